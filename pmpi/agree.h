@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Small collectives by which ranks agree. They wait as all our waits do, and so
+ * stay cheap with more ranks than cores.
+ */
+#ifndef APS_PMPI_AGREE_H
+#define APS_PMPI_AGREE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* COLLECTIVE over comm. values[i] becomes its MAX over the ranks. An MPI error
+ * code. */
+int aps_agree_max(MPI_Comm comm, int count, int values[]);
+
+/* COLLECTIVE over comm. True on all ranks if `good` is on all; false also when
+ * MPI fails. */
+bool aps_agree_all(MPI_Comm comm, bool good);
+
+/* COLLECTIVE over comm. `size` bytes of rank 0 to all. An MPI error code. */
+int aps_agree_bytes(MPI_Comm comm, void *bytes, size_t size);
+
+/* COLLECTIVE over comm. The text of the lowest rank whose text is not empty
+ * goes to all; texts are arrays of `size`. */
+void aps_agree_cause(MPI_Comm comm, char *text, size_t size);
+
+#endif

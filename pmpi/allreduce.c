@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Allreduce: what is eligible is identified, planned, reduced and sampled;
+ * everything else goes on to MPI as it came.
+ */
+#include "config.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/fpenv.h"
+#include "base/message.h"
+#include "context.h"
+#include "control.h"
+#include "discovery.h"
+#include "export.h"
+#include "job.h"
+#include "library.h"
+
+/* One call of the program. */
+struct call {
+    const void *send; /* or MPI_IN_PLACE */
+    void *receive;
+    MPI_Count count;
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Comm comm;
+};
+
+/* One layer of a call, planned. */
+struct segment {
+    const float *in;
+    float *out;
+    size_t count;
+    struct aps_place place;
+    struct aps_plan plan;
+};
+
+/* The program's own call, or part of one: to the next MPI_Allreduce. */
+static int pass(const struct call *call)
+{
+#ifdef HAVE_PMPI_ALLREDUCE_C
+    if (call->count > INT_MAX)
+        return aps_library()->allreduce_c(call->send, call->receive,
+                                          call->count, call->type, call->op,
+                                          call->comm);
+#endif
+    return aps_library()->allreduce(call->send, call->receive,
+                                    (int)call->count, call->type, call->op,
+                                    call->comm);
+}
+
+static bool is_float(MPI_Datatype type)
+{
+    return type == MPI_FLOAT || type == MPI_REAL || type == MPI_REAL4;
+}
+
+/* Arguments that are wrong go to MPI, for its message and error handler. All
+ * that is looked at here is equal on all ranks of a correct program. */
+static bool is_candidate(const struct call *call)
+{
+    return is_float(call->type) && call->op == MPI_SUM && call->count > 0 &&
+           call->comm != MPI_COMM_NULL && call->send && call->receive &&
+           call->receive != MPI_IN_PLACE && call->send != call->receive;
+}
+
+static double seconds(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void write_row(struct aps_context *context,
+                      const struct segment *segment, int exponent,
+                      const struct aps_cost *cost,
+                      const struct aps_measure *measure, double usec)
+{
+    struct aps_log *log = aps_job_log(context->job, context->rank);
+    const struct aps_log_row row = {
+        .time = seconds(CLOCK_REALTIME),
+        .comm = context->label,
+        .step = segment->place.step,
+        .epoch = segment->place.epoch,
+        .layer = segment->place.layer,
+        .name = segment->place.name,
+        .count = segment->count,
+        .format = segment->plan.format.name,
+        .scale = aps_scale_name(segment->plan.scale),
+        .reduce = aps_reduce_name(segment->plan.reduce),
+        .scale_exponent = exponent,
+        .measure = measure,
+        .wire_bytes = cost->wire_bytes,
+        .fp32_bytes = cost->fp32_bytes,
+        .usec = usec,
+    };
+    struct aps_error error;
+
+    if (log && aps_log_write(log, &row, &error) < 0 && !log->reported) {
+        char text[sizeof error + 32];
+
+        log->reported = true;
+        aps_message(context->rank, "%s; going on without a log",
+                    aps_error_format(&error, text, sizeof text));
+    }
+}
+
+/* COLLECTIVE. Reduce one layer by its plan, sampled where it is its turn. */
+static int rewrite(struct aps_context *context, const struct segment *segment)
+{
+    const MPI_Comm comm = aps_team_comm(context->team);
+    const bool sampled = context->sample_every > 0 &&
+                         segment->place.step % context->sample_every == 0;
+    struct aps_measure measure;
+    struct aps_cost cost = {0};
+    int exponent = 0, ready = 0;
+    int rc = MPI_SUCCESS;
+    fenv_t environment;
+    double begin;
+
+    aps_fpenv_enter(&environment);
+    if (sampled)
+        rc = aps_sample_reference(&context->sample, comm, segment->in,
+                                  segment->count, &ready);
+    begin = seconds(CLOCK_MONOTONIC);
+    if (rc == MPI_SUCCESS)
+        rc = aps_team_reduce(context->team, &segment->plan, &aps_memory_host,
+                             segment->in, segment->out, segment->count,
+                             &exponent, &cost);
+    atomic_fetch_add_explicit(&aps_counters.wire_bytes, cost.wire_bytes,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&aps_counters.fp32_bytes, cost.fp32_bytes,
+                              memory_order_relaxed);
+    if (rc == MPI_SUCCESS && sampled && context->rank == 0 && ready) {
+        double usec = 1e6 * (seconds(CLOCK_MONOTONIC) - begin);
+
+        aps_sample_compare(&context->sample, segment->out, segment->count,
+                           &measure);
+        write_row(context, segment, exponent, &cost, &measure, usec);
+    }
+    aps_fpenv_leave(&environment);
+    return rc;
+}
+
+/* COLLECTIVE. A layer that no rule rewrites, out of a call that carries more. */
+static int pass_segment(const struct call *call, const struct segment *segment)
+{
+    struct call part = *call;
+
+    part.send = call->send == MPI_IN_PLACE ? MPI_IN_PLACE : segment->in;
+    part.receive = segment->out;
+    part.count = (MPI_Count)segment->count;
+    return pass(&part);
+}
+
+/* Segment i of the call, with its plan; starts at element `offset`. */
+static void plan_segment(const struct aps_context *context,
+                         const struct call *call,
+                         const struct aps_position *position, long i,
+                         size_t offset, struct segment *segment)
+{
+    const struct aps_policy *policy = context->job->policy;
+    const struct aps_layers *layers = aps_policy_layers(policy);
+    struct aps_place *place = &segment->place;
+
+    *place = (struct aps_place){
+        .layers = aps_steps_layers(context->steps),
+        .epoch = position->epoch,
+        .step = position->step,
+    };
+    aps_steps_segment(context->steps, position, i, (size_t)call->count,
+                      &place->layer, &segment->count);
+    if (layers && place->layer >= 0)
+        place->name = layers->list[place->layer].name;
+    place->count = segment->count;
+    segment->out = (float *)call->receive + offset;
+    segment->in = call->send == MPI_IN_PLACE
+                      ? segment->out
+                      : (const float *)call->send + offset;
+    aps_policy_resolve(policy, place, &segment->plan);
+}
+
+/*
+ * COLLECTIVE. Can the plan run here? What it needs is made on first use; if it
+ * cannot be made, on any rank, the layer passes through on all.
+ */
+static bool is_possible(struct aps_context *context, MPI_Comm comm,
+                        const struct aps_plan *plan)
+{
+    char cause[256] = "";
+    unsigned bit = 1u << (plan->rule % 32);
+
+    if (context->team_failed)
+        return false;
+    if (!context->team &&
+        aps_team_create(comm, context->job->options.test_nodes,
+                        context->job->options.test_cyclic,
+                        &context->team) < 0) {
+        context->team_failed = true;
+        aps_context_event(context, "cannot make an internal communicator: "
+                                   "every call passes through");
+        return false;
+    }
+    if (aps_team_prepare(context->team, plan, cause, sizeof cause) == 0)
+        return true;
+    if (!(context->complained & bit)) {
+        context->complained |= bit;
+        aps_context_event(context,
+                          "rule %d (reduce: %s, group: %s) cannot run here: "
+                          "%s; its layers pass through",
+                          plan->rule, aps_reduce_name(plan->reduce),
+                          aps_group_name(plan->group), cause);
+    }
+    return false;
+}
+
+/* COLLECTIVE. A call whose place in the step is known. */
+static int run(struct aps_context *context, const struct call *call,
+               const struct aps_position *position)
+{
+    struct segment segment;
+    bool any = false;
+    size_t offset = 0;
+    int rc = MPI_SUCCESS;
+
+    for (long i = 0; i < position->segments && !any; i++) {
+        plan_segment(context, call, position, i, offset, &segment);
+        any = segment.plan.rewrite &&
+              is_possible(context, call->comm, &segment.plan);
+        offset += segment.count;
+    }
+    if (!any)
+        return pass(call);
+    atomic_fetch_add_explicit(&aps_counters.rewritten, 1, memory_order_relaxed);
+    offset = 0;
+    for (long i = 0; i < position->segments && rc == MPI_SUCCESS; i++) {
+        plan_segment(context, call, position, i, offset, &segment);
+        if (segment.plan.rewrite &&
+            is_possible(context, call->comm, &segment.plan)) {
+            rc = rewrite(context, &segment);
+            if (rc != MPI_SUCCESS)
+                PMPI_Comm_call_errhandler(call->comm, rc);
+        } else {
+            rc = pass_segment(call, &segment);
+        }
+        offset += segment.count;
+    }
+    return rc;
+}
+
+/* Say it for the first ten, then ever more rarely. */
+static bool is_worth_saying(unsigned long long times)
+{
+    return times <= 10 || (times & (times - 1)) == 0;
+}
+
+static int allreduce(const struct call *call)
+{
+    struct aps_context *context;
+    struct aps_position position;
+    bool stop;
+
+    atomic_fetch_add_explicit(&aps_counters.calls, 1, memory_order_relaxed);
+    if (!is_candidate(call) || aps_job()->foreign)
+        return pass(call);
+    context = aps_context_of(call->comm, &stop);
+    if (stop)
+        aps_control_stop();
+    if (!context || context->state == APS_CONTEXT_PASS ||
+        (unsigned long long)call->count < context->min_count)
+        return pass(call);
+    aps_control_watch_end();
+    context->calls++;
+    aps_steps_advance(context->steps, (size_t)call->count, &position);
+    if (context->state == APS_CONTEXT_DISCOVER) {
+        aps_discovery_note(context, &position);
+        return pass(call);
+    }
+    if (position.desync && is_worth_saying(++context->desyncs))
+        aps_context_event(context,
+                          "desync: call %llu of %lld elements breaks the step; "
+                          "calls pass through until it is found again",
+                          context->calls - 1, (long long)call->count);
+    if (!position.active)
+        return pass(call);
+    return run(context, call, &position);
+}
+
+APS_EXPORT int MPI_Allreduce(const void *send, void *receive, int count,
+                             MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    const struct call call = {send, receive, count, type, op, comm};
+
+    return allreduce(&call);
+}
+
+#ifdef HAVE_PMPI_ALLREDUCE_C
+APS_EXPORT int MPI_Allreduce_c(const void *send, void *receive, MPI_Count count,
+                               MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    const struct call call = {send, receive, count, type, op, comm};
+
+    return allreduce(&call);
+}
+#endif

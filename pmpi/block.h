@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocks: what travels. A small header (scale exponent, marker) and the packed
+ * values of one slice. And slices: how a vector is shared out among ranks.
+ */
+#ifndef APS_PMPI_BLOCK_H
+#define APS_PMPI_BLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codec/codec.h"
+#include "memory.h"
+#include "policy/policy.h"
+
+/* On the wire, in the byte order of the (homogeneous) machine. */
+struct aps_block_header {
+    int16_t exponent; /* the block's scale exponent */
+    uint8_t flags;    /* APS_BLOCK_* marker of the codec */
+    uint8_t reserved; /* 0 */
+};
+
+/* How the blocks of one layer are made: a plan made ready to run. */
+struct aps_wire {
+    struct aps_codec codec;
+    const struct aps_memory *memory; /* of the program's buffers */
+    enum aps_scale_kind scale;
+    float fixed;     /* the constant of APS_SCALE_FIXED */
+    bool round_sums; /* accumulate: format */
+};
+
+/* Bytes that this rank sent, and what FP32 would have sent in their place. */
+struct aps_cost {
+    unsigned long long wire_bytes;
+    unsigned long long fp32_bytes;
+};
+
+/* Count a transfer of n values to `receivers` ranks. */
+void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
+                  int receivers);
+
+/* Bytes of a block of n values, header included. */
+size_t aps_block_bytes(const struct aps_wire *wire, size_t n);
+
+/*
+ * Encode x[n] (in memory `memory`) into `block`, which has room for
+ * aps_block_bytes. `exponent` is the stage's (APS_SCALE_APS); the other scales
+ * find their own. Returns the exponent used.
+ */
+int aps_block_encode(const struct aps_wire *wire,
+                     const struct aps_memory *memory, const float *x, size_t n,
+                     int exponent, unsigned char *block);
+void aps_block_decode(const struct aps_wire *wire,
+                      const struct aps_memory *memory,
+                      const unsigned char *block, size_t n, float *x);
+
+/*
+ * Contribution number `turn` of a sum in rank order, in host memory: the first
+ * starts the sum, the others are added in FP32. With accumulate: format every
+ * partial sum is rounded to the format at the block's scale.
+ */
+void aps_block_sum(const struct aps_wire *wire, int turn,
+                   const unsigned char *block, size_t n, float *sum);
+
+/* Slice i of `parts` of n elements: bounds at multiples of 64 elements. */
+struct aps_slice {
+    size_t begin;
+    size_t length;
+};
+struct aps_slice aps_slice_of(size_t n, int parts, int i);
+
+/* The longest slice. */
+size_t aps_slice_longest(size_t n, int parts);
+
+#endif

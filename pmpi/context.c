@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "context.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agree.h"
+#include "base/message.h"
+
+/* What rank 0 of a communicator proposes, and all must hold alike. */
+struct offer {
+    char version[32];
+    uint64_t hash;     /* of the policy, when held is APS_HELD_GOOD */
+    uint64_t size;     /* of the packed source, likewise */
+    uint64_t switches;
+    int64_t sample_every;
+    int32_t held; /* enum aps_held */
+};
+
+/* Objections of the ranks, agreed by MAX; the last is minus the lowest rank
+ * that has one. */
+enum {
+    OBJECT_VERSION,
+    OBJECT_SWITCHES,
+    OBJECT_POLICY,
+    OBJECT_MEMORY,
+    WANT_POLICY,
+    OBJECTOR,
+    OBJECTIONS
+};
+
+static const char *const objection_texts[] = {
+    [OBJECT_VERSION] = "runs another version of apsmpi",
+    [OBJECT_SWITCHES] = "has other APSMPI_ switches",
+    [OBJECT_POLICY] = "holds another policy",
+    [OBJECT_MEMORY] = "is out of memory",
+};
+
+static int keyval = MPI_KEYVAL_INVALID;
+static pthread_once_t keyval_once = PTHREAD_ONCE_INIT;
+
+static void context_destroy(struct aps_context *context)
+{
+    if (!context)
+        return;
+    aps_team_destroy(context->team);
+    aps_steps_destroy(context->steps);
+    aps_sample_clear(&context->sample);
+    free(context);
+}
+
+static int delete_callback(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm;
+    (void)key;
+    (void)extra;
+    context_destroy(value);
+    return MPI_SUCCESS;
+}
+
+static void create_keyval(void)
+{
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_callback, &keyval,
+                                NULL) != MPI_SUCCESS)
+        keyval = MPI_KEYVAL_INVALID;
+}
+
+void aps_context_event(struct aps_context *context, const char *format, ...)
+{
+    char text[768], line[1024];
+    struct aps_log *log;
+    va_list args;
+
+    if (context->rank != 0)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(line, sizeof line, "%s: %s", context->label, text);
+    aps_message(-1, "%s", line);
+    log = aps_job_log(context->job, 0);
+    if (log)
+        (void)aps_log_event(log, line, NULL);
+}
+
+static void make_label(struct aps_context *context, MPI_Comm comm)
+{
+    static atomic_uint serial;
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+
+    if (PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS && length > 0)
+        snprintf(context->label, sizeof context->label, "%.*s",
+                 (int)sizeof context->label - 1, name);
+    else
+        snprintf(context->label, sizeof context->label, "comm%u",
+                 atomic_fetch_add(&serial, 1));
+}
+
+/* Does this rank hold nothing, so that it takes what rank 0 holds? */
+static bool holds_nothing(const struct aps_job *job)
+{
+    return job->held == APS_HELD_NONE ||
+           (job->held == APS_HELD_BAD && job->policy_absent &&
+            job->errors.count == 1);
+}
+
+static void make_offer(struct aps_context *context, struct offer *offer)
+{
+    struct aps_job *job = context->job;
+
+    memset(offer, 0, sizeof *offer);
+    snprintf(offer->version, sizeof offer->version, "%s", PACKAGE_VERSION);
+    offer->switches = aps_job_switches(job);
+    offer->held = (int32_t)job->held;
+    if (job->held == APS_HELD_GOOD) {
+        offer->hash = job->hash;
+        /* Only rank 0 writes the log; all take part in its samples. */
+        if (context->rank == 0 && aps_job_log(job, 0))
+            offer->sample_every = aps_policy_log(job->policy)->every;
+    }
+}
+
+static void object(struct aps_context *context, const struct offer *theirs,
+                   int objections[])
+{
+    struct offer mine;
+
+    make_offer(context, &mine);
+    memset(objections, 0, OBJECTIONS * sizeof *objections);
+    objections[OBJECTOR] = -context->size;
+    objections[OBJECT_VERSION] = strcmp(mine.version, theirs->version) != 0;
+    objections[OBJECT_SWITCHES] = mine.switches != theirs->switches;
+    if (holds_nothing(context->job))
+        objections[WANT_POLICY] = theirs->held == APS_HELD_GOOD;
+    else
+        objections[OBJECT_POLICY] =
+            mine.held != theirs->held || mine.hash != theirs->hash;
+    for (int i = 0; i < WANT_POLICY; i++)
+        if (objections[i])
+            objections[OBJECTOR] = -context->rank;
+}
+
+/* COLLECTIVE. Rank 0's policy to the ranks that hold none. */
+static int hand_out(struct aps_context *context, MPI_Comm comm,
+                    struct offer *offer)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    bool good = true;
+    int rc = -1;
+
+    if (context->rank == 0) {
+        good = aps_job_pack(context->job, &bytes, &size) == 0;
+        offer->size = size;
+    }
+    if (aps_agree_bytes(comm, &offer->size, sizeof offer->size) != MPI_SUCCESS)
+        goto free_bytes;
+    if (context->rank != 0) {
+        bytes = malloc(offer->size);
+        good = bytes != NULL;
+    }
+    if (!aps_agree_all(comm, good) ||
+        aps_agree_bytes(comm, bytes, offer->size) != MPI_SUCCESS)
+        goto free_bytes;
+    rc = aps_job_adopt(context->job, bytes, offer->size);
+
+free_bytes:
+    free(bytes);
+    return rc;
+}
+
+/* Allocate what the agreed state asks for; local. 0 or -1. */
+static int equip(struct aps_context *context, enum aps_held held)
+{
+    static const struct aps_policy_steps discover = {.kind = APS_STEPS_AUTO};
+    const struct aps_policy *policy = context->job->policy;
+
+    if (held == APS_HELD_NONE) {
+        context->min_count = 1024; /* as a policy's default */
+        context->steps = aps_steps_create(&discover, NULL);
+        return context->steps ? 0 : -1;
+    }
+    context->min_count = aps_policy_min_count(policy);
+    context->steps = aps_steps_create(aps_policy_steps(policy),
+                                      aps_policy_layers(policy));
+    if (!context->steps)
+        return -1;
+    return context->sample_every > 0 ? aps_sample_init(&context->sample) : 0;
+}
+
+/* A bad policy, said once: by rank 0. */
+static void report_bad(const struct aps_context *context)
+{
+    const struct aps_job *job = context->job;
+
+    if (context->rank != 0)
+        return;
+    aps_message_errors(-1, &job->errors);
+    if (job->options.pass_on_error)
+        aps_message(-1, "%s: every call passes through (APSMPI_ON_ERROR=pass)",
+                    context->label);
+    else
+        aps_message(-1, "%s: the job stops before training "
+                        "(APSMPI_ON_ERROR=pass goes on without apsmpi)",
+                    context->label);
+}
+
+static void report_warnings(const struct aps_context *context)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    if (context->rank == 0 && !atomic_flag_test_and_set(&said))
+        aps_message_errors(-1, &context->job->warnings);
+}
+
+/*
+ * COLLECTIVE over comm. The ranks agree on version, switches, policy and memory;
+ * whatever the outcome, it is the same on all.
+ */
+static void agree(struct aps_context *context, MPI_Comm comm, bool *stop)
+{
+    struct offer offer;
+    int objections[OBJECTIONS];
+
+    context->state = APS_CONTEXT_PASS;
+    make_offer(context, &offer);
+    if (aps_agree_bytes(comm, &offer, sizeof offer) != MPI_SUCCESS)
+        return;
+    object(context, &offer, objections);
+    if (aps_agree_max(comm, OBJECTIONS, objections) != MPI_SUCCESS)
+        return;
+    for (int i = 0; i < WANT_POLICY; i++) {
+        if (objections[i]) {
+            aps_context_event(context,
+                              "rank %d %s, unlike rank 0: every call passes "
+                              "through",
+                              -objections[OBJECTOR], objection_texts[i]);
+            return;
+        }
+    }
+    report_warnings(context);
+    if (offer.held == APS_HELD_BAD) {
+        report_bad(context);
+        if (stop)
+            *stop = !context->job->options.pass_on_error;
+        return;
+    }
+    if (!context->job->options.enabled)
+        return;
+    context->sample_every = (long)offer.sample_every;
+    objections[OBJECT_MEMORY] =
+        (objections[WANT_POLICY] && hand_out(context, comm, &offer) < 0) ||
+        equip(context, (enum aps_held)offer.held) < 0;
+    objections[OBJECTOR] =
+        objections[OBJECT_MEMORY] ? -context->rank : -context->size;
+    if (aps_agree_max(comm, OBJECTIONS, objections) != MPI_SUCCESS)
+        return;
+    if (objections[OBJECT_MEMORY]) {
+        aps_context_event(context, "rank %d %s: every call passes through",
+                          -objections[OBJECTOR],
+                          objection_texts[OBJECT_MEMORY]);
+        return;
+    }
+    context->state = offer.held == APS_HELD_GOOD ? APS_CONTEXT_ACTIVE
+                                                 : APS_CONTEXT_DISCOVER;
+}
+
+/* An intercommunicator, or one rank alone: nothing to rewrite, ever. */
+static bool is_plain(MPI_Comm comm, int size)
+{
+    int inter = 0;
+
+    return size < 2 ||
+           PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter;
+}
+
+static struct aps_context *create(MPI_Comm comm, bool *stop)
+{
+    struct aps_context *context = calloc(1, sizeof *context);
+    int size;
+
+    if (PMPI_Comm_size(comm, &size) != MPI_SUCCESS) {
+        free(context);
+        return NULL;
+    }
+    if (is_plain(comm, size)) {
+        if (!context)
+            return NULL;
+        context->job = aps_job();
+        context->state = APS_CONTEXT_PASS;
+    } else {
+        /* Allocation is agreed on before anything else is. */
+        if (!aps_agree_all(comm, context != NULL)) {
+            free(context);
+            return NULL;
+        }
+        context->job = aps_job();
+        context->size = size;
+        PMPI_Comm_rank(comm, &context->rank);
+        make_label(context, comm);
+        agree(context, comm, stop);
+    }
+    if (PMPI_Comm_set_attr(comm, keyval, context) != MPI_SUCCESS) {
+        context_destroy(context);
+        return NULL;
+    }
+    return context;
+}
+
+struct aps_context *aps_context_of(MPI_Comm comm, bool *stop)
+{
+    struct aps_context *context = NULL;
+    int found = 0;
+
+    if (stop)
+        *stop = false;
+    pthread_once(&keyval_once, create_keyval);
+    if (keyval == MPI_KEYVAL_INVALID ||
+        PMPI_Comm_get_attr(comm, keyval, &context, &found) != MPI_SUCCESS)
+        return NULL;
+    return found ? context : create(comm, stop);
+}

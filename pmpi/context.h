@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The context of a communicator: what its ranks have agreed on, kept as an
+ * attribute of the communicator and gone with it. Never a table keyed by
+ * handles: handles are recycled.
+ */
+#ifndef APS_PMPI_CONTEXT_H
+#define APS_PMPI_CONTEXT_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "job.h"
+#include "reduction.h"
+#include "sample.h"
+#include "steps.h"
+
+enum aps_context_state {
+    APS_CONTEXT_PASS,     /* every call passes through */
+    APS_CONTEXT_DISCOVER, /* no policy: watch the calls */
+    APS_CONTEXT_ACTIVE    /* the policy decides */
+};
+
+struct aps_context {
+    enum aps_context_state state;
+    struct aps_job *job;
+    int rank;
+    int size;
+    char label[128]; /* the `comm` of log and messages */
+    size_t min_count;
+    struct aps_steps *steps;
+    struct aps_team *team; /* made when the first plan rewrites a call */
+    bool team_failed;
+    long sample_every; /* rank 0's: 0 takes no samples */
+    struct aps_sample sample;
+    unsigned long long calls;   /* eligible ones, for messages */
+    unsigned long long desyncs; /* likewise */
+    bool discovered;            /* the step has been written out */
+    unsigned complained;        /* rules that were said to be impossible */
+};
+
+/*
+ * The context of `comm`; COLLECTIVE over comm when it has none yet. NULL when
+ * MPI gives none: then the call passes through. `stop` (may be NULL) is set
+ * when the policy is bad and the job is to stop; rank 0 has said why.
+ */
+struct aps_context *aps_context_of(MPI_Comm comm, bool *stop);
+
+/*
+ * Say something about this communicator once, on rank 0: a line on standard
+ * error, and an event in the log if there is one.
+ */
+void aps_context_event(struct aps_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The beginning and the end of a job, as far as we get to see them.
+ */
+#ifndef APS_PMPI_CONTROL_H
+#define APS_PMPI_CONTROL_H
+
+#include <mpi.h>
+
+/*
+ * COLLECTIVE over MPI_COMM_WORLD, where MPI_Init was seen: check the policy now,
+ * so that a bad one stops the job before it trains.
+ */
+void aps_control_begin(void);
+
+/*
+ * Make sure that the end of the job is noticed: an attribute on MPI_COMM_SELF,
+ * which MPI_Finalize deletes first, however it is called. Local, cheap when done.
+ */
+void aps_control_watch_end(void);
+
+/* COLLECTIVE. The policy is bad and the job is to stop; does not return. */
+void aps_control_stop(void) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "discovery.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Files of earlier runs are never overwritten: as many names are tried. */
+#define TRIES 100
+
+/* Open a new pair of files PREFIX[-n]-layers.csv and PREFIX[-n].yaml. */
+static int open_pair(const char *prefix, char table[], char policy[],
+                     FILE *files[2])
+{
+    for (int i = 0; i < TRIES; i++) {
+        char number[16] = "";
+
+        if (i > 0)
+            snprintf(number, sizeof number, "-%d", i);
+        snprintf(table, PATH_MAX, "%s%s-layers.csv", prefix, number);
+        snprintf(policy, PATH_MAX, "%s%s.yaml", prefix, number);
+        files[1] = fopen(policy, "wx");
+        if (!files[1] && errno != EEXIST)
+            return -1;
+        if (!files[1])
+            continue;
+        files[0] = fopen(table, "wx");
+        if (files[0])
+            return 0;
+        fclose(files[1]);
+        remove(policy);
+        if (errno != EEXIST)
+            return -1;
+    }
+    errno = EEXIST;
+    return -1;
+}
+
+static void write_table(FILE *file, const struct aps_steps *steps)
+{
+    fprintf(file, "# layers of one step in the order of the calls; give them "
+                  "names\nlayer,name,count\n");
+    for (long i = 0; i < aps_steps_layers(steps); i++)
+        fprintf(file, "%ld,layer%ld,%zu\n", i, i, aps_steps_signature(steps, i));
+}
+
+static void write_policy(FILE *file, const struct aps_steps *steps,
+                         const char *table)
+{
+    fprintf(file,
+            "# Written by apsmpi's discovery: %ld calls make a step.\n"
+            "# Programs whose hooks reduce the last layer first want `order: "
+            "backward`\n"
+            "# and the table turned round.\n"
+            "version: 1\n"
+            "layers: %s\n"
+            "log: {file: roundoff.csv, every: 100}\n"
+            "rules:\n"
+            "  - layers: last         # the classifier stays FP32\n"
+            "    format: fp32\n"
+            "  - format: e4m3         # all others: 8 bits\n"
+            "    scale: aps\n",
+            aps_steps_layers(steps), table);
+}
+
+static void write_files(struct aps_context *context)
+{
+    const char *prefix = context->job->options.discovery;
+    char table[PATH_MAX], policy[PATH_MAX], name[PATH_MAX];
+    FILE *files[2];
+    int bad;
+
+    if (open_pair(prefix, table, policy, files) < 0) {
+        aps_context_event(context, "discovery cannot write %s: %s", policy,
+                          strerror(errno));
+        return;
+    }
+    snprintf(name, sizeof name, "%s", table);
+    write_table(files[0], context->steps);
+    write_policy(files[1], context->steps, basename(name));
+    bad = ferror(files[0]) | ferror(files[1]);
+    bad |= fclose(files[0]);
+    bad |= fclose(files[1]);
+    if (bad)
+        aps_context_event(context, "discovery cannot write %s", policy);
+    else
+        aps_context_event(context,
+                          "a step of %ld calls: layers in %s, policy skeleton "
+                          "in %s",
+                          aps_steps_layers(context->steps), table, policy);
+}
+
+void aps_discovery_note(struct aps_context *context,
+                        const struct aps_position *position)
+{
+    /* Known for one whole step: a repetition inside a step has shown itself by
+     * then. */
+    bool known = position->active &&
+                 position->layer == aps_steps_layers(context->steps) - 1;
+
+    if (!known || context->discovered)
+        return;
+    context->discovered = true;
+    if (context->rank == 0 && context->job->options.discovery)
+        write_files(context);
+}

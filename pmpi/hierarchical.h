@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The hierarchical reduction: inside a group through shared memory, every rank
+ * summing its slice; across groups `direct` by every rank on its slice; and back
+ * through shared memory.
+ */
+#ifndef APS_PMPI_HIERARCHICAL_H
+#define APS_PMPI_HIERARCHICAL_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "block.h"
+
+struct aps_hierarchical; /* opaque: groups, shared memory, peers */
+
+/* What to build one for. */
+struct aps_hierarchical_config {
+    enum aps_group_kind group;
+    int group_size; /* of APS_GROUP_NUMBER */
+    int test_nodes; /* see aps_topology_groups */
+    bool test_cyclic;
+};
+
+/*
+ * COLLECTIVE over comm, an internal communicator that is not owned and outlives
+ * the object. 0 on all ranks, or -1 on all ranks: then `cause` says why on the
+ * ranks that know and is "" on the others.
+ */
+int aps_hierarchical_create(MPI_Comm comm,
+                            const struct aps_hierarchical_config *config,
+                            struct aps_hierarchical **hierarchical, char *cause,
+                            size_t size);
+
+/* Local; may be called while a communicator is freed. NULL: nothing. */
+void aps_hierarchical_destroy(struct aps_hierarchical *hierarchical);
+
+/*
+ * COLLECTIVE over comm. in[n] to out[n], which may be the same. With
+ * `exact_inside` (node: fp32) sums inside a group stay FP32. The scale exponent
+ * of the first stage goes to *exponent. An MPI error code.
+ */
+int aps_hierarchical_run(struct aps_hierarchical *hierarchical,
+                         const struct aps_wire *wire, bool exact_inside,
+                         const float *in, float *out, size_t n, int *exponent,
+                         struct aps_cost *cost);
+
+#endif

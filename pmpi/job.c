@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "job.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/message.h"
+
+struct aps_counters aps_counters;
+
+static struct aps_job the_job;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct aps_log the_log = {.fd = -1};
+static bool log_tried;
+
+#define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME UINT64_C(0x100000001b3)
+
+/* FNV-1a, with the length so that two texts do not run into each other. */
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *next = bytes;
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ next[i]) * FNV_PRIME;
+    for (size_t rest = size; rest > 0; rest >>= 8)
+        hash = (hash ^ (rest & 0xff)) * FNV_PRIME;
+    return hash;
+}
+
+static uint64_t hash_source(const struct aps_policy_source *source)
+{
+    uint64_t hash = hash_bytes(FNV_OFFSET, source->text, source->length);
+
+    if (source->layers_text)
+        hash = hash_bytes(hash, source->layers_text, source->layers_length);
+    return hash;
+}
+
+/* Are we inside the MPI that we were built for? */
+static bool is_foreign(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+
+    if (PMPI_Get_library_version(version, &length) != MPI_SUCCESS ||
+        !strstr(version, "MPICH")) {
+        version[strcspn(version, "\r\n")] = '\0';
+        aps_message(-1,
+                    "built for MPICH but running with '%s': every call passes "
+                    "through",
+                    version);
+        return true;
+    }
+    return false;
+}
+
+static void read_policy(struct aps_job *job)
+{
+    if (access(job->options.policy, R_OK) != 0)
+        job->policy_absent = true;
+    if (aps_policy_source_read(job->options.policy, &job->source,
+                               &job->errors) < 0)
+        return;
+    job->hash = hash_source(&job->source);
+    if (aps_policy_parse(&job->source, &job->policy, &job->errors) == 0)
+        job->held = APS_HELD_GOOD;
+}
+
+static void start(void)
+{
+    struct aps_job *job = &the_job;
+
+    job->foreign = is_foreign();
+    if (job->foreign)
+        return;
+    aps_options_read(&job->options, &job->errors, &job->warnings);
+    if (job->options.policy && job->options.enabled)
+        read_policy(job);
+    /* Without the file a rank may still be given the text by rank 0. */
+    if (job->errors.count > 0)
+        job->held = APS_HELD_BAD;
+}
+
+struct aps_job *aps_job(void)
+{
+    pthread_once(&once, start);
+    return &the_job;
+}
+
+/* The texts, each with its length in front; a missing one has length -1. */
+static size_t pack_text(char *to, const char *text, size_t length)
+{
+    int64_t size = text ? (int64_t)length : -1;
+
+    if (to) {
+        memcpy(to, &size, sizeof size);
+        if (text)
+            memcpy(to + sizeof size, text, length);
+    }
+    return sizeof size + (text ? length : 0);
+}
+
+static size_t pack_all(const struct aps_policy_source *source, char *to)
+{
+    const struct {
+        const char *text;
+        size_t length;
+    } parts[] = {
+        {source->path, strlen(source->path)},
+        {source->text, source->length},
+        {source->layers_path,
+         source->layers_path ? strlen(source->layers_path) : 0},
+        {source->layers_text, source->layers_length},
+    };
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        used += pack_text(to ? to + used : NULL, parts[i].text,
+                          parts[i].length);
+    return used;
+}
+
+int aps_job_pack(const struct aps_job *job, char **bytes, size_t *size)
+{
+    size_t needed = pack_all(&job->source, NULL);
+    char *packed = malloc(needed);
+
+    if (!packed)
+        return -1;
+    pack_all(&job->source, packed);
+    *bytes = packed;
+    *size = needed;
+    return 0;
+}
+
+/* The next text of a packed source, NUL-terminated; 0 or -1 without memory. */
+static int unpack_text(const char **next, char **text, size_t *length)
+{
+    int64_t size;
+
+    memcpy(&size, *next, sizeof size);
+    *next += sizeof size;
+    *text = NULL;
+    *length = 0;
+    if (size < 0)
+        return 0;
+    *text = malloc((size_t)size + 1);
+    if (!*text)
+        return -1;
+    memcpy(*text, *next, (size_t)size);
+    (*text)[size] = '\0';
+    *length = (size_t)size;
+    *next += size;
+    return 0;
+}
+
+int aps_job_adopt(struct aps_job *job, const char *bytes, size_t size)
+{
+    struct aps_policy_source source = {0};
+    static struct aps_errors errors; /* under the lock; too big for a stack */
+    size_t ignored;
+    int rc = 0;
+
+    (void)size;
+    pthread_mutex_lock(&lock);
+    if (job->held == APS_HELD_GOOD)
+        goto unlock;
+    errors.count = 0;
+    rc = -1;
+    if (unpack_text(&bytes, &source.path, &ignored) < 0 ||
+        unpack_text(&bytes, &source.text, &source.length) < 0 ||
+        unpack_text(&bytes, &source.layers_path, &ignored) < 0 ||
+        unpack_text(&bytes, &source.layers_text, &source.layers_length) < 0 ||
+        aps_policy_parse(&source, &job->policy, &errors) < 0) {
+        aps_policy_source_clear(&source);
+        goto unlock;
+    }
+    job->source = source;
+    job->hash = hash_source(&source);
+    job->held = APS_HELD_GOOD;
+    rc = 0;
+
+unlock:
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+uint64_t aps_job_switches(const struct aps_job *job)
+{
+    const int switches[] = {
+        job->options.pass_on_error,
+        job->options.enabled,
+        job->options.test_nodes,
+        job->options.test_cyclic,
+    };
+
+    return hash_bytes(FNV_OFFSET, switches, sizeof switches);
+}
+
+struct aps_log *aps_job_log(struct aps_job *job, int rank)
+{
+    const char *path = job->options.log;
+    struct aps_error error;
+
+    if (!path && job->policy)
+        path = aps_policy_log(job->policy)->file;
+    if (!path)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    if (!log_tried && aps_log_open(&the_log, path, &error) < 0) {
+        char text[sizeof error + 32];
+
+        aps_message(rank, "%s; going on without a log",
+                    aps_error_format(&error, text, sizeof text));
+    }
+    log_tried = true;
+    pthread_mutex_unlock(&lock);
+    return the_log.fd >= 0 ? &the_log : NULL;
+}
+
+/* Bytes for people: 1536 -> "1.5 KB". */
+static char *human(unsigned long long bytes, char *text, size_t size)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+
+    while (value >= 1000 && unit + 1 < sizeof units / sizeof *units) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(text, size, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+    return text;
+}
+
+static double percent(unsigned long long part, unsigned long long whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+void aps_job_end(struct aps_job *job, int world_rank)
+{
+    const unsigned long long calls = atomic_load(&aps_counters.calls);
+    const unsigned long long rewritten = atomic_load(&aps_counters.rewritten);
+    const unsigned long long wire = atomic_load(&aps_counters.wire_bytes);
+    const unsigned long long fp32 = atomic_load(&aps_counters.fp32_bytes);
+    char sent[32], native[32];
+
+    if (world_rank != 0 || !job->options.summary || job->foreign)
+        return;
+    if (calls == 0 && job->held == APS_HELD_NONE)
+        return;
+    if (rewritten == 0) {
+        aps_message(-1, "%llu calls of MPI_Allreduce, none rewritten%s", calls,
+                    job->held == APS_HELD_NONE ? " (no policy)" : "");
+        return;
+    }
+    aps_message(-1,
+                "%llu calls of MPI_Allreduce, %llu rewritten (%.1f %%); rank 0 "
+                "sent %s instead of %s (%.1f %% saved)",
+                calls, rewritten, percent(rewritten, calls),
+                human(wire, sent, sizeof sent),
+                human(fp32, native, sizeof native),
+                fp32 > wire ? percent(fp32 - wire, fp32) : 0.0);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a process knows, whatever the communicator: its options, the policy that
+ * it holds, the log and the counters of the summary.
+ *
+ * A process reads its policy file once, on first use, and says nothing about
+ * it: who speaks for the job is decided where ranks agree (context.c).
+ */
+#ifndef APS_PMPI_JOB_H
+#define APS_PMPI_JOB_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/options.h"
+#include "policy/policy.h"
+#include "roundoff/log.h"
+
+enum aps_held {
+    APS_HELD_NONE, /* no policy: APSMPI_POLICY is unset, or names a file that
+                      does not exist here */
+    APS_HELD_GOOD, /* source and policy are there */
+    APS_HELD_BAD   /* the reason is in `errors` */
+};
+
+struct aps_counters {
+    atomic_ullong calls;     /* of MPI_Allreduce */
+    atomic_ullong rewritten; /* of these */
+    atomic_ullong wire_bytes;
+    atomic_ullong fp32_bytes;
+};
+
+struct aps_job {
+    bool foreign; /* the MPI in this process is not the one we know */
+    struct aps_options options;
+    struct aps_errors warnings; /* unknown variables */
+    struct aps_errors errors;
+    bool policy_absent; /* APSMPI_POLICY names a file that cannot be read here */
+
+    /* Below: written once more at most, by aps_job_adopt. */
+    enum aps_held held;
+    struct aps_policy_source source;
+    uint64_t hash; /* of the source's texts */
+    struct aps_policy *policy;
+};
+
+extern struct aps_counters aps_counters;
+
+/* The process's job, made on first use. Thread-safe. */
+struct aps_job *aps_job(void);
+
+/*
+ * Serialise the source that this process holds, to broadcast it: `*bytes` is
+ * malloc'ed for the caller. 0 or -1.
+ */
+int aps_job_pack(const struct aps_job *job, char **bytes, size_t *size);
+
+/*
+ * Hold what rank 0 sent, if nothing is held yet. `bytes` comes from
+ * aps_job_pack. 0 or -1 (out of memory).
+ */
+int aps_job_adopt(struct aps_job *job, const char *bytes, size_t size);
+
+/* Hash of the switches that every rank must have set alike. */
+uint64_t aps_job_switches(const struct aps_job *job);
+
+/*
+ * The log of this process, opened on first use, or NULL when there is none or
+ * it cannot be written (said once, as `rank`).
+ */
+struct aps_log *aps_job_log(struct aps_job *job, int rank);
+
+/* The end of the job's life on this process: the summary, on world rank 0. */
+void aps_job_end(struct aps_job *job, int world_rank);
+
+#endif

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The library to preload. It links MPI (Python loads MPI where we could not see
+# it) and exports MPI's names alone.
+lib_LTLIBRARIES += libapsmpi.la
+libapsmpi_la_SOURCES = \
+	pmpi/agree.c pmpi/agree.h \
+	pmpi/allreduce.c pmpi/export.h \
+	pmpi/block.c pmpi/block.h \
+	pmpi/context.c pmpi/context.h \
+	pmpi/control.c pmpi/control.h \
+	pmpi/direct.c pmpi/direct.h \
+	pmpi/discovery.c pmpi/discovery.h \
+	pmpi/hierarchical.c pmpi/hierarchical.h \
+	pmpi/job.c pmpi/job.h \
+	pmpi/library.c pmpi/library.h \
+	pmpi/memory.c pmpi/memory.h \
+	pmpi/node.c pmpi/node.h \
+	pmpi/period.c pmpi/period.h \
+	pmpi/reduction.c pmpi/reduction.h \
+	pmpi/sample.c pmpi/sample.h \
+	pmpi/steps.c pmpi/steps.h \
+	pmpi/topology.c pmpi/topology.h \
+	pmpi/wait.c pmpi/wait.h
+libapsmpi_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi $(MPI_CFLAGS) \
+	$(HWLOC_CFLAGS)
+libapsmpi_la_LIBADD = libpolicy.la libcore.la $(MPI_LIBS) $(HWLOC_LIBS)
+libapsmpi_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
+	$(LIBYAML_LIBS)

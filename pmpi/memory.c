@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "memory.h"
+
+#include <string.h>
+
+static unsigned host_encode(const struct aps_codec *codec, const float *x,
+                            size_t n, struct aps_scaling scaling, void *wire)
+{
+    return codec->encode(codec, x, n, scaling, wire);
+}
+
+static void host_decode(const struct aps_codec *codec, const void *wire,
+                        size_t n, struct aps_scaling scaling, unsigned flags,
+                        float *x)
+{
+    codec->decode(codec, wire, n, scaling, flags, x);
+}
+
+static void host_decode_add(const struct aps_codec *codec, const void *wire,
+                            size_t n, struct aps_scaling scaling,
+                            unsigned flags, float *sum)
+{
+    codec->decode_add(codec, wire, n, scaling, flags, sum);
+}
+
+static void host_copy_out(void *host, const float *x, size_t n)
+{
+    memcpy(host, x, n * sizeof *x);
+}
+
+static void host_copy_in(float *x, const void *host, size_t n)
+{
+    memcpy(x, host, n * sizeof *x);
+}
+
+const struct aps_memory aps_memory_host = {
+    .name = "host",
+    .max_finite = aps_max_finite,
+    .encode = host_encode,
+    .decode = host_decode,
+    .decode_add = host_decode_add,
+    .copy_out = host_copy_out,
+    .copy_in = host_copy_in,
+};

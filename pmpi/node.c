@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "node.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agree.h"
+#include "wait.h"
+
+#define CACHE_LINE 64
+
+/* The head of the mapping. */
+struct shared {
+    _Alignas(CACHE_LINE) _Atomic uint32_t arrived;
+    _Alignas(CACHE_LINE) _Atomic uint32_t generation;
+    _Alignas(CACHE_LINE) int32_t values[]; /* [group size], aps_node_max */
+};
+
+struct aps_node {
+    struct shared *shared;
+    size_t bytes; /* of the mapping */
+    unsigned char *slots;
+    size_t slot_bytes;
+    int rank;
+    int size;
+    MPI_Comm progress;
+};
+
+static size_t round_up(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return (bytes + page - 1) / page * page;
+}
+
+/* A name nobody else has; the kernel's id tells namespaces apart well enough,
+ * and O_EXCL the rest. */
+static void make_name(char *name, size_t size)
+{
+    static _Atomic unsigned serial;
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(name, size, "/apsmpi-%ld-%u-%lx", (long)getpid(),
+             atomic_fetch_add(&serial, 1), (unsigned long)now.tv_nsec);
+}
+
+/* Create or open the segment and map it. NULL with a cause. */
+static void *map_segment(const char *name, bool create, size_t bytes,
+                         char *cause, size_t size)
+{
+    void *mapping = NULL;
+    int flags = create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
+    int fd = shm_open(name, flags, 0600);
+    int error;
+
+    if (fd < 0) {
+        snprintf(cause, size, "shm_open %s: %s", name, strerror(errno));
+        return NULL;
+    }
+    /* Allocate for real: a sparse segment on a full /dev/shm would kill the
+     * program with SIGBUS in the middle of a reduction. */
+    error = create ? posix_fallocate(fd, 0, (off_t)bytes) : 0;
+    if (error != 0) {
+        snprintf(cause, size, "%zu bytes of shared memory: %s", bytes,
+                 strerror(error));
+        goto close_fd;
+    }
+    mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (mapping == MAP_FAILED) {
+        snprintf(cause, size, "mmap of %zu bytes of shared memory: %s", bytes,
+                 strerror(errno));
+        mapping = NULL;
+    }
+
+close_fd:
+    close(fd);
+    return mapping;
+}
+
+/*
+ * Group rank 0 creates the segment, the others open it by name, and the name
+ * goes as soon as all have it: nothing is left behind by a job that dies.
+ */
+static void *share(MPI_Comm group, int rank, size_t bytes, char *cause,
+                   size_t size)
+{
+    char name[64] = "";
+    void *mapping = NULL;
+    bool created;
+
+    if (rank == 0) {
+        make_name(name, sizeof name);
+        mapping = map_segment(name, true, bytes, cause, size);
+    }
+    created = aps_agree_all(group, rank != 0 || mapping);
+    if (created) {
+        if (aps_agree_bytes(group, name, sizeof name) == MPI_SUCCESS &&
+            rank != 0)
+            mapping = map_segment(name, false, bytes, cause, size);
+        created = aps_agree_all(group, mapping != NULL);
+    }
+    if (rank == 0)
+        shm_unlink(name);
+    if (!created && mapping) {
+        munmap(mapping, bytes);
+        mapping = NULL;
+    }
+    return mapping;
+}
+
+int aps_node_create(MPI_Comm group, MPI_Comm progress, size_t slot_bytes,
+                    size_t result_bytes, struct aps_node **node, char *cause,
+                    size_t size)
+{
+    struct aps_node *new = calloc(1, sizeof *new);
+    size_t head;
+
+    cause[0] = '\0';
+    if (!aps_agree_all(group, new != NULL)) {
+        free(new);
+        return -1;
+    }
+    PMPI_Comm_rank(group, &new->rank);
+    PMPI_Comm_size(group, &new->size);
+    head = round_up(sizeof *new->shared +
+                    (size_t)new->size * sizeof new->shared->values[0]);
+    new->slot_bytes = round_up(slot_bytes);
+    new->bytes = head + (size_t)new->size * new->slot_bytes +
+                 round_up(result_bytes);
+    new->progress = progress;
+    /* A new segment is zero, which is the barrier's first state. */
+    new->shared = share(group, new->rank, new->bytes, cause, size);
+    if (!new->shared) {
+        free(new);
+        return -1;
+    }
+    new->slots = (unsigned char *)new->shared + head;
+    *node = new;
+    return 0;
+}
+
+void aps_node_destroy(struct aps_node *node)
+{
+    if (!node)
+        return;
+    munmap(node->shared, node->bytes);
+    free(node);
+}
+
+int aps_node_rank(const struct aps_node *node)
+{
+    return node->rank;
+}
+
+int aps_node_size(const struct aps_node *node)
+{
+    return node->size;
+}
+
+unsigned char *aps_node_slot(const struct aps_node *node, int rank)
+{
+    return node->slots + (size_t)rank * node->slot_bytes;
+}
+
+unsigned char *aps_node_result(const struct aps_node *node)
+{
+    return node->slots + (size_t)node->size * node->slot_bytes;
+}
+
+/*
+ * The last to arrive opens the gate. The generation cannot move between a
+ * rank's reading it and its arrival, since that takes all arrivals.
+ */
+void aps_node_barrier(struct aps_node *node)
+{
+    struct shared *shared = node->shared;
+    uint32_t generation =
+        atomic_load_explicit(&shared->generation, memory_order_acquire);
+    uint32_t before = atomic_fetch_add_explicit(&shared->arrived, 1,
+                                                memory_order_acq_rel);
+
+    if (before + 1 == (uint32_t)node->size) {
+        atomic_store_explicit(&shared->arrived, 0, memory_order_relaxed);
+        atomic_store_explicit(&shared->generation, generation + 1,
+                              memory_order_release);
+        aps_wait_wake(&shared->generation);
+    } else {
+        aps_wait_word(&shared->generation, generation, node->progress);
+    }
+}
+
+/* The values may be written again once all have read them: whoever comes here
+ * next has passed another barrier since. */
+int aps_node_max(struct aps_node *node, int value)
+{
+    int greatest = value;
+
+    node->shared->values[node->rank] = value;
+    aps_node_barrier(node);
+    for (int i = 0; i < node->size; i++)
+        if (node->shared->values[i] > greatest)
+            greatest = node->shared->values[i];
+    return greatest;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reductions: run a plan on a communicator. A team is what a communicator needs
+ * for that: internal communicators, groups, shared memory and scratch, made the
+ * first time a plan asks for them and kept until the communicator is freed.
+ */
+#ifndef APS_PMPI_REDUCTION_H
+#define APS_PMPI_REDUCTION_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "block.h"
+#include "policy/policy.h"
+
+struct aps_team; /* opaque */
+
+/*
+ * COLLECTIVE over comm, the program's communicator, from which the team's own
+ * is derived. 0 on all ranks or -1 on all ranks.
+ */
+int aps_team_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
+                    struct aps_team **team);
+
+/* Local: safe inside an attribute's delete callback. NULL: nothing. */
+void aps_team_destroy(struct aps_team *team);
+
+/* The team's internal communicator over all its ranks. */
+MPI_Comm aps_team_comm(const struct aps_team *team);
+
+/*
+ * COLLECTIVE. Get ready for `plan`: cheap when it was done before. 0 on all
+ * ranks or -1 on all ranks, and again -1 whenever the same is asked for; then
+ * `cause` says why, on rank 0 always and on the ranks that found out.
+ */
+int aps_team_prepare(struct aps_team *team, const struct aps_plan *plan,
+                     char *cause, size_t size);
+
+/*
+ * COLLECTIVE. Reduce in[n] to out[n] (which may be the same) by a plan that is
+ * prepared. The same bits arrive on every rank. An MPI error code.
+ */
+int aps_team_reduce(struct aps_team *team, const struct aps_plan *plan,
+                    const struct aps_memory *memory, const float *in,
+                    float *out, size_t n, int *exponent, struct aps_cost *cost);
+
+#endif

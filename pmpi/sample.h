@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Samples of the round-off: on sampled steps the exact sum of the same inputs
+ * is computed beside the low-precision one, and rank 0 writes the difference
+ * into the log.
+ */
+#ifndef APS_PMPI_SAMPLE_H
+#define APS_PMPI_SAMPLE_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#include "roundoff/measure.h"
+
+/* Scratch, reused from sample to sample. {0} is an empty one. */
+struct aps_sample {
+    double *chunk;     /* this rank's inputs, converted */
+    double *reference; /* rank 0: the exact sum of a layer */
+    size_t capacity;   /* elements of reference */
+};
+
+/* Allocate what every rank needs; local. 0 or -1. */
+int aps_sample_init(struct aps_sample *sample);
+void aps_sample_clear(struct aps_sample *sample);
+
+/*
+ * COLLECTIVE over comm, before the layer is reduced. The FP64 sum of in[n] over
+ * the ranks is kept on rank 0. *ready tells, on rank 0, whether it is there (it
+ * is not when memory is short: the sample is then lost, nothing else).
+ */
+int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm,
+                         const float *in, size_t n, int *ready);
+
+/* Rank 0, afterwards: compare out[n] with the reference. */
+void aps_sample_compare(const struct aps_sample *sample, const float *out,
+                        size_t n, struct aps_measure *measure);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "steps.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "period.h"
+
+/*
+ * Without steps, calls of one count are numbered among themselves, so that
+ * sampling every k-th call reaches all sizes. Counts that share a place here
+ * share a number; it only serves the log.
+ */
+#define COUNT_PLACES 256
+
+struct aps_steps {
+    struct aps_policy_steps config;
+    const struct aps_layers *layers; /* APS_STEPS_TABLE */
+    struct aps_period *period;       /* APS_STEPS_AUTO and _CALLS */
+    bool active;
+    long cursor;   /* next call (or layer, with a table) of the step */
+    long step;     /* the current one */
+    long unsynced; /* calls since the step was lost */
+    long numbers[COUNT_PLACES]; /* APS_STEPS_NONE */
+};
+
+struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
+                                   const struct aps_layers *layers)
+{
+    struct aps_steps *steps = calloc(1, sizeof *steps);
+
+    if (!steps)
+        return NULL;
+    steps->config = *config;
+    steps->layers = layers;
+    /* Where the step is stated, the first call begins it. */
+    steps->active = config->kind != APS_STEPS_AUTO;
+    if (config->kind == APS_STEPS_AUTO || config->kind == APS_STEPS_CALLS) {
+        steps->period = aps_period_create(config->calls);
+        if (!steps->period) {
+            free(steps);
+            return NULL;
+        }
+    }
+    return steps;
+}
+
+void aps_steps_destroy(struct aps_steps *steps)
+{
+    if (!steps)
+        return;
+    aps_period_destroy(steps->period);
+    free(steps);
+}
+
+/* The layer at place `i` in the order of the calls. */
+static long forward_layer(const struct aps_steps *steps, long i)
+{
+    return steps->config.backward ? aps_steps_layers(steps) - 1 - i : i;
+}
+
+static size_t table_count(const struct aps_steps *steps, long i)
+{
+    return steps->layers->list[forward_layer(steps, i)].count;
+}
+
+/* Whole consecutive layers from `cursor` on that make up `count`; 0: none. */
+static long table_tiles(const struct aps_steps *steps, long cursor,
+                        size_t count)
+{
+    const long layers = (long)steps->layers->count;
+    size_t sum = 0;
+
+    for (long i = cursor; i < layers; i++) {
+        sum += table_count(steps, i);
+        if (sum == count)
+            return i - cursor + 1;
+        if (sum > count)
+            return 0;
+    }
+    return 0;
+}
+
+/*
+ * A step is one tiling of the table. After a desync calls pass through until
+ * one whole table has been seen again.
+ */
+static void advance_table(struct aps_steps *steps, size_t count,
+                          struct aps_position *position)
+{
+    long tiles = table_tiles(steps, steps->cursor, count);
+
+    if (tiles == 0) {
+        position->desync = steps->active;
+        if (steps->active)
+            steps->step++;
+        steps->active = false;
+        steps->cursor = 0;
+        tiles = table_tiles(steps, 0, count);
+    }
+    position->active = steps->active;
+    position->segments = tiles;
+    position->layer = steps->cursor;
+    position->step = steps->step;
+    steps->cursor += tiles;
+    if (steps->cursor == (long)steps->layers->count) {
+        steps->cursor = 0;
+        steps->active = true;
+        steps->step++;
+    }
+}
+
+/*
+ * The detector found the step with this very call, its last: the next call
+ * begins a step. Steps are counted through the search too, so that epochs stay
+ * where they belong.
+ */
+static void found(struct aps_steps *steps)
+{
+    steps->active = true;
+    steps->cursor = 0;
+    steps->step += steps->unsynced / aps_period_length(steps->period);
+    steps->unsynced = 0;
+}
+
+static void advance_calls(struct aps_steps *steps, size_t count,
+                          struct aps_position *position)
+{
+    position->step = steps->step;
+    if (steps->active) {
+        if (aps_period_follow(steps->period, steps->cursor, count)) {
+            position->active = true;
+            position->segments = 1;
+            position->layer = steps->cursor;
+            if (++steps->cursor == aps_period_length(steps->period)) {
+                steps->cursor = 0;
+                steps->step++;
+            }
+            return;
+        }
+        position->desync = true;
+        steps->active = false;
+        steps->unsynced = steps->cursor;
+    }
+    steps->unsynced++;
+    if (aps_period_search(steps->period, count))
+        found(steps);
+}
+
+static size_t place_of(size_t count)
+{
+    return (count * UINT64_C(0x9E3779B97F4A7C15)) >> 56;
+}
+
+void aps_steps_advance(struct aps_steps *steps, size_t count,
+                       struct aps_position *position)
+{
+    *position = (struct aps_position){.layer = -1};
+    switch (steps->config.kind) {
+    case APS_STEPS_NONE:
+        position->active = true;
+        position->segments = 1;
+        position->step = steps->numbers[place_of(count)]++;
+        break;
+    case APS_STEPS_TABLE:
+        advance_table(steps, count, position);
+        break;
+    case APS_STEPS_AUTO:
+    case APS_STEPS_CALLS:
+        advance_calls(steps, count, position);
+        break;
+    }
+    if (steps->config.per_epoch > 0)
+        position->epoch = position->step / steps->config.per_epoch;
+}
+
+void aps_steps_segment(const struct aps_steps *steps,
+                       const struct aps_position *position, long i,
+                       size_t call_count, long *layer, size_t *count)
+{
+    switch (steps->config.kind) {
+    case APS_STEPS_NONE:
+        *layer = -1;
+        *count = call_count;
+        break;
+    case APS_STEPS_TABLE:
+        *layer = forward_layer(steps, position->layer + i);
+        *count = table_count(steps, position->layer + i);
+        break;
+    case APS_STEPS_AUTO:
+    case APS_STEPS_CALLS:
+        *layer = forward_layer(steps, position->layer);
+        *count = call_count;
+        break;
+    }
+}
+
+long aps_steps_layers(const struct aps_steps *steps)
+{
+    if (steps->config.kind == APS_STEPS_TABLE)
+        return (long)steps->layers->count;
+    return steps->period ? aps_period_length(steps->period) : 0;
+}
+
+size_t aps_steps_signature(const struct aps_steps *steps, long i)
+{
+    return aps_period_count(steps->period, i);
+}

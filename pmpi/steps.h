@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Steps: which layer of which training step a call is.
+ *
+ * A pure function of the sequence of counts on one communicator, which MPI
+ * makes equal on all ranks; so is every answer. Knows nothing of MPI.
+ */
+#ifndef APS_PMPI_STEPS_H
+#define APS_PMPI_STEPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "policy/policy.h"
+
+/* What aps_steps_advance says of one call. */
+struct aps_position {
+    bool active;  /* false: no step is known, the call passes through */
+    bool desync;  /* this call broke the sequence (then active is false) */
+    long segments; /* layers that this call carries, > 0 when active */
+    long layer;   /* of the first segment, in the order of the calls */
+    long step;
+    long epoch;
+};
+
+struct aps_steps; /* opaque */
+
+/*
+ * State for one communicator. `layers` is the table of APS_STEPS_TABLE (not
+ * owned, may be NULL otherwise). NULL with errno ENOMEM.
+ */
+struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
+                                   const struct aps_layers *layers);
+void aps_steps_destroy(struct aps_steps *steps); /* NULL: nothing */
+
+/* The next call, of `count` elements. Never fails, never allocates. */
+void aps_steps_advance(struct aps_steps *steps, size_t count,
+                       struct aps_position *position);
+
+/*
+ * Segment `i` of the call just advanced: its layer in forward order (as the
+ * policy counts them, whatever the order of the calls) and its elements.
+ */
+void aps_steps_segment(const struct aps_steps *steps,
+                       const struct aps_position *position, long i,
+                       size_t call_count, long *layer, size_t *count);
+
+/* Layers of a step; 0 while not known. */
+long aps_steps_layers(const struct aps_steps *steps);
+
+/* Elements of call `i` of the known step (not for tables); for discovery. */
+size_t aps_steps_signature(const struct aps_steps *steps, long i);
+
+#endif

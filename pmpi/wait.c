@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "wait.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Looks at a word before the first sleep when each rank has a core of its own:
+ * about 20 us, the order of a wake-up's cost. Crowded ranks sleep at once. */
+#define SPINS_ALONE 2000
+#define SPINS_CROWDED 20
+
+/* Progress is driven at these intervals while asleep. */
+#define NAP_FIRST_NS 200000L
+#define NAP_LAST_NS 2000000L
+
+/* Tests of requests between two sched_yield. */
+#define TESTS_ALONE 200
+#define TESTS_CROWDED 1
+
+/* Written once or twice by whoever makes a context, only ever a hint. */
+static _Atomic int crowded;
+
+void aps_wait_set_ranks(int ranks)
+{
+    cpu_set_t cpus;
+
+    if (sched_getaffinity(0, sizeof cpus, &cpus) != 0)
+        return;
+    if (ranks > CPU_COUNT(&cpus) && ranks > 1)
+        atomic_store_explicit(&crowded, 1, memory_order_relaxed);
+}
+
+static inline void pause_core(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* MPICH declares the statuses as an array, and its MPI_STATUSES_IGNORE is the
+ * address 1: GCC 12 takes that for an overflow. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
+int aps_wait_requests(int count, MPI_Request requests[])
+{
+    const int tests = atomic_load_explicit(&crowded, memory_order_relaxed)
+                          ? TESTS_CROWDED
+                          : TESTS_ALONE;
+
+    for (int turn = 0;; turn++) {
+        int done = 0;
+        int rc = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
+
+        if (rc != MPI_SUCCESS || done)
+            return rc;
+        if (turn == tests) {
+            sched_yield();
+            turn = 0;
+        }
+    }
+}
+
+/* Any look into MPI drives the progress of everything. */
+static void drive_progress(MPI_Comm comm)
+{
+    int flag;
+
+    (void)PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag,
+                      MPI_STATUS_IGNORE);
+}
+
+void aps_wait_word(_Atomic uint32_t *word, uint32_t old, MPI_Comm comm)
+{
+    const int spins = atomic_load_explicit(&crowded, memory_order_relaxed)
+                          ? SPINS_CROWDED
+                          : SPINS_ALONE;
+    struct timespec nap = {.tv_nsec = NAP_FIRST_NS};
+
+    for (int i = 0; i < spins; i++) {
+        if (atomic_load_explicit(word, memory_order_acquire) != old)
+            return;
+        pause_core();
+    }
+    drive_progress(comm);
+    while (atomic_load_explicit(word, memory_order_acquire) == old) {
+        syscall(SYS_futex, word, FUTEX_WAIT, old, &nap, NULL, 0);
+        if (atomic_load_explicit(word, memory_order_acquire) != old)
+            return;
+        drive_progress(comm);
+        if (nap.tv_nsec < NAP_LAST_NS)
+            nap.tv_nsec *= 2;
+    }
+}
+
+void aps_wait_wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}

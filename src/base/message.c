@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "base/message.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void aps_message(int rank, const char *format, ...)
+{
+    char line[1024];
+    int saved = errno;
+    int length;
+    va_list args;
+
+    if (rank >= 0)
+        length = snprintf(line, sizeof line, "apsmpi: rank %d: ", rank);
+    else
+        length = snprintf(line, sizeof line, "apsmpi: ");
+    va_start(args, format);
+    length += vsnprintf(line + length, sizeof line - (size_t)length, format,
+                        args);
+    va_end(args);
+    if ((size_t)length > sizeof line - 2)
+        length = (int)sizeof line - 2;
+    line[length++] = '\n';
+    /* Nothing sensible can be done where standard error is closed. */
+    if (write(STDERR_FILENO, line, (size_t)length) < 0)
+        errno = 0;
+    errno = saved;
+}
+
+void aps_message_errors(int rank, const struct aps_errors *errors)
+{
+    char text[sizeof(struct aps_error) + 32];
+
+    for (size_t i = 0; i < errors->count && i < APS_ERRORS_MAX; i++)
+        aps_message(rank, "%s",
+                    aps_error_format(&errors->list[i], text, sizeof text));
+    if (errors->count > APS_ERRORS_MAX)
+        aps_message(rank, "and %zu more errors",
+                    errors->count - APS_ERRORS_MAX);
+}

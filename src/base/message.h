@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lines on standard error: `apsmpi: rank 3: what, exact cause`. One write(2) a
+ * line, so that lines of several ranks do not mix. Never standard output: it
+ * belongs to the host program.
+ */
+#ifndef APS_BASE_MESSAGE_H
+#define APS_BASE_MESSAGE_H
+
+#include "base/error.h"
+
+/* `rank` < 0: no rank in the line. */
+void aps_message(int rank, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* One line an error, and how many more there were. */
+void aps_message_errors(int rank, const struct aps_errors *errors);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The APSMPI_ environment variables: one table is parser, help and manual.
+ * Read once per process, before the first decision.
+ */
+#ifndef APS_BASE_OPTIONS_H
+#define APS_BASE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/error.h"
+
+struct aps_options {
+    const char *policy;    /* policy file; NULL: discovery */
+    const char *log;       /* CSV log, instead of the policy's log.file */
+    const char *discovery; /* prefix of the files written; NULL: off */
+    bool pass_on_error;    /* a bad policy: warn and pass through */
+    bool summary;          /* one line on rank 0 at the end */
+    bool enabled;          /* false: every call passes through */
+    int test_nodes;        /* tests only: pretend this many nodes; 0: real */
+    bool test_cyclic;      /* pretended nodes take ranks in turn */
+};
+
+/*
+ * Read the environment. Strings point into it and stay valid as long as the
+ * program leaves it alone. Values that are wrong are added to `errors` (the
+ * default stands), unknown APSMPI_ names to `warnings` with the nearest name.
+ */
+void aps_options_read(struct aps_options *options, struct aps_errors *errors,
+                      struct aps_errors *warnings);
+
+/* One line a variable: name, values, meaning, default. */
+void aps_options_print(FILE *stream);
+
+#endif

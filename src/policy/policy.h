@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The policy: rules over layers, epochs, steps and counts, resolved to a plan.
+ *
+ * A policy is parsed from a text, not from a file: the file need only exist
+ * where rank 0 runs, which broadcasts the text. A struct aps_policy is
+ * immutable after parsing and may be shared by threads.
+ */
+#ifndef APS_POLICY_POLICY_H
+#define APS_POLICY_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "aps.h"
+#include "base/error.h"
+#include "policy/layers.h"
+
+enum aps_scale_kind {
+    APS_SCALE_NONE,
+    APS_SCALE_FIXED,    /* multiply by a constant */
+    APS_SCALE_APS,      /* the paper's formula, N = ranks of the stage */
+    APS_SCALE_APS_TIGHT /* per block, from the sender's own maximum */
+};
+
+enum aps_reduce_kind { APS_REDUCE_DIRECT, APS_REDUCE_HIERARCHICAL };
+
+enum aps_group_kind {
+    APS_GROUP_NODE,
+    APS_GROUP_PACKAGE,
+    APS_GROUP_NUMA,
+    APS_GROUP_L3,
+    APS_GROUP_NUMBER /* at most group_size ranks of a node each */
+};
+
+enum aps_node_kind {
+    APS_NODE_FORMAT, /* every contribution is rounded, inside a node too */
+    APS_NODE_FP32    /* sums inside a group stay FP32, exact */
+};
+
+enum aps_accumulate_kind { APS_ACCUMULATE_FP32, APS_ACCUMULATE_FORMAT };
+
+/*
+ * What happens to one layer at one step. `rewrite` false leaves the call to
+ * MPI: no rule matched (rule -1), or the rule says fp32.
+ */
+struct aps_plan {
+    bool rewrite;
+    int rule; /* index of the rule in the file, from 0; -1: none matched */
+    struct aps_format format;
+    enum aps_scale_kind scale;
+    float fixed; /* the constant of APS_SCALE_FIXED */
+    enum aps_reduce_kind reduce;
+    enum aps_group_kind group;
+    int group_size; /* of APS_GROUP_NUMBER */
+    enum aps_node_kind node;
+    enum aps_accumulate_kind accumulate;
+};
+
+/* Where a layer stands when its plan is asked for. */
+struct aps_place {
+    long layer;  /* index; -1 when the policy needs no step */
+    long layers; /* layers of a step, for `last`; 0 when not known */
+    const char *name; /* from the layer table, or NULL */
+    size_t count;     /* elements */
+    long epoch;
+    long step;
+};
+
+enum aps_steps_kind {
+    APS_STEPS_NONE,  /* no rule names layers, epochs or steps */
+    APS_STEPS_AUTO,  /* detect the period */
+    APS_STEPS_CALLS, /* stated: steps: {calls: N} */
+    APS_STEPS_TABLE  /* a layer table says which calls make a step */
+};
+
+struct aps_policy_steps {
+    enum aps_steps_kind kind;
+    long calls;     /* as stated, beside a table too; 0: not stated */
+    long per_epoch; /* steps of an epoch, 0: not stated */
+    bool backward;  /* layers are reduced last first */
+};
+
+struct aps_policy_log {
+    const char *file; /* NULL: no log */
+    long every;       /* sample steps 0, every, 2*every ...; default 100 */
+};
+
+struct aps_policy; /* opaque: rules are private to src/policy */
+
+/*
+ * Texts of a policy and of the layer table it names. All members are owned
+ * (malloc) and freed by aps_policy_source_clear; layers_path and layers_text
+ * are NULL when it names none.
+ */
+struct aps_policy_source {
+    char *path;
+    char *text; /* NUL-terminated */
+    size_t length;
+    char *layers_path;
+    char *layers_text;
+    size_t layers_length;
+};
+
+/*
+ * Read the file at `path` and the layer table that it names (relative to the
+ * policy's directory). Missing, unreadable, too large (16 MiB), empty or
+ * binary files are errors; errors of YAML or meaning are left to
+ * aps_policy_parse, except where they hide the name of the table. 0 or -1.
+ */
+int aps_policy_source_read(const char *path, struct aps_policy_source *source,
+                           struct aps_errors *errors);
+void aps_policy_source_clear(struct aps_policy_source *source);
+
+/*
+ * Parse a source. All errors are reported at once, sorted by place, each with
+ * the nearest name for an unknown one; -1 if there was any. On success
+ * *policy is a new object for aps_policy_destroy. The source is not kept.
+ */
+int aps_policy_parse(const struct aps_policy_source *source,
+                     struct aps_policy **policy, struct aps_errors *errors);
+void aps_policy_destroy(struct aps_policy *policy); /* NULL: nothing */
+
+const struct aps_policy_steps *aps_policy_steps(const struct aps_policy *);
+const struct aps_policy_log *aps_policy_log(const struct aps_policy *);
+
+/* Calls of fewer elements are no gradients: not numbered, not matched. A layer
+ * of fewer elements is not matched either, whatever call carries it. */
+size_t aps_policy_min_count(const struct aps_policy *);
+
+/* The layer table, or NULL. */
+const struct aps_layers *aps_policy_layers(const struct aps_policy *);
+
+/* Do plans depend on the step itself (a rule with `steps:`)? Otherwise they
+ * change with the epoch only. */
+bool aps_policy_by_step(const struct aps_policy *);
+
+/* The first rule that matches `place`, as a plan. No allocation, no failure. */
+void aps_policy_resolve(const struct aps_policy *policy,
+                        const struct aps_place *place, struct aps_plan *plan);
+
+/*
+ * The first epoch after `epoch`, the first step after `step`, at which a rule
+ * starts or stops to match; -1: none. Between them plans stay as they are.
+ */
+long aps_policy_next_epoch(const struct aps_policy *policy, long epoch);
+long aps_policy_next_step(const struct aps_policy *policy, long step);
+
+/* The rules, for people to read: how many, where rule 0, 1 ... stands in the
+ * file, what it plans, and when it matches: "layers 0-52, 60; epochs 30-", or
+ * "always" (writes at most `size` bytes, returns `buffer`). */
+size_t aps_policy_rules(const struct aps_policy *policy);
+int aps_policy_rule_line(const struct aps_policy *policy, int rule);
+const struct aps_plan *aps_policy_rule_plan(const struct aps_policy *policy,
+                                            int rule);
+char *aps_policy_rule_when(const struct aps_policy *policy, int rule,
+                           char *buffer, size_t size);
+
+/* Names as a policy and the log spell them: "aps-tight", "direct", "numa". */
+const char *aps_scale_name(enum aps_scale_kind kind);
+const char *aps_reduce_name(enum aps_reduce_kind kind);
+const char *aps_group_name(enum aps_group_kind kind);
+const char *aps_node_name(enum aps_node_kind kind);
+const char *aps_accumulate_name(enum aps_accumulate_kind kind);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "roundoff/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+/* Write all of it; a short write continues, which O_APPEND keeps in order as
+ * long as nobody writes between, and a full disk ends in an error. */
+static int write_all(int fd, const char *text, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(fd, text, length);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return -1;
+        text += written;
+        length -= (size_t)written;
+    }
+    return 0;
+}
+
+/* 1: the file has our header, 0: it is empty, -1: it is something else. */
+static int check_header(int fd)
+{
+    const size_t length = strlen(APS_LOG_HEADER);
+    char start[sizeof APS_LOG_HEADER];
+    ssize_t got = pread(fd, start, length, 0);
+
+    if (got == 0)
+        return 0;
+    if (got == (ssize_t)length && memcmp(start, APS_LOG_HEADER, length) == 0)
+        return 1;
+    return -1;
+}
+
+int aps_log_open(struct aps_log *log, const char *path, struct aps_error *error)
+{
+    char *copy = strdup(path);
+    struct stat status;
+    int fd = -1;
+    int header;
+
+    if (!copy)
+        return aps_error_set(error, ENOMEM, path, 0, 0, "out of memory");
+    fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        aps_error_set(error, errno, path, 0, 0, "cannot open the log: %s",
+                      strerror(errno));
+        goto free_copy;
+    }
+    /* Pipes and terminals have no beginning to look at: write the header. */
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+        /* A file system without locks only risks a second header. */
+        (void)flock(fd, LOCK_EX);
+        header = check_header(fd);
+    } else {
+        header = 0;
+    }
+    if (header < 0) {
+        aps_error_set(error, EEXIST, path, 1, 0,
+                      "not a round-off log of this version: left alone");
+        goto close_fd;
+    }
+    if (header == 0 &&
+        write_all(fd, APS_LOG_HEADER "\n", strlen(APS_LOG_HEADER) + 1) < 0) {
+        aps_error_set(error, errno, path, 0, 0, "cannot write the log: %s",
+                      strerror(errno));
+        goto close_fd;
+    }
+    (void)flock(fd, LOCK_UN);
+    *log = (struct aps_log){.fd = fd, .path = copy};
+    return 0;
+
+close_fd:
+    close(fd);
+free_copy:
+    free(copy);
+    return -1;
+}
+
+void aps_log_close(struct aps_log *log)
+{
+    if (log->fd >= 0)
+        close(log->fd);
+    free(log->path);
+    *log = (struct aps_log){.fd = -1};
+}
+
+static int put(struct aps_log *log, const char *line, size_t length,
+               struct aps_error *error)
+{
+    if (log->fd < 0 || log->failed)
+        return -1;
+    if (write_all(log->fd, line, length) == 0)
+        return 0;
+    log->failed = true;
+    return aps_error_set(error, errno, log->path, 0, 0,
+                         "cannot write the log: %s", strerror(errno));
+}
+
+/* A CSV field: quoted where it holds a comma, a quote or a line end. */
+static void quote(const char *text, char *field, size_t size)
+{
+    size_t used = 0;
+
+    if (!text || !strpbrk(text, ",\"\r\n")) {
+        snprintf(field, size, "%s", text ? text : "");
+        return;
+    }
+    field[used++] = '"';
+    for (; *text && used + 3 < size; text++) {
+        if (*text == '"')
+            field[used++] = '"';
+        field[used++] = *text == '\n' || *text == '\r' ? ' ' : *text;
+    }
+    field[used++] = '"';
+    field[used] = '\0';
+}
+
+int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
+                  struct aps_error *error)
+{
+    const struct aps_measure *m = row->measure;
+    char comm[160], name[320], line[1024];
+    int length;
+
+    quote(row->comm, comm, sizeof comm);
+    quote(row->name, name, sizeof name);
+    length = snprintf(
+        line, sizeof line,
+        "%.6f,%s,%ld,%ld,%ld,%s,%zu,%s,%s,%s,%d,%.6g,%.6g,%.6g,%.4g,"
+        "%zu,%zu,%zu,%zu,%llu,%llu,%.1f\n",
+        row->time, comm, row->step, row->epoch, row->layer, name, row->count,
+        row->format, row->scale, row->reduce, row->scale_exponent,
+        aps_measure_mean(m), m->max_relative, aps_measure_l2(m),
+        aps_measure_snr(m), m->underflow, m->overflow, m->nonfinite,
+        m->skipped, row->wire_bytes, row->fp32_bytes, row->usec);
+    return put(log, line, (size_t)length, error);
+}
+
+int aps_log_event(struct aps_log *log, const char *text,
+                  struct aps_error *error)
+{
+    char line[1024];
+    int length = snprintf(line, sizeof line, "# %s\n", text);
+
+    if ((size_t)length >= sizeof line) {
+        length = (int)sizeof line - 1;
+        line[length - 1] = '\n';
+    }
+    return put(log, line, (size_t)length, error);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The round-off log: a CSV file that survives the death of the job. Each row is
+ * one write(2) on a descriptor opened with O_APPEND; nothing is buffered.
+ */
+#ifndef APS_ROUNDOFF_LOG_H
+#define APS_ROUNDOFF_LOG_H
+
+#include <stddef.h>
+
+#include "aps.h"
+#include "roundoff/measure.h"
+
+#define APS_LOG_HEADER                                                         \
+    "time,comm,step,epoch,layer,name,count,format,scale,reduce,scale_exp,"     \
+    "err_mean,err_max,err_l2,snr_db,underflow,overflow,nonfinite,skipped,"     \
+    "wire_bytes,fp32_bytes,usec"
+
+struct aps_log {
+    int fd;      /* -1: closed */
+    char *path;  /* owned */
+    bool failed;   /* a write failed: no more are tried */
+    bool reported; /* for the caller: it has said so */
+};
+
+struct aps_log_row {
+    double time; /* seconds since 1970 */
+    const char *comm;
+    long step;
+    long epoch;
+    long layer;
+    const char *name; /* may be NULL */
+    size_t count;
+    const char *format;
+    const char *scale;
+    const char *reduce;
+    int scale_exponent;
+    const struct aps_measure *measure;
+    unsigned long long wire_bytes;
+    unsigned long long fp32_bytes;
+    double usec;
+};
+
+/*
+ * Open `path` for appending and write the header if the file is new or empty
+ * (under a file lock: several processes may open one log). A file that starts
+ * with another header is an error, so that nothing of it is spoilt. 0 or -1.
+ */
+int aps_log_open(struct aps_log *log, const char *path,
+                 struct aps_error *error);
+void aps_log_close(struct aps_log *log);
+
+/* One row; -1 with the reason on the first failure, then silently -1. */
+int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
+                  struct aps_error *error);
+
+/* One `# ...` line: an event such as a desync. */
+int aps_log_event(struct aps_log *log, const char *text,
+                  struct aps_error *error);
+
+#endif

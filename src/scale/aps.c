@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "scale/scale.h"
+
+#include <math.h>
+
+int aps_scale_max_exponent(float max, int ranks)
+{
+    int exponent;
+    double mantissa;
+
+    if (max == 0)
+        return APS_EXPONENT_ZERO;
+    /* 24 bits times 31 bits may round in a double's 53, but never across a
+     * power of two downwards: a product just above 2^k stays above it unless
+     * it rounds to 2^k, for which ranks needs more than 2^29. */
+    mantissa = frexp((double)max * ranks, &exponent);
+    return mantissa > 0.5 ? exponent : exponent - 1;
+}
+
+int aps_scale_aps(const struct aps_format *format, int max_exponent)
+{
+    int upper = (1 << (format->exponent_bits - 1)) - 1;
+
+    return max_exponent == APS_EXPONENT_ZERO ? 0 : upper - max_exponent;
+}
+
+int aps_scale_aps_tight(const struct aps_format *format, float max)
+{
+    float largest = aps_format_max(format);
+    int max_exponent, largest_exponent;
+    double max_mantissa, largest_mantissa;
+
+    if (max == 0 || largest == 0)
+        return 0;
+    max_mantissa = frexp(max, &max_exponent);
+    largest_mantissa = frexp(largest, &largest_exponent);
+    return largest_exponent - max_exponent - (max_mantissa > largest_mantissa);
+}

@@ -1,0 +1,308 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# apsmpi-report on data/report.csv: two runs in one log, two communicators,
+# FP32 then low precision, events, one nan, one inf. The expected numbers below
+# are worked out by hand from its 17 rows.
+#
+# Works from any directory: the sources are found from $srcdir (automake) or
+# from this file's own place.
+
+here=$(dirname "$0")
+for top in "${srcdir:-.}" "${srcdir:-.}/../.." "$here/../.."; do
+    test -f "$top/scripts/apsmpi-report" && break
+done
+log=$top/tests/e2e/data/report.csv
+python=${PYTHON3:-${PYTHON:-python3}}
+
+if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' \
+    2>/dev/null; then
+    echo "1..0 # SKIP $python is missing or older than 3.9"
+    exit 0
+fi
+if ! test -f "$log"; then
+    echo "Bail out! no $log"
+    exit 1
+fi
+
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+MPLCONFIGDIR=$tmp/matplotlib
+LC_ALL=C
+export MPLCONFIGDIR LC_ALL
+
+number=0
+failed=0
+
+# report ARGS: run it; $rc, $tmp/out and $tmp/err tell what came of it
+report() {
+    "$python" "$top/scripts/apsmpi-report" "$@" >"$tmp/out" 2>"$tmp/err"
+    rc=$?
+}
+
+# ok NAME COMMAND...: one TAP line, with the last report's output if it failed
+ok() {
+    name=$1
+    shift
+    number=$((number + 1))
+    if "$@" >/dev/null 2>&1; then
+        echo "ok $number - $name"
+    else
+        failed=$((failed + 1))
+        echo "not ok $number - $name"
+        echo "# failed: $*; exit status of the report: $rc"
+        sed 's/^/# out: /' "$tmp/out"
+        sed 's/^/# err: /' "$tmp/err"
+    fi
+}
+
+skip() {
+    number=$((number + 1))
+    echo "ok $number - $1 # SKIP $2"
+}
+
+is() { test "$1" = "$2"; }
+fails_with() { test "$rc" -eq 2 && grep -q -e "$1" "$tmp/err"; }
+says() { test "$rc" -eq 0 && grep -q -e "$1" "$tmp/out"; }
+notes() { test "$rc" -eq 0 && grep -q -e "$1" "$tmp/err"; }
+quiet() { ! test -s "$tmp/err"; }
+both() { says "$1" && notes "$2"; }
+
+# cell KEY COLUMN: from $tmp/table.csv, the COLUMN of the line whose first
+# cells are KEY. Names with commas are why awk does not do.
+cell() {
+    "$python" -c '
+import csv, sys
+key = sys.argv[2].split(",")
+for row in csv.DictReader(open(sys.argv[1])):
+    if list(row.values())[1:1 + len(key)] == key:
+        print(row[sys.argv[3]])' "$tmp/table.csv" "$1" "$2"
+}
+
+# --- what is wrong, first
+
+report "$tmp/absent.csv"
+ok "a missing log is an error" fails_with 'absent.csv: No such file'
+report "$tmp"
+ok "a directory is an error" fails_with 'Is a directory'
+: >"$tmp/empty.csv"
+report "$tmp/empty.csv"
+ok "an empty log is an error" fails_with 'empty.csv:1: the file is empty, exp'
+sed 1d "$log" >"$tmp/headless.csv"
+report "$tmp/headless.csv"
+ok "a log without header is an error that states the header" \
+    fails_with 'headless.csv:1: not a round-off log.*time,comm,step,.*,usec'
+sed '1s/err_mean/mean/' "$log" >"$tmp/wrong.csv"
+report "$log" "$tmp/wrong.csv"
+ok "one wrong log among several is an error" fails_with 'wrong.csv:1: not a'
+ok "and prints no table" test ! -s "$tmp/out"
+echo '# event' >"$tmp/events.csv"
+report "$tmp/events.csv"
+ok "events alone do not make a log" fails_with 'ends without a header'
+report
+ok "no log is a usage error" fails_with 'usage: apsmpi-report'
+report --by rank "$log"
+ok "an unknown --by is a usage error" fails_with 'invalid choice'
+report --layers 5-3 "$log"
+ok "a range that runs backwards is a usage error" fails_with 'runs backwards'
+report --since yesterday "$log"
+ok "a bad time is a usage error" fails_with 'ISO 8601'
+report --plot figure.doc "$log"
+ok "an unknown figure type is a usage error" fails_with 'neither in .png'
+report --csv "$tmp/no/such/place.csv" "$log"
+ok "a CSV that cannot be written is an error" fails_with 'No such file'
+
+# --- logs that killed jobs leave
+
+head -n 1 "$log" >"$tmp/header.csv"
+report "$tmp/header.csv"
+ok "a header without rows says so" says 'header.csv: a header and no rows'
+{ head -n 4 "$log"; printf '1700000000.3,world,1,0,1,"fc, l'; } >"$tmp/cut.csv"
+report "$tmp/cut.csv"
+ok "a truncated last line is noted with its place" \
+    both ': 3 rows,' 'cut.csv:5: truncated last line ignored'
+{ head -n 4 "$log"; sed -n 5p "$log" | tr -d '\n'; } >"$tmp/cut.csv"
+report "$tmp/cut.csv"
+ok "a last line without its newline is not trusted" \
+    both ': 3 rows,' 'cut.csv:5: truncated last line ignored'
+{
+    head -n 3 "$log"
+    echo '1700000000.3,world,1,0,1,"fc, l1700000000.3,world,2'
+    echo '1700000000.3,world,1,0,1,x,1'
+    sed -n '4s/,hierarchical,5,/,hierarchical,five,/p' "$log"
+    sed -n '4s/,4000,e4m3/,-4000,e4m3/p' "$log"
+    sed -n 5p "$log"
+} >"$tmp/bad.csv"
+report "$tmp/bad.csv"
+ok "malformed lines are skipped and counted" says '^4 malformed lines skipped'
+ok "the good rows around them are kept" says ': 3 rows,'
+ok "an open quote is named by line" notes 'bad.csv:4: .*; line skipped'
+ok "a short line is named by line" notes 'bad.csv:5: 7 fields, expected 22'
+ok "a bad number is named by field" notes "bad.csv:6: bad scale_exp 'five'"
+ok "a negative count is refused" notes "bad.csv:7: bad count '-4000'"
+
+# --- the table
+
+report "$log"
+ok "the report succeeds without a note" quiet
+cat >"$tmp/expected" <<'EOF'
+comm  layer name         count format       reduce   rows err_mean  err_max snr_db scale_exp under% overfl nonfin saved%
+------------------------------------------------------------------------------------------------------------------------
+tp       -1               2048 e4m3         direct      4 3.50e-02 2.50e-01   25.0         -   0.00      0      0   75.0
+tp       -1               4096 e4m3         direct      1 7.00e-02 5.00e-01   22.0         -   0.00      0      0   75.0
+world     0 conv1.weight  4000 fp32/e~/e3m0 dire~cal    6 1.53e-01 4.00e+00   20.4      1..7   3.83      0      0   66.7
+world     1 fc, last      1000 fp32/e~/e3m0 dire~cal    6      inf      inf   14.0     -3..0   3.33      1      1   66.7
+------------------------------------------------------------------------------------------------------------------------
+      total              11144 mixed        mixed      17      inf      inf   20.5     -3..7   2.65      1      1   69.1
+
+1 row of 17 without a mean error (nan), not in err_mean
+4 events
+  2 x desync: comm world, step 2: call 1 has 64 elements, 1000 expected
+  1 x policy reread
+  1 x second run's own event
+EOF
+sed 1,2d "$tmp/out" >"$tmp/got"
+ok "the table by layer is the golden one" cmp "$tmp/expected" "$tmp/got"
+sed 's/conv1.weight/backbone.stage4.block2.downsample.conv1.weight/' "$log" \
+    >"$tmp/long.csv"
+fits() { awk 'NR > 2 && length > 120 { exit 1 }' "$tmp/out"; }
+for by in layer step epoch format; do
+    report --by "$by" "$tmp/long.csv"
+    ok "the table by $by fits 120 columns" fits
+    report --by "$by" "$tmp/long.csv" "$log"
+    ok "two logs by $by fit 120 columns" fits
+done
+report --comm world "$tmp/long.csv"
+ok "long names are cut in the middle" says '  0 backbon.*~.*weight '
+
+report --csv "$tmp/table.csv" "$log"
+ok "err_mean is the mean over rows" \
+    is "$(cell world,0 err_mean | cut -c 1-7)" 0.15333
+ok "an infinite error stays one" is "$(cell world,1 err_mean)" inf
+ok "nan is left out and counted" is "$(cell world,1 err_nan_rows)" 1
+ok "snr_db is the mean of the finite" is "$(cell world,1 snr_db)" 14.0
+ok "exponents keep both ends" is \
+    "$(cell world,1 scale_exp_min) $(cell world,1 scale_exp_max)" "-3 0"
+ok "saved compares sums of bytes" \
+    is "$(cell world,0 saved_pct | cut -c 1-5)" 66.66
+ok "names with commas survive" is "$(cell world,1 name)" "fc, last"
+ok "layers without steps are told apart by count" \
+    is "$(cell tp,-1 rows | tr '\n' ' ')" "4 1 "
+report --csv "$tmp/table.csv" --by step --comm world "$log"
+ok "by step" is "$(cell world,1 underflow_pct) $(cell world,2 epoch)" "5.4 1"
+report --csv "$tmp/table.csv" --by epoch --comm world "$log"
+ok "by epoch" is "$(cell world,0 rows) $(cell world,1 steps)" "8 2"
+report --csv "$tmp/table.csv" --by format "$log"
+ok "by format" is "$(cell world,fp32 saved_pct) $(cell world,e3m0 saved_pct)" \
+    "0.0 87.5"
+
+# --- filters
+
+report --last --csv "$tmp/table.csv" "$log"
+ok "--last keeps the last run of all communicators" says ': 6 rows, 3 layers'
+ok "--last computes from it alone" is "$(cell world,0 err_mean)" 0.4
+ok "--last keeps its events alone" says '^1 event$'
+report --since 1700000100 "$log"
+ok "--since takes seconds" says ': 6 rows,'
+report --since 2023-11-14T22:15:00.25Z "$log"
+ok "--since takes ISO 8601" says ': 3 rows,'
+report --comm tp "$log"
+ok "--comm keeps one communicator" says ': 5 rows,'
+report --layers 1 "$log"
+ok "--layers takes an index" says ': 6 rows, 1 layer,'
+report --layers '0-1' "$log"
+ok "--layers takes a range" says ': 12 rows, 2 layers'
+report --layers='-1,conv*' "$log"
+ok "--layers takes -1 and a name pattern" says ': 11 rows, 3 layers'
+report --comm nobody "$log"
+ok "filters that leave nothing say so" says 'no row matches the filters'
+
+# --- several logs
+
+sed 's/e3m0/e2m1/' "$log" >"$tmp/other.csv"
+report --layers 0,1 --last "$log" "$tmp/other.csv"
+ok "logs are compared side by side" says '-report-.*-other-'
+ok "each with its own format" says 'conv1.weight .* e3m0 .* e2m1 '
+mkdir "$tmp/a" "$tmp/b"
+cp "$log" "$tmp/a/log.csv"
+cp "$log" "$tmp/b/log.csv"
+report --csv "$tmp/table.csv" "$tmp/a/log.csv" "$tmp/b/log.csv"
+ok "logs of one name are told apart" says '-a/log-.*-b/log-'
+ok "the CSV has a line for each log and layer" \
+    is "$(wc -l <"$tmp/table.csv" | tr -d ' ')" 9
+
+# --- the command itself
+
+report --version
+ok "--version" says '^apsmpi-report [0-9]'
+if test -f "$top/configure.ac"; then
+    ok "and it is the package's" is "$(cat "$tmp/out")" "apsmpi-report $(
+        sed -n 's/^AC_INIT(\[apsmpi\], \[\(.*\)\])$/\1/p' "$top/configure.ac")"
+else
+    skip "and it is the package's" "no configure.ac beside the scripts"
+fi
+report --help
+ok "--help" says '^usage: apsmpi-report'
+awk 'NR == 1 { print } NR == 4 {
+    for (i = 0; i < 20000; i++) { sub(/,world,[0-9]+/, ",world," i); print } }' \
+    "$log" >"$tmp/steps.csv"
+{
+    "$python" "$top/scripts/apsmpi-report" --by step "$tmp/steps.csv" \
+        2>"$tmp/err"
+    echo $? >"$tmp/rc"
+} | head -n 1 >"$tmp/out"
+ok "a closed pipe is no error" is "$(cat "$tmp/rc")" 0
+ok "and no noise" quiet
+
+# --- figures
+
+if "$python" -c 'import matplotlib as m, numpy, sys
+sys.exit(tuple(map(int, m.__version__.split(".")[:2])) < (3, 7))' 2>/dev/null
+then
+    magic() { test "$rc" -eq 0 && head -c 4 "$1" | grep -q PNG; }
+    report --plot "$tmp/one.png" --plot "$tmp/one.svg" "$log"
+    ok "--plot draws a PNG" magic "$tmp/one.png"
+    ok "and an SVG with the names of the layers" \
+        grep -q 'conv1.weight' "$tmp/one.svg"
+    ok "the SVG is well formed" "$python" -c \
+        'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' "$tmp/one.svg"
+    cp "$tmp/one.svg" "$tmp/first.svg"
+    report --plot "$tmp/one.svg" "$log"
+    ok "the same log gives the same SVG" cmp "$tmp/first.svg" "$tmp/one.svg"
+    head -n 3 "$log" >"$tmp/fp32.csv"
+    report --plot "$tmp/zero.png" "$tmp/fp32.csv"
+    ok "a log of zero errors is drawn" magic "$tmp/zero.png"
+    report --last --layers 0 --plot "$tmp/step.png" --by format "$log"
+    ok "one layer is drawn" magic "$tmp/step.png"
+    head -n 5 "$log" | sed 2,3d >"$tmp/step.csv"
+    report --plot "$tmp/step.png" "$tmp/step.csv"
+    ok "one step is drawn" magic "$tmp/step.png"
+    report --plot "$tmp/two.svg" "$log" "$tmp/other.csv"
+    ok "several logs give a line each" grep -q 'other' "$tmp/two.svg"
+    report --plot "$tmp/none.png" "$tmp/header.csv"
+    ok "no rows, no figure, and a note" notes 'no rows to draw'
+    report --plot "$tmp/no/such/place.png" "$log"
+    ok "a figure that cannot be written is an error" fails_with 'No such file'
+else
+    for name in "--plot draws a PNG" "and an SVG with the names of the layers" \
+        "the SVG is well formed" "the same log gives the same SVG" \
+        "a log of zero errors is drawn" "one layer is drawn" \
+        "one step is drawn" "several logs give a line each" \
+        "no rows, no figure, and a note" \
+        "a figure that cannot be written is an error"; do
+        skip "$name" "$python has no matplotlib 3.7 or later"
+    done
+fi
+mkdir "$tmp/hidden" "$tmp/hidden/matplotlib"
+echo 'raise ImportError("hidden by the test")' \
+    >"$tmp/hidden/matplotlib/__init__.py"
+PYTHONPATH=$tmp/hidden
+export PYTHONPATH
+report "$log"
+ok "the table needs no matplotlib" says '^world .* conv1.weight'
+report --plot "$tmp/hidden.png" "$log"
+ok "--plot without matplotlib is a clear error" \
+    fails_with 'needs matplotlib: hidden by the test'
+
+echo "1..$number"
+test "$failed" -eq 0
