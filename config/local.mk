@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Sample policies, layer tables, pkg-config.
 policiesdir = $(pkgdatadir)/policies
-dist_policies_DATA =
+dist_policies_DATA = \
+	config/policies/aps-e3m0.yaml \
+	config/policies/aps-e4m3.yaml \
+	config/policies/aps-e5m2.yaml \
+	config/policies/hybrid-e4m3.yaml \
+	config/policies/resnet50.yaml
 layersdir = $(pkgdatadir)/layers
-dist_layers_DATA =
+dist_layers_DATA = config/layers/resnet50-layers.csv
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = config/libaps.pc

@@ -1,4 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Commands for users (installed) and for this tree.
 dist_bin_SCRIPTS = scripts/apsmpi-report
-EXTRA_DIST += scripts/local.mk
+bin_SCRIPTS += scripts/apsmpi-run
+CLEANFILES += scripts/apsmpi-run
+EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check scripts/demo
+
+scripts/apsmpi-run: $(top_srcdir)/scripts/apsmpi-run.in Makefile
+	$(AM_V_GEN)$(MKDIR_P) scripts && \
+	$(SED) -e 's|@libdir[@]|$(libdir)|g' \
+	    -e 's|@PACKAGE_VERSION[@]|$(PACKAGE_VERSION)|g' \
+	    $(top_srcdir)/scripts/apsmpi-run.in >$@.tmp && \
+	chmod +x $@.tmp && mv $@.tmp $@

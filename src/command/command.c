@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "command/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+int aps_command_usage(const struct aps_subcommand *subcommand)
+{
+    fprintf(stderr, "usage: apsmpi %s", subcommand->help);
+    return APS_EXIT_USAGE;
+}
+
+static void print_errors(const struct aps_errors *errors)
+{
+    char line[sizeof(struct aps_error)];
+    size_t kept = errors->count;
+
+    if (kept > APS_ERRORS_MAX)
+        kept = APS_ERRORS_MAX;
+    for (size_t i = 0; i < kept; i++)
+        fprintf(stderr, "%s\n",
+                aps_error_format(&errors->list[i], line, sizeof line));
+    if (errors->count > kept)
+        fprintf(stderr, "%s: and %zu more errors\n", errors->list[0].file,
+                errors->count - kept);
+}
+
+int aps_command_load(const char *path, struct aps_policy **policy)
+{
+    struct aps_errors *errors = aps_command_alloc(1, sizeof *errors);
+    struct aps_policy_source source;
+    int result;
+
+    result = aps_policy_source_read(path, &source, errors);
+    if (result == 0) {
+        result = aps_policy_parse(&source, policy, errors);
+        aps_policy_source_clear(&source);
+    }
+    print_errors(errors);
+    free(errors);
+    return result;
+}
+
+char *aps_command_summary(const struct aps_policy *policy, char *buffer,
+                          size_t size)
+{
+    const struct aps_policy_steps *steps = aps_policy_steps(policy);
+    const struct aps_layers *table = aps_policy_layers(policy);
+    size_t rules = aps_policy_rules(policy);
+    char layers[64] = "no layer table";
+    char kind[64] = "not needed";
+
+    if (table)
+        snprintf(layers, sizeof layers, "%zu layer%s", table->count,
+                 table->count == 1 ? "" : "s");
+    if (steps->kind == APS_STEPS_AUTO)
+        snprintf(kind, sizeof kind, "auto");
+    else if (steps->kind == APS_STEPS_CALLS)
+        snprintf(kind, sizeof kind, "%ld calls", steps->calls);
+    else if (steps->kind == APS_STEPS_TABLE)
+        snprintf(kind, sizeof kind, "from the table");
+    snprintf(buffer, size, "%zu rule%s, %s, steps: %s", rules,
+             rules == 1 ? "" : "s", layers, kind);
+    return buffer;
+}
+
+void *aps_command_alloc(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+
+    if (!memory) {
+        fprintf(stderr, "apsmpi: out of memory\n");
+        exit(APS_EXIT_FAILURE);
+    }
+    return memory;
+}

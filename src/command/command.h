@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The apsmpi command: what its subcommands share. They need no MPI.
+ */
+#ifndef APS_COMMAND_COMMAND_H
+#define APS_COMMAND_COMMAND_H
+
+#include <stddef.h>
+
+#include "policy/policy.h"
+
+/* Exit statuses. */
+enum { APS_EXIT_OK, APS_EXIT_FAILURE, APS_EXIT_USAGE };
+
+/* One file each. `run` gets the subcommand's name as argv[0] and returns the
+ * exit status; `help` is the text after "usage: ". */
+struct aps_subcommand {
+    const char *name;
+    const char *summary;
+    const char *help;
+    int (*run)(int argc, char **argv);
+};
+
+extern const struct aps_subcommand aps_subcommand_check;
+extern const struct aps_subcommand aps_subcommand_explain;
+
+/* Say on standard error how the subcommand is used; returns APS_EXIT_USAGE. */
+int aps_command_usage(const struct aps_subcommand *subcommand);
+
+/* Read and parse a policy, printing what is wrong with it on standard error. 0
+ * with *policy a new object, or -1. */
+int aps_command_load(const char *path, struct aps_policy **policy);
+
+/* "4 rules, 161 layers, steps: table"; returns `buffer`. */
+char *aps_command_summary(const struct aps_policy *policy, char *buffer,
+                          size_t size);
+
+/* calloc that ends the program instead of failing: a command has nothing
+ * better to do. */
+void *aps_command_alloc(size_t count, size_t size);
+
+#endif

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * apsmpi explain: what a policy does to each layer, and when.
+ */
+#include "config.h"
+
+#include <getopt.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command/columns.h"
+#include "command/command.h"
+#include "command/schedule.h"
+#include "policy/ranges.h"
+
+#define FP32_WIDTH 32
+
+/* --- cells --------------------------------------------------------------- */
+
+/* The columns of a plan, the same in both tables. */
+enum plan_cell { FORMAT, SCALE, REDUCE, GROUP, NODE, ACCUMULATE, PLAN_CELLS };
+#define PLAN_COLUMNS                                                           \
+    {"format", false}, {"scale", false}, {"reduce", false}, {"group", false},  \
+        {"node", false},                                                       \
+    {                                                                          \
+        "accumulate", false                                                    \
+    }
+
+/* Where cells that are made up stand until the table has copied them. */
+struct cell_text {
+    char native[80];
+    char scale[32];
+    char group[16];
+    char bytes[16];
+};
+
+static void fill_plan(const struct aps_plan *plan, struct cell_text *text,
+                      const char **cells)
+{
+    bool groups = plan->reduce == APS_REDUCE_HIERARCHICAL;
+
+    cells[FORMAT] = plan->format.name;
+    cells[SCALE] = aps_scale_name(plan->scale);
+    if (plan->scale == APS_SCALE_FIXED) {
+        snprintf(text->scale, sizeof text->scale, "fixed %g",
+                 (double)plan->fixed);
+        cells[SCALE] = text->scale;
+    }
+    cells[REDUCE] = aps_reduce_name(plan->reduce);
+    cells[GROUP] = groups ? aps_group_name(plan->group) : "-";
+    if (groups && plan->group == APS_GROUP_NUMBER) {
+        snprintf(text->group, sizeof text->group, "%d", plan->group_size);
+        cells[GROUP] = text->group;
+    }
+    cells[NODE] = groups ? aps_node_name(plan->node) : "-";
+    cells[ACCUMULATE] = aps_accumulate_name(plan->accumulate);
+}
+
+/* "native (why)" over all columns of a plan. */
+static void fill_native(const char *why, struct cell_text *text,
+                        const char **cells)
+{
+    snprintf(text->native, sizeof text->native, "native (%s)", why);
+    cells[FORMAT] = text->native;
+    for (int i = FORMAT + 1; i < PLAN_CELLS; i++)
+        cells[i] = NULL;
+}
+
+/* Plan or native, of the rule; `bytes` of an element too. */
+static void fill_rule(const struct aps_policy *policy, int rule,
+                      struct cell_text *text, const char **cells)
+{
+    int width = FP32_WIDTH;
+
+    if (rule < 0) {
+        fill_native("no rule matches", text, cells);
+    } else {
+        const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
+
+        if (plan->rewrite) {
+            fill_plan(plan, text, cells);
+            width = plan->format.width;
+        } else {
+            fill_native("format: fp32", text, cells);
+        }
+    }
+    snprintf(text->bytes, sizeof text->bytes, "%g", width / 8.0);
+}
+
+/* --- with a layer table -------------------------------------------------- */
+
+enum { LAYERS, NAME, COUNT, TIME, ARROW, PLAN };
+enum { LINE = PLAN + PLAN_CELLS, BYTES, SAVED, LAYER_CELLS };
+
+struct explanation {
+    const struct aps_policy *policy;
+    const struct aps_layers *table;
+    const struct aps_schedule *schedule;
+    struct aps_range window; /* of spans to show, as indices */
+    bool each_layer;         /* one row a layer */
+    struct aps_columns *columns;
+};
+
+/* Layers that share their rules from first to last, small ones passed over. */
+struct group {
+    size_t first;
+    size_t last;
+    size_t count; /* elements */
+};
+
+static bool is_small(const struct explanation *explanation, size_t layer)
+{
+    return explanation->table->list[layer].count <
+           aps_policy_min_count(explanation->policy);
+}
+
+/* Wire bytes of one copy of `count` elements, rounded up. */
+static size_t wire_bytes(size_t count, int width)
+{
+    return count / 8 * (size_t)width + (count % 8 * (size_t)width + 7) / 8;
+}
+
+static int rule_width(const struct aps_policy *policy, int rule)
+{
+    const struct aps_plan *plan;
+
+    if (rule < 0)
+        return FP32_WIDTH;
+    plan = aps_policy_rule_plan(policy, rule);
+    return plan->rewrite ? plan->format.width : FP32_WIDTH;
+}
+
+static bool same_rules(const struct explanation *explanation, size_t a,
+                       size_t b)
+{
+    const int *x = aps_schedule_layer(explanation->schedule, a);
+    const int *y = aps_schedule_layer(explanation->schedule, b);
+    size_t first = (size_t)explanation->window.first;
+    size_t count = (size_t)explanation->window.last - first + 1;
+
+    return memcmp(x + first, y + first, count * sizeof *x) == 0;
+}
+
+static void add_group(const struct explanation *explanation,
+                      const struct group *group)
+{
+    const struct aps_layers *table = explanation->table;
+    const struct aps_range *spans = explanation->schedule->spans;
+    const int *rules = aps_schedule_layer(explanation->schedule, group->first);
+    struct aps_range layers = {(long)group->first, (long)group->last};
+    const char *cells[LAYER_CELLS];
+    char index[48], count[24];
+    char name[256];
+
+    snprintf(name, sizeof name, "%s%s%s", table->list[group->first].name,
+             group->last > group->first ? " .. " : "",
+             group->last > group->first ? table->list[group->last].name : "");
+    snprintf(count, sizeof count, "%zu", group->count);
+    cells[LAYERS] = aps_range_format(&layers, index, sizeof index);
+    cells[NAME] = name;
+    cells[COUNT] = count;
+    cells[ARROW] = "->";
+    for (long i = explanation->window.first; i <= explanation->window.last;) {
+        int rule = rules[i];
+        struct aps_range time = {spans[i].first, spans[i].last};
+        char time_text[48], line[16], saved[24];
+        struct cell_text text;
+
+        for (; i <= explanation->window.last && rules[i] == rule; i++)
+            time.last = spans[i].last;
+        cells[TIME] = aps_range_format(&time, time_text, sizeof time_text);
+        fill_rule(explanation->policy, rule, &text, cells + PLAN);
+        if (is_small(explanation, group->first)) {
+            char why[64];
+
+            snprintf(why, sizeof why, "count < min_count %zu",
+                     aps_policy_min_count(explanation->policy));
+            fill_native(why, &text, cells + PLAN);
+        }
+        snprintf(line, sizeof line, "-");
+        if (rule >= 0)
+            snprintf(line, sizeof line, "%d",
+                     aps_policy_rule_line(explanation->policy, rule));
+        cells[LINE] = line;
+        cells[BYTES] = text.bytes;
+        snprintf(saved, sizeof saved, "%zu",
+                 wire_bytes(group->count, FP32_WIDTH) -
+                     wire_bytes(group->count,
+                                rule_width(explanation->policy, rule)));
+        cells[SAVED] = saved;
+        aps_columns_add(explanation->columns, cells);
+        /* Say once what a group is. */
+        cells[LAYERS] = cells[NAME] = cells[COUNT] = "";
+    }
+}
+
+/* All layers below min_count in one row. */
+static void add_small(const struct explanation *explanation, size_t layers,
+                      size_t count)
+{
+    const char *cells[LAYER_CELLS] = {[TIME] = "all",
+                                      [ARROW] = "->",
+                                      [LINE] = "-",
+                                      [BYTES] = "4",
+                                      [SAVED] = "0"};
+    char layers_text[32], count_text[24], why[64];
+    struct cell_text text;
+
+    snprintf(layers_text, sizeof layers_text, "%zu small", layers);
+    snprintf(count_text, sizeof count_text, "%zu", count);
+    snprintf(why, sizeof why, "count < min_count %zu",
+             aps_policy_min_count(explanation->policy));
+    fill_native(why, &text, cells + PLAN);
+    cells[LAYERS] = layers_text;
+    cells[NAME] = "";
+    cells[COUNT] = count_text;
+    aps_columns_add(explanation->columns, cells);
+}
+
+static void add_layers(const struct explanation *explanation)
+{
+    size_t small_layers = 0, small_count = 0;
+    struct group group = {.count = 0};
+
+    for (size_t i = 0; i < explanation->table->count; i++) {
+        size_t count = explanation->table->list[i].count;
+
+        if (!explanation->each_layer && is_small(explanation, i)) {
+            small_layers++;
+            small_count += count;
+            continue;
+        }
+        if (group.count > 0 && (explanation->each_layer ||
+                                !same_rules(explanation, group.first, i))) {
+            add_group(explanation, &group);
+            group.count = 0;
+        }
+        if (group.count == 0)
+            group.first = i;
+        group.last = i;
+        group.count += count;
+    }
+    if (group.count > 0)
+        add_group(explanation, &group);
+    if (small_layers > 0)
+        add_small(explanation, small_layers, small_count);
+}
+
+/* Bytes of one encoded copy of all layers, span by span. */
+static void print_totals(const struct explanation *explanation)
+{
+    const struct aps_schedule *schedule = explanation->schedule;
+    const struct aps_layers *table = explanation->table;
+    const char *unit = schedule->by_step ? "steps" : "epochs";
+    const struct aps_column heads[] = {{unit, false},
+                                       {"bytes/step", true},
+                                       {"of FP32", true},
+                                       {"saved", true}};
+    struct aps_columns *columns = aps_columns_create(heads, 4);
+
+    for (long i = explanation->window.first; i <= explanation->window.last;
+         i++) {
+        size_t fp32 = 0, wire = 0;
+        char time[48], wire_text[24], fp32_text[24], saved[16];
+        const char *cells[] = {time, wire_text, fp32_text, saved};
+
+        for (size_t layer = 0; layer < table->count; layer++) {
+            size_t count = table->list[layer].count;
+            int rule = aps_schedule_layer(schedule, layer)[i];
+
+            fp32 += wire_bytes(count, FP32_WIDTH);
+            wire += wire_bytes(count, rule_width(explanation->policy, rule));
+        }
+        aps_range_format(&schedule->spans[i], time, sizeof time);
+        snprintf(wire_text, sizeof wire_text, "%zu", wire);
+        snprintf(fp32_text, sizeof fp32_text, "%zu", fp32);
+        snprintf(saved, sizeof saved, "%.1f%%",
+                 100.0 * ((double)fp32 - (double)wire) / (double)fp32);
+        aps_columns_add(columns, cells);
+    }
+    printf("\ntotal (one copy of every layer, as sent)\n");
+    aps_columns_print(columns, stdout);
+    aps_columns_destroy(columns);
+}
+
+/* The spans that `epochs` touches, cut to it at both ends. */
+static int clip(struct aps_schedule *schedule, const struct aps_policy *policy,
+                struct aps_range time, struct aps_range *window)
+{
+    long per_epoch = aps_policy_steps(policy)->per_epoch;
+    size_t i = 0;
+
+    if (schedule->by_step) {
+        if (per_epoch == 0)
+            return -1;
+        if (__builtin_mul_overflow(time.first, per_epoch, &time.first))
+            return -1;
+        if (time.last == APS_RANGE_OPEN ||
+            __builtin_mul_overflow(time.last + 1, per_epoch, &time.last))
+            time.last = APS_RANGE_OPEN;
+        else
+            time.last--;
+    }
+    while (schedule->spans[i].last < time.first)
+        i++;
+    window->first = (long)i;
+    schedule->spans[i].first = time.first;
+    while (schedule->spans[i].last < time.last)
+        i++;
+    window->last = (long)i;
+    schedule->spans[i].last = time.last;
+    return 0;
+}
+
+static int explain_layers(const struct aps_policy *policy, const char *path,
+                          const struct aps_range *epochs, bool each_layer)
+{
+    struct aps_schedule *schedule = aps_schedule_create(policy);
+    const struct aps_column heads[] = {
+        {"layers", false},    {"name", false},
+        {"count", true},      {schedule->by_step ? "steps" : "epochs", false},
+        {"", false},          PLAN_COLUMNS,
+        {"line", true},       {"bytes/elem", true},
+        {"saved/step", true},
+    };
+    struct explanation explanation = {
+        .policy = policy,
+        .table = aps_policy_layers(policy),
+        .schedule = schedule,
+        .window = {0, (long)schedule->span_count - 1},
+        .each_layer = each_layer,
+    };
+
+    aps_schedule_warn(schedule, policy, path, stderr);
+    if (epochs && clip(schedule, policy, *epochs, &explanation.window) < 0) {
+        fprintf(stderr,
+                "apsmpi: --epochs: the policy does not say how long an epoch "
+                "is (steps: {per_epoch: N})\n");
+        aps_schedule_destroy(schedule);
+        return APS_EXIT_FAILURE;
+    }
+    explanation.columns = aps_columns_create(heads, LAYER_CELLS);
+    add_layers(&explanation);
+    aps_columns_print(explanation.columns, stdout);
+    aps_columns_destroy(explanation.columns);
+    print_totals(&explanation);
+    aps_schedule_destroy(schedule);
+    return APS_EXIT_OK;
+}
+
+/* --- without a layer table ----------------------------------------------- */
+
+static void explain_rules(const struct aps_policy *policy)
+{
+    enum { RULE_LINE, WHEN, RULE_ARROW, RULE_PLAN };
+    enum { RULE_BYTES = RULE_PLAN + PLAN_CELLS, RULE_CELLS };
+    static const struct aps_column heads[] = {
+        {"line", true}, {"when", false},      {"", false},
+        PLAN_COLUMNS,   {"bytes/elem", true},
+    };
+    struct aps_columns *columns = aps_columns_create(heads, RULE_CELLS);
+
+    for (size_t i = 0; i < aps_policy_rules(policy); i++) {
+        const char *cells[RULE_CELLS] = {[RULE_ARROW] = "->"};
+        char line[16], when[400];
+        struct cell_text text;
+        int rule = (int)i;
+
+        snprintf(line, sizeof line, "%d", aps_policy_rule_line(policy, rule));
+        cells[RULE_LINE] = line;
+        cells[WHEN] = aps_policy_rule_when(policy, rule, when, sizeof when);
+        fill_rule(policy, rule, &text, cells + RULE_PLAN);
+        cells[RULE_BYTES] = text.bytes;
+        aps_columns_add(columns, cells);
+    }
+    aps_columns_print(columns, stdout);
+    aps_columns_destroy(columns);
+    printf("\nThe first rule that matches wins. Calls that match none, and "
+           "calls of fewer\nthan %zu elements (min_count), are native: left to "
+           "MPI.\n",
+           aps_policy_min_count(policy));
+}
+
+static int explain(const char *path, const struct aps_range *epochs,
+                   bool each_layer)
+{
+    struct aps_policy *policy;
+    int status = APS_EXIT_OK;
+    char summary[256];
+
+    if (aps_command_load(path, &policy) < 0)
+        return APS_EXIT_FAILURE;
+    if (!aps_policy_layers(policy) && (epochs || each_layer)) {
+        fprintf(stderr, "apsmpi: %s needs a layer table in the policy\n",
+                epochs ? "--epochs" : "--layer-counts");
+        aps_policy_destroy(policy);
+        return APS_EXIT_FAILURE;
+    }
+    printf("%s: %s\n\n", path,
+           aps_command_summary(policy, summary, sizeof summary));
+    if (aps_policy_layers(policy))
+        status = explain_layers(policy, path, epochs, each_layer);
+    else
+        explain_rules(policy);
+    aps_policy_destroy(policy);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"epochs", required_argument, NULL, 'e'},
+        {"layer-counts", no_argument, NULL, 'l'},
+        {.name = NULL},
+    };
+    struct aps_range epochs;
+    bool limited = false, each_layer = false;
+    const char *why;
+    int option;
+
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        switch (option) {
+        case 'e':
+            if (aps_range_parse(optarg, &epochs, &why) < 0) {
+                fprintf(stderr, "apsmpi: --epochs '%s' %s\n", optarg, why);
+                return APS_EXIT_USAGE;
+            }
+            limited = true;
+            break;
+        case 'l':
+            each_layer = true;
+            break;
+        default:
+            return aps_command_usage(&aps_subcommand_explain);
+        }
+    }
+    if (optind + 1 != argc)
+        return aps_command_usage(&aps_subcommand_explain);
+    return explain(argv[optind], limited ? &epochs : NULL, each_layer);
+}
+
+const struct aps_subcommand aps_subcommand_explain = {
+    .name = "explain",
+    .summary = "show what a policy does to each layer, and when",
+    .help =
+        "explain [--epochs A-B] [--layer-counts] FILE\n"
+        "\n"
+        "Resolves the policy for every layer of its table and prints what\n"
+        "happens to it: format on the wire, scale, reduction, the line of the\n"
+        "rule that says so, bytes per element and bytes saved per step "
+        "against\n"
+        "FP32. Neighbours with the same plan share a row. A policy without a\n"
+        "layer table is explained rule by rule.\n"
+        "\n"
+        "  --epochs A-B     these epochs only (N, A-B or A-)\n"
+        "  --layer-counts   one row for each layer, with its own count\n",
+    .run = run,
+};

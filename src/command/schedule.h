@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A policy resolved in full: which rule every layer of the table gets, and
+ * when. Time is cut into spans within which nothing changes.
+ */
+#ifndef APS_COMMAND_SCHEDULE_H
+#define APS_COMMAND_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "policy/policy.h"
+#include "policy/ranges.h"
+
+struct aps_schedule {
+    bool by_step; /* spans are steps of the whole run; otherwise epochs */
+    size_t span_count;
+    struct aps_range *spans; /* one after the other, the last without end */
+    size_t layer_count;
+    int *rules; /* layer by layer, span by span; -1: none */
+};
+
+/* Of a policy with a layer table. */
+struct aps_schedule *aps_schedule_create(const struct aps_policy *policy);
+void aps_schedule_destroy(struct aps_schedule *schedule);
+
+/* The rules of one layer, one a span. */
+const int *aps_schedule_layer(const struct aps_schedule *schedule,
+                              size_t layer);
+
+/* One warning line for each rule that no layer ever gets; `path` is the
+ * policy's, for the message. */
+void aps_schedule_warn(const struct aps_schedule *schedule,
+                       const struct aps_policy *policy, const char *path,
+                       FILE *stream);
+
+#endif

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Numbers, codecs, scales, policy, round-off: no MPI, no GPU.
+
+# What libaps and libapsmpi.so share.
+noinst_LTLIBRARIES += libcore.la
+libcore_la_SOURCES = \
+	src/aps.h \
+	src/base/error.c src/base/error.h \
+	src/base/fpenv.h \
+	src/number/bits.h src/number/cast.h \
+	src/number/format.c src/number/value.c \
+	src/codec/codec.c src/codec/codec.h \
+	src/codec/float.c src/codec/float.h \
+	src/codec/kernel.h src/codec/pack.h \
+	src/scale/aps.c src/scale/scale.h
+libcore_la_LIBADD = -lm
+
+# What libapsmpi.so and the apsmpi command share.
+noinst_LTLIBRARIES += libpolicy.la
+libpolicy_la_SOURCES = \
+	src/base/digits.c src/base/digits.h \
+	src/base/message.c src/base/message.h \
+	src/base/nearest.c src/base/nearest.h \
+	src/base/options.c src/base/options.h \
+	src/policy/glob.c src/policy/glob.h \
+	src/policy/layers.c src/policy/layers.h \
+	src/policy/object.h src/policy/parse.c \
+	src/policy/policy.c src/policy/policy.h \
+	src/policy/ranges.c src/policy/ranges.h \
+	src/policy/rule.c src/policy/rule.h \
+	src/policy/select.c src/policy/select.h \
+	src/policy/source.c \
+	src/policy/value.c src/policy/value.h \
+	src/policy/words.c src/policy/words.h \
+	src/policy/yaml.c src/policy/yaml.h \
+	src/roundoff/log.c src/roundoff/log.h \
+	src/roundoff/measure.c src/roundoff/measure.h
+libpolicy_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBYAML_CFLAGS)
+
+# The C API by itself.
+lib_LTLIBRARIES += libaps.la
+include_HEADERS += src/aps.h
+libaps_la_SOURCES =
+libaps_la_LIBADD = libcore.la
+libaps_la_LDFLAGS = -version-info 0:0:0 -no-undefined
+
+# The command.
+bin_PROGRAMS += apsmpi
+dist_man_MANS += src/command/apsmpi.1
+apsmpi_SOURCES = \
+	src/command/main.c src/command/command.c src/command/command.h \
+	src/command/check.c src/command/explain.c \
+	src/command/columns.c src/command/columns.h \
+	src/command/schedule.c src/command/schedule.h
+apsmpi_LDADD = libpolicy.la libcore.la $(LIBYAML_ARCHIVE)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a struct aps_policy is: for the parser that fills it (parse.c) and the
+ * resolver that reads it (policy.c), nobody else.
+ */
+#ifndef APS_POLICY_OBJECT_H
+#define APS_POLICY_OBJECT_H
+
+#include "policy/policy.h"
+#include "policy/rule.h"
+
+struct aps_policy {
+    struct aps_policy_steps steps;
+    struct aps_policy_log log; /* its file is owned */
+    size_t min_count;
+    struct aps_layers *layers; /* or NULL */
+    bool by_step;
+    size_t rule_count;
+    struct aps_rule *rules;
+};
+
+#endif

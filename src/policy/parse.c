@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A policy's text to a policy: the keys at the top of the file. Rules are read
+ * in rule.c.
+ */
+#include "config.h"
+
+#include "policy/policy.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/object.h"
+#include "policy/rule.h"
+#include "policy/value.h"
+#include "policy/yaml.h"
+
+#define POLICY_VERSION 1
+#define DEFAULT_MIN_COUNT 1024
+#define DEFAULT_EVERY 100
+
+/* In the order of `known`. */
+enum top_key {
+    KEY_VERSION,
+    KEY_STEPS,
+    KEY_LAYERS,
+    KEY_LOG,
+    KEY_MIN_COUNT,
+    KEY_ORDER,
+    KEY_RULES,
+    KEYS
+};
+static const char *const known[] = {"version",   "steps", "layers", "log",
+                                    "min_count", "order", "rules",  NULL};
+
+/* A policy while it is read. */
+struct reading {
+    struct aps_reader reader;
+    const struct aps_policy_source *source;
+    const struct aps_yaml_node *keys[KEYS];
+    struct aps_policy *policy;
+    struct aps_rule_context context;
+};
+
+static void read_version(const struct reading *reading,
+                         const struct aps_yaml_node *root)
+{
+    const struct aps_yaml_node *key = reading->keys[KEY_VERSION];
+    long version;
+
+    if (!key)
+        aps_reader_error(&reading->reader, root,
+                         "'version: %d' is missing: it says which policy "
+                         "language follows",
+                         POLICY_VERSION);
+    else if (aps_read_number(&reading->reader, key, 0, LONG_MAX - 1,
+                             &version) == 0 &&
+             version != POLICY_VERSION)
+        aps_reader_error(&reading->reader, key->value,
+                         "unknown version %ld; apsmpi " PACKAGE_VERSION
+                         " reads version %d",
+                         version, POLICY_VERSION);
+}
+
+/* `order`, at the top or inside `steps`. */
+static void read_order(const struct reading *reading,
+                       const struct aps_yaml_node *inside)
+{
+    static const char *const orders[] = {"forward", "backward", NULL};
+    static const struct aps_words words = {orders, NULL, NULL};
+    const struct aps_yaml_node *top = reading->keys[KEY_ORDER];
+    int order = 0;
+
+    if (top && inside) {
+        bool top_first = top->line < inside->line;
+        const struct aps_yaml_node *first = top_first ? top : inside;
+        const struct aps_yaml_node *second = top_first ? inside : top;
+
+        aps_reader_error(&reading->reader, second,
+                         "duplicate key 'order', first in line %d",
+                         first->line);
+    }
+    if (top)
+        aps_read_word(&reading->reader, top, &words, &order);
+    if (inside)
+        aps_read_word(&reading->reader, inside, &words, &order);
+    reading->policy->steps.backward = order == 1;
+}
+
+/* Returns the key `order` inside the mapping, or NULL. */
+static const struct aps_yaml_node *read_steps_mapping(struct reading *reading)
+{
+    static const char *const names[] = {"calls", "per_epoch", "order", NULL};
+    static const struct aps_words words = {names, NULL, NULL};
+    const struct aps_yaml_node *keys[3];
+    const struct aps_reader *reader = &reading->reader;
+    struct aps_policy_steps *steps = &reading->policy->steps;
+
+    if (aps_read_keys(reader, reading->keys[KEY_STEPS]->value, "'steps'",
+                      &words, keys) < 0)
+        return NULL;
+    if (keys[0])
+        aps_read_number(reader, keys[0], 1, LONG_MAX - 1, &steps->calls);
+    if (keys[1]) {
+        aps_read_number(reader, keys[1], 1, LONG_MAX - 1, &steps->per_epoch);
+        reading->context.per_epoch = true;
+    }
+    return keys[2];
+}
+
+static void read_steps(struct reading *reading)
+{
+    const struct aps_yaml_node *key = reading->keys[KEY_STEPS];
+    const struct aps_yaml_node *order = NULL;
+
+    if (key && key->value->kind == APS_YAML_MAPPING)
+        order = read_steps_mapping(reading);
+    else if (key && key->value->kind != APS_YAML_BAD &&
+             (key->value->kind != APS_YAML_SCALAR ||
+              strcmp(key->value->text, "auto") != 0))
+        aps_reader_error(&reading->reader, key->value,
+                         "'steps' must be auto or a mapping, "
+                         "{calls: N, per_epoch: N, order: backward}");
+    read_order(reading, order);
+}
+
+static void read_log(const struct reading *reading)
+{
+    static const char *const names[] = {"file", "every", NULL};
+    static const struct aps_words words = {names, NULL, NULL};
+    const struct aps_yaml_node *key = reading->keys[KEY_LOG];
+    const struct aps_yaml_node *keys[2];
+    struct aps_policy_log *log = &reading->policy->log;
+    const char *file;
+
+    log->every = DEFAULT_EVERY;
+    if (!key || aps_read_keys(&reading->reader, key->value,
+                              "'log' (file, every)", &words, keys) < 0)
+        return;
+    if (keys[1])
+        aps_read_number(&reading->reader, keys[1], 1, LONG_MAX - 1,
+                        &log->every);
+    if (!keys[0]) {
+        aps_reader_error(&reading->reader, key, "'log' has no 'file'");
+        return;
+    }
+    file = aps_read_text(&reading->reader, keys[0]);
+    if (!file)
+        return;
+    log->file = strdup(file);
+    if (!log->file)
+        aps_reader_error(&reading->reader, keys[0], "out of memory");
+}
+
+static void read_min_count(struct reading *reading)
+{
+    const struct aps_yaml_node *key = reading->keys[KEY_MIN_COUNT];
+    long number = DEFAULT_MIN_COUNT;
+
+    if (key)
+        aps_read_number(&reading->reader, key, 0, LONG_MAX - 1, &number);
+    reading->policy->min_count = (size_t)number;
+    reading->context.min_count = (size_t)number;
+}
+
+/* The layer table, and with it what rules may say of layers. */
+static void read_layers(struct reading *reading)
+{
+    const struct aps_yaml_node *key = reading->keys[KEY_LAYERS];
+    const struct aps_policy_source *source = reading->source;
+    struct aps_step_layers *layers = &reading->context.layers;
+    struct aps_policy *policy = reading->policy;
+
+    layers->count = policy->steps.calls;
+    if (!key)
+        return;
+    layers->blind = true;
+    if (!aps_read_text(&reading->reader, key))
+        return;
+    if (!source->layers_text) {
+        aps_reader_error(&reading->reader, key->value,
+                         "layer table '%.80s' was not read", key->value->text);
+        return;
+    }
+    if (aps_layers_parse(source->layers_path, source->layers_text,
+                         source->layers_length, &policy->layers,
+                         reading->reader.errors) < 0)
+        return;
+    layers->blind = false;
+    layers->table = policy->layers;
+    layers->count = (long)policy->layers->count;
+    if (policy->steps.calls > layers->count)
+        aps_reader_error(&reading->reader, reading->keys[KEY_STEPS],
+                         "%ld calls cannot carry the %ld layers of the table: "
+                         "a call carries one or more",
+                         policy->steps.calls, layers->count);
+}
+
+/*
+ * One rule after the other; those behind one that always matches are errors. A
+ * rule that has errors itself is not held to match everything: the condition
+ * may be what is misspelt.
+ */
+static void read_rule_list(const struct reading *reading,
+                           const struct aps_yaml_node *first)
+{
+    struct aps_policy *policy = reading->policy;
+    const struct aps_rule *all = NULL;
+
+    for (const struct aps_yaml_node *node = first; node; node = node->next) {
+        int index = (int)policy->rule_count++;
+        struct aps_rule *rule = &policy->rules[index];
+        int result = aps_rule_read(&reading->reader, &reading->context, node,
+                                   index, rule);
+
+        if (all)
+            aps_reader_error(&reading->reader, node,
+                             "unreachable: the rule in line %d matches "
+                             "everything",
+                             all->line);
+        else if (result == 0 && aps_rule_matches_all(rule, policy->min_count))
+            all = rule;
+    }
+}
+
+static void read_rules(const struct reading *reading,
+                       const struct aps_yaml_node *root)
+{
+    const struct aps_yaml_node *key = reading->keys[KEY_RULES];
+    struct aps_policy *policy = reading->policy;
+    const struct aps_reader *reader = &reading->reader;
+    size_t count = 0;
+
+    if (!key) {
+        aps_reader_error(reader, root, "'rules' is missing");
+        return;
+    }
+    if (key->value->kind == APS_YAML_BAD)
+        return;
+    if (key->value->kind != APS_YAML_LIST) {
+        aps_reader_error(reader, key->value, "'rules' must be a list (- ...)");
+        return;
+    }
+    for (const struct aps_yaml_node *node = key->value->first; node;
+         node = node->next)
+        count++;
+    if (count == 0) {
+        aps_reader_error(reader, key->value, "'rules' is an empty list");
+        return;
+    }
+    policy->rules =
+        count <= INT_MAX ? calloc(count, sizeof *policy->rules) : NULL;
+    if (!policy->rules) {
+        aps_reader_error(reader, key, "out of memory");
+        return;
+    }
+    read_rule_list(reading, key->value->first);
+}
+
+static void settle_steps(struct aps_policy *policy)
+{
+    bool needed = false;
+
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        const struct aps_rule *rule = &policy->rules[i];
+
+        policy->by_step |= rule->by_step;
+        needed |= rule->by_layer || rule->by_epoch || rule->by_step;
+    }
+    if (policy->layers)
+        policy->steps.kind = APS_STEPS_TABLE;
+    else if (policy->steps.calls > 0)
+        policy->steps.kind = APS_STEPS_CALLS;
+    else
+        policy->steps.kind = needed ? APS_STEPS_AUTO : APS_STEPS_NONE;
+}
+
+static void read_root(struct reading *reading, const struct aps_yaml_node *root)
+{
+    static const struct aps_words words = {known, NULL, NULL};
+
+    if (aps_read_keys(&reading->reader, root, "a policy", &words,
+                      reading->keys) < 0)
+        return;
+    /* Rules come last: what they may say depends on all the rest. */
+    read_version(reading, root);
+    read_steps(reading);
+    read_log(reading);
+    read_min_count(reading);
+    read_layers(reading);
+    read_rules(reading, root);
+    settle_steps(reading->policy);
+}
+
+int aps_policy_parse(const struct aps_policy_source *source,
+                     struct aps_policy **policy, struct aps_errors *errors)
+{
+    struct reading reading = {.reader = {source->path, errors},
+                              .source = source};
+    size_t before = errors->count;
+    struct aps_yaml_node *root;
+
+    if (aps_yaml_parse(source->path, source->text, source->length, &root,
+                       errors) < 0)
+        return -1;
+    reading.policy = calloc(1, sizeof *reading.policy);
+    if (reading.policy)
+        read_root(&reading, root);
+    else
+        aps_reader_error(&reading.reader, root, "out of memory");
+    aps_yaml_destroy(root);
+    if (errors->count > before) {
+        aps_policy_destroy(reading.policy);
+        aps_errors_sort(errors);
+        errno = EINVAL;
+        return -1;
+    }
+    *policy = reading.policy;
+    return 0;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "policy/policy.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy/object.h"
+
+void aps_policy_destroy(struct aps_policy *policy)
+{
+    if (!policy)
+        return;
+    for (size_t i = 0; i < policy->rule_count; i++)
+        aps_rule_clear(&policy->rules[i]);
+    free(policy->rules);
+    aps_layers_destroy(policy->layers);
+    free((char *)policy->log.file);
+    free(policy);
+}
+
+const struct aps_policy_steps *aps_policy_steps(const struct aps_policy *policy)
+{
+    return &policy->steps;
+}
+
+const struct aps_policy_log *aps_policy_log(const struct aps_policy *policy)
+{
+    return &policy->log;
+}
+
+size_t aps_policy_min_count(const struct aps_policy *policy)
+{
+    return policy->min_count;
+}
+
+const struct aps_layers *aps_policy_layers(const struct aps_policy *policy)
+{
+    return policy->layers;
+}
+
+bool aps_policy_by_step(const struct aps_policy *policy)
+{
+    return policy->by_step;
+}
+
+void aps_policy_resolve(const struct aps_policy *policy,
+                        const struct aps_place *place, struct aps_plan *plan)
+{
+    if (place->count >= policy->min_count) {
+        for (size_t i = 0; i < policy->rule_count; i++) {
+            if (aps_rule_matches(&policy->rules[i], place)) {
+                *plan = policy->rules[i].plan;
+                return;
+            }
+        }
+    }
+    *plan = (struct aps_plan){.rewrite = false, .rule = -1};
+}
+
+size_t aps_policy_rules(const struct aps_policy *policy)
+{
+    return policy->rule_count;
+}
+
+int aps_policy_rule_line(const struct aps_policy *policy, int rule)
+{
+    return policy->rules[rule].line;
+}
+
+const struct aps_plan *aps_policy_rule_plan(const struct aps_policy *policy,
+                                            int rule)
+{
+    return &policy->rules[rule].plan;
+}
+
+/* Append "; WHAT RANGES" to the text in buffer. */
+static void append_ranges(char *buffer, size_t size, const char *what,
+                          const struct aps_ranges *ranges, const char *suffix)
+{
+    size_t used = strlen(buffer);
+    char text[128];
+
+    aps_ranges_format(ranges, text, sizeof text);
+    snprintf(buffer + used, size - used, "%s%s %s%s%s", used > 0 ? "; " : "",
+             what, text, ranges->count > 0 && suffix[0] ? ", " : "", suffix);
+}
+
+char *aps_policy_rule_when(const struct aps_policy *policy, int rule,
+                           char *buffer, size_t size)
+{
+    const struct aps_rule *r = &policy->rules[rule];
+    size_t used;
+
+    if (size == 0)
+        return buffer;
+    buffer[0] = '\0';
+    if (r->by_layer)
+        append_ranges(buffer, size, "layers", &r->layers.indices,
+                      r->layers.last ? "last" : "");
+    if (r->by_epoch)
+        append_ranges(buffer, size, "epochs", &r->epochs, "");
+    if (r->by_step)
+        append_ranges(buffer, size, "steps", &r->steps, "");
+    used = strlen(buffer);
+    if (r->min_count > policy->min_count) {
+        snprintf(buffer + used, size - used, "%scount >= %zu",
+                 used > 0 ? "; " : "", r->min_count);
+        used = strlen(buffer);
+    }
+    if (r->max_count != SIZE_MAX) {
+        snprintf(buffer + used, size - used, "%scount <= %zu",
+                 used > 0 ? "; " : "", r->max_count);
+        used = strlen(buffer);
+    }
+    if (used == 0)
+        snprintf(buffer, size, "always");
+    return buffer;
+}
+
+/* The smaller of two places in time, where -1 means never. */
+static long sooner(long a, long b)
+{
+    if (a < 0 || b < 0)
+        return a < 0 ? b : a;
+    return a < b ? a : b;
+}
+
+long aps_policy_next_epoch(const struct aps_policy *policy, long epoch)
+{
+    long next = -1;
+
+    for (size_t i = 0; i < policy->rule_count; i++)
+        next = sooner(next, aps_ranges_next(&policy->rules[i].epochs, epoch));
+    return next;
+}
+
+long aps_policy_next_step(const struct aps_policy *policy, long step)
+{
+    long next = -1;
+
+    for (size_t i = 0; i < policy->rule_count; i++)
+        next = sooner(next, aps_ranges_next(&policy->rules[i].steps, step));
+    return next;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "policy/rule.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <string.h>
+
+/* In the order of `known`. */
+enum rule_key {
+    KEY_LAYERS,
+    KEY_EPOCHS,
+    KEY_STEPS,
+    KEY_MIN_COUNT,
+    KEY_MAX_COUNT,
+    KEY_FORMAT,
+    KEY_SCALE,
+    KEY_APS,
+    KEY_REDUCE,
+    KEY_GROUP,
+    KEY_NODE,
+    KEY_ACCUMULATE,
+    KEYS
+};
+
+static const char *const known[] = {
+    "layers", "epochs", "steps", "min_count", "max_count",  "format", "scale",
+    "aps",    "reduce", "group", "node",      "accumulate", NULL};
+static const char *const later[] = {"rounding", "compress", "feedback",
+                                    "on_overflow", NULL};
+static const struct aps_words rule_words = {known, later, NULL};
+
+/* A rule while it is read. */
+struct reading {
+    const struct aps_reader *reader;
+    const struct aps_rule_context *context;
+    const struct aps_yaml_node *node;
+    const struct aps_yaml_node *keys[KEYS];
+    struct aps_rule *rule;
+};
+
+/* --- conditions ---------------------------------------------------------- */
+
+struct range_taker {
+    const struct aps_reader *reader;
+    const struct aps_yaml_node *key;
+    struct aps_ranges *ranges;
+};
+
+static int take_range(void *data, const struct aps_item *item)
+{
+    const struct range_taker *taker = data;
+    struct aps_range range;
+    const char *why;
+
+    if (aps_range_parse(item->text, &range, &why) == 0) {
+        if (aps_ranges_add(taker->ranges, range.first, range.last) == 0)
+            return 0;
+        why = "does not fit in memory";
+    }
+    aps_errors_add(taker->reader->errors, taker->reader->path, item->line,
+                   item->column, "%s '%.80s' %s", taker->key->text, item->text,
+                   why);
+    return -1;
+}
+
+static void read_ranges(struct reading *reading,
+                        const struct aps_yaml_node *key,
+                        struct aps_ranges *ranges)
+{
+    struct range_taker taker = {reading->reader, key, ranges};
+
+    aps_read_items(reading->reader, key, take_range, &taker);
+    aps_ranges_sort(ranges);
+}
+
+static void read_counts(struct reading *reading)
+{
+    const struct aps_yaml_node *const *keys = reading->keys;
+    struct aps_rule *rule = reading->rule;
+    size_t least = reading->context->min_count;
+    long number;
+
+    if (keys[KEY_MIN_COUNT] &&
+        aps_read_number(reading->reader, keys[KEY_MIN_COUNT], 0, LONG_MAX - 1,
+                        &number) == 0)
+        rule->min_count = (size_t)number;
+    if (!keys[KEY_MAX_COUNT] ||
+        aps_read_number(reading->reader, keys[KEY_MAX_COUNT], 0, LONG_MAX - 1,
+                        &number) < 0)
+        return;
+    rule->max_count = (size_t)number;
+    if (rule->max_count < rule->min_count)
+        aps_reader_error(
+            reading->reader, keys[KEY_MAX_COUNT]->value,
+            "max_count %zu is below the rule's min_count %zu: it can "
+            "never match",
+            rule->max_count, rule->min_count);
+    else if (rule->max_count < least)
+        aps_reader_error(
+            reading->reader, keys[KEY_MAX_COUNT]->value,
+            "max_count %zu is below the policy's min_count %zu: the "
+            "rule can never match",
+            rule->max_count, least);
+}
+
+static void read_conditions(struct reading *reading)
+{
+    const struct aps_yaml_node *const *keys = reading->keys;
+    struct aps_rule *rule = reading->rule;
+
+    rule->by_layer = keys[KEY_LAYERS] != NULL;
+    rule->by_epoch = keys[KEY_EPOCHS] != NULL;
+    rule->by_step = keys[KEY_STEPS] != NULL;
+    if (rule->by_layer)
+        aps_select_read(reading->reader, keys[KEY_LAYERS],
+                        &reading->context->layers, &rule->layers);
+    if (rule->by_epoch) {
+        if (!reading->context->per_epoch)
+            aps_reader_error(reading->reader, keys[KEY_EPOCHS],
+                             "'epochs' needs the length of an epoch "
+                             "(steps: {per_epoch: N} beside 'rules')");
+        read_ranges(reading, keys[KEY_EPOCHS], &rule->epochs);
+    }
+    if (rule->by_step)
+        read_ranges(reading, keys[KEY_STEPS], &rule->steps);
+    read_counts(reading);
+}
+
+/* --- the plan ------------------------------------------------------------ */
+
+/* `format`; returns whether it could be read. */
+static bool read_format(struct reading *reading)
+{
+    const struct aps_yaml_node *key = reading->keys[KEY_FORMAT];
+    struct aps_plan *plan = &reading->rule->plan;
+    struct aps_error error;
+    const char *name;
+
+    if (!key) {
+        aps_reader_error(reading->reader, reading->node,
+                         "the rule has no 'format'");
+        return false;
+    }
+    name = aps_read_text(reading->reader, key);
+    if (!name)
+        return false;
+    if (aps_words_later_format(name)) {
+        aps_reader_error(
+            reading->reader, key->value,
+            "format '%.80s' is not in this version (" PACKAGE_VERSION ")",
+            name);
+        return false;
+    }
+    if (aps_format_parse(name, &plan->format, &error) < 0) {
+        aps_reader_error(reading->reader, key->value, "%s", error.text);
+        return false;
+    }
+    /* By its name only: e8m23 is our reduction on full floats. */
+    plan->rewrite = strcmp(name, "fp32") != 0;
+    return true;
+}
+
+/* `scale: {fixed: X}` */
+static int read_scale_mapping(struct reading *reading,
+                              const struct aps_yaml_node *node)
+{
+    static const char *const fixed[] = {"fixed", NULL};
+    const struct aps_words words = {fixed, aps_words_scale.later, NULL};
+    const struct aps_yaml_node *key;
+    struct aps_plan *plan = &reading->rule->plan;
+
+    if (!node->first)
+        aps_reader_error(reading->reader, node, "'scale' is empty");
+    aps_read_keys(reading->reader, node, "'scale'", &words, &key);
+    if (!key || aps_read_positive(reading->reader, key, &plan->fixed) < 0)
+        return -1;
+    plan->scale = APS_SCALE_FIXED;
+    return 0;
+}
+
+static int read_scale(struct reading *reading, const struct aps_yaml_node *key)
+{
+    int word;
+
+    if (key->value->kind == APS_YAML_MAPPING)
+        return read_scale_mapping(reading, key->value);
+    if (aps_read_word(reading->reader, key, &aps_words_scale, &word) < 0)
+        return -1;
+    if (word == APS_SCALE_FIXED) {
+        aps_reader_error(reading->reader, key->value,
+                         "'fixed' needs its number: scale: {fixed: 1024}");
+        return -1;
+    }
+    reading->rule->plan.scale = (enum aps_scale_kind)word;
+    return 0;
+}
+
+static const struct aps_yaml_node *later_of(const struct aps_yaml_node *a,
+                                            const struct aps_yaml_node *b)
+{
+    if (a->line != b->line)
+        return a->line > b->line ? a : b;
+    return a->column > b->column ? a : b;
+}
+
+/* `scale`, `aps`, or what `accumulate` implies; after both were read. */
+static void settle_scale(struct reading *reading)
+{
+    const struct aps_yaml_node *scale = reading->keys[KEY_SCALE];
+    const struct aps_yaml_node *aps = reading->keys[KEY_APS];
+    struct aps_plan *plan = &reading->rule->plan;
+    bool by_format = plan->accumulate == APS_ACCUMULATE_FORMAT;
+    bool on;
+
+    plan->scale = by_format ? APS_SCALE_APS : APS_SCALE_APS_TIGHT;
+    if (aps && aps_read_switch(reading->reader, aps, &on) == 0)
+        plan->scale = on ? APS_SCALE_APS : APS_SCALE_NONE;
+    if (scale && read_scale(reading, scale) < 0)
+        return;
+    if (scale && aps)
+        aps_reader_error(reading->reader, later_of(scale, aps),
+                         "'aps' and 'scale' say the same thing: keep one");
+    if (plan->scale != APS_SCALE_APS_TIGHT)
+        return;
+    if (by_format)
+        aps_reader_error(
+            reading->reader, scale,
+            "scale aps-tight contradicts accumulate: format (every "
+            "sender would have its own scale); use aps");
+    if (plan->rewrite && aps_format_max(&plan->format) == 0)
+        aps_reader_error(reading->reader,
+                         scale ? scale->value
+                               : reading->keys[KEY_FORMAT]->value,
+                         "format %s has no finite value but zero, which "
+                         "scale aps-tight needs",
+                         plan->format.name);
+}
+
+static void read_group(struct reading *reading)
+{
+    const struct aps_yaml_node *key = reading->keys[KEY_GROUP];
+    struct aps_plan *plan = &reading->rule->plan;
+    const char *text = key->value->text;
+    long number;
+    int word;
+
+    if (text && text[0] >= '0' && text[0] <= '9') {
+        if (aps_read_number(reading->reader, key, 1, INT_MAX, &number) < 0)
+            return;
+        plan->group = APS_GROUP_NUMBER;
+        plan->group_size = (int)number;
+    } else if (aps_read_word(reading->reader, key, &aps_words_group, &word) ==
+               0) {
+        plan->group = (enum aps_group_kind)word;
+    }
+}
+
+/* A key whose value is a word of a list; `otherwise` where it is missing. */
+static int read_choice(struct reading *reading, enum rule_key at,
+                       const struct aps_words *words, int otherwise)
+{
+    int word = otherwise;
+
+    if (reading->keys[at])
+        aps_read_word(reading->reader, reading->keys[at], words, &word);
+    return word;
+}
+
+static void check_fp32(struct reading *reading)
+{
+    static const enum rule_key settings[] = {
+        KEY_SCALE, KEY_APS, KEY_REDUCE, KEY_GROUP, KEY_NODE, KEY_ACCUMULATE};
+
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        const struct aps_yaml_node *key = reading->keys[settings[i]];
+
+        if (key)
+            aps_reader_error(
+                reading->reader, key,
+                "'%s' contradicts format: fp32, which leaves the "
+                "call to MPI (e8m23 is our reduction on full floats)",
+                key->text);
+    }
+}
+
+static void check_groups(struct reading *reading)
+{
+    static const enum rule_key settings[] = {KEY_GROUP, KEY_NODE};
+
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        const struct aps_yaml_node *key = reading->keys[settings[i]];
+
+        if (key)
+            aps_reader_error(reading->reader, key,
+                             "'%s' contradicts reduce: direct, which has no "
+                             "groups",
+                             key->text);
+    }
+}
+
+static void read_plan(struct reading *reading)
+{
+    struct aps_plan *plan = &reading->rule->plan;
+    bool has_format = read_format(reading);
+
+    plan->accumulate = (enum aps_accumulate_kind)read_choice(
+        reading, KEY_ACCUMULATE, &aps_words_accumulate, APS_ACCUMULATE_FP32);
+    plan->reduce = (enum aps_reduce_kind)read_choice(
+        reading, KEY_REDUCE, &aps_words_reduce, APS_REDUCE_HIERARCHICAL);
+    plan->node = (enum aps_node_kind)read_choice(
+        reading, KEY_NODE, &aps_words_node, APS_NODE_FORMAT);
+    plan->group = APS_GROUP_NODE;
+    if (reading->keys[KEY_GROUP])
+        read_group(reading);
+    settle_scale(reading);
+    if (has_format && !plan->rewrite) {
+        check_fp32(reading);
+        plan->scale = APS_SCALE_NONE;
+    } else if (plan->reduce == APS_REDUCE_DIRECT) {
+        check_groups(reading);
+    }
+}
+
+int aps_rule_read(const struct aps_reader *reader,
+                  const struct aps_rule_context *context,
+                  const struct aps_yaml_node *node, int index,
+                  struct aps_rule *rule)
+{
+    struct reading reading = {
+        .reader = reader, .context = context, .node = node, .rule = rule};
+    size_t before = reader->errors->count;
+
+    rule->line = node->line;
+    rule->max_count = SIZE_MAX;
+    rule->plan.rule = index;
+    if (aps_read_keys(reader, node, "a rule", &rule_words, reading.keys) < 0)
+        return -1;
+    read_conditions(&reading);
+    read_plan(&reading);
+    return reader->errors->count > before ? -1 : 0;
+}
+
+void aps_rule_clear(struct aps_rule *rule)
+{
+    aps_ranges_clear(&rule->layers.indices);
+    aps_ranges_clear(&rule->epochs);
+    aps_ranges_clear(&rule->steps);
+}
+
+bool aps_rule_matches(const struct aps_rule *rule,
+                      const struct aps_place *place)
+{
+    if (place->count < rule->min_count || place->count > rule->max_count)
+        return false;
+    if (rule->by_layer &&
+        !aps_selection_holds(&rule->layers, place->layer, place->layers))
+        return false;
+    if (rule->by_epoch && !aps_ranges_contain(&rule->epochs, place->epoch))
+        return false;
+    return !rule->by_step || aps_ranges_contain(&rule->steps, place->step);
+}
+
+bool aps_rule_matches_all(const struct aps_rule *rule, size_t min_count)
+{
+    return !rule->by_layer && !rule->by_epoch && !rule->by_step &&
+           rule->min_count <= min_count && rule->max_count == SIZE_MAX;
+}

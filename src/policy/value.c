@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "policy/value.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/digits.h"
+#include "base/nearest.h"
+
+/* A value that is wrong anyway is quoted up to here. */
+#define QUOTE "'%.80s'"
+
+static int find_word(const char *const *list, const char *word)
+{
+    for (int i = 0; list && list[i]; i++) {
+        if (strcmp(list[i], word) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* "; did you mean 'X'?", or else "; one of A, B, C". */
+static void suggest(const struct aps_words *words, const char *word,
+                    char *buffer, size_t size)
+{
+    const char *nearest = aps_nearest_name(word, words->known);
+    size_t used;
+
+    if (nearest) {
+        snprintf(buffer, size, "; did you mean '%s'?", nearest);
+        return;
+    }
+    snprintf(buffer, size, "; one of");
+    used = strlen(buffer);
+    for (int i = 0; words->known[i] && used < size; i++)
+        used += (size_t)snprintf(buffer + used, size - used, "%s %s",
+                                 i > 0 ? "," : "", words->known[i]);
+    if (words->also && used < size)
+        snprintf(buffer + used, size - used, ", or %s", words->also);
+}
+
+/* Index of the word, or -1 with an error that calls it `what`. */
+static int look_up(const struct aps_reader *reader,
+                   const struct aps_yaml_node *node, const char *what,
+                   const struct aps_words *words)
+{
+    int index = find_word(words->known, node->text);
+    char suggestion[256];
+
+    if (index >= 0)
+        return index;
+    if (find_word(words->later, node->text) >= 0) {
+        aps_reader_error(reader, node,
+                         "%s " QUOTE " is not in this version (" PACKAGE_VERSION
+                         ")",
+                         what, node->text);
+        return -1;
+    }
+    suggest(words, node->text, suggestion, sizeof suggestion);
+    aps_reader_error(reader, node, "unknown %s " QUOTE "%s", what, node->text,
+                     suggestion);
+    return -1;
+}
+
+int aps_read_keys(const struct aps_reader *reader,
+                  const struct aps_yaml_node *mapping, const char *what,
+                  const struct aps_words *words,
+                  const struct aps_yaml_node **keys)
+{
+    for (int i = 0; words->known[i]; i++)
+        keys[i] = NULL;
+    if (mapping->kind == APS_YAML_BAD)
+        return -1;
+    if (mapping->kind != APS_YAML_MAPPING) {
+        aps_reader_error(reader, mapping,
+                         "%s must be a mapping (key: value), not %s", what,
+                         aps_yaml_kind_name(mapping->kind));
+        return -1;
+    }
+    for (const struct aps_yaml_node *key = mapping->first; key;
+         key = key->next) {
+        int index;
+
+        if (key->kind == APS_YAML_BAD)
+            continue;
+        index = look_up(reader, key, "key", words);
+        if (index < 0)
+            continue;
+        if (keys[index])
+            aps_reader_error(reader, key,
+                             "duplicate key '%s', first in line %d", key->text,
+                             keys[index]->line);
+        else
+            keys[index] = key;
+    }
+    return 0;
+}
+
+const char *aps_read_text(const struct aps_reader *reader,
+                          const struct aps_yaml_node *key)
+{
+    const struct aps_yaml_node *value = key->value;
+
+    if (value->kind == APS_YAML_BAD)
+        return NULL;
+    if (value->kind != APS_YAML_SCALAR) {
+        aps_reader_error(reader, value, "'%s' must be a single value, not %s",
+                         key->text, aps_yaml_kind_name(value->kind));
+        return NULL;
+    }
+    if (value->text[0] == '\0') {
+        aps_reader_error(reader, key, "'%s' has no value", key->text);
+        return NULL;
+    }
+    return value->text;
+}
+
+int aps_read_word(const struct aps_reader *reader,
+                  const struct aps_yaml_node *key,
+                  const struct aps_words *words, int *index)
+{
+    int found;
+
+    if (!aps_read_text(reader, key))
+        return -1;
+    found = look_up(reader, key->value, key->text, words);
+    if (found < 0)
+        return -1;
+    *index = found;
+    return 0;
+}
+
+int aps_read_number(const struct aps_reader *reader,
+                    const struct aps_yaml_node *key, long min, long max,
+                    long *number)
+{
+    const char *text = aps_read_text(reader, key);
+    uintmax_t value;
+
+    if (!text)
+        return -1;
+    if (aps_digits_parse(text, strlen(text), (uintmax_t)max, &value) < 0) {
+        if (errno == ERANGE)
+            aps_reader_error(reader, key->value,
+                             "'%s' is too large: %.80s; the most is %ld",
+                             key->text, text, max);
+        else
+            aps_reader_error(reader, key->value,
+                             "'%s' must be a whole number, not " QUOTE,
+                             key->text, text);
+        return -1;
+    }
+    if (value < (uintmax_t)min) {
+        aps_reader_error(reader, key->value, "'%s' must be at least %ld",
+                         key->text, min);
+        return -1;
+    }
+    *number = (long)value;
+    return 0;
+}
+
+int aps_read_switch(const struct aps_reader *reader,
+                    const struct aps_yaml_node *key, bool *on)
+{
+    static const char *const words[] = {"on",  "true",  "yes",
+                                        "off", "false", "no"};
+    const char *text = aps_read_text(reader, key);
+
+    if (!text)
+        return -1;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcasecmp(text, words[i]) == 0) {
+            *on = i < 3;
+            return 0;
+        }
+    }
+    aps_reader_error(reader, key->value, "'%s' must be on or off, not " QUOTE,
+                     key->text, text);
+    return -1;
+}
+
+/*
+ * strtof in the C locale: a program that has called setlocale must not get
+ * another decimal point than its neighbour rank. NAN where `text` is no plain
+ * decimal number.
+ */
+static float parse_float(const char *text)
+{
+    locale_t plain, before;
+    float number;
+    char *end;
+
+    /* strtof also takes blanks, hexadecimal, "inf" and "nan". */
+    if (text[strspn(text, "0123456789.eE+-")] != '\0')
+        return NAN;
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain)
+        return NAN;
+    before = uselocale(plain);
+    number = strtof(text, &end);
+    uselocale(before);
+    freelocale(plain);
+    return *end == '\0' ? number : NAN;
+}
+
+int aps_read_positive(const struct aps_reader *reader,
+                      const struct aps_yaml_node *key, float *number)
+{
+    const char *text = aps_read_text(reader, key);
+    float value;
+
+    if (!text)
+        return -1;
+    value = parse_float(text);
+    if (!isfinite(value) || !(value > 0)) {
+        aps_reader_error(reader, key->value,
+                         "'%s' must be a finite number above 0, not " QUOTE,
+                         key->text, text);
+        return -1;
+    }
+    *number = value;
+    return 0;
+}
+
+static int take_part(const struct aps_reader *reader,
+                     const struct aps_yaml_node *key,
+                     const struct aps_item *item, aps_item_fn take, void *data)
+{
+    if (item->text[0] == '\0') {
+        aps_errors_add(reader->errors, reader->path, item->line, item->column,
+                       "'%s' holds an empty item", key->text);
+        return -1;
+    }
+    return take(data, item);
+}
+
+/* "a, b, c" */
+static int read_parts(const struct aps_reader *reader,
+                      const struct aps_yaml_node *key, aps_item_fn take,
+                      void *data)
+{
+    const struct aps_yaml_node *value = key->value;
+    char *copy = strdup(value->text);
+    char *rest = copy;
+    int result = 0;
+
+    if (!copy) {
+        aps_reader_error(reader, value, "out of memory");
+        return -1;
+    }
+    while (rest) {
+        char *part = strsep(&rest, ",");
+        size_t length;
+        struct aps_item item;
+
+        part += strspn(part, " \t\n");
+        length = strlen(part);
+        while (length > 0 && strchr(" \t\n", part[length - 1]))
+            part[--length] = '\0';
+        item.text = part;
+        item.line = value->line;
+        item.column = aps_yaml_column(value, (size_t)(part - copy));
+        if (take_part(reader, key, &item, take, data) < 0)
+            result = -1;
+    }
+    free(copy);
+    return result;
+}
+
+static int read_list(const struct aps_reader *reader,
+                     const struct aps_yaml_node *key, aps_item_fn take,
+                     void *data)
+{
+    int result = 0;
+
+    if (!key->value->first) {
+        aps_reader_error(reader, key->value, "'%s' is an empty list",
+                         key->text);
+        return -1;
+    }
+    for (const struct aps_yaml_node *node = key->value->first; node;
+         node = node->next) {
+        struct aps_item item = {node->text, node->line, node->column};
+
+        if (node->kind == APS_YAML_SCALAR) {
+            if (take_part(reader, key, &item, take, data) < 0)
+                result = -1;
+            continue;
+        }
+        if (node->kind != APS_YAML_BAD)
+            aps_reader_error(reader, node,
+                             "items of '%s' must be single values, not %s",
+                             key->text, aps_yaml_kind_name(node->kind));
+        result = -1;
+    }
+    return result;
+}
+
+int aps_read_items(const struct aps_reader *reader,
+                   const struct aps_yaml_node *key, aps_item_fn take,
+                   void *data)
+{
+    switch (key->value->kind) {
+    case APS_YAML_BAD:
+        return -1;
+    case APS_YAML_LIST:
+        return read_list(reader, key, take, data);
+    case APS_YAML_MAPPING:
+        aps_reader_error(reader, key->value,
+                         "'%s' must be a value or a list, not a mapping",
+                         key->text);
+        return -1;
+    default:
+        if (!aps_read_text(reader, key))
+            return -1;
+        return read_parts(reader, key, take, data);
+    }
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Values of a YAML tree as what the policy language wants there: a word, a
+ * number, a switch, a list of items. Whoever reads a value here gets it, or -1
+ * with the error already reported at the value's place.
+ */
+#ifndef APS_POLICY_VALUE_H
+#define APS_POLICY_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "policy/words.h"
+#include "policy/yaml.h"
+
+struct aps_reader {
+    const char *path;
+    struct aps_errors *errors;
+};
+
+/* Report an error at a node. */
+#define aps_reader_error(reader, node, ...)                                    \
+    aps_errors_add((reader)->errors, (reader)->path, (node)->line,             \
+                   (node)->column, __VA_ARGS__)
+
+/*
+ * Sort the keys of a mapping: keys[i] becomes the key named words->known[i], or
+ * NULL where it is missing. Unknown, reserved and duplicate keys are reported
+ * and otherwise passed over. `what` names the mapping in the message for a node
+ * of another kind; -1 for that only.
+ */
+int aps_read_keys(const struct aps_reader *reader,
+                  const struct aps_yaml_node *mapping, const char *what,
+                  const struct aps_words *words,
+                  const struct aps_yaml_node **keys);
+
+/* The functions below read the value of `key`, a node of a mapping. */
+
+/* Non-empty text, or NULL. It belongs to the tree. */
+const char *aps_read_text(const struct aps_reader *reader,
+                          const struct aps_yaml_node *key);
+
+/* The index in words->known. */
+int aps_read_word(const struct aps_reader *reader,
+                  const struct aps_yaml_node *key,
+                  const struct aps_words *words, int *index);
+
+/* A whole number min..max. */
+int aps_read_number(const struct aps_reader *reader,
+                    const struct aps_yaml_node *key, long min, long max,
+                    long *number);
+
+/* on, off, true, false, yes, no. */
+int aps_read_switch(const struct aps_reader *reader,
+                    const struct aps_yaml_node *key, bool *on);
+
+/* A finite float > 0: 1024, 0.5, 1e3. */
+int aps_read_positive(const struct aps_reader *reader,
+                      const struct aps_yaml_node *key, float *number);
+
+/* One item of a list, or one part of a comma-separated text. */
+struct aps_item {
+    const char *text;
+    int line;
+    int column;
+};
+
+/*
+ * Call `take` for every item: of a list (whose items are not split again, so
+ * that a name may hold a comma), or of "a, b, c". Goes on after an item that
+ * take refuses; -1 if there was one.
+ */
+typedef int (*aps_item_fn)(void *data, const struct aps_item *item);
+int aps_read_items(const struct aps_reader *reader,
+                   const struct aps_yaml_node *key, aps_item_fn take,
+                   void *data);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "policy/words.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "policy/policy.h"
+
+static const char *const scales[] = {
+    [APS_SCALE_NONE] = "none",
+    [APS_SCALE_FIXED] = "fixed",
+    [APS_SCALE_APS] = "aps",
+    [APS_SCALE_APS_TIGHT] = "aps-tight",
+    NULL,
+};
+static const char *const later_scales[] = {
+    "backoff", "logmax", "underflow", "unit", "autoflex", NULL,
+};
+const struct aps_words aps_words_scale = {scales, later_scales, NULL};
+
+static const char *const reductions[] = {
+    [APS_REDUCE_DIRECT] = "direct",
+    [APS_REDUCE_HIERARCHICAL] = "hierarchical",
+    NULL,
+};
+static const char *const later_reductions[] = {
+    "ring", "master", "gather", "auto", NULL,
+};
+const struct aps_words aps_words_reduce = {reductions, later_reductions, NULL};
+
+/* Without "number": it stands for any number and is no word of a policy. */
+static const char *const groups[] = {
+    [APS_GROUP_NODE] = "node",
+    [APS_GROUP_PACKAGE] = "package",
+    [APS_GROUP_NUMA] = "numa",
+    [APS_GROUP_L3] = "l3",
+    NULL,
+};
+const struct aps_words aps_words_group = {groups, NULL, "a number"};
+
+static const char *const nodes[] = {
+    [APS_NODE_FORMAT] = "format",
+    [APS_NODE_FP32] = "fp32",
+    NULL,
+};
+const struct aps_words aps_words_node = {nodes, NULL, NULL};
+
+static const char *const accumulations[] = {
+    [APS_ACCUMULATE_FP32] = "fp32",
+    [APS_ACCUMULATE_FORMAT] = "format",
+    NULL,
+};
+static const char *const later_accumulations[] = {"kahan", NULL};
+const struct aps_words aps_words_accumulate = {accumulations,
+                                               later_accumulations, NULL};
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static const char *past_digits(const char *text)
+{
+    return text + strspn(text, "0123456789");
+}
+
+bool aps_words_later_format(const char *name)
+{
+    static const char *const families[] = {"bfp", "int", "qsgd"};
+
+    if (begins(name, "mx-") || strcmp(name, "flex16") == 0 ||
+        strcmp(name, "ternary") == 0)
+        return true;
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        const char *number = name + strlen(families[i]);
+
+        if (begins(name, families[i]) && past_digits(number) > number)
+            return true;
+    }
+    /* eEmMfn */
+    if (name[0] == 'e' && past_digits(name + 1) > name + 1) {
+        name = past_digits(name + 1);
+        if (name[0] == 'm' && past_digits(name + 1) > name + 1)
+            return strcmp(past_digits(name + 1), "fn") == 0;
+    }
+    return false;
+}
+
+const char *aps_scale_name(enum aps_scale_kind kind)
+{
+    return scales[kind];
+}
+
+const char *aps_reduce_name(enum aps_reduce_kind kind)
+{
+    return reductions[kind];
+}
+
+const char *aps_group_name(enum aps_group_kind kind)
+{
+    return kind == APS_GROUP_NUMBER ? "number" : groups[kind];
+}
+
+const char *aps_node_name(enum aps_node_kind kind)
+{
+    return nodes[kind];
+}
+
+const char *aps_accumulate_name(enum aps_accumulate_kind kind)
+{
+    return accumulations[kind];
+}

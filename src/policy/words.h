@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The words of the policy language, in the order of the enums in policy.h.
+ * Parser, log and `apsmpi explain` all spell them from here.
+ */
+#ifndef APS_POLICY_WORDS_H
+#define APS_POLICY_WORDS_H
+
+#include <stdbool.h>
+
+/* Both lists end with NULL. `later` holds words that the language reserves:
+ * they deserve another message than a typing error. */
+struct aps_words {
+    const char *const *known;
+    const char *const *later; /* or NULL */
+    const char *also; /* what may stand there too, for messages; or NULL */
+};
+
+extern const struct aps_words aps_words_scale;
+extern const struct aps_words aps_words_reduce;
+extern const struct aps_words aps_words_group;
+extern const struct aps_words aps_words_node;
+extern const struct aps_words aps_words_accumulate;
+
+/* Is it the name of a format that a later version will know? */
+bool aps_words_later_format(const char *name);
+
+#endif

@@ -1,0 +1,392 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The apsmpi command: check and explain, messages, exit statuses.
+#
+# Takes $APSMPI, or the build's own command, and the sample policies of the
+# sources.
+
+here=$(cd "$(dirname "$0")" && pwd)
+top=${top_srcdir:-$here/../..}
+apsmpi=${APSMPI:-${top_builddir:-$top}/apsmpi}
+
+if ! test -x "$apsmpi"; then
+    echo "Bail out! no command at $apsmpi (set APSMPI)"
+    exit 1
+fi
+
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' HUP INT TERM
+LC_ALL=C
+export LC_ALL
+cd "$tmp" || exit 1
+
+number=0
+failed=0
+
+# apsmpi ARGS: run it; $rc, out and err tell what came of it
+apsmpi() {
+    "$apsmpi" "$@" >out 2>err
+    rc=$?
+}
+
+# result PASS NAME: one TAP line, with the last run's output if it failed
+result() {
+    number=$((number + 1))
+    if test "$1" = 0; then
+        echo "ok $number - $2"
+    else
+        failed=$((failed + 1))
+        echo "not ok $number - $2"
+        echo "# exit status $rc"
+        sed 's/^/# out: /' out
+        sed 's/^/# err: /' err
+    fi
+}
+
+# status WANTED NAME: the exit status of the last run
+status() {
+    test "$rc" = "$1"
+    result $? "$2"
+}
+
+# same out|err NAME: that output is what stands on standard input
+same() {
+    diff - "$1" >changes
+    same_rc=$?
+    result $same_rc "$2"
+    test $same_rc = 0 || sed 's/^/# /' changes
+}
+
+# has out|err TEXT NAME: a line of that output holds the text
+has() {
+    grep -F -e "$2" "$1" >/dev/null
+    result $? "$3"
+}
+
+# empty out|err NAME
+empty() {
+    ! test -s "$1"
+    result $? "$2"
+}
+
+# --- how it is called ---------------------------------------------------------
+
+apsmpi
+status 2 'no subcommand is a usage error'
+has err 'usage: apsmpi SUBCOMMAND' '... that shows the usage'
+
+apsmpi explian
+status 2 'an unknown subcommand is a usage error'
+same err '... with the nearest name' <<'END'
+apsmpi: unknown subcommand 'explian'; did you mean 'explain'?
+END
+
+apsmpi check
+status 2 'check without a file is a usage error'
+
+apsmpi explain
+status 2 'explain without a file is a usage error'
+
+apsmpi explain a.yaml b.yaml
+status 2 'explain with two files is a usage error'
+
+apsmpi check --quick a.yaml
+status 2 'an unknown option is a usage error'
+
+apsmpi explain --epochs 9-3 a.yaml
+status 2 'a range of epochs that runs backwards is a usage error'
+same err '... that says so' <<'END'
+apsmpi: --epochs '9-3' runs backwards
+END
+
+apsmpi help chekc
+status 2 'help for an unknown subcommand is a usage error'
+
+apsmpi --version
+status 0 '--version'
+grep -E '^apsmpi [0-9]+\.[0-9]+' out >/dev/null
+result $? '... prints name and version'
+
+apsmpi help
+status 0 'help'
+has out '  check ' '... lists the subcommands'
+
+apsmpi help explain
+status 0 'help explain'
+has out '--layer-counts' '... lists the options'
+
+# --- check --------------------------------------------------------------------
+
+apsmpi check missing.yaml
+status 1 'a missing policy'
+same err '... is named with the cause' <<'END'
+missing.yaml: No such file or directory
+END
+
+: >empty.yaml
+apsmpi check empty.yaml
+same err 'an empty policy' <<'END'
+empty.yaml: the file is empty
+END
+
+printf 'version: 1\n\000\n' >binary.yaml
+apsmpi check binary.yaml
+same err 'a binary policy' <<'END'
+binary.yaml: not a text file (it holds a NUL byte)
+END
+
+mkdir directory.yaml
+apsmpi check directory.yaml
+same err 'a directory' <<'END'
+directory.yaml: Is a directory
+END
+
+dd if=/dev/zero bs=1048576 count=17 2>/dev/null | tr '\000' '#' >large.yaml
+apsmpi check large.yaml
+same err 'a policy that is too large' <<'END'
+large.yaml: larger than 16 MiB
+END
+
+cat >table.yaml <<'END'
+version: 1
+layers: tables/net.csv
+rules:
+  - layers: fc.*
+    format: fp32
+  - layers: last, 3-
+    format: e5m2
+  - format: e4m3
+END
+apsmpi check table.yaml
+status 1 'a missing layer table'
+same err '... is named where the policy names it' <<'END'
+table.yaml:2:9: cannot read the layer table 'tables/net.csv': No such file or directory
+END
+
+mkdir tables
+printf 'layer,name,count\n0,conv.weight,2048\n2,conv.bias,0\n' \
+    >tables/net.csv
+apsmpi check table.yaml
+status 1 'a bad layer table'
+same err '... has its own lines' <<'END'
+tables/net.csv:3:1: layer index 2 out of order: expected 1
+tables/net.csv:3:13: count must be above 0
+END
+
+cat >bad.yaml <<'END'
+version: 1
+order: backwards
+rules:
+  - formt: e5m2
+  - format: mx-int8
+END
+apsmpi check bad.yaml
+status 1 'a bad policy'
+empty out '... prints nothing on standard output'
+sed -i 's/(0[0-9.]*)$/(VERSION)/' err
+same err '... but all its errors, with places and hints' <<'END'
+bad.yaml:2:8: unknown order 'backwards'; did you mean 'backward'?
+bad.yaml:4:5: unknown key 'formt'; did you mean 'format'?
+bad.yaml:4:5: the rule has no 'format'
+bad.yaml:5:13: format 'mx-int8' is not in this version (VERSION)
+END
+
+awk 'BEGIN {
+    print "version: 1\nrules:"
+    for (i = 0; i < 60; i++) print "  - {format: e9m9}"
+}' >many.yaml
+apsmpi check many.yaml
+test "$(wc -l <err)" = 51
+result $? 'fifty errors are printed'
+has err 'many.yaml: and 10 more errors' '... and the others counted'
+
+mkdir tables/policies
+cp table.yaml tables/policies/net.yaml
+sed -i 's,tables/net.csv,../net.csv,' tables/policies/net.yaml
+cat >tables/net.csv <<'END'
+layer,name,count
+0,conv1.weight,9408
+1,conv1.bias,64
+2,conv2.weight,36864
+3,conv2.bias,64
+4,fc.weight,20480
+5,fc.bias,10
+END
+apsmpi check tables/policies/net.yaml
+status 0 'the path of a table counts from the policy'
+same out '... which is summed up in a line' <<'END'
+tables/policies/net.yaml: ok: 3 rules, 6 layers, steps: from the table
+END
+same err '... with a warning for a rule without a layer' <<'END'
+tables/policies/net.yaml:6: warning: no layer ever gets this rule: its layers have fewer than 1024 elements (min_count) or match an earlier rule
+END
+
+echo 'version: 1
+rules: [{format: e5m2}]' >good.yaml
+apsmpi check good.yaml bad.yaml many.yaml
+status 1 'one bad policy of several'
+same out '... does not hide the good ones' <<'END'
+good.yaml: ok: 1 rule, no layer table, steps: not needed
+END
+
+for policy in "$top"/config/policies/*.yaml; do
+    apsmpi check "$policy"
+    status 0 "sample $(basename "$policy") is right"
+    empty err '... without a warning'
+    apsmpi explain "$policy"
+    status 0 '... and can be explained'
+done
+
+# --- explain ------------------------------------------------------------------
+
+apsmpi explain bad.yaml
+status 1 'a bad policy is not explained'
+empty out '... not even in part'
+
+apsmpi explain --epochs 3 good.yaml
+status 1 'epochs without a layer table'
+same err '... are refused' <<'END'
+apsmpi: --epochs needs a layer table in the policy
+END
+
+cat >rules.yaml <<'END'
+version: 1
+steps: {calls: 8, per_epoch: 100}
+min_count: 512
+rules:
+  - {layers: "0-3, last", format: fp32}
+  - {epochs: 0-9, min_count: 4096, format: bf16, scale: {fixed: 1024}, group: 4}
+  - {steps: 500-, format: e4m3, reduce: direct}
+  - {format: e3m0, accumulate: format, node: fp32, group: l3}
+END
+apsmpi explain rules.yaml
+status 0 'a policy without a table'
+same out '... is explained rule by rule' <<'END'
+rules.yaml: 4 rules, no layer table, steps: 8 calls
+
+line  when                           format  scale       reduce        group  node    accumulate  bytes/elem
+   5  layers 0-3, 7              ->  native (format: fp32)                                                 4
+   6  epochs 0-9; count >= 4096  ->  e8m7    fixed 1024  hierarchical  4      format  fp32                 2
+   7  steps 500-                 ->  e4m3    aps-tight   direct        -      -       fp32                 1
+   8  always                     ->  e3m0    aps         hierarchical  l3     fp32    format             0.5
+
+The first rule that matches wins. Calls that match none, and calls of fewer
+than 512 elements (min_count), are native: left to MPI.
+END
+
+cat >net.yaml <<'END'
+version: 1
+layers: tables/net.csv
+steps: {per_epoch: 10}
+rules:
+  - layers: fc.*
+    format: fp32
+  - epochs: 0-4, 20-24
+    format: e5m10
+  - layers: 0
+    epochs: 5-
+    format: e4m3
+  - epochs: 30-
+    format: e3m0
+END
+apsmpi explain net.yaml
+status 0 'a policy with a table'
+empty err '... without warnings'
+same out '... is explained layer by layer and epoch by epoch' <<'END'
+net.yaml: 4 rules, 6 layers, steps: from the table
+
+layers   name          count  epochs      format  scale      reduce        group  node    accumulate  line  bytes/elem  saved/step
+0        conv1.weight   9408  0-4     ->  e5m10   aps-tight  hierarchical  node   format  fp32           7           2       18816
+                              5-19    ->  e4m3    aps-tight  hierarchical  node   format  fp32           9           1       28224
+                              20-24   ->  e5m10   aps-tight  hierarchical  node   format  fp32           7           2       18816
+                              25-     ->  e4m3    aps-tight  hierarchical  node   format  fp32           9           1       28224
+2        conv2.weight  36864  0-4     ->  e5m10   aps-tight  hierarchical  node   format  fp32           7           2       73728
+                              5-19    ->  native (no rule matches)                                       -           4           0
+                              20-24   ->  e5m10   aps-tight  hierarchical  node   format  fp32           7           2       73728
+                              25-29   ->  native (no rule matches)                                       -           4           0
+                              30-     ->  e3m0    aps-tight  hierarchical  node   format  fp32          12         0.5      129024
+4        fc.weight     20480  all     ->  native (format: fp32)                                          5           4           0
+3 small                  138  all     ->  native (count < min_count 1024)                                -           4           0
+
+total (one copy of every layer, as sent)
+epochs  bytes/step  of FP32  saved
+0-4         175016   267560  34.6%
+5-19        239336   267560  10.5%
+20-24       175016   267560  34.6%
+25-29       239336   267560  10.5%
+30-         110312   267560  58.8%
+END
+
+apsmpi explain --epochs 4-21 --layer-counts net.yaml
+status 0 'some epochs, each layer'
+same out '... one row each' <<'END'
+net.yaml: 4 rules, 6 layers, steps: from the table
+
+layers  name          count  epochs      format  scale      reduce        group  node    accumulate  line  bytes/elem  saved/step
+0       conv1.weight   9408  4       ->  e5m10   aps-tight  hierarchical  node   format  fp32           7           2       18816
+                             5-19    ->  e4m3    aps-tight  hierarchical  node   format  fp32           9           1       28224
+                             20-21   ->  e5m10   aps-tight  hierarchical  node   format  fp32           7           2       18816
+1       conv1.bias       64  4-21    ->  native (count < min_count 1024)                                -           4           0
+2       conv2.weight  36864  4       ->  e5m10   aps-tight  hierarchical  node   format  fp32           7           2       73728
+                             5-19    ->  native (no rule matches)                                       -           4           0
+                             20-21   ->  e5m10   aps-tight  hierarchical  node   format  fp32           7           2       73728
+3       conv2.bias       64  4-21    ->  native (count < min_count 1024)                                -           4           0
+4       fc.weight     20480  4-21    ->  native (format: fp32)                                          5           4           0
+5       fc.bias          10  4-21    ->  native (count < min_count 1024)                                -           4           0
+
+total (one copy of every layer, as sent)
+epochs  bytes/step  of FP32  saved
+4           175016   267560  34.6%
+5-19        239336   267560  10.5%
+20-21       175016   267560  34.6%
+END
+
+cat >steps.yaml <<'END'
+version: 1
+layers: tables/net.csv
+steps: {per_epoch: 10}
+rules:
+  - steps: 5-14
+    format: e4m3
+  - epochs: 2
+    format: e5m2
+END
+apsmpi explain steps.yaml
+same out 'rules by step are explained in steps' <<'END'
+steps.yaml: 2 rules, 6 layers, steps: from the table
+
+layers   name                       count  steps      format  scale      reduce        group  node    accumulate  line  bytes/elem  saved/step
+0-4      conv1.weight .. fc.weight  66752  0-4    ->  native (no rule matches)                                       -           4           0
+                                           5-14   ->  e4m3    aps-tight  hierarchical  node   format  fp32           5           1      200256
+                                           15-19  ->  native (no rule matches)                                       -           4           0
+                                           20-29  ->  e5m2    aps-tight  hierarchical  node   format  fp32           7           1      200256
+                                           30-    ->  native (no rule matches)                                       -           4           0
+3 small                               138  all    ->  native (count < min_count 1024)                                -           4           0
+
+total (one copy of every layer, as sent)
+steps  bytes/step  of FP32  saved
+0-4        267560   267560   0.0%
+5-14        67304   267560  74.8%
+15-19      267560   267560   0.0%
+20-29       67304   267560  74.8%
+30-        267560   267560   0.0%
+END
+
+apsmpi explain --epochs 1 steps.yaml
+same out '... of the epochs asked for' <<'END'
+steps.yaml: 2 rules, 6 layers, steps: from the table
+
+layers   name                       count  steps      format  scale      reduce        group  node    accumulate  line  bytes/elem  saved/step
+0-4      conv1.weight .. fc.weight  66752  10-14  ->  e4m3    aps-tight  hierarchical  node   format  fp32           5           1      200256
+                                           15-19  ->  native (no rule matches)                                       -           4           0
+3 small                               138  all    ->  native (count < min_count 1024)                                -           4           0
+
+total (one copy of every layer, as sent)
+steps  bytes/step  of FP32  saved
+10-14       67304   267560  74.8%
+15-19      267560   267560   0.0%
+END
+
+echo "1..$number"
+test $failed = 0

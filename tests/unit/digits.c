@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/digits.h"
+#include "tests/tap/tap.h"
+
+int main(void)
+{
+    static const struct {
+        const char *text;
+        uintmax_t max;
+        int code; /* 0: good */
+        uintmax_t number;
+    } cases[] = {
+        {"", 9, EINVAL, 0},
+        {"-1", 9, EINVAL, 0},
+        {"+1", 9, EINVAL, 0},
+        {" 1", 9, EINVAL, 0},
+        {"1 ", 9, EINVAL, 0},
+        {"0x1", 9, EINVAL, 0},
+        {"1.0", 9, EINVAL, 0},
+        {"99999999999999999999999999x", 9, EINVAL, 0},
+        {"10", 9, ERANGE, 0},
+        {"1", 0, ERANGE, 0},
+        {"18446744073709551616", UINTMAX_MAX, ERANGE, 0},
+        {"99999999999999999999999999", UINTMAX_MAX, ERANGE, 0},
+        {"0", 0, 0, 0},
+        {"9", 9, 0, 9},
+        {"007", 9, 0, 7},
+        {"18446744073709551615", UINTMAX_MAX, 0, UINTMAX_MAX},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *text = cases[i].text;
+        uintmax_t number = 42;
+        int result =
+            aps_digits_parse(text, strlen(text), cases[i].max, &number);
+
+        if (cases[i].code)
+            ok(result < 0 && errno == cases[i].code && number == 42,
+               "'%s' up to %ju is refused", text, cases[i].max);
+        else
+            ok(result == 0 && number == cases[i].number, "'%s' is %ju", text,
+               cases[i].number);
+    }
+    return done_testing();
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the tests of the policy language share: texts to begin with, and how to
+ * parse a text with a layer table that is no file.
+ */
+#ifndef APS_UNIT_POLICYTEXT_H
+#define APS_UNIT_POLICYTEXT_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "policy/policy.h"
+
+#define TABLE                                                                  \
+    "layer,name,count\n"                                                       \
+    "0,conv1.weight,9408\n"                                                    \
+    "1,bn1.weight,64\n"                                                        \
+    "2,conv2.weight,4096\n"                                                    \
+    "3,conv2.bias,2048\n"                                                      \
+    "4,fc.weight,20480\n"
+
+static struct aps_errors errors;
+
+/* All errors, one a line, without the policy's name: "2:5: cause". */
+static const char *all_errors(void)
+{
+    static char text[8192];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < errors.count && i < APS_ERRORS_MAX; i++) {
+        char line[sizeof(struct aps_error)];
+        const char *at;
+
+        at = aps_error_format(&errors.list[i], line, sizeof line);
+        if (strncmp(at, "p.yaml:", 7) == 0)
+            at += 7;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                 i > 0 ? "\n" : "", at);
+        if (used >= sizeof text)
+            break;
+    }
+    return text;
+}
+
+static int parse_bytes(const char *text, size_t length, const char *table,
+                       struct aps_policy **policy)
+{
+    char path[] = "p.yaml", layers_path[] = "t.csv";
+    struct aps_policy_source source = {
+        .path = path,
+        .text = (char *)text,
+        .length = length,
+        .layers_path = table ? layers_path : NULL,
+        .layers_text = (char *)table,
+        .layers_length = table ? strlen(table) : 0,
+    };
+
+    errors.count = 0;
+    return aps_policy_parse(&source, policy, &errors);
+}
+
+/* One rule, its first key in line 3, column 5. */
+#define TOP "version: 1\nrules:\n"
+#define RULE TOP "  - "
+/* The same behind steps with an epoch, its first key in line 4. */
+#define EPOCH_RULE "version: 1\nsteps: {per_epoch: 10}\nrules:\n  - "
+/* The same with the table. */
+#define NAMED_RULE "version: 1\nlayers: t.csv\nrules:\n  - "
+
+#endif
