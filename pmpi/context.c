@@ -281,35 +281,41 @@ static bool is_plain(MPI_Comm comm, int size)
            PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter;
 }
 
+/*
+ * The attribute comes first: a rank that cannot keep a context must be known
+ * before any rank counts on it. Then either all have one or none has, and the
+ * next call tries again.
+ */
 static struct aps_context *create(MPI_Comm comm, bool *stop)
 {
     struct aps_context *context = calloc(1, sizeof *context);
+    bool plain, kept;
     int size;
 
     if (PMPI_Comm_size(comm, &size) != MPI_SUCCESS) {
         free(context);
         return NULL;
     }
-    if (is_plain(comm, size)) {
-        if (!context)
-            return NULL;
-        context->job = aps_job();
-        context->state = APS_CONTEXT_PASS;
-    } else {
-        /* Allocation is agreed on before anything else is. */
-        if (!aps_agree_all(comm, context != NULL)) {
+    plain = is_plain(comm, size);
+    kept = context && PMPI_Comm_set_attr(comm, keyval, context) == MPI_SUCCESS;
+    if (!plain && !aps_agree_all(comm, kept)) {
+        if (kept)
+            PMPI_Comm_delete_attr(comm, keyval); /* frees the context */
+        else
             free(context);
-            return NULL;
-        }
-        context->job = aps_job();
-        context->size = size;
+        return NULL;
+    }
+    if (!kept) {
+        free(context);
+        return NULL;
+    }
+    context->job = aps_job();
+    context->state = APS_CONTEXT_PASS;
+    context->size = size;
+    if (!plain) {
         PMPI_Comm_rank(comm, &context->rank);
         make_label(context, comm);
         agree(context, comm, stop);
-    }
-    if (PMPI_Comm_set_attr(comm, keyval, context) != MPI_SUCCESS) {
-        context_destroy(context);
-        return NULL;
     }
     return context;
 }

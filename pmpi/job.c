@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/message.h"
+#include "wait.h"
 
 struct aps_counters aps_counters;
 
@@ -74,6 +75,20 @@ static void read_policy(struct aps_job *job)
         job->held = APS_HELD_GOOD;
 }
 
+/* How many ranks share this machine, as launchers tell it: a hint for waits. */
+static void count_neighbours(void)
+{
+    static const char *const names[] = {"MPI_LOCALNRANKS",
+                                        "OMPI_COMM_WORLD_LOCAL_SIZE"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+
+        if (value)
+            aps_wait_set_ranks(atoi(value));
+    }
+}
+
 static void start(void)
 {
     struct aps_job *job = &the_job;
@@ -81,6 +96,7 @@ static void start(void)
     job->foreign = is_foreign();
     if (job->foreign)
         return;
+    count_neighbours();
     aps_options_read(&job->options, &job->errors, &job->warnings);
     if (job->options.policy && job->options.enabled)
         read_policy(job);
@@ -256,7 +272,7 @@ void aps_job_end(struct aps_job *job, int world_rank)
 
     if (world_rank != 0 || !job->options.summary || job->foreign)
         return;
-    if (calls == 0 && job->held == APS_HELD_NONE)
+    if (calls == 0 && job->held != APS_HELD_GOOD)
         return;
     if (rewritten == 0) {
         aps_message(-1, "%llu calls of MPI_Allreduce, none rewritten%s", calls,

@@ -40,7 +40,7 @@ struct aps_job {
     bool policy_absent; /* APSMPI_POLICY names a file that cannot be read here */
 
     /* Below: written once more at most, by aps_job_adopt. */
-    enum aps_held held;
+    _Atomic enum aps_held held; /* last: the others are there when it says so */
     struct aps_policy_source source;
     uint64_t hash; /* of the source's texts */
     struct aps_policy *policy;

@@ -62,16 +62,20 @@ APS_API float aps_format_max(const struct aps_format *format);
  * which it would start (2^(1-bias) = 2). Exact in double for every format. */
 APS_API double aps_format_min_normal(const struct aps_format *format);
 
-/* Smallest positive value, subnormal where M > 0. Exact in double. */
+/* Smallest positive value, subnormal where M > 0; 0 for e1m0, which has none.
+ * Exact in double for every format. */
 APS_API double aps_format_min_positive(const struct aps_format *format);
 
 /* --- one value ----------------------------------------------------------- */
 
 /*
  * The code of x in `format`: round to nearest, ties to even, on the true value;
- * subnormals right; overflow decided after rounding, to INF. NaN becomes the
- * canonical quiet NaN with x's sign; where the format has none (M = 0), INF
- * with x's sign. The low `width` bits hold the code, the others are 0.
+ * subnormals right; overflow decided after rounding, to INF. With M = 0 no
+ * normal value has an even significand: a tie goes to the larger magnitude, as
+ * IEEE 754-2019 (4.3.1) has it, but one between 0 and the smallest value to 0.
+ * NaN becomes the canonical quiet NaN with x's sign; where the format has none
+ * (M = 0), INF with x's sign. The low `width` bits hold the code, the others
+ * are 0.
  */
 APS_API uint32_t aps_encode(const struct aps_format *format, float x);
 

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The loops of kernel.h and pack.h are vectorised by the compiler. GCC does
+ * that thoroughly only at -O3, and the usual CFLAGS say -O2, so this file asks
+ * for it itself; clang vectorises at -O2. A choice between two computed values
+ * becomes a branch, and is not vectorised, unless both may be computed whatever
+ * exception flags they raise (no-trapping-math); nobody reads ours, see
+ * base/fpenv.h. Contraction into fused operations would make variants differ.
+ */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-trapping-math", "fp-contract=off")
+#endif
+
+#include "config.h"
+
+#include "codec/float.h"
+
+#include <string.h>
+
+#include "codec/kernel.h"
+#include "codec/pack.h"
+#include "codec/scaling.h"
+#if defined(__x86_64__)
+#include "codec/pack_vbmi.h"
+#endif
+
+#define CHUNK ((size_t)APS_PACK_CHUNK)
+
+/* --- kernel bodies ------------------------------------------------------- */
+
+APS_INLINE size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The bytes of the first n values; n is a multiple of 8 or the last. */
+APS_INLINE size_t packed_bytes(size_t n, unsigned width)
+{
+    return (n * width + 7) / 8;
+}
+
+APS_INLINE size_t whole_blocks(size_t n)
+{
+    return (n + APS_PACK_BLOCK - 1) / APS_PACK_BLOCK * APS_PACK_BLOCK;
+}
+
+APS_INLINE void pack_blocks(struct aps_codes *codes, size_t n, unsigned width,
+                            bool vbmi, uint8_t *wire)
+{
+#if defined(__x86_64__)
+    if (vbmi && width <= APS_PACK_VBMI_WIDTH) {
+        aps_pack_vbmi(codes, n, width, wire);
+        return;
+    }
+#endif
+    (void)vbmi;
+    aps_pack(codes, n, width, wire);
+}
+
+APS_INLINE void unpack_blocks(const uint8_t *wire, size_t n, unsigned width,
+                              bool vbmi, struct aps_codes *codes)
+{
+#if defined(__x86_64__)
+    if (vbmi && width <= APS_PACK_VBMI_WIDTH) {
+        aps_unpack_vbmi(wire, n, width, codes);
+        return;
+    }
+#endif
+    (void)vbmi;
+    aps_unpack(wire, n, width, codes);
+}
+
+/* Pack n codes of a chunk; `room` bytes of the wire are left. */
+APS_INLINE void pack_chunk(struct aps_codes *codes, size_t n, unsigned width,
+                           bool vbmi, size_t room, uint8_t *wire)
+{
+    if (n == CHUNK && room >= packed_bytes(CHUNK, width) + APS_PACK_SLACK) {
+        pack_blocks(codes, CHUNK, width, vbmi, wire);
+        return;
+    }
+    uint8_t copy[CHUNK * 4 + APS_PACK_SLACK];
+
+    memset(codes->code + n, 0, (CHUNK - n) * sizeof *codes->code);
+    pack_blocks(codes, whole_blocks(n), width, vbmi, copy);
+    memcpy(wire, copy, packed_bytes(n, width));
+}
+
+APS_INLINE void unpack_chunk(const uint8_t *wire, size_t n, unsigned width,
+                             bool vbmi, size_t room, struct aps_codes *codes)
+{
+    if (n == CHUNK && room >= packed_bytes(CHUNK, width) + APS_PACK_SLACK) {
+        unpack_blocks(wire, CHUNK, width, vbmi, codes);
+        return;
+    }
+    uint8_t copy[CHUNK * 4 + APS_PACK_SLACK];
+    size_t bytes = packed_bytes(n, width);
+
+    memcpy(copy, wire, bytes);
+    memset(copy + bytes, 0, sizeof copy - bytes);
+    unpack_blocks(copy, whole_blocks(n), width, vbmi, codes);
+}
+
+APS_INLINE unsigned encode_body(const struct aps_codec *codec, const float *x,
+                                size_t n, struct aps_scaling scaling, bool vbmi,
+                                void *wire)
+{
+    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
+    const unsigned width = (unsigned)codec->format.width;
+    const size_t bytes = aps_codec_bytes(codec, n);
+    const bool direct = aps_scaling_is_simple(&codec->format, scaling);
+    const float scale =
+        direct ? scaling.factor * aps_float_pow2(scaling.exponent) : 1;
+    const aps_any_float *in = (const void *)x;
+    uint8_t *out = wire;
+    bool nan = false;
+
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t count = min_size(n - i, CHUNK);
+        size_t at = i / 8 * width;
+        const aps_any_float *values = in + i;
+        float scaled[CHUNK];
+        struct aps_codes codes;
+
+        if (!direct) {
+            aps_scaling_multiply(&codec->format, values, count, scaling,
+                                 scaled);
+            values = scaled;
+        }
+        if (width == 8) {
+            nan |= aps_kernel_encode_array(&kernel, values, count, scale,
+                                           out + at, 1);
+        } else if (width == 16) {
+            nan |= aps_kernel_encode_array(&kernel, values, count, scale,
+                                           out + at, 2);
+        } else if (width == 32) {
+            nan |= aps_kernel_encode_array(&kernel, values, count, scale,
+                                           out + at, 4);
+        } else {
+            nan |= aps_kernel_encode_array(&kernel, values, count, scale,
+                                           codes.code, 4);
+            pack_chunk(&codes, count, width, vbmi, bytes - at, out + at);
+        }
+    }
+    return nan && codec->format.mantissa_bits == 0 ? APS_BLOCK_NAN : 0;
+}
+
+APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
+                            size_t n, struct aps_scaling scaling,
+                            unsigned flags, bool vbmi, bool add, float *x)
+{
+    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
+    const unsigned width = (unsigned)codec->format.width;
+    const size_t bytes = aps_codec_bytes(codec, n);
+    const bool direct = aps_scaling_inverse_is_simple(scaling);
+    const float scale = direct ? aps_float_pow2(-scaling.exponent) : 1;
+    const uint32_t special =
+        flags & APS_BLOCK_NAN ? APS_FLOAT_NAN : APS_FLOAT_INF;
+    const uint8_t *in = wire;
+    aps_any_float *out = (void *)x;
+
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t count = min_size(n - i, CHUNK);
+        size_t at = i / 8 * width;
+        const void *from = in + at;
+        struct aps_codes codes;
+        float values[CHUNK];
+        int size = width == 8 ? 1 : width == 16 ? 2 : 4;
+
+        if (width != 8 && width != 16 && width != 32) {
+            unpack_chunk(in + at, count, width, vbmi, bytes - at, &codes);
+            from = codes.code;
+        }
+        if (!direct) {
+            aps_kernel_decode_array(&kernel, from, size, count, special, 1,
+                                    false, values);
+            aps_scaling_divide(values, count, scaling, add, out + i);
+        } else if (size == 1) {
+            aps_kernel_decode_array(&kernel, from, 1, count, special, scale,
+                                    add, out + i);
+        } else if (size == 2) {
+            aps_kernel_decode_array(&kernel, from, 2, count, special, scale,
+                                    add, out + i);
+        } else {
+            aps_kernel_decode_array(&kernel, from, 4, count, special, scale,
+                                    add, out + i);
+        }
+    }
+}
+
+/* A NaN stays one, also where the format has no code for it. */
+APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
+                           struct aps_scaling scaling, float *sum)
+{
+    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
+    const bool direct = aps_scaling_is_simple(&codec->format, scaling);
+    const float scale =
+        direct ? scaling.factor * aps_float_pow2(scaling.exponent) : 1;
+    aps_any_float *out = (void *)sum;
+
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t count = min_size(n - i, CHUNK);
+        const aps_any_float *values = out + i;
+        float scaled[CHUNK], rounded[CHUNK];
+        uint32_t codes[CHUNK];
+
+        if (!direct) {
+            aps_scaling_multiply(&codec->format, values, count, scaling,
+                                 scaled);
+            values = scaled;
+        }
+        aps_kernel_encode_array(&kernel, values, count, scale, codes, 4);
+        aps_kernel_decode_array(&kernel, codes, 4, count, APS_FLOAT_INF, 1,
+                                false, scaled);
+        aps_scaling_divide(scaled, count, scaling, false, rounded);
+        for (size_t j = 0; j < count; j++) {
+            uint32_t bits = aps_float_bits(out[i + j]);
+            bool nan = (bits & ~APS_FLOAT_SIGN) > APS_FLOAT_INF;
+
+            bits = (bits & APS_FLOAT_SIGN) | APS_FLOAT_NAN;
+            out[i + j] = nan ? aps_float_from_bits(bits) : rounded[j];
+        }
+    }
+}
+
+/* --- variants ------------------------------------------------------------ */
+
+#define VARIANT(name, target, vbmi)                                            \
+    target static unsigned encode_##name(                                      \
+        const struct aps_codec *codec, const float *x, size_t n,               \
+        struct aps_scaling scaling, void *wire)                                \
+    {                                                                          \
+        return encode_body(codec, x, n, scaling, vbmi, wire);                  \
+    }                                                                          \
+    target static void decode_##name(                                          \
+        const struct aps_codec *codec, const void *wire, size_t n,             \
+        struct aps_scaling scaling, unsigned flags, float *x)                  \
+    {                                                                          \
+        decode_body(codec, wire, n, scaling, flags, vbmi, false, x);           \
+    }                                                                          \
+    target static void decode_add_##name(                                      \
+        const struct aps_codec *codec, const void *wire, size_t n,             \
+        struct aps_scaling scaling, unsigned flags, float *sum)                \
+    {                                                                          \
+        decode_body(codec, wire, n, scaling, flags, vbmi, true, sum);          \
+    }                                                                          \
+    target static void round_##name(const struct aps_codec *codec, size_t n,   \
+                                    struct aps_scaling scaling, float *sum)    \
+    {                                                                          \
+        round_body(codec, n, scaling, sum);                                    \
+    }                                                                          \
+    target static uint32_t max_finite_##name(const float *x, size_t n)         \
+    {                                                                          \
+        return aps_kernel_max_finite((const void *)x, n);                      \
+    }                                                                          \
+    static const struct aps_float_variant variant_##name = {                   \
+        .cpu = #name,                                                          \
+        .encode = encode_##name,                                               \
+        .decode = decode_##name,                                               \
+        .decode_add = decode_add_##name,                                       \
+        .round = round_##name,                                                 \
+        .max_finite = max_finite_##name,                                       \
+    };
+
+VARIANT(plain, , false)
+
+#if defined(__x86_64__)
+#define AVX512 "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,bmi2"
+#if defined(__clang__)
+#define WIDE
+#else
+#define WIDE ",prefer-vector-width=512"
+#endif
+VARIANT(avx2, __attribute__((target("avx2,bmi2"))), false)
+VARIANT(avx512, __attribute__((target(AVX512 WIDE))), true)
+#endif
+
+/* The supported variants, best first. */
+static const struct aps_float_variant *supported(int i)
+{
+#if defined(__x86_64__)
+    bool avx2 =
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
+    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                  __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512vl") &&
+                  __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vbmi");
+
+    if (avx512 && i-- == 0)
+        return &variant_avx512;
+    if (avx2 && i-- == 0)
+        return &variant_avx2;
+#endif
+    return i == 0 ? &variant_plain : NULL;
+}
+
+const struct aps_float_variant *aps_float_variant_best(void)
+{
+    return supported(0);
+}
+
+const struct aps_float_variant *aps_float_variant_find(const char *cpu)
+{
+    const struct aps_float_variant *variant;
+
+    for (int i = 0; (variant = supported(i)); i++) {
+        if (strcmp(variant->cpu, cpu) == 0)
+            return variant;
+    }
+    return NULL;
+}
+
+void aps_float_codec_init(const struct aps_format *format,
+                          const struct aps_float_variant *variant,
+                          struct aps_codec *codec)
+{
+    *codec = (struct aps_codec){
+        .format = *format,
+        .cpu = variant->cpu,
+        .encode = variant->encode,
+        .decode = variant->decode,
+        .decode_add = variant->decode_add,
+        .round = variant->round,
+    };
+}

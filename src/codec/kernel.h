@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The cast of arrays: loops without branches, written so that a compiler
+ * vectorises them. Every function is inlined into a caller that is compiled
+ * for one instruction set (float.c).
+ *
+ * They give the codes and values of number/cast.h by other means. A value below
+ * the format's normal range is rounded by one float addition: adding 2^k whose
+ * ulp is the format's smallest step leaves the code in the low mantissa bits of
+ * the sum. A value in the normal range is rounded on its bit pattern.
+ */
+#ifndef APS_CODEC_KERNEL_H
+#define APS_CODEC_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codec/codec.h"
+#include "number/bits.h"
+#include "number/cast.h"
+
+/* Elements at any address, of any effective type. */
+typedef float aps_any_float __attribute__((aligned(1), may_alias));
+typedef uint8_t aps_any_u8;
+typedef uint16_t aps_any_u16 __attribute__((aligned(1), may_alias));
+typedef uint32_t aps_any_u32 __attribute__((aligned(1), may_alias));
+
+/* The constants of a format, in registers during a loop. */
+struct aps_kernel {
+    uint32_t shift;      /* 23 - M: from a float's mantissa to the code's */
+    uint32_t rebias;     /* difference of the biases, in the exponent field */
+    uint32_t carry;      /* rounding and rebias, added before the shift; ... */
+    uint32_t odd;        /* ... mask of the bit that breaks a tie to even */
+    uint32_t min_normal; /* smallest normal value, bit pattern */
+    float magic;         /* its ulp is the smallest step of the format */
+    uint32_t first;      /* code of the smallest normal value */
+    uint32_t inf;        /* code of INF */
+    uint32_t quiet;      /* makes an INF code a NaN code; 0 where M = 0 */
+    uint32_t sign_shift; /* 32 - width */
+};
+
+APS_INLINE struct aps_kernel aps_kernel_init(const struct aps_format *format)
+{
+    int m = format->mantissa_bits;
+    int smallest = 1 - format->bias;
+    struct aps_kernel k = {
+        .shift = (uint32_t)(23 - m),
+        .rebias = (uint32_t)(smallest - 1 + APS_FLOAT_BIAS) << 23,
+        .min_normal = (uint32_t)(smallest + APS_FLOAT_BIAS) << 23,
+        .magic = aps_float_pow2(smallest - m + 23),
+        .first = 1u << m,
+        .inf = aps_cast_inf(format),
+        .quiet = aps_cast_nan(format) - aps_cast_inf(format),
+        .sign_shift = (uint32_t)(32 - format->width),
+    };
+
+    if (m == 0) {
+        /* every significand is 1, and odd: a tie goes up */
+        k.carry = (1u << 22) - k.rebias;
+    } else if (m < 23) {
+        k.carry = (1u << (22 - m)) - 1 - k.rebias;
+        k.odd = 1;
+    } else {
+        k.carry = 0 - k.rebias;
+    }
+    return k;
+}
+
+/* a < b ? yes : no, for operands below 2^31: SSE2 and AVX2 have no unsigned
+ * comparison. */
+APS_INLINE uint32_t aps_kernel_less(uint32_t a, uint32_t b, uint32_t yes,
+                                    uint32_t no)
+{
+    return (int32_t)a < (int32_t)b ? yes : no;
+}
+
+/* Code of a scaled value. *nan collects whether there was a NaN. */
+APS_INLINE uint32_t aps_kernel_encode(const struct aps_kernel *k, float y,
+                                      uint32_t *nan)
+{
+    uint32_t bits = aps_float_bits(y);
+    uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
+    uint32_t sign = (bits & APS_FLOAT_SIGN) >> k->sign_shift;
+    uint32_t below = aps_float_bits(aps_float_from_bits(magnitude) + k->magic) -
+                     aps_float_bits(k->magic);
+    uint32_t tie = magnitude >> k->shift & k->odd;
+    uint32_t normal = (magnitude + k->carry + tie) >> k->shift;
+    uint32_t code = aps_kernel_less(magnitude, k->min_normal, below, normal);
+    uint32_t is_nan = aps_kernel_less(APS_FLOAT_INF, magnitude, 0xffffffffu, 0);
+
+    code = aps_kernel_less(code, k->inf, code, k->inf);
+    *nan |= is_nan;
+    return code | (is_nan & k->quiet) | sign;
+}
+
+/* Value of a code. `special` is what an INF or NaN code adds to its bits. */
+APS_INLINE float aps_kernel_decode(const struct aps_kernel *k, uint32_t code,
+                                   uint32_t special)
+{
+    uint32_t aligned = code << k->sign_shift;
+    uint32_t magnitude = (aligned & ~APS_FLOAT_SIGN) >> k->sign_shift;
+    uint32_t below = aps_float_bits(
+        aps_float_from_bits(aps_float_bits(k->magic) + magnitude) - k->magic);
+    uint32_t normal = (magnitude << k->shift) + k->rebias;
+    uint32_t bits = aps_kernel_less(magnitude, k->first, below, normal);
+
+    bits |= aps_kernel_less(magnitude, k->inf, 0, special);
+    return aps_float_from_bits(bits | (aligned & APS_FLOAT_SIGN));
+}
+
+/* Element i of an array of codes of 1, 2 or 4 bytes. */
+APS_INLINE uint32_t aps_kernel_load(const void *codes, size_t i, int size)
+{
+    if (size == 1)
+        return ((const aps_any_u8 *)codes)[i];
+    if (size == 2)
+        return ((const aps_any_u16 *)codes)[i];
+    return ((const aps_any_u32 *)codes)[i];
+}
+
+APS_INLINE void aps_kernel_store(void *codes, size_t i, int size, uint32_t code)
+{
+    if (size == 1)
+        ((aps_any_u8 *)codes)[i] = (uint8_t)code;
+    else if (size == 2)
+        ((aps_any_u16 *)codes)[i] = (uint16_t)code;
+    else
+        ((aps_any_u32 *)codes)[i] = code;
+}
+
+/* codes[n] of x[n] * scale; whether there was a NaN. */
+APS_INLINE bool aps_kernel_encode_array(const struct aps_kernel *kernel,
+                                        const aps_any_float *restrict x,
+                                        size_t n, float scale,
+                                        void *restrict codes, int size)
+{
+    const struct aps_kernel k = *kernel;
+    uint32_t nan = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t code = aps_kernel_encode(&k, x[i] * scale, &nan);
+
+        aps_kernel_store(codes, i, size, code);
+    }
+    return nan != 0;
+}
+
+/* A NaN's sign and payload may depend on the order of the operands that a
+ * compiler chose: replace it. */
+APS_INLINE float aps_kernel_canonical(float y)
+{
+    uint32_t bits = aps_float_bits(y);
+    uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
+
+    return aps_float_from_bits(
+        aps_kernel_less(APS_FLOAT_INF, magnitude, APS_FLOAT_NAN, bits));
+}
+
+/* x[n] = (or +=, if `add`) value of codes[n] * scale. */
+APS_INLINE void aps_kernel_decode_array(const struct aps_kernel *kernel,
+                                        const void *restrict codes, int size,
+                                        size_t n, uint32_t special, float scale,
+                                        bool add, aps_any_float *restrict x)
+{
+    const struct aps_kernel k = *kernel;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t code = aps_kernel_load(codes, i, size);
+        float y = aps_kernel_decode(&k, code, special) * scale;
+
+        x[i] = add ? aps_kernel_canonical(x[i] + y) : y;
+    }
+}
+
+/* Bit pattern of the greatest finite magnitude of x[n]. */
+APS_INLINE uint32_t aps_kernel_max_finite(const aps_any_float *x, size_t n)
+{
+    int32_t max = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t magnitude = aps_float_bits(x[i]) & ~APS_FLOAT_SIGN;
+        int32_t finite =
+            (int32_t)(magnitude & aps_kernel_less(magnitude, APS_FLOAT_INF,
+                                                  0xffffffffu, 0));
+
+        max = finite > max ? finite : max;
+    }
+    return (uint32_t)max;
+}
+
+#endif

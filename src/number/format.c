@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "aps.h"
+#include "base/error.h"
+#include "number/bits.h"
+#include "number/cast.h"
+
+#define EXPONENT_BITS_MAX 8
+#define MANTISSA_BITS_MAX 23
+
+static const struct {
+    const char *name;
+    const char *means;
+} aliases[] = {
+    {"fp32", "e8m23"},
+    {"tf32", "e8m10"},
+    {"fp16", "e5m10"},
+    {"bf16", "e8m7"},
+};
+
+/*
+ * Read a decimal number without leading zeros and step over it. False if there
+ * is none. Numbers beyond 999 stay there: they are out of every range.
+ */
+static bool parse_bits(const char **s, int *bits)
+{
+    const char *p = *s;
+    int value = 0;
+
+    if (*p < '0' || *p > '9' || (p[0] == '0' && p[1] >= '0' && p[1] <= '9'))
+        return false;
+    for (; *p >= '0' && *p <= '9'; p++) {
+        if (value <= 99)
+            value = 10 * value + (*p - '0');
+    }
+    *s = p;
+    *bits = value;
+    return true;
+}
+
+/* Write a number of at most two digits and step over it. */
+static void print_bits(char **s, int bits)
+{
+    if (bits >= 10)
+        *(*s)++ = (char)('0' + bits / 10);
+    *(*s)++ = (char)('0' + bits % 10);
+}
+
+static void format_init(struct aps_format *format, int exponent_bits,
+                        int mantissa_bits)
+{
+    struct aps_format result = {
+        .exponent_bits = exponent_bits,
+        .mantissa_bits = mantissa_bits,
+        .width = 1 + exponent_bits + mantissa_bits,
+        .bias = (1 << (exponent_bits - 1)) - 1,
+    };
+    char *s = result.name;
+
+    *s++ = 'e';
+    print_bits(&s, exponent_bits);
+    *s++ = 'm';
+    print_bits(&s, mantissa_bits);
+    *format = result;
+}
+
+int aps_format_parse(const char *name, struct aps_format *format,
+                     struct aps_error *error)
+{
+    if (!name || !*name)
+        return aps_error_set(error, EINVAL, NULL, 0, 0, "format: empty name");
+
+    const char *s = name;
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+        if (strcmp(name, aliases[i].name) == 0)
+            s = aliases[i].means;
+    }
+
+    int exponent_bits, mantissa_bits;
+    if (*s++ != 'e' || !parse_bits(&s, &exponent_bits) || *s++ != 'm' ||
+        !parse_bits(&s, &mantissa_bits) || *s)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "format '%s': not a format; formats are eEmM "
+                             "(e5m2, e4m3, ...), fp32, tf32, fp16 and bf16",
+                             name);
+    if (exponent_bits < 1 || exponent_bits > EXPONENT_BITS_MAX)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "format '%s': exponent bits must be 1 to %d", name,
+                             EXPONENT_BITS_MAX);
+    if (mantissa_bits > MANTISSA_BITS_MAX)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "format '%s': mantissa bits must be 0 to %d", name,
+                             MANTISSA_BITS_MAX);
+
+    format_init(format, exponent_bits, mantissa_bits);
+    return 0;
+}
+
+float aps_format_max(const struct aps_format *format)
+{
+    uint32_t code = aps_cast_inf(format) - 1;
+
+    return aps_float_from_bits(aps_cast_decode(format, code));
+}
+
+double aps_format_min_normal(const struct aps_format *format)
+{
+    return aps_double_pow2(1 - format->bias);
+}
+
+double aps_format_min_positive(const struct aps_format *format)
+{
+    if (aps_format_max(format) == 0)
+        return 0;
+    return aps_double_pow2(1 - format->bias - format->mantissa_bits);
+}

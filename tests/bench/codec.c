@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Speed of the codec kernels on one core, beside memcpy of the same floats, in
+ * GB/s of FP32 data and as a ratio to memcpy. Time is the thread's CPU time, so
+ * that other work on the machine matters less. One table for data that stays in
+ * the L2 cache and one for data that does not fit any.
+ *
+ *     codec [KIB ...]        default: 256 262144
+ *
+ * APSMPI_CPU=plain|avx2|avx512 chooses the variant.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "codec/codec.h"
+
+#define REPEATS 9
+
+static const char *const formats[] = {
+    "e5m2", "e4m3", "e3m0", "e3m2", "e5m10", "e8m7", "e6m9", "e7m12",
+};
+
+struct data {
+    size_t n;
+    float *x;
+    float *y;
+    unsigned char *wire;
+    struct aps_codec codec;
+    struct aps_scaling scaling;
+};
+
+static volatile float sink;
+
+static void run_memcpy(struct data *d)
+{
+    memcpy(d->y, d->x, d->n * sizeof *d->x);
+}
+
+static void run_max(struct data *d)
+{
+    sink = aps_max_finite(d->x, d->n);
+}
+
+static void run_encode(struct data *d)
+{
+    d->codec.encode(&d->codec, d->x, d->n, d->scaling, d->wire);
+}
+
+static void run_decode(struct data *d)
+{
+    d->codec.decode(&d->codec, d->wire, d->n, d->scaling, 0, d->y);
+}
+
+static void run_decode_add(struct data *d)
+{
+    d->codec.decode_add(&d->codec, d->wire, d->n, d->scaling, 0, d->y);
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Median rate in GB/s; each repeat runs for at least 2 ms. */
+static double rate(void (*run)(struct data *), struct data *d)
+{
+    double bytes = (double)d->n * sizeof *d->x;
+    double rates[REPEATS];
+    int inner = (int)(4e7 / bytes) + 1;
+
+    run(d);
+    for (int r = 0; r < REPEATS; r++) {
+        double start = now();
+
+        for (int i = 0; i < inner; i++)
+            run(d);
+        rates[r] = inner * bytes / (now() - start) * 1e-9;
+    }
+    qsort(rates, REPEATS, sizeof *rates, compare);
+    return rates[REPEATS / 2];
+}
+
+/* Values as gradients have them: spread over many binades, both signs. */
+static void fill(float *x, size_t n)
+{
+    uint32_t state = 1;
+
+    for (size_t i = 0; i < n; i++) {
+        float product = 1;
+
+        for (int j = 0; j < 3; j++) {
+            state = state * 1664525u + 1013904223u;
+            product *= (float)(int32_t)state * 0x1p-31f;
+        }
+        x[i] = product;
+    }
+}
+
+static void bench(size_t kib)
+{
+    struct data d = {.n = kib * 1024 / sizeof *d.x, .scaling = {3, 1}};
+    size_t bytes = d.n * sizeof *d.x;
+
+    d.x = aligned_alloc(4096, bytes);
+    d.y = aligned_alloc(4096, bytes);
+    d.wire = aligned_alloc(4096, bytes);
+    if (!d.x || !d.y || !d.wire) {
+        perror("codec");
+        exit(1);
+    }
+    fill(d.x, d.n);
+    memset(d.y, 0, bytes);
+    memset(d.wire, 0, bytes);
+
+    double copy = rate(run_memcpy, &d);
+    double max = rate(run_max, &d);
+
+    printf("%zu KiB of floats: memcpy %.1f GB/s, max_finite %.1f (%.2fx)\n",
+           kib, copy, max, max / copy);
+    printf("  %-8s %-8s %5s %16s %16s %16s\n", "cpu", "format", "bits",
+           "encode", "decode", "decode_add");
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+        static void (*const runs[])(struct data *) = {run_encode, run_decode,
+                                                      run_decode_add};
+        struct aps_format format;
+
+        if (aps_format_parse(formats[f], &format, NULL) < 0)
+            exit(1);
+        aps_codec_init(&format, &d.codec);
+        printf("  %-8s %-8s %5d", d.codec.cpu, format.name, format.width);
+        /* the machine drifts: memcpy again beside every format */
+        copy = rate(run_memcpy, &d);
+        memset(d.y, 0, bytes);
+        for (int r = 0; r < 3; r++) {
+            double speed = rate(runs[r], &d);
+
+            printf(" %7.1f (%5.2fx)", speed, speed / copy);
+        }
+        printf("\n");
+    }
+    free(d.x);
+    free(d.y);
+    free(d.wire);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        bench(256);
+        bench(262144);
+    }
+    for (int i = 1; i < argc; i++)
+        bench(strtoul(argv[i], NULL, 10));
+    return 0;
+}

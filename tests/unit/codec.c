@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every variant of the codec against one value at a time: same bytes, same
+ * floats, bit for bit, whatever the size and the alignment.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/codec.h"
+#include "codec/float.h"
+#include "number/cast.h"
+#include "tap/tap.h"
+#include "wire.h"
+
+#define N_MAX 2100
+#define GUARD 80 /* bytes behind every array that must not change */
+
+static const char *const cpus[] = {"plain", "avx2", "avx512"};
+static const size_t sizes[] = {
+    0,  1,   7,    15,   16,   17,   31,   63,    64,
+    65, 513, 1003, 1023, 1024, 1025, 1100, N_MAX,
+};
+
+/* An array at an address that is `offset` bytes off, guarded at both ends. */
+struct array {
+    _Alignas(64) unsigned char bytes[64 + N_MAX * 4 + GUARD];
+};
+
+static void *array_at(struct array *array, size_t offset)
+{
+    memset(array->bytes, 0xa5, sizeof array->bytes);
+    return array->bytes + 64 - offset;
+}
+
+static bool array_intact(const struct array *array, size_t offset, size_t size)
+{
+    for (size_t i = 0; i < sizeof array->bytes; i++) {
+        if ((i < 64 - offset || i >= 64 - offset + size) &&
+            array->bytes[i] != 0xa5)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t load_bits(const void *array, size_t i)
+{
+    uint32_t bits;
+
+    memcpy(&bits, (const char *)array + i * sizeof bits, sizeof bits);
+    return bits;
+}
+
+static bool is_nan(uint32_t bits)
+{
+    return (bits & ~APS_FLOAT_SIGN) > APS_FLOAT_INF;
+}
+
+/* value / 2^exponent */
+static float unscaled(const struct aps_format *f, uint32_t code, int exponent)
+{
+    return (float)ldexp((double)aps_decode(f, code), -exponent);
+}
+
+/* Encode, decode, decode_add and round n values; the name of the first that
+ * differs from the definition, or NULL. */
+static const char *check(const struct aps_codec *codec, size_t n, size_t offset,
+                         int exponent)
+{
+    static struct array x_array, wire_array, y_array, expected_array;
+    const struct aps_format *f = &codec->format;
+    const struct aps_scaling scaling = {exponent, 1};
+    const size_t bytes = aps_codec_bytes(codec, n);
+    float *x = array_at(&x_array, offset);
+    uint8_t *wire = array_at(&wire_array, offset ? 64 - offset : 0);
+    uint8_t *expected = expected_array.bytes;
+    bool nan = false;
+
+    if (bytes != (n * (size_t)f->width + 7) / 8)
+        return "bytes";
+    memset(expected, 0, bytes);
+    for (size_t i = 0; i < n; i++) {
+        float value = random_value(f, exponent);
+
+        memcpy((char *)x + i * sizeof value, &value, sizeof value);
+        nan = nan || isnan(value);
+        wire_put(expected, i, f->width,
+                 aps_cast_encode(f, load_bits(x, i), exponent));
+    }
+
+    unsigned flags = codec->encode(codec, x, n, scaling, wire);
+    if (memcmp(wire, expected, bytes) != 0 ||
+        !array_intact(&wire_array, offset ? 64 - offset : 0, bytes))
+        return "encode";
+    if (flags != (nan && f->mantissa_bits == 0 ? APS_BLOCK_NAN : 0))
+        return "flags";
+
+    float *y = array_at(&y_array, offset);
+    codec->decode(codec, wire, n, scaling, 0, y);
+    if (!array_intact(&y_array, offset, n * 4))
+        return "decode";
+    for (size_t i = 0; i < n; i++) {
+        uint32_t code = wire_get(wire, i, f->width);
+
+        if (load_bits(y, i) != aps_float_bits(unscaled(f, code, exponent)))
+            return "decode";
+    }
+
+    if (flags & APS_BLOCK_NAN) {
+        codec->decode(codec, wire, n, scaling, flags, y);
+        for (size_t i = 0; i < n; i++) {
+            uint32_t code = wire_get(wire, i, f->width);
+            uint32_t bits = aps_float_bits(unscaled(f, code, exponent));
+
+            if ((code & ~(1u << (f->width - 1))) == aps_cast_inf(f))
+                bits |= APS_FLOAT_QUIET;
+            if (load_bits(y, i) != bits)
+                return "decode of a block with NaN";
+        }
+    }
+
+    /* onto x itself: INF - INF, NaN and the like included */
+    memcpy(y, x, n * sizeof *x);
+    codec->decode_add(codec, wire, n, scaling, 0, y);
+    if (!array_intact(&y_array, offset, n * 4))
+        return "decode_add";
+    for (size_t i = 0; i < n; i++) {
+        uint32_t code = wire_get(wire, i, f->width);
+        float sum =
+            aps_float_from_bits(load_bits(x, i)) + unscaled(f, code, exponent);
+        uint32_t bits = isnan(sum) ? APS_FLOAT_NAN : aps_float_bits(sum);
+
+        if (load_bits(y, i) != bits)
+            return "decode_add";
+    }
+
+    memcpy(y, x, n * sizeof *x);
+    codec->round(codec, n, scaling, y);
+    if (!array_intact(&y_array, offset, n * 4))
+        return "round";
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = load_bits(x, i);
+        uint32_t code = aps_cast_encode(f, bits, exponent);
+
+        bits = is_nan(bits) ? (bits & APS_FLOAT_SIGN) | APS_FLOAT_NAN
+                            : aps_float_bits(unscaled(f, code, exponent));
+        if (load_bits(y, i) != bits)
+            return "round";
+    }
+    return NULL;
+}
+
+static void test_format(const struct aps_codec *codec)
+{
+    static const int exponents[] = {0, 5, -3, 90, -90, 140, -140};
+    const char *name = codec->format.name;
+    unsigned turn = 0;
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (size_t offset = 0; offset < 8; offset += s % 2 ? 3 : 4) {
+            int exponent =
+                exponents[turn++ % (sizeof exponents / sizeof *exponents)];
+            const char *failed = check(codec, sizes[s], offset, exponent);
+
+            if (failed) {
+                ok(false, "%s %s: %s of %zu values, %zu bytes off, 2^%d", name,
+                   codec->cpu, failed, sizes[s], offset, exponent);
+                return;
+            }
+        }
+    }
+    ok(true, "%s %s: equals the cast of each value, packed bit by bit", name,
+       codec->cpu);
+}
+
+static void test_max_finite(const struct aps_float_variant *variant)
+{
+    static struct array array;
+    bool pass = true;
+
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (size_t offset = 0; offset < 8; offset++) {
+            /* from mostly zero to any bit pattern */
+            uint32_t mask = 0xffffffffu >> (offset * 4);
+            float *x = array_at(&array, offset);
+            uint32_t max = 0;
+
+            for (size_t i = 0; i < sizes[s]; i++) {
+                uint32_t bits = random_bits() & (mask | APS_FLOAT_SIGN);
+                uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
+
+                if (i % 11 == 5)
+                    bits = i % 2 ? 0x7f800000u : 0xffc00000u;
+                else if (magnitude < APS_FLOAT_INF && magnitude > max)
+                    max = magnitude;
+                memcpy((char *)x + 4 * i, &bits, sizeof bits);
+            }
+            pass = pass && variant->max_finite(x, sizes[s]) == max;
+        }
+    }
+    ok(pass, "max_finite %s: greatest magnitude that is finite", variant->cpu);
+}
+
+static void test_variants(void)
+{
+    for (size_t c = 0; c < sizeof cpus / sizeof *cpus; c++) {
+        const struct aps_float_variant *variant =
+            aps_float_variant_find(cpus[c]);
+
+        if (!variant) {
+            skip(1, "no %s on this machine", cpus[c]);
+            continue;
+        }
+        for (int e = 1; e <= 8; e++) {
+            for (int m = 0; m <= 23; m++) {
+                char name[32];
+                struct aps_format format;
+                struct aps_codec codec;
+
+                snprintf(name, sizeof name, "e%dm%d", e, m);
+                if (aps_format_parse(name, &format, NULL) < 0)
+                    bail_out("%s does not parse", name);
+                aps_float_codec_init(&format, variant, &codec);
+                test_format(&codec);
+            }
+        }
+        test_max_finite(variant);
+    }
+}
+
+static void test_choice(void)
+{
+    struct aps_format format;
+    struct aps_codec codec;
+    const float x[] = {1, -3, NAN, -INFINITY, 0x1p-149f};
+    const float none[] = {NAN, INFINITY};
+
+    ok(!aps_float_variant_find("z80"), "no variant of an unknown name");
+    setenv("APSMPI_CPU", "plain", 1);
+    aps_format_parse("e5m2", &format, NULL);
+    aps_codec_init(&format, &codec);
+    is(codec.cpu, "plain", "APSMPI_CPU forces a variant");
+    setenv("APSMPI_CPU", "avx2", 1);
+    aps_codec_init(&format, &codec);
+    is(codec.cpu, "plain", "... and is read once");
+    is(codec.format.name, "e5m2", "the codec knows its format");
+    ok(aps_codec_bytes(&codec, SIZE_MAX) == SIZE_MAX,
+       "bytes of very many values");
+    ok(aps_max_finite(x, 5) == 3 && aps_max_finite(x + 4, 1) == 0x1p-149f &&
+           aps_max_finite(none, 2) == 0 && aps_max_finite(NULL, 0) == 0,
+       "greatest finite magnitude");
+}
+
+int main(void)
+{
+    test_choice();
+    test_variants();
+    return done_testing();
+}

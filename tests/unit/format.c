@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "aps.h"
+#include "tap/tap.h"
+
+static const struct {
+    const char *name;
+    const char *cause; /* a part of the message */
+} bad[] = {
+    {NULL, "empty"},
+    {"", "empty"},
+    {"e", "format 'e': not a format; formats are eEmM"},
+    {"e5", "not a format"},
+    {"e5m", "not a format"},
+    {"m2", "not a format"},
+    {"5m2", "not a format"},
+    {"e5n2", "format 'e5n2': not a format; formats are eEmM"},
+    {"e5m2 ", "not a format"},
+    {" e5m2", "not a format"},
+    {"e5m2x", "not a format"},
+    {"e5m2fnuz", "not a format"},
+    {"e05m2", "not a format"},
+    {"e5m02", "not a format"},
+    {"e5m00", "not a format"},
+    {"e+5m2", "not a format"},
+    {"e-5m2", "not a format"},
+    {"e5m-2", "not a format"},
+    {"E5M2", "not a format"},
+    {"FP32", "not a format"},
+    {"fp8", "not a format"},
+    {"fp32 ", "not a format"},
+    {"float", "not a format"},
+    {"e0m3", "format 'e0m3': exponent bits must be 1 to 8"},
+    {"e9m2", "format 'e9m2': exponent bits must be 1 to 8"},
+    {"e10m2", "exponent bits must be 1 to 8"},
+    {"e4294967301m2", "exponent bits must be 1 to 8"},
+    {"e4m24", "format 'e4m24': mantissa bits must be 0 to 23"},
+    {"e4m99999999999999999999", "mantissa bits must be 0 to 23"},
+};
+
+static const struct {
+    const char *name;
+    const char *canonical;
+    int exponent_bits, mantissa_bits, bias;
+    double max, min_normal, min_positive;
+} good[] = {
+    {"e4m3", "e4m3", 4, 3, 7, 240, 0x1p-6, 0x1p-9},
+    {"e5m2", "e5m2", 5, 2, 15, 57344, 0x1p-14, 0x1p-16},
+    {"e3m0", "e3m0", 3, 0, 3, 8, 0.25, 0.25},
+    {"e3m2", "e3m2", 3, 2, 3, 14, 0.25, 0.0625},
+    {"e2m1", "e2m1", 2, 1, 1, 3, 1, 0.5},
+    {"e2m0", "e2m0", 2, 0, 1, 2, 1, 1},
+    {"e1m0", "e1m0", 1, 0, 0, 0, 2, 0},
+    {"e1m1", "e1m1", 1, 1, 0, 1, 2, 1},
+    {"e1m3", "e1m3", 1, 3, 0, 1.75, 2, 0.25},
+    {"e1m23", "e1m23", 1, 23, 0, 2 - 0x1p-22, 2, 0x1p-22},
+    {"e7m0", "e7m0", 7, 0, 63, 0x1p63, 0x1p-62, 0x1p-62},
+    {"e8m0", "e8m0", 8, 0, 127, 0x1p127, 0x1p-126, 0x1p-126},
+    {"e8m23", "e8m23", 8, 23, 127, 0x1.fffffep127, 0x1p-126, 0x1p-149},
+    {"fp32", "e8m23", 8, 23, 127, 0x1.fffffep127, 0x1p-126, 0x1p-149},
+    {"tf32", "e8m10", 8, 10, 127, 0x1.ffcp127, 0x1p-126, 0x1p-136},
+    {"fp16", "e5m10", 5, 10, 15, 65504, 0x1p-14, 0x1p-24},
+    {"bf16", "e8m7", 8, 7, 127, 0x1.fep127, 0x1p-126, 0x1p-133},
+};
+
+static void test_bad(void)
+{
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct aps_format format, before;
+        struct aps_error error = {.line = 0};
+
+        memset(&format, 0x5a, sizeof format);
+        before = format;
+        errno = 0;
+        bool refused = aps_format_parse(bad[i].name, &format, &error) == -1;
+
+        if (!ok(refused && errno == EINVAL &&
+                    strstr(error.text, bad[i].cause) &&
+                    memcmp(&format, &before, sizeof format) == 0,
+                "'%s' is refused, nothing written",
+                bad[i].name ? bad[i].name : "(null)"))
+            diag("message: %s", error.text);
+    }
+    ok(aps_format_parse("e9m9", &(struct aps_format){.width = 0}, NULL) == -1,
+       "the error argument is optional");
+}
+
+static void test_good(void)
+{
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct aps_format f;
+        struct aps_error error = {.line = 0};
+
+        if (!ok(aps_format_parse(good[i].name, &f, &error) == 0, "'%s' parses",
+                good[i].name)) {
+            diag("message: %s", error.text);
+            continue;
+        }
+        is(f.name, good[i].canonical, "%s: name", good[i].name);
+        ok(f.exponent_bits == good[i].exponent_bits &&
+               f.mantissa_bits == good[i].mantissa_bits &&
+               f.width == 1 + f.exponent_bits + f.mantissa_bits &&
+               f.bias == good[i].bias,
+           "%s: bits", good[i].name);
+        ok(aps_format_max(&f) == good[i].max, "%s: max %g", good[i].name,
+           aps_format_max(&f));
+        ok(aps_format_min_normal(&f) == good[i].min_normal, "%s: min normal %g",
+           good[i].name, aps_format_min_normal(&f));
+        ok(aps_format_min_positive(&f) == good[i].min_positive,
+           "%s: min positive %g", good[i].name, aps_format_min_positive(&f));
+    }
+}
+
+static void test_all(void)
+{
+    int parsed = 0;
+
+    for (int e = 1; e <= 8; e++) {
+        for (int m = 0; m <= 23; m++) {
+            char name[32];
+            struct aps_format f;
+
+            snprintf(name, sizeof name, "e%dm%d", e, m);
+            if (aps_format_parse(name, &f, NULL) == 0 &&
+                strcmp(f.name, name) == 0 && f.exponent_bits == e &&
+                f.mantissa_bits == m)
+                parsed++;
+        }
+    }
+    ok(parsed == 192, "all 192 formats parse to themselves");
+}
+
+int main(void)
+{
+    test_bad();
+    test_good();
+    test_all();
+    return done_testing();
+}
