@@ -109,8 +109,10 @@ static void write_row(struct aps_context *context,
     }
 }
 
-/* COLLECTIVE. Reduce one layer by its plan, sampled where it is its turn. */
-static int rewrite(struct aps_context *context, const struct segment *segment)
+/* COLLECTIVE. Reduce one layer by its plan, sampled where it is its turn. What
+ * goes wrong inside is handed to the error handler of the program's comm. */
+static int rewrite(struct aps_context *context, MPI_Comm user,
+                   const struct segment *segment)
 {
     const MPI_Comm comm = aps_team_comm(context->team);
     const bool sampled = context->sample_every > 0 &&
@@ -143,17 +145,23 @@ static int rewrite(struct aps_context *context, const struct segment *segment)
         write_row(context, segment, exponent, &cost, &measure, usec);
     }
     aps_fpenv_leave(&environment);
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(user, rc);
     return rc;
 }
 
-/* COLLECTIVE. A layer that no rule rewrites, out of a call that carries more. */
-static int pass_segment(const struct call *call, const struct segment *segment)
+/* COLLECTIVE. `count` elements from `offset` on that no rule rewrites, out of a
+ * call that carries more. */
+static int pass_part(const struct call *call, size_t offset, size_t count)
 {
     struct call part = *call;
 
-    part.send = call->send == MPI_IN_PLACE ? MPI_IN_PLACE : segment->in;
-    part.receive = segment->out;
-    part.count = (MPI_Count)segment->count;
+    if (count == 0)
+        return MPI_SUCCESS;
+    if (call->send != MPI_IN_PLACE)
+        part.send = (const float *)call->send + offset;
+    part.receive = (float *)call->receive + offset;
+    part.count = (MPI_Count)count;
     return pass(&part);
 }
 
@@ -169,6 +177,7 @@ static void plan_segment(const struct aps_context *context,
 
     *place = (struct aps_place){
         .layers = aps_steps_layers(context->steps),
+        .fused = position->segments > 1,
         .epoch = position->epoch,
         .step = position->step,
     };
@@ -225,6 +234,7 @@ static int run(struct aps_context *context, const struct call *call,
     struct segment segment;
     bool any = false;
     size_t offset = 0;
+    size_t passed; /* elements before `offset` that wait to be passed on */
     int rc = MPI_SUCCESS;
 
     for (long i = 0; i < position->segments && !any; i++) {
@@ -236,19 +246,22 @@ static int run(struct aps_context *context, const struct call *call,
     if (!any)
         return pass(call);
     atomic_fetch_add_explicit(&aps_counters.rewritten, 1, memory_order_relaxed);
-    offset = 0;
+    offset = passed = 0;
     for (long i = 0; i < position->segments && rc == MPI_SUCCESS; i++) {
         plan_segment(context, call, position, i, offset, &segment);
-        if (segment.plan.rewrite &&
-            is_possible(context, call->comm, &segment.plan)) {
-            rc = rewrite(context, &segment);
-            if (rc != MPI_SUCCESS)
-                PMPI_Comm_call_errhandler(call->comm, rc);
-        } else {
-            rc = pass_segment(call, &segment);
-        }
         offset += segment.count;
+        if (!segment.plan.rewrite ||
+            !is_possible(context, call->comm, &segment.plan)) {
+            passed += segment.count;
+            continue;
+        }
+        rc = pass_part(call, offset - segment.count - passed, passed);
+        passed = 0;
+        if (rc == MPI_SUCCESS)
+            rc = rewrite(context, call->comm, &segment);
     }
+    if (rc == MPI_SUCCESS)
+        rc = pass_part(call, offset - passed, passed);
     return rc;
 }
 

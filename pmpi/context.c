@@ -12,6 +12,7 @@
 
 #include "agree.h"
 #include "base/message.h"
+#include "discovery.h"
 
 /* What rank 0 of a communicator proposes, and all must hold alike. */
 struct offer {
@@ -42,6 +43,10 @@ static const char *const objection_texts[] = {
     [OBJECT_MEMORY] = "is out of memory",
 };
 
+/* Discovery lists small layers too, such as biases; losses and metrics are
+ * smaller still. */
+#define DISCOVER_MIN_COUNT 8
+
 static int keyval = MPI_KEYVAL_INVALID;
 static pthread_once_t keyval_once = PTHREAD_ONCE_INIT;
 
@@ -49,6 +54,8 @@ static void context_destroy(struct aps_context *context)
 {
     if (!context)
         return;
+    if (context->state == APS_CONTEXT_DISCOVER)
+        aps_discovery_end(context);
     aps_team_destroy(context->team);
     aps_steps_destroy(context->steps);
     aps_sample_clear(&context->sample);
@@ -183,13 +190,14 @@ static int equip(struct aps_context *context, enum aps_held held)
     const struct aps_policy *policy = context->job->policy;
 
     if (held == APS_HELD_NONE) {
-        context->min_count = 1024; /* as a policy's default */
-        context->steps = aps_steps_create(&discover, NULL);
+        context->min_count = DISCOVER_MIN_COUNT;
+        context->steps = aps_steps_create(&discover, NULL, 0);
         return context->steps ? 0 : -1;
     }
     context->min_count = aps_policy_min_count(policy);
     context->steps = aps_steps_create(aps_policy_steps(policy),
-                                      aps_policy_layers(policy));
+                                      aps_policy_layers(policy),
+                                      context->min_count);
     if (!context->steps)
         return -1;
     return context->sample_every > 0 ? aps_sample_init(&context->sample) : 0;

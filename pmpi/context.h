@@ -36,7 +36,8 @@ struct aps_context {
     struct aps_sample sample;
     unsigned long long calls;   /* eligible ones, for messages */
     unsigned long long desyncs; /* likewise */
-    bool discovered;            /* the step has been written out */
+    long discovered;            /* calls of the step last written out, or 0 */
+    long followed;              /* whole steps since it was found */
     unsigned complained;        /* rules that were said to be impossible */
 };
 

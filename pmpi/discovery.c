@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,9 +50,31 @@ static void write_table(FILE *file, const struct aps_steps *steps)
         fprintf(file, "%ld,layer%ld,%zu\n", i, i, aps_steps_signature(steps, i));
 }
 
+/* The last layer that a policy's usual min_count lets through, or -1. */
+static long last_large(const struct aps_steps *steps)
+{
+    long last = aps_steps_layers(steps) - 1;
+
+    while (last >= 0 && aps_steps_signature(steps, last) < APS_MIN_COUNT)
+        last--;
+    return last;
+}
+
+static size_t smallest(const struct aps_steps *steps)
+{
+    size_t least = SIZE_MAX;
+
+    for (long i = 0; i < aps_steps_layers(steps); i++)
+        if (aps_steps_signature(steps, i) < least)
+            least = aps_steps_signature(steps, i);
+    return least;
+}
+
 static void write_policy(FILE *file, const struct aps_steps *steps,
                          const char *table)
 {
+    const long last = last_large(steps);
+
     fprintf(file,
             "# Written by apsmpi's discovery: %ld calls make a step.\n"
             "# Programs whose hooks reduce the last layer first want `order: "
@@ -59,13 +82,18 @@ static void write_policy(FILE *file, const struct aps_steps *steps,
             "# and the table turned round.\n"
             "version: 1\n"
             "layers: %s\n"
+            "min_count: %zu  # smaller calls are left to MPI\n"
             "log: {file: roundoff.csv, every: 100}\n"
-            "rules:\n"
-            "  - layers: last         # the classifier stays FP32\n"
-            "    format: fp32\n"
-            "  - format: e4m3         # all others: 8 bits\n"
-            "    scale: aps\n",
-            aps_steps_layers(steps), table);
+            "rules:\n",
+            aps_steps_layers(steps), table,
+            last < 0 ? smallest(steps) : APS_MIN_COUNT);
+    if (last > 0)
+        fprintf(file,
+                "  - layers: %ld  # the last large layer stays FP32\n"
+                "    format: fp32\n",
+                last);
+    fprintf(file, "  - format: e4m3  # all others: 8 bits\n"
+                  "    scale: aps\n");
 }
 
 static void write_files(struct aps_context *context)
@@ -95,17 +123,40 @@ static void write_files(struct aps_context *context)
                           aps_steps_layers(context->steps), table, policy);
 }
 
+/* Steps after which what was found is taken for the step: equal blocks at the
+ * beginning of a network look like steps, but not for so long. */
+#define LASTING_STEPS 16
+
+static void write_once(struct aps_context *context, long layers)
+{
+    if (context->discovered == layers || context->rank != 0 ||
+        !context->job->options.discovery)
+        return;
+    context->discovered = layers;
+    write_files(context);
+}
+
 void aps_discovery_note(struct aps_context *context,
                         const struct aps_position *position)
 {
-    /* Known for one whole step: a repetition inside a step has shown itself by
-     * then. */
-    bool known = position->active &&
-                 position->layer == aps_steps_layers(context->steps) - 1;
+    const long layers = aps_steps_layers(context->steps);
 
-    if (!known || context->discovered)
+    if (position->desync)
+        context->followed = 0;
+    if (!position->active || position->layer != layers - 1)
         return;
-    context->discovered = true;
-    if (context->rank == 0 && context->job->options.discovery)
-        write_files(context);
+    if (++context->followed == LASTING_STEPS)
+        write_once(context, layers);
+}
+
+void aps_discovery_end(struct aps_context *context)
+{
+    const long layers = aps_steps_layers(context->steps);
+
+    if (layers > 0 && context->followed > 0)
+        write_once(context, layers);
+    else if (layers == 0 && context->calls > 0)
+        aps_context_event(context,
+                          "discovery saw %llu calls but no step that repeats",
+                          context->calls);
 }

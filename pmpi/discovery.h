@@ -8,8 +8,12 @@
 
 #include "context.h"
 
-/* After aps_steps_advance in a context that discovers. Local. */
+/* After aps_steps_advance in a context that discovers: writes once the step has
+ * lasted. Local. */
 void aps_discovery_note(struct aps_context *context,
                         const struct aps_position *position);
+
+/* The communicator goes: what is known by now is written, if it was not. */
+void aps_discovery_end(struct aps_context *context);
 
 #endif

@@ -3,42 +3,80 @@
 
 #include "period.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* A period that breaks within so many rounds was a repetition inside a step. */
-#define TRUSTED_ROUNDS 3
+/* Next to a trusted period, a shorter one must last for so many of its rounds:
+ * evaluations repeat small calls, and are no steps. */
+#define SHORTER_ROUNDS 16
+
+/* A pattern that so many times in a row was recognised, but not followed for
+ * one round, is part of another step by now. */
+#define FALSE_ALARMS 3
+
+struct pattern {
+    long length;
+    size_t *counts; /* [longest] */
+};
 
 struct aps_period {
     long stated;
-    long length;  /* known, or 0 */
+    long longest;  /* a stated length may exceed APS_PERIOD_MAX */
     long recorded; /* counts of a stated period's first round */
-    long followed; /* calls since the period was found */
-    long minimum; /* shorter ones have proved to be wrong */
-    long longest; /* a stated length may exceed APS_PERIOD_MAX */
 
-    size_t *pattern; /* [longest]: the counts of the known period */
-    size_t *history; /* [2 * longest]: ring of the counts since `begun` */
-    long seen;       /* counts since then */
-    long *run;       /* [longest + 1]: run[p] counts in a row equalled the one
-                        p before them */
+    struct pattern patterns[2];
+    struct pattern *now;   /* that is (or was last) followed */
+    struct pattern *known; /* trusted once, or NULL */
+    long cursor;           /* where the search has left the next call */
+    bool trusted;          /* now == known, while it is followed */
+    int alarms;            /* breaks since `known` was last followed through */
+    bool first;            /* it began with the very first call */
+    long stretch;          /* calls since it began, until it is trusted */
+
+    size_t *history; /* ring of the latest counts */
+    long mask;       /* its size - 1 */
+    long seen;       /* counts since the history began */
+    bool complete;   /* it began with the very first call */
+    long demand;     /* a stretch must be at least so long */
+    long searched;   /* calls since the last period */
 };
+
+/* The ring holds four rounds of the longest period; three are asked for. */
+static long ring_size(long longest)
+{
+    long size = 4;
+
+    while (size < 4 * longest)
+        size *= 2;
+    return size;
+}
 
 struct aps_period *aps_period_create(long stated)
 {
-    struct aps_period *period = calloc(1, sizeof *period);
+    struct aps_period *period;
+    long size;
 
+    if (stated > LONG_MAX / 16) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    period = calloc(1, sizeof *period);
     if (!period)
         return NULL;
     period->stated = stated;
-    period->length = stated;
-    period->minimum = stated ? stated : 1;
     period->longest = stated ? stated : APS_PERIOD_MAX;
-    period->pattern = calloc((size_t)period->longest, sizeof *period->pattern);
-    period->history =
-        calloc((size_t)period->longest * 2, sizeof *period->history);
-    period->run = calloc((size_t)period->longest + 1, sizeof *period->run);
-    if (!period->pattern || !period->history || !period->run) {
+    size = ring_size(period->longest);
+    period->mask = size - 1;
+    period->complete = true;
+    period->now = &period->patterns[0];
+    period->now->length = stated;
+    period->history = calloc((size_t)size, sizeof *period->history);
+    for (int i = 0; i < 2; i++)
+        period->patterns[i].counts =
+            calloc((size_t)period->longest, sizeof(size_t));
+    if (!period->history || !period->patterns[0].counts ||
+        !period->patterns[1].counts) {
         aps_period_destroy(period);
         return NULL;
     }
@@ -49,117 +87,200 @@ void aps_period_destroy(struct aps_period *period)
 {
     if (!period)
         return;
-    free(period->pattern);
+    for (int i = 0; i < 2; i++)
+        free(period->patterns[i].counts);
     free(period->history);
-    free(period->run);
     free(period);
 }
 
 /* The count `back` places before the newest (0: the newest). */
 static size_t past(const struct aps_period *period, long back)
 {
-    return period->history[(period->seen - 1 - back) % (2 * period->longest)];
+    return period->history[(period->seen - 1 - back) & period->mask];
 }
 
 static void push(struct aps_period *period, size_t count)
 {
-    period->history[period->seen % (2 * period->longest)] = count;
+    period->history[period->seen & period->mask] = count;
     period->seen++;
 }
 
-static void forget(struct aps_period *period)
+/* Counts that the history still holds. */
+static long held(const struct aps_period *period)
 {
-    period->seen = 0;
-    memset(period->run, 0,
-           ((size_t)period->longest + 1) * sizeof *period->run);
+    return period->seen <= period->mask ? period->seen : period->mask + 1;
 }
 
-/* Lengthen or break the runs by the newest count; the shortest period that is
- * complete, or 0. */
-static long update_runs(struct aps_period *period)
+/* How many of the latest counts have period p, p itself at least. */
+static long stretch_of(const struct aps_period *period, long p)
 {
-    const long rounds = period->stated ? 1 : 2;
-    long limit = period->longest;
-    long complete = 0;
+    const long end = held(period) - p;
+    long back = 0;
 
-    if (limit > period->seen - 1)
-        limit = period->seen - 1;
-    for (long p = limit; p >= period->minimum; p--) {
-        if (past(period, p) != past(period, 0)) {
-            period->run[p] = 0;
+    while (back < end && past(period, back) == past(period, back + p))
+        back++;
+    return back + p;
+}
+
+static long needed(const struct aps_period *period, long p)
+{
+    const long most = 3 * period->longest;
+    long need = (period->stated ? 2 : 3) * p;
+
+    if (need < period->demand)
+        need = period->demand;
+    if (period->known && p < period->known->length &&
+        need < SHORTER_ROUNDS * period->known->length)
+        need = SHORTER_ROUNDS * period->known->length;
+    return need < most || period->stated ? need : most;
+}
+
+/*
+ * The smallest period that has lasted for long enough, or 0. One that has not
+ * rules out its multiples: whatever is periodic with them is so with it.
+ */
+static long shortest(const struct aps_period *period, long *stretch)
+{
+    long p = period->stated ? period->stated : 1;
+
+    while (p <= period->longest && p < held(period)) {
+        long lasted;
+
+        if (past(period, 0) != past(period, p)) {
+            p++;
             continue;
         }
-        if (++period->run[p] >= rounds * p)
-            complete = p;
+        lasted = stretch_of(period, p);
+        if (lasted >= needed(period, p)) {
+            *stretch = lasted;
+            return p;
+        }
+        p = lasted >= 2 * p ? lasted - p + 1 : p + 1;
     }
-    return complete;
+    return 0;
+}
+
+/* Have the latest counts been the trusted pattern? */
+static bool is_known(const struct aps_period *period)
+{
+    const struct pattern *known = period->known;
+
+    if (!known || held(period) < known->length)
+        return false;
+    for (long back = 0; back < known->length; back++)
+        if (past(period, back) != known->counts[known->length - 1 - back])
+            return false;
+    return true;
+}
+
+/* Follow the period p, whose first round began `stretch` calls ago. */
+static void take_up(struct aps_period *period, long p, long stretch)
+{
+    struct pattern *pattern = &period->patterns[0];
+
+    if (pattern == period->known)
+        pattern = &period->patterns[1];
+    pattern->length = p;
+    for (long i = 0; i < p; i++)
+        pattern->counts[i] = past(period, stretch - 1 - i);
+    period->now = pattern;
+    period->cursor = stretch % p;
+    period->first = period->complete && stretch == period->seen;
+    period->stretch = stretch;
+}
+
+static bool has_lasted(const struct aps_period *period, long rounds)
+{
+    return period->stretch / rounds >= period->now->length;
+}
+
+/* Is what is followed to be trusted from now on? */
+static bool is_proven(const struct aps_period *period)
+{
+    return has_lasted(period, period->stated ? 2 : APS_PERIOD_ROUNDS);
+}
+
+static void trust(struct aps_period *period)
+{
+    period->trusted = true;
+    period->known = period->now;
+    period->demand = 0;
 }
 
 bool aps_period_search(struct aps_period *period, size_t count)
 {
-    long length;
+    long stretch;
+    long p;
 
     push(period, count);
-    length = update_runs(period);
-    if (length == 0)
+    /* Nothing is longer than what has broken: the demand was too high. */
+    if (++period->searched > 3 * period->longest) {
+        period->searched = 0;
+        period->demand = 0;
+    }
+    if (is_known(period)) {
+        period->now = period->known;
+        period->cursor = 0;
+        trust(period);
+    } else if ((p = shortest(period, &stretch)) > 0) {
+        take_up(period, p, stretch);
+        if (is_proven(period))
+            trust(period);
+    } else {
         return false;
-    period->length = length;
-    period->followed = 0;
-    for (long i = 0; i < length; i++)
-        period->pattern[i] = past(period, length - 1 - i);
+    }
+    period->searched = 0;
     return true;
 }
 
-/* The runs as they would be had the search never stopped. */
-static void rebuild_runs(struct aps_period *period)
+long aps_period_cursor(const struct aps_period *period)
 {
-    long kept = period->seen;
-
-    memset(period->run, 0,
-           ((size_t)period->longest + 1) * sizeof *period->run);
-    for (period->seen = 1; period->seen <= kept; period->seen++)
-        (void)update_runs(period);
-    period->seen = kept;
+    return period->cursor;
 }
 
-bool aps_period_follow(struct aps_period *period, long cursor, size_t count)
+/* Lost at place `cursor`. */
+static enum aps_follow lose(struct aps_period *period, long cursor)
 {
-    bool trusted;
+    if (period->first && cursor == 0 &&
+        has_lasted(period, APS_PERIOD_ROUNDS_WHOLE))
+        trust(period);
+    if (period->trusted) {
+        if (++period->alarms > FALSE_ALARMS)
+            period->known = NULL;
+        period->trusted = false;
+        period->seen = 0;
+        period->complete = false;
+        return APS_FOLLOW_BROKEN;
+    }
+    if (!period->stated && period->demand <= period->stretch)
+        period->demand = period->stretch + 1;
+    return APS_FOLLOW_WRONG;
+}
 
-    if (period->stated && period->recorded < period->stated) {
-        period->pattern[period->recorded++] = count;
-        return true;
+enum aps_follow aps_period_follow(struct aps_period *period, long cursor,
+                                  size_t count)
+{
+    if (period->recorded < period->stated)
+        period->now->counts[period->recorded++] = count;
+    else if (period->now->counts[cursor] != count)
+        return lose(period, cursor);
+    if (cursor == period->now->length - 1)
+        period->alarms = 0;
+    if (!period->trusted) {
+        push(period, count);
+        period->stretch++;
+        if (is_proven(period))
+            trust(period);
     }
-    if (period->pattern[cursor] == count) {
-        if (period->followed < TRUSTED_ROUNDS * period->length) {
-            period->followed++;
-            push(period, count);
-        }
-        return true;
-    }
-    trusted = period->stated ||
-              period->followed >= TRUSTED_ROUNDS * period->length ||
-              period->seen >= 2 * period->longest;
-    if (trusted) {
-        forget(period);
-    } else {
-        period->minimum = period->length + 1;
-        if (period->minimum > period->longest) {
-            period->minimum = 1;
-            forget(period);
-        } else {
-            rebuild_runs(period);
-        }
-    }
-    return false;
+    return APS_FOLLOW_FITS;
 }
 
 long aps_period_length(const struct aps_period *period)
 {
-    return period->length;
+    return period->now->length;
 }
 
 size_t aps_period_count(const struct aps_period *period, long i)
 {
-    return period->pattern[i];
+    return period->now->counts[i];
 }

@@ -19,16 +19,20 @@
 struct aps_steps {
     struct aps_policy_steps config;
     const struct aps_layers *layers; /* APS_STEPS_TABLE */
+    size_t min_count;
     struct aps_period *period;       /* APS_STEPS_AUTO and _CALLS */
     bool active;
     long cursor;   /* next call (or layer, with a table) of the step */
     long step;     /* the current one */
-    long unsynced; /* calls since the step was lost */
+    long before;   /* what it was when it was found, should that be wrong */
+    uint64_t lost; /* elements since the step was lost, of its own part too */
+    uint64_t held; /* elements since it was found */
     long numbers[COUNT_PLACES]; /* APS_STEPS_NONE */
 };
 
 struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
-                                   const struct aps_layers *layers)
+                                   const struct aps_layers *layers,
+                                   size_t min_count)
 {
     struct aps_steps *steps = calloc(1, sizeof *steps);
 
@@ -36,6 +40,7 @@ struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
         return NULL;
     steps->config = *config;
     steps->layers = layers;
+    steps->min_count = min_count;
     /* Where the step is stated, the first call begins it. */
     steps->active = config->kind != APS_STEPS_AUTO;
     if (config->kind == APS_STEPS_AUTO || config->kind == APS_STEPS_CALLS) {
@@ -85,56 +90,123 @@ static long table_tiles(const struct aps_steps *steps, long cursor,
 }
 
 /*
+ * As table_tiles, from *cursor or from behind layers that are too small to be
+ * numbered: those may have been reduced by calls of their own. *cursor moves to
+ * the first layer of the call, or to the end when all that is left is small.
+ */
+static long find_tiles(const struct aps_steps *steps, long *cursor,
+                       size_t count)
+{
+    const long layers = (long)steps->layers->count;
+
+    for (; *cursor < layers; ++*cursor) {
+        long tiles = table_tiles(steps, *cursor, count);
+
+        if (tiles > 0 || table_count(steps, *cursor) >= steps->min_count)
+            return tiles;
+    }
+    return 0;
+}
+
+static void complete_table(struct aps_steps *steps)
+{
+    steps->cursor = 0;
+    steps->active = true;
+    steps->step++;
+}
+
+/*
  * A step is one tiling of the table. After a desync calls pass through until
  * one whole table has been seen again.
  */
 static void advance_table(struct aps_steps *steps, size_t count,
                           struct aps_position *position)
 {
-    long tiles = table_tiles(steps, steps->cursor, count);
+    const long layers = (long)steps->layers->count;
+    long cursor = steps->cursor;
+    long tiles = find_tiles(steps, &cursor, count);
 
+    if (cursor == layers && steps->cursor > 0) {
+        complete_table(steps);
+        cursor = 0;
+        tiles = find_tiles(steps, &cursor, count);
+    }
     if (tiles == 0) {
         position->desync = steps->active;
-        if (steps->active)
+        /* A step that was cut short counts; what comes between two, not. */
+        if (steps->active && steps->cursor > 0)
             steps->step++;
         steps->active = false;
-        steps->cursor = 0;
-        tiles = table_tiles(steps, 0, count);
+        cursor = 0;
+        tiles = find_tiles(steps, &cursor, count);
     }
     position->active = steps->active;
     position->segments = tiles;
-    position->layer = steps->cursor;
+    position->layer = cursor;
     position->step = steps->step;
-    steps->cursor += tiles;
-    if (steps->cursor == (long)steps->layers->count) {
-        steps->cursor = 0;
-        steps->active = true;
-        steps->step++;
-    }
+    steps->cursor = tiles > 0 ? cursor + tiles : 0;
+    if (steps->cursor == layers)
+        complete_table(steps);
+}
+
+/* Elements of the first `calls` calls of the step. */
+static uint64_t elements_of(const struct aps_steps *steps, long calls)
+{
+    uint64_t sum = 0;
+
+    for (long i = 0; i < calls; i++)
+        sum += aps_period_count(steps->period, i);
+    return sum;
 }
 
 /*
- * The detector found the step with this very call, its last: the next call
- * begins a step. Steps are counted through the search too, so that epochs stay
- * where they belong.
+ * The step is known with this very call. Steps are counted through the search
+ * too, so that epochs stay where they belong: by the elements reduced, among
+ * which those of an evaluation are few; but a step cut short and the one that
+ * was recognised are two at least.
  */
 static void found(struct aps_steps *steps)
 {
+    const uint64_t whole = elements_of(steps, aps_period_length(steps->period));
+    long passed = 1 + (steps->cursor > 0);
+    uint64_t complete;
+
     steps->active = true;
-    steps->cursor = 0;
-    steps->step += steps->unsynced / aps_period_length(steps->period);
-    steps->unsynced = 0;
+    steps->cursor = aps_period_cursor(steps->period);
+    complete = steps->lost - elements_of(steps, steps->cursor);
+    if (whole > 0 && complete / whole > (uint64_t)passed)
+        passed = (long)(complete / whole);
+    steps->before = steps->step;
+    steps->step += passed;
+    steps->held = 0;
+}
+
+/* A period that was wrong has counted no steps. */
+static void lose(struct aps_steps *steps, enum aps_follow how)
+{
+    steps->active = false;
+    if (how == APS_FOLLOW_BROKEN) {
+        steps->lost = elements_of(steps, steps->cursor);
+    } else {
+        steps->step = steps->before;
+        steps->lost += steps->held;
+        steps->cursor = 0;
+    }
 }
 
 static void advance_calls(struct aps_steps *steps, size_t count,
                           struct aps_position *position)
 {
-    position->step = steps->step;
     if (steps->active) {
-        if (aps_period_follow(steps->period, steps->cursor, count)) {
+        enum aps_follow how =
+            aps_period_follow(steps->period, steps->cursor, count);
+
+        if (how == APS_FOLLOW_FITS) {
             position->active = true;
             position->segments = 1;
             position->layer = steps->cursor;
+            position->step = steps->step;
+            steps->held += count;
             if (++steps->cursor == aps_period_length(steps->period)) {
                 steps->cursor = 0;
                 steps->step++;
@@ -142,10 +214,10 @@ static void advance_calls(struct aps_steps *steps, size_t count,
             return;
         }
         position->desync = true;
-        steps->active = false;
-        steps->unsynced = steps->cursor;
+        lose(steps, how);
     }
-    steps->unsynced++;
+    position->step = steps->step;
+    steps->lost += count;
     if (aps_period_search(steps->period, count))
         found(steps);
 }

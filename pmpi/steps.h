@@ -15,10 +15,10 @@
 
 /* What aps_steps_advance says of one call. */
 struct aps_position {
-    bool active;  /* false: no step is known, the call passes through */
-    bool desync;  /* this call broke the sequence (then active is false) */
+    bool active;   /* false: no step is known, the call passes through */
+    bool desync;   /* this call broke the sequence (then active is false) */
     long segments; /* layers that this call carries, > 0 when active */
-    long layer;   /* of the first segment, in the order of the calls */
+    long layer;    /* of the first segment, in the order of the calls */
     long step;
     long epoch;
 };
@@ -27,10 +27,13 @@ struct aps_steps; /* opaque */
 
 /*
  * State for one communicator. `layers` is the table of APS_STEPS_TABLE (not
- * owned, may be NULL otherwise). NULL with errno ENOMEM.
+ * owned, may be NULL otherwise). Calls of fewer than `min_count` elements never
+ * come here, so a table may hold layers that are reduced unseen. NULL with errno
+ * ENOMEM.
  */
 struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
-                                   const struct aps_layers *layers);
+                                   const struct aps_layers *layers,
+                                   size_t min_count);
 void aps_steps_destroy(struct aps_steps *steps); /* NULL: nothing */
 
 /* The next call, of `count` elements. Never fails, never allocates. */

@@ -4,6 +4,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,26 +59,33 @@ void aps_errors_add(struct aps_errors *errors, const char *file, int line,
     errors->count++;
 }
 
-/* Insertion sort: few errors, and it is stable. */
+static bool is_after(const struct aps_error *a, const struct aps_error *b)
+{
+    return a->line > b->line || (a->line == b->line && a->column > b->column);
+}
+
+/* Insertion sort: few errors, and it is stable. Files stand in the order of
+ * their first errors. */
 void aps_errors_sort(struct aps_errors *errors)
 {
     size_t kept = errors->count < APS_ERRORS_MAX ? errors->count
                                                  : APS_ERRORS_MAX;
 
     for (size_t i = 1; i < kept; i++) {
-        struct aps_error moving = errors->list[i];
-        size_t j = i;
+        const struct aps_error moving = errors->list[i];
+        size_t place = i;
 
-        for (; j > 0; j--) {
-            const struct aps_error *before = &errors->list[j - 1];
-
-            if (strcmp(before->file, moving.file) != 0 ||
-                before->line < moving.line ||
-                (before->line == moving.line &&
-                 before->column <= moving.column))
-                break;
-            errors->list[j] = *before;
-        }
-        errors->list[j] = moving;
+        while (place > 0 &&
+               strcmp(errors->list[place - 1].file, moving.file) != 0)
+            place--;
+        if (place == 0)
+            continue; /* the first of its file */
+        while (place > 0 &&
+               strcmp(errors->list[place - 1].file, moving.file) == 0 &&
+               is_after(&errors->list[place - 1], &moving))
+            place--;
+        memmove(&errors->list[place + 1], &errors->list[place],
+                (i - place) * sizeof *errors->list);
+        errors->list[place] = moving;
     }
 }

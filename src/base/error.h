@@ -45,7 +45,7 @@ void aps_errors_add(struct aps_errors *errors, const char *file, int line,
                     int column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Stable order by line and column. */
+/* Stable order by line and column, file by file. */
 void aps_errors_sort(struct aps_errors *errors);
 
 #endif

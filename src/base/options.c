@@ -5,9 +5,10 @@
 
 #include <limits.h>
 #include <stddef.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/nearest.h"
 
 extern char **environ;
@@ -69,12 +70,12 @@ static bool set_cpu(struct aps_options *options, const char *value)
 
 static bool set_test_nodes(struct aps_options *options, const char *value)
 {
-    char *end;
-    long nodes = strtol(value, &end, 10);
-    bool cyclic = strcmp(end, ":cyclic") == 0;
+    const size_t length = strcspn(value, ":");
+    const bool cyclic = strcmp(value + length, ":cyclic") == 0;
+    uintmax_t nodes;
 
-    if (end == value || (*end != '\0' && !cyclic) || nodes < 1 ||
-        nodes > INT_MAX)
+    if (aps_digits_parse(value, length, INT_MAX, &nodes) < 0 || nodes < 1 ||
+        (value[length] != '\0' && !cyclic))
         return false;
     options->test_nodes = (int)nodes;
     options->test_cyclic = cyclic;
@@ -122,13 +123,16 @@ static const struct option *find(const char *name, size_t length)
 
 static void warn_unknown(const char *name, struct aps_errors *warnings)
 {
-    struct aps_nearest nearest = {.word = name};
+    const size_t prefix = strlen(PREFIX);
+    struct aps_nearest nearest = {.word = name + prefix};
     char hint[APS_HINT_MAX];
 
+    /* The prefix is common to all: it would make any two of them near. */
     for (size_t i = 0; i < TABLE_SIZE; i++)
-        aps_nearest_offer(&nearest, table[i].name);
-    aps_errors_add(warnings, NULL, 0, 0, "unknown variable %s%s", name,
-                   aps_nearest_hint(nearest.best, hint));
+        aps_nearest_offer(&nearest, table[i].name + prefix);
+    aps_errors_add(
+        warnings, NULL, 0, 0, "unknown variable %s%s", name,
+        aps_nearest_hint(nearest.best ? nearest.best - prefix : NULL, hint));
 }
 
 void aps_options_read(struct aps_options *options, struct aps_errors *errors,

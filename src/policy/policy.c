@@ -32,6 +32,11 @@ const struct aps_policy_log *aps_policy_log(const struct aps_policy *policy)
     return &policy->log;
 }
 
+const struct aps_policy_gemm *aps_policy_gemm(const struct aps_policy *policy)
+{
+    return policy->has_gemm ? &policy->gemm : NULL;
+}
+
 size_t aps_policy_min_count(const struct aps_policy *policy)
 {
     return policy->min_count;
@@ -50,7 +55,7 @@ bool aps_policy_by_step(const struct aps_policy *policy)
 void aps_policy_resolve(const struct aps_policy *policy,
                         const struct aps_place *place, struct aps_plan *plan)
 {
-    if (place->count >= policy->min_count) {
+    if (place->fused || place->count >= policy->min_count) {
         for (size_t i = 0; i < policy->rule_count; i++) {
             if (aps_rule_matches(&policy->rules[i], place)) {
                 *plan = policy->rules[i].plan;

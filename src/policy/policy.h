@@ -64,6 +64,8 @@ struct aps_place {
     long layers; /* layers of a step, for `last`; 0 when not known */
     const char *name; /* from the layer table, or NULL */
     size_t count;     /* elements */
+    bool fused;       /* one of several layers of a call: the policy's
+                         min_count, which is about calls, does not apply */
     long epoch;
     long step;
 };
@@ -85,6 +87,14 @@ struct aps_policy_steps {
 struct aps_policy_log {
     const char *file; /* NULL: no log */
     long every;       /* sample steps 0, every, 2*every ...; default 100 */
+};
+
+/* What libapsgemm.so does with the matrix products of a program. */
+struct aps_policy_gemm {
+    bool rewrite; /* false: format fp32, products are left to the BLAS */
+    struct aps_format format;      /* of inputs and products */
+    struct aps_format accumulator; /* of partial sums and results */
+    bool kahan;
 };
 
 struct aps_policy; /* opaque: rules are private to src/policy */
@@ -125,8 +135,12 @@ void aps_policy_destroy(struct aps_policy *policy); /* NULL: nothing */
 const struct aps_policy_steps *aps_policy_steps(const struct aps_policy *);
 const struct aps_policy_log *aps_policy_log(const struct aps_policy *);
 
-/* Calls of fewer elements are no gradients: not numbered, not matched. A layer
- * of fewer elements is not matched either, whatever call carries it. */
+/* The section `gemm`, or NULL. A policy that has one may do without rules. */
+const struct aps_policy_gemm *aps_policy_gemm(const struct aps_policy *);
+
+/* Calls of fewer elements are no gradients: not numbered, not matched. Small
+ * layers inside larger calls are. */
+#define APS_MIN_COUNT ((size_t)1024) /* where the policy does not say */
 size_t aps_policy_min_count(const struct aps_policy *);
 
 /* The layer table, or NULL. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,15 +35,25 @@ static int write_all(int fd, const char *text, size_t length)
 /* 1: the file has our header, 0: it is empty, -1: it is something else. */
 static int check_header(int fd)
 {
-    const size_t length = strlen(APS_LOG_HEADER);
-    char start[sizeof APS_LOG_HEADER];
+    const size_t length = strlen(APS_LOG_HEADER "\n");
+    char start[sizeof APS_LOG_HEADER "\n"];
     ssize_t got = pread(fd, start, length, 0);
 
     if (got == 0)
         return 0;
-    if (got == (ssize_t)length && memcmp(start, APS_LOG_HEADER, length) == 0)
+    if (got == (ssize_t)length && memcmp(start, APS_LOG_HEADER "\n", length) == 0)
         return 1;
     return -1;
+}
+
+/* A job that died on a full disk may have left half a row: end it. */
+static int end_last_line(int fd, off_t size)
+{
+    char last;
+
+    if (pread(fd, &last, 1, size - 1) == 1 && last != '\n')
+        return write_all(fd, "\n", 1);
+    return 0;
 }
 
 int aps_log_open(struct aps_log *log, const char *path, struct aps_error *error)
@@ -65,6 +76,9 @@ int aps_log_open(struct aps_log *log, const char *path, struct aps_error *error)
         /* A file system without locks only risks a second header. */
         (void)flock(fd, LOCK_EX);
         header = check_header(fd);
+        if (header > 0 && fstat(fd, &status) == 0 &&
+            end_last_line(fd, status.st_size) < 0)
+            goto cannot_write;
     } else {
         header = 0;
     }
@@ -74,15 +88,15 @@ int aps_log_open(struct aps_log *log, const char *path, struct aps_error *error)
         goto close_fd;
     }
     if (header == 0 &&
-        write_all(fd, APS_LOG_HEADER "\n", strlen(APS_LOG_HEADER) + 1) < 0) {
-        aps_error_set(error, errno, path, 0, 0, "cannot write the log: %s",
-                      strerror(errno));
-        goto close_fd;
-    }
+        write_all(fd, APS_LOG_HEADER "\n", strlen(APS_LOG_HEADER) + 1) < 0)
+        goto cannot_write;
     (void)flock(fd, LOCK_UN);
     *log = (struct aps_log){.fd = fd, .path = copy};
     return 0;
 
+cannot_write:
+    aps_error_set(error, errno, path, 0, 0, "cannot write the log: %s",
+                  strerror(errno));
 close_fd:
     close(fd);
 free_copy:
@@ -133,6 +147,9 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
                   struct aps_error *error)
 {
     const struct aps_measure *m = row->measure;
+    /* A program that has called setlocale must not get decimal commas. */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = uselocale(plain);
     char comm[160], name[320], line[1024];
     int length;
 
@@ -147,6 +164,9 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
         aps_measure_mean(m), m->max_relative, aps_measure_l2(m),
         aps_measure_snr(m), m->underflow, m->overflow, m->nonfinite,
         m->skipped, row->wire_bytes, row->fp32_bytes, row->usec);
+    uselocale(before);
+    if (plain)
+        freelocale(plain);
     return put(log, line, (size_t)length, error);
 }
 
@@ -154,11 +174,13 @@ int aps_log_event(struct aps_log *log, const char *text,
                   struct aps_error *error)
 {
     char line[1024];
-    int length = snprintf(line, sizeof line, "# %s\n", text);
+    int length = snprintf(line, sizeof line - 1, "# %s", text);
 
-    if ((size_t)length >= sizeof line) {
-        length = (int)sizeof line - 1;
-        line[length - 1] = '\n';
-    }
+    if ((size_t)length >= sizeof line - 1)
+        length = (int)sizeof line - 2;
+    for (int i = 0; i < length; i++)
+        if (line[i] == '\n' || line[i] == '\r')
+            line[i] = ' ';
+    line[length++] = '\n';
     return put(log, line, (size_t)length, error);
 }

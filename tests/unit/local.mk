@@ -1,2 +1,95 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Units without MPI.
+UNIT_CPPFLAGS = $(TEST_CPPFLAGS) -I$(top_srcdir)/tests
+UNIT_LIBS = tests/libtap.la libpolicy.la libcore.la
+
+UNIT_TESTS = \
+	tests/unit/codec \
+	tests/unit/digits \
+	tests/unit/error \
+	tests/unit/format \
+	tests/unit/glob \
+	tests/unit/layers \
+	tests/unit/log \
+	tests/unit/measure \
+	tests/unit/nearest \
+	tests/unit/options \
+	tests/unit/policy \
+	tests/unit/policy-errors \
+	tests/unit/ranges \
+	tests/unit/scale \
+	tests/unit/steps
+
+# Numbers and codecs.
+tests_unit_format_SOURCES = tests/unit/format.c
+tests_unit_format_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_format_LDADD = $(UNIT_LIBS) -lm
+tests_unit_codec_SOURCES = tests/unit/codec.c tests/unit/wire.h
+tests_unit_codec_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_codec_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_SOURCES = tests/unit/scale.c
+tests_unit_scale_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_LDADD = $(UNIT_LIBS) -lm
+
+# Against MPFR.
+if HAVE_MPFR
+UNIT_TESTS += tests/unit/cast tests/unit/scaling
+endif
+tests_unit_cast_SOURCES = tests/unit/cast.c tests/unit/oracle.c \
+	tests/unit/oracle.h
+tests_unit_cast_CPPFLAGS = $(UNIT_CPPFLAGS) $(MPFR_CFLAGS)
+tests_unit_cast_LDADD = $(UNIT_LIBS) $(MPFR_LIBS) -lm
+tests_unit_scaling_SOURCES = tests/unit/scaling.c tests/unit/oracle.c \
+	tests/unit/oracle.h tests/unit/wire.h
+tests_unit_scaling_CPPFLAGS = $(UNIT_CPPFLAGS) $(MPFR_CFLAGS)
+tests_unit_scaling_LDADD = $(UNIT_LIBS) $(MPFR_LIBS) -lm
+
+# The small things.
+tests_unit_digits_SOURCES = tests/unit/digits.c
+tests_unit_digits_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_digits_LDADD = $(UNIT_LIBS)
+tests_unit_error_SOURCES = tests/unit/error.c
+tests_unit_error_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_error_LDADD = $(UNIT_LIBS)
+tests_unit_nearest_SOURCES = tests/unit/nearest.c
+tests_unit_nearest_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_nearest_LDADD = $(UNIT_LIBS)
+tests_unit_options_SOURCES = tests/unit/options.c
+tests_unit_options_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_options_LDADD = $(UNIT_LIBS)
+
+# The policy.
+tests_unit_glob_SOURCES = tests/unit/glob.c
+tests_unit_glob_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_glob_LDADD = $(UNIT_LIBS)
+tests_unit_ranges_SOURCES = tests/unit/ranges.c
+tests_unit_ranges_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_ranges_LDADD = $(UNIT_LIBS)
+tests_unit_layers_SOURCES = tests/unit/layers.c
+tests_unit_layers_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_layers_LDADD = $(UNIT_LIBS)
+tests_unit_policy_SOURCES = tests/unit/policy.c tests/unit/policytext.h
+tests_unit_policy_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+tests_unit_policy_errors_SOURCES = tests/unit/policy-errors.c \
+	tests/unit/policytext.h
+tests_unit_policy_errors_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_errors_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+
+# Round-off.
+tests_unit_log_SOURCES = tests/unit/log.c
+tests_unit_log_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_log_LDADD = $(UNIT_LIBS) -lm
+tests_unit_measure_SOURCES = tests/unit/measure.c
+tests_unit_measure_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_measure_LDADD = $(UNIT_LIBS) -lm
+
+# Steps: of the MPI side, but without MPI.
+tests_unit_steps_SOURCES = tests/unit/steps.c \
+	pmpi/steps.c pmpi/steps.h \
+	pmpi/period.c pmpi/period.h
+tests_unit_steps_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_steps_LDADD = $(UNIT_LIBS)
+
+check_PROGRAMS += $(UNIT_TESTS)
+TESTS += $(UNIT_TESTS)

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "base/cpu.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[APS_CPUS] = {
+    [APS_CPU_PLAIN] = "plain",
+    [APS_CPU_AVX2] = "avx2",
+    [APS_CPU_AVX512] = "avx512",
+};
+
+const char *aps_cpu_name(enum aps_cpu cpu)
+{
+    return names[cpu];
+}
+
+bool aps_cpu_supported(enum aps_cpu cpu)
+{
+#if APS_CPU_X86
+    if (cpu == APS_CPU_AVX2)
+        return __builtin_cpu_supports("avx2");
+    if (cpu == APS_CPU_AVX512)
+        return __builtin_cpu_supports("avx512f") &&
+               __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512dq");
+#endif
+    return cpu == APS_CPU_PLAIN;
+}
+
+static enum aps_cpu choose(void)
+{
+    const char *wanted = getenv("APSMPI_CPU");
+    enum aps_cpu best = APS_CPU_PLAIN;
+
+    for (enum aps_cpu cpu = APS_CPU_PLAIN; cpu < APS_CPUS; cpu++) {
+        if (!aps_cpu_supported(cpu))
+            continue;
+        if (wanted && strcmp(wanted, names[cpu]) == 0)
+            return cpu;
+        best = cpu;
+    }
+    return best;
+}
+
+enum aps_cpu aps_cpu_chosen(void)
+{
+    static atomic_int chosen = -1;
+    int cpu = atomic_load_explicit(&chosen, memory_order_relaxed);
+
+    /* Threads that meet here choose the same. */
+    if (cpu < 0) {
+        cpu = (int)choose();
+        atomic_store_explicit(&chosen, cpu, memory_order_relaxed);
+    }
+    return (enum aps_cpu)cpu;
+}

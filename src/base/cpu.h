@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Instruction sets that a kernel is compiled for, and which of them this
+ * process uses.
+ *
+ * A kernel is one inline body with a thin function for each set, marked with
+ * the macros below; a table indexed by enum aps_cpu holds the functions.
+ */
+#ifndef APS_BASE_CPU_H
+#define APS_BASE_CPU_H
+
+#include <stdbool.h>
+
+enum aps_cpu { APS_CPU_PLAIN, APS_CPU_AVX2, APS_CPU_AVX512, APS_CPUS };
+
+#if defined(__x86_64__)
+#define APS_CPU_X86 1
+#define APS_TARGET_AVX2 __attribute__((target("avx2")))
+#if defined(__clang__)
+#define APS_TARGET_AVX512                                                      \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
+#else
+#define APS_TARGET_AVX512                                                      \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,"                \
+                          "prefer-vector-width=512")))
+#endif
+#else
+#define APS_CPU_X86 0
+#endif
+
+/* "plain", "avx2" or "avx512". */
+const char *aps_cpu_name(enum aps_cpu cpu);
+
+/* Do this build and this machine have it? */
+bool aps_cpu_supported(enum aps_cpu cpu);
+
+/* What APSMPI_CPU names, if it is supported, or the best. Chosen at the first
+ * call, the same for all threads. */
+enum aps_cpu aps_cpu_chosen(void);
+
+#endif

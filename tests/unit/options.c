@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "base/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/tap/tap.h"
+
+static struct aps_options options;
+static struct aps_errors errors;
+static struct aps_errors warnings;
+
+/* Read with one variable (NULL: none) in the environment. */
+static void read_one(const char *name, const char *value)
+{
+    clearenv();
+    setenv("PATH", "/bin", 1);
+    setenv("XAPSMPI_POLICY", "not ours", 1);
+    if (name)
+        setenv(name, value, 1);
+    errors.count = 0;
+    warnings.count = 0;
+    aps_options_read(&options, &errors, &warnings);
+}
+
+static bool are_defaults(void)
+{
+    return !options.policy && !options.log && options.discovery &&
+           strcmp(options.discovery, "apsmpi-discovered") == 0 &&
+           !options.pass_on_error && options.summary && options.enabled &&
+           options.test_nodes == 0 && !options.test_cyclic;
+}
+
+static void test_bad(void)
+{
+    static const struct {
+        const char *name;
+        const char *value;
+        const char *text;
+    } cases[] = {
+        {"APSMPI_ON_ERROR", "go", "APSMPI_ON_ERROR='go': expected stop|pass"},
+        {"APSMPI_ON_ERROR", "PASS",
+         "APSMPI_ON_ERROR='PASS': expected stop|pass"},
+        {"APSMPI_SUMMARY", "1", "APSMPI_SUMMARY='1': expected on|off"},
+        {"APSMPI_SUMMARY", "on ", "APSMPI_SUMMARY='on ': expected on|off"},
+        {"APSMPI_ENABLE", "yes", "APSMPI_ENABLE='yes': expected on|off"},
+        {"APSMPI_CPU", "sse", "APSMPI_CPU='sse': expected plain|avx2|avx512"},
+        {"APSMPI_TEST_NODES", "0",
+         "APSMPI_TEST_NODES='0': expected N[:cyclic]"},
+        {"APSMPI_TEST_NODES", "-1",
+         "APSMPI_TEST_NODES='-1': expected N[:cyclic]"},
+        {"APSMPI_TEST_NODES", "+1",
+         "APSMPI_TEST_NODES='+1': expected N[:cyclic]"},
+        {"APSMPI_TEST_NODES", " 1",
+         "APSMPI_TEST_NODES=' 1': expected N[:cyclic]"},
+        {"APSMPI_TEST_NODES", "3x",
+         "APSMPI_TEST_NODES='3x': expected N[:cyclic]"},
+        {"APSMPI_TEST_NODES",
+         "3:", "APSMPI_TEST_NODES='3:': expected N[:cyclic]"},
+        {"APSMPI_TEST_NODES", "3:block",
+         "APSMPI_TEST_NODES='3:block': expected N[:cyclic]"},
+        {"APSMPI_TEST_NODES", ":cyclic",
+         "APSMPI_TEST_NODES=':cyclic': expected N[:cyclic]"},
+        {"APSMPI_TEST_NODES", "99999999999999999999",
+         "APSMPI_TEST_NODES='99999999999999999999': expected N[:cyclic]"},
+        {"APSMPI_TEST_NODES", "2147483648",
+         "APSMPI_TEST_NODES='2147483648': expected N[:cyclic]"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        read_one(cases[i].name, cases[i].value);
+        is(errors.count == 1 ? errors.list[0].text : NULL, cases[i].text,
+           "bad: %s=%s", cases[i].name, cases[i].value);
+        ok(are_defaults() && warnings.count == 0, "the default stands");
+    }
+}
+
+static void test_unknown(void)
+{
+    static const struct {
+        const char *name;
+        const char *text;
+    } cases[] = {
+        {"APSMPI_POLCY", "unknown variable APSMPI_POLCY; did you mean "
+                         "'APSMPI_POLICY'?"},
+        {"APSMPI_policy", "unknown variable APSMPI_policy; did you mean "
+                          "'APSMPI_POLICY'?"},
+        {"APSMPI_TESTNODES", "unknown variable APSMPI_TESTNODES; did you mean "
+                             "'APSMPI_TEST_NODES'?"},
+        {"APSMPI_LOGS", "unknown variable APSMPI_LOGS; did you mean "
+                        "'APSMPI_LOG'?"},
+        {"APSMPI_ENABLED", "unknown variable APSMPI_ENABLED; did you mean "
+                           "'APSMPI_ENABLE'?"},
+        {"APSMPI_XYZ", "unknown variable APSMPI_XYZ"},
+        {"APSMPI_", "unknown variable APSMPI_"},
+    };
+    char name[301];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        read_one(cases[i].name, "x");
+        is(warnings.count == 1 ? warnings.list[0].text : NULL, cases[i].text,
+           "unknown: %s", cases[i].name);
+        ok(are_defaults() && errors.count == 0, "no error, defaults");
+    }
+    memset(name, 'A', sizeof name - 1);
+    memcpy(name, "APSMPI_", 7);
+    name[sizeof name - 1] = '\0';
+    read_one(name, "x");
+    ok(warnings.count == 1, "unknown: a very long name");
+}
+
+static void test_good(void)
+{
+    read_one(NULL, NULL);
+    ok(are_defaults() && errors.count == 0 && warnings.count == 0, "defaults");
+    read_one("APSMPI_POLICY", "p.yaml");
+    is(options.policy, "p.yaml", "policy");
+    read_one("APSMPI_POLICY", "");
+    ok(are_defaults() && errors.count == 0, "an empty value is none");
+    read_one("APSMPI_ENABLE", "");
+    ok(are_defaults() && errors.count == 0, "an empty switch is none");
+    read_one("APSMPI_LOG", "a=b.csv");
+    is(options.log, "a=b.csv", "log, with = in its name");
+    read_one("APSMPI_ON_ERROR", "pass");
+    ok(options.pass_on_error, "on error: pass");
+    read_one("APSMPI_ON_ERROR", "stop");
+    ok(!options.pass_on_error && errors.count == 0, "on error: stop");
+    read_one("APSMPI_SUMMARY", "off");
+    ok(!options.summary, "summary: off");
+    read_one("APSMPI_SUMMARY", "on");
+    ok(options.summary, "summary: on");
+    read_one("APSMPI_ENABLE", "off");
+    ok(!options.enabled, "enable: off");
+    read_one("APSMPI_DISCOVERY", "off");
+    ok(!options.discovery, "discovery: off");
+    read_one("APSMPI_DISCOVERY", "mine");
+    is(options.discovery, "mine", "discovery: a prefix");
+    read_one("APSMPI_CPU", "plain");
+    ok(are_defaults() && errors.count == 0, "cpu");
+    read_one("APSMPI_TEST_NODES", "3");
+    ok(options.test_nodes == 3 && !options.test_cyclic, "test nodes: 3");
+    read_one("APSMPI_TEST_NODES", "3:cyclic");
+    ok(options.test_nodes == 3 && options.test_cyclic, "test nodes: 3:cyclic");
+}
+
+static void test_several(void)
+{
+    clearenv();
+    setenv("APSMPI_ENABLE", "maybe", 1);
+    setenv("APSMPI_SUMMARY", "maybe", 1);
+    setenv("APSMPI_POLICY", "p", 1);
+    setenv("APSMPI_POLICE", "p", 1);
+    errors.count = warnings.count = 0;
+    aps_options_read(&options, &errors, &warnings);
+    ok(errors.count == 2 && warnings.count == 1 && options.policy,
+       "all errors at once, good values kept");
+    clearenv();
+    errors.count = warnings.count = 0;
+    aps_options_read(&options, &errors, &warnings);
+    ok(are_defaults() && errors.count == 0, "no environment at all");
+}
+
+static void test_print(void)
+{
+    char *text = NULL;
+    size_t size, lines = 0;
+    FILE *stream = open_memstream(&text, &size);
+
+    aps_options_print(stream);
+    fclose(stream);
+    for (const char *p = text; *p; p++)
+        lines += *p == '\n';
+    ok(lines == 8 && strstr(text, "APSMPI_POLICY") &&
+           strstr(text, "APSMPI_TEST_NODES"),
+       "help: a line a variable");
+    free(text);
+}
+
+int main(void)
+{
+    test_bad();
+    test_unknown();
+    test_good();
+    test_several();
+    test_print();
+    return done_testing();
+}
