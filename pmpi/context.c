@@ -176,7 +176,7 @@ static int hand_out(struct aps_context *context, MPI_Comm comm,
     if (!aps_agree_all(comm, good) ||
         aps_agree_bytes(comm, bytes, offer->size) != MPI_SUCCESS)
         goto free_bytes;
-    rc = aps_job_adopt(context->job, bytes, offer->size);
+    rc = aps_job_adopt(context->job, bytes);
 
 free_bytes:
     free(bytes);

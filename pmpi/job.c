@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fpenv.h"
 #include "base/message.h"
 #include "wait.h"
 
@@ -89,17 +90,23 @@ static void count_neighbours(void)
     }
 }
 
+/* Numbers are read, and must be the same on all ranks, whatever rounding and
+ * traps the program has set by now. */
 static void start(void)
 {
     struct aps_job *job = &the_job;
+    fenv_t environment;
 
     job->foreign = is_foreign();
     if (job->foreign)
         return;
     count_neighbours();
     aps_options_read(&job->options, &job->errors, &job->warnings);
-    if (job->options.policy && job->options.enabled)
+    if (job->options.policy && job->options.enabled) {
+        aps_fpenv_enter(&environment);
         read_policy(job);
+        aps_fpenv_leave(&environment);
+    }
     /* Without the file a rank may still be given the text by rank 0. */
     if (job->errors.count > 0)
         job->held = APS_HELD_BAD;
@@ -178,14 +185,15 @@ static int unpack_text(const char **next, char **text, size_t *length)
     return 0;
 }
 
-int aps_job_adopt(struct aps_job *job, const char *bytes, size_t size)
+int aps_job_adopt(struct aps_job *job, const char *bytes)
 {
     struct aps_policy_source source = {0};
     static struct aps_errors errors; /* under the lock; too big for a stack */
+    fenv_t environment;
     size_t ignored;
     int rc = 0;
 
-    (void)size;
+    aps_fpenv_enter(&environment);
     pthread_mutex_lock(&lock);
     if (job->held == APS_HELD_GOOD)
         goto unlock;
@@ -206,6 +214,7 @@ int aps_job_adopt(struct aps_job *job, const char *bytes, size_t size)
 
 unlock:
     pthread_mutex_unlock(&lock);
+    aps_fpenv_leave(&environment);
     return rc;
 }
 
@@ -262,7 +271,7 @@ static double percent(unsigned long long part, unsigned long long whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-void aps_job_end(struct aps_job *job, int world_rank)
+static void print_summary(const struct aps_job *job)
 {
     const unsigned long long calls = atomic_load(&aps_counters.calls);
     const unsigned long long rewritten = atomic_load(&aps_counters.rewritten);
@@ -270,8 +279,6 @@ void aps_job_end(struct aps_job *job, int world_rank)
     const unsigned long long fp32 = atomic_load(&aps_counters.fp32_bytes);
     char sent[32], native[32];
 
-    if (world_rank != 0 || !job->options.summary || job->foreign)
-        return;
     if (calls == 0 && job->held != APS_HELD_GOOD)
         return;
     if (rewritten == 0) {
@@ -286,4 +293,15 @@ void aps_job_end(struct aps_job *job, int world_rank)
                 human(wire, sent, sizeof sent),
                 human(fp32, native, sizeof native),
                 fp32 > wire ? percent(fp32 - wire, fp32) : 0.0);
+}
+
+void aps_job_end(struct aps_job *job, int world_rank)
+{
+    fenv_t environment;
+
+    if (world_rank != 0 || !job->options.summary || job->foreign)
+        return;
+    aps_fpenv_enter(&environment);
+    print_summary(job);
+    aps_fpenv_leave(&environment);
 }

@@ -61,7 +61,7 @@ int aps_job_pack(const struct aps_job *job, char **bytes, size_t *size);
  * Hold what rank 0 sent, if nothing is held yet. `bytes` comes from
  * aps_job_pack. 0 or -1 (out of memory).
  */
-int aps_job_adopt(struct aps_job *job, const char *bytes, size_t size);
+int aps_job_adopt(struct aps_job *job, const char *bytes);
 
 /* Hash of the switches that every rank must have set alike. */
 uint64_t aps_job_switches(const struct aps_job *job);

@@ -8,7 +8,7 @@
 static unsigned host_encode(const struct aps_codec *codec, const float *x,
                             size_t n, struct aps_scaling scaling, void *wire)
 {
-    return codec->encode(codec, x, n, scaling, wire);
+    return codec->encode(codec, x, n, scaling, NULL, wire);
 }
 
 static void host_decode(const struct aps_codec *codec, const void *wire,

@@ -1,1 +1,73 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# Several ranks, with the library preloaded: programs that speak TAP (mpitap.h)
+# and the stubs that run them (run.sh).
+check_LTLIBRARIES += tests/libmpitap.la
+tests_libmpitap_la_SOURCES = \
+	tests/tap/mpitap.c tests/tap/mpitap.h \
+	tests/mpi/calls.c tests/mpi/calls.h \
+	tests/mpi/reference.c tests/mpi/reference.h
+tests_libmpitap_la_CPPFLAGS = $(TEST_CPPFLAGS) $(MPI_CFLAGS)
+
+MPI_TEST_CPPFLAGS = $(TEST_CPPFLAGS) $(MPI_CFLAGS)
+MPI_TEST_LDADD = tests/libmpitap.la tests/libtap.la $(MPI_LIBS) -lm
+
+check_PROGRAMS += tests/mpi/agreement
+tests_mpi_agreement_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_agreement_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/allocation
+tests_mpi_allocation_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_allocation_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/communicators
+tests_mpi_communicators_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_communicators_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/desync
+tests_mpi_desync_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_desync_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/environment
+tests_mpi_environment_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_environment_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/errors
+tests_mpi_errors_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_errors_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/exact
+tests_mpi_exact_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_exact_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/nonfinite
+tests_mpi_nonfinite_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_nonfinite_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/progress
+tests_mpi_progress_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_progress_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/rounded
+tests_mpi_rounded_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_rounded_LDADD = $(MPI_TEST_LDADD)
+
+# Preloaded behind the library; -rpath makes libtool build it shared.
+check_LTLIBRARIES += tests/mpi/behind.la
+tests_mpi_behind_la_SOURCES = tests/mpi/behind.c
+tests_mpi_behind_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_mpi_behind_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+
+mpi_tests = \
+	tests/mpi/t-agreement.sh \
+	tests/mpi/t-allocation.sh \
+	tests/mpi/t-communicators.sh \
+	tests/mpi/t-desync.sh \
+	tests/mpi/t-environment.sh \
+	tests/mpi/t-errors.sh \
+	tests/mpi/t-exact.sh \
+	tests/mpi/t-nonfinite.sh \
+	tests/mpi/t-progress.sh \
+	tests/mpi/t-rounded.sh
+TESTS += $(mpi_tests)
+dist_check_SCRIPTS += $(mpi_tests)
+EXTRA_DIST += tests/mpi/run.sh

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * All ranks do the same. The argument says what that is to be: `native`, the
+ * exact sum, or `rounded` to e3m0.
+ */
+#include "config.h"
+
+#include <mpi.h>
+#include <string.h>
+
+#include "mpitap.h"
+
+#define COUNT 2048
+#define ROUNDS 3
+
+int main(int argc, char **argv)
+{
+    bool rounded = argc > 1 && strcmp(argv[1], "rounded") == 0;
+    float in[COUNT], out[COUNT];
+    bool same = true, good = true;
+    int status;
+
+    MPI_Init(&argc, &argv);
+    mpitap_begin();
+    for (int i = 0; i < COUNT; i++)
+        in[i] = 1.25f;
+    for (int turn = 0; turn < ROUNDS; turn++) {
+        MPI_Allreduce(in, out, COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        same &= same_on_all(out, sizeof out);
+        for (int i = 0; i < COUNT; i++)
+            good &= out[i] == (float)mpitap_size() * (rounded ? 1 : 1.25f);
+    }
+    ok_all(same, "the same on all ranks");
+    ok_all(good, "%s everywhere", rounded ? "rounded" : "native");
+    expect_rewritten(rounded ? ROUNDS : 0);
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Wrong arguments get MPI's own answer, and the program's error handler is
+ * called as often as without us. With the argument `behind`, calls get the
+ * answer of the library behind us (behind.c): MPICH 4.0 does not survive
+ * negative counts.
+ */
+#include "config.h"
+
+#include <limits.h>
+#include <mpi.h>
+
+#include "mpitap.h"
+
+#define COUNT 2048
+
+static float in[COUNT], out[COUNT];
+static int handled;
+
+static void handler(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+    handled++;
+}
+
+static const struct bad_call {
+    const char *what;
+    const void *send;
+    void *receive;
+    int count;
+} bad_calls[] = {
+    {"NULL to send", NULL, out, COUNT},
+    {"NULL to receive", in, NULL, COUNT},
+    {"the same buffer twice", in, in, COUNT},
+    {"MPI_IN_PLACE to receive", in, MPI_IN_PLACE, COUNT},
+    {"MPI_IN_PLACE twice", MPI_IN_PLACE, MPI_IN_PLACE, COUNT},
+};
+
+static int class_of(int code)
+{
+    int class = -1;
+
+    MPI_Error_class(code, &class);
+    return class;
+}
+
+static void compare(const char *what, const void *send, void *receive,
+                    int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    int theirs, ours, handled_theirs;
+
+    handled = 0;
+    theirs = class_of(PMPI_Allreduce(send, receive, count, type, op, comm));
+    handled_theirs = handled;
+    handled = 0;
+    ours = class_of(MPI_Allreduce(send, receive, count, type, op, comm));
+    if (ours != theirs || handled != handled_theirs)
+        diag("rank %d: class %d, handled %d times; MPI's: %d, %d",
+             mpitap_rank(), ours, handled, theirs, handled_theirs);
+    ok_all(ours == theirs && ours != MPI_SUCCESS && handled == handled_theirs,
+           "%s", what);
+}
+
+static void compare_all(void)
+{
+    MPI_Datatype derived;
+
+    for (size_t i = 0; i < sizeof bad_calls / sizeof *bad_calls; i++) {
+        const struct bad_call *bad = &bad_calls[i];
+
+        compare(bad->what, bad->send, bad->receive, bad->count, MPI_FLOAT,
+                MPI_SUM, MPI_COMM_WORLD);
+    }
+    compare("no type", in, out, COUNT, MPI_DATATYPE_NULL, MPI_SUM,
+            MPI_COMM_WORLD);
+    compare("no operation", in, out, COUNT, MPI_FLOAT, MPI_OP_NULL,
+            MPI_COMM_WORLD);
+    compare("an operation not for floats", in, out, COUNT, MPI_FLOAT, MPI_BAND,
+            MPI_COMM_WORLD);
+    compare("a communicator's handle as type", in, out, COUNT,
+            (MPI_Datatype)MPI_COMM_WORLD, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Type_contiguous(1, MPI_FLOAT, &derived);
+    compare("a type that is not committed", in, out, COUNT, derived, MPI_SUM,
+            MPI_COMM_WORLD);
+    MPI_Type_free(&derived);
+}
+
+/* MPI calls the handler of MPI_COMM_WORLD here. */
+static void compare_null(void)
+{
+    compare("no communicator", in, out, COUNT, MPI_FLOAT, MPI_SUM,
+            MPI_COMM_NULL);
+    compare("a type's handle as communicator", in, out, COUNT, MPI_FLOAT,
+            MPI_SUM, (MPI_Comm)MPI_FLOAT);
+}
+
+static void test_behind(void)
+{
+    ok_all(MPI_Allreduce(in, out, -1, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD) ==
+               MPI_ERR_COUNT,
+           "a negative count goes to MPI as it came");
+    ok_all(MPI_Allreduce(MPI_IN_PLACE, out, INT_MIN, MPI_FLOAT, MPI_SUM,
+                         MPI_COMM_WORLD) == MPI_ERR_COUNT,
+           "so does the most negative one");
+    ok_all(MPI_Allreduce(in, out, 0, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD) ==
+               MPI_ERR_OTHER,
+           "so does a call without elements");
+    ok_all(MPI_Allreduce(in, out, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD) ==
+               MPI_ERR_OTHER,
+           "so does a call of another type");
+    ok_all(MPI_Allreduce(in, out, COUNT, MPI_FLOAT, MPI_MAX, MPI_COMM_WORLD) ==
+               MPI_ERR_OTHER,
+           "so does another operation");
+    ok_all(MPI_Allreduce(in, out, COUNT / 4, MPI_FLOAT, MPI_SUM,
+                         MPI_COMM_WORLD) == MPI_ERR_OTHER,
+           "so does a call below min_count");
+}
+
+static void test_errors(void)
+{
+    MPI_Errhandler errhandler;
+    bool good = true;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    compare_all();
+    compare_null();
+    MPI_Comm_create_errhandler(handler, &errhandler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
+    compare_all();
+    compare_null();
+    for (int i = 0; i < COUNT; i++)
+        in[i] = 1;
+    handled = 0;
+    MPI_Allreduce(in, out, COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < COUNT; i++)
+        good &= out[i] == (float)mpitap_size();
+    ok_all(good && handled == 0, "a good call after all of them");
+    MPI_Errhandler_free(&errhandler);
+}
+
+int main(int argc, char **argv)
+{
+    bool behind = argc > 1;
+    int status;
+
+    MPI_Init(&argc, &argv);
+    mpitap_begin();
+    if (behind)
+        test_behind();
+    else
+        test_errors();
+    expect_rewritten(behind ? 0 : 1);
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Sourced by the stubs t-*.sh: runs MPI programs that speak TAP with the library
+# preloaded, and merges what they say into one numbered stream.
+#
+#   . "$top_srcdir/tests/mpi/run.sh"
+#   cat >"$tmp/policy.yaml" <<END ...
+#   run "4 ranks" 4 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/exact"
+#   finish
+#
+# $tmp is a directory of the script's own, gone at its end; $mpi is where the
+# programs were built.
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/apsmpi-test.XXXXXX") || exit 99
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 99' HUP INT TERM
+mpi=$top_builddir/tests/mpi
+library=$top_builddir/.libs/libapsmpi.so
+seconds=${APS_TEST_TIMEOUT:-60}
+count=0
+failures=0
+
+# Nothing of the caller's environment takes part.
+for name in $(env | sed -n 's/^\(APSMPI_[A-Z_]*\)=.*/\1/p'); do
+    unset "$name"
+done
+APSMPI_DISCOVERY=off
+export APSMPI_DISCOVERY
+
+# check STATUS TEXT: one test, passed when STATUS is 0.
+check()
+{
+    count=$((count + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $count - $2"
+    else
+        echo "not ok $count - $2"
+        failures=$((failures + 1))
+    fi
+}
+
+# skip TEXT REASON
+skip()
+{
+    count=$((count + 1))
+    echo "ok $count - $1 # SKIP $2"
+}
+
+# finish: the plan, after all tests.
+finish()
+{
+    echo "1..$count"
+    [ "$failures" -eq 0 ]
+    exit
+}
+
+# The last lines that a run said on standard error.
+show_errors()
+{
+    tail -n 25 "$tmp/stderr" | sed 's/^/#   /' >&2
+}
+
+# run_mpiexec NAME ARG...: mpiexec with the library preloaded everywhere and its
+# arguments as they are; standard error is left in $tmp/stderr.
+run_mpiexec()
+{
+    prefix=$1
+    shift
+    timeout "$seconds" "$MPIEXEC" -genv LD_PRELOAD "$library" "$@" \
+        </dev/null >"$tmp/stdout" 2>"$tmp/stderr"
+    status=$?
+    grep '^#' "$tmp/stderr" >&2
+    sed -n "s/^ok [0-9]* - /ok - $(quote "$prefix"): /p
+            s/^not ok [0-9]* - /not ok - $(quote "$prefix"): /p" \
+        "$tmp/stdout" >"$tmp/results"
+    while read -r line; do
+        count=$((count + 1))
+        case $line in
+        ok*) echo "ok $count${line#ok}" ;;
+        *) echo "not ok $count${line#not ok}" ;;
+        esac
+    done <"$tmp/results"
+    bad=$(grep -c '^not ok' "$tmp/results")
+    failures=$((failures + bad))
+    planned=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$tmp/stdout")
+    ran=$(grep -c '' "$tmp/results")
+    end=0
+    if [ "$status" -eq 124 ]; then
+        echo "# $prefix: hung for $seconds s after $ran tests" >&2
+        end=1
+    elif [ -z "$planned" ] || [ "$planned" -ne "$ran" ]; then
+        echo "# $prefix: status $status, planned '$planned' ran $ran" >&2
+        end=1
+    elif [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
+        echo "# $prefix: status $status after $ran good tests" >&2
+        end=1
+    fi
+    [ "$end" -eq 0 ] || show_errors
+    check "$end" "$prefix: comes to a good end"
+    check_rewritten "$prefix"
+}
+
+# What the program expects the library's summary to say.
+check_rewritten()
+{
+    expected=$(sed -n 's/^# expect \([0-9]*\) rewritten$/\1/p' "$tmp/stdout")
+    [ -n "$expected" ] || return 0
+    rewritten=$(sed -n 's/^apsmpi: .* \([0-9]*\) rewritten .*/\1/p
+                        s/^apsmpi: .* none rewritten.*/0/p' "$tmp/stderr")
+    [ "$rewritten" = "$expected" ]
+    check $? "$1: $expected calls were rewritten"
+    [ "$rewritten" = "$expected" ] ||
+        echo "# rewritten: '$rewritten', expected: '$expected'" >&2
+}
+
+# For sed's replacement.
+quote()
+{
+    printf '%s' "$1" | sed 's/[&/\\]/\\&/g'
+}
+
+# run NAME RANKS ARG...
+run()
+{
+    run_name=$1
+    run_ranks=$2
+    shift 2
+    run_mpiexec "$run_name" -n "$run_ranks" "$@"
+}
+
+# says PATTERN TIMES TEXT: the last run said a line like that so many times.
+says()
+{
+    said=$(grep -c -e "$1" "$tmp/stderr")
+    [ "$said" -eq "$2" ]
+    check $? "$3"
+    [ "$said" -eq "$2" ] || {
+        echo "# said $said times, not $2: $1" >&2
+        show_errors
+    }
+}

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Ranks that were started differently still do the same. Four ranks; the sum of
+# four times 1 is exact in e3m0.
+. "$top_srcdir/tests/mpi/run.sh"
+
+# write_policy FILE FORMAT REDUCE
+write_policy()
+{
+    cat >"$tmp/$1" <<END
+version: 1
+rules: [{format: $2, scale: none, reduce: $3}]
+END
+}
+
+write_policy a.yaml e3m0 direct
+write_policy b.yaml e4m3 direct
+write_policy hierarchical.yaml e3m0 hierarchical
+write_policy bad.yaml e99m0 direct
+cat >"$tmp/table.yaml" <<END
+version: 1
+layers: table.csv
+rules: [{format: e3m0, scale: none}]
+END
+printf 'layer,name,count\n0,all,2048\n' >"$tmp/table.csv"
+mkdir "$tmp/other"
+cp "$tmp/table.yaml" "$tmp/other"
+printf 'layer,name,count\n0,half,1024\n1,more,1024\n' >"$tmp/other/table.csv"
+
+# odd NAME RESULT RANK VARIABLE VALUE POLICY: one rank has another VALUE.
+odd()
+{
+    name=$1 result=$2 rank=$3 variable=$4 value=$5 policy=$6
+    set -- -genv APSMPI_POLICY "$tmp/$policy"
+    [ "$rank" -eq 0 ] || set -- "$@" -n "$rank" "$mpi/agreement" "$result" :
+    set -- "$@" -n 1 -env "$variable" "$value" "$mpi/agreement" "$result"
+    [ "$rank" -eq 3 ] ||
+        set -- "$@" : -n $((3 - rank)) "$mpi/agreement" "$result"
+    run_mpiexec "$name" "$@"
+}
+
+odd "another policy on rank 1" native 1 APSMPI_POLICY "$tmp/b.yaml" a.yaml
+says '^apsmpi: .*rank 1 holds another policy' 1 \
+    "another policy on rank 1: said once, with the rank"
+odd "another policy on rank 3" native 3 APSMPI_POLICY "$tmp/b.yaml" a.yaml
+says '^apsmpi: .*rank 3 holds another policy' 1 \
+    "another policy on rank 3: said once, with the rank"
+odd "another policy on rank 0" native 0 APSMPI_POLICY "$tmp/b.yaml" a.yaml
+says '^apsmpi: .*rank 1 holds another policy' 1 \
+    "another policy on rank 0: said once, with a rank"
+odd "a bad policy on rank 2" native 2 APSMPI_POLICY "$tmp/bad.yaml" a.yaml
+says '^apsmpi: .*rank 2 holds another policy' 1 \
+    "a bad policy on rank 2: said once, with the rank"
+odd "another layer table on rank 2" native 2 \
+    APSMPI_POLICY "$tmp/other/table.yaml" table.yaml
+says '^apsmpi: .*rank 2 holds another policy' 1 \
+    "another layer table on rank 2: said once, with the rank"
+odd "another number of nodes on rank 2" native 2 \
+    APSMPI_TEST_NODES 2 hierarchical.yaml
+says '^apsmpi: .*rank 2 has other APSMPI_ switches' 1 \
+    "another number of nodes: said once, with the rank"
+odd "switched off on rank 1" native 1 APSMPI_ENABLE off a.yaml
+says '^apsmpi: .*rank 1 has other APSMPI_ switches' 1 \
+    "switched off on rank 1: said once, with the rank"
+
+odd "no policy file on rank 1" rounded 1 APSMPI_POLICY "$tmp/none" a.yaml
+says '^apsmpi: .*policy' 0 "no policy file on rank 1: not a word"
+odd "no policy on rank 2" rounded 2 APSMPI_POLICY "" a.yaml
+run_mpiexec "a policy on rank 0 only" \
+    -n 1 -env APSMPI_POLICY "$tmp/hierarchical.yaml" \
+    "$mpi/agreement" rounded : \
+    -n 3 -env APSMPI_POLICY "$tmp/none" "$mpi/agreement" rounded
+run_mpiexec "a policy and a layer table on rank 0 only" \
+    -n 1 -env APSMPI_POLICY "$tmp/table.yaml" "$mpi/agreement" rounded : \
+    -n 3 -env APSMPI_POLICY "$tmp/none" "$mpi/agreement" rounded
+odd "other kernels on rank 1" rounded 1 APSMPI_CPU plain a.yaml
+run "no policy" 4 "$mpi/agreement" native
+run "switched off" 4 -genv APSMPI_POLICY "$tmp/a.yaml" \
+    -genv APSMPI_ENABLE off "$mpi/agreement" native
+run "bad but told to pass" 4 -genv APSMPI_POLICY "$tmp/bad.yaml" \
+    -genv APSMPI_ON_ERROR pass "$mpi/agreement" native
+says 'bad.yaml:2:.*e99m0' 1 "bad but told to pass: said once"
+
+# A policy that stops the job: no test is run.
+timeout "$seconds" "$MPIEXEC" -n 4 -genv LD_PRELOAD "$library" \
+    -genv APSMPI_POLICY "$tmp/bad.yaml" "$mpi/agreement" native \
+    </dev/null >"$tmp/stdout" 2>"$tmp/stderr"
+[ $? -eq 2 ] && ! grep -q '^ok' "$tmp/stdout"
+check $? "a bad policy stops the job with status 2"
+says 'bad.yaml:2:.*e99m0' 1 "a bad policy: said once, with its place"
+finish

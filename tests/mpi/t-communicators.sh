@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Every communicator has a state of its own, which comes and goes with it.
+. "$top_srcdir/tests/mpi/run.sh"
+
+
+while read -r ranks nodes reduce arguments; do
+    cat >"$tmp/policy.yaml" <<END
+version: 1
+min_count: 1
+steps: {calls: 2}
+rules:
+  - {layers: 0, format: e3m0, scale: none, reduce: $reduce}
+END
+    # shellcheck disable=SC2086 # none or one argument
+    run "$ranks ranks, nodes $nodes, $reduce $arguments" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/policy.yaml" \
+        -genv APSMPI_TEST_NODES "$nodes" "$mpi/communicators" $arguments
+done <<END
+2 1 hierarchical
+3 1 direct
+4 1 direct
+4 2 hierarchical
+2 1 hierarchical recreated
+2 2 hierarchical recreated
+2 1 direct recreated
+END
+finish

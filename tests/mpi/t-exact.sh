@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# On full floats our reductions are the FP32 sum in rank order.
+. "$top_srcdir/tests/mpi/run.sh"
+
+"$mpi/exact" policy >"$tmp/policy.yaml"
+while read -r ranks nodes; do
+    run "$ranks ranks, nodes $nodes" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/policy.yaml" \
+        -genv APSMPI_TEST_NODES "$nodes" "$mpi/exact"
+done <<END
+1 1
+2 1
+2 2
+3 1
+3 2
+4 1
+4 2:cyclic
+7 1
+7 3
+8 1
+8 2
+8 3:cyclic
+END
+finish

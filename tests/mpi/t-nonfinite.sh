@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# INF and NaN arrive, and spoil nothing; zeros and subnormals survive.
+. "$top_srcdir/tests/mpi/run.sh"
+
+"$mpi/nonfinite" policy >"$tmp/policy.yaml"
+
+# The layers that the program called zero, as the log saw them.
+check_zero_layers()
+{
+    sed -n 's/^# zero layer //p' "$tmp/stdout" >"$tmp/zero"
+    awk -F, '
+        FNR == NR { zero[$1] = 1; expected++; next }
+        $5 in zero { found++; if ($11 != 0) bad++ }
+        END { exit !(expected > 0 && found == expected && bad == 0) }
+    ' "$tmp/zero" "$tmp/log.csv"
+    check $? "$1: layers of zeros have the scale exponent 0"
+}
+
+while read -r ranks nodes; do
+    rm -f "$tmp/log.csv"
+    run "$ranks ranks, nodes $nodes" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/policy.yaml" \
+        -genv APSMPI_LOG "$tmp/log.csv" \
+        -genv APSMPI_TEST_NODES "$nodes" "$mpi/nonfinite"
+    check_zero_layers "$ranks ranks, nodes $nodes"
+done <<END
+3 1
+4 2
+END
+finish

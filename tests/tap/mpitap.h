@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * TAP (tap.h) for MPI programs. Verdicts are agreed through PMPI_ on a
+ * communicator of its own, never through the call under test, and its waits
+ * give the core away: with more ranks than cores MPICH's own do not.
+ *
+ * Only rank 0 of MPI_COMM_WORLD writes to standard output; the others write `#`
+ * lines to standard error.
+ */
+#ifndef APS_MPITAP_H
+#define APS_MPITAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tap.h"
+
+/* COLLECTIVE over MPI_COMM_WORLD. After MPI_Init, before all else. */
+void mpitap_begin(void);
+
+/* COLLECTIVE. Prints the plan; the exit status. Before MPI_Finalize. */
+int mpitap_end(void);
+
+/* This rank, and how many there are. */
+int mpitap_rank(void);
+int mpitap_size(void);
+
+/*
+ * COLLECTIVE. One test, passed when `pass` holds on every rank; every rank
+ * where it does not says so. Returns the verdict of all.
+ */
+bool ok_all(bool pass, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* COLLECTIVE. Does `good` hold on every rank? */
+bool good_on_all(bool good);
+
+/* COLLECTIVE. Do all ranks hold the same bytes? */
+bool same_on_all(const void *bytes, size_t size);
+
+/* COLLECTIVE. No rank leaves before all have come. */
+void meet(void);
+
+/*
+ * Tell the script (run.sh) how many calls of this run the library has to have
+ * rewritten on rank 0, which it compares with the summary of the job.
+ */
+void expect_rewritten(unsigned long calls);
+
+#endif
