@@ -230,9 +230,11 @@ static bool is_possible(struct aps_context *context, MPI_Comm comm,
     if (!(context->complained & bit)) {
         context->complained |= bit;
         aps_context_event(context,
-                          "rule %d (reduce: %s, group: %s) cannot run here: "
-                          "%s; its layers pass through",
-                          plan->rule, aps_reduce_name(plan->reduce),
+                          "the rule at line %d (reduce: %s, group: %s) cannot "
+                          "run here: %s; its layers pass through",
+                          aps_policy_rule_line(context->job->policy,
+                                               plan->rule),
+                          aps_reduce_name(plan->reduce),
                           aps_group_name(plan->group), cause);
     }
     return false;

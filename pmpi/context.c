@@ -320,11 +320,14 @@ static struct aps_context *create(MPI_Comm comm, bool *stop)
     context->job = aps_job();
     context->state = APS_CONTEXT_PASS;
     context->size = size;
-    if (!plain) {
+    /* One rank alone has nothing to rewrite, but may have a bad policy. */
+    if (!plain || comm == MPI_COMM_WORLD) {
         PMPI_Comm_rank(comm, &context->rank);
         make_label(context, comm);
         agree(context, comm, stop);
     }
+    if (plain)
+        context->state = APS_CONTEXT_PASS;
     return context;
 }
 

@@ -64,11 +64,6 @@ void aps_direct_destroy(struct aps_direct *direct)
     free(direct);
 }
 
-size_t aps_direct_chunk(const struct aps_direct *direct)
-{
-    return direct->chunk;
-}
-
 int aps_direct_exponent(struct aps_direct *direct, const struct aps_wire *wire,
                         float max, int *exponent)
 {

@@ -21,9 +21,6 @@ struct aps_direct; /* opaque: a communicator and scratch for one chunk */
 struct aps_direct *aps_direct_create(MPI_Comm comm, size_t chunk);
 void aps_direct_destroy(struct aps_direct *direct); /* NULL: nothing */
 
-/* Elements of a chunk, and bytes of the longest block it can make. */
-size_t aps_direct_chunk(const struct aps_direct *direct);
-
 /*
  * COLLECTIVE over the communicator. Agree on the stage's scale exponent for a
  * layer whose greatest finite magnitude is `max` on this rank (APS, N = ranks

@@ -34,23 +34,42 @@ struct aps_error {
 
 /* --- formats ------------------------------------------------------------- */
 
+/* What the codes with an exponent field of all ones mean. */
+enum aps_format_kind {
+    APS_FORMAT_IEEE,  /* mantissa 0 is INF, all else NaN */
+    APS_FORMAT_NAN,   /* "fn": all ones is NaN, all else finite; no INF */
+    APS_FORMAT_FINITE /* "fn": all finite; neither INF nor NaN */
+};
+
 /*
  * A binary float format eEmM: one sign bit, 1 <= E <= 8 exponent bits,
  * 0 <= M <= 23 mantissa bits, bias 2^(E-1)-1, gradual underflow, all-ones
  * exponent for INF and NaN. With M = 0 there is no code for NaN. With E = 1
  * there are no normal numbers: a fixed-point format.
+ *
+ * The suffix fn names the OCP formats without INF (OFP8 1.0, MX 1.0): e4m3fn,
+ * which has a NaN, and e3m2fn, e2m3fn, e2m1fn, which have none.
+ *
+ * Overflow. Without `saturate`, a value beyond the largest finite one becomes
+ * INF, or NaN in e4m3fn (OFP8's non-saturating mode). With it, such a value,
+ * INF included, becomes the largest finite one of its sign (OFP8's saturating
+ * mode). The suffix -sat asks for that; formats that are all finite always do
+ * it.
  */
 struct aps_format {
-    char name[16]; /* canonical, "e5m2" */
+    char name[16]; /* canonical: "e5m2", "e4m3fn", "e4m3fn-sat" */
     int exponent_bits;
     int mantissa_bits;
     int width; /* 1 + exponent_bits + mantissa_bits */
     int bias;  /* 2^(exponent_bits - 1) - 1 */
+    enum aps_format_kind kind;
+    bool saturate;
 };
 
 /*
- * Parse "eEmM" or one of the names fp32 (e8m23), tf32 (e8m10), fp16 (e5m10),
- * bf16 (e8m7). EINVAL with the reason in `error` for anything else.
+ * Parse "eEmM", one of the names fp32 (e8m23), tf32 (e8m10), fp16 (e5m10),
+ * bf16 (e8m7), or one of the OCP formats above, with or without "-sat". EINVAL
+ * with the reason in `error` for anything else.
  */
 APS_API int aps_format_parse(const char *name, struct aps_format *format,
                              struct aps_error *error);
@@ -70,12 +89,12 @@ APS_API double aps_format_min_positive(const struct aps_format *format);
 
 /*
  * The code of x in `format`: round to nearest, ties to even, on the true value;
- * subnormals right; overflow decided after rounding, to INF. With M = 0 no
- * normal value has an even significand: a tie goes to the larger magnitude, as
- * IEEE 754-2019 (4.3.1) has it, but one between 0 and the smallest value to 0.
- * NaN becomes the canonical quiet NaN with x's sign; where the format has none
- * (M = 0), INF with x's sign. The low `width` bits hold the code, the others
- * are 0.
+ * subnormals right; overflow decided after rounding. With M = 0 no normal value
+ * has an even significand: a tie goes to the larger magnitude, as IEEE 754-2019
+ * (4.3.1) has it, but one between 0 and the smallest value to 0. NaN becomes
+ * the canonical quiet NaN with x's sign; where the format has none, INF with
+ * x's sign (M = 0) or the largest finite value (the all-finite formats). The
+ * low `width` bits hold the code, the others are 0.
  */
 APS_API uint32_t aps_encode(const struct aps_format *format, float x);
 
@@ -84,6 +103,152 @@ APS_API float aps_decode(const struct aps_format *format, uint32_t code);
 
 /* aps_decode(aps_encode(x)): x rounded to the format. */
 APS_API float aps_cast(const struct aps_format *format, float x);
+
+/* --- arrays -------------------------------------------------------------- */
+
+enum aps_rounding {
+    APS_ROUND_NEAREST,     /* ties to even, as aps_encode */
+    APS_ROUND_STOCHASTIC,  /* up with the probability of the fraction */
+    APS_ROUND_TOWARD_ZERO, /* overflow becomes the largest finite value */
+    APS_ROUND_CPD          /* as the APS paper's emulator, quirks included */
+};
+
+/*
+ * How an array is rounded. {0} is round to nearest.
+ *
+ * Stochastic rounding adds 32 random bits below the last bit that is kept: the
+ * probability is exact to 2^-32, subnormals included. Less than one step above
+ * the largest finite value overflow is drawn like any other step up; from there
+ * on it is certain. The bits are those of Philox4x32-10 with the key `seed`:
+ * element i draws word i % 4 of the counter (i / 4, layer, step), so that a
+ * value's rounding does not depend on how an array is cut or on what computes
+ * it.
+ *
+ * APS_ROUND_CPD (formats eEmM without -sat only): floats below 2^-126 become
+ * +0; overflow is looked for before rounding, so that a value which rounds up
+ * past the largest one becomes the power of two above it, which the format does
+ * not have (encoded, it is INF); below the normal range, whatever lies 23 bits
+ * under the smallest normal value is dropped before rounding, so that it no
+ * longer breaks ties; with M = 23 nothing is rounded up there.
+ */
+struct aps_cast_options {
+    enum aps_rounding rounding;
+    uint32_t layer; /* these four: for APS_ROUND_STOCHASTIC */
+    uint32_t step;
+    uint64_t seed;
+    uint64_t offset; /* the number i of the array's first element */
+};
+
+/*
+ * y[n] = x[n] rounded to the format: aps_cast of each, with `options` (NULL:
+ * round to nearest). y may be x. EINVAL, and nothing written, for a NULL array
+ * with n > 0, an n that no array can have (a negative number, cast), or a
+ * rounding that does not exist or is not for this format.
+ */
+APS_API int aps_cast_array(const struct aps_format *format, const float *x,
+                           size_t n, const struct aps_cast_options *options,
+                           float *y, struct aps_error *error);
+
+/* Bytes of n packed codes: ceil(n * width / 8). */
+APS_API size_t aps_packed_bytes(const struct aps_format *format, size_t n);
+
+/*
+ * The codes of x[n], aps_encode of each with `options`, packed densely: code i
+ * occupies the bits [i*width, (i+1)*width), least significant bit first within
+ * a byte; the last byte is filled up with zero bits. Errors as above.
+ */
+APS_API int aps_encode_array(const struct aps_format *format, const float *x,
+                             size_t n, const struct aps_cast_options *options,
+                             void *packed, struct aps_error *error);
+
+/* x[n] = the values of n packed codes, aps_decode of each. Errors as above. */
+APS_API int aps_decode_array(const struct aps_format *format,
+                             const void *packed, size_t n, float *x,
+                             struct aps_error *error);
+
+/* --- sums and matrix products -------------------------------------------- */
+
+/*
+ * Q below is the rounding of aps_cast, applied to the FP32 result of an
+ * operation: the operation itself is rounded to FP32 first, as the APS paper's
+ * emulator (CPD) does it. Where the exact result is a float, such as a product
+ * of two values of at most 12 significant bits, that is one rounding; otherwise
+ * it is two. A NaN stays NaN, also where the format has no code for it, and
+ * comes out as the positive canonical one.
+ *
+ * The results have the same bits on every CPU (APSMPI_CPU=plain, avx2 or avx512
+ * forces a variant of the kernels), whatever floating point environment the
+ * caller has set.
+ */
+
+/*
+ * n ordered sums side by side, of `terms` arrays of n elements:
+ *
+ *     s = 0;  s = Q(s + x[t][i]) for t = 0, 1, ... terms - 1;  out[i] = s
+ *
+ * The terms are taken as they are, not cast first. `out` may be one of the
+ * x[t], but may not overlap one otherwise. EINVAL for a format that is none, a
+ * count that is negative or beyond memory, and NULL with a count.
+ */
+APS_API int aps_sum(const struct aps_format *format, size_t terms, size_t n,
+                    const float *const x[], float *out,
+                    struct aps_error *error);
+
+/*
+ * The same with Kahan's compensation, every operation rounded:
+ *
+ *     s = c = 0;  y = Q(x[t][i] - c), t = Q(s + y), c = Q(Q(t - s) - y), s = t
+ *
+ * and no correction at the end. After an INF the compensation is NaN, and so is
+ * a sum that goes on.
+ */
+APS_API int aps_sum_kahan(const struct aps_format *format, size_t terms,
+                          size_t n, const float *const x[], float *out,
+                          struct aps_error *error);
+
+/*
+ * C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) k x n and C m x
+ * n, and op(X) is X or its transpose. All are row-major: element (i, j) of X as
+ * it is stored stands at x[i * ldx + j], and ldx is at least the length of a
+ * stored row. (Column-major: swap A with B and m with n.)
+ */
+struct aps_gemm_arguments {
+    struct aps_format format;      /* of the inputs and of every product */
+    struct aps_format accumulator; /* of every partial sum and the result */
+    bool kahan;                    /* compensated sums, as aps_sum_kahan */
+    bool transpose_a;              /* A is stored as k x m */
+    bool transpose_b;              /* B is stored as n x k */
+    int64_t m;
+    int64_t n;
+    int64_t k;
+    float alpha;
+    const float *a;
+    int64_t lda;
+    const float *b;
+    int64_t ldb;
+    float beta;
+    float *c;
+    int64_t ldc;
+};
+
+/*
+ * The product with every operation rounded: Q to `format`, R to `accumulator`.
+ * For each element of C
+ *
+ *     s = 0;  s = R(s + Q(Q(a_ik) * Q(b_kj))) for k = 0, 1, ...
+ *     u = R(alpha * s);  c_ij = beta == 0 ? u : R(u + R(beta * c_ij))
+ *
+ * with the sum over k as aps_sum_kahan has it, of the rounded products, if
+ * `kahan`. As in BLAS, C is not read where beta is 0; A and B are not read
+ * where alpha or k is 0, and then c_ij = beta == 0 ? 0 : R(beta * c_ij). C must
+ * not overlap A or B. Computed by the calling thread.
+ *
+ * EINVAL for a format that is none, a negative size, a leading dimension
+ * shorter than a row, a matrix beyond memory, and NULL for a matrix that would
+ * be read or written; ENOMEM. Nothing is written then.
+ */
+APS_API int aps_gemm(const struct aps_gemm_arguments *arguments,
+                     struct aps_error *error);
 
 #ifdef __cplusplus
 }

@@ -5,13 +5,20 @@
 noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
 	src/aps.h \
+	src/base/cpu.c src/base/cpu.h \
 	src/base/error.c src/base/error.h \
 	src/base/fpenv.h \
 	src/number/bits.h src/number/cast.h \
+	src/number/cpd.h src/number/philox.h \
 	src/number/format.c src/number/value.c \
+	src/number/check.c src/number/check.h \
+	src/number/quantize.h \
+	src/number/sum.c src/number/sum.h \
+	src/number/gemm.c src/number/gemm.h src/number/gemm_kernel.c \
+	src/codec/array.c \
 	src/codec/codec.c src/codec/codec.h \
 	src/codec/float.c src/codec/float.h \
-	src/codec/kernel.h src/codec/scaling.h \
+	src/codec/kernel.h src/codec/rounding.h src/codec/scaling.h \
 	src/codec/pack.h src/codec/pack_vbmi.h \
 	src/scale/aps.c src/scale/scale.h
 libcore_la_LIBADD = -lm
@@ -23,6 +30,7 @@ libpolicy_la_SOURCES = \
 	src/base/message.c src/base/message.h \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/options.c src/base/options.h \
+	src/policy/gemm.c src/policy/gemm.h \
 	src/policy/glob.c src/policy/glob.h \
 	src/policy/layers.c src/policy/layers.h \
 	src/policy/object.h src/policy/parse.c \
@@ -45,12 +53,26 @@ libaps_la_SOURCES =
 libaps_la_LIBADD = libcore.la
 libaps_la_LDFLAGS = -version-info 0:0:0 -no-undefined
 
+# To be preloaded into programs that multiply matrices: it exports the names of
+# BLAS alone.
+lib_LTLIBRARIES += libapsgemm.la
+libapsgemm_la_SOURCES = \
+	src/gemm/hooks.c \
+	src/gemm/next.c src/gemm/next.h \
+	src/gemm/product.c src/gemm/product.h \
+	src/gemm/setting.c src/gemm/setting.h
+libapsgemm_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/gemm
+libapsgemm_la_LIBADD = libpolicy.la libcore.la
+libapsgemm_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
+	$(LIBYAML_LIBS)
+
 # The command.
 bin_PROGRAMS += apsmpi
 dist_man_MANS += src/command/apsmpi.1
 apsmpi_SOURCES = \
 	src/command/main.c src/command/command.c src/command/command.h \
 	src/command/check.c src/command/explain.c \
+	src/command/cast.c src/command/formats.c \
 	src/command/columns.c src/command/columns.h \
 	src/command/schedule.c src/command/schedule.h
 apsmpi_LDADD = libpolicy.la libcore.la $(LIBYAML_ARCHIVE)

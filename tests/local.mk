@@ -27,3 +27,4 @@ include tests/mpi/local.mk
 include tests/e2e/local.mk
 include tests/apps/local.mk
 include tests/bench/local.mk
+include tests/long/local.mk

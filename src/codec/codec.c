@@ -38,10 +38,7 @@ void aps_codec_init(const struct aps_format *format, struct aps_codec *codec)
 
 size_t aps_codec_bytes(const struct aps_codec *codec, size_t n)
 {
-    size_t width = (size_t)codec->format.width;
-
-    /* n * width / 8 without overflow: eight values are `width` bytes */
-    return n / 8 * width + (n % 8 * width + 7) / 8;
+    return aps_packed_bytes(&codec->format, n);
 }
 
 float aps_max_finite(const float *x, size_t n)

@@ -30,19 +30,43 @@ struct aps_scaling {
     float factor; /* in [1, 2); 1 for every scale but `fixed` */
 };
 
-/* What encode reports of a block and decode has to know: the marker in the
- * block header. */
-#define APS_BLOCK_NAN 1u /* holds NaN though the format has no code for it:
-                            INF codes of this block decode to NaN */
+/*
+ * What encode reports of a block and decode has to know: the marker in the
+ * block header. Set if M = 0 and there is a NaN; then INF codes stand for INF
+ * or NaN. Set if the format saturates and there is an INF or a NaN; then codes
+ * of the largest finite value stand for that, for INF, or for NaN if it has no
+ * code of its own. No INF or NaN ever comes out finite; some large values of
+ * such a block come out as NaN with them.
+ */
+#define APS_BLOCK_NAN                                                          \
+    1u /* holds values that the format has no code for: the                    \
+          codes of the largest magnitude decode to NaN */
+
+/* What became of the values of a block. */
+struct aps_encode_stats {
+    uint64_t underflow; /* finite and not 0, encoded as 0 */
+    uint64_t overflow;  /* finite, rounded beyond the largest finite value:
+                           encoded as INF, NaN or, saturating, that value */
+    uint64_t nonfinite; /* INF and NaN to begin with */
+};
 
 struct aps_codec {
     struct aps_format format;
     const char *cpu; /* "avx512", "avx2" or "plain": the variant chosen */
 
     /* x[n] -> aps_codec_bytes(n) bytes. Returns the block's marker flags. x
-     * and wire have any alignment and do not overlap. */
+     * and wire have any alignment and do not overlap. `options` NULL is round
+     * to nearest; with CPD, or with a factor, it is the product rounded to
+     * float that is cast. */
     unsigned (*encode)(const struct aps_codec *codec, const float *x, size_t n,
-                       struct aps_scaling scaling, void *wire);
+                       struct aps_scaling scaling,
+                       const struct aps_cast_options *options, void *wire);
+
+    /* The same bytes; adds to *stats. */
+    unsigned (*encode_stats)(const struct aps_codec *codec, const float *x,
+                             size_t n, struct aps_scaling scaling,
+                             const struct aps_cast_options *options, void *wire,
+                             struct aps_encode_stats *stats);
 
     /* wire -> x[n]. */
     void (*decode)(const struct aps_codec *codec, const void *wire, size_t n,

@@ -19,6 +19,7 @@
 
 #include "codec/kernel.h"
 #include "codec/pack.h"
+#include "codec/rounding.h"
 #include "codec/scaling.h"
 #if defined(__x86_64__)
 #include "codec/pack_vbmi.h"
@@ -70,6 +71,12 @@ APS_INLINE void unpack_blocks(const uint8_t *wire, size_t n, unsigned width,
     aps_unpack(wire, n, width, codes);
 }
 
+/* A code's size where an array of codes is packed already, or 0. */
+APS_INLINE int array_size(unsigned width)
+{
+    return width == 8 || width == 16 || width == 32 ? (int)(width / 8) : 0;
+}
+
 /* Pack n codes of a chunk; `room` bytes of the wire are left. */
 APS_INLINE void pack_chunk(struct aps_codes *codes, size_t n, unsigned width,
                            bool vbmi, size_t room, uint8_t *wire)
@@ -100,9 +107,42 @@ APS_INLINE void unpack_chunk(const uint8_t *wire, size_t n, unsigned width,
     unpack_blocks(copy, whole_blocks(n), width, vbmi, codes);
 }
 
-APS_INLINE unsigned encode_body(const struct aps_codec *codec, const float *x,
-                                size_t n, struct aps_scaling scaling, bool vbmi,
-                                void *wire)
+/* Codes of 1, 2 or 4 bytes from 32 bits each. */
+APS_INLINE void narrow_chunk(const struct aps_codes *codes, size_t n, int size,
+                             uint8_t *restrict wire)
+{
+    for (size_t i = 0; i < n; i++)
+        aps_kernel_store(wire, i, size, codes->code[i]);
+}
+
+/* Encode a chunk to nearest, by one float multiplication. */
+APS_INLINE bool encode_chunk(const struct aps_kernel *kernel,
+                             const aps_any_float *x, size_t n, float scale,
+                             unsigned width, bool vbmi, size_t room,
+                             uint8_t *wire)
+{
+    struct aps_codes codes;
+    bool marker;
+
+    switch (array_size(width)) {
+    case 1:
+        return aps_kernel_encode_array(kernel, x, n, scale, wire, 1);
+    case 2:
+        return aps_kernel_encode_array(kernel, x, n, scale, wire, 2);
+    case 4:
+        return aps_kernel_encode_array(kernel, x, n, scale, wire, 4);
+    default:
+        marker = aps_kernel_encode_array(kernel, x, n, scale, codes.code, 4);
+        pack_chunk(&codes, n, width, vbmi, room, wire);
+        return marker;
+    }
+}
+
+/* Round to nearest: the fast way. */
+APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
+                                        const float *x, size_t n,
+                                        struct aps_scaling scaling, bool vbmi,
+                                        void *wire)
 {
     const struct aps_kernel kernel = aps_kernel_init(&codec->format);
     const unsigned width = (unsigned)codec->format.width;
@@ -112,82 +152,109 @@ APS_INLINE unsigned encode_body(const struct aps_codec *codec, const float *x,
         direct ? scaling.factor * aps_float_pow2(scaling.exponent) : 1;
     const aps_any_float *in = (const void *)x;
     uint8_t *out = wire;
-    bool nan = false;
+    bool marker = false;
 
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t count = min_size(n - i, CHUNK);
         size_t at = i / 8 * width;
-        const aps_any_float *values = in + i;
         float scaled[CHUNK];
-        struct aps_codes codes;
 
-        if (!direct) {
-            aps_scaling_multiply(&codec->format, values, count, scaling,
-                                 scaled);
-            values = scaled;
-        }
-        if (width == 8) {
-            nan |= aps_kernel_encode_array(&kernel, values, count, scale,
-                                           out + at, 1);
-        } else if (width == 16) {
-            nan |= aps_kernel_encode_array(&kernel, values, count, scale,
-                                           out + at, 2);
-        } else if (width == 32) {
-            nan |= aps_kernel_encode_array(&kernel, values, count, scale,
-                                           out + at, 4);
+        if (direct) {
+            marker |= encode_chunk(&kernel, in + i, count, scale, width, vbmi,
+                                   bytes - at, out + at);
         } else {
-            nan |= aps_kernel_encode_array(&kernel, values, count, scale,
-                                           codes.code, 4);
-            pack_chunk(&codes, count, width, vbmi, bytes - at, out + at);
+            /* what overflows here is no INF of the caller's */
+            marker |= aps_kernel_needs_marker(&kernel, in + i, count);
+            aps_scaling_multiply(&codec->format, in + i, count, scaling,
+                                 scaled);
+            encode_chunk(&kernel, scaled, count, 1, width, vbmi, bytes - at,
+                         out + at);
         }
     }
-    return nan && codec->format.mantissa_bits == 0 ? APS_BLOCK_NAN : 0;
+    return marker ? APS_BLOCK_NAN : 0;
+}
+
+/* Any rounding, with statistics if `stats`. */
+APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
+                                    const float *x, size_t n,
+                                    struct aps_scaling scaling,
+                                    const struct aps_cast_options *options,
+                                    bool vbmi, void *wire,
+                                    struct aps_encode_stats *stats)
+{
+    struct aps_cast_options here = {APS_ROUND_NEAREST};
+    const unsigned width = (unsigned)codec->format.width;
+    const size_t bytes = aps_codec_bytes(codec, n);
+    const int size = array_size(width);
+    const aps_any_float *in = (const void *)x;
+    uint8_t *out = wire;
+    bool marker = false;
+
+    if (options)
+        here = *options;
+    for (size_t i = 0; i < n; i += CHUNK, here.offset += CHUNK) {
+        size_t count = min_size(n - i, CHUNK);
+        size_t at = i / 8 * width;
+        struct aps_codes codes;
+
+        marker |= aps_rounding_encode_chunk(&codec->format, in + i, count,
+                                            scaling, &here, codes.code, stats);
+        if (size == 1)
+            narrow_chunk(&codes, count, 1, out + at);
+        else if (size == 2)
+            narrow_chunk(&codes, count, 2, out + at);
+        else if (size == 4)
+            narrow_chunk(&codes, count, 4, out + at);
+        else
+            pack_chunk(&codes, count, width, vbmi, bytes - at, out + at);
+    }
+    return marker ? APS_BLOCK_NAN : 0;
 }
 
 APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
                             size_t n, struct aps_scaling scaling,
                             unsigned flags, bool vbmi, bool add, float *x)
 {
-    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
+    struct aps_kernel kernel = aps_kernel_init(&codec->format);
     const unsigned width = (unsigned)codec->format.width;
     const size_t bytes = aps_codec_bytes(codec, n);
+    const int size = array_size(width);
     const bool direct = aps_scaling_inverse_is_simple(scaling);
     const float scale = direct ? aps_float_pow2(-scaling.exponent) : 1;
-    const uint32_t special =
-        flags & APS_BLOCK_NAN ? APS_FLOAT_NAN : APS_FLOAT_INF;
     const uint8_t *in = wire;
     aps_any_float *out = (void *)x;
 
+    if (flags & APS_BLOCK_NAN)
+        aps_kernel_mark(&kernel);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t count = min_size(n - i, CHUNK);
         size_t at = i / 8 * width;
         const void *from = in + at;
         struct aps_codes codes;
         float values[CHUNK];
-        int size = width == 8 ? 1 : width == 16 ? 2 : 4;
 
-        if (width != 8 && width != 16 && width != 32) {
+        if (size == 0) {
             unpack_chunk(in + at, count, width, vbmi, bytes - at, &codes);
             from = codes.code;
         }
         if (!direct) {
-            aps_kernel_decode_array(&kernel, from, size, count, special, 1,
+            aps_kernel_decode_array(&kernel, from, size ? size : 4, count, 1,
                                     false, values);
             aps_scaling_divide(values, count, scaling, add, out + i);
         } else if (size == 1) {
-            aps_kernel_decode_array(&kernel, from, 1, count, special, scale,
-                                    add, out + i);
+            aps_kernel_decode_array(&kernel, from, 1, count, scale, add,
+                                    out + i);
         } else if (size == 2) {
-            aps_kernel_decode_array(&kernel, from, 2, count, special, scale,
-                                    add, out + i);
+            aps_kernel_decode_array(&kernel, from, 2, count, scale, add,
+                                    out + i);
         } else {
-            aps_kernel_decode_array(&kernel, from, 4, count, special, scale,
-                                    add, out + i);
+            aps_kernel_decode_array(&kernel, from, 4, count, scale, add,
+                                    out + i);
         }
     }
 }
 
-/* A NaN stays one, also where the format has no code for it. */
+/* What is not finite stays so, also where the format has no code for it. */
 APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
                            struct aps_scaling scaling, float *sum)
 {
@@ -195,6 +262,7 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
     const bool direct = aps_scaling_is_simple(&codec->format, scaling);
     const float scale =
         direct ? scaling.factor * aps_float_pow2(scaling.exponent) : 1;
+    const uint32_t keep = APS_FLOAT_INF - codec->format.saturate;
     aps_any_float *out = (void *)sum;
 
     for (size_t i = 0; i < n; i += CHUNK) {
@@ -209,12 +277,11 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
             values = scaled;
         }
         aps_kernel_encode_array(&kernel, values, count, scale, codes, 4);
-        aps_kernel_decode_array(&kernel, codes, 4, count, APS_FLOAT_INF, 1,
-                                false, scaled);
+        aps_kernel_decode_array(&kernel, codes, 4, count, 1, false, scaled);
         aps_scaling_divide(scaled, count, scaling, false, rounded);
         for (size_t j = 0; j < count; j++) {
             uint32_t bits = aps_float_bits(out[i + j]);
-            bool nan = (bits & ~APS_FLOAT_SIGN) > APS_FLOAT_INF;
+            bool nan = (bits & ~APS_FLOAT_SIGN) > keep;
 
             bits = (bits & APS_FLOAT_SIGN) | APS_FLOAT_NAN;
             out[i + j] = nan ? aps_float_from_bits(bits) : rounded[j];
@@ -227,9 +294,21 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
 #define VARIANT(name, target, vbmi)                                            \
     target static unsigned encode_##name(                                      \
         const struct aps_codec *codec, const float *x, size_t n,               \
-        struct aps_scaling scaling, void *wire)                                \
+        struct aps_scaling scaling, const struct aps_cast_options *options,    \
+        void *wire)                                                            \
     {                                                                          \
-        return encode_body(codec, x, n, scaling, vbmi, wire);                  \
+        if (!options || options->rounding == APS_ROUND_NEAREST)                \
+            return encode_nearest_body(codec, x, n, scaling, vbmi, wire);      \
+        return encode_any_body(codec, x, n, scaling, options, vbmi, wire,      \
+                               NULL);                                          \
+    }                                                                          \
+    target static unsigned encode_stats_##name(                                \
+        const struct aps_codec *codec, const float *x, size_t n,               \
+        struct aps_scaling scaling, const struct aps_cast_options *options,    \
+        void *wire, struct aps_encode_stats *stats)                            \
+    {                                                                          \
+        return encode_any_body(codec, x, n, scaling, options, vbmi, wire,      \
+                               stats);                                         \
     }                                                                          \
     target static void decode_##name(                                          \
         const struct aps_codec *codec, const void *wire, size_t n,             \
@@ -255,6 +334,7 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
     static const struct aps_float_variant variant_##name = {                   \
         .cpu = #name,                                                          \
         .encode = encode_##name,                                               \
+        .encode_stats = encode_stats_##name,                                   \
         .decode = decode_##name,                                               \
         .decode_add = decode_add_##name,                                       \
         .round = round_##name,                                                 \
@@ -318,6 +398,7 @@ void aps_float_codec_init(const struct aps_format *format,
         .format = *format,
         .cpu = variant->cpu,
         .encode = variant->encode,
+        .encode_stats = variant->encode_stats,
         .decode = variant->decode,
         .decode_add = variant->decode_add,
         .round = variant->round,

@@ -7,7 +7,7 @@
  * NaN: decode keeps the sign; the NaN of a decode_add is the positive canonical
  * one, since which operand's payload an addition keeps is the CPU's and the
  * compiler's choice. round turns every NaN into the canonical one of its sign,
- * also where the format has no code for it.
+ * also where the format has no code for it; in a format that saturates INF too.
  */
 #ifndef APS_CODEC_FLOAT_H
 #define APS_CODEC_FLOAT_H
@@ -17,7 +17,12 @@
 struct aps_float_variant {
     const char *cpu; /* "avx512", "avx2" or "plain" */
     unsigned (*encode)(const struct aps_codec *codec, const float *x, size_t n,
-                       struct aps_scaling scaling, void *wire);
+                       struct aps_scaling scaling,
+                       const struct aps_cast_options *options, void *wire);
+    unsigned (*encode_stats)(const struct aps_codec *codec, const float *x,
+                             size_t n, struct aps_scaling scaling,
+                             const struct aps_cast_options *options, void *wire,
+                             struct aps_encode_stats *stats);
     void (*decode)(const struct aps_codec *codec, const void *wire, size_t n,
                    struct aps_scaling scaling, unsigned flags, float *x);
     void (*decode_add)(const struct aps_codec *codec, const void *wire,

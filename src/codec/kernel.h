@@ -35,8 +35,11 @@ struct aps_kernel {
     uint32_t min_normal; /* smallest normal value, bit pattern */
     float magic;         /* its ulp is the smallest step of the format */
     uint32_t first;      /* code of the smallest normal value */
-    uint32_t inf;        /* code of INF */
-    uint32_t quiet;      /* makes an INF code a NaN code; 0 where M = 0 */
+    uint32_t limit;      /* the first code that is no finite value */
+    uint32_t overflow;   /* code of INF, and of values beyond the finite */
+    uint32_t nan;        /* turns that code into the one of NaN, by xor */
+    uint32_t marked;     /* a greater |x| asks for the marker; bit pattern */
+    uint32_t special;    /* what codes from the limit on add to their bits */
     uint32_t sign_shift; /* 32 - width */
 };
 
@@ -50,10 +53,18 @@ APS_INLINE struct aps_kernel aps_kernel_init(const struct aps_format *format)
         .min_normal = (uint32_t)(smallest + APS_FLOAT_BIAS) << 23,
         .magic = aps_float_pow2(smallest - m + 23),
         .first = 1u << m,
-        .inf = aps_cast_inf(format),
-        .quiet = aps_cast_nan(format) - aps_cast_inf(format),
+        .limit = aps_cast_limit(format),
+        .overflow = aps_cast_inf(format),
+        .nan = aps_cast_inf(format) ^ aps_cast_nan(format),
+        .special =
+            format->kind == APS_FORMAT_NAN ? APS_FLOAT_NAN : APS_FLOAT_INF,
         .sign_shift = (uint32_t)(32 - format->width),
     };
+
+    /* NaN without a code, and any INF that would look like a finite value */
+    k.marked = format->saturate ? APS_FLOAT_INF - 1
+               : m > 0          ? ~APS_FLOAT_SIGN
+                                : APS_FLOAT_INF;
 
     if (m == 0) {
         /* every significand is 1, and odd: a tie goes up */
@@ -75,9 +86,16 @@ APS_INLINE uint32_t aps_kernel_less(uint32_t a, uint32_t b, uint32_t yes,
     return (int32_t)a < (int32_t)b ? yes : no;
 }
 
-/* Code of a scaled value. *nan collects whether there was a NaN. */
-APS_INLINE uint32_t aps_kernel_encode(const struct aps_kernel *k, float y,
-                                      uint32_t *nan)
+/* Decode a block that has the marker: its codes of the largest magnitude are
+ * NaN. */
+APS_INLINE void aps_kernel_mark(struct aps_kernel *k)
+{
+    k->limit = k->overflow;
+    k->special = APS_FLOAT_NAN;
+}
+
+/* Code of a scaled value. */
+APS_INLINE uint32_t aps_kernel_encode(const struct aps_kernel *k, float y)
 {
     uint32_t bits = aps_float_bits(y);
     uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
@@ -87,16 +105,14 @@ APS_INLINE uint32_t aps_kernel_encode(const struct aps_kernel *k, float y,
     uint32_t tie = magnitude >> k->shift & k->odd;
     uint32_t normal = (magnitude + k->carry + tie) >> k->shift;
     uint32_t code = aps_kernel_less(magnitude, k->min_normal, below, normal);
-    uint32_t is_nan = aps_kernel_less(APS_FLOAT_INF, magnitude, 0xffffffffu, 0);
 
-    code = aps_kernel_less(code, k->inf, code, k->inf);
-    *nan |= is_nan;
-    return code | (is_nan & k->quiet) | sign;
+    code = aps_kernel_less(code, k->limit, code, k->overflow);
+    code ^= aps_kernel_less(APS_FLOAT_INF, magnitude, k->nan, 0);
+    return code | sign;
 }
 
-/* Value of a code. `special` is what an INF or NaN code adds to its bits. */
-APS_INLINE float aps_kernel_decode(const struct aps_kernel *k, uint32_t code,
-                                   uint32_t special)
+/* Value of a code. */
+APS_INLINE float aps_kernel_decode(const struct aps_kernel *k, uint32_t code)
 {
     uint32_t aligned = code << k->sign_shift;
     uint32_t magnitude = (aligned & ~APS_FLOAT_SIGN) >> k->sign_shift;
@@ -105,7 +121,7 @@ APS_INLINE float aps_kernel_decode(const struct aps_kernel *k, uint32_t code,
     uint32_t normal = (magnitude << k->shift) + k->rebias;
     uint32_t bits = aps_kernel_less(magnitude, k->first, below, normal);
 
-    bits |= aps_kernel_less(magnitude, k->inf, 0, special);
+    bits |= aps_kernel_less(magnitude, k->limit, 0, k->special);
     return aps_float_from_bits(bits | (aligned & APS_FLOAT_SIGN));
 }
 
@@ -129,21 +145,36 @@ APS_INLINE void aps_kernel_store(void *codes, size_t i, int size, uint32_t code)
         ((aps_any_u32 *)codes)[i] = code;
 }
 
-/* codes[n] of x[n] * scale; whether there was a NaN. */
+/* Is there a value in x[n] that asks for the marker? */
+APS_INLINE bool aps_kernel_needs_marker(const struct aps_kernel *k,
+                                        const aps_any_float *x, size_t n)
+{
+    int32_t greatest = 0; /* |x|: its bit pattern is monotone, NaN on top */
+
+    for (size_t i = 0; i < n; i++) {
+        int32_t magnitude = (int32_t)(aps_float_bits(x[i]) & ~APS_FLOAT_SIGN);
+
+        greatest = magnitude > greatest ? magnitude : greatest;
+    }
+    return (uint32_t)greatest > k->marked;
+}
+
+/* codes[n] of x[n] * scale; aps_kernel_needs_marker of x[n]. */
 APS_INLINE bool aps_kernel_encode_array(const struct aps_kernel *kernel,
                                         const aps_any_float *restrict x,
                                         size_t n, float scale,
                                         void *restrict codes, int size)
 {
     const struct aps_kernel k = *kernel;
-    uint32_t nan = 0;
+    int32_t greatest = 0;
 
     for (size_t i = 0; i < n; i++) {
-        uint32_t code = aps_kernel_encode(&k, x[i] * scale, &nan);
+        int32_t magnitude = (int32_t)(aps_float_bits(x[i]) & ~APS_FLOAT_SIGN);
 
-        aps_kernel_store(codes, i, size, code);
+        greatest = magnitude > greatest ? magnitude : greatest;
+        aps_kernel_store(codes, i, size, aps_kernel_encode(&k, x[i] * scale));
     }
-    return nan != 0;
+    return (uint32_t)greatest > k.marked;
 }
 
 /* A NaN's sign and payload may depend on the order of the operands that a
@@ -160,14 +191,14 @@ APS_INLINE float aps_kernel_canonical(float y)
 /* x[n] = (or +=, if `add`) value of codes[n] * scale. */
 APS_INLINE void aps_kernel_decode_array(const struct aps_kernel *kernel,
                                         const void *restrict codes, int size,
-                                        size_t n, uint32_t special, float scale,
-                                        bool add, aps_any_float *restrict x)
+                                        size_t n, float scale, bool add,
+                                        aps_any_float *restrict x)
 {
     const struct aps_kernel k = *kernel;
 
     for (size_t i = 0; i < n; i++) {
         uint32_t code = aps_kernel_load(codes, i, size);
-        float y = aps_kernel_decode(&k, code, special) * scale;
+        float y = aps_kernel_decode(&k, code) * scale;
 
         x[i] = add ? aps_kernel_canonical(x[i] + y) : y;
     }

@@ -52,7 +52,9 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
     const struct aps_layers *table = aps_policy_layers(policy);
     size_t rules = aps_policy_rules(policy);
     char layers[64] = "no layer table";
+    const struct aps_policy_gemm *gemm = aps_policy_gemm(policy);
     char kind[64] = "not needed";
+    char products[64];
 
     if (table)
         snprintf(layers, sizeof layers, "%zu layer%s", table->count,
@@ -63,8 +65,20 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
         snprintf(kind, sizeof kind, "%ld calls", steps->calls);
     else if (steps->kind == APS_STEPS_TABLE)
         snprintf(kind, sizeof kind, "from the table");
-    snprintf(buffer, size, "%zu rule%s, %s, steps: %s", rules,
-             rules == 1 ? "" : "s", layers, kind);
+    snprintf(buffer, size, "%zu rule%s, %s, steps: %s%s%s", rules,
+             rules == 1 ? "" : "s", layers, kind, gemm ? ", gemm: " : "",
+             gemm ? aps_command_gemm(gemm, products, sizeof products) : "");
+    return buffer;
+}
+
+char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
+                       size_t size)
+{
+    if (!gemm->rewrite)
+        snprintf(buffer, size, "native (format: fp32)");
+    else
+        snprintf(buffer, size, "products %s, sums %s%s", gemm->format.name,
+                 gemm->accumulator.name, gemm->kahan ? " (kahan)" : "");
     return buffer;
 }
 

@@ -23,6 +23,8 @@ struct aps_subcommand {
 
 extern const struct aps_subcommand aps_subcommand_check;
 extern const struct aps_subcommand aps_subcommand_explain;
+extern const struct aps_subcommand aps_subcommand_formats;
+extern const struct aps_subcommand aps_subcommand_cast;
 
 /* Say on standard error how the subcommand is used; returns APS_EXIT_USAGE. */
 int aps_command_usage(const struct aps_subcommand *subcommand);
@@ -31,9 +33,14 @@ int aps_command_usage(const struct aps_subcommand *subcommand);
  * with *policy a new object, or -1. */
 int aps_command_load(const char *path, struct aps_policy **policy);
 
-/* "4 rules, 161 layers, steps: table"; returns `buffer`. */
+/* "4 rules, 161 layers, steps: table", with a section `gemm` that too; returns
+ * `buffer`. */
 char *aps_command_summary(const struct aps_policy *policy, char *buffer,
                           size_t size);
+
+/* "products e5m10, sums e8m23 (kahan)"; returns `buffer`. */
+char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
+                       size_t size);
 
 /* calloc that ends the program instead of failing: a command has nothing
  * better to do. */

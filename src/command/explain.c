@@ -401,8 +401,10 @@ static int explain(const char *path, const struct aps_range *epochs,
            aps_command_summary(policy, summary, sizeof summary));
     if (aps_policy_layers(policy))
         status = explain_layers(policy, path, epochs, each_layer);
-    else
+    else if (aps_policy_rules(policy) > 0)
         explain_rules(policy);
+    else
+        printf("No rules: every call is left to MPI.\n");
     aps_policy_destroy(policy);
     return status;
 }

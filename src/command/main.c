@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * apsmpi: look at policies without running anything.
+ * apsmpi: look at policies and number formats without running anything.
  */
 #include "config.h"
 
@@ -8,11 +8,14 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/options.h"
 #include "command/command.h"
 
 static const struct aps_subcommand *const subcommands[] = {
     &aps_subcommand_check,
     &aps_subcommand_explain,
+    &aps_subcommand_formats,
+    &aps_subcommand_cast,
 };
 #define SUBCOMMANDS (sizeof subcommands / sizeof subcommands[0])
 
@@ -26,6 +29,8 @@ static void print_help(FILE *stream)
         fprintf(stream, "  %-8s  %s\n", subcommands[i]->name,
                 subcommands[i]->summary);
     fprintf(stream, "  %-8s  %s\n", "help", "this text, or a subcommand's");
+    fprintf(stream, "\nvariables that libapsmpi.so reads when preloaded:\n");
+    aps_options_print(stream);
 }
 
 static const struct aps_subcommand *find(const char *name)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The cast of one value, in integer arithmetic only: it does not depend on the
- * floating point environment, and host and device share it.
+ * floating point environment, and host and device share it. Without branches,
+ * so that loops over it vectorise.
  *
  * A code is sign, exponent field, mantissa. Its magnitude, all but the sign, is
  * monotone in the value: a carry out of the mantissa is the next binade, a
  * carry out of the subnormals is the first normal number, and a carry out of
- * the largest finite value is INF. Rounding is therefore one shift with one
- * carry, and overflow is decided after it by one comparison.
+ * the largest finite value is the format's limit. Rounding is therefore one
+ * addition and one shift, and overflow is decided after it by one comparison.
  */
 #ifndef APS_NUMBER_CAST_H
 #define APS_NUMBER_CAST_H
@@ -15,93 +16,138 @@
 #include "aps.h"
 #include "number/bits.h"
 
-/* Magnitude code of INF: the exponent field all ones. It and all above it are
- * no finite values. */
+/* The first magnitude code that is no finite value: INF, the only NaN, or, in
+ * formats that are all finite, one more than all codes. */
+APS_INLINE uint32_t aps_cast_limit(const struct aps_format *format)
+{
+    uint32_t all = 1u << (format->width - 1);
+
+    if (format->kind == APS_FORMAT_FINITE)
+        return all;
+    return format->kind == APS_FORMAT_NAN ? all - 1
+                                          : all - (1u << format->mantissa_bits);
+}
+
+/* Magnitude code of INF and of what rounds to the limit or beyond. */
 APS_INLINE uint32_t aps_cast_inf(const struct aps_format *format)
 {
-    return ((1u << format->exponent_bits) - 1) << format->mantissa_bits;
+    return aps_cast_limit(format) - format->saturate;
 }
 
-/* Magnitude code of the canonical quiet NaN; INF where there is none. */
+/* Magnitude code of the canonical quiet NaN; INF's where there is none. */
 APS_INLINE uint32_t aps_cast_nan(const struct aps_format *format)
 {
-    return aps_cast_inf(format) | ((1u << format->mantissa_bits) >> 1);
+    uint32_t limit = aps_cast_limit(format);
+
+    if (format->kind == APS_FORMAT_FINITE)
+        return limit - 1;
+    return format->kind == APS_FORMAT_NAN
+               ? limit
+               : limit | ((1u << format->mantissa_bits) >> 1);
 }
 
 /*
- * significand / 2^shift to the nearest integer, ties to even; 1 <= shift <= 31.
+ * The magnitude code of x * 2^exponent for the finite, nonzero |x| with this
+ * bit pattern, in a format that goes on for ever: codes from the limit on are
+ * overflows. |exponent| <= 2^20. `random` is for stochastic rounding; no CPD.
  */
-APS_INLINE uint32_t aps_cast_nearest(uint32_t significand, int shift)
+APS_INLINE uint32_t aps_cast_magnitude(const struct aps_format *format,
+                                       uint32_t magnitude, int exponent,
+                                       enum aps_rounding rounding,
+                                       uint32_t random)
 {
-    uint32_t odd = (significand >> shift) & 1;
+    /* |x| = significand * 2^(e - 23), 2^23 <= significand < 2^24. The integer
+     * that a subnormal's bits are is exact, and normal, as a float. */
+    int subnormal = magnitude < 0x800000u;
+    uint32_t normal =
+        subnormal ? aps_float_bits((float)(int32_t)magnitude) : magnitude;
+    uint32_t significand = (normal & 0x7fffffu) | 0x800000u;
+    int e = (int)(normal >> APS_FLOAT_MANTISSA_BITS) - APS_FLOAT_BIAS -
+            (subnormal ? 149 : 0) + exponent;
 
-    return (significand + (1u << (shift - 1)) - 1 + odd) >> shift;
-}
+    /* beyond the largest binade all are alike */
+    int largest = format->bias + (format->kind != APS_FORMAT_IEEE);
+    e = e > largest ? largest + 1 : e;
 
-/*
- * The code of x * 2^exponent for the float x with this bit pattern: one
- * rounding of the exact product. |exponent| <= 2^20.
- */
-APS_INLINE uint32_t aps_cast_encode(const struct aps_format *format,
-                                    uint32_t bits, int exponent)
-{
-    uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
-    uint32_t sign = (bits >> 31) << (format->width - 1);
-    uint32_t inf = aps_cast_inf(format);
-
-    if (magnitude > APS_FLOAT_INF)
-        return sign | aps_cast_nan(format);
-    if (magnitude == APS_FLOAT_INF)
-        return sign | inf;
-    if (magnitude == 0)
-        return sign;
-
-    /* |x| = significand * 2^(e - 23), 2^23 <= significand < 2^24 */
-    int e = (int)(magnitude >> APS_FLOAT_MANTISSA_BITS);
-    uint32_t significand = magnitude & 0x7fffffu;
-    if (e > 0) {
-        significand |= 0x800000u;
-    } else {
-        e = 1;
-        while (significand < 0x800000u) {
-            significand <<= 1;
-            e--;
-        }
-    }
-    e += exponent - APS_FLOAT_BIAS;
-
-    int smallest = 1 - format->bias; /* exponent of the first normal value */
-    if (e > format->bias)
-        return sign | inf;
-
-    /* Below the normal values the grid does not get finer. Doubled, the
-     * significand can be shifted by at least one bit in every format; after 26
-     * nothing is left of it. */
+    /* Below the normal values the grid does not get finer. */
+    int smallest = 1 - format->bias;
     int below = e < smallest ? smallest - e : 0;
-    int shift = APS_FLOAT_MANTISSA_BITS - format->mantissa_bits + 1 + below;
-    uint32_t code = aps_cast_nearest(2 * significand, shift < 27 ? shift : 27);
+    int shift = APS_FLOAT_MANTISSA_BITS - format->mantissa_bits + below;
+
+    /* |x| in steps of the format, with 32 bits of fraction. What lies below
+     * them breaks no tie: it is there only if |x| is far less than a step. */
+    uint64_t steps = (uint64_t)significand << 32 >> (shift < 63 ? shift : 63);
+    uint32_t odd = (uint32_t)(steps >> 32) & 1;
+    uint32_t carry = rounding == APS_ROUND_NEAREST      ? 0x7fffffffu + odd
+                     : rounding == APS_ROUND_STOCHASTIC ? random
+                                                        : 0;
+    uint32_t code = (uint32_t)((steps + carry) >> 32);
 
     /* The leading bit of a normal significand adds the 1 that its exponent
      * field lacks here. */
-    code += (uint32_t)(e + below - smallest) << format->mantissa_bits;
-    return sign | (code < inf ? code : inf);
+    return code + ((uint32_t)(e + below - smallest) << format->mantissa_bits);
 }
 
-/* The bit pattern of the float with this code; NaN comes out quiet. Bits above
- * the format's width are ignored. */
+/*
+ * The code of x * 2^exponent for the float x with this bit pattern, from its
+ * aps_cast_magnitude: sign, overflow and special values. Toward zero, nothing
+ * finite overflows.
+ */
+APS_INLINE uint32_t aps_cast_complete(const struct aps_format *format,
+                                      uint32_t bits, enum aps_rounding rounding,
+                                      uint32_t code)
+{
+    uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
+    uint32_t sign = (bits >> 31) << (format->width - 1);
+    uint32_t limit = aps_cast_limit(format);
+    uint32_t inf = aps_cast_inf(format);
+    uint32_t overflow = rounding == APS_ROUND_TOWARD_ZERO ? limit - 1 : inf;
+
+    code = code < limit ? code : overflow;
+    code = magnitude == 0 ? 0 : code;
+    code = magnitude == APS_FLOAT_INF ? inf : code;
+    code = magnitude > APS_FLOAT_INF ? aps_cast_nan(format) : code;
+    return sign | code;
+}
+
+/* The code of x * 2^exponent for the float x with this bit pattern: one
+ * rounding of the exact product. |exponent| <= 2^20; no CPD. */
+APS_INLINE uint32_t aps_cast_round(const struct aps_format *format,
+                                   uint32_t bits, int exponent,
+                                   enum aps_rounding rounding, uint32_t random)
+{
+    uint32_t code = aps_cast_magnitude(format, bits & ~APS_FLOAT_SIGN, exponent,
+                                       rounding, random);
+
+    return aps_cast_complete(format, bits, rounding, code);
+}
+
+/* Likewise, to nearest. */
+APS_INLINE uint32_t aps_cast_encode(const struct aps_format *format,
+                                    uint32_t bits, int exponent)
+{
+    return aps_cast_round(format, bits, exponent, APS_ROUND_NEAREST, 0);
+}
+
+/* The bit pattern of the float with this code; NaN comes out quiet, with the
+ * code's mantissa. Bits above the format's width are ignored. */
 APS_INLINE uint32_t aps_cast_decode(const struct aps_format *format,
                                     uint32_t code)
 {
     int mantissa_bits = format->mantissa_bits;
     int shift = APS_FLOAT_MANTISSA_BITS - mantissa_bits;
-    uint32_t sign = (code >> (format->width - 1)) << 31;
+    uint32_t sign = ((code >> (format->width - 1)) & 1) << 31;
     uint32_t magnitude = code & ((1u << (format->width - 1)) - 1);
-    uint32_t inf = aps_cast_inf(format);
+    uint32_t limit = aps_cast_limit(format);
 
-    if (magnitude > inf)
-        return sign | APS_FLOAT_NAN | (magnitude - inf) << shift;
-    if (magnitude == inf)
-        return sign | APS_FLOAT_INF;
+    if (magnitude >= limit) {
+        uint32_t mantissa = magnitude << shift & 0x7fffffu;
+        uint32_t quiet = format->kind == APS_FORMAT_NAN || magnitude > limit
+                             ? APS_FLOAT_QUIET
+                             : 0;
+
+        return sign | APS_FLOAT_INF | quiet | mantissa;
+    }
     if (magnitude == 0)
         return sign;
 
@@ -117,8 +163,8 @@ APS_INLINE uint32_t aps_cast_decode(const struct aps_format *format,
             e--;
         }
     }
-    /* As in encode: a leading bit, present unless the float is subnormal,
-     * completes the exponent field. */
+    /* A leading bit, present unless the float is subnormal, completes the
+     * exponent field. */
     return sign |
            (((uint32_t)(e + APS_FLOAT_BIAS - 1) << APS_FLOAT_MANTISSA_BITS) +
             (significand << shift));

@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/gemm.h"
 #include "policy/object.h"
 #include "policy/rule.h"
 #include "policy/value.h"
 #include "policy/yaml.h"
 
 #define POLICY_VERSION 1
-#define DEFAULT_MIN_COUNT 1024
 #define DEFAULT_EVERY 100
 
 /* In the order of `known`. */
@@ -29,11 +29,13 @@ enum top_key {
     KEY_LOG,
     KEY_MIN_COUNT,
     KEY_ORDER,
+    KEY_GEMM,
     KEY_RULES,
     KEYS
 };
-static const char *const known[] = {"version",   "steps", "layers", "log",
-                                    "min_count", "order", "rules",  NULL};
+static const char *const known[] = {"version", "steps",     "layers",
+                                    "log",     "min_count", "order",
+                                    "gemm",    "rules",     NULL};
 
 /* A policy while it is read. */
 struct reading {
@@ -157,12 +159,22 @@ static void read_log(const struct reading *reading)
 static void read_min_count(struct reading *reading)
 {
     const struct aps_yaml_node *key = reading->keys[KEY_MIN_COUNT];
-    long number = DEFAULT_MIN_COUNT;
+    long number = APS_MIN_COUNT;
 
     if (key)
         aps_read_number(&reading->reader, key, 0, LONG_MAX - 1, &number);
     reading->policy->min_count = (size_t)number;
     reading->context.min_count = (size_t)number;
+}
+
+static void read_gemm(const struct reading *reading)
+{
+    const struct aps_yaml_node *key = reading->keys[KEY_GEMM];
+    struct aps_policy *policy = reading->policy;
+
+    if (key)
+        policy->has_gemm =
+            aps_gemm_read(&reading->reader, key, &policy->gemm) == 0;
 }
 
 /* The layer table, and with it what rules may say of layers. */
@@ -234,7 +246,8 @@ static void read_rules(const struct reading *reading,
     size_t count = 0;
 
     if (!key) {
-        aps_reader_error(reader, root, "'rules' is missing");
+        if (!reading->keys[KEY_GEMM])
+            aps_reader_error(reader, root, "'rules' is missing");
         return;
     }
     if (key->value->kind == APS_YAML_BAD)
@@ -290,6 +303,7 @@ static void read_root(struct reading *reading, const struct aps_yaml_node *root)
     read_log(reading);
     read_min_count(reading);
     read_layers(reading);
+    read_gemm(reading);
     read_rules(reading, root);
     settle_steps(reading->policy);
 }

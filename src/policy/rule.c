@@ -135,30 +135,16 @@ static bool read_format(struct reading *reading)
 {
     const struct aps_yaml_node *key = reading->keys[KEY_FORMAT];
     struct aps_plan *plan = &reading->rule->plan;
-    struct aps_error error;
-    const char *name;
 
     if (!key) {
         aps_reader_error(reading->reader, reading->node,
                          "the rule has no 'format'");
         return false;
     }
-    name = aps_read_text(reading->reader, key);
-    if (!name)
+    if (aps_read_format(reading->reader, key, &plan->format) < 0)
         return false;
-    if (aps_words_later_format(name)) {
-        aps_reader_error(
-            reading->reader, key->value,
-            "format '%.80s' is not in this version (" PACKAGE_VERSION ")",
-            name);
-        return false;
-    }
-    if (aps_format_parse(name, &plan->format, &error) < 0) {
-        aps_reader_error(reading->reader, key->value, "%s", error.text);
-        return false;
-    }
     /* By its name only: e8m23 is our reduction on full floats. */
-    plan->rewrite = strcmp(name, "fp32") != 0;
+    plan->rewrite = strcmp(key->value->text, "fp32") != 0;
     return true;
 }
 

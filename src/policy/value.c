@@ -229,6 +229,28 @@ int aps_read_positive(const struct aps_reader *reader,
     return 0;
 }
 
+int aps_read_format(const struct aps_reader *reader,
+                    const struct aps_yaml_node *key, struct aps_format *format)
+{
+    const char *name = aps_read_text(reader, key);
+    struct aps_error error;
+
+    if (!name)
+        return -1;
+    if (aps_words_later_format(name)) {
+        aps_reader_error(
+            reader, key->value,
+            "format '%.80s' is not in this version (" PACKAGE_VERSION ")",
+            name);
+        return -1;
+    }
+    if (aps_format_parse(name, format, &error) < 0) {
+        aps_reader_error(reader, key->value, "%s", error.text);
+        return -1;
+    }
+    return 0;
+}
+
 static int take_part(const struct aps_reader *reader,
                      const struct aps_yaml_node *key,
                      const struct aps_item *item, aps_item_fn take, void *data)

@@ -59,6 +59,10 @@ int aps_read_switch(const struct aps_reader *reader,
 int aps_read_positive(const struct aps_reader *reader,
                       const struct aps_yaml_node *key, float *number);
 
+/* The name of a format: e4m3, bf16. */
+int aps_read_format(const struct aps_reader *reader,
+                    const struct aps_yaml_node *key, struct aps_format *format);
+
 /* One item of a list, or one part of a comma-separated text. */
 struct aps_item {
     const char *text;

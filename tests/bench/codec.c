@@ -47,7 +47,7 @@ static void run_max(struct data *d)
 
 static void run_encode(struct data *d)
 {
-    d->codec.encode(&d->codec, d->x, d->n, d->scaling, d->wire);
+    d->codec.encode(&d->codec, d->x, d->n, d->scaling, NULL, d->wire);
 }
 
 static void run_decode(struct data *d)

@@ -1,1 +1,52 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# Unmodified programs with the library preloaded, and the commands.
+e2e_tests = \
+	tests/e2e/t-bad-input.sh \
+	tests/e2e/t-command.sh \
+	tests/e2e/t-discovery.sh \
+	tests/e2e/t-fortran.sh \
+	tests/e2e/t-gemm.sh \
+	tests/e2e/t-groups.sh \
+	tests/e2e/t-install.sh \
+	tests/e2e/t-log.sh \
+	tests/e2e/t-native.sh \
+	tests/e2e/t-number.sh \
+	tests/e2e/t-preload.sh \
+	tests/e2e/t-python.sh \
+	tests/e2e/t-report.sh \
+	tests/e2e/t-run.sh \
+	tests/e2e/t-train.sh
+dist_check_SCRIPTS += $(e2e_tests)
+TESTS += $(e2e_tests)
+EXTRA_DIST += \
+	tests/e2e/data/report.csv \
+	tests/e2e/lib.sh \
+	tests/e2e/sums.f90 \
+	tests/e2e/sums_f08.f90 \
+	tests/e2e/sums_mpif.f90
+
+# A program for these tests, and a profiler that stands behind the library.
+check_PROGRAMS += tests/e2e/probe
+tests_e2e_probe_SOURCES = tests/e2e/probe.c
+tests_e2e_probe_CPPFLAGS = $(MPI_CFLAGS)
+tests_e2e_probe_LDADD = $(MPI_LIBS)
+
+# -rpath: a shared library although it is not installed.
+check_LTLIBRARIES += tests/e2e/counter.la
+tests_e2e_counter_la_SOURCES = tests/e2e/counter.c
+tests_e2e_counter_la_CPPFLAGS = $(MPI_CFLAGS)
+tests_e2e_counter_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_e2e_counter_la_LIBADD = $(MPI_LIBS)
+tests_e2e_counter_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
+	-rpath $(abs_top_builddir)/tests/e2e
+
+# A program that multiplies matrices, and the BLAS that it is linked with.
+check_LTLIBRARIES += tests/e2e/libstub.la
+tests_e2e_libstub_la_SOURCES = tests/e2e/blas.c
+tests_e2e_libstub_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_e2e_libstub_la_LDFLAGS = -avoid-version -shared -no-undefined \
+	-rpath $(abs_top_builddir)/tests/e2e
+check_PROGRAMS += tests/e2e/product
+tests_e2e_product_SOURCES = tests/e2e/product.c
+tests_e2e_product_LDADD = tests/e2e/libstub.la
+tests_e2e_product_LDFLAGS = -no-install

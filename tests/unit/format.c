@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,22 @@ static const struct {
     {" e5m2", "not a format"},
     {"e5m2x", "not a format"},
     {"e5m2fnuz", "not a format"},
+    {"e4m3fnuz", "not a format"},
+    {"e4m3f", "not a format"},
+    {"e4m3fn ", "not a format"},
+    {"e4m3fnfn", "not a format"},
+    {"e5m2fn", "format 'e5m2fn': the formats without INF are e4m3fn,"},
+    {"e8m23fn", "the formats without INF are"},
+    {"e04m3fn", "not a format"},
+    {"fp16fn", "not a format"},
+    {"-sat", "not a format"},
+    {"e4m3sat", "not a format"},
+    {"e4m3-", "not a format"},
+    {"e4m3-SAT", "not a format"},
+    {"e4m3-sat-sat", "not a format"},
+    {"e4m3-satfn", "not a format"},
+    {"e9m3-sat", "format 'e9m3-sat': exponent bits must be 1 to 8"},
+    {"e9m3fn", "exponent bits must be 1 to 8"},
     {"e05m2", "not a format"},
     {"e5m02", "not a format"},
     {"e5m00", "not a format"},
@@ -66,6 +83,14 @@ static const struct {
     {"tf32", "e8m10", 8, 10, 127, 0x1.ffcp127, 0x1p-126, 0x1p-136},
     {"fp16", "e5m10", 5, 10, 15, 65504, 0x1p-14, 0x1p-24},
     {"bf16", "e8m7", 8, 7, 127, 0x1.fep127, 0x1p-126, 0x1p-133},
+    {"e4m3fn", "e4m3fn", 4, 3, 7, 448, 0x1p-6, 0x1p-9},
+    {"e4m3fn-sat", "e4m3fn-sat", 4, 3, 7, 448, 0x1p-6, 0x1p-9},
+    {"e3m2fn", "e3m2fn", 3, 2, 3, 28, 0.25, 0.0625},
+    {"e2m3fn", "e2m3fn", 2, 3, 1, 7.5, 1, 0.125},
+    {"e2m1fn", "e2m1fn", 2, 1, 1, 6, 1, 0.5},
+    {"e2m1fn-sat", "e2m1fn", 2, 1, 1, 6, 1, 0.5},
+    {"e5m2-sat", "e5m2-sat", 5, 2, 15, 57344, 0x1p-14, 0x1p-16},
+    {"fp16-sat", "e5m10-sat", 5, 10, 15, 65504, 0x1p-14, 0x1p-24},
 };
 
 static void test_bad(void)
@@ -105,7 +130,10 @@ static void test_good(void)
         ok(f.exponent_bits == good[i].exponent_bits &&
                f.mantissa_bits == good[i].mantissa_bits &&
                f.width == 1 + f.exponent_bits + f.mantissa_bits &&
-               f.bias == good[i].bias,
+               f.bias == good[i].bias &&
+               (f.kind != APS_FORMAT_IEEE) == !!strstr(f.name, "fn") &&
+               f.saturate ==
+                   (f.kind == APS_FORMAT_FINITE || !!strstr(f.name, "-sat")),
            "%s: bits", good[i].name);
         ok(aps_format_max(&f) == good[i].max, "%s: max %g", good[i].name,
            aps_format_max(&f));
@@ -113,6 +141,43 @@ static void test_good(void)
            good[i].name, aps_format_min_normal(&f));
         ok(aps_format_min_positive(&f) == good[i].min_positive,
            "%s: min positive %g", good[i].name, aps_format_min_positive(&f));
+    }
+}
+
+/* What stands at and beyond the ends of the formats that differ from eEmM. */
+static void test_ends(void)
+{
+    static const struct {
+        const char *name;
+        float x;
+        uint32_t code;
+    } table[] = {
+        {"e4m3fn", 448, 0x7e},        {"e4m3fn", 464, 0x7e},
+        {"e4m3fn", 464.5f, 0x7f},     {"e4m3fn", -1e30f, 0xff},
+        {"e4m3fn", INFINITY, 0x7f},   {"e4m3fn", NAN, 0x7f},
+        {"e4m3fn", 240, 0x77},        {"e4m3fn", 256, 0x78},
+        {"e4m3fn-sat", 464.5f, 0x7e}, {"e4m3fn-sat", -INFINITY, 0xfe},
+        {"e4m3fn-sat", NAN, 0x7f},    {"e5m2-sat", 61440, 0x7b},
+        {"e5m2-sat", INFINITY, 0x7b}, {"e5m2-sat", -NAN, 0xfe},
+        {"e3m0-sat", 12, 0x6},        {"e3m0-sat", NAN, 0x7},
+        {"e2m1fn", 6, 0x7},           {"e2m1fn", 5, 0x6},
+        {"e2m1fn", 5.01f, 0x7},       {"e2m1fn", -1000, 0xf},
+        {"e2m1fn", INFINITY, 0x7},    {"e2m1fn", -NAN, 0xf},
+        {"e2m1fn", 0.25f, 0x0},       {"e2m1fn", 0.26f, 0x1},
+        {"e3m2fn", 28, 0x1f},         {"e3m2fn", 29.9f, 0x1f},
+        {"e3m2fn", -INFINITY, 0x3f},  {"e2m3fn", 7.5f, 0x1f},
+        {"e2m3fn", 1e-30f, 0},        {"e2m3fn", NAN, 0x1f},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct aps_format f;
+
+        if (aps_format_parse(table[i].name, &f, NULL) < 0)
+            bail_out("%s does not parse", table[i].name);
+        uint32_t code = aps_encode(&f, table[i].x);
+
+        ok(code == table[i].code, "%s: %g is 0x%02x", f.name,
+           (double)table[i].x, code);
     }
 }
 
@@ -139,6 +204,7 @@ int main(void)
 {
     test_bad();
     test_good();
+    test_ends();
     test_all();
     return done_testing();
 }

@@ -4,10 +4,12 @@ UNIT_CPPFLAGS = $(TEST_CPPFLAGS) -I$(top_srcdir)/tests
 UNIT_LIBS = tests/libtap.la libpolicy.la libcore.la
 
 UNIT_TESTS = \
+	tests/unit/array \
 	tests/unit/codec \
 	tests/unit/digits \
 	tests/unit/error \
 	tests/unit/format \
+	tests/unit/gemm \
 	tests/unit/glob \
 	tests/unit/layers \
 	tests/unit/log \
@@ -17,19 +19,38 @@ UNIT_TESTS = \
 	tests/unit/policy \
 	tests/unit/policy-errors \
 	tests/unit/ranges \
+	tests/unit/rounding \
 	tests/unit/scale \
-	tests/unit/steps
+	tests/unit/steps \
+	tests/unit/sum
 
 # Numbers and codecs.
 tests_unit_format_SOURCES = tests/unit/format.c
 tests_unit_format_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_format_LDADD = $(UNIT_LIBS) -lm
-tests_unit_codec_SOURCES = tests/unit/codec.c tests/unit/wire.h
+tests_unit_array_SOURCES = tests/unit/array.c tests/unit/formats.h \
+	tests/unit/wire.h
+tests_unit_array_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_array_LDADD = $(UNIT_LIBS) -lm
+tests_unit_rounding_SOURCES = tests/unit/rounding.c tests/unit/formats.h \
+	tests/unit/wire.h
+tests_unit_rounding_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_rounding_LDADD = $(UNIT_LIBS) -lm
+tests_unit_codec_SOURCES = tests/unit/codec.c tests/unit/formats.h \
+	tests/unit/wire.h
 tests_unit_codec_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_SOURCES = tests/unit/scale.c
 tests_unit_scale_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_scale_LDADD = $(UNIT_LIBS) -lm
+
+# Sums and matrix products.
+tests_unit_sum_SOURCES = tests/unit/sum.c tests/unit/rounded.h
+tests_unit_sum_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_sum_LDADD = $(UNIT_LIBS) -lm
+tests_unit_gemm_SOURCES = tests/unit/gemm.c tests/unit/rounded.h
+tests_unit_gemm_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_gemm_LDADD = $(UNIT_LIBS) -lm
 
 # Against MPFR.
 if HAVE_MPFR
@@ -93,3 +114,11 @@ tests_unit_steps_LDADD = $(UNIT_LIBS)
 
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
+
+# The same numbers on 64-bit Arm.
+EXTRA_DIST += tests/unit/aarch64.sh tests/unit/hashes.c
+
+.PHONY: check-aarch64
+check-aarch64:
+	top_srcdir='$(top_srcdir)' CC='$(CC)' $(SHELL) \
+		$(top_srcdir)/tests/unit/aarch64.sh

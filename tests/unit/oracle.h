@@ -8,8 +8,10 @@
 
 #include "aps.h"
 
-/* x * 2^exponent rounded once, to nearest even; overflow is INF. */
+/* x * 2^exponent rounded once, to nearest even or toward zero. x is no NaN. */
 float oracle_cast(const struct aps_format *format, float x, int exponent);
+float oracle_cast_toward_zero(const struct aps_format *format, float x,
+                              int exponent);
 
 /* x * factor * 2^exponent (divided: x / (factor * 2^exponent)), rounded once to
  * float. */

@@ -461,6 +461,52 @@ static void test_mutated(void)
     ok(parsed > 0 && parsed < 2000, "... some of either (%d parse)", parsed);
 }
 
+static void test_gemm(void)
+{
+    static const char text[] =
+        "version: 1\n"
+        "gemm: {format: bf16, accumulator: e8m23, kahan: on}\n";
+    const struct aps_policy_gemm *gemm;
+    struct aps_policy *policy;
+    struct aps_plan plan;
+
+    if (!ok(parse_bytes(text, strlen(text), NULL, &policy) == 0,
+            "a policy for products alone needs no rules"))
+        return;
+    gemm = aps_policy_gemm(policy);
+    ok(gemm && gemm->rewrite && gemm->kahan, "... says how to compute them");
+    is(gemm->format.name, "e8m7", "... in which format");
+    is(gemm->accumulator.name, "e8m23", "... summed in which");
+    aps_policy_resolve(policy, &(struct aps_place){.count = 1 << 20}, &plan);
+    ok(!plan.rewrite && plan.rule == -1, "... and leaves calls to MPI");
+    aps_policy_destroy(policy);
+
+    static const char defaults[] = RULE "format: e5m2\n"
+                                        "gemm: {format: e5m2}\n";
+    if (!ok(parse_bytes(defaults, strlen(defaults), NULL, &policy) == 0,
+            "it may stand beside rules"))
+        return;
+    gemm = aps_policy_gemm(policy);
+    ok(gemm && gemm->rewrite && !gemm->kahan, "... without Kahan by default");
+    is(gemm->accumulator.name, "e5m2", "... summed in the same format");
+    aps_policy_destroy(policy);
+
+    static const char fp32[] = "version: 1\ngemm: {format: fp32}\n";
+    if (!ok(parse_bytes(fp32, strlen(fp32), NULL, &policy) == 0,
+            "fp32 is a setting too"))
+        return;
+    gemm = aps_policy_gemm(policy);
+    ok(gemm && !gemm->rewrite, "... that leaves products alone");
+    aps_policy_destroy(policy);
+
+    static const char none[] = RULE "format: e5m2\n";
+    if (!ok(parse_bytes(none, strlen(none), NULL, &policy) == 0,
+            "no section is right"))
+        return;
+    ok(!aps_policy_gemm(policy), "... and says nothing of products");
+    aps_policy_destroy(policy);
+}
+
 int main(void)
 {
     test_defaults();
@@ -471,6 +517,7 @@ int main(void)
     test_layers();
     test_first_match();
     test_names();
+    test_gemm();
     test_truncated();
     test_mutated();
     return done_testing();

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The arrays of aps.h: arguments checked, then the codec at scale 1.
+ */
+#include "config.h"
+
+#include <errno.h>
+
+#include "aps.h"
+#include "base/error.h"
+#include "base/fpenv.h"
+#include "codec/codec.h"
+#include "number/bits.h"
+#include "number/check.h"
+#include "number/cpd.h"
+
+#define CHUNK ((size_t)1024)
+
+static const struct aps_scaling unscaled = {.exponent = 0, .factor = 1};
+
+static int check_array(const char *who, const struct aps_format *format,
+                       const void *from, const void *to, size_t n,
+                       struct aps_error *error)
+{
+    if (aps_check_format(who, "format", format, error) < 0 ||
+        aps_check_count(who, "n", n, error) < 0)
+        return -1;
+    if (n > 0 && (!from || !to))
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: NULL with %zu elements", who, n);
+    return 0;
+}
+
+static int check_options(const char *who, const struct aps_format *format,
+                         const struct aps_cast_options *options,
+                         struct aps_error *error)
+{
+    if (!options)
+        return 0;
+    switch (options->rounding) {
+    case APS_ROUND_NEAREST:
+    case APS_ROUND_STOCHASTIC:
+    case APS_ROUND_TOWARD_ZERO:
+        return 0;
+    case APS_ROUND_CPD:
+        if (format->kind == APS_FORMAT_IEEE && !format->saturate)
+            return 0;
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: cpd rounds to formats eEmM, not to '%s'", who,
+                             format->name);
+    }
+    return aps_error_set(error, EINVAL, NULL, 0, 0,
+                         "%s: there is no rounding %d", who,
+                         (int)options->rounding);
+}
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Encode and decode by chunks that stay in the cache. */
+static void cast_by_codec(const struct aps_format *format, const float *x,
+                          size_t n, const struct aps_cast_options *options,
+                          float *y)
+{
+    struct aps_cast_options here = {APS_ROUND_NEAREST};
+    unsigned char packed[CHUNK * sizeof(float)];
+    struct aps_codec codec;
+
+    if (options)
+        here = *options;
+    aps_codec_init(format, &codec);
+    for (size_t i = 0; i < n; i += CHUNK, here.offset += CHUNK) {
+        size_t count = min_size(n - i, CHUNK);
+
+        codec.encode(&codec, x + i, count, unscaled, &here, packed);
+        codec.decode(&codec, packed, count, unscaled, 0, y + i);
+    }
+}
+
+int aps_cast_array(const struct aps_format *format, const float *x, size_t n,
+                   const struct aps_cast_options *options, float *y,
+                   struct aps_error *error)
+{
+    fenv_t saved;
+
+    if (check_array("aps_cast_array", format, x, y, n, error) < 0 ||
+        check_options("aps_cast_array", format, options, error) < 0)
+        return -1;
+    aps_fpenv_enter(&saved);
+    if (options && options->rounding == APS_ROUND_CPD) {
+        /* not by way of codes: its overflows may have none */
+        for (size_t i = 0; i < n; i++)
+            y[i] =
+                aps_float_from_bits(aps_cpd_cast(format, aps_float_bits(x[i])));
+    } else {
+        cast_by_codec(format, x, n, options, y);
+    }
+    aps_fpenv_leave(&saved);
+    return 0;
+}
+
+size_t aps_packed_bytes(const struct aps_format *format, size_t n)
+{
+    size_t width = (size_t)format->width;
+
+    /* n * width / 8 without overflow: eight values are `width` bytes */
+    return n / 8 * width + (n % 8 * width + 7) / 8;
+}
+
+int aps_encode_array(const struct aps_format *format, const float *x, size_t n,
+                     const struct aps_cast_options *options, void *packed,
+                     struct aps_error *error)
+{
+    struct aps_codec codec;
+    fenv_t saved;
+
+    if (check_array("aps_encode_array", format, x, packed, n, error) < 0 ||
+        check_options("aps_encode_array", format, options, error) < 0)
+        return -1;
+    aps_fpenv_enter(&saved);
+    aps_codec_init(format, &codec);
+    codec.encode(&codec, x, n, unscaled, options, packed);
+    aps_fpenv_leave(&saved);
+    return 0;
+}
+
+int aps_decode_array(const struct aps_format *format, const void *packed,
+                     size_t n, float *x, struct aps_error *error)
+{
+    struct aps_codec codec;
+    fenv_t saved;
+
+    if (check_array("aps_decode_array", format, packed, x, n, error) < 0)
+        return -1;
+    aps_fpenv_enter(&saved);
+    aps_codec_init(format, &codec);
+    codec.decode(&codec, packed, n, unscaled, 0, x);
+    aps_fpenv_leave(&saved);
+    return 0;
+}

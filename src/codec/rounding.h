@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Encoding of arrays with any rounding, and with statistics: loops over
+ * number/cast.h, in integer arithmetic. Slower than the loop of kernel.h, which
+ * only rounds to nearest. Inlined into float.c.
+ */
+#ifndef APS_CODEC_ROUNDING_H
+#define APS_CODEC_ROUNDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "codec/codec.h"
+#include "codec/kernel.h"
+#include "codec/pack.h"
+#include "number/cast.h"
+#include "number/cpd.h"
+#include "number/philox.h"
+
+/* The words of a chunk that starts and ends inside a group of four. */
+#define APS_ROUNDING_WORDS (APS_PACK_CHUNK + 8)
+
+/* The random bits of n <= APS_PACK_CHUNK elements from `first` on, somewhere in
+ * word[APS_ROUNDING_WORDS]. */
+APS_INLINE const uint32_t *
+aps_rounding_draw(const struct aps_cast_options *options, uint64_t first,
+                  size_t n, uint32_t *word)
+{
+    const struct aps_cast_options key = *options;
+    const uint64_t group = first / 4;
+    const size_t groups = n / 4 + 2;
+
+    for (size_t i = 0; i < groups; i++)
+        aps_philox_group(&key, group + i, word + 4 * i);
+    return word + first % 4;
+}
+
+/* y[n] = x[n] * factor * 2^exponent, rounded to float; with CPD's cast of it if
+ * `cpd`. */
+APS_INLINE void aps_rounding_multiply(const struct aps_format *format,
+                                      const aps_any_float *restrict x, size_t n,
+                                      struct aps_scaling scaling, bool cpd,
+                                      aps_any_float *restrict y)
+{
+    const double factor = scaling.factor;
+    const double power = aps_double_pow2(scaling.exponent);
+
+    for (size_t i = 0; i < n; i++)
+        y[i] = (float)(x[i] * factor * power);
+    for (size_t i = 0; cpd && i < n; i++)
+        y[i] = aps_float_from_bits(aps_cpd_cast(format, aps_float_bits(y[i])));
+}
+
+/*
+ * codes[n] of y[n] * 2^exponent, where y[n] comes from x[n]; what x was decides
+ * about special values, the marker and the statistics, which are added to.
+ */
+APS_INLINE bool aps_rounding_encode_array(
+    const struct aps_format *format, const aps_any_float *restrict x,
+    const aps_any_float *restrict y, size_t n, int exponent,
+    enum aps_rounding rounding, const uint32_t *restrict random,
+    uint32_t *restrict codes, struct aps_encode_stats *stats)
+{
+    const struct aps_format f = *format;
+    const uint32_t limit = aps_cast_limit(&f);
+    const uint32_t marked = aps_kernel_init(&f).marked;
+    const uint32_t digits = (1u << (f.width - 1)) - 1;
+    uint32_t underflow = 0, overflow = 0, nonfinite = 0;
+    int32_t greatest = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t magnitude = aps_float_bits(x[i]) & ~APS_FLOAT_SIGN;
+        uint32_t bits = aps_float_bits(y[i]);
+        uint32_t raw = aps_cast_magnitude(
+            &f, bits & ~APS_FLOAT_SIGN, exponent, rounding,
+            rounding == APS_ROUND_STOCHASTIC ? random[i] : 0);
+        uint32_t code = aps_cast_complete(
+            &f, (bits & APS_FLOAT_SIGN) | magnitude, rounding, raw);
+        uint32_t finite = magnitude < APS_FLOAT_INF;
+        uint32_t nonzero = magnitude > 0;
+
+        codes[i] = code;
+        greatest =
+            (int32_t)magnitude > greatest ? (int32_t)magnitude : greatest;
+        underflow += finite & nonzero & ((code & digits) == 0);
+        overflow += finite & nonzero & (raw >= limit);
+        nonfinite += !finite;
+    }
+    if (stats) {
+        stats->underflow += underflow;
+        stats->overflow += overflow;
+        stats->nonfinite += nonfinite;
+    }
+    return (uint32_t)greatest > marked;
+}
+
+/* codes[n] of x[n], n <= APS_PACK_CHUNK; options->offset is the number of x[0].
+ * `stats` may be NULL. Whether the marker is needed. */
+APS_INLINE bool aps_rounding_encode_chunk(
+    const struct aps_format *format, const aps_any_float *x, size_t n,
+    struct aps_scaling scaling, const struct aps_cast_options *options,
+    uint32_t *codes, struct aps_encode_stats *stats)
+{
+    const bool cpd = options->rounding == APS_ROUND_CPD;
+    const aps_any_float *y = x;
+    int exponent = scaling.exponent;
+    float product[APS_PACK_CHUNK];
+    uint32_t word[APS_ROUNDING_WORDS];
+
+    if (cpd || scaling.factor != 1) {
+        aps_rounding_multiply(format, x, n, scaling, cpd, product);
+        y = product;
+        exponent = 0;
+    }
+    switch (options->rounding) {
+    case APS_ROUND_STOCHASTIC:
+        return aps_rounding_encode_array(
+            format, x, y, n, exponent, APS_ROUND_STOCHASTIC,
+            aps_rounding_draw(options, options->offset, n, word), codes, stats);
+    case APS_ROUND_TOWARD_ZERO:
+        return aps_rounding_encode_array(format, x, y, n, exponent,
+                                         APS_ROUND_TOWARD_ZERO, NULL, codes,
+                                         stats);
+    case APS_ROUND_NEAREST:
+    case APS_ROUND_CPD: /* rounded already */
+        break;
+    }
+    return aps_rounding_encode_array(format, x, y, n, exponent,
+                                     APS_ROUND_NEAREST, NULL, codes, stats);
+}
+
+#endif

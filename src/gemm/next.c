@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "next.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+
+/* Pointers to functions and to data do not mix in C: copy. */
+static aps_next_fn function(void *symbol)
+{
+    aps_next_fn result = NULL;
+
+    if (symbol)
+        memcpy(&result, &symbol, sizeof symbol);
+    return result;
+}
+
+/* Seen from the object that holds the caller. */
+static aps_next_fn find_from(const void *caller, const char *name)
+{
+    Dl_info info;
+    void *object;
+
+    if (!dladdr(caller, &info) || !info.dli_fname)
+        return NULL;
+    object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (!object)
+        return NULL;
+    /* Kept open: the function is called for as long as the process lives. */
+    return function(dlsym(object, name));
+}
+
+aps_next_fn aps_next_find(const char *name, aps_next_fn self,
+                          const void *caller)
+{
+    aps_next_fn next = function(dlsym(RTLD_NEXT, name));
+
+    if (!next)
+        next = find_from(caller, name);
+    if (!next || next == self) {
+        aps_message(-1, "%s: no BLAS behind libapsgemm.so has it", name);
+        abort();
+    }
+    return next;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The function that a hook stands in front of.
+ */
+#ifndef APS_GEMM_NEXT_H
+#define APS_GEMM_NEXT_H
+
+typedef void (*aps_next_fn)(void);
+
+/*
+ * The definition of `name` that `caller`, an address in the code that called
+ * the hook `self`, would have reached without us: the next one in the program's
+ * global scope or, for an object opened with RTLD_LOCAL as Python opens numpy,
+ * one among that object's own dependencies. Ends the process with a message if
+ * there is none: nobody could have called it.
+ */
+aps_next_fn aps_next_find(const char *name, aps_next_fn self,
+                          const void *caller);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "product.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/message.h"
+#include "setting.h"
+
+/* False for a letter that BLAS does not know. */
+static bool read_transpose(char letter, bool *transpose)
+{
+    switch (letter) {
+    case 'N':
+    case 'n':
+        *transpose = false;
+        return true;
+    case 'T':
+    case 't':
+    case 'C': /* of real numbers, the same */
+    case 'c':
+        *transpose = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool aps_blas_product_compute(const struct aps_blas_product *p)
+{
+    const struct aps_policy_gemm *setting = aps_gemm_setting();
+    struct aps_gemm_arguments g;
+    struct aps_error error;
+
+    if (!setting)
+        return false;
+    g = (struct aps_gemm_arguments){
+        .format = setting->format,
+        .accumulator = setting->accumulator,
+        .kahan = setting->kahan,
+        .m = p->m,
+        .n = p->n,
+        .k = p->k,
+        .alpha = p->alpha,
+        .a = p->a,
+        .lda = p->lda,
+        .b = p->b,
+        .ldb = p->ldb,
+        .beta = p->beta,
+        .c = p->c,
+        .ldc = p->ldc,
+    };
+    if (!read_transpose(p->transpose_a, &g.transpose_a) ||
+        !read_transpose(p->transpose_b, &g.transpose_b))
+        return false;
+    if (p->column_major) {
+        /* What is stored by columns is the transpose of what stands there by
+         * rows, and C' = op(B)' op(A)'. */
+        struct aps_gemm_arguments by_columns = g;
+
+        g.m = by_columns.n;
+        g.n = by_columns.m;
+        g.a = by_columns.b;
+        g.lda = by_columns.ldb;
+        g.transpose_a = by_columns.transpose_b;
+        g.b = by_columns.a;
+        g.ldb = by_columns.lda;
+        g.transpose_b = by_columns.transpose_a;
+    }
+    if (aps_gemm(&g, &error) == 0)
+        return true;
+    if (errno == EINVAL)
+        return false;
+    /* The next BLAS would give other numbers: better none. */
+    aps_message(-1, "%s", error.text);
+    abort();
+}

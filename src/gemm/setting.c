@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "setting.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "base/options.h"
+
+static struct aps_policy_gemm setting;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void read_policy(const char *path, struct aps_errors *errors)
+{
+    struct aps_policy_source source;
+    struct aps_policy *policy;
+
+    if (aps_policy_source_read(path, &source, errors) < 0)
+        return;
+    if (aps_policy_parse(&source, &policy, errors) == 0) {
+        if (aps_policy_gemm(policy))
+            setting = *aps_policy_gemm(policy);
+        aps_policy_destroy(policy);
+    }
+    aps_policy_source_clear(&source);
+}
+
+static void read_setting(void)
+{
+    static struct aps_errors errors, warnings; /* too big for a stack */
+    struct aps_options options;
+
+    aps_options_read(&options, &errors, &warnings);
+    aps_message_errors(-1, &warnings);
+    if (options.policy && options.enabled)
+        read_policy(options.policy, &errors);
+    if (errors.count == 0)
+        return;
+    aps_message_errors(-1, &errors);
+    if (options.pass_on_error) {
+        aps_message(-1, "bad policy: matrix products are left as they are");
+        setting.rewrite = false;
+        return;
+    }
+    aps_message(-1, "bad policy: stopping at the first matrix product "
+                    "(APSMPI_ON_ERROR=pass goes on without it)");
+    /* Not exit(): we may stand in any thread, with locks of the program's own
+     * held that its exit handlers wait for. */
+    _exit(EXIT_FAILURE);
+}
+
+const struct aps_policy_gemm *aps_gemm_setting(void)
+{
+    pthread_once(&once, read_setting);
+    return setting.rewrite ? &setting : NULL;
+}

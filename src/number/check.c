@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "number/check.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+int aps_check_format(const char *who, const char *what,
+                     const struct aps_format *format, struct aps_error *error)
+{
+    if (!format)
+        return aps_error_set(error, EINVAL, NULL, 0, 0, "%s: %s is NULL", who,
+                             what);
+    if (format->exponent_bits < 1 || format->exponent_bits > 8 ||
+        format->mantissa_bits < 0 || format->mantissa_bits > 23 ||
+        format->width != 1 + format->exponent_bits + format->mantissa_bits ||
+        format->bias != (1 << (format->exponent_bits - 1)) - 1)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: %s is no format that aps_format_parse made "
+                             "(%d exponent bits, %d mantissa bits)",
+                             who, what, format->exponent_bits,
+                             format->mantissa_bits);
+    return 0;
+}
+
+int aps_check_count(const char *who, const char *what, size_t count,
+                    struct aps_error *error)
+{
+    if (count > PTRDIFF_MAX / sizeof(float))
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: %s is negative or beyond memory: %td", who,
+                             what, (ptrdiff_t)count);
+    return 0;
+}

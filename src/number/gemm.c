@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "number/gemm.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/fpenv.h"
+#include "number/check.h"
+
+#define WHO "aps_gemm"
+
+/* --- arguments ----------------------------------------------------------- */
+
+/* One matrix as it is stored. */
+struct matrix {
+    const char *name;
+    const float *x;
+    int64_t rows;
+    int64_t columns;
+    int64_t ld;
+    bool used; /* read or written at all */
+};
+
+static int check_matrix(const struct matrix *matrix, struct aps_error *error)
+{
+    int64_t elements;
+
+    if (matrix->ld < 1 || matrix->ld < matrix->columns)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             WHO ": ld%s is %" PRId64 " and must be at least "
+                                 "%" PRId64 ", the length of a row",
+                             matrix->name, matrix->ld,
+                             matrix->columns > 1 ? matrix->columns : 1);
+    if (!matrix->used || matrix->rows == 0 || matrix->columns == 0)
+        return 0;
+    if (!matrix->x)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             WHO ": %s is NULL for %" PRId64 " x %" PRId64
+                                 " elements",
+                             matrix->name, matrix->rows, matrix->columns);
+    if (__builtin_mul_overflow(matrix->rows, matrix->ld, &elements) ||
+        elements > (int64_t)(PTRDIFF_MAX / sizeof(float)))
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             WHO ": %s is beyond memory: %" PRId64
+                                 " rows of %" PRId64 " floats",
+                             matrix->name, matrix->rows, matrix->ld);
+    return 0;
+}
+
+static int check_size(const char *name, int64_t size, struct aps_error *error)
+{
+    if (size < 0)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             WHO ": %s is negative: %" PRId64, name, size);
+    return 0;
+}
+
+static int check(const struct aps_gemm_arguments *g, struct aps_error *error)
+{
+    if (!g)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             WHO ": the arguments are NULL");
+    bool output = g->m > 0 && g->n > 0;
+    bool product = output && g->k > 0 && g->alpha != 0;
+    struct matrix a = {"a", g->a, g->m, g->k, g->lda, product};
+    struct matrix b = {"b", g->b, g->k, g->n, g->ldb, product};
+    struct matrix c = {"c", g->c, g->m, g->n, g->ldc, output};
+
+    if (g->transpose_a) {
+        a.rows = g->k;
+        a.columns = g->m;
+    }
+    if (g->transpose_b) {
+        b.rows = g->n;
+        b.columns = g->k;
+    }
+    if (aps_check_format(WHO, "format", &g->format, error) < 0 ||
+        aps_check_format(WHO, "accumulator", &g->accumulator, error) < 0 ||
+        check_size("m", g->m, error) < 0 || check_size("n", g->n, error) < 0 ||
+        check_size("k", g->k, error) < 0 || check_matrix(&a, error) < 0 ||
+        check_matrix(&b, error) < 0 || check_matrix(&c, error) < 0)
+        return -1;
+    return 0;
+}
+
+/* --- blocks -------------------------------------------------------------- */
+
+/* Elements (i, j) at x[i * down + j * right]: a transpose swaps the two. */
+struct view {
+    const float *x;
+    size_t down;
+    size_t right;
+};
+
+/* The product that is computed; perhaps the transpose of the one asked for. */
+struct product {
+    struct view a;
+    struct view b;
+    struct view c;
+    float *out; /* c.x, to be written */
+    size_t m;
+    size_t n;
+    size_t k;
+    float alpha;
+    float beta;
+};
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t whole_vectors(size_t n)
+{
+    return (n + APS_GEMM_VECTOR - 1) / APS_GEMM_VECTOR * APS_GEMM_VECTOR;
+}
+
+static struct view transposed(struct view view)
+{
+    return (struct view){view.x, view.right, view.down};
+}
+
+static struct view view_init(const float *x, int64_t ld, bool transpose)
+{
+    struct view view = {x, (size_t)ld, 1};
+
+    return transpose ? transposed(view) : view;
+}
+
+/*
+ * Columns are what vectors hold: where C is high and narrow, compute its
+ * transpose. The bits are the same, since a product has no order and the sums
+ * keep theirs.
+ */
+static void product_init(const struct aps_gemm_arguments *g,
+                         struct product *product)
+{
+    struct product p = {
+        .a = view_init(g->a, g->lda, g->transpose_a),
+        .b = view_init(g->b, g->ldb, g->transpose_b),
+        .c = view_init(g->c, g->ldc, false),
+        .out = g->c,
+        .m = (size_t)g->m,
+        .n = (size_t)g->n,
+        .k = g->alpha == 0 ? 0 : (size_t)g->k,
+        .alpha = g->alpha,
+        .beta = g->beta,
+    };
+
+    if (p.n < APS_GEMM_COLUMNS && p.n < p.m) {
+        struct product high = p;
+
+        p.a = transposed(high.b);
+        p.b = transposed(high.a);
+        p.c = transposed(high.c);
+        p.m = high.n;
+        p.n = high.m;
+    }
+    *product = p;
+}
+
+/* to[rows][pitch] = the part of the view that starts at (i, j); zeros behind
+ * its columns. */
+static void pack(const struct view *view, size_t i, size_t j, size_t rows,
+                 size_t columns, size_t pitch, float *to)
+{
+    for (size_t r = 0; r < rows; r++) {
+        const float *from = view->x + (i + r) * view->down + j * view->right;
+
+        for (size_t s = 0; s < columns; s++)
+            to[r * pitch + s] = from[s * view->right];
+        for (size_t s = columns; s < pitch; s++)
+            to[r * pitch + s] = 0;
+    }
+}
+
+/* The finished sums of the block at (i, j) to C. */
+static void store(const struct product *p, const struct aps_gemm_block *block,
+                  size_t i, size_t j, size_t columns)
+{
+    const struct aps_quantizer *q = &block->sum;
+
+    for (size_t r = 0; r < block->rows; r++) {
+        for (size_t s = 0; s < columns; s++) {
+            size_t at = (i + r) * p->c.down + (j + s) * p->c.right;
+            float y = 0;
+
+            if (p->k > 0)
+                y = aps_quantize(q,
+                                 p->alpha * block->s[r * block->columns + s]);
+            if (p->beta != 0) {
+                float before = aps_quantize(q, p->beta * p->c.x[at]);
+
+                y = p->k > 0 ? aps_quantize(q, y + before) : before;
+            }
+            p->out[at] = y;
+        }
+    }
+}
+
+/* One block of C from beginning to end. */
+static void compute_block(const struct product *p, aps_gemm_fn kernel,
+                          struct aps_gemm_block *block, size_t i, size_t j)
+{
+    size_t columns = min_size(APS_GEMM_COLUMNS, p->n - j);
+
+    block->rows = min_size(APS_GEMM_ROWS, p->m - i);
+    block->columns = whole_vectors(columns);
+    size_t size = block->rows * block->columns;
+
+    memset(block->s, 0, size * sizeof *block->s);
+    if (block->kahan)
+        memset(block->c, 0, size * sizeof *block->c);
+    for (size_t k = 0; k < p->k; k += block->depth) {
+        block->depth = min_size(APS_GEMM_DEPTH, p->k - k);
+        pack(&p->a, i, k, block->rows, block->depth, block->depth, block->a);
+        pack(&p->b, k, j, block->depth, columns, block->columns, block->b);
+        kernel(block);
+    }
+    store(p, block, i, j, columns);
+}
+
+/* Room for the largest block of the product: one piece, which block->a begins.
+ */
+static float *allocate(const struct product *p, struct aps_gemm_block *block)
+{
+    size_t rows = min_size(APS_GEMM_ROWS, p->m);
+    size_t columns = whole_vectors(min_size(APS_GEMM_COLUMNS, p->n));
+    size_t depth = min_size(APS_GEMM_DEPTH, p->k);
+    size_t a = whole_vectors(rows * depth);
+    size_t total = a + depth * columns + 2 * rows * columns;
+    float *room =
+        aligned_alloc(APS_GEMM_VECTOR * sizeof *room, total * sizeof *room);
+
+    if (!room)
+        return NULL;
+    block->a = room;
+    block->b = block->a + a;
+    block->s = block->b + depth * columns;
+    block->c = block->s + rows * columns;
+    return room;
+}
+
+int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *arguments,
+                struct aps_error *error)
+{
+    const aps_gemm_fn kernel = aps_gemm_kernel(cpu);
+    struct aps_gemm_block block;
+    struct product product;
+    fenv_t saved;
+    float *room;
+
+    if (check(arguments, error) < 0)
+        return -1;
+    if (arguments->m == 0 || arguments->n == 0)
+        return 0;
+    product_init(arguments, &product);
+    room = allocate(&product, &block);
+    if (!room)
+        return aps_error_set(error, ENOMEM, NULL, 0, 0, WHO ": out of memory");
+
+    aps_fpenv_enter(&saved);
+    block.product = aps_quantizer_init(&arguments->format);
+    block.sum = aps_quantizer_init(&arguments->accumulator);
+    block.kahan = arguments->kahan;
+    for (size_t j = 0; j < product.n; j += APS_GEMM_COLUMNS) {
+        for (size_t i = 0; i < product.m; i += APS_GEMM_ROWS)
+            compute_block(&product, kernel, &block, i, j);
+    }
+    aps_fpenv_leave(&saved);
+    free(room);
+    return 0;
+}
+
+int aps_gemm(const struct aps_gemm_arguments *arguments,
+             struct aps_error *error)
+{
+    return aps_gemm_on(aps_cpu_chosen(), arguments, error);
+}

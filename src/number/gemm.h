@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kernels behind aps_gemm (aps.h), once for every instruction set. All give
+ * identical bits.
+ *
+ * A kernel adds the products of one block to the partial sums of a block of C:
+ * columns side by side in vectors, and each element's terms one after the other
+ * in the order of k. Blocks are so small that B and the sums stay in the
+ * caches.
+ */
+#ifndef APS_NUMBER_GEMM_H
+#define APS_NUMBER_GEMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cpu.h"
+#include "number/quantize.h"
+
+/* The largest block, and what its columns are padded to: a vector. */
+#define APS_GEMM_ROWS 128
+#define APS_GEMM_COLUMNS 256
+#define APS_GEMM_DEPTH 256
+#define APS_GEMM_VECTOR 16
+
+struct aps_gemm_block {
+    struct aps_quantizer product;
+    struct aps_quantizer sum;
+    bool kahan;
+    size_t rows;
+    size_t columns; /* a multiple of APS_GEMM_VECTOR, the last ones zeros */
+    size_t depth;
+    float *a; /* rows x depth; the kernel rounds it to the format */
+    float *b; /* depth x columns, likewise */
+    float *s; /* rows x columns: partial sums, ... */
+    float *c; /* ... and compensations, if `kahan` */
+};
+
+/* s = R(s + Q(Q(a) * Q(b))) over the block; Kahan likewise. */
+typedef void (*aps_gemm_fn)(const struct aps_gemm_block *block);
+
+/* The kernel for an instruction set; NULL if it is not supported. */
+aps_gemm_fn aps_gemm_kernel(enum aps_cpu cpu);
+
+/* aps_gemm by the kernel of an instruction set that is supported. */
+int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *arguments,
+                struct aps_error *error);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Compiled as number/sum.c is, for the reasons given there.
+ */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-trapping-math", "fp-contract=off")
+#endif
+
+#include "config.h"
+
+#include "number/gemm.h"
+
+/* Rows that share a row of B while it is in the L1 cache. */
+#define STRIP 4
+
+APS_INLINE void round_inputs(const struct aps_quantizer *quantizer, size_t n,
+                             float *x)
+{
+    const struct aps_quantizer q = *quantizer;
+
+    for (size_t i = 0; i < n; i++)
+        x[i] = aps_quantize(&q, x[i]);
+}
+
+/* The products of one element of A with a row of B. */
+APS_INLINE void add_products(const struct aps_quantizer *product,
+                             const struct aps_quantizer *sum,
+                             enum aps_quantizer_kind product_kind,
+                             enum aps_quantizer_kind sum_kind, bool kahan,
+                             float a, const float *restrict b, size_t columns,
+                             float *restrict s, float *restrict c)
+{
+    for (size_t j = 0; j < columns; j++) {
+        float x = aps_quantize_step(product, product_kind, a * b[j]);
+
+        if (kahan)
+            aps_quantize_add_kahan(sum, sum_kind, x, &s[j], &c[j]);
+        else
+            s[j] = aps_quantize_add(sum, sum_kind, s[j], x);
+    }
+}
+
+APS_INLINE void block_body(const struct aps_gemm_block *block,
+                           enum aps_quantizer_kind product_kind,
+                           enum aps_quantizer_kind sum_kind, bool kahan)
+{
+    const struct aps_quantizer product = block->product;
+    const struct aps_quantizer sum = block->sum;
+    const size_t columns = block->columns / APS_GEMM_VECTOR * APS_GEMM_VECTOR;
+    const size_t depth = block->depth;
+    const float *a = block->a;
+
+    for (size_t first = 0; first < block->rows; first += STRIP) {
+        size_t last = first + STRIP < block->rows ? first + STRIP : block->rows;
+
+        for (size_t k = 0; k < depth; k++) {
+            for (size_t i = first; i < last; i++)
+                add_products(&product, &sum, product_kind, sum_kind, kahan,
+                             a[i * depth + k], block->b + k * columns, columns,
+                             block->s + i * columns,
+                             kahan ? block->c + i * columns : NULL);
+        }
+    }
+}
+
+/* A loop for every pair of kinds, the first of them a constant here ... */
+APS_INLINE void block_of_sum(const struct aps_gemm_block *block,
+                             enum aps_quantizer_kind product_kind, bool kahan)
+{
+    if (block->sum.kind == APS_QUANTIZER_EXACT)
+        block_body(block, product_kind, APS_QUANTIZER_EXACT, kahan);
+    else if (block->sum.kind == APS_QUANTIZER_NARROW)
+        block_body(block, product_kind, APS_QUANTIZER_NARROW, kahan);
+    else
+        block_body(block, product_kind, APS_QUANTIZER_ANY, kahan);
+}
+
+/* ... and chosen here. */
+APS_INLINE void block_of_product(const struct aps_gemm_block *block, bool kahan)
+{
+    if (block->product.kind == APS_QUANTIZER_EXACT)
+        block_of_sum(block, APS_QUANTIZER_EXACT, kahan);
+    else if (block->product.kind == APS_QUANTIZER_NARROW)
+        block_of_sum(block, APS_QUANTIZER_NARROW, kahan);
+    else
+        block_of_sum(block, APS_QUANTIZER_ANY, kahan);
+}
+
+#define VARIANT(name, target)                                                  \
+    target static void gemm_##name(const struct aps_gemm_block *block)         \
+    {                                                                          \
+        round_inputs(&block->product, block->rows * block->depth, block->a);   \
+        round_inputs(&block->product, block->depth * block->columns,           \
+                     block->b);                                                \
+        if (block->kahan)                                                      \
+            block_of_product(block, true);                                     \
+        else                                                                   \
+            block_of_product(block, false);                                    \
+    }
+
+VARIANT(plain, )
+#if APS_CPU_X86
+VARIANT(avx2, APS_TARGET_AVX2)
+VARIANT(avx512, APS_TARGET_AVX512)
+#endif
+
+aps_gemm_fn aps_gemm_kernel(enum aps_cpu cpu)
+{
+    static const aps_gemm_fn kernels[APS_CPUS] = {
+        [APS_CPU_PLAIN] = gemm_plain,
+#if APS_CPU_X86
+        [APS_CPU_AVX2] = gemm_avx2,
+        [APS_CPU_AVX512] = gemm_avx512,
+#endif
+    };
+
+    return aps_cpu_supported(cpu) ? kernels[cpu] : NULL;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * GCC vectorises these loops thoroughly only at -O3, and a choice between two
+ * computed values only if both may be computed whatever exception flags they
+ * raise (no-trapping-math). Contraction would make variants differ. See
+ * codec/float.c.
+ */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3", "no-trapping-math", "fp-contract=off")
+#endif
+
+#include "config.h"
+
+#include "number/sum.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/fpenv.h"
+#include "number/check.h"
+#include "number/quantize.h"
+
+/* Elements summed at a time: the partial sums, the compensations and a block of
+ * a term stay in the L1 cache. */
+#define BLOCK 1024
+
+/* --- kernels ------------------------------------------------------------- */
+
+struct block {
+    float s[BLOCK]; /* partial sums */
+    float c[BLOCK]; /* Kahan's compensations */
+};
+
+APS_INLINE void add_term(const struct aps_quantizer *quantizer,
+                         enum aps_quantizer_kind kind, bool kahan,
+                         const aps_loose_float *x, size_t n,
+                         struct block *block)
+{
+    const struct aps_quantizer q = *quantizer;
+    float *restrict s = block->s;
+    float *restrict c = block->c;
+
+    for (size_t i = 0; i < n; i++) {
+        if (kahan)
+            aps_quantize_add_kahan(&q, kind, x[i], &s[i], &c[i]);
+        else
+            s[i] = aps_quantize_add(&q, kind, s[i], x[i]);
+    }
+}
+
+/* A loop for every kind. */
+APS_INLINE void add_term_of_kind(const struct aps_quantizer *q, bool kahan,
+                                 const aps_loose_float *x, size_t n,
+                                 struct block *block)
+{
+    if (q->kind == APS_QUANTIZER_EXACT)
+        add_term(q, APS_QUANTIZER_EXACT, kahan, x, n, block);
+    else if (q->kind == APS_QUANTIZER_NARROW)
+        add_term(q, APS_QUANTIZER_NARROW, kahan, x, n, block);
+    else
+        add_term(q, APS_QUANTIZER_ANY, kahan, x, n, block);
+}
+
+APS_INLINE void sum_body(const struct aps_format *format, bool kahan,
+                         size_t terms, size_t n, const float *const x[],
+                         float *out)
+{
+    const struct aps_quantizer q = aps_quantizer_init(format);
+    aps_loose_float *to = (void *)out;
+    struct block block;
+
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t count = n - at < BLOCK ? n - at : BLOCK;
+
+        memset(block.s, 0, count * sizeof *block.s);
+        memset(block.c, 0, count * sizeof *block.c);
+        for (size_t t = 0; t < terms; t++) {
+            const aps_loose_float *term = (const void *)(x[t] + at);
+
+            if (kahan)
+                add_term_of_kind(&q, true, term, count, &block);
+            else
+                add_term_of_kind(&q, false, term, count, &block);
+        }
+        for (size_t i = 0; i < count; i++)
+            to[at + i] = aps_quantize_nan(block.s[i]);
+    }
+}
+
+#define VARIANT(name, target)                                                  \
+    target static void sum_##name(const struct aps_format *format, bool kahan, \
+                                  size_t terms, size_t n,                      \
+                                  const float *const x[], float *out)          \
+    {                                                                          \
+        sum_body(format, kahan, terms, n, x, out);                             \
+    }
+
+VARIANT(plain, )
+#if APS_CPU_X86
+VARIANT(avx2, APS_TARGET_AVX2)
+VARIANT(avx512, APS_TARGET_AVX512)
+#endif
+
+aps_sum_fn aps_sum_kernel(enum aps_cpu cpu)
+{
+    static const aps_sum_fn kernels[APS_CPUS] = {
+        [APS_CPU_PLAIN] = sum_plain,
+#if APS_CPU_X86
+        [APS_CPU_AVX2] = sum_avx2,
+        [APS_CPU_AVX512] = sum_avx512,
+#endif
+    };
+
+    return aps_cpu_supported(cpu) ? kernels[cpu] : NULL;
+}
+
+/* --- the API ------------------------------------------------------------- */
+
+static int check(const char *who, const struct aps_format *format, size_t terms,
+                 size_t n, const float *const x[], const float *out,
+                 struct aps_error *error)
+{
+    if (aps_check_format(who, "format", format, error) < 0 ||
+        aps_check_count(who, "terms", terms, error) < 0 ||
+        aps_check_count(who, "n", n, error) < 0)
+        return -1;
+    if (n == 0)
+        return 0;
+    if (!out)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: out is NULL for %zu elements", who, n);
+    if (terms > 0 && !x)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: x is NULL for %zu terms", who, terms);
+    for (size_t t = 0; t < terms; t++) {
+        if (!x[t])
+            return aps_error_set(error, EINVAL, NULL, 0, 0,
+                                 "%s: x[%zu] is NULL for %zu elements", who, t,
+                                 n);
+    }
+    return 0;
+}
+
+static int sum(const char *who, const struct aps_format *format, bool kahan,
+               size_t terms, size_t n, const float *const x[], float *out,
+               struct aps_error *error)
+{
+    fenv_t saved;
+
+    if (check(who, format, terms, n, x, out, error) < 0)
+        return -1;
+    aps_fpenv_enter(&saved);
+    aps_sum_kernel(aps_cpu_chosen())(format, kahan, terms, n, x, out);
+    aps_fpenv_leave(&saved);
+    return 0;
+}
+
+int aps_sum(const struct aps_format *format, size_t terms, size_t n,
+            const float *const x[], float *out, struct aps_error *error)
+{
+    return sum("aps_sum", format, false, terms, n, x, out, error);
+}
+
+int aps_sum_kahan(const struct aps_format *format, size_t terms, size_t n,
+                  const float *const x[], float *out, struct aps_error *error)
+{
+    return sum("aps_sum_kahan", format, true, terms, n, x, out, error);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A small MPI program for the end-to-end tests; knows nothing of apsmpi. What
+ * it does is named by its first argument, below.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mpi.h>
+
+#define COUNT 4096
+#define THREADS 3
+
+static int rank, ranks;
+
+/* COLLECTIVE over comm, of `size` ranks, this one `me`. Sums small numbers;
+ * returns whether the result is as near as a few bits allow. */
+static int sum(MPI_Comm comm, int me, int size)
+{
+    static _Thread_local float values[COUNT];
+
+    for (int i = 0; i < COUNT; i++)
+        values[i] = (float)(1 + me) + (float)(i % 7) / 8;
+    MPI_Allreduce(MPI_IN_PLACE, values, COUNT, MPI_FLOAT, MPI_SUM, comm);
+    for (int i = 0; i < COUNT; i++) {
+        float wanted = (float)(size * (size + 1)) / 2 +
+                       (float)size * (float)(i % 7) / 8;
+        float off = values[i] - wanted;
+
+        if (off > wanted / 4 || off < -wanted / 4)
+            return 0;
+    }
+    return 1;
+}
+
+/* COLLECTIVE over comm. Rank 0 of MPI_COMM_WORLD prints. */
+static int sums(MPI_Comm comm, long times)
+{
+    int me, size, good = 1;
+
+    MPI_Comm_rank(comm, &me);
+    MPI_Comm_size(comm, &size);
+    for (long i = 0; i < times; i++)
+        good &= sum(comm, me, size);
+    if (rank == 0)
+        printf("%ld sums %s\n", times, good ? "right" : "WRONG");
+    return good ? 0 : 1;
+}
+
+/* A child of every rank that says a word, and a sum after it. */
+static int children(void)
+{
+    pid_t child;
+    int status = 1;
+
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        execlp("sh", "sh", "-c", "echo child $((6 * 7))", (char *)NULL);
+        _exit(127);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+        return 1;
+    return sums(MPI_COMM_WORLD, 2);
+}
+
+/* Many communicators, one after the other. */
+static int communicators(long times)
+{
+    int status = 0;
+
+    for (long i = 0; i < times && status == 0; i++) {
+        MPI_Comm comm;
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        status = sums(comm, 1);
+        MPI_Comm_free(&comm);
+    }
+    return status;
+}
+
+/* Even and odd ranks sum among themselves. */
+static int halves(long times)
+{
+    MPI_Comm comm;
+    int status;
+
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comm);
+    status = sums(comm, times);
+    MPI_Comm_free(&comm);
+    return status;
+}
+
+struct thread {
+    pthread_t id;
+    MPI_Comm comm;
+    long times;
+    int status;
+};
+
+static void *thread_main(void *argument)
+{
+    struct thread *thread = argument;
+
+    thread->status = sums(thread->comm, thread->times);
+    return NULL;
+}
+
+/* Threads that sum at the same time, each on its own communicator. */
+static int threads(long times)
+{
+    struct thread list[THREADS];
+    int status = 0;
+
+    for (int i = 0; i < THREADS; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &list[i].comm);
+        list[i].times = times;
+        list[i].status = 1;
+    }
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&list[i].id, NULL, thread_main, &list[i]) != 0)
+            MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(list[i].id, NULL);
+        status |= list[i].status;
+        MPI_Comm_free(&list[i].comm);
+    }
+    return status;
+}
+
+/* Sums until rank `who` ends in the given way, after so many of them. */
+static int until(const char *how, long times)
+{
+    const int who = ranks - 1;
+
+    for (long i = 0;; i++) {
+        sum(MPI_COMM_WORLD, rank, ranks);
+        if (i == times && rank == 0) {
+            puts("so far");
+            fflush(stdout);
+        }
+        if (i < times || rank != who)
+            continue;
+        if (strcmp(how, "kill") == 0)
+            raise(SIGKILL);
+        else if (strcmp(how, "abort") == 0)
+            MPI_Abort(MPI_COMM_WORLD, 7);
+        else if (strcmp(how, "exit") == 0)
+            _exit(9);
+        /* "endless" goes on, but leaves the machine to others */
+        usleep(1000);
+    }
+}
+
+/* Without MPI_Init: the world model's calls are never seen. */
+static int sessions(void)
+{
+#if MPI_VERSION >= 4
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    int status;
+
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "probe", MPI_INFO_NULL,
+                               MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Group_free(&group);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    status = sums(comm, 3);
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+    return status;
+#else
+    puts("no sessions");
+    return 0;
+#endif
+}
+
+static int run(const char *what, long times)
+{
+    if (strcmp(what, "sums") == 0)
+        return sums(MPI_COMM_WORLD, times);
+    if (strcmp(what, "halves") == 0)
+        return halves(times);
+    if (strcmp(what, "threads") == 0)
+        return threads(times);
+    if (strcmp(what, "children") == 0)
+        return children();
+    if (strcmp(what, "communicators") == 0)
+        return communicators(times);
+    if (strcmp(what, "nothing") == 0) {
+        if (rank == 0)
+            puts("nothing");
+        return 0;
+    }
+    return until(what, times);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "sums";
+    const long times = argc > 2 ? atol(argv[2]) : 1;
+    int provided = MPI_THREAD_MULTIPLE, status;
+
+    if (strcmp(what, "sessions") == 0)
+        return sessions();
+    if (strcmp(what, "threads") == 0)
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    else
+        MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (provided < MPI_THREAD_MULTIPLE)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    status = run(what, times);
+    MPI_Finalize();
+    return status;
+}

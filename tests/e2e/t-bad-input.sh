@@ -1,0 +1,215 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Whatever is wrong with policy, table, log or variables is said once, not once a
+# rank, with its place; and a bad policy stops the job before it trains.
+# shellcheck disable=SC2086 # $digits is a command with arguments
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+limit=20
+ranks=3
+
+# job with the policy FILE: stopped [VARIABLE=VALUE...]
+# NAME is what is wrong; the lines on standard input are all that is said of it
+stopped()
+{
+    name=$1 policy=$2
+    cat >wanted
+    job $ranks APSMPI_POLICY="$policy" $digits --epochs 1
+    check "$name stops the job" failed
+    check '... before it trains' empty out
+    while IFS= read -r line; do
+        check "... $line" lines 1 err "$line"
+    done <wanted
+    check '... with nothing else to say but that' equal \
+        "$(grep -c '^apsmpi: ' err)" $(($(wc -l <wanted) + 1))
+    check '... and how to go on' lines 1 err 'APSMPI_ON_ERROR=pass'
+}
+
+# --- policies -----------------------------------------------------------------
+
+stopped 'a missing policy' missing.yaml <<'END'
+apsmpi: missing.yaml: No such file or directory
+END
+
+mkdir directory.yaml
+stopped 'a directory as policy' directory.yaml <<'END'
+apsmpi: directory.yaml: Is a directory
+END
+
+echo 'version: 1' >secret.yaml
+chmod 0 secret.yaml
+if [ -r secret.yaml ]; then
+    skip 'an unreadable policy' 'this user reads everything'
+else
+    stopped 'an unreadable policy' secret.yaml <<'END'
+apsmpi: secret.yaml: Permission denied
+END
+fi
+
+: >empty.yaml
+stopped 'an empty policy' empty.yaml <<'END'
+apsmpi: empty.yaml: the file is empty
+END
+
+printf 'version: 1\n\000\001\377\n' >binary.yaml
+stopped 'a binary policy' binary.yaml <<'END'
+apsmpi: binary.yaml: not a text file (it holds a NUL byte)
+END
+
+printf 'version: 1\nrules: [{format: e4m3\n' >syntax.yaml
+job $ranks APSMPI_POLICY=syntax.yaml $digits --epochs 1
+check 'broken YAML stops the job' failed
+check '... before it trains' empty out
+check '... with the place' equal "$(grep -c 'apsmpi: syntax.yaml:3:1: ' err)" 1
+
+cat >several.yaml <<'END'
+version: 1
+order: sideways
+rules:
+  - formt: e5m2
+  - format: e9m1
+    scale: apss
+END
+stopped 'a policy with several errors' several.yaml <<'END'
+apsmpi: several.yaml:2:8: unknown order 'sideways'
+apsmpi: several.yaml:4:5: unknown key 'formt'; did you mean 'format'?
+apsmpi: several.yaml:4:5: the rule has no 'format'
+apsmpi: several.yaml:5:13: 
+apsmpi: several.yaml:6:12: unknown scale 'apss'
+END
+
+policy notable.yaml -t 'layers: none.csv' 'format: e4m3'
+stopped 'a missing layer table' notable.yaml <<'END'
+apsmpi: notable.yaml:3:9: cannot read the layer table 'none.csv': No such file or directory
+END
+
+printf 'layer,name,count\n0,a,10\n2,b,0\n' >bad.csv
+policy badtable.yaml -t 'layers: bad.csv' 'format: e4m3'
+stopped 'a bad layer table' badtable.yaml <<'END'
+apsmpi: bad.csv:3:1: layer index 2 out of order: expected 1
+apsmpi: bad.csv:3:5: count must be above 0
+END
+
+ranks=1
+stopped 'a missing policy on one rank alone' missing.yaml <<'END'
+apsmpi: missing.yaml: No such file or directory
+END
+
+# Without MPI_Init the first call finds it.
+job 2 APSMPI_POLICY=missing.yaml "$probe" sessions
+check 'a missing policy under the sessions model stops the job' failed
+check '... before the first sum' not has out sums
+check '... said once' lines 1 err 'apsmpi: missing.yaml: No such file'
+
+# --- APSMPI_ON_ERROR ----------------------------------------------------------
+
+native 2 $digits --epochs 1
+cp out native
+
+job 2 APSMPI_POLICY=several.yaml APSMPI_ON_ERROR=pass $digits --epochs 1
+check 'APSMPI_ON_ERROR=pass goes on' status_is 0
+check '... with the native result' cmp native out
+check '... and the errors' lines 5 err 'apsmpi: several.yaml:'
+check '... and one warning' lines 1 err \
+    'every call passes through (APSMPI_ON_ERROR=pass)'
+check '... and no rewritten call' rewritten 0
+
+job 2 APSMPI_POLICY=several.yaml APSMPI_ENABLE=off $digits --epochs 1
+check 'APSMPI_ENABLE=off does not look at the policy' cmp native out
+
+policy good.yaml 'format: e4m3, scale: aps'
+job 2 APSMPI_POLICY=good.yaml APSMPI_LOG=low.csv $digits --epochs 1
+cp out low
+
+job 2 APSMPI_POLICY=good.yaml APSMPI_ON_ERROR=maybe $digits --epochs 1
+check 'a bad APSMPI_ON_ERROR stops the job' failed
+check '... before it trains' empty out
+check '... with what was expected' lines 1 err \
+    "APSMPI_ON_ERROR='maybe': expected stop|pass"
+
+for assignment in APSMPI_SUMMARY=yes APSMPI_ENABLE=1 APSMPI_CPU=fast \
+    APSMPI_TEST_NODES=two; do
+    job 2 APSMPI_POLICY=good.yaml $assignment $digits --epochs 1
+    check "$assignment stops the job" failed
+    check '... before it trains' empty out
+    check '... with what was expected' lines 1 err ': expected '
+done
+
+# --- unknown variables --------------------------------------------------------
+
+job 3 APSMPI_POLICY=good.yaml APSMPI_POLCY=x APSMPI_XYZZY=1 $digits --epochs 1
+check 'unknown variables are no obstacle' trained
+check '... but named, with the nearest that exists' lines 1 err \
+    "apsmpi: unknown variable APSMPI_POLCY; did you mean 'APSMPI_POLICY'?"
+check '... if one is near' lines 1 err 'unknown variable APSMPI_XYZZY'
+
+# --- ranks that differ --------------------------------------------------------
+
+# differing ASSIGNMENT: job of two ranks under good.yaml, rank 1 with another
+# environment
+differing()
+{
+    # shellcheck disable=SC2016 # for the inner shell
+    job 2 APSMPI_POLICY=good.yaml OTHER="$1" sh -c \
+        '[ "$PMI_RANK" != 1 ] || export "$OTHER"; exec "$@"' sh \
+        $digits --epochs 1
+}
+
+differing APSMPI_POLICY=missing.yaml
+check 'a rank that has no policy file gets it from rank 0' cmp low out
+check '... and nothing is said' equal "$(wc -l <err)" 1
+differing APSMPI_POLICY=
+check 'a rank without APSMPI_POLICY, too' cmp low out
+differing APSMPI_SUMMARY=off
+check 'a rank with another APSMPI_SUMMARY is like the others' cmp low out
+
+policy second.yaml 'format: e5m2'
+for other in APSMPI_POLICY=second.yaml APSMPI_POLICY=several.yaml \
+    APSMPI_ENABLE=off APSMPI_TEST_NODES=2 APSMPI_ON_ERROR=pass; do
+    differing $other
+    check "$other on rank 1 alone: the calls pass through" cmp native out
+    check '... said once' lines 1 err \
+        'unlike rank 0: every call passes through'
+    check '... with the rank' has err 'rank 1 '
+done
+
+# --- the log ------------------------------------------------------------------
+
+# without_log NAME PATH CAUSE
+without_log()
+{
+    job 2 APSMPI_POLICY=good.yaml APSMPI_LOG="$2" $digits --epochs 1
+    check "$1: the training goes on" status_is 0
+    check '... with the same result' cmp low out
+    check '... and one warning' lines 1 err "apsmpi: rank 0: $2: $3"
+    check '... besides the summary' equal "$(wc -l <err)" 2
+}
+
+without_log 'a log in a folder that does not exist' none/log.csv \
+    'cannot open the log: No such file or directory; going on without a log'
+without_log 'a folder as log' directory.yaml 'cannot open the log: '
+without_log 'a full disk' /dev/full \
+    'cannot write the log: No space left on device; going on without a log'
+
+sed 's/^/x/' several.yaml >foreign.csv
+cp foreign.csv copy.csv
+job 2 APSMPI_POLICY=good.yaml APSMPI_LOG=foreign.csv $digits --epochs 1
+check 'a foreign file as log is left alone' cmp foreign.csv copy.csv
+check '... with one warning' lines 1 err \
+    'foreign.csv:1: not a round-off log of this version: left alone'
+check '... and the same result' cmp low out
+
+# A disk that becomes full in the middle: a limit on the size of files, and a log
+# that has almost reached it (it has a large hole). MPI's own files are smaller.
+policy every.yaml -t 'log: {file: large.csv, every: 1}' \
+    'format: e4m3, scale: aps'
+sed -n '/^time,/p' low.csv >large.csv
+dd if=/dev/zero of=large.csv bs=1 count=0 seek=1073739824 2>/dev/null
+# shellcheck disable=SC2016 # for the inner shell
+job 2 APSMPI_POLICY=every.yaml sh -c \
+    'trap "" XFSZ; ulimit -f 2097152; exec "$@"' sh $digits --epochs 1
+check 'a log that cannot grow: the training goes on' cmp low out
+check '... with one warning' lines 1 err \
+    'large.csv: cannot write the log: File too large; going on without a log'
+
+finish

@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Fortran programs: their calls arrive through MPI's bindings, if at all.
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+policy aps.yaml 'format: e4m3, scale: aps-tight'
+
+# The compiler that stands beside mpicc, or $FC.
+cat >trial.f90 <<'END'
+program trial
+    use mpi
+    integer :: ierror
+    call MPI_Init(ierror)
+    call MPI_Finalize(ierror)
+end program
+END
+compiler=
+for candidate in ${FC:-} "$(echo "$MPICC" | sed 's/mpicc/mpifort/')" \
+    "$(echo "$MPICC" | sed 's/mpicc/mpif90/')" mpif90.mpich; do
+    command -v "$candidate" >/dev/null &&
+        "$candidate" -o trial trial.f90 >reason 2>&1 &&
+        compiler=$candidate && break
+done
+[ -n "$compiler" ] || skip_all "no Fortran compiler for MPI: \
+$(tail -n 1 reason 2>/dev/null)"
+diag "compiled by $compiler"
+
+for program in sums_mpif sums sums_f08; do
+    if ! "$compiler" -o $program "$top_srcdir/tests/e2e/$program.f90" \
+        >reason 2>&1; then
+        skip $program "does not compile: $(tail -n 1 reason)"
+        continue
+    fi
+    native 2 ./$program
+    check "$program works without us" has out 'right T'
+    for ranks in 2 3; do
+        job $ranks APSMPI_POLICY=aps.yaml ./$program
+        check "$program on $ranks ranks" has out 'right T'
+        if [ $program = sums_f08 ]; then
+            # MPICH's mpi_f08 may call PMPI itself, which nobody sees.
+            check '... without trouble' status_is 0
+            diag "mpi_f08: $(cat err)"
+        else
+            check '... has all four calls rewritten' rewritten 4
+        fi
+    done
+done
+
+finish

@@ -1,0 +1,205 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Matrix products of unmodified programs with libapsgemm.so preloaded.
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+gemm=$top_builddir/.libs/libapsgemm.so
+product=$top_builddir/tests/e2e/product
+
+# gemm_policy FILE SETTING: a policy that speaks of products alone
+gemm_policy()
+{
+    printf 'version: 1\ngemm: {%s}\n' "$2" >"$1"
+}
+
+# multiply [VARIABLE=VALUE...] PROGRAM...
+multiply()
+{
+    timed env LD_PRELOAD="$gemm" "$@"
+}
+
+gemm_policy e5m2.yaml 'format: e5m2, accumulator: e8m23'
+gemm_policy bf16.yaml 'format: bf16'
+gemm_policy fp32.yaml 'format: fp32'
+gemm_policy bad.yaml 'format: e5m2, acumulator: fp32'
+policy rules.yaml 'format: e5m2'
+
+# Of the products, 15 and 18 are ties in e5m2 and become 16, and 21 becomes 20:
+# the sums are 5 + 14, 6 + 16, 16 + 28, 16 + 32, and with A transposed 5 + 20,
+# 6 + 24, 10 + 28, 12 + 32, twice and added to the first.
+exact='19 22 43 50
+71 82 119 138'
+in_e5m2='19 22 44 48
+69 82 120 136'
+
+# --- a program of its own -----------------------------------------------------
+
+for how in fortran rows columns; do
+    symbol=cblas_sgemm
+    [ $how != fortran ] || symbol=sgemm_
+
+    timed "$product" $how
+    check "$how: without us" equal "$(cat out)" "$exact"
+    multiply "$product" $how
+    check '... without a policy it is left alone' equal "$(cat out)" "$exact"
+    check '... by the next BLAS' lines 2 err "blas: $symbol"
+    multiply APSMPI_POLICY=e5m2.yaml "$product" $how
+    check '... with one products are rounded' equal "$(cat out)" "$in_e5m2"
+    check '... and the next BLAS sees nothing' empty err
+    multiply APSMPI_POLICY=bf16.yaml "$product" $how
+    check '... in the format of the policy' equal "$(cat out)" "$exact"
+    check '... by us' empty err
+done
+
+for case in 'fp32: APSMPI_POLICY=fp32.yaml' \
+    'no section: APSMPI_POLICY=rules.yaml' \
+    'off: APSMPI_POLICY=e5m2.yaml APSMPI_ENABLE=off'; do
+    # shellcheck disable=SC2086 # variables, one or two
+    multiply ${case#*:} "$product" rows
+    check "${case%%:*}: left alone" equal "$(cat out)" "$exact"
+    check '... by the next BLAS' lines 2 err 'blas: cblas_sgemm'
+done
+
+multiply APSMPI_POLICY=e5m2.yaml "$product" bad
+check 'bad arguments are left to the BLAS' lines 1 err 'blas: xerbla'
+check '... and nothing is written' equal "$(cat out)" '0 0 0 0'
+
+# --- a bad policy -------------------------------------------------------------
+
+multiply APSMPI_POLICY=bad.yaml "$product" rows
+check 'a bad policy stops the program' failed
+check '... before it computes anything' empty out
+check '... says where and why' lines 1 err \
+    "bad.yaml:2:22: unknown key 'acumulator'; did you mean 'accumulator'?"
+multiply APSMPI_POLICY=missing.yaml "$product" rows
+check 'so does one that is missing' failed
+multiply APSMPI_POLICY=bad.yaml APSMPI_ON_ERROR=pass "$product" rows
+check '... or is passed over' equal "$(cat out)" "$exact"
+check '... with a word' lines 1 err 'matrix products are left as they are'
+multiply APSMPI_POLICY=missing.yaml ls /
+check 'programs that never multiply never read it' status_is 0
+check '... and nothing is said' empty err
+
+# --- check and explain --------------------------------------------------------
+
+gemm_policy kahan.yaml 'format: e5m10, accumulator: e8m23, kahan: on'
+timed "$apsmpi" check kahan.yaml fp32.yaml
+check 'check shows it' has out 'gemm: products e5m10, sums e8m23 (kahan)'
+check '... and fp32' has out 'gemm: native (format: fp32)'
+timed "$apsmpi" explain kahan.yaml
+check 'explain shows it' has out 'gemm: products e5m10, sums e8m23 (kahan)'
+check '... and that there is no rule' has out 'No rules'
+
+# refused SETTING CAUSE
+refused()
+{
+    gemm_policy refused.yaml "$1"
+    timed "$apsmpi" check refused.yaml
+    check "refused: {$1}" status_is 1
+    check '... with its cause' has err "refused.yaml:2:$2"
+}
+refused '' "1: 'gemm' has no 'format'"
+refused 'kahan: on' "1: 'gemm' has no 'format'"
+refused 'format: e9m2' "16: format 'e9m2': exponent bits must be 1 to 8"
+refused 'format: e5m2, kahan: maybe' \
+    "29: 'kahan' must be on or off, not 'maybe'"
+refused 'format: fp32, kahan: on' "22: 'kahan' contradicts format: fp32"
+refused 'format: e5m2, accumulator: e5m24' \
+    "35: format 'e5m24': mantissa bits must be 0 to 23"
+
+# --- the reference BLAS -------------------------------------------------------
+
+if $CC -o with-blas "$top_srcdir/tests/e2e/product.c" -lblas 2>said ||
+    $CC -o with-blas "$top_srcdir/tests/e2e/product.c" -lcblas -lblas 2>said
+then
+    for how in fortran rows columns; do
+        multiply APSMPI_POLICY=e5m2.yaml ./with-blas $how
+        check "libblas, $how" equal "$(cat out)" "$in_e5m2"
+        multiply ./with-blas $how
+        check '... left alone' equal "$(cat out)" "$exact"
+    done
+    multiply APSMPI_POLICY=e5m2.yaml ./with-blas bad
+    check '... and its message for bad arguments' grep -qi 'lda\|parameter' \
+        out err
+else
+    skip 'the reference BLAS' 'no libblas to link with'
+fi
+
+# --- numpy --------------------------------------------------------------------
+
+# Products with every operation rounded, one element after the other; numpy's
+# float16 is e5m10.
+cat >numpy-product.py <<'END'
+import sys
+import numpy as np
+
+f32, f16 = np.float32, np.float16
+accumulator, kahan = sys.argv[1], sys.argv[2] == "on"
+rng = np.random.default_rng(1)
+a = rng.standard_normal((9, 50)).astype(f32)
+b = rng.standard_normal((50, 21)).astype(f32)
+
+def q(x):
+    return f32(f16(x))
+
+def r(x):
+    return f32(x) if accumulator == "e8m23" else q(x)
+
+def emulated(a, b):
+    out = np.zeros((a.shape[0], b.shape[1]), f32)
+    for i, j in np.ndindex(*out.shape):
+        s = c = f32(0)
+        for k in range(a.shape[1]):
+            x = q(q(a[i, k]) * q(b[k, j]))
+            if kahan:
+                y = r(x - c)
+                t = r(s + y)
+                c = r(r(t - s) - y)
+                s = t
+            else:
+                s = r(s + x)
+        out[i, j] = s
+    return out
+
+plain = (a.astype(np.float64) @ b.astype(np.float64)).astype(f32)
+want = emulated(a, b)
+got = {
+    "matmul": a @ b,
+    "dot": np.dot(a, b),
+    "transposed": (np.ascontiguousarray(b.T) @ np.ascontiguousarray(a.T)).T,
+    "views": np.asfortranarray(a) @ np.asfortranarray(b),
+    "slices": np.pad(a, 3)[3:-3, 3:-3] @ np.pad(b, 2)[2:-2, 2:-2],
+}
+for name, x in got.items():
+    print(name, "emulated" if x.tobytes() == want.tobytes() else
+          "plain" if np.allclose(x, plain, rtol=1e-5, atol=1e-5) else "?")
+END
+if "$PYTHON3" -c 'import numpy' 2>/dev/null; then
+    for case in 'e5m10 off' 'e5m10 on' 'e8m23 off' 'e8m23 on'; do
+        # shellcheck disable=SC2086 # two words
+        set -- $case
+        gemm_policy numpy.yaml "format: e5m10, accumulator: $1, kahan: $2"
+        multiply APSMPI_POLICY=numpy.yaml "$PYTHON3" numpy-product.py "$@"
+        check "numpy, sums in $1, kahan $2: as emulated" lines 5 out emulated
+    done
+    multiply "$PYTHON3" numpy-product.py e5m10 off
+    check '... and left alone without a policy' lines 5 out plain
+    multiply APSMPI_POLICY=missing.yaml "$PYTHON3" numpy-product.py e5m10 off
+    check '... and stopped by a bad one' failed
+    check '... before it prints anything' empty out
+else
+    skip 'numpy' "$PYTHON3 has no numpy"
+fi
+
+# --- from inside --------------------------------------------------------------
+
+if command -v nm >/dev/null; then
+    nm -D --defined-only "$gemm" | awk '{ print $NF }' >exported
+    check 'only names of BLAS are exported' not grep -v sgemm exported
+    nm -D "$gemm" | awk '{ print $NF }' >all
+    check 'libyaml is neither exported nor needed' not grep yaml_ all
+else
+    skip 'exported names' 'no nm'
+fi
+
+finish

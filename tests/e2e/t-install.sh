@@ -1,0 +1,129 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# make install: everything in its place, and a program that uses libaps.
+# shellcheck disable=SC2046,SC2086 # flags are lists of words
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+dest=$tmp/dest
+# The make that runs the tests hands down its own options.
+limit=300
+timed env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES \
+    ${MAKE:-make} -C "$top_builddir" install DESTDIR="$dest"
+check 'make install' status_is 0
+[ "$status" -eq 0 ] || finish
+
+# where NAME: the one installed file of that name
+where()
+{
+    find "$dest" -name "$1" ! -type d | head -n 1
+}
+
+# in_place NAME FOLDER: it is there, in a folder that ends in that
+in_place()
+{
+    found=$(where "$1")
+    echo "$1 is '$found', not in $2"
+    case $found in
+    *"$2/$1") test -s "$found" ;;
+    *) false ;;
+    esac
+}
+
+for name in libapsmpi.so libaps.so; do
+    check "$name" test -s "$(where $name)"
+done
+check 'aps.h' in_place aps.h include
+check 'libaps.pc' in_place libaps.pc pkgconfig
+for name in apsmpi apsmpi-run apsmpi-report; do
+    check "$name" in_place $name bin
+    check '... can be executed' test -x "$(where $name)"
+done
+for file in "$top_srcdir"/config/policies/*.yaml; do
+    check "policy $(basename "$file")" in_place "$(basename "$file")" policies
+done
+for file in "$top_srcdir"/config/layers/*.csv; do
+    check "table $(basename "$file")" in_place "$(basename "$file")" layers
+done
+check 'the manual page' in_place apsmpi.1 man1
+check 'no test program is installed' equal \
+    "$(where probe)$(where digits)$(where 'counter.*')$(where 'libtap*')" ''
+check 'no internal library is installed' equal \
+    "$(where 'libcore*')$(where 'libpolicy*')" ''
+
+# --- what was installed works -------------------------------------------------
+
+bin=$(dirname "$(where apsmpi)")
+policies=$(dirname "$(where resnet50.yaml)")
+timed "$bin/apsmpi" check "$policies"/*.yaml
+check 'the installed policies are right' status_is 0
+check '... without warnings' empty err
+timed "$bin/apsmpi" explain "$policies/resnet50.yaml"
+check '... and find the installed layer tables' has out layer4
+timed "$PYTHON3" "$bin/apsmpi-report" --help
+check 'the installed apsmpi-report starts' status_is 0
+check 'the installed apsmpi-run names the installed library' \
+    grep -x "library=$(where libapsmpi.so | sed "s,^$dest,,")" \
+    "$(where apsmpi-run)"
+policy good.yaml 'format: e4m3'
+timed "$bin/apsmpi-run" --library "$(where libapsmpi.so)" -p good.yaml \
+    $MPIEXEC -n 2 "$probe" sums 2
+check '... and starts a job with it' rewritten 2
+policy bad.yaml 'format: e9m9'
+timed "$bin/apsmpi-run" --library "$(where libapsmpi.so)" -p bad.yaml \
+    $MPIEXEC -n 2 "$probe" sums 2
+check '... after a check of the policy' status_is 2
+
+# --- a program that uses libaps -----------------------------------------------
+
+cat >consumer.c <<'END'
+#include <aps.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    struct aps_format format;
+    struct aps_error error;
+
+    if (aps_format_parse(argc > 1 ? argv[1] : "e5m2", &format, &error) < 0) {
+        printf("%s\n", error.text);
+        return 1;
+    }
+    printf("%s %d %g %g\n", format.name, format.width,
+           (double)aps_format_max(&format), (double)aps_cast(&format, 3.3f));
+    return 0;
+}
+END
+
+PKG_CONFIG_PATH=$(dirname "$(where libaps.pc)")
+PKG_CONFIG_SYSROOT_DIR=$dest
+export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
+if ! command -v pkg-config >/dev/null; then
+    skip 'a consumer of libaps' 'no pkg-config'
+    finish
+fi
+check 'pkg-config knows the version' equal \
+    "$(pkg-config --modversion libaps)" "$PACKAGE_VERSION"
+timed $CC -Wall -Wextra -Werror -o consumer consumer.c \
+    $(pkg-config --cflags --libs libaps)
+check 'a consumer compiles and links' status_is 0
+lib=$(dirname "$(where libaps.so)")
+timed env LD_LIBRARY_PATH="$lib" ./consumer e5m2
+check '... casts to e5m2' equal "$(cat out)" 'e5m2 8 57344 3.5'
+timed env LD_LIBRARY_PATH="$lib" ./consumer e4m3
+check '... and to e4m3' equal "$(cat out)" 'e4m3 8 240 3.25'
+timed env LD_LIBRARY_PATH="$lib" ./consumer e9m9
+check '... and is told of a bad format' status_is 1
+check '... with the reason' has out 'exponent bits'
+timed $CC -c -Wall -Wextra -Wpedantic -std=c99 -Werror -o c99.o consumer.c \
+    $(pkg-config --cflags libaps)
+check 'aps.h is plain C99' status_is 0
+if command -v readelf >/dev/null; then
+    readelf -d "$lib/libaps.so" >dynamic
+    check 'libaps needs no MPI' not grep -E 'mpi|hwloc|yaml' dynamic
+fi
+if command -v nm >/dev/null; then
+    nm -D --defined-only "$lib/libaps.so" | awk '{ print $NF }' >exported
+    check 'libaps exports aps_ names alone' not grep -v '^aps_' exported
+fi
+
+finish

@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The log outlives the job: whatever way it ends, there are whole rows, and
+# apsmpi-report reads them. A second job appends.
+# shellcheck disable=SC2086 # $digits is a command with arguments
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+policy every.yaml -t 'log: {file: unused.csv, every: 1}' \
+    'format: e4m3, scale: aps'
+
+# readable LOG: whole, and apsmpi-report agrees
+readable()
+{
+    check "... $(column step "$1" | wc -l) rows are whole" whole_log "$1"
+    check '... under one header' lines 1 "$1" time,comm,step
+    check '... which apsmpi-report reads without complaint' \
+        reads_without_complaint "$1"
+}
+
+reads_without_complaint()
+{
+    "$PYTHON3" "$report" "$1" >table 2>complaints && empty complaints &&
+        has table e4m3
+}
+
+# --- the job ends by itself ---------------------------------------------------
+
+for how in kill abort exit; do
+    job 3 APSMPI_POLICY=every.yaml APSMPI_LOG=$how.csv "$probe" $how 100
+    check "$how: the job fails" failed
+    check '... after 100 sums' test "$(column step $how.csv | wc -l)" -ge 100
+    readable $how.csv
+done
+
+# --- the job is killed --------------------------------------------------------
+
+# start LOG: an endless job in the background; its process ids go to mpiexec.pid
+# and rank.0 ...
+start()
+{
+    # shellcheck disable=SC2016 # for the inner shell
+    LOG=$1 sh -c 'echo $$ >mpiexec.pid; exec "$@"' sh \
+        $MPIEXEC -n 3 env LD_PRELOAD="$sanitizer$library" APSMPI_POLICY=every.yaml \
+        APSMPI_LOG="$1" sh -c 'echo $$ >rank.$PMI_RANK; exec "$@"' sh \
+        "$probe" endless 50 </dev/null >out 2>err &
+    background=$!
+    wait_for grep -q 'so far' out
+}
+
+# wait_for COMMAND...: until it succeeds, for half a minute at most
+wait_for()
+{
+    tries=0
+    until "$@" 2>/dev/null || [ $tries -ge 300 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+}
+
+gone()
+{
+    for file in rank.0 rank.1 rank.2; do
+        ! kill -0 "$(cat $file)" 2>/dev/null || return 1
+    done
+}
+
+clean_up()
+{
+    status=0
+    wait_for gone
+    check '... all ranks end' gone
+    for file in rank.0 rank.1 rank.2; do
+        ! gone && kill -KILL "$(cat $file)" 2>/dev/null
+    done
+    wait $background 2>/dev/null || status=$?
+    check '... and the job has failed' test $status -ne 0
+    check '... no shared memory is left' not ls \
+        "/dev/shm/apsmpi-$(cat rank.0)"-*
+}
+
+start rank.csv
+kill -KILL "$(cat rank.1)"
+diag 'one rank is killed'
+clean_up
+readable rank.csv
+
+start first.csv
+kill -KILL "$(cat rank.0)"
+diag 'rank 0, which writes the log, is killed'
+clean_up
+readable first.csv
+
+start mpiexec.csv
+kill -KILL "$(cat mpiexec.pid)"
+diag 'mpiexec is killed'
+clean_up
+readable mpiexec.csv
+
+start term.csv
+kill -TERM "$(cat mpiexec.pid)"
+diag 'mpiexec is terminated'
+clean_up
+readable term.csv
+
+# --- a second job -------------------------------------------------------------
+
+rows=$(column step kill.csv | wc -l)
+job 2 APSMPI_POLICY=every.yaml APSMPI_LOG=kill.csv $digits --epochs 1
+check 'a second job' trained
+check '... appends to the log of the first' equal \
+    "$(column step kill.csv | wc -l)" $((rows + 66))
+readable kill.csv
+
+# A full disk or a crash of the machine may leave half a row behind.
+job 2 APSMPI_POLICY=every.yaml APSMPI_LOG=whole.csv "$probe" sums 2
+dd if=whole.csv of=cut.csv bs=1 count=$(($(wc -c <whole.csv) - 20)) 2>/dev/null
+job 2 APSMPI_POLICY=every.yaml APSMPI_LOG=cut.csv "$probe" sums 2
+check 'half a row at the end of a log' rewritten 2
+sed '3d' cut.csv >rest.csv
+check '... spoils no other row' whole_log rest.csv
+check '... of which there are three' equal "$(column step rest.csv | wc -l)" 3
+timed "$PYTHON3" "$report" cut.csv
+check '... and apsmpi-report names it' lines 1 err cut.csv:3:
+
+printf '%s\n' 'version: 1' 'min_count: 1' 'log: {file: relative.csv, every: 1}' \
+    'rules: [{format: e4m3, scale: aps}]' >relative.yaml
+mkdir elsewhere
+job 2 APSMPI_POLICY="$tmp/relative.yaml" sh -c 'cd elsewhere && exec "$@"' sh \
+    "$probe" sums 3
+# shellcheck disable=SC2012 # known names
+diag "a relative log stands in: $(ls relative.csv elsewhere/relative.csv \
+    2>/dev/null)"
+check 'a relative name of a log gives one log' test \
+    "$(find . -name relative.csv | wc -l)" -eq 1
+
+# Quotes and commas in a layer's name.
+cat >names.csv <<'END'
+layer,name,count
+0,"a ""fine"", layer",4096
+END
+policy names.yaml -t 'layers: names.csv' \
+    -t 'log: {file: quoted.csv, every: 1}' 'format: e4m3'
+job 2 APSMPI_POLICY=names.yaml "$probe" sums 3
+check 'a name with commas and quotes is quoted in the log' \
+    lines 3 quoted.csv '"a ""fine"", layer"'
+check '... and read by apsmpi-report' reads_without_complaint quoted.csv
+check '... as it was' has table 'a "fine", layer'
+
+finish

@@ -1,0 +1,129 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The library in processes that it was not meant for, beside other libraries,
+# and from inside.
+# shellcheck disable=SC2086 # $digits is a command with arguments
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+policy aps.yaml 'format: e4m3, scale: aps'
+policy fp32.yaml 'format: fp32'
+counter=$top_builddir/tests/e2e/.libs/counter.so
+
+# --- no MPI -------------------------------------------------------------------
+
+# same_with_us NAME COMMAND...
+same_with_us()
+{
+    name=$1
+    shift
+    timed "$@"
+    cp out out.without
+    cp err err.without
+    without=$status
+    timed env LD_PRELOAD="$sanitizer$library" APSMPI_POLICY=missing.yaml "$@"
+    check "$name works" status_is "$without"
+    check '... prints the same' cmp out.without out
+    check '... and nothing else' cmp err.without err
+}
+
+same_with_us ls ls /
+# shellcheck disable=SC2016 # for the inner shell
+same_with_us 'a shell' sh -c 'echo $((1 + 1)); ls /nonexistent; exit 3'
+same_with_us 'Python' "$PYTHON3" -c 'import os, sys; print(sys.byteorder)'
+same_with_us 'a pipeline' sh -c 'yes | head -n 3 | sort'
+
+# --- MPI ----------------------------------------------------------------------
+
+job 2 APSMPI_POLICY=aps.yaml "$probe" nothing
+check 'a program that never reduces' status_is 0
+check '... prints what it prints' equal "$(cat out)" nothing
+
+job 2 "$probe" nothing
+check '... and without a policy nothing is said' empty err
+
+job 2 APSMPI_POLICY=aps.yaml "$probe" threads 50
+check 'MPI_Init_thread and three threads at a time' lines 3 out '50 sums right'
+check '... are seen' rewritten 150
+
+job 2 APSMPI_POLICY=missing.yaml "$probe" threads 3
+check '... and stops the job for a bad policy' failed
+check '... before it does anything' empty out
+
+job 3 APSMPI_POLICY=aps.yaml "$probe" children
+check 'children of the ranks' status_is 0
+check '... print what they print' lines 3 out 'child 42'
+check '... and the ranks go on' lines 1 out '2 sums right'
+check '... rewritten' rewritten 2
+check '... and only the ranks say something' equal "$(wc -l <err)" 1
+
+# More than there are context ids, and slow on a busy machine.
+limit=240
+job 2 APSMPI_POLICY=aps.yaml "$probe" communicators 2500
+check '2500 communicators, one after the other, are all right' \
+    lines 2500 out '1 sums right'
+check '... and rewritten' rewritten 2500
+limit=60
+
+job 2 APSMPI_POLICY=aps.yaml "$probe" sessions
+if grep -q 'no sessions' out; then
+    skip 'sessions' 'this MPI has none'
+else
+    check 'sessions work' lines 1 out '3 sums right'
+    check '... without a word of trouble' not has err cannot
+fi
+
+job 1 APSMPI_POLICY=aps.yaml "$probe" sums 3
+check 'one rank' lines 1 out '3 sums right'
+
+timed env LD_PRELOAD="$sanitizer$library" APSMPI_POLICY="$tmp/aps.yaml" "$probe" sums 3
+check 'a rank without mpiexec' lines 1 out '3 sums right'
+
+# shellcheck disable=SC2086 # MPIEXEC may carry options
+timed env LD_PRELOAD="$sanitizer$library" APSMPI_POLICY="$tmp/aps.yaml" \
+    $MPIEXEC -n 2 "$probe" sums 3
+check 'mpiexec with the library preloaded into itself' rewritten 3
+check '... and nothing else said' equal "$(wc -l <err)" 1
+
+policy log.yaml -t 'log: {file: halves.csv, every: 1}' 'format: e4m3'
+job 4 APSMPI_POLICY=log.yaml "$probe" halves 5
+check 'two halves of the ranks' lines 1 out '5 sums right'
+check '... write one log' whole_log halves.csv
+check '... with one header' lines 1 halves.csv time,comm,step
+check '... and the rows of both' equal "$(column step halves.csv | wc -l)" 10
+
+# --- a profiler behind us -----------------------------------------------------
+
+both="$sanitizer$library:$counter"
+job 2 LD_PRELOAD="$both" APSMPI_DISCOVERY=off "$probe" sums 5
+check 'a profiler behind us sees what passes through' \
+    lines 1 err 'counter: 5 calls'
+job 2 LD_PRELOAD="$both" APSMPI_POLICY=fp32.yaml $digits --epochs 1
+check '... as a policy of fp32 leaves it' lines 1 err 'counter: 70 calls'
+job 2 LD_PRELOAD="$both" APSMPI_POLICY=aps.yaml $digits --epochs 1
+check '... and not what is rewritten' lines 1 err 'counter: 4 calls'
+check '... nor our own traffic' rewritten 66
+
+# --- from inside --------------------------------------------------------------
+
+if command -v nm >/dev/null; then
+    nm -D --defined-only "$library" | awk '{ print $NF }' | sort >exported
+    check 'only names of MPI are exported' not grep -v '^MPI_' exported
+    check '... among them MPI_Allreduce' grep -x MPI_Allreduce exported
+    nm -D "$library" | awk '{ print $NF }' >all
+    check 'libyaml is neither exported nor needed' not grep yaml_ all
+else
+    skip 'exported names' 'no nm'
+fi
+if command -v readelf >/dev/null; then
+    readelf -d "$library" | grep NEEDED >needed
+    check 'MPICH is needed' grep libmpich needed
+    check '... and no libyaml' not grep yaml needed
+    check '... and no CUDA' not grep -i cuda needed
+    readelf -dW "$library" >dynamic
+    check 'no run path and no text relocations' \
+        not grep -E 'RPATH|RUNPATH|TEXTREL' dynamic
+else
+    skip 'needed libraries' 'no readelf'
+fi
+
+finish

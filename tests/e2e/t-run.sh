@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# apsmpi-run: what it starts, and what it refuses to start.
+# shellcheck disable=SC2086 # $digits is a command with arguments
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+script=$top_builddir/scripts/apsmpi-run
+
+# run ARGUMENTS...: apsmpi-run of the build tree
+run()
+{
+    timed "$script" --library "$library" "$@"
+}
+
+policy good.yaml 'format: e4m3, scale: aps'
+policy bad.yaml 'format: e9m9'
+
+# --- how it is called ---------------------------------------------------------
+
+timed "$script" --help
+check '--help' status_is 0
+check '... shows the usage' has out 'usage: apsmpi-run'
+timed "$script" --version
+check '--version' equal "$(cat out)" "apsmpi-run $PACKAGE_VERSION"
+
+run
+check 'without a command it shows the usage' has err 'usage: apsmpi-run'
+check '... and fails' status_is 2
+run $MPIEXEC
+check 'without a program, too' status_is 2
+run --polcy good.yaml $MPIEXEC -n 1 true
+check 'an unknown option is named' has err 'unknown option --polcy'
+check '... and fails' status_is 2
+run -p
+check 'an option without its value' has err '-p needs a value'
+check '... fails' status_is 2
+run no-such-mpiexec -n 1 true
+check 'an mpiexec that does not exist' has err 'no-such-mpiexec: no such command'
+check '... fails' status_is 2
+timed "$script" --library ./none.so $MPIEXEC -n 1 true
+check 'a library that does not exist' has err 'cannot read ./none.so'
+check '... fails' status_is 2
+
+# --- what it starts -----------------------------------------------------------
+
+run --dry-run mpiexec.none -n 2 ./train
+check 'a dry run needs a command that exists' status_is 2
+run --dry-run $MPIEXEC -n 2 ./train --epochs 3
+check 'a dry run prints the command' equal "$(cat out)" \
+    "$MPIEXEC -genv LD_PRELOAD $library -n 2 ./train --epochs 3"
+run -n -p good.yaml -l log.csv -q --on-error pass $MPIEXEC -n 2 ./train
+check '... with all options' equal "$(cat out)" \
+    "$MPIEXEC -genv LD_PRELOAD $library -genv APSMPI_POLICY $tmp/good.yaml \
+-genv APSMPI_LOG log.csv -genv APSMPI_SUMMARY off \
+-genv APSMPI_ON_ERROR pass -n 2 ./train"
+LD_PRELOAD=$top_builddir/tests/e2e/.libs/counter.so
+export LD_PRELOAD
+run -n $MPIEXEC -n 1 ./train
+unset LD_PRELOAD
+check 'another library stays preloaded, behind ours' has out \
+    "LD_PRELOAD $library:$top_builddir/tests/e2e/.libs/counter.so -n 1"
+
+# --- running ------------------------------------------------------------------
+
+run -p good.yaml -l log.csv $MPIEXEC -n 2 $digits --epochs 1
+check 'a job' trained
+check '... is rewritten' rewritten 66
+check '... by this policy' equal "$(distinct format log.csv)" e4m3
+run -q -p good.yaml $MPIEXEC -n 2 $digits --epochs 1
+check '--quiet' empty err
+check '... runs the same job' trained
+run -- $MPIEXEC -n 2 $digits --epochs 1
+check 'without a policy: discovery' lines 1 err 'none rewritten (no policy)'
+
+mkdir 'a folder'
+cp good.yaml 'a folder/our policy.yaml'
+run -p 'a folder/our policy.yaml' -l 'a folder/log.csv' $MPIEXEC -n 2 \
+    $digits --epochs 1
+check 'names with blanks' rewritten 66
+check '... of the log, too' whole_log 'a folder/log.csv'
+
+run $MPIEXEC -n 2 $digits --nonsense
+check "the program's exit status is its own" status_is 2
+check '... with its message' has err "unknown argument '--nonsense'"
+
+# --- bad policies -------------------------------------------------------------
+
+run -p bad.yaml $MPIEXEC -n 2 $digits --epochs 1
+check 'a bad policy is not started' status_is 2
+check '... and said once' lines 1 err bad.yaml:4:
+check '... nothing trained' empty out
+run -p none.yaml $MPIEXEC -n 2 $digits --epochs 1
+check 'a missing policy is not started' status_is 2
+check '... and said once' lines 1 err 'none.yaml: No such file or directory'
+run -p bad.yaml --on-error pass $MPIEXEC -n 2 $digits --epochs 1
+check '--on-error pass starts it all the same' trained
+check '... with the errors' lines 1 err bad.yaml:4:
+check '... and no rewritten call' rewritten 0
+run --on-error never -p good.yaml $MPIEXEC -n 2 $digits --epochs 1
+check 'a wrong --on-error stops the job' failed
+check '... and says what was expected' lines 1 err 'expected stop|pass'
+
+finish

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests that take minutes, beside the ones of `make check`.
+EXTRA_PROGRAMS += tests/long/sweep
+tests_long_sweep_SOURCES = tests/long/sweep.c tests/unit/oracle.c \
+	tests/unit/oracle.h tests/unit/wire.h
+tests_long_sweep_CPPFLAGS = $(UNIT_CPPFLAGS) $(MPFR_CFLAGS)
+tests_long_sweep_LDADD = tests/libtap.la libcore.la $(MPFR_LIBS) -lm
+
+.PHONY: check-long
+if HAVE_MPFR
+check-long: tests/long/sweep tests/unit/cast
+	tests/long/sweep
+	APS_TEST_LONG=1 tests/unit/cast
+else
+check-long:
+	@echo "1..0 # SKIP the sweep's oracle needs MPFR"
+endif

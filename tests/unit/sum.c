@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sums in a format: every variant against the definition, element by element.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fenv.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "number/sum.h"
+#include "rounded.h"
+
+#define N_MAX 2100
+#define TERMS_MAX 33
+
+static float terms_of[TERMS_MAX][N_MAX + 1];
+static float expected[N_MAX], out[N_MAX + 2];
+
+static void fill(bool specials)
+{
+    for (size_t t = 0; t < TERMS_MAX; t++) {
+        for (size_t i = 0; i < N_MAX + 1; i++)
+            terms_of[t][i] = random_value(specials);
+    }
+}
+
+static void sum_by_definition(const struct aps_format *format, bool kahan,
+                              size_t terms, size_t n, const float *const x[])
+{
+    for (size_t i = 0; i < n; i++) {
+        float s = 0, c = 0;
+
+        for (size_t t = 0; t < terms; t++)
+            add_rounded(format, kahan, x[t][i], &s, &c);
+        expected[i] = s;
+    }
+}
+
+/* One kernel on one size, the arrays `offset` bytes off. */
+static bool agrees(aps_sum_fn kernel, const struct aps_format *format,
+                   bool kahan, size_t terms, size_t n, size_t first)
+{
+    const float *x[TERMS_MAX];
+
+    for (size_t t = 0; t < terms; t++)
+        x[t] = terms_of[t] + first;
+    sum_by_definition(format, kahan, terms, n, x);
+    memset(out, 0xa5, sizeof out);
+    kernel(format, kahan, terms, n, x, out + first);
+    return same_floats(out + first, expected, n) &&
+           aps_float_bits(out[first + n]) == 0xa5a5a5a5u;
+}
+
+static bool sizes_agree(aps_sum_fn kernel, const struct aps_format *format,
+                        bool kahan)
+{
+    static const size_t sizes[] = {0, 1, 15, 17, 1023, 1025, N_MAX};
+    static const size_t terms[] = {0, 1, 2, 7, TERMS_MAX};
+    bool pass = true;
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && pass; i++) {
+        for (size_t j = 0; j < sizeof terms / sizeof *terms && pass; j++)
+            pass = agrees(kernel, format, kahan, terms[j], sizes[i], 0);
+    }
+    return pass && agrees(kernel, format, kahan, 3, 100, 1);
+}
+
+static void test_variant(enum aps_cpu cpu)
+{
+    aps_sum_fn kernel = aps_sum_kernel(cpu);
+    bool plain = true, kahan = true;
+    char name[16];
+
+    if (!kernel) {
+        skip((int)(2 * FORMATS + 2), "this machine has no %s",
+             aps_cpu_name(cpu));
+        return;
+    }
+    for (size_t i = 0; i < FORMATS; i++) {
+        struct aps_format format = format_named(formats[i]);
+
+        fill(i % 2 == 0);
+        ok(sizes_agree(kernel, &format, false), "%s: ordered sums in %s",
+           aps_cpu_name(cpu), formats[i]);
+        ok(sizes_agree(kernel, &format, true), "%s: Kahan sums in %s",
+           aps_cpu_name(cpu), formats[i]);
+    }
+    fill(true);
+    for (int e = 1; e <= 8; e++) {
+        for (int m = 0; m <= 23; m++) {
+            snprintf(name, sizeof name, "e%dm%d", e, m);
+            struct aps_format format = format_named(name);
+
+            plain &= agrees(kernel, &format, false, 9, 211, 0);
+            kahan &= agrees(kernel, &format, true, 9, 211, 0);
+        }
+    }
+    ok(plain, "%s: ordered sums in all of the 192 formats", aps_cpu_name(cpu));
+    ok(kahan, "%s: Kahan sums in all of the 192 formats", aps_cpu_name(cpu));
+}
+
+/* 4096 ones in fp16: the plain sum stands still at 2048. */
+static void test_purpose(void)
+{
+    static const float *ones[4096];
+    static const float one = 1;
+    struct aps_format fp16 = format_named("fp16");
+    float sum = 0;
+
+    for (size_t t = 0; t < 4096; t++)
+        ones[t] = &one;
+    ok(aps_sum(&fp16, 4096, 1, ones, &sum, NULL) == 0 && sum == 2048,
+       "an ordered sum loses what is half a step");
+    ok(aps_sum_kahan(&fp16, 4096, 1, ones, &sum, NULL) == 0 && sum == 4096,
+       "... and a Kahan sum does not");
+}
+
+static void test_in_place(void)
+{
+    const float *x[3] = {terms_of[0], out, terms_of[2]};
+    struct aps_format format = format_named("e4m3");
+
+    fill(false);
+    memcpy(out, terms_of[1], N_MAX * sizeof *out);
+    sum_by_definition(&format, true, 3, N_MAX, x);
+    ok(aps_sum_kahan(&format, 3, N_MAX, x, out, NULL) == 0 &&
+           same_floats(out, expected, N_MAX),
+       "out may be one of the terms");
+}
+
+static void test_environment(void)
+{
+    const float *x[] = {terms_of[0], terms_of[1], terms_of[2]};
+    struct aps_format format = format_named("e8m23");
+
+    fill(true);
+    sum_by_definition(&format, false, 3, N_MAX, x);
+    fesetround(FE_UPWARD);
+    int rc = aps_sum(&format, 3, N_MAX, x, out, NULL);
+    int direction = fegetround();
+    fesetround(FE_TONEAREST);
+    ok(rc == 0 && same_floats(out, expected, N_MAX),
+       "the caller's rounding direction does not matter");
+    ok(direction == FE_UPWARD, "... and is left as it was");
+}
+
+static void refuse(const char *name, const struct aps_format *format,
+                   size_t terms, size_t n, const float *const x[], float *to,
+                   const char *text)
+{
+    struct aps_error error = {.text = ""};
+
+    out[0] = 42;
+    errno = 0;
+    ok(aps_sum(format, terms, n, x, to, &error) < 0 && errno == EINVAL &&
+           out[0] == 42,
+       "%s: refused, nothing written", name);
+    is(error.text, text, "... with its cause");
+}
+
+static void test_errors(void)
+{
+    struct aps_format format = format_named("e5m2"), bad = format;
+    const float *x[2] = {terms_of[0], NULL};
+
+    bad.exponent_bits = 9;
+    refuse("no format", NULL, 1, 1, x, out, "aps_sum: format is NULL");
+    refuse("a bad format", &bad, 1, 1, x, out,
+           "aps_sum: format is no format that aps_format_parse made "
+           "(9 exponent bits, 2 mantissa bits)");
+    refuse("a negative count", &format, 1, (size_t)-3, x, out,
+           "aps_sum: n is negative or beyond memory: -3");
+    refuse("a negative number of terms", &format, (size_t)-1, 1, x, out,
+           "aps_sum: terms is negative or beyond memory: -1");
+    refuse("no output", &format, 1, 5, x, NULL,
+           "aps_sum: out is NULL for 5 elements");
+    refuse("no terms", &format, 2, 5, NULL, out,
+           "aps_sum: x is NULL for 2 terms");
+    refuse("one term missing", &format, 2, 5, x, out,
+           "aps_sum: x[1] is NULL for 5 elements");
+    ok(aps_sum(&format, 2, 0, NULL, NULL, NULL) == 0,
+       "nothing of anything is right");
+    ok(aps_sum(&format, 0, 1, NULL, out, NULL) == 0 && out[0] == 0,
+       "... and the sum of nothing is 0");
+}
+
+int main(void)
+{
+    for (enum aps_cpu cpu = APS_CPU_PLAIN; cpu < APS_CPUS; cpu++)
+        test_variant(cpu);
+    test_purpose();
+    test_in_place();
+    test_environment();
+    test_errors();
+    return done_testing();
+}
