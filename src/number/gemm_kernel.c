@@ -25,24 +25,22 @@ APS_INLINE void round_inputs(const struct aps_quantizer *quantizer, size_t n,
 /* The products of one element of A with a row of B. */
 APS_INLINE void add_products(const struct aps_quantizer *product,
                              const struct aps_quantizer *sum,
-                             enum aps_quantizer_kind product_kind,
-                             enum aps_quantizer_kind sum_kind, bool kahan,
+                             bool product_exact, bool sum_exact, bool kahan,
                              float a, const float *restrict b, size_t columns,
                              float *restrict s, float *restrict c)
 {
     for (size_t j = 0; j < columns; j++) {
-        float x = aps_quantize_step(product, product_kind, a * b[j]);
+        float x = aps_quantize_step(product, product_exact, a * b[j]);
 
         if (kahan)
-            aps_quantize_add_kahan(sum, sum_kind, x, &s[j], &c[j]);
+            aps_quantize_add_kahan(sum, sum_exact, x, &s[j], &c[j]);
         else
-            s[j] = aps_quantize_add(sum, sum_kind, s[j], x);
+            s[j] = aps_quantize_add(sum, sum_exact, s[j], x);
     }
 }
 
 APS_INLINE void block_body(const struct aps_gemm_block *block,
-                           enum aps_quantizer_kind product_kind,
-                           enum aps_quantizer_kind sum_kind, bool kahan)
+                           bool product_exact, bool sum_exact, bool kahan)
 {
     const struct aps_quantizer product = block->product;
     const struct aps_quantizer sum = block->sum;
@@ -55,7 +53,7 @@ APS_INLINE void block_body(const struct aps_gemm_block *block,
 
         for (size_t k = 0; k < depth; k++) {
             for (size_t i = first; i < last; i++)
-                add_products(&product, &sum, product_kind, sum_kind, kahan,
+                add_products(&product, &sum, product_exact, sum_exact, kahan,
                              a[i * depth + k], block->b + k * columns, columns,
                              block->s + i * columns,
                              kahan ? block->c + i * columns : NULL);
@@ -63,27 +61,17 @@ APS_INLINE void block_body(const struct aps_gemm_block *block,
     }
 }
 
-/* A loop for every pair of kinds, the first of them a constant here ... */
-APS_INLINE void block_of_sum(const struct aps_gemm_block *block,
-                             enum aps_quantizer_kind product_kind, bool kahan)
+/* e8m23 has a loop of its own: nothing is left to round there. */
+APS_INLINE void block_of_formats(const struct aps_gemm_block *block, bool kahan)
 {
-    if (block->sum.kind == APS_QUANTIZER_EXACT)
-        block_body(block, product_kind, APS_QUANTIZER_EXACT, kahan);
-    else if (block->sum.kind == APS_QUANTIZER_NARROW)
-        block_body(block, product_kind, APS_QUANTIZER_NARROW, kahan);
+    if (block->product.exact && block->sum.exact)
+        block_body(block, true, true, kahan);
+    else if (block->product.exact)
+        block_body(block, true, false, kahan);
+    else if (block->sum.exact)
+        block_body(block, false, true, kahan);
     else
-        block_body(block, product_kind, APS_QUANTIZER_ANY, kahan);
-}
-
-/* ... and chosen here. */
-APS_INLINE void block_of_product(const struct aps_gemm_block *block, bool kahan)
-{
-    if (block->product.kind == APS_QUANTIZER_EXACT)
-        block_of_sum(block, APS_QUANTIZER_EXACT, kahan);
-    else if (block->product.kind == APS_QUANTIZER_NARROW)
-        block_of_sum(block, APS_QUANTIZER_NARROW, kahan);
-    else
-        block_of_sum(block, APS_QUANTIZER_ANY, kahan);
+        block_body(block, false, false, kahan);
 }
 
 #define VARIANT(name, target)                                                  \
@@ -93,9 +81,9 @@ APS_INLINE void block_of_product(const struct aps_gemm_block *block, bool kahan)
         round_inputs(&block->product, block->depth * block->columns,           \
                      block->b);                                                \
         if (block->kahan)                                                      \
-            block_of_product(block, true);                                     \
+            block_of_formats(block, true);                                     \
         else                                                                   \
-            block_of_product(block, false);                                    \
+            block_of_formats(block, false);                                    \
     }
 
 VARIANT(plain, )

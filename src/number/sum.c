@@ -32,9 +32,8 @@ struct block {
     float c[BLOCK]; /* Kahan's compensations */
 };
 
-APS_INLINE void add_term(const struct aps_quantizer *quantizer,
-                         enum aps_quantizer_kind kind, bool kahan,
-                         const aps_loose_float *x, size_t n,
+APS_INLINE void add_term(const struct aps_quantizer *quantizer, bool exact,
+                         bool kahan, const aps_loose_float *x, size_t n,
                          struct block *block)
 {
     const struct aps_quantizer q = *quantizer;
@@ -43,23 +42,10 @@ APS_INLINE void add_term(const struct aps_quantizer *quantizer,
 
     for (size_t i = 0; i < n; i++) {
         if (kahan)
-            aps_quantize_add_kahan(&q, kind, x[i], &s[i], &c[i]);
+            aps_quantize_add_kahan(&q, exact, x[i], &s[i], &c[i]);
         else
-            s[i] = aps_quantize_add(&q, kind, s[i], x[i]);
+            s[i] = aps_quantize_add(&q, exact, s[i], x[i]);
     }
-}
-
-/* A loop for every kind. */
-APS_INLINE void add_term_of_kind(const struct aps_quantizer *q, bool kahan,
-                                 const aps_loose_float *x, size_t n,
-                                 struct block *block)
-{
-    if (q->kind == APS_QUANTIZER_EXACT)
-        add_term(q, APS_QUANTIZER_EXACT, kahan, x, n, block);
-    else if (q->kind == APS_QUANTIZER_NARROW)
-        add_term(q, APS_QUANTIZER_NARROW, kahan, x, n, block);
-    else
-        add_term(q, APS_QUANTIZER_ANY, kahan, x, n, block);
 }
 
 APS_INLINE void sum_body(const struct aps_format *format, bool kahan,
@@ -78,10 +64,14 @@ APS_INLINE void sum_body(const struct aps_format *format, bool kahan,
         for (size_t t = 0; t < terms; t++) {
             const aps_loose_float *term = (const void *)(x[t] + at);
 
-            if (kahan)
-                add_term_of_kind(&q, true, term, count, &block);
+            if (kahan && q.exact)
+                add_term(&q, true, true, term, count, &block);
+            else if (kahan)
+                add_term(&q, false, true, term, count, &block);
+            else if (q.exact)
+                add_term(&q, true, false, term, count, &block);
             else
-                add_term_of_kind(&q, false, term, count, &block);
+                add_term(&q, false, false, term, count, &block);
         }
         for (size_t i = 0; i < count; i++)
             to[at + i] = aps_quantize_nan(block.s[i]);

@@ -548,11 +548,11 @@ static void backward(struct network *net, int rows, const struct options *opt)
             reduce_tensor(net, t);
 }
 
-static void update(struct network *net, const struct options *opt)
+static void update(struct network *net, const struct options *opt, float lr)
 {
     for (int i = 0; i < net->start[TENSORS]; i++) {
         net->velocity[i] = opt->momentum * net->velocity[i] + net->grad[i];
-        net->param[i] -= opt->lr * net->velocity[i];
+        net->param[i] -= lr * net->velocity[i];
     }
 }
 
@@ -599,8 +599,8 @@ static int take_share(const struct images *set, const int *index, int n,
  * the mean loss on rank 0.
  */
 static double train_epoch(const struct images *set, const int *index, int n,
-                          const struct options *opt, struct network *net,
-                          unsigned char *label)
+                          const struct options *opt, float lr,
+                          struct network *net, unsigned char *label)
 {
     const int batch = (int)opt->batch, steps = n / batch;
     double loss = 0.0, total = 0.0;
@@ -611,7 +611,7 @@ static double train_epoch(const struct images *set, const int *index, int n,
         forward(net, rows);
         loss += softmax_loss(net, rows, label, (float)batch);
         backward(net, rows, opt);
-        update(net, opt);
+        update(net, opt, lr);
     }
     MPI_Reduce(&loss, &total, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     return total / ((double)steps * batch);
@@ -636,6 +636,14 @@ static double test_accuracy(const struct images *set, const int *index,
     }
     MPI_Reduce(&right, &total, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     return 100.0 * total / TEST_IMAGES;
+}
+
+/* The learning rate falls linearly to 0, so that training settles. */
+static float rate(const struct options *opt, long epoch)
+{
+    float rest = (float)(opt->epochs - epoch + 1) / (float)opt->epochs;
+
+    return opt->lr * rest;
 }
 
 /* COLLECTIVE over MPI_COMM_WORLD. hashes: room for one of every rank. */
@@ -680,7 +688,8 @@ static int train(const struct images *set, const struct options *opt)
         double loss;
 
         random_shuffle(&random, learn, index);
-        loss = train_epoch(set, index, learn, opt, &net, label);
+        loss = train_epoch(set, index, learn, opt, rate(opt, epoch), &net,
+                           label);
         accuracy = test_accuracy(set, index + learn, &net, label);
         if (rank == 0) {
             printf("epoch %ld loss %.9g test %.2f%%\n", epoch, loss, accuracy);

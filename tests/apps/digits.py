@@ -179,11 +179,13 @@ def train(opt, x, label):
     random = Random(opt.seed)
     tensors = create(random)
     velocity = [np.zeros_like(tensor) for tensor in tensors]
-    lr = np.float32(opt.lr)
     steps = len(learn) // opt.batch
     score = accuracy(tensors, test_x, test_label)
     for epoch in range(1, opt.epochs + 1):
         random.shuffle(learn)
+        # The learning rate falls linearly to 0, so that training settles.
+        rest = np.float32(opt.epochs - epoch + 1) / np.float32(opt.epochs)
+        lr = np.float32(opt.lr) * rest
         loss = np.zeros(1, np.float64)
         for step in range(steps):
             first = step * opt.batch
