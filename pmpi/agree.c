@@ -7,13 +7,29 @@
 
 #include "wait.h"
 
-int aps_agree_max(MPI_Comm comm, int count, int values[])
+static int agree(MPI_Comm comm, int count, void *values, MPI_Datatype type,
+                 MPI_Op op)
 {
     MPI_Request request;
-    int rc = PMPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_INT, MPI_MAX,
-                             comm, &request);
+    int rc = PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, comm,
+                             &request);
 
     return rc == MPI_SUCCESS ? aps_wait_requests(1, &request) : rc;
+}
+
+int aps_agree_max(MPI_Comm comm, int count, int values[])
+{
+    return agree(comm, count, values, MPI_INT, MPI_MAX);
+}
+
+int aps_agree_sum(MPI_Comm comm, int *value)
+{
+    return agree(comm, 1, value, MPI_INT, MPI_SUM);
+}
+
+int aps_agree_or(MPI_Comm comm, void *bits, size_t size)
+{
+    return agree(comm, (int)size, bits, MPI_BYTE, MPI_BOR);
 }
 
 bool aps_agree_all(MPI_Comm comm, bool good)
@@ -54,4 +70,21 @@ void aps_agree_cause(MPI_Comm comm, char *text, size_t size)
     if (PMPI_Ibcast(text, (int)size, MPI_CHAR, -lowest, comm, &request) ==
         MPI_SUCCESS)
         (void)aps_wait_requests(1, &request);
+}
+
+MPI_Errhandler aps_agree_quietly(MPI_Comm comm)
+{
+    MPI_Errhandler theirs = MPI_ERRHANDLER_NULL;
+
+    if (PMPI_Comm_get_errhandler(comm, &theirs) == MPI_SUCCESS)
+        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return theirs;
+}
+
+void aps_agree_restore(MPI_Comm comm, MPI_Errhandler theirs)
+{
+    if (theirs == MPI_ERRHANDLER_NULL)
+        return;
+    PMPI_Comm_set_errhandler(comm, theirs);
+    PMPI_Errhandler_free(&theirs);
 }

@@ -14,12 +14,28 @@
  * code. */
 int aps_agree_max(MPI_Comm comm, int count, int values[]);
 
+/* COLLECTIVE over comm. *value becomes its SUM over the ranks. An MPI error
+ * code. */
+int aps_agree_sum(MPI_Comm comm, int *value);
+
+/* COLLECTIVE over comm. bits[size] become their OR over the ranks. An MPI error
+ * code. */
+int aps_agree_or(MPI_Comm comm, void *bits, size_t size);
+
 /* COLLECTIVE over comm. True on all ranks if `good` is on all; false also when
  * MPI fails. */
 bool aps_agree_all(MPI_Comm comm, bool good);
 
 /* COLLECTIVE over comm. `size` bytes of rank 0 to all. An MPI error code. */
 int aps_agree_bytes(MPI_Comm comm, void *bytes, size_t size);
+
+/*
+ * Setting up may fail, and must then not call the program's error handler:
+ * errors on comm are only returned until aps_agree_restore puts back what
+ * aps_agree_quietly gave. Local.
+ */
+MPI_Errhandler aps_agree_quietly(MPI_Comm comm);
+void aps_agree_restore(MPI_Comm comm, MPI_Errhandler theirs);
 
 /* COLLECTIVE over comm. The text of the lowest rank whose text is not empty
  * goes to all; texts are arrays of `size`. */

@@ -5,8 +5,9 @@
  */
 #include "config.h"
 
-#include <limits.h>
-#include <stdio.h>
+#include "allreduce.h"
+
+#include <mpi.h>
 #include <time.h>
 
 #include "base/fpenv.h"
@@ -14,7 +15,6 @@
 #include "context.h"
 #include "control.h"
 #include "discovery.h"
-#include "export.h"
 #include "job.h"
 #include "library.h"
 
@@ -23,6 +23,7 @@ struct call {
     const void *send; /* or MPI_IN_PLACE */
     void *receive;
     MPI_Count count;
+    bool large; /* it came by MPI_Allreduce_c, and goes on by it */
     MPI_Datatype type;
     MPI_Op op;
     MPI_Comm comm;
@@ -40,22 +41,22 @@ struct segment {
 /* The program's own call, or part of one: to the next MPI_Allreduce. */
 static int pass(const struct call *call)
 {
-#ifdef HAVE_PMPI_ALLREDUCE_C
-    if (call->count > INT_MAX)
-        return aps_library()->allreduce_c(call->send, call->receive,
-                                          call->count, call->type, call->op,
-                                          call->comm);
-#endif
-    return aps_library()->allreduce(call->send, call->receive,
-                                    (int)call->count, call->type, call->op,
-                                    call->comm);
+    const struct aps_library *next = aps_library();
+
+    if (call->large)
+        return next->allreduce_c(call->send, call->receive, call->count,
+                                 call->type, call->op, call->comm);
+    return next->allreduce(call->send, call->receive, (int)call->count,
+                           call->type, call->op, call->comm);
 }
 
-/* Without Fortran MPI_REAL is no type at all. */
-static bool is_float(MPI_Datatype type)
+/* Without Fortran MPI_REAL is no type at all, and a Fortran built with 8-byte
+ * reals has another MPI_REAL. */
+static bool is_float(const struct aps_job *job, MPI_Datatype type)
 {
-    return type != MPI_DATATYPE_NULL &&
-           (type == MPI_FLOAT || type == MPI_REAL || type == MPI_REAL4);
+    return type == MPI_FLOAT ||
+           (type != MPI_DATATYPE_NULL &&
+            ((type == MPI_REAL && job->real_is_float) || type == MPI_REAL4));
 }
 
 /* Handles of MPICH's ABI carry the kind of their object in four bits. To look at
@@ -71,9 +72,9 @@ static bool is_communicator(MPI_Comm comm)
 
 /* Arguments that are wrong go to MPI, for its message and error handler. All
  * that is looked at here is equal on all ranks of a correct program. */
-static bool is_candidate(const struct call *call)
+static bool is_candidate(const struct aps_job *job, const struct call *call)
 {
-    return is_float(call->type) && call->op == MPI_SUM && call->count > 0 &&
+    return is_float(job, call->type) && call->op == MPI_SUM && call->count > 0 &&
            is_communicator(call->comm) && call->send && call->receive &&
            call->receive != MPI_IN_PLACE && call->send != call->receive;
 }
@@ -127,19 +128,21 @@ static int rewrite(struct aps_context *context, MPI_Comm user,
 {
     const MPI_Comm comm = aps_team_comm(context->team);
     const bool sampled = context->sample_every > 0 &&
-                         segment->place.step % context->sample_every == 0;
+                         segment->place.step % context->sample_every == 0 &&
+                         segment->count <= APS_SAMPLE_MAX;
     struct aps_measure measure;
     struct aps_cost cost = {0};
     int exponent = 0, ready = 0;
     int rc = MPI_SUCCESS;
     fenv_t environment;
-    double begin;
+    double begin = 0;
 
     aps_fpenv_enter(&environment);
-    if (sampled)
+    if (sampled) {
         rc = aps_sample_reference(&context->sample, comm, segment->in,
                                   segment->count, &ready);
-    begin = seconds(CLOCK_MONOTONIC);
+        begin = seconds(CLOCK_MONOTONIC);
+    }
     if (rc == MPI_SUCCESS)
         rc = aps_team_reduce(context->team, &segment->plan, &aps_memory_host,
                              segment->in, segment->out, segment->count,
@@ -284,16 +287,19 @@ static bool is_worth_saying(unsigned long long times)
     return times <= 10 || (times & (times - 1)) == 0;
 }
 
-static int allreduce(const struct call *call)
+static int handle(const struct call *call)
 {
     struct aps_context *context;
     struct aps_position position;
     bool stop;
+    int rc;
 
     atomic_fetch_add_explicit(&aps_counters.calls, 1, memory_order_relaxed);
-    if (!is_candidate(call) || aps_job()->foreign)
+    if (!is_candidate(aps_job(), call))
         return pass(call);
-    context = aps_context_of(call->comm, &stop);
+    rc = aps_context_of(call->comm, &context, &stop);
+    if (rc != MPI_SUCCESS)
+        return rc;
     if (stop)
         aps_control_stop();
     if (!context || context->state == APS_CONTEXT_PASS ||
@@ -316,20 +322,18 @@ static int allreduce(const struct call *call)
     return run(context, call, &position);
 }
 
-APS_EXPORT int MPI_Allreduce(const void *send, void *receive, int count,
-                             MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+int aps_allreduce(const void *send, void *receive, int64_t count, bool large,
+                  aps_handle type, aps_handle op, aps_handle comm)
 {
-    const struct call call = {send, receive, count, type, op, comm};
+    const struct call call = {
+        .send = send,
+        .receive = receive,
+        .count = count,
+        .large = large,
+        .type = (MPI_Datatype)type,
+        .op = (MPI_Op)op,
+        .comm = (MPI_Comm)comm,
+    };
 
-    return allreduce(&call);
+    return handle(&call);
 }
-
-#ifdef HAVE_PMPI_ALLREDUCE_C
-APS_EXPORT int MPI_Allreduce_c(const void *send, void *receive, MPI_Count count,
-                               MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    const struct call call = {send, receive, count, type, op, comm};
-
-    return allreduce(&call);
-}
-#endif

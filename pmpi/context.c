@@ -24,15 +24,14 @@ struct offer {
     int32_t held; /* enum aps_held */
 };
 
-/* Objections of the ranks, agreed by MAX; the last is minus the lowest rank
- * that has one. */
+/* Objections of the ranks, agreed by MAX: 0 for none, or the more the lower the
+ * rank that has it (objection_of). */
 enum {
     OBJECT_VERSION,
     OBJECT_SWITCHES,
     OBJECT_POLICY,
     OBJECT_MEMORY,
     WANT_POLICY,
-    OBJECTOR,
     OBJECTIONS
 };
 
@@ -134,24 +133,35 @@ static void make_offer(struct aps_context *context, struct offer *offer)
     }
 }
 
-static void object(struct aps_context *context, const struct offer *theirs,
-                   int objections[])
+static int objection_of(const struct aps_context *context, bool object)
 {
-    struct offer mine;
+    return object ? context->size - context->rank : 0;
+}
 
-    make_offer(context, &mine);
-    memset(objections, 0, OBJECTIONS * sizeof *objections);
-    objections[OBJECTOR] = -context->size;
-    objections[OBJECT_VERSION] = strcmp(mine.version, theirs->version) != 0;
-    objections[OBJECT_SWITCHES] = mine.switches != theirs->switches;
+static int objector(const struct aps_context *context, int objection)
+{
+    return context->size - objection;
+}
+
+static void object(const struct aps_context *context, const struct offer *mine,
+                   const struct offer *theirs, int objections[])
+{
+    bool policy = false, want = false;
+
     if (holds_nothing(context->job))
-        objections[WANT_POLICY] = theirs->held == APS_HELD_GOOD;
+        want = theirs->held == APS_HELD_GOOD;
     else
-        objections[OBJECT_POLICY] =
-            mine.held != theirs->held || mine.hash != theirs->hash;
-    for (int i = 0; i < WANT_POLICY; i++)
-        if (objections[i])
-            objections[OBJECTOR] = -context->rank;
+        policy = mine->held != theirs->held || mine->hash != theirs->hash;
+    objections[OBJECT_VERSION] = objection_of(
+        context, strcmp(mine->version, theirs->version) != 0);
+    objections[OBJECT_SWITCHES] =
+        objection_of(context, mine->switches != theirs->switches);
+    objections[OBJECT_POLICY] = objection_of(context, policy);
+    objections[OBJECT_MEMORY] = 0;
+    objections[WANT_POLICY] = objection_of(context, want);
+    /* A policy that is bad here alone is not rank 0's to explain. */
+    if (policy && mine->held == APS_HELD_BAD && context->rank != 0)
+        aps_message_errors(context->rank, &context->job->errors);
 }
 
 /* COLLECTIVE. Rank 0's policy to the ranks that hold none. */
@@ -203,45 +213,22 @@ static int equip(struct aps_context *context, enum aps_held held)
     return context->sample_every > 0 ? aps_sample_init(&context->sample) : 0;
 }
 
-/* A bad policy, said once: by rank 0. */
-static void report_bad(const struct aps_context *context)
-{
-    const struct aps_job *job = context->job;
-
-    if (context->rank != 0)
-        return;
-    aps_message_errors(-1, &job->errors);
-    if (job->options.pass_on_error)
-        aps_message(-1, "%s: every call passes through (APSMPI_ON_ERROR=pass)",
-                    context->label);
-    else
-        aps_message(-1, "%s: the job stops before training "
-                        "(APSMPI_ON_ERROR=pass goes on without apsmpi)",
-                    context->label);
-}
-
-static void report_warnings(const struct aps_context *context)
-{
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-
-    if (context->rank == 0 && !atomic_flag_test_and_set(&said))
-        aps_message_errors(-1, &context->job->warnings);
-}
-
 /*
  * COLLECTIVE over comm. The ranks agree on version, switches, policy and memory;
  * whatever the outcome, it is the same on all.
  */
 static void agree(struct aps_context *context, MPI_Comm comm, bool *stop)
 {
-    struct offer offer;
+    struct offer mine, offer;
     int objections[OBJECTIONS];
+    bool failed;
+    int memory;
 
-    context->state = APS_CONTEXT_PASS;
-    make_offer(context, &offer);
+    make_offer(context, &mine);
+    offer = mine;
     if (aps_agree_bytes(comm, &offer, sizeof offer) != MPI_SUCCESS)
         return;
-    object(context, &offer, objections);
+    object(context, &mine, &offer, objections);
     if (aps_agree_max(comm, OBJECTIONS, objections) != MPI_SUCCESS)
         return;
     for (int i = 0; i < WANT_POLICY; i++) {
@@ -249,30 +236,28 @@ static void agree(struct aps_context *context, MPI_Comm comm, bool *stop)
             aps_context_event(context,
                               "rank %d %s, unlike rank 0: every call passes "
                               "through",
-                              -objections[OBJECTOR], objection_texts[i]);
+                              objector(context, objections[i]),
+                              objection_texts[i]);
             return;
         }
     }
-    report_warnings(context);
+    if (context->rank == 0)
+        aps_job_report(context->job);
     if (offer.held == APS_HELD_BAD) {
-        report_bad(context);
-        if (stop)
-            *stop = !context->job->options.pass_on_error;
+        *stop = !context->job->options.pass_on_error;
         return;
     }
     if (!context->job->options.enabled)
         return;
     context->sample_every = (long)offer.sample_every;
-    objections[OBJECT_MEMORY] =
-        (objections[WANT_POLICY] && hand_out(context, comm, &offer) < 0) ||
-        equip(context, (enum aps_held)offer.held) < 0;
-    objections[OBJECTOR] =
-        objections[OBJECT_MEMORY] ? -context->rank : -context->size;
-    if (aps_agree_max(comm, OBJECTIONS, objections) != MPI_SUCCESS)
+    failed = (objections[WANT_POLICY] && hand_out(context, comm, &offer) < 0) ||
+             equip(context, (enum aps_held)offer.held) < 0;
+    memory = objection_of(context, failed);
+    if (aps_agree_max(comm, 1, &memory) != MPI_SUCCESS)
         return;
-    if (objections[OBJECT_MEMORY]) {
+    if (memory) {
         aps_context_event(context, "rank %d %s: every call passes through",
-                          -objections[OBJECTOR],
+                          objector(context, memory),
                           objection_texts[OBJECT_MEMORY]);
         return;
     }
@@ -320,27 +305,30 @@ static struct aps_context *create(MPI_Comm comm, bool *stop)
     context->job = aps_job();
     context->state = APS_CONTEXT_PASS;
     context->size = size;
-    /* One rank alone has nothing to rewrite, but may have a bad policy. */
-    if (!plain || comm == MPI_COMM_WORLD) {
+    if (!plain) {
         PMPI_Comm_rank(comm, &context->rank);
         make_label(context, comm);
         agree(context, comm, stop);
     }
-    if (plain)
-        context->state = APS_CONTEXT_PASS;
     return context;
 }
 
-struct aps_context *aps_context_of(MPI_Comm comm, bool *stop)
+int aps_context_of(MPI_Comm comm, struct aps_context **context, bool *stop)
 {
-    struct aps_context *context = NULL;
     int found = 0;
+    int rc;
 
-    if (stop)
-        *stop = false;
+    *stop = false;
+    *context = NULL;
     pthread_once(&keyval_once, create_keyval);
-    if (keyval == MPI_KEYVAL_INVALID ||
-        PMPI_Comm_get_attr(comm, keyval, &context, &found) != MPI_SUCCESS)
-        return NULL;
-    return found ? context : create(comm, stop);
+    if (keyval == MPI_KEYVAL_INVALID)
+        return MPI_SUCCESS;
+    rc = PMPI_Comm_get_attr(comm, keyval, context, &found);
+    if (rc == MPI_SUCCESS && !found) {
+        MPI_Errhandler theirs = aps_agree_quietly(comm);
+
+        *context = create(comm, stop);
+        aps_agree_restore(comm, theirs);
+    }
+    return rc;
 }

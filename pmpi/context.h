@@ -37,16 +37,19 @@ struct aps_context {
     unsigned long long calls;   /* eligible ones, for messages */
     unsigned long long desyncs; /* likewise */
     long discovered;            /* calls of the step last written out, or 0 */
+    int written;                /* how often that was */
     long followed;              /* whole steps since it was found */
     unsigned complained;        /* rules that were said to be impossible */
 };
 
 /*
- * The context of `comm`; COLLECTIVE over comm when it has none yet. NULL when
- * MPI gives none: then the call passes through. `stop` (may be NULL) is set
- * when the policy is bad and the job is to stop; rank 0 has said why.
+ * The context of `comm`; COLLECTIVE over comm when it has none yet. *context is
+ * NULL when there can be none: then the call passes through. *stop tells that
+ * the policy is bad and the job is to stop; rank 0 has said why. An MPI error
+ * code means that `comm` is no communicator, and that the program's error
+ * handler has been called.
  */
-struct aps_context *aps_context_of(MPI_Comm comm, bool *stop);
+int aps_context_of(MPI_Comm comm, struct aps_context **context, bool *stop);
 
 /*
  * Say something about this communicator once, on rank 0: a line on standard

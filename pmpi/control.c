@@ -3,13 +3,12 @@
 
 #include "control.h"
 
+#include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
-#include "context.h"
-#include "export.h"
 #include "job.h"
-#include "library.h"
 
 /* What a job ends with when its policy is bad. */
 #define EXIT_BAD_POLICY 2
@@ -49,40 +48,24 @@ void aps_control_watch_end(void)
 
 void aps_control_stop(void)
 {
+    /* Launchers forward standard error while the ranks live; what was said just
+     * now must get through. */
+    const struct timespec patience = {.tv_nsec = 500L * 1000 * 1000};
+
+    nanosleep(&patience, NULL);
     PMPI_Abort(MPI_COMM_WORLD, EXIT_BAD_POLICY);
     exit(EXIT_BAD_POLICY);
 }
 
 void aps_control_begin(void)
 {
-    bool stop;
+    struct aps_job *job = aps_job();
+    int rank;
 
-    if (aps_job()->foreign)
-        return;
     aps_control_watch_end();
-    (void)aps_context_of(MPI_COMM_WORLD, &stop);
-    if (stop) {
-        /* Nothing has happened yet: every rank can leave in good order. */
-        PMPI_Finalize();
-        exit(EXIT_BAD_POLICY);
-    }
-}
-
-APS_EXPORT int MPI_Init(int *argc, char ***argv)
-{
-    int rc = aps_library()->init(argc, argv);
-
-    if (rc == MPI_SUCCESS)
-        aps_control_begin();
-    return rc;
-}
-
-APS_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required,
-                               int *provided)
-{
-    int rc = aps_library()->init_thread(argc, argv, required, provided);
-
-    if (rc == MPI_SUCCESS)
-        aps_control_begin();
-    return rc;
+    if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS || rank != 0)
+        return;
+    aps_job_report(job);
+    if (aps_job_must_stop(job))
+        aps_control_stop();
 }

@@ -5,11 +5,10 @@
 #ifndef APS_PMPI_CONTROL_H
 #define APS_PMPI_CONTROL_H
 
-#include <mpi.h>
-
 /*
- * COLLECTIVE over MPI_COMM_WORLD, where MPI_Init was seen: check the policy now,
- * so that a bad one stops the job before it trains.
+ * MPI_Init was seen: rank 0 looks at the policy now, so that a bad one stops the
+ * job before it trains. Not collective: other ranks may come in by PMPI_Init,
+ * unseen.
  */
 void aps_control_begin(void);
 
@@ -19,7 +18,7 @@ void aps_control_begin(void);
  */
 void aps_control_watch_end(void);
 
-/* COLLECTIVE. The policy is bad and the job is to stop; does not return. */
+/* The policy is bad and the job is to stop; does not return. */
 void aps_control_stop(void) __attribute__((noreturn));
 
 #endif

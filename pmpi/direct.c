@@ -80,19 +80,42 @@ int aps_direct_exponent(struct aps_direct *direct, const struct aps_wire *wire,
     return rc;
 }
 
-/* Send `bytes` of our own to every peer, or only post what peers send us. */
+/* Post a receive from the peer and a send to it; 0 bytes: none. */
 static int post(struct aps_direct *direct, int tag, int peer,
                 unsigned char *receive, size_t receive_bytes,
                 const unsigned char *send, size_t send_bytes, int *posted)
 {
     int rc = MPI_SUCCESS;
 
-    if (receive_bytes > 0)
+    if (receive_bytes > 0) {
         rc = PMPI_Irecv(receive, (int)receive_bytes, MPI_BYTE, peer, tag,
-                        direct->comm, &direct->requests[(*posted)++]);
-    if (rc == MPI_SUCCESS && send_bytes > 0)
+                        direct->comm, &direct->requests[*posted]);
+        *posted += rc == MPI_SUCCESS;
+    }
+    if (rc == MPI_SUCCESS && send_bytes > 0) {
         rc = PMPI_Isend(send, (int)send_bytes, MPI_BYTE, peer, tag,
-                        direct->comm, &direct->requests[(*posted)++]);
+                        direct->comm, &direct->requests[*posted]);
+        *posted += rc == MPI_SUCCESS;
+    }
+    return rc;
+}
+
+/*
+ * Complete what was posted. After an error nothing may stay behind that would
+ * write into the scratch later, or catch the messages of the next call.
+ */
+static int complete(struct aps_direct *direct, int rc, int posted)
+{
+    if (rc == MPI_SUCCESS)
+        rc = aps_wait_requests(posted, direct->requests);
+    if (rc == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    for (int i = 0; i < posted; i++) {
+        if (direct->requests[i] == MPI_REQUEST_NULL)
+            continue;
+        PMPI_Cancel(&direct->requests[i]);
+        PMPI_Request_free(&direct->requests[i]);
+    }
     return rc;
 }
 
@@ -137,9 +160,7 @@ static int scatter(struct aps_direct *direct, const struct aps_wire *wire,
                   slice_bytes(wire, slice), &posted);
         aps_cost_add(cost, wire, slice.length, 1);
     }
-    if (rc == MPI_SUCCESS)
-        rc = aps_wait_requests(posted, direct->requests);
-    return rc;
+    return complete(direct, rc, posted);
 }
 
 /* Every owner's encoded sum goes to all. */
@@ -161,9 +182,7 @@ static int gather(struct aps_direct *direct, const struct aps_wire *wire,
                   slice_bytes(wire, own), &posted);
     }
     aps_cost_add(cost, wire, own.length, size - 1);
-    if (rc == MPI_SUCCESS)
-        rc = aps_wait_requests(posted, direct->requests);
-    return rc;
+    return complete(direct, rc, posted);
 }
 
 int aps_direct_exchange(struct aps_direct *direct, const struct aps_wire *wire,

@@ -127,13 +127,18 @@ static void write_files(struct aps_context *context)
  * beginning of a network look like steps, but not for so long. */
 #define LASTING_STEPS 16
 
+/* A program that goes to and fro between two kinds of step is written down, but
+ * not for ever. */
+#define FILES_MAX 3
+
 static void write_once(struct aps_context *context, long layers)
 {
-    if (context->discovered == layers || context->rank != 0 ||
-        !context->job->options.discovery)
+    if (context->discovered == layers || context->written == FILES_MAX)
         return;
     context->discovered = layers;
-    write_files(context);
+    context->written++;
+    if (context->rank == 0 && context->job->options.discovery)
+        write_files(context);
 }
 
 void aps_discovery_note(struct aps_context *context,

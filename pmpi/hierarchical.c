@@ -17,6 +17,7 @@
 
 #include "hierarchical.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,20 @@ static int allocate_local(struct aps_hierarchical *h, bool owner)
     return 0;
 }
 
+/*
+ * COLLECTIVE over the group. Do its ranks outnumber the cores that they may run
+ * on together? One rank's own binding does not tell.
+ */
+static void count_cores(MPI_Comm group, int ranks)
+{
+    cpu_set_t cpus;
+
+    CPU_ZERO(&cpus);
+    (void)sched_getaffinity(0, sizeof cpus, &cpus);
+    if (aps_agree_or(group, &cpus, sizeof cpus) == MPI_SUCCESS)
+        aps_wait_set_ranks(ranks, CPU_COUNT(&cpus));
+}
+
 int aps_hierarchical_create(MPI_Comm comm,
                             const struct aps_hierarchical_config *config,
                             struct aps_hierarchical **hierarchical, char *cause,
@@ -108,7 +123,7 @@ int aps_hierarchical_create(MPI_Comm comm,
     }
     if (!aps_agree_all(comm, good))
         goto fail;
-    aps_wait_set_ranks(aps_node_size(h->node));
+    count_cores(h->groups.group, aps_node_size(h->node));
     /* Only needed to set up; context ids are few. */
     PMPI_Comm_free(&h->groups.group);
     *hierarchical = h;
@@ -273,11 +288,15 @@ static int run_chunk(struct aps_hierarchical *h, const struct aps_wire *wire,
             sum_group(h, wire, exact_inside, own.length);
             rc = finish_slice(h, wire, exact_inside, own.length, exponent,
                               cost);
+            if (rc != MPI_SUCCESS)
+                aps_node_fail(h->node);
         }
     }
     aps_node_barrier(h->node);
+    if (aps_node_failed(h->node))
+        return rc != MPI_SUCCESS ? rc : MPI_ERR_OTHER;
     collect(h, wire, exact_inside, out, n);
-    return rc;
+    return MPI_SUCCESS;
 }
 
 int aps_hierarchical_run(struct aps_hierarchical *h,

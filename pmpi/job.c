@@ -46,22 +46,39 @@ static uint64_t hash_source(const struct aps_policy_source *source)
     return hash;
 }
 
-/* Are we inside the MPI that we were built for? */
+/* Launchers tell a process its rank before MPI does: a hint for messages. */
+static bool is_first_rank(void)
+{
+    static const char *const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK",
+                                        "SLURM_PROCID"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+
+        if (value)
+            return strcmp(value, "0") == 0;
+    }
+    return true;
+}
+
+/* Are we inside an MPI with the ABI that we were built for? */
 static bool is_foreign(void)
 {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    static const char *const known[] = {"MPICH", "Intel(R) MPI", "MVAPICH"};
+    char version[2 * MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
 
-    if (PMPI_Get_library_version(version, &length) != MPI_SUCCESS ||
-        !strstr(version, "MPICH")) {
-        version[strcspn(version, "\r\n")] = '\0';
+    if (PMPI_Get_library_version(version, &length) == MPI_SUCCESS)
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            if (strstr(version, known[i]))
+                return false;
+    version[strcspn(version, "\r\n")] = '\0';
+    if (is_first_rank())
         aps_message(-1,
                     "built for MPICH but running with '%s': every call passes "
                     "through",
                     version);
-        return true;
-    }
-    return false;
+    return true;
 }
 
 static void read_policy(struct aps_job *job)
@@ -76,7 +93,8 @@ static void read_policy(struct aps_job *job)
         job->held = APS_HELD_GOOD;
 }
 
-/* How many ranks share this machine, as launchers tell it: a hint for waits. */
+/* How many ranks share this machine, as launchers tell it, for the waits before
+ * any shared memory is there (hierarchical.c knows better). */
 static void count_neighbours(void)
 {
     static const char *const names[] = {"MPI_LOCALNRANKS",
@@ -86,7 +104,8 @@ static void count_neighbours(void)
         const char *value = getenv(names[i]);
 
         if (value)
-            aps_wait_set_ranks(atoi(value));
+            aps_wait_set_ranks(atoi(value),
+                               (int)sysconf(_SC_NPROCESSORS_ONLN));
     }
 }
 
@@ -96,11 +115,15 @@ static void start(void)
 {
     struct aps_job *job = &the_job;
     fenv_t environment;
+    int real_size;
 
     job->foreign = is_foreign();
     if (job->foreign)
         return;
     count_neighbours();
+    job->real_is_float =
+        MPI_REAL != MPI_DATATYPE_NULL &&
+        PMPI_Type_size(MPI_REAL, &real_size) == MPI_SUCCESS && real_size == 4;
     aps_options_read(&job->options, &job->errors, &job->warnings);
     if (job->options.policy && job->options.enabled) {
         aps_fpenv_enter(&environment);
@@ -191,31 +214,57 @@ int aps_job_adopt(struct aps_job *job, const char *bytes)
     static struct aps_errors errors; /* under the lock; too big for a stack */
     fenv_t environment;
     size_t ignored;
-    int rc = 0;
+    int rc;
 
     aps_fpenv_enter(&environment);
     pthread_mutex_lock(&lock);
-    if (job->held == APS_HELD_GOOD)
-        goto unlock;
     errors.count = 0;
     rc = -1;
     if (unpack_text(&bytes, &source.path, &ignored) < 0 ||
         unpack_text(&bytes, &source.text, &source.length) < 0 ||
         unpack_text(&bytes, &source.layers_path, &ignored) < 0 ||
-        unpack_text(&bytes, &source.layers_text, &source.layers_length) < 0 ||
-        aps_policy_parse(&source, &job->policy, &errors) < 0) {
-        aps_policy_source_clear(&source);
-        goto unlock;
+        unpack_text(&bytes, &source.layers_text, &source.layers_length) < 0)
+        goto clear;
+    if (job->held == APS_HELD_GOOD) {
+        /* Another thread was first, and must have been given the same. */
+        rc = job->hash == hash_source(&source) ? 0 : -1;
+        goto clear;
     }
+    if (aps_policy_parse(&source, &job->policy, &errors) < 0)
+        goto clear;
     job->source = source;
     job->hash = hash_source(&source);
     job->held = APS_HELD_GOOD;
     rc = 0;
+    goto unlock;
 
+clear:
+    aps_policy_source_clear(&source);
 unlock:
     pthread_mutex_unlock(&lock);
     aps_fpenv_leave(&environment);
     return rc;
+}
+
+void aps_job_report(struct aps_job *job)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    if (atomic_flag_test_and_set(&said))
+        return;
+    aps_message_errors(-1, &job->warnings);
+    if (job->held != APS_HELD_BAD)
+        return;
+    aps_message_errors(-1, &job->errors);
+    aps_message(-1, job->options.pass_on_error
+                        ? "every call passes through (APSMPI_ON_ERROR=pass)"
+                        : "the job stops before training "
+                          "(APSMPI_ON_ERROR=pass goes on without apsmpi)");
+}
+
+bool aps_job_must_stop(const struct aps_job *job)
+{
+    return job->held == APS_HELD_BAD && !job->options.pass_on_error;
 }
 
 uint64_t aps_job_switches(const struct aps_job *job)

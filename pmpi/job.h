@@ -34,6 +34,7 @@ struct aps_counters {
 
 struct aps_job {
     bool foreign; /* the MPI in this process is not the one we know */
+    bool real_is_float; /* MPI_REAL has 4 bytes, as Fortran usually has it */
     struct aps_options options;
     struct aps_errors warnings; /* unknown variables */
     struct aps_errors errors;
@@ -59,9 +60,18 @@ int aps_job_pack(const struct aps_job *job, char **bytes, size_t *size);
 
 /*
  * Hold what rank 0 sent, if nothing is held yet. `bytes` comes from
- * aps_job_pack. 0 or -1 (out of memory).
+ * aps_job_pack. 0, or -1: out of memory, or another text is held by now.
  */
 int aps_job_adopt(struct aps_job *job, const char *bytes);
+
+/*
+ * Say what is wrong with the options and the policy, once in a process: called
+ * where rank 0 speaks for a job or a communicator.
+ */
+void aps_job_report(struct aps_job *job);
+
+/* Is the policy bad, and APSMPI_ON_ERROR not `pass`? */
+bool aps_job_must_stop(const struct aps_job *job);
 
 /* Hash of the switches that every rank must have set alike. */
 uint64_t aps_job_switches(const struct aps_job *job);

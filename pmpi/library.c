@@ -10,24 +10,23 @@
 static struct aps_library library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The next definition of `name`, or `fallback`, the same function by its
- * profiling name. Pointers to functions and to data do not mix in C: copy. */
-#define NEXT(member, name, fallback)                                           \
-    do {                                                                       \
-        void *symbol = dlsym(RTLD_NEXT, name);                                 \
-        library.member = fallback;                                             \
-        if (symbol)                                                            \
-            memcpy(&library.member, &symbol, sizeof symbol);                   \
-    } while (0)
+/* The next definition of a function, or the function by its profiling name.
+ * Pointers to functions and to data do not mix in C: copy. */
+static void next(const char *name, const char *profiling_name, void *function)
+{
+    void *symbol = dlsym(RTLD_NEXT, name);
+
+    if (!symbol)
+        symbol = dlsym(RTLD_DEFAULT, profiling_name);
+    memcpy(function, &symbol, sizeof symbol);
+}
 
 static void resolve(void)
 {
-    NEXT(init, "MPI_Init", PMPI_Init);
-    NEXT(init_thread, "MPI_Init_thread", PMPI_Init_thread);
-    NEXT(allreduce, "MPI_Allreduce", PMPI_Allreduce);
-#ifdef HAVE_PMPI_ALLREDUCE_C
-    NEXT(allreduce_c, "MPI_Allreduce_c", PMPI_Allreduce_c);
-#endif
+    next("MPI_Init", "PMPI_Init", &library.init);
+    next("MPI_Init_thread", "PMPI_Init_thread", &library.init_thread);
+    next("MPI_Allreduce", "PMPI_Allreduce", &library.allreduce);
+    next("MPI_Allreduce_c", "PMPI_Allreduce_c", &library.allreduce_c);
 }
 
 const struct aps_library *aps_library(void)

@@ -2,21 +2,28 @@
 /*
  * The MPI behind us: passing calls through goes to the next library in line, so
  * that a profiler behind us still sees them.
+ *
+ * It may be another MPI than the one we were built for, whose handles are
+ * pointers where MPICH's are ints. So that passing through works even then,
+ * handles come in and go out as whole registers here, and this header knows
+ * nothing of mpi.h. (A callee that expects an int looks at the low half of the
+ * register, on every ABI that Linux has.)
  */
 #ifndef APS_PMPI_LIBRARY_H
 #define APS_PMPI_LIBRARY_H
 
-#include <mpi.h>
+#include <stdint.h>
+
+typedef intptr_t aps_handle;
 
 struct aps_library {
     int (*init)(int *argc, char ***argv);
     int (*init_thread)(int *argc, char ***argv, int required, int *provided);
     int (*allreduce)(const void *send, void *receive, int count,
-                     MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-#ifdef HAVE_PMPI_ALLREDUCE_C
-    int (*allreduce_c)(const void *send, void *receive, MPI_Count count,
-                       MPI_Datatype type, MPI_Op op, MPI_Comm comm);
-#endif
+                     aps_handle type, aps_handle op, aps_handle comm);
+    /* NULL where this MPI has none */
+    int (*allreduce_c)(const void *send, void *receive, int64_t count,
+                       aps_handle type, aps_handle op, aps_handle comm);
 };
 
 /* Resolved on first use. Thread-safe. */

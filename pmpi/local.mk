@@ -4,12 +4,13 @@
 lib_LTLIBRARIES += libapsmpi.la
 libapsmpi_la_SOURCES = \
 	pmpi/agree.c pmpi/agree.h \
-	pmpi/allreduce.c pmpi/export.h \
+	pmpi/allreduce.c pmpi/allreduce.h \
 	pmpi/block.c pmpi/block.h \
 	pmpi/context.c pmpi/context.h \
 	pmpi/control.c pmpi/control.h \
 	pmpi/direct.c pmpi/direct.h \
 	pmpi/discovery.c pmpi/discovery.h \
+	pmpi/entry.c \
 	pmpi/hierarchical.c pmpi/hierarchical.h \
 	pmpi/job.c pmpi/job.h \
 	pmpi/library.c pmpi/library.h \

@@ -18,13 +18,6 @@ static void host_decode(const struct aps_codec *codec, const void *wire,
     codec->decode(codec, wire, n, scaling, flags, x);
 }
 
-static void host_decode_add(const struct aps_codec *codec, const void *wire,
-                            size_t n, struct aps_scaling scaling,
-                            unsigned flags, float *sum)
-{
-    codec->decode_add(codec, wire, n, scaling, flags, sum);
-}
-
 static void host_copy_out(void *host, const float *x, size_t n)
 {
     memcpy(host, x, n * sizeof *x);
@@ -36,11 +29,9 @@ static void host_copy_in(float *x, const void *host, size_t n)
 }
 
 const struct aps_memory aps_memory_host = {
-    .name = "host",
     .max_finite = aps_max_finite,
     .encode = host_encode,
     .decode = host_decode,
-    .decode_add = host_decode_add,
     .copy_out = host_copy_out,
     .copy_in = host_copy_in,
 };

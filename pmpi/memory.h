@@ -12,19 +12,14 @@
 #include "codec/codec.h"
 
 struct aps_memory {
-    const char *name;
-
     /* Greatest finite |x[i]|. */
     float (*max_finite)(const float *x, size_t n);
 
-    /* See struct aps_codec; x and sum are in this backend's memory. */
+    /* See struct aps_codec; x is in this backend's memory. */
     unsigned (*encode)(const struct aps_codec *codec, const float *x, size_t n,
                        struct aps_scaling scaling, void *wire);
     void (*decode)(const struct aps_codec *codec, const void *wire, size_t n,
                    struct aps_scaling scaling, unsigned flags, float *x);
-    void (*decode_add)(const struct aps_codec *codec, const void *wire,
-                       size_t n, struct aps_scaling scaling, unsigned flags,
-                       float *sum);
 
     /* To and from host memory. */
     void (*copy_out)(void *host, const float *x, size_t n);

@@ -23,6 +23,7 @@
 struct shared {
     _Alignas(CACHE_LINE) _Atomic uint32_t arrived;
     _Alignas(CACHE_LINE) _Atomic uint32_t generation;
+    _Alignas(CACHE_LINE) _Atomic int failed;
     _Alignas(CACHE_LINE) int32_t values[]; /* [group size], aps_node_max */
 };
 
@@ -43,8 +44,7 @@ static size_t round_up(size_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
-/* A name nobody else has; the kernel's id tells namespaces apart well enough,
- * and O_EXCL the rest. */
+/* A name that nobody else is likely to have; O_EXCL sees to the rest. */
 static void make_name(char *name, size_t size)
 {
     static _Atomic unsigned serial;
@@ -70,7 +70,9 @@ static void *map_segment(const char *name, bool create, size_t bytes,
     }
     /* Allocate for real: a sparse segment on a full /dev/shm would kill the
      * program with SIGBUS in the middle of a reduction. */
-    error = create ? posix_fallocate(fd, 0, (off_t)bytes) : 0;
+    do
+        error = create ? posix_fallocate(fd, 0, (off_t)bytes) : 0;
+    while (error == EINTR);
     if (error != 0) {
         snprintf(cause, size, "%zu bytes of shared memory: %s", bytes,
                  strerror(error));
@@ -90,7 +92,7 @@ close_fd:
 
 /*
  * Group rank 0 creates the segment, the others open it by name, and the name
- * goes as soon as all have it: nothing is left behind by a job that dies.
+ * goes as soon as all have it: a job that dies later leaves nothing behind.
  */
 static void *share(MPI_Comm group, int rank, size_t bytes, char *cause,
                    size_t size)
@@ -212,4 +214,14 @@ int aps_node_max(struct aps_node *node, int value)
         if (node->shared->values[i] > greatest)
             greatest = node->shared->values[i];
     return greatest;
+}
+
+void aps_node_fail(struct aps_node *node)
+{
+    atomic_store_explicit(&node->shared->failed, 1, memory_order_relaxed);
+}
+
+bool aps_node_failed(const struct aps_node *node)
+{
+    return atomic_load_explicit(&node->shared->failed, memory_order_relaxed);
 }

@@ -33,6 +33,13 @@ unsigned char *aps_node_result(const struct aps_node *node);
 /* All ranks of the group; memory written before is seen by all after. */
 void aps_node_barrier(struct aps_node *node);
 
+/*
+ * A rank of the group could not do its part, for good: the others learn of it
+ * behind the next barrier.
+ */
+void aps_node_fail(struct aps_node *node);
+bool aps_node_failed(const struct aps_node *node);
+
 /* COLLECTIVE over the group: the MAX of one value of every rank. */
 int aps_node_max(struct aps_node *node, int value);
 

@@ -15,6 +15,11 @@
  * one round, is part of another step by now. */
 #define FALSE_ALARMS 3
 
+/* After so many fruitless calls the search looks at every 64th only; a period
+ * is then found that much later, but where it stands is known all the same. */
+#define EAGER_CALLS (4 * APS_PERIOD_MAX)
+#define PATIENT_CALLS 64
+
 struct pattern {
     long length;
     size_t *counts; /* [longest] */
@@ -39,7 +44,8 @@ struct aps_period {
     long seen;       /* counts since the history began */
     bool complete;   /* it began with the very first call */
     long demand;     /* a stretch must be at least so long */
-    long searched;   /* calls since the last period */
+    long searched;   /* calls since the last period, or drop of the demand */
+    long fruitless;  /* calls since the last period */
 };
 
 /* The ring holds four rounds of the longest period; three are asked for. */
@@ -207,12 +213,20 @@ static void trust(struct aps_period *period)
     period->demand = 0;
 }
 
+/* A search that has been fruitless for long must not slow the program down. */
+static bool is_due(const struct aps_period *period)
+{
+    return period->fruitless < EAGER_CALLS ||
+           period->fruitless % PATIENT_CALLS == 0;
+}
+
 bool aps_period_search(struct aps_period *period, size_t count)
 {
     long stretch;
     long p;
 
     push(period, count);
+    period->fruitless++;
     /* Nothing is longer than what has broken: the demand was too high. */
     if (++period->searched > 3 * period->longest) {
         period->searched = 0;
@@ -222,14 +236,14 @@ bool aps_period_search(struct aps_period *period, size_t count)
         period->now = period->known;
         period->cursor = 0;
         trust(period);
-    } else if ((p = shortest(period, &stretch)) > 0) {
+    } else if (is_due(period) && (p = shortest(period, &stretch)) > 0) {
         take_up(period, p, stretch);
         if (is_proven(period))
             trust(period);
     } else {
         return false;
     }
-    period->searched = 0;
+    period->searched = period->fruitless = 0;
     return true;
 }
 

@@ -138,16 +138,22 @@ int aps_team_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
                     struct aps_team **team)
 {
     struct aps_team *new = calloc(1, sizeof *new);
+    MPI_Errhandler theirs = aps_agree_quietly(comm);
+    bool split = false;
     int rank;
 
-    if (!aps_agree_all(comm, new != NULL)) {
-        free(new);
-        return -1;
-    }
     PMPI_Comm_rank(comm, &rank);
     /* A split, not a dup: a dup would call the program's own attribute copy
      * functions. */
-    if (PMPI_Comm_split(comm, 0, rank, &new->comm) != MPI_SUCCESS) {
+    if (aps_agree_all(comm, new != NULL)) {
+        split = PMPI_Comm_split(comm, 0, rank, &new->comm) == MPI_SUCCESS;
+        if (!aps_agree_all(comm, split) && split) {
+            PMPI_Comm_free(&new->comm);
+            split = false;
+        }
+    }
+    aps_agree_restore(comm, theirs);
+    if (!split) {
         free(new);
         return -1;
     }

@@ -12,6 +12,9 @@
 
 #include "roundoff/measure.h"
 
+/* Longer layers are not sampled: rank 0 keeps 8 bytes an element. */
+#define APS_SAMPLE_MAX ((size_t)1 << 27)
+
 /* Scratch, reused from sample to sample. {0} is an empty one. */
 struct aps_sample {
     double *chunk;     /* this rank's inputs, converted */

@@ -135,7 +135,8 @@ static int connect_peers(MPI_Comm comm, struct aps_groups *groups)
     smallest = -members; /* the MAX of it is the smallest group */
     rc = aps_agree_bytes(groups->group, &first, sizeof first);
     if (rc == MPI_SUCCESS)
-        rc = PMPI_Allreduce(&leads, &groups->groups, 1, MPI_INT, MPI_SUM, comm);
+        rc = aps_agree_sum(comm, &leads);
+    groups->groups = leads;
     if (rc == MPI_SUCCESS)
         rc = aps_agree_max(comm, 1, &smallest);
     groups->smallest = -smallest;

@@ -26,13 +26,9 @@
 /* Written once or twice by whoever makes a context, only ever a hint. */
 static _Atomic int crowded;
 
-void aps_wait_set_ranks(int ranks)
+void aps_wait_set_ranks(int ranks, int cores)
 {
-    cpu_set_t cpus;
-
-    if (sched_getaffinity(0, sizeof cpus, &cpus) != 0)
-        return;
-    if (ranks > CPU_COUNT(&cpus) && ranks > 1)
+    if (ranks > cores)
         atomic_store_explicit(&crowded, 1, memory_order_relaxed);
 }
 
@@ -61,8 +57,10 @@ int aps_wait_requests(int count, MPI_Request requests[])
         int done = 0;
         int rc = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
 
-        if (rc != MPI_SUCCESS || done)
-            return rc;
+        if (rc != MPI_SUCCESS)
+            return rc == MPI_ERR_IN_STATUS ? MPI_ERR_OTHER : rc;
+        if (done)
+            return MPI_SUCCESS;
         if (turn == tests) {
             sched_yield();
             turn = 0;
@@ -97,7 +95,7 @@ void aps_wait_word(_Atomic uint32_t *word, uint32_t old, MPI_Comm comm)
         if (atomic_load_explicit(word, memory_order_acquire) != old)
             return;
         drive_progress(comm);
-        if (nap.tv_nsec < NAP_LAST_NS)
+        if (nap.tv_nsec <= NAP_LAST_NS / 2)
             nap.tv_nsec *= 2;
     }
 }

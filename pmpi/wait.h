@@ -25,7 +25,7 @@ int aps_wait_requests(int count, MPI_Request requests[]);
 void aps_wait_word(_Atomic uint32_t *word, uint32_t old, MPI_Comm comm);
 void aps_wait_wake(_Atomic uint32_t *word);
 
-/* Tell the waits how many ranks share this process's cores. */
-void aps_wait_set_ranks(int ranks);
+/* Tell the waits that `ranks` processes share `cores` cores. A hint. */
+void aps_wait_set_ranks(int ranks, int cores);
 
 #endif

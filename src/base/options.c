@@ -17,21 +17,28 @@ extern char **environ;
 
 typedef bool (*set_fn)(struct aps_options *options, const char *value);
 
+/* Never freed: read once a process. */
+static bool keep(const char **where, const char *value)
+{
+    *where = strdup(value);
+    return *where != NULL;
+}
+
 static bool set_policy(struct aps_options *options, const char *value)
 {
-    options->policy = value;
-    return true;
+    return keep(&options->policy, value);
 }
 
 static bool set_log(struct aps_options *options, const char *value)
 {
-    options->log = value;
-    return true;
+    return keep(&options->log, value);
 }
 
 static bool set_discovery(struct aps_options *options, const char *value)
 {
-    options->discovery = strcmp(value, "off") == 0 ? NULL : value;
+    if (strcmp(value, "off") != 0)
+        return keep(&options->discovery, value);
+    options->discovery = NULL;
     return true;
 }
 

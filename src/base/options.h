@@ -23,8 +23,8 @@ struct aps_options {
 };
 
 /*
- * Read the environment. Strings point into it and stay valid as long as the
- * program leaves it alone. Values that are wrong are added to `errors` (the
+ * Read the environment. Strings are copies that live as long as the process:
+ * programs overwrite their environment to show a title. Values that are wrong are added to `errors` (the
  * default stands), unknown APSMPI_ names to `warnings` with the nearest name.
  */
 void aps_options_read(struct aps_options *options, struct aps_errors *errors,

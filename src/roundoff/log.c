@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -56,6 +57,33 @@ static int end_last_line(int fd, off_t size)
     return 0;
 }
 
+/* Never 0, 1 or 2: a program that closed its standard output would print into
+ * the log. */
+static int open_high(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int high;
+
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(fd);
+    return high;
+}
+
+/* Up to half a second: a file system that cannot lock, or hangs, only risks a
+ * second header. */
+static void lock(int fd)
+{
+    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+
+    for (int i = 0; i < 50; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            return;
+        nanosleep(&pause, NULL);
+    }
+}
+
 int aps_log_open(struct aps_log *log, const char *path, struct aps_error *error)
 {
     char *copy = strdup(path);
@@ -65,7 +93,7 @@ int aps_log_open(struct aps_log *log, const char *path, struct aps_error *error)
 
     if (!copy)
         return aps_error_set(error, ENOMEM, path, 0, 0, "out of memory");
-    fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    fd = open_high(path);
     if (fd < 0) {
         aps_error_set(error, errno, path, 0, 0, "cannot open the log: %s",
                       strerror(errno));
@@ -73,8 +101,7 @@ int aps_log_open(struct aps_log *log, const char *path, struct aps_error *error)
     }
     /* Pipes and terminals have no beginning to look at: write the header. */
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-        /* A file system without locks only risks a second header. */
-        (void)flock(fd, LOCK_EX);
+        lock(fd);
         header = check_header(fd);
         if (header > 0 && fstat(fd, &status) == 0 &&
             end_last_line(fd, status.st_size) < 0)

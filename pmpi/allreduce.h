@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APS_PMPI_ALLREDUCE_H
+#define APS_PMPI_ALLREDUCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "library.h"
+
+/*
+ * COLLECTIVE over comm. The program's MPI_Allreduce, or MPI_Allreduce_c
+ * (`large`), in the MPI that we were built for: rewritten, or passed through.
+ */
+int aps_allreduce(const void *send, void *receive, int64_t count, bool large,
+                  aps_handle type, aps_handle op, aps_handle comm);
+
+#endif

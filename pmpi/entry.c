@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The functions that replace MPI's: all else in the library is hidden. No mpi.h
+ * here (library.h says why); calls of an MPI that we do not know go on untouched.
+ */
+#include "config.h"
+
+#include "allreduce.h"
+#include "control.h"
+#include "job.h"
+#include "library.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int MPI_Init(int *argc, char ***argv);
+EXPORT int MPI_Init_thread(int *argc, char ***argv, int required,
+                           int *provided);
+EXPORT int MPI_Allreduce(const void *send, void *receive, int count,
+                         aps_handle type, aps_handle op, aps_handle comm);
+
+int MPI_Init(int *argc, char ***argv)
+{
+    int rc = aps_library()->init(argc, argv);
+
+    if (rc == 0 && !aps_job()->foreign)
+        aps_control_begin();
+    return rc;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int rc = aps_library()->init_thread(argc, argv, required, provided);
+
+    if (rc == 0 && !aps_job()->foreign)
+        aps_control_begin();
+    return rc;
+}
+
+int MPI_Allreduce(const void *send, void *receive, int count, aps_handle type,
+                  aps_handle op, aps_handle comm)
+{
+    if (aps_job()->foreign)
+        return aps_library()->allreduce(send, receive, count, type, op, comm);
+    return aps_allreduce(send, receive, count, false, type, op, comm);
+}
+
+#ifdef HAVE_PMPI_ALLREDUCE_C
+EXPORT int MPI_Allreduce_c(const void *send, void *receive, int64_t count,
+                           aps_handle type, aps_handle op, aps_handle comm);
+
+int MPI_Allreduce_c(const void *send, void *receive, int64_t count,
+                    aps_handle type, aps_handle op, aps_handle comm)
+{
+    if (aps_job()->foreign)
+        return aps_library()->allreduce_c(send, receive, count, type, op,
+                                          comm);
+    return aps_allreduce(send, receive, count, true, type, op, comm);
+}
+#endif
