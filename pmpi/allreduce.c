@@ -207,6 +207,12 @@ static void plan_segment(const struct aps_context *context,
     aps_policy_resolve(policy, place, &segment->plan);
 }
 
+/* Say it for the first ten, then ever more rarely. */
+static bool is_worth_saying(unsigned long long times)
+{
+    return times <= 10 || (times & (times - 1)) == 0;
+}
+
 /*
  * COLLECTIVE. Can the plan run here? What it needs is made on first use; if it
  * cannot be made, on any rank, the layer passes through on all.
@@ -223,9 +229,13 @@ static bool is_possible(struct aps_context *context, MPI_Comm comm,
         aps_team_create(comm, context->job->options.test_nodes,
                         context->job->options.test_cyclic,
                         &context->team) < 0) {
+        static atomic_ullong times;
+
         context->team_failed = true;
-        aps_context_event(context, "cannot make an internal communicator: "
-                                   "every call passes through");
+        if (is_worth_saying(atomic_fetch_add(&times, 1) + 1))
+            aps_context_event(context,
+                              "cannot make an internal communicator (too many "
+                              "live already?): every call passes through");
         return false;
     }
     if (aps_team_prepare(context->team, plan, cause, sizeof cause) == 0)
@@ -279,12 +289,6 @@ static int run(struct aps_context *context, const struct call *call,
     if (rc == MPI_SUCCESS)
         rc = pass_part(call, offset - passed, passed);
     return rc;
-}
-
-/* Say it for the first ten, then ever more rarely. */
-static bool is_worth_saying(unsigned long long times)
-{
-    return times <= 10 || (times & (times - 1)) == 0;
 }
 
 static int handle(const struct call *call)

@@ -3,6 +3,7 @@
 
 #include "reduction.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,6 +14,11 @@
 /* Elements that `direct` moves at a time: its scratch is three times their
  * encoded size. */
 #define DIRECT_CHUNK (512 * 1024)
+
+/* MPICH has about 2000 context ids, for the program first of all: so many teams
+ * may live at a time in a process, each with two or three of them. */
+#define TEAMS_MAX 256
+static atomic_int teams;
 
 /* A policy that groups in more ways than this is turned away. */
 #define GROUPINGS_MAX 16
@@ -145,7 +151,7 @@ int aps_team_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
     PMPI_Comm_rank(comm, &rank);
     /* A split, not a dup: a dup would call the program's own attribute copy
      * functions. */
-    if (aps_agree_all(comm, new != NULL)) {
+    if (aps_agree_all(comm, new != NULL && atomic_load(&teams) < TEAMS_MAX)) {
         split = PMPI_Comm_split(comm, 0, rank, &new->comm) == MPI_SUCCESS;
         if (!aps_agree_all(comm, split) && split) {
             PMPI_Comm_free(&new->comm);
@@ -157,6 +163,7 @@ int aps_team_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
         free(new);
         return -1;
     }
+    atomic_fetch_add(&teams, 1);
     PMPI_Comm_set_errhandler(new->comm, MPI_ERRORS_RETURN);
     new->test_nodes = test_nodes;
     new->test_cyclic = test_cyclic;
@@ -172,6 +179,7 @@ void aps_team_destroy(struct aps_team *team)
         aps_hierarchical_destroy(team->groupings[i].hierarchical);
     aps_direct_destroy(team->direct);
     PMPI_Comm_free(&team->comm);
+    atomic_fetch_sub(&teams, 1);
     free(team);
 }
 

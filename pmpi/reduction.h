@@ -18,7 +18,8 @@ struct aps_team; /* opaque */
 
 /*
  * COLLECTIVE over comm, the program's communicator, from which the team's own
- * is derived. 0 on all ranks or -1 on all ranks.
+ * is derived. 0 on all ranks or -1 on all ranks: out of memory, or too many
+ * communicators live already.
  */
 int aps_team_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
                     struct aps_team **team);

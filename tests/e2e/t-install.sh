@@ -29,7 +29,7 @@ in_place()
     esac
 }
 
-for name in libapsmpi.so libaps.so; do
+for name in libapsmpi.so libaps.so libapsgemm.so; do
     check "$name" test -s "$(where $name)"
 done
 check 'aps.h' in_place aps.h include
