@@ -64,7 +64,7 @@ static void cast_by_codec(const struct aps_format *format, const float *x,
                           size_t n, const struct aps_cast_options *options,
                           float *y)
 {
-    struct aps_cast_options here = {APS_ROUND_NEAREST};
+    struct aps_cast_options here = {.rounding = APS_ROUND_NEAREST};
     unsigned char packed[CHUNK * sizeof(float)];
     struct aps_codec codec;
 

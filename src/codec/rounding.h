@@ -77,7 +77,7 @@ APS_INLINE bool aps_rounding_encode_array(
         uint32_t code = aps_cast_complete(
             &f, (bits & APS_FLOAT_SIGN) | magnitude, rounding, raw);
         uint32_t finite = magnitude < APS_FLOAT_INF;
-        uint32_t nonzero = magnitude > 0;
+        uint32_t nonzero = magnitude < 1 ? magnitude : 1;
 
         codes[i] = code;
         greatest =

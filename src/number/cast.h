@@ -47,9 +47,13 @@ APS_INLINE uint32_t aps_cast_nan(const struct aps_format *format)
 }
 
 /*
- * The magnitude code of x * 2^exponent for the finite, nonzero |x| with this
- * bit pattern, in a format that goes on for ever: codes from the limit on are
- * overflows. |exponent| <= 2^20. `random` is for stochastic rounding; no CPD.
+ * The magnitude code of |x| * 2^exponent for the |x| with this bit pattern, in
+ * a format that goes on for ever: codes from the limit on are overflows. INF
+ * and NaN give any code. |exponent| <= 1000. `random` is for stochastic
+ * rounding; no CPD.
+ *
+ * Here and below, arithmetic takes the place of conditions that depend on each
+ * other: GCC would make branches of them.
  */
 APS_INLINE uint32_t aps_cast_magnitude(const struct aps_format *format,
                                        uint32_t magnitude, int exponent,
@@ -57,13 +61,15 @@ APS_INLINE uint32_t aps_cast_magnitude(const struct aps_format *format,
                                        uint32_t random)
 {
     /* |x| = significand * 2^(e - 23), 2^23 <= significand < 2^24. The integer
-     * that a subnormal's bits are is exact, and normal, as a float. */
-    int subnormal = magnitude < 0x800000u;
-    uint32_t normal =
-        subnormal ? aps_float_bits((float)(int32_t)magnitude) : magnitude;
-    uint32_t significand = (normal & 0x7fffffu) | 0x800000u;
+     * that a subnormal's bits are is exact, and normal, as a float. 0 has the
+     * significand 0 and an e below all others. */
+    uint32_t subnormal = magnitude < 0x800000u ? 0xffffffffu : 0;
+    uint32_t converted = aps_float_bits((float)(int32_t)magnitude);
+    uint32_t normal = (converted & subnormal) | (magnitude & ~subnormal);
+    uint32_t nonzero = normal < 1 ? normal : 1;
+    uint32_t significand = (normal & 0x7fffffu) | nonzero << 23;
     int e = (int)(normal >> APS_FLOAT_MANTISSA_BITS) - APS_FLOAT_BIAS -
-            (subnormal ? 149 : 0) + exponent;
+            (int)(149 & subnormal) + exponent - (int)(1 - nonzero) * 4096;
 
     /* beyond the largest binade all are alike */
     int largest = format->bias + (format->kind != APS_FORMAT_IEEE);
@@ -102,16 +108,16 @@ APS_INLINE uint32_t aps_cast_complete(const struct aps_format *format,
     uint32_t limit = aps_cast_limit(format);
     uint32_t inf = aps_cast_inf(format);
     uint32_t overflow = rounding == APS_ROUND_TOWARD_ZERO ? limit - 1 : inf;
+    uint32_t finite = magnitude < APS_FLOAT_INF ? 0xffffffffu : 0;
+    uint32_t is_nan = magnitude > APS_FLOAT_INF ? 0xffffffffu : 0;
 
     code = code < limit ? code : overflow;
-    code = magnitude == 0 ? 0 : code;
-    code = magnitude == APS_FLOAT_INF ? inf : code;
-    code = magnitude > APS_FLOAT_INF ? aps_cast_nan(format) : code;
-    return sign | code;
+    code = (code & finite) | (inf & ~finite);
+    return sign | (code ^ (is_nan & (inf ^ aps_cast_nan(format))));
 }
 
 /* The code of x * 2^exponent for the float x with this bit pattern: one
- * rounding of the exact product. |exponent| <= 2^20; no CPD. */
+ * rounding of the exact product. |exponent| <= 1000; no CPD. */
 APS_INLINE uint32_t aps_cast_round(const struct aps_format *format,
                                    uint32_t bits, int exponent,
                                    enum aps_rounding rounding, uint32_t random)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Speed of the codec kernels on one core, beside memcpy of the same floats, in
- * GB/s of FP32 data and as a ratio to memcpy. Time is the thread's CPU time, so
- * that other work on the machine matters less. One table for data that stays in
- * the L2 cache and one for data that does not fit any.
+ * GB/s of FP32 data and as a ratio to memcpy. Kernels and memcpy take turns, so
+ * that all see the same drift of the machine; medians are printed. Time is the
+ * thread's CPU time, so that other work matters less. One table for data that
+ * stays in the L2 cache and one for data that does not fit any.
  *
  *     codec [KIB ...]        default: 256 262144
  *
@@ -21,7 +22,7 @@
 #define REPEATS 9
 
 static const char *const formats[] = {
-    "e5m2", "e4m3", "e3m0", "e3m2", "e5m10", "e8m7", "e6m9", "e7m12",
+    "e5m2", "e4m3", "e4m3fn", "e3m0", "e3m2", "e5m10", "e8m7", "e6m9", "e7m12",
 };
 
 struct data {
@@ -50,6 +51,22 @@ static void run_encode(struct data *d)
     d->codec.encode(&d->codec, d->x, d->n, d->scaling, NULL, d->wire);
 }
 
+static void run_stochastic(struct data *d)
+{
+    static const struct aps_cast_options options = {
+        .rounding = APS_ROUND_STOCHASTIC, .seed = 1};
+
+    d->codec.encode(&d->codec, d->x, d->n, d->scaling, &options, d->wire);
+}
+
+static void run_stats(struct data *d)
+{
+    struct aps_encode_stats stats = {0};
+
+    d->codec.encode_stats(&d->codec, d->x, d->n, d->scaling, NULL, d->wire,
+                          &stats);
+}
+
 static void run_decode(struct data *d)
 {
     d->codec.decode(&d->codec, d->wire, d->n, d->scaling, 0, d->y);
@@ -59,6 +76,18 @@ static void run_decode_add(struct data *d)
 {
     d->codec.decode_add(&d->codec, d->wire, d->n, d->scaling, 0, d->y);
 }
+
+/* The columns; memcpy is what the others are measured by. */
+static const struct {
+    const char *name;
+    void (*run)(struct data *);
+} kernels[] = {
+    {"memcpy", run_memcpy},         {"max", run_max},
+    {"encode", run_encode},         {"decode", run_decode},
+    {"decode_add", run_decode_add}, {"stochastic", run_stochastic},
+    {"statistics", run_stats},
+};
+#define KERNELS (sizeof kernels / sizeof *kernels)
 
 static double now(void)
 {
@@ -75,23 +104,47 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median rate in GB/s; each repeat runs for at least 2 ms. */
+static double median(const double *values)
+{
+    double sorted[REPEATS];
+
+    memcpy(sorted, values, sizeof sorted);
+    qsort(sorted, REPEATS, sizeof *sorted, compare);
+    return sorted[REPEATS / 2];
+}
+
+/* GB/s of one run, which takes at least 2 ms. */
 static double rate(void (*run)(struct data *), struct data *d)
 {
     double bytes = (double)d->n * sizeof *d->x;
-    double rates[REPEATS];
     int inner = (int)(4e7 / bytes) + 1;
+    double start = now();
 
-    run(d);
+    for (int i = 0; i < inner; i++)
+        run(d);
+    return inner * bytes / (now() - start) * 1e-9;
+}
+
+/* One row: all kernels for the codec, in turns. */
+static void row(struct data *d)
+{
+    static double rates[KERNELS][REPEATS], ratios[KERNELS][REPEATS];
+
+    for (size_t k = 0; k < KERNELS; k++) /* warm up */
+        kernels[k].run(d);
     for (int r = 0; r < REPEATS; r++) {
-        double start = now();
-
-        for (int i = 0; i < inner; i++)
-            run(d);
-        rates[r] = inner * bytes / (now() - start) * 1e-9;
+        /* sums that stay small */
+        memset(d->y, 0, d->n * sizeof *d->y);
+        for (size_t k = 0; k < KERNELS; k++) {
+            rates[k][r] = rate(kernels[k].run, d);
+            ratios[k][r] = rates[k][r] / rates[0][r];
+        }
     }
-    qsort(rates, REPEATS, sizeof *rates, compare);
-    return rates[REPEATS / 2];
+    printf("  %-7s %-8s %4d %6.1f", d->codec.cpu, d->codec.format.name,
+           d->codec.format.width, median(rates[0]));
+    for (size_t k = 1; k < KERNELS; k++)
+        printf(" %6.1f %4.2fx", median(rates[k]), median(ratios[k]));
+    printf("\n");
 }
 
 /* Values as gradients have them: spread over many binades, both signs. */
@@ -126,31 +179,18 @@ static void bench(size_t kib)
     memset(d.y, 0, bytes);
     memset(d.wire, 0, bytes);
 
-    double copy = rate(run_memcpy, &d);
-    double max = rate(run_max, &d);
-
-    printf("%zu KiB of floats: memcpy %.1f GB/s, max_finite %.1f (%.2fx)\n",
-           kib, copy, max, max / copy);
-    printf("  %-8s %-8s %5s %16s %16s %16s\n", "cpu", "format", "bits",
-           "encode", "decode", "decode_add");
+    printf("%zu KiB of floats: GB/s, and as a multiple of memcpy\n", kib);
+    printf("  %-7s %-8s %4s %6s", "cpu", "format", "bits", kernels[0].name);
+    for (size_t k = 1; k < KERNELS; k++)
+        printf(" %12s", kernels[k].name);
+    printf("\n");
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
-        static void (*const runs[])(struct data *) = {run_encode, run_decode,
-                                                      run_decode_add};
         struct aps_format format;
 
         if (aps_format_parse(formats[f], &format, NULL) < 0)
             exit(1);
         aps_codec_init(&format, &d.codec);
-        printf("  %-8s %-8s %5d", d.codec.cpu, format.name, format.width);
-        /* the machine drifts: memcpy again beside every format */
-        copy = rate(run_memcpy, &d);
-        memset(d.y, 0, bytes);
-        for (int r = 0; r < 3; r++) {
-            double speed = rate(runs[r], &d);
-
-            printf(" %7.1f (%5.2fx)", speed, speed / copy);
-        }
-        printf("\n");
+        row(&d);
     }
     free(d.x);
     free(d.y);

@@ -61,7 +61,7 @@ tests_unit_cast_SOURCES = tests/unit/cast.c tests/unit/oracle.c \
 tests_unit_cast_CPPFLAGS = $(UNIT_CPPFLAGS) $(MPFR_CFLAGS)
 tests_unit_cast_LDADD = $(UNIT_LIBS) $(MPFR_LIBS) -lm
 tests_unit_scaling_SOURCES = tests/unit/scaling.c tests/unit/oracle.c \
-	tests/unit/oracle.h tests/unit/wire.h
+	tests/unit/formats.h tests/unit/oracle.h tests/unit/wire.h
 tests_unit_scaling_CPPFLAGS = $(UNIT_CPPFLAGS) $(MPFR_CFLAGS)
 tests_unit_scaling_LDADD = $(UNIT_LIBS) $(MPFR_LIBS) -lm
 

@@ -1,0 +1,132 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# apsmpi formats and apsmpi cast.
+
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+# prints TEXT COMMAND...: it succeeds and prints this, \t and \n expanded
+prints()
+{
+    expected=$(printf -- "$1")
+    shift
+    got=$("$@" 2>err) || return
+    printf '%s\n' "$got"
+    test "$got" = "$expected" && ! test -s err
+}
+
+# refuses STATUS TEXT COMMAND...: it prints nothing, and this on standard error
+refuses()
+{
+    wanted=$1 text=$2
+    shift 2
+    "$@" >out 2>err </dev/null
+    status=$?
+    cat out err
+    test "$status" = "$wanted" && ! test -s out && grep -qF -e "$text" err
+}
+
+# feed TEXT COMMAND...: with this on its standard input
+feed()
+{
+    text=$1
+    shift
+    printf -- "$text" | "$@"
+}
+
+# --- formats ------------------------------------------------------------------
+
+row()
+{
+    "$apsmpi" formats "$1" | awk 'NR == 2 { $1 = $1; print }'
+}
+
+check 'formats: e4m3' \
+    prints 'e4m3 1+4+3 8 7 240 0.015625 0.001953125 8' row e4m3
+check 'formats: e4m3fn' \
+    prints 'e4m3fn 1+4+3 8 7 448 0.015625 0.001953125 8' row e4m3fn
+check 'formats: e2m1fn' prints 'e2m1fn 1+2+1 4 1 6 1 0.5 2' row e2m1fn
+check 'formats: no mantissa, no subnormals' \
+    prints 'e3m0 1+3+0 4 3 8 0.25 none 1' row e3m0
+check 'formats: one exponent bit, no normals' \
+    prints 'e1m3 1+1+3 5 0 1.75 none 0.25 8' row e1m3
+check 'formats: a row for each name' \
+    prints '3' sh -c "'$apsmpi' formats e5m2 fp16 | wc -l | tr -d ' '"
+check 'formats: common ones without a name' \
+    sh -c "'$apsmpi' formats | grep -q '^fp32 '"
+for name in e0m3 e9m3 e4m24 e5m2fn float ''; do
+    check "formats: '$name' is refused" \
+        refuses 2 'format' "$apsmpi" formats e5m2 "$name"
+done
+check 'formats: an unknown option' refuses 2 usage "$apsmpi" formats --all
+
+# --- cast ---------------------------------------------------------------------
+
+check 'cast: code, value and error' \
+    prints '1.3\t0x3a\t0x1.4p+0\t-0x1.99998p-5' "$apsmpi" cast e4m3 1.3
+check 'cast: negative and hexadecimal values' \
+    prints '-0x1.8p1\t0xc2\t-0x1.8p+1\t0x0p+0\n-2\t0xc0\t-0x1p+1\t0x0p+0' \
+    "$apsmpi" cast e5m2 -0x1.8p1 -2
+check 'cast: overflow to INF' \
+    prints '1e6\t0x7c\tinf\tinf\n-inf\t0xfc\t-inf\t0x0p+0' \
+    "$apsmpi" cast e5m2 1e6 -inf
+check 'cast: overflow to NaN in e4m3fn' \
+    prints '448\t0x7e\t0x1.cp+8\t0x0p+0\n480\t0x7f\tnan\tnan' \
+    "$apsmpi" cast e4m3fn 448 480
+check 'cast: overflow to the largest in e4m3fn-sat' \
+    prints '480\t0x7e\t0x1.cp+8\t-0x1p+5' "$apsmpi" cast e4m3fn-sat 480
+check 'cast: four bits' \
+    prints '5\t0x6\t0x1p+2\t-0x1p+0\n9\t0x7\t0x1.8p+2\t-0x1.8p+1' \
+    "$apsmpi" cast e2m1fn 5 9
+check 'cast: 19 bits have five hexadecimal digits' \
+    prints '1\t0x1fc00\t0x1p+0\t0x0p+0' "$apsmpi" cast tf32 1
+check 'cast: toward zero' \
+    prints '61440\t0x7b\t0x1.cp+15\t-0x1p+12' \
+    "$apsmpi" cast --rounding zero e5m2 61440
+check 'cast: as CPD' \
+    prints '61440\t0x7c\t0x1p+16\t0x1p+12\n-0x1p-130\t0x00\t0x0p+0\t0x1p-130' \
+    "$apsmpi" cast e5m2 61440 -0x1p-130 --rounding=cpd
+
+ups()
+{
+    "$apsmpi" cast e5m2 --rounding stochastic --seed "$1" $2 $2 $2 $2 $2 $2 \
+        $2 $2 $2 $2 $2 $2 $2 $2 $2 $2 | grep -c -v '0x1p+0'
+}
+check 'cast: stochastic goes up, too' prints 1 sh -c "test $(ups 1 1.125) -gt 0 &&
+    test $(ups 1 1.125) -lt 16 && echo 1"
+check 'cast: stochastic repeats with its seed' \
+    prints "$(ups 5 1.125)" echo "$(ups 5 1.125)"
+
+check 'cast: values from standard input, by blanks and lines' \
+    prints '1\t0x3c\t0x1p+0\t0x0p+0\n2\t0x40\t0x1p+1\t0x0p+0\n3\t0x42\t0x1.8p+1\t0x0p+0' \
+    feed '1 2\n\n \t3' "$apsmpi" cast e5m2
+check 'cast: nothing on standard input' prints '' feed '' "$apsmpi" cast e5m2
+
+for value in x 1x 0x '' ' 1' '1 2' --1 nan\(1\) 1e39 1,5; do
+    check "cast: '$value' is no value" \
+        refuses 1 "'$value': " "$apsmpi" cast e5m2 -- "$value"
+done
+lines()
+{
+    printf '1\n2 foo\n3\n' | "$apsmpi" cast e5m2 >out 2>err
+    status=$?
+    cat out err
+    test $status = 1 && test "$(wc -l <out)" -eq 3 &&
+        grep -qF "standard input:2: 'foo': not a number" err
+}
+check 'cast: a bad value is named by line, the others are printed' lines
+
+check 'cast: no format' refuses 2 usage "$apsmpi" cast
+check 'cast: exponent 0' refuses 2 'must be 1 to 8' "$apsmpi" cast e0m3 1
+check 'cast: exponent 9' refuses 2 'must be 1 to 8' "$apsmpi" cast e9m3 1
+check 'cast: mantissa 24' refuses 2 'must be 0 to 23' "$apsmpi" cast e4m24 1
+check 'cast: unknown format' refuses 2 'not a format' "$apsmpi" cast float 1
+check 'cast: unknown rounding' refuses 2 "did you mean 'nearest'" \
+    "$apsmpi" cast --rounding nearst e5m2 1
+check 'cast: cpd of an OCP format' refuses 2 'cpd rounds to formats eEmM' \
+    "$apsmpi" cast --rounding cpd e4m3fn 1
+check 'cast: bad seed' refuses 2 "--seed '-1'" \
+    "$apsmpi" cast --seed -1 e5m2 1
+check 'cast: option without its value' refuses 2 usage \
+    "$apsmpi" cast e5m2 1 --seed
+
+finish
