@@ -241,7 +241,8 @@ static void agree(struct aps_context *context, MPI_Comm comm, bool *stop)
             return;
         }
     }
-    if (context->rank == 0)
+    /* Where MPI_Init was seen, rank 0 of the job has spoken already. */
+    if (context->rank == 0 && !context->job->begun)
         aps_job_report(context->job);
     if (offer.held == APS_HELD_BAD) {
         *stop = !context->job->options.pass_on_error;

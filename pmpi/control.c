@@ -62,6 +62,7 @@ void aps_control_begin(void)
     struct aps_job *job = aps_job();
     int rank;
 
+    job->begun = true;
     aps_control_watch_end();
     if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS || rank != 0)
         return;

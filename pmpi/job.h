@@ -35,6 +35,7 @@ struct aps_counters {
 struct aps_job {
     bool foreign; /* the MPI in this process is not the one we know */
     bool real_is_float; /* MPI_REAL has 4 bytes, as Fortran usually has it */
+    atomic_bool begun; /* MPI_Init was seen: aps_control_begin */
     struct aps_options options;
     struct aps_errors warnings; /* unknown variables */
     struct aps_errors errors;

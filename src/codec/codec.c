@@ -4,14 +4,14 @@
 #include "codec/codec.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
+#include "base/cpu.h"
 #include "codec/float.h"
 #include "number/bits.h"
 
 /*
- * The variant of this process: what APSMPI_CPU names, or the best. Chosen at
- * the first use; threads that meet here choose the same.
+ * The variant of this process (base/cpu.h), or the best codec where that one has
+ * none: an AVX-512 without VBMI. Threads that meet here choose the same.
  */
 static const struct aps_float_variant *chosen_variant(void)
 {
@@ -20,10 +20,7 @@ static const struct aps_float_variant *chosen_variant(void)
         atomic_load_explicit(&chosen, memory_order_relaxed);
 
     if (!variant) {
-        const char *cpu = getenv("APSMPI_CPU");
-
-        if (cpu)
-            variant = aps_float_variant_find(cpu);
+        variant = aps_float_variant_find(aps_cpu_name(aps_cpu_chosen()));
         if (!variant)
             variant = aps_float_variant_best();
         atomic_store_explicit(&chosen, variant, memory_order_relaxed);
