@@ -50,6 +50,14 @@ static int pass(const struct call *call)
                            call->type, call->op, call->comm);
 }
 
+/* A whole call, counted with the reason. */
+static int pass_because(const struct call *call, enum aps_reason reason)
+{
+    atomic_fetch_add_explicit(&aps_counters.passed[reason], 1,
+                              memory_order_relaxed);
+    return pass(call);
+}
+
 /* Without Fortran MPI_REAL is no type at all, and a Fortran built with 8-byte
  * reals has another MPI_REAL. */
 static bool is_float(const struct aps_job *job, MPI_Datatype type)
@@ -88,7 +96,7 @@ static double seconds(clockid_t clock)
 }
 
 static void write_row(struct aps_context *context,
-                      const struct segment *segment, int exponent,
+                      const struct segment *segment,
                       const struct aps_cost *cost,
                       const struct aps_measure *measure, double usec)
 {
@@ -104,7 +112,7 @@ static void write_row(struct aps_context *context,
         .format = segment->plan.format.name,
         .scale = aps_scale_name(segment->plan.scale),
         .reduce = aps_reduce_name(segment->plan.reduce),
-        .scale_exponent = exponent,
+        .scale_exponent = cost->least_exponent,
         .measure = measure,
         .wire_bytes = cost->wire_bytes,
         .fp32_bytes = cost->fp32_bytes,
@@ -132,7 +140,7 @@ static int rewrite(struct aps_context *context, MPI_Comm user,
                          segment->count <= APS_SAMPLE_MAX;
     struct aps_measure measure;
     struct aps_cost cost = {0};
-    int exponent = 0, ready = 0;
+    int ready = 0;
     int rc = MPI_SUCCESS;
     fenv_t environment;
     double begin = 0;
@@ -145,8 +153,7 @@ static int rewrite(struct aps_context *context, MPI_Comm user,
     }
     if (rc == MPI_SUCCESS)
         rc = aps_team_reduce(context->team, &segment->plan, &aps_memory_host,
-                             segment->in, segment->out, segment->count,
-                             &exponent, &cost);
+                             segment->in, segment->out, segment->count, &cost);
     atomic_fetch_add_explicit(&aps_counters.wire_bytes, cost.wire_bytes,
                               memory_order_relaxed);
     atomic_fetch_add_explicit(&aps_counters.fp32_bytes, cost.fp32_bytes,
@@ -156,7 +163,7 @@ static int rewrite(struct aps_context *context, MPI_Comm user,
 
         aps_sample_compare(&context->sample, segment->out, segment->count,
                            &measure);
-        write_row(context, segment, exponent, &cost, &measure, usec);
+        write_row(context, segment, &cost, &measure, usec);
     }
     aps_fpenv_leave(&environment);
     if (rc != MPI_SUCCESS)
@@ -270,7 +277,7 @@ static int run(struct aps_context *context, const struct call *call,
         offset += segment.count;
     }
     if (!any)
-        return pass(call);
+        return pass_because(call, APS_PASSED_RULE);
     atomic_fetch_add_explicit(&aps_counters.rewritten, 1, memory_order_relaxed);
     offset = passed = 0;
     for (long i = 0; i < position->segments && rc == MPI_SUCCESS; i++) {
@@ -300,15 +307,16 @@ static int handle(const struct call *call)
 
     atomic_fetch_add_explicit(&aps_counters.calls, 1, memory_order_relaxed);
     if (!is_candidate(aps_job(), call))
-        return pass(call);
+        return pass_because(call, APS_PASSED_OTHER);
     rc = aps_context_of(call->comm, &context, &stop);
     if (rc != MPI_SUCCESS)
         return rc;
     if (stop)
         aps_control_stop();
-    if (!context || context->state == APS_CONTEXT_PASS ||
-        (unsigned long long)call->count < context->min_count)
-        return pass(call);
+    if (!context || context->state == APS_CONTEXT_PASS)
+        return pass_because(call, APS_PASSED_COMM);
+    if ((unsigned long long)call->count < context->min_count)
+        return pass_because(call, APS_PASSED_SMALL);
     aps_control_watch_end();
     context->calls++;
     aps_steps_advance(context->steps, (size_t)call->count, &position);
@@ -318,11 +326,13 @@ static int handle(const struct call *call)
     }
     if (position.desync && is_worth_saying(++context->desyncs))
         aps_context_event(context,
-                          "desync: call %llu of %lld elements breaks the step; "
-                          "calls pass through until it is found again",
-                          context->calls - 1, (long long)call->count);
+                          "desync: call %llu has %lld elements where the step "
+                          "has %zu; calls pass through until the step is found "
+                          "again (wrong layer table, `steps` or `order`?)",
+                          context->calls - 1, (long long)call->count,
+                          position.expected);
     if (!position.active)
-        return pass(call);
+        return pass_because(call, APS_PASSED_STEP);
     return run(context, call, &position);
 }
 

@@ -38,6 +38,13 @@ void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
     cost->fp32_bytes += (unsigned long long)receivers * n * sizeof(float);
 }
 
+void aps_cost_note(struct aps_cost *cost, int exponent)
+{
+    if (!cost->encoded || exponent < cost->least_exponent)
+        cost->least_exponent = exponent;
+    cost->encoded = true;
+}
+
 int aps_block_encode(const struct aps_wire *wire,
                      const struct aps_memory *memory, const float *x, size_t n,
                      int exponent, unsigned char *block)
@@ -62,7 +69,7 @@ int aps_block_encode(const struct aps_wire *wire,
     header.flags = (uint8_t)memory->encode(&wire->codec, x, n, scaling,
                                            block + sizeof header);
     memcpy(block, &header, sizeof header);
-    return scaling.exponent;
+    return exponent;
 }
 
 static struct aps_scaling read_header(const struct aps_wire *wire,

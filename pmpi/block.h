@@ -33,7 +33,12 @@ struct aps_wire {
 struct aps_cost {
     unsigned long long wire_bytes;
     unsigned long long fp32_bytes;
+    int least_exponent; /* of the blocks of its own inputs that it encoded */
+    bool encoded;       /* there was one */
 };
+
+/* Count a block of this rank's inputs, encoded at a scale exponent. */
+void aps_cost_note(struct aps_cost *cost, int exponent);
 
 /* Count a transfer of n values to `receivers` ranks. */
 void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
@@ -45,7 +50,7 @@ size_t aps_block_bytes(const struct aps_wire *wire, size_t n);
 /*
  * Encode x[n] (in memory `memory`) into `block`, which has room for
  * aps_block_bytes. `exponent` is the stage's (APS_SCALE_APS); the other scales
- * find their own. Returns the exponent used.
+ * find their own. Returns the exponent used; 0 for `none` and `fixed`.
  */
 int aps_block_encode(const struct aps_wire *wire,
                      const struct aps_memory *memory, const float *x, size_t n,

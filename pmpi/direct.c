@@ -152,8 +152,8 @@ static int scatter(struct aps_direct *direct, const struct aps_wire *wire,
 
         if (slice.length == 0)
             continue;
-        aps_block_encode(wire, memory, in + slice.begin, slice.length,
-                         exponent, block);
+        aps_cost_note(cost, aps_block_encode(wire, memory, in + slice.begin,
+                                             slice.length, exponent, block));
         if (ours)
             continue;
         rc = post(direct, TAG_CONTRIBUTION, peer, NULL, 0, block,
@@ -206,21 +206,21 @@ int aps_direct_exchange(struct aps_direct *direct, const struct aps_wire *wire,
 }
 
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
-                   const float *in, float *out, size_t n, int *exponent,
+                   const float *in, float *out, size_t n,
                    struct aps_cost *cost)
 {
     int rc = MPI_SUCCESS;
+    int exponent = 0;
 
-    *exponent = 0;
     if (wire->scale == APS_SCALE_APS)
         rc = aps_direct_exponent(direct, wire, wire->memory->max_finite(in, n),
-                                 exponent);
+                                 &exponent);
     for (size_t begin = 0; begin < n && rc == MPI_SUCCESS;
          begin += direct->chunk) {
         size_t length = n - begin < direct->chunk ? n - begin : direct->chunk;
 
         rc = aps_direct_exchange(direct, wire, wire->memory, in + begin, length,
-                                 *exponent, direct->result, direct->stride,
+                                 exponent, direct->result, direct->stride,
                                  cost);
         for (int i = 0; i < direct->size && rc == MPI_SUCCESS; i++) {
             struct aps_slice slice = aps_slice_of(length, direct->size, i);

@@ -41,9 +41,9 @@ int aps_direct_exchange(struct aps_direct *direct, const struct aps_wire *wire,
                         size_t stride, struct aps_cost *cost);
 
 /* COLLECTIVE over the communicator. The reduction `direct`: in[n] to out[n],
- * which may be the same. The stage's exponent goes to *exponent. */
+ * which may be the same. An MPI error code. */
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
-                   const float *in, float *out, size_t n, int *exponent,
+                   const float *in, float *out, size_t n,
                    struct aps_cost *cost);
 
 #endif

@@ -76,17 +76,20 @@ static void write_policy(FILE *file, const struct aps_steps *steps,
     const long last = last_large(steps);
 
     fprintf(file,
-            "# Written by apsmpi's discovery: %ld calls make a step.\n"
-            "# Programs whose hooks reduce the last layer first want `order: "
-            "backward`\n"
-            "# and the table turned round.\n"
+            "# Written by apsmpi's discovery: a step of %ld call%s.\n"
             "version: 1\n"
             "layers: %s\n"
+            "# The table stands in the order of the calls. A program that "
+            "reduces its last\n"
+            "# layer first: turn the table round and say `order: backward`. "
+            "Rules by epoch\n"
+            "# need the steps of an epoch, and both go into one line:\n"
+            "# steps: {per_epoch: 100, order: backward}\n"
             "min_count: %zu  # smaller calls are left to MPI\n"
-            "log: {file: roundoff.csv, every: 100}\n"
+            "log: {file: roundoff.csv, every: 10}  # every 10th step\n"
             "rules:\n",
-            aps_steps_layers(steps), table,
-            last < 0 ? smallest(steps) : APS_MIN_COUNT);
+            aps_steps_layers(steps), aps_steps_layers(steps) == 1 ? "" : "s",
+            table, last < 0 ? smallest(steps) : APS_MIN_COUNT);
     if (last > 0)
         fprintf(file,
                 "  - layers: %ld  # the last large layer stays FP32\n"
@@ -118,9 +121,11 @@ static void write_files(struct aps_context *context)
         aps_context_event(context, "discovery cannot write %s", policy);
     else
         aps_context_event(context,
-                          "a step of %ld calls: layers in %s, policy skeleton "
+                          "a step of %ld call%s: layers in %s, policy skeleton "
                           "in %s",
-                          aps_steps_layers(context->steps), table, policy);
+                          aps_steps_layers(context->steps),
+                          aps_steps_layers(context->steps) == 1 ? "" : "s",
+                          table, policy);
 }
 
 /* Steps after which what was found is taken for the step: equal blocks at the

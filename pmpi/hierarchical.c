@@ -181,8 +181,9 @@ static void contribute(struct aps_hierarchical *h, const struct aps_wire *wire,
             }
             continue;
         }
-        aps_block_encode(wire, wire->memory, in + slice.begin, slice.length,
-                         exponent, block);
+        aps_cost_note(cost,
+                      aps_block_encode(wire, wire->memory, in + slice.begin,
+                                       slice.length, exponent, block));
         if (others && owner != rank)
             aps_cost_add(cost, wire, slice.length, 1);
     }
@@ -222,6 +223,7 @@ static int finish_slice(struct aps_hierarchical *h, const struct aps_wire *wire,
     const int rank = aps_node_rank(h->node);
     const int others = aps_node_size(h->node) - 1;
     unsigned char *result = result_part(h, rank, 0);
+    struct aps_cost across = {0};
     int rc = MPI_SUCCESS;
 
     if (h->groups.groups == 1 && exact_inside) {
@@ -243,7 +245,12 @@ static int finish_slice(struct aps_hierarchical *h, const struct aps_wire *wire,
     if (rc == MPI_SUCCESS)
         rc = aps_direct_exchange(h->across, wire, &aps_memory_host, h->sum,
                                  length, exponent, result, h->part_stride,
-                                 cost);
+                                 &across);
+    cost->wire_bytes += across.wire_bytes;
+    cost->fp32_bytes += across.fp32_bytes;
+    /* The log shows the first stage's exponent, if that stage had one. */
+    if (!cost->encoded && across.encoded)
+        aps_cost_note(cost, across.least_exponent);
     return rc;
 }
 
@@ -301,26 +308,26 @@ static int run_chunk(struct aps_hierarchical *h, const struct aps_wire *wire,
 
 int aps_hierarchical_run(struct aps_hierarchical *h,
                          const struct aps_wire *wire, bool exact_inside,
-                         const float *in, float *out, size_t n, int *exponent,
+                         const float *in, float *out, size_t n,
                          struct aps_cost *cost)
 {
     int rc = MPI_SUCCESS;
+    int exponent = 0;
 
-    *exponent = 0;
     /* Sums that stay FP32 inside the group need no exponent there. */
     if (wire->scale == APS_SCALE_APS && !exact_inside) {
         float max = wire->memory->max_finite(in, n);
         int mine = aps_scale_max_exponent(max, aps_node_size(h->node));
 
-        *exponent = aps_scale_aps(&wire->codec.format,
-                                  aps_node_max(h->node, mine));
+        exponent = aps_scale_aps(&wire->codec.format,
+                                 aps_node_max(h->node, mine));
     }
     /* An error on one rank must not keep it from the barriers of the others:
      * the chunks go on, and the first error is reported at the end. */
     for (size_t begin = 0; begin < n; begin += CHUNK) {
         size_t length = n - begin < CHUNK ? n - begin : CHUNK;
         int failed = run_chunk(h, wire, exact_inside, in + begin, out + begin,
-                               length, *exponent, cost);
+                               length, exponent, cost);
 
         if (rc == MPI_SUCCESS)
             rc = failed;

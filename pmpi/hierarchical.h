@@ -38,12 +38,11 @@ void aps_hierarchical_destroy(struct aps_hierarchical *hierarchical);
 
 /*
  * COLLECTIVE over comm. in[n] to out[n], which may be the same. With
- * `exact_inside` (node: fp32) sums inside a group stay FP32. The scale exponent
- * of the first stage goes to *exponent. An MPI error code.
+ * `exact_inside` (node: fp32) sums inside a group stay FP32. An MPI error code.
  */
 int aps_hierarchical_run(struct aps_hierarchical *hierarchical,
                          const struct aps_wire *wire, bool exact_inside,
-                         const float *in, float *out, size_t n, int *exponent,
+                         const float *in, float *out, size_t n,
                          struct aps_cost *cost);
 
 #endif

@@ -320,25 +320,56 @@ static double percent(unsigned long long part, unsigned long long whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
+/* ", passed: 4 no FP32 sums, 11 by rule", or "". */
+static char *list_passed(char *text, size_t size)
+{
+    static const char *const reasons[APS_PASSED_REASONS] = {
+        [APS_PASSED_OTHER] = "no FP32 sums",
+        [APS_PASSED_SMALL] = "below min_count",
+        [APS_PASSED_RULE] = "by rule or for want of one",
+        [APS_PASSED_STEP] = "while the step was not known",
+        [APS_PASSED_COMM] = "on communicators that pass through",
+    };
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < APS_PASSED_REASONS; i++) {
+        unsigned long long times = atomic_load(&aps_counters.passed[i]);
+
+        if (times > 0 && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s %llu %s",
+                                     used == 0 ? ", passed:" : ",", times,
+                                     reasons[i]);
+    }
+    return text;
+}
+
 static void print_summary(const struct aps_job *job)
 {
     const unsigned long long calls = atomic_load(&aps_counters.calls);
     const unsigned long long rewritten = atomic_load(&aps_counters.rewritten);
     const unsigned long long wire = atomic_load(&aps_counters.wire_bytes);
     const unsigned long long fp32 = atomic_load(&aps_counters.fp32_bytes);
-    char sent[32], native[32];
+    char sent[32], native[32], passed[256];
 
     if (calls == 0 && job->held != APS_HELD_GOOD)
         return;
+    if (job->held == APS_HELD_NONE) {
+        aps_message(-1, "%llu calls of MPI_Allreduce, none rewritten (no "
+                        "policy)",
+                    calls);
+        return;
+    }
     if (rewritten == 0) {
         aps_message(-1, "%llu calls of MPI_Allreduce, none rewritten%s", calls,
-                    job->held == APS_HELD_NONE ? " (no policy)" : "");
+                    list_passed(passed, sizeof passed));
         return;
     }
     aps_message(-1,
-                "%llu calls of MPI_Allreduce, %llu rewritten (%.1f %%); rank 0 "
-                "sent %s instead of %s (%.1f %% saved)",
+                "%llu calls of MPI_Allreduce, %llu rewritten (%.1f %%)%s; rank "
+                "0 sent %s instead of %s (%.1f %% saved)",
                 calls, rewritten, percent(rewritten, calls),
+                list_passed(passed, sizeof passed),
                 human(wire, sent, sizeof sent),
                 human(fp32, native, sizeof native),
                 fp32 > wire ? percent(fp32 - wire, fp32) : 0.0);

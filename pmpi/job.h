@@ -25,9 +25,20 @@ enum aps_held {
     APS_HELD_BAD   /* the reason is in `errors` */
 };
 
+/* Why a call was passed through. */
+enum aps_reason {
+    APS_PASSED_OTHER, /* no FP32 sum */
+    APS_PASSED_SMALL, /* fewer than min_count elements */
+    APS_PASSED_RULE,  /* no rule matches, or it says fp32 */
+    APS_PASSED_STEP,  /* the step is not known (yet, or any more) */
+    APS_PASSED_COMM,  /* one rank, or ranks that do not agree, or no policy */
+    APS_PASSED_REASONS
+};
+
 struct aps_counters {
     atomic_ullong calls;     /* of MPI_Allreduce */
     atomic_ullong rewritten; /* of these */
+    atomic_ullong passed[APS_PASSED_REASONS];
     atomic_ullong wire_bytes;
     atomic_ullong fp32_bytes;
 };

@@ -46,7 +46,7 @@ struct reduction {
                    char *cause, size_t size);
     int (*run)(struct aps_team *team, const struct aps_plan *plan,
                const struct aps_wire *wire, const float *in, float *out,
-               size_t n, int *exponent, struct aps_cost *cost);
+               size_t n, struct aps_cost *cost);
 };
 
 static int prepare_direct(struct aps_team *team, const struct aps_plan *plan,
@@ -69,10 +69,10 @@ static int prepare_direct(struct aps_team *team, const struct aps_plan *plan,
 
 static int run_direct(struct aps_team *team, const struct aps_plan *plan,
                       const struct aps_wire *wire, const float *in, float *out,
-                      size_t n, int *exponent, struct aps_cost *cost)
+                      size_t n, struct aps_cost *cost)
 {
     (void)plan;
-    return aps_direct_run(team->direct, wire, in, out, n, exponent, cost);
+    return aps_direct_run(team->direct, wire, in, out, n, cost);
 }
 
 static struct grouping *find_grouping(struct aps_team *team,
@@ -125,14 +125,13 @@ static int prepare_hierarchical(struct aps_team *team,
 
 static int run_hierarchical(struct aps_team *team, const struct aps_plan *plan,
                             const struct aps_wire *wire, const float *in,
-                            float *out, size_t n, int *exponent,
-                            struct aps_cost *cost)
+                            float *out, size_t n, struct aps_cost *cost)
 {
     struct grouping *grouping = find_grouping(team, plan);
 
     return aps_hierarchical_run(grouping->hierarchical, wire,
                                 plan->node == APS_NODE_FP32, in, out, n,
-                                exponent, cost);
+                                cost);
 }
 
 static const struct reduction reductions[] = {
@@ -196,7 +195,7 @@ int aps_team_prepare(struct aps_team *team, const struct aps_plan *plan,
 
 int aps_team_reduce(struct aps_team *team, const struct aps_plan *plan,
                     const struct aps_memory *memory, const float *in,
-                    float *out, size_t n, int *exponent, struct aps_cost *cost)
+                    float *out, size_t n, struct aps_cost *cost)
 {
     struct aps_wire wire = {
         .memory = memory,
@@ -206,6 +205,5 @@ int aps_team_reduce(struct aps_team *team, const struct aps_plan *plan,
     };
 
     aps_codec_init(&plan->format, &wire.codec);
-    return reductions[plan->reduce].run(team, plan, &wire, in, out, n, exponent,
-                                        cost);
+    return reductions[plan->reduce].run(team, plan, &wire, in, out, n, cost);
 }

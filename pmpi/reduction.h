@@ -44,6 +44,6 @@ int aps_team_prepare(struct aps_team *team, const struct aps_plan *plan,
  */
 int aps_team_reduce(struct aps_team *team, const struct aps_plan *plan,
                     const struct aps_memory *memory, const float *in,
-                    float *out, size_t n, int *exponent, struct aps_cost *cost);
+                    float *out, size_t n, struct aps_cost *cost);
 
 #endif

@@ -133,6 +133,7 @@ static void advance_table(struct aps_steps *steps, size_t count,
     }
     if (tiles == 0) {
         position->desync = steps->active;
+        position->expected = table_count(steps, steps->cursor);
         /* A step that was cut short counts; what comes between two, not. */
         if (steps->active && steps->cursor > 0)
             steps->step++;
@@ -214,6 +215,7 @@ static void advance_calls(struct aps_steps *steps, size_t count,
             return;
         }
         position->desync = true;
+        position->expected = aps_period_count(steps->period, steps->cursor);
         lose(steps, how);
     }
     position->step = steps->step;

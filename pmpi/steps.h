@@ -16,7 +16,8 @@
 /* What aps_steps_advance says of one call. */
 struct aps_position {
     bool active;   /* false: no step is known, the call passes through */
-    bool desync;   /* this call broke the sequence (then active is false) */
+    bool desync;   /* this call broke the sequence (then active is false) ... */
+    size_t expected; /* ... which wanted so many elements here */
     long segments; /* layers that this call carries, > 0 when active */
     long layer;    /* of the first segment, in the order of the calls */
     long step;

@@ -87,6 +87,10 @@ static int run(int argc, char **argv)
     subcommand = find(argv[1]);
     if (!subcommand)
         return unknown(argv[1]);
+    if (argc > 2 && strcmp(argv[2], "--help") == 0) {
+        printf("usage: apsmpi %s", subcommand->help);
+        return APS_EXIT_OK;
+    }
     return subcommand->run(argc - 1, argv + 1);
 }
 
