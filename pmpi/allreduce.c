@@ -14,7 +14,6 @@
 #include "base/message.h"
 #include "context.h"
 #include "control.h"
-#include "discovery.h"
 #include "job.h"
 #include "library.h"
 
@@ -321,7 +320,8 @@ static int handle(const struct call *call)
     context->calls++;
     aps_steps_advance(context->steps, (size_t)call->count, &position);
     if (context->state == APS_CONTEXT_DISCOVER) {
-        aps_discovery_note(context, &position);
+        if (aps_discovery_note(&context->discovery, context->steps, &position))
+            aps_context_write_step(context);
         return pass(call);
     }
     if (position.desync && is_worth_saying(++context->desyncs))

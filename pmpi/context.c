@@ -12,7 +12,6 @@
 
 #include "agree.h"
 #include "base/message.h"
-#include "discovery.h"
 
 /* What rank 0 of a communicator proposes, and all must hold alike. */
 struct offer {
@@ -49,12 +48,21 @@ static const char *const objection_texts[] = {
 static int keyval = MPI_KEYVAL_INVALID;
 static pthread_once_t keyval_once = PTHREAD_ONCE_INIT;
 
+/* The communicator goes: say what was found out about it. */
+static void end_discovery(struct aps_context *context)
+{
+    if (aps_discovery_end(&context->discovery, context->steps))
+        aps_context_write_step(context);
+    else if (aps_steps_layers(context->steps) == 0 && context->calls > 0)
+        aps_context_event(context,
+                          "discovery saw %llu calls but no step that repeats",
+                          context->calls);
+}
+
 static void context_destroy(struct aps_context *context)
 {
-    if (!context)
-        return;
     if (context->state == APS_CONTEXT_DISCOVER)
-        aps_discovery_end(context);
+        end_discovery(context);
     aps_team_destroy(context->team);
     aps_steps_destroy(context->steps);
     aps_sample_clear(&context->sample);
@@ -93,6 +101,17 @@ void aps_context_event(struct aps_context *context, const char *format, ...)
     log = aps_job_log(context->job, 0);
     if (log)
         (void)aps_log_event(log, line, NULL);
+}
+
+void aps_context_write_step(struct aps_context *context)
+{
+    const char *prefix = context->job->options.discovery;
+    char said[512];
+
+    if (context->rank != 0 || !prefix)
+        return;
+    aps_discovery_write(context->steps, prefix, said, sizeof said);
+    aps_context_event(context, "%s", said);
 }
 
 static void make_label(struct aps_context *context, MPI_Comm comm)

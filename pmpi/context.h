@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "discovery.h"
 #include "job.h"
 #include "reduction.h"
 #include "sample.h"
@@ -36,9 +37,7 @@ struct aps_context {
     struct aps_sample sample;
     unsigned long long calls;   /* eligible ones, for messages */
     unsigned long long desyncs; /* likewise */
-    long discovered;            /* calls of the step last written out, or 0 */
-    int written;                /* how often that was */
-    long followed;              /* whole steps since it was found */
+    struct aps_discovery discovery;
     unsigned complained;        /* rules that were said to be impossible */
 };
 
@@ -50,6 +49,9 @@ struct aps_context {
  * handler has been called.
  */
 int aps_context_of(MPI_Comm comm, struct aps_context **context, bool *stop);
+
+/* The step is known: write it out for the user, on rank 0. Local. */
+void aps_context_write_step(struct aps_context *context);
 
 /*
  * Say something about this communicator once, on rank 0: a line on standard

@@ -99,33 +99,31 @@ static void write_policy(FILE *file, const struct aps_steps *steps,
                   "    scale: aps\n");
 }
 
-static void write_files(struct aps_context *context)
+void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
+                         char *said, size_t size)
 {
-    const char *prefix = context->job->options.discovery;
+    const long layers = aps_steps_layers(steps);
     char table[PATH_MAX], policy[PATH_MAX], name[PATH_MAX];
     FILE *files[2];
     int bad;
 
     if (open_pair(prefix, table, policy, files) < 0) {
-        aps_context_event(context, "discovery cannot write %s: %s", policy,
-                          strerror(errno));
+        snprintf(said, size, "discovery cannot write %s: %s", policy,
+                 strerror(errno));
         return;
     }
     snprintf(name, sizeof name, "%s", table);
-    write_table(files[0], context->steps);
-    write_policy(files[1], context->steps, basename(name));
+    write_table(files[0], steps);
+    write_policy(files[1], steps, basename(name));
     bad = ferror(files[0]) | ferror(files[1]);
     bad |= fclose(files[0]);
     bad |= fclose(files[1]);
     if (bad)
-        aps_context_event(context, "discovery cannot write %s", policy);
+        snprintf(said, size, "discovery cannot write %s", policy);
     else
-        aps_context_event(context,
-                          "a step of %ld call%s: layers in %s, policy skeleton "
-                          "in %s",
-                          aps_steps_layers(context->steps),
-                          aps_steps_layers(context->steps) == 1 ? "" : "s",
-                          table, policy);
+        snprintf(said, size,
+                 "a step of %ld call%s: layers in %s, policy skeleton in %s",
+                 layers, layers == 1 ? "" : "s", table, policy);
 }
 
 /* Steps after which what was found is taken for the step: equal blocks at the
@@ -134,39 +132,33 @@ static void write_files(struct aps_context *context)
 
 /* A program that goes to and fro between two kinds of step is written down, but
  * not for ever. */
-#define FILES_MAX 3
+#define TIMES_MAX 3
 
-static void write_once(struct aps_context *context, long layers)
+static bool is_news(struct aps_discovery *discovery, long layers)
 {
-    if (context->discovered == layers || context->written == FILES_MAX)
-        return;
-    context->discovered = layers;
-    context->written++;
-    if (context->rank == 0 && context->job->options.discovery)
-        write_files(context);
+    if (discovery->layers == layers || discovery->times == TIMES_MAX)
+        return false;
+    discovery->layers = layers;
+    discovery->times++;
+    return true;
 }
 
-void aps_discovery_note(struct aps_context *context,
+bool aps_discovery_note(struct aps_discovery *discovery,
+                        const struct aps_steps *steps,
                         const struct aps_position *position)
 {
-    const long layers = aps_steps_layers(context->steps);
+    const long layers = aps_steps_layers(steps);
 
     if (position->desync)
-        context->followed = 0;
+        discovery->followed = 0;
     if (!position->active || position->layer != layers - 1)
-        return;
-    if (++context->followed == LASTING_STEPS)
-        write_once(context, layers);
+        return false;
+    return ++discovery->followed == LASTING_STEPS && is_news(discovery, layers);
 }
 
-void aps_discovery_end(struct aps_context *context)
+bool aps_discovery_end(struct aps_discovery *discovery,
+                       const struct aps_steps *steps)
 {
-    const long layers = aps_steps_layers(context->steps);
-
-    if (layers > 0 && context->followed > 0)
-        write_once(context, layers);
-    else if (layers == 0 && context->calls > 0)
-        aps_context_event(context,
-                          "discovery saw %llu calls but no step that repeats",
-                          context->calls);
+    return discovery->followed > 0 &&
+           is_news(discovery, aps_steps_layers(steps));
 }

@@ -6,14 +6,33 @@
 #ifndef APS_PMPI_DISCOVERY_H
 #define APS_PMPI_DISCOVERY_H
 
-#include "context.h"
+#include <stdbool.h>
+#include <stddef.h>
 
-/* After aps_steps_advance in a context that discovers: writes once the step has
- * lasted. Local. */
-void aps_discovery_note(struct aps_context *context,
+#include "steps.h"
+
+/* What was seen and written for one communicator. {0} is the beginning. */
+struct aps_discovery {
+    long followed; /* whole steps since the step was found */
+    long layers;   /* calls of the step last written out, or 0 */
+    int times;     /* how often that was */
+};
+
+/* After aps_steps_advance: is it time to write the step out? It is when the step
+ * has lasted, and not written as it is. Local. */
+bool aps_discovery_note(struct aps_discovery *discovery,
+                        const struct aps_steps *steps,
                         const struct aps_position *position);
 
-/* The communicator goes: what is known by now is written, if it was not. */
-void aps_discovery_end(struct aps_context *context);
+/* No more calls will come: is there a step that was never written out? Local. */
+bool aps_discovery_end(struct aps_discovery *discovery,
+                       const struct aps_steps *steps);
+
+/*
+ * Write PREFIX.yaml and PREFIX-layers.csv, or PREFIX-1 and so on where they are
+ * there already. What came of it goes to `said`, for people.
+ */
+void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
+                         char *said, size_t size);
 
 #endif
