@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -17,11 +18,15 @@ extern char **environ;
 
 typedef bool (*set_fn)(struct aps_options *options, const char *value);
 
-/* Never freed: read once a process. */
-static bool keep(const char **where, const char *value)
+static bool keep(char **where, const char *value)
 {
-    *where = strdup(value);
-    return *where != NULL;
+    char *copy = strdup(value);
+
+    if (!copy)
+        return false;
+    free(*where);
+    *where = copy;
+    return true;
 }
 
 static bool set_policy(struct aps_options *options, const char *value)
@@ -38,6 +43,7 @@ static bool set_discovery(struct aps_options *options, const char *value)
 {
     if (strcmp(value, "off") != 0)
         return keep(&options->discovery, value);
+    free(options->discovery);
     options->discovery = NULL;
     return true;
 }
@@ -146,7 +152,7 @@ void aps_options_read(struct aps_options *options, struct aps_errors *errors,
                       struct aps_errors *warnings)
 {
     *options = (struct aps_options){
-        .discovery = "apsmpi-discovered",
+        .discovery = strdup("apsmpi-discovered"),
         .summary = true,
         .enabled = true,
     };
@@ -171,6 +177,14 @@ void aps_options_read(struct aps_options *options, struct aps_errors *errors,
                            option->name, equals + 1, option->values);
         }
     }
+}
+
+void aps_options_clear(struct aps_options *options)
+{
+    free(options->policy);
+    free(options->log);
+    free(options->discovery);
+    options->policy = options->log = options->discovery = NULL;
 }
 
 void aps_options_print(FILE *stream)

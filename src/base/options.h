@@ -12,9 +12,9 @@
 #include "base/error.h"
 
 struct aps_options {
-    const char *policy;    /* policy file; NULL: discovery */
-    const char *log;       /* CSV log, instead of the policy's log.file */
-    const char *discovery; /* prefix of the files written; NULL: off */
+    char *policy;          /* policy file; NULL: discovery */
+    char *log;             /* CSV log, instead of the policy's log.file */
+    char *discovery;       /* prefix of the files written; NULL: off */
     bool pass_on_error;    /* a bad policy: warn and pass through */
     bool summary;          /* one line on rank 0 at the end */
     bool enabled;          /* false: every call passes through */
@@ -23,12 +23,14 @@ struct aps_options {
 };
 
 /*
- * Read the environment. Strings are copies that live as long as the process:
- * programs overwrite their environment to show a title. Values that are wrong are added to `errors` (the
+ * Read the environment. Strings are copies, freed by aps_options_clear: programs
+ * overwrite their environment to show a title. Values that are wrong are added to `errors` (the
  * default stands), unknown APSMPI_ names to `warnings` with the nearest name.
  */
 void aps_options_read(struct aps_options *options, struct aps_errors *errors,
                       struct aps_errors *warnings);
+
+void aps_options_clear(struct aps_options *options);
 
 /* One line a variable: name, values, meaning, default. */
 void aps_options_print(FILE *stream);

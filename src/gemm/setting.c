@@ -37,6 +37,7 @@ static void read_setting(void)
     aps_message_errors(-1, &warnings);
     if (options.policy && options.enabled)
         read_policy(options.policy, &errors);
+    aps_options_clear(&options);
     if (errors.count == 0)
         return;
     aps_message_errors(-1, &errors);

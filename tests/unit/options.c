@@ -22,6 +22,7 @@ static void read_one(const char *name, const char *value)
         setenv(name, value, 1);
     errors.count = 0;
     warnings.count = 0;
+    aps_options_clear(&options);
     aps_options_read(&options, &errors, &warnings);
 }
 
@@ -153,11 +154,13 @@ static void test_several(void)
     setenv("APSMPI_POLICY", "p", 1);
     setenv("APSMPI_POLICE", "p", 1);
     errors.count = warnings.count = 0;
+    aps_options_clear(&options);
     aps_options_read(&options, &errors, &warnings);
     ok(errors.count == 2 && warnings.count == 1 && options.policy,
        "all errors at once, good values kept");
     clearenv();
     errors.count = warnings.count = 0;
+    aps_options_clear(&options);
     aps_options_read(&options, &errors, &warnings);
     ok(are_defaults() && errors.count == 0, "no environment at all");
 }
