@@ -24,14 +24,23 @@ enum aps_scale_kind {
     APS_SCALE_APS_TIGHT /* per block, from the sender's own maximum */
 };
 
-enum aps_reduce_kind { APS_REDUCE_DIRECT, APS_REDUCE_HIERARCHICAL };
+enum aps_reduce_kind {
+    APS_REDUCE_DIRECT,
+    APS_REDUCE_HIERARCHICAL,
+    APS_REDUCE_RING,   /* hop by hop, slice by slice */
+    APS_REDUCE_MASTER, /* members to their master, a ring of masters */
+    APS_REDUCE_GATHER, /* everything to everyone, summed by each */
+    APS_REDUCE_AUTO,   /* the fastest as measured, native MPI included */
+    APS_REDUCE_KINDS
+};
 
 enum aps_group_kind {
     APS_GROUP_NODE,
     APS_GROUP_PACKAGE,
     APS_GROUP_NUMA,
     APS_GROUP_L3,
-    APS_GROUP_NUMBER /* at most group_size ranks of a node each */
+    APS_GROUP_NUMBER /* group_size ranks each: of a node at most; of master
+                        consecutive ranks, wherever they run */
 };
 
 enum aps_node_kind {
@@ -39,7 +48,11 @@ enum aps_node_kind {
     APS_NODE_FP32    /* sums inside a group stay FP32, exact */
 };
 
-enum aps_accumulate_kind { APS_ACCUMULATE_FP32, APS_ACCUMULATE_FORMAT };
+enum aps_accumulate_kind {
+    APS_ACCUMULATE_FP32,
+    APS_ACCUMULATE_FORMAT, /* every partial sum is rounded */
+    APS_ACCUMULATE_KAHAN   /* so is its compensation, in Kahan's sum */
+};
 
 /*
  * What happens to one layer at one step. `rewrite` false leaves the call to

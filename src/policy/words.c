@@ -25,6 +25,12 @@ static const char *const reductions[] = {
     [APS_REDUCE_HIERARCHICAL] = "hierarchical",
     NULL,
 };
+/* The log spells all of them. */
+static const char *const reduction_names[APS_REDUCE_KINDS] = {
+    [APS_REDUCE_DIRECT] = "direct", [APS_REDUCE_HIERARCHICAL] = "hierarchical",
+    [APS_REDUCE_RING] = "ring",     [APS_REDUCE_MASTER] = "master",
+    [APS_REDUCE_GATHER] = "gather", [APS_REDUCE_AUTO] = "auto",
+};
 static const char *const later_reductions[] = {
     "ring", "master", "gather", "auto", NULL,
 };
@@ -51,6 +57,11 @@ static const char *const accumulations[] = {
     [APS_ACCUMULATE_FP32] = "fp32",
     [APS_ACCUMULATE_FORMAT] = "format",
     NULL,
+};
+static const char *const accumulation_names[] = {
+    [APS_ACCUMULATE_FP32] = "fp32",
+    [APS_ACCUMULATE_FORMAT] = "format",
+    [APS_ACCUMULATE_KAHAN] = "kahan",
 };
 static const char *const later_accumulations[] = {"kahan", NULL};
 const struct aps_words aps_words_accumulate = {accumulations,
@@ -95,7 +106,7 @@ const char *aps_scale_name(enum aps_scale_kind kind)
 
 const char *aps_reduce_name(enum aps_reduce_kind kind)
 {
-    return reductions[kind];
+    return reduction_names[kind];
 }
 
 const char *aps_group_name(enum aps_group_kind kind)
@@ -110,5 +121,5 @@ const char *aps_node_name(enum aps_node_kind kind)
 
 const char *aps_accumulate_name(enum aps_accumulate_kind kind)
 {
-    return accumulations[kind];
+    return accumulation_names[kind];
 }
