@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Benches print ratios from one run; no test asserts a time.
-EXTRA_PROGRAMS = tests/bench/codec tests/bench/gemm
+EXTRA_PROGRAMS = tests/bench/codec tests/bench/gemm tests/bench/allreduce
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_codec_SOURCES = tests/bench/codec.c
 tests_bench_codec_LDADD = libcore.la
 tests_bench_gemm_SOURCES = tests/bench/gemm.c
 tests_bench_gemm_LDADD = libcore.la
 
-.PHONY: bench
+# A program that knows nothing of apsmpi: MPI and the C library alone.
+tests_bench_allreduce_SOURCES = \
+	tests/bench/allreduce.c \
+	tests/bench/choice.c tests/bench/choice.h \
+	tests/bench/half.c tests/bench/half.h
+tests_bench_allreduce_CPPFLAGS = $(MPI_CFLAGS) \
+	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'
+tests_bench_allreduce_LDADD = $(MPI_LIBS) -lm
+
+.PHONY: bench bench-programs
+bench-programs: $(EXTRA_PROGRAMS)
 bench: tests/bench/codec tests/bench/gemm
 	tests/bench/codec
 	tests/bench/gemm

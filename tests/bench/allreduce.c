@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Allreduce of floats in every format beside native MPI, in one run; see
+ * --help. A plain MPI program: what is native goes to PMPI_Allreduce, what a
+ * preloaded library may rewrite to MPI_Allreduce.
+ *
+ * The variants take turns in rounds, each round in another order, so that all
+ * see the same drift of the machine. One timing: a barrier, then so many calls
+ * that native FP32 takes 0.3 ms; the slowest rank counts. Medians and minima
+ * are over rounds. `speed-up` is native FP32's median over the variant's,
+ * `/floor` the variant's over that of native integers of the format's width: an
+ * all-reduce of as many bytes without any conversion. `wire` is the share of
+ * what the hosts' links could carry: 2 (h - 1) / h of the bytes on the wire for h
+ * hosts (one rank each: the bus bandwidth that other benches print), over time
+ * and --wire-gbit.
+ *
+ * Before it is measured each variant's sum is compared with native FP32's, so
+ * that a broken path cannot look fast: `error` is the relative L2 difference. Too
+ * much of it ends the run with status 1.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "choice.h"
+#include "half.h"
+
+#define ROUNDS_MAX 2001
+#define BATCH_MAX 256
+#define BATCH_SECONDS 3e-4
+#define VARIANTS_MAX (2 * CHOICE_FORMATS + CHOICE_EXTRA + 5)
+
+enum kind {
+    NATIVE, /* FP32, by PMPI */
+    PASSED, /* FP32, by MPI_Allreduce, left to MPI by the library */
+    FLOOR,  /* integers of `width` bits, by PMPI */
+    HALF,   /* FP16, cast and summed by the program, by PMPI */
+    OURS    /* FP32, by MPI_Allreduce, for the library to rewrite */
+};
+
+struct variant {
+    char name[24];
+    char reduce[24];
+    enum kind kind;
+    int width;    /* bits on the wire */
+    int extra;    /* elements, by which the policy's rules go */
+    double limit; /* of the error */
+    int floor;    /* the variant that is its floor, or -1 */
+    double error;
+    bool rewritten; /* not FP32's sum */
+    double samples[ROUNDS_MAX];
+};
+
+/* Where a tensor starts in the buffers, and how many floats it has. */
+struct piece {
+    size_t offset;
+    size_t count;
+};
+
+struct bench {
+    struct choice choice;
+    int rank;
+    int ranks;
+    int hosts;
+    float *send;
+    float *receive;
+    float *reference; /* native FP32's sum */
+    uint16_t *half;
+    MPI_Datatype half_type;
+    MPI_Op half_sum;
+    struct variant variants[VARIANTS_MAX];
+    int variant_count;
+    const struct piece *pieces; /* what one call of a variant reduces */
+    int piece_count;
+    int rounds;
+    int batch;
+    FILE *csv; /* rank 0's, or NULL */
+    bool wrong;
+    bool passed; /* some call that should have been rewritten was not */
+};
+
+/* --- variants --------------------------------------------------------------- */
+
+static struct variant *add_variant(struct bench *b, const char *name,
+                                   enum kind kind, int width, double limit)
+{
+    struct variant *v = &b->variants[b->variant_count++];
+
+    snprintf(v->name, sizeof v->name, "%s", name);
+    snprintf(v->reduce, sizeof v->reduce, "native");
+    v->kind = kind;
+    v->width = width;
+    v->limit = limit;
+    v->floor = -1;
+    return v;
+}
+
+static int find_floor(const struct bench *b, int width)
+{
+    for (int i = 0; i < b->variant_count; i++)
+        if (b->variants[i].kind == FLOOR && b->variants[i].width == width)
+            return i;
+    return -1;
+}
+
+static void add_floor(struct bench *b, int width)
+{
+    char name[24];
+
+    if (b->choice.no_floor || width >= 32 || find_floor(b, width) >= 0)
+        return;
+    snprintf(name, sizeof name, "int%d", width);
+    add_variant(b, name, FLOOR, width, INFINITY);
+}
+
+/* What two roundings of a value in the middle of its binade leave, with a
+ * margin; the sum of all zeros has 1. */
+static double error_limit(int mantissa)
+{
+    return fmin(0.75, 1.5 * ldexp(1, -mantissa));
+}
+
+static void add_variants(struct bench *b)
+{
+    const struct choice *c = &b->choice;
+
+    add_variant(b, "fp32", NATIVE, 32, 1e-5);
+    if (!c->no_pass) {
+        add_variant(b, "fp32 again", NATIVE, 32, 1e-5);
+        add_variant(b, "unmatched", PASSED, 32, 1e-5);
+        add_variant(b, "bypassed", PASSED, 32, 1e-5)->extra =
+            choice_extra_bypassed(c);
+    }
+    if (!c->no_half)
+        add_floor(b, 16);
+    for (int f = 0; f < c->format_count; f++)
+        add_floor(b, c->formats[f].width);
+    if (!c->no_half)
+        add_variant(b, "fp16 op", HALF, 16, error_limit(10));
+    for (int r = 0; r < c->reduce_count; r++)
+        for (int f = 0; f < c->format_count; f++) {
+            struct variant *v =
+                add_variant(b, c->formats[f].name, OURS, c->formats[f].width,
+                            error_limit(c->formats[f].mantissa));
+
+            strcpy(v->reduce, c->reduces[r]);
+            v->extra = choice_extra(c, f, r);
+        }
+    for (int i = 0; i < b->variant_count; i++)
+        if (b->variants[i].kind == HALF || b->variants[i].kind == OURS)
+            b->variants[i].floor = find_floor(b, b->variants[i].width);
+}
+
+/* --- one call --------------------------------------------------------------- */
+
+static void call_piece(const struct bench *b, const struct variant *v,
+                       const struct piece *piece)
+{
+    const float *send = b->send + piece->offset;
+    float *receive = b->receive + piece->offset;
+    uint16_t *half = b->half + piece->offset;
+    const int n = (int)piece->count;
+    const void *from = b->choice.in_place ? MPI_IN_PLACE : (const void *)send;
+
+    switch (v->kind) {
+    case NATIVE:
+        PMPI_Allreduce(from, receive, n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        break;
+    case PASSED:
+    case OURS:
+        MPI_Allreduce(from, receive, n + v->extra, MPI_FLOAT, MPI_SUM,
+                      MPI_COMM_WORLD);
+        break;
+    case FLOOR:
+        if (v->width == 16)
+            PMPI_Allreduce(from, receive, n, MPI_SHORT, MPI_SUM,
+                           MPI_COMM_WORLD);
+        else
+            PMPI_Allreduce(from, receive,
+                           (int)((piece->count * (size_t)v->width + 7) / 8),
+                           MPI_SIGNED_CHAR, MPI_SUM, MPI_COMM_WORLD);
+        break;
+    case HALF:
+        half_encode(b->choice.in_place ? receive : send, piece->count, half);
+        PMPI_Allreduce(MPI_IN_PLACE, half, n, b->half_type, b->half_sum,
+                       MPI_COMM_WORLD);
+        half_decode(half, piece->count, receive);
+        break;
+    }
+}
+
+static size_t extent(const struct bench *b)
+{
+    const struct piece *last = &b->pieces[b->piece_count - 1];
+
+    return last->offset + last->count + CHOICE_EXTRA;
+}
+
+/* Seconds a call, on this rank, of a batch of calls of the variant. */
+static double time_batch(const struct bench *b, const struct variant *v)
+{
+    if (b->choice.in_place)
+        memcpy(b->receive, b->send, extent(b) * sizeof *b->send);
+    PMPI_Barrier(MPI_COMM_WORLD);
+    double start = PMPI_Wtime();
+
+    for (int i = 0; i < b->batch; i++)
+        for (int p = 0; p < b->piece_count; p++)
+            call_piece(b, v, &b->pieces[p]);
+    return (PMPI_Wtime() - start) / b->batch;
+}
+
+/* --- warming up, and looking at the sums -------------------------------------- */
+
+/* The relative L2 difference to native FP32's sum, of the worst rank. */
+static double measure_error(const struct bench *b)
+{
+    double difference = 0, size = 0, error;
+
+    for (int p = 0; p < b->piece_count; p++)
+        for (size_t i = 0; i < b->pieces[p].count; i++) {
+            double x = b->reference[b->pieces[p].offset + i];
+            double y = b->receive[b->pieces[p].offset + i];
+
+            difference += (x - y) * (x - y);
+            size += x * x;
+        }
+    error = sqrt(difference / size);
+    if (isnan(error)) /* MAX of NaN could be anything */
+        error = INFINITY;
+    PMPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX,
+                   MPI_COMM_WORLD);
+    return error;
+}
+
+/* A path that writes nothing leaves NaN. */
+static void spoil(const struct bench *b)
+{
+    memset(b->receive, 0xff, extent(b) * sizeof *b->receive);
+}
+
+/* As many calls a timing as native FP32 needs for BATCH_SECONDS. In place one
+ * call: the values would grow from call to call. */
+static void choose_batch(struct bench *b)
+{
+    int more = 1;
+
+    while (more && !b->choice.in_place) {
+        more = time_batch(b, &b->variants[0]) * b->batch < BATCH_SECONDS &&
+               b->batch < BATCH_MAX;
+        PMPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        b->batch <<= more;
+    }
+}
+
+static void warm_up(struct bench *b)
+{
+    b->batch = 1;
+    spoil(b);
+    time_batch(b, &b->variants[0]);
+    memcpy(b->reference, b->receive, extent(b) * sizeof *b->receive);
+    for (int i = 0; i < b->variant_count; i++) {
+        struct variant *v = &b->variants[i];
+
+        spoil(b);
+        time_batch(b, v);
+        if (v->kind != FLOOR) {
+            v->error = measure_error(b);
+            v->rewritten = v->error > 1e-6;
+            b->wrong |= v->error > v->limit;
+            b->passed |= v->kind == OURS && v->limit > 1e-5 && !v->rewritten;
+        }
+        for (int call = 1; call < b->choice.warmup; call++)
+            time_batch(b, v);
+    }
+    choose_batch(b);
+}
+
+/* --- measuring ---------------------------------------------------------------- */
+
+/* Another order for each round, the same on all ranks. */
+static void shuffle(int *order, int n, uint32_t *state)
+{
+    for (int i = n - 1; i > 0; i--) {
+        *state = *state * 1664525u + 1013904223u;
+        int j = (int)((uint64_t)*state * (uint32_t)(i + 1) >> 32);
+        int moved = order[i];
+
+        order[i] = order[j];
+        order[j] = moved;
+    }
+}
+
+static void run_rounds(struct bench *b)
+{
+    double seconds[VARIANTS_MAX];
+    int order[VARIANTS_MAX];
+    uint32_t state = 1;
+    double start = PMPI_Wtime();
+    int more = 1;
+
+    for (int i = 0; i < b->variant_count; i++)
+        order[i] = i;
+    for (b->rounds = 0; more; b->rounds++) {
+        shuffle(order, b->variant_count, &state);
+        for (int i = 0; i < b->variant_count; i++)
+            seconds[order[i]] = time_batch(b, &b->variants[order[i]]);
+        PMPI_Allreduce(MPI_IN_PLACE, seconds, b->variant_count, MPI_DOUBLE,
+                       MPI_MAX, MPI_COMM_WORLD);
+        for (int i = 0; i < b->variant_count; i++)
+            b->variants[i].samples[b->rounds] = seconds[i];
+        more = b->rounds + 1 < ROUNDS_MAX &&
+               (b->rounds + 1 < b->choice.rounds ||
+                PMPI_Wtime() - start < b->choice.seconds);
+        PMPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sorts the samples: the first is the least from then on. */
+static double median(struct bench *b, int i)
+{
+    double *samples = b->variants[i].samples;
+    const int n = b->rounds;
+
+    qsort(samples, (size_t)n, sizeof *samples, compare);
+    return (samples[(n - 1) / 2] + samples[n / 2]) / 2;
+}
+
+/* --- printing ------------------------------------------------------------------- */
+
+/* "25.6 Mi", and exactly where that is not exact. */
+static void print_size(size_t count)
+{
+    if (count >= 1u << 20)
+        printf("%.4g Mi", (double)count / (1 << 20));
+    else if (count >= 1u << 10)
+        printf("%.4g Ki", (double)count / (1 << 10));
+    else
+        printf("%zu", count);
+}
+
+static void print_ratio(double ratio, const char *format)
+{
+    if (ratio > 0)
+        printf(format, ratio);
+    else
+        printf("%8s", "-");
+}
+
+static void write_number(FILE *file, double number)
+{
+    if (number > 0)
+        fprintf(file, ",%.6g", number);
+    else
+        fprintf(file, ",");
+}
+
+/* The share of the wire's bound, or 0 where there is no wire or no rate. */
+static double wire_share(const struct bench *b, size_t count, int width,
+                         double seconds)
+{
+    double bits = (double)count * width * 2 * (b->hosts - 1) / b->hosts;
+
+    if (b->choice.wire_gbit <= 0)
+        return 0;
+    return bits / seconds / (1e9 * b->choice.wire_gbit);
+}
+
+static void print_variant(const struct bench *b, const struct variant *v,
+                          size_t count, double middle, double native,
+                          double floor)
+{
+    const double up = native / middle;
+    const double over = floor > 0 ? middle / floor : 0;
+    const double share = wire_share(b, count, v->width, middle);
+    const char *mark = v->kind == FLOOR            ? ""
+                       : v->error > v->limit       ? "  WRONG"
+                       : v->kind != OURS           ? ""
+                       : v->rewritten              ? ""
+                       : v->limit > 1e-5           ? "  not rewritten"
+                                                   : "";
+
+    printf("  %-10s %-14s %12.1f %12.1f", v->name, v->reduce, 1e6 * middle,
+           1e6 * v->samples[0]);
+    print_ratio(up, "%10.3f");
+    print_ratio(over, "%8.3f");
+    print_ratio(share, "%8.3f");
+    if (v->kind == FLOOR)
+        printf("%10s", "-");
+    else
+        printf("%10.2e", v->error);
+    printf("%s\n", mark);
+    if (!b->csv)
+        return;
+    fprintf(b->csv, "%s,%s,%zu,%d,%.3f,%.3f,%.6g", v->name, v->reduce, count,
+            b->ranks, 1e6 * middle, 1e6 * v->samples[0], up);
+    write_number(b->csv, over);
+    write_number(b->csv, share);
+    fprintf(b->csv, ",%d,%d,%d", b->hosts, b->piece_count, b->rounds);
+    if (v->kind == FLOOR)
+        fprintf(b->csv, ",,");
+    else
+        fprintf(b->csv, ",%.3g,%s", v->error, v->rewritten ? "yes" : "no");
+    write_number(b->csv, b->choice.wire_gbit);
+    fprintf(b->csv, "\n");
+}
+
+static void print_case(struct bench *b)
+{
+    double middle[VARIANTS_MAX];
+    size_t count = 0;
+
+    for (int p = 0; p < b->piece_count; p++)
+        count += b->pieces[p].count;
+    for (int i = 0; i < b->variant_count; i++)
+        middle[i] = median(b, i);
+    printf("\n");
+    print_size(count);
+    if (b->piece_count == 1)
+        printf(" floats (%zu)", count);
+    else
+        printf(" floats in %d tensors, a call each", b->piece_count);
+    printf("; %d rounds of %d\n", b->rounds, b->batch);
+    printf("  %-10s %-14s %12s %12s %9s%8s%8s%10s\n", "variant", "reduce",
+           "median us", "min us", "speed-up", "/floor", "wire", "error");
+    for (int i = 0; i < b->variant_count; i++) {
+        const struct variant *v = &b->variants[i];
+
+        print_variant(b, v, count, middle[i], middle[0],
+                      v->floor >= 0 ? middle[v->floor] : 0);
+    }
+    fflush(stdout);
+    if (b->csv)
+        fflush(b->csv);
+}
+
+static void print_head(const struct bench *b)
+{
+    printf("MPI_Allreduce of floats, MPI_SUM%s: %d ranks on %d host%s",
+           b->choice.in_place ? ", in place" : "", b->ranks, b->hosts,
+           b->hosts == 1 ? "" : "s");
+    if (b->choice.wire_gbit > 0)
+        printf(", links of %g Gbit/s", b->choice.wire_gbit);
+    printf("\n");
+    fflush(stdout);
+    if (b->csv)
+        fprintf(b->csv, "variant,reduce,count,ranks,median_usec,min_usec,"
+                        "ratio_native,ratio_floor,wire_share,hosts,calls,"
+                        "rounds,error,rewritten,wire_gbit\n");
+}
+
+static void print_foot(const struct bench *b)
+{
+    if (b->passed)
+        printf("\nnot rewritten: the sum is FP32's. Native MPI was found "
+               "faster, or the library is not preloaded,\nor APSMPI_POLICY "
+               "does not name what `allreduce policy` prints with these "
+               "options.\n");
+    if (b->wrong)
+        printf("\nWRONG: further from native FP32's sum than the format "
+               "explains\n");
+}
+
+/* --- all of it ------------------------------------------------------------------ */
+
+static void bench_case(struct bench *b, const struct piece *pieces, int count)
+{
+    b->pieces = pieces;
+    b->piece_count = count;
+    warm_up(b);
+    run_rounds(b);
+    if (b->rank == 0)
+        print_case(b);
+}
+
+/* Values as gradients have them: spread over many binades, both signs. */
+static void fill(float *x, size_t n, int rank)
+{
+    uint32_t state = 12345 + 7919 * (uint32_t)rank;
+
+    for (size_t i = 0; i < n; i++) {
+        float product = 0x1p-7f;
+
+        for (int j = 0; j < 3; j++) {
+            state = state * 1664525u + 1013904223u;
+            product *= (float)(int32_t)state * 0x1p-31f;
+        }
+        x[i] = product;
+    }
+}
+
+static int count_hosts(int rank)
+{
+    MPI_Comm host;
+    int on_host, hosts;
+
+    PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank,
+                         MPI_INFO_NULL, &host);
+    PMPI_Comm_rank(host, &on_host);
+    PMPI_Comm_free(&host);
+    hosts = on_host == 0;
+    PMPI_Allreduce(MPI_IN_PLACE, &hosts, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return hosts;
+}
+
+/* Where the tensors stand, one behind the other; the caller frees. */
+static struct piece *lay_out(const struct choice *c)
+{
+    struct piece *pieces = malloc((size_t)c->tensor_count * sizeof *pieces);
+    size_t offset = 0;
+
+    for (int i = 0; pieces && i < c->tensor_count; i++) {
+        pieces[i] = (struct piece){offset, c->tensors[i]};
+        offset += c->tensors[i] + CHOICE_EXTRA;
+    }
+    return pieces;
+}
+
+/* COLLECTIVE: nobody goes on when one rank cannot. */
+static void check_all(const struct bench *b, bool good, const char *cause)
+{
+    int all = good;
+
+    PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (all)
+        return;
+    if (!good)
+        fprintf(stderr, "allreduce: rank %d: %s\n", b->rank, cause);
+    MPI_Finalize();
+    exit(2);
+}
+
+static void run(struct bench *b)
+{
+    const struct choice *c = &b->choice;
+    struct piece *tensors = c->tensor_count ? lay_out(c) : NULL;
+    size_t most = 0;
+
+    for (int i = 0; i < c->size_count; i++)
+        most = c->sizes[i] > most ? c->sizes[i] : most;
+    if (tensors) {
+        const struct piece *last = &tensors[c->tensor_count - 1];
+
+        most = last->offset + last->count > most ? last->offset + last->count
+                                                 : most;
+    }
+    most += CHOICE_EXTRA;
+    b->send = malloc(most * sizeof *b->send);
+    b->receive = malloc(most * sizeof *b->receive);
+    b->reference = malloc(most * sizeof *b->reference);
+    b->half = malloc(most * sizeof *b->half);
+    check_all(b, b->send && b->receive && b->reference && b->half &&
+                     (tensors || !c->tensor_count), "no memory");
+    fill(b->send, most, b->rank);
+    memset(b->half, 0, most * sizeof *b->half);
+    for (int i = 0; i < c->size_count; i++)
+        bench_case(b, &(struct piece){0, c->sizes[i]}, 1);
+    if (tensors)
+        bench_case(b, tensors, c->tensor_count);
+    free(tensors);
+    free(b->send);
+    free(b->receive);
+    free(b->reference);
+    free(b->half);
+}
+
+int main(int argc, char **argv)
+{
+    static struct bench b; /* large */
+    char error[256] = "";
+    enum choice_action action = choice_read(argc, argv, &b.choice, error);
+
+    if (action == CHOICE_HELP)
+        choice_print_help(stdout);
+    if (action == CHOICE_POLICY)
+        choice_print_policy(&b.choice, stdout);
+    if (action == CHOICE_HELP || action == CHOICE_POLICY) {
+        choice_clear(&b.choice);
+        return fflush(stdout) == 0 ? 0 : 1;
+    }
+
+    MPI_Init(&argc, &argv);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
+    check_all(&b, action == CHOICE_RUN, error);
+    b.hosts = count_hosts(b.rank);
+    if (b.rank == 0 && b.choice.csv)
+        b.csv = fopen(b.choice.csv, "w");
+    check_all(&b, b.rank || !b.choice.csv || b.csv,
+              "cannot write the file of --csv");
+    half_create(&b.half_type, &b.half_sum);
+    add_variants(&b);
+    if (b.rank == 0)
+        print_head(&b);
+    run(&b);
+    if (b.rank == 0)
+        print_foot(&b);
+    if (b.csv && fclose(b.csv))
+        b.wrong = true;
+    half_destroy(&b.half_type, &b.half_sum);
+    choice_clear(&b.choice);
+    MPI_Finalize();
+    return b.wrong;
+}
