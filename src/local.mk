@@ -74,5 +74,6 @@ apsmpi_SOURCES = \
 	src/command/check.c src/command/explain.c \
 	src/command/cast.c src/command/formats.c \
 	src/command/columns.c src/command/columns.h \
-	src/command/schedule.c src/command/schedule.h
+	src/command/schedule.c src/command/schedule.h \
+	src/command/traffic.c src/command/traffic.h
 apsmpi_LDADD = libpolicy.la libcore.la $(LIBYAML_ARCHIVE)

@@ -7,14 +7,15 @@
 #include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/columns.h"
 #include "command/command.h"
 #include "command/schedule.h"
+#include "command/traffic.h"
 #include "policy/ranges.h"
-
-#define FP32_WIDTH 32
+#include "policy/words.h"
 
 /* --- cells --------------------------------------------------------------- */
 
@@ -38,7 +39,8 @@ struct cell_text {
 static void fill_plan(const struct aps_plan *plan, struct cell_text *text,
                       const char **cells)
 {
-    bool groups = plan->reduce == APS_REDUCE_HIERARCHICAL;
+    bool groups = aps_reduce_takes(plan->reduce, APS_SETTING_GROUP);
+    bool node = aps_reduce_takes(plan->reduce, APS_SETTING_NODE);
 
     cells[FORMAT] = plan->format.name;
     cells[SCALE] = aps_scale_name(plan->scale);
@@ -53,7 +55,7 @@ static void fill_plan(const struct aps_plan *plan, struct cell_text *text,
         snprintf(text->group, sizeof text->group, "%d", plan->group_size);
         cells[GROUP] = text->group;
     }
-    cells[NODE] = groups ? aps_node_name(plan->node) : "-";
+    cells[NODE] = node ? aps_node_name(plan->node) : "-";
     cells[ACCUMULATE] = aps_accumulate_name(plan->accumulate);
 }
 
@@ -67,25 +69,26 @@ static void fill_native(const char *why, struct cell_text *text,
         cells[i] = NULL;
 }
 
+/* NULL: no rule. */
+static const struct aps_plan *plan_of(const struct aps_policy *policy, int rule)
+{
+    return rule < 0 ? NULL : aps_policy_rule_plan(policy, rule);
+}
+
 /* Plan or native, of the rule; `bytes` of an element too. */
 static void fill_rule(const struct aps_policy *policy, int rule,
                       struct cell_text *text, const char **cells)
 {
-    int width = FP32_WIDTH;
+    const struct aps_plan *plan = plan_of(policy, rule);
 
-    if (rule < 0) {
+    if (!plan)
         fill_native("no rule matches", text, cells);
-    } else {
-        const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
-
-        if (plan->rewrite) {
-            fill_plan(plan, text, cells);
-            width = plan->format.width;
-        } else {
-            fill_native("format: fp32", text, cells);
-        }
-    }
-    snprintf(text->bytes, sizeof text->bytes, "%g", width / 8.0);
+    else if (plan->rewrite)
+        fill_plan(plan, text, cells);
+    else
+        fill_native("format: fp32", text, cells);
+    snprintf(text->bytes, sizeof text->bytes, "%g",
+             aps_traffic_per_element(plan));
 }
 
 /* --- with a layer table -------------------------------------------------- */
@@ -99,6 +102,7 @@ struct explanation {
     const struct aps_schedule *schedule;
     struct aps_range window; /* of spans to show, as indices */
     bool each_layer;         /* one row a layer */
+    bool *shown;             /* rules that stand in the table */
     struct aps_columns *columns;
 };
 
@@ -113,22 +117,6 @@ static bool is_small(const struct explanation *explanation, size_t layer)
 {
     return explanation->table->list[layer].count <
            aps_policy_min_count(explanation->policy);
-}
-
-/* Wire bytes of one copy of `count` elements, rounded up. */
-static size_t wire_bytes(size_t count, int width)
-{
-    return count / 8 * (size_t)width + (count % 8 * (size_t)width + 7) / 8;
-}
-
-static int rule_width(const struct aps_policy *policy, int rule)
-{
-    const struct aps_plan *plan;
-
-    if (rule < 0)
-        return FP32_WIDTH;
-    plan = aps_policy_rule_plan(policy, rule);
-    return plan->rewrite ? plan->format.width : FP32_WIDTH;
 }
 
 static bool same_rules(const struct explanation *explanation, size_t a,
@@ -171,6 +159,8 @@ static void add_group(const struct explanation *explanation,
             time.last = spans[i].last;
         cells[TIME] = aps_range_format(&time, time_text, sizeof time_text);
         fill_rule(explanation->policy, rule, &text, cells + PLAN);
+        if (rule >= 0)
+            explanation->shown[rule] = true;
         if (is_small(explanation, group->first)) {
             char why[64];
 
@@ -185,9 +175,9 @@ static void add_group(const struct explanation *explanation,
         cells[LINE] = line;
         cells[BYTES] = text.bytes;
         snprintf(saved, sizeof saved, "%zu",
-                 wire_bytes(group->count, FP32_WIDTH) -
-                     wire_bytes(group->count,
-                                rule_width(explanation->policy, rule)));
+                 aps_traffic_bytes(NULL, group->count) -
+                     aps_traffic_bytes(plan_of(explanation->policy, rule),
+                                       group->count));
         cells[SAVED] = saved;
         aps_columns_add(explanation->columns, cells);
         /* Say once what a group is. */
@@ -269,8 +259,9 @@ static void print_totals(const struct explanation *explanation)
             size_t count = table->list[layer].count;
             int rule = aps_schedule_layer(schedule, layer)[i];
 
-            fp32 += wire_bytes(count, FP32_WIDTH);
-            wire += wire_bytes(count, rule_width(explanation->policy, rule));
+            fp32 += aps_traffic_bytes(NULL, count);
+            wire +=
+                aps_traffic_bytes(plan_of(explanation->policy, rule), count);
         }
         aps_range_format(&schedule->spans[i], time, sizeof time);
         snprintf(wire_text, sizeof wire_text, "%zu", wire);
@@ -340,11 +331,15 @@ static int explain_layers(const struct aps_policy *policy, const char *path,
         aps_schedule_destroy(schedule);
         return APS_EXIT_FAILURE;
     }
+    explanation.shown =
+        aps_command_alloc(aps_policy_rules(policy), sizeof *explanation.shown);
     explanation.columns = aps_columns_create(heads, LAYER_CELLS);
     add_layers(&explanation);
     aps_columns_print(explanation.columns, stdout);
     aps_columns_destroy(explanation.columns);
     print_totals(&explanation);
+    aps_traffic_notes(policy, explanation.shown, stdout);
+    free(explanation.shown);
     aps_schedule_destroy(schedule);
     return APS_EXIT_OK;
 }
@@ -359,9 +354,11 @@ static void explain_rules(const struct aps_policy *policy)
         {"line", true}, {"when", false},      {"", false},
         PLAN_COLUMNS,   {"bytes/elem", true},
     };
+    size_t rules = aps_policy_rules(policy);
     struct aps_columns *columns = aps_columns_create(heads, RULE_CELLS);
+    bool *shown = aps_command_alloc(rules, sizeof *shown);
 
-    for (size_t i = 0; i < aps_policy_rules(policy); i++) {
+    for (size_t i = 0; i < rules; i++) {
         const char *cells[RULE_CELLS] = {[RULE_ARROW] = "->"};
         char line[16], when[400];
         struct cell_text text;
@@ -373,9 +370,12 @@ static void explain_rules(const struct aps_policy *policy)
         fill_rule(policy, rule, &text, cells + RULE_PLAN);
         cells[RULE_BYTES] = text.bytes;
         aps_columns_add(columns, cells);
+        shown[i] = true;
     }
     aps_columns_print(columns, stdout);
     aps_columns_destroy(columns);
+    aps_traffic_notes(policy, shown, stdout);
+    free(shown);
     printf("\nThe first rule that matches wins. Calls that match none, and "
            "calls of fewer\nthan %zu elements (min_count), are native: left to "
            "MPI.\n",
@@ -453,7 +453,9 @@ const struct aps_subcommand aps_subcommand_explain = {
         "rule that says so, bytes per element and bytes saved per step "
         "against\n"
         "FP32. Neighbours with the same plan share a row. A policy without a\n"
-        "layer table is explained rule by rule.\n"
+        "layer table is explained rule by rule. Notes below the table say "
+        "what\n"
+        "ring, master, gather and auto send.\n"
         "\n"
         "  --epochs A-B     these epochs only (N, A-B or A-)\n"
         "  --layer-counts   one row for each layer, with its own count\n",

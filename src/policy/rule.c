@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /* In the order of `known`. */
@@ -197,10 +198,10 @@ static void settle_scale(struct reading *reading)
     const struct aps_yaml_node *scale = reading->keys[KEY_SCALE];
     const struct aps_yaml_node *aps = reading->keys[KEY_APS];
     struct aps_plan *plan = &reading->rule->plan;
-    bool by_format = plan->accumulate == APS_ACCUMULATE_FORMAT;
+    bool rounds_sums = plan->accumulate != APS_ACCUMULATE_FP32;
     bool on;
 
-    plan->scale = by_format ? APS_SCALE_APS : APS_SCALE_APS_TIGHT;
+    plan->scale = rounds_sums ? APS_SCALE_APS : APS_SCALE_APS_TIGHT;
     if (aps && aps_read_switch(reading->reader, aps, &on) == 0)
         plan->scale = on ? APS_SCALE_APS : APS_SCALE_NONE;
     if (scale && read_scale(reading, scale) < 0)
@@ -210,11 +211,11 @@ static void settle_scale(struct reading *reading)
                          "'aps' and 'scale' say the same thing: keep one");
     if (plan->scale != APS_SCALE_APS_TIGHT)
         return;
-    if (by_format)
-        aps_reader_error(
-            reading->reader, scale,
-            "scale aps-tight contradicts accumulate: format (every "
-            "sender would have its own scale); use aps");
+    if (rounds_sums)
+        aps_reader_error(reading->reader, scale,
+                         "scale aps-tight contradicts accumulate: %s (every "
+                         "sender would have its own scale); use aps",
+                         aps_accumulate_name(plan->accumulate));
     if (plan->rewrite && aps_format_max(&plan->format) == 0)
         aps_reader_error(reading->reader,
                          scale ? scale->value
@@ -271,18 +272,54 @@ static void check_fp32(struct reading *reading)
     }
 }
 
-static void check_groups(struct reading *reading)
+/* "direct, hierarchical or gather": the reductions with that setting. */
+static void list_reductions(enum aps_setting setting, char *list, size_t size)
 {
-    static const enum rule_key settings[] = {KEY_GROUP, KEY_NODE};
+    const char *const *words = aps_words_reduce.known;
+    size_t used = 0;
+    int left = 0;
+
+    for (int i = 0; words[i]; i++)
+        left += aps_reduce_takes((enum aps_reduce_kind)i, setting);
+    list[0] = '\0';
+    for (int i = 0; words[i] && used < size; i++) {
+        if (!aps_reduce_takes((enum aps_reduce_kind)i, setting))
+            continue;
+        left--;
+        used += (size_t)snprintf(list + used, size - used, "%s%s", words[i],
+                                 left > 1    ? ", "
+                                 : left == 1 ? " or "
+                                             : "");
+    }
+}
+
+/* Settings that mean nothing with the rule's reduction. */
+static void check_reduce(struct reading *reading)
+{
+    static const struct {
+        enum rule_key key;
+        enum aps_setting setting;
+        const char *name;
+    } settings[] = {
+        {KEY_GROUP, APS_SETTING_GROUP, "'group'"},
+        {KEY_NODE, APS_SETTING_NODE, "'node'"},
+        {KEY_ACCUMULATE, APS_SETTING_KAHAN, "accumulate: kahan"},
+    };
+    const struct aps_plan *plan = &reading->rule->plan;
 
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        const struct aps_yaml_node *key = reading->keys[settings[i]];
+        const struct aps_yaml_node *key = reading->keys[settings[i].key];
+        char list[128];
 
-        if (key)
-            aps_reader_error(reading->reader, key,
-                             "'%s' contradicts reduce: direct, which has no "
-                             "groups",
-                             key->text);
+        if (!key || aps_reduce_takes(plan->reduce, settings[i].setting))
+            continue;
+        if (settings[i].setting == APS_SETTING_KAHAN &&
+            plan->accumulate != APS_ACCUMULATE_KAHAN)
+            continue;
+        list_reductions(settings[i].setting, list, sizeof list);
+        aps_reader_error(reading->reader, key,
+                         "%s contradicts reduce: %s; it goes with %s",
+                         settings[i].name, aps_reduce_name(plan->reduce), list);
     }
 }
 
@@ -304,8 +341,8 @@ static void read_plan(struct reading *reading)
     if (has_format && !plan->rewrite) {
         check_fp32(reading);
         plan->scale = APS_SCALE_NONE;
-    } else if (plan->reduce == APS_REDUCE_DIRECT) {
-        check_groups(reading);
+    } else {
+        check_reduce(reading);
     }
 }
 

@@ -67,6 +67,24 @@ static const char *const later_accumulations[] = {"kahan", NULL};
 const struct aps_words aps_words_accumulate = {accumulations,
                                                later_accumulations, NULL};
 
+bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting)
+{
+#define BIT(name) (1u << APS_SETTING_##name)
+    /* Kahan's sum is one rank's: partial sums that travel leave their
+     * compensation behind. */
+    static const unsigned settings[APS_REDUCE_KINDS] = {
+        [APS_REDUCE_DIRECT] = BIT(KAHAN),
+        [APS_REDUCE_HIERARCHICAL] = BIT(GROUP) | BIT(NODE) | BIT(KAHAN),
+        [APS_REDUCE_RING] = 0,
+        [APS_REDUCE_MASTER] = BIT(GROUP),
+        [APS_REDUCE_GATHER] = BIT(KAHAN),
+        [APS_REDUCE_AUTO] = BIT(GROUP) | BIT(NODE),
+    };
+#undef BIT
+
+    return (settings[kind] >> setting & 1) != 0;
+}
+
 static bool begins(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;

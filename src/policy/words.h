@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of the policy language, in the order of the enums in policy.h.
- * Parser, log and `apsmpi explain` all spell them from here.
+ * The words of the policy language, in the order of the enums in policy.h, and
+ * which of them go together. Parser, log and `apsmpi explain` all spell them
+ * from here.
  */
 #ifndef APS_POLICY_WORDS_H
 #define APS_POLICY_WORDS_H
 
 #include <stdbool.h>
+
+#include "policy/policy.h"
 
 /* Both lists end with NULL. `later` holds words that the language reserves:
  * they deserve another message than a typing error. */
@@ -21,6 +24,15 @@ extern const struct aps_words aps_words_reduce;
 extern const struct aps_words aps_words_group;
 extern const struct aps_words aps_words_node;
 extern const struct aps_words aps_words_accumulate;
+
+/* Settings that have a meaning with some reductions only. */
+enum aps_setting {
+    APS_SETTING_GROUP,
+    APS_SETTING_NODE,
+    APS_SETTING_KAHAN /* accumulate: kahan */
+};
+
+bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting);
 
 /* Is it the name of a format that a later version will know? */
 bool aps_words_later_format(const char *name);

@@ -265,8 +265,8 @@ static void test_bad_rules(void)
         {"groups of a direct reduction",
          RULE "format: e5m2\n    reduce: direct\n    group: node\n"
               "    node: fp32\n",
-         "5:5: 'group' contradicts reduce: direct, which has no groups\n"
-         "6:5: 'node' contradicts reduce: direct, which has no groups"},
+         "5:5: 'group' contradicts reduce: direct; it goes with hierarchical\n"
+         "6:5: 'node' contradicts reduce: direct; it goes with hierarchical"},
         {"settings of fp32",
          RULE "format: fp32\n    scale: none\n    reduce: direct\n"
               "    accumulate: fp32\n",

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "command/traffic.h"
+
+#include <string.h>
+
+#define FP32_WIDTH 32
+#define LINE_WIDTH 78
+#define NOTE_MAX 400
+
+/* Bits of an element on its way to the sum, and of the sum on its way back. */
+struct ways {
+    int there;
+    int back;
+};
+
+static struct ways ways_of(const struct aps_plan *plan)
+{
+    struct ways ways = {FP32_WIDTH, FP32_WIDTH};
+
+    if (!plan || !plan->rewrite)
+        return ways;
+    ways.back = plan->format.width;
+    /* A ring's partial sums. */
+    if (plan->reduce != APS_REDUCE_RING ||
+        plan->accumulate != APS_ACCUMULATE_FP32)
+        ways.there = plan->format.width;
+    return ways;
+}
+
+double aps_traffic_per_element(const struct aps_plan *plan)
+{
+    struct ways ways = ways_of(plan);
+
+    return (ways.there + ways.back) / 16.0;
+}
+
+static size_t packed(size_t count, int width)
+{
+    return count / 8 * (size_t)width + (count % 8 * (size_t)width + 7) / 8;
+}
+
+size_t aps_traffic_bytes(const struct aps_plan *plan, size_t count)
+{
+    struct ways ways = ways_of(plan);
+    size_t there = packed(count, ways.there);
+    size_t back = packed(count, ways.back);
+
+    return back + (there - back + 1) / 2;
+}
+
+static void write_note(const struct aps_plan *plan, char *note, size_t size)
+{
+    const char *format = plan->format.name;
+    bool fp32 = plan->accumulate == APS_ACCUMULATE_FP32;
+    int width = plan->format.width;
+
+    note[0] = '\0';
+    if (!plan->rewrite)
+        return;
+    switch (plan->reduce) {
+    case APS_REDUCE_RING:
+        if (fp32)
+            snprintf(note, size,
+                     "ring, accumulate fp32: FP32 partial sums go round, then "
+                     "the result in %s; bytes/elem is the mean of both.",
+                     format);
+        else
+            snprintf(note, size,
+                     "ring, accumulate format: partial sums and result go "
+                     "round in %s; every hop rounds.",
+                     format);
+        break;
+    case APS_REDUCE_MASTER:
+        snprintf(note, size,
+                 "master, accumulate %s: members send %s to their group's "
+                 "master and get the result in it; %s partial sums go round "
+                 "between the masters%s.",
+                 aps_accumulate_name(plan->accumulate), format,
+                 fp32 ? "FP32" : format, fp32 ? "" : ", every hop rounds");
+        break;
+    case APS_REDUCE_GATHER:
+        /* p - 1 copies, where others send (p - 1) / p of one there and as much
+         * back, FP32 too. */
+        snprintf(note, size,
+                 "gather: every rank gets the %s of all p ranks and sums it "
+                 "itself: p/2 times the bytes shown, no less than FP32 from "
+                 "%d ranks on. The sum is not encoded.",
+                 format, (2 * FP32_WIDTH + width - 1) / width);
+        break;
+    case APS_REDUCE_AUTO:
+        snprintf(note, size,
+                 "auto: the first steps measure native MPI_Allreduce, direct, "
+                 "ring and hierarchical for each class of sizes; the fastest "
+                 "stays. Bytes are those of direct and hierarchical in %s.",
+                 format);
+        break;
+    default:
+        break;
+    }
+}
+
+/* As a paragraph with a hanging indent. */
+static void print_note(const char *note, FILE *stream)
+{
+    size_t used = 0;
+
+    fputc('\n', stream);
+    while (*note) {
+        size_t length = strcspn(note, " ");
+
+        if (used > 0 && used + 1 + length > LINE_WIDTH) {
+            fputs("\n ", stream);
+            used = 1;
+        }
+        fprintf(stream, "%s%.*s", used > 0 ? " " : "", (int)length, note);
+        used += (used > 0) + length;
+        note += length + strspn(note + length, " ");
+    }
+    fputc('\n', stream);
+}
+
+void aps_traffic_notes(const struct aps_policy *policy, const bool *shown,
+                       FILE *stream)
+{
+    char note[NOTE_MAX], earlier[NOTE_MAX];
+
+    for (size_t i = 0; i < aps_policy_rules(policy); i++) {
+        bool said = !shown[i];
+
+        write_note(aps_policy_rule_plan(policy, (int)i), note, sizeof note);
+        for (size_t j = 0; j < i && !said; j++) {
+            write_note(aps_policy_rule_plan(policy, (int)j), earlier,
+                       sizeof earlier);
+            said = shown[j] && strcmp(note, earlier) == 0;
+        }
+        if (note[0] != '\0' && !said)
+            print_note(note, stream);
+    }
+}

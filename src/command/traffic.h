@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What ranks send under a plan, for `apsmpi explain`.
+ */
+#ifndef APS_COMMAND_TRAFFIC_H
+#define APS_COMMAND_TRAFFIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "policy/policy.h"
+
+/* The functions take NULL for calls that are left to MPI because no rule
+ * matches. */
+
+/* Bytes of an element as sent: the mean of its ways to the sum and back. */
+double aps_traffic_per_element(const struct aps_plan *plan);
+
+/* The same for `count` elements, packed, rounded up. */
+size_t aps_traffic_bytes(const struct aps_plan *plan, size_t count);
+
+/*
+ * What the columns of a table do not show of the rules i with shown[i]: what
+ * their reductions send in which width. Prints an empty line and a paragraph
+ * for each kind of plan that deserves one, or nothing.
+ */
+void aps_traffic_notes(const struct aps_policy *policy, const bool *shown,
+                       FILE *stream);
+
+#endif
