@@ -11,6 +11,8 @@
 /* Slices meet at whole bytes of any width and at whole cache lines of FP32. */
 #define SLICE_UNIT 64
 
+#define CACHE_LINE 64
+
 static struct aps_scaling scaling_of(const struct aps_wire *wire, int exponent)
 {
     struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
@@ -25,14 +27,27 @@ static struct aps_scaling scaling_of(const struct aps_wire *wire, int exponent)
 
 size_t aps_block_bytes(const struct aps_wire *wire, size_t n)
 {
-    return sizeof(struct aps_block_header) + aps_codec_bytes(&wire->codec, n);
+    return n > 0 ? APS_BLOCK_HEADER + aps_codec_bytes(&wire->codec, n) : 0;
+}
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+size_t aps_block_stride(const struct aps_wire *wire, size_t n)
+{
+    return aligned(aps_block_bytes(wire, n));
+}
+
+size_t aps_block_stride_widest(size_t n)
+{
+    return aligned(APS_BLOCK_HEADER + n * sizeof(float));
 }
 
 void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
                   int receivers)
 {
-    if (n == 0)
-        return;
     cost->wire_bytes +=
         (unsigned long long)receivers * aps_block_bytes(wire, n);
     cost->fp32_bytes += (unsigned long long)receivers * n * sizeof(float);
@@ -49,6 +64,17 @@ int aps_block_encode(const struct aps_wire *wire,
                      const struct aps_memory *memory, const float *x, size_t n,
                      int exponent, unsigned char *block)
 {
+    const float max =
+        wire->scale == APS_SCALE_APS_TIGHT ? memory->max_finite(x, n) : 0;
+
+    return aps_block_encode_known(wire, memory, x, n, max, exponent, block);
+}
+
+int aps_block_encode_known(const struct aps_wire *wire,
+                           const struct aps_memory *memory, const float *x,
+                           size_t n, float max, int exponent,
+                           unsigned char *block)
+{
     struct aps_block_header header = {0};
     struct aps_scaling scaling;
 
@@ -56,8 +82,7 @@ int aps_block_encode(const struct aps_wire *wire,
     case APS_SCALE_APS:
         break;
     case APS_SCALE_APS_TIGHT:
-        exponent =
-            aps_scale_aps_tight(&wire->codec.format, memory->max_finite(x, n));
+        exponent = aps_scale_aps_tight(&wire->codec.format, max);
         break;
     case APS_SCALE_NONE:
     case APS_SCALE_FIXED:
@@ -72,9 +97,9 @@ int aps_block_encode(const struct aps_wire *wire,
     return exponent;
 }
 
-static struct aps_scaling read_header(const struct aps_wire *wire,
-                                      const unsigned char *block,
-                                      unsigned *flags)
+struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
+                                     const unsigned char *block,
+                                     unsigned *flags)
 {
     struct aps_block_header header;
     struct aps_scaling scaling;
@@ -90,26 +115,10 @@ void aps_block_decode(const struct aps_wire *wire,
                       const unsigned char *block, size_t n, float *x)
 {
     unsigned flags;
-    struct aps_scaling scaling = read_header(wire, block, &flags);
+    struct aps_scaling scaling = aps_block_scaling(wire, block, &flags);
 
     memory->decode(&wire->codec, block + sizeof(struct aps_block_header), n,
                    scaling, flags, x);
-}
-
-void aps_block_sum(const struct aps_wire *wire, int turn,
-                   const unsigned char *block, size_t n, float *sum)
-{
-    const unsigned char *values = block + sizeof(struct aps_block_header);
-    unsigned flags;
-    struct aps_scaling scaling = read_header(wire, block, &flags);
-
-    if (turn == 0) {
-        wire->codec.decode(&wire->codec, values, n, scaling, flags, sum);
-        return;
-    }
-    wire->codec.decode_add(&wire->codec, values, n, scaling, flags, sum);
-    if (wire->round_sums)
-        wire->codec.round(&wire->codec, n, scaling, sum);
 }
 
 struct aps_slice aps_slice_of(size_t n, int parts, int i)
@@ -132,4 +141,18 @@ struct aps_slice aps_slice_of(size_t n, int parts, int i)
 size_t aps_slice_longest(size_t n, int parts)
 {
     return aps_slice_of(n, parts, 0).length;
+}
+
+void aps_blocks_decode(const struct aps_wire *wire,
+                       const struct aps_memory *memory, int parts,
+                       const unsigned char *blocks, size_t stride, size_t n,
+                       float *x)
+{
+    for (int i = 0; i < parts; i++) {
+        const struct aps_slice slice = aps_slice_of(n, parts, i);
+
+        if (slice.length > 0)
+            aps_block_decode(wire, memory, blocks + (size_t)i * stride,
+                             slice.length, x + slice.begin);
+    }
 }

@@ -25,8 +25,8 @@ struct aps_wire {
     struct aps_codec codec;
     const struct aps_memory *memory; /* of the program's buffers */
     enum aps_scale_kind scale;
-    float fixed;     /* the constant of APS_SCALE_FIXED */
-    bool round_sums; /* accumulate: format */
+    float fixed; /* the constant of APS_SCALE_FIXED */
+    enum aps_accumulate_kind accumulate;
 };
 
 /* Bytes that this rank sent, and what FP32 would have sent in their place. */
@@ -44,8 +44,13 @@ void aps_cost_note(struct aps_cost *cost, int exponent);
 void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
                   int receivers);
 
-/* Bytes of a block of n values, header included. */
+/* Bytes of a block of n values, header included; an empty block has none. */
 size_t aps_block_bytes(const struct aps_wire *wire, size_t n);
+
+/* From one block of up to n values to the next, in scratch: of this wire, and of
+ * the widest there is. */
+size_t aps_block_stride(const struct aps_wire *wire, size_t n);
+size_t aps_block_stride_widest(size_t n);
 
 /*
  * Encode x[n] (in memory `memory`) into `block`, which has room for
@@ -55,17 +60,22 @@ size_t aps_block_bytes(const struct aps_wire *wire, size_t n);
 int aps_block_encode(const struct aps_wire *wire,
                      const struct aps_memory *memory, const float *x, size_t n,
                      int exponent, unsigned char *block);
+
+/* The same for x whose greatest finite magnitude is known to be `max`. */
+int aps_block_encode_known(const struct aps_wire *wire,
+                           const struct aps_memory *memory, const float *x,
+                           size_t n, float max, int exponent,
+                           unsigned char *block);
 void aps_block_decode(const struct aps_wire *wire,
                       const struct aps_memory *memory,
                       const unsigned char *block, size_t n, float *x);
 
-/*
- * Contribution number `turn` of a sum in rank order, in host memory: the first
- * starts the sum, the others are added in FP32. With accumulate: format every
- * partial sum is rounded to the format at the block's scale.
- */
-void aps_block_sum(const struct aps_wire *wire, int turn,
-                   const unsigned char *block, size_t n, float *sum);
+/* How the values of a block were scaled, and its marker: the codec's arguments.
+ * The values begin at block + APS_BLOCK_HEADER. */
+#define APS_BLOCK_HEADER sizeof(struct aps_block_header)
+struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
+                                     const unsigned char *block,
+                                     unsigned *flags);
 
 /* Slice i of `parts` of n elements: bounds at multiples of 64 elements. */
 struct aps_slice {
@@ -73,6 +83,13 @@ struct aps_slice {
     size_t length;
 };
 struct aps_slice aps_slice_of(size_t n, int parts, int i);
+
+/* Decode one block a slice, of all `parts` slices, to x[n]: block i lies at
+ * blocks + i * stride. */
+void aps_blocks_decode(const struct aps_wire *wire,
+                       const struct aps_memory *memory, int parts,
+                       const unsigned char *blocks, size_t stride, size_t n,
+                       float *x);
 
 /* The longest slice. */
 size_t aps_slice_longest(size_t n, int parts);

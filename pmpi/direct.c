@@ -5,28 +5,46 @@
 
 #include <stdlib.h>
 
-#include "scale/scale.h"
-#include "wait.h"
+#include "accumulate.h"
+#include "exponent.h"
+#include "messages.h"
 
 enum { TAG_CONTRIBUTION = 1, TAG_RESULT = 2 };
+
+/* Elements of a slice: shorter messages cost more than their bytes. */
+#define PIECE_LEAST ((size_t)4 * 1024)
+
+/* Scratch of one chunk. */
+struct slot {
+    unsigned char *outgoing; /* [size]: our contribution to each slice */
+    unsigned char *incoming; /* [size]: each rank's contribution to ours */
+    struct aps_messages contributions;
+    struct aps_messages results;
+};
 
 struct aps_direct {
     MPI_Comm comm;
     int rank;
     int size;
     size_t chunk;
-    size_t stride;           /* bytes between blocks in the scratch */
-    unsigned char *outgoing; /* [size]: our contribution to each slice */
-    unsigned char *incoming; /* [size]: each rank's contribution to ours */
-    unsigned char *result;   /* [size]: every slice's sum, for `direct` alone */
-    float *sum;              /* our slice */
-    MPI_Request *requests;   /* [2 * size] */
+    float *sum; /* our slice */
+    struct slot slots[APS_DIRECT_SLOTS];
+    /* [size] a slot: every slice's sum, for `direct` alone. */
+    unsigned char *results[APS_DIRECT_SLOTS];
 };
+
+size_t aps_direct_chunk(int ranks)
+{
+    const size_t least = (size_t)ranks * PIECE_LEAST;
+    const size_t chunk = aps_pipeline_chunk(1);
+
+    return chunk > least ? chunk : least;
+}
 
 struct aps_direct *aps_direct_create(MPI_Comm comm, size_t chunk)
 {
     struct aps_direct *direct = calloc(1, sizeof *direct);
-    size_t longest;
+    size_t longest, bytes;
 
     if (!direct)
         return NULL;
@@ -35,201 +53,213 @@ struct aps_direct *aps_direct_create(MPI_Comm comm, size_t chunk)
     PMPI_Comm_rank(comm, &direct->rank);
     PMPI_Comm_size(comm, &direct->size);
     longest = aps_slice_longest(chunk, direct->size);
-    /* The widest format is FP32; a cache line keeps neighbours apart. */
-    direct->stride = sizeof(struct aps_block_header) + longest * sizeof(float);
-    direct->stride = (direct->stride + 63) / 64 * 64;
-    direct->outgoing = malloc(direct->stride * (size_t)direct->size);
-    direct->incoming = malloc(direct->stride * (size_t)direct->size);
-    direct->result = malloc(direct->stride * (size_t)direct->size);
-    direct->sum = malloc(longest * sizeof *direct->sum + 1);
-    direct->requests =
-        malloc(2 * (size_t)direct->size * sizeof *direct->requests);
-    if (!direct->outgoing || !direct->incoming || !direct->result ||
-        !direct->sum || !direct->requests) {
-        aps_direct_destroy(direct);
-        return NULL;
+    bytes = aps_block_stride_widest(longest) * (size_t)direct->size;
+    direct->sum = malloc(longest * sizeof *direct->sum);
+    if (!direct->sum)
+        goto destroy;
+    for (int i = 0; i < APS_DIRECT_SLOTS; i++) {
+        struct slot *slot = &direct->slots[i];
+
+        slot->outgoing = malloc(bytes);
+        slot->incoming = malloc(bytes);
+        direct->results[i] = malloc(bytes);
+        if (!slot->outgoing || !slot->incoming || !direct->results[i] ||
+            aps_messages_init(&slot->contributions, comm, 2 * direct->size) <
+                0 ||
+            aps_messages_init(&slot->results, comm, 2 * direct->size) < 0)
+            goto destroy;
     }
     return direct;
+
+destroy:
+    aps_direct_destroy(direct);
+    return NULL;
 }
 
 void aps_direct_destroy(struct aps_direct *direct)
 {
     if (!direct)
         return;
-    free(direct->outgoing);
-    free(direct->incoming);
-    free(direct->result);
+    for (int i = 0; i < APS_DIRECT_SLOTS; i++) {
+        free(direct->slots[i].outgoing);
+        free(direct->slots[i].incoming);
+        aps_messages_clear(&direct->slots[i].contributions);
+        aps_messages_clear(&direct->slots[i].results);
+        free(direct->results[i]);
+    }
     free(direct->sum);
-    free(direct->requests);
     free(direct);
 }
 
-int aps_direct_exponent(struct aps_direct *direct, const struct aps_wire *wire,
-                        float max, int *exponent)
+int aps_direct_offer(struct aps_direct *direct, const struct aps_wire *wire,
+                     size_t k, const struct aps_direct_chunk *chunk,
+                     struct aps_cost *cost)
 {
-    int mine = aps_scale_max_exponent(max, direct->size);
-    int greatest = mine;
-    MPI_Request request;
-    int rc;
-
-    rc = PMPI_Iallreduce(&mine, &greatest, 1, MPI_INT, MPI_MAX, direct->comm,
-                         &request);
-    if (rc == MPI_SUCCESS)
-        rc = aps_wait_requests(1, &request);
-    *exponent = aps_scale_aps(&wire->codec.format, greatest);
-    return rc;
-}
-
-/* Post a receive from the peer and a send to it; 0 bytes: none. */
-static int post(struct aps_direct *direct, int tag, int peer,
-                unsigned char *receive, size_t receive_bytes,
-                const unsigned char *send, size_t send_bytes, int *posted)
-{
-    int rc = MPI_SUCCESS;
-
-    if (receive_bytes > 0) {
-        rc = PMPI_Irecv(receive, (int)receive_bytes, MPI_BYTE, peer, tag,
-                        direct->comm, &direct->requests[*posted]);
-        *posted += rc == MPI_SUCCESS;
-    }
-    if (rc == MPI_SUCCESS && send_bytes > 0) {
-        rc = PMPI_Isend(send, (int)send_bytes, MPI_BYTE, peer, tag,
-                        direct->comm, &direct->requests[*posted]);
-        *posted += rc == MPI_SUCCESS;
-    }
-    return rc;
-}
-
-/*
- * Complete what was posted. After an error nothing may stay behind that would
- * write into the scratch later, or catch the messages of the next call.
- */
-static int complete(struct aps_direct *direct, int rc, int posted)
-{
-    if (rc == MPI_SUCCESS)
-        rc = aps_wait_requests(posted, direct->requests);
-    if (rc == MPI_SUCCESS)
-        return MPI_SUCCESS;
-    for (int i = 0; i < posted; i++) {
-        if (direct->requests[i] == MPI_REQUEST_NULL)
-            continue;
-        PMPI_Cancel(&direct->requests[i]);
-        PMPI_Request_free(&direct->requests[i]);
-    }
-    return rc;
-}
-
-/* Bytes of a slice's block; an empty slice sends nothing. */
-static size_t slice_bytes(const struct aps_wire *wire, struct aps_slice slice)
-{
-    return slice.length > 0 ? aps_block_bytes(wire, slice.length) : 0;
-}
-
-/* Every rank's contribution to every slice goes to the slice's owner. */
-static int scatter(struct aps_direct *direct, const struct aps_wire *wire,
-                   const struct aps_memory *memory, const float *in, size_t n,
-                   int exponent, struct aps_cost *cost)
-{
+    struct slot *slot = &direct->slots[k % APS_DIRECT_SLOTS];
     const int size = direct->size;
-    const struct aps_slice own = aps_slice_of(n, size, direct->rank);
-    int posted = 0;
-    int rc = MPI_SUCCESS;
+    const size_t n = chunk->n;
+    const size_t stride =
+        aps_block_stride(wire, aps_slice_longest(n, size));
+    const size_t own = aps_block_bytes(
+        wire, aps_slice_of(n, size, direct->rank).length);
 
-    for (int i = 1; i < size && rc == MPI_SUCCESS; i++) {
+    for (int i = 1; i < size; i++) {
         int peer = (direct->rank + size - i) % size;
 
-        rc = post(direct, TAG_CONTRIBUTION, peer,
-                  direct->incoming + (size_t)peer * direct->stride,
-                  slice_bytes(wire, own), NULL, 0, &posted);
+        aps_messages_receive(&slot->contributions,
+                             slot->incoming + (size_t)peer * stride, own, peer,
+                             TAG_CONTRIBUTION);
+        aps_messages_receive(
+            &slot->results, chunk->blocks + (size_t)peer * chunk->stride,
+            aps_block_bytes(wire, aps_slice_of(n, size, peer).length), peer,
+            TAG_RESULT);
     }
-    for (int i = 1; i <= size && rc == MPI_SUCCESS; i++) {
+    for (int i = 1; i <= size; i++) {
         int peer = (direct->rank + i) % size;
         struct aps_slice slice = aps_slice_of(n, size, peer);
         bool ours = peer == direct->rank;
         unsigned char *block =
-            (ours ? direct->incoming : direct->outgoing) +
-            (size_t)peer * direct->stride;
+            (ours ? slot->incoming : slot->outgoing) + (size_t)peer * stride;
 
         if (slice.length == 0)
             continue;
-        aps_cost_note(cost, aps_block_encode(wire, memory, in + slice.begin,
-                                             slice.length, exponent, block));
+        aps_cost_note(cost, aps_block_encode(wire, chunk->memory,
+                                             chunk->in + slice.begin,
+                                             slice.length, chunk->exponent,
+                                             block));
         if (ours)
             continue;
-        rc = post(direct, TAG_CONTRIBUTION, peer, NULL, 0, block,
-                  slice_bytes(wire, slice), &posted);
+        aps_messages_send(&slot->contributions, block,
+                          aps_block_bytes(wire, slice.length), peer,
+                          TAG_CONTRIBUTION);
         aps_cost_add(cost, wire, slice.length, 1);
     }
-    return complete(direct, rc, posted);
+    return slot->contributions.rc != MPI_SUCCESS ? slot->contributions.rc
+                                                 : slot->results.rc;
 }
 
-/* Every owner's encoded sum goes to all. */
-static int gather(struct aps_direct *direct, const struct aps_wire *wire,
-                  size_t n, unsigned char *blocks, size_t stride,
-                  struct aps_cost *cost)
+int aps_direct_turn(struct aps_direct *direct, const struct aps_wire *wire,
+                    size_t k, const struct aps_direct_chunk *chunk,
+                    struct aps_cost *cost)
 {
+    struct slot *slot = &direct->slots[k % APS_DIRECT_SLOTS];
     const int size = direct->size;
+    const size_t n = chunk->n;
     const struct aps_slice own = aps_slice_of(n, size, direct->rank);
-    int posted = 0;
-    int rc = MPI_SUCCESS;
+    unsigned char *block =
+        chunk->blocks + (size_t)direct->rank * chunk->stride;
+    const bool tight = wire->scale == APS_SCALE_APS_TIGHT;
+    float max = 0;
+    int rc = aps_messages_wait(&slot->contributions);
 
-    for (int i = 1; i < size && rc == MPI_SUCCESS; i++) {
-        int peer = (direct->rank + i) % size;
-
-        rc = post(direct, TAG_RESULT, peer, blocks + (size_t)peer * stride,
-                  slice_bytes(wire, aps_slice_of(n, size, peer)),
-                  blocks + (size_t)direct->rank * stride,
-                  slice_bytes(wire, own), &posted);
-    }
+    if (rc != MPI_SUCCESS || own.length == 0)
+        return rc;
+    aps_accumulate(wire, size, slot->incoming,
+                   aps_block_stride(wire, aps_slice_longest(n, size)),
+                   own.length, direct->sum, tight ? &max : NULL);
+    aps_block_encode_known(wire, &aps_memory_host, direct->sum, own.length, max,
+                           chunk->exponent, block);
+    for (int i = 1; i < size; i++)
+        aps_messages_send(&slot->results, block,
+                          aps_block_bytes(wire, own.length),
+                          (direct->rank + i) % size, TAG_RESULT);
     aps_cost_add(cost, wire, own.length, size - 1);
-    return complete(direct, rc, posted);
+    return slot->results.rc;
 }
 
-int aps_direct_exchange(struct aps_direct *direct, const struct aps_wire *wire,
-                        const struct aps_memory *memory, const float *in,
-                        size_t n, int exponent, unsigned char *blocks,
-                        size_t stride, struct aps_cost *cost)
+int aps_direct_finish(struct aps_direct *direct, size_t k)
 {
-    const struct aps_slice own = aps_slice_of(n, direct->size, direct->rank);
-    int rc = scatter(direct, wire, memory, in, n, exponent, cost);
+    return aps_messages_wait(&direct->slots[k % APS_DIRECT_SLOTS].results);
+}
 
-    if (rc != MPI_SUCCESS)
-        return rc;
-    if (own.length > 0) {
-        for (int i = 0; i < direct->size; i++)
-            aps_block_sum(wire, i, direct->incoming + (size_t)i * direct->stride,
-                          own.length, direct->sum);
-        aps_block_encode(wire, &aps_memory_host, direct->sum, own.length,
-                         exponent, blocks + (size_t)direct->rank * stride);
+void aps_direct_cancel(struct aps_direct *direct)
+{
+    for (int i = 0; i < APS_DIRECT_SLOTS; i++) {
+        aps_messages_cancel(&direct->slots[i].contributions);
+        aps_messages_cancel(&direct->slots[i].results);
     }
-    return gather(direct, wire, n, blocks, stride, cost);
+}
+
+/* --- the reduction ------------------------------------------------------- */
+
+struct run {
+    struct aps_direct *direct;
+    const struct aps_wire *wire;
+    const float *in;
+    float *out;
+    size_t n;
+    int exponent;
+    struct aps_cost *cost;
+    int rc; /* the first error: nothing is done after it */
+};
+
+static struct aps_direct_chunk chunk_of(const struct run *run, size_t k)
+{
+    const struct aps_direct *direct = run->direct;
+    const size_t begin = k * direct->chunk;
+    const size_t rest = run->n - begin;
+    const size_t n = rest < direct->chunk ? rest : direct->chunk;
+
+    return (struct aps_direct_chunk){
+        .in = run->in + begin,
+        .memory = run->wire->memory,
+        .n = n,
+        .exponent = run->exponent,
+        .blocks = direct->results[k % APS_DIRECT_SLOTS],
+        .stride =
+            aps_block_stride(run->wire, aps_slice_longest(n, direct->size)),
+    };
+}
+
+static void offer(void *state, size_t k)
+{
+    struct run *run = state;
+    const struct aps_direct_chunk chunk = chunk_of(run, k);
+
+    if (run->rc == MPI_SUCCESS)
+        run->rc = aps_direct_offer(run->direct, run->wire, k, &chunk, run->cost);
+}
+
+static void turn(void *state, size_t k)
+{
+    struct run *run = state;
+    const struct aps_direct_chunk chunk = chunk_of(run, k);
+
+    if (run->rc == MPI_SUCCESS)
+        run->rc = aps_direct_turn(run->direct, run->wire, k, &chunk, run->cost);
+}
+
+static void finish(void *state, size_t k)
+{
+    struct run *run = state;
+    const struct aps_direct_chunk chunk = chunk_of(run, k);
+    float *out = run->out + k * run->direct->chunk;
+
+    if (run->rc == MPI_SUCCESS)
+        run->rc = aps_direct_finish(run->direct, k);
+    if (run->rc == MPI_SUCCESS)
+        aps_blocks_decode(run->wire, run->wire->memory, run->direct->size,
+                          chunk.blocks, chunk.stride, chunk.n, out);
 }
 
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
                    const float *in, float *out, size_t n,
                    struct aps_cost *cost)
 {
-    int rc = MPI_SUCCESS;
-    int exponent = 0;
+    static const aps_stage_fn stages[APS_DIRECT_STAGES] = {offer, turn, finish};
+    struct run run = {
+        .direct = direct,
+        .wire = wire,
+        .in = in,
+        .out = out,
+        .n = n,
+        .cost = cost,
+    };
 
-    if (wire->scale == APS_SCALE_APS)
-        rc = aps_direct_exponent(direct, wire, wire->memory->max_finite(in, n),
-                                 &exponent);
-    for (size_t begin = 0; begin < n && rc == MPI_SUCCESS;
-         begin += direct->chunk) {
-        size_t length = n - begin < direct->chunk ? n - begin : direct->chunk;
-
-        rc = aps_direct_exchange(direct, wire, wire->memory, in + begin, length,
-                                 exponent, direct->result, direct->stride,
-                                 cost);
-        for (int i = 0; i < direct->size && rc == MPI_SUCCESS; i++) {
-            struct aps_slice slice = aps_slice_of(length, direct->size, i);
-
-            if (slice.length > 0)
-                aps_block_decode(wire, wire->memory,
-                                 direct->result + (size_t)i * direct->stride,
-                                 slice.length, out + begin + slice.begin);
-        }
-    }
-    return rc;
+    run.rc = aps_exponent_agree(direct->comm, wire, in, n, &run.exponent);
+    aps_pipeline_run((n + direct->chunk - 1) / direct->chunk,
+                     APS_DIRECT_STAGES, stages, &run);
+    if (run.rc != MPI_SUCCESS)
+        aps_direct_cancel(direct);
+    return run.rc;
 }

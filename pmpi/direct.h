@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The direct reduction across ranks: every rank owns a slice; encoded slices go
- * to their owner, which sums them in rank order in FP32, encodes the sum once
- * and sends it to all. Two roundings, whatever the number of ranks.
+ * to their owner, which sums them in rank order, encodes the sum once and sends
+ * it to all. Two roundings, whatever the number of ranks.
+ *
+ * It works chunk by chunk in three stages, which callers run in a pipeline
+ * (pipeline.h): offer, turn, finish. Chunk number k uses scratch number
+ * k % APS_DIRECT_SLOTS.
  */
 #ifndef APS_PMPI_DIRECT_H
 #define APS_PMPI_DIRECT_H
@@ -11,34 +15,48 @@
 #include <stddef.h>
 
 #include "block.h"
+#include "pipeline.h"
 
-struct aps_direct; /* opaque: a communicator and scratch for one chunk */
+#define APS_DIRECT_STAGES 3
+#define APS_DIRECT_SLOTS APS_PIPELINE_SLOTS(APS_DIRECT_STAGES)
+
+struct aps_direct; /* opaque: a communicator and scratch */
+
+/* Elements of a chunk for so many ranks: the pieces that travel stay as long as
+ * a message is worth. */
+size_t aps_direct_chunk(int ranks);
 
 /*
- * For up to `chunk` elements at a time over `comm`, an internal communicator
+ * For chunks of up to `chunk` elements over `comm`, an internal communicator
  * that is not owned. Local; NULL when out of memory.
  */
 struct aps_direct *aps_direct_create(MPI_Comm comm, size_t chunk);
 void aps_direct_destroy(struct aps_direct *direct); /* NULL: nothing */
 
-/*
- * COLLECTIVE over the communicator. Agree on the stage's scale exponent for a
- * layer whose greatest finite magnitude is `max` on this rank (APS, N = ranks
- * of this communicator). An MPI error code.
- */
-int aps_direct_exponent(struct aps_direct *direct, const struct aps_wire *wire,
-                        float max, int *exponent);
+/* One chunk under way. */
+struct aps_direct_chunk {
+    const float *in; /* [n], in memory `memory`, until the offer is made */
+    const struct aps_memory *memory;
+    size_t n;
+    int exponent;          /* the stage's, for APS */
+    unsigned char *blocks; /* block i: slice i (aps_slice_of) of the result, */
+    size_t stride;         /* at blocks + i * stride; the same on all ranks */
+};
 
 /*
- * COLLECTIVE over the communicator. Reduce in[n], n <= chunk, in the memory
- * `memory`, to one encoded block a rank: block i holds slice i (aps_slice_of)
- * of the result and goes to blocks + i * stride. All ranks get the same bytes.
- * An MPI error code.
+ * COLLECTIVE over the communicator, each, in the order of k: send our
+ * contributions and be ready for all that comes; sum our slice and send the
+ * result; wait for the results of the others. An MPI error code; after an error
+ * aps_direct_cancel gives up the chunks that are under way.
  */
-int aps_direct_exchange(struct aps_direct *direct, const struct aps_wire *wire,
-                        const struct aps_memory *memory, const float *in,
-                        size_t n, int exponent, unsigned char *blocks,
-                        size_t stride, struct aps_cost *cost);
+int aps_direct_offer(struct aps_direct *direct, const struct aps_wire *wire,
+                     size_t k, const struct aps_direct_chunk *chunk,
+                     struct aps_cost *cost);
+int aps_direct_turn(struct aps_direct *direct, const struct aps_wire *wire,
+                    size_t k, const struct aps_direct_chunk *chunk,
+                    struct aps_cost *cost);
+int aps_direct_finish(struct aps_direct *direct, size_t k);
+void aps_direct_cancel(struct aps_direct *direct);
 
 /* COLLECTIVE over the communicator. The reduction `direct`: in[n] to out[n],
  * which may be the same. An MPI error code. */

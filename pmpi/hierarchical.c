@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One chunk goes through shared memory like this, two barriers a chunk:
+ * A chunk goes through these stages, in a pipeline over the chunks:
  *
- *   every rank    encodes its chunk into its slot, one block an owner
- *   -- barrier --
- *   every owner   sums its blocks of all slots in rank order; with several
- *                 groups, runs `direct` on the sum with its peers; leaves the
- *                 encoded result in the result area
- *   -- barrier --
- *   every rank    decodes the result area
+ *   contribute   every rank encodes its chunk into its slot, one block an owner
+ *   sum          every owner sums its blocks of all slots in rank order; in a
+ *                single group it leaves the encoded sum in the result area
+ *   offer, turn, finish
+ *                with several groups: `direct` on the sum, between the owners of
+ *                the same slice, leaves it there
+ *   collect      every rank decodes the result area
  *
- * A slot is written again only after the second barrier, when all have read it;
- * the result area only after the next chunk's first.
+ * No stage has a barrier: ranks count what they have done (node.h), and a rank
+ * waits only for what it needs. Slots and result areas are used by turns.
  */
 #include "config.h"
 
@@ -22,49 +22,57 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accumulate.h"
 #include "agree.h"
 #include "direct.h"
+#include "exponent.h"
 #include "node.h"
 #include "scale/scale.h"
-#include "topology.h"
 #include "wait.h"
 
 /* Elements of a chunk: its slots stay in cache, and 64 ranks of a node fit into
  * the 64 MiB of shared memory that a container gets by default. */
-#define CHUNK (128 * 1024)
+#define CHUNK ((size_t)64 * 1024)
 
-#define ALIGNMENT 64
+/* Chunks that lie in slots, in result areas and in sums at a time. */
+#define STAGES_ALONE 3
+#define STAGES_ACROSS 6
+#define SLOT_TURNS 2
+#define RESULT_TURNS 4
+#define SUM_TURNS 2
+
+/* A sum on its way to the owners' peers. */
+struct across {
+    float *sum;   /* this rank's slice */
+    int greatest; /* of the exponents, while they are agreed on */
+    MPI_Request exponent;
+    struct aps_direct_chunk chunk;
+};
 
 struct aps_hierarchical {
     struct aps_groups groups;
+    struct aps_direct *whole;  /* every group is one rank: `direct` alone */
     struct aps_node *node;
     struct aps_direct *across; /* owners, when there are several groups */
     int owners;                /* ranks of a group that own a slice */
-    float *sum;                /* this rank's slice */
-    size_t block_stride;       /* between the blocks of a slot */
+    size_t slice_stride;       /* between the slices of a slot */
     size_t part_stride;        /* between the parts of a result slice */
+    struct across sums[SUM_TURNS]; /* of the owner */
+    size_t done;               /* chunks of all calls before this one */
 };
-
-static size_t aligned(size_t bytes)
-{
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-/* The longest block of n values in any format. */
-static size_t longest_block(size_t n)
-{
-    return aligned(sizeof(struct aps_block_header) + n * sizeof(float));
-}
 
 /* Allocate what only this rank needs; 0 or -1. */
 static int allocate_local(struct aps_hierarchical *h, bool owner)
 {
-    h->sum = malloc(aps_slice_longest(CHUNK, h->owners) * sizeof *h->sum);
-    if (!h->sum)
-        return -1;
+    const size_t slice = aps_slice_longest(CHUNK, h->owners);
+
+    for (int i = 0; i < SUM_TURNS && owner; i++) {
+        h->sums[i].sum = malloc(slice * sizeof(float));
+        if (!h->sums[i].sum)
+            return -1;
+    }
     if (owner && h->groups.groups > 1) {
-        h->across = aps_direct_create(h->groups.peers,
-                                      aps_slice_longest(CHUNK, h->owners));
+        h->across = aps_direct_create(h->groups.peers, slice);
         if (!h->across)
             return -1;
     }
@@ -85,15 +93,40 @@ static void count_cores(MPI_Comm group, int ranks)
         aps_wait_set_ranks(ranks, CPU_COUNT(&cpus));
 }
 
+/* COLLECTIVE over comm. The shared memory, and what each rank needs beside. */
+static int equip(struct aps_hierarchical *h, MPI_Comm comm, char *cause,
+                 size_t size)
+{
+    const int groups = h->groups.groups;
+    const size_t slice = aps_slice_longest(CHUNK, h->owners);
+    bool good;
+    int place;
+
+    h->slice_stride = aps_block_stride_widest(slice);
+    h->part_stride = aps_block_stride_widest(aps_slice_longest(slice, groups));
+    PMPI_Comm_rank(h->groups.group, &place);
+    good = aps_node_create(h->groups.group, comm,
+                           SLOT_TURNS * h->slice_stride * (size_t)h->owners,
+                           RESULT_TURNS * h->part_stride * (size_t)groups *
+                               (size_t)h->owners,
+                           &h->node, cause, size) == 0;
+    if (good && allocate_local(h, place < h->owners) < 0) {
+        snprintf(cause, size, "out of memory");
+        good = false;
+    }
+    if (!aps_agree_all(comm, good))
+        return -1;
+    count_cores(h->groups.group, aps_node_size(h->node));
+    return 0;
+}
+
 int aps_hierarchical_create(MPI_Comm comm,
-                            const struct aps_hierarchical_config *config,
+                            const struct aps_grouping *grouping,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size)
 {
     struct aps_hierarchical *h = calloc(1, sizeof *h);
-    size_t slice, slot_bytes, result_bytes;
-    bool good;
-    int place;
+    int ranks;
 
     cause[0] = '\0';
     if (!aps_agree_all(comm, h != NULL)) {
@@ -102,30 +135,23 @@ int aps_hierarchical_create(MPI_Comm comm,
         return -1;
     }
     h->groups.group = h->groups.peers = MPI_COMM_NULL;
-    if (aps_topology_groups(comm, config->group, config->group_size,
-                            config->test_nodes, config->test_cyclic, &h->groups,
-                            cause, size) < 0)
+    if (aps_topology_groups(comm, grouping, &h->groups, cause, size) < 0)
         goto fail;
     h->owners = h->groups.smallest;
-    slice = aps_slice_longest(CHUNK, h->owners);
-    h->block_stride = longest_block(slice);
-    h->part_stride =
-        longest_block(aps_slice_longest(slice, h->groups.groups));
-    slot_bytes = h->block_stride * (size_t)h->owners;
-    result_bytes =
-        h->part_stride * (size_t)h->groups.groups * (size_t)h->owners;
-    PMPI_Comm_rank(h->groups.group, &place);
-    good = aps_node_create(h->groups.group, comm, slot_bytes, result_bytes,
-                           &h->node, cause, size) == 0;
-    if (good && allocate_local(h, place < h->owners) < 0) {
-        snprintf(cause, size, "out of memory");
-        good = false;
-    }
-    if (!aps_agree_all(comm, good))
+    PMPI_Comm_size(comm, &ranks);
+    if (h->groups.groups == ranks) {
+        h->whole = aps_direct_create(comm, aps_direct_chunk(ranks));
+        if (!aps_agree_all(comm, h->whole != NULL)) {
+            snprintf(cause, size, "%s", h->whole ? "" : "out of memory");
+            goto fail;
+        }
+        aps_topology_release(&h->groups);
+    } else if (equip(h, comm, cause, size) < 0) {
         goto fail;
-    count_cores(h->groups.group, aps_node_size(h->node));
-    /* Only needed to set up; context ids are few. */
-    PMPI_Comm_free(&h->groups.group);
+    } else {
+        /* Only needed to set up; context ids are few. */
+        PMPI_Comm_free(&h->groups.group);
+    }
     *hierarchical = h;
     return 0;
 
@@ -138,172 +164,305 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
 {
     if (!h)
         return;
+    aps_direct_destroy(h->whole);
     aps_direct_destroy(h->across);
     aps_node_destroy(h->node);
     aps_topology_release(&h->groups);
-    free(h->sum);
+    for (int i = 0; i < SUM_TURNS; i++)
+        free(h->sums[i].sum);
     free(h);
 }
 
-static unsigned char *slot_block(const struct aps_hierarchical *h, int rank,
+/* --- one call ------------------------------------------------------------ */
+
+struct run {
+    struct aps_hierarchical *h;
+    const struct aps_wire *wire;
+    bool exact_inside;
+    const float *in;
+    float *out;
+    size_t n;
+    int exponent; /* inside the group */
+    struct aps_cost *cost;
+    struct aps_cost across; /* of the stage across groups */
+    int rc; /* the first error: after it the marks go on, and nothing else */
+};
+
+static size_t chunk_length(const struct run *run, size_t k)
+{
+    const size_t rest = run->n - k * CHUNK;
+
+    return rest < CHUNK ? rest : CHUNK;
+}
+
+/* This rank's slice of chunk k; empty if it owns none. */
+static struct aps_slice own_slice(const struct run *run, size_t k)
+{
+    const struct aps_hierarchical *h = run->h;
+    const int rank = aps_node_rank(h->node);
+
+    if (rank >= h->owners)
+        return (struct aps_slice){0, 0};
+    return aps_slice_of(chunk_length(run, k), h->owners, rank);
+}
+
+static bool is_owner(const struct aps_hierarchical *h)
+{
+    return aps_node_rank(h->node) < h->owners;
+}
+
+/* Chunk k's slice of `owner` in the slot of a rank. */
+static unsigned char *slot_slice(const struct run *run, size_t k, int rank,
                                  int owner)
 {
-    return aps_node_slot(h->node, rank) + (size_t)owner * h->block_stride;
+    const struct aps_hierarchical *h = run->h;
+    const size_t turn = (h->done + k) % SLOT_TURNS;
+
+    return aps_node_slot(h->node, rank) +
+           (turn * (size_t)h->owners + (size_t)owner) * h->slice_stride;
 }
 
-static unsigned char *result_part(const struct aps_hierarchical *h, int owner,
-                                  int part)
+/* Where chunk k's slice of `owner` has its result, one part a group. */
+static unsigned char *result_slice(const struct run *run, size_t k, int owner)
 {
+    const struct aps_hierarchical *h = run->h;
+    const size_t turn = (h->done + k) % RESULT_TURNS;
+
     return aps_node_result(h->node) +
-           ((size_t)owner * (size_t)h->groups.groups + (size_t)part) *
-               h->part_stride;
+           (turn * (size_t)h->owners + (size_t)owner) *
+               (size_t)h->groups.groups * h->part_stride;
 }
 
-/* Leave this rank's chunk in its slot. */
-static void contribute(struct aps_hierarchical *h, const struct aps_wire *wire,
-                       bool exact_inside, const float *in, size_t n,
-                       int exponent, struct aps_cost *cost)
+/* Until `ranks` ranks have made the mark for the chunk `behind` chunks ago. */
+static void await(const struct run *run, enum aps_node_mark mark, int ranks,
+                  size_t k, size_t behind)
 {
-    const int rank = aps_node_rank(h->node);
-    const int others = aps_node_size(h->node) > 1;
+    const struct aps_hierarchical *h = run->h;
 
+    aps_node_await(h->node, mark, ranks,
+                   (uint32_t)(h->done + k + 1) - (uint32_t)behind,
+                   h->across != NULL);
+}
+
+static void fail(struct run *run, int rc)
+{
+    if (rc == MPI_SUCCESS || run->rc != MPI_SUCCESS)
+        return;
+    run->rc = rc;
+    aps_node_fail(run->h->node);
+}
+
+/* Nothing is rounded: one group, whose sums stay FP32. */
+static bool is_exact(const struct run *run)
+{
+    return run->exact_inside && run->h->groups.groups == 1;
+}
+
+/* Count n values sent inside the group as FP32. */
+static void count_fp32(const struct run *run, size_t n)
+{
+    run->cost->wire_bytes += n * sizeof(float);
+    run->cost->fp32_bytes += n * sizeof(float);
+}
+
+static void contribute(void *state, size_t k)
+{
+    struct run *run = state;
+    const struct aps_hierarchical *h = run->h;
+    const struct aps_wire *wire = run->wire;
+    const int rank = aps_node_rank(h->node);
+    const float *in = run->in + k * CHUNK;
+
+    await(run, APS_NODE_SUMMED, h->owners, k, SLOT_TURNS);
     for (int owner = 0; owner < h->owners; owner++) {
-        struct aps_slice slice = aps_slice_of(n, h->owners, owner);
-        unsigned char *block = slot_block(h, rank, owner);
+        struct aps_slice slice =
+            aps_slice_of(chunk_length(run, k), h->owners, owner);
+        unsigned char *block = slot_slice(run, k, rank, owner);
 
         if (slice.length == 0)
             continue;
-        if (exact_inside) {
+        if (run->exact_inside) {
             wire->memory->copy_out(block, in + slice.begin, slice.length);
-            if (others && owner != rank) {
-                cost->wire_bytes += slice.length * sizeof(float);
-                cost->fp32_bytes += slice.length * sizeof(float);
-            }
+            if (owner != rank)
+                count_fp32(run, slice.length);
             continue;
         }
-        aps_cost_note(cost,
+        aps_cost_note(run->cost,
                       aps_block_encode(wire, wire->memory, in + slice.begin,
-                                       slice.length, exponent, block));
-        if (others && owner != rank)
-            aps_cost_add(cost, wire, slice.length, 1);
+                                       slice.length, run->exponent, block));
+        if (owner != rank)
+            aps_cost_add(run->cost, wire, slice.length, 1);
     }
+    aps_node_mark(h->node, APS_NODE_CONTRIBUTED);
 }
 
-/* Sum this rank's slice over the group, in rank order. */
-static void sum_group(struct aps_hierarchical *h, const struct aps_wire *wire,
-                      bool exact_inside, size_t length)
+/* FP32 slots in rank order, and the greatest finite magnitude of the sum. */
+static void sum_exact(const struct run *run, size_t k, size_t length,
+                      float *sum, float *max)
 {
+    const struct aps_hierarchical *h = run->h;
     const int rank = aps_node_rank(h->node);
 
-    for (int member = 0; member < aps_node_size(h->node); member++) {
-        const unsigned char *block = slot_block(h, member, rank);
+    memcpy(sum, slot_slice(run, k, 0, rank), length * sizeof *sum);
+    for (int member = 1; member < aps_node_size(h->node); member++) {
+        const float *values =
+            (const float *)(const void *)slot_slice(run, k, member, rank);
 
-        if (!exact_inside) {
-            aps_block_sum(wire, member, block, length, h->sum);
-        } else if (member == 0) {
-            memcpy(h->sum, block, length * sizeof *h->sum);
-        } else {
-            const float *values = (const float *)(const void *)block;
-
-            for (size_t i = 0; i < length; i++)
-                h->sum[i] += values[i];
-        }
+        for (size_t i = 0; i < length; i++)
+            sum[i] += values[i];
     }
+    *max = aps_max_finite(sum, length);
 }
 
-/*
- * Turn the group's sum into the result, in the result area: across groups by
- * `direct`, whose blocks land there as they are; in a single group by one
- * encode, or as FP32 where nothing is to be rounded.
- */
-static int finish_slice(struct aps_hierarchical *h, const struct aps_wire *wire,
-                        bool exact_inside, size_t length, int exponent,
-                        struct aps_cost *cost)
+/* One group: the sum is the result. */
+static void leave_result(struct run *run, size_t k, const float *sum,
+                         size_t length, float max)
 {
-    const int rank = aps_node_rank(h->node);
-    const int others = aps_node_size(h->node) - 1;
-    unsigned char *result = result_part(h, rank, 0);
-    struct aps_cost across = {0};
-    int rc = MPI_SUCCESS;
+    const struct aps_hierarchical *h = run->h;
+    unsigned char *result = result_slice(run, k, aps_node_rank(h->node));
 
-    if (h->groups.groups == 1 && exact_inside) {
-        memcpy(result, h->sum, length * sizeof *h->sum);
-        cost->wire_bytes += length * sizeof(float) * (unsigned)(others > 0);
-        cost->fp32_bytes += length * sizeof(float) * (unsigned)(others > 0);
-        return MPI_SUCCESS;
+    if (is_exact(run)) {
+        memcpy(result, sum, length * sizeof *sum);
+        count_fp32(run, length);
+        return;
     }
-    aps_cost_add(cost, wire, length, others > 0);
-    if (h->groups.groups == 1) {
-        aps_block_encode(wire, &aps_memory_host, h->sum, length, exponent,
-                         result);
-        return MPI_SUCCESS;
+    aps_block_encode_known(run->wire, &aps_memory_host, sum, length, max,
+                           run->exponent, result);
+    aps_cost_add(run->cost, run->wire, length, 1);
+}
+
+static void sum(void *state, size_t k)
+{
+    struct run *run = state;
+    struct aps_hierarchical *h = run->h;
+    const int ranks = aps_node_size(h->node);
+    const struct aps_slice own = own_slice(run, k);
+    struct across *across = &h->sums[k % SUM_TURNS];
+    const bool alone = h->groups.groups == 1;
+    float max = 0;
+
+    if (!is_owner(h))
+        return;
+    await(run, APS_NODE_CONTRIBUTED, ranks, k, 0);
+    if (own.length > 0 && run->exact_inside)
+        sum_exact(run, k, own.length, across->sum, &max);
+    else if (own.length > 0)
+        aps_accumulate(run->wire, ranks,
+                       slot_slice(run, k, 0, aps_node_rank(h->node)),
+                       aps_node_slot_stride(h->node), own.length, across->sum,
+                       &max);
+    aps_node_mark(h->node, APS_NODE_SUMMED);
+    if (alone) {
+        await(run, APS_NODE_COLLECTED, ranks, k, RESULT_TURNS);
+        if (own.length > 0)
+            leave_result(run, k, across->sum, own.length, max);
+        aps_node_mark(h->node, APS_NODE_FINISHED);
+        return;
     }
-    /* The second stage has its own N and its own exponent. */
-    if (wire->scale == APS_SCALE_APS)
-        rc = aps_direct_exponent(h->across, wire,
-                                 aps_max_finite(h->sum, length), &exponent);
-    if (rc == MPI_SUCCESS)
-        rc = aps_direct_exchange(h->across, wire, &aps_memory_host, h->sum,
-                                 length, exponent, result, h->part_stride,
-                                 &across);
-    cost->wire_bytes += across.wire_bytes;
-    cost->fp32_bytes += across.fp32_bytes;
+    across->exponent = MPI_REQUEST_NULL;
+    if (run->rc == MPI_SUCCESS && own.length > 0)
+        fail(run, aps_exponent_begin(h->groups.peers, run->wire, max,
+                                     &across->greatest, &across->exponent));
+}
+
+/* The second stage has its own N and its own exponent. */
+static void offer(void *state, size_t k)
+{
+    struct run *run = state;
+    struct aps_hierarchical *h = run->h;
+    struct across *across = &h->sums[k % SUM_TURNS];
+    const struct aps_slice own = own_slice(run, k);
+    struct aps_direct_chunk chunk = {
+        .in = across->sum,
+        .memory = &aps_memory_host,
+        .n = own.length,
+        .blocks = result_slice(run, k, aps_node_rank(h->node)),
+        .stride = h->part_stride,
+    };
+
+    if (own.length == 0)
+        return;
+    await(run, APS_NODE_COLLECTED, aps_node_size(h->node), k, RESULT_TURNS);
+    fail(run, aps_exponent_end(run->wire, &across->greatest, &across->exponent,
+                               &chunk.exponent));
+    across->chunk = chunk;
+    if (run->rc == MPI_SUCCESS)
+        fail(run, aps_direct_offer(h->across, run->wire, k, &chunk,
+                                   &run->across));
+}
+
+static void turn(void *state, size_t k)
+{
+    struct run *run = state;
+    struct aps_hierarchical *h = run->h;
+    const struct aps_slice own = own_slice(run, k);
+
+    if (own.length > 0 && run->rc == MPI_SUCCESS)
+        fail(run, aps_direct_turn(h->across, run->wire, k,
+                                  &h->sums[k % SUM_TURNS].chunk, &run->across));
+}
+
+static void finish(void *state, size_t k)
+{
+    struct run *run = state;
+    struct aps_hierarchical *h = run->h;
+    const struct aps_slice own = own_slice(run, k);
+
+    if (!is_owner(h))
+        return;
+    if (own.length > 0 && run->rc == MPI_SUCCESS)
+        fail(run, aps_direct_finish(h->across, k));
+    if (own.length > 0 && aps_node_size(h->node) > 1)
+        aps_cost_add(run->cost, run->wire, own.length, 1);
+    aps_node_mark(h->node, APS_NODE_FINISHED);
+}
+
+static void collect(void *state, size_t k)
+{
+    struct run *run = state;
+    const struct aps_hierarchical *h = run->h;
+    const struct aps_wire *wire = run->wire;
+    float *out = run->out + k * CHUNK;
+
+    await(run, APS_NODE_FINISHED, h->owners, k, 0);
+    if (run->rc == MPI_SUCCESS && aps_node_failed(h->node))
+        run->rc = MPI_ERR_OTHER;
+    for (int owner = 0; owner < h->owners && run->rc == MPI_SUCCESS; owner++) {
+        struct aps_slice slice =
+            aps_slice_of(chunk_length(run, k), h->owners, owner);
+        const unsigned char *result = result_slice(run, k, owner);
+
+        if (is_exact(run))
+            wire->memory->copy_in(out + slice.begin, result, slice.length);
+        else
+            aps_blocks_decode(wire, wire->memory, h->groups.groups, result,
+                              h->part_stride, slice.length, out + slice.begin);
+    }
+    aps_node_mark(h->node, APS_NODE_COLLECTED);
+}
+
+/* The exponent inside the group. Sums that stay FP32 there need none. */
+static int group_exponent(const struct run *run)
+{
+    const struct aps_node *node = run->h->node;
+    const struct aps_wire *wire = run->wire;
+    int mine;
+
+    if (wire->scale != APS_SCALE_APS || run->exact_inside)
+        return 0;
+    mine = aps_scale_max_exponent(wire->memory->max_finite(run->in, run->n),
+                                  aps_node_size(node));
+    return aps_scale_aps(&wire->codec.format,
+                         aps_node_max(run->h->node, mine));
+}
+
+static void add_across(struct run *run)
+{
+    run->cost->wire_bytes += run->across.wire_bytes;
+    run->cost->fp32_bytes += run->across.fp32_bytes;
     /* The log shows the first stage's exponent, if that stage had one. */
-    if (!cost->encoded && across.encoded)
-        aps_cost_note(cost, across.least_exponent);
-    return rc;
-}
-
-static void collect(struct aps_hierarchical *h, const struct aps_wire *wire,
-                    bool exact_inside, float *out, size_t n)
-{
-    const bool exact = exact_inside && h->groups.groups == 1;
-
-    for (int owner = 0; owner < h->owners; owner++) {
-        struct aps_slice slice = aps_slice_of(n, h->owners, owner);
-
-        if (exact) {
-            wire->memory->copy_in(out + slice.begin, result_part(h, owner, 0),
-                                  slice.length);
-            continue;
-        }
-        for (int part = 0; part < h->groups.groups; part++) {
-            struct aps_slice piece =
-                aps_slice_of(slice.length, h->groups.groups, part);
-
-            if (piece.length > 0)
-                aps_block_decode(wire, wire->memory,
-                                 result_part(h, owner, part), piece.length,
-                                 out + slice.begin + piece.begin);
-        }
-    }
-}
-
-static int run_chunk(struct aps_hierarchical *h, const struct aps_wire *wire,
-                     bool exact_inside, const float *in, float *out, size_t n,
-                     int exponent, struct aps_cost *cost)
-{
-    const int rank = aps_node_rank(h->node);
-    int rc = MPI_SUCCESS;
-
-    contribute(h, wire, exact_inside, in, n, exponent, cost);
-    aps_node_barrier(h->node);
-    if (rank < h->owners) {
-        struct aps_slice own = aps_slice_of(n, h->owners, rank);
-
-        if (own.length > 0) {
-            sum_group(h, wire, exact_inside, own.length);
-            rc = finish_slice(h, wire, exact_inside, own.length, exponent,
-                              cost);
-            if (rc != MPI_SUCCESS)
-                aps_node_fail(h->node);
-        }
-    }
-    aps_node_barrier(h->node);
-    if (aps_node_failed(h->node))
-        return rc != MPI_SUCCESS ? rc : MPI_ERR_OTHER;
-    collect(h, wire, exact_inside, out, n);
-    return MPI_SUCCESS;
+    if (!run->cost->encoded && run->across.encoded)
+        aps_cost_note(run->cost, run->across.least_exponent);
 }
 
 int aps_hierarchical_run(struct aps_hierarchical *h,
@@ -311,26 +470,30 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
                          const float *in, float *out, size_t n,
                          struct aps_cost *cost)
 {
-    int rc = MPI_SUCCESS;
-    int exponent = 0;
+    static const aps_stage_fn alone[STAGES_ALONE] = {contribute, sum, collect};
+    static const aps_stage_fn across[STAGES_ACROSS] = {
+        contribute, sum, offer, turn, finish, collect};
+    const size_t chunks = (n + CHUNK - 1) / CHUNK;
+    struct run run = {
+        .h = h,
+        .wire = wire,
+        .exact_inside = exact_inside,
+        .in = in,
+        .out = out,
+        .n = n,
+        .cost = cost,
+    };
 
-    /* Sums that stay FP32 inside the group need no exponent there. */
-    if (wire->scale == APS_SCALE_APS && !exact_inside) {
-        float max = wire->memory->max_finite(in, n);
-        int mine = aps_scale_max_exponent(max, aps_node_size(h->node));
-
-        exponent = aps_scale_aps(&wire->codec.format,
-                                 aps_node_max(h->node, mine));
-    }
-    /* An error on one rank must not keep it from the barriers of the others:
-     * the chunks go on, and the first error is reported at the end. */
-    for (size_t begin = 0; begin < n; begin += CHUNK) {
-        size_t length = n - begin < CHUNK ? n - begin : CHUNK;
-        int failed = run_chunk(h, wire, exact_inside, in + begin, out + begin,
-                               length, exponent, cost);
-
-        if (rc == MPI_SUCCESS)
-            rc = failed;
-    }
-    return rc;
+    if (h->whole)
+        return aps_direct_run(h->whole, wire, in, out, n, cost);
+    run.exponent = group_exponent(&run);
+    if (h->groups.groups == 1)
+        aps_pipeline_run(chunks, STAGES_ALONE, alone, &run);
+    else
+        aps_pipeline_run(chunks, STAGES_ACROSS, across, &run);
+    if (run.rc != MPI_SUCCESS && h->across)
+        aps_direct_cancel(h->across);
+    h->done += chunks;
+    add_across(&run);
+    return run.rc;
 }

@@ -12,16 +12,9 @@
 #include <stddef.h>
 
 #include "block.h"
+#include "topology.h"
 
 struct aps_hierarchical; /* opaque: groups, shared memory, peers */
-
-/* What to build one for. */
-struct aps_hierarchical_config {
-    enum aps_group_kind group;
-    int group_size; /* of APS_GROUP_NUMBER */
-    int test_nodes; /* see aps_topology_groups */
-    bool test_cyclic;
-};
 
 /*
  * COLLECTIVE over comm, an internal communicator that is not owned and outlives
@@ -29,7 +22,7 @@ struct aps_hierarchical_config {
  * ranks that know and is "" on the others.
  */
 int aps_hierarchical_create(MPI_Comm comm,
-                            const struct aps_hierarchical_config *config,
+                            const struct aps_grouping *grouping,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size);
 

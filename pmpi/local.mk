@@ -3,6 +3,7 @@
 # it) and exports MPI's names alone.
 lib_LTLIBRARIES += libapsmpi.la
 libapsmpi_la_SOURCES = \
+	pmpi/accumulate.c pmpi/accumulate.h \
 	pmpi/agree.c pmpi/agree.h \
 	pmpi/allreduce.c pmpi/allreduce.h \
 	pmpi/block.c pmpi/block.h \
@@ -11,13 +12,19 @@ libapsmpi_la_SOURCES = \
 	pmpi/direct.c pmpi/direct.h \
 	pmpi/discovery.c pmpi/discovery.h \
 	pmpi/entry.c \
+	pmpi/exponent.c pmpi/exponent.h \
+	pmpi/gather.c pmpi/gather.h \
 	pmpi/hierarchical.c pmpi/hierarchical.h \
 	pmpi/job.c pmpi/job.h \
 	pmpi/library.c pmpi/library.h \
+	pmpi/master.c pmpi/master.h \
 	pmpi/memory.c pmpi/memory.h \
+	pmpi/messages.c pmpi/messages.h \
 	pmpi/node.c pmpi/node.h \
 	pmpi/period.c pmpi/period.h \
+	pmpi/pipeline.c pmpi/pipeline.h \
 	pmpi/reduction.c pmpi/reduction.h \
+	pmpi/ring.c pmpi/ring.h \
 	pmpi/sample.c pmpi/sample.h \
 	pmpi/steps.c pmpi/steps.h \
 	pmpi/topology.c pmpi/topology.h \

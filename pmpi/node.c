@@ -19,12 +19,17 @@
 
 #define CACHE_LINE 64
 
-/* The head of the mapping. */
+/* What one rank has done; nobody else writes the counts. */
+struct counts {
+    struct aps_wait_count marks[APS_NODE_MARKS];
+    struct aps_wait_count values; /* aps_node_max: values given */
+    int32_t value[2];             /* by turns */
+};
+
+/* The head of the mapping; a new segment is zero, which is where counts start. */
 struct shared {
-    _Alignas(CACHE_LINE) _Atomic uint32_t arrived;
-    _Alignas(CACHE_LINE) _Atomic uint32_t generation;
     _Alignas(CACHE_LINE) _Atomic int failed;
-    _Alignas(CACHE_LINE) int32_t values[]; /* [group size], aps_node_max */
+    struct counts counts[]; /* [group size] */
 };
 
 struct aps_node {
@@ -35,6 +40,7 @@ struct aps_node {
     int rank;
     int size;
     MPI_Comm progress;
+    uint32_t turns; /* of aps_node_max */
 };
 
 static size_t round_up(size_t bytes)
@@ -136,12 +142,11 @@ int aps_node_create(MPI_Comm group, MPI_Comm progress, size_t slot_bytes,
     PMPI_Comm_rank(group, &new->rank);
     PMPI_Comm_size(group, &new->size);
     head = round_up(sizeof *new->shared +
-                    (size_t)new->size * sizeof new->shared->values[0]);
+                    (size_t)new->size * sizeof new->shared->counts[0]);
     new->slot_bytes = round_up(slot_bytes);
     new->bytes = head + (size_t)new->size * new->slot_bytes +
                  round_up(result_bytes);
     new->progress = progress;
-    /* A new segment is zero, which is the barrier's first state. */
     new->shared = share(group, new->rank, new->bytes, cause, size);
     if (!new->shared) {
         free(new);
@@ -175,44 +180,44 @@ unsigned char *aps_node_slot(const struct aps_node *node, int rank)
     return node->slots + (size_t)rank * node->slot_bytes;
 }
 
+size_t aps_node_slot_stride(const struct aps_node *node)
+{
+    return node->slot_bytes;
+}
+
 unsigned char *aps_node_result(const struct aps_node *node)
 {
     return node->slots + (size_t)node->size * node->slot_bytes;
 }
 
-/*
- * The last to arrive opens the gate. The generation cannot move between a
- * rank's reading it and its arrival, since that takes all arrivals.
- */
-void aps_node_barrier(struct aps_node *node)
+void aps_node_mark(struct aps_node *node, enum aps_node_mark mark)
 {
-    struct shared *shared = node->shared;
-    uint32_t generation =
-        atomic_load_explicit(&shared->generation, memory_order_acquire);
-    uint32_t before = atomic_fetch_add_explicit(&shared->arrived, 1,
-                                                memory_order_acq_rel);
-
-    if (before + 1 == (uint32_t)node->size) {
-        atomic_store_explicit(&shared->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&shared->generation, generation + 1,
-                              memory_order_release);
-        aps_wait_wake(&shared->generation);
-    } else {
-        aps_wait_word(&shared->generation, generation, node->progress);
-    }
+    aps_wait_advance(&node->shared->counts[node->rank].marks[mark]);
 }
 
-/* The values may be written again once all have read them: whoever comes here
- * next has passed another barrier since. */
+void aps_node_await(struct aps_node *node, enum aps_node_mark mark, int ranks,
+                    uint32_t times, bool messages)
+{
+    for (int i = 0; i < ranks; i++)
+        aps_wait_reach(&node->shared->counts[i].marks[mark], times,
+                       node->progress, messages);
+}
+
+/* A rank gives the value of the turn after next, into the same place, only once
+ * all have given that of the next, and so have read this one. */
 int aps_node_max(struct aps_node *node, int value)
 {
+    struct counts *counts = node->shared->counts;
+    const uint32_t turn = node->turns++;
     int greatest = value;
 
-    node->shared->values[node->rank] = value;
-    aps_node_barrier(node);
-    for (int i = 0; i < node->size; i++)
-        if (node->shared->values[i] > greatest)
-            greatest = node->shared->values[i];
+    counts[node->rank].value[turn % 2] = value;
+    aps_wait_advance(&counts[node->rank].values);
+    for (int i = 0; i < node->size; i++) {
+        aps_wait_reach(&counts[i].values, turn + 1, node->progress, false);
+        if (counts[i].value[turn % 2] > greatest)
+            greatest = counts[i].value[turn % 2];
+    }
     return greatest;
 }
 

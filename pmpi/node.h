@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shared memory of a group of ranks on one node: a slot a rank, a result area,
- * and a barrier whose waits sleep.
+ * and counts of what each rank has done, whose waits sleep.
  */
 #ifndef APS_PMPI_NODE_H
 #define APS_PMPI_NODE_H
@@ -9,6 +9,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct aps_node; /* opaque */
 
@@ -28,14 +29,34 @@ void aps_node_destroy(struct aps_node *node); /* local; NULL: nothing */
 int aps_node_rank(const struct aps_node *node);
 int aps_node_size(const struct aps_node *node);
 unsigned char *aps_node_slot(const struct aps_node *node, int rank);
+size_t aps_node_slot_stride(const struct aps_node *node); /* rank to rank */
 unsigned char *aps_node_result(const struct aps_node *node);
 
-/* All ranks of the group; memory written before is seen by all after. */
-void aps_node_barrier(struct aps_node *node);
+/*
+ * How far the ranks are: each counts what it has done, once a chunk, and others
+ * wait for its count. Memory written before a mark is seen by whoever has
+ * awaited it.
+ */
+enum aps_node_mark {
+    APS_NODE_CONTRIBUTED, /* its values are in its slot */
+    APS_NODE_SUMMED,      /* it has read what it owns of all slots */
+    APS_NODE_FINISHED,    /* its part of the result is there */
+    APS_NODE_COLLECTED,   /* it has read the result */
+    APS_NODE_MARKS
+};
+void aps_node_mark(struct aps_node *node, enum aps_node_mark mark);
+
+/*
+ * Until each of the group's first `ranks` ranks has made `mark` `times` times
+ * since the node was made. Counts wrap; a count from before the first is reached
+ * at once. `messages`: see aps_wait_reach.
+ */
+void aps_node_await(struct aps_node *node, enum aps_node_mark mark, int ranks,
+                    uint32_t times, bool messages);
 
 /*
  * A rank of the group could not do its part, for good: the others learn of it
- * behind the next barrier.
+ * with its next mark.
  */
 void aps_node_fail(struct aps_node *node);
 bool aps_node_failed(const struct aps_node *node);

@@ -9,135 +9,221 @@
 
 #include "agree.h"
 #include "direct.h"
+#include "gather.h"
 #include "hierarchical.h"
-
-/* Elements that `direct` moves at a time: its scratch is three times their
- * encoded size. */
-#define DIRECT_CHUNK (512 * 1024)
+#include "master.h"
+#include "ring.h"
 
 /* MPICH has about 2000 context ids, for the program first of all: so many teams
  * may live at a time in a process, each with two or three of them. */
 #define TEAMS_MAX 256
 static atomic_int teams;
 
-/* A policy that groups in more ways than this is turned away. */
-#define GROUPINGS_MAX 16
+/* A policy that reduces in more ways than this is turned away. */
+#define WAYS_MAX 32
 
-struct grouping {
-    enum aps_group_kind kind;
-    int size;
-    struct aps_hierarchical *hierarchical; /* NULL: it could not be made */
-    char cause[256];                       /* then why */
+/* A reduction, ready for one kind of groups. */
+struct way {
+    enum aps_reduce_kind reduce;
+    enum aps_group_kind group;
+    int group_size;
+    void *object;    /* NULL: it could not be made */
+    char cause[256]; /* then why */
 };
 
 struct aps_team {
     MPI_Comm comm; /* internal, all ranks of the program's communicator */
+    int ranks;
     int test_nodes;
     bool test_cyclic;
-    struct aps_direct *direct;
-    bool direct_failed;
-    struct grouping groupings[GROUPINGS_MAX];
-    int grouping_count;
+    struct way ways[WAYS_MAX];
+    int way_count;
 };
 
-/* One way to reduce: make what it needs once, then run. */
+/*
+ * One reduction: make what it needs once, then run. `create` returns NULL with
+ * a cause, or with "" on the ranks that have nothing to say; it may fail on some
+ * ranks only. The object is destroyed locally.
+ */
 struct reduction {
-    int (*prepare)(struct aps_team *team, const struct aps_plan *plan,
-                   char *cause, size_t size);
-    int (*run)(struct aps_team *team, const struct aps_plan *plan,
+    bool grouped; /* by the plan's groups */
+    void *(*create)(const struct aps_team *team,
+                    const struct aps_grouping *grouping, char *cause,
+                    size_t size);
+    void (*destroy)(void *object);
+    int (*run)(void *object, const struct aps_plan *plan,
                const struct aps_wire *wire, const float *in, float *out,
                size_t n, struct aps_cost *cost);
 };
 
-static int prepare_direct(struct aps_team *team, const struct aps_plan *plan,
-                          char *cause, size_t size)
+static void *create_direct(const struct aps_team *team,
+                           const struct aps_grouping *grouping, char *cause,
+                           size_t size)
 {
-    (void)plan;
-    if (team->direct)
-        return 0;
-    if (!team->direct_failed) {
-        team->direct = aps_direct_create(team->comm, DIRECT_CHUNK);
-        if (aps_agree_all(team->comm, team->direct != NULL))
-            return 0;
-        aps_direct_destroy(team->direct);
-        team->direct = NULL;
-        team->direct_failed = true;
-    }
+    (void)grouping;
     snprintf(cause, size, "out of memory for reduce: direct");
-    return -1;
+    return aps_direct_create(team->comm, aps_direct_chunk(team->ranks));
 }
 
-static int run_direct(struct aps_team *team, const struct aps_plan *plan,
+static void destroy_direct(void *object)
+{
+    aps_direct_destroy(object);
+}
+
+static int run_direct(void *object, const struct aps_plan *plan,
                       const struct aps_wire *wire, const float *in, float *out,
                       size_t n, struct aps_cost *cost)
 {
     (void)plan;
-    return aps_direct_run(team->direct, wire, in, out, n, cost);
+    return aps_direct_run(object, wire, in, out, n, cost);
 }
 
-static struct grouping *find_grouping(struct aps_team *team,
-                                      const struct aps_plan *plan)
+static void *create_ring(const struct aps_team *team,
+                         const struct aps_grouping *grouping, char *cause,
+                         size_t size)
 {
-    for (int i = 0; i < team->grouping_count; i++) {
-        struct grouping *grouping = &team->groupings[i];
+    (void)grouping;
+    snprintf(cause, size, "out of memory for reduce: ring");
+    return aps_ring_create(team->comm, aps_direct_chunk(team->ranks));
+}
 
-        if (grouping->kind == plan->group &&
-            (plan->group != APS_GROUP_NUMBER ||
-             grouping->size == plan->group_size))
-            return grouping;
+static void destroy_ring(void *object)
+{
+    aps_ring_destroy(object);
+}
+
+static int run_ring(void *object, const struct aps_plan *plan,
+                    const struct aps_wire *wire, const float *in, float *out,
+                    size_t n, struct aps_cost *cost)
+{
+    (void)plan;
+    return aps_ring_run(object, wire, in, out, n, cost);
+}
+
+static void *create_gather(const struct aps_team *team,
+                           const struct aps_grouping *grouping, char *cause,
+                           size_t size)
+{
+    (void)grouping;
+    snprintf(cause, size, "out of memory for reduce: gather");
+    return aps_gather_create(team->comm);
+}
+
+static void destroy_gather(void *object)
+{
+    aps_gather_destroy(object);
+}
+
+static int run_gather(void *object, const struct aps_plan *plan,
+                      const struct aps_wire *wire, const float *in, float *out,
+                      size_t n, struct aps_cost *cost)
+{
+    (void)plan;
+    return aps_gather_run(object, wire, in, out, n, cost);
+}
+
+static void *create_master(const struct aps_team *team,
+                           const struct aps_grouping *grouping, char *cause,
+                           size_t size)
+{
+    struct aps_grouping anywhere = *grouping;
+    struct aps_master *master = NULL;
+
+    anywhere.across_nodes = true;
+    if (aps_master_create(team->comm, &anywhere, &master, cause, size) < 0)
+        return NULL;
+    return master;
+}
+
+static void destroy_master(void *object)
+{
+    aps_master_destroy(object);
+}
+
+static int run_master(void *object, const struct aps_plan *plan,
+                      const struct aps_wire *wire, const float *in, float *out,
+                      size_t n, struct aps_cost *cost)
+{
+    (void)plan;
+    return aps_master_run(object, wire, in, out, n, cost);
+}
+
+static void *create_hierarchical(const struct aps_team *team,
+                                 const struct aps_grouping *grouping,
+                                 char *cause, size_t size)
+{
+    struct aps_hierarchical *hierarchical = NULL;
+
+    if (aps_hierarchical_create(team->comm, grouping, &hierarchical, cause,
+                                size) < 0)
+        return NULL;
+    return hierarchical;
+}
+
+static void destroy_hierarchical(void *object)
+{
+    aps_hierarchical_destroy(object);
+}
+
+static int run_hierarchical(void *object, const struct aps_plan *plan,
+                            const struct aps_wire *wire, const float *in,
+                            float *out, size_t n, struct aps_cost *cost)
+{
+    return aps_hierarchical_run(object, wire, plan->node == APS_NODE_FP32, in,
+                                out, n, cost);
+}
+
+static const struct reduction reductions[] = {
+    [APS_REDUCE_DIRECT] = {false, create_direct, destroy_direct, run_direct},
+    [APS_REDUCE_HIERARCHICAL] = {true, create_hierarchical,
+                                 destroy_hierarchical, run_hierarchical},
+    [APS_REDUCE_RING] = {false, create_ring, destroy_ring, run_ring},
+    [APS_REDUCE_MASTER] = {true, create_master, destroy_master, run_master},
+    [APS_REDUCE_GATHER] = {false, create_gather, destroy_gather, run_gather},
+};
+
+static struct way *find_way(struct aps_team *team, const struct aps_plan *plan)
+{
+    for (int i = 0; i < team->way_count; i++) {
+        struct way *way = &team->ways[i];
+
+        if (way->reduce == plan->reduce &&
+            (!reductions[plan->reduce].grouped ||
+             (way->group == plan->group &&
+              (plan->group != APS_GROUP_NUMBER ||
+               way->group_size == plan->group_size))))
+            return way;
     }
     return NULL;
 }
 
-static int prepare_hierarchical(struct aps_team *team,
-                                const struct aps_plan *plan, char *cause,
-                                size_t size)
+/* COLLECTIVE. */
+static struct way *make_way(struct aps_team *team, const struct aps_plan *plan)
 {
-    struct grouping *grouping = find_grouping(team, plan);
-    struct aps_hierarchical_config config = {
-        .group = plan->group,
-        .group_size = plan->group_size,
+    const struct reduction *reduction = &reductions[plan->reduce];
+    const struct aps_grouping grouping = {
+        .kind = plan->group,
+        .number = plan->group_size,
         .test_nodes = team->test_nodes,
         .test_cyclic = team->test_cyclic,
     };
+    struct way *way = &team->ways[team->way_count++];
 
-    if (!grouping && team->grouping_count == GROUPINGS_MAX) {
-        snprintf(cause, size, "more than %d kinds of groups", GROUPINGS_MAX);
-        return -1;
+    way->reduce = plan->reduce;
+    way->group = plan->group;
+    way->group_size = plan->group_size;
+    way->object =
+        reduction->create(team, &grouping, way->cause, sizeof way->cause);
+    if (aps_agree_all(team->comm, way->object != NULL))
+        return way;
+    if (way->object) {
+        reduction->destroy(way->object);
+        way->object = NULL;
+        way->cause[0] = '\0';
     }
-    if (!grouping) {
-        grouping = &team->groupings[team->grouping_count++];
-        grouping->kind = plan->group;
-        grouping->size = plan->group_size;
-        if (aps_hierarchical_create(team->comm, &config,
-                                    &grouping->hierarchical, grouping->cause,
-                                    sizeof grouping->cause) < 0) {
-            grouping->hierarchical = NULL;
-            aps_agree_cause(team->comm, grouping->cause,
-                            sizeof grouping->cause);
-        }
-    }
-    if (grouping->hierarchical)
-        return 0;
-    snprintf(cause, size, "%s", grouping->cause);
-    return -1;
+    aps_agree_cause(team->comm, way->cause, sizeof way->cause);
+    return way;
 }
-
-static int run_hierarchical(struct aps_team *team, const struct aps_plan *plan,
-                            const struct aps_wire *wire, const float *in,
-                            float *out, size_t n, struct aps_cost *cost)
-{
-    struct grouping *grouping = find_grouping(team, plan);
-
-    return aps_hierarchical_run(grouping->hierarchical, wire,
-                                plan->node == APS_NODE_FP32, in, out, n,
-                                cost);
-}
-
-static const struct reduction reductions[] = {
-    [APS_REDUCE_DIRECT] = {prepare_direct, run_direct},
-    [APS_REDUCE_HIERARCHICAL] = {prepare_hierarchical, run_hierarchical},
-};
 
 int aps_team_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
                     struct aps_team **team)
@@ -164,6 +250,7 @@ int aps_team_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
     }
     atomic_fetch_add(&teams, 1);
     PMPI_Comm_set_errhandler(new->comm, MPI_ERRORS_RETURN);
+    PMPI_Comm_size(new->comm, &new->ranks);
     new->test_nodes = test_nodes;
     new->test_cyclic = test_cyclic;
     *team = new;
@@ -174,9 +261,9 @@ void aps_team_destroy(struct aps_team *team)
 {
     if (!team)
         return;
-    for (int i = 0; i < team->grouping_count; i++)
-        aps_hierarchical_destroy(team->groupings[i].hierarchical);
-    aps_direct_destroy(team->direct);
+    for (int i = 0; i < team->way_count; i++)
+        if (team->ways[i].object)
+            reductions[team->ways[i].reduce].destroy(team->ways[i].object);
     PMPI_Comm_free(&team->comm);
     atomic_fetch_sub(&teams, 1);
     free(team);
@@ -190,7 +277,19 @@ MPI_Comm aps_team_comm(const struct aps_team *team)
 int aps_team_prepare(struct aps_team *team, const struct aps_plan *plan,
                      char *cause, size_t size)
 {
-    return reductions[plan->reduce].prepare(team, plan, cause, size);
+    const struct way *way = find_way(team, plan);
+
+    if (!way && team->way_count == WAYS_MAX) {
+        snprintf(cause, size, "more than %d kinds of reductions and groups",
+                 WAYS_MAX);
+        return -1;
+    }
+    if (!way)
+        way = make_way(team, plan);
+    if (way->object)
+        return 0;
+    snprintf(cause, size, "%s", way->cause);
+    return -1;
 }
 
 int aps_team_reduce(struct aps_team *team, const struct aps_plan *plan,
@@ -201,9 +300,10 @@ int aps_team_reduce(struct aps_team *team, const struct aps_plan *plan,
         .memory = memory,
         .scale = plan->scale,
         .fixed = plan->fixed,
-        .round_sums = plan->accumulate == APS_ACCUMULATE_FORMAT,
+        .accumulate = plan->accumulate,
     };
 
     aps_codec_init(&plan->format, &wire.codec);
-    return reductions[plan->reduce].run(team, plan, &wire, in, out, n, cost);
+    return reductions[plan->reduce].run(find_way(team, plan)->object, plan,
+                                        &wire, in, out, n, cost);
 }

@@ -101,9 +101,12 @@ destroy:
     return colour;
 }
 
-/* The ranks of comm on this rank's (perhaps pretended) node. */
-static int node_communicator(MPI_Comm comm, int test_nodes, int cyclic,
-                             MPI_Comm *node)
+/*
+ * The ranks of comm that this rank can be grouped with: those on its (perhaps
+ * pretended) node, or all.
+ */
+static int candidates(MPI_Comm comm, const struct aps_grouping *grouping,
+                      MPI_Comm *node)
 {
     MPI_Comm machine;
     int rank, size, colour;
@@ -111,12 +114,15 @@ static int node_communicator(MPI_Comm comm, int test_nodes, int cyclic,
 
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
+    if (grouping->kind == APS_GROUP_NUMBER && grouping->across_nodes)
+        return PMPI_Comm_split(comm, 0, rank, node);
     rc = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL,
-                              test_nodes > 0 ? &machine : node);
-    if (rc != MPI_SUCCESS || test_nodes <= 0)
+                              grouping->test_nodes > 0 ? &machine : node);
+    if (rc != MPI_SUCCESS || grouping->test_nodes <= 0)
         return rc;
-    colour = cyclic ? rank % test_nodes
-                    : (int)((long)rank * test_nodes / size);
+    colour = grouping->test_cyclic
+                 ? rank % grouping->test_nodes
+                 : (int)((long)rank * grouping->test_nodes / size);
     rc = PMPI_Comm_split(machine, colour, rank, node);
     PMPI_Comm_free(&machine);
     return rc;
@@ -151,22 +157,21 @@ static int connect_peers(MPI_Comm comm, struct aps_groups *groups)
     return rc;
 }
 
-int aps_topology_groups(MPI_Comm comm, enum aps_group_kind kind, int number,
-                        int test_nodes, int cyclic, struct aps_groups *groups,
-                        char *cause, size_t size)
+int aps_topology_groups(MPI_Comm comm, const struct aps_grouping *grouping,
+                        struct aps_groups *groups, char *cause, size_t size)
 {
     MPI_Comm node = MPI_COMM_NULL;
     int node_rank, colour = 0, homeless;
 
     *groups = (struct aps_groups){MPI_COMM_NULL, 0, 0, MPI_COMM_NULL};
     cause[0] = '\0';
-    if (node_communicator(comm, test_nodes, cyclic, &node) != MPI_SUCCESS)
+    if (candidates(comm, grouping, &node) != MPI_SUCCESS)
         goto mpi_failed;
     PMPI_Comm_rank(node, &node_rank);
-    if (kind == APS_GROUP_NUMBER)
-        colour = node_rank / number;
-    else if (kind != APS_GROUP_NODE)
-        colour = hardware_colour(kind, node_rank, cause, size);
+    if (grouping->kind == APS_GROUP_NUMBER)
+        colour = node_rank / grouping->number;
+    else if (grouping->kind != APS_GROUP_NODE)
+        colour = hardware_colour(grouping->kind, node_rank, cause, size);
     homeless = colour < 0;
     if (aps_agree_max(comm, 1, &homeless) != MPI_SUCCESS)
         goto mpi_failed;

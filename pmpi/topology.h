@@ -6,6 +6,7 @@
 #define APS_PMPI_TOPOLOGY_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "policy/policy.h"
@@ -20,17 +21,26 @@ struct aps_groups {
     MPI_Comm peers;
 };
 
+/* How to group them. */
+struct aps_grouping {
+    enum aps_group_kind kind;
+    int number;       /* ranks of a group, for APS_GROUP_NUMBER; the last one
+                         may have fewer */
+    bool across_nodes; /* by number: any ranks that follow each other, instead of
+                          ranks of one node */
+    int test_nodes;   /* > 0: pretend so many nodes (a test variable) ... */
+    bool test_cyclic; /* ... and ranks on them in turn */
+};
+
 /*
- * COLLECTIVE over comm. Group its ranks by `kind`; `number` is the size of
- * APS_GROUP_NUMBER. `test_nodes` > 0 pretends that many nodes (a test variable;
- * `cyclic`: ranks in turn). The communicators are new and the caller's.
+ * COLLECTIVE over comm. Group its ranks. The communicators are new and the
+ * caller's.
  *
  * 0 on all ranks, or -1 on all ranks: then `cause` says why on the rank that
  * found out, and is "" on the others.
  */
-int aps_topology_groups(MPI_Comm comm, enum aps_group_kind kind, int number,
-                        int test_nodes, int cyclic, struct aps_groups *groups,
-                        char *cause, size_t size);
+int aps_topology_groups(MPI_Comm comm, const struct aps_grouping *grouping,
+                        struct aps_groups *groups, char *cause, size_t size);
 
 /* Free the communicators. */
 void aps_topology_release(struct aps_groups *groups);

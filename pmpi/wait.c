@@ -18,6 +18,7 @@
 /* Progress is driven at these intervals while asleep. */
 #define NAP_FIRST_NS 200000L
 #define NAP_LAST_NS 2000000L
+#define NAP_MESSAGES_NS 50000L /* messages of one's own are under way */
 
 /* Tests of requests between two sched_yield. */
 #define TESTS_ALONE 200
@@ -77,30 +78,47 @@ static void drive_progress(MPI_Comm comm)
                       MPI_STATUS_IGNORE);
 }
 
-void aps_wait_word(_Atomic uint32_t *word, uint32_t old, MPI_Comm comm)
+static bool reached(const struct aps_wait_count *count, uint32_t target,
+                    uint32_t *now)
+{
+    *now = atomic_load_explicit(&count->count, memory_order_acquire);
+    return (int32_t)(*now - target) >= 0;
+}
+
+void aps_wait_advance(struct aps_wait_count *count)
+{
+    atomic_fetch_add(&count->count, 1);
+    /* Both sides are sequentially consistent: either the sleeper is seen here,
+     * or it sees the new count before it sleeps. */
+    if (atomic_load(&count->sleepers) > 0)
+        syscall(SYS_futex, &count->count, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
+                    MPI_Comm comm, bool messages)
 {
     const int spins = atomic_load_explicit(&crowded, memory_order_relaxed)
                           ? SPINS_CROWDED
                           : SPINS_ALONE;
-    struct timespec nap = {.tv_nsec = NAP_FIRST_NS};
+    const long longest = messages ? NAP_MESSAGES_NS : NAP_LAST_NS;
+    struct timespec nap = {
+        .tv_nsec = messages ? NAP_MESSAGES_NS : NAP_FIRST_NS};
+    uint32_t now;
 
     for (int i = 0; i < spins; i++) {
-        if (atomic_load_explicit(word, memory_order_acquire) != old)
+        if (reached(count, target, &now))
             return;
         pause_core();
     }
     drive_progress(comm);
-    while (atomic_load_explicit(word, memory_order_acquire) == old) {
-        syscall(SYS_futex, word, FUTEX_WAIT, old, &nap, NULL, 0);
-        if (atomic_load_explicit(word, memory_order_acquire) != old)
+    while (!reached(count, target, &now)) {
+        atomic_fetch_add(&count->sleepers, 1);
+        syscall(SYS_futex, &count->count, FUTEX_WAIT, now, &nap, NULL, 0);
+        atomic_fetch_sub(&count->sleepers, 1);
+        if (reached(count, target, &now))
             return;
         drive_progress(comm);
-        if (nap.tv_nsec <= NAP_LAST_NS / 2)
+        if (nap.tv_nsec <= longest / 2)
             nap.tv_nsec *= 2;
     }
-}
-
-void aps_wait_wake(_Atomic uint32_t *word)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }

@@ -12,18 +12,30 @@
 
 #include <mpi.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Complete all requests; an MPI error code. */
 int aps_wait_requests(int count, MPI_Request requests[]);
 
 /*
- * Sleep until *word is no longer `old`. `word` lives in memory shared by
- * processes, and whoever changes it calls aps_wait_wake. `comm` is an internal
- * communicator, used to drive progress.
+ * A count in memory that processes share: one of them advances it, others wait
+ * for it. It wraps, and starts at zero bytes.
  */
-void aps_wait_word(_Atomic uint32_t *word, uint32_t old, MPI_Comm comm);
-void aps_wait_wake(_Atomic uint32_t *word);
+struct aps_wait_count {
+    _Alignas(64) _Atomic uint32_t count;
+    _Atomic uint32_t sleepers;
+};
+
+void aps_wait_advance(struct aps_wait_count *count);
+
+/*
+ * Until the count has reached `target`. `comm` is an internal communicator, used
+ * to drive progress; with `messages` this rank has messages of its own under
+ * way, and looks after them more often.
+ */
+void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
+                    MPI_Comm comm, bool messages);
 
 /* Tell the waits that `ranks` processes share `cores` cores. A hint. */
 void aps_wait_set_ranks(int ranks, int cores);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "gather.h"
+
+#include <stdlib.h>
+
+#include "accumulate.h"
+#include "exponent.h"
+#include "messages.h"
+#include "pipeline.h"
+
+#define TAG_VALUES 1
+#define STAGES 2
+#define SLOTS APS_PIPELINE_SLOTS(STAGES)
+
+/* Scratch of one chunk. */
+struct slot {
+    unsigned char *blocks; /* [size]: of every rank, our own too */
+    struct aps_messages messages;
+};
+
+struct aps_gather {
+    MPI_Comm comm;
+    int rank;
+    int size;
+    size_t chunk;
+    float *sum;
+    struct slot slots[SLOTS];
+};
+
+struct aps_gather *aps_gather_create(MPI_Comm comm)
+{
+    struct aps_gather *gather = calloc(1, sizeof *gather);
+
+    if (!gather)
+        return NULL;
+    gather->comm = comm;
+    PMPI_Comm_rank(comm, &gather->rank);
+    PMPI_Comm_size(comm, &gather->size);
+    gather->chunk = aps_pipeline_chunk(gather->size);
+    gather->sum = malloc(gather->chunk * sizeof *gather->sum);
+    if (!gather->sum)
+        goto destroy;
+    for (int i = 0; i < SLOTS; i++) {
+        struct slot *slot = &gather->slots[i];
+
+        slot->blocks = malloc(aps_block_stride_widest(gather->chunk) *
+                              (size_t)gather->size);
+        if (!slot->blocks ||
+            aps_messages_init(&slot->messages, comm, 2 * gather->size) < 0)
+            goto destroy;
+    }
+    return gather;
+
+destroy:
+    aps_gather_destroy(gather);
+    return NULL;
+}
+
+void aps_gather_destroy(struct aps_gather *gather)
+{
+    if (!gather)
+        return;
+    for (int i = 0; i < SLOTS; i++) {
+        free(gather->slots[i].blocks);
+        aps_messages_clear(&gather->slots[i].messages);
+    }
+    free(gather->sum);
+    free(gather);
+}
+
+struct run {
+    struct aps_gather *gather;
+    const struct aps_wire *wire;
+    const float *in;
+    float *out;
+    size_t n;
+    int exponent;
+    struct aps_cost *cost;
+    int rc; /* the first error: nothing is done after it */
+};
+
+static size_t chunk_length(const struct run *run, size_t k)
+{
+    const size_t rest = run->n - k * run->gather->chunk;
+
+    return rest < run->gather->chunk ? rest : run->gather->chunk;
+}
+
+static void send_values(void *state, size_t k)
+{
+    struct run *run = state;
+    struct aps_gather *gather = run->gather;
+    struct slot *slot = &gather->slots[k % SLOTS];
+    const int size = gather->size;
+    const size_t n = chunk_length(run, k);
+    const size_t stride = aps_block_stride(run->wire, n);
+    const size_t bytes = aps_block_bytes(run->wire, n);
+    unsigned char *own = slot->blocks + (size_t)gather->rank * stride;
+
+    if (run->rc != MPI_SUCCESS)
+        return;
+    for (int i = 1; i < size; i++) {
+        int peer = (gather->rank + size - i) % size;
+
+        aps_messages_receive(&slot->messages,
+                             slot->blocks + (size_t)peer * stride, bytes, peer,
+                             TAG_VALUES);
+    }
+    aps_cost_note(run->cost,
+                  aps_block_encode(run->wire, run->wire->memory,
+                                   run->in + k * gather->chunk, n,
+                                   run->exponent, own));
+    for (int i = 1; i < size; i++)
+        aps_messages_send(&slot->messages, own, bytes,
+                          (gather->rank + i) % size, TAG_VALUES);
+    aps_cost_add(run->cost, run->wire, n, size - 1);
+}
+
+static void sum_values(void *state, size_t k)
+{
+    struct run *run = state;
+    struct aps_gather *gather = run->gather;
+    struct slot *slot = &gather->slots[k % SLOTS];
+    const size_t n = chunk_length(run, k);
+
+    if (run->rc == MPI_SUCCESS)
+        run->rc = aps_messages_wait(&slot->messages);
+    if (run->rc != MPI_SUCCESS)
+        return;
+    aps_accumulate(run->wire, gather->size, slot->blocks,
+                   aps_block_stride(run->wire, n), n, gather->sum, NULL);
+    run->wire->memory->copy_in(run->out + k * gather->chunk, gather->sum, n);
+}
+
+int aps_gather_run(struct aps_gather *gather, const struct aps_wire *wire,
+                   const float *in, float *out, size_t n,
+                   struct aps_cost *cost)
+{
+    static const aps_stage_fn stages[STAGES] = {send_values, sum_values};
+    struct run run = {
+        .gather = gather,
+        .wire = wire,
+        .in = in,
+        .out = out,
+        .n = n,
+        .cost = cost,
+    };
+
+    run.rc = aps_exponent_agree(gather->comm, wire, in, n, &run.exponent);
+    aps_pipeline_run((n + gather->chunk - 1) / gather->chunk, STAGES, stages,
+                     &run);
+    for (int i = 0; i < SLOTS && run.rc != MPI_SUCCESS; i++)
+        aps_messages_cancel(&gather->slots[i].messages);
+    return run.rc;
+}
