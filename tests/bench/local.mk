@@ -16,8 +16,21 @@ tests_bench_allreduce_CPPFLAGS = $(MPI_CFLAGS) \
 	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'
 tests_bench_allreduce_LDADD = $(MPI_LIBS) -lm
 
-.PHONY: bench bench-programs
+EXTRA_DIST += tests/bench/allreduce.sh
+CLEANFILES += tests/bench/allreduce-*.yaml tests/bench/allreduce-*.csv \
+	tests/bench/allreduce-*.png
+
+.PHONY: bench bench-programs bench-allreduce bench-lab
 bench-programs: $(EXTRA_PROGRAMS)
 bench: tests/bench/codec tests/bench/gemm
 	tests/bench/codec
 	tests/bench/gemm
+
+# On this node, and on the hosts of scripts/apsmpi-lab; BENCH_FLAGS are the
+# program's own options.
+bench-allreduce: tests/bench/allreduce libapsmpi.la apsmpi
+	@$(AM_TESTS_ENVIRONMENT) \
+	$(SHELL) $(top_srcdir)/tests/bench/allreduce.sh node $(BENCH_FLAGS)
+bench-lab: tests/bench/allreduce libapsmpi.la apsmpi
+	@$(AM_TESTS_ENVIRONMENT) \
+	$(SHELL) $(top_srcdir)/tests/bench/allreduce.sh lab $(BENCH_FLAGS)

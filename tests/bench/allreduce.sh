@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs the all-reduce bench with the library preloaded and the policy that it
+# needs, on this node or on the hosts of scripts/apsmpi-lab; prints its tables,
+# and leaves policy, CSV and picture in tests/bench/ of the build directory.
+#
+#   allreduce.sh node [OPTION...]    two ranks, and more ranks than cores
+#   allreduce.sh lab [OPTION...]     two and four hosts, 1 and 10 Gbit/s
+#
+# The options are the bench's own (allreduce --help) and come after those below.
+# make bench-allreduce and make bench-lab give the environment; by hand, say
+#
+#   top_srcdir=. top_builddir=build sh tests/bench/allreduce.sh node
+set -eu
+
+top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
+top_builddir=$(cd "${top_builddir:-build}" && pwd)
+MPIEXEC=${MPIEXEC:-mpiexec.mpich}
+PYTHON3=${PYTHON3:-python3}
+export MPIEXEC
+bench=$top_builddir/tests/bench/allreduce
+library=$top_builddir/.libs/libapsmpi.so
+report=$top_srcdir/scripts/apsmpi-report
+lab=$top_srcdir/scripts/apsmpi-lab
+delay=100us
+
+# run NAME TITLE LAUNCHER... -- OPTION...: one job, its tables and picture
+run()
+{
+    name=$bench-$1
+    title=$2
+    shift 2
+    launcher=
+    while [ "$1" != -- ]; do
+        launcher="$launcher $1"
+        shift
+    done
+    shift
+    "$bench" policy "$@" >"$name.yaml"
+    "$top_builddir/apsmpi" check "$name.yaml" >/dev/null
+    printf '\n=== %s\n' "$title"
+    # A launcher is words.
+    # shellcheck disable=SC2086
+    APSMPI_POLICY=$name.yaml APSMPI_SUMMARY=off \
+        timeout -k 5 1200 $launcher -genv LD_PRELOAD "$library" \
+        "$bench" "$@" --csv "$name.csv"
+    printf '\n--- %s\n' "$title"
+    "$PYTHON3" "$report" --bench "$name.csv" --bench-title "$title" \
+        --plot "$name.png" ||
+        "$PYTHON3" "$report" --bench "$name.csv" --bench-title "$title"
+}
+
+# on_hosts HOSTS RANKS GBIT OPTION...: of each host, of each link
+on_hosts()
+{
+    hosts=$1 ranks=$2 gbit=$3
+    shift 3
+    each="$ranks ranks each"
+    [ "$ranks" -gt 1 ] || each='one rank each'
+    run "lab-${hosts}x$ranks-${gbit}gbit" \
+        "$hosts hosts, $each, $gbit Gbit/s and $delay" \
+        "$lab" --hosts "$hosts" --ranks-per-host "$ranks" --rate "${gbit}gbit" \
+        --delay "$delay" -- -- --wire-gbit "$gbit" "$@"
+}
+
+[ $# -gt 0 ] || set -- help
+what=$1
+shift
+case $what in
+node)
+    run node-2 'one node, 2 ranks' "$MPIEXEC" -n 2 -- "$@"
+    run node-8 'one node, 8 ranks' "$MPIEXEC" -n 8 -- \
+        --sizes 16Ki,256Ki --no-tensors --no-pass "$@"
+    ;;
+lab)
+    status=0
+    "$lab" --hosts 2 -- true || status=$?
+    if [ $status -eq 77 ]; then
+        echo "allreduce.sh: skipped: there can be no lab here"
+        exit 0
+    fi
+    set -- --sizes 64Ki,1Mi,4Mi,25.6Mi --no-tensors "$@"
+    on_hosts 2 1 1 "$@"
+    on_hosts 4 1 1 --no-pass "$@"
+    on_hosts 2 2 1 --no-pass --reduce hierarchical,direct "$@"
+    on_hosts 2 1 10 "$@"
+    ;;
+*)
+    sed -n '/^#!/d; /^# SPDX/d; s/^# \{0,1\}//p; /^set/q' "$0" >&2
+    exit 2
+    ;;
+esac
