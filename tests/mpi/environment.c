@@ -32,10 +32,10 @@ static void add_ways(void)
     static const char *const formats[] = {"e4m3", "e3m0", "e8m7", "e8m23"};
     static const struct way shapes[] = {
         {.scale = SCALE_APS},
-        {.scale = SCALE_TIGHT, .hierarchical = true},
+        {.scale = SCALE_TIGHT, .reduce = REDUCE_HIERARCHICAL},
         /* The nearest float lies below: upward it is read as another one. */
-        {.scale = SCALE_FIXED, .fixed = 0.7f, .hierarchical = true},
-        {.scale = SCALE_NONE, .hierarchical = true, .group = 1},
+        {.scale = SCALE_FIXED, .fixed = 0.7f, .reduce = REDUCE_HIERARCHICAL},
+        {.scale = SCALE_NONE, .reduce = REDUCE_HIERARCHICAL, .group = 1},
     };
 
     for (size_t f = 0; f < LENGTH(formats); f++) {

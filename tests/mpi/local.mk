@@ -5,7 +5,9 @@ check_LTLIBRARIES += tests/libmpitap.la
 tests_libmpitap_la_SOURCES = \
 	tests/tap/mpitap.c tests/tap/mpitap.h \
 	tests/mpi/calls.c tests/mpi/calls.h \
-	tests/mpi/reference.c tests/mpi/reference.h
+	tests/mpi/reference.c tests/mpi/reference.h \
+	tests/mpi/rounding.c tests/mpi/rounding.h \
+	tests/mpi/way.c tests/mpi/way.h
 tests_libmpitap_la_CPPFLAGS = $(TEST_CPPFLAGS) $(MPI_CFLAGS)
 
 MPI_TEST_CPPFLAGS = $(TEST_CPPFLAGS) $(MPI_CFLAGS)
@@ -67,6 +69,7 @@ mpi_tests = \
 	tests/mpi/t-exact.sh \
 	tests/mpi/t-nonfinite.sh \
 	tests/mpi/t-progress.sh \
+	tests/mpi/t-reductions.sh \
 	tests/mpi/t-rounded.sh
 TESTS += $(mpi_tests)
 dist_check_SCRIPTS += $(mpi_tests)

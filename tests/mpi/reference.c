@@ -5,242 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As direct.c and hierarchical.c document. */
-#define DIRECT_CHUNK (512 * 1024)
-#define HIERARCHICAL_CHUNK (128 * 1024)
+#include "rounding.h"
+
 #define SLICE_UNIT 64
 
-/* --- ways ---------------------------------------------------------------- */
-
-bool way_is_allowed(const struct way *way)
-{
-    return !(way->scale == SCALE_TIGHT && way->round_sums) &&
-           (way->hierarchical || (way->group == 0 && !way->node_fp32));
-}
-
-bool way_equals(const struct way *a, const struct way *b)
-{
-    return strcmp(a->format, b->format) == 0 && a->scale == b->scale &&
-           a->fixed == b->fixed && a->hierarchical == b->hierarchical &&
-           a->group == b->group && a->node_fp32 == b->node_fp32 &&
-           a->round_sums == b->round_sums;
-}
-
-static const char *scale_name(const struct way *way, char text[32])
-{
-    static const char *const names[] = {[SCALE_NONE] = "none",
-                                        [SCALE_APS] = "aps",
-                                        [SCALE_TIGHT] = "aps-tight"};
-
-    if (way->scale == SCALE_FIXED)
-        snprintf(text, 32, "{fixed: %g}", way->fixed);
-    else
-        snprintf(text, 32, "%s", names[way->scale]);
-    return text;
-}
-
-const char *way_name(const struct way *way, char *text, size_t size)
-{
-    char scale[32], group[16] = "";
-
-    if (way->group > 0)
-        snprintf(group, sizeof group, " by %d", way->group);
-    snprintf(text, size, "%s, scale %s, %s%s%s%s", way->format,
-             scale_name(way, scale),
-             way->hierarchical ? "hierarchical" : "direct", group,
-             way->node_fp32 ? ", node fp32" : "",
-             way->round_sums ? ", accumulate format" : "");
-    return text;
-}
-
-void way_print_rule(FILE *stream, const struct way *way, long first, long last)
-{
-    char scale[32];
-
-    if (first >= 0)
-        fprintf(stream, "  - layers: %ld-%ld\n    ", first, last);
-    else
-        fprintf(stream, "  - ");
-    fprintf(stream, "format: %s\n    scale: %s\n    reduce: %s\n", way->format,
-            scale_name(way, scale),
-            way->hierarchical ? "hierarchical" : "direct");
-    if (way->group > 0)
-        fprintf(stream, "    group: %d\n", way->group);
-    if (way->node_fp32)
-        fprintf(stream, "    node: fp32\n");
-    if (way->round_sums)
-        fprintf(stream, "    accumulate: format\n");
-}
-
-void way_groups(const struct way *way, int ranks, struct groups *groups)
-{
-    const char *nodes_text = getenv("APSMPI_TEST_NODES");
-    const int nodes = nodes_text ? atoi(nodes_text) : 1;
-    const bool cyclic = nodes_text && strstr(nodes_text, ":cyclic");
-    int on_node[RANKS_MAX] = {0};
-    int keys[RANKS_MAX][2];
-
-    memset(groups, 0, sizeof *groups);
-    for (int rank = 0; rank < ranks; rank++) {
-        int node = cyclic ? rank % nodes : rank * nodes / ranks;
-        int part = way->group > 0 ? on_node[node] / way->group : 0;
-        int g = 0;
-
-        if (!way->hierarchical)
-            node = part = 0;
-        else
-            on_node[node]++;
-        while (g < groups->count && (keys[g][0] != node || keys[g][1] != part))
-            g++;
-        if (g == groups->count) {
-            keys[g][0] = node;
-            keys[g][1] = part;
-            groups->count++;
-        }
-        groups->members[g][groups->sizes[g]++] = rank;
-    }
-    groups->smallest = ranks;
-    for (int g = 0; g < groups->count; g++)
-        if (groups->sizes[g] < groups->smallest)
-            groups->smallest = groups->sizes[g];
-}
-
-/* --- one value ----------------------------------------------------------- */
-
-struct number {
-    int m;        /* mantissa bits */
-    int bias;     /* also the greatest exponent */
-    double limit; /* the greatest finite value */
-};
-
-static struct number number_of(const struct way *way)
-{
-    struct number number;
-    int e;
-
-    if (sscanf(way->format, "e%dm%d", &e, &number.m) != 2)
-        abort();
-    number.bias = (1 << (e - 1)) - 1;
-    number.limit = ldexp(2 - ldexp(1, -number.m), number.bias);
-    if (e == 1) /* no normal numbers */
-        number.limit = 2 - ldexp(2, -number.m);
-    return number;
-}
-
-/* Round to nearest even in the format. */
-static double cast(const struct number *number, double x)
-{
-    int step;
-    double y;
-
-    if (x == 0 || !isfinite(x))
-        return x;
-    step = ilogb(x);
-    if (step < 1 - number->bias)
-        step = 1 - number->bias;
-    step -= number->m;
-    y = ldexp(rint(ldexp(x, -step)), step);
-    return fabs(y) > number->limit ? copysign(INFINITY, y) : y;
-}
-
-/* Products with a constant are rounded to float, others are exact. */
-static double scaled(const struct way *way, float x, int exponent)
-{
-    if (way->scale == SCALE_FIXED)
-        return (float)((double)x * (double)way->fixed);
-    return ldexp(x, exponent);
-}
-
-static float unscaled(const struct way *way, double x, int exponent)
-{
-    if (way->scale == SCALE_FIXED)
-        return (float)(x / (double)way->fixed);
-    return (float)ldexp(x, -exponent);
-}
-
-static float max_finite(size_t n, const float *x)
-{
-    float max = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (isfinite(x[i]) && fabsf(x[i]) > max)
-            max = fabsf(x[i]);
-    return max;
-}
-
-/* Algorithm 1 of the APS paper, for the greatest of all ranks. */
-static int aps_exponent(const struct number *number, int ranks, float max)
-{
-    double product = (double)ranks * (double)max;
-    int x;
-
-    if (max == 0)
-        return 0;
-    x = ilogb(product);
-    if (product > ldexp(1, x))
-        x++;
-    return number->bias - x;
-}
-
-static int tight_exponent(const struct number *number, float max)
-{
-    int exponent;
-
-    if (max == 0)
-        return 0;
-    exponent = ilogb(number->limit) - ilogb(max);
-    return ldexp(max, exponent) > number->limit ? exponent - 1 : exponent;
-}
-
-/* --- blocks and stages --------------------------------------------------- */
-
-/* y[n]: what a receiver decodes of the block of x[n]. */
-static void send_block(const struct way *way, int exponent, size_t n,
-                       const float *x, float *y)
-{
-    const struct number number = number_of(way);
-    bool nan = false;
-
-    if (way->scale == SCALE_TIGHT)
-        exponent = tight_exponent(&number, max_finite(n, x));
-    for (size_t i = 0; i < n; i++)
-        nan |= isnan(x[i]);
-    for (size_t i = 0; i < n; i++) {
-        double code = cast(&number, scaled(way, x[i], exponent));
-
-        /* The marker of formats without NaN stands for the whole block. */
-        if (nan && number.m == 0 && isinf(code))
-            code = NAN;
-        y[i] = unscaled(way, code, exponent);
-    }
-}
-
-static void round_array(const struct way *way, int exponent, size_t n, float *x)
-{
-    const struct number number = number_of(way);
-
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(x[i]))
-            x[i] = unscaled(way, cast(&number, scaled(way, x[i], exponent)),
-                            exponent);
-}
-
-/* Sum of the blocks at `begin` that `count` ranks send. */
-static void sum_blocks(const struct way *way, int exponent, int count,
-                       const float *const in[], size_t begin, size_t n,
-                       float *sum)
-{
-    float *block = malloc(n * sizeof *block);
-
-    for (int rank = 0; rank < count; rank++) {
-        send_block(way, exponent, n, in[rank] + begin, block);
-        for (size_t i = 0; i < n; i++)
-            sum[i] = rank == 0 ? block[i] : sum[i] + block[i];
-        if (way->round_sums && rank > 0)
-            round_array(way, exponent, n, sum);
-    }
-    free(block);
-}
+/* --- parts of vectors ---------------------------------------------------- */
 
 static size_t slice_begin(size_t n, int parts, int i)
 {
@@ -252,143 +21,336 @@ static size_t slice_begin(size_t n, int parts, int i)
     return begin * SLICE_UNIT < n ? begin * SLICE_UNIT : n;
 }
 
+static size_t slice_length(size_t n, int parts, int i)
+{
+    return slice_begin(n, parts, i + 1) - slice_begin(n, parts, i);
+}
+
+static size_t chunk_length(size_t n, size_t begin, size_t chunk)
+{
+    return n - begin < chunk ? n - begin : chunk;
+}
+
+/* part[count]: the vectors x[count] from `begin` on. */
+static void part_of(int count, const float *const x[], size_t begin,
+                    const float *part[])
+{
+    for (int i = 0; i < count; i++)
+        part[i] = x[i] + begin;
+}
+
+/* members[]: the inputs of group g; returns how many they are. */
+static int members_of(const struct groups *groups, int g, float *const in[],
+                      const float *members[])
+{
+    for (int i = 0; i < groups->sizes[g]; i++)
+        members[i] = in[groups->members[g][i]];
+    return groups->sizes[g];
+}
+
+static float *new_floats(size_t n)
+{
+    float *x = malloc(n * sizeof *x + 1);
+
+    if (!x)
+        abort();
+    return x;
+}
+
+/* --- direct -------------------------------------------------------------- */
+
 /* Every slice: summed by its owner, sent once more to all. */
 static void exchange(const struct way *way, int exponent, int ranks,
                      const float *const in[], size_t n, float *out)
 {
     for (int i = 0; i < ranks; i++) {
         size_t begin = slice_begin(n, ranks, i);
-        size_t length = slice_begin(n, ranks, i + 1) - begin;
-        float *sum = malloc(length * sizeof *sum + 1);
+        size_t length = slice_length(n, ranks, i);
+        const float *slices[RANKS_MAX];
+        float *sum = new_floats(length);
 
-        sum_blocks(way, exponent, ranks, in, begin, length, sum);
+        part_of(ranks, in, begin, slices);
+        sum_blocks(way, exponent, ranks, slices, length, sum);
         send_block(way, exponent, length, sum, out + begin);
         free(sum);
     }
 }
 
-static float greatest(int count, const float *const in[], size_t n)
-{
-    float max = 0;
-
-    for (int i = 0; i < count; i++)
-        max = fmaxf(max, max_finite(n, in[i]));
-    return max;
-}
-
 static void reduce_direct(const struct way *way, int ranks, size_t n,
-                          float *const in[], float *out)
+                          const float *const in[], float *out)
 {
-    const struct number number = number_of(way);
-    const float *at[RANKS_MAX];
-    int exponent = 0;
+    const size_t chunk = way_chunk(way, ranks);
+    const int exponent = stage_exponent(way, ranks, in, n);
 
-    if (way->scale == SCALE_APS)
-        exponent = aps_exponent(&number, ranks,
-                                greatest(ranks, (const float *const *)in, n));
-    for (size_t begin = 0; begin < n; begin += DIRECT_CHUNK) {
-        for (int rank = 0; rank < ranks; rank++)
-            at[rank] = in[rank] + begin;
-        exchange(way, exponent, ranks, at,
-                 n - begin < DIRECT_CHUNK ? n - begin : DIRECT_CHUNK,
+    for (size_t begin = 0; begin < n; begin += chunk) {
+        const float *chunks[RANKS_MAX];
+
+        part_of(ranks, in, begin, chunks);
+        exchange(way, exponent, ranks, chunks, chunk_length(n, begin, chunk),
                  out + begin);
     }
 }
 
-/* A slice of a chunk: `n` elements from `begin` on. */
+/* --- hierarchical -------------------------------------------------------- */
+
+/* sum[n] of a group, elements `begin` on. */
+static void sum_group(const struct way *way, int exponent, int count,
+                      const float *const members[], size_t begin, size_t n,
+                      float *sum)
+{
+    const float *slices[RANKS_MAX];
+
+    part_of(count, members, begin, slices);
+    if (!way->node_fp32) {
+        sum_blocks(way, exponent, count, slices, n, sum);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        sum[i] = slices[0][i];
+        for (int k = 1; k < count; k++)
+            sum[i] += slices[k][i];
+    }
+}
+
+/* The slice of an owner in a chunk: `n` elements from `begin` on. */
 static void reduce_slice(const struct way *way, const struct groups *groups,
                          const int exponents[], float *const in[], size_t begin,
                          size_t n, float *out)
 {
-    const struct number number = number_of(way);
     float *sums[RANKS_MAX];
-    int exponent = 0;
+    const float *const *const read_sums = (const float *const *)sums;
 
     for (int g = 0; g < groups->count; g++) {
         const float *members[RANKS_MAX];
+        int count = members_of(groups, g, in, members);
 
-        sums[g] = malloc(n * sizeof *sums[g] + 1);
-        for (int i = 0; i < groups->sizes[g]; i++)
-            members[i] = in[groups->members[g][i]];
-        if (!way->node_fp32) {
-            sum_blocks(way, exponents[g], groups->sizes[g], members, begin, n,
-                       sums[g]);
-            continue;
-        }
-        for (size_t i = 0; i < n; i++) {
-            sums[g][i] = members[0][begin + i];
-            for (int k = 1; k < groups->sizes[g]; k++)
-                sums[g][i] += members[k][begin + i];
-        }
+        sums[g] = new_floats(n);
+        sum_group(way, exponents[g], count, members, begin, n, sums[g]);
     }
-    if (groups->count == 1 && way->node_fp32) {
+    if (groups->count > 1)
+        exchange(way, stage_exponent(way, groups->count, read_sums, n),
+                 groups->count, read_sums, n, out + begin);
+    else if (way->node_fp32)
         memcpy(out + begin, sums[0], n * sizeof *out);
-    } else if (groups->count == 1) {
+    else
         send_block(way, exponents[0], n, sums[0], out + begin);
-    } else {
-        if (way->scale == SCALE_APS)
-            exponent = aps_exponent(
-                &number, groups->count,
-                greatest(groups->count, (const float *const *)sums, n));
-        exchange(way, exponent, groups->count, (const float *const *)sums, n,
-                 out + begin);
-    }
     for (int g = 0; g < groups->count; g++)
         free(sums[g]);
+}
+
+/* The exponents of the groups, of the whole layer. */
+static void group_exponents(const struct way *way, const struct groups *groups,
+                            float *const in[], size_t n, int exponents[])
+{
+    for (int g = 0; g < groups->count; g++) {
+        const float *members[RANKS_MAX];
+        int count = members_of(groups, g, in, members);
+
+        exponents[g] = stage_exponent(way, count, members, n);
+    }
 }
 
 static void reduce_hierarchical(const struct way *way, int ranks, size_t n,
                                 float *const in[], float *out)
 {
-    const struct number number = number_of(way);
+    const size_t chunk = way_chunk(way, ranks);
     struct groups groups;
-    int exponents[RANKS_MAX] = {0};
+    int exponents[RANKS_MAX];
 
     way_groups(way, ranks, &groups);
-    for (int g = 0; g < groups.count && way->scale == SCALE_APS; g++) {
-        const float *members[RANKS_MAX];
-
-        for (int i = 0; i < groups.sizes[g]; i++)
-            members[i] = in[groups.members[g][i]];
-        exponents[g] = aps_exponent(&number, groups.sizes[g],
-                                    greatest(groups.sizes[g], members, n));
+    if (groups.count == ranks) {
+        reduce_direct(way, ranks, n, (const float *const *)in, out);
+        return;
     }
-    for (size_t begin = 0; begin < n; begin += HIERARCHICAL_CHUNK) {
-        size_t chunk =
-            n - begin < HIERARCHICAL_CHUNK ? n - begin : HIERARCHICAL_CHUNK;
+    group_exponents(way, &groups, in, n, exponents);
+    for (size_t begin = 0; begin < n; begin += chunk) {
+        size_t length = chunk_length(n, begin, chunk);
 
-        for (int owner = 0; owner < groups.smallest; owner++) {
-            size_t first = slice_begin(chunk, groups.smallest, owner);
-            size_t last = slice_begin(chunk, groups.smallest, owner + 1);
-
-            reduce_slice(way, &groups, exponents, in, begin + first,
-                         last - first, out);
-        }
+        for (int owner = 0; owner < groups.smallest; owner++)
+            reduce_slice(way, &groups, exponents, in,
+                         begin + slice_begin(length, groups.smallest, owner),
+                         slice_length(length, groups.smallest, owner), out);
     }
 }
+
+/* --- ring ---------------------------------------------------------------- */
+
+/* One slice on its way: x[count][n] in the order in which it meets them. */
+static void travel(const struct way *way, int exponent, int count,
+                   const float *const x[], size_t n, float *out)
+{
+    const bool cast_each = way->accumulate == ACCUMULATE_FORMAT;
+    float *block = new_floats(n);
+
+    for (int k = 0; k < count; k++) {
+        if (cast_each)
+            send_block(way, exponent, n, x[k], block);
+        else
+            memcpy(block, x[k], n * sizeof *block);
+        for (size_t i = 0; i < n; i++)
+            out[i] = k == 0 ? block[i] : out[i] + block[i];
+        /* The owner's sum goes to all ranks as it would go to the next one. */
+        if (cast_each ? k > 0 : k == count - 1)
+            send_block(way, exponent, n, out, out);
+    }
+    free(block);
+}
+
+/* One chunk: slice j starts behind its owner j and ends there. */
+static void pass_round(const struct way *way, int exponent, int count,
+                       const float *const in[], size_t n, float *out)
+{
+    for (int j = 0; j < count; j++) {
+        size_t begin = slice_begin(n, count, j);
+        const float *stops[RANKS_MAX];
+
+        for (int k = 0; k < count; k++)
+            stops[k] = in[(j + 1 + k) % count] + begin;
+        travel(way, exponent, count, stops, slice_length(n, count, j),
+               out + begin);
+    }
+}
+
+static void reduce_ring(const struct way *way, int ranks, size_t n,
+                        const float *const in[], float *out)
+{
+    const size_t chunk = way_chunk(way, ranks);
+    const int exponent = stage_exponent(way, ranks, in, n);
+
+    for (size_t begin = 0; begin < n; begin += chunk) {
+        const float *chunks[RANKS_MAX];
+
+        part_of(ranks, in, begin, chunks);
+        pass_round(way, exponent, ranks, chunks, chunk_length(n, begin, chunk),
+                   out + begin);
+    }
+}
+
+/* --- master -------------------------------------------------------------- */
+
+/* One chunk, whose elements start at `begin`. */
+static void reduce_by_masters(const struct way *way,
+                              const struct groups *groups,
+                              const int exponents[], float *const in[],
+                              size_t begin, size_t n, float *out)
+{
+    float *sums[RANKS_MAX];
+    const float *const *const read_sums = (const float *const *)sums;
+
+    for (int g = 0; g < groups->count; g++) {
+        const float *members[RANKS_MAX], *chunks[RANKS_MAX];
+        int count = members_of(groups, g, in, members);
+
+        part_of(count, members, begin, chunks);
+        sums[g] = new_floats(n);
+        /* Who is alone in a group sends nothing to its master. */
+        if (count == 1 && way->accumulate == ACCUMULATE_FP32)
+            memcpy(sums[g], chunks[0], n * sizeof *sums[g]);
+        else
+            sum_blocks(way, exponents[g], count, chunks, n, sums[g]);
+    }
+    if (groups->count > 1)
+        pass_round(way, stage_exponent(way, groups->count, read_sums, n),
+                   groups->count, read_sums, n, out + begin);
+    else
+        send_block(way, exponents[0], n, sums[0], out + begin);
+    for (int g = 0; g < groups->count; g++)
+        free(sums[g]);
+}
+
+static void reduce_master(const struct way *way, int ranks, size_t n,
+                          float *const in[], float *out)
+{
+    const size_t chunk = way_chunk(way, ranks);
+    struct groups groups;
+    int exponents[RANKS_MAX];
+
+    way_groups(way, ranks, &groups);
+    group_exponents(way, &groups, in, n, exponents);
+    for (size_t begin = 0; begin < n; begin += chunk)
+        reduce_by_masters(way, &groups, exponents, in, begin,
+                          chunk_length(n, begin, chunk), out);
+}
+
+/* --- gather -------------------------------------------------------------- */
+
+/* Every rank sums all blocks itself: nothing is sent after that. */
+static void reduce_gather(const struct way *way, int ranks, size_t n,
+                          const float *const in[], float *out)
+{
+    const size_t chunk = way_chunk(way, ranks);
+    const int exponent = stage_exponent(way, ranks, in, n);
+
+    for (size_t begin = 0; begin < n; begin += chunk) {
+        const float *chunks[RANKS_MAX];
+
+        part_of(ranks, in, begin, chunks);
+        sum_blocks(way, exponent, ranks, chunks, chunk_length(n, begin, chunk),
+                   out + begin);
+    }
+}
+
+/* --- all of them --------------------------------------------------------- */
 
 void reference_reduce(const struct way *way, int ranks, size_t n,
                       float *const in[], float *out)
 {
-    if (way->hierarchical)
+    const float *const *const read_in = (const float *const *)in;
+
+    switch (way->reduce) {
+    case REDUCE_DIRECT:
+        reduce_direct(way, ranks, n, read_in, out);
+        break;
+    case REDUCE_HIERARCHICAL:
         reduce_hierarchical(way, ranks, n, in, out);
-    else
-        reduce_direct(way, ranks, n, in, out);
+        break;
+    case REDUCE_RING:
+        reduce_ring(way, ranks, n, read_in, out);
+        break;
+    case REDUCE_MASTER:
+        reduce_master(way, ranks, n, in, out);
+        break;
+    case REDUCE_GATHER:
+        reduce_gather(way, ranks, n, read_in, out);
+        break;
+    }
+}
+
+/* Of element i; `first` is the group whose sum is the first. */
+static float exact_sum(const struct groups *groups, int first,
+                       float *const in[], size_t i)
+{
+    float total = 0;
+
+    for (int k = 0; k < groups->count; k++) {
+        int g = (first + k) % groups->count;
+        float sum = in[groups->members[g][0]][i];
+
+        for (int m = 1; m < groups->sizes[g]; m++)
+            sum += in[groups->members[g][m]][i];
+        total = k == 0 ? sum : total + sum;
+    }
+    return total;
 }
 
 void reference_exact(const struct way *way, int ranks, size_t n,
                      float *const in[], float *out)
 {
+    const bool round =
+        way->reduce == REDUCE_RING || way->reduce == REDUCE_MASTER;
+    const size_t chunk = way_chunk(way, ranks);
     struct groups groups;
 
     way_groups(way, ranks, &groups);
-    for (size_t i = 0; i < n; i++) {
-        for (int g = 0; g < groups.count; g++) {
-            float sum = in[groups.members[g][0]][i];
+    for (size_t begin = 0; begin < n; begin += chunk) {
+        size_t length = chunk_length(n, begin, chunk);
 
-            for (int k = 1; k < groups.sizes[g]; k++)
-                sum += in[groups.members[g][k]][i];
-            out[i] = g == 0 ? sum : out[i] + sum;
+        for (int j = 0; j < groups.count; j++) {
+            size_t from = begin + slice_begin(length, groups.count, j);
+            size_t to = from + slice_length(length, groups.count, j);
+
+            for (size_t i = from; i < to; i++)
+                out[i] = exact_sum(&groups, round ? j + 1 : 0, in, i);
         }
     }
 }

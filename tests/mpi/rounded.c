@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reductions in few bits give what a plain repetition of the same roundings
- * gives, bit for bit, on every rank. `rounded policy` prints the policy.
+ * gives, bit for bit, on every rank. Every reduction, accumulation and scale
+ * takes turns in the formats: the arguments say which turn of how many.
+ * `rounded TURN TURNS policy` prints the policy.
  */
 #include "config.h"
 
 #include <mpi.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "calls.h"
 #include "mpitap.h"
 
-/* More than a chunk of either reduction, and a last slice that is not whole. */
-#define LONG_COUNT 600001
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-static const char *const formats[] = {"e5m2", "e4m3", "e3m0", "e5m10",
-                                      "e2m3", "e8m7", "e6m9", "e1m4"};
+static const char *const formats[] = {"e5m2", "e4m3", "e3m0", "e5m10", "e2m3",
+                                      "e8m7", "e6m9", "e1m4", "e8m23"};
 
 static const struct {
     enum scale scale;
@@ -26,23 +28,40 @@ static const struct {
               {SCALE_APS, 0},
               {SCALE_TIGHT, 0}};
 
-/* Reduction, group, node, accumulation. */
+/* Whom a reduction groups: groups of 3 divide few of the rank counts. */
 static const struct way shapes[] = {
-    {.hierarchical = false},
-    {.hierarchical = false, .round_sums = true},
-    {.hierarchical = true},
-    {.hierarchical = true, .round_sums = true},
-    {.hierarchical = true, .node_fp32 = true},
-    {.hierarchical = true, .node_fp32 = true, .round_sums = true},
-    {.hierarchical = true, .group = 2},
-    {.hierarchical = true, .group = 2, .round_sums = true},
-    {.hierarchical = true, .group = 2, .node_fp32 = true},
-    {.hierarchical = true, .group = 2, .node_fp32 = true, .round_sums = true},
+    {.reduce = REDUCE_DIRECT},
+    {.reduce = REDUCE_RING},
+    {.reduce = REDUCE_GATHER},
+    {.reduce = REDUCE_MASTER},
+    {.reduce = REDUCE_MASTER, .group = 1},
+    {.reduce = REDUCE_MASTER, .group = 2},
+    {.reduce = REDUCE_MASTER, .group = 3},
+    {.reduce = REDUCE_HIERARCHICAL},
+    {.reduce = REDUCE_HIERARCHICAL, .group = 1},
+    {.reduce = REDUCE_HIERARCHICAL, .group = 2},
+    {.reduce = REDUCE_HIERARCHICAL, .group = 3},
+    {.reduce = REDUCE_HIERARCHICAL, .node_fp32 = true},
+    {.reduce = REDUCE_HIERARCHICAL, .group = 1, .node_fp32 = true},
+    {.reduce = REDUCE_HIERARCHICAL, .group = 2, .node_fp32 = true},
+    {.reduce = REDUCE_HIERARCHICAL, .group = 3, .node_fp32 = true},
 };
 
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
+/* Less than a rank each, around the bound of a slice, slices of several. */
+static const size_t counts[] = {1, 7, 63, 64, 65, 1025};
 
-static struct call calls[LENGTH(formats) * LENGTH(scales) * LENGTH(shapes) * 4];
+#define ACCUMULATIONS ((int)ACCUMULATE_KAHAN + 1)
+
+/* Of the ways of a turn, one in so many is also called with several chunks; at
+ * the next turn the ones a step further on. */
+#define LONG_PERIOD 35
+#define LONG_STEP 3
+
+/* The counts of a way, and one call more of each of two kinds. */
+#define CALLS_OF_WAY (LENGTH(counts) + 2)
+
+static struct call calls[LENGTH(formats) * LENGTH(scales) * LENGTH(shapes) *
+                         ACCUMULATIONS * CALLS_OF_WAY];
 static size_t call_count;
 
 static void add(const struct way *way, size_t count, enum fill fill_kind)
@@ -52,43 +71,66 @@ static void add(const struct way *way, size_t count, enum fill fill_kind)
     calls[call_count++] = (struct call){*way, count, fill_kind, how};
 }
 
-static void add_ways(void)
+static void add_way(const struct way *way, int ranks, bool with_chunks)
 {
-    size_t turn = 0;
+    for (size_t i = 0; i < LENGTH(counts); i++)
+        add(way, counts[i], FILL_GRADIENTS);
+    add(way, counts[LENGTH(counts) - 1], FILL_WIDE);
+    /* Three chunks, the last one of no whole slices. */
+    if (with_chunks)
+        add(way, 2 * way_chunk(way, ranks) + 1057, FILL_GRADIENTS);
+}
 
-    for (size_t s = 0; s < LENGTH(shapes); s++) {
-        for (size_t f = 0; f < LENGTH(formats); f++) {
-            for (size_t c = 0; c < LENGTH(scales); c++) {
-                struct way way = shapes[s];
+/* A shape that accumulates in one way, at every scale, in formats by turns. */
+static void add_shape(struct way way, int ranks, unsigned turn, unsigned turns)
+{
+    static unsigned combinations, ways;
 
-                way.format = formats[f];
-                way.scale = scales[c].scale;
-                way.fixed = scales[c].fixed;
-                if (!way_is_allowed(&way))
-                    continue;
-                add(&way, 7, FILL_GRADIENTS);
-                add(&way, 1025, FILL_GRADIENTS);
-                add(&way, 1025, FILL_WIDE);
-                /* Reaches every shape, format and scale, not all of their
-                 * combinations. */
-                if (turn++ % 16 == 0)
-                    add(&way, LONG_COUNT, FILL_GRADIENTS);
-            }
+    for (size_t c = 0; c < LENGTH(scales); c++) {
+        way.scale = scales[c].scale;
+        way.fixed = scales[c].fixed;
+        if (!way_is_allowed(&way) || !way_is_built(&way))
+            continue;
+        for (size_t f = (turn + combinations++) % turns; f < LENGTH(formats);
+             f += turns) {
+            way.format = formats[f];
+            add_way(&way, ranks,
+                    ways++ % LONG_PERIOD == turn * LONG_STEP % LONG_PERIOD);
         }
     }
 }
 
+static void add_ways(int ranks, unsigned turn, unsigned turns)
+{
+    for (size_t s = 0; s < LENGTH(shapes); s++) {
+        for (int a = 0; a < ACCUMULATIONS; a++) {
+            struct way way = shapes[s];
+
+            way.format = formats[0];
+            way.accumulate = (enum accumulate)a;
+            add_shape(way, ranks, turn, turns);
+        }
+    }
+}
+
+/* rounded TURN TURNS [policy] */
 int main(int argc, char **argv)
 {
+    unsigned turn, turns;
     int status;
 
-    add_ways();
-    if (argc > 1 && strcmp(argv[1], "policy") == 0) {
+    if (argc < 3 || (turns = (unsigned)atoi(argv[2])) == 0)
+        return 2;
+    turn = (unsigned)atoi(argv[1]);
+    if (argc > 3 && strcmp(argv[3], "policy") == 0) {
+        /* The rules are those of any number of ranks. */
+        add_ways(2, turn, turns);
         calls_print_policy(stdout, call_count, calls);
         return 0;
     }
     MPI_Init(&argc, &argv);
     mpitap_begin();
+    add_ways(mpitap_size(), turn, turns);
     calls_run(call_count, calls, reference_reduce);
     status = mpitap_end();
     MPI_Finalize();

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rounding.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* --- one value ----------------------------------------------------------- */
+
+struct number {
+    int m;        /* mantissa bits */
+    int bias;     /* also the greatest exponent */
+    double limit; /* the greatest finite value */
+};
+
+static struct number number_of(const struct way *way)
+{
+    struct number number;
+    int e;
+
+    if (sscanf(way->format, "e%dm%d", &e, &number.m) != 2)
+        abort();
+    number.bias = (1 << (e - 1)) - 1;
+    number.limit = ldexp(2 - ldexp(1, -number.m), number.bias);
+    if (e == 1) /* no normal numbers */
+        number.limit = 2 - ldexp(2, -number.m);
+    return number;
+}
+
+/* Round to nearest even in the format. */
+static double cast(const struct number *number, double x)
+{
+    int step;
+    double y;
+
+    if (x == 0 || !isfinite(x))
+        return x;
+    step = ilogb(x);
+    if (step < 1 - number->bias)
+        step = 1 - number->bias;
+    step -= number->m;
+    y = ldexp(rint(ldexp(x, -step)), step);
+    return fabs(y) > number->limit ? copysign(INFINITY, y) : y;
+}
+
+/* Products with a constant are rounded to float, others are exact. */
+static double scaled(const struct way *way, float x, int exponent)
+{
+    if (way->scale == SCALE_FIXED)
+        return (float)((double)x * (double)way->fixed);
+    return ldexp(x, exponent);
+}
+
+static float unscaled(const struct way *way, double x, int exponent)
+{
+    if (way->scale == SCALE_FIXED)
+        return (float)(x / (double)way->fixed);
+    return (float)ldexp(x, -exponent);
+}
+
+/* The float that stands for x in the format. */
+static float rounded(const struct way *way, const struct number *number,
+                     int exponent, float x)
+{
+    if (isnan(x))
+        return x;
+    return unscaled(way, cast(number, scaled(way, x, exponent)), exponent);
+}
+
+/* --- exponents ----------------------------------------------------------- */
+
+static float max_finite(size_t n, const float *x)
+{
+    float max = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(x[i]) && fabsf(x[i]) > max)
+            max = fabsf(x[i]);
+    return max;
+}
+
+int stage_exponent(const struct way *way, int count, const float *const x[],
+                   size_t n)
+{
+    const struct number number = number_of(way);
+    double product;
+    float max = 0;
+    int exponent;
+
+    if (way->scale != SCALE_APS)
+        return 0;
+    for (int i = 0; i < count; i++)
+        max = fmaxf(max, max_finite(n, x[i]));
+    if (max == 0)
+        return 0;
+    product = (double)count * (double)max;
+    exponent = ilogb(product);
+    if (product > ldexp(1, exponent))
+        exponent++;
+    return number.bias - exponent;
+}
+
+static int tight_exponent(const struct number *number, float max)
+{
+    int exponent;
+
+    if (max == 0)
+        return 0;
+    exponent = ilogb(number->limit) - ilogb(max);
+    return ldexp(max, exponent) > number->limit ? exponent - 1 : exponent;
+}
+
+/* --- blocks -------------------------------------------------------------- */
+
+void send_block(const struct way *way, int exponent, size_t n, const float *x,
+                float *y)
+{
+    const struct number number = number_of(way);
+    bool nan = false;
+
+    if (way->scale == SCALE_TIGHT)
+        exponent = tight_exponent(&number, max_finite(n, x));
+    for (size_t i = 0; i < n; i++)
+        nan |= isnan(x[i]);
+    for (size_t i = 0; i < n; i++) {
+        double code = cast(&number, scaled(way, x[i], exponent));
+
+        /* The marker of formats without NaN stands for the whole block. */
+        if (nan && number.m == 0 && isinf(code))
+            code = NAN;
+        y[i] = unscaled(way, code, exponent);
+    }
+}
+
+/* One more contribution: x to the sum and, by Kahan, to what it lost. */
+static void add(const struct way *way, const struct number *number,
+                int exponent, float x, float *sum, float *lost)
+{
+    float y, t;
+
+    switch (way->accumulate) {
+    case ACCUMULATE_FP32:
+        *sum += x;
+        break;
+    case ACCUMULATE_FORMAT:
+        *sum = rounded(way, number, exponent, *sum + x);
+        break;
+    case ACCUMULATE_KAHAN:
+        y = rounded(way, number, exponent, x - *lost);
+        t = rounded(way, number, exponent, *sum + y);
+        *lost = rounded(way, number, exponent, t - *sum);
+        *lost = rounded(way, number, exponent, *lost - y);
+        *sum = t;
+        break;
+    }
+}
+
+void sum_blocks(const struct way *way, int exponent, int count,
+                const float *const x[], size_t n, float *sum)
+{
+    const struct number number = number_of(way);
+    float *block = malloc(n * sizeof *block + 1);
+    float *lost = calloc(n + 1, sizeof *lost);
+
+    if (!block || !lost)
+        abort();
+    for (int k = 0; k < count; k++) {
+        send_block(way, exponent, n, x[k], block);
+        for (size_t i = 0; i < n; i++) {
+            if (k == 0)
+                sum[i] = way->accumulate == ACCUMULATE_KAHAN ? 0 : block[i];
+            if (k > 0 || way->accumulate == ACCUMULATE_KAHAN)
+                add(way, &number, exponent, block[i], &sum[i], &lost[i]);
+        }
+    }
+    free(block);
+    free(lost);
+}

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Roundings are where they are said to be, and nowhere else: many ranks, of
+# which most groupings leave some over.
+. "$top_srcdir/tests/mpi/run.sh"
+
+# All formats by nine turns.
+turn=0
+while read -r ranks nodes; do
+    "$mpi/rounded" $turn 9 policy >"$tmp/policy.yaml"
+    run "$ranks ranks, nodes $nodes" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/policy.yaml" \
+        -genv APSMPI_TEST_NODES "$nodes" "$mpi/rounded" $turn 9
+    turn=$((turn + 1))
+done <<END
+6 1
+7 2
+8 3:cyclic
+9 3
+16 2
+END
+finish
