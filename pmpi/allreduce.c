@@ -52,8 +52,7 @@ static int pass(const struct call *call)
 /* A whole call, counted with the reason. */
 static int pass_because(const struct call *call, enum aps_reason reason)
 {
-    atomic_fetch_add_explicit(&aps_counters.passed[reason], 1,
-                              memory_order_relaxed);
+    aps_count(&aps_counters.passed[reason], 1);
     return pass(call);
 }
 
@@ -128,10 +127,62 @@ static void write_row(struct aps_context *context,
     }
 }
 
-/* COLLECTIVE. Reduce one layer by its plan, sampled where it is its turn. What
+/* COLLECTIVE. Reduce one layer by its plan. */
+static int reduce(struct aps_context *context, const struct segment *segment,
+                  struct aps_cost *cost)
+{
+    int rc = aps_team_reduce(context->team, &segment->plan, &aps_memory_host,
+                             segment->in, segment->out, segment->count, cost);
+
+    aps_count(&aps_counters.wire_bytes, cost->wire_bytes);
+    aps_count(&aps_counters.fp32_bytes, cost->fp32_bytes);
+    return rc;
+}
+
+/* COLLECTIVE. One layer, to MPI. */
+static int pass_segment(const struct call *call, const struct segment *segment)
+{
+    struct call part = *call;
+
+    part.send = call->send == MPI_IN_PLACE ? MPI_IN_PLACE : segment->in;
+    part.receive = segment->out;
+    part.count = (MPI_Count)segment->count;
+    return pass(&part);
+}
+
+/* COLLECTIVE. A layer of `reduce: auto` whose size is not settled yet: one of
+ * the candidates does it, on the clock. */
+static int try_candidate(struct aps_context *context, const struct call *call,
+                         struct segment *segment, struct aps_cost *cost)
+{
+    struct aps_choice_class *class;
+    enum aps_candidate candidate;
+    char text[256];
+    double begin;
+    int rc, ended;
+
+    class = aps_choice_begin(&context->choice, context->team, segment->count,
+                             &segment->plan, &candidate);
+    if (!class)
+        return pass_segment(call, segment);
+    begin = seconds(CLOCK_MONOTONIC);
+    if (candidate == APS_CANDIDATE_NATIVE)
+        rc = pass_segment(call, segment);
+    else
+        rc = reduce(context, segment, cost);
+    if (aps_choice_end(class, context->team, seconds(CLOCK_MONOTONIC) - begin,
+                       text, sizeof text, &ended))
+        aps_context_event(context, "rule at line %d: %s",
+                          aps_policy_rule_line(context->job->policy,
+                                               segment->plan.rule),
+                          text);
+    return rc != MPI_SUCCESS ? rc : ended;
+}
+
+/* COLLECTIVE. Carry out one layer's plan, sampled where it is its turn. What
  * goes wrong inside is handed to the error handler of the program's comm. */
-static int rewrite(struct aps_context *context, MPI_Comm user,
-                   const struct segment *segment)
+static int rewrite(struct aps_context *context, const struct call *call,
+                   struct segment *segment)
 {
     const MPI_Comm comm = aps_team_comm(context->team);
     const bool sampled = context->sample_every > 0 &&
@@ -150,14 +201,12 @@ static int rewrite(struct aps_context *context, MPI_Comm user,
                                   segment->count, &ready);
         begin = seconds(CLOCK_MONOTONIC);
     }
-    if (rc == MPI_SUCCESS)
-        rc = aps_team_reduce(context->team, &segment->plan, &aps_memory_host,
-                             segment->in, segment->out, segment->count, &cost);
-    atomic_fetch_add_explicit(&aps_counters.wire_bytes, cost.wire_bytes,
-                              memory_order_relaxed);
-    atomic_fetch_add_explicit(&aps_counters.fp32_bytes, cost.fp32_bytes,
-                              memory_order_relaxed);
-    if (rc == MPI_SUCCESS && sampled && context->rank == 0 && ready) {
+    if (rc == MPI_SUCCESS && segment->plan.reduce == APS_REDUCE_AUTO)
+        rc = try_candidate(context, call, segment, &cost);
+    else if (rc == MPI_SUCCESS)
+        rc = reduce(context, segment, &cost);
+    if (rc == MPI_SUCCESS && sampled && context->rank == 0 && ready &&
+        segment->plan.reduce != APS_REDUCE_AUTO) {
         double usec = 1e6 * (seconds(CLOCK_MONOTONIC) - begin);
 
         aps_sample_compare(&context->sample, segment->out, segment->count,
@@ -166,7 +215,7 @@ static int rewrite(struct aps_context *context, MPI_Comm user,
     }
     aps_fpenv_leave(&environment);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(user, rc);
+        PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
 }
 
@@ -211,6 +260,8 @@ static void plan_segment(const struct aps_context *context,
                       ? segment->out
                       : (const float *)call->send + offset;
     aps_policy_resolve(policy, place, &segment->plan);
+    if (segment->plan.rewrite && segment->plan.reduce == APS_REDUCE_AUTO)
+        aps_choice_apply(&context->choice, segment->count, &segment->plan);
 }
 
 /* Say it for the first ten, then ever more rarely. */
@@ -244,7 +295,9 @@ static bool is_possible(struct aps_context *context, MPI_Comm comm,
                               "live already?): every call passes through");
         return false;
     }
-    if (aps_team_prepare(context->team, plan, cause, sizeof cause) == 0)
+    /* Of what auto tries, native is always possible. */
+    if (plan->reduce == APS_REDUCE_AUTO ||
+        aps_team_prepare(context->team, plan, cause, sizeof cause) == 0)
         return true;
     if (!(context->complained & bit)) {
         context->complained |= bit;
@@ -264,6 +317,7 @@ static int run(struct aps_context *context, const struct call *call,
                const struct aps_position *position)
 {
     struct segment segment;
+    enum aps_reason reason = APS_PASSED_RULE;
     bool any = false;
     size_t offset = 0;
     size_t passed; /* elements before `offset` that wait to be passed on */
@@ -273,11 +327,13 @@ static int run(struct aps_context *context, const struct call *call,
         plan_segment(context, call, position, i, offset, &segment);
         any = segment.plan.rewrite &&
               is_possible(context, call->comm, &segment.plan);
+        if (!segment.plan.rewrite && segment.plan.reduce == APS_REDUCE_AUTO)
+            reason = APS_PASSED_AUTO;
         offset += segment.count;
     }
     if (!any)
-        return pass_because(call, APS_PASSED_RULE);
-    atomic_fetch_add_explicit(&aps_counters.rewritten, 1, memory_order_relaxed);
+        return pass_because(call, reason);
+    aps_count(&aps_counters.rewritten, 1);
     offset = passed = 0;
     for (long i = 0; i < position->segments && rc == MPI_SUCCESS; i++) {
         plan_segment(context, call, position, i, offset, &segment);
@@ -290,7 +346,7 @@ static int run(struct aps_context *context, const struct call *call,
         rc = pass_part(call, offset - segment.count - passed, passed);
         passed = 0;
         if (rc == MPI_SUCCESS)
-            rc = rewrite(context, call->comm, &segment);
+            rc = rewrite(context, call, &segment);
     }
     if (rc == MPI_SUCCESS)
         rc = pass_part(call, offset - passed, passed);
@@ -304,7 +360,7 @@ static int handle(const struct call *call)
     bool stop;
     int rc;
 
-    atomic_fetch_add_explicit(&aps_counters.calls, 1, memory_order_relaxed);
+    aps_count(&aps_counters.calls, 1);
     if (!is_candidate(aps_job(), call))
         return pass_because(call, APS_PASSED_OTHER);
     rc = aps_context_of(call->comm, &context, &stop);

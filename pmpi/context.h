@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "choice.h"
 #include "discovery.h"
 #include "job.h"
 #include "reduction.h"
@@ -33,6 +34,7 @@ struct aps_context {
     struct aps_steps *steps;
     struct aps_team *team; /* made when the first plan rewrites a call */
     bool team_failed;
+    struct aps_choice choice; /* of `reduce: auto` */
     long sample_every; /* rank 0's: 0 takes no samples */
     struct aps_sample sample;
     unsigned long long calls;   /* eligible ones, for messages */

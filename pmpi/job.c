@@ -15,6 +15,8 @@
 #include "wait.h"
 
 struct aps_counters aps_counters;
+bool aps_counters_shared = true;
+struct aps_job *_Atomic aps_job_made;
 
 static struct aps_job the_job;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -109,6 +111,16 @@ static void count_neighbours(void)
     }
 }
 
+/* Before MPI_Init, and with sessions, nobody can tell. */
+static bool may_have_threads(void)
+{
+    int initialized = 0, level = MPI_THREAD_MULTIPLE;
+
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+        PMPI_Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE;
+}
+
 /* Numbers are read, and must be the same on all ranks, whatever rounding and
  * traps the program has set by now. */
 static void start(void)
@@ -121,6 +133,7 @@ static void start(void)
     if (job->foreign)
         return;
     count_neighbours();
+    aps_counters_shared = may_have_threads();
     job->real_is_float =
         MPI_REAL != MPI_DATATYPE_NULL &&
         PMPI_Type_size(MPI_REAL, &real_size) == MPI_SUCCESS && real_size == 4;
@@ -135,9 +148,10 @@ static void start(void)
         job->held = APS_HELD_BAD;
 }
 
-struct aps_job *aps_job(void)
+struct aps_job *aps_job_make(void)
 {
     pthread_once(&once, start);
+    atomic_store_explicit(&aps_job_made, &the_job, memory_order_release);
     return &the_job;
 }
 
@@ -327,6 +341,7 @@ static char *list_passed(char *text, size_t size)
         [APS_PASSED_OTHER] = "no FP32 sums",
         [APS_PASSED_SMALL] = "below min_count",
         [APS_PASSED_RULE] = "by rule or for want of one",
+        [APS_PASSED_AUTO] = "native is faster (auto)",
         [APS_PASSED_STEP] = "while the step was not known",
         [APS_PASSED_COMM] = "on communicators that pass through",
     };

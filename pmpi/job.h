@@ -30,6 +30,7 @@ enum aps_reason {
     APS_PASSED_OTHER, /* no FP32 sum */
     APS_PASSED_SMALL, /* fewer than min_count elements */
     APS_PASSED_RULE,  /* no rule matches, or it says fp32 */
+    APS_PASSED_AUTO,  /* `reduce: auto` found nothing faster than native */
     APS_PASSED_STEP,  /* the step is not known (yet, or any more) */
     APS_PASSED_COMM,  /* one rank, or ranks that do not agree, or no policy */
     APS_PASSED_REASONS
@@ -61,8 +62,33 @@ struct aps_job {
 
 extern struct aps_counters aps_counters;
 
+/* May several threads count at a time? */
+extern bool aps_counters_shared;
+
+/* Add to a counter. A locked addition is a per cent of a short MPI_Allreduce:
+ * only where threads may meet. */
+static inline void aps_count(atomic_ullong *counter, unsigned long long times)
+{
+    if (aps_counters_shared)
+        atomic_fetch_add_explicit(counter, times, memory_order_relaxed);
+    else
+        atomic_store_explicit(
+            counter,
+            atomic_load_explicit(counter, memory_order_relaxed) + times,
+            memory_order_relaxed);
+}
+
 /* The process's job, made on first use. Thread-safe. */
-struct aps_job *aps_job(void);
+struct aps_job *aps_job_make(void);
+extern struct aps_job *_Atomic aps_job_made; /* NULL: not yet */
+
+static inline struct aps_job *aps_job(void)
+{
+    struct aps_job *job =
+        atomic_load_explicit(&aps_job_made, memory_order_acquire);
+
+    return job ? job : aps_job_make();
+}
 
 /*
  * Serialise the source that this process holds, to broadcast it: `*bytes` is

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
+const struct aps_library *_Atomic aps_library_resolved;
 static struct aps_library library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -29,8 +30,10 @@ static void resolve(void)
     next("MPI_Allreduce_c", "PMPI_Allreduce_c", &library.allreduce_c);
 }
 
-const struct aps_library *aps_library(void)
+const struct aps_library *aps_library_resolve(void)
 {
     pthread_once(&once, resolve);
+    atomic_store_explicit(&aps_library_resolved, &library,
+                          memory_order_release);
     return &library;
 }

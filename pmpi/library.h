@@ -12,6 +12,8 @@
 #ifndef APS_PMPI_LIBRARY_H
 #define APS_PMPI_LIBRARY_H
 
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef intptr_t aps_handle;
@@ -27,6 +29,15 @@ struct aps_library {
 };
 
 /* Resolved on first use. Thread-safe. */
-const struct aps_library *aps_library(void);
+const struct aps_library *aps_library_resolve(void);
+extern const struct aps_library *_Atomic aps_library_resolved; /* or NULL */
+
+static inline const struct aps_library *aps_library(void)
+{
+    const struct aps_library *library =
+        atomic_load_explicit(&aps_library_resolved, memory_order_acquire);
+
+    return library ? library : aps_library_resolve();
+}
 
 #endif

@@ -7,6 +7,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/agree.c pmpi/agree.h \
 	pmpi/allreduce.c pmpi/allreduce.h \
 	pmpi/block.c pmpi/block.h \
+	pmpi/choice.c pmpi/choice.h \
 	pmpi/context.c pmpi/context.h \
 	pmpi/control.c pmpi/control.h \
 	pmpi/direct.c pmpi/direct.h \

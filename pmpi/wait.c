@@ -21,7 +21,7 @@
 #define NAP_MESSAGES_NS 50000L /* messages of one's own are under way */
 
 /* Tests of requests between two sched_yield. */
-#define TESTS_ALONE 200
+#define TESTS_ALONE 16
 #define TESTS_CROWDED 1
 
 /* Written once or twice by whoever makes a context, only ever a hint. */
