@@ -24,22 +24,17 @@ report=$top_srcdir/scripts/apsmpi-report
 lab=$top_srcdir/scripts/apsmpi-lab
 delay=100us
 
-# run NAME TITLE LAUNCHER... -- OPTION...: one job, its tables and picture
+# run NAME TITLE LAUNCHER OPTION...: one job, its tables and picture; LAUNCHER is
+# words, in front of mpiexec's arguments
 run()
 {
     name=$bench-$1
     title=$2
-    shift 2
-    launcher=
-    while [ "$1" != -- ]; do
-        launcher="$launcher $1"
-        shift
-    done
-    shift
+    launcher=$3
+    shift 3
     "$bench" policy "$@" >"$name.yaml"
     "$top_builddir/apsmpi" check "$name.yaml" >/dev/null
     printf '\n=== %s\n' "$title"
-    # A launcher is words.
     # shellcheck disable=SC2086
     APSMPI_POLICY=$name.yaml APSMPI_SUMMARY=off \
         timeout -k 5 1200 $launcher -genv LD_PRELOAD "$library" \
@@ -58,9 +53,9 @@ on_hosts()
     each="$ranks ranks each"
     [ "$ranks" -gt 1 ] || each='one rank each'
     run "lab-${hosts}x$ranks-${gbit}gbit" \
-        "$hosts hosts, $each, $gbit Gbit/s and $delay" \
-        "$lab" --hosts "$hosts" --ranks-per-host "$ranks" --rate "${gbit}gbit" \
-        --delay "$delay" -- -- --wire-gbit "$gbit" "$@"
+        "$hosts hosts, $each, $gbit Gbit/s${delay:+ and $delay}" \
+        "$lab --hosts $hosts --ranks-per-host $ranks --rate ${gbit}gbit --delay ${delay:-none} --" \
+        --wire-gbit "$gbit" "$@"
 }
 
 [ $# -gt 0 ] || set -- help
@@ -68,8 +63,8 @@ what=$1
 shift
 case $what in
 node)
-    run node-2 'one node, 2 ranks' "$MPIEXEC" -n 2 -- "$@"
-    run node-8 'one node, 8 ranks' "$MPIEXEC" -n 8 -- \
+    run node-2 'one node, 2 ranks' "$MPIEXEC -n 2" "$@"
+    run node-8 'one node, 8 ranks' "$MPIEXEC -n 8" \
         --sizes 16Ki,256Ki --no-tensors --no-pass "$@"
     ;;
 lab)
@@ -79,6 +74,8 @@ lab)
         echo "allreduce.sh: skipped: there can be no lab here"
         exit 0
     fi
+    # Not every kernel has netem.
+    "$lab" --hosts 2 --delay "$delay" -- true || delay=
     set -- --sizes 64Ki,1Mi,4Mi,25.6Mi --no-tensors "$@"
     on_hosts 2 1 1 "$@"
     on_hosts 4 1 1 --no-pass "$@"
