@@ -52,7 +52,7 @@ size_t aps_traffic_bytes(const struct aps_plan *plan, size_t count)
 
 static void write_note(const struct aps_plan *plan, char *note, size_t size)
 {
-    const char *format = plan->format.name;
+    const char *accumulate = aps_accumulate_name(plan->accumulate);
     bool fp32 = plan->accumulate == APS_ACCUMULATE_FP32;
     int width = plan->format.width;
 
@@ -61,24 +61,18 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
         return;
     switch (plan->reduce) {
     case APS_REDUCE_RING:
-        if (fp32)
-            snprintf(note, size,
-                     "ring, accumulate fp32: FP32 partial sums go round, then "
-                     "the result in %s; bytes/elem is the mean of both.",
-                     format);
-        else
-            snprintf(note, size,
-                     "ring, accumulate format: partial sums and result go "
-                     "round in %s; every hop rounds.",
-                     format);
+        snprintf(note, size, "ring, accumulate %s: %s", accumulate,
+                 fp32 ? "FP32 partial sums go round, then the result in the "
+                        "format; bytes/elem is the mean of both."
+                      : "partial sums and result go round in the format; every "
+                        "hop rounds.");
         break;
     case APS_REDUCE_MASTER:
         snprintf(note, size,
-                 "master, accumulate %s: members send %s to their group's "
-                 "master and get the result in it; %s partial sums go round "
-                 "between the masters%s.",
-                 aps_accumulate_name(plan->accumulate), format,
-                 fp32 ? "FP32" : format, fp32 ? "" : ", every hop rounds");
+                 "master, accumulate %s: members send to their group's master "
+                 "and get the result in the format; partial sums go round "
+                 "between the masters %s.",
+                 accumulate, fp32 ? "in FP32" : "in it too, every hop rounds");
         break;
     case APS_REDUCE_GATHER:
         /* p - 1 copies, where others send (p - 1) / p of one there and as much
@@ -87,14 +81,13 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
                  "gather: every rank gets the %s of all p ranks and sums it "
                  "itself: p/2 times the bytes shown, no less than FP32 from "
                  "%d ranks on. The sum is not encoded.",
-                 format, (2 * FP32_WIDTH + width - 1) / width);
+                 plan->format.name, (2 * FP32_WIDTH + width - 1) / width);
         break;
     case APS_REDUCE_AUTO:
         snprintf(note, size,
-                 "auto: the first steps measure native MPI_Allreduce, direct, "
-                 "ring and hierarchical for each class of sizes; the fastest "
-                 "stays. Bytes are those of direct and hierarchical in %s.",
-                 format);
+                 "auto: the first calls of each class of sizes try native "
+                 "MPI_Allreduce, hierarchical, direct and ring; the fastest "
+                 "stays. Bytes are those of hierarchical and direct.");
         break;
     default:
         break;

@@ -21,20 +21,12 @@ static const char *const later_scales[] = {
 const struct aps_words aps_words_scale = {scales, later_scales, NULL};
 
 static const char *const reductions[] = {
-    [APS_REDUCE_DIRECT] = "direct",
-    [APS_REDUCE_HIERARCHICAL] = "hierarchical",
-    NULL,
-};
-/* The log spells all of them. */
-static const char *const reduction_names[APS_REDUCE_KINDS] = {
     [APS_REDUCE_DIRECT] = "direct", [APS_REDUCE_HIERARCHICAL] = "hierarchical",
     [APS_REDUCE_RING] = "ring",     [APS_REDUCE_MASTER] = "master",
     [APS_REDUCE_GATHER] = "gather", [APS_REDUCE_AUTO] = "auto",
+    [APS_REDUCE_KINDS] = NULL,
 };
-static const char *const later_reductions[] = {
-    "ring", "master", "gather", "auto", NULL,
-};
-const struct aps_words aps_words_reduce = {reductions, later_reductions, NULL};
+const struct aps_words aps_words_reduce = {reductions, NULL, NULL};
 
 /* Without "number": it stands for any number and is no word of a policy. */
 static const char *const groups[] = {
@@ -56,16 +48,10 @@ const struct aps_words aps_words_node = {nodes, NULL, NULL};
 static const char *const accumulations[] = {
     [APS_ACCUMULATE_FP32] = "fp32",
     [APS_ACCUMULATE_FORMAT] = "format",
+    [APS_ACCUMULATE_KAHAN] = "kahan",
     NULL,
 };
-static const char *const accumulation_names[] = {
-    [APS_ACCUMULATE_FP32] = "fp32",
-    [APS_ACCUMULATE_FORMAT] = "format",
-    [APS_ACCUMULATE_KAHAN] = "kahan",
-};
-static const char *const later_accumulations[] = {"kahan", NULL};
-const struct aps_words aps_words_accumulate = {accumulations,
-                                               later_accumulations, NULL};
+const struct aps_words aps_words_accumulate = {accumulations, NULL, NULL};
 
 bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting)
 {
@@ -124,7 +110,7 @@ const char *aps_scale_name(enum aps_scale_kind kind)
 
 const char *aps_reduce_name(enum aps_reduce_kind kind)
 {
-    return reduction_names[kind];
+    return reductions[kind];
 }
 
 const char *aps_group_name(enum aps_group_kind kind)
@@ -139,5 +125,5 @@ const char *aps_node_name(enum aps_node_kind kind)
 
 const char *aps_accumulate_name(enum aps_accumulate_kind kind)
 {
-    return accumulation_names[kind];
+    return accumulations[kind];
 }

@@ -78,6 +78,24 @@ apsmpi: several.yaml:5:13:
 apsmpi: several.yaml:6:12: unknown scale 'apss'
 END
 
+policy clash.yaml 'max_count: 1999, format: e5m2, reduce: ring, group: 4' \
+    'max_count: 2999, format: e5m2, reduce: master, group: 4, node: fp32' \
+    'max_count: 3999, format: e5m2, reduce: auto, accumulate: kahan' \
+    'format: e5m2, reduce: gather, accumulate: kahan, scale: aps-tight'
+stopped 'a policy whose settings contradict its reductions' clash.yaml <<'END'
+apsmpi: clash.yaml:4:51: 'group' contradicts reduce: ring; it goes with hierarchical, master or auto
+apsmpi: clash.yaml:5:63: 'node' contradicts reduce: master; it goes with hierarchical or auto
+apsmpi: clash.yaml:6:51: accumulate: kahan contradicts reduce: auto; it goes with direct, hierarchical or gather
+apsmpi: clash.yaml:7:55: scale aps-tight contradicts accumulate: kahan (every sender would have its own scale); use aps
+END
+
+policy groups.yaml 'max_count: 1999, format: e5m2, reduce: master, group: 0' \
+    'format: e5m2, reduce: master, group: racks'
+stopped 'a policy with groups of nobody' groups.yaml <<'END'
+apsmpi: groups.yaml:4:60: 'group' must be at least 1
+apsmpi: groups.yaml:5:43: unknown group 'racks'
+END
+
 policy notable.yaml -t 'layers: none.csv' 'format: e4m3'
 stopped 'a missing layer table' notable.yaml <<'END'
 apsmpi: notable.yaml:3:9: cannot read the layer table 'none.csv': No such file or directory

@@ -192,6 +192,25 @@ bad.yaml:4:5: the rule has no 'format'
 bad.yaml:5:13: format 'mx-int8' is not in this version (VERSION)
 END
 
+cat >clash.yaml <<'END'
+version: 1
+rules:
+  - {max_count: 4999, format: e5m2, reduce: ring, group: 16}
+  - {max_count: 5999, format: e5m2, reduce: master, group: 16, node: fp32}
+  - {max_count: 6999, format: e5m2, reduce: auto, accumulate: kahan}
+  - {max_count: 7999, format: e5m2, accumulate: kahan, scale: aps-tight}
+  - {max_count: 8999, format: e5m2, reduce: rnig, accumulate: kahan}
+END
+apsmpi check clash.yaml
+status 1 'settings that contradict the reduction'
+same err '... are named with what they go with' <<'END'
+clash.yaml:3:51: 'group' contradicts reduce: ring; it goes with hierarchical, master or auto
+clash.yaml:4:64: 'node' contradicts reduce: master; it goes with hierarchical or auto
+clash.yaml:5:51: accumulate: kahan contradicts reduce: auto; it goes with direct, hierarchical or gather
+clash.yaml:6:56: scale aps-tight contradicts accumulate: kahan (every sender would have its own scale); use aps
+clash.yaml:7:45: unknown reduce 'rnig'; did you mean 'ring'?
+END
+
 awk 'BEGIN {
     print "version: 1\nrules:"
     for (i = 0; i < 60; i++) print "  - {format: e9m9}"
@@ -275,6 +294,57 @@ The first rule that matches wins. Calls that match none, and calls of fewer
 than 512 elements (min_count), are native: left to MPI.
 END
 
+cat >kinds.yaml <<'END'
+version: 1
+rules:
+  - {max_count: 4095, format: e4m3, reduce: ring}
+  - {max_count: 8191, format: e4m3, reduce: ring, accumulate: format}
+  - {max_count: 16383, format: e5m2, reduce: master, group: 16}
+  - {max_count: 32767, format: e5m2, reduce: master, accumulate: format}
+  - {max_count: 65535, format: e3m3, reduce: gather, accumulate: kahan}
+  - {max_count: 131071, format: e4m3, reduce: auto, group: 4, node: fp32}
+  - {max_count: 262143, format: e4m3, reduce: ring, aps: on}
+  - {format: e4m3, accumulate: kahan}
+END
+apsmpi explain kinds.yaml
+status 0 'a policy with every reduction'
+same out '... is explained with what each sends, once' <<'END'
+kinds.yaml: 8 rules, no layer table, steps: not needed
+
+line  when                 format  scale      reduce        group  node    accumulate  bytes/elem
+   3  count <= 4095    ->  e4m3    aps-tight  ring          -      -       fp32               2.5
+   4  count <= 8191    ->  e4m3    aps        ring          -      -       format               1
+   5  count <= 16383   ->  e5m2    aps-tight  master        16     -       fp32                 1
+   6  count <= 32767   ->  e5m2    aps        master        node   -       format               1
+   7  count <= 65535   ->  e3m3    aps        gather        -      -       kahan            0.875
+   8  count <= 131071  ->  e4m3    aps-tight  auto          4      fp32    fp32                 1
+   9  count <= 262143  ->  e4m3    aps        ring          -      -       fp32               2.5
+  10  always           ->  e4m3    aps        hierarchical  node   format  kahan                1
+
+ring, accumulate fp32: FP32 partial sums go round, then the result in the
+  format; bytes/elem is the mean of both.
+
+ring, accumulate format: partial sums and result go round in the format; every
+  hop rounds.
+
+master, accumulate fp32: members send to their group's master and get the
+  result in the format; partial sums go round between the masters in FP32.
+
+master, accumulate format: members send to their group's master and get the
+  result in the format; partial sums go round between the masters in it too,
+  every hop rounds.
+
+gather: every rank gets the e3m3 of all p ranks and sums it itself: p/2 times
+  the bytes shown, no less than FP32 from 10 ranks on. The sum is not encoded.
+
+auto: the first calls of each class of sizes try native MPI_Allreduce,
+  hierarchical, direct and ring; the fastest stays. Bytes are those of
+  hierarchical and direct.
+
+The first rule that matches wins. Calls that match none, and calls of fewer
+than 1024 elements (min_count), are native: left to MPI.
+END
+
 cat >net.yaml <<'END'
 version: 1
 layers: tables/net.csv
@@ -340,6 +410,33 @@ epochs  bytes/step  of FP32  saved
 4           175016   267560  34.6%
 5-19        239336   267560  10.5%
 20-21       175016   267560  34.6%
+END
+
+cat >ring.yaml <<'END'
+version: 1
+layers: tables/net.csv
+min_count: 10
+steps: {per_epoch: 10}
+rules:
+  - {layers: last, format: e3m0, reduce: ring}
+  - {layers: 0-3, epochs: 5-, format: e4m3, reduce: gather}
+  - {layers: 4, format: e4m3, reduce: ring}
+END
+apsmpi explain --epochs 0-4 ring.yaml
+same out 'a ring of FP32 sums saves bytes on the way back only' <<'END'
+ring.yaml: 3 rules, 6 layers, steps: from the table
+
+layers  name                        count  epochs      format  scale      reduce  group  node  accumulate  line  bytes/elem  saved/step
+0-3     conv1.weight .. conv2.bias  46400  0-4     ->  native (no rule matches)                               -           4           0
+4       fc.weight                   20480  0-4     ->  e4m3    aps-tight  ring    -      -     fp32           8         2.5       30720
+5       fc.bias                        10  0-4     ->  e3m0    aps-tight  ring    -      -     fp32           6        2.25          17
+
+total (one copy of every layer, as sent)
+epochs  bytes/step  of FP32  saved
+0-4         236823   267560  11.5%
+
+ring, accumulate fp32: FP32 partial sums go round, then the result in the
+  format; bytes/elem is the mean of both.
 END
 
 cat >steps.yaml <<'END'

@@ -109,6 +109,37 @@ static void test_settings(void)
          {.scale = APS_SCALE_APS, .accumulate = APS_ACCUMULATE_FORMAT}},
         {"accumulate: format, scale: none",
          {.scale = APS_SCALE_NONE, .accumulate = APS_ACCUMULATE_FORMAT}},
+        {"accumulate: kahan",
+         {.scale = APS_SCALE_APS, .accumulate = APS_ACCUMULATE_KAHAN}},
+        {"accumulate: kahan, aps: off, reduce: direct",
+         {.scale = APS_SCALE_NONE,
+          .reduce = APS_REDUCE_DIRECT,
+          .accumulate = APS_ACCUMULATE_KAHAN}},
+        {"reduce: ring",
+         {.scale = APS_SCALE_APS_TIGHT, .reduce = APS_REDUCE_RING}},
+        {"reduce: ring, accumulate: format",
+         {.scale = APS_SCALE_APS,
+          .reduce = APS_REDUCE_RING,
+          .accumulate = APS_ACCUMULATE_FORMAT}},
+        {"reduce: master, group: 16, scale: {fixed: 2}",
+         {.scale = APS_SCALE_FIXED,
+          .fixed = 2,
+          .reduce = APS_REDUCE_MASTER,
+          .group = APS_GROUP_NUMBER,
+          .group_size = 16}},
+        {"reduce: master, accumulate: format",
+         {.scale = APS_SCALE_APS,
+          .reduce = APS_REDUCE_MASTER,
+          .accumulate = APS_ACCUMULATE_FORMAT}},
+        {"reduce: gather, accumulate: kahan",
+         {.scale = APS_SCALE_APS,
+          .reduce = APS_REDUCE_GATHER,
+          .accumulate = APS_ACCUMULATE_KAHAN}},
+        {"reduce: auto, group: numa, node: fp32",
+         {.scale = APS_SCALE_APS_TIGHT,
+          .reduce = APS_REDUCE_AUTO,
+          .group = APS_GROUP_NUMA,
+          .node = APS_NODE_FP32}},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -124,13 +155,54 @@ static void test_settings(void)
         resolve(policy, -1, 0, 5000, 0, 0, &plan);
         ok(plan.rewrite && plan.scale == want->scale &&
                plan.fixed == want->fixed &&
-               (plan.reduce == want->reduce ||
-                !strstr(cases[i].text, "reduce")) &&
+               plan.reduce == (strstr(cases[i].text, "reduce")
+                                   ? want->reduce
+                                   : APS_REDUCE_HIERARCHICAL) &&
                plan.group == want->group &&
                plan.group_size == want->group_size && plan.node == want->node &&
                plan.accumulate == want->accumulate,
            "... is what is planned");
         aps_policy_destroy(policy);
+    }
+}
+
+/* Every reduction with every setting: what has a meaning is accepted. */
+static void test_combinations(void)
+{
+    static const char *const reductions[] = {"direct", "hierarchical", "ring",
+                                             "master", "gather",       "auto"};
+    static const struct {
+        const char *text;
+        const char *accepted; /* a letter for each reduction */
+    } cases[] = {
+        {"group: node", ".h.m.a"},
+        {"group: 3", ".h.m.a"},
+        {"node: format", ".h...a"},
+        {"node: fp32", ".h...a"},
+        {"accumulate: fp32", "dhrmga"},
+        {"accumulate: format", "dhrmga"},
+        {"accumulate: kahan", "dh..g."},
+        {"scale: aps-tight", "dhrmga"},
+        {"scale: aps-tight, accumulate: format", "......"},
+        {"scale: aps-tight, accumulate: kahan", "......"},
+        {"scale: none, accumulate: kahan", "dh..g."},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char accepted[sizeof reductions / sizeof reductions[0] + 1] = "";
+
+        for (size_t j = 0; j < sizeof accepted - 1; j++) {
+            struct aps_policy *policy = NULL;
+            char text[200];
+
+            snprintf(text, sizeof text, RULE "{format: e5m2, reduce: %s, %s}\n",
+                     reductions[j], cases[i].text);
+            accepted[j] = '.';
+            if (parse_bytes(text, strlen(text), NULL, &policy) == 0)
+                accepted[j] = reductions[j][0];
+            aps_policy_destroy(policy);
+        }
+        is(accepted, cases[i].accepted, "reductions with %s", cases[i].text);
     }
 }
 
@@ -359,11 +431,13 @@ static void test_names(void)
     is(aps_scale_name(APS_SCALE_APS_TIGHT), "aps-tight", "a scale's name");
     is(aps_scale_name(APS_SCALE_FIXED), "fixed", "another's");
     is(aps_reduce_name(APS_REDUCE_DIRECT), "direct", "a reduction's name");
+    is(aps_reduce_name(APS_REDUCE_AUTO), "auto", "another's");
     is(aps_group_name(APS_GROUP_NUMA), "numa", "a group's name");
     is(aps_group_name(APS_GROUP_NUMBER), "number", "a numbered group's");
     is(aps_node_name(APS_NODE_FP32), "fp32", "a node's name");
     is(aps_accumulate_name(APS_ACCUMULATE_FORMAT), "format",
        "an accumulation's name");
+    is(aps_accumulate_name(APS_ACCUMULATE_KAHAN), "kahan", "another's");
 }
 
 /* --- anything at all ----------------------------------------------------- */
@@ -511,6 +585,7 @@ int main(void)
 {
     test_defaults();
     test_settings();
+    test_combinations();
     test_fp32();
     test_top();
     test_steps_kinds();
