@@ -5,7 +5,10 @@ dist_policies_DATA = \
 	config/policies/aps-e3m0.yaml \
 	config/policies/aps-e4m3.yaml \
 	config/policies/aps-e5m2.yaml \
+	config/policies/auto.yaml \
+	config/policies/cpd-gather.yaml \
 	config/policies/hybrid-e4m3.yaml \
+	config/policies/paper-master.yaml \
 	config/policies/resnet50.yaml
 layersdir = $(pkgdatadir)/layers
 dist_layers_DATA = config/layers/resnet50-layers.csv
