@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Commands for users (installed) and for this tree.
-dist_bin_SCRIPTS = scripts/apsmpi-report
+dist_bin_SCRIPTS = scripts/apsmpi-lab scripts/apsmpi-report
 bin_SCRIPTS += scripts/apsmpi-run
 CLEANFILES += scripts/apsmpi-run
 EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check scripts/demo
@@ -11,6 +11,10 @@ scripts/apsmpi-run: $(top_srcdir)/scripts/apsmpi-run.in Makefile
 	    -e 's|@PACKAGE_VERSION[@]|$(PACKAGE_VERSION)|g' \
 	    $(top_srcdir)/scripts/apsmpi-run.in >$@.tmp && \
 	chmod +x $@.tmp && mv $@.tmp $@
+
+# The switch of apsmpi-lab where the kernel has no netem.
+pkglibexec_PROGRAMS = scripts/apsmpi-lab-switch
+scripts_apsmpi_lab_switch_SOURCES = scripts/lab-switch.c
 
 # The paper's claims on the mean of five seeds: about ten minutes on two cores.
 .PHONY: check-paper
