@@ -10,13 +10,13 @@
  * are over rounds. `speed-up` is native FP32's median over the variant's,
  * `/floor` the variant's over that of native integers of the format's width: an
  * all-reduce of as many bytes without any conversion. `wire` is the share of
- * what the hosts' links could carry: 2 (h - 1) / h of the bytes on the wire for h
- * hosts (one rank each: the bus bandwidth that other benches print), over time
- * and --wire-gbit.
+ * what the hosts' links could carry: 2 (h - 1) / h of the bytes on the wire for
+ * h hosts (one rank each: the bus bandwidth that other benches print), over
+ * time and --wire-gbit.
  *
  * Before it is measured each variant's sum is compared with native FP32's, so
- * that a broken path cannot look fast: `error` is the relative L2 difference. Too
- * much of it ends the run with status 1.
+ * that a broken path cannot look fast: `error` is the relative L2 difference.
+ * Too much of it ends the run with status 1.
  */
 #include "config.h"
 
@@ -28,62 +28,13 @@
 
 #include "choice.h"
 #include "half.h"
+#include "table.h"
 
-#define ROUNDS_MAX 2001
 #define BATCH_MAX 256
 #define BATCH_SECONDS 3e-4
-#define VARIANTS_MAX (2 * CHOICE_FORMATS + CHOICE_EXTRA + 5)
+#define AUTO_CALLS 24 /* more than `reduce: auto` tries */
 
-enum kind {
-    NATIVE, /* FP32, by PMPI */
-    PASSED, /* FP32, by MPI_Allreduce, left to MPI by the library */
-    FLOOR,  /* integers of `width` bits, by PMPI */
-    HALF,   /* FP16, cast and summed by the program, by PMPI */
-    OURS    /* FP32, by MPI_Allreduce, for the library to rewrite */
-};
-
-struct variant {
-    char name[24];
-    char reduce[24];
-    enum kind kind;
-    int width;    /* bits on the wire */
-    int extra;    /* elements, by which the policy's rules go */
-    double limit; /* of the error */
-    int floor;    /* the variant that is its floor, or -1 */
-    double error;
-    bool rewritten; /* not FP32's sum */
-    double samples[ROUNDS_MAX];
-};
-
-/* Where a tensor starts in the buffers, and how many floats it has. */
-struct piece {
-    size_t offset;
-    size_t count;
-};
-
-struct bench {
-    struct choice choice;
-    int rank;
-    int ranks;
-    int hosts;
-    float *send;
-    float *receive;
-    float *reference; /* native FP32's sum */
-    uint16_t *half;
-    MPI_Datatype half_type;
-    MPI_Op half_sum;
-    struct variant variants[VARIANTS_MAX];
-    int variant_count;
-    const struct piece *pieces; /* what one call of a variant reduces */
-    int piece_count;
-    int rounds;
-    int batch;
-    FILE *csv; /* rank 0's, or NULL */
-    bool wrong;
-    bool passed; /* some call that should have been rewritten was not */
-};
-
-/* --- variants --------------------------------------------------------------- */
+/* --- variants ------------------------------------------------------------- */
 
 static struct variant *add_variant(struct bench *b, const char *name,
                                    enum kind kind, int width, double limit)
@@ -155,7 +106,7 @@ static void add_variants(struct bench *b)
             b->variants[i].floor = find_floor(b, b->variants[i].width);
 }
 
-/* --- one call --------------------------------------------------------------- */
+/* --- one call ------------------------------------------------------------- */
 
 static void call_piece(const struct bench *b, const struct variant *v,
                        const struct piece *piece)
@@ -214,7 +165,7 @@ static double time_batch(const struct bench *b, const struct variant *v)
     return (PMPI_Wtime() - start) / b->batch;
 }
 
-/* --- warming up, and looking at the sums -------------------------------------- */
+/* --- warming up, and looking at the sums ---------------------------------- */
 
 /* The relative L2 difference to native FP32's sum, of the worst rank. */
 static double measure_error(const struct bench *b)
@@ -257,6 +208,15 @@ static void choose_batch(struct bench *b)
     }
 }
 
+/* `reduce: auto` finds its way with the first calls. */
+static int warmup_calls(const struct bench *b, const struct variant *v)
+{
+    const int calls = (int)b->choice.warmup;
+
+    return strcmp(v->reduce, "auto") == 0 && calls < AUTO_CALLS ? AUTO_CALLS
+                                                                : calls;
+}
+
 static void warm_up(struct bench *b)
 {
     b->batch = 1;
@@ -266,21 +226,21 @@ static void warm_up(struct bench *b)
     for (int i = 0; i < b->variant_count; i++) {
         struct variant *v = &b->variants[i];
 
+        for (int call = 1; call < warmup_calls(b, v); call++)
+            time_batch(b, v);
         spoil(b);
         time_batch(b, v);
-        if (v->kind != FLOOR) {
-            v->error = measure_error(b);
-            v->rewritten = v->error > 1e-6;
-            b->wrong |= v->error > v->limit;
-            b->passed |= v->kind == OURS && v->limit > 1e-5 && !v->rewritten;
-        }
-        for (int call = 1; call < b->choice.warmup; call++)
-            time_batch(b, v);
+        if (v->kind == FLOOR)
+            continue;
+        v->error = measure_error(b);
+        v->rewritten = v->error > SAME_ERROR;
+        b->wrong |= v->error > v->limit;
+        b->passed |= v->kind == OURS && v->limit > SAME_ERROR && !v->rewritten;
     }
     choose_batch(b);
 }
 
-/* --- measuring ---------------------------------------------------------------- */
+/* --- measuring ------------------------------------------------------------ */
 
 /* Another order for each round, the same on all ranks. */
 static void shuffle(int *order, int n, uint32_t *state)
@@ -320,159 +280,7 @@ static void run_rounds(struct bench *b)
     }
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Sorts the samples: the first is the least from then on. */
-static double median(struct bench *b, int i)
-{
-    double *samples = b->variants[i].samples;
-    const int n = b->rounds;
-
-    qsort(samples, (size_t)n, sizeof *samples, compare);
-    return (samples[(n - 1) / 2] + samples[n / 2]) / 2;
-}
-
-/* --- printing ------------------------------------------------------------------- */
-
-/* "25.6 Mi", and exactly where that is not exact. */
-static void print_size(size_t count)
-{
-    if (count >= 1u << 20)
-        printf("%.4g Mi", (double)count / (1 << 20));
-    else if (count >= 1u << 10)
-        printf("%.4g Ki", (double)count / (1 << 10));
-    else
-        printf("%zu", count);
-}
-
-static void print_ratio(double ratio, const char *format)
-{
-    if (ratio > 0)
-        printf(format, ratio);
-    else
-        printf("%8s", "-");
-}
-
-static void write_number(FILE *file, double number)
-{
-    if (number > 0)
-        fprintf(file, ",%.6g", number);
-    else
-        fprintf(file, ",");
-}
-
-/* The share of the wire's bound, or 0 where there is no wire or no rate. */
-static double wire_share(const struct bench *b, size_t count, int width,
-                         double seconds)
-{
-    double bits = (double)count * width * 2 * (b->hosts - 1) / b->hosts;
-
-    if (b->choice.wire_gbit <= 0)
-        return 0;
-    return bits / seconds / (1e9 * b->choice.wire_gbit);
-}
-
-static void print_variant(const struct bench *b, const struct variant *v,
-                          size_t count, double middle, double native,
-                          double floor)
-{
-    const double up = native / middle;
-    const double over = floor > 0 ? middle / floor : 0;
-    const double share = wire_share(b, count, v->width, middle);
-    const char *mark = v->kind == FLOOR            ? ""
-                       : v->error > v->limit       ? "  WRONG"
-                       : v->kind != OURS           ? ""
-                       : v->rewritten              ? ""
-                       : v->limit > 1e-5           ? "  not rewritten"
-                                                   : "";
-
-    printf("  %-10s %-14s %12.1f %12.1f", v->name, v->reduce, 1e6 * middle,
-           1e6 * v->samples[0]);
-    print_ratio(up, "%10.3f");
-    print_ratio(over, "%8.3f");
-    print_ratio(share, "%8.3f");
-    if (v->kind == FLOOR)
-        printf("%10s", "-");
-    else
-        printf("%10.2e", v->error);
-    printf("%s\n", mark);
-    if (!b->csv)
-        return;
-    fprintf(b->csv, "%s,%s,%zu,%d,%.3f,%.3f,%.6g", v->name, v->reduce, count,
-            b->ranks, 1e6 * middle, 1e6 * v->samples[0], up);
-    write_number(b->csv, over);
-    write_number(b->csv, share);
-    fprintf(b->csv, ",%d,%d,%d", b->hosts, b->piece_count, b->rounds);
-    if (v->kind == FLOOR)
-        fprintf(b->csv, ",,");
-    else
-        fprintf(b->csv, ",%.3g,%s", v->error, v->rewritten ? "yes" : "no");
-    write_number(b->csv, b->choice.wire_gbit);
-    fprintf(b->csv, "\n");
-}
-
-static void print_case(struct bench *b)
-{
-    double middle[VARIANTS_MAX];
-    size_t count = 0;
-
-    for (int p = 0; p < b->piece_count; p++)
-        count += b->pieces[p].count;
-    for (int i = 0; i < b->variant_count; i++)
-        middle[i] = median(b, i);
-    printf("\n");
-    print_size(count);
-    if (b->piece_count == 1)
-        printf(" floats (%zu)", count);
-    else
-        printf(" floats in %d tensors, a call each", b->piece_count);
-    printf("; %d rounds of %d\n", b->rounds, b->batch);
-    printf("  %-10s %-14s %12s %12s %9s%8s%8s%10s\n", "variant", "reduce",
-           "median us", "min us", "speed-up", "/floor", "wire", "error");
-    for (int i = 0; i < b->variant_count; i++) {
-        const struct variant *v = &b->variants[i];
-
-        print_variant(b, v, count, middle[i], middle[0],
-                      v->floor >= 0 ? middle[v->floor] : 0);
-    }
-    fflush(stdout);
-    if (b->csv)
-        fflush(b->csv);
-}
-
-static void print_head(const struct bench *b)
-{
-    printf("MPI_Allreduce of floats, MPI_SUM%s: %d ranks on %d host%s",
-           b->choice.in_place ? ", in place" : "", b->ranks, b->hosts,
-           b->hosts == 1 ? "" : "s");
-    if (b->choice.wire_gbit > 0)
-        printf(", links of %g Gbit/s", b->choice.wire_gbit);
-    printf("\n");
-    fflush(stdout);
-    if (b->csv)
-        fprintf(b->csv, "variant,reduce,count,ranks,median_usec,min_usec,"
-                        "ratio_native,ratio_floor,wire_share,hosts,calls,"
-                        "rounds,error,rewritten,wire_gbit\n");
-}
-
-static void print_foot(const struct bench *b)
-{
-    if (b->passed)
-        printf("\nnot rewritten: the sum is FP32's. Native MPI was found "
-               "faster, or the library is not preloaded,\nor APSMPI_POLICY "
-               "does not name what `allreduce policy` prints with these "
-               "options.\n");
-    if (b->wrong)
-        printf("\nWRONG: further from native FP32's sum than the format "
-               "explains\n");
-}
-
-/* --- all of it ------------------------------------------------------------------ */
+/* --- all of it ------------------------------------------------------------ */
 
 static void bench_case(struct bench *b, const struct piece *pieces, int count)
 {
@@ -481,7 +289,7 @@ static void bench_case(struct bench *b, const struct piece *pieces, int count)
     warm_up(b);
     run_rounds(b);
     if (b->rank == 0)
-        print_case(b);
+        table_print_case(b);
 }
 
 /* Values as gradients have them: spread over many binades, both signs. */
@@ -560,8 +368,10 @@ static void run(struct bench *b)
     b->receive = malloc(most * sizeof *b->receive);
     b->reference = malloc(most * sizeof *b->reference);
     b->half = malloc(most * sizeof *b->half);
-    check_all(b, b->send && b->receive && b->reference && b->half &&
-                     (tensors || !c->tensor_count), "no memory");
+    check_all(b,
+              b->send && b->receive && b->reference && b->half &&
+                  (tensors || !c->tensor_count),
+              "no memory");
     fill(b->send, most, b->rank);
     memset(b->half, 0, most * sizeof *b->half);
     for (int i = 0; i < c->size_count; i++)
@@ -602,10 +412,10 @@ int main(int argc, char **argv)
     half_create(&b.half_type, &b.half_sum);
     add_variants(&b);
     if (b.rank == 0)
-        print_head(&b);
+        table_print_head(&b);
     run(&b);
     if (b.rank == 0)
-        print_foot(&b);
+        table_print_foot(&b);
     if (b.csv && fclose(b.csv))
         b.wrong = true;
     half_destroy(&b.half_type, &b.half_sum);

@@ -18,8 +18,10 @@ static const char help[] =
     "       allreduce policy [OPTION...] >FILE\n"
     "\n"
     "Times MPI_Allreduce on floats: native FP32, native integers of the\n"
-    "formats' widths (the floor), FP16 by an operation of the program's own, and\n"
-    "what a preloaded libapsmpi.so makes of FP32 in every format. `policy` prints\n"
+    "formats' widths (the floor), FP16 by an operation of the program's own, "
+    "and\n"
+    "what a preloaded libapsmpi.so makes of FP32 in every format. `policy` "
+    "prints\n"
     "the policy that goes with the same options:\n"
     "\n"
     "    allreduce policy >bench.yaml\n"
@@ -40,7 +42,8 @@ static const char help[] =
     "  --no-pass        neither native once more, bypassed nor unmatched\n"
     "  --in-place       MPI_IN_PLACE\n"
     "  --seconds S      time to spend on a size (default: 3)\n"
-    "  --rounds N       at least so many rounds, whatever the time (default: 5)\n"
+    "  --rounds N       at least so many rounds, whatever the time (default: "
+    "5)\n"
     "  --warmup N       calls before anything is measured (default: 2)\n"
     "  --wire-gbit G    what the link of a host carries each way, in Gbit/s\n"
     "  --csv FILE       write the figures there too\n";
@@ -165,7 +168,8 @@ static int read_tensors(struct choice *c, char *error)
         if (c->tensor_count < CHOICE_TENSORS && count)
             c->tensors[c->tensor_count++] = strtoul(count + 1, &end, 10);
         line[strcspn(line, "\n")] = 0;
-        if (!end || (*end && *end != '\n') || c->tensors[c->tensor_count - 1] < 1)
+        if (!end || (*end && *end != '\n') ||
+            c->tensors[c->tensor_count - 1] < 1)
             rc = bad(error, "not layer,name,count, or one too many:", line);
     }
     fclose(file);

@@ -3,8 +3,8 @@
  * What the all-reduce bench measures: sizes, formats and reductions from the
  * command line; and the policy that goes with them.
  *
- * A program cannot tell the library what to do with a call: the policy does, and
- * goes by the number of elements. So every format and reduction has its own
+ * A program cannot tell the library what to do with a call: the policy does,
+ * and goes by the number of elements. So every format and reduction has its own
  * number of extra elements, 1, 2 ..., and a rule for just n + extra elements.
  */
 #ifndef APS_BENCH_CHOICE_H
@@ -35,15 +35,15 @@ struct choice {
     int format_count;
     char reduces[CHOICE_REDUCES][24];
     int reduce_count;
-    const char *tensors_file;   /* layer,name,count; NULL: no tensors */
-    size_t *tensors;            /* elements of each */
+    const char *tensors_file; /* layer,name,count; NULL: no tensors */
+    size_t *tensors;          /* elements of each */
     int tensor_count;
-    const char *rule;           /* more of every rule, or NULL */
-    const char *csv;            /* or NULL */
-    double seconds;             /* to spend on a size */
-    double rounds;              /* at least so many */
-    double warmup;              /* calls before anything is measured */
-    double wire_gbit;           /* 0: not given */
+    const char *rule; /* more of every rule, or NULL */
+    const char *csv;  /* or NULL */
+    double seconds;   /* to spend on a size */
+    double rounds;    /* at least so many */
+    double warmup;    /* calls before anything is measured */
+    double wire_gbit; /* 0: not given */
     bool in_place;
     bool no_floor;
     bool no_half;

@@ -60,7 +60,7 @@ static void add_one(uint16_t a, uint16_t *b)
     *b = encode_one(decode_one(a) + decode_one(*b));
 }
 
-/* --- eight at a time: how many were done ------------------------------------ */
+/* --- eight at a time: how many were done ---------------------------------- */
 
 #if defined __x86_64__
 F16C static size_t encode_many(const float *x, size_t n, uint16_t *half)
@@ -68,9 +68,9 @@ F16C static size_t encode_many(const float *x, size_t n, uint16_t *half)
     size_t i = 0;
 
     for (; i + 8 <= n; i += 8)
-        _mm_storeu_si128((__m128i *)(half + i),
-                         _mm256_cvtps_ph(_mm256_loadu_ps(x + i),
-                                         _MM_FROUND_TO_NEAREST_INT));
+        _mm_storeu_si128(
+            (__m128i *)(half + i),
+            _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
     return i;
 }
 
@@ -90,8 +90,7 @@ F16C static size_t add_many(const uint16_t *a, uint16_t *b, size_t n)
 
     for (; i + 8 <= n; i += 8) {
         __m128i *sum = (__m128i *)(b + i);
-        __m256 x = _mm256_cvtph_ps(
-            _mm_loadu_si128((const __m128i *)(a + i)));
+        __m256 x = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(a + i)));
         __m256 y = _mm256_cvtph_ps(_mm_loadu_si128(sum));
 
         _mm_storeu_si128(sum, _mm256_cvtps_ph(_mm256_add_ps(x, y),
@@ -145,7 +144,7 @@ void half_decode(const uint16_t *half, size_t n, float *x)
         x[i] = decode_one(half[i]);
 }
 
-/* --- the operation ---------------------------------------------------------- */
+/* --- the operation -------------------------------------------------------- */
 
 static void add(void *in, void *inout, int *count, MPI_Datatype *type)
 {

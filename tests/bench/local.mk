@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Benches print ratios from one run; no test asserts a time.
-EXTRA_PROGRAMS = tests/bench/codec tests/bench/gemm tests/bench/allreduce
+bench_programs = tests/bench/codec tests/bench/gemm tests/bench/allreduce
+EXTRA_PROGRAMS = $(bench_programs)
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_codec_SOURCES = tests/bench/codec.c
 tests_bench_codec_LDADD = libcore.la
@@ -11,7 +12,8 @@ tests_bench_gemm_LDADD = libcore.la
 tests_bench_allreduce_SOURCES = \
 	tests/bench/allreduce.c \
 	tests/bench/choice.c tests/bench/choice.h \
-	tests/bench/half.c tests/bench/half.h
+	tests/bench/half.c tests/bench/half.h \
+	tests/bench/table.c tests/bench/table.h
 tests_bench_allreduce_CPPFLAGS = $(MPI_CFLAGS) \
 	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'
 tests_bench_allreduce_LDADD = $(MPI_LIBS) -lm
@@ -21,7 +23,7 @@ CLEANFILES += tests/bench/allreduce-*.yaml tests/bench/allreduce-*.csv \
 	tests/bench/allreduce-*.png
 
 .PHONY: bench bench-programs bench-allreduce bench-lab
-bench-programs: $(EXTRA_PROGRAMS)
+bench-programs: $(bench_programs)
 bench: tests/bench/codec tests/bench/gemm
 	tests/bench/codec
 	tests/bench/gemm

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the all-reduce bench (allreduce.c) measured, as a table and as CSV.
+ */
+#ifndef APS_BENCH_TABLE_H
+#define APS_BENCH_TABLE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "choice.h"
+
+#define ROUNDS_MAX 2001
+#define VARIANTS_MAX (2 * CHOICE_FORMATS + CHOICE_EXTRA + 5)
+#define SAME_ERROR 1e-6 /* FP32's own, by another order of the sum */
+
+enum kind {
+    NATIVE, /* FP32, by PMPI */
+    PASSED, /* FP32, by MPI_Allreduce, left to MPI by the library */
+    FLOOR,  /* integers of `width` bits, by PMPI */
+    HALF,   /* FP16, cast and summed by the program, by PMPI */
+    OURS    /* FP32, by MPI_Allreduce, for the library to rewrite */
+};
+
+struct variant {
+    char name[24];
+    char reduce[24];
+    enum kind kind;
+    int width;    /* bits on the wire */
+    int extra;    /* elements, by which the policy's rules go */
+    double limit; /* of the error */
+    int floor;    /* the variant that is its floor, or -1 */
+    double error;
+    bool rewritten; /* not FP32's sum */
+    double samples[ROUNDS_MAX];
+};
+
+/* Where a tensor starts in the buffers, and how many floats it has. */
+struct piece {
+    size_t offset;
+    size_t count;
+};
+
+struct bench {
+    struct choice choice;
+    int rank;
+    int ranks;
+    int hosts;
+    float *send;
+    float *receive;
+    float *reference; /* native FP32's sum */
+    uint16_t *half;
+    MPI_Datatype half_type;
+    MPI_Op half_sum;
+    struct variant variants[VARIANTS_MAX];
+    int variant_count;
+    const struct piece *pieces; /* what one call of a variant reduces */
+    int piece_count;
+    int rounds;
+    int batch;
+    FILE *csv; /* rank 0's, or NULL */
+    bool wrong;
+    bool passed; /* some call that should have been rewritten was not */
+};
+
+/* What is measured, where; rank 0 alone calls these. */
+void table_print_head(const struct bench *bench);
+void table_print_case(struct bench *bench); /* sorts the samples */
+void table_print_foot(const struct bench *bench);
+
+#endif
