@@ -30,10 +30,10 @@ static const enum scale scales[] = {SCALE_NONE, SCALE_APS, SCALE_TIGHT};
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-#define CALLS_OF_WAY ((int)LENGTH(counts) * HOWS + FILLS)
+/* At most. */
+#define CALLS_OF_WAY (LENGTH(counts) * HOWS + FILLS)
 
-static struct call
-    calls[LENGTH(shapes) * LENGTH(scales) * 2 * (size_t)CALLS_OF_WAY];
+static struct call calls[LENGTH(shapes) * LENGTH(scales) * 2 * CALLS_OF_WAY];
 static size_t call_count;
 
 static void add(const struct way *way, size_t count, enum fill fill_kind,
@@ -42,37 +42,40 @@ static void add(const struct way *way, size_t count, enum fill fill_kind,
     calls[call_count++] = (struct call){*way, count, fill_kind, how};
 }
 
-static void add_way(const struct way *way)
+static void add_fills(const struct way *way)
 {
-    for (size_t i = 0; i < LENGTH(counts); i++)
-        for (int how = 0; how < HOWS; how++)
-            add(way, counts[i], FILL_GRADIENTS, (enum how)how);
-    for (int kind = 1; kind < FILLS; kind++)
+    for (int kind = 0; kind < FILLS; kind++)
         /* The sums of these need more range than e8m23 has: with APS what lies
          * at the lower end is lost. */
         if (kind != FILL_HUGE || way->scale != SCALE_APS)
             add(way, 1025, (enum fill)kind,
                 kind % 2 ? HOW_PLAIN : HOW_IN_PLACE);
-    if (way->accumulate == ACCUMULATE_FP32)
-        add(way, LONG_COUNT, FILL_WIDE, way->group ? HOW_IN_PLACE : HOW_PLAIN);
+}
+
+/* A shape at every scale, at one of them in all other respects. */
+static void add_shape(struct way way, size_t full)
+{
+    for (size_t c = 0; c < LENGTH(scales); c++) {
+        way.format = "e8m23";
+        way.scale = scales[c];
+        way.accumulate = ACCUMULATE_FP32;
+        for (size_t i = 0; i < LENGTH(counts) && c == full; i++)
+            for (int how = 0; how < HOWS; how++)
+                add(&way, counts[i], FILL_GRADIENTS, (enum how)how);
+        add_fills(&way);
+        if (c == full)
+            add(&way, LONG_COUNT, FILL_WIDE,
+                way.group ? HOW_IN_PLACE : HOW_PLAIN);
+        way.accumulate = ACCUMULATE_FORMAT;
+        if (way_is_allowed(&way))
+            add_fills(&way);
+    }
 }
 
 static void add_ways(void)
 {
-    for (size_t s = 0; s < LENGTH(shapes); s++) {
-        for (size_t c = 0; c < LENGTH(scales); c++) {
-            struct way way = shapes[s];
-
-            way.format = "e8m23";
-            way.scale = scales[c];
-            if (!way_is_built(&way))
-                continue;
-            add_way(&way);
-            way.accumulate = ACCUMULATE_FORMAT;
-            if (way_is_allowed(&way))
-                add_way(&way);
-        }
-    }
+    for (size_t s = 0; s < LENGTH(shapes); s++)
+        add_shape(shapes[s], s % LENGTH(scales));
 }
 
 static void test_nothing(void)

@@ -175,25 +175,29 @@ static void reduce_hierarchical(const struct way *way, int ranks, size_t n,
 
 /* --- ring ---------------------------------------------------------------- */
 
-/* One slice on its way: x[count][n] in the order in which it meets them. */
+/*
+ * One slice on its way: x[count][n] in the order in which it meets them. The
+ * owner's sum goes to all as a block, and in the format so do all before it.
+ */
 static void travel(const struct way *way, int exponent, int count,
                    const float *const x[], size_t n, float *out)
 {
     const bool cast_each = way->accumulate == ACCUMULATE_FORMAT;
-    float *block = new_floats(n);
+    float *own = new_floats(n);
 
     for (int k = 0; k < count; k++) {
         if (cast_each)
-            send_block(way, exponent, n, x[k], block);
+            send_block(way, exponent, n, x[k], own);
         else
-            memcpy(block, x[k], n * sizeof *block);
-        for (size_t i = 0; i < n; i++)
-            out[i] = k == 0 ? block[i] : out[i] + block[i];
-        /* The owner's sum goes to all ranks as it would go to the next one. */
-        if (cast_each ? k > 0 : k == count - 1)
+            memcpy(own, x[k], n * sizeof *own);
+        if (k == 0)
+            memcpy(out, own, n * sizeof *out);
+        else
+            add_values(way, exponent, n, own, out);
+        if (k == count - 1 || (cast_each && k > 0))
             send_block(way, exponent, n, out, out);
     }
-    free(block);
+    free(own);
 }
 
 /* One chunk: slice j starts behind its owner j and ends there. */

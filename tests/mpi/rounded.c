@@ -47,8 +47,11 @@ static const struct way shapes[] = {
     {.reduce = REDUCE_HIERARCHICAL, .group = 3, .node_fp32 = true},
 };
 
-/* Less than a rank each, around the bound of a slice, slices of several. */
-static const size_t counts[] = {1, 7, 63, 64, 65, 1025};
+/* Fewer than ranks, and around the bound of a slice: by turns. */
+static const size_t few[] = {1, 7};
+static const size_t about_slice[] = {63, 64, 65};
+/* Several slices, the last one of one element. */
+#define SLICES_COUNT 1025
 
 #define ACCUMULATIONS ((int)ACCUMULATE_KAHAN + 1)
 
@@ -57,8 +60,8 @@ static const size_t counts[] = {1, 7, 63, 64, 65, 1025};
 #define LONG_PERIOD 35
 #define LONG_STEP 3
 
-/* The counts of a way, and one call more of each of two kinds. */
-#define CALLS_OF_WAY (LENGTH(counts) + 2)
+/* At most. */
+#define CALLS_OF_WAY 5
 
 static struct call calls[LENGTH(formats) * LENGTH(scales) * LENGTH(shapes) *
                          ACCUMULATIONS * CALLS_OF_WAY];
@@ -71,11 +74,16 @@ static void add(const struct way *way, size_t count, enum fill fill_kind)
     calls[call_count++] = (struct call){*way, count, fill_kind, how};
 }
 
-static void add_way(const struct way *way, int ranks, bool with_chunks)
+static void add_way(const struct way *way, int ranks, unsigned number,
+                    bool with_chunks)
 {
-    for (size_t i = 0; i < LENGTH(counts); i++)
-        add(way, counts[i], FILL_GRADIENTS);
-    add(way, counts[LENGTH(counts) - 1], FILL_WIDE);
+    /* All but gradients. */
+    const enum fill kind = (enum fill)(1 + number % (FILLS - 1));
+
+    add(way, few[number % LENGTH(few)], FILL_GRADIENTS);
+    add(way, about_slice[number % LENGTH(about_slice)], FILL_GRADIENTS);
+    add(way, SLICES_COUNT, FILL_GRADIENTS);
+    add(way, SLICES_COUNT, kind);
     /* Three chunks, the last one of no whole slices. */
     if (with_chunks)
         add(way, 2 * way_chunk(way, ranks) + 1057, FILL_GRADIENTS);
@@ -89,13 +97,13 @@ static void add_shape(struct way way, int ranks, unsigned turn, unsigned turns)
     for (size_t c = 0; c < LENGTH(scales); c++) {
         way.scale = scales[c].scale;
         way.fixed = scales[c].fixed;
-        if (!way_is_allowed(&way) || !way_is_built(&way))
+        if (!way_is_allowed(&way))
             continue;
         for (size_t f = (turn + combinations++) % turns; f < LENGTH(formats);
-             f += turns) {
+             f += turns, ways++) {
             way.format = formats[f];
-            add_way(&way, ranks,
-                    ways++ % LONG_PERIOD == turn * LONG_STEP % LONG_PERIOD);
+            add_way(&way, ranks, ways,
+                    ways % LONG_PERIOD == turn * LONG_STEP % LONG_PERIOD);
         }
     }
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- one value ----------------------------------------------------------- */
 
@@ -131,46 +132,53 @@ void send_block(const struct way *way, int exponent, size_t n, const float *x,
     }
 }
 
-/* One more contribution: x to the sum and, by Kahan, to what it lost. */
-static void add(const struct way *way, const struct number *number,
-                int exponent, float x, float *sum, float *lost)
+void add_values(const struct way *way, int exponent, size_t n, const float *x,
+                float *sum)
 {
-    float y, t;
+    const struct number number = number_of(way);
 
-    switch (way->accumulate) {
-    case ACCUMULATE_FP32:
-        *sum += x;
-        break;
-    case ACCUMULATE_FORMAT:
-        *sum = rounded(way, number, exponent, *sum + x);
-        break;
-    case ACCUMULATE_KAHAN:
-        y = rounded(way, number, exponent, x - *lost);
-        t = rounded(way, number, exponent, *sum + y);
-        *lost = rounded(way, number, exponent, t - *sum);
-        *lost = rounded(way, number, exponent, *lost - y);
-        *sum = t;
-        break;
+    for (size_t i = 0; i < n; i++) {
+        sum[i] += x[i];
+        if (way->accumulate == ACCUMULATE_FORMAT)
+            sum[i] = rounded(way, &number, exponent, sum[i]);
+    }
+}
+
+/* As add_values, by Kahan: lost[n] is what the sum lost so far. */
+static void add_by_kahan(const struct way *way, int exponent, size_t n,
+                         const float *x, float *sum, float *lost)
+{
+    const struct number number = number_of(way);
+
+    for (size_t i = 0; i < n; i++) {
+        float y = rounded(way, &number, exponent, x[i] - lost[i]);
+        float t = rounded(way, &number, exponent, sum[i] + y);
+
+        lost[i] = rounded(way, &number, exponent, t - sum[i]);
+        lost[i] = rounded(way, &number, exponent, lost[i] - y);
+        sum[i] = t;
     }
 }
 
 void sum_blocks(const struct way *way, int exponent, int count,
                 const float *const x[], size_t n, float *sum)
 {
-    const struct number number = number_of(way);
+    const bool kahan = way->accumulate == ACCUMULATE_KAHAN;
     float *block = malloc(n * sizeof *block + 1);
     float *lost = calloc(n + 1, sizeof *lost);
 
     if (!block || !lost)
         abort();
+    for (size_t i = 0; i < n && kahan; i++)
+        sum[i] = 0;
     for (int k = 0; k < count; k++) {
         send_block(way, exponent, n, x[k], block);
-        for (size_t i = 0; i < n; i++) {
-            if (k == 0)
-                sum[i] = way->accumulate == ACCUMULATE_KAHAN ? 0 : block[i];
-            if (k > 0 || way->accumulate == ACCUMULATE_KAHAN)
-                add(way, &number, exponent, block[i], &sum[i], &lost[i]);
-        }
+        if (kahan)
+            add_by_kahan(way, exponent, n, block, sum, lost);
+        else if (k > 0)
+            add_values(way, exponent, n, block, sum);
+        else
+            memcpy(sum, block, n * sizeof *sum);
     }
     free(block);
     free(lost);

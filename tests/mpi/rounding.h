@@ -21,6 +21,10 @@ int stage_exponent(const struct way *way, int count, const float *const x[],
 void send_block(const struct way *way, int exponent, size_t n, const float *x,
                 float *y);
 
+/* sum[n] + x[n], and for ACCUMULATE_FORMAT what is left of it in the format. */
+void add_values(const struct way *way, int exponent, size_t n, const float *x,
+                float *sum);
+
 /* sum[n] of the blocks of x[count][n], in that order. */
 void sum_blocks(const struct way *way, int exponent, int count,
                 const float *const x[], size_t n, float *sum);

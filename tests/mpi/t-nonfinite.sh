@@ -2,8 +2,6 @@
 # INF and NaN arrive, and spoil nothing; zeros and subnormals survive.
 . "$top_srcdir/tests/mpi/run.sh"
 
-"$mpi/nonfinite" policy >"$tmp/policy.yaml"
-
 # The layers that the program called zero, as the log saw them.
 check_zero_layers()
 {
@@ -16,15 +14,20 @@ check_zero_layers()
     check $? "$1: layers of zeros have the scale exponent 0"
 }
 
+turn=0
 while read -r ranks nodes; do
+    "$mpi/nonfinite" $turn policy >"$tmp/policy.yaml"
     rm -f "$tmp/log.csv"
     run "$ranks ranks, nodes $nodes" "$ranks" \
         -genv APSMPI_POLICY "$tmp/policy.yaml" \
         -genv APSMPI_LOG "$tmp/log.csv" \
-        -genv APSMPI_TEST_NODES "$nodes" "$mpi/nonfinite"
+        -genv APSMPI_TEST_NODES "$nodes" "$mpi/nonfinite" $turn
     check_zero_layers "$ranks ranks, nodes $nodes"
+    turn=$((1 - turn))
 done <<END
 3 1
-4 2
+4 1
+5 2
+4 3:cyclic
 END
 finish

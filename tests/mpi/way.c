@@ -36,13 +36,6 @@ bool way_is_allowed(const struct way *way)
            (!way->node_fp32 || way->reduce == REDUCE_HIERARCHICAL);
 }
 
-bool way_is_built(const struct way *way)
-{
-    return (way->reduce == REDUCE_DIRECT ||
-            way->reduce == REDUCE_HIERARCHICAL) &&
-           way->group != 1 && way->accumulate != ACCUMULATE_KAHAN;
-}
-
 bool way_equals(const struct way *a, const struct way *b)
 {
     return strcmp(a->format, b->format) == 0 && a->scale == b->scale &&

@@ -38,9 +38,6 @@ struct way {
 /* Does the policy language take it? */
 bool way_is_allowed(const struct way *way);
 
-/* Does the engine run it yet? */
-bool way_is_built(const struct way *way);
-
 bool way_equals(const struct way *a, const struct way *b);
 
 /* "e5m2, scale aps, ring, accumulate format"; writes to `text`, returns it. */
