@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Benches print ratios from one run; no test asserts a time.
-bench_programs = tests/bench/codec tests/bench/gemm tests/bench/allreduce
+bench_programs = tests/bench/codec tests/bench/gemm
 EXTRA_PROGRAMS = $(bench_programs)
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_codec_SOURCES = tests/bench/codec.c
@@ -9,6 +9,9 @@ tests_bench_gemm_SOURCES = tests/bench/gemm.c
 tests_bench_gemm_LDADD = libcore.la
 
 # A program that knows nothing of apsmpi: MPI and the C library alone.
+check_PROGRAMS += tests/bench/allreduce
+TESTS += tests/bench/t-allreduce.sh
+dist_check_SCRIPTS += tests/bench/t-allreduce.sh
 tests_bench_allreduce_SOURCES = \
 	tests/bench/allreduce.c \
 	tests/bench/choice.c tests/bench/choice.h \
@@ -18,12 +21,12 @@ tests_bench_allreduce_CPPFLAGS = $(MPI_CFLAGS) \
 	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'
 tests_bench_allreduce_LDADD = $(MPI_LIBS) -lm
 
-EXTRA_DIST += tests/bench/allreduce.sh
+EXTRA_DIST += tests/bench/allreduce.sh tests/e2e/data/bench.csv
 CLEANFILES += tests/bench/allreduce-*.yaml tests/bench/allreduce-*.csv \
 	tests/bench/allreduce-*.png
 
 .PHONY: bench bench-programs bench-allreduce bench-lab
-bench-programs: $(bench_programs)
+bench-programs: $(bench_programs) tests/bench/allreduce
 bench: tests/bench/codec tests/bench/gemm
 	tests/bench/codec
 	tests/bench/gemm

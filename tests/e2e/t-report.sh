@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # apsmpi-report on data/report.csv: two runs in one log, two communicators,
 # FP32 then low precision, events, one nan, one inf. The expected numbers below
-# are worked out by hand from its 17 rows.
+# are worked out by hand from its 17 rows. Then on data/bench.csv, made up in the
+# form that tests/bench/allreduce writes: two sizes and three tensors, where FP32
+# takes 2.4, 144 and 960 ms.
 #
 # Works from any directory: the sources are found from $srcdir (automake) or
 # from this file's own place.
@@ -12,6 +14,7 @@ for top in "${srcdir:-.}" "${srcdir:-.}/../.." "$here/../.."; do
     test -f "$top/scripts/apsmpi-report" && break
 done
 log=$top/tests/e2e/data/report.csv
+bench=$top/tests/e2e/data/bench.csv
 python=${PYTHON3:-${PYTHON:-python3}}
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' \
@@ -19,10 +22,9 @@ if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' \
     echo "1..0 # SKIP $python is missing or older than 3.9"
     exit 0
 fi
-if ! test -f "$log"; then
-    echo "Bail out! no $log"
-    exit 1
-fi
+for file in "$log" "$bench"; do
+    test -f "$file" || { echo "Bail out! no $file"; exit 1; }
+done
 
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -254,6 +256,65 @@ awk 'NR == 1 { print } NR == 4 {
 ok "a closed pipe is no error" is "$(cat "$tmp/rc")" 0
 ok "and no noise" quiet
 
+# --- the all-reduce bench
+
+report --bench "$tmp/absent.csv"
+ok "a missing bench is an error" fails_with 'absent.csv: No such file'
+report --bench "$log"
+ok "a log is no bench" fails_with "report.csv:1: .*no column 'variant'"
+head -n 1 "$bench" >"$tmp/header-bench.csv"
+report --bench "$tmp/header-bench.csv"
+ok "nor is a header alone" fails_with 'a header and no rows'
+grep -v ^fp32,native,4194304 "$bench" >"$tmp/no-native.csv"
+report --bench "$tmp/no-native.csv"
+ok "every size needs native FP32" \
+    fails_with 'no native FP32 at 4194304 elements'
+report --bench "$bench" "$log"
+ok "a bench and a log together are a usage error" fails_with 'neither LOG nor'
+sed '3s/3000.000/none/; 4s/2400.000/0/' "$bench" >"$tmp/bad-bench.csv"
+report --bench "$tmp/bad-bench.csv"
+ok "a bad time is named by line, and skipped" \
+    both '^ *64 Ki  2.4 ms  *-  *-  ' "bad-bench.csv:3: .*'none'; line skipped"
+ok "so is a time of 0" notes 'bad-bench.csv:4: no time or no elements'
+report --bench "$bench"
+ok "the bench is shown without a note" quiet
+cat >"$tmp/expected" <<'EOF'
+2 ranks on 2 hosts, links of 1 Gbit/s
+
+times faster than native FP32
+
+                   ----------left to MPI----------  ---floor---  -user's  -hierarchical  ---direct---
+   floats  fp32's  fp32 again  unmatched  bypassed  int16  int8  fp16 op    e5m10  e4m3  e5m10   e4m3
+-----------------------------------------------------------------------------------------------------
+    64 Ki  2.4 ms       0.800      1.000     0.800   2.00  4.00     1.50     1.92  3.84   1.42  1.00=
+     4 Mi  144 ms       0.800      1.000     0.800   2.00  4.00     1.50     1.92  3.84   1.42   2.84
+3 tensors  960 ms       0.800      1.000     0.800   2.00  4.00     1.50     1.92  3.84   1.42   2.84
+
+time over the floor's: native integers of the same width
+
+                   -user's  -hierarchical  ---direct--
+   floats  fp32's  fp16 op    e5m10  e4m3  e5m10  e4m3
+------------------------------------------------------
+    64 Ki  2.4 ms     1.33     1.04  1.04   1.41  4.00
+     4 Mi  144 ms     1.33     1.04  1.04   1.41  1.41
+3 tensors  960 ms     1.33     1.04  1.04   1.41  1.41
+
+% of what the links could carry
+
+                   native  ---floor---  -user's  -hierarchical  ---direct--
+   floats  fp32's    fp32  int16  int8  fp16 op    e5m10  e4m3  e5m10  e4m3
+---------------------------------------------------------------------------
+    64 Ki  2.4 ms    87.4   87.4  87.4     65.5     83.9  83.9   62.0  21.8
+     4 Mi  144 ms    93.2   93.2  93.2     69.9     89.5  89.5   66.2  66.2
+3 tensors  960 ms    85.2   85.2  85.2     63.9     81.8  81.8   60.5  60.5
+
+=: not rewritten, or native was chosen: the sum is FP32's
+EOF
+sed '1s/^.*bench.csv: //' "$tmp/out" >"$tmp/got"
+ok "its tables are the golden ones" cmp "$tmp/expected" "$tmp/got"
+report --bench "$bench" --bench-title 'a title'
+ok "--bench-title replaces ranks, hosts and links" says 'bench.csv: a title$'
+
 # --- figures
 
 if "$python" -c 'import matplotlib as m, numpy, sys
@@ -283,13 +344,26 @@ then
     ok "no rows, no figure, and a note" notes 'no rows to draw'
     report --plot "$tmp/no/such/place.png" "$log"
     ok "a figure that cannot be written is an error" fails_with 'No such file'
+    report --bench "$bench" --plot "$tmp/bench.png" --plot "$tmp/bench.svg"
+    ok "a bench is drawn" magic "$tmp/bench.png"
+    for text in 'native FP32' 'e4m3 hierarchical' '64 Ki' '4 Mi' \
+        '3 tensors, a call each' '3.84x'; do
+        ok "with '$text' in it" grep -q -e "$text" "$tmp/bench.svg"
+    done
+    grep -e ^variant -e ,4194304, "$bench" >"$tmp/one-size.csv"
+    report --bench "$tmp/one-size.csv" --plot "$tmp/bench.png"
+    ok "one size is drawn" magic "$tmp/bench.png"
+    grep -e ^variant -e ,25557032, "$bench" >"$tmp/tensors.csv"
+    report --bench "$tmp/tensors.csv" --plot "$tmp/bench.png"
+    ok "tensors alone are drawn" magic "$tmp/bench.png"
 else
     for name in "--plot draws a PNG" "and an SVG with the names of the layers" \
         "the SVG is well formed" "the same log gives the same SVG" \
         "a log of zero errors is drawn" "one layer is drawn" \
         "one step is drawn" "several logs give a line each" \
         "no rows, no figure, and a note" \
-        "a figure that cannot be written is an error"; do
+        "a figure that cannot be written is an error" "a bench is drawn" \
+        "with its labels" "one size is drawn" "tensors alone are drawn"; do
         skip "$name" "$python has no matplotlib 3.7 or later"
     done
 fi
@@ -303,6 +377,8 @@ ok "the table needs no matplotlib" says '^world .* conv1.weight'
 report --plot "$tmp/hidden.png" "$log"
 ok "--plot without matplotlib is a clear error" \
     fails_with 'needs matplotlib: hidden by the test'
+report --bench "$bench"
+ok "nor does the bench's table" says '^ *64 Ki '
 
 echo "1..$number"
 test "$failed" -eq 0

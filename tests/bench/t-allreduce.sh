@@ -1,0 +1,96 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The all-reduce bench: the policy that it prints selects what its table says, and
+# sums that are wrong are found. No test asserts a time.
+# shellcheck disable=SC2086 # small and choice are words
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+bench=$top_builddir/tests/bench/allreduce
+small='--sizes 1Ki,4Ki --seconds 0 --rounds 3'
+choice="$small --formats e5m10,e4m3 --reduce hierarchical,direct"
+
+# cell COLUMN VARIANT REDUCE COUNT: from figures.csv
+cell()
+{
+    awk -F, -v name="$1" -v variant="$2" -v reduce="$3" -v count="$4" '
+        NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+        $1 == variant && $2 == reduce && $3 == count { print $column[name] }
+        ' figures.csv
+}
+
+# greater A B
+greater()
+{
+    awk -v a="$1" -v b="$2" 'BEGIN { print a, b; exit !(a > b) }'
+}
+
+said()
+{
+    failed && has err "$1"
+}
+
+# --- what is wrong
+
+timed "$bench" --sizes 1Ki,4096x
+check "a bad size is an error" said "'4096x'"
+timed "$bench" --formats e9m2
+check "so is a bad format" said "'e9m2'"
+timed "$bench" --size 4Ki
+check "and an unknown option" said "'--size'"
+timed "$bench" --sizes 1000,1005
+check "and sizes that rules cannot tell apart" said 'too close'
+timed "$bench" --no-tensors --rounds
+check "and an option without its value" said "'--rounds'"
+timed "$bench" --tensors missing.csv
+check "and no file of tensors" said 'missing.csv: No such file'
+echo '0,name,many' >bad.csv
+timed "$bench" --tensors bad.csv
+check "and a bad one" said '0,name,many'
+native 2 "$bench" $small --no-tensors --csv no/such/place.csv
+check "and a CSV that cannot be written, on all ranks" said 'cannot write'
+
+# --- without the library
+
+native 2 "$bench" $small --no-tensors --formats e4m3 --csv figures.csv
+check "it runs without the library" status_is 0
+check "and says that nothing was rewritten" lines 2 out '  not rewritten'
+check "in the CSV too" equal "$(cell rewritten e4m3 hierarchical 1024)" no
+check "FP16 is an operation of its own" \
+    equal "$(cell rewritten 'fp16 op' native 4096)" yes
+
+# --- with it
+
+printf 'layer,name,count\n0,a,512\n1,b,1000\n2,c,1024\n' >tensors.csv
+timed "$bench" policy $choice --tensors tensors.csv
+cp out bench.yaml
+check "the policy is a good one" "$apsmpi" check bench.yaml
+check "with a rule for each size, format and reduction" \
+    lines 16 bench.yaml 'format: e'
+job 2 APSMPI_POLICY=bench.yaml "$bench" $choice --tensors tensors.csv \
+    --wire-gbit 1 --csv figures.csv
+check "it runs with the library" status_is 0
+check "and everything is rewritten" not has out 'not rewritten'
+check "nothing is wrong" not has out 'WRONG'
+for reduce in hierarchical direct; do
+    check "$reduce: e4m3 is coarser than e5m10" \
+        greater "$(cell error e4m3 $reduce 4096)" 0.01
+    check "and e5m10 is finer" \
+        greater 0.001 "$(cell error e5m10 $reduce 4096)"
+done
+check "what no rule matches has FP32's sum" \
+    equal "$(cell error unmatched native 4096)" 0
+check "what a rule leaves to MPI too" \
+    equal "$(cell error bypassed native 4096)" 0
+check "the tensors are a case of three calls" \
+    equal "$(cell calls e4m3 direct 2536)" 3
+check "one host has no wire" equal "$(cell wire_share e4m3 direct 4096)" ''
+check "the report reads it" "$PYTHON3" "$report" --bench figures.csv
+
+# --- sums that are wrong: e3m0 where the bench expects e5m10's errors
+
+sed 's/format: e5m10/format: e3m0/' bench.yaml >wrong.yaml
+job 2 APSMPI_POLICY=wrong.yaml "$bench" $choice --no-tensors
+check "sums that are too coarse are found" lines 4 out '  WRONG'
+check "and end the job with an error" failed
+
+finish
