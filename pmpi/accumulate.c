@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Elements summed at a time over all blocks, so that sum and terms stay in the
- * first-level cache. A tile of any format is whole bytes. */
-#define TILE 2048
+ * caches next to the core. A tile of any format is whole bytes. */
+#define TILE 4096
 
 /* Values [begin, begin + n) of a block. */
 struct part {
@@ -67,12 +67,12 @@ static void add_tile_kahan(const struct aps_wire *wire, struct part part,
 
 void aps_accumulate(const struct aps_wire *wire, int count,
                     const unsigned char *blocks, size_t stride, size_t n,
-                    float *sum, float *max)
+                    float *sum, struct aps_magnitude *magnitude)
 {
     const bool kahan = wire->accumulate == APS_ACCUMULATE_KAHAN;
 
-    if (max)
-        *max = 0;
+    if (magnitude)
+        *magnitude = (struct aps_magnitude){0, true};
     for (size_t begin = 0; begin < n; begin += TILE) {
         const size_t length = n - begin < TILE ? n - begin : TILE;
         float *const tile = sum + begin;
@@ -91,10 +91,12 @@ void aps_accumulate(const struct aps_wire *wire, int count,
             else
                 add_tile(wire, i, part, length, tile);
         }
-        if (max) {
-            const float greatest = aps_max_finite(tile, length);
+        if (magnitude) {
+            const struct aps_magnitude here = aps_magnitude_of(tile, length);
 
-            *max = greatest > *max ? greatest : *max;
+            if (here.max > magnitude->max)
+                magnitude->max = here.max;
+            magnitude->finite &= here.finite;
         }
     }
 }

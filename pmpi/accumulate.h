@@ -19,11 +19,11 @@
  *   kahan   s = c = 0; y = Q(v_i - c); t = Q(s + y); c = Q(Q(t - s) - y); s = t
  *
  * where + and - are FP32 operations (CPD's sums, in FP32 containers). With
- * `format` and `kahan` all blocks have the same scale. *max, unless NULL, is the
- * greatest finite |sum[i]|.
+ * `format` and `kahan` all blocks have the same scale. *magnitude, unless NULL, is
+ * that of the sum.
  */
 void aps_accumulate(const struct aps_wire *wire, int count,
                     const unsigned char *blocks, size_t stride, size_t n,
-                    float *sum, float *max);
+                    float *sum, struct aps_magnitude *magnitude);
 
 #endif

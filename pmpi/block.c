@@ -64,25 +64,30 @@ int aps_block_encode(const struct aps_wire *wire,
                      const struct aps_memory *memory, const float *x, size_t n,
                      int exponent, unsigned char *block)
 {
-    const float max =
-        wire->scale == APS_SCALE_APS_TIGHT ? memory->max_finite(x, n) : 0;
+    struct aps_magnitude magnitude = {0, false};
 
-    return aps_block_encode_known(wire, memory, x, n, max, exponent, block);
+    if (wire->scale == APS_SCALE_APS_TIGHT)
+        magnitude = memory->magnitude(x, n);
+    return aps_block_encode_known(wire, memory, x, n, magnitude, exponent,
+                                  block);
 }
 
 int aps_block_encode_known(const struct aps_wire *wire,
                            const struct aps_memory *memory, const float *x,
-                           size_t n, float max, int exponent,
-                           unsigned char *block)
+                           size_t n, struct aps_magnitude magnitude,
+                           int exponent, unsigned char *block)
 {
     struct aps_block_header header = {0};
     struct aps_scaling scaling;
+    bool bounded = false;
 
     switch (wire->scale) {
     case APS_SCALE_APS:
         break;
     case APS_SCALE_APS_TIGHT:
-        exponent = aps_scale_aps_tight(&wire->codec.format, max);
+        exponent =
+            aps_scale_aps_tight(&wire->codec.format, magnitude.max);
+        bounded = magnitude.finite;
         break;
     case APS_SCALE_NONE:
     case APS_SCALE_FIXED:
@@ -90,6 +95,7 @@ int aps_block_encode_known(const struct aps_wire *wire,
         break;
     }
     scaling = scaling_of(wire, exponent);
+    scaling.bounded = bounded;
     header.exponent = (int16_t)scaling.exponent;
     header.flags = (uint8_t)memory->encode(&wire->codec, x, n, scaling,
                                            block + sizeof header);

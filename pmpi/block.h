@@ -61,11 +61,11 @@ int aps_block_encode(const struct aps_wire *wire,
                      const struct aps_memory *memory, const float *x, size_t n,
                      int exponent, unsigned char *block);
 
-/* The same for x whose greatest finite magnitude is known to be `max`. */
+/* The same for x whose magnitude is known already. */
 int aps_block_encode_known(const struct aps_wire *wire,
                            const struct aps_memory *memory, const float *x,
-                           size_t n, float max, int exponent,
-                           unsigned char *block);
+                           size_t n, struct aps_magnitude magnitude,
+                           int exponent, unsigned char *block);
 void aps_block_decode(const struct aps_wire *wire,
                       const struct aps_memory *memory,
                       const unsigned char *block, size_t n, float *x);

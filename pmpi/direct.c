@@ -149,16 +149,16 @@ int aps_direct_turn(struct aps_direct *direct, const struct aps_wire *wire,
     unsigned char *block =
         chunk->blocks + (size_t)direct->rank * chunk->stride;
     const bool tight = wire->scale == APS_SCALE_APS_TIGHT;
-    float max = 0;
+    struct aps_magnitude magnitude = {0, false};
     int rc = aps_messages_wait(&slot->contributions);
 
     if (rc != MPI_SUCCESS || own.length == 0)
         return rc;
     aps_accumulate(wire, size, slot->incoming,
                    aps_block_stride(wire, aps_slice_longest(n, size)),
-                   own.length, direct->sum, tight ? &max : NULL);
-    aps_block_encode_known(wire, &aps_memory_host, direct->sum, own.length, max,
-                           chunk->exponent, block);
+                   own.length, direct->sum, tight ? &magnitude : NULL);
+    aps_block_encode_known(wire, &aps_memory_host, direct->sum, own.length,
+                           magnitude, chunk->exponent, block);
     for (int i = 1; i < size; i++)
         aps_messages_send(&slot->results, block,
                           aps_block_bytes(wire, own.length),

@@ -15,7 +15,7 @@ int aps_exponent_agree(MPI_Comm comm, const struct aps_wire *wire,
     *exponent = 0;
     if (wire->scale != APS_SCALE_APS)
         return MPI_SUCCESS;
-    max = wire->memory->max_finite(x, n);
+    max = wire->memory->magnitude(x, n).max;
     return aps_exponent_agree_all(comm, wire, 1, &max, exponent);
 }
 

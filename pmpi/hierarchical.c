@@ -296,9 +296,9 @@ static void contribute(void *state, size_t k)
     aps_node_mark(h->node, APS_NODE_CONTRIBUTED);
 }
 
-/* FP32 slots in rank order, and the greatest finite magnitude of the sum. */
+/* FP32 slots in rank order, and the magnitude of the sum. */
 static void sum_exact(const struct run *run, size_t k, size_t length,
-                      float *sum, float *max)
+                      float *sum, struct aps_magnitude *magnitude)
 {
     const struct aps_hierarchical *h = run->h;
     const int rank = aps_node_rank(h->node);
@@ -311,12 +311,13 @@ static void sum_exact(const struct run *run, size_t k, size_t length,
         for (size_t i = 0; i < length; i++)
             sum[i] += values[i];
     }
-    *max = aps_max_finite(sum, length);
+    *magnitude = aps_magnitude_of(sum, length);
 }
 
 /* One group: the sum is the result. */
 static void leave_result(struct run *run, size_t k, const float *sum,
-                         size_t length, float max)
+                         size_t length,
+                         struct aps_magnitude magnitude)
 {
     const struct aps_hierarchical *h = run->h;
     unsigned char *result = result_slice(run, k, aps_node_rank(h->node));
@@ -326,8 +327,8 @@ static void leave_result(struct run *run, size_t k, const float *sum,
         count_fp32(run, length);
         return;
     }
-    aps_block_encode_known(run->wire, &aps_memory_host, sum, length, max,
-                           run->exponent, result);
+    aps_block_encode_known(run->wire, &aps_memory_host, sum, length,
+                           magnitude, run->exponent, result);
     aps_cost_add(run->cost, run->wire, length, 1);
 }
 
@@ -339,29 +340,29 @@ static void sum(void *state, size_t k)
     const struct aps_slice own = own_slice(run, k);
     struct across *across = &h->sums[k % SUM_TURNS];
     const bool alone = h->groups.groups == 1;
-    float max = 0;
+    struct aps_magnitude magnitude = {0, false};
 
     if (!is_owner(h))
         return;
     await(run, APS_NODE_CONTRIBUTED, ranks, k, 0);
     if (own.length > 0 && run->exact_inside)
-        sum_exact(run, k, own.length, across->sum, &max);
+        sum_exact(run, k, own.length, across->sum, &magnitude);
     else if (own.length > 0)
         aps_accumulate(run->wire, ranks,
                        slot_slice(run, k, 0, aps_node_rank(h->node)),
                        aps_node_slot_stride(h->node), own.length, across->sum,
-                       &max);
+                       &magnitude);
     aps_node_mark(h->node, APS_NODE_SUMMED);
     if (alone) {
         await(run, APS_NODE_COLLECTED, ranks, k, RESULT_TURNS);
         if (own.length > 0)
-            leave_result(run, k, across->sum, own.length, max);
+            leave_result(run, k, across->sum, own.length, magnitude);
         aps_node_mark(h->node, APS_NODE_FINISHED);
         return;
     }
     across->exponent = MPI_REQUEST_NULL;
     if (run->rc == MPI_SUCCESS && own.length > 0)
-        fail(run, aps_exponent_begin(h->groups.peers, run->wire, max,
+        fail(run, aps_exponent_begin(h->groups.peers, run->wire, magnitude.max,
                                      &across->greatest, &across->exponent));
 }
 
@@ -450,7 +451,7 @@ static int group_exponent(const struct run *run)
 
     if (wire->scale != APS_SCALE_APS || run->exact_inside)
         return 0;
-    mine = aps_scale_max_exponent(wire->memory->max_finite(run->in, run->n),
+    mine = aps_scale_max_exponent(wire->memory->magnitude(run->in, run->n).max,
                                   aps_node_size(node));
     return aps_scale_aps(&wire->codec.format,
                          aps_node_max(run->h->node, mine));

@@ -203,7 +203,7 @@ static void sum_alone(const struct run *run, int i)
 }
 
 /* The group's sums of the window, and their greatest finite magnitudes. */
-static int sum_group(const struct run *run, float max[])
+static int sum_group(const struct run *run, struct aps_magnitude max[])
 {
     const int members = run->master->members;
     int rc = MPI_SUCCESS;
@@ -231,16 +231,17 @@ static int sum_group(const struct run *run, float max[])
             aps_accumulate(run->wire, members, slot->values,
                            aps_block_stride(run->wire, n), n, slot->sum, NULL);
         if (rc == MPI_SUCCESS)
-            max[i] = aps_max_finite(slot->sum, n);
+            max[i] = aps_magnitude_of(slot->sum, n);
     }
     return rc;
 }
 
 /* The window's results from the sums of the groups. */
-static int sum_groups(const struct run *run, const float max[])
+static int sum_groups(const struct run *run, const struct aps_magnitude max[])
 {
     struct aps_master *master = run->master;
     struct aps_ring_chunk chunks[APS_RING_WINDOW];
+    float greatest[APS_RING_WINDOW];
     int exponents[APS_RING_WINDOW];
     int rc;
 
@@ -252,8 +253,10 @@ static int sum_groups(const struct run *run, const float max[])
                                    master->slots[i].results);
         return MPI_SUCCESS;
     }
+    for (int i = 0; i < run->count; i++)
+        greatest[i] = max[i].max;
     rc = aps_exponent_agree_all(master->groups.peers, run->wire, run->count,
-                                max, exponents);
+                                greatest, exponents);
     for (int i = 0; i < run->count; i++)
         chunks[i] = (struct aps_ring_chunk){
             .in = master->slots[i].sum,
@@ -271,7 +274,7 @@ static int sum_groups(const struct run *run, const float max[])
 static int lead(const struct run *run)
 {
     struct aps_master *master = run->master;
-    float max[APS_RING_WINDOW];
+    struct aps_magnitude max[APS_RING_WINDOW];
     int rc = sum_group(run, max);
 
     if (rc == MPI_SUCCESS)

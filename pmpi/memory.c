@@ -29,7 +29,7 @@ static void host_copy_in(float *x, const void *host, size_t n)
 }
 
 const struct aps_memory aps_memory_host = {
-    .max_finite = aps_max_finite,
+    .magnitude = aps_magnitude_of,
     .encode = host_encode,
     .decode = host_decode,
     .copy_out = host_copy_out,

@@ -12,8 +12,8 @@
 #include "codec/codec.h"
 
 struct aps_memory {
-    /* Greatest finite |x[i]|. */
-    float (*max_finite)(const float *x, size_t n);
+    /* Greatest finite |x[i]|, and whether all are finite. */
+    struct aps_magnitude (*magnitude)(const float *x, size_t n);
 
     /* See struct aps_codec; x is in this backend's memory. */
     unsigned (*encode)(const struct aps_codec *codec, const float *x, size_t n,

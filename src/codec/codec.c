@@ -42,3 +42,12 @@ float aps_max_finite(const float *x, size_t n)
 {
     return aps_float_from_bits(chosen_variant()->max_finite(x, n));
 }
+
+struct aps_magnitude aps_magnitude_of(const float *x, size_t n)
+{
+    const uint32_t greatest = chosen_variant()->greatest(x, n);
+
+    if (greatest < APS_FLOAT_INF)
+        return (struct aps_magnitude){aps_float_from_bits(greatest), true};
+    return (struct aps_magnitude){aps_max_finite(x, n), false};
+}

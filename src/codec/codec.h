@@ -28,6 +28,9 @@
 struct aps_scaling {
     int exponent; /* -400 ... 400 */
     float factor; /* in [1, 2); 1 for every scale but `fixed` */
+    bool bounded; /* the caller knows that all x are finite, and none is beyond
+                     the largest finite value once it is scaled: a hint for
+                     encode, which gives the same bytes sooner */
 };
 
 /*
@@ -97,5 +100,12 @@ size_t aps_codec_bytes(const struct aps_codec *codec, size_t n);
  * exponent search. NaN and INF are passed over. Exact, subnormals included.
  */
 float aps_max_finite(const float *x, size_t n);
+
+/* The same, and whether all of x[n] is finite. Faster where it is. */
+struct aps_magnitude {
+    float max;
+    bool finite;
+};
+struct aps_magnitude aps_magnitude_of(const float *x, size_t n);
 
 #endif

@@ -23,6 +23,7 @@
 #include "codec/scaling.h"
 #if defined(__x86_64__)
 #include "codec/pack_vbmi.h"
+#include "codec/table_vbmi.h"
 #endif
 
 #define CHUNK ((size_t)APS_PACK_CHUNK)
@@ -115,24 +116,35 @@ APS_INLINE void narrow_chunk(const struct aps_codes *codes, size_t n, int size,
         aps_kernel_store(wire, i, size, codes->code[i]);
 }
 
+/* Codes of `size` bytes; true if they ask for the marker. */
+APS_INLINE bool encode_array(const struct aps_kernel *kernel,
+                             const aps_any_float *x, size_t n, float scale,
+                             bool bounded, void *codes, int size)
+{
+    if (!bounded)
+        return aps_kernel_encode_array(kernel, x, n, scale, codes, size);
+    aps_kernel_encode_array_bounded(kernel, x, n, scale, codes, size);
+    return false;
+}
+
 /* Encode a chunk to nearest, by one float multiplication. */
 APS_INLINE bool encode_chunk(const struct aps_kernel *kernel,
                              const aps_any_float *x, size_t n, float scale,
-                             unsigned width, bool vbmi, size_t room,
-                             uint8_t *wire)
+                             bool bounded, unsigned width, bool vbmi,
+                             size_t room, uint8_t *wire)
 {
     struct aps_codes codes;
     bool marker;
 
     switch (array_size(width)) {
     case 1:
-        return aps_kernel_encode_array(kernel, x, n, scale, wire, 1);
+        return encode_array(kernel, x, n, scale, bounded, wire, 1);
     case 2:
-        return aps_kernel_encode_array(kernel, x, n, scale, wire, 2);
+        return encode_array(kernel, x, n, scale, bounded, wire, 2);
     case 4:
-        return aps_kernel_encode_array(kernel, x, n, scale, wire, 4);
+        return encode_array(kernel, x, n, scale, bounded, wire, 4);
     default:
-        marker = aps_kernel_encode_array(kernel, x, n, scale, codes.code, 4);
+        marker = encode_array(kernel, x, n, scale, bounded, codes.code, 4);
         pack_chunk(&codes, n, width, vbmi, room, wire);
         return marker;
     }
@@ -160,15 +172,16 @@ APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
         float scaled[CHUNK];
 
         if (direct) {
-            marker |= encode_chunk(&kernel, in + i, count, scale, width, vbmi,
-                                   bytes - at, out + at);
+            marker |=
+                encode_chunk(&kernel, in + i, count, scale, scaling.bounded,
+                             width, vbmi, bytes - at, out + at);
         } else {
             /* what overflows here is no INF of the caller's */
             marker |= aps_kernel_needs_marker(&kernel, in + i, count);
             aps_scaling_multiply(&codec->format, in + i, count, scaling,
                                  scaled);
-            encode_chunk(&kernel, scaled, count, 1, width, vbmi, bytes - at,
-                         out + at);
+            encode_chunk(&kernel, scaled, count, 1, false, width, vbmi,
+                         bytes - at, out + at);
         }
     }
     return marker ? APS_BLOCK_NAN : 0;
@@ -239,6 +252,12 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
 
     if (flags & APS_BLOCK_NAN)
         aps_kernel_mark(&kernel);
+#if defined(__x86_64__)
+    if (vbmi && width <= APS_TABLE_WIDTH && direct) {
+        aps_table_decode(&kernel, width, in, n, scale, add, out);
+        return;
+    }
+#endif
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t count = min_size(n - i, CHUNK);
         size_t at = i / 8 * width;
@@ -346,6 +365,10 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
     {                                                                          \
         return aps_kernel_max_finite((const void *)x, n);                      \
     }                                                                          \
+    target static uint32_t greatest_##name(const float *x, size_t n)           \
+    {                                                                          \
+        return aps_kernel_greatest((const void *)x, n);                        \
+    }                                                                          \
     static const struct aps_float_variant variant_##name = {                   \
         .cpu = #name,                                                          \
         .encode = encode_##name,                                               \
@@ -354,6 +377,7 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
         .decode_add = decode_add_##name,                                       \
         .round = round_##name,                                                 \
         .max_finite = max_finite_##name,                                       \
+        .greatest = greatest_##name,                                           \
     };
 
 VARIANT(plain, , false)

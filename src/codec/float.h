@@ -30,7 +30,10 @@ struct aps_float_variant {
                        float *sum);
     void (*round)(const struct aps_codec *codec, size_t n,
                   struct aps_scaling scaling, float *sum);
-    uint32_t (*max_finite)(const float *x, size_t n); /* bit pattern */
+    /* Bit patterns: of the greatest finite magnitude, and of the greatest, NaN
+     * above INF. */
+    uint32_t (*max_finite)(const float *x, size_t n);
+    uint32_t (*greatest)(const float *x, size_t n);
 };
 
 /* The variant of that name; NULL if this build or this CPU has none. */

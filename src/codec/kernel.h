@@ -94,7 +94,22 @@ APS_INLINE void aps_kernel_mark(struct aps_kernel *k)
     k->special = APS_FLOAT_NAN;
 }
 
-/* Code of a scaled value. */
+/* Code of a scaled value that is finite and not beyond the largest finite one. */
+APS_INLINE uint32_t aps_kernel_encode_bounded(const struct aps_kernel *k,
+                                              float y)
+{
+    uint32_t bits = aps_float_bits(y);
+    uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
+    uint32_t sign = (bits & APS_FLOAT_SIGN) >> k->sign_shift;
+    uint32_t below = aps_float_bits(aps_float_from_bits(magnitude) + k->magic) -
+                     aps_float_bits(k->magic);
+    uint32_t tie = magnitude >> k->shift & k->odd;
+    uint32_t normal = (magnitude + k->carry + tie) >> k->shift;
+
+    return aps_kernel_less(magnitude, k->min_normal, below, normal) | sign;
+}
+
+/* Code of any scaled value. */
 APS_INLINE uint32_t aps_kernel_encode(const struct aps_kernel *k, float y)
 {
     uint32_t bits = aps_float_bits(y);
@@ -145,18 +160,36 @@ APS_INLINE void aps_kernel_store(void *codes, size_t i, int size, uint32_t code)
         ((aps_any_u32 *)codes)[i] = code;
 }
 
-/* Is there a value in x[n] that asks for the marker? */
-APS_INLINE bool aps_kernel_needs_marker(const struct aps_kernel *k,
-                                        const aps_any_float *x, size_t n)
+/* Bit pattern of the greatest magnitude of x[n]: it is monotone, NaN on top. */
+APS_INLINE uint32_t aps_kernel_greatest(const aps_any_float *x, size_t n)
 {
-    int32_t greatest = 0; /* |x|: its bit pattern is monotone, NaN on top */
+    int32_t greatest = 0;
 
     for (size_t i = 0; i < n; i++) {
         int32_t magnitude = (int32_t)(aps_float_bits(x[i]) & ~APS_FLOAT_SIGN);
 
         greatest = magnitude > greatest ? magnitude : greatest;
     }
-    return (uint32_t)greatest > k->marked;
+    return (uint32_t)greatest;
+}
+
+/* Is there a value in x[n] that asks for the marker? */
+APS_INLINE bool aps_kernel_needs_marker(const struct aps_kernel *k,
+                                        const aps_any_float *x, size_t n)
+{
+    return aps_kernel_greatest(x, n) > k->marked;
+}
+
+/* codes[n] of x[n] * scale, all of it bounded. */
+APS_INLINE void aps_kernel_encode_array_bounded(
+    const struct aps_kernel *kernel, const aps_any_float *restrict x, size_t n,
+    float scale, void *restrict codes, int size)
+{
+    const struct aps_kernel k = *kernel;
+
+    for (size_t i = 0; i < n; i++)
+        aps_kernel_store(codes, i, size,
+                         aps_kernel_encode_bounded(&k, x[i] * scale));
 }
 
 /* codes[n] of x[n] * scale; aps_kernel_needs_marker of x[n]. */

@@ -87,7 +87,7 @@ static const char *check(const struct aps_codec *codec, size_t n, size_t offset,
 {
     static struct array x_array, wire_array, y_array, expected_array;
     const struct aps_format *f = &codec->format;
-    const struct aps_scaling scaling = {exponent, 1};
+    const struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
     const size_t bytes = aps_codec_bytes(codec, n);
     float *x = array_at(&x_array, offset);
     uint8_t *wire = array_at(&wire_array, offset ? 64 - offset : 0);
@@ -171,6 +171,41 @@ static const char *check(const struct aps_codec *codec, size_t n, size_t offset,
     return NULL;
 }
 
+/* Encode n values that are promised to be finite in the format. */
+static const char *check_bounded(const struct aps_codec *codec, size_t n,
+                                 size_t offset, int exponent)
+{
+    static struct array x_array, wire_array, expected_array;
+    const struct aps_format *f = &codec->format;
+    const struct aps_scaling scaling = {
+        .exponent = exponent, .factor = 1, .bounded = true};
+    const double limit = (double)aps_decode(f, aps_cast_limit(f) - 1);
+    const size_t bytes = aps_codec_bytes(codec, n);
+    float *x = array_at(&x_array, offset);
+    uint8_t *wire = array_at(&wire_array, offset);
+    uint8_t *expected = expected_array.bytes;
+
+    memset(expected, 0, bytes);
+    for (size_t i = 0; i < n; i++) {
+        float value = random_value(f, exponent);
+
+        /* The greatest magnitude itself, where it is a float. */
+        if (!(fabs(ldexp((double)value, exponent)) <= limit))
+            value = (float)ldexp(copysign(limit, (double)value), -exponent);
+        if (!(fabs(ldexp((double)value, exponent)) <= limit))
+            value = 0;
+        memcpy((char *)x + i * sizeof value, &value, sizeof value);
+        wire_put(expected, i, f->width,
+                 aps_cast_encode(f, load_bits(x, i), exponent));
+    }
+    if (codec->encode(codec, x, n, scaling, NULL, wire) != 0)
+        return "flags of bounded values";
+    if (memcmp(wire, expected, bytes) != 0 ||
+        !array_intact(&wire_array, offset, bytes))
+        return "encode of bounded values";
+    return NULL;
+}
+
 /* The code of x * 2^exponent, and what it does to the statistics. */
 static uint32_t code_of(const struct aps_format *f, uint32_t x, int exponent,
                         const struct aps_cast_options *options, uint64_t i,
@@ -213,7 +248,7 @@ static const char *check_roundings(const struct aps_codec *codec, size_t n,
                                         "cpd"};
     static struct array x_array, wire_array, expected_array;
     const struct aps_format *f = &codec->format;
-    const struct aps_scaling scaling = {exponent, 1};
+    const struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
     const size_t bytes = aps_codec_bytes(codec, n);
     float *x = array_at(&x_array, offset);
     uint8_t *wire = array_at(&wire_array, offset);
@@ -272,6 +307,8 @@ static void test_format(const struct aps_codec *codec)
 
             if (!failed)
                 failed = check_roundings(codec, sizes[s], offset, exponent);
+            if (!failed)
+                failed = check_bounded(codec, sizes[s], offset, exponent);
             if (failed) {
                 ok(false, "%s %s: %s of %zu values, %zu bytes off, 2^%d", name,
                    codec->cpu, failed, sizes[s], offset, exponent);
@@ -286,14 +323,14 @@ static void test_format(const struct aps_codec *codec)
 static void test_max_finite(const struct aps_float_variant *variant)
 {
     static struct array array;
-    bool pass = true;
+    bool pass = true, greatest_pass = true;
 
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         for (size_t offset = 0; offset < 8; offset++) {
             /* from mostly zero to any bit pattern */
             uint32_t mask = 0xffffffffu >> (offset * 4);
             float *x = array_at(&array, offset);
-            uint32_t max = 0;
+            uint32_t max = 0, greatest = 0;
 
             for (size_t i = 0; i < sizes[s]; i++) {
                 uint32_t bits = random_bits() & (mask | APS_FLOAT_SIGN);
@@ -304,11 +341,16 @@ static void test_max_finite(const struct aps_float_variant *variant)
                 else if (magnitude < APS_FLOAT_INF && magnitude > max)
                     max = magnitude;
                 memcpy((char *)x + 4 * i, &bits, sizeof bits);
+                if ((bits & ~APS_FLOAT_SIGN) > greatest)
+                    greatest = bits & ~APS_FLOAT_SIGN;
             }
             pass = pass && variant->max_finite(x, sizes[s]) == max;
+            greatest_pass =
+                greatest_pass && variant->greatest(x, sizes[s]) == greatest;
         }
     }
     ok(pass, "max_finite %s: greatest magnitude that is finite", variant->cpu);
+    ok(greatest_pass, "greatest %s: greatest magnitude of all", variant->cpu);
 }
 
 static void test_variants(void)

@@ -93,7 +93,7 @@ static void test_format(const struct aps_codec *codec)
     bool decode_power = true, decode_factor = true;
 
     for (size_t i = 0; i < sizeof exponents / sizeof *exponents; i++) {
-        struct aps_scaling scaling = {exponents[i], 1};
+        struct aps_scaling scaling = {.exponent = exponents[i], .factor = 1};
 
         encode_power = encodes(codec, scaling) && encode_power;
         decode_power = decodes(codec, scaling) && decode_power;
