@@ -17,32 +17,40 @@ top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
 top_builddir=$(cd "${top_builddir:-build}" && pwd)
 MPIEXEC=${MPIEXEC:-mpiexec.mpich}
 PYTHON3=${PYTHON3:-python3}
-export MPIEXEC
+APSMPI_LAB_SWITCH=${APSMPI_LAB_SWITCH:-$top_builddir/scripts/apsmpi-lab-switch}
+export MPIEXEC APSMPI_LAB_SWITCH
 bench=$top_builddir/tests/bench/allreduce
 library=$top_builddir/.libs/libapsmpi.so
 report=$top_srcdir/scripts/apsmpi-report
 lab=$top_srcdir/scripts/apsmpi-lab
 delay=100us
 
+result=0
+
 # run NAME TITLE LAUNCHER OPTION...: one job, its tables and picture; LAUNCHER is
-# words, in front of mpiexec's arguments
+# words, in front of mpiexec's arguments. Where it fails the next ones still run.
 run()
 {
     name=$bench-$1
     title=$2
     launcher=$3
     shift 3
+    rm -f "$name.csv" "$name.png"
     "$bench" policy "$@" >"$name.yaml"
     "$top_builddir/apsmpi" check "$name.yaml" >/dev/null
     printf '\n=== %s\n' "$title"
     # shellcheck disable=SC2086
     APSMPI_POLICY=$name.yaml APSMPI_SUMMARY=off \
-        timeout -k 5 1200 $launcher -genv LD_PRELOAD "$library" \
-        "$bench" "$@" --csv "$name.csv"
+        timeout -k 5 900 $launcher -genv LD_PRELOAD "$library" \
+        "$bench" "$@" --csv "$name.csv" || {
+        echo "allreduce.sh: $title: status $?" >&2
+        result=1
+    }
     printf '\n--- %s\n' "$title"
     "$PYTHON3" "$report" --bench "$name.csv" --bench-title "$title" \
         --plot "$name.png" ||
-        "$PYTHON3" "$report" --bench "$name.csv" --bench-title "$title"
+        "$PYTHON3" "$report" --bench "$name.csv" --bench-title "$title" ||
+        result=1
 }
 
 # on_hosts HOSTS RANKS GBIT OPTION...: of each host, of each link
@@ -74,7 +82,7 @@ lab)
         echo "allreduce.sh: skipped: there can be no lab here"
         exit 0
     fi
-    # Not every kernel has netem.
+    # Without netem in the kernel and without the lab's own switch.
     "$lab" --hosts 2 --delay "$delay" -- true || delay=
     set -- --sizes 64Ki,1Mi,4Mi,25.6Mi --no-tensors "$@"
     on_hosts 2 1 1 "$@"
@@ -87,3 +95,4 @@ lab)
     exit 2
     ;;
 esac
+exit $result

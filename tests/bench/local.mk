@@ -36,6 +36,6 @@ bench: tests/bench/codec tests/bench/gemm
 bench-allreduce: tests/bench/allreduce libapsmpi.la apsmpi
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/allreduce.sh node $(BENCH_FLAGS)
-bench-lab: tests/bench/allreduce libapsmpi.la apsmpi
+bench-lab: tests/bench/allreduce libapsmpi.la apsmpi $(pkglibexec_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/allreduce.sh lab $(BENCH_FLAGS)
