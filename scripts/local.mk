@@ -12,9 +12,16 @@ scripts/apsmpi-run: $(top_srcdir)/scripts/apsmpi-run.in Makefile
 	    $(top_srcdir)/scripts/apsmpi-run.in >$@.tmp && \
 	chmod +x $@.tmp && mv $@.tmp $@
 
-# The switch of apsmpi-lab where the kernel has no netem.
-pkglibexec_PROGRAMS = scripts/apsmpi-lab-switch
+# What apsmpi-lab needs by its side: a switch for kernels without netem, and a
+# library for its ranks.
+labdir = $(pkglibexecdir)
+lab_PROGRAMS = scripts/apsmpi-lab-switch
 scripts_apsmpi_lab_switch_SOURCES = scripts/lab-switch.c
+lab_LTLIBRARIES = scripts/apsmpi-lab-finalize.la
+scripts_apsmpi_lab_finalize_la_SOURCES = scripts/lab-finalize.c
+scripts_apsmpi_lab_finalize_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+scripts_apsmpi_lab_finalize_la_LDFLAGS = -module -avoid-version -shared \
+	-no-undefined
 
 # The paper's claims on the mean of five seeds: about ten minutes on two cores.
 .PHONY: check-paper

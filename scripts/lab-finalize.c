@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * apsmpi-lab preloads this into its ranks, so that they end. At the end of a
+ * job MPICH closes its UCX endpoints, which takes an answer from the other
+ * side, and then waits in a barrier of the process manager. Nobody answers
+ * there: UCX up to 1.13 over TCP has a rank wait forever that got its
+ * neighbour's farewell before it sent its own (openucx/ucx issue 2254).
+ *
+ * From the first ucp_disconnect_nb() on, reading what the process manager says
+ * lets UCX make progress. Nothing else changes; without MPICH and UCX nothing
+ * does. Neither one's headers are needed: pointers are handed through.
+ */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define WORKERS_MAX 64
+#define NAP_NS 50000
+
+/* Called by MPICH. The names stay as they are: they stand in for UCX's own. */
+int ucp_worker_create(void *context, const void *params, void **worker);
+void *ucp_disconnect_nb(void *ep);
+void ucp_worker_destroy(void *worker);
+
+/* All calls come from inside MPI_Init or MPI_Finalize, one at a time. */
+static void *workers[WORKERS_MAX];
+static int worker_count;
+static int manager = -1; /* the process manager's descriptor, while it ends */
+
+/* The function that this one stands in front of. */
+static void next_function(const char *name, void *function)
+{
+    void *address = dlsym(RTLD_NEXT, name);
+
+    if (address == NULL)
+        abort();
+    memcpy(function, &address, sizeof address);
+}
+
+int ucp_worker_create(void *context, const void *params, void **worker)
+{
+    int (*next)(void *, const void *, void **);
+    int status;
+
+    next_function("ucp_worker_create", &next);
+    status = next(context, params, worker);
+    if (status == 0 && worker_count < WORKERS_MAX)
+        workers[worker_count++] = *worker;
+    return status;
+}
+
+void *ucp_disconnect_nb(void *ep)
+{
+    const char *descriptor = getenv("PMI_FD");
+    void *(*next)(void *);
+
+    next_function("ucp_disconnect_nb", &next);
+    if (descriptor != NULL)
+        manager = atoi(descriptor);
+    return next(ep);
+}
+
+void ucp_worker_destroy(void *worker)
+{
+    void (*next)(void *);
+
+    next_function("ucp_worker_destroy", &next);
+    for (int i = 0; i < worker_count; i++)
+        if (workers[i] == worker)
+            workers[i--] = workers[--worker_count];
+    next(worker);
+}
+
+/* Until the process manager says something. */
+static void answer_neighbours(void)
+{
+    const struct timespec nap = {0, NAP_NS};
+    struct pollfd said = {manager, POLLIN, 0};
+    unsigned (*progress)(void *);
+
+    next_function("ucp_worker_progress", &progress);
+    while (poll(&said, 1, 0) == 0) {
+        for (int i = 0; i < worker_count; i++)
+            progress(workers[i]);
+        nanosleep(&nap, NULL);
+    }
+}
+
+ssize_t read(int descriptor, void *buffer, size_t size)
+{
+    static ssize_t (*next)(int, void *, size_t);
+
+    if (next == NULL)
+        next_function("read", &next);
+    if (descriptor == manager && worker_count > 0)
+        answer_neighbours();
+    return next(descriptor, buffer, size);
+}
