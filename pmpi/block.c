@@ -42,7 +42,12 @@ size_t aps_block_stride(const struct aps_wire *wire, size_t n)
 
 size_t aps_block_stride_widest(size_t n)
 {
-    return aligned(APS_BLOCK_HEADER + n * sizeof(float));
+    return aps_block_stride_bytes(n * sizeof(float));
+}
+
+size_t aps_block_stride_bytes(size_t bytes)
+{
+    return aligned(APS_BLOCK_HEADER + bytes);
 }
 
 void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,

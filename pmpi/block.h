@@ -47,10 +47,11 @@ void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
 /* Bytes of a block of n values, header included; an empty block has none. */
 size_t aps_block_bytes(const struct aps_wire *wire, size_t n);
 
-/* From one block of up to n values to the next, in scratch: of this wire, and of
- * the widest there is. */
+/* From one block of up to n values to the next, in scratch: of this wire, of the
+ * widest there is, and of so many bytes of values whatever their width. */
 size_t aps_block_stride(const struct aps_wire *wire, size_t n);
 size_t aps_block_stride_widest(size_t n);
+size_t aps_block_stride_bytes(size_t bytes); /* of packed values */
 
 /*
  * Encode x[n] (in memory `memory`) into `block`, which has room for

@@ -8,8 +8,11 @@
 
 #include "agree.h"
 
-/* Of every candidate; the first touches fresh memory and connections. */
+/* Of every candidate; the first touches fresh memory and connections. Short
+ * calls vary more, and cost less. */
 #define TRIALS 4
+#define TRIALS_SHORT 16
+#define SHORT 16 /* size class: below 64 Ki elements */
 
 /* Rounding has to be worth it: native wins unless it takes this much longer. */
 #define GAIN_PERCENT 10
@@ -142,7 +145,8 @@ bool aps_choice_end(struct aps_choice_class *class, struct aps_team *team,
     *rc = MPI_SUCCESS;
     if (taken < class->best[place])
         class->best[place] = taken;
-    if (class->trials < TRIALS * class->candidates)
+    if (class->trials <
+        (class->size < SHORT ? TRIALS_SHORT : TRIALS) * class->candidates)
         return false;
     *rc = aps_agree_max(aps_team_comm(team), class->candidates, class->best);
     settle(class);

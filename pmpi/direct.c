@@ -11,9 +11,6 @@
 
 enum { TAG_CONTRIBUTION = 1, TAG_RESULT = 2 };
 
-/* Elements of a slice: shorter messages cost more than their bytes. */
-#define PIECE_LEAST ((size_t)4 * 1024)
-
 /* Scratch of one chunk. */
 struct slot {
     unsigned char *outgoing; /* [size]: our contribution to each slice */
@@ -26,35 +23,24 @@ struct aps_direct {
     MPI_Comm comm;
     int rank;
     int size;
-    size_t chunk;
     float *sum; /* our slice */
     struct slot slots[APS_DIRECT_SLOTS];
     /* [size] a slot: every slice's sum, for `direct` alone. */
     unsigned char *results[APS_DIRECT_SLOTS];
 };
 
-size_t aps_direct_chunk(int ranks)
-{
-    const size_t least = (size_t)ranks * PIECE_LEAST;
-    const size_t chunk = aps_pipeline_chunk(1);
-
-    return chunk > least ? chunk : least;
-}
-
-struct aps_direct *aps_direct_create(MPI_Comm comm, size_t chunk)
+struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
+                                     size_t bytes)
 {
     struct aps_direct *direct = calloc(1, sizeof *direct);
-    size_t longest, bytes;
 
     if (!direct)
         return NULL;
     direct->comm = comm;
-    direct->chunk = chunk;
     PMPI_Comm_rank(comm, &direct->rank);
     PMPI_Comm_size(comm, &direct->size);
-    longest = aps_slice_longest(chunk, direct->size);
-    bytes = aps_block_stride_widest(longest) * (size_t)direct->size;
-    direct->sum = malloc(longest * sizeof *direct->sum);
+    bytes *= (size_t)direct->size;
+    direct->sum = malloc(elements * sizeof *direct->sum);
     if (!direct->sum)
         goto destroy;
     for (int i = 0; i < APS_DIRECT_SLOTS; i++) {
@@ -188,6 +174,7 @@ struct run {
     const float *in;
     float *out;
     size_t n;
+    size_t chunk; /* elements */
     int exponent;
     struct aps_cost *cost;
     int rc; /* the first error: nothing is done after it */
@@ -196,9 +183,9 @@ struct run {
 static struct aps_direct_chunk chunk_of(const struct run *run, size_t k)
 {
     const struct aps_direct *direct = run->direct;
-    const size_t begin = k * direct->chunk;
+    const size_t begin = k * run->chunk;
     const size_t rest = run->n - begin;
-    const size_t n = rest < direct->chunk ? rest : direct->chunk;
+    const size_t n = rest < run->chunk ? rest : run->chunk;
 
     return (struct aps_direct_chunk){
         .in = run->in + begin,
@@ -233,7 +220,7 @@ static void finish(void *state, size_t k)
 {
     struct run *run = state;
     const struct aps_direct_chunk chunk = chunk_of(run, k);
-    float *out = run->out + k * run->direct->chunk;
+    float *out = run->out + k * run->chunk;
 
     if (run->rc == MPI_SUCCESS)
         run->rc = aps_direct_finish(run->direct, k);
@@ -246,19 +233,24 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
                    const float *in, float *out, size_t n,
                    struct aps_cost *cost)
 {
-    static const aps_stage_fn stages[APS_DIRECT_STAGES] = {offer, turn, finish};
+    static const struct aps_stage stages[] = {
+        {offer, 0},
+        {turn, APS_PIPELINE_WIRE_LAG},
+        {finish, APS_PIPELINE_WIRE_LAG},
+    };
     struct run run = {
         .direct = direct,
         .wire = wire,
         .in = in,
         .out = out,
         .n = n,
+        .chunk = (size_t)direct->size *
+                 aps_pipeline_share(wire->codec.format.width, direct->size),
         .cost = cost,
     };
 
     run.rc = aps_exponent_agree(direct->comm, wire, in, n, &run.exponent);
-    aps_pipeline_run((n + direct->chunk - 1) / direct->chunk,
-                     APS_DIRECT_STAGES, stages, &run);
+    aps_pipeline_run((n + run.chunk - 1) / run.chunk, 3, stages, &run);
     if (run.rc != MPI_SUCCESS)
         aps_direct_cancel(direct);
     return run.rc;

@@ -17,20 +17,18 @@
 #include "block.h"
 #include "pipeline.h"
 
-#define APS_DIRECT_STAGES 3
-#define APS_DIRECT_SLOTS APS_PIPELINE_SLOTS(APS_DIRECT_STAGES)
+/* An offer comes two messages before its chunk is finished. */
+#define APS_DIRECT_SLOTS (2 * APS_PIPELINE_WIRE_LAG + 1)
 
 struct aps_direct; /* opaque: a communicator and scratch */
 
-/* Elements of a chunk for so many ranks: the pieces that travel stay as long as
- * a message is worth. */
-size_t aps_direct_chunk(int ranks);
-
 /*
- * For chunks of up to `chunk` elements over `comm`, an internal communicator
- * that is not owned. Local; NULL when out of memory.
+ * For slices of up to `elements` elements and blocks of up to `bytes` bytes over
+ * `comm`, an internal communicator that is not owned. Local; NULL when out of
+ * memory.
  */
-struct aps_direct *aps_direct_create(MPI_Comm comm, size_t chunk);
+struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
+                                     size_t bytes);
 void aps_direct_destroy(struct aps_direct *direct); /* NULL: nothing */
 
 /* One chunk under way. */
@@ -59,7 +57,8 @@ int aps_direct_finish(struct aps_direct *direct, size_t k);
 void aps_direct_cancel(struct aps_direct *direct);
 
 /* COLLECTIVE over the communicator. The reduction `direct`: in[n] to out[n],
- * which may be the same. An MPI error code. */
+ * which may be the same. An MPI error code. For an object that was made for
+ * aps_pipeline_share's pieces. */
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
                    const float *in, float *out, size_t n,
                    struct aps_cost *cost);

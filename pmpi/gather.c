@@ -11,8 +11,7 @@
 #include "pipeline.h"
 
 #define TAG_VALUES 1
-#define STAGES 2
-#define SLOTS APS_PIPELINE_SLOTS(STAGES)
+#define SLOTS (APS_PIPELINE_WIRE_LAG + 1)
 
 /* Scratch of one chunk. */
 struct slot {
@@ -24,8 +23,7 @@ struct aps_gather {
     MPI_Comm comm;
     int rank;
     int size;
-    size_t chunk;
-    float *sum;
+    float *sum; /* of a chunk */
     struct slot slots[SLOTS];
 };
 
@@ -38,14 +36,14 @@ struct aps_gather *aps_gather_create(MPI_Comm comm)
     gather->comm = comm;
     PMPI_Comm_rank(comm, &gather->rank);
     PMPI_Comm_size(comm, &gather->size);
-    gather->chunk = aps_pipeline_chunk(gather->size);
-    gather->sum = malloc(gather->chunk * sizeof *gather->sum);
+    gather->sum =
+        malloc(APS_PIPELINE_PIECE_ELEMENTS * sizeof *gather->sum);
     if (!gather->sum)
         goto destroy;
     for (int i = 0; i < SLOTS; i++) {
         struct slot *slot = &gather->slots[i];
 
-        slot->blocks = malloc(aps_block_stride_widest(gather->chunk) *
+        slot->blocks = malloc(aps_block_stride_bytes(APS_PIPELINE_PIECE_BYTES) *
                               (size_t)gather->size);
         if (!slot->blocks ||
             aps_messages_init(&slot->messages, comm, 2 * gather->size) < 0)
@@ -76,6 +74,7 @@ struct run {
     const float *in;
     float *out;
     size_t n;
+    size_t chunk; /* elements */
     int exponent;
     struct aps_cost *cost;
     int rc; /* the first error: nothing is done after it */
@@ -83,9 +82,9 @@ struct run {
 
 static size_t chunk_length(const struct run *run, size_t k)
 {
-    const size_t rest = run->n - k * run->gather->chunk;
+    const size_t rest = run->n - k * run->chunk;
 
-    return rest < run->gather->chunk ? rest : run->gather->chunk;
+    return rest < run->chunk ? rest : run->chunk;
 }
 
 static void send_values(void *state, size_t k)
@@ -110,7 +109,7 @@ static void send_values(void *state, size_t k)
     }
     aps_cost_note(run->cost,
                   aps_block_encode(run->wire, run->wire->memory,
-                                   run->in + k * gather->chunk, n,
+                                   run->in + k * run->chunk, n,
                                    run->exponent, own));
     for (int i = 1; i < size; i++)
         aps_messages_send(&slot->messages, own, bytes,
@@ -135,26 +134,29 @@ static void sum_values(void *state, size_t k)
         return;
     aps_accumulate(run->wire, gather->size, slot->blocks,
                    aps_block_stride(run->wire, n), n, gather->sum, NULL);
-    run->wire->memory->copy_in(run->out + k * gather->chunk, gather->sum, n);
+    run->wire->memory->copy_in(run->out + k * run->chunk, gather->sum, n);
 }
 
 int aps_gather_run(struct aps_gather *gather, const struct aps_wire *wire,
                    const float *in, float *out, size_t n,
                    struct aps_cost *cost)
 {
-    static const aps_stage_fn stages[STAGES] = {send_values, sum_values};
+    static const struct aps_stage stages[] = {
+        {send_values, 0},
+        {sum_values, APS_PIPELINE_WIRE_LAG},
+    };
     struct run run = {
         .gather = gather,
         .wire = wire,
         .in = in,
         .out = out,
         .n = n,
+        .chunk = aps_pipeline_piece(wire->codec.format.width),
         .cost = cost,
     };
 
     run.rc = aps_exponent_agree(gather->comm, wire, in, n, &run.exponent);
-    aps_pipeline_run((n + gather->chunk - 1) / gather->chunk, STAGES, stages,
-                     &run);
+    aps_pipeline_run((n + run.chunk - 1) / run.chunk, 2, stages, &run);
     for (int i = 0; i < SLOTS && run.rc != MPI_SUCCESS; i++)
         aps_messages_cancel(&gather->slots[i].messages);
     return run.rc;

@@ -31,22 +31,22 @@
 #include "wait.h"
 
 /* Elements of a chunk: its slots stay in cache, and 64 ranks of a node fit into
- * the 64 MiB of shared memory that a container gets by default. */
-#define CHUNK ((size_t)64 * 1024)
+ * the 64 MiB of shared memory that a container gets by default. Where a chunk is
+ * cut into many messages, it is longer, so that they are not too short. */
+#define CHUNK_LEAST ((size_t)64 * 1024)
+#define CHUNK_MOST ((size_t)256 * 1024)
+#define MESSAGE_LEAST ((size_t)1024) /* elements */
 
-/* Chunks that lie in slots, in result areas and in sums at a time. */
-#define STAGES_ALONE 3
-#define STAGES_ACROSS 6
+/* Chunks that lie in slots, in sums and in result areas at a time. */
 #define SLOT_TURNS 2
-#define RESULT_TURNS 4
 #define SUM_TURNS 2
+#define RESULT_TURNS (APS_DIRECT_SLOTS + 1)
 
 /* A sum on its way to the owners' peers. */
 struct across {
     float *sum;   /* this rank's slice */
     int greatest; /* of the exponents, while they are agreed on */
     MPI_Request exponent;
-    struct aps_direct_chunk chunk;
 };
 
 struct aps_hierarchical {
@@ -55,16 +55,18 @@ struct aps_hierarchical {
     struct aps_node *node;
     struct aps_direct *across; /* owners, when there are several groups */
     int owners;                /* ranks of a group that own a slice */
+    size_t chunk;              /* elements */
     size_t slice_stride;       /* between the slices of a slot */
     size_t part_stride;        /* between the parts of a result slice */
     struct across sums[SUM_TURNS]; /* of the owner */
+    int exponents[APS_DIRECT_SLOTS]; /* across groups */
     size_t done;               /* chunks of all calls before this one */
 };
 
 /* Allocate what only this rank needs; 0 or -1. */
 static int allocate_local(struct aps_hierarchical *h, bool owner)
 {
-    const size_t slice = aps_slice_longest(CHUNK, h->owners);
+    const size_t slice = aps_slice_longest(h->chunk, h->owners);
 
     for (int i = 0; i < SUM_TURNS && owner; i++) {
         h->sums[i].sum = malloc(slice * sizeof(float));
@@ -72,7 +74,9 @@ static int allocate_local(struct aps_hierarchical *h, bool owner)
             return -1;
     }
     if (owner && h->groups.groups > 1) {
-        h->across = aps_direct_create(h->groups.peers, slice);
+        h->across = aps_direct_create(
+            h->groups.peers, aps_slice_longest(slice, h->groups.groups),
+            h->part_stride);
         if (!h->across)
             return -1;
     }
@@ -93,15 +97,27 @@ static void count_cores(MPI_Comm group, int ranks)
         aps_wait_set_ranks(ranks, CPU_COUNT(&cpus));
 }
 
+static size_t choose_chunk(const struct aps_hierarchical *h)
+{
+    const size_t wanted = (size_t)h->owners * (size_t)h->groups.groups *
+                          MESSAGE_LEAST;
+
+    if (wanted < CHUNK_LEAST)
+        return CHUNK_LEAST;
+    return wanted < CHUNK_MOST ? wanted : CHUNK_MOST;
+}
+
 /* COLLECTIVE over comm. The shared memory, and what each rank needs beside. */
 static int equip(struct aps_hierarchical *h, MPI_Comm comm, char *cause,
                  size_t size)
 {
     const int groups = h->groups.groups;
-    const size_t slice = aps_slice_longest(CHUNK, h->owners);
+    size_t slice;
     bool good;
     int place;
 
+    h->chunk = choose_chunk(h);
+    slice = aps_slice_longest(h->chunk, h->owners);
     h->slice_stride = aps_block_stride_widest(slice);
     h->part_stride = aps_block_stride_widest(aps_slice_longest(slice, groups));
     PMPI_Comm_rank(h->groups.group, &place);
@@ -140,7 +156,9 @@ int aps_hierarchical_create(MPI_Comm comm,
     h->owners = h->groups.smallest;
     PMPI_Comm_size(comm, &ranks);
     if (h->groups.groups == ranks) {
-        h->whole = aps_direct_create(comm, aps_direct_chunk(ranks));
+        h->whole = aps_direct_create(
+            comm, APS_PIPELINE_PIECE_ELEMENTS,
+            aps_block_stride_bytes(APS_PIPELINE_PIECE_BYTES));
         if (!aps_agree_all(comm, h->whole != NULL)) {
             snprintf(cause, size, "%s", h->whole ? "" : "out of memory");
             goto fail;
@@ -190,9 +208,9 @@ struct run {
 
 static size_t chunk_length(const struct run *run, size_t k)
 {
-    const size_t rest = run->n - k * CHUNK;
+    const size_t rest = run->n - k * run->h->chunk;
 
-    return rest < CHUNK ? rest : CHUNK;
+    return rest < run->h->chunk ? rest : run->h->chunk;
 }
 
 /* This rank's slice of chunk k; empty if it owns none. */
@@ -271,7 +289,7 @@ static void contribute(void *state, size_t k)
     const struct aps_hierarchical *h = run->h;
     const struct aps_wire *wire = run->wire;
     const int rank = aps_node_rank(h->node);
-    const float *in = run->in + k * CHUNK;
+    const float *in = run->in + k * h->chunk;
 
     await(run, APS_NODE_SUMMED, h->owners, k, SLOT_TURNS);
     for (int owner = 0; owner < h->owners; owner++) {
@@ -366,27 +384,35 @@ static void sum(void *state, size_t k)
                                      &across->greatest, &across->exponent));
 }
 
-/* The second stage has its own N and its own exponent. */
+/* Chunk k between the groups. The second stage has its own N and its own
+ * exponent. */
+static struct aps_direct_chunk across_chunk(const struct run *run, size_t k)
+{
+    const struct aps_hierarchical *h = run->h;
+
+    return (struct aps_direct_chunk){
+        .in = h->sums[k % SUM_TURNS].sum,
+        .memory = &aps_memory_host,
+        .n = own_slice(run, k).length,
+        .exponent = h->exponents[k % APS_DIRECT_SLOTS],
+        .blocks = result_slice(run, k, aps_node_rank(h->node)),
+        .stride = h->part_stride,
+    };
+}
+
 static void offer(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_hierarchical *h = run->h;
     struct across *across = &h->sums[k % SUM_TURNS];
-    const struct aps_slice own = own_slice(run, k);
-    struct aps_direct_chunk chunk = {
-        .in = across->sum,
-        .memory = &aps_memory_host,
-        .n = own.length,
-        .blocks = result_slice(run, k, aps_node_rank(h->node)),
-        .stride = h->part_stride,
-    };
+    struct aps_direct_chunk chunk;
 
-    if (own.length == 0)
+    if (own_slice(run, k).length == 0)
         return;
     await(run, APS_NODE_COLLECTED, aps_node_size(h->node), k, RESULT_TURNS);
     fail(run, aps_exponent_end(run->wire, &across->greatest, &across->exponent,
-                               &chunk.exponent));
-    across->chunk = chunk;
+                               &h->exponents[k % APS_DIRECT_SLOTS]));
+    chunk = across_chunk(run, k);
     if (run->rc == MPI_SUCCESS)
         fail(run, aps_direct_offer(h->across, run->wire, k, &chunk,
                                    &run->across));
@@ -396,11 +422,12 @@ static void turn(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_hierarchical *h = run->h;
-    const struct aps_slice own = own_slice(run, k);
+    struct aps_direct_chunk chunk;
 
-    if (own.length > 0 && run->rc == MPI_SUCCESS)
-        fail(run, aps_direct_turn(h->across, run->wire, k,
-                                  &h->sums[k % SUM_TURNS].chunk, &run->across));
+    if (own_slice(run, k).length == 0 || run->rc != MPI_SUCCESS)
+        return;
+    chunk = across_chunk(run, k);
+    fail(run, aps_direct_turn(h->across, run->wire, k, &chunk, &run->across));
 }
 
 static void finish(void *state, size_t k)
@@ -423,7 +450,7 @@ static void collect(void *state, size_t k)
     struct run *run = state;
     const struct aps_hierarchical *h = run->h;
     const struct aps_wire *wire = run->wire;
-    float *out = run->out + k * CHUNK;
+    float *out = run->out + k * h->chunk;
 
     await(run, APS_NODE_FINISHED, h->owners, k, 0);
     if (run->rc == MPI_SUCCESS && aps_node_failed(h->node))
@@ -471,10 +498,17 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
                          const float *in, float *out, size_t n,
                          struct aps_cost *cost)
 {
-    static const aps_stage_fn alone[STAGES_ALONE] = {contribute, sum, collect};
-    static const aps_stage_fn across[STAGES_ACROSS] = {
-        contribute, sum, offer, turn, finish, collect};
-    const size_t chunks = (n + CHUNK - 1) / CHUNK;
+    static const struct aps_stage alone[] = {
+        {contribute, 0}, {sum, 1}, {collect, 1}};
+    static const struct aps_stage across[] = {
+        {contribute, 0},
+        {sum, 1},
+        {offer, 1},
+        {turn, APS_PIPELINE_WIRE_LAG},
+        {finish, APS_PIPELINE_WIRE_LAG},
+        {collect, 1},
+    };
+    size_t chunks;
     struct run run = {
         .h = h,
         .wire = wire,
@@ -487,11 +521,12 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
 
     if (h->whole)
         return aps_direct_run(h->whole, wire, in, out, n, cost);
+    chunks = (n + h->chunk - 1) / h->chunk;
     run.exponent = group_exponent(&run);
     if (h->groups.groups == 1)
-        aps_pipeline_run(chunks, STAGES_ALONE, alone, &run);
+        aps_pipeline_run(chunks, 3, alone, &run);
     else
-        aps_pipeline_run(chunks, STAGES_ACROSS, across, &run);
+        aps_pipeline_run(chunks, 6, across, &run);
     if (run.rc != MPI_SUCCESS && h->across)
         aps_direct_cancel(h->across);
     h->done += chunks;

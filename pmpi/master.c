@@ -29,28 +29,30 @@ struct aps_master {
     struct aps_ring *ring; /* of the masters, when there are several groups */
     int place;             /* in the group; the master has 0 */
     int members;
-    size_t chunk;
     struct slot slots[APS_RING_WINDOW];
 };
 
 /* Local. 0 or -1. */
 static int allocate(struct aps_master *master)
 {
-    const size_t chunk = master->chunk;
     const int groups = master->groups.groups;
     const bool leads = master->place == 0;
     const size_t blocks = leads ? (size_t)master->members : 1;
+    const size_t piece = aps_block_stride_bytes(APS_PIPELINE_PIECE_BYTES);
+    /* A chunk's results: each of the blocks has a header and ends in a gap. */
+    const size_t results = piece + (size_t)groups * aps_block_stride_bytes(64);
+
+    size_t longest;
 
     for (int i = 0; i < APS_RING_WINDOW; i++) {
         struct slot *slot = &master->slots[i];
 
-        slot->values = malloc(aps_block_stride_widest(chunk) * blocks);
-        slot->sum = malloc(leads ? chunk * sizeof *slot->sum : 1);
+        slot->values = malloc(piece * blocks);
+        slot->sum = malloc(
+            leads ? APS_PIPELINE_PIECE_ELEMENTS * sizeof *slot->sum : 1);
         /* Travels with the gaps between its blocks: they should hold no
          * secrets of the program's. */
-        slot->results =
-            calloc((size_t)groups,
-                   aps_block_stride_widest(aps_slice_longest(chunk, groups)));
+        slot->results = calloc(1, results);
         if (!slot->values || !slot->sum || !slot->results ||
             aps_messages_init(&slot->messages, master->groups.group,
                               2 * master->members) < 0)
@@ -58,7 +60,10 @@ static int allocate(struct aps_master *master)
     }
     if (!leads || groups == 1)
         return 0;
-    master->ring = aps_ring_create(master->groups.peers, chunk);
+    /* Partial sums travel as FP32, of whatever width the result is. */
+    longest = aps_slice_longest(APS_PIPELINE_PIECE_ELEMENTS, groups);
+    master->ring = aps_ring_create(master->groups.peers, longest,
+                                   aps_block_stride_widest(longest));
     return master->ring ? 0 : -1;
 }
 
@@ -66,7 +71,6 @@ int aps_master_create(MPI_Comm comm, const struct aps_grouping *grouping,
                       struct aps_master **master, char *cause, size_t size)
 {
     struct aps_master *new = calloc(1, sizeof *new);
-    int largest;
 
     cause[0] = '\0';
     if (!aps_agree_all(comm, new != NULL)) {
@@ -80,12 +84,6 @@ int aps_master_create(MPI_Comm comm, const struct aps_grouping *grouping,
     PMPI_Comm_set_errhandler(new->groups.group, MPI_ERRORS_RETURN);
     PMPI_Comm_rank(new->groups.group, &new->place);
     PMPI_Comm_size(new->groups.group, &new->members);
-    largest = new->members;
-    if (aps_agree_max(comm, 1, &largest) != MPI_SUCCESS) {
-        snprintf(cause, size, "MPI failed while grouping the ranks");
-        goto fail;
-    }
-    new->chunk = aps_pipeline_chunk(largest);
     if (allocate(new) < 0)
         snprintf(cause, size, "out of memory");
     if (!aps_agree_all(comm, cause[0] == '\0'))
@@ -121,15 +119,16 @@ struct run {
     const float *in;
     float *out;
     size_t n;
+    size_t chunk; /* elements */
     int count; /* chunks of the window, which starts at in and out */
     struct aps_cost *cost;
 };
 
 static size_t chunk_length(const struct run *run, int i)
 {
-    const size_t rest = run->n - (size_t)i * run->master->chunk;
+    const size_t rest = run->n - (size_t)i * run->chunk;
 
-    return rest < run->master->chunk ? rest : run->master->chunk;
+    return rest < run->chunk ? rest : run->chunk;
 }
 
 /* From one block of a chunk's result to the next. */
@@ -149,7 +148,7 @@ static void encode_values(const struct run *run, int i)
 {
     aps_cost_note(run->cost,
                   aps_block_encode(run->wire, run->wire->memory,
-                                   run->in + (size_t)i * run->master->chunk,
+                                   run->in + (size_t)i * run->chunk,
                                    chunk_length(run, i), run->exponent,
                                    run->master->slots[i].values));
 }
@@ -159,7 +158,7 @@ static void decode_results(const struct run *run, int i)
     aps_blocks_decode(run->wire, run->wire->memory, run->master->groups.groups,
                       run->master->slots[i].results, result_stride(run, i),
                       chunk_length(run, i),
-                      run->out + (size_t)i * run->master->chunk);
+                      run->out + (size_t)i * run->chunk);
 }
 
 static int follow(const struct run *run)
@@ -194,7 +193,7 @@ static void sum_alone(const struct run *run, int i)
     const size_t n = chunk_length(run, i);
 
     if (run->wire->accumulate == APS_ACCUMULATE_FP32) {
-        memory->copy_out(slot->sum, run->in + (size_t)i * run->master->chunk,
+        memory->copy_out(slot->sum, run->in + (size_t)i * run->chunk,
                          n);
         return;
     }
@@ -299,8 +298,9 @@ static int lead(const struct run *run)
 int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
                    const float *in, float *out, size_t n, struct aps_cost *cost)
 {
-    const size_t chunk = master->chunk;
-    struct run run = {.master = master, .wire = wire, .cost = cost};
+    const size_t chunk = aps_pipeline_piece(wire->codec.format.width);
+    struct run run = {
+        .master = master, .wire = wire, .chunk = chunk, .cost = cost};
     int rc =
         aps_exponent_agree(master->groups.group, wire, in, n, &run.exponent);
 

@@ -3,31 +3,53 @@
 
 #include "pipeline.h"
 
-/* Measured with tests/bench/allreduce.sh: at 1 Gbit/s 64 Ki to 1 Mi elements
- * are equal within the noise; below, messages cost more than their bytes; above,
- * filling and draining the pipeline shows in layers of 4 Mi. */
-#define CHUNK ((size_t)256 * 1024)
-#define CHUNK_LEAST ((size_t)4 * 1024)
-#define UNIT 64 /* chunks meet at whole bytes of any width */
+/*
+ * How the sizes were found: tests/bench/allreduce.sh lab, two hosts at 1 Gbit/s,
+ * MPICH over UCX over TCP. Messages of 16 and of 32 KiB carry 0.94-0.95 of the
+ * wire's rate in all formats, of 64 KiB 0.74-0.95, of 128 KiB and more 0.55-0.75:
+ * UCX asks the receiver before it sends those, and a round trip each is lost.
+ * Inside a node (tests/bench/allreduce.sh node) chunks of 32 Ki to 128 Ki
+ * elements are equal within the noise.
+ */
+#define CHUNK_BYTES ((size_t)1024 * 1024)
+#define PIECE_LEAST ((size_t)1024)
+#define UNIT 64 /* pieces meet at whole bytes of any width */
 
-void aps_pipeline_run(size_t chunks, size_t stages, const aps_stage_fn stage[],
-                      void *state)
+void aps_pipeline_run(size_t chunks, size_t stages,
+                      const struct aps_stage stage[], void *state)
 {
-    const size_t rounds = chunks + (stages - 1) * APS_PIPELINE_LAG;
+    size_t rounds = chunks;
 
+    for (size_t s = 0; s < stages; s++)
+        rounds += stage[s].lag;
     for (size_t round = 0; chunks > 0 && round < rounds; round++) {
-        for (size_t s = 0; s < stages; s++) {
-            const size_t behind = s * APS_PIPELINE_LAG;
+        size_t behind = 0;
 
+        for (size_t s = 0; s < stages; s++) {
+            behind += stage[s].lag;
             if (round >= behind && round - behind < chunks)
-                stage[s](state, round - behind);
+                stage[s].run(state, round - behind);
         }
     }
 }
 
-size_t aps_pipeline_chunk(int ranks)
+static size_t elements_of(size_t bytes, int width)
 {
-    const size_t part = CHUNK / (size_t)ranks / UNIT * UNIT;
+    return bytes * 8 / (size_t)width / UNIT * UNIT;
+}
 
-    return part > CHUNK_LEAST ? part : CHUNK_LEAST;
+size_t aps_pipeline_piece(int width)
+{
+    return elements_of(APS_PIPELINE_PIECE_BYTES, width);
+}
+
+size_t aps_pipeline_share(int width, int ranks)
+{
+    size_t bytes = CHUNK_BYTES / (size_t)ranks;
+
+    if (bytes < PIECE_LEAST)
+        bytes = PIECE_LEAST;
+    if (bytes > APS_PIPELINE_PIECE_BYTES)
+        bytes = APS_PIPELINE_PIECE_BYTES;
+    return elements_of(bytes, width);
 }

@@ -3,34 +3,39 @@
  * Software pipeline over the chunks of a buffer: while one chunk is on the wire,
  * the next is encoded and the one before is decoded.
  *
- * Stage s of chunk k runs in round k + s * APS_PIPELINE_LAG, and in a round the
- * earliest stage runs first, so that new bytes are on their way before the round
- * waits for old ones. Whatever stage s of chunk k waits for, other ranks have
- * done in an earlier round, as long as it comes from stage s - 1 of the same
- * chunk or from any stage of chunk k - aps_pipeline_slots(stages): no deadlock.
+ * In round r, stage s runs on the chunk that is r minus the lags of the stages
+ * up to s, the earliest stage first, so that new bytes are on their way before
+ * the round waits for old ones. What a stage waits for, other ranks have done in
+ * an earlier round, as long as it comes from an earlier stage of the same chunk,
+ * or from any stage of a chunk that lies all lags and one more behind: no
+ * deadlock.
  */
 #ifndef APS_PMPI_PIPELINE_H
 #define APS_PMPI_PIPELINE_H
 
 #include <stddef.h>
 
-#define APS_PIPELINE_LAG 1
+/* Rounds that a message is given to arrive: so many chunks are on the wire. */
+#define APS_PIPELINE_WIRE_LAG 4
 
-/* Rounds between the first stage of a chunk and its last: so many chunks are
- * under way, and need buffers, at a time. */
-#define APS_PIPELINE_SLOTS(stages) (((stages)-1) * APS_PIPELINE_LAG + 1)
+struct aps_stage {
+    /* One stage of one chunk. A stage that fails notes that in `state`, and the
+     * stages that follow do nothing but what other ranks wait for. */
+    void (*run)(void *state, size_t chunk);
+    size_t lag; /* rounds behind the stage before; 0 for the first */
+};
 
-/* One stage of one chunk. A stage that fails notes that in `state`, and the
- * stages that follow do nothing but what other ranks wait for. */
-typedef void (*aps_stage_fn)(void *state, size_t chunk);
+void aps_pipeline_run(size_t chunks, size_t stages,
+                      const struct aps_stage stage[], void *state);
 
-void aps_pipeline_run(size_t chunks, size_t stages, const aps_stage_fn stage[],
-                      void *state);
+/* Of the values that one message carries: bytes at most, and so many elements of
+ * `width` bits, a multiple of 64. */
+#define APS_PIPELINE_PIECE_BYTES ((size_t)32 * 1024)
+#define APS_PIPELINE_PIECE_ELEMENTS (APS_PIPELINE_PIECE_BYTES * 8 / 2)
+size_t aps_pipeline_piece(int width);
 
-/*
- * Elements of a chunk where `ranks` ranks send to one: the receiver's scratch
- * stays at a few chunks whatever their number.
- */
-size_t aps_pipeline_chunk(int ranks);
+/* The same where a chunk has one piece for each of `ranks` ranks: pieces get
+ * shorter, so that chunks stay at some 1 MiB. */
+size_t aps_pipeline_share(int width, int ranks);
 
 #endif

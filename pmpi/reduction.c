@@ -62,7 +62,8 @@ static void *create_direct(const struct aps_team *team,
 {
     (void)grouping;
     snprintf(cause, size, "out of memory for reduce: direct");
-    return aps_direct_create(team->comm, aps_direct_chunk(team->ranks));
+    return aps_direct_create(team->comm, APS_PIPELINE_PIECE_ELEMENTS,
+                             aps_block_stride_bytes(APS_PIPELINE_PIECE_BYTES));
 }
 
 static void destroy_direct(void *object)
@@ -84,7 +85,8 @@ static void *create_ring(const struct aps_team *team,
 {
     (void)grouping;
     snprintf(cause, size, "out of memory for reduce: ring");
-    return aps_ring_create(team->comm, aps_direct_chunk(team->ranks));
+    return aps_ring_create(team->comm, APS_PIPELINE_PIECE_ELEMENTS,
+                           aps_block_stride_bytes(APS_PIPELINE_PIECE_BYTES));
 }
 
 static void destroy_ring(void *object)

@@ -9,6 +9,7 @@
 #include "accumulate.h"
 #include "exponent.h"
 #include "messages.h"
+#include "pipeline.h"
 
 enum { TAG_PARTIAL = 1, TAG_RESULT = 2 };
 
@@ -24,33 +25,28 @@ struct aps_ring {
     MPI_Comm comm;
     int rank;
     int size;
-    size_t chunk;
     float *sum; /* a slice */
     struct slot slots[APS_RING_WINDOW];
 };
 
-struct aps_ring *aps_ring_create(MPI_Comm comm, size_t chunk)
+struct aps_ring *aps_ring_create(MPI_Comm comm, size_t elements, size_t bytes)
 {
     struct aps_ring *ring = calloc(1, sizeof *ring);
-    size_t longest, stride;
 
     if (!ring)
         return NULL;
     ring->comm = comm;
-    ring->chunk = chunk;
     PMPI_Comm_rank(comm, &ring->rank);
     PMPI_Comm_size(comm, &ring->size);
-    longest = aps_slice_longest(chunk, ring->size);
-    stride = aps_block_stride_widest(longest);
-    ring->sum = malloc(longest * sizeof *ring->sum);
+    ring->sum = malloc(elements * sizeof *ring->sum);
     if (!ring->sum)
         goto destroy;
     for (int i = 0; i < APS_RING_WINDOW; i++) {
         struct slot *slot = &ring->slots[i];
 
-        slot->outgoing = malloc(stride);
-        slot->pair = malloc(2 * stride);
-        slot->results = malloc(stride * (size_t)ring->size);
+        slot->outgoing = malloc(bytes);
+        slot->pair = malloc(2 * bytes);
+        slot->results = malloc(bytes * (size_t)ring->size);
         if (!slot->outgoing || !slot->pair || !slot->results ||
             aps_messages_init(&slot->messages, comm, 2) < 0)
             goto destroy;
@@ -248,6 +244,10 @@ int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
 int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
                  const float *in, float *out, size_t n, struct aps_cost *cost)
 {
+    /* A message is as long as its widest: of partial sums, that is FP32's. */
+    const int width = travels_as_fp32(wire) ? 32 : wire->codec.format.width;
+    const size_t chunk =
+        (size_t)ring->size * aps_pipeline_share(width, ring->size);
     int exponent;
     int rc = aps_exponent_agree(ring->comm, wire, in, n, &exponent);
 
@@ -258,7 +258,7 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
 
         for (; count < APS_RING_WINDOW && begin < n; count++) {
             const size_t rest = n - begin;
-            const size_t length = rest < ring->chunk ? rest : ring->chunk;
+            const size_t length = rest < chunk ? rest : chunk;
 
             chunks[count] = (struct aps_ring_chunk){
                 .in = in + begin,
@@ -275,7 +275,7 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
         for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
             aps_blocks_decode(wire, wire->memory, ring->size, chunks[i].blocks,
                               chunks[i].stride, chunks[i].n,
-                              out + first + (size_t)i * ring->chunk);
+                              out + first + (size_t)i * chunk);
     }
     return rc;
 }

@@ -21,9 +21,12 @@
 
 struct aps_ring; /* opaque: a communicator and scratch */
 
-/* For chunks of up to `chunk` elements over `comm`, an internal communicator
- * that is not owned. Local; NULL when out of memory. */
-struct aps_ring *aps_ring_create(MPI_Comm comm, size_t chunk);
+/*
+ * For slices of up to `elements` elements, and blocks and partial sums of up to
+ * `bytes` bytes, over `comm`, an internal communicator of two ranks or more that
+ * is not owned. Local; NULL when out of memory.
+ */
+struct aps_ring *aps_ring_create(MPI_Comm comm, size_t elements, size_t bytes);
 void aps_ring_destroy(struct aps_ring *ring); /* NULL: nothing */
 
 /* One chunk, reduced to encoded blocks. */
@@ -43,7 +46,8 @@ int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
                     struct aps_cost *cost);
 
 /* COLLECTIVE over the communicator. The reduction `ring`: in[n] to out[n], which
- * may be the same. An MPI error code. */
+ * may be the same. An MPI error code. For an object that was made for
+ * aps_pipeline_share's pieces. */
 int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
                  const float *in, float *out, size_t n, struct aps_cost *cost);
 

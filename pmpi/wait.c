@@ -24,6 +24,12 @@
 #define TESTS_ALONE 16
 #define TESTS_CROWDED 1
 
+/* A wait this long is one for a wire, which does not need our core, but may need
+ * it for its packets: from then on we sleep between the tests. */
+#define PATIENCE_ALONE_NS 500000L
+#define PATIENCE_CROWDED_NS 100000L
+#define NAP_REQUESTS_NS 20000L /* and what the kernel adds, some 50 us */
+
 /* Written once or twice by whoever makes a context, only ever a hint. */
 static _Atomic int crowded;
 
@@ -48,11 +54,36 @@ static inline void pause_core(void)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
+static long nanoseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+/* Give the core away, for longer the longer the wait has been. */
+static void rest(long *begin)
+{
+    const struct timespec nap = {.tv_nsec = NAP_REQUESTS_NS};
+    const long patience = atomic_load_explicit(&crowded, memory_order_relaxed)
+                              ? PATIENCE_CROWDED_NS
+                              : PATIENCE_ALONE_NS;
+
+    if (*begin == 0)
+        *begin = nanoseconds();
+    if (nanoseconds() - *begin > patience)
+        nanosleep(&nap, NULL);
+    else
+        sched_yield();
+}
+
 int aps_wait_requests(int count, MPI_Request requests[])
 {
     const int tests = atomic_load_explicit(&crowded, memory_order_relaxed)
                           ? TESTS_CROWDED
                           : TESTS_ALONE;
+    long begin = 0;
 
     for (int turn = 0;; turn++) {
         int done = 0;
@@ -63,7 +94,7 @@ int aps_wait_requests(int count, MPI_Request requests[])
         if (done)
             return MPI_SUCCESS;
         if (turn == tests) {
-            sched_yield();
+            rest(&begin);
             turn = 0;
         }
     }

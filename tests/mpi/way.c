@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "way.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* As the headers of the reductions document. */
-#define NETWORK_CHUNK 262144
-#define LEAST_CHUNK 4096
+#define MESSAGE_BYTES 32768
 #define HIERARCHICAL_CHUNK 65536
 
 static const char *const scale_names[] = {
@@ -141,28 +141,37 @@ void way_groups(const struct way *way, int ranks, struct groups *groups)
     }
 }
 
-/* When `senders` ranks send whole chunks to one. */
-static size_t network_chunk(int senders)
+/* Elements of so many bits in a message, to a multiple of 64. */
+static size_t message_length(int width)
 {
-    size_t chunk = NETWORK_CHUNK / (size_t)senders / 64 * 64;
-
-    return chunk > LEAST_CHUNK ? chunk : LEAST_CHUNK;
+    return (size_t)MESSAGE_BYTES * 8 / (size_t)width / 64 * 64;
 }
 
 size_t way_chunk(const struct way *way, int ranks)
 {
     struct groups groups;
+    int e, m, width;
 
+    if (sscanf(way->format, "e%dm%d", &e, &m) != 2)
+        abort();
+    width = 1 + e + m;
     way_groups(way, ranks, &groups);
     switch (way->reduce) {
     case REDUCE_HIERARCHICAL:
         /* Groups of one rank each leave nothing but `direct`. */
-        return groups.count == ranks ? network_chunk(1) : HIERARCHICAL_CHUNK;
+        return groups.count == ranks
+                   ? (size_t)ranks * message_length(width)
+                   : HIERARCHICAL_CHUNK;
     case REDUCE_MASTER:
-        return network_chunk(groups.largest);
     case REDUCE_GATHER:
-        return network_chunk(ranks);
-    default:
-        return network_chunk(1);
+        return message_length(width);
+    case REDUCE_RING:
+        /* Partial sums may travel as FP32. */
+        if (way->accumulate == ACCUMULATE_FP32)
+            width = 32;
+        break;
+    case REDUCE_DIRECT:
+        break;
     }
+    return (size_t)ranks * message_length(width);
 }
