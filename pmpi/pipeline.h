@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 /* Rounds that a message is given to arrive: so many chunks are on the wire. */
-#define APS_PIPELINE_WIRE_LAG 4
+#define APS_PIPELINE_WIRE_LAG 8
 
 struct aps_stage {
     /* One stage of one chunk. A stage that fails notes that in `state`, and the
@@ -30,12 +30,12 @@ void aps_pipeline_run(size_t chunks, size_t stages,
 
 /* Of the values that one message carries: bytes at most, and so many elements of
  * `width` bits, a multiple of 64. */
-#define APS_PIPELINE_PIECE_BYTES ((size_t)32 * 1024)
+#define APS_PIPELINE_PIECE_BYTES ((size_t)16 * 1024)
 #define APS_PIPELINE_PIECE_ELEMENTS (APS_PIPELINE_PIECE_BYTES * 8 / 2)
 size_t aps_pipeline_piece(int width);
 
 /* The same where a chunk has one piece for each of `ranks` ranks: pieces get
- * shorter, so that chunks stay at some 1 MiB. */
+ * shorter, so that chunks stay at some 512 KiB. */
 size_t aps_pipeline_share(int width, int ranks);
 
 #endif

@@ -132,20 +132,23 @@ static int candidates(MPI_Comm comm, const struct aps_grouping *grouping,
  * same place in each. */
 static int connect_peers(MPI_Comm comm, struct aps_groups *groups)
 {
-    int place, members, first, leads, smallest, owns, rc;
+    int place, members, first, leads, owns, rc;
+    int extremes[2];
 
     PMPI_Comm_rank(groups->group, &place);
     PMPI_Comm_size(groups->group, &members);
     PMPI_Comm_rank(comm, &first);
     leads = place == 0;
-    smallest = -members; /* the MAX of it is the smallest group */
+    extremes[0] = -members; /* the MAX of it is the smallest group */
+    extremes[1] = members;
     rc = aps_agree_bytes(groups->group, &first, sizeof first);
     if (rc == MPI_SUCCESS)
         rc = aps_agree_sum(comm, &leads);
     groups->groups = leads;
     if (rc == MPI_SUCCESS)
-        rc = aps_agree_max(comm, 1, &smallest);
-    groups->smallest = -smallest;
+        rc = aps_agree_max(comm, 2, extremes);
+    groups->smallest = -extremes[0];
+    groups->largest = extremes[1];
     groups->peers = MPI_COMM_NULL;
     if (rc != MPI_SUCCESS || groups->groups == 1)
         return rc;
@@ -163,7 +166,8 @@ int aps_topology_groups(MPI_Comm comm, const struct aps_grouping *grouping,
     MPI_Comm node = MPI_COMM_NULL;
     int node_rank, colour = 0, homeless;
 
-    *groups = (struct aps_groups){MPI_COMM_NULL, 0, 0, MPI_COMM_NULL};
+    *groups = (struct aps_groups){.group = MPI_COMM_NULL,
+                                   .peers = MPI_COMM_NULL};
     cause[0] = '\0';
     if (candidates(comm, grouping, &node) != MPI_SUCCESS)
         goto mpi_failed;

@@ -16,6 +16,7 @@ struct aps_groups {
     MPI_Comm group; /* the ranks of this rank's group, in rank order */
     int groups;     /* how many there are */
     int smallest;   /* ranks of the smallest one */
+    int largest;    /* and of the largest */
     /* Ranks with the same place in their groups, in the order of the groups'
      * first ranks. MPI_COMM_NULL beyond `smallest`, or with one group. */
     MPI_Comm peers;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* As the headers of the reductions document. */
-#define MESSAGE_BYTES 32768
+#define MESSAGE_BYTES 16384
 #define HIERARCHICAL_CHUNK 65536
 
 static const char *const scale_names[] = {
