@@ -39,8 +39,10 @@ static int allocate(struct aps_master *master)
     const bool leads = master->place == 0;
     const size_t blocks = leads ? (size_t)master->members : 1;
     const size_t piece = aps_block_stride_bytes(APS_PIPELINE_PIECE_BYTES);
-    /* A chunk's results: each of the blocks has a header and ends in a gap. */
-    const size_t results = piece + (size_t)groups * aps_block_stride_bytes(64);
+    /* A chunk's results: each of the blocks has a header, ends in a gap, and may
+     * be a slice's unit of 64 elements longer than its share. */
+    const size_t gap = aps_block_stride_bytes(64 * sizeof(float)) + 64;
+    const size_t results = piece + (size_t)groups * gap;
 
     size_t longest;
 
