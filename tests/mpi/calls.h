@@ -15,7 +15,7 @@
 
 /* What the ranks contribute. */
 enum fill {
-    FILL_GRADIENTS, /* around zero, mostly below 1 */
+    FILL_GRADIENTS, /* around zero, mostly below 1, smaller further on */
     FILL_WIDE, /* any exponent up to 2^100, subnormals, zeros of any sign */
     FILL_SUBNORMAL,
     FILL_HUGE, /* up to the greatest float: sums overflow */

@@ -12,6 +12,7 @@
 #include "calls.h"
 #include "mpitap.h"
 
+/* More chunks than are under way at a time. */
 #define LONG_COUNT 1000003
 
 static const size_t counts[] = {1, 7, 1024, 1025};

@@ -55,10 +55,13 @@ static const size_t about_slice[] = {63, 64, 65};
 
 #define ACCUMULATIONS ((int)ACCUMULATE_KAHAN + 1)
 
-/* Of the ways of a turn, one in so many is also called with several chunks; at
- * the next turn the ones a step further on. */
-#define LONG_PERIOD 35
-#define LONG_STEP 3
+/* Shapes of a turn that are also called with several chunks: one in so many,
+ * all of them by as many turns. */
+#define LONG_TURNS 5
+
+/* Chunks of such a call, at most, and values of all ranks in it. */
+#define CHUNKS_MAX 40
+#define VALUES_MAX 4000000
 
 /* At most. */
 #define CALLS_OF_WAY 5
@@ -74,6 +77,18 @@ static void add(const struct way *way, size_t count, enum fill fill_kind)
     calls[call_count++] = (struct call){*way, count, fill_kind, how};
 }
 
+/* More chunks than are under way at a time, or at least two whole ones; the
+ * last one has no whole slices. */
+static size_t long_count(const struct way *way, int ranks)
+{
+    const size_t chunk = way_chunk(way, ranks);
+    size_t chunks = VALUES_MAX / ((size_t)ranks * chunk);
+
+    chunks = chunks < 2 ? 2 : chunks;
+    chunks = chunks > CHUNKS_MAX ? CHUNKS_MAX : chunks;
+    return chunks * chunk + 1057;
+}
+
 static void add_way(const struct way *way, int ranks, unsigned number,
                     bool with_chunks)
 {
@@ -84,15 +99,20 @@ static void add_way(const struct way *way, int ranks, unsigned number,
     add(way, about_slice[number % LENGTH(about_slice)], FILL_GRADIENTS);
     add(way, SLICES_COUNT, FILL_GRADIENTS);
     add(way, SLICES_COUNT, kind);
-    /* Three chunks, the last one of no whole slices. */
     if (with_chunks)
-        add(way, 2 * way_chunk(way, ranks) + 1057, FILL_GRADIENTS);
+        add(way, long_count(way, ranks), FILL_GRADIENTS);
 }
 
-/* A shape that accumulates in one way, at every scale, in formats by turns. */
-static void add_shape(struct way way, int ranks, unsigned turn, unsigned turns)
+/*
+ * A shape that accumulates in one way, at every scale, in formats by turns. The
+ * scales whose exponents come chunk by chunk have several of them.
+ */
+static void add_shape(struct way way, int ranks, unsigned turn, unsigned turns,
+                      bool with_chunks)
 {
     static unsigned combinations, ways;
+    const bool tight = way.accumulate == ACCUMULATE_FP32 && turn % 2 == 0;
+    const enum scale with_exponents = tight ? SCALE_TIGHT : SCALE_APS;
 
     for (size_t c = 0; c < LENGTH(scales); c++) {
         way.scale = scales[c].scale;
@@ -100,23 +120,27 @@ static void add_shape(struct way way, int ranks, unsigned turn, unsigned turns)
         if (!way_is_allowed(&way))
             continue;
         for (size_t f = (turn + combinations++) % turns; f < LENGTH(formats);
-             f += turns, ways++) {
+             f += turns) {
             way.format = formats[f];
-            add_way(&way, ranks, ways,
-                    ways % LONG_PERIOD == turn * LONG_STEP % LONG_PERIOD);
+            add_way(&way, ranks, ways++,
+                    with_chunks && way.scale == with_exponents);
+            with_chunks = with_chunks && way.scale != with_exponents;
         }
     }
 }
 
 static void add_ways(int ranks, unsigned turn, unsigned turns)
 {
+    unsigned number = turn;
+
     for (size_t s = 0; s < LENGTH(shapes); s++) {
         for (int a = 0; a < ACCUMULATIONS; a++) {
             struct way way = shapes[s];
 
             way.format = formats[0];
             way.accumulate = (enum accumulate)a;
-            add_shape(way, ranks, turn, turns);
+            if (way_is_allowed(&way))
+                add_shape(way, ranks, turn, turns, number++ % LONG_TURNS == 0);
         }
     }
 }

@@ -2,6 +2,7 @@
 #include "rounding.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,18 @@ static struct number number_of(const struct way *way)
     return number;
 }
 
+/* 2^exponent as a normal double: no product below leaves their range, so that
+ * all of them are exact; ldexp() would take most of the time of long vectors.
+ */
+static double power(int exponent)
+{
+    const uint64_t bits = (uint64_t)(1023 + exponent) << 52;
+    double x;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 /* Round to nearest even in the format. */
 static double cast(const struct number *number, double x)
 {
@@ -39,7 +52,7 @@ static double cast(const struct number *number, double x)
     if (step < 1 - number->bias)
         step = 1 - number->bias;
     step -= number->m;
-    y = ldexp(rint(ldexp(x, -step)), step);
+    y = rint(x * power(-step)) * power(step);
     return fabs(y) > number->limit ? copysign(INFINITY, y) : y;
 }
 
@@ -48,14 +61,14 @@ static double scaled(const struct way *way, float x, int exponent)
 {
     if (way->scale == SCALE_FIXED)
         return (float)((double)x * (double)way->fixed);
-    return ldexp(x, exponent);
+    return (double)x * power(exponent);
 }
 
 static float unscaled(const struct way *way, double x, int exponent)
 {
     if (way->scale == SCALE_FIXED)
         return (float)(x / (double)way->fixed);
-    return (float)ldexp(x, -exponent);
+    return (float)(x * power(-exponent));
 }
 
 /* The float that stands for x in the format. */
