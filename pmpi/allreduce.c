@@ -312,6 +312,12 @@ static bool is_possible(struct aps_context *context, MPI_Comm comm,
     return false;
 }
 
+/* Where a count is kept in context->passing. */
+static size_t *passing_at(struct aps_context *context, size_t count)
+{
+    return &context->passing[(count * UINT64_C(0x9E3779B97F4A7C15)) >> 58];
+}
+
 /* COLLECTIVE. A call whose place in the step is known. */
 static int run(struct aps_context *context, const struct call *call,
                const struct aps_position *position)
@@ -331,8 +337,12 @@ static int run(struct aps_context *context, const struct call *call,
             reason = APS_PASSED_AUTO;
         offset += segment.count;
     }
-    if (!any)
+    if (!any) {
+        if (reason == APS_PASSED_RULE && !context->team_failed &&
+            aps_policy_steps(context->job->policy)->kind == APS_STEPS_NONE)
+            *passing_at(context, (size_t)call->count) = (size_t)call->count;
         return pass_because(call, reason);
+    }
     aps_count(&aps_counters.rewritten, 1);
     offset = passed = 0;
     for (long i = 0; i < position->segments && rc == MPI_SUCCESS; i++) {
@@ -372,6 +382,8 @@ static int handle(const struct call *call)
         return pass_because(call, APS_PASSED_COMM);
     if ((unsigned long long)call->count < context->min_count)
         return pass_because(call, APS_PASSED_SMALL);
+    if (*passing_at(context, (size_t)call->count) == (size_t)call->count)
+        return pass_because(call, APS_PASSED_RULE);
     aps_control_watch_end();
     context->calls++;
     aps_steps_advance(context->steps, (size_t)call->count, &position);

@@ -45,19 +45,8 @@ static const char *const objection_texts[] = {
  * smaller still. */
 #define DISCOVER_MIN_COUNT 8
 
-/*
- * The context that this thread used last, since a look at an attribute takes a
- * per cent of a short MPI_Allreduce. Whenever a context goes anywhere, all
- * threads forget theirs: its communicator's handle may come back for another.
- */
-struct recent {
-    MPI_Comm comm;
-    struct aps_context *context; /* NULL: none */
-    unsigned deaths;             /* when it was found */
-};
-static _Thread_local struct recent recent
-    __attribute__((tls_model("initial-exec")));
-static atomic_uint deaths;
+_Thread_local struct aps_context_recent aps_context_recent;
+atomic_uint aps_context_deaths;
 
 static int keyval = MPI_KEYVAL_INVALID;
 static pthread_once_t keyval_once = PTHREAD_ONCE_INIT;
@@ -85,7 +74,7 @@ static void context_destroy(struct aps_context *context)
 
 static int delete_callback(MPI_Comm comm, int key, void *value, void *extra)
 {
-    atomic_fetch_add(&deaths, 1);
+    atomic_fetch_add(&aps_context_deaths, 1);
     (void)comm;
     (void)key;
     (void)extra;
@@ -348,17 +337,13 @@ static struct aps_context *create(MPI_Comm comm, bool *stop)
     return context;
 }
 
-int aps_context_of(MPI_Comm comm, struct aps_context **context, bool *stop)
+int aps_context_find(MPI_Comm comm, struct aps_context **context, bool *stop)
 {
-    const unsigned now = atomic_load(&deaths);
+    const unsigned now = atomic_load(&aps_context_deaths);
     int found = 0;
     int rc;
 
     *stop = false;
-    if (recent.context && recent.comm == comm && recent.deaths == now) {
-        *context = recent.context;
-        return MPI_SUCCESS;
-    }
     *context = NULL;
     pthread_once(&keyval_once, create_keyval);
     if (keyval == MPI_KEYVAL_INVALID)
@@ -371,6 +356,7 @@ int aps_context_of(MPI_Comm comm, struct aps_context **context, bool *stop)
         aps_agree_restore(comm, theirs);
     }
     if (rc == MPI_SUCCESS)
-        recent = (struct recent){comm, *context, now};
+        aps_context_recent =
+            (struct aps_context_recent){comm, *context, now};
     return rc;
 }

@@ -8,6 +8,7 @@
 #define APS_PMPI_CONTEXT_H
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -24,6 +25,8 @@ enum aps_context_state {
     APS_CONTEXT_ACTIVE    /* the policy decides */
 };
 
+#define APS_CONTEXT_PASSING 64
+
 struct aps_context {
     enum aps_context_state state;
     struct aps_job *job;
@@ -34,6 +37,9 @@ struct aps_context {
     struct aps_steps *steps;
     struct aps_team *team; /* made when the first plan rewrites a call */
     bool team_failed;
+    /* Counts that no rule rewrites, where that follows from the count alone: a
+     * shorter way through. By place_of(count), 0 for none. */
+    size_t passing[APS_CONTEXT_PASSING];
     struct aps_choice choice; /* of `reduce: auto` */
     long sample_every; /* rank 0's: 0 takes no samples */
     struct aps_sample sample;
@@ -50,7 +56,35 @@ struct aps_context {
  * code means that `comm` is no communicator, and that the program's error
  * handler has been called.
  */
-int aps_context_of(MPI_Comm comm, struct aps_context **context, bool *stop);
+int aps_context_find(MPI_Comm comm, struct aps_context **context, bool *stop);
+
+/*
+ * The context that this thread used last, since a look at an attribute takes
+ * some per cent of a short MPI_Allreduce. Whenever a context goes anywhere, all
+ * threads forget theirs: its communicator's handle may come back for another.
+ */
+struct aps_context_recent {
+    MPI_Comm comm;
+    struct aps_context *context; /* NULL: none */
+    unsigned deaths;             /* when it was found */
+};
+extern _Thread_local struct aps_context_recent aps_context_recent
+    __attribute__((tls_model("initial-exec")));
+extern atomic_uint aps_context_deaths;
+
+static inline int aps_context_of(MPI_Comm comm, struct aps_context **context,
+                                 bool *stop)
+{
+    const struct aps_context_recent *recent = &aps_context_recent;
+
+    if (!recent->context || recent->comm != comm ||
+        recent->deaths != atomic_load_explicit(&aps_context_deaths,
+                                               memory_order_relaxed))
+        return aps_context_find(comm, context, stop);
+    *context = recent->context;
+    *stop = false;
+    return MPI_SUCCESS;
+}
 
 /* The step is known: write it out for the user, on rank 0. Local. */
 void aps_context_write_step(struct aps_context *context);
