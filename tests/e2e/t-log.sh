@@ -38,6 +38,7 @@ done
 # and rank.0 ...
 start()
 {
+    rm -f out # of the job before: not to be taken for this one's
     # shellcheck disable=SC2016 # for the inner shell
     LOG=$1 sh -c 'echo $$ >mpiexec.pid; exec "$@"' sh \
         $MPIEXEC -n 3 env LD_PRELOAD="$sanitizer$library" APSMPI_POLICY=every.yaml \
