@@ -8,6 +8,7 @@ e2e_tests = \
 	tests/e2e/t-gemm.sh \
 	tests/e2e/t-groups.sh \
 	tests/e2e/t-install.sh \
+	tests/e2e/t-lab.sh \
 	tests/e2e/t-log.sh \
 	tests/e2e/t-native.sh \
 	tests/e2e/t-number.sh \
@@ -25,8 +26,11 @@ EXTRA_DIST += \
 	tests/e2e/sums_f08.f90 \
 	tests/e2e/sums_mpif.f90
 
-# A program for these tests, and a profiler that stands behind the library.
-check_PROGRAMS += tests/e2e/probe
+# Programs for these tests, and a profiler that stands behind the library.
+check_PROGRAMS += tests/e2e/hosts tests/e2e/probe
+tests_e2e_hosts_SOURCES = tests/e2e/hosts.c
+tests_e2e_hosts_CPPFLAGS = $(MPI_CFLAGS)
+tests_e2e_hosts_LDADD = $(MPI_LIBS)
 tests_e2e_probe_SOURCES = tests/e2e/probe.c
 tests_e2e_probe_CPPFLAGS = $(MPI_CFLAGS)
 tests_e2e_probe_LDADD = $(MPI_LIBS)
