@@ -21,6 +21,10 @@ check_PROGRAMS += tests/mpi/allocation
 tests_mpi_allocation_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_allocation_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/auto
+tests_mpi_auto_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_auto_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/communicators
 tests_mpi_communicators_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_communicators_LDADD = $(MPI_TEST_LDADD)
@@ -62,6 +66,7 @@ tests_mpi_behind_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 mpi_tests = \
 	tests/mpi/t-agreement.sh \
 	tests/mpi/t-allocation.sh \
+	tests/mpi/t-auto.sh \
 	tests/mpi/t-communicators.sh \
 	tests/mpi/t-desync.sh \
 	tests/mpi/t-environment.sh \

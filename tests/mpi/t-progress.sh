@@ -14,6 +14,10 @@ END
 done <<END
 2 1 direct
 2 1 hierarchical
+2 1 auto
+3 1 ring
+3 1 master
+3 1 gather
 4 1 direct
 4 1 hierarchical
 4 2 hierarchical

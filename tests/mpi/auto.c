@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `reduce: auto` on ranks that come at different times, and so measure different
+ * ones: whatever it tries and chooses, all ranks do the same, and the sum is
+ * right. The counts lie in three classes of sizes, one of them below min_count.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "mpitap.h"
+
+#define COUNT_MAX 70001
+
+static const struct {
+    size_t count;
+    int calls; /* more than the trials of all candidates */
+} classes[] = {{100, 3}, {1500, 80}, {2000, 5}, {COUNT_MAX, 24}};
+
+static float in[COUNT_MAX], out[COUNT_MAX];
+
+/* Up to half a millisecond, on every rank another. */
+static void dawdle(void)
+{
+    const struct timespec nap = {.tv_nsec = rand() % 500000};
+
+    nanosleep(&nap, NULL);
+}
+
+/* One call; e5m7 has an error of at most 2^-8 a rounding. */
+static bool reduce(size_t count, bool in_place)
+{
+    const int size = mpitap_size();
+    const float *sum = in_place ? in : out;
+    bool good = true;
+
+    for (size_t i = 0; i < count; i++)
+        in[i] = (float)(mpitap_rank() + 1) * (float)(i % 97 + 1);
+    dawdle();
+    MPI_Allreduce(in_place ? MPI_IN_PLACE : in, in_place ? in : out, (int)count,
+                  MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    for (size_t i = 0; i < count; i++) {
+        const double exact = size * (size + 1) / 2.0 * (double)(i % 97 + 1);
+
+        good &= fabs((double)sum[i] - exact) <= exact * 4 / 256;
+    }
+    return same_on_all(sum, count * sizeof *sum) && good;
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+
+    MPI_Init(&argc, &argv);
+    mpitap_begin();
+    srand((unsigned)mpitap_rank() + 1);
+    for (size_t c = 0; c < sizeof classes / sizeof *classes; c++) {
+        bool good = true;
+
+        for (int i = 0; i < classes[c].calls; i++)
+            good &= reduce(classes[c].count, i % 2);
+        ok_all(good, "%d calls of %zu elements: right, the same on all ranks",
+               classes[c].calls, classes[c].count);
+    }
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}

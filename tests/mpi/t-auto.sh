@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# reduce: auto tries the reductions on the first calls of every class of sizes,
+# and says once for each what it has chosen, with the times.
+. "$top_srcdir/tests/mpi/run.sh"
+
+while read -r ranks nodes group; do
+    log=$tmp/auto-$ranks-$nodes-$group.csv
+    cat >"$tmp/policy.yaml" <<END
+version: 1
+log: {file: $log, every: 1}
+rules: [{format: e5m7, reduce: auto, group: $group}]
+END
+    run "$ranks ranks, nodes $nodes, group $group" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/policy.yaml" \
+        -genv APSMPI_TEST_NODES "$nodes" \
+        -genv HWLOC_SYNTHETIC 'package:2 core:8 pu:1' "$mpi/auto"
+    hierarchical='hierarchical [0-9.]* us, '
+    [ "$group" != l3 ] || hierarchical= # there is none: it cannot run
+    times="native [0-9.]* us, ${hierarchical}direct [0-9.]* us, ring [0-9.]* us"
+    says "rule at line 3: auto: 1024 to 2047 elements: [a-z]* ($times)" 1 \
+        "$ranks ranks: a class is settled once"
+    says "rule at line 3: auto: 65536 to 131071 elements: [a-z]* ($times)" 1 \
+        '... and so is the next'
+    says ': auto: ' 2 '... and no other'
+    [ "$(grep -c '^# .*: auto: ' "$log")" -eq 2 ]
+    check $? '... the log says so, too'
+done <<END
+2 1 node
+3 3 node
+4 2 node
+3 1 l3
+END
+finish
