@@ -85,12 +85,13 @@ static bool is_candidate(const struct aps_job *job, const struct call *call)
            call->receive != MPI_IN_PLACE && call->send != call->receive;
 }
 
-static double seconds(clockid_t clock)
+/* Integers: the program may trap inexact operations. */
+static int64_t nanoseconds(clockid_t clock)
 {
     struct timespec now;
 
     clock_gettime(clock, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 static void write_row(struct aps_context *context,
@@ -100,7 +101,7 @@ static void write_row(struct aps_context *context,
 {
     struct aps_log *log = aps_job_log(context->job, context->rank);
     const struct aps_log_row row = {
-        .time = seconds(CLOCK_REALTIME),
+        .time = 1e-9 * (double)nanoseconds(CLOCK_REALTIME),
         .comm = context->label,
         .step = segment->place.step,
         .epoch = segment->place.epoch,
@@ -127,16 +128,34 @@ static void write_row(struct aps_context *context,
     }
 }
 
-/* COLLECTIVE. Reduce one layer by its plan. */
-static int reduce(struct aps_context *context, const struct segment *segment,
-                  struct aps_cost *cost)
+/* Say it for the first ten, then ever more rarely. */
+static bool is_worth_saying(unsigned long long times)
 {
-    int rc = aps_team_reduce(context->team, &segment->plan, &aps_memory_host,
-                             segment->in, segment->out, segment->count, cost);
+    return times <= 10 || (times & (times - 1)) == 0;
+}
 
+/* What went wrong in messages of ours goes to the program's error handler. */
+static int raise(MPI_Comm user, int rc)
+{
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(user, rc);
+    return rc;
+}
+
+/* COLLECTIVE. Reduce one layer by its plan. */
+static int reduce(struct aps_context *context, MPI_Comm user,
+                  const struct segment *segment, struct aps_cost *cost)
+{
+    fenv_t environment;
+    int rc;
+
+    aps_fpenv_enter(&environment);
+    rc = aps_team_reduce(context->team, &segment->plan, &aps_memory_host,
+                         segment->in, segment->out, segment->count, cost);
+    aps_fpenv_leave(&environment);
     aps_count(&aps_counters.wire_bytes, cost->wire_bytes);
     aps_count(&aps_counters.fp32_bytes, cost->fp32_bytes);
-    return rc;
+    return raise(user, rc);
 }
 
 /* COLLECTIVE. One layer, to MPI. */
@@ -150,72 +169,100 @@ static int pass_segment(const struct call *call, const struct segment *segment)
     return pass(&part);
 }
 
-/* COLLECTIVE. A layer of `reduce: auto` whose size is not settled yet: one of
- * the candidates does it, on the clock. */
+static void tell_choice(struct aps_context *context,
+                        const struct segment *segment, const char *text)
+{
+    static atomic_ullong times;
+
+    if (is_worth_saying(atomic_fetch_add(&times, 1) + 1))
+        aps_context_event(context, "rule at line %d: %s",
+                          aps_policy_rule_line(context->job->policy,
+                                               segment->plan.rule),
+                          text);
+}
+
+/*
+ * COLLECTIVE. A layer of `reduce: auto` whose size is not settled yet: one of
+ * the candidates does it, on the clock. The plan stays `auto` if that was MPI.
+ */
 static int try_candidate(struct aps_context *context, const struct call *call,
-                         struct segment *segment, struct aps_cost *cost)
+                         struct segment *segment, struct aps_cost *cost,
+                         int64_t *taken)
 {
     struct aps_choice_class *class;
     enum aps_candidate candidate;
     char text[256];
-    double begin;
+    int64_t begin;
     int rc, ended;
 
     class = aps_choice_begin(&context->choice, context->team, segment->count,
                              &segment->plan, &candidate);
     if (!class)
         return pass_segment(call, segment);
-    begin = seconds(CLOCK_MONOTONIC);
+    begin = nanoseconds(CLOCK_MONOTONIC);
     if (candidate == APS_CANDIDATE_NATIVE)
         rc = pass_segment(call, segment);
     else
-        rc = reduce(context, segment, cost);
-    if (aps_choice_end(class, context->team, seconds(CLOCK_MONOTONIC) - begin,
-                       text, sizeof text, &ended))
-        aps_context_event(context, "rule at line %d: %s",
-                          aps_policy_rule_line(context->job->policy,
-                                               segment->plan.rule),
-                          text);
-    return rc != MPI_SUCCESS ? rc : ended;
+        rc = reduce(context, call->comm, segment, cost);
+    *taken = nanoseconds(CLOCK_MONOTONIC) - begin;
+    if (aps_choice_end(class, context->team, *taken, text, sizeof text, &ended))
+        tell_choice(context, segment, text);
+    return rc != MPI_SUCCESS ? rc : raise(call->comm, ended);
 }
 
-/* COLLECTIVE. Carry out one layer's plan, sampled where it is its turn. What
- * goes wrong inside is handed to the error handler of the program's comm. */
+/* COLLECTIVE. The FP32 sum of the same inputs, before they are gone. */
+static int sample(struct aps_context *context, MPI_Comm user,
+                  const struct segment *segment, int *ready)
+{
+    fenv_t environment;
+    int rc;
+
+    aps_fpenv_enter(&environment);
+    rc = aps_sample_reference(&context->sample, aps_team_comm(context->team),
+                              segment->in, segment->count, ready);
+    aps_fpenv_leave(&environment);
+    return raise(user, rc);
+}
+
+static void write_sample(struct aps_context *context,
+                         const struct segment *segment,
+                         const struct aps_cost *cost, int64_t taken)
+{
+    struct aps_measure measure;
+    fenv_t environment;
+
+    aps_fpenv_enter(&environment);
+    aps_sample_compare(&context->sample, segment->out, segment->count,
+                       &measure);
+    write_row(context, segment, cost, &measure, 1e-3 * (double)taken);
+    aps_fpenv_leave(&environment);
+}
+
+/* COLLECTIVE. Carry out one layer's plan, sampled where it is its turn. */
 static int rewrite(struct aps_context *context, const struct call *call,
                    struct segment *segment)
 {
-    const MPI_Comm comm = aps_team_comm(context->team);
     const bool sampled = context->sample_every > 0 &&
                          segment->place.step % context->sample_every == 0 &&
                          segment->count <= APS_SAMPLE_MAX;
-    struct aps_measure measure;
     struct aps_cost cost = {0};
+    int64_t taken = 0;
     int ready = 0;
     int rc = MPI_SUCCESS;
-    fenv_t environment;
-    double begin = 0;
 
-    aps_fpenv_enter(&environment);
-    if (sampled) {
-        rc = aps_sample_reference(&context->sample, comm, segment->in,
-                                  segment->count, &ready);
-        begin = seconds(CLOCK_MONOTONIC);
-    }
-    if (rc == MPI_SUCCESS && segment->plan.reduce == APS_REDUCE_AUTO)
-        rc = try_candidate(context, call, segment, &cost);
-    else if (rc == MPI_SUCCESS)
-        rc = reduce(context, segment, &cost);
-    if (rc == MPI_SUCCESS && sampled && context->rank == 0 && ready &&
-        segment->plan.reduce != APS_REDUCE_AUTO) {
-        double usec = 1e6 * (seconds(CLOCK_MONOTONIC) - begin);
+    if (sampled)
+        rc = sample(context, call->comm, segment, &ready);
+    if (rc == MPI_SUCCESS && segment->plan.reduce == APS_REDUCE_AUTO) {
+        rc = try_candidate(context, call, segment, &cost, &taken);
+    } else if (rc == MPI_SUCCESS) {
+        const int64_t begin = sampled ? nanoseconds(CLOCK_MONOTONIC) : 0;
 
-        aps_sample_compare(&context->sample, segment->out, segment->count,
-                           &measure);
-        write_row(context, segment, &cost, &measure, usec);
+        rc = reduce(context, call->comm, segment, &cost);
+        taken = sampled ? nanoseconds(CLOCK_MONOTONIC) - begin : 0;
     }
-    aps_fpenv_leave(&environment);
-    if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+    if (rc == MPI_SUCCESS && context->rank == 0 && ready &&
+        segment->plan.reduce != APS_REDUCE_AUTO)
+        write_sample(context, segment, &cost, taken);
     return rc;
 }
 
@@ -262,12 +309,6 @@ static void plan_segment(const struct aps_context *context,
     aps_policy_resolve(policy, place, &segment->plan);
     if (segment->plan.rewrite && segment->plan.reduce == APS_REDUCE_AUTO)
         aps_choice_apply(&context->choice, segment->count, &segment->plan);
-}
-
-/* Say it for the first ten, then ever more rarely. */
-static bool is_worth_saying(unsigned long long times)
-{
-    return times <= 10 || (times & (times - 1)) == 0;
 }
 
 /*
@@ -338,12 +379,12 @@ static int run(struct aps_context *context, const struct call *call,
         offset += segment.count;
     }
     if (!any) {
-        if (reason == APS_PASSED_RULE && !context->team_failed &&
+        if (reason == APS_PASSED_RULE &&
             aps_policy_steps(context->job->policy)->kind == APS_STEPS_NONE)
             *passing_at(context, (size_t)call->count) = (size_t)call->count;
         return pass_because(call, reason);
     }
-    aps_count(&aps_counters.rewritten, 1);
+    any = false;
     offset = passed = 0;
     for (long i = 0; i < position->segments && rc == MPI_SUCCESS; i++) {
         plan_segment(context, call, position, i, offset, &segment);
@@ -357,9 +398,13 @@ static int run(struct aps_context *context, const struct call *call,
         passed = 0;
         if (rc == MPI_SUCCESS)
             rc = rewrite(context, call, &segment);
+        any |= segment.plan.reduce != APS_REDUCE_AUTO;
     }
     if (rc == MPI_SUCCESS)
         rc = pass_part(call, offset - passed, passed);
+    aps_count(any ? &aps_counters.rewritten
+                  : &aps_counters.passed[APS_PASSED_AUTO],
+              1);
     return rc;
 }
 

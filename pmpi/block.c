@@ -92,6 +92,8 @@ int aps_block_encode_known(const struct aps_wire *wire,
     case APS_SCALE_APS_TIGHT:
         exponent =
             aps_scale_aps_tight(&wire->codec.format, magnitude.max);
+        /* Rounding is monotone: no value ends beyond the scaled maximum. (e1m0,
+         * which has no finite value but 0, is no format of a policy.) */
         bounded = magnitude.finite;
         break;
     case APS_SCALE_NONE:

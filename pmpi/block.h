@@ -33,7 +33,7 @@ struct aps_wire {
 struct aps_cost {
     unsigned long long wire_bytes;
     unsigned long long fp32_bytes;
-    int least_exponent; /* of the blocks of its own inputs that it encoded */
+    int least_exponent; /* of the blocks that it encoded first */
     bool encoded;       /* there was one */
 };
 
@@ -84,6 +84,22 @@ struct aps_slice {
     size_t length;
 };
 struct aps_slice aps_slice_of(size_t n, int parts, int i);
+
+/* One chunk of a layer, on its way to be the encoded sum over some ranks. */
+struct aps_chunk {
+    const float *in; /* [n], in memory `memory` */
+    const struct aps_memory *memory;
+    size_t n;
+    int exponent;          /* the stage's, for APS */
+    unsigned char *blocks; /* block i: slice i (aps_slice_of) of the result, */
+    size_t stride;         /* at blocks + i * stride; the same on all ranks */
+};
+
+/* Elements of chunk k of n elements. */
+static inline size_t aps_chunk_length(size_t n, size_t chunk, size_t k)
+{
+    return n - k * chunk < chunk ? n - k * chunk : chunk;
+}
 
 /* Decode one block a slice, of all `parts` slices, to x[n]: block i lies at
  * blocks + i * stride. */

@@ -127,18 +127,18 @@ static void tell(const struct aps_choice_class *class, char *text, size_t size)
                             ((size_t)2 << class->size) - 1,
                             candidates[class->chosen].name);
     for (int i = 0; i < class->candidates && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s %.1f us",
+        used += (size_t)snprintf(text + used, size - used, "%s%s %d.%d us",
                                  i > 0 ? ", " : "",
                                  candidates[class->list[i]].name,
-                                 class->best[i] / 10.0);
+                                 class->best[i] / 10, class->best[i] % 10);
     if (used < size)
         snprintf(text + used, size - used, ")");
 }
 
 bool aps_choice_end(struct aps_choice_class *class, struct aps_team *team,
-                    double seconds, char *text, size_t size, int *rc)
+                    int64_t nanoseconds, char *text, size_t size, int *rc)
 {
-    const double tenths = 1e7 * seconds;
+    const int64_t tenths = nanoseconds / 100;
     const int taken = tenths < INT_MAX ? (int)tenths : INT_MAX;
     const int place = class->trials++ % class->candidates;
 

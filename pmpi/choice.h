@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "reduction.h"
 
@@ -64,10 +65,10 @@ struct aps_choice_class *aps_choice_begin(struct aps_choice *choice,
                                           enum aps_candidate *candidate);
 
 /*
- * COLLECTIVE over the team. The trial took so many seconds here. True when it
+ * COLLECTIVE over the team. The trial took so long here. True when it
  * settled the class; then `text` says how, for people. *rc is an MPI error code.
  */
 bool aps_choice_end(struct aps_choice_class *class, struct aps_team *team,
-                    double seconds, char *text, size_t size, int *rc);
+                    int64_t nanoseconds, char *text, size_t size, int *rc);
 
 #endif

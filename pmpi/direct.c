@@ -48,8 +48,7 @@ struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
 
         slot->outgoing = malloc(bytes);
         slot->incoming = malloc(bytes);
-        direct->results[i] = malloc(bytes);
-        if (!slot->outgoing || !slot->incoming || !direct->results[i] ||
+        if (!slot->outgoing || !slot->incoming ||
             aps_messages_init(&slot->contributions, comm, 2 * direct->size) <
                 0 ||
             aps_messages_init(&slot->results, comm, 2 * direct->size) < 0)
@@ -60,6 +59,25 @@ struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
 destroy:
     aps_direct_destroy(direct);
     return NULL;
+}
+
+struct aps_direct *aps_direct_create_alone(MPI_Comm comm)
+{
+    struct aps_direct *direct;
+    size_t bytes;
+    int ranks;
+
+    PMPI_Comm_size(comm, &ranks);
+    bytes = aps_block_stride_bytes(aps_pipeline_bytes(ranks));
+    direct = aps_direct_create(comm, aps_pipeline_elements(2, ranks), bytes);
+    for (int i = 0; i < APS_DIRECT_SLOTS && direct; i++) {
+        direct->results[i] = malloc(bytes * (size_t)ranks);
+        if (!direct->results[i]) {
+            aps_direct_destroy(direct);
+            direct = NULL;
+        }
+    }
+    return direct;
 }
 
 void aps_direct_destroy(struct aps_direct *direct)
@@ -78,7 +96,7 @@ void aps_direct_destroy(struct aps_direct *direct)
 }
 
 int aps_direct_offer(struct aps_direct *direct, const struct aps_wire *wire,
-                     size_t k, const struct aps_direct_chunk *chunk,
+                     size_t k, const struct aps_chunk *chunk,
                      struct aps_cost *cost)
 {
     struct slot *slot = &direct->slots[k % APS_DIRECT_SLOTS];
@@ -125,7 +143,7 @@ int aps_direct_offer(struct aps_direct *direct, const struct aps_wire *wire,
 }
 
 int aps_direct_turn(struct aps_direct *direct, const struct aps_wire *wire,
-                    size_t k, const struct aps_direct_chunk *chunk,
+                    size_t k, const struct aps_chunk *chunk,
                     struct aps_cost *cost)
 {
     struct slot *slot = &direct->slots[k % APS_DIRECT_SLOTS];
@@ -180,15 +198,13 @@ struct run {
     int rc; /* the first error: nothing is done after it */
 };
 
-static struct aps_direct_chunk chunk_of(const struct run *run, size_t k)
+static struct aps_chunk chunk_of(const struct run *run, size_t k)
 {
     const struct aps_direct *direct = run->direct;
-    const size_t begin = k * run->chunk;
-    const size_t rest = run->n - begin;
-    const size_t n = rest < run->chunk ? rest : run->chunk;
+    const size_t n = aps_chunk_length(run->n, run->chunk, k);
 
-    return (struct aps_direct_chunk){
-        .in = run->in + begin,
+    return (struct aps_chunk){
+        .in = run->in + k * run->chunk,
         .memory = run->wire->memory,
         .n = n,
         .exponent = run->exponent,
@@ -201,7 +217,7 @@ static struct aps_direct_chunk chunk_of(const struct run *run, size_t k)
 static void offer(void *state, size_t k)
 {
     struct run *run = state;
-    const struct aps_direct_chunk chunk = chunk_of(run, k);
+    const struct aps_chunk chunk = chunk_of(run, k);
 
     if (run->rc == MPI_SUCCESS)
         run->rc = aps_direct_offer(run->direct, run->wire, k, &chunk, run->cost);
@@ -210,7 +226,7 @@ static void offer(void *state, size_t k)
 static void turn(void *state, size_t k)
 {
     struct run *run = state;
-    const struct aps_direct_chunk chunk = chunk_of(run, k);
+    const struct aps_chunk chunk = chunk_of(run, k);
 
     if (run->rc == MPI_SUCCESS)
         run->rc = aps_direct_turn(run->direct, run->wire, k, &chunk, run->cost);
@@ -219,7 +235,7 @@ static void turn(void *state, size_t k)
 static void finish(void *state, size_t k)
 {
     struct run *run = state;
-    const struct aps_direct_chunk chunk = chunk_of(run, k);
+    const struct aps_chunk chunk = chunk_of(run, k);
     float *out = run->out + k * run->chunk;
 
     if (run->rc == MPI_SUCCESS)
@@ -245,7 +261,8 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
         .out = out,
         .n = n,
         .chunk = (size_t)direct->size *
-                 aps_pipeline_share(wire->codec.format.width, direct->size),
+                 aps_pipeline_elements(wire->codec.format.width,
+                                       direct->size),
         .cost = cost,
     };
 

@@ -17,29 +17,22 @@
 #include "block.h"
 #include "pipeline.h"
 
-/* An offer comes two messages before its chunk is finished. */
+/* A chunk is finished two lags behind its offer. */
 #define APS_DIRECT_SLOTS (2 * APS_PIPELINE_WIRE_LAG + 1)
 
 struct aps_direct; /* opaque: a communicator and scratch */
 
 /*
- * For slices of up to `elements` elements and blocks of up to `bytes` bytes over
- * `comm`, an internal communicator that is not owned. Local; NULL when out of
- * memory.
+ * The stages for slices of up to `elements` elements and blocks of up to `bytes`
+ * bytes over `comm`, an internal communicator that is not owned. Local; NULL when
+ * out of memory.
  */
 struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
                                      size_t bytes);
-void aps_direct_destroy(struct aps_direct *direct); /* NULL: nothing */
 
-/* One chunk under way. */
-struct aps_direct_chunk {
-    const float *in; /* [n], in memory `memory`, until the offer is made */
-    const struct aps_memory *memory;
-    size_t n;
-    int exponent;          /* the stage's, for APS */
-    unsigned char *blocks; /* block i: slice i (aps_slice_of) of the result, */
-    size_t stride;         /* at blocks + i * stride; the same on all ranks */
-};
+/* The same for aps_direct_run, which needs room for results, too. */
+struct aps_direct *aps_direct_create_alone(MPI_Comm comm);
+void aps_direct_destroy(struct aps_direct *direct); /* NULL: nothing */
 
 /*
  * COLLECTIVE over the communicator, each, in the order of k: send our
@@ -48,17 +41,17 @@ struct aps_direct_chunk {
  * aps_direct_cancel gives up the chunks that are under way.
  */
 int aps_direct_offer(struct aps_direct *direct, const struct aps_wire *wire,
-                     size_t k, const struct aps_direct_chunk *chunk,
+                     size_t k, const struct aps_chunk *chunk,
                      struct aps_cost *cost);
 int aps_direct_turn(struct aps_direct *direct, const struct aps_wire *wire,
-                    size_t k, const struct aps_direct_chunk *chunk,
+                    size_t k, const struct aps_chunk *chunk,
                     struct aps_cost *cost);
 int aps_direct_finish(struct aps_direct *direct, size_t k);
 void aps_direct_cancel(struct aps_direct *direct);
 
 /* COLLECTIVE over the communicator. The reduction `direct`: in[n] to out[n],
- * which may be the same. An MPI error code. For an object that was made for
- * aps_pipeline_share's pieces. */
+ * which may be the same. An MPI error code; after an error other ranks may wait
+ * for messages that do not come, as in MPI's own. */
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
                    const float *in, float *out, size_t n,
                    struct aps_cost *cost);

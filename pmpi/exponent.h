@@ -20,8 +20,7 @@ int aps_exponent_agree(MPI_Comm comm, const struct aps_wire *wire,
                        const float *x, size_t n, int *exponent);
 
 /* The same for several vectors at a time, whose greatest finite magnitudes are
- * max[count]; count <= APS_EXPONENTS_MAX. */
-#define APS_EXPONENTS_MAX 16
+ * max[count]. */
 int aps_exponent_agree_all(MPI_Comm comm, const struct aps_wire *wire,
                            int count, const float max[], int exponents[]);
 

@@ -37,13 +37,13 @@ struct aps_gather *aps_gather_create(MPI_Comm comm)
     PMPI_Comm_rank(comm, &gather->rank);
     PMPI_Comm_size(comm, &gather->size);
     gather->sum =
-        malloc(APS_PIPELINE_PIECE_ELEMENTS * sizeof *gather->sum);
+        malloc(aps_pipeline_elements(2, 1) * sizeof *gather->sum);
     if (!gather->sum)
         goto destroy;
     for (int i = 0; i < SLOTS; i++) {
         struct slot *slot = &gather->slots[i];
 
-        slot->blocks = malloc(aps_block_stride_bytes(APS_PIPELINE_PIECE_BYTES) *
+        slot->blocks = malloc(aps_block_stride_bytes(aps_pipeline_bytes(1)) *
                               (size_t)gather->size);
         if (!slot->blocks ||
             aps_messages_init(&slot->messages, comm, 2 * gather->size) < 0)
@@ -82,9 +82,7 @@ struct run {
 
 static size_t chunk_length(const struct run *run, size_t k)
 {
-    const size_t rest = run->n - k * run->chunk;
-
-    return rest < run->chunk ? rest : run->chunk;
+    return aps_chunk_length(run->n, run->chunk, k);
 }
 
 static void send_values(void *state, size_t k)
@@ -151,7 +149,7 @@ int aps_gather_run(struct aps_gather *gather, const struct aps_wire *wire,
         .in = in,
         .out = out,
         .n = n,
-        .chunk = aps_pipeline_piece(wire->codec.format.width),
+        .chunk = aps_pipeline_elements(wire->codec.format.width, 1),
         .cost = cost,
     };
 

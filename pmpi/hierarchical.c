@@ -100,13 +100,24 @@ static void count_cores(MPI_Comm group, int ranks)
         aps_wait_set_ranks(ranks, CPU_COUNT(&cpus));
 }
 
+/* Of the shared memory, for chunks of so many elements. */
+static size_t slot_bytes(const struct aps_hierarchical *h, size_t chunk)
+{
+    return SLOT_TURNS * (size_t)h->owners *
+           aps_block_stride_widest(aps_slice_longest(chunk, h->owners));
+}
+
+static size_t result_bytes(const struct aps_hierarchical *h, size_t chunk)
+{
+    const size_t slice = aps_slice_longest(chunk, h->owners);
+
+    return RESULT_TURNS * (size_t)h->owners * (size_t)h->groups.groups *
+           aps_block_stride_widest(aps_slice_longest(slice, h->groups.groups));
+}
+
 /* The same in all groups. */
 static size_t choose_chunk(const struct aps_hierarchical *h)
 {
-    const size_t places =
-        SLOT_TURNS * (size_t)h->groups.largest + RESULT_TURNS;
-    const size_t room =
-        SHARED_BYTES / sizeof(float) / places / CHUNK_UNIT * CHUNK_UNIT;
     size_t chunk =
         (size_t)h->owners * (size_t)h->groups.groups * MESSAGE_LEAST;
 
@@ -114,7 +125,13 @@ static size_t choose_chunk(const struct aps_hierarchical *h)
         chunk = CHUNK_LEAST;
     if (chunk > CHUNK_MOST)
         chunk = CHUNK_MOST;
-    return chunk < room ? chunk : room;
+    chunk = chunk / CHUNK_UNIT * CHUNK_UNIT;
+    while (chunk > CHUNK_UNIT && (size_t)h->groups.largest *
+                                             slot_bytes(h, chunk) +
+                                         result_bytes(h, chunk) >
+                                     SHARED_BYTES)
+        chunk = chunk / 2 / CHUNK_UNIT * CHUNK_UNIT;
+    return chunk;
 }
 
 /* COLLECTIVE over comm. The shared memory, and what each rank needs beside. */
@@ -131,11 +148,9 @@ static int equip(struct aps_hierarchical *h, MPI_Comm comm, char *cause,
     h->slice_stride = aps_block_stride_widest(slice);
     h->part_stride = aps_block_stride_widest(aps_slice_longest(slice, groups));
     PMPI_Comm_rank(h->groups.group, &place);
-    good = aps_node_create(h->groups.group, comm,
-                           SLOT_TURNS * h->slice_stride * (size_t)h->owners,
-                           RESULT_TURNS * h->part_stride * (size_t)groups *
-                               (size_t)h->owners,
-                           &h->node, cause, size) == 0;
+    good = aps_node_create(h->groups.group, comm, slot_bytes(h, h->chunk),
+                           result_bytes(h, h->chunk), &h->node, cause,
+                           size) == 0;
     if (good && allocate_local(h, place < h->owners) < 0) {
         snprintf(cause, size, "out of memory");
         good = false;
@@ -166,9 +181,7 @@ int aps_hierarchical_create(MPI_Comm comm,
     h->owners = h->groups.smallest;
     PMPI_Comm_size(comm, &ranks);
     if (h->groups.groups == ranks) {
-        h->whole = aps_direct_create(
-            comm, APS_PIPELINE_PIECE_ELEMENTS,
-            aps_block_stride_bytes(APS_PIPELINE_PIECE_BYTES));
+        h->whole = aps_direct_create_alone(comm);
         if (!aps_agree_all(comm, h->whole != NULL)) {
             snprintf(cause, size, "%s", h->whole ? "" : "out of memory");
             goto fail;
@@ -213,14 +226,13 @@ struct run {
     int exponent; /* inside the group */
     struct aps_cost *cost;
     struct aps_cost across; /* of the stage across groups */
-    int rc; /* the first error: after it the marks go on, and nothing else */
+    int rc; /* the first error: after it nothing is sent or decoded, but the
+               marks go on */
 };
 
 static size_t chunk_length(const struct run *run, size_t k)
 {
-    const size_t rest = run->n - k * run->h->chunk;
-
-    return rest < run->h->chunk ? rest : run->h->chunk;
+    return aps_chunk_length(run->n, run->h->chunk, k);
 }
 
 /* This rank's slice of chunk k; empty if it owns none. */
@@ -396,11 +408,11 @@ static void sum(void *state, size_t k)
 
 /* Chunk k between the groups. The second stage has its own N and its own
  * exponent. */
-static struct aps_direct_chunk across_chunk(const struct run *run, size_t k)
+static struct aps_chunk across_chunk(const struct run *run, size_t k)
 {
     const struct aps_hierarchical *h = run->h;
 
-    return (struct aps_direct_chunk){
+    return (struct aps_chunk){
         .in = h->sums[k % SUM_TURNS].sum,
         .memory = &aps_memory_host,
         .n = own_slice(run, k).length,
@@ -415,7 +427,7 @@ static void offer(void *state, size_t k)
     struct run *run = state;
     struct aps_hierarchical *h = run->h;
     struct across *across = &h->sums[k % SUM_TURNS];
-    struct aps_direct_chunk chunk;
+    struct aps_chunk chunk;
 
     if (own_slice(run, k).length == 0)
         return;
@@ -432,7 +444,7 @@ static void turn(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_hierarchical *h = run->h;
-    struct aps_direct_chunk chunk;
+    struct aps_chunk chunk;
 
     if (own_slice(run, k).length == 0 || run->rc != MPI_SUCCESS)
         return;

@@ -2,7 +2,7 @@
 /*
  * The hierarchical reduction: inside a group through shared memory, every rank
  * summing its slice; across groups `direct` by every rank on its slice; and back
- * through shared memory.
+ * through shared memory. Where every group is a single rank, it is `direct`.
  */
 #ifndef APS_PMPI_HIERARCHICAL_H
 #define APS_PMPI_HIERARCHICAL_H

@@ -341,7 +341,7 @@ static char *list_passed(char *text, size_t size)
         [APS_PASSED_OTHER] = "no FP32 sums",
         [APS_PASSED_SMALL] = "below min_count",
         [APS_PASSED_RULE] = "by rule or for want of one",
-        [APS_PASSED_AUTO] = "native is faster (auto)",
+        [APS_PASSED_AUTO] = "by auto",
         [APS_PASSED_STEP] = "while the step was not known",
         [APS_PASSED_COMM] = "on communicators that pass through",
     };

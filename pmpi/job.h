@@ -30,7 +30,7 @@ enum aps_reason {
     APS_PASSED_OTHER, /* no FP32 sum */
     APS_PASSED_SMALL, /* fewer than min_count elements */
     APS_PASSED_RULE,  /* no rule matches, or it says fp32 */
-    APS_PASSED_AUTO,  /* `reduce: auto` found nothing faster than native */
+    APS_PASSED_AUTO,  /* `reduce: auto` tried native, or found nothing faster */
     APS_PASSED_STEP,  /* the step is not known (yet, or any more) */
     APS_PASSED_COMM,  /* one rank, or ranks that do not agree, or no policy */
     APS_PASSED_REASONS

@@ -38,7 +38,7 @@ static int allocate(struct aps_master *master)
     const int groups = master->groups.groups;
     const bool leads = master->place == 0;
     const size_t blocks = leads ? (size_t)master->members : 1;
-    const size_t piece = aps_block_stride_bytes(APS_PIPELINE_PIECE_BYTES);
+    const size_t piece = aps_block_stride_bytes(aps_pipeline_bytes(1));
     /* A chunk's results: each of the blocks has a header, ends in a gap, and may
      * be a slice's unit of 64 elements longer than its share. */
     const size_t gap = aps_block_stride_bytes(64 * sizeof(float)) + 64;
@@ -51,7 +51,7 @@ static int allocate(struct aps_master *master)
 
         slot->values = malloc(piece * blocks);
         slot->sum = malloc(
-            leads ? APS_PIPELINE_PIECE_ELEMENTS * sizeof *slot->sum : 1);
+            leads ? aps_pipeline_elements(2, 1) * sizeof *slot->sum : 1);
         /* Travels with the gaps between its blocks: they should hold no
          * secrets of the program's. */
         slot->results = calloc(1, results);
@@ -63,7 +63,7 @@ static int allocate(struct aps_master *master)
     if (!leads || groups == 1)
         return 0;
     /* Partial sums travel as FP32, of whatever width the result is. */
-    longest = aps_slice_longest(APS_PIPELINE_PIECE_ELEMENTS, groups);
+    longest = aps_slice_longest(aps_pipeline_elements(2, 1), groups);
     master->ring = aps_ring_create(master->groups.peers, longest,
                                    aps_block_stride_widest(longest));
     return master->ring ? 0 : -1;
@@ -128,9 +128,7 @@ struct run {
 
 static size_t chunk_length(const struct run *run, int i)
 {
-    const size_t rest = run->n - (size_t)i * run->chunk;
-
-    return rest < run->chunk ? rest : run->chunk;
+    return aps_chunk_length(run->n, run->chunk, (size_t)i);
 }
 
 /* From one block of a chunk's result to the next. */
@@ -188,7 +186,7 @@ static int follow(const struct run *run)
 
 /* The sum of a group of one: nothing has travelled, so that nothing is rounded
  * but where every contribution is. */
-static void sum_alone(const struct run *run, int i)
+static struct aps_magnitude sum_alone(const struct run *run, int i)
 {
     const struct aps_memory *memory = run->wire->memory;
     struct slot *slot = &run->master->slots[i];
@@ -197,10 +195,12 @@ static void sum_alone(const struct run *run, int i)
     if (run->wire->accumulate == APS_ACCUMULATE_FP32) {
         memory->copy_out(slot->sum, run->in + (size_t)i * run->chunk,
                          n);
-        return;
+    } else {
+        encode_values(run, i);
+        aps_block_decode(run->wire, &aps_memory_host, slot->values, n,
+                         slot->sum);
     }
-    encode_values(run, i);
-    aps_block_decode(run->wire, &aps_memory_host, slot->values, n, slot->sum);
+    return aps_magnitude_of(slot->sum, n);
 }
 
 /* The group's sums of the window, and their greatest finite magnitudes. */
@@ -227,12 +227,11 @@ static int sum_group(const struct run *run, struct aps_magnitude max[])
 
         rc = aps_messages_wait(&slot->messages);
         if (rc == MPI_SUCCESS && members == 1)
-            sum_alone(run, i);
+            max[i] = sum_alone(run, i);
         else if (rc == MPI_SUCCESS)
             aps_accumulate(run->wire, members, slot->values,
-                           aps_block_stride(run->wire, n), n, slot->sum, NULL);
-        if (rc == MPI_SUCCESS)
-            max[i] = aps_magnitude_of(slot->sum, n);
+                           aps_block_stride(run->wire, n), n, slot->sum,
+                           &max[i]);
     }
     return rc;
 }
@@ -241,7 +240,7 @@ static int sum_group(const struct run *run, struct aps_magnitude max[])
 static int sum_groups(const struct run *run, const struct aps_magnitude max[])
 {
     struct aps_master *master = run->master;
-    struct aps_ring_chunk chunks[APS_RING_WINDOW];
+    struct aps_chunk chunks[APS_RING_WINDOW];
     float greatest[APS_RING_WINDOW];
     int exponents[APS_RING_WINDOW];
     int rc;
@@ -259,7 +258,7 @@ static int sum_groups(const struct run *run, const struct aps_magnitude max[])
     rc = aps_exponent_agree_all(master->groups.peers, run->wire, run->count,
                                 greatest, exponents);
     for (int i = 0; i < run->count; i++)
-        chunks[i] = (struct aps_ring_chunk){
+        chunks[i] = (struct aps_chunk){
             .in = master->slots[i].sum,
             .memory = &aps_memory_host,
             .n = chunk_length(run, i),
@@ -300,7 +299,7 @@ static int lead(const struct run *run)
 int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
                    const float *in, float *out, size_t n, struct aps_cost *cost)
 {
-    const size_t chunk = aps_pipeline_piece(wire->codec.format.width);
+    const size_t chunk = aps_pipeline_elements(wire->codec.format.width, 1);
     struct run run = {
         .master = master, .wire = wire, .chunk = chunk, .cost = cost};
     int rc =

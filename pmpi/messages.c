@@ -12,7 +12,7 @@ int aps_messages_init(struct aps_messages *messages, MPI_Comm comm,
 {
     *messages = (struct aps_messages){.comm = comm, .capacity = capacity};
     messages->requests =
-        malloc((size_t)capacity * sizeof *messages->requests + 1);
+        malloc((size_t)capacity * sizeof *messages->requests);
     return messages->requests ? 0 : -1;
 }
 

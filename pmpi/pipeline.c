@@ -12,8 +12,9 @@
  * 16 rounds 0.93; without delay all the same.
  */
 #define CHUNK_BYTES ((size_t)512 * 1024)
-#define PIECE_LEAST ((size_t)1024)
-#define UNIT 64 /* pieces meet at whole bytes of any width */
+#define MESSAGE_MOST ((size_t)16 * 1024)
+#define MESSAGE_LEAST ((size_t)1024)
+#define UNIT 64 /* messages meet at whole bytes of any width */
 
 void aps_pipeline_run(size_t chunks, size_t stages,
                       const struct aps_stage stage[], void *state)
@@ -33,23 +34,16 @@ void aps_pipeline_run(size_t chunks, size_t stages,
     }
 }
 
-static size_t elements_of(size_t bytes, int width)
+size_t aps_pipeline_bytes(int ranks)
 {
-    return bytes * 8 / (size_t)width / UNIT * UNIT;
+    const size_t bytes = CHUNK_BYTES / (size_t)ranks;
+
+    if (bytes < MESSAGE_LEAST)
+        return MESSAGE_LEAST;
+    return bytes < MESSAGE_MOST ? bytes : MESSAGE_MOST;
 }
 
-size_t aps_pipeline_piece(int width)
+size_t aps_pipeline_elements(int width, int ranks)
 {
-    return elements_of(APS_PIPELINE_PIECE_BYTES, width);
-}
-
-size_t aps_pipeline_share(int width, int ranks)
-{
-    size_t bytes = CHUNK_BYTES / (size_t)ranks;
-
-    if (bytes < PIECE_LEAST)
-        bytes = PIECE_LEAST;
-    if (bytes > APS_PIPELINE_PIECE_BYTES)
-        bytes = APS_PIPELINE_PIECE_BYTES;
-    return elements_of(bytes, width);
+    return aps_pipeline_bytes(ranks) * 8 / (size_t)width / UNIT * UNIT;
 }

@@ -28,14 +28,12 @@ struct aps_stage {
 void aps_pipeline_run(size_t chunks, size_t stages,
                       const struct aps_stage stage[], void *state);
 
-/* Of the values that one message carries: bytes at most, and so many elements of
- * `width` bits, a multiple of 64. */
-#define APS_PIPELINE_PIECE_BYTES ((size_t)16 * 1024)
-#define APS_PIPELINE_PIECE_ELEMENTS (APS_PIPELINE_PIECE_BYTES * 8 / 2)
-size_t aps_pipeline_piece(int width);
-
-/* The same where a chunk has one piece for each of `ranks` ranks: pieces get
- * shorter, so that chunks stay at some 512 KiB. */
-size_t aps_pipeline_share(int width, int ranks);
+/*
+ * The values of one message where a chunk has one for each of `ranks` ranks:
+ * bytes at most, and so many elements of `width` bits, a multiple of 64. With
+ * many ranks messages get shorter, so that chunks stay at some 512 KiB.
+ */
+size_t aps_pipeline_bytes(int ranks);
+size_t aps_pipeline_elements(int width, int ranks);
 
 #endif

@@ -15,7 +15,7 @@
 #include "ring.h"
 
 /* MPICH has about 2000 context ids, for the program first of all: so many teams
- * may live at a time in a process, each with two or three of them. */
+ * may live at a time in a process, each with one, two more a kind of groups and the like. */
 #define TEAMS_MAX 256
 static atomic_int teams;
 
@@ -62,8 +62,7 @@ static void *create_direct(const struct aps_team *team,
 {
     (void)grouping;
     snprintf(cause, size, "out of memory for reduce: direct");
-    return aps_direct_create(team->comm, APS_PIPELINE_PIECE_ELEMENTS,
-                             aps_block_stride_bytes(APS_PIPELINE_PIECE_BYTES));
+    return aps_direct_create_alone(team->comm);
 }
 
 static void destroy_direct(void *object)
@@ -85,8 +84,7 @@ static void *create_ring(const struct aps_team *team,
 {
     (void)grouping;
     snprintf(cause, size, "out of memory for reduce: ring");
-    return aps_ring_create(team->comm, APS_PIPELINE_PIECE_ELEMENTS,
-                           aps_block_stride_bytes(APS_PIPELINE_PIECE_BYTES));
+    return aps_ring_create_alone(team->comm);
 }
 
 static void destroy_ring(void *object)

@@ -58,6 +58,15 @@ destroy:
     return NULL;
 }
 
+struct aps_ring *aps_ring_create_alone(MPI_Comm comm)
+{
+    int ranks;
+
+    PMPI_Comm_size(comm, &ranks);
+    return aps_ring_create(comm, aps_pipeline_elements(2, ranks),
+                           aps_block_stride_bytes(aps_pipeline_bytes(ranks)));
+}
+
 void aps_ring_destroy(struct aps_ring *ring)
 {
     if (!ring)
@@ -79,7 +88,7 @@ static int slice_behind(const struct aps_ring *ring, int behind)
 }
 
 static struct aps_slice slice_at(const struct aps_ring *ring,
-                                 const struct aps_ring_chunk *chunk, int index)
+                                 const struct aps_chunk *chunk, int index)
 {
     return aps_slice_of(chunk->n, ring->size, index);
 }
@@ -98,7 +107,7 @@ static size_t partial_bytes(const struct aps_wire *wire, size_t n)
 /* In step s, the partial sum of one slice comes and that of another goes. */
 static void post_partial(struct aps_ring *ring, struct slot *slot,
                          const struct aps_wire *wire,
-                         const struct aps_ring_chunk *chunk, int step,
+                         const struct aps_chunk *chunk, int step,
                          struct aps_cost *cost)
 {
     const size_t going =
@@ -118,7 +127,7 @@ static void post_partial(struct aps_ring *ring, struct slot *slot,
 
 /* Our own values of a slice are where its sum begins. */
 static void begin_sum(struct slot *slot, const struct aps_wire *wire,
-                      const struct aps_ring_chunk *chunk,
+                      const struct aps_chunk *chunk,
                       struct aps_slice slice, struct aps_cost *cost)
 {
     if (slice.length == 0)
@@ -136,7 +145,7 @@ static void begin_sum(struct slot *slot, const struct aps_wire *wire,
 /* sum = the partial sum that came + our own values. */
 static void add_own(struct aps_ring *ring, struct slot *slot,
                     const struct aps_wire *wire,
-                    const struct aps_ring_chunk *chunk, struct aps_slice slice,
+                    const struct aps_chunk *chunk, struct aps_slice slice,
                     struct aps_cost *cost)
 {
     const size_t stride = aps_block_stride(wire, slice.length);
@@ -160,7 +169,7 @@ static void add_own(struct aps_ring *ring, struct slot *slot,
 /* What came in step s is summed and made ready for the next step. */
 static int advance(struct aps_ring *ring, struct slot *slot,
                    const struct aps_wire *wire,
-                   const struct aps_ring_chunk *chunk, int step,
+                   const struct aps_chunk *chunk, int step,
                    struct aps_cost *cost)
 {
     const int index = slice_behind(ring, step + 2);
@@ -173,18 +182,24 @@ static int advance(struct aps_ring *ring, struct slot *slot,
     if (rc != MPI_SUCCESS || slice.length == 0)
         return rc;
     add_own(ring, slot, wire, chunk, slice, cost);
-    if (travels_as_fp32(wire) && !last)
+    if (travels_as_fp32(wire) && !last) {
         memcpy(to, ring->sum, slice.length * sizeof *ring->sum);
-    else
-        aps_block_encode(wire, &aps_memory_host, ring->sum, slice.length,
-                         chunk->exponent, to);
+    } else {
+        const int exponent =
+            aps_block_encode(wire, &aps_memory_host, ring->sum, slice.length,
+                             chunk->exponent, to);
+
+        /* The only block that this rank encodes. */
+        if (travels_as_fp32(wire))
+            aps_cost_note(cost, exponent);
+    }
     return MPI_SUCCESS;
 }
 
 /* In step s, the result of one slice comes and that of another goes. */
 static void post_result(struct aps_ring *ring, struct slot *slot,
                         const struct aps_wire *wire,
-                        const struct aps_ring_chunk *chunk, int step,
+                        const struct aps_chunk *chunk, int step,
                         struct aps_cost *cost)
 {
     const int going = slice_behind(ring, step);
@@ -203,7 +218,7 @@ static void post_result(struct aps_ring *ring, struct slot *slot,
 }
 
 int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
-                    int count, const struct aps_ring_chunk chunks[],
+                    int count, const struct aps_chunk chunks[],
                     struct aps_cost *cost)
 {
     const int steps = ring->size - 1;
@@ -221,6 +236,8 @@ int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
             struct slot *slot = &ring->slots[i];
 
             rc = advance(ring, slot, wire, &chunks[i], step, cost);
+            if (rc != MPI_SUCCESS)
+                break;
             if (step + 1 < steps)
                 post_partial(ring, slot, wire, &chunks[i], step + 1, cost);
             else
@@ -232,7 +249,7 @@ int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
             struct slot *slot = &ring->slots[i];
 
             rc = aps_messages_wait(&slot->messages);
-            if (step + 1 < steps)
+            if (rc == MPI_SUCCESS && step + 1 < steps)
                 post_result(ring, slot, wire, &chunks[i], step + 1, cost);
         }
     }
@@ -247,20 +264,19 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
     /* A message is as long as its widest: of partial sums, that is FP32's. */
     const int width = travels_as_fp32(wire) ? 32 : wire->codec.format.width;
     const size_t chunk =
-        (size_t)ring->size * aps_pipeline_share(width, ring->size);
+        (size_t)ring->size * aps_pipeline_elements(width, ring->size);
     int exponent;
     int rc = aps_exponent_agree(ring->comm, wire, in, n, &exponent);
 
     for (size_t begin = 0; begin < n && rc == MPI_SUCCESS;) {
-        struct aps_ring_chunk chunks[APS_RING_WINDOW];
+        struct aps_chunk chunks[APS_RING_WINDOW];
         const size_t first = begin;
         int count = 0;
 
         for (; count < APS_RING_WINDOW && begin < n; count++) {
-            const size_t rest = n - begin;
-            const size_t length = rest < chunk ? rest : chunk;
+            const size_t length = aps_chunk_length(n - begin, chunk, 0);
 
-            chunks[count] = (struct aps_ring_chunk){
+            chunks[count] = (struct aps_chunk){
                 .in = in + begin,
                 .memory = wire->memory,
                 .n = length,

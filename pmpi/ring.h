@@ -27,27 +27,19 @@ struct aps_ring; /* opaque: a communicator and scratch */
  * is not owned. Local; NULL when out of memory.
  */
 struct aps_ring *aps_ring_create(MPI_Comm comm, size_t elements, size_t bytes);
-void aps_ring_destroy(struct aps_ring *ring); /* NULL: nothing */
 
-/* One chunk, reduced to encoded blocks. */
-struct aps_ring_chunk {
-    const float *in; /* [n], in memory `memory` */
-    const struct aps_memory *memory;
-    size_t n;
-    int exponent;          /* the stage's, for APS */
-    unsigned char *blocks; /* block i: slice i (aps_slice_of) of the result, */
-    size_t stride;         /* at blocks + i * stride; the same on all ranks */
-};
+/* The same for aps_ring_run. */
+struct aps_ring *aps_ring_create_alone(MPI_Comm comm);
+void aps_ring_destroy(struct aps_ring *ring); /* NULL: nothing */
 
 /* COLLECTIVE over the communicator: up to APS_RING_WINDOW chunks. An MPI error
  * code. */
 int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
-                    int count, const struct aps_ring_chunk chunks[],
+                    int count, const struct aps_chunk chunks[],
                     struct aps_cost *cost);
 
 /* COLLECTIVE over the communicator. The reduction `ring`: in[n] to out[n], which
- * may be the same. An MPI error code. For an object that was made for
- * aps_pipeline_share's pieces. */
+ * may be the same. An MPI error code. */
 int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
                  const float *in, float *out, size_t n, struct aps_cost *cost);
 
