@@ -15,6 +15,7 @@
 extern char **environ;
 
 #define PREFIX "APSMPI_"
+#define LAB "APSMPI_LAB" /* scripts/apsmpi-lab's own start with this */
 
 typedef bool (*set_fn)(struct aps_options *options, const char *value);
 
@@ -162,7 +163,8 @@ void aps_options_read(struct aps_options *options, struct aps_errors *errors,
         char name[64];
         size_t length;
 
-        if (!equals || strncmp(*entry, PREFIX, strlen(PREFIX)) != 0)
+        if (!equals || strncmp(*entry, PREFIX, strlen(PREFIX)) != 0 ||
+            strncmp(*entry, LAB, strlen(LAB)) == 0)
             continue;
         length = (size_t)(equals - *entry);
         option = find(*entry, length);

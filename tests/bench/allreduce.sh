@@ -17,8 +17,8 @@ top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
 top_builddir=$(cd "${top_builddir:-build}" && pwd)
 MPIEXEC=${MPIEXEC:-mpiexec.mpich}
 PYTHON3=${PYTHON3:-python3}
-APSMPI_LAB_SWITCH=${APSMPI_LAB_SWITCH:-$top_builddir/scripts/apsmpi-lab-switch}
-export MPIEXEC APSMPI_LAB_SWITCH
+APSMPI_LAB_DIR=$top_builddir/scripts
+export MPIEXEC APSMPI_LAB_DIR
 bench=$top_builddir/tests/bench/allreduce
 library=$top_builddir/.libs/libapsmpi.so
 report=$top_srcdir/scripts/apsmpi-report

@@ -110,6 +110,8 @@ static void test_unknown(void)
     name[sizeof name - 1] = '\0';
     read_one(name, "x");
     ok(warnings.count == 1, "unknown: a very long name");
+    read_one("APSMPI_LAB_DIR", "x");
+    ok(warnings.count == 0, "apsmpi-lab's own variables are known");
 }
 
 static void test_good(void)
