@@ -13,6 +13,8 @@ struct aps_policy {
     struct aps_policy_steps steps;
     struct aps_policy_log log; /* its file is owned */
     size_t min_count;
+    enum aps_progress_kind progress;
+    size_t fuse; /* bytes, 0: off */
     struct aps_layers *layers; /* or NULL */
     bool has_gemm;
     struct aps_policy_gemm gemm; /* if has_gemm */

@@ -37,6 +37,16 @@ const struct aps_policy_gemm *aps_policy_gemm(const struct aps_policy *policy)
     return policy->has_gemm ? &policy->gemm : NULL;
 }
 
+enum aps_progress_kind aps_policy_progress(const struct aps_policy *policy)
+{
+    return policy->progress;
+}
+
+size_t aps_policy_fuse(const struct aps_policy *policy)
+{
+    return policy->fuse;
+}
+
 size_t aps_policy_min_count(const struct aps_policy *policy)
 {
     return policy->min_count;

@@ -54,6 +54,20 @@ enum aps_accumulate_kind {
     APS_ACCUMULATE_KAHAN   /* so is its compensation, in Kahan's sum */
 };
 
+/* What the program calls: a rule names the calls that it is for. Nonblocking,
+ * persistent and large-count variants are the same call. */
+enum aps_call_kind {
+    APS_CALL_ALLREDUCE,
+    APS_CALL_REDUCE_SCATTER, /* MPI_Reduce_scatter_block too */
+    APS_CALL_ALLGATHER,
+    APS_CALL_REDUCE,
+    APS_CALL_KINDS
+};
+
+/* Who drives a nonblocking call: the program's own calls of MPI, or a thread of
+ * ours. */
+enum aps_progress_kind { APS_PROGRESS_CALLS, APS_PROGRESS_THREAD };
+
 /*
  * What happens to one layer at one step. `rewrite` false leaves the call to
  * MPI: no rule matched (rule -1), or the rule says fp32.
@@ -73,6 +87,7 @@ struct aps_plan {
 
 /* Where a layer stands when its plan is asked for. */
 struct aps_place {
+    enum aps_call_kind call; /* all but an all-reduce have layer -1 */
     long layer;  /* index; -1 when the policy needs no step */
     long layers; /* layers of a step, for `last`; 0 when not known */
     const char *name; /* from the layer table, or NULL */
@@ -156,6 +171,13 @@ const struct aps_policy_gemm *aps_policy_gemm(const struct aps_policy *);
 #define APS_MIN_COUNT ((size_t)1024) /* where the policy does not say */
 size_t aps_policy_min_count(const struct aps_policy *);
 
+/* Who drives nonblocking calls. */
+enum aps_progress_kind aps_policy_progress(const struct aps_policy *);
+
+/* Consecutive nonblocking all-reduces go together until they have so many bytes
+ * of FP32; 0: each goes alone. */
+size_t aps_policy_fuse(const struct aps_policy *);
+
 /* The layer table, or NULL. */
 const struct aps_layers *aps_policy_layers(const struct aps_policy *);
 
@@ -189,6 +211,8 @@ const char *aps_scale_name(enum aps_scale_kind kind);
 const char *aps_reduce_name(enum aps_reduce_kind kind);
 const char *aps_group_name(enum aps_group_kind kind);
 const char *aps_node_name(enum aps_node_kind kind);
+const char *aps_call_name(enum aps_call_kind kind);
+const char *aps_progress_name(enum aps_progress_kind kind);
 const char *aps_accumulate_name(enum aps_accumulate_kind kind);
 
 #endif

@@ -356,6 +356,7 @@ int aps_rule_read(const struct aps_reader *reader,
     size_t before = reader->errors->count;
 
     rule->line = node->line;
+    rule->calls = 1u << APS_CALL_ALLREDUCE;
     rule->max_count = SIZE_MAX;
     rule->plan.rule = index;
     if (aps_read_keys(reader, node, "a rule", &rule_words, reading.keys) < 0)
@@ -375,6 +376,8 @@ void aps_rule_clear(struct aps_rule *rule)
 bool aps_rule_matches(const struct aps_rule *rule,
                       const struct aps_place *place)
 {
+    if (!(rule->calls & (1u << place->call)))
+        return false;
     if (place->count < rule->min_count || place->count > rule->max_count)
         return false;
     if (rule->by_layer &&

@@ -15,6 +15,7 @@
 
 struct aps_rule {
     int line;
+    unsigned calls; /* 1 << enum aps_call_kind, of those it is for */
     bool by_layer, by_epoch, by_step; /* is there such a condition? */
     struct aps_selection layers;
     struct aps_ranges epochs;

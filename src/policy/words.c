@@ -53,6 +53,22 @@ static const char *const accumulations[] = {
 };
 const struct aps_words aps_words_accumulate = {accumulations, NULL, NULL};
 
+static const char *const calls[] = {
+    [APS_CALL_ALLREDUCE] = "allreduce",
+    [APS_CALL_REDUCE_SCATTER] = "reduce_scatter",
+    [APS_CALL_ALLGATHER] = "allgather",
+    [APS_CALL_REDUCE] = "reduce",
+    [APS_CALL_KINDS] = NULL,
+};
+const struct aps_words aps_words_call = {calls, NULL, NULL};
+
+static const char *const progresses[] = {
+    [APS_PROGRESS_CALLS] = "calls",
+    [APS_PROGRESS_THREAD] = "thread",
+    NULL,
+};
+const struct aps_words aps_words_progress = {progresses, NULL, NULL};
+
 bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting)
 {
 #define BIT(name) (1u << APS_SETTING_##name)
@@ -121,6 +137,16 @@ const char *aps_group_name(enum aps_group_kind kind)
 const char *aps_node_name(enum aps_node_kind kind)
 {
     return nodes[kind];
+}
+
+const char *aps_call_name(enum aps_call_kind kind)
+{
+    return calls[kind];
+}
+
+const char *aps_progress_name(enum aps_progress_kind kind)
+{
+    return progresses[kind];
 }
 
 const char *aps_accumulate_name(enum aps_accumulate_kind kind)

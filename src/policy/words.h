@@ -24,6 +24,8 @@ extern const struct aps_words aps_words_reduce;
 extern const struct aps_words aps_words_group;
 extern const struct aps_words aps_words_node;
 extern const struct aps_words aps_words_accumulate;
+extern const struct aps_words aps_words_call;
+extern const struct aps_words aps_words_progress;
 
 /* Settings that have a meaning with some reductions only. */
 enum aps_setting {

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Simulated clusters: the reductions compiled by SimGrid's smpicc, which is not
+# the compiler of the rest, hence a rule of our own.
+sim_tests = \
+	tests/sim/t-gradients.sh \
+	tests/sim/t-table9.sh \
+	tests/sim/t-times.sh
+TESTS += $(sim_tests)
+dist_check_SCRIPTS += $(sim_tests)
+
+AM_TESTS_ENVIRONMENT += \
+	SMPIRUN='$(SMPIRUN)'; export SMPIRUN; \
+	SIMGRID_SKIP='$(SIMGRID_SKIP)'; export SIMGRID_SKIP;
+
+# What pmpi/reduction.c needs of pmpi/, less pmpi/wait.c, for which wait.c here
+# stands in.
+sim_engine = \
+	$(top_srcdir)/pmpi/accumulate.c \
+	$(top_srcdir)/pmpi/agree.c \
+	$(top_srcdir)/pmpi/block.c \
+	$(top_srcdir)/pmpi/direct.c \
+	$(top_srcdir)/pmpi/exponent.c \
+	$(top_srcdir)/pmpi/gather.c \
+	$(top_srcdir)/pmpi/hierarchical.c \
+	$(top_srcdir)/pmpi/master.c \
+	$(top_srcdir)/pmpi/memory.c \
+	$(top_srcdir)/pmpi/messages.c \
+	$(top_srcdir)/pmpi/node.c \
+	$(top_srcdir)/pmpi/pipeline.c \
+	$(top_srcdir)/pmpi/reduction.c \
+	$(top_srcdir)/pmpi/ring.c \
+	$(top_srcdir)/pmpi/topology.c
+sim_common = \
+	$(top_srcdir)/tests/sim/model.c \
+	$(top_srcdir)/tests/sim/plans.c \
+	$(top_srcdir)/tests/sim/wait.c \
+	$(top_srcdir)/tests/tap/mpitap.c \
+	$(top_srcdir)/tests/tap/tap.c
+sim_headers = tests/sim/model.h tests/sim/plans.h
+EXTRA_DIST += $(sim_common) $(sim_headers) \
+	tests/sim/README.md \
+	tests/sim/gradients.bin tests/sim/gradients.py \
+	tests/sim/roundoff.c \
+	tests/sim/simulate.sh \
+	tests/sim/tables.sh \
+	tests/sim/times.c
+
+# Where model.c stands between the reductions and what they call.
+SIM_WRAP = -Wl,--wrap=aps_codec_init,--wrap=aps_magnitude_of \
+	-Wl,--wrap=PMPI_Isend,--wrap=PMPI_Irecv,--wrap=PMPI_Test \
+	-Wl,--wrap=PMPI_Iallreduce,--wrap=PMPI_Ibcast \
+	-Wl,--wrap=smpi_clock_gettime,--wrap=smpi_getpid
+
+# The simulator loads a program as a library, one copy a rank: its main is
+# visible, and it has no debugging information.
+sim_programs = tests/sim/roundoff tests/sim/times
+$(sim_programs): $(sim_common) $(sim_headers) $(sim_engine) \
+		$(libapsmpi_la_SOURCES) libpolicy.la libcore.la \
+		tests/sim/roundoff.c tests/sim/times.c
+	$(AM_V_CCLD)$(MKDIR_P) tests/sim && \
+	$(SMPICC) $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) \
+	    -I$(top_srcdir)/pmpi -I$(top_srcdir)/tests/tap $(HWLOC_CFLAGS) \
+	    $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -fvisibility=default -Wl,-s \
+	    -o $@ $(top_srcdir)/$@.c $(sim_common) $(sim_engine) \
+	    .libs/libpolicy.a .libs/libcore.a $(SIM_WRAP) $(HWLOC_LIBS) \
+	    $(LIBS) -lm
+CLEANFILES += $(sim_programs)
+
+.PHONY: sim check-sim
+if HAVE_SIMGRID
+check_DATA = $(sim_programs)
+sim: $(sim_programs)
+	@$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/tests/sim/tables.sh
+else
+sim:
+	@echo "no simulated clusters: $(SIMGRID_SKIP)"
+endif
+
+check-sim: $(check_DATA)
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(sim_tests)'

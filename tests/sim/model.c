@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "model.h"
+
+#include <mpi.h>
+#include <simgrid/host.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "codec/codec.h"
+
+/* The names that the linker gives what it wraps. */
+void __wrap_aps_codec_init(const struct aps_format *format,
+                           struct aps_codec *codec);
+void __real_aps_codec_init(const struct aps_format *format,
+                           struct aps_codec *codec);
+struct aps_magnitude __wrap_aps_magnitude_of(const float *x, size_t n);
+struct aps_magnitude __real_aps_magnitude_of(const float *x, size_t n);
+int __wrap_PMPI_Isend(const void *bytes, int count, MPI_Datatype type, int to,
+                      int tag, MPI_Comm comm, MPI_Request *request);
+int __real_PMPI_Isend(const void *bytes, int count, MPI_Datatype type, int to,
+                      int tag, MPI_Comm comm, MPI_Request *request);
+int __wrap_PMPI_Irecv(void *bytes, int count, MPI_Datatype type, int from,
+                      int tag, MPI_Comm comm, MPI_Request *request);
+int __real_PMPI_Irecv(void *bytes, int count, MPI_Datatype type, int from,
+                      int tag, MPI_Comm comm, MPI_Request *request);
+int __wrap_PMPI_Iallreduce(const void *send, void *receive, int count,
+                           MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                           MPI_Request *request);
+int __wrap_PMPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root,
+                       MPI_Comm comm, MPI_Request *request);
+int __wrap_PMPI_Test(MPI_Request *request, int *done, MPI_Status *status);
+int __real_PMPI_Test(MPI_Request *request, int *done, MPI_Status *status);
+int __wrap_smpi_clock_gettime(clockid_t clock, struct timespec *now);
+pid_t __wrap_smpi_getpid(void);
+
+static double owed; /* seconds */
+
+void model_settle(void)
+{
+    if (owed > 0)
+        smpi_execute_flops(owed * sg_host_get_speed(sg_host_self()));
+    owed = 0;
+}
+
+/* n values at a rate. Messages that follow leave after that. */
+static void spend(size_t n, double rate)
+{
+    owed += (double)(n * sizeof(float)) / rate;
+    if (owed >= MODEL_OWED)
+        model_settle();
+}
+
+/* The codec without the model, of the format that was asked for last. */
+static const struct aps_codec *real_codec(const struct aps_format *format)
+{
+    static struct aps_codec codec;
+
+    if (!codec.cpu || memcmp(&codec.format, format, sizeof *format) != 0)
+        __real_aps_codec_init(format, &codec);
+    return &codec;
+}
+
+static unsigned encode(const struct aps_codec *codec, const float *x, size_t n,
+                       struct aps_scaling scaling,
+                       const struct aps_cast_options *options, void *wire)
+{
+    const struct aps_codec *real = real_codec(&codec->format);
+
+    spend(n, MODEL_ENCODE);
+    return real->encode(real, x, n, scaling, options, wire);
+}
+
+static void decode(const struct aps_codec *codec, const void *wire, size_t n,
+                   struct aps_scaling scaling, unsigned flags, float *x)
+{
+    const struct aps_codec *real = real_codec(&codec->format);
+
+    spend(n, MODEL_DECODE);
+    real->decode(real, wire, n, scaling, flags, x);
+}
+
+static void decode_add(const struct aps_codec *codec, const void *wire,
+                       size_t n, struct aps_scaling scaling, unsigned flags,
+                       float *sum)
+{
+    const struct aps_codec *real = real_codec(&codec->format);
+
+    spend(n, MODEL_DECODE_ADD);
+    real->decode_add(real, wire, n, scaling, flags, sum);
+}
+
+static void round_sums(const struct aps_codec *codec, size_t n,
+                       struct aps_scaling scaling, float *sum)
+{
+    const struct aps_codec *real = real_codec(&codec->format);
+
+    spend(n, MODEL_ROUND);
+    real->round(real, n, scaling, sum);
+}
+
+void __wrap_aps_codec_init(const struct aps_format *format,
+                           struct aps_codec *codec)
+{
+    *codec = *real_codec(format);
+    codec->encode = encode;
+    codec->decode = decode;
+    codec->decode_add = decode_add;
+    codec->round = round_sums;
+}
+
+struct aps_magnitude __wrap_aps_magnitude_of(const float *x, size_t n)
+{
+    spend(n, MODEL_MAX);
+    return __real_aps_magnitude_of(x, n);
+}
+
+int __wrap_PMPI_Isend(const void *bytes, int count, MPI_Datatype type, int to,
+                      int tag, MPI_Comm comm, MPI_Request *request)
+{
+    owed += MODEL_MESSAGE;
+    return __real_PMPI_Isend(bytes, count, type, to, tag, comm, request);
+}
+
+int __wrap_PMPI_Irecv(void *bytes, int count, MPI_Datatype type, int from,
+                      int tag, MPI_Comm comm, MPI_Request *request)
+{
+    owed += MODEL_MESSAGE;
+    return __real_PMPI_Irecv(bytes, count, type, from, tag, comm, request);
+}
+
+/*
+ * SimGrid's nonblocking collectives send from every rank to every other, which
+ * no MPI does; its blocking ones go as MPICH's do (smpi/coll-selector).
+ */
+int __wrap_PMPI_Iallreduce(const void *send, void *receive, int count,
+                           MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                           MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+    return PMPI_Allreduce(send, receive, count, type, op, comm);
+}
+
+int __wrap_PMPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root,
+                       MPI_Comm comm, MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+    return PMPI_Bcast(buffer, count, type, root, comm);
+}
+
+/* To SimGrid a null request is not done; to MPI it is. */
+int __wrap_PMPI_Test(MPI_Request *request, int *done, MPI_Status *status)
+{
+    if (*request != MPI_REQUEST_NULL)
+        return __real_PMPI_Test(request, done, status);
+    *done = 1;
+    return MPI_SUCCESS;
+}
+
+/*
+ * Shared memory gets its name from the clock and the process. Simulated, both
+ * are the same for two simulations on one machine.
+ */
+int __wrap_smpi_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    return (int)syscall(SYS_clock_gettime, clock, now);
+}
+
+pid_t __wrap_smpi_getpid(void)
+{
+    return (pid_t)syscall(SYS_getpid);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The reductions of the tables, as plans, and how a rank runs them.
+ */
+#ifndef APS_SIM_PLANS_H
+#define APS_SIM_PLANS_H
+
+#include <stddef.h>
+
+#include "pmpi/reduction.h"
+
+/* Plans for e5m2 with scale: aps. */
+struct aps_plan plan_direct(void);
+struct aps_plan plan_hierarchical(void); /* group: node */
+struct aps_plan plan_ring(enum aps_accumulate_kind accumulate);
+struct aps_plan plan_master(int group_size); /* accumulate: format */
+
+/* What Table 9 and the times list: "direct", "ring", "master 16". */
+const char *plan_name(const struct aps_plan *plan, char *buffer, size_t size);
+
+/* COLLECTIVE over the team's communicator. Reduce in[n] to out[n] by a plan;
+ * what fails ends the simulation. `plan_prepare` first, which takes no part in
+ * the time of a reduction. */
+void plan_prepare(struct aps_team *team, const struct aps_plan *plan);
+void plan_reduce(struct aps_team *team, const struct aps_plan *plan,
+                 const float *in, float *out, size_t n);
+
+/*
+ * Rank `rank`'s gradients from the file (gradients.py): GRADIENTS_VALUES FP32
+ * values, repeated until `x` is full. What fails ends the simulation.
+ */
+#define GRADIENTS_RANKS 256
+#define GRADIENTS_VALUES 512
+void gradients_read(const char *path, int rank, float *x, size_t n);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Simulated time of a reduction: times GRADIENTS COUNT GROUP...
+ *
+ * Prints a table as comments, and as TAP that all ranks hold the same bits and
+ * that a second reduction takes as long as the first.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mpitap.h"
+#include "plans.h"
+
+static const char *path;
+static float *x; /* [count], in and out */
+static int count;
+static double native; /* seconds */
+
+/* Seconds from the moment when the last rank starts until the last has ended. */
+static double time_once(struct aps_team *team, const struct aps_plan *plan)
+{
+    double seconds, longest;
+
+    gradients_read(path, mpitap_rank(), x, (size_t)count);
+    PMPI_Barrier(MPI_COMM_WORLD);
+    seconds = -MPI_Wtime();
+    if (plan)
+        plan_reduce(team, plan, x, x, (size_t)count);
+    else
+        PMPI_Allreduce(MPI_IN_PLACE, x, count, MPI_FLOAT, MPI_SUM,
+                       MPI_COMM_WORLD);
+    seconds += MPI_Wtime();
+    PMPI_Allreduce(&seconds, &longest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return longest;
+}
+
+static void show(const char *name, double seconds)
+{
+    if (mpitap_rank() != 0)
+        return;
+    printf("# %-14s %10.3f ms  %6.2f\n", name, seconds * 1e3,
+           native / seconds);
+    fflush(stdout);
+}
+
+static void measure(struct aps_team *team, const struct aps_plan *plan)
+{
+    char name[64];
+    double seconds;
+
+    plan_name(plan, name, sizeof name);
+    plan_prepare(team, plan);
+    seconds = time_once(team, plan);
+    ok_all(same_on_all(x, (size_t)count * sizeof *x),
+           "%s: the same bits on all ranks", name);
+    show(name, seconds);
+}
+
+int main(int argc, char **argv)
+{
+    struct aps_team *team;
+    struct aps_plan plan;
+    int status;
+
+    MPI_Init(&argc, &argv);
+    mpitap_begin();
+    if (argc < 3 || aps_team_create(MPI_COMM_WORLD, 0, false, &team) < 0)
+        PMPI_Abort(MPI_COMM_WORLD, 2);
+    path = argv[1];
+    count = atoi(argv[2]);
+    x = malloc((size_t)count * sizeof *x);
+    if (!x)
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    native = time_once(team, NULL);
+    if (mpitap_rank() == 0)
+        printf("# %d values, e5m2, scale: aps; native over ours\n", count);
+    show("native FP32", native);
+    plan = plan_direct();
+    measure(team, &plan);
+    plan = plan_hierarchical();
+    measure(team, &plan);
+    plan = plan_ring(APS_ACCUMULATE_FP32);
+    measure(team, &plan);
+    plan = plan_ring(APS_ACCUMULATE_FORMAT);
+    measure(team, &plan);
+    for (int i = 3; i < argc; i++) {
+        plan = plan_master(atoi(argv[i]));
+        measure(team, &plan);
+    }
+    free(x);
+    aps_team_destroy(team);
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmpi/wait.h for SimGrid, in the place of pmpi/wait.c.
+ *
+ * The ranks are coroutines of one process: one that spun or slept would hold up
+ * all of them. They give way to the simulator instead, and nobody needs to drive
+ * the progress of messages, which is the simulator's own affair.
+ */
+#include "config.h"
+
+#include "wait.h"
+
+#include <simgrid/cond.h>
+#include <simgrid/host.h>
+#include <simgrid/mutex.h>
+#include <stdlib.h>
+
+#include "model.h"
+
+int aps_wait_requests(int count, MPI_Request requests[])
+{
+    model_settle();
+    /* One by one: SimGrid's Waitall looks at all of them for each that ends,
+     * which takes it minutes where a rank has hundreds. The last to end ends at
+     * the same time. */
+    for (int i = 0; i < count; i++) {
+        int rc = PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+
+        if (rc != MPI_SUCCESS)
+            return rc;
+    }
+    return MPI_SUCCESS;
+}
+
+/*
+ * What the ranks of a host meet at. Each has mapped the counts at an address of
+ * its own, so the counts cannot name a meeting place; the host can. It is woken
+ * for every count, and who waits for another one waits again.
+ */
+struct meeting {
+    sg_mutex_t mutex;
+    sg_cond_t changed;
+};
+
+static struct meeting *meeting_here(void)
+{
+    struct meeting *meeting = sg_host_get_data(sg_host_self());
+
+    /* Only one rank runs at a time, and none gives way in here. */
+    if (!meeting) {
+        meeting = malloc(sizeof *meeting);
+        if (!meeting)
+            abort();
+        meeting->mutex = sg_mutex_init();
+        meeting->changed = sg_cond_init();
+        sg_host_set_data(sg_host_self(), meeting);
+    }
+    return meeting;
+}
+
+static bool reached(const struct aps_wait_count *count, uint32_t target)
+{
+    return (int32_t)(atomic_load(&count->count) - target) >= 0;
+}
+
+void aps_wait_advance(struct aps_wait_count *count)
+{
+    struct meeting *meeting = meeting_here();
+
+    model_settle();
+    sg_mutex_lock(meeting->mutex);
+    atomic_fetch_add(&count->count, 1);
+    sg_cond_notify_all(meeting->changed);
+    sg_mutex_unlock(meeting->mutex);
+}
+
+void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
+                    MPI_Comm comm, bool messages)
+{
+    struct meeting *meeting = meeting_here();
+
+    (void)comm;
+    (void)messages;
+    model_settle();
+    if (reached(count, target))
+        return;
+    sg_mutex_lock(meeting->mutex);
+    while (!reached(count, target))
+        sg_cond_wait(meeting->changed, meeting->mutex);
+    sg_mutex_unlock(meeting->mutex);
+}
+
+void aps_wait_set_ranks(int ranks, int cores)
+{
+    (void)ranks;
+    (void)cores;
+}
