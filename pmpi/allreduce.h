@@ -14,4 +14,18 @@
 int aps_allreduce(const void *send, void *receive, int64_t count, bool large,
                   aps_handle type, aps_handle op, aps_handle comm);
 
+struct aps_call;
+struct aps_context;
+
+/*
+ * COLLECTIVE over the context's communicator. A call that is eligible, in its
+ * turn: rewritten, or passed through. An MPI error code.
+ */
+int aps_allreduce_plan(struct aps_context *context,
+                       const struct aps_call *call);
+
+/* Local. Without a policy: a call that is passed on, noted for discovery. */
+void aps_allreduce_discover(struct aps_context *context,
+                            const struct aps_call *call);
+
 #endif

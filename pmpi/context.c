@@ -12,6 +12,7 @@
 
 #include "agree.h"
 #include "base/message.h"
+#include "control.h"
 
 /* What rank 0 of a communicator proposes, and all must hold alike. */
 struct offer {
@@ -64,21 +65,38 @@ static void end_discovery(struct aps_context *context)
 
 static void context_destroy(struct aps_context *context)
 {
+    struct aps_queue *queue = context->queue;
+
     if (context->state == APS_CONTEXT_DISCOVER)
         end_discovery(context);
     aps_team_destroy(context->team);
     aps_steps_destroy(context->steps);
     aps_sample_clear(&context->sample);
     free(context);
+    aps_queue_close(queue);
+}
+
+static void run_end(struct aps_operation *operation)
+{
+    context_destroy(operation->owner);
 }
 
 static int delete_callback(MPI_Comm comm, int key, void *value, void *extra)
 {
+    struct aps_context *context = value;
+
     atomic_fetch_add(&aps_context_deaths, 1);
     (void)comm;
     (void)key;
     (void)extra;
-    context_destroy(value);
+    /* A communicator may be freed before its calls are complete. */
+    if (context->queue && !aps_queue_is_empty(context->queue)) {
+        context->end =
+            (struct aps_operation){.owner = context, .run = run_end};
+        aps_queue_push(context->queue, &context->end);
+    } else {
+        context_destroy(context);
+    }
     return MPI_SUCCESS;
 }
 
@@ -298,6 +316,16 @@ static bool is_plain(MPI_Comm comm, int size)
            PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter;
 }
 
+/* What the context knows by itself. */
+static void introduce(struct aps_context *context, MPI_Comm comm, int size)
+{
+    context->job = aps_job();
+    context->state = APS_CONTEXT_PASS;
+    context->size = size;
+    PMPI_Comm_rank(comm, &context->rank);
+    make_label(context, comm);
+}
+
 /*
  * The attribute comes first: a rank that cannot keep a context must be known
  * before any rank counts on it. Then either all have one or none has, and the
@@ -326,15 +354,148 @@ static struct aps_context *create(MPI_Comm comm, bool *stop)
         free(context);
         return NULL;
     }
-    context->job = aps_job();
-    context->state = APS_CONTEXT_PASS;
-    context->size = size;
-    if (!plain) {
-        PMPI_Comm_rank(comm, &context->rank);
-        make_label(context, comm);
+    introduce(context, comm, size);
+    if (!plain)
         agree(context, comm, stop);
+    context->agreed = context->settled = true;
+    return context;
+}
+
+/* Local. Like create, as far as that goes without a word to the others. */
+static struct aps_context *create_deferred(MPI_Comm comm)
+{
+    struct aps_context *context = calloc(1, sizeof *context);
+    int size;
+
+    if (!context || PMPI_Comm_size(comm, &size) != MPI_SUCCESS ||
+        PMPI_Comm_set_attr(comm, keyval, context) != MPI_SUCCESS) {
+        free(context);
+        return NULL;
+    }
+    introduce(context, comm, size);
+    if (is_plain(comm, size)) {
+        context->agreed = context->settled = true;
+    } else if (!context->job->options.policy) {
+        /* Nobody was asked: APSMPI_POLICY is set on all ranks or on none. */
+        context->agreed = context->settled = true;
+        if (context->job->options.enabled && equip(context, APS_HELD_NONE) == 0)
+            context->state = APS_CONTEXT_DISCOVER;
     }
     return context;
+}
+
+/* Has this process a policy that asks for a thread, or an MPI that needs one? */
+static bool wants_thread(const struct aps_job *job)
+{
+#ifndef HAVE_PMPIX_GREQUEST_START
+    (void)job;
+    return true;
+#else
+    return job->held == APS_HELD_GOOD &&
+           aps_policy_progress(job->policy) == APS_PROGRESS_THREAD;
+#endif
+}
+
+static bool may_have_thread(void)
+{
+    int level = MPI_THREAD_SINGLE;
+
+    return PMPI_Query_thread(&level) == MPI_SUCCESS &&
+           level == MPI_THREAD_MULTIPLE;
+}
+
+int aps_context_find_deferred(MPI_Comm comm, struct aps_context **context)
+{
+    int found = 0;
+    int rc;
+
+    *context = NULL;
+    pthread_once(&keyval_once, create_keyval);
+#ifndef HAVE_PMPIX_GREQUEST_START
+    if (!may_have_thread())
+        return MPI_SUCCESS;
+#endif
+    if (keyval == MPI_KEYVAL_INVALID)
+        return MPI_SUCCESS;
+    rc = PMPI_Comm_get_attr(comm, keyval, context, &found);
+    if (rc != MPI_SUCCESS || found)
+        return rc;
+    *context = create_deferred(comm);
+    if (*context)
+        return MPI_SUCCESS;
+    PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
+    return MPI_ERR_NO_MEM;
+}
+
+struct aps_context *aps_context_existing(MPI_Comm comm)
+{
+    struct aps_context *context = NULL;
+    int found = 0;
+
+    pthread_once(&keyval_once, create_keyval);
+    if (keyval == MPI_KEYVAL_INVALID ||
+        PMPI_Comm_get_attr(comm, keyval, &context, &found) != MPI_SUCCESS)
+        return NULL;
+    return found ? context : NULL;
+}
+
+/* COLLECTIVE over the team. The first operation of every queue. */
+static void run_start(struct aps_operation *operation)
+{
+    struct aps_context *context = operation->owner;
+    bool stop = false;
+
+    if (!context->team_ready)
+        context->broken = aps_team_complete(context->team);
+    if (context->broken != MPI_SUCCESS)
+        return;
+    context->team_ready = true;
+    if (!context->agreed)
+        agree(context, aps_team_comm(context->team), &stop);
+    if (stop)
+        aps_control_stop();
+    context->agreed = true;
+    context->may_block = aps_agree_all(aps_team_comm(context->team),
+                                       aps_queue_has_thread(context->queue));
+}
+
+int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
+{
+    const struct aps_options *options = &context->job->options;
+    const bool wanted = wants_thread(context->job);
+    const bool thread = wanted && may_have_thread();
+    int rc = MPI_SUCCESS;
+
+    if (wanted && !thread)
+        aps_context_event(context,
+                          "progress: thread needs MPI_THREAD_MULTIPLE, which "
+                          "MPI was not initialised with: the program's calls "
+                          "drive nonblocking ones");
+    context->queue = aps_queue_create(thread);
+    if (!context->queue)
+        rc = MPI_ERR_NO_MEM;
+    context->team_ready = context->team != NULL;
+    if (rc == MPI_SUCCESS && !context->team)
+        rc = aps_team_begin(comm, options->test_nodes, options->test_cyclic,
+                            &context->team);
+    if (rc == MPI_SUCCESS) {
+        context->start =
+            (struct aps_operation){.owner = context, .run = run_start};
+        aps_queue_push(context->queue, &context->start);
+        return rc;
+    }
+    aps_queue_close(context->queue);
+    context->queue = NULL;
+    PMPI_Comm_call_errhandler(comm, rc);
+    return rc;
+}
+
+void aps_context_drain(struct aps_context *context)
+{
+    if (!context->queue)
+        return;
+    aps_queue_drain(context->queue);
+    context->settled = context->agreed;
 }
 
 int aps_context_find(MPI_Comm comm, struct aps_context **context, bool *stop)

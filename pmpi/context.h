@@ -15,6 +15,7 @@
 #include "choice.h"
 #include "discovery.h"
 #include "job.h"
+#include "queue.h"
 #include "reduction.h"
 #include "sample.h"
 #include "steps.h"
@@ -36,17 +37,26 @@ struct aps_context {
     size_t min_count;
     struct aps_steps *steps;
     struct aps_team *team; /* made when the first plan rewrites a call */
+    bool team_ready;       /* else the queue's first operation makes it so */
     bool team_failed;
+    struct aps_queue *queue; /* of nonblocking calls, made by the first one */
+    struct aps_operation start, end; /* of its life in the queue */
+    bool agreed; /* the ranks have agreed on state, steps and samples */
+    /* ... and at the same call on all of them, so that nonblocking calls may be
+     * told apart. Until then all that may be eligible are queued. */
+    bool settled;
+    bool may_block; /* all ranks' queues have threads */
+    int broken; /* MPI error code: the queue's calls cannot be carried out */
     /* Counts that no rule rewrites, where that follows from the count alone: a
      * shorter way through. By place_of(count), 0 for none. */
     size_t passing[APS_CONTEXT_PASSING];
     struct aps_choice choice; /* of `reduce: auto` */
-    long sample_every; /* rank 0's: 0 takes no samples */
+    long sample_every;        /* rank 0's: 0 takes no samples */
     struct aps_sample sample;
     unsigned long long calls;   /* eligible ones, for messages */
     unsigned long long desyncs; /* likewise */
     struct aps_discovery discovery;
-    unsigned complained;        /* rules that were said to be impossible */
+    unsigned complained; /* rules that were said to be impossible */
 };
 
 /*
@@ -78,13 +88,31 @@ static inline int aps_context_of(MPI_Comm comm, struct aps_context **context,
     const struct aps_context_recent *recent = &aps_context_recent;
 
     if (!recent->context || recent->comm != comm ||
-        recent->deaths != atomic_load_explicit(&aps_context_deaths,
-                                               memory_order_relaxed))
+        recent->deaths !=
+            atomic_load_explicit(&aps_context_deaths, memory_order_relaxed))
         return aps_context_find(comm, context, stop);
     *context = recent->context;
     *stop = false;
     return MPI_SUCCESS;
 }
+
+/*
+ * Like aps_context_find, for a nonblocking call: local, never waits. The
+ * context may be unsettled: then the ranks will agree when its queue runs. NULL
+ * also where MPI leaves nobody to drive a queue.
+ */
+int aps_context_find_deferred(MPI_Comm comm, struct aps_context **context);
+
+/* Local. The context that comm has already, or NULL. */
+struct aps_context *aps_context_existing(MPI_Comm comm);
+
+/* Local, but counts as a nonblocking collective call on comm, by the first
+ * nonblocking call that is queued. An MPI error code. */
+int aps_context_make_queue(struct aps_context *context, MPI_Comm comm);
+
+/* COLLECTIVE over the communicator. A blocking call comes: carry out what is
+ * queued before it. */
+void aps_context_drain(struct aps_context *context);
 
 /* The step is known: write it out for the user, on rank 0. Local. */
 void aps_context_write_step(struct aps_context *context);

@@ -7,6 +7,7 @@
 
 #include "allreduce.h"
 #include "control.h"
+#include "iallreduce.h"
 #include "job.h"
 #include "library.h"
 
@@ -55,5 +56,35 @@ int MPI_Allreduce_c(const void *send, void *receive, int64_t count,
         return aps_library()->allreduce_c(send, receive, count, type, op,
                                           comm);
     return aps_allreduce(send, receive, count, true, type, op, comm);
+}
+#endif
+
+EXPORT int MPI_Iallreduce(const void *send, void *receive, int count,
+                          aps_handle type, aps_handle op, aps_handle comm,
+                          void *request);
+
+int MPI_Iallreduce(const void *send, void *receive, int count, aps_handle type,
+                   aps_handle op, aps_handle comm, void *request)
+{
+    if (aps_job()->foreign)
+        return aps_library()->iallreduce(send, receive, count, type, op, comm,
+                                         request);
+    return aps_iallreduce(send, receive, count, false, type, op, comm,
+                          request);
+}
+
+#ifdef HAVE_PMPI_IALLREDUCE_C
+EXPORT int MPI_Iallreduce_c(const void *send, void *receive, int64_t count,
+                            aps_handle type, aps_handle op, aps_handle comm,
+                            void *request);
+
+int MPI_Iallreduce_c(const void *send, void *receive, int64_t count,
+                     aps_handle type, aps_handle op, aps_handle comm,
+                     void *request)
+{
+    if (aps_job()->foreign)
+        return aps_library()->iallreduce_c(send, receive, count, type, op,
+                                           comm, request);
+    return aps_iallreduce(send, receive, count, true, type, op, comm, request);
 }
 #endif

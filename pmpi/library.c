@@ -28,6 +28,8 @@ static void resolve(void)
     next("MPI_Init_thread", "PMPI_Init_thread", &library.init_thread);
     next("MPI_Allreduce", "PMPI_Allreduce", &library.allreduce);
     next("MPI_Allreduce_c", "PMPI_Allreduce_c", &library.allreduce_c);
+    next("MPI_Iallreduce", "PMPI_Iallreduce", &library.iallreduce);
+    next("MPI_Iallreduce_c", "PMPI_Iallreduce_c", &library.iallreduce_c);
 }
 
 const struct aps_library *aps_library_resolve(void)
@@ -36,4 +38,18 @@ const struct aps_library *aps_library_resolve(void)
     atomic_store_explicit(&aps_library_resolved, &library,
                           memory_order_release);
     return &library;
+}
+
+void aps_library_next(void *_Atomic *kept, const char *name, void *function)
+{
+    void *symbol = atomic_load_explicit(kept, memory_order_acquire);
+
+    if (!symbol) {
+        char profiling_name[64] = "P";
+
+        strncat(profiling_name, name, sizeof profiling_name - 2);
+        next(name, profiling_name, &symbol);
+        atomic_store_explicit(kept, symbol, memory_order_release);
+    }
+    memcpy(function, &symbol, sizeof symbol);
 }

@@ -23,14 +23,24 @@ struct aps_library {
     int (*init_thread)(int *argc, char ***argv, int required, int *provided);
     int (*allreduce)(const void *send, void *receive, int count,
                      aps_handle type, aps_handle op, aps_handle comm);
+    int (*iallreduce)(const void *send, void *receive, int count,
+                      aps_handle type, aps_handle op, aps_handle comm,
+                      void *request);
     /* NULL where this MPI has none */
     int (*allreduce_c)(const void *send, void *receive, int64_t count,
                        aps_handle type, aps_handle op, aps_handle comm);
+    int (*iallreduce_c)(const void *send, void *receive, int64_t count,
+                        aps_handle type, aps_handle op, aps_handle comm,
+                        void *request);
 };
 
 /* Resolved on first use. Thread-safe. */
 const struct aps_library *aps_library_resolve(void);
 extern const struct aps_library *_Atomic aps_library_resolved; /* or NULL */
+
+/* MPI's function `name` of all other libraries, looked up once and kept in
+ * `*kept`; `function` is the address of a pointer to it. */
+void aps_library_next(void *_Atomic *kept, const char *name, void *function);
 
 static inline const struct aps_library *aps_library(void)
 {

@@ -7,15 +7,20 @@ libapsmpi_la_SOURCES = \
 	pmpi/agree.c pmpi/agree.h \
 	pmpi/allreduce.c pmpi/allreduce.h \
 	pmpi/block.c pmpi/block.h \
+	pmpi/blocking.c pmpi/blocking.h \
+	pmpi/call.c pmpi/call.h \
 	pmpi/choice.c pmpi/choice.h \
 	pmpi/context.c pmpi/context.h \
 	pmpi/control.c pmpi/control.h \
 	pmpi/direct.c pmpi/direct.h \
 	pmpi/discovery.c pmpi/discovery.h \
 	pmpi/entry.c \
+	pmpi/entry_blocking.c \
 	pmpi/exponent.c pmpi/exponent.h \
+	pmpi/fiber.c pmpi/fiber.h \
 	pmpi/gather.c pmpi/gather.h \
 	pmpi/hierarchical.c pmpi/hierarchical.h \
+	pmpi/iallreduce.c pmpi/iallreduce.h \
 	pmpi/job.c pmpi/job.h \
 	pmpi/library.c pmpi/library.h \
 	pmpi/master.c pmpi/master.h \
@@ -24,9 +29,12 @@ libapsmpi_la_SOURCES = \
 	pmpi/node.c pmpi/node.h \
 	pmpi/period.c pmpi/period.h \
 	pmpi/pipeline.c pmpi/pipeline.h \
+	pmpi/queue.c pmpi/queue.h \
 	pmpi/reduction.c pmpi/reduction.h \
+	pmpi/request.c pmpi/request.h \
 	pmpi/ring.c pmpi/ring.h \
 	pmpi/sample.c pmpi/sample.h \
+	pmpi/segment.c pmpi/segment.h \
 	pmpi/steps.c pmpi/steps.h \
 	pmpi/topology.c pmpi/topology.h \
 	pmpi/wait.c pmpi/wait.h

@@ -13,6 +13,7 @@
 #include "hierarchical.h"
 #include "master.h"
 #include "ring.h"
+#include "wait.h"
 
 /* MPICH has about 2000 context ids, for the program first of all: so many teams
  * may live at a time in a process, each with one, two more a kind of groups and the like. */
@@ -33,6 +34,7 @@ struct way {
 
 struct aps_team {
     MPI_Comm comm; /* internal, all ranks of the program's communicator */
+    MPI_Request begun; /* it is being made */
     int ranks;
     int test_nodes;
     bool test_cyclic;
@@ -225,6 +227,13 @@ static struct way *make_way(struct aps_team *team, const struct aps_plan *plan)
     return way;
 }
 
+/* Its communicator is there. */
+static void equip(struct aps_team *team)
+{
+    PMPI_Comm_set_errhandler(team->comm, MPI_ERRORS_RETURN);
+    PMPI_Comm_size(team->comm, &team->ranks);
+}
+
 int aps_team_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
                     struct aps_team **team)
 {
@@ -249,12 +258,43 @@ int aps_team_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
         return -1;
     }
     atomic_fetch_add(&teams, 1);
-    PMPI_Comm_set_errhandler(new->comm, MPI_ERRORS_RETURN);
-    PMPI_Comm_size(new->comm, &new->ranks);
+    new->begun = MPI_REQUEST_NULL;
     new->test_nodes = test_nodes;
     new->test_cyclic = test_cyclic;
+    equip(new);
     *team = new;
     return 0;
+}
+
+int aps_team_begin(MPI_Comm comm, int test_nodes, bool test_cyclic,
+                   struct aps_team **team)
+{
+    struct aps_team *new = calloc(1, sizeof *new);
+    int rc;
+
+    if (!new)
+        return MPI_ERR_NO_MEM;
+    new->test_nodes = test_nodes;
+    new->test_cyclic = test_cyclic;
+    rc = PMPI_Comm_idup(comm, &new->comm, &new->begun);
+    if (rc != MPI_SUCCESS) {
+        free(new);
+        return rc;
+    }
+    atomic_fetch_add(&teams, 1);
+    *team = new;
+    return MPI_SUCCESS;
+}
+
+int aps_team_complete(struct aps_team *team)
+{
+    int rc = aps_wait_requests(1, &team->begun);
+
+    if (rc == MPI_SUCCESS)
+        equip(team);
+    else
+        team->comm = MPI_COMM_NULL;
+    return rc;
 }
 
 void aps_team_destroy(struct aps_team *team)
@@ -264,7 +304,8 @@ void aps_team_destroy(struct aps_team *team)
     for (int i = 0; i < team->way_count; i++)
         if (team->ways[i].object)
             reductions[team->ways[i].reduce].destroy(team->ways[i].object);
-    PMPI_Comm_free(&team->comm);
+    if (team->comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&team->comm);
     atomic_fetch_sub(&teams, 1);
     free(team);
 }
@@ -290,6 +331,13 @@ int aps_team_prepare(struct aps_team *team, const struct aps_plan *plan,
         return 0;
     snprintf(cause, size, "%s", way->cause);
     return -1;
+}
+
+bool aps_team_prepares_deferred(struct aps_team *team,
+                                const struct aps_plan *plan)
+{
+    /* Groups get communicators, and MPI splits none without blocking. */
+    return !reductions[plan->reduce].grouped || find_way(team, plan) != NULL;
 }
 
 int aps_team_reduce(struct aps_team *team, const struct aps_plan *plan,

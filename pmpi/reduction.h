@@ -24,6 +24,16 @@ struct aps_team; /* opaque */
 int aps_team_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
                     struct aps_team **team);
 
+/*
+ * The same without waiting: aps_team_begin is local but counts as a nonblocking
+ * collective call on comm (its attributes are copied, as by MPI_Comm_idup); the
+ * team is ready when aps_team_complete, COLLECTIVE, has been called on it. MPI
+ * error codes; after one aps_team_destroy is due.
+ */
+int aps_team_begin(MPI_Comm comm, int test_nodes, bool test_cyclic,
+                   struct aps_team **team);
+int aps_team_complete(struct aps_team *team);
+
 /* Local: safe inside an attribute's delete callback. NULL: nothing. */
 void aps_team_destroy(struct aps_team *team);
 
@@ -37,6 +47,11 @@ MPI_Comm aps_team_comm(const struct aps_team *team);
  */
 int aps_team_prepare(struct aps_team *team, const struct aps_plan *plan,
                      char *cause, size_t size);
+
+/* Does aps_team_prepare for `plan` do with waits of pmpi/wait.h, so that it may be
+ * called on a fiber? The same on all ranks. */
+bool aps_team_prepares_deferred(struct aps_team *team,
+                                const struct aps_plan *plan);
 
 /*
  * COLLECTIVE. Reduce in[n] to out[n] (which may be the same) by a plan that is

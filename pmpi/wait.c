@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fiber.h"
+
 /* Looks at a word before the first sleep when each rank has a core of its own:
  * about 20 us, the order of a wake-up's cost. Crowded ranks sleep at once. */
 #define SPINS_ALONE 2000
@@ -32,6 +34,21 @@
 
 /* Written once or twice by whoever makes a context, only ever a hint. */
 static _Atomic int crowded;
+
+static void (*_Atomic idle)(void);
+
+void aps_wait_set_idle(void (*function)(void))
+{
+    atomic_store(&idle, function);
+}
+
+static void be_idle(void)
+{
+    void (*function)(void) = atomic_load_explicit(&idle, memory_order_acquire);
+
+    if (function)
+        function();
+}
 
 void aps_wait_set_ranks(int ranks, int cores)
 {
@@ -62,8 +79,7 @@ static long nanoseconds(void)
     return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
-/* Give the core away, for longer the longer the wait has been. */
-static void rest(long *begin)
+void aps_wait_rest(long *begin)
 {
     const struct timespec nap = {.tv_nsec = NAP_REQUESTS_NS};
     const long patience = atomic_load_explicit(&crowded, memory_order_relaxed)
@@ -93,8 +109,11 @@ int aps_wait_requests(int count, MPI_Request requests[])
             return rc == MPI_ERR_IN_STATUS ? MPI_ERR_OTHER : rc;
         if (done)
             return MPI_SUCCESS;
-        if (turn == tests) {
-            rest(&begin);
+        if (aps_fiber_inside()) {
+            aps_fiber_yield();
+        } else if (turn == tests) {
+            be_idle();
+            aps_wait_rest(&begin);
             turn = 0;
         }
     }
@@ -136,12 +155,18 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
         .tv_nsec = messages ? NAP_MESSAGES_NS : NAP_FIRST_NS};
     uint32_t now;
 
+    if (aps_fiber_inside()) {
+        while (!reached(count, target, &now))
+            aps_fiber_yield();
+        return;
+    }
     for (int i = 0; i < spins; i++) {
         if (reached(count, target, &now))
             return;
         pause_core();
     }
     drive_progress(comm);
+    be_idle();
     while (!reached(count, target, &now)) {
         atomic_fetch_add(&count->sleepers, 1);
         syscall(SYS_futex, &count->count, FUTEX_WAIT, now, &nap, NULL, 0);
@@ -149,6 +174,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
         if (reached(count, target, &now))
             return;
         drive_progress(comm);
+        be_idle();
         if (nap.tv_nsec <= longest / 2)
             nap.tv_nsec *= 2;
     }

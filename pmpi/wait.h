@@ -6,6 +6,8 @@
  * costs a scheduler tick. Every wait of ours also drives MPI's progress, as a
  * blocking MPI call must: a peer may be stuck in a message that this rank sent
  * before it came here.
+ *
+ * On a fiber (fiber.h) a wait gives way to who drives it.
  */
 #ifndef APS_PMPI_WAIT_H
 #define APS_PMPI_WAIT_H
@@ -36,6 +38,13 @@ void aps_wait_advance(struct aps_wait_count *count);
  */
 void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                     MPI_Comm comm, bool messages);
+
+/* Between two looks at what is waited for: the longer the wait has been, the
+ * longer the core is given away. *begin starts as 0. */
+void aps_wait_rest(long *begin);
+
+/* What blocking waits do beside: one function, which must not wait. */
+void aps_wait_set_idle(void (*idle)(void));
 
 /* Tell the waits that `ranks` processes share `cores` cores. A hint. */
 void aps_wait_set_ranks(int ranks, int cores);

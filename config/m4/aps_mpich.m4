@@ -30,7 +30,7 @@ AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>
      AC_MSG_RESULT([$aps_mpi_version])],
     [AC_MSG_RESULT([no])
      AC_MSG_ERROR([$MPICC is not MPICH's wrapper: set MPICC])])
-AC_CHECK_FUNCS([PMPI_Allreduce_c])
+AC_CHECK_FUNCS([PMPI_Allreduce_c PMPI_Iallreduce_c PMPI_Allreduce_init PMPI_Isend_c PMPI_Isendrecv_replace PMPIX_Grequest_start])
 CPPFLAGS=$aps_save_CPPFLAGS
 LIBS=$aps_save_LIBS
 ])

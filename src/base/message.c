@@ -42,3 +42,8 @@ void aps_message_errors(int rank, const struct aps_errors *errors)
         aps_message(rank, "and %zu more errors",
                     errors->count - APS_ERRORS_MAX);
 }
+
+bool aps_message_is_due(unsigned long long times)
+{
+    return times <= 10 || (times & (times - 1)) == 0;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocking calls of the program while nonblocking reductions are under way.
+ *
+ * MPI makes those progress in every call that blocks; so must we. A rank that
+ * waits in MPI_Recv for one that waits for a reduction would otherwise wait for
+ * ever. These stand in for MPI's functions then, with the same arguments and
+ * results; where nothing is under way MPI's own are called (entry_blocking.c).
+ */
+#ifndef APS_PMPI_BLOCKING_H
+#define APS_PMPI_BLOCKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "library.h"
+
+/* A collective call on `comm` comes: what is queued on it was started before it
+ * on all ranks, and is carried out first. */
+void aps_blocking_collective(aps_handle comm);
+
+enum aps_send_kind { APS_SEND, APS_SSEND, APS_RSEND };
+
+int aps_blocking_send(enum aps_send_kind kind, const void *bytes,
+                      int64_t count, aps_handle type, int to, int tag,
+                      aps_handle comm);
+int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
+                         int tag, aps_handle comm, void *status);
+int aps_blocking_exchange(const void *send, int64_t send_count,
+                          aps_handle send_type, int to, int send_tag,
+                          void *receive, int64_t receive_count,
+                          aps_handle receive_type, int from, int receive_tag,
+                          aps_handle comm, void *status);
+int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
+                                   int to, int send_tag, int from,
+                                   int receive_tag, aps_handle comm,
+                                   void *status);
+int aps_blocking_probe(int from, int tag, aps_handle comm, void *status);
+int aps_blocking_mprobe(int from, int tag, aps_handle comm, void *message,
+                        void *status);
+int aps_blocking_mrecv(void *bytes, int64_t count, aps_handle type,
+                       void *message, void *status);
+
+int aps_blocking_wait(void *request, void *status);
+int aps_blocking_waitall(int count, void *requests, void *statuses);
+int aps_blocking_waitany(int count, void *requests, int *index, void *status);
+int aps_blocking_waitsome(int count, void *requests, int *done, int *indices,
+                          void *statuses);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The functions that replace MPI's blocking ones: blocking.h says why. As in
+ * entry.c handles are registers, and an MPI that we do not know never has
+ * anything under way, so that its calls go on untouched.
+ */
+#include "config.h"
+
+#include <stdatomic.h>
+
+#include "blocking.h"
+#include "queue.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Call MPI's function `name`, with the arguments in parentheses. */
+#define NEXT(name, types, arguments)                                           \
+    static void *_Atomic next;                                                 \
+    int(*function) types;                                                      \
+    aps_library_next(&next, "MPI_" #name, &function);                          \
+    return function arguments
+
+/* What follows is MPI_<name>: `instead` is called while something is driven by
+ * the program's calls. */
+#define BLOCKING(name, types, parameters, arguments, instead)                  \
+    EXPORT int MPI_##name types;                                               \
+    int MPI_##name parameters                                                  \
+    {                                                                          \
+        if (aps_queue_pending())                                               \
+            return instead;                                                    \
+        NEXT(name, types, arguments);                                          \
+    }
+
+/* Likewise a completion call, while any nonblocking reduction is under way: a
+ * thread that carries it out needs the core. */
+#define COMPLETION(name, types, parameters, arguments, instead)                \
+    EXPORT int MPI_##name types;                                               \
+    int MPI_##name parameters                                                  \
+    {                                                                          \
+        if (aps_queue_unfinished())                                            \
+            return instead;                                                    \
+        NEXT(name, types, arguments);                                          \
+    }
+
+/* Likewise one that returns at once. */
+#define TEST(name, types, parameters, arguments)                               \
+    EXPORT int MPI_##name types;                                               \
+    int MPI_##name parameters                                                  \
+    {                                                                          \
+        aps_queue_drive();                                                     \
+        NEXT(name, types, arguments);                                          \
+    }
+
+/* Likewise a collective one. */
+#define COLLECTIVE(name, types, parameters, arguments)                         \
+    EXPORT int MPI_##name types;                                               \
+    int MPI_##name parameters                                                  \
+    {                                                                          \
+        if (aps_queue_pending())                                               \
+            aps_blocking_collective(comm);                                     \
+        NEXT(name, types, arguments);                                          \
+    }
+
+/* --- point to point -------------------------------------------------------- */
+
+#define SEND(name, kind, count_t)                                              \
+    BLOCKING(name,                                                             \
+             (const void *, count_t, aps_handle, int, int, aps_handle),        \
+             (const void *bytes, count_t count, aps_handle type, int to,       \
+              int tag, aps_handle comm),                                       \
+             (bytes, count, type, to, tag, comm),                              \
+             aps_blocking_send(kind, bytes, count, type, to, tag, comm))
+
+#define RECEIVE(name, count_t)                                                 \
+    BLOCKING(name,                                                             \
+             (void *, count_t, aps_handle, int, int, aps_handle, void *),      \
+             (void *bytes, count_t count, aps_handle type, int from, int tag,  \
+              aps_handle comm, void *status),                                  \
+             (bytes, count, type, from, tag, comm, status),                    \
+             aps_blocking_receive(bytes, count, type, from, tag, comm, status))
+
+#define EXCHANGE(name, count_t)                                                \
+    BLOCKING(name,                                                             \
+             (const void *, count_t, aps_handle, int, int, void *, count_t,    \
+              aps_handle, int, int, aps_handle, void *),                       \
+             (const void *send, count_t send_count, aps_handle send_type,      \
+              int to, int send_tag, void *receive, count_t receive_count,      \
+              aps_handle receive_type, int from, int receive_tag,              \
+              aps_handle comm, void *status),                                  \
+             (send, send_count, send_type, to, send_tag, receive,              \
+              receive_count, receive_type, from, receive_tag, comm, status),   \
+             aps_blocking_exchange(send, send_count, send_type, to, send_tag,  \
+                                   receive, receive_count, receive_type, from, \
+                                   receive_tag, comm, status))
+
+#define EXCHANGE_IN_PLACE(name, count_t)                                       \
+    BLOCKING(name,                                                             \
+             (void *, count_t, aps_handle, int, int, int, int, aps_handle,     \
+              void *),                                                         \
+             (void *bytes, count_t count, aps_handle type, int to,             \
+              int send_tag, int from, int receive_tag, aps_handle comm,        \
+              void *status),                                                   \
+             (bytes, count, type, to, send_tag, from, receive_tag, comm,       \
+              status),                                                         \
+             aps_blocking_exchange_in_place(bytes, count, type, to, send_tag,  \
+                                            from, receive_tag, comm, status))
+
+#define MRECV(name, count_t)                                                   \
+    BLOCKING(name, (void *, count_t, aps_handle, void *, void *),              \
+             (void *bytes, count_t count, aps_handle type, void *message,      \
+              void *status),                                                   \
+             (bytes, count, type, message, status),                            \
+             aps_blocking_mrecv(bytes, count, type, message, status))
+
+/* clang-format off */
+SEND(Send, APS_SEND, int)
+SEND(Ssend, APS_SSEND, int)
+SEND(Rsend, APS_RSEND, int)
+RECEIVE(Recv, int)
+MRECV(Mrecv, int)
+#ifdef HAVE_PMPI_ISENDRECV_REPLACE
+EXCHANGE(Sendrecv, int)
+EXCHANGE_IN_PLACE(Sendrecv_replace, int)
+#endif
+#ifdef HAVE_PMPI_ISEND_C
+SEND(Send_c, APS_SEND, int64_t)
+SEND(Ssend_c, APS_SSEND, int64_t)
+SEND(Rsend_c, APS_RSEND, int64_t)
+RECEIVE(Recv_c, int64_t)
+MRECV(Mrecv_c, int64_t)
+EXCHANGE(Sendrecv_c, int64_t)
+EXCHANGE_IN_PLACE(Sendrecv_replace_c, int64_t)
+#endif
+BLOCKING(Probe, (int, int, aps_handle, void *),
+         (int from, int tag, aps_handle comm, void *status),
+         (from, tag, comm, status), aps_blocking_probe(from, tag, comm, status))
+BLOCKING(Mprobe, (int, int, aps_handle, void *, void *),
+         (int from, int tag, aps_handle comm, void *message, void *status),
+         (from, tag, comm, message, status),
+         aps_blocking_mprobe(from, tag, comm, message, status))
+
+/* --- completion ------------------------------------------------------------ */
+
+COMPLETION(Wait, (void *, void *), (void *request, void *status),
+           (request, status), aps_blocking_wait(request, status))
+COMPLETION(Waitall, (int, void *, void *),
+           (int count, void *requests, void *statuses),
+           (count, requests, statuses),
+           aps_blocking_waitall(count, requests, statuses))
+COMPLETION(Waitany, (int, void *, int *, void *),
+           (int count, void *requests, int *index, void *status),
+           (count, requests, index, status),
+           aps_blocking_waitany(count, requests, index, status))
+COMPLETION(Waitsome, (int, void *, int *, int *, void *),
+           (int count, void *requests, int *done, int *indices,
+            void *statuses),
+           (count, requests, done, indices, statuses),
+           aps_blocking_waitsome(count, requests, done, indices, statuses))
+TEST(Test, (void *, int *, void *), (void *request, int *done, void *status),
+     (request, done, status))
+TEST(Testall, (int, void *, int *, void *),
+     (int count, void *requests, int *done, void *statuses),
+     (count, requests, done, statuses))
+TEST(Testany, (int, void *, int *, int *, void *),
+     (int count, void *requests, int *index, int *done, void *status),
+     (count, requests, index, done, status))
+TEST(Testsome, (int, void *, int *, int *, void *),
+     (int count, void *requests, int *done, int *indices, void *statuses),
+     (count, requests, done, indices, statuses))
+TEST(Request_get_status, (aps_handle, int *, void *),
+     (aps_handle request, int *done, void *status), (request, done, status))
+TEST(Iprobe, (int, int, aps_handle, int *, void *),
+     (int from, int tag, aps_handle comm, int *found, void *status),
+     (from, tag, comm, found, status))
+TEST(Improbe, (int, int, aps_handle, int *, void *, void *),
+     (int from, int tag, aps_handle comm, int *found, void *message,
+      void *status),
+     (from, tag, comm, found, message, status))
+
+/* --- collective ------------------------------------------------------------ */
+
+COLLECTIVE(Barrier, (aps_handle), (aps_handle comm), (comm))
+
+#define ROOTED(name, count_t)                                                  \
+    COLLECTIVE(name,                                                           \
+               (const void *, count_t, aps_handle, void *, count_t,            \
+                aps_handle, int, aps_handle),                                  \
+               (const void *send, count_t send_count, aps_handle send_type,    \
+                void *receive, count_t receive_count, aps_handle receive_type, \
+                int root, aps_handle comm),                                    \
+               (send, send_count, send_type, receive, receive_count,           \
+                receive_type, root, comm))
+#define GATHERV(name, count_t, counts_t, places_t)                             \
+    COLLECTIVE(name,                                                           \
+               (const void *, count_t, aps_handle, void *, counts_t, places_t, \
+                aps_handle, int, aps_handle),                                  \
+               (const void *send, count_t send_count, aps_handle send_type,    \
+                void *receive, counts_t counts, places_t places,               \
+                aps_handle receive_type, int root, aps_handle comm),           \
+               (send, send_count, send_type, receive, counts, places,          \
+                receive_type, root, comm))
+#define SCATTERV(name, count_t, counts_t, places_t)                            \
+    COLLECTIVE(name,                                                           \
+               (const void *, counts_t, places_t, aps_handle, void *, count_t, \
+                aps_handle, int, aps_handle),                                  \
+               (const void *send, counts_t counts, places_t places,            \
+                aps_handle send_type, void *receive, count_t receive_count,    \
+                aps_handle receive_type, int root, aps_handle comm),           \
+               (send, counts, places, send_type, receive, receive_count,       \
+                receive_type, root, comm))
+#define ALL(name, count_t)                                                     \
+    COLLECTIVE(name,                                                           \
+               (const void *, count_t, aps_handle, void *, count_t,            \
+                aps_handle, aps_handle),                                       \
+               (const void *send, count_t send_count, aps_handle send_type,    \
+                void *receive, count_t receive_count, aps_handle receive_type, \
+                aps_handle comm),                                              \
+               (send, send_count, send_type, receive, receive_count,           \
+                receive_type, comm))
+#define ALLGATHERV(name, count_t, counts_t, places_t)                          \
+    COLLECTIVE(name,                                                           \
+               (const void *, count_t, aps_handle, void *, counts_t, places_t, \
+                aps_handle, aps_handle),                                       \
+               (const void *send, count_t send_count, aps_handle send_type,    \
+                void *receive, counts_t counts, places_t places,               \
+                aps_handle receive_type, aps_handle comm),                     \
+               (send, send_count, send_type, receive, counts, places,          \
+                receive_type, comm))
+#define ALLTOALLV(name, counts_t, places_t, types_t)                           \
+    COLLECTIVE(name,                                                           \
+               (const void *, counts_t, places_t, types_t, void *, counts_t,   \
+                places_t, types_t, aps_handle),                                \
+               (const void *send, counts_t send_counts, places_t send_places,  \
+                types_t send_type, void *receive, counts_t receive_counts,     \
+                places_t receive_places, types_t receive_type,                 \
+                aps_handle comm),                                              \
+               (send, send_counts, send_places, send_type, receive,            \
+                receive_counts, receive_places, receive_type, comm))
+#define SCAN(name, count_t)                                                    \
+    COLLECTIVE(name,                                                           \
+               (const void *, void *, count_t, aps_handle, aps_handle,         \
+                aps_handle),                                                   \
+               (const void *send, void *receive, count_t count,                \
+                aps_handle type, aps_handle op, aps_handle comm),              \
+               (send, receive, count, type, op, comm))
+#define BCAST(name, count_t)                                                   \
+    COLLECTIVE(name, (void *, count_t, aps_handle, int, aps_handle),           \
+               (void *bytes, count_t count, aps_handle type, int root,         \
+                aps_handle comm),                                              \
+               (bytes, count, type, root, comm))
+
+#define EACH(suffix, count_t, places_t)                                        \
+    BCAST(Bcast##suffix, count_t)                                              \
+    ROOTED(Gather##suffix, count_t)                                            \
+    ROOTED(Scatter##suffix, count_t)                                           \
+    GATHERV(Gatherv##suffix, count_t, const count_t *, const places_t *)       \
+    SCATTERV(Scatterv##suffix, count_t, const count_t *, const places_t *)     \
+    ALLGATHERV(Allgatherv##suffix, count_t, const count_t *, const places_t *) \
+    ALL(Alltoall##suffix, count_t)                                             \
+    ALLTOALLV(Alltoallv##suffix, const count_t *, const places_t *,            \
+              aps_handle)                                                      \
+    ALLTOALLV(Alltoallw##suffix, const count_t *, const places_t *,            \
+              const void *)                                                    \
+    SCAN(Scan##suffix, count_t)                                                \
+    SCAN(Exscan##suffix, count_t)                                              \
+    ALL(Neighbor_allgather##suffix, count_t)                                   \
+    ALLGATHERV(Neighbor_allgatherv##suffix, count_t, const count_t *,          \
+               const places_t *)                                               \
+    ALL(Neighbor_alltoall##suffix, count_t)                                    \
+    ALLTOALLV(Neighbor_alltoallv##suffix, const count_t *, const places_t *,   \
+              aps_handle)
+
+EACH(, int, int)
+#ifdef HAVE_PMPI_ALLREDUCE_C
+EACH(_c, int64_t, intptr_t)
+#endif
+ALLTOALLV(Neighbor_alltoallw, const int *, const intptr_t *, const void *)
+
+COLLECTIVE(Comm_dup, (aps_handle, void *), (aps_handle comm, void *made),
+           (comm, made))
+COLLECTIVE(Comm_dup_with_info, (aps_handle, aps_handle, void *),
+           (aps_handle comm, aps_handle info, void *made), (comm, info, made))
+COLLECTIVE(Comm_create, (aps_handle, aps_handle, void *),
+           (aps_handle comm, aps_handle group, void *made),
+           (comm, group, made))
+COLLECTIVE(Comm_split, (aps_handle, int, int, void *),
+           (aps_handle comm, int color, int key, void *made),
+           (comm, color, key, made))
+COLLECTIVE(Comm_split_type, (aps_handle, int, int, aps_handle, void *),
+           (aps_handle comm, int kind, int key, aps_handle info, void *made),
+           (comm, kind, key, info, made))
+COLLECTIVE(Cart_create,
+           (aps_handle, int, const int *, const int *, int, void *),
+           (aps_handle comm, int dimensions, const int *extent,
+            const int *periodic, int reorder, void *made),
+           (comm, dimensions, extent, periodic, reorder, made))
+/* clang-format on */

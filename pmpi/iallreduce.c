@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Iallreduce: a nonblocking call may not wait, not even for the agreement
+ * on whether it is to be rewritten. So what may be eligible is queued, on all
+ * ranks alike, and planned when its turn comes; if it is to pass then, it does
+ * so on the internal communicator.
+ */
+#include "config.h"
+
+#include "iallreduce.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+
+#include "allreduce.h"
+#include "call.h"
+#include "context.h"
+#include "control.h"
+#include "request.h"
+
+struct nonblocking {
+    struct aps_operation operation;
+    struct aps_context *context;
+    struct aps_call call;
+    struct aps_request *request;
+};
+
+static int pass(const struct aps_call *call, void *request)
+{
+    const struct aps_library *next = aps_library();
+
+    if (call->large)
+        return next->iallreduce_c(call->send, call->receive, call->count,
+                                  (aps_handle)call->type, (aps_handle)call->op,
+                                  (aps_handle)call->comm, request);
+    return next->iallreduce(call->send, call->receive, (int)call->count,
+                            (aps_handle)call->type, (aps_handle)call->op,
+                            (aps_handle)call->comm, request);
+}
+
+static int pass_because(const struct aps_call *call, void *request,
+                        enum aps_reason reason)
+{
+    aps_count(&aps_counters.passed[reason], 1);
+    return pass(call, request);
+}
+
+/* COLLECTIVE over the communicator. Its turn has come. */
+static void run(struct aps_operation *operation)
+{
+    struct nonblocking *this = operation->owner;
+    struct aps_context *context = this->context;
+    int rc = context->broken;
+
+    this->call.inside = aps_team_comm(context->team);
+    if (rc == MPI_SUCCESS)
+        rc = aps_allreduce_plan(context, &this->call);
+    aps_request_complete(this->request, rc);
+    free(this);
+}
+
+static int enqueue(struct aps_context *context, const struct aps_call *call,
+                   MPI_Request *request)
+{
+    struct nonblocking *this = calloc(1, sizeof *this);
+    int rc = this ? aps_request_start(&this->request, request) : MPI_ERR_NO_MEM;
+
+    if (rc != MPI_SUCCESS) {
+        free(this);
+        return aps_call_raise(call, rc);
+    }
+    this->operation = (struct aps_operation){.owner = this, .run = run};
+    this->context = context;
+    this->call = *call;
+    aps_queue_push(context->queue, &this->operation);
+    /* Its first messages leave now. */
+    aps_queue_drive();
+    return MPI_SUCCESS;
+}
+
+static int handle(const struct aps_call *call, MPI_Request *request)
+{
+    struct aps_context *context;
+    int rc;
+
+    aps_count(&aps_counters.calls, 1);
+    if (!request || !aps_call_is_candidate(aps_job(), call))
+        return pass_because(call, request, APS_PASSED_OTHER);
+    rc = aps_context_find_deferred(call->comm, &context);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (!context)
+        return pass_because(call, request, APS_PASSED_COMM);
+    aps_control_watch_end();
+    if (context->settled) {
+        if (context->state == APS_CONTEXT_PASS || context->team_failed)
+            return pass_because(call, request, APS_PASSED_COMM);
+        if ((unsigned long long)call->count < context->min_count)
+            return pass_because(call, request, APS_PASSED_SMALL);
+        if (context->state == APS_CONTEXT_DISCOVER) {
+            aps_allreduce_discover(context, call);
+            return pass(call, request);
+        }
+    }
+    if (!context->queue)
+        rc = aps_context_make_queue(context, call->comm);
+    return rc == MPI_SUCCESS ? enqueue(context, call, request) : rc;
+}
+
+int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
+                   aps_handle type, aps_handle op, aps_handle comm,
+                   void *request)
+{
+    const struct aps_call call = {
+        .send = send,
+        .receive = receive,
+        .count = count,
+        .large = large,
+        .type = (MPI_Datatype)type,
+        .op = (MPI_Op)op,
+        .comm = (MPI_Comm)comm,
+        .inside = MPI_COMM_NULL,
+    };
+
+    return handle(&call, request);
+}

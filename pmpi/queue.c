@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "queue.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "fiber.h"
+#include "wait.h"
+
+struct aps_queue {
+    struct aps_operation *first;
+    struct aps_operation **last;
+    _Atomic unsigned long pushed;
+    _Atomic unsigned long done; /* operations carried out */
+    bool closed;
+    struct aps_fiber *fiber; /* NULL: a thread */
+    bool listed;             /* among the busy ones */
+    struct aps_queue *next;  /* in that list */
+    pthread_cond_t arrived;  /* for the thread */
+};
+
+atomic_int aps_queue_busy;
+atomic_int aps_queue_operations;
+
+/* All lists of all queues; held for a few instructions. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct aps_queue *busy; /* those with fibers */
+
+/* Held by who drives the fibers. */
+static pthread_mutex_t driving = PTHREAD_MUTEX_INITIALIZER;
+
+static void destroy(struct aps_queue *queue)
+{
+    aps_fiber_destroy(queue->fiber);
+    pthread_cond_destroy(&queue->arrived);
+    free(queue);
+}
+
+/* The lock is held. */
+static struct aps_operation *pop(struct aps_queue *queue)
+{
+    struct aps_operation *first = queue->first;
+
+    if (!first)
+        return NULL;
+    queue->first = first->next;
+    if (!queue->first)
+        queue->last = &queue->first;
+    return first;
+}
+
+static void run(struct aps_queue *queue, struct aps_operation *operation)
+{
+    operation->run(operation);
+    atomic_fetch_add(&queue->done, 1);
+    atomic_fetch_sub(&aps_queue_operations, 1);
+}
+
+static void serve_on_fiber(void *argument)
+{
+    struct aps_queue *queue = argument;
+
+    for (;;) {
+        struct aps_operation *operation;
+
+        pthread_mutex_lock(&lock);
+        operation = pop(queue);
+        pthread_mutex_unlock(&lock);
+        if (operation)
+            run(queue, operation);
+        else
+            aps_fiber_yield();
+    }
+}
+
+static void *serve_on_thread(void *argument)
+{
+    struct aps_queue *queue = argument;
+
+    for (;;) {
+        struct aps_operation *operation;
+
+        pthread_mutex_lock(&lock);
+        while (!queue->first && !queue->closed)
+            pthread_cond_wait(&queue->arrived, &lock);
+        operation = pop(queue);
+        pthread_mutex_unlock(&lock);
+        if (!operation)
+            break;
+        run(queue, operation);
+    }
+    destroy(queue);
+    return NULL;
+}
+
+static int start_thread(struct aps_queue *queue)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int rc;
+
+    if (pthread_attr_init(&attributes) != 0)
+        return -1;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    rc = pthread_create(&thread, &attributes, serve_on_thread, queue);
+    pthread_attr_destroy(&attributes);
+    return rc == 0 ? 0 : -1;
+}
+
+struct aps_queue *aps_queue_create(bool thread)
+{
+    struct aps_queue *queue = calloc(1, sizeof *queue);
+
+    if (!queue)
+        return NULL;
+    aps_wait_set_idle(aps_queue_drive);
+    queue->last = &queue->first;
+    pthread_cond_init(&queue->arrived, NULL);
+    if (!thread)
+        queue->fiber = aps_fiber_create(serve_on_fiber, queue);
+    if (thread ? start_thread(queue) < 0 : queue->fiber == NULL) {
+        destroy(queue);
+        return NULL;
+    }
+    return queue;
+}
+
+bool aps_queue_has_thread(const struct aps_queue *queue)
+{
+    return queue->fiber == NULL;
+}
+
+/* The lock is held. */
+static void list(struct aps_queue *queue)
+{
+    if (queue->listed)
+        return;
+    queue->listed = true;
+    queue->next = busy;
+    busy = queue;
+    atomic_fetch_add(&aps_queue_busy, 1);
+}
+
+/* The lock is held. */
+static void unlist(struct aps_queue *queue)
+{
+    struct aps_queue **link = &busy;
+
+    while (*link != queue)
+        link = &(*link)->next;
+    *link = queue->next;
+    queue->listed = false;
+    atomic_fetch_sub(&aps_queue_busy, 1);
+}
+
+void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation)
+{
+    operation->next = NULL;
+    pthread_mutex_lock(&lock);
+    *queue->last = operation;
+    queue->last = &operation->next;
+    atomic_fetch_add(&queue->pushed, 1);
+    atomic_fetch_add(&aps_queue_operations, 1);
+    if (queue->fiber)
+        list(queue);
+    else
+        pthread_cond_signal(&queue->arrived);
+    pthread_mutex_unlock(&lock);
+}
+
+struct aps_operation *aps_queue_next(struct aps_queue *queue)
+{
+    struct aps_operation *next;
+
+    pthread_mutex_lock(&lock);
+    next = queue->first;
+    pthread_mutex_unlock(&lock);
+    return next;
+}
+
+void aps_queue_take(struct aps_queue *queue)
+{
+    pthread_mutex_lock(&lock);
+    (void)pop(queue);
+    pthread_mutex_unlock(&lock);
+    atomic_fetch_add(&queue->done, 1);
+    atomic_fetch_sub(&aps_queue_operations, 1);
+}
+
+bool aps_queue_is_empty(const struct aps_queue *queue)
+{
+    return atomic_load(&queue->done) == atomic_load(&queue->pushed);
+}
+
+void aps_queue_drain(struct aps_queue *queue)
+{
+    long begin = 0;
+
+    while (!aps_queue_is_empty(queue)) {
+        aps_queue_drive();
+        if (!aps_queue_is_empty(queue))
+            aps_wait_rest(&begin);
+    }
+}
+
+/* The next of the busy queues after `queue`, or the first. */
+static struct aps_queue *following(struct aps_queue *queue)
+{
+    struct aps_queue *next;
+
+    pthread_mutex_lock(&lock);
+    next = queue ? queue->next : busy;
+    pthread_mutex_unlock(&lock);
+    return next;
+}
+
+/* After its fiber has given way: is there more to come? */
+static void settle(struct aps_queue *queue)
+{
+    bool gone = false;
+
+    pthread_mutex_lock(&lock);
+    if (aps_queue_is_empty(queue)) {
+        unlist(queue);
+        gone = queue->closed;
+    }
+    pthread_mutex_unlock(&lock);
+    if (gone)
+        destroy(queue);
+}
+
+void aps_queue_drive(void)
+{
+    if (!aps_queue_pending() || aps_fiber_inside() ||
+        pthread_mutex_trylock(&driving) != 0)
+        return;
+    /* Only this thread takes queues off the list; others come in front. */
+    for (struct aps_queue *queue = following(NULL), *next; queue;
+         queue = next) {
+        next = following(queue);
+        aps_fiber_resume(queue->fiber);
+        settle(queue);
+    }
+    pthread_mutex_unlock(&driving);
+}
+
+void aps_queue_close(struct aps_queue *queue)
+{
+    bool gone;
+
+    if (!queue)
+        return;
+    pthread_mutex_lock(&lock);
+    queue->closed = true;
+    gone = queue->fiber && !queue->listed;
+    if (!queue->fiber)
+        pthread_cond_signal(&queue->arrived);
+    pthread_mutex_unlock(&lock);
+    if (gone)
+        destroy(queue);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "segment.h"
+
+#include <time.h>
+
+#include "base/fpenv.h"
+#include "base/message.h"
+
+/* Integers: the program may trap inexact operations. */
+static int64_t nanoseconds(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void write_row(struct aps_context *context,
+                      const struct aps_segment *segment,
+                      const struct aps_cost *cost,
+                      const struct aps_measure *measure, double usec)
+{
+    struct aps_log *log = aps_job_log(context->job, context->rank);
+    const struct aps_log_row row = {
+        .time = 1e-9 * (double)nanoseconds(CLOCK_REALTIME),
+        .comm = context->label,
+        .step = segment->place.step,
+        .epoch = segment->place.epoch,
+        .layer = segment->place.layer,
+        .name = segment->place.name,
+        .count = segment->count,
+        .format = segment->plan.format.name,
+        .scale = aps_scale_name(segment->plan.scale),
+        .reduce = aps_reduce_name(segment->plan.reduce),
+        .scale_exponent = cost->least_exponent,
+        .measure = measure,
+        .wire_bytes = cost->wire_bytes,
+        .fp32_bytes = cost->fp32_bytes,
+        .usec = usec,
+    };
+    struct aps_error error;
+
+    if (log && aps_log_write(log, &row, &error) < 0 && !log->reported) {
+        char text[sizeof error + 32];
+
+        log->reported = true;
+        aps_message(context->rank, "%s; going on without a log",
+                    aps_error_format(&error, text, sizeof text));
+    }
+}
+
+/* COLLECTIVE. Reduce one layer by its plan. */
+static int reduce(struct aps_context *context, const struct aps_call *call,
+                  const struct aps_segment *segment, struct aps_cost *cost)
+{
+    fenv_t environment;
+    int rc;
+
+    aps_fpenv_enter(&environment);
+    rc = aps_team_reduce(context->team, &segment->plan, &aps_memory_host,
+                         segment->in, segment->out, segment->count, cost);
+    aps_fpenv_leave(&environment);
+    aps_count(&aps_counters.wire_bytes, cost->wire_bytes);
+    aps_count(&aps_counters.fp32_bytes, cost->fp32_bytes);
+    return aps_call_raise(call, rc);
+}
+
+/* COLLECTIVE. One layer, to MPI. */
+static int pass_segment(const struct aps_call *call,
+                        const struct aps_segment *segment)
+{
+    struct aps_call part = *call;
+
+    part.send = call->send == MPI_IN_PLACE ? MPI_IN_PLACE : segment->in;
+    part.receive = segment->out;
+    part.count = (MPI_Count)segment->count;
+    return aps_call_pass(&part);
+}
+
+static void tell_choice(struct aps_context *context,
+                        const struct aps_segment *segment, const char *text)
+{
+    static atomic_ullong times;
+
+    if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+        aps_context_event(
+            context, "rule at line %d: %s",
+            aps_policy_rule_line(context->job->policy, segment->plan.rule),
+            text);
+}
+
+/*
+ * COLLECTIVE. A layer of `reduce: auto` whose size is not settled yet: one of
+ * the candidates does it, on the clock. The plan stays `auto` if that was MPI.
+ */
+static int try_candidate(struct aps_context *context,
+                         const struct aps_call *call,
+                         struct aps_segment *segment, struct aps_cost *cost,
+                         int64_t *taken)
+{
+    struct aps_choice_class *class;
+    enum aps_candidate candidate;
+    char text[256];
+    int64_t begin;
+    int rc, ended;
+
+    class = aps_choice_begin(&context->choice, context->team, segment->count,
+                             &segment->plan, &candidate);
+    if (!class)
+        return pass_segment(call, segment);
+    begin = nanoseconds(CLOCK_MONOTONIC);
+    if (candidate == APS_CANDIDATE_NATIVE)
+        rc = pass_segment(call, segment);
+    else
+        rc = reduce(context, call, segment, cost);
+    *taken = nanoseconds(CLOCK_MONOTONIC) - begin;
+    if (aps_choice_end(class, context->team, *taken, text, sizeof text, &ended))
+        tell_choice(context, segment, text);
+    return rc != MPI_SUCCESS ? rc : aps_call_raise(call, ended);
+}
+
+/* COLLECTIVE. The FP32 sum of the same inputs, before they are gone. */
+static int sample(struct aps_context *context, const struct aps_call *call,
+                  const struct aps_segment *segment, int *ready)
+{
+    fenv_t environment;
+    int rc;
+
+    aps_fpenv_enter(&environment);
+    rc = aps_sample_reference(&context->sample, aps_team_comm(context->team),
+                              segment->in, segment->count, ready);
+    aps_fpenv_leave(&environment);
+    return aps_call_raise(call, rc);
+}
+
+static void write_sample(struct aps_context *context,
+                         const struct aps_segment *segment,
+                         const struct aps_cost *cost, int64_t taken)
+{
+    struct aps_measure measure;
+    fenv_t environment;
+
+    aps_fpenv_enter(&environment);
+    aps_sample_compare(&context->sample, segment->out, segment->count,
+                       &measure);
+    write_row(context, segment, cost, &measure, 1e-3 * (double)taken);
+    aps_fpenv_leave(&environment);
+}
+
+int aps_segment_reduce(struct aps_context *context, const struct aps_call *call,
+                       struct aps_segment *segment)
+{
+    const bool sampled = context->sample_every > 0 &&
+                         segment->place.step % context->sample_every == 0 &&
+                         segment->count <= APS_SAMPLE_MAX;
+    struct aps_cost cost = {0};
+    int64_t taken = 0;
+    int ready = 0;
+    int rc = MPI_SUCCESS;
+
+    if (sampled)
+        rc = sample(context, call, segment, &ready);
+    if (rc == MPI_SUCCESS && segment->plan.reduce == APS_REDUCE_AUTO) {
+        rc = try_candidate(context, call, segment, &cost, &taken);
+    } else if (rc == MPI_SUCCESS) {
+        const int64_t begin = sampled ? nanoseconds(CLOCK_MONOTONIC) : 0;
+
+        rc = reduce(context, call, segment, &cost);
+        taken = sampled ? nanoseconds(CLOCK_MONOTONIC) - begin : 0;
+    }
+    if (rc == MPI_SUCCESS && context->rank == 0 && ready &&
+        segment->plan.reduce != APS_REDUCE_AUTO)
+        write_sample(context, segment, &cost, taken);
+    return rc;
+}
+
+/* A call on a fiber can wait only where fibers do: it cannot make groups,
+ * unless a blocking call has made them before, nor measure what is fastest. */
+static void defer(const struct aps_context *context, struct aps_plan *plan)
+{
+    if (context->may_block)
+        return;
+    if (plan->reduce == APS_REDUCE_AUTO ||
+        !aps_team_prepares_deferred(context->team, plan))
+        plan->reduce = APS_REDUCE_DIRECT;
+}
+
+void aps_segment_plan(const struct aps_context *context,
+                      const struct aps_call *call,
+                      const struct aps_position *position, long i,
+                      size_t offset, struct aps_segment *segment)
+{
+    const struct aps_policy *policy = context->job->policy;
+    const struct aps_layers *layers = aps_policy_layers(policy);
+    struct aps_place *place = &segment->place;
+
+    *place = (struct aps_place){
+        .layers = aps_steps_layers(context->steps),
+        .fused = position->segments > 1,
+        .epoch = position->epoch,
+        .step = position->step,
+    };
+    aps_steps_segment(context->steps, position, i, (size_t)call->count,
+                      &place->layer, &segment->count);
+    if (layers && place->layer >= 0)
+        place->name = layers->list[place->layer].name;
+    place->count = segment->count;
+    segment->out = (float *)call->receive + offset;
+    segment->in = call->send == MPI_IN_PLACE
+                      ? segment->out
+                      : (const float *)call->send + offset;
+    aps_policy_resolve(policy, place, &segment->plan);
+    if (segment->plan.rewrite && segment->plan.reduce == APS_REDUCE_AUTO)
+        aps_choice_apply(&context->choice, segment->count, &segment->plan);
+    if (segment->plan.rewrite && aps_call_is_deferred(call))
+        defer(context, &segment->plan);
+}
+
+bool aps_segment_is_possible(struct aps_context *context,
+                             const struct aps_call *call,
+                             const struct aps_plan *plan)
+{
+    char cause[256] = "";
+    unsigned bit = 1u << (plan->rule % 32);
+
+    if (context->team_failed)
+        return false;
+    if (!context->team &&
+        aps_team_create(call->comm, context->job->options.test_nodes,
+                        context->job->options.test_cyclic,
+                        &context->team) < 0) {
+        static atomic_ullong times;
+
+        context->team_failed = true;
+        if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+            aps_context_event(context,
+                              "cannot make an internal communicator (too many "
+                              "live already?): every call passes through");
+        return false;
+    }
+    /* Of what auto tries, native is always possible. */
+    if (plan->reduce == APS_REDUCE_AUTO ||
+        aps_team_prepare(context->team, plan, cause, sizeof cause) == 0)
+        return true;
+    if (!(context->complained & bit)) {
+        context->complained |= bit;
+        aps_context_event(
+            context,
+            "the rule at line %d (reduce: %s, group: %s) cannot "
+            "run here: %s; its layers pass through",
+            aps_policy_rule_line(context->job->policy, plan->rule),
+            aps_reduce_name(plan->reduce), aps_group_name(plan->group), cause);
+    }
+    return false;
+}

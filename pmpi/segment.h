@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One layer of a call: planned, reduced, sampled, logged.
+ */
+#ifndef APS_PMPI_SEGMENT_H
+#define APS_PMPI_SEGMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "call.h"
+#include "context.h"
+#include "steps.h"
+
+struct aps_segment {
+    const float *in;
+    float *out;
+    size_t count;
+    struct aps_place place;
+    struct aps_plan plan;
+};
+
+/* Segment i of the call, with its plan; starts at element `offset`. */
+void aps_segment_plan(const struct aps_context *context,
+                      const struct aps_call *call,
+                      const struct aps_position *position, long i,
+                      size_t offset, struct aps_segment *segment);
+
+/*
+ * COLLECTIVE. Can the plan run here? What it needs is made on first use; if it
+ * cannot be made, on any rank, the layer passes through on all.
+ */
+bool aps_segment_is_possible(struct aps_context *context,
+                             const struct aps_call *call,
+                             const struct aps_plan *plan);
+
+/* COLLECTIVE. Carry out the plan, sampled where it is its turn. With `reduce:
+ * auto` the plan says afterwards what did it. An MPI error code. */
+int aps_segment_reduce(struct aps_context *context, const struct aps_call *call,
+                       struct aps_segment *segment);
+
+#endif
