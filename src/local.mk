@@ -38,6 +38,7 @@ libpolicy_la_SOURCES = \
 	src/policy/ranges.c src/policy/ranges.h \
 	src/policy/rule.c src/policy/rule.h \
 	src/policy/select.c src/policy/select.h \
+	src/policy/size.c src/policy/size.h \
 	src/policy/source.c \
 	src/policy/value.c src/policy/value.h \
 	src/policy/words.c src/policy/words.h \
@@ -74,6 +75,8 @@ apsmpi_SOURCES = \
 	src/command/check.c src/command/explain.c \
 	src/command/cast.c src/command/formats.c \
 	src/command/columns.c src/command/columns.h \
+	src/command/nonblocking.c src/command/nonblocking.h \
+	src/command/others.c src/command/others.h \
 	src/command/schedule.c src/command/schedule.h \
 	src/command/traffic.c src/command/traffic.h
 apsmpi_LDADD = libpolicy.la libcore.la $(LIBYAML_ARCHIVE)

@@ -5,8 +5,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "policy/size.h"
+
+#define LINE_WIDTH 78
 
 int aps_command_usage(const struct aps_subcommand *subcommand)
 {
@@ -45,6 +49,14 @@ int aps_command_load(const char *path, struct aps_policy **policy)
     return result;
 }
 
+static void append(char *buffer, size_t size, const char *key,
+                   const char *value)
+{
+    size_t used = strlen(buffer);
+
+    snprintf(buffer + used, size - used, ", %s: %s", key, value);
+}
+
 char *aps_command_summary(const struct aps_policy *policy, char *buffer,
                           size_t size)
 {
@@ -54,7 +66,7 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
     char layers[64] = "no layer table";
     const struct aps_policy_gemm *gemm = aps_policy_gemm(policy);
     char kind[64] = "not needed";
-    char products[64];
+    char products[64], fuse[32];
 
     if (table)
         snprintf(layers, sizeof layers, "%zu layer%s", table->count,
@@ -68,6 +80,12 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
     snprintf(buffer, size, "%zu rule%s, %s, steps: %s%s%s", rules,
              rules == 1 ? "" : "s", layers, kind, gemm ? ", gemm: " : "",
              gemm ? aps_command_gemm(gemm, products, sizeof products) : "");
+    if (aps_policy_progress(policy) != APS_PROGRESS_CALLS)
+        append(buffer, size, "progress",
+               aps_progress_name(aps_policy_progress(policy)));
+    if (aps_policy_fuse(policy) > 0)
+        append(buffer, size, "fuse",
+               aps_size_format(aps_policy_fuse(policy), fuse, sizeof fuse));
     return buffer;
 }
 
@@ -80,6 +98,34 @@ char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
         snprintf(buffer, size, "products %s, sums %s%s", gemm->format.name,
                  gemm->accumulator.name, gemm->kahan ? " (kahan)" : "");
     return buffer;
+}
+
+char *aps_command_scale(const struct aps_plan *plan, char *buffer, size_t size)
+{
+    if (plan->scale == APS_SCALE_FIXED)
+        snprintf(buffer, size, "fixed %g", (double)plan->fixed);
+    else
+        snprintf(buffer, size, "%s", aps_scale_name(plan->scale));
+    return buffer;
+}
+
+void aps_command_note(const char *note, FILE *stream)
+{
+    size_t used = 0;
+
+    fputc('\n', stream);
+    while (*note) {
+        size_t length = strcspn(note, " ");
+
+        if (used > 0 && used + 1 + length > LINE_WIDTH) {
+            fputs("\n ", stream);
+            used = 1;
+        }
+        fprintf(stream, "%s%.*s", used > 0 ? " " : "", (int)length, note);
+        used += (used > 0) + length;
+        note += length + strspn(note + length, " ");
+    }
+    fputc('\n', stream);
 }
 
 void *aps_command_alloc(size_t count, size_t size)

@@ -6,6 +6,7 @@
 #define APS_COMMAND_COMMAND_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "policy/policy.h"
 
@@ -33,14 +34,20 @@ int aps_command_usage(const struct aps_subcommand *subcommand);
  * with *policy a new object, or -1. */
 int aps_command_load(const char *path, struct aps_policy **policy);
 
-/* "4 rules, 161 layers, steps: table", with a section `gemm` that too; returns
- * `buffer`. */
+/* "4 rules, 161 layers, steps: table", and what the policy says of `gemm`,
+ * `progress` and `fuse`; returns `buffer`. */
 char *aps_command_summary(const struct aps_policy *policy, char *buffer,
                           size_t size);
 
 /* "products e5m10, sums e8m23 (kahan)"; returns `buffer`. */
 char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
                        size_t size);
+
+/* "aps", "fixed 1024"; returns `buffer`. */
+char *aps_command_scale(const struct aps_plan *plan, char *buffer, size_t size);
+
+/* An empty line, and the text as a paragraph with a hanging indent. */
+void aps_command_note(const char *note, FILE *stream);
 
 /* calloc that ends the program instead of failing: a command has nothing
  * better to do. */

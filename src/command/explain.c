@@ -12,6 +12,8 @@
 
 #include "command/columns.h"
 #include "command/command.h"
+#include "command/nonblocking.h"
+#include "command/others.h"
 #include "command/schedule.h"
 #include "command/traffic.h"
 #include "policy/ranges.h"
@@ -43,12 +45,7 @@ static void fill_plan(const struct aps_plan *plan, struct cell_text *text,
     bool node = aps_reduce_takes(plan->reduce, APS_SETTING_NODE);
 
     cells[FORMAT] = plan->format.name;
-    cells[SCALE] = aps_scale_name(plan->scale);
-    if (plan->scale == APS_SCALE_FIXED) {
-        snprintf(text->scale, sizeof text->scale, "fixed %g",
-                 (double)plan->fixed);
-        cells[SCALE] = text->scale;
-    }
+    cells[SCALE] = aps_command_scale(plan, text->scale, sizeof text->scale);
     cells[REDUCE] = aps_reduce_name(plan->reduce);
     cells[GROUP] = groups ? aps_group_name(plan->group) : "-";
     if (groups && plan->group == APS_GROUP_NUMBER) {
@@ -246,14 +243,16 @@ static void print_totals(const struct explanation *explanation)
     const struct aps_column heads[] = {{unit, false},
                                        {"bytes/step", true},
                                        {"of FP32", true},
-                                       {"saved", true}};
-    struct aps_columns *columns = aps_columns_create(heads, 4);
+                                       {"saved", true},
+                                       {"groups", true}};
+    bool fuses = aps_policy_fuse(explanation->policy) > 0;
+    struct aps_columns *columns = aps_columns_create(heads, fuses ? 5 : 4);
 
     for (long i = explanation->window.first; i <= explanation->window.last;
          i++) {
         size_t fp32 = 0, wire = 0;
-        char time[48], wire_text[24], fp32_text[24], saved[16];
-        const char *cells[] = {time, wire_text, fp32_text, saved};
+        char time[48], wire_text[24], fp32_text[24], saved[16], groups[24];
+        const char *cells[] = {time, wire_text, fp32_text, saved, groups};
 
         for (size_t layer = 0; layer < table->count; layer++) {
             size_t count = table->list[layer].count;
@@ -268,6 +267,9 @@ static void print_totals(const struct explanation *explanation)
         snprintf(fp32_text, sizeof fp32_text, "%zu", fp32);
         snprintf(saved, sizeof saved, "%.1f%%",
                  100.0 * ((double)fp32 - (double)wire) / (double)fp32);
+        snprintf(
+            groups, sizeof groups, "%zu",
+            aps_nonblocking_groups(explanation->policy, schedule, (size_t)i));
         aps_columns_add(columns, cells);
     }
     printf("\ntotal (one copy of every layer, as sent)\n");
@@ -339,6 +341,8 @@ static int explain_layers(const struct aps_policy *policy, const char *path,
     aps_columns_destroy(explanation.columns);
     print_totals(&explanation);
     aps_traffic_notes(policy, explanation.shown, stdout);
+    aps_nonblocking_notes(policy, stdout);
+    aps_others_print(policy, stdout);
     free(explanation.shown);
     aps_schedule_destroy(schedule);
     return APS_EXIT_OK;
@@ -346,7 +350,8 @@ static int explain_layers(const struct aps_policy *policy, const char *path,
 
 /* --- without a layer table ----------------------------------------------- */
 
-static void explain_rules(const struct aps_policy *policy)
+/* The rules for all-reduces. */
+static void print_rules(const struct aps_policy *policy)
 {
     enum { RULE_LINE, WHEN, RULE_ARROW, RULE_PLAN };
     enum { RULE_BYTES = RULE_PLAN + PLAN_CELLS, RULE_CELLS };
@@ -357,6 +362,7 @@ static void explain_rules(const struct aps_policy *policy)
     size_t rules = aps_policy_rules(policy);
     struct aps_columns *columns = aps_columns_create(heads, RULE_CELLS);
     bool *shown = aps_command_alloc(rules, sizeof *shown);
+    bool any = false;
 
     for (size_t i = 0; i < rules; i++) {
         const char *cells[RULE_CELLS] = {[RULE_ARROW] = "->"};
@@ -364,18 +370,32 @@ static void explain_rules(const struct aps_policy *policy)
         struct cell_text text;
         int rule = (int)i;
 
+        if ((aps_policy_rule_calls(policy, rule) & 1u << APS_CALL_ALLREDUCE) ==
+            0)
+            continue;
         snprintf(line, sizeof line, "%d", aps_policy_rule_line(policy, rule));
         cells[RULE_LINE] = line;
-        cells[WHEN] = aps_policy_rule_when(policy, rule, when, sizeof when);
+        cells[WHEN] = aps_policy_rule_when(policy, rule, APS_CALL_ALLREDUCE,
+                                           when, sizeof when);
         fill_rule(policy, rule, &text, cells + RULE_PLAN);
         cells[RULE_BYTES] = text.bytes;
         aps_columns_add(columns, cells);
-        shown[i] = true;
+        any = shown[i] = true;
     }
-    aps_columns_print(columns, stdout);
+    if (any)
+        aps_columns_print(columns, stdout);
+    else
+        printf("No rule is for all-reduces: they are left to MPI.\n");
     aps_columns_destroy(columns);
     aps_traffic_notes(policy, shown, stdout);
     free(shown);
+}
+
+static void explain_rules(const struct aps_policy *policy)
+{
+    print_rules(policy);
+    aps_nonblocking_notes(policy, stdout);
+    aps_others_print(policy, stdout);
     printf("\nThe first rule that matches wins. Calls that match none, and "
            "calls of fewer\nthan %zu elements (min_count), are native: left to "
            "MPI.\n",

@@ -11,14 +11,15 @@
 static long next_change(const struct aps_policy *policy, bool by_step, long now)
 {
     long per_epoch = aps_policy_steps(policy)->per_epoch;
+    const enum aps_call_kind call = APS_CALL_ALLREDUCE;
     long step, epoch, start;
 
     if (!by_step)
-        return aps_policy_next_epoch(policy, now);
-    step = aps_policy_next_step(policy, now);
+        return aps_policy_next_epoch(policy, call, now);
+    step = aps_policy_next_step(policy, call, now);
     if (per_epoch == 0)
         return step;
-    epoch = aps_policy_next_epoch(policy, now / per_epoch);
+    epoch = aps_policy_next_epoch(policy, call, now / per_epoch);
     if (epoch < 0 || __builtin_mul_overflow(epoch, per_epoch, &start))
         return step;
     return step < 0 || start < step ? start : step;
@@ -49,7 +50,7 @@ struct aps_schedule *aps_schedule_create(const struct aps_policy *policy)
     struct aps_schedule *schedule = aps_command_alloc(1, sizeof *schedule);
     int *rule;
 
-    schedule->by_step = aps_policy_by_step(policy);
+    schedule->by_step = aps_policy_by_step(policy, APS_CALL_ALLREDUCE);
     schedule->layer_count = table->count;
     cut_spans(schedule, policy);
     schedule->rules = aps_command_alloc(
@@ -105,7 +106,9 @@ void aps_schedule_warn(const struct aps_schedule *schedule,
             used[schedule->rules[i]] = true;
     }
     for (size_t i = 0; i < rules; i++) {
-        if (!used[i])
+        /* A rule for other calls too may be there for these. */
+        if (!used[i] &&
+            aps_policy_rule_calls(policy, (int)i) == 1u << APS_CALL_ALLREDUCE)
             fprintf(stream,
                     "%s:%d: warning: no layer ever gets this rule: its layers "
                     "have fewer than %zu elements (min_count) or match an "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A policy resolved in full: which rule every layer of the table gets, and
- * when. Time is cut into spans within which nothing changes.
+ * A policy resolved in full: which rule the all-reduce of every layer of the
+ * table gets, and when. Time is cut into spans within which nothing changes.
  */
 #ifndef APS_COMMAND_SCHEDULE_H
 #define APS_COMMAND_SCHEDULE_H

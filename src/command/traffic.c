@@ -5,8 +5,9 @@
 
 #include <string.h>
 
+#include "command/command.h"
+
 #define FP32_WIDTH 32
-#define LINE_WIDTH 78
 #define NOTE_MAX 400
 
 /* Bits of an element on its way to the sum, and of the sum on its way back. */
@@ -94,26 +95,6 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
     }
 }
 
-/* As a paragraph with a hanging indent. */
-static void print_note(const char *note, FILE *stream)
-{
-    size_t used = 0;
-
-    fputc('\n', stream);
-    while (*note) {
-        size_t length = strcspn(note, " ");
-
-        if (used > 0 && used + 1 + length > LINE_WIDTH) {
-            fputs("\n ", stream);
-            used = 1;
-        }
-        fprintf(stream, "%s%.*s", used > 0 ? " " : "", (int)length, note);
-        used += (used > 0) + length;
-        note += length + strspn(note + length, " ");
-    }
-    fputc('\n', stream);
-}
-
 void aps_traffic_notes(const struct aps_policy *policy, const bool *shown,
                        FILE *stream)
 {
@@ -129,6 +110,6 @@ void aps_traffic_notes(const struct aps_policy *policy, const bool *shown,
             said = shown[j] && strcmp(note, earlier) == 0;
         }
         if (note[0] != '\0' && !said)
-            print_note(note, stream);
+            aps_command_note(note, stream);
     }
 }

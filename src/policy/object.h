@@ -18,7 +18,6 @@ struct aps_policy {
     struct aps_layers *layers; /* or NULL */
     bool has_gemm;
     struct aps_policy_gemm gemm; /* if has_gemm */
-    bool by_step;
     size_t rule_count;
     struct aps_rule *rules;
 };

@@ -15,11 +15,13 @@
 #include "policy/gemm.h"
 #include "policy/object.h"
 #include "policy/rule.h"
+#include "policy/size.h"
 #include "policy/value.h"
 #include "policy/yaml.h"
 
 #define POLICY_VERSION 1
 #define DEFAULT_EVERY 100
+#define FUSE_MAX ((size_t)1 << 30)
 
 /* In the order of `known`. */
 enum top_key {
@@ -29,13 +31,15 @@ enum top_key {
     KEY_LOG,
     KEY_MIN_COUNT,
     KEY_ORDER,
+    KEY_PROGRESS,
+    KEY_FUSE,
     KEY_GEMM,
     KEY_RULES,
     KEYS
 };
-static const char *const known[] = {"version", "steps",     "layers",
-                                    "log",     "min_count", "order",
-                                    "gemm",    "rules",     NULL};
+static const char *const known[] = {"version",   "steps", "layers",   "log",
+                                    "min_count", "order", "progress", "fuse",
+                                    "gemm",      "rules", NULL};
 
 /* A policy while it is read. */
 struct reading {
@@ -167,6 +171,21 @@ static void read_min_count(struct reading *reading)
     reading->context.min_count = (size_t)number;
 }
 
+/* How nonblocking calls are carried out. */
+static void read_nonblocking(const struct reading *reading)
+{
+    const struct aps_yaml_node *progress = reading->keys[KEY_PROGRESS];
+    const struct aps_yaml_node *fuse = reading->keys[KEY_FUSE];
+    struct aps_policy *policy = reading->policy;
+    int word = APS_PROGRESS_CALLS;
+
+    if (progress)
+        aps_read_word(&reading->reader, progress, &aps_words_progress, &word);
+    policy->progress = (enum aps_progress_kind)word;
+    if (fuse)
+        aps_read_size(&reading->reader, fuse, FUSE_MAX, &policy->fuse);
+}
+
 static void read_gemm(const struct reading *reading)
 {
     const struct aps_yaml_node *key = reading->keys[KEY_GEMM];
@@ -210,6 +229,38 @@ static void read_layers(struct reading *reading)
                          policy->steps.calls, layers->count);
 }
 
+/* The first rule that always matches, for each kind of call; or NULL. */
+struct covers {
+    const struct aps_rule *of[APS_CALL_KINDS];
+};
+
+/* Do earlier rules leave any call to the rule at `node`? */
+static void check_reachable(const struct reading *reading,
+                            const struct aps_yaml_node *node,
+                            const struct aps_rule *rule,
+                            const struct covers *covers)
+{
+    int line = 0;
+
+    for (int i = 0; i < APS_CALL_KINDS; i++) {
+        if ((rule->calls >> i & 1) == 0)
+            continue;
+        if (!covers->of[i])
+            return;
+        if (covers->of[i]->line > line)
+            line = covers->of[i]->line;
+    }
+    if (rule->calls == 1u << APS_CALL_ALLREDUCE)
+        aps_reader_error(&reading->reader, node,
+                         "unreachable: the rule in line %d matches everything",
+                         line);
+    else if (rule->calls != 0)
+        aps_reader_error(&reading->reader, node,
+                         "unreachable: the rules up to line %d match all its "
+                         "calls",
+                         line);
+}
+
 /*
  * One rule after the other; those behind one that always matches are errors. A
  * rule that has errors itself is not held to match everything: the condition
@@ -219,21 +270,21 @@ static void read_rule_list(const struct reading *reading,
                            const struct aps_yaml_node *first)
 {
     struct aps_policy *policy = reading->policy;
-    const struct aps_rule *all = NULL;
+    struct covers covers = {{NULL}};
 
     for (const struct aps_yaml_node *node = first; node; node = node->next) {
         int index = (int)policy->rule_count++;
         struct aps_rule *rule = &policy->rules[index];
         int result = aps_rule_read(&reading->reader, &reading->context, node,
                                    index, rule);
+        unsigned all =
+            result < 0 ? 0 : aps_rule_matches_all(rule, policy->min_count);
 
-        if (all)
-            aps_reader_error(&reading->reader, node,
-                             "unreachable: the rule in line %d matches "
-                             "everything",
-                             all->line);
-        else if (result == 0 && aps_rule_matches_all(rule, policy->min_count))
-            all = rule;
+        check_reachable(reading, node, rule, &covers);
+        for (int i = 0; i < APS_CALL_KINDS; i++) {
+            if ((all >> i & 1) && !covers.of[i])
+                covers.of[i] = rule;
+        }
     }
 }
 
@@ -279,7 +330,6 @@ static void settle_steps(struct aps_policy *policy)
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct aps_rule *rule = &policy->rules[i];
 
-        policy->by_step |= rule->by_step;
         needed |= rule->by_layer || rule->by_epoch || rule->by_step;
     }
     if (policy->layers)
@@ -302,6 +352,7 @@ static void read_root(struct reading *reading, const struct aps_yaml_node *root)
     read_steps(reading);
     read_log(reading);
     read_min_count(reading);
+    read_nonblocking(reading);
     read_layers(reading);
     read_gemm(reading);
     read_rules(reading, root);

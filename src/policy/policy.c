@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "policy/object.h"
+#include "policy/words.h"
 
 void aps_policy_destroy(struct aps_policy *policy)
 {
@@ -57,9 +58,32 @@ const struct aps_layers *aps_policy_layers(const struct aps_policy *policy)
     return policy->layers;
 }
 
-bool aps_policy_by_step(const struct aps_policy *policy)
+static bool is_for(const struct aps_rule *rule, enum aps_call_kind call)
 {
-    return policy->by_step;
+    return (rule->calls >> call & 1) != 0;
+}
+
+bool aps_policy_by_step(const struct aps_policy *policy,
+                        enum aps_call_kind call)
+{
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        if (policy->rules[i].by_step && is_for(&policy->rules[i], call))
+            return true;
+    }
+    return false;
+}
+
+/* What a rule for several kinds of calls means for this one. */
+static void settle_call(struct aps_plan *plan, enum aps_call_kind call)
+{
+    if (call != APS_CALL_ALLREDUCE) {
+        plan->reduce = APS_REDUCE_DIRECT;
+        plan->group = APS_GROUP_NODE;
+        plan->group_size = 0;
+        plan->node = APS_NODE_FORMAT;
+    }
+    if (!aps_call_sums(call))
+        plan->accumulate = APS_ACCUMULATE_FP32;
 }
 
 void aps_policy_resolve(const struct aps_policy *policy,
@@ -69,6 +93,7 @@ void aps_policy_resolve(const struct aps_policy *policy,
         for (size_t i = 0; i < policy->rule_count; i++) {
             if (aps_rule_matches(&policy->rules[i], place)) {
                 *plan = policy->rules[i].plan;
+                settle_call(plan, place->call);
                 return;
             }
         }
@@ -92,6 +117,11 @@ const struct aps_plan *aps_policy_rule_plan(const struct aps_policy *policy,
     return &policy->rules[rule].plan;
 }
 
+unsigned aps_policy_rule_calls(const struct aps_policy *policy, int rule)
+{
+    return policy->rules[rule].calls;
+}
+
 /* Append "; WHAT RANGES" to the text in buffer. */
 static void append_ranges(char *buffer, size_t size, const char *what,
                           const struct aps_ranges *ranges, const char *suffix)
@@ -105,7 +135,7 @@ static void append_ranges(char *buffer, size_t size, const char *what,
 }
 
 char *aps_policy_rule_when(const struct aps_policy *policy, int rule,
-                           char *buffer, size_t size)
+                           enum aps_call_kind call, char *buffer, size_t size)
 {
     const struct aps_rule *r = &policy->rules[rule];
     size_t used;
@@ -113,7 +143,7 @@ char *aps_policy_rule_when(const struct aps_policy *policy, int rule,
     if (size == 0)
         return buffer;
     buffer[0] = '\0';
-    if (r->by_layer)
+    if (r->by_layer && call == APS_CALL_ALLREDUCE)
         append_ranges(buffer, size, "layers", &r->layers.indices,
                       r->layers.last ? "last" : "");
     if (r->by_epoch)
@@ -144,20 +174,30 @@ static long sooner(long a, long b)
     return a < b ? a : b;
 }
 
-long aps_policy_next_epoch(const struct aps_policy *policy, long epoch)
+long aps_policy_next_epoch(const struct aps_policy *policy,
+                           enum aps_call_kind call, long epoch)
 {
     long next = -1;
 
-    for (size_t i = 0; i < policy->rule_count; i++)
-        next = sooner(next, aps_ranges_next(&policy->rules[i].epochs, epoch));
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        const struct aps_rule *rule = &policy->rules[i];
+
+        if (is_for(rule, call))
+            next = sooner(next, aps_ranges_next(&rule->epochs, epoch));
+    }
     return next;
 }
 
-long aps_policy_next_step(const struct aps_policy *policy, long step)
+long aps_policy_next_step(const struct aps_policy *policy,
+                          enum aps_call_kind call, long step)
 {
     long next = -1;
 
-    for (size_t i = 0; i < policy->rule_count; i++)
-        next = sooner(next, aps_ranges_next(&policy->rules[i].steps, step));
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        const struct aps_rule *rule = &policy->rules[i];
+
+        if (is_for(rule, call))
+            next = sooner(next, aps_ranges_next(&rule->steps, step));
+    }
     return next;
 }

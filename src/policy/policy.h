@@ -88,8 +88,8 @@ struct aps_plan {
 /* Where a layer stands when its plan is asked for. */
 struct aps_place {
     enum aps_call_kind call; /* all but an all-reduce have layer -1 */
-    long layer;  /* index; -1 when the policy needs no step */
-    long layers; /* layers of a step, for `last`; 0 when not known */
+    long layer;              /* index; -1 when the policy needs no step */
+    long layers;      /* layers of a step, for `last`; 0 when not known */
     const char *name; /* from the layer table, or NULL */
     size_t count;     /* elements */
     bool fused;       /* one of several layers of a call: the policy's
@@ -181,30 +181,40 @@ size_t aps_policy_fuse(const struct aps_policy *);
 /* The layer table, or NULL. */
 const struct aps_layers *aps_policy_layers(const struct aps_policy *);
 
-/* Do plans depend on the step itself (a rule with `steps:`)? Otherwise they
- * change with the epoch only. */
-bool aps_policy_by_step(const struct aps_policy *);
+/* Do plans of such calls depend on the step itself (a rule with `steps:`)?
+ * Otherwise they change with the epoch only. */
+bool aps_policy_by_step(const struct aps_policy *policy,
+                        enum aps_call_kind call);
 
-/* The first rule that matches `place`, as a plan. No allocation, no failure. */
+/*
+ * The first rule that matches `place`, as a plan. No allocation, no failure.
+ * Calls other than an all-reduce have one way each, whatever the rule says of
+ * all-reduces: `reduce` direct and no groups; an allgather accumulates nothing.
+ */
 void aps_policy_resolve(const struct aps_policy *policy,
                         const struct aps_place *place, struct aps_plan *plan);
 
 /*
  * The first epoch after `epoch`, the first step after `step`, at which a rule
- * starts or stops to match; -1: none. Between them plans stay as they are.
+ * for such calls starts or stops to match; -1: none. Between them plans stay as
+ * they are.
  */
-long aps_policy_next_epoch(const struct aps_policy *policy, long epoch);
-long aps_policy_next_step(const struct aps_policy *policy, long step);
+long aps_policy_next_epoch(const struct aps_policy *policy,
+                           enum aps_call_kind call, long epoch);
+long aps_policy_next_step(const struct aps_policy *policy,
+                          enum aps_call_kind call, long step);
 
 /* The rules, for people to read: how many, where rule 0, 1 ... stands in the
- * file, what it plans, and when it matches: "layers 0-52, 60; epochs 30-", or
- * "always" (writes at most `size` bytes, returns `buffer`). */
+ * file, the calls that it is for (1 << enum aps_call_kind), what it plans, and
+ * when it matches such a call: "layers 0-52, 60; epochs 30-", or "always"
+ * (writes at most `size` bytes, returns `buffer`). */
 size_t aps_policy_rules(const struct aps_policy *policy);
 int aps_policy_rule_line(const struct aps_policy *policy, int rule);
 const struct aps_plan *aps_policy_rule_plan(const struct aps_policy *policy,
                                             int rule);
+unsigned aps_policy_rule_calls(const struct aps_policy *policy, int rule);
 char *aps_policy_rule_when(const struct aps_policy *policy, int rule,
-                           char *buffer, size_t size);
+                           enum aps_call_kind call, char *buffer, size_t size);
 
 /* Names as a policy and the log spell them: "aps-tight", "direct", "numa". */
 const char *aps_scale_name(enum aps_scale_kind kind);

@@ -8,8 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/words.h"
+
+#define ALLREDUCE (1u << APS_CALL_ALLREDUCE)
+
 /* In the order of `known`. */
 enum rule_key {
+    KEY_CALLS,
     KEY_LAYERS,
     KEY_EPOCHS,
     KEY_STEPS,
@@ -26,8 +31,8 @@ enum rule_key {
 };
 
 static const char *const known[] = {
-    "layers", "epochs", "steps", "min_count", "max_count",  "format", "scale",
-    "aps",    "reduce", "group", "node",      "accumulate", NULL};
+    "calls", "layers", "epochs", "steps", "min_count", "max_count",  "format",
+    "scale", "aps",    "reduce", "group", "node",      "accumulate", NULL};
 static const char *const later[] = {"rounding", "compress", "feedback",
                                     "on_overflow", NULL};
 static const struct aps_words rule_words = {known, later, NULL};
@@ -106,17 +111,39 @@ static void read_counts(struct reading *reading)
             rule->max_count, least);
 }
 
+/* A setting of a rule that is for no call with which it means anything. */
+static void contradicts_calls(struct reading *reading, enum rule_key at,
+                              const char *name, unsigned takers)
+{
+    const struct aps_rule *rule = reading->rule;
+    char calls[64], others[64];
+
+    /* 0: nobody knows what was meant, and it has been reported. */
+    if (rule->calls == 0 || (rule->calls & takers) != 0)
+        return;
+    aps_words_list(&aps_words_call, rule->calls, ", ", calls, sizeof calls);
+    aps_words_list(&aps_words_call, takers, " or ", others, sizeof others);
+    aps_reader_error(reading->reader, reading->keys[at],
+                     "%s contradicts calls: %s; it goes with %s", name, calls,
+                     others);
+}
+
 static void read_conditions(struct reading *reading)
 {
     const struct aps_yaml_node *const *keys = reading->keys;
     struct aps_rule *rule = reading->rule;
 
+    if (keys[KEY_CALLS] && aps_read_words(reading->reader, keys[KEY_CALLS],
+                                          &aps_words_call, &rule->calls) < 0)
+        rule->calls = 0;
     rule->by_layer = keys[KEY_LAYERS] != NULL;
     rule->by_epoch = keys[KEY_EPOCHS] != NULL;
     rule->by_step = keys[KEY_STEPS] != NULL;
-    if (rule->by_layer)
+    if (rule->by_layer) {
+        contradicts_calls(reading, KEY_LAYERS, "'layers'", ALLREDUCE);
         aps_select_read(reading->reader, keys[KEY_LAYERS],
                         &reading->context->layers, &rule->layers);
+    }
     if (rule->by_epoch) {
         if (!reading->context->per_epoch)
             aps_reader_error(reading->reader, keys[KEY_EPOCHS],
@@ -275,22 +302,13 @@ static void check_fp32(struct reading *reading)
 /* "direct, hierarchical or gather": the reductions with that setting. */
 static void list_reductions(enum aps_setting setting, char *list, size_t size)
 {
-    const char *const *words = aps_words_reduce.known;
-    size_t used = 0;
-    int left = 0;
+    unsigned takers = 0;
 
-    for (int i = 0; words[i]; i++)
-        left += aps_reduce_takes((enum aps_reduce_kind)i, setting);
-    list[0] = '\0';
-    for (int i = 0; words[i] && used < size; i++) {
-        if (!aps_reduce_takes((enum aps_reduce_kind)i, setting))
-            continue;
-        left--;
-        used += (size_t)snprintf(list + used, size - used, "%s%s", words[i],
-                                 left > 1    ? ", "
-                                 : left == 1 ? " or "
-                                             : "");
+    for (unsigned i = 0; i < APS_REDUCE_KINDS; i++) {
+        if (aps_reduce_takes((enum aps_reduce_kind)i, setting))
+            takers |= 1u << i;
     }
+    aps_words_list(&aps_words_reduce, takers, " or ", list, size);
 }
 
 /* Settings that mean nothing with the rule's reduction. */
@@ -323,6 +341,35 @@ static void check_reduce(struct reading *reading)
     }
 }
 
+/* Settings that mean nothing with the rule's calls: but for all-reduces there
+ * is one way each. */
+static void check_calls(struct reading *reading)
+{
+    static const struct {
+        enum rule_key key;
+        const char *name;
+    } settings[] = {
+        {KEY_REDUCE, "'reduce'"}, {KEY_GROUP, "'group'"}, {KEY_NODE, "'node'"}};
+    const struct aps_plan *plan = &reading->rule->plan;
+    unsigned sums = 0;
+    char name[32];
+
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        if (reading->keys[settings[i].key])
+            contradicts_calls(reading, settings[i].key, settings[i].name,
+                              ALLREDUCE);
+    }
+    if (plan->accumulate == APS_ACCUMULATE_FP32)
+        return;
+    for (unsigned i = 0; i < APS_CALL_KINDS; i++) {
+        if (aps_call_sums((enum aps_call_kind)i))
+            sums |= 1u << i;
+    }
+    snprintf(name, sizeof name, "accumulate: %s",
+             aps_accumulate_name(plan->accumulate));
+    contradicts_calls(reading, KEY_ACCUMULATE, name, sums);
+}
+
 static void read_plan(struct reading *reading)
 {
     struct aps_plan *plan = &reading->rule->plan;
@@ -341,8 +388,10 @@ static void read_plan(struct reading *reading)
     if (has_format && !plan->rewrite) {
         check_fp32(reading);
         plan->scale = APS_SCALE_NONE;
-    } else {
+    } else if (reading->rule->calls & ALLREDUCE) {
         check_reduce(reading);
+    } else {
+        check_calls(reading);
     }
 }
 
@@ -356,7 +405,7 @@ int aps_rule_read(const struct aps_reader *reader,
     size_t before = reader->errors->count;
 
     rule->line = node->line;
-    rule->calls = 1u << APS_CALL_ALLREDUCE;
+    rule->calls = ALLREDUCE;
     rule->max_count = SIZE_MAX;
     rule->plan.rule = index;
     if (aps_read_keys(reader, node, "a rule", &rule_words, reading.keys) < 0)
@@ -380,7 +429,8 @@ bool aps_rule_matches(const struct aps_rule *rule,
         return false;
     if (place->count < rule->min_count || place->count > rule->max_count)
         return false;
-    if (rule->by_layer &&
+    /* Other calls have no layers: the condition is about all-reduces. */
+    if (rule->by_layer && place->call == APS_CALL_ALLREDUCE &&
         !aps_selection_holds(&rule->layers, place->layer, place->layers))
         return false;
     if (rule->by_epoch && !aps_ranges_contain(&rule->epochs, place->epoch))
@@ -388,8 +438,10 @@ bool aps_rule_matches(const struct aps_rule *rule,
     return !rule->by_step || aps_ranges_contain(&rule->steps, place->step);
 }
 
-bool aps_rule_matches_all(const struct aps_rule *rule, size_t min_count)
+unsigned aps_rule_matches_all(const struct aps_rule *rule, size_t min_count)
 {
-    return !rule->by_layer && !rule->by_epoch && !rule->by_step &&
-           rule->min_count <= min_count && rule->max_count == SIZE_MAX;
+    if (rule->by_epoch || rule->by_step || rule->min_count > min_count ||
+        rule->max_count != SIZE_MAX)
+        return 0;
+    return rule->by_layer ? rule->calls & ~ALLREDUCE : rule->calls;
 }

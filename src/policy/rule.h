@@ -15,7 +15,8 @@
 
 struct aps_rule {
     int line;
-    unsigned calls; /* 1 << enum aps_call_kind, of those it is for */
+    unsigned calls; /* 1 << enum aps_call_kind, of those it is for; 0: the key
+                       is wrong */
     bool by_layer, by_epoch, by_step; /* is there such a condition? */
     struct aps_selection layers;
     struct aps_ranges epochs;
@@ -45,7 +46,8 @@ void aps_rule_clear(struct aps_rule *rule);
 bool aps_rule_matches(const struct aps_rule *rule,
                       const struct aps_place *place);
 
-/* Does it match every layer of at least min_count elements, always? */
-bool aps_rule_matches_all(const struct aps_rule *rule, size_t min_count);
+/* Of the calls that it is for, as bits too: those that it always matches if
+ * they have at least min_count elements. */
+unsigned aps_rule_matches_all(const struct aps_rule *rule, size_t min_count);
 
 #endif

@@ -46,26 +46,29 @@ static void suggest(const struct aps_words *words, const char *word,
         snprintf(buffer + used, size - used, ", or %s", words->also);
 }
 
-/* Index of the word, or -1 with an error that calls it `what`. */
-static int look_up(const struct aps_reader *reader,
-                   const struct aps_yaml_node *node, const char *what,
-                   const struct aps_words *words)
+/* Index of the word, or -1 with an error at `at`, a node or an item, that calls
+ * it `what`. */
+#define look_up(reader, at, what, words)                                       \
+    look_up_text(reader, (at)->text, (at)->line, (at)->column, what, words)
+static int look_up_text(const struct aps_reader *reader, const char *text,
+                        int line, int column, const char *what,
+                        const struct aps_words *words)
 {
-    int index = find_word(words->known, node->text);
+    int index = find_word(words->known, text);
     char suggestion[256];
 
     if (index >= 0)
         return index;
-    if (find_word(words->later, node->text) >= 0) {
-        aps_reader_error(reader, node,
-                         "%s " QUOTE " is not in this version (" PACKAGE_VERSION
-                         ")",
-                         what, node->text);
+    if (find_word(words->later, text) >= 0) {
+        aps_errors_add(reader->errors, reader->path, line, column,
+                       "%s " QUOTE " is not in this version (" PACKAGE_VERSION
+                       ")",
+                       what, text);
         return -1;
     }
-    suggest(words, node->text, suggestion, sizeof suggestion);
-    aps_reader_error(reader, node, "unknown %s " QUOTE "%s", what, node->text,
-                     suggestion);
+    suggest(words, text, suggestion, sizeof suggestion);
+    aps_errors_add(reader->errors, reader->path, line, column,
+                   "unknown %s " QUOTE "%s", what, text, suggestion);
     return -1;
 }
 
@@ -344,4 +347,40 @@ int aps_read_items(const struct aps_reader *reader,
             return -1;
         return read_parts(reader, key, take, data);
     }
+}
+
+struct word_taker {
+    const struct aps_reader *reader;
+    const struct aps_yaml_node *key;
+    const struct aps_words *words;
+    unsigned mask;
+};
+
+static int take_word(void *data, const struct aps_item *item)
+{
+    struct word_taker *taker = data;
+    int index = look_up(taker->reader, item, taker->key->text, taker->words);
+
+    if (index < 0)
+        return -1;
+    if (taker->mask >> index & 1) {
+        aps_errors_add(taker->reader->errors, taker->reader->path, item->line,
+                       item->column, "'%s' names '%s' twice", taker->key->text,
+                       item->text);
+        return -1;
+    }
+    taker->mask |= 1u << index;
+    return 0;
+}
+
+int aps_read_words(const struct aps_reader *reader,
+                   const struct aps_yaml_node *key,
+                   const struct aps_words *words, unsigned *mask)
+{
+    struct word_taker taker = {reader, key, words, 0};
+
+    if (aps_read_items(reader, key, take_word, &taker) < 0)
+        return -1;
+    *mask = taker.mask;
+    return 0;
 }

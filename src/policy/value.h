@@ -63,6 +63,12 @@ int aps_read_positive(const struct aps_reader *reader,
 int aps_read_format(const struct aps_reader *reader,
                     const struct aps_yaml_node *key, struct aps_format *format);
 
+/* A word or several, a list or "a, b", each once: bit i of *mask for
+ * words->known[i]. */
+int aps_read_words(const struct aps_reader *reader,
+                   const struct aps_yaml_node *key,
+                   const struct aps_words *words, unsigned *mask);
+
 /* One item of a list, or one part of a comma-separated text. */
 struct aps_item {
     const char *text;

@@ -4,6 +4,7 @@
 #include "policy/words.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "policy/policy.h"
@@ -85,6 +86,31 @@ bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting)
 #undef BIT
 
     return (settings[kind] >> setting & 1) != 0;
+}
+
+bool aps_call_sums(enum aps_call_kind kind)
+{
+    return kind != APS_CALL_ALLGATHER;
+}
+
+char *aps_words_list(const struct aps_words *words, unsigned mask,
+                     const char *last, char *list, size_t size)
+{
+    size_t used = 0;
+
+    list[0] = '\0';
+    for (unsigned i = 0; mask >> i != 0 && used < size; i++) {
+        unsigned behind = mask >> i >> 1;
+
+        if ((mask >> i & 1) == 0)
+            continue;
+        used +=
+            (size_t)snprintf(list + used, size - used, "%s%s", words->known[i],
+                             behind == 0                    ? ""
+                             : (behind & (behind - 1)) == 0 ? last
+                                                            : ", ");
+    }
+    return list;
 }
 
 static bool begins(const char *text, const char *prefix)

@@ -36,6 +36,15 @@ enum aps_setting {
 
 bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting);
 
+/* Do such calls add up what ranks contribute? Otherwise `accumulate` means
+ * nothing with them. */
+bool aps_call_sums(enum aps_call_kind kind);
+
+/* "reduce, allgather" or, with " or " as `last`, "reduce or allgather": the
+ * words i with bit i of `mask`. Writes at most `size` bytes, returns `list`. */
+char *aps_words_list(const struct aps_words *words, unsigned mask,
+                     const char *last, char *list, size_t size);
+
 /* Is it the name of a format that a later version will know? */
 bool aps_words_later_format(const char *name);
 

@@ -63,8 +63,9 @@ static void test_bad_yaml(void)
          "3:13: anchors (&name) are not accepted"},
         {"a merge key", RULE "&r\n    format: e5m2\n  - <<: *r\n",
          "3:5: anchors (&name) are not accepted\n"
-         "5:5: unknown key '<<'; one of layers, epochs, steps, min_count, "
-         "max_count, format, scale, aps, reduce, group, node, accumulate\n"
+         "5:5: unknown key '<<'; one of calls, layers, epochs, steps, "
+         "min_count, max_count, format, scale, aps, reduce, group, node, "
+         "accumulate\n"
          "5:5: the rule has no 'format'\n"
          "5:5: unreachable: the rule in line 3 matches everything\n"
          "5:9: aliases (*name) are not accepted; quote a pattern that begins "
@@ -92,6 +93,10 @@ static void test_bad_yaml(void)
 
     REFUSE(cases, NULL);
 }
+
+#define NO_SIZE                                                                \
+    "1:7: 'fuse' must be a whole number of bytes, KiB, MiB or GiB, or off, "   \
+    "not "
 
 static void test_bad_top(void)
 {
@@ -135,6 +140,55 @@ static void test_bad_top(void)
         {"an order in two places",
          "steps: {order: forward}\norder: backward\n" TOP "  - format: e5m2\n",
          "2:1: duplicate key 'order', first in line 1"},
+        {"an unknown progress", "progress: threads\n" TOP "  - format: e5m2\n",
+         "1:11: unknown progress 'threads'; did you mean 'thread'?"},
+        {"a progress unlike any", "progress: on\n" TOP "  - format: e5m2\n",
+         "1:11: unknown progress 'on'; one of calls, thread"},
+        {"a progress that is a list",
+         "progress: [thread]\n" TOP "  - format: e5m2\n",
+         "1:11: 'progress' must be a single value, not a list"},
+        {"a size without a value", "fuse:\n" TOP "  - format: e5m2\n",
+         "1:1: 'fuse' has no value"},
+        {"a size that is a list", "fuse: [4MiB]\n" TOP "  - format: e5m2\n",
+         "1:7: 'fuse' must be a single value, not a list"},
+        {"a negative size", "fuse: -4MiB\n" TOP "  - format: e5m2\n",
+         NO_SIZE "'-4MiB'"},
+        {"a size with a sign", "fuse: +4MiB\n" TOP "  - format: e5m2\n",
+         NO_SIZE "'+4MiB'"},
+        {"a fraction", "fuse: 1.5MiB\n" TOP "  - format: e5m2\n",
+         NO_SIZE "'1.5MiB'"},
+        {"a size with an exponent", "fuse: 4e6\n" TOP "  - format: e5m2\n",
+         NO_SIZE "'4e6'"},
+        {"a hexadecimal size", "fuse: 0x1000\n" TOP "  - format: e5m2\n",
+         NO_SIZE "'0x1000'"},
+        {"a unit without a number", "fuse: MiB\n" TOP "  - format: e5m2\n",
+         NO_SIZE "'MiB'"},
+        {"a size that is switched on", "fuse: on\n" TOP "  - format: e5m2\n",
+         NO_SIZE "'on'"},
+        {"two sizes", "fuse: 4MiB 1KiB\n" TOP "  - format: e5m2\n",
+         NO_SIZE "'4MiB 1KiB'"},
+        {"a decimal unit", "fuse: 4MB\n" TOP "  - format: e5m2\n",
+         "1:8: unknown unit 'MB' of 'fuse'; did you mean 'MiB'?"},
+        {"a unit in small letters", "fuse: '4  kib'\n" TOP "  - format: e5m2\n",
+         "1:11: unknown unit 'kib' of 'fuse'; did you mean 'KiB'?"},
+        {"a unit unlike any", "fuse: 4096bytes\n" TOP "  - format: e5m2\n",
+         "1:11: unknown unit 'bytes' of 'fuse'; one of KiB, MiB, GiB"},
+        {"a unit that is a letter", "fuse: 4M\n" TOP "  - format: e5m2\n",
+         "1:8: unknown unit 'M' of 'fuse'; one of KiB, MiB, GiB"},
+        {"a byte too many", "fuse: 1073741825\n" TOP "  - format: e5m2\n",
+         "1:7: 'fuse' is too large: 1073741825; the most is 1 GiB"},
+        {"more than a GiB", "fuse: 1048577 KiB\n" TOP "  - format: e5m2\n",
+         "1:7: 'fuse' is too large: 1048577 KiB; the most is 1 GiB"},
+        {"a size whose bytes overflow",
+         "fuse: 17179869184GiB\n" TOP "  - format: e5m2\n",
+         "1:7: 'fuse' is too large: 17179869184GiB; the most is 1 GiB"},
+        {"a size beyond numbers",
+         "fuse: 99999999999999999999\n" TOP "  - format: e5m2\n",
+         "1:7: 'fuse' is too large: 99999999999999999999; the most is 1 GiB"},
+        {"keys that are nearly right",
+         "fuze: 4MiB\nprogres: calls\n" TOP "  - format: e5m2\n",
+         "1:1: unknown key 'fuze'; did you mean 'fuse'?\n"
+         "2:1: unknown key 'progres'; did you mean 'progress'?"},
         {"a log that is a name", "log: x.csv\n" TOP "  - format: e5m2\n",
          "1:6: 'log' (file, every) must be a mapping (key: value), not a "
          "single value"},
@@ -348,6 +402,90 @@ static void test_bad_rules(void)
     REFUSE(cases, NULL);
 }
 
+static void test_bad_calls(void)
+{
+    static const struct bad cases[] = {
+        {"calls without a value", RULE "calls:\n    format: e5m2\n",
+         "3:5: 'calls' has no value"},
+        {"no call", RULE "calls: []\n    format: e5m2\n",
+         "3:12: 'calls' is an empty list"},
+        {"calls that are a mapping",
+         RULE "calls: {reduce: on}\n    format: e5m2\n",
+         "3:12: 'calls' must be a value or a list, not a mapping"},
+        {"a list of lists",
+         RULE "calls: [reduce, [reduce]]\n    format: e5m2\n",
+         "3:21: items of 'calls' must be single values, not a list"},
+        {"an empty item", RULE "calls: reduce,\n    format: e5m2\n",
+         "3:19: 'calls' holds an empty item"},
+        {"unknown calls",
+         RULE "calls: [allredce, reduce-scatter, bcast]\n    format: e5m2\n",
+         "3:13: unknown calls 'allredce'; did you mean 'allreduce'?\n"
+         "3:23: unknown calls 'reduce-scatter'; did you mean "
+         "'reduce_scatter'?\n"
+         "3:39: unknown calls 'bcast'; one of allreduce, reduce_scatter, "
+         "allgather, reduce"},
+        {"a call twice",
+         RULE "calls: reduce, allgather, reduce\n"
+              "    format: e5m2\n",
+         "3:31: 'calls' names 'reduce' twice"},
+        {"misspelt calls are not held against settings",
+         RULE "calls: [allgather, redce]\n    format: e5m2\n    layers: 0\n"
+              "    reduce: ring\n    group: 2\n    accumulate: kahan\n",
+         "3:24: unknown calls 'redce'; did you mean 'reduce'?"},
+        {"layers of other calls",
+         RULE "calls: [reduce, allgather]\n    layers: 0-3\n"
+              "    format: fp32\n",
+         "4:5: 'layers' contradicts calls: allgather, reduce; it goes with "
+         "allreduce"},
+        {"a way for other calls",
+         RULE "calls: reduce\n    format: e5m2\n    reduce: direct\n"
+              "    group: 4\n    node: fp32\n",
+         "5:5: 'reduce' contradicts calls: reduce; it goes with allreduce\n"
+         "6:5: 'group' contradicts calls: reduce; it goes with allreduce\n"
+         "7:5: 'node' contradicts calls: reduce; it goes with allreduce"},
+        {"sums of an allgather",
+         TOP "  - {calls: allgather, max_count: 9999, format: e5m2, "
+             "accumulate: format}\n"
+             "  - {calls: allgather, format: e5m2, accumulate: kahan}\n",
+         "3:55: accumulate: format contradicts calls: allgather; it goes with "
+         "allreduce, reduce_scatter or reduce\n"
+         "4:38: accumulate: kahan contradicts calls: allgather; it goes with "
+         "allreduce, reduce_scatter or reduce"},
+        {"a Kahan sum in a ring, for other calls too",
+         RULE "calls: [allreduce, reduce]\n    format: e5m2\n"
+              "    reduce: ring\n    accumulate: kahan\n",
+         "6:5: accumulate: kahan contradicts reduce: ring; it goes with "
+         "direct, hierarchical or gather"},
+        {"settings of fp32, for other calls",
+         RULE "calls: reduce\n    format: fp32\n    reduce: direct\n",
+         "5:5: 'reduce' contradicts format: fp32, which leaves the call to MPI "
+         "(e8m23 is our reduction on full floats)"},
+        {"the same calls again",
+         RULE "{format: e5m2, calls: [reduce, allgather]}\n"
+              "  - {format: e4m3, calls: [allgather, reduce_scatter]}\n"
+              "  - {format: e5m2, calls: [reduce_scatter, reduce]}\n"
+              "  - {format: e5m2, calls: reduce, steps: 5}\n"
+              "  - {format: e5m2, calls: allreduce}\n"
+              "  - {format: e5m2}\n"
+              "  - {format: e5m2, calls: [reduce, allreduce]}\n",
+         "5:5: unreachable: the rules up to line 4 match all its calls\n"
+         "6:5: unreachable: the rules up to line 3 match all its calls\n"
+         "8:5: unreachable: the rule in line 7 matches everything\n"
+         "9:5: unreachable: the rules up to line 7 match all its calls"},
+        {"layers limit no other calls",
+         RULE "{format: e5m2, layers: 0, calls: [allreduce, reduce]}\n"
+              "  - {format: e4m3, calls: reduce}\n"
+              "  - {format: e4m3}\n",
+         "4:5: unreachable: the rules up to line 3 match all its calls"},
+        {"a wrong rule for other calls covers nothing",
+         RULE "{format: e5m2, calls: redce}\n  - {format: e4m3}\n"
+              "  - {format: e4m3, calls: [reduce]}\n",
+         "3:27: unknown calls 'redce'; did you mean 'reduce'?"},
+    };
+
+    REFUSE(cases, NULL);
+}
+
 static void test_bad_conditions(void)
 {
     static const struct bad cases[] = {
@@ -480,6 +618,7 @@ int main(void)
     test_bad_yaml();
     test_bad_top();
     test_bad_rules();
+    test_bad_calls();
     test_bad_conditions();
     test_bad_names();
     test_bad_table();

@@ -56,7 +56,8 @@ static void test_defaults(void)
     ok(!aps_policy_log(policy)->file && aps_policy_log(policy)->every == 100,
        "there is no log");
     ok(aps_policy_min_count(policy) == 1024, "min_count is 1024");
-    ok(!aps_policy_layers(policy) && !aps_policy_by_step(policy),
+    ok(!aps_policy_layers(policy) &&
+           !aps_policy_by_step(policy, APS_CALL_ALLREDUCE),
        "nothing depends on layers or steps");
     resolve(policy, -1, 0, 1024, 0, 0, &plan);
     ok(plan.rewrite && plan.rule == 0, "every call matches");
@@ -69,9 +70,14 @@ static void test_defaults(void)
     resolve(policy, -1, 0, 1023, 0, 0, &plan);
     ok(!plan.rewrite && plan.rule == -1,
        "fewer than min_count elements do not");
-    ok(aps_policy_next_epoch(policy, 0) == -1 &&
-           aps_policy_next_step(policy, 0) == -1,
+    ok(aps_policy_next_epoch(policy, APS_CALL_ALLREDUCE, 0) == -1 &&
+           aps_policy_next_step(policy, APS_CALL_ALLREDUCE, 0) == -1,
        "nothing ever changes");
+    ok(aps_policy_progress(policy) == APS_PROGRESS_CALLS &&
+           aps_policy_fuse(policy) == 0,
+       "the program drives nonblocking calls, each alone");
+    ok(aps_policy_rule_calls(policy, 0) == 1u << APS_CALL_ALLREDUCE,
+       "the rule is for all-reduces");
     aps_policy_destroy(policy);
     aps_policy_destroy(NULL);
 }
@@ -257,6 +263,54 @@ static void test_top(void)
     aps_policy_destroy(policy);
 }
 
+static void test_nonblocking(void)
+{
+    static const struct {
+        const char *text;
+        size_t bytes;
+    } cases[] = {
+        {"off", 0},
+        {"Off", 0},
+        {"0", 0},
+        {"0GiB", 0},
+        {"1", 1},
+        {"4194304", 4194304},
+        {"1KiB", 1024},
+        {"4MiB", 4194304},
+        {"4 MiB", 4194304},
+        {"'0004  MiB'", 4194304},
+        {"1536KiB", 1572864},
+        {"1GiB", 1073741824},
+        {"1048576KiB", 1073741824},
+        {"1073741824", 1073741824},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct aps_policy *policy;
+        char text[200];
+
+        snprintf(text, sizeof text, "fuse: %s\n" RULE "format: e5m2\n",
+                 cases[i].text);
+        policy = parse(text, NULL);
+        ok(policy && aps_policy_fuse(policy) == cases[i].bytes,
+           "fuse: %s is %zu bytes", cases[i].text, cases[i].bytes);
+        aps_policy_destroy(policy);
+    }
+    for (int kind = APS_PROGRESS_CALLS; kind <= APS_PROGRESS_THREAD; kind++) {
+        const char *name = aps_progress_name((enum aps_progress_kind)kind);
+        struct aps_policy *policy;
+        char text[200];
+
+        snprintf(text, sizeof text, "progress: %s\n" RULE "format: e5m2\n",
+                 name);
+        policy = parse(text, NULL);
+        ok(policy && (int)aps_policy_progress(policy) == kind &&
+               aps_policy_steps(policy)->kind == APS_STEPS_NONE,
+           "progress: %s", name);
+        aps_policy_destroy(policy);
+    }
+}
+
 static void test_steps_kinds(void)
 {
     static const struct {
@@ -271,6 +325,17 @@ static void test_steps_kinds(void)
         {"epochs", EPOCH_RULE "{format: e5m2, epochs: 0}\n", APS_STEPS_AUTO,
          false},
         {"steps", RULE "{format: e5m2, steps: 0}\n", APS_STEPS_AUTO, true},
+        {"other calls", RULE "{format: e5m2, calls: reduce}\n", APS_STEPS_NONE,
+         false},
+        {"epochs of other calls",
+         EPOCH_RULE "{format: e5m2, calls: reduce, epochs: 0}\n",
+         APS_STEPS_AUTO, false},
+        {"steps of other calls",
+         RULE "{format: e5m2, calls: reduce, steps: 0}\n", APS_STEPS_AUTO,
+         false},
+        {"steps of other calls too",
+         RULE "{format: e5m2, calls: [reduce, allreduce], steps: 0}\n",
+         APS_STEPS_AUTO, true},
         {"stated calls", "steps: {calls: 3}\n" RULE "format: e5m2\n",
          APS_STEPS_CALLS, false},
         {"a table", NAMED_RULE "format: e5m2\n", APS_STEPS_TABLE, false},
@@ -282,7 +347,8 @@ static void test_steps_kinds(void)
         struct aps_policy *policy = parse(cases[i].text, TABLE);
 
         ok(policy && aps_policy_steps(policy)->kind == cases[i].kind &&
-               aps_policy_by_step(policy) == cases[i].by_step,
+               aps_policy_by_step(policy, APS_CALL_ALLREDUCE) ==
+                   cases[i].by_step,
            "the kind of step: %s", cases[i].what);
         aps_policy_destroy(policy);
     }
@@ -400,34 +466,189 @@ static void test_first_match(void)
            rule_at(policy, 5, 8, 2000, 99999, 999990) == 4,
        "an open end");
     ok(rule_at(policy, 5, 8, 1000, 8, 80) == -1, "below min_count: none");
-    ok(aps_policy_next_epoch(policy, 0) == 3 &&
-           aps_policy_next_epoch(policy, 3) == 5 &&
-           aps_policy_next_epoch(policy, 5) == 6 &&
-           aps_policy_next_epoch(policy, 6) == 8 &&
-           aps_policy_next_epoch(policy, 8) == -1,
+    ok(aps_policy_next_epoch(policy, APS_CALL_ALLREDUCE, 0) == 3 &&
+           aps_policy_next_epoch(policy, APS_CALL_ALLREDUCE, 3) == 5 &&
+           aps_policy_next_epoch(policy, APS_CALL_ALLREDUCE, 5) == 6 &&
+           aps_policy_next_epoch(policy, APS_CALL_ALLREDUCE, 6) == 8 &&
+           aps_policy_next_epoch(policy, APS_CALL_ALLREDUCE, 8) == -1,
        "the epochs at which plans change");
-    ok(aps_policy_next_step(policy, 0) == 35 &&
-           aps_policy_next_step(policy, 35) == 40 &&
-           aps_policy_next_step(policy, 40) == -1,
+    ok(aps_policy_next_step(policy, APS_CALL_ALLREDUCE, 0) == 35 &&
+           aps_policy_next_step(policy, APS_CALL_ALLREDUCE, 35) == 40 &&
+           aps_policy_next_step(policy, APS_CALL_ALLREDUCE, 40) == -1,
        "the steps at which plans change");
     ok(aps_policy_rules(policy) == 5 && aps_policy_rule_line(policy, 0) == 4 &&
            aps_policy_rule_line(policy, 4) == 8,
        "rules know their lines");
-    is(aps_policy_rule_when(policy, 0, text, sizeof text), "layers last",
-       "when: the last layer");
-    is(aps_policy_rule_when(policy, 1, text, sizeof text), "epochs 0-2, 5",
-       "when: epochs");
-    is(aps_policy_rule_when(policy, 2, text, sizeof text),
+    is(aps_policy_rule_when(policy, 0, APS_CALL_ALLREDUCE, text, sizeof text),
+       "layers last", "when: the last layer");
+    is(aps_policy_rule_when(policy, 1, APS_CALL_ALLREDUCE, text, sizeof text),
+       "epochs 0-2, 5", "when: epochs");
+    is(aps_policy_rule_when(policy, 2, APS_CALL_ALLREDUCE, text, sizeof text),
        "layers 0-4; steps 35-39", "when: layers and steps");
-    is(aps_policy_rule_when(policy, 3, text, sizeof text),
+    is(aps_policy_rule_when(policy, 3, APS_CALL_ALLREDUCE, text, sizeof text),
        "count >= 4000; count <= 8000", "when: counts");
-    is(aps_policy_rule_when(policy, 3, text, 10),
+    is(aps_policy_rule_when(policy, 3, APS_CALL_ALLREDUCE, text, 10),
        "count >= ", "when: cut to the space there is");
+    aps_policy_destroy(policy);
+}
+
+/* The rule for such a call of 5000 elements at epoch 0, step 0. */
+static int rule_for(const struct aps_policy *policy, enum aps_call_kind call,
+                    long layer)
+{
+    struct aps_place place = {
+        .call = call, .layer = layer, .layers = 8, .count = 5000};
+    struct aps_plan plan;
+
+    aps_policy_resolve(policy, &place, &plan);
+    return plan.rule;
+}
+
+static void test_call_words(void)
+{
+    static const struct {
+        const char *text;
+        const char
+            *calls; /* a letter each: aLl-reduce, Scatter, Gather, Root */
+    } cases[] = {
+        {"allreduce", "l..."},
+        {"reduce_scatter", ".s.."},
+        {"allgather", "..g."},
+        {"reduce", "...r"},
+        {"[reduce]", "...r"},
+        {"'reduce, allreduce'", "l..r"},
+        {"[allreduce, reduce_scatter, allgather, reduce]", "lsgr"},
+        {"[reduce, 'allgather']", "..gr"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct aps_policy *policy;
+        char text[200], calls[APS_CALL_KINDS + 1] = "....";
+
+        snprintf(text, sizeof text, RULE "{format: e5m2, calls: %s}\n",
+                 cases[i].text);
+        policy = parse(text, NULL);
+        if (!ok(policy != NULL, "calls: %s", cases[i].text))
+            continue;
+        for (int call = 0; call < APS_CALL_KINDS; call++) {
+            bool listed = (aps_policy_rule_calls(policy, 0) >> call & 1) != 0;
+            int rule = rule_for(policy, (enum aps_call_kind)call, -1);
+
+            if (listed != (rule == 0))
+                calls[call] = '?';
+            else if (listed)
+                calls[call] = "lsgr"[call];
+        }
+        is(calls, cases[i].calls, "... and these calls match it, no others");
+        aps_policy_destroy(policy);
+    }
+}
+
+/* One rule for several calls plans what has a meaning for each. */
+static void test_call_plans(void)
+{
+    struct aps_policy *policy =
+        parse(RULE "{calls: [allreduce, reduce_scatter, allgather, reduce],\n"
+                   "     format: e4m3, accumulate: format, group: 4,\n"
+                   "     reduce: master}\n",
+              NULL);
+    struct aps_place place = {.layer = -1, .count = 5000};
+    struct aps_plan plan;
+
+    if (!ok(policy != NULL, "a rule for all calls"))
+        return;
+    place.call = APS_CALL_ALLREDUCE;
+    aps_policy_resolve(policy, &place, &plan);
+    ok(plan.rewrite && plan.reduce == APS_REDUCE_MASTER &&
+           plan.group == APS_GROUP_NUMBER && plan.group_size == 4 &&
+           plan.accumulate == APS_ACCUMULATE_FORMAT,
+       "an all-reduce gets all of it");
+    for (int call = APS_CALL_REDUCE_SCATTER; call < APS_CALL_KINDS; call++) {
+        place.call = (enum aps_call_kind)call;
+        aps_policy_resolve(policy, &place, &plan);
+        ok(plan.rewrite && plan.rule == 0 && plan.scale == APS_SCALE_APS &&
+               plan.reduce == APS_REDUCE_DIRECT &&
+               plan.group == APS_GROUP_NODE && plan.group_size == 0 &&
+               plan.node == APS_NODE_FORMAT &&
+               plan.accumulate == (call == APS_CALL_ALLGATHER
+                                       ? APS_ACCUMULATE_FP32
+                                       : APS_ACCUMULATE_FORMAT),
+           "%s: one way, no groups", aps_call_name((enum aps_call_kind)call));
+    }
+    aps_policy_destroy(policy);
+    policy = parse(RULE "{calls: [reduce_scatter, reduce], format: e4m3,\n"
+                        "     accumulate: kahan}\n"
+                        "  - {calls: allgather, format: e4m3,\n"
+                        "     accumulate: fp32}\n",
+                   NULL);
+    ok(policy != NULL, "sums as all of them can be had");
+    aps_policy_destroy(policy);
+}
+
+/* Rules for other calls change nothing for all-reduces, nor these for them. */
+static void test_call_rules(void)
+{
+    struct aps_policy *policy =
+        parse("version: 1\n"
+              "steps: {calls: 8, per_epoch: 10}\n"
+              "rules:\n"
+              "  - {calls: [reduce, allgather], format: e5m2}\n"
+              "  - {calls: [allreduce, reduce_scatter], layers: 2, "
+              "format: e4m3}\n"
+              "  - {calls: reduce_scatter, epochs: 3-, format: e3m0}\n"
+              "  - {epochs: 5-, format: e4m3}\n"
+              "  - {format: e5m2}\n",
+              NULL);
+
+    ok(!policy, "a rule behind one whose layers do not limit it");
+    is(all_errors(),
+       "6:5: unreachable: the rules up to line 5 match all its calls",
+       "... is unreachable");
+    policy = parse("version: 1\n"
+                   "steps: {calls: 8, per_epoch: 10}\n"
+                   "rules:\n"
+                   "  - {calls: [reduce, allgather], format: e5m2}\n"
+                   "  - {calls: reduce_scatter, epochs: 3-, steps: 40-, "
+                   "format: e3m0}\n"
+                   "  - {calls: [allreduce, reduce_scatter], layers: 2, "
+                   "format: e4m3}\n"
+                   "  - {epochs: 5-, format: e4m3}\n"
+                   "  - {format: e5m2}\n",
+                   NULL);
+    char text[64];
+
+    if (!ok(policy != NULL, "all-reduces behind a rule for other calls"))
+        return;
+    ok(rule_for(policy, APS_CALL_ALLREDUCE, 2) == 2 &&
+           rule_for(policy, APS_CALL_ALLREDUCE, 3) == 4,
+       "... get their own rules");
+    ok(rule_for(policy, APS_CALL_REDUCE, -1) == 0 &&
+           rule_for(policy, APS_CALL_ALLGATHER, -1) == 0,
+       "... the others theirs");
+    ok(rule_for(policy, APS_CALL_REDUCE_SCATTER, -1) == 2,
+       "layers do not limit other calls");
+    ok(aps_policy_next_epoch(policy, APS_CALL_ALLREDUCE, 0) == 5 &&
+           aps_policy_next_epoch(policy, APS_CALL_REDUCE_SCATTER, 0) == 3 &&
+           aps_policy_next_epoch(policy, APS_CALL_REDUCE, 0) == -1,
+       "epochs at which plans change, by call");
+    ok(aps_policy_next_step(policy, APS_CALL_ALLREDUCE, 0) == -1 &&
+           aps_policy_next_step(policy, APS_CALL_REDUCE_SCATTER, 0) == 40 &&
+           !aps_policy_by_step(policy, APS_CALL_ALLREDUCE) &&
+           aps_policy_by_step(policy, APS_CALL_REDUCE_SCATTER),
+       "steps at which plans change, by call");
+    is(aps_policy_rule_when(policy, 2, APS_CALL_ALLREDUCE, text, sizeof text),
+       "layers 2", "when: an all-reduce");
+    is(aps_policy_rule_when(policy, 2, APS_CALL_REDUCE_SCATTER, text,
+                            sizeof text),
+       "always", "when: another call");
     aps_policy_destroy(policy);
 }
 
 static void test_names(void)
 {
+    is(aps_call_name(APS_CALL_REDUCE_SCATTER), "reduce_scatter",
+       "a call's name");
+    is(aps_progress_name(APS_PROGRESS_THREAD), "thread", "a progress's name");
     is(aps_scale_name(APS_SCALE_APS_TIGHT), "aps-tight", "a scale's name");
     is(aps_scale_name(APS_SCALE_FIXED), "fixed", "another's");
     is(aps_reduce_name(APS_REDUCE_DIRECT), "direct", "a reduction's name");
@@ -448,7 +669,11 @@ static const char sample[] =
     "layers: t.csv   # a table \xc3\xa4\n"
     "log: {file: \"round\\u006fff.csv\", every: 100}\n"
     "min_count: 10\n"
+    "progress: thread\n"
+    "fuse: 4 MiB\n"
     "rules:\n"
+    "  - calls: [allgather, reduce]\n"
+    "    format: e4m3\n"
     "  - layers: [last, '*.bias']\n"
     "    format: fp32\n"
     "  - epochs: 0-29, 40-\n"
@@ -588,9 +813,13 @@ int main(void)
     test_combinations();
     test_fp32();
     test_top();
+    test_nonblocking();
     test_steps_kinds();
     test_layers();
     test_first_match();
+    test_call_words();
+    test_call_plans();
+    test_call_rules();
     test_names();
     test_gemm();
     test_truncated();
