@@ -8,6 +8,7 @@ dist_policies_DATA = \
 	config/policies/auto.yaml \
 	config/policies/cpd-gather.yaml \
 	config/policies/hybrid-e4m3.yaml \
+	config/policies/lazy-e5m2.yaml \
 	config/policies/paper-master.yaml \
 	config/policies/resnet50.yaml
 layersdir = $(pkgdatadir)/layers

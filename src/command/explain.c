@@ -475,7 +475,9 @@ const struct aps_subcommand aps_subcommand_explain = {
         "FP32. Neighbours with the same plan share a row. A policy without a\n"
         "layer table is explained rule by rule. Notes below the table say "
         "what\n"
-        "ring, master, gather and auto send.\n"
+        "ring, master, gather and auto send, and what progress and fuse mean; "
+        "a\n"
+        "second table holds the rules for calls other than all-reduces.\n"
         "\n"
         "  --epochs A-B     these epochs only (N, A-B or A-)\n"
         "  --layer-counts   one row for each layer, with its own count\n",

@@ -485,5 +485,141 @@ steps  bytes/step  of FP32  saved
 15-19      267560   267560   0.0%
 END
 
+cat >calls.yaml <<'END'
+version: 1
+steps: {per_epoch: 10}
+progress: thread
+fuse: 1536KiB
+rules:
+  - {calls: [allreduce, reduce], layers: 0-3, epochs: 5-, format: e5m2}
+  - {calls: [reduce_scatter, allgather], min_count: 4096, format: e4m3, accumulate: kahan}
+  - {calls: allgather, format: bf16, scale: {fixed: 8}}
+  - {calls: reduce, format: fp32}
+END
+apsmpi check calls.yaml
+same out 'check sums up nonblocking calls' <<'END'
+calls.yaml: ok: 4 rules, no layer table, steps: auto, progress: thread, fuse: 1536 KiB
+END
+apsmpi explain calls.yaml
+status 0 'rules for other calls'
+same out '... have a table of their own' <<'END'
+calls.yaml: 4 rules, no layer table, steps: auto, progress: thread, fuse: 1536 KiB
+
+line  when                       format  scale      reduce        group  node    accumulate  bytes/elem
+   6  layers 0-3; epochs 5-  ->  e5m2    aps-tight  hierarchical  node   format  fp32                 1
+
+progress thread: a thread of the library carries nonblocking calls on while
+  the program computes, if the program asked MPI for MPI_THREAD_MULTIPLE;
+  otherwise they go on inside its calls of MPI.
+
+fuse 1536 KiB: nonblocking all-reduces that follow each other go together
+  until they have so much FP32; the one that reaches it closes the group.
+  Calls that are left to MPI do not count. Each layer keeps its own scale; the
+  aps exponents of a group are agreed on in one message.
+
+other calls
+line  calls                      when               format  scale      accumulate  bytes/elem
+   6  reduce                     epochs 5-      ->  e5m2    aps-tight  fp32                 1
+   7  reduce_scatter, allgather  count >= 4096  ->  e4m3    aps        kahan                1
+   8  allgather                  always         ->  e8m7    fixed 8    -                    2
+   9  reduce                     always         ->  native (format: fp32)                   4
+
+reduce_scatter: every rank sends each block of its contribution, encoded, to
+  the block's owner, who adds them up. The sum is not encoded.
+
+allgather: every rank's block goes to everyone, encoded. Nothing is summed.
+
+reduce: as reduce_scatter, in slices, whose sums go encoded to the root.
+
+The first rule that matches wins. Calls that match none, and calls of fewer
+than 1024 elements (min_count), are native: left to MPI.
+END
+
+cat >others.yaml <<'END'
+version: 1
+rules:
+  - {calls: reduce_scatter, format: e4m3, aps: on}
+END
+apsmpi explain others.yaml
+same out 'a policy without a rule for all-reduces says so' <<'END'
+others.yaml: 1 rule, no layer table, steps: not needed
+
+No rule is for all-reduces: they are left to MPI.
+
+other calls
+line  calls           when        format  scale  accumulate  bytes/elem
+   3  reduce_scatter  always  ->  e4m3    aps    fp32                 1
+
+reduce_scatter: every rank sends each block of its contribution, encoded, to
+  the block's owner, who adds them up. The sum is not encoded.
+
+The first rule that matches wins. Calls that match none, and calls of fewer
+than 1024 elements (min_count), are native: left to MPI.
+END
+
+# The first layer has just so many bytes. Neither the epochs and steps nor the
+# layers of rules for other calls show in the table.
+cat >fuse.yaml <<'END'
+version: 1
+layers: tables/net.csv
+steps: {per_epoch: 10, order: forward}
+fuse: 37632
+rules:
+  - {calls: reduce, steps: 7-, epochs: 3-, format: e3m0}
+  - {calls: [allreduce, allgather], layers: fc.bias, format: fp32}
+  - {epochs: 0-1, layers: conv2.*, format: fp32}
+  - {format: e5m2, aps: on}
+END
+apsmpi explain fuse.yaml
+empty err 'no warning for a rule that other calls get'
+same out 'the groups of a step are counted' <<'END'
+fuse.yaml: 4 rules, 6 layers, steps: from the table, fuse: 37632 bytes
+
+layers   name          count  epochs      format  scale  reduce        group  node    accumulate  line  bytes/elem  saved/step
+0        conv1.weight   9408  all     ->  e5m2    aps    hierarchical  node   format  fp32           9           1       28224
+2        conv2.weight  36864  0-1     ->  native (format: fp32)                                      8           4           0
+                              2-      ->  e5m2    aps    hierarchical  node   format  fp32           9           1      110592
+4        fc.weight     20480  all     ->  e5m2    aps    hierarchical  node   format  fp32           9           1       61440
+3 small                  138  all     ->  native (count < min_count 1024)                            -           4           0
+
+total (one copy of every layer, as sent)
+epochs  bytes/step  of FP32  saved  groups
+0-1         177896   267560  33.5%       2
+2-           67304   267560  74.8%       3
+
+fuse 37632 bytes: nonblocking all-reduces that follow each other go together
+  until they have so much FP32; the one that reaches it closes the group.
+  Calls that are left to MPI do not count. Each layer keeps its own scale; the
+  aps exponents of a group are agreed on in one message. Groups above are
+  those of a step whose layers are summed one by one, first layer first.
+
+other calls
+line  calls      when                     format  scale      accumulate  bytes/elem
+   6  reduce     epochs 3-; steps 7-  ->  e3m0    aps-tight  fp32               0.5
+   7  allgather  always               ->  native (format: fp32)                   4
+
+reduce: as reduce_scatter, in slices, whose sums go encoded to the root.
+END
+
+# groups ORDER BYTES WANTED NAME: those of a step from epoch 2 on
+groups() {
+    sed "s/forward/$1/; s/37632/$2/" fuse.yaml >order.yaml
+    apsmpi explain order.yaml
+    test "$(awk '$1 == "2-" && NF == 5 { print $5 }' out)" = "$3"
+    result $? "$4"
+}
+
+groups forward 37633 2 'a byte more leaves the first group open'
+has out 'those of a step whose layers are summed one by one, first layer' \
+    '... first layer first'
+groups backward 37633 3 'in the other order these are other groups'
+has out 'those of a step whose layers are summed one by one, last layer' \
+    '... last layer first'
+groups backward 81920 3 'the last layer alone reaches it'
+groups backward 81921 2 '... or with the one before'
+groups backward 1GiB 1 'a group that nothing closes is one'
+groups backward 1 3 'with a byte every layer is a group'
+groups forward off '' 'without fuse there are no groups'
+
 echo "1..$number"
 test $failed = 0
