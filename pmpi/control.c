@@ -57,6 +57,13 @@ void aps_control_stop(void)
     exit(EXIT_BAD_POLICY);
 }
 
+int aps_control_thread_level(int required)
+{
+    if (aps_job_asks_for_thread())
+        return MPI_THREAD_MULTIPLE;
+    return required;
+}
+
 void aps_control_begin(void)
 {
     struct aps_job *job = aps_job();

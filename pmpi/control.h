@@ -12,6 +12,10 @@
  */
 void aps_control_begin(void);
 
+/* The level of threads to initialise MPI with, where the program asks for
+ * `required`: a policy with `progress: thread` needs the highest. */
+int aps_control_thread_level(int required);
+
 /*
  * Make sure that the end of the job is noticed: an attribute on MPI_COMM_SELF,
  * which MPI_Finalize deletes first, however it is called. Local, cheap when done.

@@ -21,7 +21,12 @@ EXPORT int MPI_Allreduce(const void *send, void *receive, int count,
 
 int MPI_Init(int *argc, char ***argv)
 {
-    int rc = aps_library()->init(argc, argv);
+    const struct aps_library *next = aps_library();
+    const int none = 0; /* MPI_THREAD_SINGLE */
+    const int level = aps_control_thread_level(none);
+    int provided;
+    int rc = level == none ? next->init(argc, argv)
+                           : next->init_thread(argc, argv, level, &provided);
 
     if (rc == 0 && !aps_job()->foreign)
         aps_control_begin();
@@ -30,7 +35,8 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    int rc = aps_library()->init_thread(argc, argv, required, provided);
+    int rc = aps_library()->init_thread(
+        argc, argv, aps_control_thread_level(required), provided);
 
     if (rc == 0 && !aps_job()->foreign)
         aps_control_begin();

@@ -148,6 +148,29 @@ static void start(void)
         job->held = APS_HELD_BAD;
 }
 
+bool aps_job_asks_for_thread(void)
+{
+    struct aps_job job = {.foreign = is_foreign()};
+    fenv_t environment;
+    bool asks = false;
+
+    if (job.foreign)
+        return false;
+    aps_options_read(&job.options, &job.errors, &job.warnings);
+    if (job.options.policy && job.options.enabled) {
+        aps_fpenv_enter(&environment);
+        read_policy(&job);
+        aps_fpenv_leave(&environment);
+    }
+    if (job.held == APS_HELD_GOOD) {
+        asks = aps_policy_progress(job.policy) == APS_PROGRESS_THREAD;
+        aps_policy_destroy(job.policy);
+    }
+    aps_policy_source_clear(&job.source);
+    aps_options_clear(&job.options);
+    return asks;
+}
+
 struct aps_job *aps_job_make(void)
 {
     pthread_once(&once, start);
