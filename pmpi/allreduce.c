@@ -22,9 +22,59 @@ static size_t *passing_at(struct aps_context *context, size_t count)
     return &context->passing[(count * UINT64_C(0x9E3779B97F4A7C15)) >> 58];
 }
 
+/* The call's place among those of the communicator. */
+static void advance(struct aps_context *context, const struct aps_call *call,
+                    struct aps_position *position)
+{
+    context->calls++;
+    aps_steps_advance(context->steps, (size_t)call->count, position);
+    if (context->state == APS_CONTEXT_DISCOVER &&
+        aps_discovery_note(&context->discovery, context->steps, position))
+        aps_context_write_step(context);
+}
+
+void aps_allreduce_discover(struct aps_context *context,
+                            const struct aps_call *call)
+{
+    struct aps_position position;
+
+    advance(context, call, &position);
+}
+
+bool aps_allreduce_place(struct aps_context *context,
+                         const struct aps_call *call,
+                         struct aps_position *position,
+                         enum aps_reason *reason)
+{
+    if (context->state == APS_CONTEXT_PASS)
+        *reason = APS_PASSED_COMM;
+    else if ((unsigned long long)call->count < context->min_count)
+        *reason = APS_PASSED_SMALL;
+    else if (*passing_at(context, (size_t)call->count) == (size_t)call->count)
+        *reason = APS_PASSED_RULE;
+    else
+        *reason = APS_PASSED_STEP;
+    if (*reason != APS_PASSED_STEP)
+        return false;
+    aps_control_watch_end();
+    advance(context, call, position);
+    if (context->state == APS_CONTEXT_DISCOVER) {
+        *reason = APS_PASSED_UNCOUNTED;
+        return false;
+    }
+    if (position->desync && aps_message_is_due(++context->desyncs))
+        aps_context_event(context,
+                          "desync: call %llu has %lld elements where the step "
+                          "has %zu; calls pass through until the step is found "
+                          "again (wrong layer table, `steps` or `order`?)",
+                          context->calls - 1, (long long)call->count,
+                          position->expected);
+    return position->active;
+}
+
 /* COLLECTIVE. A call whose place in the step is known. */
-static int run(struct aps_context *context, const struct aps_call *call,
-               const struct aps_position *position)
+int aps_allreduce_run(struct aps_context *context, const struct aps_call *call,
+                      const struct aps_position *position)
 {
     struct aps_segment segment;
     enum aps_reason reason = APS_PASSED_RULE;
@@ -71,49 +121,14 @@ static int run(struct aps_context *context, const struct aps_call *call,
     return rc;
 }
 
-/* The call's place among those of the communicator. */
-static void advance(struct aps_context *context, const struct aps_call *call,
-                    struct aps_position *position)
-{
-    context->calls++;
-    aps_steps_advance(context->steps, (size_t)call->count, position);
-    if (context->state == APS_CONTEXT_DISCOVER &&
-        aps_discovery_note(&context->discovery, context->steps, position))
-        aps_context_write_step(context);
-}
-
-void aps_allreduce_discover(struct aps_context *context,
-                            const struct aps_call *call)
-{
-    struct aps_position position;
-
-    advance(context, call, &position);
-}
-
 int aps_allreduce_plan(struct aps_context *context, const struct aps_call *call)
 {
     struct aps_position position;
+    enum aps_reason reason;
 
-    if (context->state == APS_CONTEXT_PASS)
-        return aps_call_pass_because(call, APS_PASSED_COMM);
-    if ((unsigned long long)call->count < context->min_count)
-        return aps_call_pass_because(call, APS_PASSED_SMALL);
-    if (*passing_at(context, (size_t)call->count) == (size_t)call->count)
-        return aps_call_pass_because(call, APS_PASSED_RULE);
-    aps_control_watch_end();
-    advance(context, call, &position);
-    if (context->state == APS_CONTEXT_DISCOVER)
-        return aps_call_pass(call);
-    if (position.desync && aps_message_is_due(++context->desyncs))
-        aps_context_event(context,
-                          "desync: call %llu has %lld elements where the step "
-                          "has %zu; calls pass through until the step is found "
-                          "again (wrong layer table, `steps` or `order`?)",
-                          context->calls - 1, (long long)call->count,
-                          position.expected);
-    if (!position.active)
-        return aps_call_pass_because(call, APS_PASSED_STEP);
-    return run(context, call, &position);
+    if (!aps_allreduce_place(context, call, &position, &reason))
+        return aps_call_pass_because(call, reason);
+    return aps_allreduce_run(context, call, &position);
 }
 
 static int handle(const struct aps_call *call)

@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "job.h"
 #include "library.h"
+#include "steps.h"
 
 /*
  * COLLECTIVE over comm. The program's MPI_Allreduce, or MPI_Allreduce_c
@@ -18,11 +20,19 @@ struct aps_call;
 struct aps_context;
 
 /*
- * COLLECTIVE over the context's communicator. A call that is eligible, in its
- * turn: rewritten, or passed through. An MPI error code.
+ * A call that is eligible, in its turn: rewritten, or passed through; an MPI error
+ * code. COLLECTIVE over the context's communicator. It is done in two steps:
+ * `place` finds its place in the step, local, and is false where the call passes
+ * through, for `*reason`; `run` carries it out.
  */
 int aps_allreduce_plan(struct aps_context *context,
                        const struct aps_call *call);
+bool aps_allreduce_place(struct aps_context *context,
+                         const struct aps_call *call,
+                         struct aps_position *position,
+                         enum aps_reason *reason);
+int aps_allreduce_run(struct aps_context *context, const struct aps_call *call,
+                      const struct aps_position *position);
 
 /* Local. Without a policy: a call that is passed on, noted for discovery. */
 void aps_allreduce_discover(struct aps_context *context,

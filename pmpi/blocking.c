@@ -29,10 +29,10 @@ void aps_blocking_collective(aps_handle handle)
         aps_context_drain(context);
 }
 
-/* Between two tests. */
+/* Between two tests, of which the first has failed. */
 static void go_on(long *begin)
 {
-    aps_queue_drive();
+    aps_queue_drive_blocked();
     aps_wait_rest(begin);
 }
 

@@ -46,7 +46,8 @@ int aps_call_pass(const struct aps_call *call)
 
 int aps_call_pass_because(const struct aps_call *call, enum aps_reason reason)
 {
-    aps_count(&aps_counters.passed[reason], 1);
+    if (reason != APS_PASSED_UNCOUNTED)
+        aps_count(&aps_counters.passed[reason], 1);
     return aps_call_pass(call);
 }
 

@@ -72,6 +72,7 @@ static void context_destroy(struct aps_context *context)
     aps_team_destroy(context->team);
     aps_steps_destroy(context->steps);
     aps_sample_clear(&context->sample);
+    free(context->buffer);
     free(context);
     aps_queue_close(queue);
 }
@@ -105,6 +106,16 @@ static void create_keyval(void)
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_callback, &keyval,
                                 NULL) != MPI_SUCCESS)
         keyval = MPI_KEYVAL_INVALID;
+}
+
+float *aps_context_buffer(struct aps_context *context, size_t bytes)
+{
+    if (bytes <= context->buffer_bytes)
+        return context->buffer;
+    free(context->buffer);
+    context->buffer = malloc(bytes);
+    context->buffer_bytes = context->buffer ? bytes : 0;
+    return context->buffer;
 }
 
 void aps_context_event(struct aps_context *context, const char *format, ...)

@@ -40,6 +40,8 @@ struct aps_context {
     bool team_ready;       /* else the queue's first operation makes it so */
     bool team_failed;
     struct aps_queue *queue; /* of nonblocking calls, made by the first one */
+    float *buffer; /* aps_context_buffer */
+    size_t buffer_bytes;
     struct aps_operation start, end; /* of its life in the queue */
     bool agreed; /* the ranks have agreed on state, steps and samples */
     /* ... and at the same call on all of them, so that nonblocking calls may be
@@ -113,6 +115,10 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm);
 /* COLLECTIVE over the communicator. A blocking call comes: carry out what is
  * queued before it. */
 void aps_context_drain(struct aps_context *context);
+
+/* At least so many bytes of FP32 for the queue's run, kept for the next; NULL: out
+ * of memory. */
+float *aps_context_buffer(struct aps_context *context, size_t bytes);
 
 /* The step is known: write it out for the user, on rank 0. Local. */
 void aps_context_write_step(struct aps_context *context);

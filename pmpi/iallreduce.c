@@ -16,14 +16,8 @@
 #include "call.h"
 #include "context.h"
 #include "control.h"
-#include "request.h"
-
-struct nonblocking {
-    struct aps_operation operation;
-    struct aps_context *context;
-    struct aps_call call;
-    struct aps_request *request;
-};
+#include "deferred.h"
+#include "fuse.h"
 
 static int pass(const struct aps_call *call, void *request)
 {
@@ -45,24 +39,40 @@ static int pass_because(const struct aps_call *call, void *request,
     return pass(call, request);
 }
 
+void aps_deferred_complete(struct aps_deferred *deferred, int rc)
+{
+    aps_request_complete(deferred->request, rc);
+    free(deferred);
+}
+
 /* COLLECTIVE over the communicator. Its turn has come. */
 static void run(struct aps_operation *operation)
 {
-    struct nonblocking *this = operation->owner;
+    struct aps_deferred *this = operation->owner;
     struct aps_context *context = this->context;
-    int rc = context->broken;
 
+    if (context->broken != MPI_SUCCESS) {
+        aps_deferred_complete(this, context->broken);
+        return;
+    }
+    if (context->state == APS_CONTEXT_ACTIVE &&
+        aps_policy_fuse(context->job->policy) > 0) {
+        aps_fuse_run(this);
+        return;
+    }
     this->call.inside = aps_team_comm(context->team);
-    if (rc == MPI_SUCCESS)
-        rc = aps_allreduce_plan(context, &this->call);
-    aps_request_complete(this->request, rc);
-    free(this);
+    aps_deferred_complete(this, aps_allreduce_plan(context, &this->call));
+}
+
+bool aps_deferred_is(const struct aps_operation *operation)
+{
+    return operation->run == run;
 }
 
 static int enqueue(struct aps_context *context, const struct aps_call *call,
                    MPI_Request *request)
 {
-    struct nonblocking *this = calloc(1, sizeof *this);
+    struct aps_deferred *this = calloc(1, sizeof *this);
     int rc = this ? aps_request_start(&this->request, request) : MPI_ERR_NO_MEM;
 
     if (rc != MPI_SUCCESS) {

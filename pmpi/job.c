@@ -388,7 +388,8 @@ static void print_summary(const struct aps_job *job)
     const unsigned long long rewritten = atomic_load(&aps_counters.rewritten);
     const unsigned long long wire = atomic_load(&aps_counters.wire_bytes);
     const unsigned long long fp32 = atomic_load(&aps_counters.fp32_bytes);
-    char sent[32], native[32], passed[256];
+    const unsigned long long fused = atomic_load(&aps_counters.fused);
+    char sent[32], native[32], passed[256], together[64] = "";
 
     if (calls == 0 && job->held != APS_HELD_GOOD)
         return;
@@ -403,10 +404,12 @@ static void print_summary(const struct aps_job *job)
                     list_passed(passed, sizeof passed));
         return;
     }
+    if (fused > 0)
+        snprintf(together, sizeof together, ", %llu of them fused", fused);
     aps_message(-1,
-                "%llu calls of MPI_Allreduce, %llu rewritten (%.1f %%)%s; rank "
-                "0 sent %s instead of %s (%.1f %% saved)",
-                calls, rewritten, percent(rewritten, calls),
+                "%llu calls of MPI_Allreduce, %llu rewritten (%.1f %%)%s%s; "
+                "rank 0 sent %s instead of %s (%.1f %% saved)",
+                calls, rewritten, percent(rewritten, calls), together,
                 list_passed(passed, sizeof passed),
                 human(wire, sent, sizeof sent),
                 human(fp32, native, sizeof native),

@@ -33,12 +33,14 @@ enum aps_reason {
     APS_PASSED_AUTO,  /* `reduce: auto` tried native, or found nothing faster */
     APS_PASSED_STEP,  /* the step is not known (yet, or any more) */
     APS_PASSED_COMM,  /* one rank, or ranks that do not agree, or no policy */
-    APS_PASSED_REASONS
+    APS_PASSED_REASONS,
+    APS_PASSED_UNCOUNTED = APS_PASSED_REASONS /* only watched, for discovery */
 };
 
 struct aps_counters {
     atomic_ullong calls;     /* of MPI_Allreduce */
     atomic_ullong rewritten; /* of these */
+    atomic_ullong fused;     /* of these, with others */
     atomic_ullong passed[APS_PASSED_REASONS];
     atomic_ullong wire_bytes;
     atomic_ullong fp32_bytes;

@@ -12,12 +12,14 @@ libapsmpi_la_SOURCES = \
 	pmpi/choice.c pmpi/choice.h \
 	pmpi/context.c pmpi/context.h \
 	pmpi/control.c pmpi/control.h \
+	pmpi/deferred.h \
 	pmpi/direct.c pmpi/direct.h \
 	pmpi/discovery.c pmpi/discovery.h \
 	pmpi/entry.c \
 	pmpi/entry_blocking.c \
 	pmpi/exponent.c pmpi/exponent.h \
 	pmpi/fiber.c pmpi/fiber.h \
+	pmpi/fuse.c pmpi/fuse.h \
 	pmpi/gather.c pmpi/gather.h \
 	pmpi/hierarchical.c pmpi/hierarchical.h \
 	pmpi/iallreduce.c pmpi/iallreduce.h \

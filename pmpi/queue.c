@@ -15,6 +15,7 @@ struct aps_queue {
     struct aps_operation **last;
     _Atomic unsigned long pushed;
     _Atomic unsigned long done; /* operations carried out */
+    _Atomic long last_push; /* nanoseconds */
     bool closed;
     struct aps_fiber *fiber; /* NULL: a thread */
     bool listed;             /* among the busy ones */
@@ -24,6 +25,7 @@ struct aps_queue {
 
 atomic_int aps_queue_busy;
 atomic_int aps_queue_operations;
+static atomic_int blocked; /* threads of the program */
 
 /* All lists of all queues; held for a few instructions. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -31,6 +33,14 @@ static struct aps_queue *busy; /* those with fibers */
 
 /* Held by who drives the fibers. */
 static pthread_mutex_t driving = PTHREAD_MUTEX_INITIALIZER;
+
+static long nanoseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000L + now.tv_nsec;
+}
 
 static void destroy(struct aps_queue *queue)
 {
@@ -116,7 +126,7 @@ struct aps_queue *aps_queue_create(bool thread)
 
     if (!queue)
         return NULL;
-    aps_wait_set_idle(aps_queue_drive);
+    aps_wait_set_idle(aps_queue_drive_blocked);
     queue->last = &queue->first;
     pthread_cond_init(&queue->arrived, NULL);
     if (!thread)
@@ -159,6 +169,7 @@ static void unlist(struct aps_queue *queue)
 void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation)
 {
     operation->next = NULL;
+    atomic_store(&queue->last_push, nanoseconds());
     pthread_mutex_lock(&lock);
     *queue->last = operation;
     queue->last = &operation->next;
@@ -171,23 +182,42 @@ void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation)
     pthread_mutex_unlock(&lock);
 }
 
-struct aps_operation *aps_queue_next(struct aps_queue *queue)
+size_t aps_queue_peek(const struct aps_queue *queue,
+                      struct aps_operation *list[], size_t most)
 {
-    struct aps_operation *next;
+    size_t count = 0;
 
     pthread_mutex_lock(&lock);
-    next = queue->first;
+    for (struct aps_operation *operation = queue->first;
+         operation && count < most; operation = operation->next)
+        list[count++] = operation;
     pthread_mutex_unlock(&lock);
-    return next;
+    return count;
 }
 
-void aps_queue_take(struct aps_queue *queue)
+void aps_queue_take(struct aps_queue *queue, size_t count)
 {
     pthread_mutex_lock(&lock);
-    (void)pop(queue);
+    for (size_t i = 0; i < count; i++)
+        (void)pop(queue);
     pthread_mutex_unlock(&lock);
-    atomic_fetch_add(&queue->done, 1);
-    atomic_fetch_sub(&aps_queue_operations, 1);
+    atomic_fetch_add(&queue->done, count);
+    atomic_fetch_sub(&aps_queue_operations, (int)count);
+}
+
+void aps_queue_pause(const struct aps_queue *queue)
+{
+    const struct timespec nap = {.tv_nsec = 50000};
+
+    if (queue->fiber)
+        aps_fiber_yield();
+    else
+        nanosleep(&nap, NULL);
+}
+
+long aps_queue_age(const struct aps_queue *queue)
+{
+    return nanoseconds() - atomic_load(&queue->last_push);
 }
 
 bool aps_queue_is_empty(const struct aps_queue *queue)
@@ -200,7 +230,7 @@ void aps_queue_drain(struct aps_queue *queue)
     long begin = 0;
 
     while (!aps_queue_is_empty(queue)) {
-        aps_queue_drive();
+        aps_queue_drive_blocked();
         if (!aps_queue_is_empty(queue))
             aps_wait_rest(&begin);
     }
@@ -245,6 +275,18 @@ void aps_queue_drive(void)
         settle(queue);
     }
     pthread_mutex_unlock(&driving);
+}
+
+void aps_queue_drive_blocked(void)
+{
+    atomic_fetch_add(&blocked, 1);
+    aps_queue_drive();
+    atomic_fetch_sub(&blocked, 1);
+}
+
+bool aps_queue_is_blocked(void)
+{
+    return atomic_load(&blocked) > 0;
 }
 
 void aps_queue_close(struct aps_queue *queue)

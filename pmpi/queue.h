@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /* One call in a queue; the owner embeds it. */
 struct aps_operation {
@@ -30,11 +31,20 @@ bool aps_queue_has_thread(const struct aps_queue *queue);
 
 void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation);
 
-/* The operation behind this one, or NULL: only from inside a run. */
-struct aps_operation *aps_queue_next(struct aps_queue *queue);
+/*
+ * Only from inside a run: the operations that wait behind it, list[0..most) at
+ * most, in their order; how many of them. And take the first `count` of them off:
+ * who does so runs them as well.
+ */
+size_t aps_queue_peek(const struct aps_queue *queue,
+                      struct aps_operation *list[], size_t most);
+void aps_queue_take(struct aps_queue *queue, size_t count);
 
-/* Take that operation off the queue: whoever does so runs it as well. */
-void aps_queue_take(struct aps_queue *queue);
+/* Only from inside a run: until something may have changed. */
+void aps_queue_pause(const struct aps_queue *queue);
+
+/* How long ago was the last one pushed, in nanoseconds? */
+long aps_queue_age(const struct aps_queue *queue);
 
 /* Is nothing left to do? */
 bool aps_queue_is_empty(const struct aps_queue *queue);
@@ -66,5 +76,12 @@ static inline bool aps_queue_unfinished(void)
 /* Let every queue that has a fiber go on as far as it can without waiting.
  * Nothing on a fiber, or while another thread does it. */
 void aps_queue_drive(void);
+
+/* Likewise from a call of MPI in which the program blocks: this thread will push
+ * nothing until others go on. */
+void aps_queue_drive_blocked(void);
+
+/* Is that so, at this moment? */
+bool aps_queue_is_blocked(void);
 
 #endif

@@ -69,6 +69,7 @@ static int wait(int count, void *states[], double timeout, MPI_Status *status)
 
         while (!atomic_load(&request->complete)) {
             (void)poll(request, status);
+            aps_queue_drive_blocked();
             if (!atomic_load(&request->complete))
                 aps_wait_rest(&begin);
         }

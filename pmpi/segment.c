@@ -149,12 +149,18 @@ static void write_sample(struct aps_context *context,
     aps_fpenv_leave(&environment);
 }
 
+bool aps_segment_is_sampled(const struct aps_context *context,
+                            const struct aps_segment *segment)
+{
+    return context->sample_every > 0 &&
+           segment->place.step % context->sample_every == 0 &&
+           segment->count <= APS_SAMPLE_MAX;
+}
+
 int aps_segment_reduce(struct aps_context *context, const struct aps_call *call,
                        struct aps_segment *segment)
 {
-    const bool sampled = context->sample_every > 0 &&
-                         segment->place.step % context->sample_every == 0 &&
-                         segment->count <= APS_SAMPLE_MAX;
+    const bool sampled = aps_segment_is_sampled(context, segment);
     struct aps_cost cost = {0};
     int64_t taken = 0;
     int ready = 0;

@@ -34,6 +34,10 @@ bool aps_segment_is_possible(struct aps_context *context,
                              const struct aps_call *call,
                              const struct aps_plan *plan);
 
+/* Is it the layer's turn to be measured? */
+bool aps_segment_is_sampled(const struct aps_context *context,
+                            const struct aps_segment *segment);
+
 /* COLLECTIVE. Carry out the plan, sampled where it is its turn. With `reduce:
  * auto` the plan says afterwards what did it. An MPI error code. */
 int aps_segment_reduce(struct aps_context *context, const struct aps_call *call,

@@ -26,6 +26,11 @@ size_t aps_nonblocking_groups(const struct aps_policy *policy,
 
         if (rule < 0 || !aps_policy_rule_plan(policy, rule)->rewrite)
             continue;
+        /* One that has the size by itself goes alone. */
+        if (open && table->list[layer].count >= enough) {
+            open = false;
+            count = 0;
+        }
         if (!open)
             groups++;
         if (__builtin_add_overflow(count, table->list[layer].count, &count))
