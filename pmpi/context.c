@@ -136,6 +136,39 @@ void aps_context_event(struct aps_context *context, const char *format, ...)
         (void)aps_log_event(log, line, NULL);
 }
 
+bool aps_context_has_team(struct aps_context *context, MPI_Comm comm)
+{
+    const struct aps_options *options = &context->job->options;
+    static atomic_ullong times;
+
+    if (context->team_failed)
+        return false;
+    if (context->team || aps_team_create(comm, options->test_nodes,
+                                         options->test_cyclic,
+                                         &context->team) == 0)
+        return true;
+    context->team_failed = true;
+    if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+        aps_context_event(context,
+                          "cannot make an internal communicator (too many "
+                          "live already?): every call passes through");
+    return false;
+}
+
+void aps_context_row(struct aps_context *context, const struct aps_log_row *row)
+{
+    struct aps_log *log = aps_job_log(context->job, context->rank);
+    struct aps_error error;
+
+    if (log && aps_log_write(log, row, &error) < 0 && !log->reported) {
+        char text[sizeof error + 32];
+
+        log->reported = true;
+        aps_message(context->rank, "%s; going on without a log",
+                    aps_error_format(&error, text, sizeof text));
+    }
+}
+
 void aps_context_write_step(struct aps_context *context)
 {
     const char *prefix = context->job->options.discovery;

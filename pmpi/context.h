@@ -130,4 +130,14 @@ void aps_context_write_step(struct aps_context *context);
 void aps_context_event(struct aps_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/*
+ * COLLECTIVE over comm, the context's communicator. Is there a team? It is made
+ * on first use; if it cannot be made, on any rank, there is none on all.
+ */
+bool aps_context_has_team(struct aps_context *context, MPI_Comm comm);
+
+/* A row of the log, if there is one. On rank 0. */
+void aps_context_row(struct aps_context *context,
+                     const struct aps_log_row *row);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "sample.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "wait.h"
@@ -23,7 +24,7 @@ void aps_sample_clear(struct aps_sample *sample)
     *sample = (struct aps_sample){0};
 }
 
-/* Rank 0: room for n elements; at least a chunk, to receive into. */
+/* Room for n elements; at least a chunk, to receive into. */
 static int reserve(struct aps_sample *sample, size_t n)
 {
     double *bigger;
@@ -40,32 +41,79 @@ static int reserve(struct aps_sample *sample, size_t n)
     return 0;
 }
 
-int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm,
+int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm, int root,
                          const float *in, size_t n, int *ready)
 {
     int rank, rc = MPI_SUCCESS;
     int room = 1;
 
     PMPI_Comm_rank(comm, &rank);
-    if (rank == 0)
+    if (rank == root)
         room = reserve(sample, n) == 0;
     for (size_t begin = 0; begin < n && rc == MPI_SUCCESS; begin += CHUNK) {
         size_t length = n - begin < CHUNK ? n - begin : CHUNK;
-        /* Rank 0 sums in place: into the reference, or into the chunk when
+        /* The root sums in place: into the reference, or into the chunk when
          * there is no room, so that the others need not know. */
-        double *mine = rank == 0 && room ? sample->reference + begin
-                                         : sample->chunk;
+        double *mine = rank == root && room ? sample->reference + begin
+                                            : sample->chunk;
         MPI_Request request;
 
         for (size_t i = 0; i < length; i++)
             mine[i] = in[begin + i];
-        rc = PMPI_Ireduce(rank == 0 ? MPI_IN_PLACE : mine,
-                          rank == 0 ? mine : NULL, (int)length, MPI_DOUBLE,
-                          MPI_SUM, 0, comm, &request);
+        rc = PMPI_Ireduce(rank == root ? MPI_IN_PLACE : mine,
+                          rank == root ? mine : NULL, (int)length, MPI_DOUBLE,
+                          MPI_SUM, root, comm, &request);
         if (rc == MPI_SUCCESS)
             rc = aps_wait_requests(1, &request);
     }
     *ready = room;
+    return rc;
+}
+
+void aps_sample_keep(struct aps_sample *sample, const float *in, size_t n,
+                     int *ready)
+{
+    *ready = reserve(sample, n) == 0;
+    for (size_t i = 0; i < n && *ready; i++)
+        sample->reference[i] = in[i];
+}
+
+/* COLLECTIVE over comm. `values` become their sums or greatest on rank 0. */
+static int merge(MPI_Comm comm, void *values, int count, MPI_Datatype type,
+                 MPI_Op op)
+{
+    MPI_Request request;
+    int rank, rc;
+
+    PMPI_Comm_rank(comm, &rank);
+    rc = PMPI_Ireduce(rank == 0 ? MPI_IN_PLACE : values,
+                      rank == 0 ? values : NULL, count, type, op, 0, comm,
+                      &request);
+    return rc == MPI_SUCCESS ? aps_wait_requests(1, &request) : rc;
+}
+
+int aps_sample_merge(MPI_Comm comm, struct aps_measure *measure, int *ready)
+{
+    uint64_t counts[] = {measure->compared, measure->skipped,
+                         measure->underflow, measure->overflow,
+                         measure->nonfinite, !*ready};
+    double sums[] = {measure->sum_relative, measure->sum_error2,
+                     measure->sum_reference2};
+    int rc = merge(comm, counts, 6, MPI_UINT64_T, MPI_SUM);
+
+    if (rc == MPI_SUCCESS)
+        rc = merge(comm, sums, 3, MPI_DOUBLE, MPI_SUM);
+    if (rc == MPI_SUCCESS)
+        rc = merge(comm, &measure->max_relative, 1, MPI_DOUBLE, MPI_MAX);
+    measure->compared = counts[0];
+    measure->skipped = counts[1];
+    measure->underflow = counts[2];
+    measure->overflow = counts[3];
+    measure->nonfinite = counts[4];
+    measure->sum_relative = sums[0];
+    measure->sum_error2 = sums[1];
+    measure->sum_reference2 = sums[2];
+    *ready = counts[5] == 0;
     return rc;
 }
 

@@ -18,7 +18,7 @@
 /* Scratch, reused from sample to sample. {0} is an empty one. */
 struct aps_sample {
     double *chunk;     /* this rank's inputs, converted */
-    double *reference; /* rank 0: the exact sum of a layer */
+    double *reference; /* where it is asked for: the exact sum of a layer */
     size_t capacity;   /* elements of reference */
 };
 
@@ -28,13 +28,21 @@ void aps_sample_clear(struct aps_sample *sample);
 
 /*
  * COLLECTIVE over comm, before the layer is reduced. The FP64 sum of in[n] over
- * the ranks is kept on rank 0. *ready tells, on rank 0, whether it is there (it
- * is not when memory is short: the sample is then lost, nothing else).
+ * the ranks is kept on `root`. *ready tells, there, whether it is there (it is
+ * not when memory is short: the sample is then lost, nothing else).
  */
-int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm,
+int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm, int root,
                          const float *in, size_t n, int *ready);
 
-/* Rank 0, afterwards: compare out[n] with the reference. */
+/* Local. The same for values that nobody adds to: in[n] are kept. */
+void aps_sample_keep(struct aps_sample *sample, const float *in, size_t n,
+                     int *ready);
+
+/* COLLECTIVE over comm. On rank 0 *measure becomes that of all ranks' parts, and
+ * *ready tells whether none is missing. An MPI error code. */
+int aps_sample_merge(MPI_Comm comm, struct aps_measure *measure, int *ready);
+
+/* Where the reference is, afterwards: compare out[n] with it. */
 void aps_sample_compare(const struct aps_sample *sample, const float *out,
                         size_t n, struct aps_measure *measure);
 

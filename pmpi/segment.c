@@ -22,7 +22,6 @@ static void write_row(struct aps_context *context,
                       const struct aps_cost *cost,
                       const struct aps_measure *measure, double usec)
 {
-    struct aps_log *log = aps_job_log(context->job, context->rank);
     const struct aps_log_row row = {
         .time = 1e-9 * (double)nanoseconds(CLOCK_REALTIME),
         .comm = context->label,
@@ -40,15 +39,8 @@ static void write_row(struct aps_context *context,
         .fp32_bytes = cost->fp32_bytes,
         .usec = usec,
     };
-    struct aps_error error;
 
-    if (log && aps_log_write(log, &row, &error) < 0 && !log->reported) {
-        char text[sizeof error + 32];
-
-        log->reported = true;
-        aps_message(context->rank, "%s; going on without a log",
-                    aps_error_format(&error, text, sizeof text));
-    }
+    aps_context_row(context, &row);
 }
 
 /* COLLECTIVE. Reduce one layer by its plan. */
@@ -129,7 +121,7 @@ static int sample(struct aps_context *context, const struct aps_call *call,
     int rc;
 
     aps_fpenv_enter(&environment);
-    rc = aps_sample_reference(&context->sample, aps_team_comm(context->team),
+    rc = aps_sample_reference(&context->sample, aps_team_comm(context->team), 0,
                               segment->in, segment->count, ready);
     aps_fpenv_leave(&environment);
     return aps_call_raise(call, rc);
@@ -231,21 +223,8 @@ bool aps_segment_is_possible(struct aps_context *context,
     char cause[256] = "";
     unsigned bit = 1u << (plan->rule % 32);
 
-    if (context->team_failed)
+    if (!aps_context_has_team(context, call->comm))
         return false;
-    if (!context->team &&
-        aps_team_create(call->comm, context->job->options.test_nodes,
-                        context->job->options.test_cyclic,
-                        &context->team) < 0) {
-        static atomic_ullong times;
-
-        context->team_failed = true;
-        if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
-            aps_context_event(context,
-                              "cannot make an internal communicator (too many "
-                              "live already?): every call passes through");
-        return false;
-    }
     /* Of what auto tries, native is always possible. */
     if (plan->reduce == APS_REDUCE_AUTO ||
         aps_team_prepare(context->team, plan, cause, sizeof cause) == 0)

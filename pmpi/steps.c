@@ -28,6 +28,8 @@ struct aps_steps {
     uint64_t lost; /* elements since the step was lost, of its own part too */
     uint64_t held; /* elements since it was found */
     long numbers[COUNT_PLACES]; /* APS_STEPS_NONE */
+    long now_step;  /* of the call just advanced */
+    long now_epoch; /* likewise */
 };
 
 struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
@@ -249,6 +251,14 @@ void aps_steps_advance(struct aps_steps *steps, size_t count,
     }
     if (steps->config.per_epoch > 0)
         position->epoch = position->step / steps->config.per_epoch;
+    steps->now_step = position->step;
+    steps->now_epoch = position->epoch;
+}
+
+void aps_steps_now(const struct aps_steps *steps, long *step, long *epoch)
+{
+    *step = steps->now_step;
+    *epoch = steps->now_epoch;
 }
 
 void aps_steps_segment(const struct aps_steps *steps,

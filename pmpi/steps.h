@@ -41,6 +41,9 @@ void aps_steps_destroy(struct aps_steps *steps); /* NULL: nothing */
 void aps_steps_advance(struct aps_steps *steps, size_t count,
                        struct aps_position *position);
 
+/* The step and epoch of the call just advanced; 0 before the first one. */
+void aps_steps_now(const struct aps_steps *steps, long *step, long *epoch);
+
 /*
  * Segment `i` of the call just advanced: its layer in forward order (as the
  * policy counts them, whatever the order of the calls) and its elements.

@@ -86,6 +86,14 @@ static void settle_call(struct aps_plan *plan, enum aps_call_kind call)
         plan->accumulate = APS_ACCUMULATE_FP32;
 }
 
+bool aps_policy_names(const struct aps_policy *policy, enum aps_call_kind call)
+{
+    for (size_t i = 0; i < policy->rule_count; i++)
+        if (is_for(&policy->rules[i], call))
+            return true;
+    return false;
+}
+
 void aps_policy_resolve(const struct aps_policy *policy,
                         const struct aps_place *place, struct aps_plan *plan)
 {

@@ -181,6 +181,9 @@ size_t aps_policy_fuse(const struct aps_policy *);
 /* The layer table, or NULL. */
 const struct aps_layers *aps_policy_layers(const struct aps_policy *);
 
+/* Is there a rule for that call of the program? */
+bool aps_policy_names(const struct aps_policy *policy, enum aps_call_kind call);
+
 /* Do plans of such calls depend on the step itself (a rule with `steps:`)?
  * Otherwise they change with the epoch only. */
 bool aps_policy_by_step(const struct aps_policy *policy,
