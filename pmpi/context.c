@@ -69,6 +69,7 @@ static void context_destroy(struct aps_context *context)
 
     if (context->state == APS_CONTEXT_DISCOVER)
         end_discovery(context);
+    aps_related_clear(&context->related);
     aps_team_destroy(context->team);
     aps_steps_destroy(context->steps);
     aps_sample_clear(&context->sample);

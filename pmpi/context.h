@@ -17,6 +17,7 @@
 #include "job.h"
 #include "queue.h"
 #include "reduction.h"
+#include "related.h"
 #include "sample.h"
 #include "steps.h"
 
@@ -58,6 +59,7 @@ struct aps_context {
     unsigned long long calls;   /* eligible ones, for messages */
     unsigned long long desyncs; /* likewise */
     struct aps_discovery discovery;
+    struct aps_related related; /* for the relatives of the all-reduce */
     unsigned complained; /* rules that were said to be impossible */
 };
 

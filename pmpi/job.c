@@ -15,6 +15,7 @@
 #include "wait.h"
 
 struct aps_counters aps_counters;
+struct aps_counters aps_relatives_counters[APS_CALL_KINDS];
 bool aps_counters_shared = true;
 struct aps_job *_Atomic aps_job_made;
 
@@ -358,7 +359,8 @@ static double percent(unsigned long long part, unsigned long long whole)
 }
 
 /* ", passed: 4 no FP32 sums, 11 by rule", or "". */
-static char *list_passed(char *text, size_t size)
+static char *list_passed(const struct aps_counters *counters, char *text,
+                         size_t size)
 {
     static const char *const reasons[APS_PASSED_REASONS] = {
         [APS_PASSED_OTHER] = "no FP32 sums",
@@ -368,28 +370,85 @@ static char *list_passed(char *text, size_t size)
         [APS_PASSED_STEP] = "while the step was not known",
         [APS_PASSED_COMM] = "on communicators that pass through",
     };
+    const bool sums =
+        counters != &aps_relatives_counters[APS_CALL_ALLGATHER];
     size_t used = 0;
 
     text[0] = '\0';
     for (int i = 0; i < APS_PASSED_REASONS; i++) {
-        unsigned long long times = atomic_load(&aps_counters.passed[i]);
+        unsigned long long times = atomic_load(&counters->passed[i]);
 
         if (times > 0 && used < size)
             used += (size_t)snprintf(text + used, size - used, "%s %llu %s",
                                      used == 0 ? ", passed:" : ",", times,
-                                     reasons[i]);
+                                     i == APS_PASSED_OTHER && !sums
+                                         ? "not plain FP32"
+                                         : reasons[i]);
     }
     return text;
+}
+
+static void print_counters(const struct aps_counters *counters,
+                           const char *name, const char *hint)
+{
+    const unsigned long long calls = atomic_load(&counters->calls);
+    const unsigned long long rewritten = atomic_load(&counters->rewritten);
+    const unsigned long long wire = atomic_load(&counters->wire_bytes);
+    const unsigned long long fp32 = atomic_load(&counters->fp32_bytes);
+    const unsigned long long fused = atomic_load(&counters->fused);
+    char sent[32], native[32], passed[256], together[64] = "";
+
+    if (fused > 0)
+        snprintf(together, sizeof together, ", %llu of them fused", fused);
+    list_passed(counters, passed, sizeof passed);
+    if (rewritten == 0)
+        aps_message(-1, "%llu calls of %s, none rewritten%s%s", calls, name,
+                    passed, hint);
+    else
+        aps_message(-1,
+                    "%llu calls of %s, %llu rewritten (%.1f %%)%s%s; rank 0 "
+                    "sent %s instead of %s (%.1f %% saved)",
+                    calls, name, rewritten, percent(rewritten, calls),
+                    together, passed, human(wire, sent, sizeof sent),
+                    human(fp32, native, sizeof native),
+                    fp32 > wire ? percent(fp32 - wire, fp32) : 0.0);
+}
+
+/*
+ * The relatives of the all-reduce are worth a line where a rule names them, or
+ * could have: programs make many such calls that are no matter of ours. Returns
+ * the number of lines.
+ */
+static int print_relatives(const struct aps_job *job)
+{
+    static const char *const names[APS_CALL_KINDS] = {
+        [APS_CALL_REDUCE_SCATTER] = "MPI_Reduce_scatter",
+        [APS_CALL_ALLGATHER] = "MPI_Allgather",
+        [APS_CALL_REDUCE] = "MPI_Reduce",
+    };
+    int lines = 0;
+
+    for (int kind = 0; kind < APS_CALL_KINDS; kind++) {
+        const struct aps_counters *counters = &aps_relatives_counters[kind];
+        const bool named =
+            aps_policy_names(job->policy, (enum aps_call_kind)kind);
+        char hint[64] = "";
+
+        if (!names[kind] || atomic_load(&counters->calls) == 0 ||
+            (!named && atomic_load(&counters->passed[APS_PASSED_RULE]) == 0))
+            continue;
+        if (!named)
+            snprintf(hint, sizeof hint, " (a rule may say: calls: [%s])",
+                     aps_call_name((enum aps_call_kind)kind));
+        print_counters(counters, names[kind], hint);
+        lines++;
+    }
+    return lines;
 }
 
 static void print_summary(const struct aps_job *job)
 {
     const unsigned long long calls = atomic_load(&aps_counters.calls);
-    const unsigned long long rewritten = atomic_load(&aps_counters.rewritten);
-    const unsigned long long wire = atomic_load(&aps_counters.wire_bytes);
-    const unsigned long long fp32 = atomic_load(&aps_counters.fp32_bytes);
-    const unsigned long long fused = atomic_load(&aps_counters.fused);
-    char sent[32], native[32], passed[256], together[64] = "";
 
     if (calls == 0 && job->held != APS_HELD_GOOD)
         return;
@@ -399,21 +458,10 @@ static void print_summary(const struct aps_job *job)
                     calls);
         return;
     }
-    if (rewritten == 0) {
-        aps_message(-1, "%llu calls of MPI_Allreduce, none rewritten%s", calls,
-                    list_passed(passed, sizeof passed));
-        return;
-    }
-    if (fused > 0)
-        snprintf(together, sizeof together, ", %llu of them fused", fused);
-    aps_message(-1,
-                "%llu calls of MPI_Allreduce, %llu rewritten (%.1f %%)%s%s; "
-                "rank 0 sent %s instead of %s (%.1f %% saved)",
-                calls, rewritten, percent(rewritten, calls), together,
-                list_passed(passed, sizeof passed),
-                human(wire, sent, sizeof sent),
-                human(fp32, native, sizeof native),
-                fp32 > wire ? percent(fp32 - wire, fp32) : 0.0);
+    if (calls > 0)
+        print_counters(&aps_counters, "MPI_Allreduce", "");
+    if (job->held == APS_HELD_GOOD && print_relatives(job) == 0 && calls == 0)
+        print_counters(&aps_counters, "MPI_Allreduce", "");
 }
 
 void aps_job_end(struct aps_job *job, int world_rank)

@@ -38,7 +38,7 @@ enum aps_reason {
 };
 
 struct aps_counters {
-    atomic_ullong calls;     /* of MPI_Allreduce */
+    atomic_ullong calls;
     atomic_ullong rewritten; /* of these */
     atomic_ullong fused;     /* of these, with others */
     atomic_ullong passed[APS_PASSED_REASONS];
@@ -62,7 +62,10 @@ struct aps_job {
     struct aps_policy *policy;
 };
 
-extern struct aps_counters aps_counters;
+extern struct aps_counters aps_counters; /* of MPI_Allreduce */
+
+/* Of its relatives, by enum aps_call_kind. */
+extern struct aps_counters aps_relatives_counters[APS_CALL_KINDS];
 
 /* May several threads count at a time? */
 extern bool aps_counters_shared;

@@ -30,6 +30,17 @@ static void resolve(void)
     next("MPI_Allreduce_c", "PMPI_Allreduce_c", &library.allreduce_c);
     next("MPI_Iallreduce", "PMPI_Iallreduce", &library.iallreduce);
     next("MPI_Iallreduce_c", "PMPI_Iallreduce_c", &library.iallreduce_c);
+    next("MPI_Reduce_scatter_block", "PMPI_Reduce_scatter_block",
+         &library.reduce_scatter_block);
+    next("MPI_Reduce_scatter_block_c", "PMPI_Reduce_scatter_block_c",
+         &library.reduce_scatter_block_c);
+    next("MPI_Reduce_scatter", "PMPI_Reduce_scatter", &library.reduce_scatter);
+    next("MPI_Reduce_scatter_c", "PMPI_Reduce_scatter_c",
+         &library.reduce_scatter_c);
+    next("MPI_Allgather", "PMPI_Allgather", &library.allgather);
+    next("MPI_Allgather_c", "PMPI_Allgather_c", &library.allgather_c);
+    next("MPI_Reduce", "PMPI_Reduce", &library.reduce);
+    next("MPI_Reduce_c", "PMPI_Reduce_c", &library.reduce_c);
 }
 
 const struct aps_library *aps_library_resolve(void)

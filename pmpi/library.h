@@ -26,12 +26,33 @@ struct aps_library {
     int (*iallreduce)(const void *send, void *receive, int count,
                       aps_handle type, aps_handle op, aps_handle comm,
                       void *request);
+    int (*reduce_scatter_block)(const void *send, void *receive, int count,
+                                aps_handle type, aps_handle op,
+                                aps_handle comm);
+    int (*reduce_scatter)(const void *send, void *receive, const int counts[],
+                          aps_handle type, aps_handle op, aps_handle comm);
+    int (*allgather)(const void *send, int send_count, aps_handle send_type,
+                     void *receive, int count, aps_handle type,
+                     aps_handle comm);
+    int (*reduce)(const void *send, void *receive, int count, aps_handle type,
+                  aps_handle op, int root, aps_handle comm);
     /* NULL where this MPI has none */
     int (*allreduce_c)(const void *send, void *receive, int64_t count,
                        aps_handle type, aps_handle op, aps_handle comm);
     int (*iallreduce_c)(const void *send, void *receive, int64_t count,
                         aps_handle type, aps_handle op, aps_handle comm,
                         void *request);
+    int (*reduce_scatter_block_c)(const void *send, void *receive,
+                                  int64_t count, aps_handle type,
+                                  aps_handle op, aps_handle comm);
+    int (*reduce_scatter_c)(const void *send, void *receive,
+                            const int64_t counts[], aps_handle type,
+                            aps_handle op, aps_handle comm);
+    int (*allgather_c)(const void *send, int64_t send_count,
+                       aps_handle send_type, void *receive, int64_t count,
+                       aps_handle type, aps_handle comm);
+    int (*reduce_c)(const void *send, void *receive, int64_t count,
+                    aps_handle type, aps_handle op, int root, aps_handle comm);
 };
 
 /* Resolved on first use. Thread-safe. */

@@ -5,6 +5,7 @@ lib_LTLIBRARIES += libapsmpi.la
 libapsmpi_la_SOURCES = \
 	pmpi/accumulate.c pmpi/accumulate.h \
 	pmpi/agree.c pmpi/agree.h \
+	pmpi/allgather.c pmpi/allgather.h \
 	pmpi/allreduce.c pmpi/allreduce.h \
 	pmpi/block.c pmpi/block.h \
 	pmpi/blocking.c pmpi/blocking.h \
@@ -17,6 +18,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/discovery.c pmpi/discovery.h \
 	pmpi/entry.c \
 	pmpi/entry_blocking.c \
+	pmpi/entry_relatives.c \
 	pmpi/exponent.c pmpi/exponent.h \
 	pmpi/fiber.c pmpi/fiber.h \
 	pmpi/fuse.c pmpi/fuse.h \
@@ -33,10 +35,15 @@ libapsmpi_la_SOURCES = \
 	pmpi/pipeline.c pmpi/pipeline.h \
 	pmpi/queue.c pmpi/queue.h \
 	pmpi/reduction.c pmpi/reduction.h \
+	pmpi/related.c pmpi/related.h \
+	pmpi/relatives.c pmpi/relatives.h \
 	pmpi/request.c pmpi/request.h \
 	pmpi/ring.c pmpi/ring.h \
+	pmpi/rooted.c pmpi/rooted.h \
 	pmpi/sample.c pmpi/sample.h \
+	pmpi/scatter.c pmpi/scatter.h \
 	pmpi/segment.c pmpi/segment.h \
+	pmpi/signature.c pmpi/signature.h \
 	pmpi/steps.c pmpi/steps.h \
 	pmpi/topology.c pmpi/topology.h \
 	pmpi/wait.c pmpi/wait.h

@@ -31,6 +31,8 @@ AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>
     [AC_MSG_RESULT([no])
      AC_MSG_ERROR([$MPICC is not MPICH's wrapper: set MPICC])])
 AC_CHECK_FUNCS([PMPI_Allreduce_c PMPI_Iallreduce_c PMPI_Allreduce_init PMPI_Isend_c PMPI_Isendrecv_replace PMPIX_Grequest_start])
+AC_CHECK_FUNCS([PMPI_Reduce_scatter_block_c PMPI_Reduce_scatter_c])
+AC_CHECK_FUNCS([PMPI_Allgather_c PMPI_Reduce_c PMPI_Type_get_contents_c])
 CPPFLAGS=$aps_save_CPPFLAGS
 LIBS=$aps_save_LIBS
 ])
