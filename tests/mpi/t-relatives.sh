@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# MPI_Reduce_scatter(_block), MPI_Allgather and MPI_Reduce have the roundings that
+# they are said to have, and no others.
+. "$top_srcdir/tests/mpi/run.sh"
+
+# The last run's summary says what the program counted.
+check_summary()
+{
+    sed -n 's/^# summary: //p' "$tmp/stdout" >"$tmp/summary"
+    [ "$(grep -c . "$tmp/summary")" -eq 3 ]
+    check $? "$1: it counted its calls"
+    while read -r line; do
+        says "^apsmpi: $line " 1 "$1: $line"
+    done <"$tmp/summary"
+}
+
+"$mpi/relatives" policy >"$tmp/policy.yaml"
+while read -r ranks cpu; do
+    run "$ranks ranks${cpu:+, }$cpu" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/policy.yaml" -genv APSMPI_CPU "$cpu" \
+        "$mpi/relatives"
+    check_summary "$ranks ranks"
+done <<END
+2 plain
+3
+4
+5
+8
+END
+
+# Rank 0's row is the error of all ranks' results.
+cat >"$tmp/log.yaml" <<END
+version: 1
+log: {file: "$tmp/log.csv", every: 1}
+rules: [{calls: [reduce_scatter, allgather, reduce], format: e4m3}]
+END
+run "log" 3 -genv APSMPI_POLICY "$tmp/log.yaml" "$mpi/relatives" log
+sed -n 's/^# error //p' "$tmp/stdout" >"$tmp/errors"
+while read -r name elements mean; do
+    awk -F, -v name="$name" -v elements="$elements" -v mean="$mean" '
+        $10 == name && $7 == elements && $5 == -1 {
+            found++
+            good = $12 > 0.005 && $12 < 0.1 && $20 > 0 && $20 < $21 / 3.5 &&
+                ($12 - mean) ^ 2 < (1e-5 * mean) ^ 2
+        }
+        END { exit !(found == 1 && good) }' "$tmp/log.csv"
+    check $? "log: one row of $name, with its error and bytes"
+done <"$tmp/errors"
+[ "$(grep -c . "$tmp/errors")" -eq 3 ]
+check $? "log: of all three"
+finish
