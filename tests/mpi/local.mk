@@ -57,6 +57,10 @@ check_PROGRAMS += tests/mpi/relatives
 tests_mpi_relatives_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_relatives_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/relatives_left
+tests_mpi_relatives_left_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_relatives_left_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/rounded
 tests_mpi_rounded_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_rounded_LDADD = $(MPI_TEST_LDADD)
@@ -79,6 +83,7 @@ mpi_tests = \
 	tests/mpi/t-nonfinite.sh \
 	tests/mpi/t-progress.sh \
 	tests/mpi/t-reductions.sh \
+	tests/mpi/t-relatives-left.sh \
 	tests/mpi/t-relatives.sh \
 	tests/mpi/t-rounded.sh
 TESTS += $(mpi_tests)

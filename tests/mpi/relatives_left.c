@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The all-reduce's relatives where they are left to MPI: results and errors are
+ * MPI's own, and the program's error handler is called as often as without us.
+ *
+ *   relatives_left errors    wrong arguments, under a policy that names all calls
+ *   relatives_left others    what is not for us, under such a policy
+ *   relatives_left unnamed   floats, under a policy that names none of the calls
+ *   relatives_left behind    calls get the answer of the library behind us
+ */
+#include "config.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "mpitap.h"
+
+#define COUNT 2048
+
+static float in[16 * COUNT], out[16 * COUNT], native[16 * COUNT];
+static int counts[RANKS_MAX];
+static int rank, size, handled;
+
+static void handler(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+    handled++;
+}
+
+/* --- calls --------------------------------------------------------------- */
+
+enum kind { BLOCK, SCATTER, GATHER, REDUCE };
+
+/* Any call: what a kind does not have is not looked at. */
+struct collective {
+    const char *what;
+    enum kind kind;
+    const void *send;
+    void *receive;
+    const int *counts;
+    int count;
+    MPI_Datatype type;
+    int send_count;
+    MPI_Datatype send_type;
+    MPI_Op op;
+    int root;
+    MPI_Comm comm;
+};
+
+/* One that is right. */
+static struct collective good_call(enum kind kind, const char *what)
+{
+    return (struct collective){.what = what,
+                         .kind = kind,
+                         .send = in,
+                         .receive = out,
+                         .counts = counts,
+                         .count = COUNT,
+                         .type = MPI_FLOAT,
+                         .send_count = COUNT,
+                         .send_type = MPI_FLOAT,
+                         .op = MPI_SUM,
+                         .root = size - 1,
+                         .comm = MPI_COMM_WORLD};
+}
+
+static int make(const struct collective *c)
+{
+    switch (c->kind) {
+    case BLOCK:
+        return MPI_Reduce_scatter_block(c->send, c->receive, c->count, c->type,
+                                        c->op, c->comm);
+    case SCATTER:
+        return MPI_Reduce_scatter(c->send, c->receive, c->counts, c->type,
+                                  c->op, c->comm);
+    case GATHER:
+        return MPI_Allgather(c->send, c->send_count, c->send_type, c->receive,
+                             c->count, c->type, c->comm);
+    default:
+        return MPI_Reduce(c->send, c->receive, c->count, c->type, c->op,
+                          c->root, c->comm);
+    }
+}
+
+static int make_native(const struct collective *c)
+{
+    switch (c->kind) {
+    case BLOCK:
+        return PMPI_Reduce_scatter_block(c->send, c->receive, c->count, c->type,
+                                         c->op, c->comm);
+    case SCATTER:
+        return PMPI_Reduce_scatter(c->send, c->receive, c->counts, c->type,
+                                   c->op, c->comm);
+    case GATHER:
+        return PMPI_Allgather(c->send, c->send_count, c->send_type, c->receive,
+                              c->count, c->type, c->comm);
+    default:
+        return PMPI_Reduce(c->send, c->receive, c->count, c->type, c->op,
+                           c->root, c->comm);
+    }
+}
+
+/* --- errors -------------------------------------------------------------- */
+
+static int class_of(int code)
+{
+    int class = -1;
+
+    MPI_Error_class(code, &class);
+    return class;
+}
+
+static void compare(const struct collective *call)
+{
+    int theirs, ours, handled_theirs;
+
+    handled = 0;
+    theirs = class_of(make_native(call));
+    handled_theirs = handled;
+    handled = 0;
+    ours = class_of(make(call));
+    if (ours != theirs || handled != handled_theirs)
+        diag("rank %d: class %d, handled %d times; MPI's: %d, %d", rank, ours,
+             handled, theirs, handled_theirs);
+    ok_all(ours == theirs && ours != MPI_SUCCESS && handled == handled_theirs,
+           "%s", call->what);
+}
+
+/* Wrong on all ranks, so that MPI sends nothing. */
+static void compare_sums(enum kind kind, const char *name)
+{
+    struct collective call;
+    char what[128];
+
+#define WRONG(text, member, value)                                             \
+    do {                                                                       \
+        snprintf(what, sizeof what, "%s: %s", name, text);                     \
+        call = good_call(kind, what);                                          \
+        call.member = value;                                                   \
+        compare(&call);                                                        \
+    } while (0)
+
+    WRONG("NULL to send", send, NULL);
+    WRONG("no type", type, MPI_DATATYPE_NULL);
+    WRONG("no operation", op, MPI_OP_NULL);
+    WRONG("an operation not for floats", op, MPI_BAND);
+    WRONG("a communicator's handle as type", type,
+          (MPI_Datatype)MPI_COMM_WORLD);
+    WRONG("no communicator", comm, MPI_COMM_NULL);
+    WRONG("a type's handle as communicator", comm, (MPI_Comm)MPI_FLOAT);
+    if (kind == REDUCE) {
+        WRONG("a root before the first rank", root, -1);
+        WRONG("a root behind the last rank", root, size);
+        return;
+    }
+    WRONG("NULL to receive", receive, NULL);
+    WRONG("the same buffer twice", receive, in);
+    WRONG("MPI_IN_PLACE to receive", receive, MPI_IN_PLACE);
+}
+
+static void compare_gather(void)
+{
+    const enum kind kind = GATHER;
+    const char *name = "allgather";
+    MPI_Datatype derived;
+    struct collective call;
+    char what[128];
+
+    MPI_Type_contiguous(COUNT, MPI_FLOAT, &derived);
+    WRONG("NULL to send", send, NULL);
+    WRONG("NULL to receive", receive, NULL);
+    WRONG("MPI_IN_PLACE to receive", receive, MPI_IN_PLACE);
+    WRONG("the place of the result to send", send, out + rank * COUNT);
+    WRONG("no type to send", send_type, MPI_DATATYPE_NULL);
+    WRONG("no type to receive", type, MPI_DATATYPE_NULL);
+    WRONG("a negative count to send", send_count, -1);
+    WRONG("a communicator's handle as type", type,
+          (MPI_Datatype)MPI_COMM_WORLD);
+    WRONG("no communicator", comm, MPI_COMM_NULL);
+    call = good_call(GATHER, "allgather: a type that is not committed");
+    call.send_count = call.count = 1;
+    call.send_type = call.type = derived;
+    compare(&call);
+    MPI_Type_free(&derived);
+}
+
+static void compare_all(void)
+{
+    compare_sums(BLOCK, "reduce_scatter_block");
+    compare_sums(SCATTER, "reduce_scatter");
+    compare_sums(REDUCE, "reduce");
+    compare_gather();
+}
+
+/* Rewritten all right: four calls. */
+static void test_good_calls(void)
+{
+    bool good = true;
+
+    for (int i = 0; i < size * COUNT; i++)
+        in[i] = 1;
+    handled = 0;
+    for (int kind = BLOCK; kind <= REDUCE; kind++) {
+        const struct collective call = good_call((enum kind)kind, "");
+
+        memset(out, 0, sizeof out);
+        good &= make(&call) == MPI_SUCCESS;
+        for (int i = 0; i < COUNT && (kind != REDUCE || rank == call.root); i++)
+            good &= out[i] == (kind == GATHER ? 1 : (float)size);
+    }
+    ok_all(good && handled == 0, "good calls after all of them");
+}
+
+static void test_errors(void)
+{
+    MPI_Errhandler errhandler;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    compare_all();
+    MPI_Comm_create_errhandler(handler, &errhandler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
+    compare_all();
+    test_good_calls();
+    MPI_Errhandler_free(&errhandler);
+}
+
+/* --- what is not for us -------------------------------------------------- */
+
+/* The bytes of MPI's own result. */
+static void same(const struct collective *call)
+{
+    struct collective theirs = *call;
+    bool good;
+
+    memset(out, 0, sizeof out);
+    memset(native, 0, sizeof native);
+    theirs.receive = (char *)native + ((char *)call->receive - (char *)out);
+    good = make_native(&theirs) == MPI_SUCCESS;
+    good &= make(call) == MPI_SUCCESS;
+    good &= memcmp(out, native, sizeof out) == 0;
+    ok_all(good, "%s", call->what);
+}
+
+static void test_types(void)
+{
+    struct collective call;
+
+    for (int kind = BLOCK; kind <= REDUCE; kind++) {
+        call = good_call((enum kind)kind, "ints");
+        call.type = call.send_type = MPI_INT;
+        same(&call);
+        call = good_call((enum kind)kind, "doubles");
+        call.type = call.send_type = MPI_DOUBLE;
+        call.count = call.send_count = COUNT / 2;
+        same(&call);
+        call = good_call((enum kind)kind, "the greatest");
+        call.op = MPI_MAX;
+        if (kind != GATHER)
+            same(&call);
+        call = good_call((enum kind)kind, "below min_count");
+        call.count = call.send_count = 1000 / size;
+        for (int i = 0; i < size; i++)
+            counts[i] = call.count;
+        same(&call);
+        for (int i = 0; i < size; i++)
+            counts[i] = COUNT;
+        call = good_call((enum kind)kind, "a communicator of one");
+        call.comm = MPI_COMM_SELF;
+        call.root = 0;
+        same(&call);
+    }
+}
+
+/* Ranks may describe the same floats by types of their own. */
+static void test_derived(void)
+{
+    MPI_Datatype pair, spread, mixed, large, block, named;
+    struct collective call = good_call(GATHER, "allgather: pairs on one rank");
+    const int lengths[] = {1, 2};
+    const MPI_Aint places[] = {0, 2 * sizeof(float)};
+    const MPI_Datatype types[] = {MPI_FLOAT, MPI_FLOAT};
+
+    MPI_Type_contiguous(2, MPI_FLOAT, &pair);
+    MPI_Type_commit(&pair);
+    if (rank == 1) {
+        call.send_type = pair;
+        call.send_count /= 2;
+    }
+    same(&call);
+    call = good_call(GATHER, "allgather: pairs to receive on the last rank");
+    if (rank == size - 1) {
+        call.type = pair;
+        call.count /= 2;
+    }
+    same(&call);
+
+    /* Every second float of a block, which is as long as COUNT of them. */
+    call = good_call(GATHER, "allgather: blocks with gaps on one rank");
+    call.count = call.send_count = COUNT / 2;
+    MPI_Type_vector(COUNT / 4, 1, 2, MPI_FLOAT, &spread);
+    MPI_Type_commit(&spread);
+    if (rank == 0) {
+        call.type = spread;
+        call.count = 2;
+    }
+    same(&call);
+
+    call = good_call(GATHER, "allgather: a structure of a structure");
+    MPI_Type_create_struct(2, lengths, places, types, &mixed);
+    MPI_Type_create_resized(mixed, 0, 4 * sizeof(float), &block);
+    MPI_Type_commit(&block);
+    call.count = call.send_count = 3 * 500;
+    if (rank == size - 1) {
+        call.type = block;
+        call.count = 500;
+        call.receive = out;
+    }
+    same(&call);
+
+#ifdef HAVE_PMPI_ALLGATHER_C
+    MPI_Type_contiguous_c(COUNT / 2, pair, &large);
+#else
+    MPI_Type_contiguous(COUNT / 2, pair, &large);
+#endif
+    MPI_Type_commit(&large);
+    call = good_call(GATHER, "allgather: a type made with a large count");
+    if (rank == 1) {
+        call.send_type = large;
+        call.send_count = 1;
+    }
+    same(&call);
+
+    call = good_call(GATHER, "allgather: ints by a type on one rank");
+    call.type = call.send_type = MPI_INT;
+    MPI_Type_contiguous(COUNT, MPI_INT, &named);
+    MPI_Type_commit(&named);
+    if (rank == 0) {
+        call.type = named;
+        call.count = 1;
+    }
+    same(&call);
+    call = good_call(GATHER, "allgather: pairs of a float and an int");
+    call.type = call.send_type = MPI_FLOAT_INT;
+    call.count = call.send_count = COUNT / 2;
+    same(&call);
+    MPI_Type_free(&pair);
+    MPI_Type_free(&spread);
+    MPI_Type_free(&mixed);
+    MPI_Type_free(&block);
+    MPI_Type_free(&large);
+    MPI_Type_free(&named);
+}
+
+/* Two groups: the root of one gets the sum of the other. */
+static void test_intercommunicator(void)
+{
+    MPI_Comm half, inter;
+    struct collective call;
+
+    PMPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    PMPI_Intercomm_create(half, 0, MPI_COMM_WORLD, (rank + 1) % 2, 5, &inter);
+    call = good_call(REDUCE, "reduce between two groups");
+    call.comm = inter;
+    call.root = rank % 2 == 0 ? 0 : rank == 1 ? MPI_ROOT : MPI_PROC_NULL;
+    same(&call);
+    call = good_call(GATHER, "allgather between two groups");
+    call.comm = inter;
+    same(&call);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+static void test_unnamed(void)
+{
+    struct collective call;
+
+    for (int kind = BLOCK; kind <= REDUCE; kind++) {
+        call = good_call((enum kind)kind, "a call that no rule names");
+        same(&call);
+    }
+    call = good_call(GATHER, "allgather in place, that no rule names");
+    for (int i = 0; i < size * COUNT; i++)
+        out[i] = native[i] = in[i];
+    ok_all(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, COUNT,
+                         MPI_FLOAT, MPI_COMM_WORLD) == MPI_SUCCESS &&
+               PMPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, native,
+                              COUNT, MPI_FLOAT,
+                              MPI_COMM_WORLD) == MPI_SUCCESS &&
+               memcmp(out, native, sizeof out) == 0,
+           "%s", call.what);
+}
+
+/* behind.c answers MPI_ERR_COUNT to wrong counts, which MPICH 4.0 does not
+ * survive, else MPI_ERR_OTHER. */
+static void test_behind(void)
+{
+    static const char *const names[] = {"reduce_scatter_block",
+                                        "reduce_scatter", "allgather",
+                                        "reduce"};
+
+    for (int kind = BLOCK; kind <= REDUCE; kind++) {
+        struct collective call = good_call((enum kind)kind, "");
+        int wrong[RANKS_MAX];
+
+        memcpy(wrong, counts, sizeof wrong);
+        wrong[size - 1] = -1;
+        call.count = call.send_count = -1;
+        call.counts = wrong;
+        ok_all(make(&call) == MPI_ERR_COUNT,
+               "%s: a negative count goes to MPI as it came", names[kind]);
+        call.counts = NULL;
+        if (kind == SCATTER)
+            ok_all(make(&call) == MPI_ERR_COUNT, "%s: so do no counts",
+                   names[kind]);
+        call.counts = wrong;
+        wrong[size - 1] = COUNT;
+        call.count = call.send_count = COUNT;
+        call.type = call.send_type = MPI_INT;
+        ok_all(make(&call) == MPI_ERR_OTHER, "%s: so does another type",
+               names[kind]);
+        memset(wrong, 0, sizeof wrong);
+        call.count = call.send_count = 0;
+        call.type = call.send_type = MPI_FLOAT;
+        ok_all(make(&call) == MPI_ERR_OTHER,
+               "%s: so does a call without elements", names[kind]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+    int status;
+
+    MPI_Init(&argc, &argv);
+    mpitap_begin();
+    rank = mpitap_rank();
+    size = mpitap_size();
+    for (int i = 0; i < size; i++)
+        counts[i] = COUNT;
+    fill(FILL_GRADIENTS, 3, rank, (size_t)size * COUNT, in);
+    if (strcmp(mode, "errors") == 0) {
+        test_errors();
+    } else if (strcmp(mode, "others") == 0) {
+        test_types();
+        test_derived();
+        test_intercommunicator();
+    } else if (strcmp(mode, "unnamed") == 0) {
+        test_unnamed();
+    } else {
+        test_behind();
+    }
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The all-reduce's relatives where they are left to MPI.
+. "$top_srcdir/tests/mpi/run.sh"
+
+cat >"$tmp/all.yaml" <<END
+version: 1
+rules: [{calls: [allreduce, reduce_scatter, allgather, reduce], format: e5m2}]
+END
+cat >"$tmp/allreduce.yaml" <<END
+version: 1
+rules: [{format: e5m2}]
+END
+
+# left NAME RANKS POLICY MODE
+left()
+{
+    run "$1" "$2" -genv APSMPI_POLICY "$tmp/$3.yaml" "$mpi/relatives_left" "$4"
+}
+
+left "wrong arguments, 2 ranks" 2 all errors
+left "wrong arguments, 3 ranks" 3 all errors
+says '^apsmpi: .* calls of MPI_Reduce, 1 rewritten (.*), passed: [0-9]* no FP32 sums; ' 1 \
+    "wrong arguments: passed, and counted as such"
+
+# By rank 0's count; of ranks that hold none of an intercommunicator, too.
+left "not for us" 3 all others
+says '^apsmpi: 10 calls of MPI_Reduce_scatter, none rewritten, passed: 6 no FP32 sums, 2 below min_count, 2 on communicators that pass through$' 1 \
+    "not for us: reduce-scatters are counted with the reasons"
+says '^apsmpi: 12 calls of MPI_Allgather, none rewritten, passed: 9 not plain FP32, 1 below min_count, 2 on communicators that pass through$' 1 \
+    "not for us: so are all-gathers"
+says '^apsmpi: 6 calls of MPI_Reduce, none rewritten, passed: 3 no FP32 sums, 1 below min_count, 2 on communicators that pass through$' 1 \
+    "not for us: so are reductions"
+
+left "not named" 3 allreduce unnamed
+says '^apsmpi: 2 calls of MPI_Reduce_scatter, none rewritten, passed: 2 by rule or for want of one (a rule may say: calls: \[reduce_scatter\])$' 1 \
+    "not named: reduce-scatters are counted, with what a rule may say"
+says '^apsmpi: 2 calls of MPI_Allgather, none rewritten, passed: 2 by rule or for want of one (a rule may say: calls: \[allgather\])$' 1 \
+    "not named: so are all-gathers"
+says '^apsmpi: 1 calls of MPI_Reduce, none rewritten, passed: 1 by rule or for want of one (a rule may say: calls: \[reduce\])$' 1 \
+    "not named: so are reductions"
+run "no policy" 3 "$mpi/relatives_left" unnamed
+says '^apsmpi: ' 0 "no policy: not a word"
+
+library=$library:$mpi/.libs/behind.so
+left "a profiler behind" 3 all behind
+finish
