@@ -6,10 +6,12 @@
  *
  *   relatives policy     prints the policy
  *   relatives            runs all calls under it
- *   relatives log        three calls, with the errors that the log has to show
+ *   relatives log        under e4m3: the errors that the log has to show
+ *   relatives nonblocking  under e8m23: with nonblocking calls between them
  */
 #include "config.h"
 
+#include <fenv.h>
 #include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -461,46 +463,114 @@ static double mean_error(size_t n, int terms, const float *got)
     return compared > 0 ? sum / (double)compared : 0;
 }
 
-/* e4m3 tight; the results of all ranks come together on rank 0. */
+/* The three calls, n elements a rank; results to scattered[n], reduced[size * n]
+ * at the root, gathered[size * n]. */
+static void make_three(size_t n, int root, float *scattered, float *reduced,
+                       float *gathered)
+{
+    const int all = size * (int)n;
+    int counts[RANKS_MAX];
+
+    for (int i = 0; i < size; i++)
+        counts[i] = (int)n;
+    MPI_Reduce_scatter(in[rank], scattered, counts, MPI_FLOAT, MPI_SUM,
+                       MPI_COMM_WORLD);
+    MPI_Reduce(in[rank], reduced, all, MPI_FLOAT, MPI_SUM, root,
+               MPI_COMM_WORLD);
+    memcpy(gathered + (size_t)rank * n, in[rank], n * sizeof *gathered);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, gathered, (int)n,
+                  MPI_FLOAT, MPI_COMM_WORLD);
+}
+
+/* The program's arithmetic neither matters nor changes. */
+static bool make_three_upward(size_t n, int root, float *scattered,
+                              float *reduced, float *gathered)
+{
+    const int traps = FE_INEXACT | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW;
+    bool kept;
+
+    fesetround(FE_UPWARD);
+    feenableexcept(traps);
+    make_three(n, root, scattered, reduced, gathered);
+    kept = fegetround() == FE_UPWARD && fegetexcept() == traps;
+    fedisableexcept(traps);
+    fesetround(FE_TONEAREST);
+    return kept;
+}
+
+/* The results of all ranks come together on rank 0, which prints their errors;
+ * the log has to have each twice. */
 static void run_log(void)
 {
-    const size_t n = 1500;
-    size_t bounds[RANKS_MAX + 1];
-    int counts[RANKS_MAX], places[RANKS_MAX];
+    const size_t n = 1500, all = (size_t)size * n;
     const int root = size - 1;
-    const size_t all = (size_t)size * n;
+    float *const reduced = out, *const gathered = out + all;
+    float *const scattered = out + 2 * all;
+    bool good;
 
-    lay_out(EVEN, n, bounds);
-    for (int i = 0; i < size; i++) {
-        counts[i] = (int)n;
-        places[i] = i * (int)n;
-    }
     for (int r = 0; r < size; r++)
         fill(FILL_GRADIENTS, 5, r, all, in[r]);
-    MPI_Reduce_scatter(in[rank], out, counts, MPI_FLOAT, MPI_SUM,
-                       MPI_COMM_WORLD);
-    PMPI_Gatherv(out, (int)n, MPI_FLOAT, whole, counts, places, MPI_FLOAT, 0,
-                 MPI_COMM_WORLD);
+    memset(out, 0, 3 * all * sizeof *out);
+    make_three(n, root, scattered, reduced, gathered);
+    memset(whole, 0, 3 * all * sizeof *whole);
+    good = make_three_upward(n, root, whole + 2 * all, whole, whole + all);
+    ok_all(good, "the program's arithmetic is left as it was");
+    ok_all(memcmp(out, whole, 3 * all * sizeof *out) == 0,
+           "and changes nothing in the results");
+
+    PMPI_Gather(scattered, (int)n, MPI_FLOAT, whole, (int)n, MPI_FLOAT, 0,
+                MPI_COMM_WORLD);
     if (rank == 0)
         printf("# error reduce_scatter %zu %.9g\n", all,
                mean_error(all, size, whole));
-    MPI_Reduce(in[rank], out, (int)all, MPI_FLOAT, MPI_SUM, root,
-               MPI_COMM_WORLD);
     if (rank == root)
-        PMPI_Send(out, (int)all, MPI_FLOAT, 0, 0, MPI_COMM_WORLD);
-    if (rank == 0) {
-        PMPI_Recv(whole, (int)all, MPI_FLOAT, root, 0, MPI_COMM_WORLD,
-                  MPI_STATUS_IGNORE);
-        printf("# error reduce %zu %.9g\n", all, mean_error(all, size, whole));
-    }
-    memcpy(out + (size_t)rank * n, in[rank], n * sizeof *out);
-    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, (int)n, MPI_FLOAT,
-                  MPI_COMM_WORLD);
+        PMPI_Send(reduced, (int)all, MPI_FLOAT, 0, 0, MPI_COMM_WORLD);
+    if (rank != 0)
+        return;
+    PMPI_Recv(whole, (int)all, MPI_FLOAT, root, 0, MPI_COMM_WORLD,
+              MPI_STATUS_IGNORE);
+    printf("# error reduce %zu %.9g\n", all, mean_error(all, size, whole));
     for (int r = 1; r < size; r++)
         memcpy(in[0] + (size_t)r * n, in[r], n * sizeof *out);
-    if (rank == 0)
-        printf("# error allgather %zu %.9g\n", all, mean_error(all, 1, out));
-    ok_all(true, "three calls were made");
+    printf("# error allgather %zu %.9g\n", all, mean_error(all, 1, gathered));
+}
+
+/* --- between nonblocking calls ------------------------------------------- */
+
+/* Blocking calls while an all-reduce of the same communicator is under way. */
+static void run_nonblocking(void)
+{
+    const size_t n = 3000, all = (size_t)size * n;
+    float *sum = malloc(all * sizeof *sum);
+    bool good = true;
+
+    for (int turn = 0; turn < 4; turn++) {
+        const int root = turn % size;
+        MPI_Request request;
+
+        for (int r = 0; r < size; r++)
+            fill(FILL_GRADIENTS, (uint64_t)turn, r, all, in[r]);
+        MPI_Iallreduce(in[rank], sum, (int)all, MPI_FLOAT, MPI_SUM,
+                       MPI_COMM_WORLD, &request);
+        make_three(n, root, whole, out, expected);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        good &= check("all-reduce", (unsigned)turn, n, sum + (size_t)rank * n,
+                      whole);
+        if (rank == root)
+            good &= check("reduce", (unsigned)turn, all, out, sum);
+        for (int r = 0; r < size; r++)
+            good &= check("allgather", (unsigned)turn, n,
+                          expected + (size_t)r * n, in[r]);
+        for (size_t i = 0; i < all; i++) {
+            float exact = in[0][i];
+
+            for (int r = 1; r < size; r++)
+                exact += in[r][i];
+            good &= exact == sum[i];
+        }
+    }
+    free(sum);
+    ok_all(good, "blocking calls while an all-reduce is under way");
 }
 
 int main(int argc, char **argv)
@@ -524,6 +594,8 @@ int main(int argc, char **argv)
     whole = malloc((ROOM + 1) * sizeof *whole);
     if (strcmp(mode, "log") == 0) {
         run_log();
+    } else if (strcmp(mode, "nonblocking") == 0) {
+        run_nonblocking();
     } else {
         for (size_t i = 0; i < LENGTH(ways); i++)
             run_way(&ways[i], (unsigned)i);
