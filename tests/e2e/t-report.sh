@@ -233,6 +233,22 @@ ok "logs of one name are told apart" says '-a/log-.*-b/log-'
 ok "the CSV has a line for each log and layer" \
     is "$(wc -l <"$tmp/table.csv" | tr -d ' ')" 9
 
+# --- calls that are no all-reduces
+
+{
+    head -n 1 "$log"
+    for row in reduce_scatter,100 allgather,0 reduce_scatter,200 reduce,0; do
+        echo "1700000000,world,${row#*,},0,-1,,4096,e4m3,aps,${row%,*},3,0.1," \
+            "0.2,0.1,20,0,0,0,0,100,400,5" | tr -d ' '
+    done
+    echo '1700000000,world,0,0,-1,,4096,e4m3,aps,direct,3,0.1,0.2,0.1,20,0,0,0,0,100,400,5'
+} >"$tmp/calls.csv"
+report "$tmp/calls.csv"
+ok "calls of one size are told apart" says ': 5 rows, 4 layers'
+ok "each has a line" says '-1 .*4096 .*e4m3 .*reduce_scatter .* 2 '
+report --last "$tmp/calls.csv"
+ok "--last: each is numbered by itself" says ': 5 rows, 4 layers'
+
 # --- the command itself
 
 report --version
