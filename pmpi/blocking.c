@@ -3,19 +3,13 @@
 
 #include "blocking.h"
 
-#include <limits.h>
 #include <mpi.h>
 
 #include "call.h"
+#include "completion.h"
 #include "context.h"
 #include "queue.h"
 #include "wait.h"
-
-/* MPICH declares the statuses as an array, and its MPI_STATUSES_IGNORE is the
- * address 1: GCC 12 takes that for an overflow. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wstringop-overflow"
-#endif
 
 void aps_blocking_collective(aps_handle handle)
 {
@@ -29,17 +23,10 @@ void aps_blocking_collective(aps_handle handle)
         aps_context_drain(context);
 }
 
-/* Between two tests, of which the first has failed. */
-static void go_on(long *begin)
-{
-    aps_queue_drive_blocked();
-    aps_wait_rest(begin);
-}
-
 /* The nonblocking variant has been started. */
 static int finish(int rc, MPI_Request *request, MPI_Status *status)
 {
-    return rc == MPI_SUCCESS ? aps_blocking_wait(request, status) : rc;
+    return rc == MPI_SUCCESS ? aps_completion_wait(request, status) : rc;
 }
 
 /* Counts that an int does not hold: where MPI takes them, so do we. */
@@ -51,9 +38,8 @@ static int finish(int rc, MPI_Request *request, MPI_Status *status)
 #define AS_COUNT(count) ((int)(count))
 #endif
 
-int aps_blocking_send(enum aps_send_kind kind, const void *bytes,
-                      int64_t count, aps_handle type, int to, int tag,
-                      aps_handle comm)
+int aps_blocking_send(enum aps_send_kind kind, const void *bytes, int64_t count,
+                      aps_handle type, int to, int tag, aps_handle comm)
 {
     MPI_Request request;
     int rc;
@@ -93,11 +79,10 @@ int aps_blocking_exchange(const void *send, int64_t send_count,
                           aps_handle comm, void *status)
 {
     MPI_Request request;
-    int rc = SIZED(Isendrecv)(send, AS_COUNT(send_count),
-                              (MPI_Datatype)send_type, to, send_tag, receive,
-                              AS_COUNT(receive_count),
-                              (MPI_Datatype)receive_type, from, receive_tag,
-                              (MPI_Comm)comm, &request);
+    int rc = SIZED(Isendrecv)(
+        send, AS_COUNT(send_count), (MPI_Datatype)send_type, to, send_tag,
+        receive, AS_COUNT(receive_count), (MPI_Datatype)receive_type, from,
+        receive_tag, (MPI_Comm)comm, &request);
 
     return finish(rc, &request, status);
 }
@@ -125,7 +110,8 @@ int aps_blocking_probe(int from, int tag, aps_handle comm, void *status)
 
         if (rc != MPI_SUCCESS || found)
             return rc;
-        go_on(&begin);
+        aps_queue_drive_blocked();
+        aps_wait_rest(&begin);
     }
 }
 
@@ -135,12 +121,13 @@ int aps_blocking_mprobe(int from, int tag, aps_handle comm, void *message,
     long begin = 0;
 
     for (int found = 0;;) {
-        int rc = PMPI_Improbe(from, tag, (MPI_Comm)comm, &found, message,
-                              status);
+        int rc =
+            PMPI_Improbe(from, tag, (MPI_Comm)comm, &found, message, status);
 
         if (rc != MPI_SUCCESS || found)
             return rc;
-        go_on(&begin);
+        aps_queue_drive_blocked();
+        aps_wait_rest(&begin);
     }
 }
 
@@ -152,57 +139,4 @@ int aps_blocking_mrecv(void *bytes, int64_t count, aps_handle type,
                            &request);
 
     return finish(rc, &request, status);
-}
-
-int aps_blocking_wait(void *request, void *status)
-{
-    long begin = 0;
-
-    for (int done = 0;;) {
-        int rc = PMPI_Test(request, &done, status);
-
-        if (rc != MPI_SUCCESS || done)
-            return rc;
-        go_on(&begin);
-    }
-}
-
-int aps_blocking_waitall(int count, void *requests, void *statuses)
-{
-    long begin = 0;
-
-    for (int done = 0;;) {
-        int rc = PMPI_Testall(count, requests, &done, statuses);
-
-        if (rc != MPI_SUCCESS || done)
-            return rc;
-        go_on(&begin);
-    }
-}
-
-int aps_blocking_waitany(int count, void *requests, int *index, void *status)
-{
-    long begin = 0;
-
-    for (int done = 0;;) {
-        int rc = PMPI_Testany(count, requests, index, &done, status);
-
-        if (rc != MPI_SUCCESS || done)
-            return rc;
-        go_on(&begin);
-    }
-}
-
-int aps_blocking_waitsome(int count, void *requests, int *done, int *indices,
-                          void *statuses)
-{
-    long begin = 0;
-
-    for (;;) {
-        int rc = PMPI_Testsome(count, requests, done, indices, statuses);
-
-        if (rc != MPI_SUCCESS || *done != 0) /* MPI_UNDEFINED too */
-            return rc;
-        go_on(&begin);
-    }
 }

@@ -21,9 +21,8 @@ void aps_blocking_collective(aps_handle comm);
 
 enum aps_send_kind { APS_SEND, APS_SSEND, APS_RSEND };
 
-int aps_blocking_send(enum aps_send_kind kind, const void *bytes,
-                      int64_t count, aps_handle type, int to, int tag,
-                      aps_handle comm);
+int aps_blocking_send(enum aps_send_kind kind, const void *bytes, int64_t count,
+                      aps_handle type, int to, int tag, aps_handle comm);
 int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
                          int tag, aps_handle comm, void *status);
 int aps_blocking_exchange(const void *send, int64_t send_count,
@@ -40,11 +39,5 @@ int aps_blocking_mprobe(int from, int tag, aps_handle comm, void *message,
                         void *status);
 int aps_blocking_mrecv(void *bytes, int64_t count, aps_handle type,
                        void *message, void *status);
-
-int aps_blocking_wait(void *request, void *status);
-int aps_blocking_waitall(int count, void *requests, void *statuses);
-int aps_blocking_waitany(int count, void *requests, int *index, void *status);
-int aps_blocking_waitsome(int count, void *requests, int *done, int *indices,
-                          void *statuses);
 
 #endif

@@ -10,6 +10,7 @@
 #include "iallreduce.h"
 #include "job.h"
 #include "library.h"
+#include "persistent.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -92,5 +93,62 @@ int MPI_Iallreduce_c(const void *send, void *receive, int64_t count,
         return aps_library()->iallreduce_c(send, receive, count, type, op,
                                            comm, request);
     return aps_iallreduce(send, receive, count, true, type, op, comm, request);
+}
+#endif
+
+EXPORT int MPI_Start(void *request);
+EXPORT int MPI_Startall(int count, void *requests);
+EXPORT int MPI_Request_free(void *request);
+
+int MPI_Start(void *request)
+{
+    if (!aps_persistent_any())
+        return aps_library()->start(request);
+    return aps_persistent_start(request);
+}
+
+int MPI_Startall(int count, void *requests)
+{
+    if (!aps_persistent_any())
+        return aps_library()->startall(count, requests);
+    return aps_persistent_startall(count, requests);
+}
+
+int MPI_Request_free(void *request)
+{
+    if (!aps_persistent_any())
+        return aps_library()->request_free(request);
+    return aps_persistent_free(request);
+}
+
+#ifdef HAVE_PMPI_ALLREDUCE_INIT
+EXPORT int MPI_Allreduce_init(const void *send, void *receive, int count,
+                              aps_handle type, aps_handle op, aps_handle comm,
+                              aps_handle info, void *request);
+EXPORT int MPI_Allreduce_init_c(const void *send, void *receive, int64_t count,
+                                aps_handle type, aps_handle op,
+                                aps_handle comm, aps_handle info,
+                                void *request);
+
+int MPI_Allreduce_init(const void *send, void *receive, int count,
+                       aps_handle type, aps_handle op, aps_handle comm,
+                       aps_handle info, void *request)
+{
+    if (aps_job()->foreign)
+        return aps_library()->allreduce_init(send, receive, count, type, op,
+                                             comm, info, request);
+    return aps_persistent_init(send, receive, count, false, type, op, comm,
+                               info, request);
+}
+
+int MPI_Allreduce_init_c(const void *send, void *receive, int64_t count,
+                         aps_handle type, aps_handle op, aps_handle comm,
+                         aps_handle info, void *request)
+{
+    if (aps_job()->foreign)
+        return aps_library()->allreduce_init_c(send, receive, count, type, op,
+                                               comm, info, request);
+    return aps_persistent_init(send, receive, count, true, type, op, comm,
+                               info, request);
 }
 #endif

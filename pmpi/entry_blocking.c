@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "blocking.h"
+#include "completion.h"
 #include "queue.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -31,19 +32,19 @@
         NEXT(name, types, arguments);                                          \
     }
 
-/* Likewise a completion call, while any nonblocking reduction is under way: a
- * thread that carries it out needs the core. */
+/* Likewise a completion call. */
 #define COMPLETION(name, types, parameters, arguments, instead)                \
     EXPORT int MPI_##name types;                                               \
     int MPI_##name parameters                                                  \
     {                                                                          \
-        if (aps_queue_unfinished())                                            \
+        aps_queue_drive();                                                     \
+        if (aps_completion_is_ours())                                          \
             return instead;                                                    \
         NEXT(name, types, arguments);                                          \
     }
 
-/* Likewise one that returns at once. */
-#define TEST(name, types, parameters, arguments)                               \
+/* Likewise one that only looks. */
+#define LOOK(name, types, parameters, arguments)                               \
     EXPORT int MPI_##name types;                                               \
     int MPI_##name parameters                                                  \
     {                                                                          \
@@ -142,37 +143,44 @@ BLOCKING(Mprobe, (int, int, aps_handle, void *, void *),
 /* --- completion ------------------------------------------------------------ */
 
 COMPLETION(Wait, (void *, void *), (void *request, void *status),
-           (request, status), aps_blocking_wait(request, status))
+           (request, status), aps_completion_wait(request, status))
 COMPLETION(Waitall, (int, void *, void *),
            (int count, void *requests, void *statuses),
            (count, requests, statuses),
-           aps_blocking_waitall(count, requests, statuses))
+           aps_completion_waitall(count, requests, statuses))
 COMPLETION(Waitany, (int, void *, int *, void *),
            (int count, void *requests, int *index, void *status),
            (count, requests, index, status),
-           aps_blocking_waitany(count, requests, index, status))
+           aps_completion_waitany(count, requests, index, status))
 COMPLETION(Waitsome, (int, void *, int *, int *, void *),
            (int count, void *requests, int *done, int *indices,
             void *statuses),
            (count, requests, done, indices, statuses),
-           aps_blocking_waitsome(count, requests, done, indices, statuses))
-TEST(Test, (void *, int *, void *), (void *request, int *done, void *status),
-     (request, done, status))
-TEST(Testall, (int, void *, int *, void *),
-     (int count, void *requests, int *done, void *statuses),
-     (count, requests, done, statuses))
-TEST(Testany, (int, void *, int *, int *, void *),
-     (int count, void *requests, int *index, int *done, void *status),
-     (count, requests, index, done, status))
-TEST(Testsome, (int, void *, int *, int *, void *),
-     (int count, void *requests, int *done, int *indices, void *statuses),
-     (count, requests, done, indices, statuses))
-TEST(Request_get_status, (aps_handle, int *, void *),
-     (aps_handle request, int *done, void *status), (request, done, status))
-TEST(Iprobe, (int, int, aps_handle, int *, void *),
+           aps_completion_waitsome(count, requests, done, indices, statuses))
+COMPLETION(Test, (void *, int *, void *),
+           (void *request, int *done, void *status), (request, done, status),
+           aps_completion_test(request, done, status))
+COMPLETION(Testall, (int, void *, int *, void *),
+           (int count, void *requests, int *done, void *statuses),
+           (count, requests, done, statuses),
+           aps_completion_testall(count, requests, done, statuses))
+COMPLETION(Testany, (int, void *, int *, int *, void *),
+           (int count, void *requests, int *index, int *done, void *status),
+           (count, requests, index, done, status),
+           aps_completion_testany(count, requests, index, done, status))
+COMPLETION(Testsome, (int, void *, int *, int *, void *),
+           (int count, void *requests, int *done, int *indices,
+            void *statuses),
+           (count, requests, done, indices, statuses),
+           aps_completion_testsome(count, requests, done, indices, statuses))
+COMPLETION(Request_get_status, (aps_handle, int *, void *),
+           (aps_handle request, int *done, void *status),
+           (request, done, status),
+           aps_completion_get_status(request, done, status))
+LOOK(Iprobe, (int, int, aps_handle, int *, void *),
      (int from, int tag, aps_handle comm, int *found, void *status),
      (from, tag, comm, found, status))
-TEST(Improbe, (int, int, aps_handle, int *, void *, void *),
+LOOK(Improbe, (int, int, aps_handle, int *, void *, void *),
      (int from, int tag, aps_handle comm, int *found, void *message,
       void *status),
      (from, tag, comm, found, message, status))

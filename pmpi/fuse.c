@@ -15,8 +15,7 @@
 /* Calls of a group at most, those that pass through included. */
 #define GROUP_MOST 128
 
-/* A program that tests, or whose thread of ours sees no more calls come, gets a
- * shorter group after so long. */
+/* So long after its last call a program gets a shorter group. */
 #define PATIENCE_NS 1000000L
 
 struct group {
@@ -104,17 +103,16 @@ static void gather(struct group *group)
 }
 
 /* Does the program wait, so that it may make no more calls before these are
- * complete? */
+ * complete? One that only tests is given some time, as is one that we do not see
+ * because a thread does the work. */
 static bool is_waited_for(const struct group *group)
 {
     const struct aps_queue *queue = group->context->queue;
-    const bool late = aps_queue_age(queue) > PATIENCE_NS;
 
-    if (aps_queue_is_blocked() || (late && aps_queue_has_thread(queue)))
+    if (aps_queue_is_blocked() || aps_queue_age(queue) > PATIENCE_NS)
         return true;
-    for (int i = 0; i < group->count; i++)
-        if (aps_request_is_waited(group->calls[i]->request) &&
-            (late || aps_queue_has_thread(queue)))
+    for (int i = 0; i < group->count && aps_queue_has_thread(queue); i++)
+        if (aps_request_is_waited(group->calls[i]->request))
             return true;
     return false;
 }

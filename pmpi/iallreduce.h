@@ -8,9 +8,9 @@
 #include "library.h"
 
 /*
- * The program's MPI_Iallreduce, or MPI_Iallreduce_c (`large`): passed through, or
- * queued behind the earlier ones of its communicator. Never waits. *request, an
- * MPI_Request, completes by all of MPI's completion calls.
+ * The program's MPI_Iallreduce, or MPI_Iallreduce_c (`large`): passed through,
+ * or queued behind the earlier ones of its communicator. Never waits. *request,
+ * an MPI_Request, completes by all of MPI's completion calls.
  */
 int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
                    aps_handle type, aps_handle op, aps_handle comm,

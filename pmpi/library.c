@@ -41,6 +41,12 @@ static void resolve(void)
     next("MPI_Allgather_c", "PMPI_Allgather_c", &library.allgather_c);
     next("MPI_Reduce", "PMPI_Reduce", &library.reduce);
     next("MPI_Reduce_c", "PMPI_Reduce_c", &library.reduce_c);
+    next("MPI_Allreduce_init", "PMPI_Allreduce_init", &library.allreduce_init);
+    next("MPI_Allreduce_init_c", "PMPI_Allreduce_init_c",
+         &library.allreduce_init_c);
+    next("MPI_Start", "PMPI_Start", &library.start);
+    next("MPI_Startall", "PMPI_Startall", &library.startall);
+    next("MPI_Request_free", "PMPI_Request_free", &library.request_free);
 }
 
 const struct aps_library *aps_library_resolve(void)

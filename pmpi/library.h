@@ -36,7 +36,16 @@ struct aps_library {
                      aps_handle comm);
     int (*reduce)(const void *send, void *receive, int count, aps_handle type,
                   aps_handle op, int root, aps_handle comm);
+    int (*start)(void *request);
+    int (*startall)(int count, void *requests);
+    int (*request_free)(void *request);
     /* NULL where this MPI has none */
+    int (*allreduce_init)(const void *send, void *receive, int count,
+                          aps_handle type, aps_handle op, aps_handle comm,
+                          aps_handle info, void *request);
+    int (*allreduce_init_c)(const void *send, void *receive, int64_t count,
+                            aps_handle type, aps_handle op, aps_handle comm,
+                            aps_handle info, void *request);
     int (*allreduce_c)(const void *send, void *receive, int64_t count,
                        aps_handle type, aps_handle op, aps_handle comm);
     int (*iallreduce_c)(const void *send, void *receive, int64_t count,

@@ -11,6 +11,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/blocking.c pmpi/blocking.h \
 	pmpi/call.c pmpi/call.h \
 	pmpi/choice.c pmpi/choice.h \
+	pmpi/completion.c pmpi/completion.h \
 	pmpi/context.c pmpi/context.h \
 	pmpi/control.c pmpi/control.h \
 	pmpi/deferred.h \
@@ -32,6 +33,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/messages.c pmpi/messages.h \
 	pmpi/node.c pmpi/node.h \
 	pmpi/period.c pmpi/period.h \
+	pmpi/persistent.c pmpi/persistent.h \
 	pmpi/pipeline.c pmpi/pipeline.h \
 	pmpi/queue.c pmpi/queue.h \
 	pmpi/reduction.c pmpi/reduction.h \
