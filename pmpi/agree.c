@@ -72,12 +72,38 @@ void aps_agree_cause(MPI_Comm comm, char *text, size_t size)
         (void)aps_wait_requests(1, &request);
 }
 
+/* Is it MPI_COMM_WORLD's error handler that ends the job? Where there is no
+ * MPI_COMM_WORLD (sessions), yes. */
+static bool world_is_fatal(void)
+{
+    MPI_Errhandler handler;
+    bool fatal;
+    int initialized;
+
+    if (PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized ||
+        PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler) != MPI_SUCCESS)
+        return true;
+    fatal = handler == MPI_ERRORS_ARE_FATAL;
+    PMPI_Errhandler_free(&handler);
+    return fatal;
+}
+
+/*
+ * MPICH gives communicators of MPI_Comm_create and others no error handler:
+ * MPI_COMM_WORLD's acts for them, yet they show MPI_ERRORS_ARE_FATAL, which must
+ * not be "put back" then.
+ */
 MPI_Errhandler aps_agree_quietly(MPI_Comm comm)
 {
-    MPI_Errhandler theirs = MPI_ERRHANDLER_NULL;
+    MPI_Errhandler theirs;
 
-    if (PMPI_Comm_get_errhandler(comm, &theirs) == MPI_SUCCESS)
-        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (PMPI_Comm_get_errhandler(comm, &theirs) != MPI_SUCCESS)
+        return MPI_ERRHANDLER_NULL;
+    if (theirs == MPI_ERRORS_ARE_FATAL && !world_is_fatal()) {
+        PMPI_Errhandler_free(&theirs);
+        return MPI_ERRHANDLER_NULL;
+    }
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     return theirs;
 }
 

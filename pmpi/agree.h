@@ -32,7 +32,8 @@ int aps_agree_bytes(MPI_Comm comm, void *bytes, size_t size);
 /*
  * Setting up may fail, and must then not call the program's error handler:
  * errors on comm are only returned until aps_agree_restore puts back what
- * aps_agree_quietly gave. Local.
+ * aps_agree_quietly gave. A communicator whose errors seem to end the job where
+ * MPI_COMM_WORLD's do not is left as it is. Local.
  */
 MPI_Errhandler aps_agree_quietly(MPI_Comm comm);
 void aps_agree_restore(MPI_Comm comm, MPI_Errhandler theirs);
