@@ -24,6 +24,7 @@ dist_check_SCRIPTS =
 
 include tests/unit/local.mk
 include tests/mpi/local.mk
+include tests/conformance/local.mk
 include tests/e2e/local.mk
 include tests/apps/local.mk
 include tests/bench/local.mk

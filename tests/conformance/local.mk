@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Random MPI programs, the same with and without the library.
+check_PROGRAMS += tests/conformance/conformance
+tests_conformance_conformance_SOURCES = \
+	tests/conformance/collective.c tests/conformance/collective.h \
+	tests/conformance/communicator.c tests/conformance/communicator.h \
+	tests/conformance/conformance.c \
+	tests/conformance/data.c tests/conformance/data.h \
+	tests/conformance/draw.h \
+	tests/conformance/message.c tests/conformance/message.h \
+	tests/conformance/mistake.c tests/conformance/mistake.h \
+	tests/conformance/program.c tests/conformance/program.h \
+	tests/conformance/request.c tests/conformance/request.h
+tests_conformance_conformance_CPPFLAGS = $(MPI_CFLAGS)
+tests_conformance_conformance_LDADD = $(MPI_LIBS) -lm
+
+conformance_tests = tests/conformance/t-conformance.sh
+dist_check_SCRIPTS += $(conformance_tests)
+TESTS += $(conformance_tests)
+EXTRA_DIST += tests/conformance/sweep.sh tests/conformance/compare.sh
+
+# Thousands of seeds, up to 8 ranks.
+.PHONY: check-conformance
+check-conformance: tests/conformance/conformance libapsmpi.la apsmpi
+	$(AM_TESTS_ENVIRONMENT) $(SHELL) \
+		$(top_srcdir)/tests/conformance/sweep.sh
