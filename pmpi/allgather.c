@@ -89,10 +89,9 @@ static void send_values(void *state, size_t k)
                              slot->blocks + (size_t)peer * stride, bytes, peer,
                              TAG_VALUES);
     }
-    aps_cost_note(run->cost,
-                  aps_block_encode(run->wire, run->wire->memory,
-                                   run->in + k * run->chunk, n, run->exponent,
-                                   own));
+    aps_cost_note(run->cost, aps_block_encode(run->wire, run->wire->memory,
+                                              run->in + k * run->chunk, n,
+                                              run->exponent, own));
     for (int i = 1; i < ranks; i++)
         aps_messages_send(&slot->messages, own, bytes,
                           (gather->rank + i) % ranks, TAG_VALUES);
@@ -132,8 +131,7 @@ int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,
         .in = in,
         .out = out,
         .n = n,
-        .chunk =
-            aps_pipeline_elements(wire->codec.format.width, gather->ranks),
+        .chunk = aps_pipeline_elements(wire->codec.format.width, gather->ranks),
         .exponent = exponent,
         .cost = cost,
         .rc = MPI_SUCCESS,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All-gather: every rank encodes its values once and sends them to all; all, the
- * sender too, decode the same bytes. One rounding.
+ * All-gather: every rank encodes its values once and sends them to all; all,
+ * the sender too, decode the same bytes. One rounding.
  */
 #ifndef APS_PMPI_ALLGATHER_H
 #define APS_PMPI_ALLGATHER_H

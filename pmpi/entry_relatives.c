@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions that replace MPI's (as entry.c): the relatives of the all-reduce.
+ * The functions that replace MPI's (as entry.c): the relatives of the
+ * all-reduce.
  */
 #include "config.h"
 
@@ -16,9 +17,9 @@ EXPORT int MPI_Reduce_scatter_block(const void *send, void *receive, int count,
 EXPORT int MPI_Reduce_scatter(const void *send, void *receive,
                               const int counts[], aps_handle type,
                               aps_handle op, aps_handle comm);
-EXPORT int MPI_Allgather(const void *send, int send_count,
-                         aps_handle send_type, void *receive, int count,
-                         aps_handle type, aps_handle comm);
+EXPORT int MPI_Allgather(const void *send, int send_count, aps_handle send_type,
+                         void *receive, int count, aps_handle type,
+                         aps_handle comm);
 EXPORT int MPI_Reduce(const void *send, void *receive, int count,
                       aps_handle type, aps_handle op, int root,
                       aps_handle comm);
@@ -70,10 +71,9 @@ int MPI_Reduce_scatter_block_c(const void *send, void *receive, int64_t count,
                                aps_handle type, aps_handle op, aps_handle comm)
 {
     if (aps_job()->foreign)
-        return aps_library()->reduce_scatter_block_c(send, receive, count,
-                                                     type, op, comm);
-    return aps_reduce_scatter_block(send, receive, count, true, type, op,
-                                    comm);
+        return aps_library()->reduce_scatter_block_c(send, receive, count, type,
+                                                     op, comm);
+    return aps_reduce_scatter_block(send, receive, count, true, type, op, comm);
 }
 #endif
 

@@ -12,6 +12,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/call.c pmpi/call.h \
 	pmpi/choice.c pmpi/choice.h \
 	pmpi/completion.c pmpi/completion.h \
+	pmpi/collective.c pmpi/collective.h \
 	pmpi/context.c pmpi/context.h \
 	pmpi/control.c pmpi/control.h \
 	pmpi/deferred.h \

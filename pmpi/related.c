@@ -35,18 +35,17 @@ int aps_related_prepare(struct aps_related *related, MPI_Comm comm,
                         enum aps_call_kind kind)
 {
     if (related->state[kind] == APS_RELATED_NEW)
-        related->state[kind] =
-            aps_agree_all(comm, make(related, comm, kind))
-                ? APS_RELATED_READY
-                : APS_RELATED_FAILED;
+        related->state[kind] = aps_agree_all(comm, make(related, comm, kind))
+                                   ? APS_RELATED_READY
+                                   : APS_RELATED_FAILED;
     return related->state[kind] == APS_RELATED_READY ? 0 : -1;
 }
 
 long aps_related_number(struct aps_related *related, enum aps_call_kind kind,
                         size_t count)
 {
-    return related->numbers[kind]
-                           [(count * UINT64_C(0x9E3779B97F4A7C15)) >> 58]++;
+    return related
+        ->numbers[kind][(count * UINT64_C(0x9E3779B97F4A7C15)) >> 58]++;
 }
 
 void aps_related_clear(struct aps_related *related)

@@ -15,8 +15,8 @@
 #include "rooted.h"
 #include "scatter.h"
 
-/* Calls of one kind and count are numbered among themselves. Counts that share a
- * place share a number; it serves the log alone. */
+/* Calls of one kind and count are numbered among themselves. Counts that share
+ * a place share a number; it serves the log alone. */
 #define APS_RELATED_PLACES 64
 
 /* {0} is one that nothing has been made for. */
@@ -24,9 +24,12 @@ struct aps_related {
     struct aps_scatter *scatter;
     struct aps_rooted *rooted;
     struct aps_allgather *gather;
-    size_t *bounds; /* [ranks + 1]: where the shares of a reduce-scatter begin */
-    enum { APS_RELATED_NEW, APS_RELATED_READY, APS_RELATED_FAILED }
-        state[APS_CALL_KINDS];
+    size_t *bounds; /* [ranks + 1]: of the shares of a reduce-scatter */
+    enum {
+        APS_RELATED_NEW,
+        APS_RELATED_READY,
+        APS_RELATED_FAILED
+    } state[APS_CALL_KINDS];
     long numbers[APS_CALL_KINDS][APS_RELATED_PLACES];
 };
 

@@ -12,109 +12,16 @@
 
 #include "agree.h"
 #include "base/fpenv.h"
-#include "base/message.h"
 #include "blocking.h"
-#include "call.h"
+#include "collective.h"
 #include "context.h"
 #include "control.h"
 #include "job.h"
 #include "queue.h"
 #include "scale/scale.h"
-#include "signature.h"
-
-/* One call of the program. */
-struct call {
-    enum aps_call_kind kind;
-    bool large; /* it came by a _c variant, and goes on by it */
-    const void *send; /* or MPI_IN_PLACE */
-    void *receive;
-    MPI_Count count;    /* of an element of `type`: MPI's count or recvcount */
-    const void *counts; /* of MPI_Reduce_scatter, int or MPI_Count: recvcounts;
-                           the other reduce-scatter has NULL */
-    bool listed;        /* by counts */
-    MPI_Count send_count; /* of MPI_Allgather */
-    MPI_Datatype send_type;
-    MPI_Datatype type;
-    MPI_Op op;
-    int root; /* of MPI_Reduce */
-    MPI_Comm comm;
-};
-
-/* What a call moves. */
-struct volume {
-    size_t count;    /* elements of the whole vector, the same on all ranks */
-    size_t own;      /* of them, those that end on this rank alone (a share), or
-                        start there (a block) */
-    bool good;       /* this rank can do its part; only an all-gather may have
-                        it differ between ranks */
-    const float *in;
-    float *out;      /* all that this rank receives */
-};
-
-static int pass_reduce_scatter(const struct call *call)
-{
-    const struct aps_library *next = aps_library();
-
-    if (call->listed && call->large)
-        return next->reduce_scatter_c(call->send, call->receive, call->counts,
-                                      call->type, call->op, call->comm);
-    if (call->listed)
-        return next->reduce_scatter(call->send, call->receive, call->counts,
-                                    call->type, call->op, call->comm);
-    if (call->large)
-        return next->reduce_scatter_block_c(call->send, call->receive,
-                                            call->count, call->type, call->op,
-                                            call->comm);
-    return next->reduce_scatter_block(call->send, call->receive,
-                                      (int)call->count, call->type, call->op,
-                                      call->comm);
-}
-
-static int pass_allgather(const struct call *call)
-{
-    const struct aps_library *next = aps_library();
-
-    if (call->large)
-        return next->allgather_c(call->send, call->send_count, call->send_type,
-                                 call->receive, call->count, call->type,
-                                 call->comm);
-    return next->allgather(call->send, (int)call->send_count, call->send_type,
-                           call->receive, (int)call->count, call->type,
-                           call->comm);
-}
-
-static int pass_reduce(const struct call *call)
-{
-    const struct aps_library *next = aps_library();
-
-    if (call->large)
-        return next->reduce_c(call->send, call->receive, call->count,
-                              call->type, call->op, call->root, call->comm);
-    return next->reduce(call->send, call->receive, (int)call->count, call->type,
-                        call->op, call->root, call->comm);
-}
-
-/* The program's own call, to the next library in line. */
-static int pass(const struct call *call)
-{
-    switch (call->kind) {
-    case APS_CALL_REDUCE_SCATTER:
-        return pass_reduce_scatter(call);
-    case APS_CALL_ALLGATHER:
-        return pass_allgather(call);
-    default:
-        return pass_reduce(call);
-    }
-}
-
-static int pass_because(const struct call *call, enum aps_reason reason)
-{
-    aps_count(&aps_relatives_counters[call->kind].passed[reason], 1);
-    return pass(call);
-}
 
 /* What went wrong in messages of ours goes to the program's error handler. */
-static int raise(const struct call *call, int rc)
+static int raise(const struct aps_collective *call, int rc)
 {
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
@@ -122,134 +29,11 @@ static int raise(const struct call *call, int rc)
 }
 
 /*
- * May it be a call for us? All that is looked at is equal on all ranks of a
- * correct program: of an all-gather only what its elements are made of, since
- * ranks may describe them by different types.
- */
-static bool is_candidate(const struct aps_job *job, const struct call *call)
-{
-    if (!aps_call_is_communicator(call->comm))
-        return false;
-    if (call->kind == APS_CALL_ALLGATHER)
-        return call->count > 0 && aps_signature_floats(job, call->type) > 0;
-    return aps_call_is_float(job, call->type) && call->op == MPI_SUM &&
-           (call->listed ? call->counts != NULL : call->count > 0);
-}
-
-/* --- what it moves ------------------------------------------------------- */
-
-/* a * b elements of FP32, if that many bytes can be. */
-static bool elements(MPI_Count a, MPI_Count b, size_t *product)
-{
-    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, product) &&
-           *product <= PTRDIFF_MAX / sizeof(float);
-}
-
-/* How many elements of a reduce-scatter go to rank i. */
-static MPI_Count share_of(const struct call *call, int i)
-{
-    if (!call->listed)
-        return call->count;
-    return call->large ? ((const MPI_Count *)call->counts)[i]
-                       : ((const int *)call->counts)[i];
-}
-
-/* Wrong arguments go to MPI, for its message and error handler. A share may be
- * empty, and then there need be no room for it. */
-static bool measure_reduce_scatter(const struct aps_context *context,
-                                   const struct call *call,
-                                   struct volume *volume)
-{
-    const MPI_Count own = share_of(call, context->rank);
-    size_t count = 0;
-
-    for (int i = 0; i < context->size; i++) {
-        const MPI_Count share = share_of(call, i);
-
-        if (share < 0 || __builtin_add_overflow(count, share, &count) ||
-            count > PTRDIFF_MAX / sizeof(float))
-            return false;
-    }
-    if (count == 0)
-        return false;
-    *volume = (struct volume){
-        .count = count,
-        .own = (size_t)own,
-        .good = true,
-        .in = call->send == MPI_IN_PLACE ? call->receive : call->send,
-        .out = call->receive,
-    };
-    if (call->send == MPI_IN_PLACE)
-        return call->receive && call->receive != MPI_IN_PLACE;
-    return call->send && call->send != call->receive &&
-           call->receive != MPI_IN_PLACE && (own == 0 || call->receive);
-}
-
-static bool measure_reduce(const struct aps_context *context,
-                           const struct call *call, struct volume *volume)
-{
-    const bool root = context->rank == call->root;
-    const bool in_place = root && call->send == MPI_IN_PLACE;
-
-    if (call->root < 0 || call->root >= context->size ||
-        !elements(call->count, 1, &volume->count))
-        return false;
-    volume->own = root ? volume->count : 0;
-    volume->good = true;
-    volume->in = in_place ? call->receive : call->send;
-    volume->out = root ? call->receive : NULL;
-    if (!root)
-        return call->send && call->send != MPI_IN_PLACE;
-    return call->send && call->receive && call->receive != MPI_IN_PLACE &&
-           call->send != call->receive;
-}
-
-/* Here a rank with a type or an argument that is not for us says so to the
- * others (`good`). */
-static bool measure_allgather(const struct aps_context *context,
-                              const struct call *call, struct volume *volume)
-{
-    const struct aps_job *job = context->job;
-    const size_t floats = aps_signature_floats(job, call->type);
-    const bool in_place = call->send == MPI_IN_PLACE;
-    float *place = NULL; /* for our own block */
-
-    if (!elements(call->count, (MPI_Count)floats, &volume->own) ||
-        !elements((MPI_Count)volume->own, context->size, &volume->count))
-        return false;
-    volume->good = aps_call_is_float(job, call->type) && call->send &&
-                   call->receive && call->receive != MPI_IN_PLACE;
-    if (volume->good)
-        place = (float *)call->receive + (size_t)context->rank * volume->own;
-    if (!in_place)
-        volume->good = volume->good && call->send_count == call->count &&
-                       aps_call_is_float(job, call->send_type) &&
-                       call->send != place;
-    volume->in = in_place ? place : call->send;
-    volume->out = call->receive;
-    return true;
-}
-
-static bool measure(const struct aps_context *context, const struct call *call,
-                    struct volume *volume)
-{
-    switch (call->kind) {
-    case APS_CALL_REDUCE_SCATTER:
-        return measure_reduce_scatter(context, call, volume);
-    case APS_CALL_ALLGATHER:
-        return measure_allgather(context, call, volume);
-    default:
-        return measure_reduce(context, call, volume);
-    }
-}
-
-/* --- carrying it out ----------------------------------------------------- */
-
-/*
  * COLLECTIVE. Can calls of this kind be rewritten here? What they need is made
  * on first use; if it cannot be made, on any rank, they pass through on all.
  */
-static bool is_possible(struct aps_context *context, const struct call *call)
+static bool is_possible(struct aps_context *context,
+                        const struct aps_collective *call)
 {
     struct aps_related *related = &context->related;
     bool first;
@@ -269,21 +53,21 @@ static bool is_possible(struct aps_context *context, const struct call *call)
 
 /* Where the shares of a reduce-scatter begin, and the last one ends. */
 static const size_t *bounds_of(struct aps_context *context,
-                               const struct call *call)
+                               const struct aps_collective *call)
 {
     size_t *bounds = context->related.bounds;
 
     bounds[0] = 0;
     for (int i = 0; i < context->size; i++)
-        bounds[i + 1] = bounds[i] + (size_t)share_of(call, i);
+        bounds[i + 1] = bounds[i] + (size_t)aps_collective_share(call, i);
     return bounds;
 }
 
 /* What this rank can compare with a reference: its share, the sum at the root,
  * or its own block as all ranks decoded it. */
 static const float *own_result(const struct aps_context *context,
-                               const struct call *call,
-                               const struct volume *volume)
+                               const struct aps_collective *call,
+                               const struct aps_volume *volume)
 {
     if (call->kind == APS_CALL_ALLGATHER)
         return volume->out + (size_t)context->rank * volume->own;
@@ -292,8 +76,9 @@ static const float *own_result(const struct aps_context *context,
 
 /* COLLECTIVE. What FP32 would have given to this rank, before the inputs are
  * gone. */
-static int sample(struct aps_context *context, const struct call *call,
-                  const struct volume *volume, int *ready)
+static int sample(struct aps_context *context,
+                  const struct aps_collective *call,
+                  const struct aps_volume *volume, int *ready)
 {
     const MPI_Comm comm = aps_team_comm(context->team);
     const size_t *bounds;
@@ -320,9 +105,11 @@ static int sample(struct aps_context *context, const struct call *call,
 }
 
 /* COLLECTIVE. */
-static int carry_out(struct aps_context *context, const struct call *call,
-                     const struct volume *volume, const struct aps_plan *plan,
-                     int exponent, struct aps_cost *cost)
+static int carry_out(struct aps_context *context,
+                     const struct aps_collective *call,
+                     const struct aps_volume *volume,
+                     const struct aps_plan *plan, int exponent,
+                     struct aps_cost *cost)
 {
     struct aps_related *related = &context->related;
     struct aps_wire wire = {
@@ -381,8 +168,9 @@ static void write_row(struct aps_context *context,
 }
 
 /* COLLECTIVE. Every rank measures what it has; rank 0 writes the sum. */
-static int write_sample(struct aps_context *context, const struct call *call,
-                        const struct volume *volume,
+static int write_sample(struct aps_context *context,
+                        const struct aps_collective *call,
+                        const struct aps_volume *volume,
                         const struct aps_place *place,
                         const struct aps_plan *plan,
                         const struct aps_cost *cost, int64_t taken, int ready)
@@ -391,9 +179,8 @@ static int write_sample(struct aps_context *context, const struct call *call,
     int rc;
 
     if (ready)
-        aps_sample_compare(&context->sample,
-                           own_result(context, call, volume), volume->own,
-                           &measured);
+        aps_sample_compare(&context->sample, own_result(context, call, volume),
+                           volume->own, &measured);
     rc = aps_sample_merge(aps_team_comm(context->team), &measured, &ready);
     if (rc == MPI_SUCCESS && context->rank == 0 && ready)
         write_row(context, place, plan, cost, &measured, taken);
@@ -401,8 +188,9 @@ static int write_sample(struct aps_context *context, const struct call *call,
 }
 
 /* COLLECTIVE. By the plan, sampled where it is its turn. */
-static int rewrite(struct aps_context *context, const struct call *call,
-                   const struct volume *volume, struct aps_place *place,
+static int rewrite(struct aps_context *context,
+                   const struct aps_collective *call,
+                   const struct aps_volume *volume, struct aps_place *place,
                    const struct aps_plan *plan, int exponent)
 {
     struct aps_counters *counters = &aps_relatives_counters[call->kind];
@@ -437,10 +225,10 @@ static int rewrite(struct aps_context *context, const struct call *call,
 
 /*
  * COLLECTIVE. Do all ranks of an all-gather have types and arguments that we
- * can handle? With the answer comes the scale exponent of the blocks, which have
- * one rank each to contribute to them (N = 1).
+ * can handle? With the answer comes the scale exponent of the blocks, which
+ * have one rank each to contribute to them (N = 1).
  */
-static int agree(struct aps_context *context, const struct volume *volume,
+static int agree(struct aps_context *context, const struct aps_volume *volume,
                  const struct aps_plan *plan, bool *good, int *exponent)
 {
     const bool scaled = plan->scale == APS_SCALE_APS;
@@ -460,8 +248,8 @@ static int agree(struct aps_context *context, const struct volume *volume,
 }
 
 /* COLLECTIVE. A call of a kind that the policy names. */
-static int run(struct aps_context *context, const struct call *call,
-               const struct volume *volume)
+static int run(struct aps_context *context, const struct aps_collective *call,
+               const struct aps_volume *volume)
 {
     struct aps_place place = {
         .call = call->kind,
@@ -477,28 +265,28 @@ static int run(struct aps_context *context, const struct call *call,
     aps_steps_now(context->steps, &place.step, &place.epoch);
     aps_policy_resolve(context->job->policy, &place, &plan);
     if (!plan.rewrite || !is_possible(context, call))
-        return pass_because(call, APS_PASSED_RULE);
+        return aps_collective_pass_because(call, APS_PASSED_RULE);
     if (call->kind == APS_CALL_ALLGATHER)
         rc = agree(context, volume, &plan, &good, &exponent);
     if (rc != MPI_SUCCESS)
         return raise(call, rc);
     if (!good)
-        return pass_because(call, APS_PASSED_OTHER);
+        return aps_collective_pass_because(call, APS_PASSED_OTHER);
     return rewrite(context, call, volume, &place, &plan, exponent);
 }
 
-static int handle(const struct call *call)
+static int handle(const struct aps_collective *call)
 {
     struct aps_context *context;
-    struct volume volume;
+    struct aps_volume volume;
     bool stop;
     int rc;
 
     aps_count(&aps_relatives_counters[call->kind].calls, 1);
     if (aps_queue_pending())
         aps_blocking_collective((aps_handle)call->comm);
-    if (!is_candidate(aps_job(), call))
-        return pass_because(call, APS_PASSED_OTHER);
+    if (!aps_collective_is_candidate(aps_job(), call))
+        return aps_collective_pass_because(call, APS_PASSED_OTHER);
     rc = aps_context_of(call->comm, &context, &stop);
     if (rc != MPI_SUCCESS)
         return rc;
@@ -507,14 +295,14 @@ static int handle(const struct call *call)
     if (context && context->queue)
         aps_context_drain(context);
     if (!context || context->state != APS_CONTEXT_ACTIVE)
-        return pass_because(call, APS_PASSED_COMM);
+        return aps_collective_pass_because(call, APS_PASSED_COMM);
     aps_control_watch_end();
-    if (!measure(context, call, &volume))
-        return pass_because(call, APS_PASSED_OTHER);
+    if (!aps_collective_measure(context, call, &volume))
+        return aps_collective_pass_because(call, APS_PASSED_OTHER);
     if (volume.count < context->min_count)
-        return pass_because(call, APS_PASSED_SMALL);
+        return aps_collective_pass_because(call, APS_PASSED_SMALL);
     if (!aps_policy_names(context->job->policy, call->kind))
-        return pass_because(call, APS_PASSED_RULE);
+        return aps_collective_pass_because(call, APS_PASSED_RULE);
     return run(context, call, &volume);
 }
 
@@ -522,7 +310,7 @@ int aps_reduce_scatter_block(const void *send, void *receive, int64_t count,
                              bool large, aps_handle type, aps_handle op,
                              aps_handle comm)
 {
-    const struct call call = {
+    const struct aps_collective call = {
         .kind = APS_CALL_REDUCE_SCATTER,
         .large = large,
         .send = send,
@@ -540,7 +328,7 @@ int aps_reduce_scatter(const void *send, void *receive, const void *counts,
                        bool large, aps_handle type, aps_handle op,
                        aps_handle comm)
 {
-    const struct call call = {
+    const struct aps_collective call = {
         .kind = APS_CALL_REDUCE_SCATTER,
         .large = large,
         .send = send,
@@ -559,7 +347,7 @@ int aps_allgather(const void *send, int64_t send_count, aps_handle send_type,
                   void *receive, int64_t count, bool large, aps_handle type,
                   aps_handle comm)
 {
-    const struct call call = {
+    const struct aps_collective call = {
         .kind = APS_CALL_ALLGATHER,
         .large = large,
         .send = send,
@@ -577,7 +365,7 @@ int aps_allgather(const void *send, int64_t send_count, aps_handle send_type,
 int aps_reduce(const void *send, void *receive, int64_t count, bool large,
                aps_handle type, aps_handle op, int root, aps_handle comm)
 {
-    const struct call call = {
+    const struct aps_collective call = {
         .kind = APS_CALL_REDUCE,
         .large = large,
         .send = send,

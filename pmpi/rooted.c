@@ -85,8 +85,8 @@ static struct aps_slice slice_of(const struct aps_shares *shares, int owner,
                                  size_t k)
 {
     const size_t chunk = chunk_of(shares);
-    struct aps_slice slice = aps_slice_of(
-        aps_chunk_length(shares->n, chunk, k), shares->ranks, owner);
+    struct aps_slice slice = aps_slice_of(aps_chunk_length(shares->n, chunk, k),
+                                          shares->ranks, owner);
 
     slice.begin += k * chunk;
     return slice;
@@ -143,9 +143,8 @@ static void turn(void *state, size_t k)
                            run->exponent, block);
     if (rooted->rank == run->root)
         return;
-    aps_messages_send(&slot->messages, block,
-                      aps_block_bytes(wire, own.length), run->root,
-                      TAG_RESULT);
+    aps_messages_send(&slot->messages, block, aps_block_bytes(wire, own.length),
+                      run->root, TAG_RESULT);
     aps_cost_add(run->cost, wire, own.length, 1);
 }
 
@@ -159,11 +158,10 @@ static void finish(void *state, size_t k)
     if (run->rc == MPI_SUCCESS)
         run->rc = aps_messages_wait(&slot->messages);
     if (run->rc == MPI_SUCCESS && rooted->rank == run->root)
-        aps_blocks_decode(run->wire, run->wire->memory, rooted->ranks,
-                          slot->results,
-                          aps_block_stride(run->wire, run->shares.longest),
-                          aps_chunk_length(run->shares.n, chunk, k),
-                          run->out + k * chunk);
+        aps_blocks_decode(
+            run->wire, run->wire->memory, rooted->ranks, slot->results,
+            aps_block_stride(run->wire, run->shares.longest),
+            aps_chunk_length(run->shares.n, chunk, k), run->out + k * chunk);
 }
 
 int aps_rooted_run(struct aps_rooted *rooted, const struct aps_wire *wire,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The reduction to one rank: slices are summed by their owners as `direct` does,
- * encoded once and sent to the root alone. The root gets the bits that `direct`
- * would give to all.
+ * The reduction to one rank: slices are summed by their owners as `direct`
+ * does, encoded once and sent to the root alone. The root gets the bits that
+ * `direct` would give to all.
  */
 #ifndef APS_PMPI_ROOTED_H
 #define APS_PMPI_ROOTED_H

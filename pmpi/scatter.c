@@ -40,8 +40,8 @@ struct aps_scatter *aps_scatter_create(MPI_Comm comm)
     PMPI_Comm_size(comm, &scatter->ranks);
     bytes = aps_block_stride_bytes(aps_pipeline_bytes(scatter->ranks)) *
             (size_t)scatter->ranks;
-    scatter->sum = malloc(aps_pipeline_elements(2, scatter->ranks) *
-                          sizeof *scatter->sum);
+    scatter->sum =
+        malloc(aps_pipeline_elements(2, scatter->ranks) * sizeof *scatter->sum);
     if (!scatter->sum)
         goto destroy;
     for (int i = 0; i < SLOTS; i++) {
@@ -85,8 +85,8 @@ int aps_scatter_offer(struct aps_scatter *scatter, const struct aps_wire *wire,
     struct slot *slot = &scatter->slots[k % SLOTS];
     const int ranks = scatter->ranks;
     const size_t stride = aps_block_stride(wire, shares->longest);
-    const size_t own = aps_block_bytes(
-        wire, shares->part(shares, scatter->rank, k).length);
+    const size_t own =
+        aps_block_bytes(wire, shares->part(shares, scatter->rank, k).length);
 
     for (int i = 1; i < ranks; i++) {
         int peer = (scatter->rank + ranks - i) % ranks;
@@ -104,9 +104,9 @@ int aps_scatter_offer(struct aps_scatter *scatter, const struct aps_wire *wire,
 
         if (part.length == 0)
             continue;
-        aps_cost_note(cost, aps_block_encode(wire, wire->memory,
-                                             in + part.begin, part.length,
-                                             exponent, block));
+        aps_cost_note(cost,
+                      aps_block_encode(wire, wire->memory, in + part.begin,
+                                       part.length, exponent, block));
         if (ours)
             continue;
         aps_messages_send(&slot->messages, block,
@@ -127,8 +127,8 @@ int aps_scatter_turn(struct aps_scatter *scatter, const struct aps_wire *wire,
 
     if (rc == MPI_SUCCESS && n > 0)
         aps_accumulate(wire, scatter->ranks, slot->incoming,
-                       aps_block_stride(wire, shares->longest), n,
-                       scatter->sum, magnitude);
+                       aps_block_stride(wire, shares->longest), n, scatter->sum,
+                       magnitude);
     *sum = scatter->sum;
     return rc;
 }
@@ -198,9 +198,9 @@ static void offer(void *state, size_t k)
 }
 
 /*
- * In place the sum goes over elements of other owners' shares. Those are encoded
- * by now: part k of our share goes to elements of which each lies no further
- * than part k from the begin of its own.
+ * In place the sum goes over elements of other owners' shares. Those are
+ * encoded by now: part k of our share goes to elements of which each lies no
+ * further than part k from the begin of its own.
  */
 static void turn(void *state, size_t k)
 {
@@ -214,8 +214,7 @@ static void turn(void *state, size_t k)
                                    &sum, NULL);
     if (run->rc == MPI_SUCCESS && own.length > 0)
         run->wire->memory->copy_in(
-            run->out + (own.begin - run->shares.bounds[rank]), sum,
-            own.length);
+            run->out + (own.begin - run->shares.bounds[rank]), sum, own.length);
 }
 
 int aps_scatter_run(struct aps_scatter *scatter, const struct aps_wire *wire,

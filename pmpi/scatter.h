@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reduce-scatter: every rank owns a share of a vector; encoded contributions go
- * to the owner, which sums them in rank order. One rounding a contribution, none
- * of the sum but those of `accumulate`.
+ * to the owner, which sums them in rank order. One rounding a contribution,
+ * none of the sum but those of `accumulate`.
  *
  * It works part by part in two stages, which callers run in a pipeline
  * (pipeline.h), APS_PIPELINE_WIRE_LAG rounds apart: offer, turn.
@@ -46,10 +46,10 @@ size_t aps_scatter_elements(const struct aps_wire *wire, int ranks);
 
 /*
  * COLLECTIVE over the communicator, each, in the order of k: send our
- * contributions to part k of every share, from the vector `in`; sum our own part
- * into sum[], where *sum is scratch until the next turn and *magnitude, unless
- * NULL, that of the sum. An MPI error code; after an error aps_scatter_cancel
- * gives up what is under way.
+ * contributions to part k of every share, from the vector `in`; sum our own
+ * part into sum[], where *sum is scratch until the next turn and *magnitude,
+ * unless NULL, that of the sum. An MPI error code; after an error
+ * aps_scatter_cancel gives up what is under way.
  */
 int aps_scatter_offer(struct aps_scatter *scatter, const struct aps_wire *wire,
                       const struct aps_shares *shares, size_t k,
@@ -61,9 +61,9 @@ void aps_scatter_cancel(struct aps_scatter *scatter);
 
 /*
  * COLLECTIVE over the communicator. MPI_Reduce_scatter: in[bounds[ranks]] is
- * summed, and rank i gets [bounds[i], bounds[i + 1]) of it in `out`, which may be
- * `in`. A share is cut into parts of aps_scatter_elements from its begin on. An
- * MPI error code.
+ * summed, and rank i gets [bounds[i], bounds[i + 1]) of it in `out`, which may
+ * be `in`. A share is cut into parts of aps_scatter_elements from its begin on.
+ * An MPI error code.
  */
 int aps_scatter_run(struct aps_scatter *scatter, const struct aps_wire *wire,
                     const float *in, const size_t bounds[], float *out,

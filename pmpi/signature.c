@@ -19,8 +19,8 @@ static int get_envelope(MPI_Datatype type, MPI_Count count[4], int *combiner)
 }
 
 static int get_contents(MPI_Datatype type, const MPI_Count count[4],
-                        int integers[], MPI_Aint addresses[],
-                        MPI_Count large[], MPI_Datatype types[])
+                        int integers[], MPI_Aint addresses[], MPI_Count large[],
+                        MPI_Datatype types[])
 {
     return PMPI_Type_get_contents_c(type, count[0], count[1], count[2],
                                     count[3], integers, addresses, large,
@@ -30,8 +30,8 @@ static int get_contents(MPI_Datatype type, const MPI_Count count[4],
 static int get_envelope(MPI_Datatype type, MPI_Count count[4], int *combiner)
 {
     int integers, addresses, types;
-    int rc = PMPI_Type_get_envelope(type, &integers, &addresses, &types,
-                                    combiner);
+    int rc =
+        PMPI_Type_get_envelope(type, &integers, &addresses, &types, combiner);
 
     if (rc != MPI_SUCCESS)
         return rc;
@@ -43,8 +43,8 @@ static int get_envelope(MPI_Datatype type, MPI_Count count[4], int *combiner)
 }
 
 static int get_contents(MPI_Datatype type, const MPI_Count count[4],
-                        int integers[], MPI_Aint addresses[],
-                        MPI_Count large[], MPI_Datatype types[])
+                        int integers[], MPI_Aint addresses[], MPI_Count large[],
+                        MPI_Datatype types[])
 {
     (void)large;
     return PMPI_Type_get_contents(type, (int)count[0], (int)count[1],

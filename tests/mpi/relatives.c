@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The relatives of the all-reduce against references that are computed here from
- * the inputs of all ranks, bit for bit. Every way to reduce has a step of its
- * own: the step of an all-reduce, which begins it.
+ * The relatives of the all-reduce against references that are computed here
+ * from the inputs of all ranks, bit for bit. Every way to reduce has a step of
+ * its own: the step of an all-reduce, which begins it.
  *
  *   relatives policy     prints the policy
  *   relatives            runs all calls under it
@@ -41,9 +41,7 @@ static const struct way ways[] = {
      .accumulate = ACCUMULATE_FORMAT},
     {.format = "e3m0", .scale = SCALE_TIGHT},
     {.format = "e7m12", .scale = SCALE_APS},
-    {.format = "e8m23",
-     .scale = SCALE_APS,
-     .accumulate = ACCUMULATE_KAHAN},
+    {.format = "e8m23", .scale = SCALE_APS, .accumulate = ACCUMULATE_KAHAN},
 };
 
 enum kind { SCATTER, GATHER, ROOTED, KINDS };
@@ -72,8 +70,8 @@ static size_t part_length(const struct way *way)
     return way_chunk(way, size) / (size_t)size;
 }
 
-/* The shares of in[size][bounds[size]], each cut into parts that are blocks; one
- * after the other in sum[]. */
+/* The shares of in[size][bounds[size]], each cut into parts that are blocks;
+ * one after the other in sum[]. */
 static void reference_scatter(const struct way *way, const size_t bounds[],
                               float *sum)
 {
@@ -107,15 +105,14 @@ static void reference_gather(const struct way *way, size_t n, float *gathered)
     exponent = stage_exponent(way, 1, all, (size_t)size * n);
     for (int r = 0; r < size; r++)
         for (size_t at = 0; at < n; at += most)
-            send_block(way, exponent, n - at < most ? n - at : most,
-                       in[r] + at, gathered + (size_t)r * n + at);
+            send_block(way, exponent, n - at < most ? n - at : most, in[r] + at,
+                       gathered + (size_t)r * n + at);
 }
 
 /* e8m23 without a scale has no roundings: say so without rounding.c. */
 static bool sums_exactly(const struct way *way, size_t n, const float *sum)
 {
-    if (strcmp(way->format, "e8m23") != 0 ||
-        way->accumulate != ACCUMULATE_FP32)
+    if (strcmp(way->format, "e8m23") != 0 || way->accumulate != ACCUMULATE_FP32)
         return true;
     for (size_t i = 0; i < n; i++) {
         float exact = in[0][i];
@@ -237,8 +234,8 @@ static void hand_out(const size_t bounds[], const float *all, float *own)
                   0, MPI_COMM_WORLD);
 }
 
-static bool scatter(const struct way *way, unsigned seed,
-                    const size_t bounds[], bool block)
+static bool scatter(const struct way *way, unsigned seed, const size_t bounds[],
+                    bool block)
 {
     const struct manner manner = manner_of(seed);
     const size_t n = bounds[size], own = bounds[rank + 1] - bounds[rank];
@@ -282,15 +279,15 @@ static bool gather(const struct way *way, unsigned seed, size_t n)
     }
 #ifdef HAVE_PMPI_REDUCE_C
     if (manner.large)
-        rc = MPI_Allgather_c(send, (MPI_Count)n, manner.type, out,
-                             (MPI_Count)n, manner.type, MPI_COMM_WORLD);
+        rc = MPI_Allgather_c(send, (MPI_Count)n, manner.type, out, (MPI_Count)n,
+                             manner.type, MPI_COMM_WORLD);
     else
 #endif
-        rc = MPI_Allgather(send, (int)n, manner.type, out, (int)n,
-                           manner.type, MPI_COMM_WORLD);
+        rc = MPI_Allgather(send, (int)n, manner.type, out, (int)n, manner.type,
+                           MPI_COMM_WORLD);
     made[GATHER]++;
-    good = rc == MPI_SUCCESS &&
-           memcmp(before, in[rank], n * sizeof *before) == 0;
+    good =
+        rc == MPI_SUCCESS && memcmp(before, in[rank], n * sizeof *before) == 0;
     if (!same_on_all(out, all * sizeof *out)) {
         diag("rank %d: allgather %u: results differ between ranks", rank, seed);
         good = false;
@@ -329,9 +326,9 @@ static bool rooted(const struct way *way, unsigned seed, size_t n, int root,
     memcpy(whole, out, (n + 1) * sizeof *whole);
     if (ours && manner.in_place)
         memcpy(out, in[rank], n * sizeof *out);
-    good = make_rooted(&manner,
-                       ours && manner.in_place ? MPI_IN_PLACE : in[rank],
-                       receive, n, root) == MPI_SUCCESS;
+    good =
+        make_rooted(&manner, ours && manner.in_place ? MPI_IN_PLACE : in[rank],
+                    receive, n, root) == MPI_SUCCESS;
     made[ROOTED]++;
     if (memcmp(before, in[rank], n * sizeof *before) != 0 ||
         (!ours && memcmp(whole, out, n * sizeof *out) != 0)) {
@@ -343,8 +340,8 @@ static bool rooted(const struct way *way, unsigned seed, size_t n, int root,
                good;
     if (rank == 0) {
         reference_reduce(way, size, n, in, whole);
-        good &= strcmp(way->format, "e8m23") != 0 ||
-                sums_exactly(way, n, whole);
+        good &=
+            strcmp(way->format, "e8m23") != 0 || sums_exactly(way, n, whole);
     }
     for (int i = 0; i <= size; i++)
         all[i] = i > root ? n : 0;
@@ -463,8 +460,8 @@ static double mean_error(size_t n, int terms, const float *got)
     return compared > 0 ? sum / (double)compared : 0;
 }
 
-/* The three calls, n elements a rank; results to scattered[n], reduced[size * n]
- * at the root, gathered[size * n]. */
+/* The three calls, n elements a rank; results to scattered[n], reduced[size *
+ * n] at the root, gathered[size * n]. */
 static void make_three(size_t n, int root, float *scattered, float *reduced,
                        float *gathered)
 {

@@ -3,10 +3,10 @@
  * The all-reduce's relatives where they are left to MPI: results and errors are
  * MPI's own, and the program's error handler is called as often as without us.
  *
- *   relatives_left errors    wrong arguments, under a policy that names all calls
- *   relatives_left others    what is not for us, under such a policy
- *   relatives_left unnamed   floats, under a policy that names none of the calls
- *   relatives_left behind    calls get the answer of the library behind us
+ *   relatives_left errors    wrong arguments, under a policy that names all
+ * calls relatives_left others    what is not for us, under such a policy
+ *   relatives_left unnamed   floats, under a policy that names none of the
+ * calls relatives_left behind    calls get the answer of the library behind us
  */
 #include "config.h"
 
@@ -53,17 +53,17 @@ struct collective {
 static struct collective good_call(enum kind kind, const char *what)
 {
     return (struct collective){.what = what,
-                         .kind = kind,
-                         .send = in,
-                         .receive = out,
-                         .counts = counts,
-                         .count = COUNT,
-                         .type = MPI_FLOAT,
-                         .send_count = COUNT,
-                         .send_type = MPI_FLOAT,
-                         .op = MPI_SUM,
-                         .root = size - 1,
-                         .comm = MPI_COMM_WORLD};
+                               .kind = kind,
+                               .send = in,
+                               .receive = out,
+                               .counts = counts,
+                               .count = COUNT,
+                               .type = MPI_FLOAT,
+                               .send_count = COUNT,
+                               .send_type = MPI_FLOAT,
+                               .op = MPI_SUM,
+                               .root = size - 1,
+                               .comm = MPI_COMM_WORLD};
 }
 
 static int make(const struct collective *c)
@@ -385,9 +385,8 @@ static void test_unnamed(void)
         out[i] = native[i] = in[i];
     ok_all(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out, COUNT,
                          MPI_FLOAT, MPI_COMM_WORLD) == MPI_SUCCESS &&
-               PMPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, native,
-                              COUNT, MPI_FLOAT,
-                              MPI_COMM_WORLD) == MPI_SUCCESS &&
+               PMPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, native, COUNT,
+                              MPI_FLOAT, MPI_COMM_WORLD) == MPI_SUCCESS &&
                memcmp(out, native, sizeof out) == 0,
            "%s", call.what);
 }
@@ -396,9 +395,8 @@ static void test_unnamed(void)
  * survive, else MPI_ERR_OTHER. */
 static void test_behind(void)
 {
-    static const char *const names[] = {"reduce_scatter_block",
-                                        "reduce_scatter", "allgather",
-                                        "reduce"};
+    static const char *const names[] = {
+        "reduce_scatter_block", "reduce_scatter", "allgather", "reduce"};
 
     for (int kind = BLOCK; kind <= REDUCE; kind++) {
         struct collective call = good_call((enum kind)kind, "");

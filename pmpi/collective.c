@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "collective.h"
+
+#include <stdint.h>
+
+#include "call.h"
+#include "library.h"
+#include "signature.h"
+
+static int pass_reduce_scatter(const struct aps_collective *call)
+{
+    const struct aps_library *next = aps_library();
+
+    if (call->listed && call->large)
+        return next->reduce_scatter_c(call->send, call->receive, call->counts,
+                                      call->type, call->op, call->comm);
+    if (call->listed)
+        return next->reduce_scatter(call->send, call->receive, call->counts,
+                                    call->type, call->op, call->comm);
+    if (call->large)
+        return next->reduce_scatter_block_c(call->send, call->receive,
+                                            call->count, call->type, call->op,
+                                            call->comm);
+    return next->reduce_scatter_block(call->send, call->receive,
+                                      (int)call->count, call->type, call->op,
+                                      call->comm);
+}
+
+static int pass_allgather(const struct aps_collective *call)
+{
+    const struct aps_library *next = aps_library();
+
+    if (call->large)
+        return next->allgather_c(call->send, call->send_count, call->send_type,
+                                 call->receive, call->count, call->type,
+                                 call->comm);
+    return next->allgather(call->send, (int)call->send_count, call->send_type,
+                           call->receive, (int)call->count, call->type,
+                           call->comm);
+}
+
+static int pass_reduce(const struct aps_collective *call)
+{
+    const struct aps_library *next = aps_library();
+
+    if (call->large)
+        return next->reduce_c(call->send, call->receive, call->count,
+                              call->type, call->op, call->root, call->comm);
+    return next->reduce(call->send, call->receive, (int)call->count, call->type,
+                        call->op, call->root, call->comm);
+}
+
+int aps_collective_pass(const struct aps_collective *call)
+{
+    switch (call->kind) {
+    case APS_CALL_REDUCE_SCATTER:
+        return pass_reduce_scatter(call);
+    case APS_CALL_ALLGATHER:
+        return pass_allgather(call);
+    default:
+        return pass_reduce(call);
+    }
+}
+
+int aps_collective_pass_because(const struct aps_collective *call,
+                                enum aps_reason reason)
+{
+    aps_count(&aps_relatives_counters[call->kind].passed[reason], 1);
+    return aps_collective_pass(call);
+}
+
+bool aps_collective_is_candidate(const struct aps_job *job,
+                                 const struct aps_collective *call)
+{
+    if (!aps_call_is_communicator(call->comm))
+        return false;
+    if (call->kind == APS_CALL_ALLGATHER)
+        return call->count > 0 && aps_signature_floats(job, call->type) > 0;
+    return aps_call_is_float(job, call->type) && call->op == MPI_SUM &&
+           (call->listed ? call->counts != NULL : call->count > 0);
+}
+
+/* --- what it moves ------------------------------------------------------- */
+
+/* a * b elements of FP32, if that many bytes can be. */
+static bool elements(MPI_Count a, MPI_Count b, size_t *product)
+{
+    return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, product) &&
+           *product <= PTRDIFF_MAX / sizeof(float);
+}
+
+MPI_Count aps_collective_share(const struct aps_collective *call, int i)
+{
+    if (!call->listed)
+        return call->count;
+    return call->large ? ((const MPI_Count *)call->counts)[i]
+                       : ((const int *)call->counts)[i];
+}
+
+/* A share may be empty, and then there need be no room for it. */
+static bool measure_reduce_scatter(const struct aps_context *context,
+                                   const struct aps_collective *call,
+                                   struct aps_volume *volume)
+{
+    const MPI_Count own = aps_collective_share(call, context->rank);
+    size_t count = 0;
+
+    for (int i = 0; i < context->size; i++) {
+        const MPI_Count share = aps_collective_share(call, i);
+
+        if (share < 0 || __builtin_add_overflow(count, share, &count) ||
+            count > PTRDIFF_MAX / sizeof(float))
+            return false;
+    }
+    if (count == 0)
+        return false;
+    *volume = (struct aps_volume){
+        .count = count,
+        .own = (size_t)own,
+        .good = true,
+        .in = call->send == MPI_IN_PLACE ? call->receive : call->send,
+        .out = call->receive,
+    };
+    if (call->send == MPI_IN_PLACE)
+        return call->receive && call->receive != MPI_IN_PLACE;
+    return call->send && call->send != call->receive &&
+           call->receive != MPI_IN_PLACE && (own == 0 || call->receive);
+}
+
+static bool measure_reduce(const struct aps_context *context,
+                           const struct aps_collective *call,
+                           struct aps_volume *volume)
+{
+    const bool root = context->rank == call->root;
+    const bool in_place = root && call->send == MPI_IN_PLACE;
+
+    if (call->root < 0 || call->root >= context->size ||
+        !elements(call->count, 1, &volume->count))
+        return false;
+    volume->own = root ? volume->count : 0;
+    volume->good = true;
+    volume->in = in_place ? call->receive : call->send;
+    volume->out = root ? call->receive : NULL;
+    if (!root)
+        return call->send && call->send != MPI_IN_PLACE;
+    return call->send && call->receive && call->receive != MPI_IN_PLACE &&
+           call->send != call->receive;
+}
+
+/* Here a rank with a type or an argument that is not for us says so to the
+ * others (`good`). */
+static bool measure_allgather(const struct aps_context *context,
+                              const struct aps_collective *call,
+                              struct aps_volume *volume)
+{
+    const struct aps_job *job = context->job;
+    const size_t floats = aps_signature_floats(job, call->type);
+    const bool in_place = call->send == MPI_IN_PLACE;
+    float *place = NULL; /* for our own block */
+
+    if (!elements(call->count, (MPI_Count)floats, &volume->own) ||
+        !elements((MPI_Count)volume->own, context->size, &volume->count))
+        return false;
+    volume->good = aps_call_is_float(job, call->type) && call->send &&
+                   call->receive && call->receive != MPI_IN_PLACE;
+    if (volume->good)
+        place = (float *)call->receive + (size_t)context->rank * volume->own;
+    if (!in_place)
+        volume->good = volume->good && call->send_count == call->count &&
+                       aps_call_is_float(job, call->send_type) &&
+                       call->send != place;
+    volume->in = in_place ? place : call->send;
+    volume->out = call->receive;
+    return true;
+}
+
+bool aps_collective_measure(const struct aps_context *context,
+                            const struct aps_collective *call,
+                            struct aps_volume *volume)
+{
+    switch (call->kind) {
+    case APS_CALL_REDUCE_SCATTER:
+        return measure_reduce_scatter(context, call, volume);
+    case APS_CALL_ALLGATHER:
+        return measure_allgather(context, call, volume);
+    default:
+        return measure_reduce(context, call, volume);
+    }
+}
