@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include "base/message.h"
+#include "blocking.h"
 #include "context.h"
 #include "control.h"
 #include "job.h"
@@ -138,8 +139,11 @@ static int handle(const struct aps_call *call)
     int rc;
 
     aps_count(&aps_counters.calls, 1);
-    if (!aps_call_is_candidate(aps_job(), call))
+    if (!aps_call_is_candidate(aps_job(), call)) {
+        if (aps_queue_pending())
+            aps_blocking_collective((aps_handle)call->comm);
         return aps_call_pass_because(call, APS_PASSED_OTHER);
+    }
     rc = aps_context_of(call->comm, &context, &stop);
     if (rc != MPI_SUCCESS)
         return rc;

@@ -45,6 +45,10 @@ check_PROGRAMS += tests/mpi/exact
 tests_mpi_exact_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_exact_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/nonblocking
+tests_mpi_nonblocking_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_nonblocking_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/nonfinite
 tests_mpi_nonfinite_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_nonfinite_LDADD = $(MPI_TEST_LDADD)
@@ -80,6 +84,7 @@ mpi_tests = \
 	tests/mpi/t-environment.sh \
 	tests/mpi/t-errors.sh \
 	tests/mpi/t-exact.sh \
+	tests/mpi/t-nonblocking.sh \
 	tests/mpi/t-nonfinite.sh \
 	tests/mpi/t-progress.sh \
 	tests/mpi/t-reductions.sh \

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Nonblocking and persistent all-reduces: driven by the program's calls or by a
+# thread, alone or fused.
+. "$top_srcdir/tests/mpi/run.sh"
+
+while read -r ranks progress fuse rule; do
+    cat >"$tmp/policy.yaml" <<END
+version: 1
+min_count: 1
+progress: $progress
+fuse: $fuse
+rules: [{reduce: direct, $rule}]
+END
+    run "$ranks ranks, progress $progress, fuse $fuse, $rule" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/nonblocking"
+done <<END
+1 calls off format: e8m23
+2 calls off format: e8m23
+2 calls 40KiB format: e8m23
+3 calls off format: e5m2, scale: aps
+3 calls 40KiB format: e5m2, scale: aps
+2 thread off format: e4m3, scale: aps
+3 thread 1MiB format: e4m3, scale: aps
+4 calls 100KiB format: e3m0, scale: aps
+5 calls 64KiB format: e5m10, scale: {fixed: 1024}
+END
+finish
