@@ -70,7 +70,11 @@ bool aps_allreduce_place(struct aps_context *context,
                           "again (wrong layer table, `steps` or `order`?)",
                           context->calls - 1, (long long)call->count,
                           position->expected);
-    return position->active;
+    if (call->control.epoch >= 0)
+        position->epoch = call->control.epoch;
+    if (call->control.off)
+        *reason = APS_PASSED_OFF;
+    return position->active && !call->control.off;
 }
 
 /* COLLECTIVE. A call whose place in the step is known. */
@@ -144,6 +148,7 @@ static int handle(const struct aps_call *call)
             aps_blocking_collective((aps_handle)call->comm);
         return aps_call_pass_because(call, APS_PASSED_OTHER);
     }
+    aps_pcontrol_note_call(aps_job(), (size_t)call->count);
     rc = aps_context_of(call->comm, &context, &stop);
     if (rc != MPI_SUCCESS)
         return rc;
@@ -168,6 +173,7 @@ int aps_allreduce(const void *send, void *receive, int64_t count, bool large,
         .op = (MPI_Op)op,
         .comm = (MPI_Comm)comm,
         .inside = MPI_COMM_NULL,
+        .control = aps_pcontrol_now(),
     };
 
     return handle(&call);

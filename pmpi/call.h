@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "job.h"
+#include "pcontrol.h"
 
 struct aps_call {
     const void *send; /* or MPI_IN_PLACE */
@@ -23,6 +24,7 @@ struct aps_call {
      * program may have made other calls on `comm`: all goes by this internal
      * communicator. MPI_COMM_NULL: the call is being made. */
     MPI_Comm inside;
+    struct aps_pcontrol control; /* as it was when the call was made */
 };
 
 static inline bool aps_call_is_deferred(const struct aps_call *call)

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "job.h"
+#include "pcontrol.h"
 
 /* What a job ends with when its policy is bad. */
 #define EXIT_BAD_POLICY 2
@@ -22,6 +23,7 @@ static int end_callback(MPI_Comm comm, int key, void *value, void *extra)
     (void)value;
     (void)extra;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    aps_pcontrol_end();
     aps_job_end(aps_job(), rank);
     return MPI_SUCCESS;
 }

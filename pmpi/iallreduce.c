@@ -96,6 +96,7 @@ static int handle(const struct aps_call *call, MPI_Request *request)
     aps_count(&aps_counters.calls, 1);
     if (!request || !aps_call_is_candidate(aps_job(), call))
         return pass_because(call, request, APS_PASSED_OTHER);
+    aps_pcontrol_note_call(aps_job(), (size_t)call->count);
     rc = aps_context_find_deferred(call->comm, &context);
     if (rc != MPI_SUCCESS)
         return rc;
@@ -130,6 +131,7 @@ int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
         .op = (MPI_Op)op,
         .comm = (MPI_Comm)comm,
         .inside = MPI_COMM_NULL,
+        .control = aps_pcontrol_now(),
     };
 
     return handle(&call, request);

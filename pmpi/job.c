@@ -338,6 +338,14 @@ struct aps_log *aps_job_log(struct aps_job *job, int rank)
     return the_log.fd >= 0 ? &the_log : NULL;
 }
 
+void aps_job_flush(void)
+{
+    pthread_mutex_lock(&lock);
+    if (the_log.fd >= 0)
+        (void)fdatasync(the_log.fd);
+    pthread_mutex_unlock(&lock);
+}
+
 /* Bytes for people: 1536 -> "1.5 KB". */
 static char *human(unsigned long long bytes, char *text, size_t size)
 {
@@ -368,6 +376,7 @@ static char *list_passed(const struct aps_counters *counters, char *text,
         [APS_PASSED_RULE] = "by rule or for want of one",
         [APS_PASSED_AUTO] = "by auto",
         [APS_PASSED_STEP] = "while the step was not known",
+        [APS_PASSED_OFF] = "after MPI_Pcontrol(0)",
         [APS_PASSED_COMM] = "on communicators that pass through",
     };
     const bool sums =

@@ -32,6 +32,7 @@ enum aps_reason {
     APS_PASSED_RULE,  /* no rule matches, or it says fp32 */
     APS_PASSED_AUTO,  /* `reduce: auto` tried native, or found nothing faster */
     APS_PASSED_STEP,  /* the step is not known (yet, or any more) */
+    APS_PASSED_OFF,   /* MPI_Pcontrol(0) */
     APS_PASSED_COMM,  /* one rank, or ranks that do not agree, or no policy */
     APS_PASSED_REASONS,
     APS_PASSED_UNCOUNTED = APS_PASSED_REASONS /* only watched, for discovery */
@@ -128,6 +129,9 @@ uint64_t aps_job_switches(const struct aps_job *job);
  * it cannot be written (said once, as `rank`).
  */
 struct aps_log *aps_job_log(struct aps_job *job, int rank);
+
+/* What the log holds goes to the disk, if this process has one open. */
+void aps_job_flush(void);
 
 /* The end of the job's life on this process: the summary, on world rank 0. */
 void aps_job_end(struct aps_job *job, int world_rank);

@@ -26,6 +26,7 @@ static void resolve(void)
 {
     next("MPI_Init", "PMPI_Init", &library.init);
     next("MPI_Init_thread", "PMPI_Init_thread", &library.init_thread);
+    next("MPI_Pcontrol", "PMPI_Pcontrol", &library.pcontrol);
     next("MPI_Allreduce", "PMPI_Allreduce", &library.allreduce);
     next("MPI_Allreduce_c", "PMPI_Allreduce_c", &library.allreduce_c);
     next("MPI_Iallreduce", "PMPI_Iallreduce", &library.iallreduce);

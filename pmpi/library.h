@@ -21,6 +21,7 @@ typedef intptr_t aps_handle;
 struct aps_library {
     int (*init)(int *argc, char ***argv);
     int (*init_thread)(int *argc, char ***argv, int required, int *provided);
+    int (*pcontrol)(const int level, ...);
     int (*allreduce)(const void *send, void *receive, int count,
                      aps_handle type, aps_handle op, aps_handle comm);
     int (*iallreduce)(const void *send, void *receive, int count,

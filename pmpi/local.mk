@@ -19,6 +19,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/direct.c pmpi/direct.h \
 	pmpi/discovery.c pmpi/discovery.h \
 	pmpi/entry.c \
+	pmpi/entry_control.c \
 	pmpi/entry_blocking.c \
 	pmpi/entry_relatives.c \
 	pmpi/exponent.c pmpi/exponent.h \
@@ -33,6 +34,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/memory.c pmpi/memory.h \
 	pmpi/messages.c pmpi/messages.h \
 	pmpi/node.c pmpi/node.h \
+	pmpi/pcontrol.c pmpi/pcontrol.h \
 	pmpi/period.c pmpi/period.h \
 	pmpi/persistent.c pmpi/persistent.h \
 	pmpi/pipeline.c pmpi/pipeline.h \

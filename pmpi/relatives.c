@@ -17,6 +17,7 @@
 #include "context.h"
 #include "control.h"
 #include "job.h"
+#include "pcontrol.h"
 #include "queue.h"
 #include "scale/scale.h"
 
@@ -251,6 +252,7 @@ static int agree(struct aps_context *context, const struct aps_volume *volume,
 static int run(struct aps_context *context, const struct aps_collective *call,
                const struct aps_volume *volume)
 {
+    const struct aps_pcontrol control = aps_pcontrol_now();
     struct aps_place place = {
         .call = call->kind,
         .layer = -1,
@@ -262,7 +264,11 @@ static int run(struct aps_context *context, const struct aps_collective *call,
     int exponent = 0;
     int rc = MPI_SUCCESS;
 
+    if (control.off)
+        return aps_collective_pass_because(call, APS_PASSED_OFF);
     aps_steps_now(context->steps, &place.step, &place.epoch);
+    if (control.epoch >= 0)
+        place.epoch = control.epoch;
     aps_policy_resolve(context->job->policy, &place, &plan);
     if (!plan.rewrite || !is_possible(context, call))
         return aps_collective_pass_because(call, APS_PASSED_RULE);
@@ -303,6 +309,7 @@ static int handle(const struct aps_collective *call)
         return aps_collective_pass_because(call, APS_PASSED_SMALL);
     if (!aps_policy_names(context->job->policy, call->kind))
         return aps_collective_pass_because(call, APS_PASSED_RULE);
+    aps_pcontrol_note_call(context->job, volume.count);
     return run(context, call, &volume);
 }
 

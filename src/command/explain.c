@@ -425,6 +425,9 @@ static int explain(const char *path, const struct aps_range *epochs,
         explain_rules(policy);
     else
         printf("No rules: every call is left to MPI.\n");
+    if (!aps_policy_pcontrol(policy))
+        printf("\nMPI_Pcontrol switches nothing and marks no epochs (pcontrol: "
+               "off).\n");
     aps_policy_destroy(policy);
     return status;
 }

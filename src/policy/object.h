@@ -18,6 +18,7 @@ struct aps_policy {
     struct aps_layers *layers; /* or NULL */
     bool has_gemm;
     struct aps_policy_gemm gemm; /* if has_gemm */
+    bool pcontrol;
     size_t rule_count;
     struct aps_rule *rules;
 };

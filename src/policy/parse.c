@@ -34,12 +34,14 @@ enum top_key {
     KEY_PROGRESS,
     KEY_FUSE,
     KEY_GEMM,
+    KEY_PCONTROL,
     KEY_RULES,
     KEYS
 };
 static const char *const known[] = {"version",   "steps", "layers",   "log",
                                     "min_count", "order", "progress", "fuse",
-                                    "gemm",      "rules", NULL};
+                                    "gemm",      "pcontrol", "rules",
+                                    NULL};
 
 /* A policy while it is read. */
 struct reading {
@@ -194,6 +196,15 @@ static void read_gemm(const struct reading *reading)
     if (key)
         policy->has_gemm =
             aps_gemm_read(&reading->reader, key, &policy->gemm) == 0;
+}
+
+static void read_pcontrol(const struct reading *reading)
+{
+    const struct aps_yaml_node *key = reading->keys[KEY_PCONTROL];
+
+    reading->policy->pcontrol = true;
+    if (key)
+        aps_read_switch(&reading->reader, key, &reading->policy->pcontrol);
 }
 
 /* The layer table, and with it what rules may say of layers. */
@@ -355,6 +366,7 @@ static void read_root(struct reading *reading, const struct aps_yaml_node *root)
     read_nonblocking(reading);
     read_layers(reading);
     read_gemm(reading);
+    read_pcontrol(reading);
     read_rules(reading, root);
     settle_steps(reading->policy);
 }

@@ -94,6 +94,11 @@ bool aps_policy_names(const struct aps_policy *policy, enum aps_call_kind call)
     return false;
 }
 
+bool aps_policy_pcontrol(const struct aps_policy *policy)
+{
+    return policy->pcontrol;
+}
+
 void aps_policy_resolve(const struct aps_policy *policy,
                         const struct aps_place *place, struct aps_plan *plan)
 {

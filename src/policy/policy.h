@@ -178,6 +178,9 @@ enum aps_progress_kind aps_policy_progress(const struct aps_policy *);
  * of FP32; 0: each goes alone. */
 size_t aps_policy_fuse(const struct aps_policy *);
 
+/* Does MPI_Pcontrol switch the rewriting and mark epochs? */
+bool aps_policy_pcontrol(const struct aps_policy *);
+
 /* The layer table, or NULL. */
 const struct aps_layers *aps_policy_layers(const struct aps_policy *);
 

@@ -306,6 +306,11 @@ rules:
   - {max_count: 262143, format: e4m3, reduce: ring, aps: on}
   - {format: e4m3, accumulate: kahan}
 END
+sed '1a\
+pcontrol: off' rules.yaml >deaf.yaml
+apsmpi explain deaf.yaml
+has out '(pcontrol: off)' '... with what becomes of MPI_Pcontrol'
+
 apsmpi explain kinds.yaml
 status 0 'a policy with every reduction'
 same out '... is explained with what each sends, once' <<'END'

@@ -53,6 +53,10 @@ check_PROGRAMS += tests/mpi/nonfinite
 tests_mpi_nonfinite_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_nonfinite_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/pcontrol
+tests_mpi_pcontrol_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_pcontrol_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/progress
 tests_mpi_progress_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_progress_LDADD = $(MPI_TEST_LDADD)
@@ -86,6 +90,7 @@ mpi_tests = \
 	tests/mpi/t-exact.sh \
 	tests/mpi/t-nonblocking.sh \
 	tests/mpi/t-nonfinite.sh \
+	tests/mpi/t-pcontrol.sh \
 	tests/mpi/t-progress.sh \
 	tests/mpi/t-reductions.sh \
 	tests/mpi/t-relatives-left.sh \

@@ -189,6 +189,9 @@ static void test_bad_top(void)
          "fuze: 4MiB\nprogres: calls\n" TOP "  - format: e5m2\n",
          "1:1: unknown key 'fuze'; did you mean 'fuse'?\n"
          "2:1: unknown key 'progres'; did you mean 'progress'?"},
+        {"pcontrol that is neither on nor off",
+         "pcontrol: 3\n" TOP "  - format: e5m2\n",
+         "1:11: 'pcontrol' must be on or off, not '3'"},
         {"a log that is a name", "log: x.csv\n" TOP "  - format: e5m2\n",
          "1:6: 'log' (file, every) must be a mapping (key: value), not a "
          "single value"},

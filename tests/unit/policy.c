@@ -56,6 +56,7 @@ static void test_defaults(void)
     ok(!aps_policy_log(policy)->file && aps_policy_log(policy)->every == 100,
        "there is no log");
     ok(aps_policy_min_count(policy) == 1024, "min_count is 1024");
+    ok(aps_policy_pcontrol(policy), "MPI_Pcontrol is listened to");
     ok(!aps_policy_layers(policy) &&
            !aps_policy_by_step(policy, APS_CALL_ALLREDUCE),
        "nothing depends on layers or steps");
@@ -80,6 +81,26 @@ static void test_defaults(void)
        "the rule is for all-reduces");
     aps_policy_destroy(policy);
     aps_policy_destroy(NULL);
+}
+
+static void test_pcontrol(void)
+{
+    static const struct {
+        const char *text;
+        bool on;
+    } cases[] = {{"on", true}, {"yes", true}, {"off", false}, {"no", false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256];
+        struct aps_policy *policy;
+
+        snprintf(text, sizeof text, "pcontrol: %s\n" RULE "format: e5m2\n",
+                 cases[i].text);
+        policy = parse(text, NULL);
+        ok(policy && aps_policy_pcontrol(policy) == cases[i].on,
+           "pcontrol: %s", cases[i].text);
+        aps_policy_destroy(policy);
+    }
 }
 
 static void test_settings(void)
@@ -809,6 +830,7 @@ static void test_gemm(void)
 int main(void)
 {
     test_defaults();
+    test_pcontrol();
     test_settings();
     test_combinations();
     test_fp32();
