@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "front.h"
 #include "job.h"
 #include "pcontrol.h"
 
@@ -76,6 +77,7 @@ void aps_control_begin(void)
     if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS || rank != 0)
         return;
     aps_job_report(job);
+    aps_front_check();
     if (aps_job_must_stop(job))
         aps_control_stop();
 }

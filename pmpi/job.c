@@ -49,8 +49,7 @@ static uint64_t hash_source(const struct aps_policy_source *source)
     return hash;
 }
 
-/* Launchers tell a process its rank before MPI does: a hint for messages. */
-static bool is_first_rank(void)
+bool aps_job_is_first_rank(void)
 {
     static const char *const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK",
                                         "SLURM_PROCID"};
@@ -76,7 +75,7 @@ static bool is_foreign(void)
             if (strstr(version, known[i]))
                 return false;
     version[strcspn(version, "\r\n")] = '\0';
-    if (is_first_rank())
+    if (aps_job_is_first_rank())
         aps_message(-1,
                     "built for MPICH but running with '%s': every call passes "
                     "through",

@@ -130,6 +130,10 @@ uint64_t aps_job_switches(const struct aps_job *job);
  */
 struct aps_log *aps_job_log(struct aps_job *job, int rank);
 
+/* Is this rank 0? Launchers tell a process before MPI does, and after MPI is
+ * gone: a hint, for messages. */
+bool aps_job_is_first_rank(void);
+
 /* What the log holds goes to the disk, if this process has one open. */
 void aps_job_flush(void);
 

@@ -19,11 +19,12 @@ libapsmpi_la_SOURCES = \
 	pmpi/direct.c pmpi/direct.h \
 	pmpi/discovery.c pmpi/discovery.h \
 	pmpi/entry.c \
-	pmpi/entry_control.c \
 	pmpi/entry_blocking.c \
+	pmpi/entry_control.c \
 	pmpi/entry_relatives.c \
 	pmpi/exponent.c pmpi/exponent.h \
 	pmpi/fiber.c pmpi/fiber.h \
+	pmpi/front.c pmpi/front.h \
 	pmpi/fuse.c pmpi/fuse.h \
 	pmpi/gather.c pmpi/gather.h \
 	pmpi/hierarchical.c pmpi/hierarchical.h \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * All ranks do the same. The argument says what that is to be: `native`, the
- * exact sum, or `rounded` to e3m0.
+ * exact sum, or `rounded` to e3m0. With `unseen` behind it there is no summary.
  */
 #include "config.h"
 
@@ -32,7 +32,8 @@ int main(int argc, char **argv)
     }
     ok_all(same, "the same on all ranks");
     ok_all(good, "%s everywhere", rounded ? "rounded" : "native");
-    expect_rewritten(rounded ? ROUNDS : 0);
+    if (argc == 2)
+        expect_rewritten(rounded ? ROUNDS : 0);
     status = mpitap_end();
     MPI_Finalize();
     return status;

@@ -79,6 +79,28 @@ tests_mpi_behind_la_SOURCES = tests/mpi/behind.c
 tests_mpi_behind_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_mpi_behind_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
+# Preloaded in front of it: without an MPI_Init, and with one.
+check_LTLIBRARIES += tests/mpi/front.la tests/mpi/front-init.la
+tests_mpi_front_la_SOURCES = tests/mpi/front.c
+tests_mpi_front_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_mpi_front_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_mpi_front_init_la_SOURCES = tests/mpi/front.c
+tests_mpi_front_init_la_CPPFLAGS = $(tests_mpi_front_la_CPPFLAGS) -DHAS_INIT
+tests_mpi_front_init_la_LDFLAGS = $(tests_mpi_front_la_LDFLAGS)
+
+# A program at fixed addresses, which takes that of MPI_Allreduce.
+check_PROGRAMS += tests/mpi/fixed
+tests_mpi_fixed_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_fixed_CFLAGS = $(AM_CFLAGS) -fno-pic -fno-pie
+tests_mpi_fixed_LDFLAGS = -no-pie
+tests_mpi_fixed_LDADD = $(MPI_TEST_LDADD)
+
+# A program with an MPI_Allreduce of its own.
+check_PROGRAMS += tests/mpi/own
+tests_mpi_own_SOURCES = tests/mpi/agreement.c tests/mpi/front.c
+tests_mpi_own_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_own_LDADD = $(MPI_TEST_LDADD)
+
 mpi_tests = \
 	tests/mpi/t-agreement.sh \
 	tests/mpi/t-allocation.sh \
@@ -88,6 +110,7 @@ mpi_tests = \
 	tests/mpi/t-environment.sh \
 	tests/mpi/t-errors.sh \
 	tests/mpi/t-exact.sh \
+	tests/mpi/t-front.sh \
 	tests/mpi/t-nonblocking.sh \
 	tests/mpi/t-nonfinite.sh \
 	tests/mpi/t-pcontrol.sh \
