@@ -2,6 +2,7 @@
 # Unmodified programs with the library preloaded, and the commands.
 e2e_tests = \
 	tests/e2e/t-bad-input.sh \
+	tests/e2e/t-cxx.sh \
 	tests/e2e/t-command.sh \
 	tests/e2e/t-discovery.sh \
 	tests/e2e/t-fortran.sh \
@@ -10,6 +11,7 @@ e2e_tests = \
 	tests/e2e/t-install.sh \
 	tests/e2e/t-lab.sh \
 	tests/e2e/t-log.sh \
+	tests/e2e/t-mpi4py.sh \
 	tests/e2e/t-native.sh \
 	tests/e2e/t-number.sh \
 	tests/e2e/t-preload.sh \
@@ -22,7 +24,12 @@ TESTS += $(e2e_tests)
 EXTRA_DIST += \
 	tests/e2e/data/report.csv \
 	tests/e2e/lib.sh \
+	tests/e2e/isums.f90 \
+	tests/e2e/isums_f08.f90 \
+	tests/e2e/isums_mpif.f90 \
+	tests/e2e/sums.cpp \
 	tests/e2e/sums.f90 \
+	tests/e2e/sums.py \
 	tests/e2e/sums_f08.f90 \
 	tests/e2e/sums_mpif.f90
 

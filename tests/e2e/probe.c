@@ -18,15 +18,16 @@
 
 static int rank, ranks;
 
-/* COLLECTIVE over comm, of `size` ranks, this one `me`. Sums small numbers;
- * returns whether the result is as near as a few bits allow. */
-static int sum(MPI_Comm comm, int me, int size)
+/* Small numbers of rank `me`. */
+static void fill(float values[COUNT], int me)
 {
-    static _Thread_local float values[COUNT];
-
     for (int i = 0; i < COUNT; i++)
         values[i] = (float)(1 + me) + (float)(i % 7) / 8;
-    MPI_Allreduce(MPI_IN_PLACE, values, COUNT, MPI_FLOAT, MPI_SUM, comm);
+}
+
+/* Is their sum over `size` ranks as near as a few bits allow? */
+static int is_right(const float values[COUNT], int size)
+{
     for (int i = 0; i < COUNT; i++) {
         float wanted = (float)(size * (size + 1)) / 2 +
                        (float)size * (float)(i % 7) / 8;
@@ -36,6 +37,28 @@ static int sum(MPI_Comm comm, int me, int size)
             return 0;
     }
     return 1;
+}
+
+/* COLLECTIVE over comm, of `size` ranks, this one `me`. */
+static int sum(MPI_Comm comm, int me, int size)
+{
+    static _Thread_local float values[COUNT];
+
+    fill(values, me);
+    MPI_Allreduce(MPI_IN_PLACE, values, COUNT, MPI_FLOAT, MPI_SUM, comm);
+    return is_right(values, size);
+}
+
+/* The same without blocking. */
+static int isum(MPI_Comm comm, int me, int size)
+{
+    static _Thread_local float in[COUNT], out[COUNT];
+    MPI_Request request;
+
+    fill(in, me);
+    MPI_Iallreduce(in, out, COUNT, MPI_FLOAT, MPI_SUM, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return is_right(out, size);
 }
 
 /* COLLECTIVE over comm. Rank 0 of MPI_COMM_WORLD prints. */
@@ -69,6 +92,25 @@ static int children(void)
     return sums(MPI_COMM_WORLD, 2);
 }
 
+/* The same by system() and popen(), between sums, on every rank. */
+static int shells(void)
+{
+    char line[64] = "";
+    int status = sums(MPI_COMM_WORLD, 1);
+    FILE *pipe;
+
+    fflush(stdout);
+    if (system("test \"$(printf '%s' a b)\" = ab") != 0)
+        return 1;
+    status |= sums(MPI_COMM_WORLD, 1);
+    fflush(stdout);
+    pipe = popen("ls / | grep -x proc; exit 5", "r");
+    if (!pipe || !fgets(line, sizeof line, pipe) ||
+        strcmp(line, "proc\n") != 0 || WEXITSTATUS(pclose(pipe)) != 5)
+        return 1;
+    return status | sums(MPI_COMM_WORLD, 1);
+}
+
 /* Many communicators, one after the other. */
 static int communicators(long times)
 {
@@ -82,6 +124,52 @@ static int communicators(long times)
         MPI_Comm_free(&comm);
     }
     return status;
+}
+
+/* Resident memory of this process in KB; what it was at most would not show
+ * whether it grows. */
+static long resident(void)
+{
+    long pages = 0, ignored;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    if (!file || fscanf(file, "%ld %ld", &ignored, &pages) != 2)
+        pages = -1;
+    if (file)
+        fclose(file);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* Communicators of several kinds, made, used and freed: how much memory does
+ * that take from a tenth of them on? */
+static int recreated(long times)
+{
+    long early = 0, growth, greatest;
+    int good = 1;
+
+    for (long i = 0; i < times && good; i++) {
+        int me, size;
+        MPI_Comm comm;
+
+        if (i % 4 == 3)
+            MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &comm);
+        else
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_rank(comm, &me);
+        MPI_Comm_size(comm, &size);
+        good = sum(comm, me, size);
+        if (i % 2 == 1)
+            good &= isum(comm, me, size);
+        MPI_Comm_free(&comm);
+        if (i == times / 10)
+            early = resident();
+    }
+    growth = resident() - early;
+    MPI_Reduce(&growth, &greatest, 1, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%ld communicators %s, %ld KB more\n", times,
+               good ? "right" : "WRONG", greatest);
+    return good ? 0 : 1;
 }
 
 /* Even and odd ranks sum among themselves. */
@@ -174,6 +262,10 @@ static int sessions(void)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     status = sums(comm, 3);
+    if (!isum(comm, rank, ranks))
+        status = 1;
+    MPI_Pcontrol(0); /* nobody to agree with */
+    status |= sums(comm, 1);
     MPI_Comm_free(&comm);
     MPI_Session_finalize(&session);
     return status;
@@ -193,8 +285,12 @@ static int run(const char *what, long times)
         return threads(times);
     if (strcmp(what, "children") == 0)
         return children();
+    if (strcmp(what, "shells") == 0)
+        return shells();
     if (strcmp(what, "communicators") == 0)
         return communicators(times);
+    if (strcmp(what, "recreated") == 0)
+        return recreated(times);
     if (strcmp(what, "nothing") == 0) {
         if (rank == 0)
             puts("nothing");

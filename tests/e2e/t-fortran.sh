@@ -46,4 +46,22 @@ for program in sums_mpif sums sums_f08; do
     done
 done
 
+# Without blocking; our reduction on full floats must give the exact sums.
+policy exact.yaml 'format: e8m23'
+for program in isums_mpif isums isums_f08; do
+    if ! "$compiler" -o $program "$top_srcdir/tests/e2e/$program.f90" \
+        >reason 2>&1; then
+        skip $program "does not compile: $(tail -n 1 reason)"
+        continue
+    fi
+    native 3 ./$program
+    check "$program works without us" has out 'right T'
+    for ranks in 1 2 3 4; do
+        job $ranks APSMPI_POLICY=exact.yaml ./$program
+        check "$program on $ranks ranks, exact" has out 'right T'
+        check '... without trouble' status_is 0
+        diag "$(cat err)"
+    done
+done
+
 finish

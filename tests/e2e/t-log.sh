@@ -26,8 +26,11 @@ reads_without_complaint()
 # --- the job ends by itself ---------------------------------------------------
 
 for how in kill abort exit; do
+    native 3 "$probe" $how 100
+    without=$status
     job 3 APSMPI_POLICY=every.yaml APSMPI_LOG=$how.csv "$probe" $how 100
     check "$how: the job fails" failed
+    check '... with the status that it has without us' status_is "$without"
     check '... after 100 sums' test "$(column step $how.csv | wc -l)" -ge 100
     readable $how.csv
 done

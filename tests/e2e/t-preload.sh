@@ -56,6 +56,12 @@ check '... and the ranks go on' lines 1 out '2 sums right'
 check '... rewritten' rewritten 2
 check '... and only the ranks say something' equal "$(wc -l <err)" 1
 
+job 3 APSMPI_POLICY=aps.yaml "$probe" shells
+check 'system() and popen() on the ranks' status_is 0
+check '... and the ranks go on' lines 3 out '1 sums right'
+check '... rewritten' rewritten 3
+check '... and only the ranks say something' equal "$(wc -l <err)" 1
+
 # More than there are context ids, and slow on a busy machine.
 limit=240
 job 2 APSMPI_POLICY=aps.yaml "$probe" communicators 2500
@@ -64,11 +70,24 @@ check '2500 communicators, one after the other, are all right' \
 check '... and rewritten' rewritten 2500
 limit=60
 
-job 2 APSMPI_POLICY=aps.yaml "$probe" sessions
+# Everything is given back: contexts, context ids, memory of theirs and of MPI's.
+policy direct.yaml 'format: e4m3, reduce: direct'
+job 2 APSMPI_POLICY=direct.yaml "$probe" recreated 10000
+check '10000 communicators with blocking and nonblocking calls' \
+    lines 1 out '10000 communicators right'
+diag "$(cat out)"
+check '... take 4 MB at most' test \
+    "$(sed -n 's/.*right, \(-*[0-9]*\) KB more/\1/p' out)" -le 4096
+
+policy rows.yaml -t 'log: {file: sessions.csv, every: 1}' 'format: e4m3'
+job 2 APSMPI_POLICY=rows.yaml "$probe" sessions
 if grep -q 'no sessions' out; then
     skip 'sessions' 'this MPI has none'
 else
     check 'sessions work' lines 1 out '3 sums right'
+    check '... to their end' status_is 0
+    check '... with every call rewritten, whatever MPI_Pcontrol says' equal \
+        "$(column format sessions.csv | grep -c e4m3)" 5
     check '... without a word of trouble' not has err cannot
 fi
 
