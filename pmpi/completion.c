@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
+#include "request.h"
 #include "wait.h"
 
 /* MPICH declares the statuses as an array, and its MPI_STATUSES_IGNORE is the
@@ -113,7 +114,9 @@ static int complete(const struct completion *this, void *requests, int *done,
     if (substitute(&substitutes, this->count, requests) < 0)
         return no_memory();
     for (;;) {
+        aps_request_set_driven(true);
         rc = this->test(this, substitutes.used, done);
+        aps_request_set_driven(false);
         if (rc != MPI_SUCCESS || *done || !blocking)
             break;
         aps_queue_drive_blocked();

@@ -91,10 +91,8 @@ static int delete_callback(MPI_Comm comm, int key, void *value, void *extra)
     (void)comm;
     (void)key;
     (void)extra;
-    /* A communicator may be freed before its calls are complete. A thread gets to
-     * the end of them by itself, and must have done so before MPI_Finalize. */
-    if (context->queue && aps_queue_has_thread(context->queue))
-        aps_queue_drain(context->queue);
+    /* A communicator may be freed before its calls are complete; MPI may also come
+     * here from the queue's own thread. */
     if (context->queue && !aps_queue_is_empty(context->queue)) {
         context->end =
             (struct aps_operation){.owner = context, .run = run_end};

@@ -11,6 +11,7 @@
 #include "front.h"
 #include "job.h"
 #include "pcontrol.h"
+#include "queue.h"
 
 /* What a job ends with when its policy is bad. */
 #define EXIT_BAD_POLICY 2
@@ -23,6 +24,7 @@ static int end_callback(MPI_Comm comm, int key, void *value, void *extra)
     (void)key;
     (void)value;
     (void)extra;
+    aps_queue_finish_all();
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     aps_pcontrol_end();
     aps_job_end(aps_job(), rank);

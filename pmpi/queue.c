@@ -10,6 +10,8 @@
 #include "fiber.h"
 #include "wait.h"
 
+#define FINISH_NS 1000000000L
+
 struct aps_queue {
     struct aps_operation *first;
     struct aps_operation **last;
@@ -233,6 +235,18 @@ void aps_queue_drain(struct aps_queue *queue)
         aps_queue_drive_blocked();
         if (!aps_queue_is_empty(queue))
             aps_wait_rest(&begin);
+    }
+}
+
+void aps_queue_finish_all(void)
+{
+    const long begin = nanoseconds();
+    long rested = 0;
+
+    /* The program has completed its requests; what is left is ours, and short. */
+    while (aps_queue_unfinished() && nanoseconds() - begin < FINISH_NS) {
+        aps_queue_drive_blocked();
+        aps_wait_rest(&rested);
     }
 }
 

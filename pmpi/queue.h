@@ -52,6 +52,9 @@ bool aps_queue_is_empty(const struct aps_queue *queue);
 /* Until everything pushed so far has been carried out. Not from inside a run. */
 void aps_queue_drain(struct aps_queue *queue);
 
+/* MPI is about to end: let all queues come to an end, for a while. */
+void aps_queue_finish_all(void);
+
 /* No more will be pushed: the queue goes when it is empty. NULL: nothing. */
 void aps_queue_close(struct aps_queue *queue);
 

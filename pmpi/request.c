@@ -17,6 +17,13 @@ struct aps_request {
     atomic_bool waited;
 };
 
+static _Thread_local bool driven;
+
+void aps_request_set_driven(bool now)
+{
+    driven = now;
+}
+
 static void release(struct aps_request *request)
 {
     if (atomic_fetch_sub(&request->holders, 1) == 1)
@@ -56,7 +63,8 @@ static int poll(void *state, MPI_Status *status)
 
     (void)status;
     atomic_store(&request->waited, true);
-    aps_queue_drive();
+    if (!driven)
+        aps_queue_drive();
     return MPI_SUCCESS;
 }
 
