@@ -46,12 +46,13 @@ size_t aps_nonblocking_groups(const struct aps_policy *policy,
 static void note_fuse(const struct aps_policy *policy, FILE *stream)
 {
     bool table = aps_policy_layers(policy) != NULL;
-    char note[500], size[32];
+    char note[600], size[32];
 
     snprintf(note, sizeof note,
              "fuse %s: nonblocking all-reduces that follow each other go "
              "together until they have so much FP32; the one that reaches it "
-             "closes the group. Calls that are left to MPI do not count. Each "
+             "closes the group, and one that has so much by itself goes "
+             "alone. Calls that are left to MPI do not count. Each "
              "layer keeps its own scale; the aps exponents of a group are "
              "agreed on in one message.%s%s%s",
              aps_size_format(aps_policy_fuse(policy), size, sizeof size),
@@ -66,11 +67,13 @@ static void note_fuse(const struct aps_policy *policy, FILE *stream)
 void aps_nonblocking_notes(const struct aps_policy *policy, FILE *stream)
 {
     if (aps_policy_progress(policy) == APS_PROGRESS_THREAD)
-        aps_command_note("progress thread: a thread of the library carries "
-                         "nonblocking calls on while the program computes, if "
-                         "the program asked MPI for MPI_THREAD_MULTIPLE; "
-                         "otherwise they go on inside its calls of MPI.",
-                         stream);
+        aps_command_note(
+            "progress thread: a thread of the library carries "
+            "nonblocking calls on while the program computes. MPI "
+            "is initialised with MPI_THREAD_MULTIPLE for it; where "
+            "that fails they go on inside the program's calls of "
+            "MPI.",
+            stream);
     if (aps_policy_fuse(policy) > 0)
         note_fuse(policy, stream);
 }

@@ -514,13 +514,14 @@ line  when                       format  scale      reduce        group  node   
    6  layers 0-3; epochs 5-  ->  e5m2    aps-tight  hierarchical  node   format  fp32                 1
 
 progress thread: a thread of the library carries nonblocking calls on while
-  the program computes, if the program asked MPI for MPI_THREAD_MULTIPLE;
-  otherwise they go on inside its calls of MPI.
+  the program computes. MPI is initialised with MPI_THREAD_MULTIPLE for it;
+  where that fails they go on inside the program's calls of MPI.
 
 fuse 1536 KiB: nonblocking all-reduces that follow each other go together
-  until they have so much FP32; the one that reaches it closes the group.
-  Calls that are left to MPI do not count. Each layer keeps its own scale; the
-  aps exponents of a group are agreed on in one message.
+  until they have so much FP32; the one that reaches it closes the group, and
+  one that has so much by itself goes alone. Calls that are left to MPI do not
+  count. Each layer keeps its own scale; the aps exponents of a group are
+  agreed on in one message.
 
 other calls
 line  calls                      when               format  scale      accumulate  bytes/elem
@@ -593,10 +594,11 @@ epochs  bytes/step  of FP32  saved  groups
 2-           67304   267560  74.8%       3
 
 fuse 37632 bytes: nonblocking all-reduces that follow each other go together
-  until they have so much FP32; the one that reaches it closes the group.
-  Calls that are left to MPI do not count. Each layer keeps its own scale; the
-  aps exponents of a group are agreed on in one message. Groups above are
-  those of a step whose layers are summed one by one, first layer first.
+  until they have so much FP32; the one that reaches it closes the group, and
+  one that has so much by itself goes alone. Calls that are left to MPI do not
+  count. Each layer keeps its own scale; the aps exponents of a group are
+  agreed on in one message. Groups above are those of a step whose layers are
+  summed one by one, first layer first.
 
 other calls
 line  calls      when                     format  scale      accumulate  bytes/elem
@@ -614,14 +616,14 @@ groups() {
     result $? "$4"
 }
 
-groups forward 37633 2 'a byte more leaves the first group open'
-has out 'those of a step whose layers are summed one by one, first layer' \
+groups forward 37633 3 'a byte more, and the next layer is too large to join'
+has out 'summed one by one, first layer first' \
     '... first layer first'
 groups backward 37633 3 'in the other order these are other groups'
-has out 'those of a step whose layers are summed one by one, last layer' \
+has out 'summed one by one, last layer first' \
     '... last layer first'
 groups backward 81920 3 'the last layer alone reaches it'
-groups backward 81921 2 '... or with the one before'
+groups backward 185089 2 '... or with the next one'
 groups backward 1GiB 1 'a group that nothing closes is one'
 groups backward 1 3 'with a byte every layer is a group'
 groups forward off '' 'without fuse there are no groups'
