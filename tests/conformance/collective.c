@@ -103,13 +103,15 @@ void collective_draw(struct program *program, const struct comm *comm,
         what->count = (what->count + 1) / 2;
     if (what->kind == BARRIER)
         what->count = 0;
-    for (int i = 0; i < comm->size[0]; i++)
-        what->counts[i] = draw_chance(draw, 70) ? what->count
-                                                : draw_below(draw, 100);
     what->root = draw_below(draw, comm->size[0]);
-    /* MPICH 4.0 crashes in MPI_Reduce in place where the root is not rank 0. */
+    /* MPICH 4.0 stops in MPI_Reduce in place where the root is not rank 0 ... */
     what->in_place = draw_chance(draw, 50) && !inter &&
                      (what->kind != REDUCE || what->root == 0);
+    /* ... and in MPI_Ireduce_scatter, where shares overlap that are moved. */
+    for (int i = 0; i < comm->size[0]; i++)
+        what->counts[i] = what->in_place || draw_chance(draw, 70)
+                              ? what->count
+                              : draw_below(draw, 100);
     what->large = draw_chance(draw, 25);
     draw_values(draw, what);
 }

@@ -10,6 +10,7 @@
  *
  *     CONFORMANCE_TRACE    every rank says on standard error what it does
  *     CONFORMANCE_EVENTS   the length of a program
+ *     CONFORMANCE_WAYS     a number: other ways and times to the same hash
  *     CONFORMANCE_TIMEOUT  seconds until a program is taken for hung
  *
  * program.h says how a program is made, and why it ends.
@@ -188,12 +189,13 @@ static void print_hash(struct program *program)
     fflush(stdout);
 }
 
-static void run(struct program *program, uint64_t seed, long length)
+static void run(struct program *program, uint64_t seed, long length,
+                uint64_t ways)
 {
     begin(program, seed);
     for (program->event = 0; program->event < length; program->event++) {
         program->own.state =
-            mix(mix(seed) + (uint64_t)program->event * MAX_RANKS +
+            mix(mix(mix(seed) + ways) + (uint64_t)program->event * MAX_RANKS +
                 (uint64_t)program->rank);
         draw_event(program);
     }
@@ -240,7 +242,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     for (uint64_t seed = first; seed <= last; seed++) {
         alarm((unsigned)setting("CONFORMANCE_TIMEOUT", TIMEOUT));
-        run(&program, seed, length);
+        run(&program, seed, length, (uint64_t)setting("CONFORMANCE_WAYS", 0));
     }
     alarm(0);
     MPI_Finalize();

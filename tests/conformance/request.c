@@ -256,10 +256,22 @@ static void look_each(struct program *program, struct batch *batch)
     }
 }
 
+/* Which of them failed? */
+static void check_all(struct program *program, struct batch *batch,
+                      const char *what, int rc)
+{
+    if (rc == MPI_ERR_IN_STATUS)
+        for (int i = 0; i < batch->count; i++)
+            if (batch->statuses[i].MPI_ERROR != MPI_SUCCESS)
+                give_up(program, what, batch->statuses[i].MPI_ERROR);
+    if (rc != MPI_SUCCESS)
+        give_up(program, what, rc);
+}
+
 static void wait_all(struct program *program, struct batch *batch)
 {
-    MUST(program,
-         MPI_Waitall(batch->count, batch->requests, batch->statuses));
+    check_all(program, batch, "MPI_Waitall",
+              MPI_Waitall(batch->count, batch->requests, batch->statuses));
     all_ended(batch);
 }
 
@@ -268,8 +280,9 @@ static void test_all(struct program *program, struct batch *batch)
     int done = 0;
 
     for (int times = 0; !done; times++) {
-        MUST(program, MPI_Testall(batch->count, batch->requests, &done,
-                                  batch->statuses));
+        check_all(program, batch, "MPI_Testall",
+                  MPI_Testall(batch->count, batch->requests, &done,
+                              batch->statuses));
         if (!done)
             nap(times);
     }
@@ -675,8 +688,9 @@ static void poke(struct program *program, struct batch *batch, bool certain)
                                                  MPI_STATUS_IGNORE));
         break;
     case 2:
-        MUST(program, MPI_Testall(batch->count, batch->requests, &done,
-                                  batch->statuses));
+        check_all(program, batch, "MPI_Testall",
+                  MPI_Testall(batch->count, batch->requests, &done,
+                              batch->statuses));
         if (done)
             all_ended(batch);
         break;
