@@ -71,6 +71,15 @@ int aps_collective_pass_because(const struct aps_collective *call,
     return aps_collective_pass(call);
 }
 
+/* A rank of an intracommunicator. */
+static bool is_root(int root, MPI_Comm comm)
+{
+    int size;
+
+    return PMPI_Comm_size(comm, &size) == MPI_SUCCESS && root >= 0 &&
+           root < size;
+}
+
 bool aps_collective_is_candidate(const struct aps_job *job,
                                  const struct aps_collective *call)
 {
@@ -78,8 +87,15 @@ bool aps_collective_is_candidate(const struct aps_job *job,
         return false;
     if (call->kind == APS_CALL_ALLGATHER)
         return call->count > 0 && aps_signature_floats(job, call->type) > 0;
-    return aps_call_is_float(job, call->type) && call->op == MPI_SUM &&
-           (call->listed ? call->counts != NULL : call->count > 0);
+    if (!aps_call_is_float(job, call->type) || call->op != MPI_SUM)
+        return false;
+    if (call->listed)
+        return call->counts != NULL;
+    /* One buffer for both, or a root that is none, is an error, of one rank
+     * perhaps. */
+    if (call->kind == APS_CALL_REDUCE)
+        return call->count > 0 && is_root(call->root, call->comm);
+    return call->count > 0 && call->send != call->receive;
 }
 
 /* --- what it moves ------------------------------------------------------- */

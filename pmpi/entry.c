@@ -9,6 +9,7 @@
 #include "control.h"
 #include "iallreduce.h"
 #include "job.h"
+#include "keyval.h"
 #include "library.h"
 #include "persistent.h"
 
@@ -152,3 +153,14 @@ int MPI_Allreduce_init_c(const void *send, void *receive, int64_t count,
                                info, request);
 }
 #endif
+
+EXPORT int MPI_Comm_create_keyval(void *copy, void *delete, int *keyval,
+                                  void *extra);
+
+int MPI_Comm_create_keyval(void *copy, void *delete, int *keyval, void *extra)
+{
+    /* Without a policy nothing is duplicated. */
+    if (aps_job()->foreign || !aps_job()->options.policy)
+        return aps_library()->comm_create_keyval(copy, delete, keyval, extra);
+    return aps_keyval_create(copy, delete, keyval, extra);
+}

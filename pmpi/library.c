@@ -45,6 +45,8 @@ static void resolve(void)
     next("MPI_Allreduce_init", "PMPI_Allreduce_init", &library.allreduce_init);
     next("MPI_Allreduce_init_c", "PMPI_Allreduce_init_c",
          &library.allreduce_init_c);
+    next("MPI_Comm_create_keyval", "PMPI_Comm_create_keyval",
+         &library.comm_create_keyval);
     next("MPI_Start", "PMPI_Start", &library.start);
     next("MPI_Startall", "PMPI_Startall", &library.startall);
     next("MPI_Request_free", "PMPI_Request_free", &library.request_free);

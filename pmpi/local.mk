@@ -30,6 +30,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/hierarchical.c pmpi/hierarchical.h \
 	pmpi/iallreduce.c pmpi/iallreduce.h \
 	pmpi/job.c pmpi/job.h \
+	pmpi/keyval.c pmpi/keyval.h \
 	pmpi/library.c pmpi/library.h \
 	pmpi/master.c pmpi/master.h \
 	pmpi/memory.c pmpi/memory.h \

@@ -11,6 +11,7 @@
 #include "direct.h"
 #include "gather.h"
 #include "hierarchical.h"
+#include "keyval.h"
 #include "master.h"
 #include "ring.h"
 #include "wait.h"
@@ -276,7 +277,9 @@ int aps_team_begin(MPI_Comm comm, int test_nodes, bool test_cyclic,
         return MPI_ERR_NO_MEM;
     new->test_nodes = test_nodes;
     new->test_cyclic = test_cyclic;
+    aps_keyval_hide(true);
     rc = PMPI_Comm_idup(comm, &new->comm, &new->begun);
+    aps_keyval_hide(false);
     if (rc != MPI_SUCCESS) {
         free(new);
         return rc;

@@ -26,7 +26,7 @@ int aps_team_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
 
 /*
  * The same without waiting: aps_team_begin is local but counts as a nonblocking
- * collective call on comm (its attributes are copied, as by MPI_Comm_idup); the
+ * collective call on comm; the
  * team is ready when aps_team_complete, COLLECTIVE, has been called on it. MPI
  * error codes; after one aps_team_destroy is due.
  */

@@ -293,6 +293,10 @@ static int handle(const struct aps_collective *call)
         aps_blocking_collective((aps_handle)call->comm);
     if (!aps_collective_is_candidate(aps_job(), call))
         return aps_collective_pass_because(call, APS_PASSED_OTHER);
+    /* Without a policy nothing is worth an agreement: APSMPI_POLICY is set on all
+     * ranks or on none. */
+    if (!aps_job()->options.policy && !aps_context_existing(call->comm))
+        return aps_collective_pass_because(call, APS_PASSED_COMM);
     rc = aps_context_of(call->comm, &context, &stop);
     if (rc != MPI_SUCCESS)
         return rc;

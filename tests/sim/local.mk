@@ -22,6 +22,7 @@ sim_engine = \
 	$(top_srcdir)/pmpi/exponent.c \
 	$(top_srcdir)/pmpi/gather.c \
 	$(top_srcdir)/pmpi/hierarchical.c \
+	$(top_srcdir)/pmpi/keyval.c \
 	$(top_srcdir)/pmpi/master.c \
 	$(top_srcdir)/pmpi/memory.c \
 	$(top_srcdir)/pmpi/messages.c \

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "keyval.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the program gave. It lives as long as the process: attributes outlive
+ * their keys, and nobody tells when the last is gone. */
+struct keyval {
+    MPI_Comm_copy_attr_function *copy;
+    MPI_Comm_delete_attr_function *delete;
+    void *extra;
+};
+
+static _Thread_local bool hidden;
+
+void aps_keyval_hide(bool hide)
+{
+    hidden = hide;
+}
+
+static int copy_attribute(MPI_Comm comm, int key, void *state, void *value,
+                          void *copy, int *copied)
+{
+    const struct keyval *keyval = state;
+
+    if (!hidden)
+        return keyval->copy(comm, key, keyval->extra, value, copy, copied);
+    *copied = 0;
+    return MPI_SUCCESS;
+}
+
+static int delete_attribute(MPI_Comm comm, int key, void *value, void *state)
+{
+    const struct keyval *keyval = state;
+
+    if (keyval->delete == MPI_COMM_NULL_DELETE_FN)
+        return MPI_SUCCESS;
+    return keyval->delete (comm, key, value, keyval->extra);
+}
+
+int aps_keyval_create(void *copy, void *delete, int *key, void *extra)
+{
+    struct keyval *keyval;
+    struct keyval given = {.extra = extra};
+    int rc;
+
+    /* Pointers to functions and to data do not mix in C: copy. */
+    memcpy(&given.copy, &copy, sizeof copy);
+    memcpy(&given.delete, &delete, sizeof delete);
+    keyval = given.copy != MPI_COMM_NULL_COPY_FN ? malloc(sizeof *keyval) : NULL;
+    if (!keyval)
+        return PMPI_Comm_create_keyval(given.copy, given.delete, key, extra);
+    *keyval = given;
+    rc = PMPI_Comm_create_keyval(copy_attribute, delete_attribute, key, keyval);
+    if (rc != MPI_SUCCESS)
+        free(keyval);
+    return rc;
+}
