@@ -16,7 +16,7 @@ void aps_blocking_collective(aps_handle handle)
     MPI_Comm comm = (MPI_Comm)handle;
     struct aps_context *context;
 
-    if (!aps_call_is_communicator(comm))
+    if (!aps_abi_is_communicator(comm))
         return;
     context = aps_context_existing(comm);
     if (context && context->queue)

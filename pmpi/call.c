@@ -39,9 +39,11 @@ int aps_call_pass(const struct aps_call *call)
         return pass_deferred(call);
     if (call->large)
         return next->allreduce_c(call->send, call->receive, call->count,
-                                 call->type, call->op, call->comm);
+                                 (aps_handle)call->type, (aps_handle)call->op,
+                                 (aps_handle)call->comm);
     return next->allreduce(call->send, call->receive, (int)call->count,
-                           call->type, call->op, call->comm);
+                           (aps_handle)call->type, (aps_handle)call->op,
+                           (aps_handle)call->comm);
 }
 
 int aps_call_pass_because(const struct aps_call *call, enum aps_reason reason)

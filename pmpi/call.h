@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "abi.h"
 #include "job.h"
 #include "pcontrol.h"
 
@@ -42,17 +43,6 @@ static inline bool aps_call_is_float(const struct aps_job *job,
             ((type == MPI_REAL && job->real_is_float) || type == MPI_REAL4));
 }
 
-/* Handles of MPICH's ABI carry the kind of their object in four bits. To look
- * at an attribute of what is no communicator would call the error handler a
- * first time, for a call that the program did not make. */
-static inline bool aps_call_is_communicator(MPI_Comm comm)
-{
-    const unsigned kind = 0xfu << 26;
-
-    return comm != MPI_COMM_NULL &&
-           ((unsigned)comm & kind) == ((unsigned)MPI_COMM_WORLD & kind);
-}
-
 /* Is it an FP32 sum with arguments that are right? Wrong ones go to MPI, for
  * its message and error handler. All that is looked at is equal on all ranks of
  * a correct program. */
@@ -60,7 +50,7 @@ static inline bool aps_call_is_candidate(const struct aps_job *job,
                                          const struct aps_call *call)
 {
     return aps_call_is_float(job, call->type) && call->op == MPI_SUM &&
-           call->count > 0 && aps_call_is_communicator(call->comm) &&
+           call->count > 0 && aps_abi_is_communicator(call->comm) &&
            call->send && call->receive && call->receive != MPI_IN_PLACE &&
            call->send != call->receive;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abi.h"
 #include "base/fpenv.h"
 #include "base/message.h"
 #include "wait.h"
@@ -66,20 +67,18 @@ bool aps_job_is_first_rank(void)
 /* Are we inside an MPI with the ABI that we were built for? */
 static bool is_foreign(void)
 {
-    static const char *const known[] = {"MPICH", "Intel(R) MPI", "MVAPICH"};
-    char version[2 * MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    char version[APS_ABI_VERSION_MAX] = "";
     int length;
 
-    if (PMPI_Get_library_version(version, &length) == MPI_SUCCESS)
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            if (strstr(version, known[i]))
-                return false;
+    if (PMPI_Get_library_version(version, &length) == MPI_SUCCESS &&
+        aps_abi_is_ours(version))
+        return false;
     version[strcspn(version, "\r\n")] = '\0';
     if (aps_job_is_first_rank())
         aps_message(-1,
-                    "built for MPICH but running with '%s': every call passes "
+                    "built for %s but running with '%s': every call passes "
                     "through",
-                    version);
+                    aps_abi_name, version);
     return true;
 }
 

@@ -3,6 +3,7 @@
 # it) and exports MPI's names alone.
 lib_LTLIBRARIES += libapsmpi.la
 libapsmpi_la_SOURCES = \
+	pmpi/abi.c pmpi/abi.h \
 	pmpi/accumulate.c pmpi/accumulate.h \
 	pmpi/agree.c pmpi/agree.h \
 	pmpi/allgather.c pmpi/allgather.h \
@@ -54,6 +55,9 @@ libapsmpi_la_SOURCES = \
 	pmpi/steps.c pmpi/steps.h \
 	pmpi/topology.c pmpi/topology.h \
 	pmpi/wait.c pmpi/wait.h
+if MPI_OPENMPI
+libapsmpi_la_SOURCES += pmpi/entry_fortran.c
+endif
 libapsmpi_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi $(MPI_CFLAGS) \
 	$(HWLOC_CFLAGS)
 libapsmpi_la_LIBADD = libpolicy.la libcore.la $(MPI_LIBS) $(HWLOC_LIBS)

@@ -8,6 +8,7 @@ EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check scripts/demo
 scripts/apsmpi-run: $(top_srcdir)/scripts/apsmpi-run.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) scripts && \
 	$(SED) -e 's|@libdir[@]|$(libdir)|g' \
+	    -e 's|@MPI[@]|$(MPI)|g' \
 	    -e 's|@PACKAGE_VERSION[@]|$(PACKAGE_VERSION)|g' \
 	    $(top_srcdir)/scripts/apsmpi-run.in >$@.tmp && \
 	chmod +x $@.tmp && mv $@.tmp $@

@@ -11,6 +11,7 @@ SH_LOG_COMPILER = $(SHELL)
 AM_TESTS_ENVIRONMENT = \
 	top_srcdir='$(abs_top_srcdir)'; export top_srcdir; \
 	top_builddir='$(abs_top_builddir)'; export top_builddir; \
+	MPI='$(MPI)'; export MPI; \
 	MPIEXEC='$(MPIEXEC)'; export MPIEXEC; \
 	MPICC='$(MPICC)'; export MPICC; \
 	CC='$(CC)'; export CC; \
@@ -20,7 +21,8 @@ AM_TESTS_ENVIRONMENT = \
 check_LTLIBRARIES += tests/libtap.la
 tests_libtap_la_SOURCES = tests/tap/tap.c tests/tap/tap.h
 TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/tap
-dist_check_SCRIPTS =
+dist_check_SCRIPTS = tests/tap/launch.sh
+EXTRA_DIST += tests/tap/mpi.sh
 
 include tests/unit/local.mk
 include tests/mpi/local.mk

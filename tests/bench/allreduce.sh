@@ -15,10 +15,10 @@ set -eu
 
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
 top_builddir=$(cd "${top_builddir:-build}" && pwd)
-MPIEXEC=${MPIEXEC:-mpiexec.mpich}
+. "$top_srcdir/tests/tap/mpi.sh"
 PYTHON3=${PYTHON3:-python3}
 APSMPI_LAB_DIR=$top_builddir/scripts
-export MPIEXEC APSMPI_LAB_DIR
+export APSMPI_LAB_DIR
 bench=$top_builddir/tests/bench/allreduce
 library=$top_builddir/.libs/libapsmpi.so
 report=$top_srcdir/scripts/apsmpi-report
@@ -71,8 +71,8 @@ what=$1
 shift
 case $what in
 node)
-    run node-2 'one node, 2 ranks' "$MPIEXEC -n 2" "$@"
-    run node-8 'one node, 8 ranks' "$MPIEXEC -n 8" \
+    run node-2 'one node, 2 ranks' "$launch -n 2" "$@"
+    run node-8 'one node, 8 ranks' "$launch -n 8" \
         --sizes 16Ki,256Ki --no-tensors --no-pass "$@"
     ;;
 lab)

@@ -20,8 +20,8 @@ done
 
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
 top_builddir=$(cd "${top_builddir:-build}" && pwd)
-MPIEXEC=${MPIEXEC:-mpiexec.mpich}
-MPICC=${MPICC:-mpicc.mpich}
+. "$top_srcdir/tests/tap/mpi.sh"
+MPICC=${MPICC:-mpicc.$MPI}
 CC=${CC:-cc}
 PYTHON3=${PYTHON3:-python3}
 PACKAGE_VERSION=${PACKAGE_VERSION:-$(sed -n \
@@ -105,12 +105,14 @@ finish()
 
 # --- running ------------------------------------------------------------------
 
-# timed COMMAND...: run it, for a minute at most; leaves out, err and $status
+# timed COMMAND...: run it, for a minute at most; leaves out, err, $status and
+# $taken, in seconds
 timed()
 {
     status=0
-    # shellcheck disable=SC2034 # for the tests
+    taken=$(date +%s)
     timeout -k 5 "${limit:-60}" "$@" </dev/null >out 2>err || status=$?
+    taken=$(($(date +%s) - taken))
 }
 
 # native RANKS [VARIABLE=VALUE...] PROGRAM...: an MPI job without the library
@@ -118,8 +120,8 @@ native()
 {
     ranks=$1
     shift
-    # shellcheck disable=SC2086 # MPIEXEC may carry options
-    timed $MPIEXEC -n "$ranks" env "$@"
+    # shellcheck disable=SC2086 # two words
+    timed $launch -n "$ranks" env "$@"
 }
 
 # job RANKS [VARIABLE=VALUE...] PROGRAM...: the same with the library
@@ -143,9 +145,12 @@ status_is()
     [ "$status" -eq "$1" ]
 }
 
+# By itself: 137 is the status of a job that timeout killed, and of one that lost
+# a rank to a signal.
 failed()
 {
-    [ "$status" -ne 0 ] && [ "$status" -ne 124 ] && [ "$status" -ne 137 ]
+    [ "$status" -ne 0 ] && [ "$status" -ne 124 ] &&
+        { [ "$status" -ne 137 ] || [ "$taken" -lt "${limit:-60}" ]; }
 }
 
 # has FILE TEXT: some line holds the text

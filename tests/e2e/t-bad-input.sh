@@ -115,9 +115,13 @@ END
 
 # Without MPI_Init the first call finds it.
 job 2 APSMPI_POLICY=missing.yaml "$probe" sessions
-check 'a missing policy under the sessions model stops the job' failed
-check '... before the first sum' not has out sums
-check '... said once' lines 1 err 'apsmpi: missing.yaml: No such file'
+if grep -q 'no sessions' out; then
+    skip 'a missing policy under the sessions model' 'this MPI has none'
+else
+    check 'a missing policy under the sessions model stops the job' failed
+    check '... before the first sum' not has out sums
+    check '... said once' lines 1 err 'apsmpi: missing.yaml: No such file'
+fi
 
 # --- APSMPI_ON_ERROR ----------------------------------------------------------
 
@@ -167,9 +171,8 @@ check '... if one is near' lines 1 err 'unknown variable APSMPI_XYZZY'
 # environment
 differing()
 {
-    # shellcheck disable=SC2016 # for the inner shell
     job 2 APSMPI_POLICY=good.yaml OTHER="$1" sh -c \
-        '[ "$PMI_RANK" != 1 ] || export "$OTHER"; exec "$@"' sh \
+        "[ $launched_as != 1 ] || export \"\$OTHER\"; exec \"\$@\"" sh \
         $digits --epochs 1
 }
 

@@ -102,10 +102,10 @@ impossible 'a topology without packages' package 'hwloc sees no package here' \
 impossible 'ranks that are not bound' package \
     'this rank is not bound inside one package: bind the ranks' \
     HWLOC_SYNTHETIC='package:2 core:1 pu:1' HWLOC_THISSYSTEM=1
-# shellcheck disable=SC2016 # for the inner shell
 impossible 'a topology that only rank 1 lacks' l3 'hwloc sees no l3 here' \
     HWLOC_SYNTHETIC="$packages" sh -c \
-    '[ "$PMI_RANK" != 1 ] || export HWLOC_SYNTHETIC="core:4 pu:1"; exec "$@"' sh
+    "[ $launched_as != 1 ] || export HWLOC_SYNTHETIC='core:4 pu:1'
+    exec \"\$@\"" sh
 
 # Some layers can be grouped, others not.
 layer_table >layers.csv
@@ -126,11 +126,10 @@ if [ "$cpus" -lt 2 ] || ! command -v taskset >/dev/null; then
     skip 'bound ranks' 'needs two processors and taskset'
 else
     first=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
-    # shellcheck disable=SC2016 # for the inner shell
     job 2 APSMPI_POLICY=package.yaml APSMPI_LOG=bound.csv \
         HWLOC_SYNTHETIC="package:$((first + cpus)) core:1 pu:1" \
         HWLOC_THISSYSTEM=1 FIRST="$first" \
-        sh -c 'exec taskset -c $((FIRST + PMI_RANK)) "$@"' sh "$probe" sums 2
+        sh -c "exec taskset -c \$((FIRST + $launched_as)) \"\$@\"" sh "$probe" sums 2
     if grep -q 'taskset:' err; then
         skip 'bound ranks' "$(grep -m 1 taskset: err)"
     else

@@ -5,6 +5,8 @@
 # shellcheck disable=SC2317 # functions that check calls
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
+[ "$MPI" = mpich ] || skip_all "apsmpi-lab works with MPICH's mpiexec alone"
+
 lab=$top_srcdir/scripts/apsmpi-lab
 hosts=$top_builddir/tests/e2e/hosts
 APSMPI_LAB_DIR=$top_builddir/scripts

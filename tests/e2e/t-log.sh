@@ -44,8 +44,8 @@ start()
     rm -f out # of the job before: not to be taken for this one's
     # shellcheck disable=SC2016 # for the inner shell
     LOG=$1 sh -c 'echo $$ >mpiexec.pid; exec "$@"' sh \
-        $MPIEXEC -n 3 env LD_PRELOAD="$sanitizer$library" APSMPI_POLICY=every.yaml \
-        APSMPI_LOG="$1" sh -c 'echo $$ >rank.$PMI_RANK; exec "$@"' sh \
+        $launch -n 3 env LD_PRELOAD="$sanitizer$library" APSMPI_POLICY=every.yaml \
+        APSMPI_LOG="$1" sh -c "echo \$\$ >rank.$launched_as; exec \"\$@\"" sh \
         "$probe" endless 50 </dev/null >out 2>err &
     background=$!
     wait_for grep -q 'so far' out

@@ -9,8 +9,8 @@ for module in numpy mpi4py; do
         skip_all "$PYTHON3 has no module $module"
 done
 mpi=$("$PYTHON3" -c 'from mpi4py import MPI; print(MPI.Get_library_version())')
-case $mpi in
-*MPICH*) ;;
+case $MPI,$mpi in
+mpich,*MPICH* | openmpi,*'Open MPI'*) ;;
 *) skip_all "mpi4py was built for another MPI: $(echo "$mpi" | head -n 1)" ;;
 esac
 diag "mpi4py $("$PYTHON3" -c 'import mpi4py; print(mpi4py.__version__)')"

@@ -12,6 +12,15 @@ run()
     timed "$script" --library "$library" "$@"
 }
 
+# variable NAME VALUE: how mpiexec is given one
+variable()
+{
+    case $MPI in
+    mpich) echo "-genv $1 $2" ;;
+    openmpi) echo "-x $1=$2" ;;
+    esac
+}
+
 policy good.yaml 'format: e4m3, scale: aps'
 policy bad.yaml 'format: e9m9'
 
@@ -47,18 +56,19 @@ run --dry-run mpiexec.none -n 2 ./train
 check 'a dry run needs a command that exists' status_is 2
 run --dry-run $MPIEXEC -n 2 ./train --epochs 3
 check 'a dry run prints the command' equal "$(cat out)" \
-    "$MPIEXEC -genv LD_PRELOAD $library -n 2 ./train --epochs 3"
+    "$MPIEXEC $(variable LD_PRELOAD "$library") -n 2 ./train --epochs 3"
 run -n -p good.yaml -l log.csv -q --on-error pass $MPIEXEC -n 2 ./train
 check '... with all options' equal "$(cat out)" \
-    "$MPIEXEC -genv LD_PRELOAD $library -genv APSMPI_POLICY $tmp/good.yaml \
--genv APSMPI_LOG log.csv -genv APSMPI_SUMMARY off \
--genv APSMPI_ON_ERROR pass -n 2 ./train"
+    "$MPIEXEC $(variable LD_PRELOAD "$library") \
+$(variable APSMPI_POLICY "$tmp/good.yaml") $(variable APSMPI_LOG log.csv) \
+$(variable APSMPI_SUMMARY off) $(variable APSMPI_ON_ERROR pass) -n 2 ./train"
 LD_PRELOAD=$top_builddir/tests/e2e/.libs/counter.so
 export LD_PRELOAD
 run -n $MPIEXEC -n 1 ./train
 unset LD_PRELOAD
 check 'another library stays preloaded, behind ours' has out \
-    "LD_PRELOAD $library:$top_builddir/tests/e2e/.libs/counter.so -n 1"
+    "$(variable LD_PRELOAD \
+    "$library:$top_builddir/tests/e2e/.libs/counter.so") -n 1"
 
 # --- running ------------------------------------------------------------------
 
@@ -71,6 +81,10 @@ check '--quiet' empty err
 check '... runs the same job' trained
 run -- $MPIEXEC -n 2 $digits --epochs 1
 check 'without a policy: discovery' lines 1 err 'none rewritten (no policy)'
+
+run -p good.yaml $MPIEXEC -n 1 $digits --epochs 1 : -n 1 $digits --epochs 1
+check 'a job of two parts' trained
+check '... is rewritten, too' rewritten 66
 
 mkdir 'a folder'
 cp good.yaml 'a folder/our policy.yaml'

@@ -181,6 +181,14 @@ static void run_all(const char *name)
 }
 
 /* environment NAME RANK init|call */
+/* The rank, before MPI tells it: by the launcher's variable. */
+static int launched_as(void)
+{
+    const char *rank = getenv("PMI_RANK");
+
+    return atoi(rank ? rank : getenv("OMPI_COMM_WORLD_RANK"));
+}
+
 int main(int argc, char **argv)
 {
     bool early;
@@ -196,7 +204,7 @@ int main(int argc, char **argv)
         return 2;
     odd_rank = atoi(argv[2]);
     early = strcmp(argv[3], "init") == 0;
-    rank = atoi(getenv("PMI_RANK"));
+    rank = launched_as();
     for (size_t i = 0; i < LENGTH(environments); i++)
         if (rank == odd_rank && strcmp(environments[i].name, argv[1]) == 0)
             enter = environments[i].enter;

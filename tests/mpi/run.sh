@@ -11,6 +11,7 @@
 # $tmp is a directory of the script's own, gone at its end; $mpi is where the
 # programs were built.
 
+. "$top_srcdir/tests/tap/mpi.sh"
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/apsmpi-test.XXXXXX") || exit 99
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
@@ -66,7 +67,8 @@ run_mpiexec()
 {
     prefix=$1
     shift
-    timeout "$seconds" "$MPIEXEC" -genv LD_PRELOAD "$library" "$@" \
+    # shellcheck disable=SC2086 # two words
+    timeout "$seconds" $launch -genv LD_PRELOAD "$library" "$@" \
         </dev/null >"$tmp/stdout" 2>"$tmp/stderr"
     status=$?
     grep '^#' "$tmp/stderr" >&2

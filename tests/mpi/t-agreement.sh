@@ -81,7 +81,8 @@ run "bad but told to pass" 4 -genv APSMPI_POLICY "$tmp/bad.yaml" \
 says 'bad.yaml:2:.*e99m0' 1 "bad but told to pass: said once"
 
 # A policy that stops the job: no test is run.
-timeout "$seconds" "$MPIEXEC" -n 4 -genv LD_PRELOAD "$library" \
+# shellcheck disable=SC2086 # two words
+timeout "$seconds" $launch -n 4 -genv LD_PRELOAD "$library" \
     -genv APSMPI_POLICY "$tmp/bad.yaml" "$mpi/agreement" native \
     </dev/null >"$tmp/stdout" 2>"$tmp/stderr"
 [ $? -eq 2 ] && ! grep -q '^ok' "$tmp/stdout"

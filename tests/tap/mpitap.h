@@ -32,6 +32,9 @@ int mpitap_size(void);
 bool ok_all(bool pass, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* On all ranks. One test that cannot hold here, with the reason. */
+void skip_all(const char *name, const char *reason);
+
 /* COLLECTIVE. Does `good` hold on every rank? */
 bool good_on_all(bool good);
 

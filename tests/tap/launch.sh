@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Start an MPI job: the arguments are those of MPICH's mpiexec, of which
+#
+#   [-genv NAME VALUE]... {[-n RANKS] [-env NAME VALUE]... PROGRAM [ARG]...} : ...
+#
+# are given to Open MPI's in its own words, where MPI=openmpi. The variables are
+# set by env, in front of the program: Open MPI's -x holds for one PROGRAM alone.
+set -eu
+
+fail()
+{
+    echo "launch.sh: $*" >&2
+    exit 99
+}
+
+# One word for eval.
+quote()
+{
+    printf " '%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"
+}
+
+MPIEXEC=${MPIEXEC:-mpiexec}
+# shellcheck disable=SC2086 # MPIEXEC may carry options
+case ${MPI:-mpich} in
+mpich) exec $MPIEXEC "$@" ;;
+openmpi) ;;
+*) fail "MPI=$MPI: expected mpich or openmpi" ;;
+esac
+
+command='' everywhere='' here=''
+while [ $# -gt 0 ]; do
+    case $1 in
+    -n | -np | -genv | -env)
+        [ $# -ge 2 ] || fail "$1 needs a value"
+        case $1 in
+        -genv) everywhere="$everywhere$(quote "$2=${3?}")"; shift 3 ;;
+        -env) here="$here$(quote "$2=${3?}")"; shift 3 ;;
+        *) command="$command -n$(quote "$2")"; shift 2 ;;
+        esac
+        ;;
+    -*) fail "unknown option $1" ;;
+    *)
+        command="$command env$everywhere$here"
+        here=''
+        while [ $# -gt 0 ] && [ "$1" != : ]; do
+            command="$command$(quote "$1")"
+            shift
+        done
+        [ $# -eq 0 ] || { command="$command :"; shift; }
+        ;;
+    esac
+done
+eval "exec $MPIEXEC $command"

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# How the tests start MPI jobs, whichever MPI the tree was built for: sourced by
+# tests/mpi/run.sh and tests/e2e/lib.sh, which say where $top_srcdir and
+# $top_builddir are. Leaves
+#
+#   $MPI          mpich or openmpi
+#   $launch       the command that starts a job, with the arguments of MPICH's
+#                 mpiexec (launch.sh); unquoted: two words
+#   $launched_as  the rank, for a shell that the launcher starts to expand
+#
+# shellcheck shell=sh
+
+if [ -z "${MPI:-}" ]; then
+    MPI=mpich
+    ! grep -q '^#define APS_MPI_OPENMPI' "$top_builddir/config.h" || MPI=openmpi
+fi
+MPIEXEC=${MPIEXEC:-mpiexec.$MPI}
+export MPI MPIEXEC
+launch="sh $top_srcdir/tests/tap/launch.sh"
+# shellcheck disable=SC2016 # for other shells
+launched_as='${PMI_RANK-$OMPI_COMM_WORLD_RANK}'
+
+# Open MPI, and nobody else, reads these: more ranks than cores, none bound to
+# one; shared memory alone, without a look for networks; as root in a container;
+# no text of its own where a program fails.
+OMPI_MCA_rmaps_base_oversubscribe=1
+OMPI_MCA_hwloc_base_binding_policy=none
+OMPI_MCA_pml=ob1
+OMPI_MCA_btl=self,vader
+OMPI_MCA_orte_execute_quiet=1
+OMPI_ALLOW_RUN_AS_ROOT=1
+OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy \
+    OMPI_MCA_pml OMPI_MCA_btl OMPI_MCA_orte_execute_quiet \
+    OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
