@@ -9,82 +9,126 @@
  */
 #include "config.h"
 
-#include <dlfcn.h>
 #include <mpi.h>
-#include <pthread.h>
-#include <stddef.h>
-#include <string.h>
 
 #include "allreduce.h"
+#include "iallreduce.h"
 #include "job.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-typedef void allreduce_fn(const void *send, void *receive,
-                          const MPI_Fint *count, const MPI_Fint *type,
-                          const MPI_Fint *op, const MPI_Fint *comm,
-                          MPI_Fint *error);
+typedef void blocking_fn(const void *send, void *receive,
+                         const MPI_Fint *count, const MPI_Fint *type,
+                         const MPI_Fint *op, const MPI_Fint *comm,
+                         MPI_Fint *error);
+typedef void nonblocking_fn(const void *send, void *receive,
+                            const MPI_Fint *count, const MPI_Fint *type,
+                            const MPI_Fint *op, const MPI_Fint *comm,
+                            MPI_Fint *request, MPI_Fint *error);
 
-EXPORT allreduce_fn mpi_allreduce_;
-EXPORT allreduce_fn mpi_allreduce_f08_;
+EXPORT blocking_fn mpi_allreduce_;
+EXPORT blocking_fn mpi_allreduce_f08_;
+EXPORT nonblocking_fn mpi_iallreduce_;
+EXPORT nonblocking_fn mpi_iallreduce_f08_;
 
 /* Fortran's MPI_IN_PLACE and MPI_BOTTOM are known by where they lie. */
 extern MPI_Fint mpi_fortran_in_place_ __attribute__((weak));
 extern MPI_Fint mpi_fortran_bottom_ __attribute__((weak));
 
-static const void *buffer_of(const void *buffer)
+static void *buffer_of(const void *buffer)
 {
     if (buffer && buffer == &mpi_fortran_in_place_)
         return MPI_IN_PLACE;
     if (buffer && buffer == &mpi_fortran_bottom_)
         return MPI_BOTTOM;
-    return buffer;
+    return (void *)buffer;
 }
 
-static allreduce_fn *next_allreduce;
-static allreduce_fn *next_allreduce_f08;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-/* Pointers to functions and to data do not mix in C: copy. */
-static void resolve(void)
+/* mpi_f08 leaves the error out where the program does. */
+static void give(MPI_Fint *error, int rc)
 {
-    void *symbol = dlsym(RTLD_NEXT, "mpi_allreduce_");
-
-    memcpy(&next_allreduce, &symbol, sizeof symbol);
-    symbol = dlsym(RTLD_NEXT, "mpi_allreduce_f08_");
-    memcpy(&next_allreduce_f08, &symbol, sizeof symbol);
+    if (error)
+        *error = (MPI_Fint)rc;
 }
 
-static void allreduce(allreduce_fn **next, const void *send, void *receive,
-                      const MPI_Fint *count, const MPI_Fint *type,
-                      const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *error)
+static void allreduce(void *_Atomic *kept, const char *name, const void *send,
+                      void *receive, const MPI_Fint *count,
+                      const MPI_Fint *type, const MPI_Fint *op,
+                      const MPI_Fint *comm, MPI_Fint *error)
 {
-    int rc;
+    blocking_fn *next;
 
     if (aps_job()->foreign) {
-        pthread_once(&once, resolve);
-        (*next)(send, receive, count, type, op, comm, error);
+        aps_library_next(kept, name, &next);
+        next(send, receive, count, type, op, comm, error);
         return;
     }
-    rc = aps_allreduce(buffer_of(send), (void *)buffer_of(receive), *count,
-                       false, (aps_handle)PMPI_Type_f2c(*type),
-                       (aps_handle)PMPI_Op_f2c(*op),
-                       (aps_handle)PMPI_Comm_f2c(*comm));
-    /* mpi_f08 leaves it out where the program does. */
-    if (error)
-        *error = rc;
+    give(error, aps_allreduce(buffer_of(send), buffer_of(receive), *count,
+                              false, (aps_handle)PMPI_Type_f2c(*type),
+                              (aps_handle)PMPI_Op_f2c(*op),
+                              (aps_handle)PMPI_Comm_f2c(*comm)));
 }
 
 void mpi_allreduce_(const void *send, void *receive, const MPI_Fint *count,
                     const MPI_Fint *type, const MPI_Fint *op,
                     const MPI_Fint *comm, MPI_Fint *error)
 {
-    allreduce(&next_allreduce, send, receive, count, type, op, comm, error);
+    static void *_Atomic next;
+
+    allreduce(&next, "mpi_allreduce_", send, receive, count, type, op, comm,
+              error);
 }
 
 void mpi_allreduce_f08_(const void *send, void *receive, const MPI_Fint *count,
                         const MPI_Fint *type, const MPI_Fint *op,
                         const MPI_Fint *comm, MPI_Fint *error)
 {
-    allreduce(&next_allreduce_f08, send, receive, count, type, op, comm, error);
+    static void *_Atomic next;
+
+    allreduce(&next, "mpi_allreduce_f08_", send, receive, count, type, op, comm,
+              error);
+}
+
+static void iallreduce(void *_Atomic *kept, const char *name, const void *send,
+                       void *receive, const MPI_Fint *count,
+                       const MPI_Fint *type, const MPI_Fint *op,
+                       const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *error)
+{
+    nonblocking_fn *next;
+    MPI_Request handle;
+    int rc;
+
+    if (aps_job()->foreign) {
+        aps_library_next(kept, name, &next);
+        next(send, receive, count, type, op, comm, request, error);
+        return;
+    }
+    rc = aps_iallreduce(buffer_of(send), buffer_of(receive), *count, false,
+                        (aps_handle)PMPI_Type_f2c(*type),
+                        (aps_handle)PMPI_Op_f2c(*op),
+                        (aps_handle)PMPI_Comm_f2c(*comm), &handle);
+    if (rc == MPI_SUCCESS)
+        *request = PMPI_Request_c2f(handle);
+    give(error, rc);
+}
+
+void mpi_iallreduce_(const void *send, void *receive, const MPI_Fint *count,
+                     const MPI_Fint *type, const MPI_Fint *op,
+                     const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *error)
+{
+    static void *_Atomic next;
+
+    iallreduce(&next, "mpi_iallreduce_", send, receive, count, type, op, comm,
+               request, error);
+}
+
+void mpi_iallreduce_f08_(const void *send, void *receive, const MPI_Fint *count,
+                         const MPI_Fint *type, const MPI_Fint *op,
+                         const MPI_Fint *comm, MPI_Fint *request,
+                         MPI_Fint *error)
+{
+    static void *_Atomic next;
+
+    iallreduce(&next, "mpi_iallreduce_f08_", send, receive, count, type, op,
+               comm, request, error);
 }

@@ -31,6 +31,7 @@ EXTRA_DIST += \
 	tests/e2e/sums.f90 \
 	tests/e2e/sums.py \
 	tests/e2e/sums_f08.f90 \
+	tests/e2e/sums_later.f90 \
 	tests/e2e/sums_mpif.f90
 
 # Programs for these tests, and a profiler that stands behind the library.

@@ -39,7 +39,7 @@ done
 $(tail -n 1 reason 2>/dev/null)"
 diag "compiled by $compiler"
 
-for program in sums_mpif sums sums_f08; do
+for program in sums_mpif sums sums_f08 sums_later; do
     if ! compiles $program "$top_srcdir/tests/e2e/$program.f90"; then
         skip $program "does not compile: $(tail -n 1 reason)"
         continue

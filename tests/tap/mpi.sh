@@ -21,15 +21,17 @@ launch="sh $top_srcdir/tests/tap/launch.sh"
 launched_as='${PMI_RANK-$OMPI_COMM_WORLD_RANK}'
 
 # Open MPI, and nobody else, reads these: more ranks than cores, none bound to
-# one; shared memory alone, without a look for networks; as root in a container;
+# one, waits that yield; shared memory alone, without a look for networks; as root in a container;
 # no text of its own where a program fails.
 OMPI_MCA_rmaps_base_oversubscribe=1
 OMPI_MCA_hwloc_base_binding_policy=none
+OMPI_MCA_mpi_yield_when_idle=1
 OMPI_MCA_pml=ob1
 OMPI_MCA_btl=self,vader
 OMPI_MCA_orte_execute_quiet=1
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_hwloc_base_binding_policy \
-    OMPI_MCA_pml OMPI_MCA_btl OMPI_MCA_orte_execute_quiet \
-    OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+    OMPI_MCA_mpi_yield_when_idle OMPI_MCA_pml OMPI_MCA_btl \
+    OMPI_MCA_orte_execute_quiet OMPI_ALLOW_RUN_AS_ROOT \
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
