@@ -64,9 +64,10 @@ bool aps_job_is_first_rank(void)
     return true;
 }
 
-/* Are we inside an MPI with the ABI that we were built for? */
+/* Are we inside an MPI of another ABI than we were built for? Says so once. */
 static bool is_foreign(void)
 {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
     char version[APS_ABI_VERSION_MAX] = "";
     int length;
 
@@ -74,7 +75,7 @@ static bool is_foreign(void)
         aps_abi_is_ours(version))
         return false;
     version[strcspn(version, "\r\n")] = '\0';
-    if (aps_job_is_first_rank())
+    if (aps_job_is_first_rank() && !atomic_flag_test_and_set(&said))
         aps_message(-1,
                     "built for %s but running with '%s': every call passes "
                     "through",
