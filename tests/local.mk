@@ -31,3 +31,41 @@ include tests/e2e/local.mk
 include tests/apps/local.mk
 include tests/bench/local.mk
 include tests/long/local.mk
+
+# The same source built for Open MPI, in openmpi/ of the build directory, and of
+# its tests those that show most in a minute; for all of them configure a build
+# of its own (scripts/check --mpi openmpi).
+openmpi_programs = \
+	libapsmpi.la apsmpi tests/apps/digits tests/e2e/probe \
+	tests/mpi/agreement tests/mpi/behind.la tests/mpi/communicators \
+	tests/mpi/errors tests/mpi/exact
+openmpi_tests = \
+	tests/mpi/t-agreement.sh \
+	tests/mpi/t-communicators.sh \
+	tests/mpi/t-errors.sh \
+	tests/mpi/t-exact.sh \
+	tests/e2e/t-fortran.sh
+
+.PHONY: build-openmpi check-openmpi clean-openmpi
+build-openmpi:
+	@if command -v mpicc.openmpi >/dev/null; then \
+	    $(MKDIR_P) openmpi && cd openmpi && \
+	    if [ ! -f Makefile ] || [ $(abs_top_srcdir)/configure -nt Makefile ]; \
+	    then \
+	        eval "set -- `../config.status --config`" && \
+	        $(SHELL) $(abs_top_srcdir)/configure -q "$$@" \
+	            --with-mpi=openmpi MPICC= MPIEXEC= >configure.log; \
+	    fi && \
+	    $(MAKE) $(AM_MAKEFLAGS) $(openmpi_programs); \
+	fi
+check-openmpi: build-openmpi
+	@if command -v mpicc.openmpi >/dev/null; then \
+	    cd openmpi && \
+	    $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(openmpi_tests)'; \
+	else \
+	    echo "SKIP: check-openmpi: there is no mpicc.openmpi"; \
+	    echo "# SKIP:  1"; \
+	fi
+clean-openmpi:
+	rm -rf openmpi
+clean-local: clean-openmpi

@@ -8,7 +8,7 @@
 #                 mpiexec (launch.sh); unquoted: two words
 #   $launched_as  the rank, for a shell that the launcher starts to expand
 #
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034,SC2154 # of those who source it
 
 if [ -z "${MPI:-}" ]; then
     MPI=mpich
