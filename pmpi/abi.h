@@ -24,7 +24,8 @@ bool aps_abi_is_ours(const char *library_version);
  * Is it a communicator's handle? To look at an attribute of what is none would
  * call the error handler a first time, for a call that the program did not
  * make. As far as the ABI lets one tell: MPICH's handles carry the kind of their
- * object in four bits; of Open MPI's pointers only null ones are wrong for sure.
+ * object in four bits, and whether it is built in above them; of Open MPI's
+ * pointers only null ones are wrong for sure.
  */
 static inline bool aps_abi_is_communicator(MPI_Comm comm)
 {
@@ -35,6 +36,20 @@ static inline bool aps_abi_is_communicator(MPI_Comm comm)
            ((unsigned)comm & kind) == ((unsigned)MPI_COMM_WORLD & kind);
 #else
     return comm && comm != MPI_COMM_NULL;
+#endif
+}
+
+/* Likewise: is it, or may it be, the handle of a datatype that is not built in? */
+static inline bool aps_abi_may_be_derived(MPI_Datatype type)
+{
+#ifdef APS_MPI_MPICH
+    const unsigned kind = 0xfu << 26, storage = 3u << 30;
+    const unsigned known = (unsigned)MPI_FLOAT, asked = (unsigned)type;
+
+    return type != MPI_DATATYPE_NULL && (asked & kind) == (known & kind) &&
+           (asked & storage) != (known & storage);
+#else
+    return type && type != MPI_DATATYPE_NULL;
 #endif
 }
 

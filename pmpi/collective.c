@@ -12,44 +12,49 @@
 static int pass_reduce_scatter(const struct aps_collective *call)
 {
     const struct aps_library *next = aps_library();
+    const aps_handle type = (aps_handle)call->type;
+    const aps_handle op = (aps_handle)call->op;
+    const aps_handle comm = (aps_handle)call->comm;
 
     if (call->listed && call->large)
         return next->reduce_scatter_c(call->send, call->receive, call->counts,
-                                      call->type, call->op, call->comm);
+                                      type, op, comm);
     if (call->listed)
         return next->reduce_scatter(call->send, call->receive, call->counts,
-                                    call->type, call->op, call->comm);
+                                    type, op, comm);
     if (call->large)
         return next->reduce_scatter_block_c(call->send, call->receive,
-                                            call->count, call->type, call->op,
-                                            call->comm);
+                                            call->count, type, op, comm);
     return next->reduce_scatter_block(call->send, call->receive,
-                                      (int)call->count, call->type, call->op,
-                                      call->comm);
+                                      (int)call->count, type, op, comm);
 }
 
 static int pass_allgather(const struct aps_collective *call)
 {
     const struct aps_library *next = aps_library();
+    const aps_handle send_type = (aps_handle)call->send_type;
+    const aps_handle type = (aps_handle)call->type;
+    const aps_handle comm = (aps_handle)call->comm;
 
     if (call->large)
-        return next->allgather_c(call->send, call->send_count, call->send_type,
-                                 call->receive, call->count, call->type,
-                                 call->comm);
-    return next->allgather(call->send, (int)call->send_count, call->send_type,
-                           call->receive, (int)call->count, call->type,
-                           call->comm);
+        return next->allgather_c(call->send, call->send_count, send_type,
+                                 call->receive, call->count, type, comm);
+    return next->allgather(call->send, (int)call->send_count, send_type,
+                           call->receive, (int)call->count, type, comm);
 }
 
 static int pass_reduce(const struct aps_collective *call)
 {
     const struct aps_library *next = aps_library();
+    const aps_handle type = (aps_handle)call->type;
+    const aps_handle op = (aps_handle)call->op;
+    const aps_handle comm = (aps_handle)call->comm;
 
     if (call->large)
-        return next->reduce_c(call->send, call->receive, call->count,
-                              call->type, call->op, call->root, call->comm);
-    return next->reduce(call->send, call->receive, (int)call->count, call->type,
-                        call->op, call->root, call->comm);
+        return next->reduce_c(call->send, call->receive, call->count, type, op,
+                              call->root, comm);
+    return next->reduce(call->send, call->receive, (int)call->count, type, op,
+                        call->root, comm);
 }
 
 int aps_collective_pass(const struct aps_collective *call)
@@ -83,7 +88,7 @@ static bool is_root(int root, MPI_Comm comm)
 bool aps_collective_is_candidate(const struct aps_job *job,
                                  const struct aps_collective *call)
 {
-    if (!aps_call_is_communicator(call->comm))
+    if (!aps_abi_is_communicator(call->comm))
         return false;
     if (call->kind == APS_CALL_ALLGATHER)
         return call->count > 0 && aps_signature_floats(job, call->type) > 0;

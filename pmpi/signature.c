@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "abi.h"
 #include "call.h"
 
 /* Since MPI 4 types may have been made with large counts, which only these two
@@ -115,24 +116,13 @@ static bool is_of_floats(const struct aps_job *job, MPI_Datatype type,
     return parts_are_floats(job, type, count, depth);
 }
 
-/* Handles of MPICH's ABI carry the kind of their object in four bits, and
- * whether it is built in above them. */
-static bool is_derived(MPI_Datatype type)
-{
-    const unsigned kind = 0xfu << 26, storage = 3u << 30;
-    const unsigned known = (unsigned)MPI_FLOAT, asked = (unsigned)type;
-
-    return type != MPI_DATATYPE_NULL && (asked & kind) == (known & kind) &&
-           (asked & storage) != (known & storage);
-}
-
 size_t aps_signature_floats(const struct aps_job *job, MPI_Datatype type)
 {
     MPI_Count bytes;
 
     if (aps_call_is_float(job, type))
         return 1;
-    if (!is_derived(type) || !is_of_floats(job, type, 0) ||
+    if (!aps_abi_may_be_derived(type) || !is_of_floats(job, type, 0) ||
         PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes <= 0)
         return 0;
     return (size_t)bytes / sizeof(float);

@@ -115,6 +115,13 @@ check_rewritten()
         echo "# rewritten: '$rewritten', expected: '$expected'" >&2
 }
 
+# Does this MPI let the program's calls drive nonblocking reductions? Else they
+# pass through, or need a policy with `progress: thread`.
+can_be_driven()
+{
+    grep -q '^#define HAVE_PMPIX_GREQUEST_START' "$top_builddir/config.h"
+}
+
 # For sed's replacement.
 quote()
 {

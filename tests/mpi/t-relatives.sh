@@ -49,8 +49,11 @@ done <"$tmp/errors"
 [ "$(grep -c . "$tmp/errors")" -eq 3 ]
 check $? "log: of all three"
 
+progress=calls
+can_be_driven || progress=thread
 cat >"$tmp/exact.yaml" <<END
 version: 1
+progress: $progress
 rules: [{calls: [allreduce, reduce_scatter, allgather, reduce], format: e8m23,
          reduce: direct}]
 END
