@@ -10,14 +10,16 @@ seconds=1200
 batches()
 {
     for _ in $(seq "$1"); do
-        batch "$2" "$seed" $((seed + $3 - 1))
+        batch calm "$2" "$seed" $((seed + $3 - 1))
+        seed=$((seed + $3))
+        batch any "$2" "$seed" $((seed + $3 - 1))
         seed=$((seed + $3))
     done
 }
 
-batches 10 2 100
-batches 10 3 50
-batches 10 4 40
-batches 5 5 20
-batches 5 8 10
+batches 5 2 100
+batches 5 3 50
+batches 5 4 40
+batches 3 5 20
+batches 3 8 10
 finish
