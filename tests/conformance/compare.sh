@@ -20,17 +20,12 @@ CONFORMANCE_TIMEOUT=${CONFORMANCE_TIMEOUT:-60}
 export CONFORMANCE_TIMEOUT
 unset CONFORMANCE_TRACE CONFORMANCE_EVENTS
 
-# Programs may block in a collective of one communicator while a rank waits for a
-# reduction on another: only a thread gets them to an end.
-progress=${CONFORMANCE_PROGRESS:-thread}
-
 # policy NAME: one that takes every sum, from standard input.
 policy()
 {
     {
         echo 'version: 1'
         echo 'min_count: 1'
-        echo "progress: $progress"
         cat
     } >"$tmp/$1.yaml"
 }
