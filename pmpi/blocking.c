@@ -4,6 +4,7 @@
 #include "blocking.h"
 
 #include <mpi.h>
+#include <stdlib.h>
 
 #include "call.h"
 #include "completion.h"
@@ -33,9 +34,11 @@ static int finish(int rc, MPI_Request *request, MPI_Status *status)
 #ifdef HAVE_PMPI_ISEND_C
 #define SIZED(name) PMPI_##name##_c
 #define AS_COUNT(count) ((MPI_Count)(count))
+typedef MPI_Count sized_t;
 #else
 #define SIZED(name) PMPI_##name
 #define AS_COUNT(count) ((int)(count))
+typedef int sized_t;
 #endif
 
 int aps_blocking_send(enum aps_send_kind kind, const void *bytes, int64_t count,
@@ -71,20 +74,39 @@ int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
     return finish(rc, &request, status);
 }
 
-#ifdef HAVE_PMPI_ISENDRECV_REPLACE
+/* Both sides have been begun. As MPI_Sendrecv, the receive's status. */
+static int finish_exchange(int rc, MPI_Request *receive, MPI_Request *send,
+                           MPI_Status *status)
+{
+    int sent;
+
+    if (rc != MPI_SUCCESS) { /* the send has not */
+        PMPI_Cancel(receive);
+        PMPI_Request_free(receive);
+        return rc;
+    }
+    rc = aps_completion_wait(receive, status);
+    sent = aps_completion_wait(send, MPI_STATUS_IGNORE);
+    return rc == MPI_SUCCESS ? sent : rc;
+}
+
+/* Not by MPI_Isendrecv, whose status MPICH (4.0.2) leaves empty. */
 int aps_blocking_exchange(const void *send, int64_t send_count,
                           aps_handle send_type, int to, int send_tag,
                           void *receive, int64_t receive_count,
                           aps_handle receive_type, int from, int receive_tag,
                           aps_handle comm, void *status)
 {
-    MPI_Request request;
-    int rc = SIZED(Isendrecv)(
-        send, AS_COUNT(send_count), (MPI_Datatype)send_type, to, send_tag,
-        receive, AS_COUNT(receive_count), (MPI_Datatype)receive_type, from,
-        receive_tag, (MPI_Comm)comm, &request);
+    MPI_Request incoming, outgoing;
+    int rc = SIZED(Irecv)(receive, AS_COUNT(receive_count),
+                          (MPI_Datatype)receive_type, from, receive_tag,
+                          (MPI_Comm)comm, &incoming);
 
-    return finish(rc, &request, status);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = SIZED(Isend)(send, AS_COUNT(send_count), (MPI_Datatype)send_type, to,
+                      send_tag, (MPI_Comm)comm, &outgoing);
+    return finish_exchange(rc, &incoming, &outgoing, status);
 }
 
 int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
@@ -92,14 +114,32 @@ int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
                                    int receive_tag, aps_handle comm,
                                    void *status)
 {
-    MPI_Request request;
-    int rc = SIZED(Isendrecv_replace)(bytes, AS_COUNT(count),
-                                      (MPI_Datatype)type, to, send_tag, from,
-                                      receive_tag, (MPI_Comm)comm, &request);
+    MPI_Request incoming, outgoing;
+    sized_t size = 0, packed = 0;
+    void *copy;
+    int rc = SIZED(Pack_size)(AS_COUNT(count), (MPI_Datatype)type,
+                              (MPI_Comm)comm, &size);
 
-    return finish(rc, &request, status);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    copy = malloc(size > 0 ? (size_t)size : 1);
+    if (!copy) {
+        PMPI_Comm_call_errhandler((MPI_Comm)comm, MPI_ERR_NO_MEM);
+        return MPI_ERR_NO_MEM;
+    }
+    rc = SIZED(Pack)(bytes, AS_COUNT(count), (MPI_Datatype)type, copy, size,
+                     &packed, (MPI_Comm)comm);
+    if (rc == MPI_SUCCESS)
+        rc = SIZED(Irecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, from,
+                          receive_tag, (MPI_Comm)comm, &incoming);
+    if (rc == MPI_SUCCESS) {
+        rc = SIZED(Isend)(copy, packed, MPI_PACKED, to, send_tag,
+                          (MPI_Comm)comm, &outgoing);
+        rc = finish_exchange(rc, &incoming, &outgoing, status);
+    }
+    free(copy);
+    return rc;
 }
-#endif
 
 int aps_blocking_probe(int from, int tag, aps_handle comm, void *status)
 {

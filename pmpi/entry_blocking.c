@@ -119,10 +119,8 @@ SEND(Ssend, APS_SSEND, int)
 SEND(Rsend, APS_RSEND, int)
 RECEIVE(Recv, int)
 MRECV(Mrecv, int)
-#ifdef HAVE_PMPI_ISENDRECV_REPLACE
 EXCHANGE(Sendrecv, int)
 EXCHANGE_IN_PLACE(Sendrecv_replace, int)
-#endif
 #ifdef HAVE_PMPI_ISEND_C
 SEND(Send_c, APS_SEND, int64_t)
 SEND(Ssend_c, APS_SSEND, int64_t)

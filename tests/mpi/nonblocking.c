@@ -238,11 +238,40 @@ static void wait_for_message(int *token, int from)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* Else the token is wrong. */
+static void check_status(int *token, int from, const MPI_Status *status)
+{
+    int count;
+
+    MPI_Get_count(status, MPI_INT, &count);
+    if (status->MPI_SOURCE != from || status->MPI_TAG != 0 || count != 1)
+        *token = -1;
+}
+
 static void exchange(int *token, int from)
 {
-    MPI_Sendrecv(&rank, 1, MPI_INT, rank, 1, token, 1, MPI_INT, from, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Status status;
+    int room[2] = {0};
+
+    MPI_Sendrecv(&rank, 1, MPI_INT, rank, 1, room, 2, MPI_INT, from, 0,
+                 MPI_COMM_WORLD, &status);
+    *token = room[0];
+    check_status(token, from, &status);
     MPI_Recv(&rank, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void exchange_in_place(int *token, int from)
+{
+    MPI_Status status;
+    int mine[2] = {rank, 7}, back[2] = {0};
+
+    MPI_Sendrecv_replace(mine, 2, MPI_INT, rank, 1, from, 0, MPI_COMM_WORLD,
+                         &status);
+    *token = mine[0];
+    check_status(token, from, &status);
+    MPI_Recv(back, 2, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (back[0] != rank || back[1] != 7 || mine[1] != 7)
+        *token = -1;
 }
 
 static void take_part(int *token, int from)
@@ -260,6 +289,7 @@ static const struct {
     {"MPI_Mprobe and MPI_Mrecv", probe_message},
     {"MPI_Wait for a message", wait_for_message},
     {"MPI_Sendrecv", exchange},
+    {"MPI_Sendrecv_replace", exchange_in_place},
     {"MPI_Bcast", take_part},
 };
 
