@@ -60,7 +60,8 @@ program()
     *) set -- -genv LD_PRELOAD "$library" \
         -genv APSMPI_POLICY "$tmp/$how.yaml" ;;
     esac
-    timeout -k 5 "$seconds" "$MPIEXEC" "$@" -n "$ranks" "$conformance" \
+    # shellcheck disable=SC2086 # two words
+    timeout -k 5 "$seconds" $launch "$@" -n "$ranks" "$conformance" \
         "$first" "$last" </dev/null >"$tmp/$how.out" 2>"$tmp/$how.err"
     status=$?
 }
@@ -77,7 +78,7 @@ repeat()
         sed 's/^/#     /' "$tmp/$1.yaml"
         ;;
     esac
-    echo "# CONFORMANCE_CALM=$CONFORMANCE_CALM CONFORMANCE_TRACE=1 $MPIEXEC ${repeat_options}-n $2 $conformance $3"
+    echo "# MPI=$MPI MPIEXEC=$MPIEXEC CONFORMANCE_CALM=$CONFORMANCE_CALM CONFORMANCE_TRACE=1 $launch ${repeat_options}-n $2 $conformance $3"
 } >&2
 
 # ended HOW RANKS FIRST LAST: one test: the programs came to a good end. If not,

@@ -3,6 +3,11 @@
 # alone, and where it carries out every sum in full floats.
 . "$top_srcdir/tests/conformance/compare.sh"
 
+if [ "$MPI" = openmpi ]; then
+    echo "1..0 # SKIP Open MPI does not survive these programs by itself"
+    exit 0
+fi
+
 batch calm 1 1 5
 batch any 1 6 10
 batch calm 2 101 145

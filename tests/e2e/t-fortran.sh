@@ -62,8 +62,7 @@ done
 # Without blocking; our reduction on full floats must give the exact sums.
 policy exact.yaml 'format: e8m23'
 for program in isums_mpif isums isums_f08; do
-    if ! "$compiler" -o $program "$top_srcdir/tests/e2e/$program.f90" \
-        >reason 2>&1; then
+    if ! compiles $program "$top_srcdir/tests/e2e/$program.f90"; then
         skip $program "does not compile: $(tail -n 1 reason)"
         continue
     fi

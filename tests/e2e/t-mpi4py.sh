@@ -10,6 +10,8 @@
 # Where the interpreter keeps itself, not what it is a link to.
 beside=$(dirname "$(dirname "$(command -v "$PYTHON3")")")
 program=$top_srcdir/tests/e2e/sums.py
+[ "$MPI" = mpich ] ||
+    skip_all 'the kinds of mpi4py are installed for MPICH; see t-python.sh'
 policy exact.yaml 'format: e8m23'
 policy rounded.yaml 'format: e4m3'
 

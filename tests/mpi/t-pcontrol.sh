@@ -92,10 +92,12 @@ run_mpiexec "a policy on rank 0 only, marks" \
     -n 3 -env APSMPI_POLICY "$tmp/none" "$mpi/pcontrol" marks-first
 
 # MPICH refuses calls before MPI_Init, with a word that is its own.
-timeout "$seconds" "$MPIEXEC" -n 1 -genv APSMPI_POLICY "$tmp/all.yaml" \
+# shellcheck disable=SC2086 # two words
+timeout "$seconds" $launch -n 1 -genv APSMPI_POLICY "$tmp/all.yaml" \
     "$mpi/pcontrol" too-early >"$tmp/native" 2>&1 </dev/null
 native=$?
-timeout "$seconds" "$MPIEXEC" -n 1 -genv LD_PRELOAD "$library" \
+# shellcheck disable=SC2086 # two words
+timeout "$seconds" $launch -n 1 -genv LD_PRELOAD "$library" \
     -genv APSMPI_POLICY "$tmp/all.yaml" \
     "$mpi/pcontrol" too-early >"$tmp/stdout" 2>&1 </dev/null
 [ $? -eq $native ] && [ "$(grep Attempting "$tmp/native")" = \
