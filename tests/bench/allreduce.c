@@ -25,11 +25,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "choice.h"
 #include "half.h"
+#include "meet.h"
 #include "table.h"
 
 #define BATCH_MAX 256
@@ -151,25 +150,6 @@ static size_t extent(const struct bench *b)
     const struct piece *last = &b->pieces[b->piece_count - 1];
 
     return last->offset + last->count + CHOICE_EXTRA;
-}
-
-/*
- * A barrier whose waits give the core away where ranks outnumber the cores.
- * MPICH's would spin on, and take the cores from the ranks that are measured, in
- * turns of a scheduler's tick.
- */
-static void meet(void)
-{
-    const struct timespec nap = {.tv_nsec = 20000};
-    MPI_Request request;
-    int done = 0, size;
-
-    PMPI_Comm_size(MPI_COMM_WORLD, &size);
-    PMPI_Ibarrier(MPI_COMM_WORLD, &request);
-    for (PMPI_Test(&request, &done, MPI_STATUS_IGNORE); !done;
-         PMPI_Test(&request, &done, MPI_STATUS_IGNORE))
-        if (size > sysconf(_SC_NPROCESSORS_ONLN))
-            nanosleep(&nap, NULL);
 }
 
 /* Seconds a call, on this rank, of a batch of calls of the variant. */
@@ -360,20 +340,6 @@ static struct piece *lay_out(const struct choice *c)
     return pieces;
 }
 
-/* COLLECTIVE: nobody goes on when one rank cannot. */
-static void check_all(const struct bench *b, bool good, const char *cause)
-{
-    int all = good;
-
-    PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (all)
-        return;
-    if (!good)
-        fprintf(stderr, "allreduce: rank %d: %s\n", b->rank, cause);
-    MPI_Finalize();
-    exit(2);
-}
-
 static void run(struct bench *b)
 {
     const struct choice *c = &b->choice;
@@ -393,10 +359,10 @@ static void run(struct bench *b)
     b->receive = malloc(most * sizeof *b->receive);
     b->reference = malloc(most * sizeof *b->reference);
     b->half = malloc(most * sizeof *b->half);
-    check_all(b,
-              b->send && b->receive && b->reference && b->half &&
-                  (tensors || !c->tensor_count),
-              "no memory");
+    meet_all_good("allreduce",
+                  b->send && b->receive && b->reference && b->half &&
+                      (tensors || !c->tensor_count),
+                  "no memory");
     fill(b->send, most, b->rank);
     memset(b->half, 0, most * sizeof *b->half);
     for (int i = 0; i < c->size_count; i++)
@@ -428,12 +394,12 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     PMPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &b.ranks);
-    check_all(&b, action == CHOICE_RUN, error);
+    meet_all_good("allreduce", action == CHOICE_RUN, error);
     b.hosts = count_hosts(b.rank);
     if (b.rank == 0 && b.choice.csv)
         b.csv = fopen(b.choice.csv, "w");
-    check_all(&b, b.rank || !b.choice.csv || b.csv,
-              "cannot write the file of --csv");
+    meet_all_good("allreduce", b.rank || !b.choice.csv || b.csv,
+                  "cannot write the file of --csv");
     half_create(&b.half_type, &b.half_sum);
     add_variants(&b);
     if (b.rank == 0)

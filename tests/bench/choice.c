@@ -3,12 +3,11 @@
 
 #include "choice.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ERROR_SIZE 256
+#include "sizes.h"
+
 #define DEFAULT_SIZES "1Ki,4Ki,16Ki,64Ki,256Ki,1Mi,4Mi,16Mi,25.6Mi"
 #define DEFAULT_FORMATS "e5m10,e5m2,e4m3,e3m0"
 #define DEFAULT_REDUCES "hierarchical"
@@ -50,7 +49,7 @@ static const char help[] =
 
 static int bad(char *error, const char *what, const char *text)
 {
-    snprintf(error, ERROR_SIZE, "%s '%.120s'", what, text);
+    snprintf(error, SIZES_ERROR, "%s '%.120s'", what, text);
     return -1;
 }
 
@@ -66,24 +65,6 @@ static bool next_item(const char **list, char *item, size_t size)
     return true;
 }
 
-/* "4096", "64Ki", "25.6Mi": the nearest whole number of floats. */
-static int read_size(const char *text, size_t *size)
-{
-    char *end;
-    double number = strtod(text, &end);
-
-    if (strcmp(end, "Ki") == 0)
-        number *= 1024;
-    else if (strcmp(end, "Mi") == 0)
-        number *= 1024 * 1024;
-    else if (*end)
-        return -1;
-    if (end == text || !(number >= 1 && number <= 1e9))
-        return -1;
-    *size = (size_t)llround(number);
-    return 0;
-}
-
 static int read_sizes(struct choice *c, const char *list, char *error)
 {
     char item[32];
@@ -93,7 +74,7 @@ static int read_sizes(struct choice *c, const char *list, char *error)
         return 0;
     while (next_item(&list, item, sizeof item)) {
         if (c->size_count == CHOICE_SIZES ||
-            read_size(item, &c->sizes[c->size_count]) < 0)
+            sizes_read(item, &c->sizes[c->size_count]) < 0)
             return bad(error, "bad size, or one too many:", item);
         c->size_count++;
     }
@@ -146,36 +127,6 @@ static int read_number(const char *text, double least, double *number,
     if (end == text || *end || !(*number >= least && *number <= 1e6))
         return bad(error, "bad number", text);
     return 0;
-}
-
-static int read_tensors(struct choice *c, char *error)
-{
-    char line[256];
-    FILE *file = fopen(c->tensors_file, "r");
-    int rc = 0;
-
-    if (!file) {
-        snprintf(error, ERROR_SIZE, "%s: %s", c->tensors_file, strerror(errno));
-        return -1;
-    }
-    c->tensors = malloc(CHOICE_TENSORS * sizeof *c->tensors);
-    while (c->tensors && rc == 0 && fgets(line, sizeof line, file)) {
-        const char *count = strrchr(line, ',');
-        char *end = NULL;
-
-        if (strncmp(line, "layer,", 6) == 0)
-            continue;
-        if (c->tensor_count < CHOICE_TENSORS && count)
-            c->tensors[c->tensor_count++] = strtoul(count + 1, &end, 10);
-        line[strcspn(line, "\n")] = 0;
-        if (!end || (*end && *end != '\n') ||
-            c->tensors[c->tensor_count - 1] < 1)
-            rc = bad(error, "not layer,name,count, or one too many:", line);
-    }
-    fclose(file);
-    if (rc == 0 && c->tensor_count == 0)
-        rc = bad(error, "no tensors in", c->tensors_file);
-    return rc;
 }
 
 /* Is it an option without a value? Then it is taken. */
@@ -290,16 +241,16 @@ static int check_sizes(const struct choice *c, char *error)
 
     if (!all) {
         rc = -1;
-        snprintf(error, ERROR_SIZE, "no memory");
+        snprintf(error, SIZES_ERROR, "no memory");
     } else if (extra >= CHOICE_EXTRA) {
         rc = -1;
-        snprintf(error, ERROR_SIZE, "more than %d formats and reductions",
+        snprintf(error, SIZES_ERROR, "more than %d formats and reductions",
                  CHOICE_EXTRA - 2);
     }
     for (int i = 1; rc == 0 && i < count; i++)
         if (all[i] - all[i - 1] <= extra) {
             rc = -1;
-            snprintf(error, ERROR_SIZE,
+            snprintf(error, SIZES_ERROR,
                      "sizes %zu and %zu are too close: rules go by the size, "
                      "and take %zu after each",
                      all[i - 1], all[i], extra);
@@ -336,7 +287,8 @@ enum choice_action choice_read(int argc, char **argv, struct choice *c,
             return CHOICE_BAD;
         i += 2;
     }
-    if (c->tensors_file && read_tensors(c, error) < 0)
+    if (c->tensors_file && sizes_read_tensors(c->tensors_file, &c->tensors,
+                                              &c->tensor_count, error) < 0)
         return CHOICE_BAD;
     return check_sizes(c, error) < 0 ? CHOICE_BAD : action;
 }

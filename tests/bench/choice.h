@@ -17,7 +17,6 @@
 #define CHOICE_FORMATS 8
 #define CHOICE_REDUCES 6
 #define CHOICE_SIZES 32
-#define CHOICE_TENSORS 4096
 /* What the extra elements stay below, so that the neighbours 1000 and 1024 of
  * ResNet-50's layers keep apart. */
 #define CHOICE_EXTRA 24

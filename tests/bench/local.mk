@@ -16,6 +16,8 @@ tests_bench_allreduce_SOURCES = \
 	tests/bench/allreduce.c \
 	tests/bench/choice.c tests/bench/choice.h \
 	tests/bench/half.c tests/bench/half.h \
+	tests/bench/meet.c tests/bench/meet.h \
+	tests/bench/sizes.c tests/bench/sizes.h \
 	tests/bench/table.c tests/bench/table.h
 tests_bench_allreduce_CPPFLAGS = $(MPI_CFLAGS) \
 	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "meet.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+void meet(void)
+{
+    const struct timespec nap = {.tv_nsec = 20000};
+    MPI_Request request;
+    int done = 0, size;
+
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    PMPI_Ibarrier(MPI_COMM_WORLD, &request);
+    for (PMPI_Test(&request, &done, MPI_STATUS_IGNORE); !done;
+         PMPI_Test(&request, &done, MPI_STATUS_IGNORE))
+        if (size > sysconf(_SC_NPROCESSORS_ONLN))
+            nanosleep(&nap, NULL);
+}
+
+void meet_all_good(const char *program, bool good, const char *cause)
+{
+    int all = good, rank;
+
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (all)
+        return;
+    if (!good)
+        fprintf(stderr, "%s: rank %d: %s\n", program, rank, cause);
+    MPI_Finalize();
+    exit(2);
+}
