@@ -150,8 +150,7 @@ int aps_blocking_probe(int from, int tag, aps_handle comm, void *status)
 
         if (rc != MPI_SUCCESS || found)
             return rc;
-        aps_queue_drive_blocked();
-        aps_wait_rest(&begin);
+        aps_queue_wait(&begin);
     }
 }
 
@@ -166,8 +165,7 @@ int aps_blocking_mprobe(int from, int tag, aps_handle comm, void *message,
 
         if (rc != MPI_SUCCESS || found)
             return rc;
-        aps_queue_drive_blocked();
-        aps_wait_rest(&begin);
+        aps_queue_wait(&begin);
     }
 }
 

@@ -119,8 +119,7 @@ static int complete(const struct completion *this, void *requests, int *done,
         aps_request_set_driven(false);
         if (rc != MPI_SUCCESS || *done || !blocking)
             break;
-        aps_queue_drive_blocked();
-        aps_wait_rest(&begin);
+        aps_queue_wait(&begin);
     }
     take_back(&substitutes);
     return rc;

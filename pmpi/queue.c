@@ -28,6 +28,7 @@ struct aps_queue {
 atomic_int aps_queue_busy;
 atomic_int aps_queue_operations;
 static atomic_int blocked; /* threads of the program */
+static atomic_int resting; /* of them, between two looks */
 
 /* All lists of all queues; held for a few instructions. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -88,10 +89,17 @@ static void serve_on_fiber(void *argument)
     }
 }
 
+/* Does a thread of the program block, as far as we see, or do all compute? */
+static bool is_awaited(void)
+{
+    return atomic_load(&resting) > 0;
+}
+
 static void *serve_on_thread(void *argument)
 {
     struct aps_queue *queue = argument;
 
+    aps_wait_set_beside(is_awaited);
     for (;;) {
         struct aps_operation *operation;
 
@@ -231,11 +239,8 @@ void aps_queue_drain(struct aps_queue *queue)
 {
     long begin = 0;
 
-    while (!aps_queue_is_empty(queue)) {
-        aps_queue_drive_blocked();
-        if (!aps_queue_is_empty(queue))
-            aps_wait_rest(&begin);
-    }
+    while (!aps_queue_is_empty(queue))
+        aps_queue_wait(&begin);
 }
 
 void aps_queue_finish_all(void)
@@ -296,6 +301,18 @@ void aps_queue_drive_blocked(void)
     atomic_fetch_add(&blocked, 1);
     aps_queue_drive();
     atomic_fetch_sub(&blocked, 1);
+}
+
+void aps_queue_wait(long *begin)
+{
+    const int before = atomic_load(&aps_queue_operations);
+
+    aps_queue_drive_blocked();
+    if (atomic_load(&aps_queue_operations) < before)
+        return;
+    atomic_fetch_add(&resting, 1);
+    aps_wait_rest(begin);
+    atomic_fetch_sub(&resting, 1);
 }
 
 bool aps_queue_is_blocked(void)

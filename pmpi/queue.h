@@ -87,4 +87,8 @@ void aps_queue_drive_blocked(void);
 /* Is that so, at this moment? */
 bool aps_queue_is_blocked(void);
 
+/* One turn of such a call's wait: drive, and if that has completed nothing give
+ * the core away (wait.h). *begin starts as 0. */
+void aps_queue_wait(long *begin);
+
 #endif

@@ -77,9 +77,8 @@ static int wait(int count, void *states[], double timeout, MPI_Status *status)
 
         while (!atomic_load(&request->complete)) {
             (void)poll(request, status);
-            aps_queue_drive_blocked();
             if (!atomic_load(&request->complete))
-                aps_wait_rest(&begin);
+                aps_queue_wait(&begin);
         }
     }
     return MPI_SUCCESS;

@@ -32,10 +32,30 @@
 #define PATIENCE_CROWDED_NS 100000L
 #define NAP_REQUESTS_NS 20000L /* and what the kernel adds, some 50 us */
 
+/* The longest sleep of a thread beside a program that computes: the fewer, the
+ * less time goes into switches between the two. */
+#define NAP_BESIDE_NS 1000000L
+
 /* Written once or twice by whoever makes a context, only ever a hint. */
 static _Atomic int crowded;
 
 static void (*_Atomic idle)(void);
+
+/* Of a thread beside the program's. */
+static _Thread_local bool (*awaited)(void);
+
+void aps_wait_set_beside(bool (*is_awaited)(void))
+{
+    awaited = is_awaited;
+}
+
+/* Such a thread may sleep so long, as there is more under way; or 0. */
+static _Thread_local long spare;
+
+static bool is_beside(void)
+{
+    return awaited && !awaited();
+}
 
 void aps_wait_set_idle(void (*function)(void))
 {
@@ -46,7 +66,7 @@ static void be_idle(void)
 {
     void (*function)(void) = atomic_load_explicit(&idle, memory_order_acquire);
 
-    if (function)
+    if (function && !awaited)
         function();
 }
 
@@ -79,26 +99,60 @@ static long nanoseconds(void)
     return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
+static void nap(long length)
+{
+    nanosleep(&(struct timespec){.tv_nsec = length}, NULL);
+}
+
+/* As long again as the wait has lasted, or as there is time. */
+static void nap_beside(long waited)
+{
+    long length = waited > spare ? waited : spare;
+
+    if (length < NAP_REQUESTS_NS)
+        length = NAP_REQUESTS_NS;
+    nap(length < NAP_BESIDE_NS ? length : NAP_BESIDE_NS);
+}
+
 void aps_wait_rest(long *begin)
 {
-    const struct timespec nap = {.tv_nsec = NAP_REQUESTS_NS};
     const long patience = atomic_load_explicit(&crowded, memory_order_relaxed)
                               ? PATIENCE_CROWDED_NS
                               : PATIENCE_ALONE_NS;
+    const long now = nanoseconds();
+    long waited;
 
     if (*begin == 0)
-        *begin = nanoseconds();
-    if (nanoseconds() - *begin > patience)
-        nanosleep(&nap, NULL);
+        *begin = now;
+    waited = now - *begin;
+    if (is_beside())
+        nap_beside(waited);
+    else if (waited > patience)
+        nap(NAP_REQUESTS_NS);
     else
         sched_yield();
 }
 
+void aps_wait_begin_round(long *begin, size_t round, size_t under_way)
+{
+    if (!awaited)
+        return;
+    if (*begin == 0)
+        *begin = nanoseconds();
+    if (round > under_way)
+        spare = (nanoseconds() - *begin) / (long)round * (long)under_way / 2;
+}
+
+void aps_wait_end_rounds(void)
+{
+    spare = 0;
+}
+
 int aps_wait_requests(int count, MPI_Request requests[])
 {
-    const int tests = atomic_load_explicit(&crowded, memory_order_relaxed)
-                          ? TESTS_CROWDED
-                          : TESTS_ALONE;
+    const bool alone =
+        !atomic_load_explicit(&crowded, memory_order_relaxed) && !is_beside();
+    const int tests = alone ? TESTS_ALONE : TESTS_CROWDED;
     long begin = 0;
 
     for (int turn = 0;; turn++) {

@@ -15,6 +15,7 @@
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Complete all requests; an MPI error code. */
@@ -43,7 +44,23 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
  * longer the core is given away. *begin starts as 0. */
 void aps_wait_rest(long *begin);
 
-/* What blocking waits do beside: one function, which must not wait. */
+/*
+ * The calling thread works beside the program's own, perhaps on the same core.
+ * While the program does not wait for it, as is_awaited() says, it sleeps as soon
+ * as it must wait, and as long again as it has waited.
+ */
+void aps_wait_set_beside(bool (*is_awaited)(void));
+
+/*
+ * Such a thread works in rounds, and `round`, from 0, begins with `under_way` of
+ * them not complete: its waits may sleep for half the time that those take, which
+ * costs nothing. *begin starts as 0. Until the rounds end. Nothing on others.
+ */
+void aps_wait_begin_round(long *begin, size_t round, size_t under_way);
+void aps_wait_end_rounds(void);
+
+/* What the blocking waits of the program's threads do in between: one function,
+ * which must not wait. */
 void aps_wait_set_idle(void (*idle)(void));
 
 /* Tell the waits that `ranks` processes share `cores` cores. A hint. */

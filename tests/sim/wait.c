@@ -95,3 +95,15 @@ void aps_wait_set_ranks(int ranks, int cores)
     (void)ranks;
     (void)cores;
 }
+
+/* No thread works beside the program. */
+void aps_wait_begin_round(long *begin, size_t round, size_t under_way)
+{
+    (void)begin;
+    (void)round;
+    (void)under_way;
+}
+
+void aps_wait_end_rounds(void)
+{
+}
