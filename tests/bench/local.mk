@@ -8,7 +8,7 @@ tests_bench_codec_LDADD = libcore.la
 tests_bench_gemm_SOURCES = tests/bench/gemm.c
 tests_bench_gemm_LDADD = libcore.la
 
-# A program that knows nothing of apsmpi: MPI and the C library alone.
+# Programs that know nothing of apsmpi: MPI and the C library alone.
 check_PROGRAMS += tests/bench/allreduce
 TESTS += tests/bench/t-allreduce.sh
 dist_check_SCRIPTS += tests/bench/t-allreduce.sh
@@ -23,12 +23,24 @@ tests_bench_allreduce_CPPFLAGS = $(MPI_CFLAGS) \
 	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'
 tests_bench_allreduce_LDADD = $(MPI_LIBS) -lm
 
-EXTRA_DIST += tests/bench/allreduce.sh tests/e2e/data/bench.csv
-CLEANFILES += tests/bench/allreduce-*.yaml tests/bench/allreduce-*.csv \
-	tests/bench/allreduce-*.png
+check_PROGRAMS += tests/bench/nonblocking
+TESTS += tests/bench/t-nonblocking.sh
+dist_check_SCRIPTS += tests/bench/t-nonblocking.sh
+tests_bench_nonblocking_SOURCES = \
+	tests/bench/meet.c tests/bench/meet.h \
+	tests/bench/nonblocking.c \
+	tests/bench/sizes.c tests/bench/sizes.h
+tests_bench_nonblocking_CPPFLAGS = $(tests_bench_allreduce_CPPFLAGS)
+tests_bench_nonblocking_LDADD = $(MPI_LIBS) -lm
 
-.PHONY: bench bench-programs bench-allreduce bench-lab
-bench-programs: $(bench_programs) tests/bench/allreduce
+EXTRA_DIST += tests/bench/allreduce.sh tests/bench/nonblocking.sh \
+	tests/e2e/data/bench.csv
+CLEANFILES += tests/bench/allreduce-*.yaml tests/bench/allreduce-*.csv \
+	tests/bench/allreduce-*.png tests/bench/nonblocking-*.yaml \
+	tests/bench/nonblocking-*.txt
+
+.PHONY: bench bench-programs bench-allreduce bench-lab bench-nonblocking
+bench-programs: $(bench_programs) tests/bench/allreduce tests/bench/nonblocking
 bench: tests/bench/codec tests/bench/gemm
 	tests/bench/codec
 	tests/bench/gemm
@@ -41,3 +53,9 @@ bench-allreduce: tests/bench/allreduce libapsmpi.la apsmpi
 bench-lab: tests/bench/allreduce libapsmpi.la apsmpi $(pkglibexec_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/allreduce.sh lab $(BENCH_FLAGS)
+
+# Lazy fusion and overlap, on the hosts of scripts/apsmpi-lab; likewise.
+bench-nonblocking: tests/bench/nonblocking libapsmpi.la apsmpi \
+		$(pkglibexec_PROGRAMS)
+	@$(AM_TESTS_ENVIRONMENT) \
+	$(SHELL) $(top_srcdir)/tests/bench/nonblocking.sh all $(BENCH_FLAGS)
