@@ -68,9 +68,15 @@ int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
                          int tag, aps_handle comm, void *status)
 {
     MPI_Request request;
-    int rc = SIZED(Irecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, from, tag,
-                          (MPI_Comm)comm, &request);
+    int rc;
 
+    /* Waits for nobody; and a request would leave MPICH's status (4.0.2) with
+     * another source. */
+    if (from == MPI_PROC_NULL)
+        return SIZED(Recv)(bytes, AS_COUNT(count), (MPI_Datatype)type, from,
+                           tag, (MPI_Comm)comm, status);
+    rc = SIZED(Irecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, from, tag,
+                      (MPI_Comm)comm, &request);
     return finish(rc, &request, status);
 }
 
@@ -98,10 +104,19 @@ int aps_blocking_exchange(const void *send, int64_t send_count,
                           aps_handle comm, void *status)
 {
     MPI_Request incoming, outgoing;
-    int rc = SIZED(Irecv)(receive, AS_COUNT(receive_count),
-                          (MPI_Datatype)receive_type, from, receive_tag,
-                          (MPI_Comm)comm, &incoming);
+    int rc;
 
+    if (from == MPI_PROC_NULL) {
+        rc = aps_blocking_send(APS_SEND, send, send_count, send_type, to,
+                               send_tag, comm);
+        return rc == MPI_SUCCESS
+                   ? aps_blocking_receive(receive, receive_count, receive_type,
+                                          from, receive_tag, comm, status)
+                   : rc;
+    }
+    rc = SIZED(Irecv)(receive, AS_COUNT(receive_count),
+                      (MPI_Datatype)receive_type, from, receive_tag,
+                      (MPI_Comm)comm, &incoming);
     if (rc != MPI_SUCCESS)
         return rc;
     rc = SIZED(Isend)(send, AS_COUNT(send_count), (MPI_Datatype)send_type, to,
@@ -114,7 +129,6 @@ int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
                                    int receive_tag, aps_handle comm,
                                    void *status)
 {
-    MPI_Request incoming, outgoing;
     sized_t size = 0, packed = 0;
     void *copy;
     int rc = SIZED(Pack_size)(AS_COUNT(count), (MPI_Datatype)type,
@@ -130,13 +144,9 @@ int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
     rc = SIZED(Pack)(bytes, AS_COUNT(count), (MPI_Datatype)type, copy, size,
                      &packed, (MPI_Comm)comm);
     if (rc == MPI_SUCCESS)
-        rc = SIZED(Irecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, from,
-                          receive_tag, (MPI_Comm)comm, &incoming);
-    if (rc == MPI_SUCCESS) {
-        rc = SIZED(Isend)(copy, packed, MPI_PACKED, to, send_tag,
-                          (MPI_Comm)comm, &outgoing);
-        rc = finish_exchange(rc, &incoming, &outgoing, status);
-    }
+        rc = aps_blocking_exchange(copy, packed, (aps_handle)MPI_PACKED, to,
+                                   send_tag, bytes, count, type, from,
+                                   receive_tag, comm, status);
     free(copy);
     return rc;
 }
@@ -173,8 +183,12 @@ int aps_blocking_mrecv(void *bytes, int64_t count, aps_handle type,
                        void *message, void *status)
 {
     MPI_Request request;
-    int rc = SIZED(Imrecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, message,
-                           &request);
+    int rc;
 
+    if (*(MPI_Message *)message == MPI_MESSAGE_NO_PROC)
+        return SIZED(Mrecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, message,
+                            status);
+    rc = SIZED(Imrecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, message,
+                       &request);
     return finish(rc, &request, status);
 }
