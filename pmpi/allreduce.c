@@ -143,11 +143,8 @@ static int handle(const struct aps_call *call)
     int rc;
 
     aps_count(&aps_counters.calls, 1);
-    if (!aps_call_is_candidate(aps_job(), call)) {
-        if (aps_queue_pending())
-            aps_blocking_collective((aps_handle)call->comm);
+    if (!aps_call_is_candidate(aps_job(), call))
         return aps_call_pass_because(call, APS_PASSED_OTHER);
-    }
     aps_pcontrol_note_call(aps_job(), (size_t)call->count);
     rc = aps_context_of(call->comm, &context, &stop);
     if (rc != MPI_SUCCESS)

@@ -9,19 +9,32 @@
 #include "call.h"
 #include "completion.h"
 #include "context.h"
+#include "helper.h"
 #include "queue.h"
 #include "wait.h"
 
-void aps_blocking_collective(aps_handle handle)
+static void drain(MPI_Comm comm)
 {
-    MPI_Comm comm = (MPI_Comm)handle;
-    struct aps_context *context;
+    struct aps_context *context =
+        aps_abi_is_communicator(comm) ? aps_context_existing(comm) : NULL;
 
-    if (!aps_abi_is_communicator(comm))
-        return;
-    context = aps_context_existing(comm);
     if (context && context->queue)
         aps_context_drain(context);
+}
+
+bool aps_blocking_enter(aps_handle comm)
+{
+    const bool helped = aps_helper_begin();
+
+    if (!helped && aps_queue_pending())
+        drain((MPI_Comm)comm);
+    return helped;
+}
+
+void aps_blocking_leave(bool helped)
+{
+    if (helped)
+        aps_helper_end();
 }
 
 /* The nonblocking variant has been started. */

@@ -15,9 +15,14 @@
 
 #include "library.h"
 
-/* A collective call on `comm` comes: what is queued on it was started before it
- * on all ranks, and is carried out first. */
-void aps_blocking_collective(aps_handle comm);
+/*
+ * A call of MPI's own comes that blocks and cannot be taken apart, a collective
+ * one; `comm` may be no communicator at all. Until aps_blocking_leave(the result)
+ * a helper drives what is under way. Where there can be none, what was started on
+ * `comm` before it, by all ranks, is carried out first.
+ */
+bool aps_blocking_enter(aps_handle comm);
+void aps_blocking_leave(bool helped);
 
 enum aps_send_kind { APS_SEND, APS_SSEND, APS_RSEND };
 

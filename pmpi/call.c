@@ -3,7 +3,9 @@
 
 #include "call.h"
 
+#include "blocking.h"
 #include "library.h"
+#include "queue.h"
 #include "wait.h"
 
 /* One of at most 2^30 elements. */
@@ -31,12 +33,10 @@ static int pass_deferred(const struct aps_call *call)
     return rc;
 }
 
-int aps_call_pass(const struct aps_call *call)
+static int pass_on(const struct aps_call *call)
 {
     const struct aps_library *next = aps_library();
 
-    if (aps_call_is_deferred(call))
-        return pass_deferred(call);
     if (call->large)
         return next->allreduce_c(call->send, call->receive, call->count,
                                  (aps_handle)call->type, (aps_handle)call->op,
@@ -44,6 +44,21 @@ int aps_call_pass(const struct aps_call *call)
     return next->allreduce(call->send, call->receive, (int)call->count,
                            (aps_handle)call->type, (aps_handle)call->op,
                            (aps_handle)call->comm);
+}
+
+int aps_call_pass(const struct aps_call *call)
+{
+    bool helped;
+    int rc;
+
+    if (aps_call_is_deferred(call))
+        return pass_deferred(call);
+    if (!aps_queue_pending())
+        return pass_on(call);
+    helped = aps_blocking_enter((aps_handle)call->comm);
+    rc = pass_on(call);
+    aps_blocking_leave(helped);
+    return rc;
 }
 
 int aps_call_pass_because(const struct aps_call *call, enum aps_reason reason)

@@ -5,8 +5,10 @@
 
 #include <stdint.h>
 
+#include "blocking.h"
 #include "call.h"
 #include "library.h"
+#include "queue.h"
 #include "signature.h"
 
 static int pass_reduce_scatter(const struct aps_collective *call)
@@ -57,7 +59,7 @@ static int pass_reduce(const struct aps_collective *call)
                         call->root, comm);
 }
 
-int aps_collective_pass(const struct aps_collective *call)
+static int pass_on(const struct aps_collective *call)
 {
     switch (call->kind) {
     case APS_CALL_REDUCE_SCATTER:
@@ -67,6 +69,19 @@ int aps_collective_pass(const struct aps_collective *call)
     default:
         return pass_reduce(call);
     }
+}
+
+int aps_collective_pass(const struct aps_collective *call)
+{
+    bool helped;
+    int rc;
+
+    if (!aps_queue_pending())
+        return pass_on(call);
+    helped = aps_blocking_enter((aps_handle)call->comm);
+    rc = pass_on(call);
+    aps_blocking_leave(helped);
+    return rc;
 }
 
 int aps_collective_pass_because(const struct aps_collective *call,

@@ -13,6 +13,7 @@
 #include "agree.h"
 #include "base/message.h"
 #include "control.h"
+#include "helper.h"
 
 /* What rank 0 of a communicator proposes, and all must hold alike. */
 struct offer {
@@ -442,14 +443,6 @@ static bool wants_thread(const struct aps_job *job)
 #endif
 }
 
-static bool may_have_thread(void)
-{
-    int level = MPI_THREAD_SINGLE;
-
-    return PMPI_Query_thread(&level) == MPI_SUCCESS &&
-           level == MPI_THREAD_MULTIPLE;
-}
-
 int aps_context_find_deferred(MPI_Comm comm, struct aps_context **context)
 {
     int found = 0;
@@ -458,7 +451,7 @@ int aps_context_find_deferred(MPI_Comm comm, struct aps_context **context)
     *context = NULL;
     pthread_once(&keyval_once, create_keyval);
 #ifndef HAVE_PMPIX_GREQUEST_START
-    if (!may_have_thread())
+    if (!aps_helper_is_possible())
         return MPI_SUCCESS;
 #endif
     if (keyval == MPI_KEYVAL_INVALID)
@@ -509,7 +502,7 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
 {
     const struct aps_options *options = &context->job->options;
     const bool wanted = wants_thread(context->job);
-    const bool thread = wanted && may_have_thread();
+    const bool thread = wanted && aps_helper_is_possible();
     int rc = MPI_SUCCESS;
 
     if (wanted && !thread)
@@ -517,6 +510,12 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
                           "progress: thread needs MPI_THREAD_MULTIPLE, which "
                           "MPI was not initialised with: the program's calls "
                           "drive nonblocking ones");
+    else if (!aps_helper_is_possible())
+        aps_context_event(context,
+                          "nonblocking calls stand still while the program "
+                          "blocks in a collective call of another "
+                          "communicator: MPI was not initialised with "
+                          "MPI_THREAD_MULTIPLE");
     context->queue = aps_queue_create(thread);
     if (!context->queue)
         rc = MPI_ERR_NO_MEM;

@@ -64,7 +64,7 @@ void aps_control_stop(void)
 
 int aps_control_thread_level(int required)
 {
-    if (aps_job_asks_for_thread())
+    if (aps_job_asks_for_threads())
         return MPI_THREAD_MULTIPLE;
     return required;
 }

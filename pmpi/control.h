@@ -13,7 +13,7 @@
 void aps_control_begin(void);
 
 /* The level of threads to initialise MPI with, where the program asks for
- * `required`: a policy with `progress: thread` needs the highest. */
+ * `required`: nonblocking reductions need the highest. */
 int aps_control_thread_level(int required);
 
 /*

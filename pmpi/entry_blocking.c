@@ -14,12 +14,11 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* Call MPI's function `name`, with the arguments in parentheses. */
-#define NEXT(name, types, arguments)                                           \
+/* MPI's function `name`, as `function`. */
+#define NEXT(name, types)                                                      \
     static void *_Atomic next;                                                 \
     int(*function) types;                                                      \
-    aps_library_next(&next, "MPI_" #name, &function);                          \
-    return function arguments
+    aps_library_next(&next, "MPI_" #name, &function)
 
 /* What follows is MPI_<name>: `instead` is called while something is driven by
  * the program's calls. */
@@ -29,7 +28,8 @@
     {                                                                          \
         if (aps_queue_pending())                                               \
             return instead;                                                    \
-        NEXT(name, types, arguments);                                          \
+        NEXT(name, types);                                                     \
+        return function arguments;                                             \
     }
 
 /* Likewise a completion call. */
@@ -40,7 +40,8 @@
         aps_queue_drive();                                                     \
         if (aps_completion_is_ours())                                          \
             return instead;                                                    \
-        NEXT(name, types, arguments);                                          \
+        NEXT(name, types);                                                     \
+        return function arguments;                                             \
     }
 
 /* Likewise one that only looks. */
@@ -49,18 +50,28 @@
     int MPI_##name parameters                                                  \
     {                                                                          \
         aps_queue_drive();                                                     \
-        NEXT(name, types, arguments);                                          \
+        NEXT(name, types);                                                     \
+        return function arguments;                                             \
     }
 
-/* Likewise a collective one. */
-#define COLLECTIVE(name, types, parameters, arguments)                         \
+/* Likewise one that cannot be taken apart, on a communicator or on something else
+ * (0). */
+#define WHOLE(name, types, parameters, arguments, on)                          \
     EXPORT int MPI_##name types;                                               \
     int MPI_##name parameters                                                  \
     {                                                                          \
-        if (aps_queue_pending())                                               \
-            aps_blocking_collective(comm);                                     \
-        NEXT(name, types, arguments);                                          \
+        NEXT(name, types);                                                     \
+        bool helped;                                                           \
+        int rc;                                                                \
+        if (!aps_queue_pending())                                              \
+            return function arguments;                                         \
+        helped = aps_blocking_enter(on);                                       \
+        rc = function arguments;                                               \
+        aps_blocking_leave(helped);                                            \
+        return rc;                                                             \
     }
+#define COLLECTIVE(name, types, parameters, arguments)                         \
+    WHOLE(name, types, parameters, arguments, comm)
 
 /* --- point to point -------------------------------------------------------- */
 
@@ -300,4 +311,60 @@ COLLECTIVE(Cart_create,
            (aps_handle comm, int dimensions, const int *extent,
             const int *periodic, int reorder, void *made),
            (comm, dimensions, extent, periodic, reorder, made))
+COLLECTIVE(Cart_sub, (aps_handle, const int *, void *),
+           (aps_handle comm, const int *kept, void *made), (comm, kept, made))
+COLLECTIVE(Graph_create,
+           (aps_handle, int, const int *, const int *, int, void *),
+           (aps_handle comm, int nodes, const int *index, const int *edges,
+            int reorder, void *made),
+           (comm, nodes, index, edges, reorder, made))
+COLLECTIVE(Dist_graph_create_adjacent,
+           (aps_handle, int, const int *, const int *, int, const int *,
+            const int *, aps_handle, int, void *),
+           (aps_handle comm, int in, const int *from, const int *in_weights,
+            int out, const int *to, const int *out_weights, aps_handle info,
+            int reorder, void *made),
+           (comm, in, from, in_weights, out, to, out_weights, info, reorder,
+            made))
+COLLECTIVE(Dist_graph_create,
+           (aps_handle, int, const int *, const int *, const int *,
+            const int *, aps_handle, int, void *),
+           (aps_handle comm, int nodes, const int *from, const int *degrees,
+            const int *to, const int *weights, aps_handle info, int reorder,
+            void *made),
+           (comm, nodes, from, degrees, to, weights, info, reorder, made))
+COLLECTIVE(Comm_create_group, (aps_handle, aps_handle, int, void *),
+           (aps_handle comm, aps_handle group, int tag, void *made),
+           (comm, group, tag, made))
+COLLECTIVE(Intercomm_create,
+           (aps_handle, int, aps_handle, int, int, void *),
+           (aps_handle comm, int leader, aps_handle peers, int other, int tag,
+            void *made),
+           (comm, leader, peers, other, tag, made))
+COLLECTIVE(Intercomm_merge, (aps_handle, int, void *),
+           (aps_handle comm, int high, void *made), (comm, high, made))
+WHOLE(Comm_disconnect, (void *), (void *comm), (comm), 0)
+
+/* --- windows --------------------------------------------------------------- */
+
+COLLECTIVE(Win_create,
+           (void *, intptr_t, int, aps_handle, aps_handle, void *),
+           (void *base, intptr_t size, int unit, aps_handle info,
+            aps_handle comm, void *made),
+           (base, size, unit, info, comm, made))
+COLLECTIVE(Win_allocate,
+           (intptr_t, int, aps_handle, aps_handle, void *, void *),
+           (intptr_t size, int unit, aps_handle info, aps_handle comm,
+            void *base, void *made),
+           (size, unit, info, comm, base, made))
+COLLECTIVE(Win_allocate_shared,
+           (intptr_t, int, aps_handle, aps_handle, void *, void *),
+           (intptr_t size, int unit, aps_handle info, aps_handle comm,
+            void *base, void *made),
+           (size, unit, info, comm, base, made))
+COLLECTIVE(Win_create_dynamic, (aps_handle, aps_handle, void *),
+           (aps_handle info, aps_handle comm, void *made), (info, comm, made))
+WHOLE(Win_fence, (int, aps_handle), (int assert, aps_handle window),
+      (assert, window), 0)
+WHOLE(Win_free, (void *), (void *window), (window), 0)
 /* clang-format on */

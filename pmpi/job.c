@@ -13,6 +13,7 @@
 #include "abi.h"
 #include "base/fpenv.h"
 #include "base/message.h"
+#include "imports.h"
 #include "wait.h"
 
 struct aps_counters aps_counters;
@@ -148,27 +149,41 @@ static void start(void)
         job->held = APS_HELD_BAD;
 }
 
-bool aps_job_asks_for_thread(void)
+/* Is there a policy, and does it say `progress: thread`? */
+static void read_early(bool *policy, bool *thread)
 {
-    struct aps_job job = {.foreign = is_foreign()};
+    struct aps_job job = {.foreign = false};
     fenv_t environment;
-    bool asks = false;
 
-    if (job.foreign)
-        return false;
     aps_options_read(&job.options, &job.errors, &job.warnings);
-    if (job.options.policy && job.options.enabled) {
+    *policy = job.options.policy && job.options.enabled;
+    if (*policy) {
         aps_fpenv_enter(&environment);
         read_policy(&job);
         aps_fpenv_leave(&environment);
     }
-    if (job.held == APS_HELD_GOOD) {
-        asks = aps_policy_progress(job.policy) == APS_PROGRESS_THREAD;
+    *thread = job.held == APS_HELD_GOOD &&
+              aps_policy_progress(job.policy) == APS_PROGRESS_THREAD;
+    if (job.held == APS_HELD_GOOD)
         aps_policy_destroy(job.policy);
-    }
     aps_policy_source_clear(&job.source);
     aps_options_clear(&job.options);
-    return asks;
+}
+
+bool aps_job_asks_for_threads(void)
+{
+    static const char *const nonblocking[] = {
+        "MPI_Iallreduce", "MPI_Iallreduce_c", "MPI_Allreduce_init",
+        "MPI_Allreduce_init_c"};
+    bool policy, thread;
+
+    if (is_foreign())
+        return false;
+    read_early(&policy, &thread);
+    return thread ||
+           (policy &&
+            aps_imports_any(nonblocking,
+                            sizeof nonblocking / sizeof *nonblocking));
 }
 
 struct aps_job *aps_job_make(void)

@@ -84,9 +84,10 @@ static inline void aps_count(atomic_ullong *counter, unsigned long long times)
             memory_order_relaxed);
 }
 
-/* Does this process hold a policy that says `progress: thread`? Before MPI_Init,
- * when there can be no job yet; what is wrong with the policy is said later. */
-bool aps_job_asks_for_thread(void);
+/* Is MPI to be initialised with MPI_THREAD_MULTIPLE: are there to be nonblocking
+ * reductions, for which a thread may have to call MPI? Before MPI_Init, when
+ * there can be no job yet; what is wrong with the policy is said later. */
+bool aps_job_asks_for_threads(void);
 
 /* The process's job, made on first use. Thread-safe. */
 struct aps_job *aps_job_make(void);

@@ -28,8 +28,10 @@ libapsmpi_la_SOURCES = \
 	pmpi/front.c pmpi/front.h \
 	pmpi/fuse.c pmpi/fuse.h \
 	pmpi/gather.c pmpi/gather.h \
+	pmpi/helper.c pmpi/helper.h \
 	pmpi/hierarchical.c pmpi/hierarchical.h \
 	pmpi/iallreduce.c pmpi/iallreduce.h \
+	pmpi/imports.c pmpi/imports.h \
 	pmpi/job.c pmpi/job.h \
 	pmpi/keyval.c pmpi/keyval.h \
 	pmpi/library.c pmpi/library.h \

@@ -215,6 +215,8 @@ static struct way *make_way(struct aps_team *team, const struct aps_plan *plan)
     way->reduce = plan->reduce;
     way->group = plan->group;
     way->group_size = plan->group_size;
+    /* Making it blocks, and drives nothing meanwhile: let all come first. */
+    (void)aps_agree_all(team->comm, true);
     way->object =
         reduction->create(team, &grouping, way->cause, sizeof way->cause);
     if (aps_agree_all(team->comm, way->object != NULL))

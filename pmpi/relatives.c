@@ -289,8 +289,6 @@ static int handle(const struct aps_collective *call)
     int rc;
 
     aps_count(&aps_relatives_counters[call->kind].calls, 1);
-    if (aps_queue_pending())
-        aps_blocking_collective((aps_handle)call->comm);
     if (!aps_collective_is_candidate(aps_job(), call))
         return aps_collective_pass_because(call, APS_PASSED_OTHER);
     /* Without a policy nothing is worth an agreement: APSMPI_POLICY is set on all

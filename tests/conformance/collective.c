@@ -421,7 +421,7 @@ static void block(struct program *program, int index, struct collective *what)
     const struct comm *comm = &program->comms[index];
     const unsigned ranks = comm_ranks(comm);
 
-    request_before_block(program, index, ranks);
+    request_catch_up(program, index, ranks);
     if (!(ranks & bit(program->rank)))
         return;
     collective_prepare(program, comm, what);

@@ -209,8 +209,6 @@ static void create(struct program *program, int from, int to, bool alone)
         members[i] = comm->members[0][ranks[i]];
     }
     made = fill(program, to, members, size);
-    if (alone)
-        request_before_block(program, -1, comm_ranks(made));
     if (!is_member(program, alone ? made : comm))
         return;
     doing(program, "%s of %d to %d, of %d", alone ? "create_group" : "create",
@@ -267,7 +265,6 @@ static void make_inter(struct program *program, int from, int to)
     }
     /* The leaders talk by messages on the communicator. */
     message_settle(program, from, -1);
-    request_before_block(program, -1, comm_ranks(comm));
     program->comms[to] = made;
     if (me < 0)
         return;
@@ -361,9 +358,8 @@ void communicator_event(struct program *program)
         free_one(program);
         return;
     }
-    /* All but create_group are collective over the old communicator. */
-    if (kind < 90 || inter)
-        request_before_block(program, from, comm_ranks(comm));
+    /* All but the last are collective over the old communicator. */
+    request_catch_up(program, from, comm_ranks(comm));
     if (inter && comm->size[1] > 0 && kind % 2 == 0)
         merge(program, from, place);
     else if (inter || kind < 45)

@@ -4,7 +4,7 @@
 # library and with it, and compares the hashes of what their ranks received.
 #
 #     . "$top_srcdir/tests/conformance/compare.sh"
-#     batch calm 3 101 160
+#     batch 3 101 160
 #     finish
 #
 # After a failure the seed and a command that repeats it are said; to find where
@@ -78,7 +78,7 @@ repeat()
         sed 's/^/#     /' "$tmp/$1.yaml"
         ;;
     esac
-    echo "# MPI=$MPI MPIEXEC=$MPIEXEC CONFORMANCE_CALM=$CONFORMANCE_CALM CONFORMANCE_TRACE=1 $launch ${repeat_options}-n $2 $conformance $3"
+    echo "# MPI=$MPI MPIEXEC=$MPIEXEC CONFORMANCE_TRACE=1 $launch ${repeat_options}-n $2 $conformance $3"
 } >&2
 
 # ended HOW RANKS FIRST LAST: one test: the programs came to a good end. If not,
@@ -117,26 +117,12 @@ same()
     repeat "$1" "$2" "$(head -n 1 "$tmp/seeds")"
 }
 
-# batch calm|any RANKS FIRST LAST: in three ways. With `progress: calls` a program
-# must not block in a collective call while a reduction is under way on another
-# communicator: those are calm. With threads any program goes.
+# batch RANKS FIRST LAST: in all the ways.
 batch()
 {
-    case $1 in
-    calm)
-        CONFORMANCE_CALM=1
-        way_exact=calls
-        ;;
-    any)
-        CONFORMANCE_CALM=0
-        way_exact=thread
-        ;;
-    esac
-    export CONFORMANCE_CALM
-    shift
     program native "$@"
     ended native "$@" || return 0
-    for way in watched "$way_exact"; do
+    for way in watched calls thread; do
         program "$way" "$@"
         ended "$way" "$@"
         same "$way" "$@"

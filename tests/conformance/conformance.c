@@ -10,8 +10,6 @@
  *
  *     CONFORMANCE_TRACE    every rank says on standard error what it does
  *     CONFORMANCE_EVENTS   the length of a program
- *     CONFORMANCE_CALM     other programs: nobody blocks in a collective call with
- *                          an all-reduce under way on another communicator
  *     CONFORMANCE_WAYS     a number: other ways and times to the same hash
  *     CONFORMANCE_TIMEOUT  seconds until a program is taken for hung
  *
@@ -40,14 +38,6 @@ static void hang(int signal)
     say_doing();
     sleep(2); /* for the others' last words */
     _exit(EXIT_HUNG);
-}
-
-/* A number from the environment. */
-static long setting(const char *name, long other)
-{
-    const char *text = getenv(name);
-
-    return text && *text ? strtol(text, NULL, 10) : other;
 }
 
 /* --- more events ---------------------------------------------------------- */
@@ -149,7 +139,6 @@ static void begin(struct program *program, uint64_t seed)
     program->rank = rank;
     program->size = size;
     program->shared.state = mix(seed);
-    program->calm = setting("CONFORMANCE_CALM", 0) != 0;
     program->hash = mix(seed + (uint64_t)size);
     world->state = COMM_LIVE;
     world->handle = MPI_COMM_WORLD;
@@ -219,6 +208,13 @@ static void run(struct program *program, uint64_t seed, long length,
 static long default_length(int size)
 {
     return size <= 2 ? 200 : 100;
+}
+
+static long setting(const char *name, long other)
+{
+    const char *text = getenv(name);
+
+    return text && *text ? strtol(text, NULL, 10) : other;
 }
 
 int main(int argc, char **argv)

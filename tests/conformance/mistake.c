@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mistake.h"
 
-#include "request.h"
-
 #define COUNT 8
 
 /* The wrong calls: all that MPICH finds wrong before anything is sent (a negative
@@ -82,23 +80,6 @@ static int call(enum mistake mistake, MPI_Comm comm)
     }
 }
 
-/* Is it a blocking collective call? */
-static bool blocks(enum mistake mistake)
-{
-    switch (mistake) {
-    case NO_TYPE:
-    case NO_OP:
-    case ALIASED:
-    case NO_BUFFER:
-    case WRONG_OP:
-    case REDUCE_NO_ROOT:
-    case SCATTER_ALIASED:
-        return true;
-    default:
-        return false;
-    }
-}
-
 void mistake_event(struct program *program)
 {
     const int index = comm_draw(program, 1, false);
@@ -110,10 +91,6 @@ void mistake_event(struct program *program)
     const int handled = program->handled;
     int class, code;
 
-    /* The library first carries out what is under way there, like MPI at any call
-     * that blocks; what this rank has begun, others must have begun. */
-    if (blocks(mistake))
-        request_catch_up(program, index, comm_ranks(comm));
     if (comm_side(comm, program->rank) < 0 || !(all || program->rank == only))
         return;
     doing(program, "mistake %d on %d", (int)mistake, index);

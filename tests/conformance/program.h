@@ -115,9 +115,6 @@ struct program {
     struct comm comms[MAX_COMMS];
     struct op ops[MAX_OPS];
     unsigned long order;
-    /* Nobody blocks in a collective call with an all-reduce under way on another
-     * communicator. */
-    bool calm;
     int keys[KEYS];
     int copies, deletions; /* of attributes, by MPI's calls */
     int handled;           /* errors that the program's own handler has seen */

@@ -494,29 +494,6 @@ void request_end_all(struct program *program, uint64_t ops)
     }
 }
 
-void request_before_block(struct program *program, int comm, unsigned ranks)
-{
-    if (comm >= 0)
-        request_catch_up(program, comm, ranks);
-    if (!program->calm)
-        return;
-    /* What they have begun must end, and so begin everywhere. */
-    request_catch_up(program, -1, bit(program->size) - 1);
-    for (int rank = 0; rank < program->size; rank++) {
-        uint64_t ops = 0;
-
-        for (int i = 0; i < MAX_OPS; i++) {
-            const struct op *op = &program->ops[i];
-
-            if (ranks & bit(rank) && op->kind == OP_COLLECTIVE &&
-                op->what.kind == ALLREDUCE && (comm < 0 || op->comm != comm) &&
-                request_can_end(op, rank))
-                ops |= UINT64_C(1) << i;
-        }
-        request_end(program, rank, ops);
-    }
-}
-
 void request_free(struct program *program, struct op *op)
 {
     if (op->ranks & bit(program->rank)) {
@@ -638,7 +615,7 @@ void request_persistent_event(struct program *program)
             return;
         op->idle = true;
         /* The call is collective: after all that comes before it. */
-        request_before_block(program, op->comm, op->ranks);
+        request_catch_up(program, op->comm, op->ranks);
         if (op->ranks & bit(program->rank)) {
             doing(program, "%s on %d", collective_text(&op->what, PERSISTENT),
                   op->comm);

@@ -24,10 +24,6 @@ void request_end(struct program *program, int rank, uint64_t ops);
 /* Every rank completes everything of the ops, a bit for each. */
 void request_end_all(struct program *program, uint64_t ops);
 
-/* The ranks of the set are about to block until all of them are there; `comm`: in
- * a collective call on this communicator, -1: otherwise. */
-void request_before_block(struct program *program, int comm, unsigned ranks);
-
 /* Those of the communicator (-1: all), less idle ones. */
 uint64_t requests_of(const struct program *program, int comm);
 

@@ -10,9 +10,7 @@ seconds=1200
 batches()
 {
     for _ in $(seq "$1"); do
-        batch calm "$2" "$seed" $((seed + $3 - 1))
-        seed=$((seed + $3))
-        batch any "$2" "$seed" $((seed + $3 - 1))
+        batch "$2" "$seed" $((seed + $3 - 1))
         seed=$((seed + $3))
     done
 }

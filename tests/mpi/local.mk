@@ -45,6 +45,9 @@ check_PROGRAMS += tests/mpi/exact
 tests_mpi_exact_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_exact_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/late
+tests_mpi_late_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_late_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/nonblocking
 tests_mpi_nonblocking_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_nonblocking_LDADD = $(MPI_TEST_LDADD)

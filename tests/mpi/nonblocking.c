@@ -27,7 +27,7 @@ static int rank, ranks;
 static unsigned long rewritten;
 static float in[CALLS][COUNT], out[CALLS][COUNT], reference[CALLS][COUNT];
 static MPI_Request requests[CALLS];
-static MPI_Comm other;
+static MPI_Comm other, third;
 
 /* Call i: some are small, some on another communicator. */
 static int count_of(int i)
@@ -280,6 +280,15 @@ static void take_part(int *token, int from)
     MPI_Bcast(token, 1, MPI_INT, 0, MPI_COMM_WORLD);
 }
 
+static void take_part_elsewhere(int *token, int from)
+{
+    int sum, mine = rank == 0 ? *token : 0;
+
+    (void)from;
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, third);
+    *token = sum;
+}
+
 static const struct {
     const char *name;
     void (*receive)(int *token, int from);
@@ -291,6 +300,7 @@ static const struct {
     {"MPI_Sendrecv", exchange},
     {"MPI_Sendrecv_replace", exchange_in_place},
     {"MPI_Bcast", take_part},
+    {"MPI_Allreduce on a third communicator", take_part_elsewhere},
 };
 
 /* Rank 0 sends only when its calls are complete, for which it needs the others;
@@ -305,10 +315,12 @@ static void test_blocked(void)
             start(i);
         if (rank == 0) {
             by_wait();
-            for (int to = 1; to < ranks && blocks[b].receive != take_part; to++)
-                MPI_Ssend(&token, 1, MPI_INT, to, 0, MPI_COMM_WORLD);
-            if (blocks[b].receive == take_part)
-                take_part(&token, 0);
+            if (blocks[b].receive == take_part ||
+                blocks[b].receive == take_part_elsewhere)
+                blocks[b].receive(&token, 0);
+            else
+                for (int to = 1; to < ranks; to++)
+                    MPI_Ssend(&token, 1, MPI_INT, to, 0, MPI_COMM_WORLD);
         } else {
             token = 0;
             blocks[b].receive(&token, 0);
@@ -376,12 +388,14 @@ int main(int argc, char **argv)
     rank = mpitap_rank();
     ranks = mpitap_size();
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    MPI_Comm_dup(MPI_COMM_WORLD, &third);
     test_crossed();
     test_completion();
     test_persistent();
     test_blocked();
     test_mixed();
     MPI_Comm_free(&other);
+    MPI_Comm_free(&third);
     expect_rewritten(ranks > 1 ? rewritten : 0);
     status = mpitap_end();
     MPI_Finalize();

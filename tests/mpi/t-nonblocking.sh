@@ -25,4 +25,16 @@ done <<END
 4 calls 100KiB format: e3m0, scale: aps
 5 calls 64KiB format: e5m10, scale: {fixed: 1024}
 END
+
+# Where threads were not foreseen, whoever calls is told what follows.
+if can_be_driven; then
+    printf 'version: 1\nmin_count: 1\nrules: [{format: e8m23}]\n' \
+        >"$tmp/policy.yaml"
+    run "found late" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/late"
+    grep -q 'stand still .* MPI was not initialised with MPI_THREAD_MULTIPLE' \
+        "$tmp/stderr"
+    check $? "found late: it is said what cannot go on without threads"
+else
+    skip "found late" "$MPI passes such calls"
+fi
 finish

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The helper: a thread that drives the queues (queue.h) while a thread of the
+ * program blocks inside MPI, in a call that we cannot take apart: a collective
+ * one. Without it a rank that waits there for one that waits for a reduction
+ * would wait for ever. It sleeps at all other times.
+ */
+#ifndef APS_PMPI_HELPER_H
+#define APS_PMPI_HELPER_H
+
+#include <stdbool.h>
+
+/*
+ * This thread is about to block inside MPI: drive for it until aps_helper_end.
+ * False: nothing is pending, or MPI was not initialised with
+ * MPI_THREAD_MULTIPLE, or no thread could be made; then there is nothing to end.
+ */
+bool aps_helper_begin(void);
+void aps_helper_end(void);
+
+/* Can MPI be called by several threads at a time? */
+bool aps_helper_is_possible(void);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which functions the program calls, as far as that can be known before it does.
+ */
+#ifndef APS_PMPI_IMPORTS_H
+#define APS_PMPI_IMPORTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Does the program, or a library that is loaded by now, import one of these
+ * functions from elsewhere? What loads MPI's functions later (dlopen, a language
+ * of its own) is not seen; what imports them and never calls them is.
+ */
+bool aps_imports_any(const char *const names[], size_t count);
+
+#endif
