@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "codec/codec.h"
-#include "memory.h"
+#include "codec/memory.h"
 #include "policy/policy.h"
 
 /* On the wire, in the byte order of the (homogeneous) machine. */

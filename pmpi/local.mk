@@ -36,7 +36,6 @@ libapsmpi_la_SOURCES = \
 	pmpi/keyval.c pmpi/keyval.h \
 	pmpi/library.c pmpi/library.h \
 	pmpi/master.c pmpi/master.h \
-	pmpi/memory.c pmpi/memory.h \
 	pmpi/messages.c pmpi/messages.h \
 	pmpi/node.c pmpi/node.h \
 	pmpi/pcontrol.c pmpi/pcontrol.h \

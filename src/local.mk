@@ -19,6 +19,7 @@ libcore_la_SOURCES = \
 	src/codec/codec.c src/codec/codec.h \
 	src/codec/float.c src/codec/float.h \
 	src/codec/kernel.h src/codec/rounding.h src/codec/scaling.h \
+	src/codec/memory.c src/codec/memory.h \
 	src/codec/pack.h src/codec/pack_vbmi.h src/codec/table_vbmi.h \
 	src/scale/aps.c src/scale/scale.h
 libcore_la_LIBADD = -lm

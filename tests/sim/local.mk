@@ -24,7 +24,6 @@ sim_engine = \
 	$(top_srcdir)/pmpi/hierarchical.c \
 	$(top_srcdir)/pmpi/keyval.c \
 	$(top_srcdir)/pmpi/master.c \
-	$(top_srcdir)/pmpi/memory.c \
 	$(top_srcdir)/pmpi/messages.c \
 	$(top_srcdir)/pmpi/node.c \
 	$(top_srcdir)/pmpi/pipeline.c \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "memory.h"
+#include "codec/memory.h"
 
 #include <string.h>
 
@@ -29,6 +29,7 @@ static void host_copy_in(float *x, const void *host, size_t n)
 }
 
 const struct aps_memory aps_memory_host = {
+    .name = "host",
     .magnitude = aps_magnitude_of,
     .encode = host_encode,
     .decode = host_decode,
