@@ -3,12 +3,15 @@
  * Wrong arguments get MPI's own answer, and the program's error handler is
  * called as often as without us. With the argument `behind`, calls get the
  * answer of the library behind us (behind.c): MPICH 4.0 does not survive
- * negative counts.
+ * negative counts. With `fatal CALL MISTAKE` (numbers) one wrong call is made
+ * under MPI_ERRORS_ARE_FATAL.
  */
 #include "config.h"
 
 #include <limits.h>
 #include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "mpitap.h"
 
@@ -44,21 +47,63 @@ static int class_of(int code)
     return class;
 }
 
+/* The calls that may be wrong, MPI's own and ours. */
+typedef int call(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+
+/* A nonblocking call that is wrong makes no request. */
+#define NONBLOCKING(name, function)                                            \
+    static int name(const void *send, void *receive, int count,                \
+                    MPI_Datatype type, MPI_Op op, MPI_Comm comm)               \
+    {                                                                          \
+        MPI_Request request;                                                   \
+                                                                               \
+        return function(send, receive, count, type, op, comm, &request);       \
+    }
+NONBLOCKING(theirs_nonblocking, PMPI_Iallreduce)
+NONBLOCKING(ours_nonblocking, MPI_Iallreduce)
+
+#ifdef HAVE_PMPI_ALLREDUCE_INIT
+#define PERSISTENT(name, function)                                             \
+    static int name(const void *send, void *receive, int count,                \
+                    MPI_Datatype type, MPI_Op op, MPI_Comm comm)               \
+    {                                                                          \
+        MPI_Request request;                                                   \
+                                                                               \
+        return function(send, receive, count, type, op, comm, MPI_INFO_NULL,   \
+                        &request);                                             \
+    }
+PERSISTENT(theirs_persistent, PMPI_Allreduce_init)
+PERSISTENT(ours_persistent, MPI_Allreduce_init)
+#endif
+
+static const struct pair {
+    const char *name;
+    call *theirs, *ours;
+} pairs[] = {
+    {"MPI_Allreduce", PMPI_Allreduce, MPI_Allreduce},
+    {"MPI_Iallreduce", theirs_nonblocking, ours_nonblocking},
+#ifdef HAVE_PMPI_ALLREDUCE_INIT
+    {"MPI_Allreduce_init", theirs_persistent, ours_persistent},
+#endif
+};
+#define PAIRS (sizeof pairs / sizeof *pairs)
+static const struct pair *pair;
+
 static void compare(const char *what, const void *send, void *receive,
                     int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     int theirs, ours, handled_theirs;
 
     handled = 0;
-    theirs = class_of(PMPI_Allreduce(send, receive, count, type, op, comm));
+    theirs = class_of(pair->theirs(send, receive, count, type, op, comm));
     handled_theirs = handled;
     handled = 0;
-    ours = class_of(MPI_Allreduce(send, receive, count, type, op, comm));
+    ours = class_of(pair->ours(send, receive, count, type, op, comm));
     if (ours != theirs || handled != handled_theirs)
         diag("rank %d: class %d, handled %d times; MPI's: %d, %d",
              mpitap_rank(), ours, handled, theirs, handled_theirs);
     ok_all(ours == theirs && ours != MPI_SUCCESS && handled == handled_theirs,
-           "%s", what);
+           "%s: %s", pair->name, what);
 }
 
 static void compare_all(void)
@@ -101,6 +146,22 @@ static void compare_null(void)
                 MPI_SUM, (MPI_Comm)MPI_FLOAT);
 }
 
+/* Its calls have been rewritten before. */
+static void compare_freed(void)
+{
+    const char *what = "a communicator that has been freed";
+    MPI_Comm comm, freed;
+
+    if (mpitap_trusting) {
+        skip_all(what, mpitap_trusted);
+        return;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    freed = comm;
+    MPI_Comm_free(&comm);
+    compare(what, in, out, COUNT, MPI_FLOAT, MPI_SUM, freed);
+}
+
 static void test_behind(void)
 {
     ok_all(MPI_Allreduce(in, out, -1, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD) ==
@@ -123,18 +184,25 @@ static void test_behind(void)
            "so does a call below min_count");
 }
 
+static void compare_pairs(void)
+{
+    for (pair = pairs; pair < pairs + PAIRS; pair++) {
+        compare_all();
+        compare_null();
+        compare_freed();
+    }
+}
+
 static void test_errors(void)
 {
     MPI_Errhandler errhandler;
     bool good = true;
 
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    compare_all();
-    compare_null();
+    compare_pairs();
     MPI_Comm_create_errhandler(handler, &errhandler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
-    compare_all();
-    compare_null();
+    compare_pairs();
     for (int i = 0; i < COUNT; i++)
         in[i] = 1;
     handled = 0;
@@ -145,12 +213,26 @@ static void test_errors(void)
     MPI_Errhandler_free(&errhandler);
 }
 
+/* MPI ends the job. */
+static void end_fatally(size_t which, size_t mistake)
+{
+    const struct bad_call *bad = &bad_calls[mistake];
+
+    (void)pairs[which].ours(bad->send, bad->receive, bad->count, MPI_FLOAT,
+                            MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+
 int main(int argc, char **argv)
 {
     bool behind = argc > 1;
     int status;
 
     MPI_Init(&argc, &argv);
+    if (argc == 4 && strcmp(argv[1], "fatal") == 0) {
+        end_fatally(strtoul(argv[2], NULL, 10), strtoul(argv[3], NULL, 10));
+        return 0;
+    }
     mpitap_begin();
     if (behind)
         test_behind();

@@ -7,6 +7,35 @@ version: 1
 rules: [{format: e5m2}]
 END
 run "2 ranks" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/errors"
+
+# By default MPI ends the job: with the same words as without us.
+# fatal NAME ARG...: leaves the words in $tmp/NAME, and $status.
+fatal()
+{
+    said=$1
+    shift
+    # shellcheck disable=SC2086 # two words
+    timeout "$seconds" $launch "$@" >"$tmp/stdout" 2>&1 </dev/null
+    status=$?
+    sed -n 's/.*\(Fatal error in .*\)/\1/p; s/.*\(An error occurred in .*\)/\1/p
+            s/.*\(MPI_ERR_[A-Z_]*: .*\)/\1/p' "$tmp/stdout" | sort -u >"$tmp/$said"
+}
+for call in 0 1 2; do
+    [ $call -lt 2 ] || grep -q '^#define HAVE_PMPI_ALLREDUCE_INIT' \
+        "$top_builddir/config.h" || continue
+    for mistake in 1 2 3; do
+        [ "$MPI$mistake" != openmpi1 ] || continue # it crashes
+        fatal theirs -n 1 "$mpi/errors" fatal $call $mistake
+        ended=$status
+        fatal ours -n 1 -genv LD_PRELOAD "$library" -genv APSMPI_POLICY \
+            "$tmp/policy.yaml" "$mpi/errors" fatal $call $mistake
+        [ -s "$tmp/theirs" ] && cmp -s "$tmp/ours" "$tmp/theirs" &&
+            [ "$ended" -ne 0 ] && [ "$status" -eq "$ended" ]
+        check $? "call $call, mistake $mistake: fatal with MPI's own words"
+        diff "$tmp/theirs" "$tmp/ours" | sed 's/^/# /' >&2
+    done
+done
+
 library=$library:$mpi/.libs/behind.so
 run "2 ranks, a profiler behind" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
     "$mpi/errors" behind
