@@ -54,8 +54,9 @@ enum aps_accumulate_kind {
     APS_ACCUMULATE_KAHAN   /* so is its compensation, in Kahan's sum */
 };
 
-/* What the program calls: a rule names the calls that it is for. Nonblocking,
- * persistent and large-count variants are the same call. */
+/* What the program calls: a rule names the calls that it is for. Large-count
+ * variants are the same call, and so are nonblocking and persistent ones of an
+ * all-reduce; those of the others are not caught. */
 enum aps_call_kind {
     APS_CALL_ALLREDUCE,
     APS_CALL_REDUCE_SCATTER, /* MPI_Reduce_scatter_block too */
