@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # make sim: the tables of tests/sim/README.md, on 256 simulated ranks.
 #
-# COUNT is the number of values of the times (default 1 Mi).
+# COUNT is the number of values of the times (default 256 Ki).
 . "${top_srcdir:-.}/tests/sim/simulate.sh"
 
-count=${COUNT:-1048576}
+count=${COUNT:-262144}
 groups='4 8 16 32 64'
 
 # table TITLE NODES RANKS GBIT PROGRAM ARG...: the comments of its TAP.
