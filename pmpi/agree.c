@@ -4,17 +4,26 @@
 #include "agree.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 
+#include "base/message.h"
 #include "wait.h"
 
-static int agree(MPI_Comm comm, int count, void *values, MPI_Datatype type,
-                 MPI_Op op)
+static int agree_telling(MPI_Comm comm, int count, void *values,
+                         MPI_Datatype type, MPI_Op op, void (*tell)(void))
 {
     MPI_Request request;
     int rc = PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, comm,
                              &request);
 
-    return rc == MPI_SUCCESS ? aps_wait_requests(1, &request) : rc;
+    return rc == MPI_SUCCESS ? aps_wait_requests_telling(1, &request, tell)
+                             : rc;
+}
+
+static int agree(MPI_Comm comm, int count, void *values, MPI_Datatype type,
+                 MPI_Op op)
+{
+    return agree_telling(comm, count, values, type, op, NULL);
 }
 
 int aps_agree_max(MPI_Comm comm, int count, int values[])
@@ -37,6 +46,29 @@ bool aps_agree_all(MPI_Comm comm, bool good)
     int bad = !good;
 
     return aps_agree_max(comm, 1, &bad) == MPI_SUCCESS && !bad;
+}
+
+/* One or two ranks of the job are enough to say it. */
+void aps_agree_tell_missing(void)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    int rank;
+
+    if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank < 2 &&
+        !atomic_flag_test_and_set(&told))
+        aps_message(rank,
+                    "waits at the first reduction of a communicator for ranks "
+                    "that have not come yet; if they never do: is the library "
+                    "preloaded, and APSMPI_POLICY set, on all ranks?");
+}
+
+bool aps_agree_first(MPI_Comm comm, bool good)
+{
+    int bad = !good;
+
+    return agree_telling(comm, 1, &bad, MPI_INT, MPI_MAX,
+                         aps_agree_tell_missing) == MPI_SUCCESS &&
+           !bad;
 }
 
 int aps_agree_bytes(MPI_Comm comm, void *bytes, size_t size)

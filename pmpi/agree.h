@@ -26,6 +26,11 @@ int aps_agree_or(MPI_Comm comm, void *bits, size_t size);
  * MPI fails. */
 bool aps_agree_all(MPI_Comm comm, bool good);
 
+/* The same, where ranks meet for the first time: some may never come, for they
+ * were given no library or no policy. Then aps_agree_tell_missing is called. */
+bool aps_agree_first(MPI_Comm comm, bool good);
+void aps_agree_tell_missing(void);
+
 /* COLLECTIVE over comm. `size` bytes of rank 0 to all. An MPI error code. */
 int aps_agree_bytes(MPI_Comm comm, void *bytes, size_t size);
 

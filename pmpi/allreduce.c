@@ -23,6 +23,19 @@ static size_t *passing_at(struct aps_context *context, size_t count)
     return &context->passing[(count * UINT64_C(0x9E3779B97F4A7C15)) >> 58];
 }
 
+/*
+ * Counts that no rule takes are known at once the next time. Not where calls
+ * fuse: ranks then place them at different times, some before the call that
+ * would teach them.
+ */
+static bool remembers(const struct aps_context *context)
+{
+    const struct aps_policy *policy = context->job->policy;
+
+    return policy && aps_policy_steps(policy)->kind == APS_STEPS_NONE &&
+           aps_policy_fuse(policy) == 0;
+}
+
 /* The call's place among those of the communicator. */
 static void advance(struct aps_context *context, const struct aps_call *call,
                     struct aps_position *position)
@@ -97,8 +110,7 @@ int aps_allreduce_run(struct aps_context *context, const struct aps_call *call,
         offset += segment.count;
     }
     if (!any) {
-        if (reason == APS_PASSED_RULE &&
-            aps_policy_steps(context->job->policy)->kind == APS_STEPS_NONE)
+        if (reason == APS_PASSED_RULE && remembers(context))
             *passing_at(context, (size_t)call->count) = (size_t)call->count;
         return aps_call_pass_because(call, reason);
     }

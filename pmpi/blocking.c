@@ -6,8 +6,8 @@
 #include <mpi.h>
 #include <stdlib.h>
 
+#include "agree.h"
 #include "call.h"
-#include "completion.h"
 #include "context.h"
 #include "helper.h"
 #include "queue.h"
@@ -18,8 +18,9 @@ static void drain(MPI_Comm comm)
     struct aps_context *context =
         aps_abi_is_communicator(comm) ? aps_context_existing(comm) : NULL;
 
+    /* Other ranks may have nothing under way, and not come here. */
     if (context && context->queue)
-        aps_context_drain(context);
+        aps_queue_drain(context->queue);
 }
 
 bool aps_blocking_enter(aps_handle comm)
@@ -37,10 +38,35 @@ void aps_blocking_leave(bool helped)
         aps_helper_end();
 }
 
-/* The nonblocking variant has been started. */
-static int finish(int rc, MPI_Request *request, MPI_Status *status)
+/*
+ * A request of our own. Its error is the communicator's, as that of the blocking
+ * call would be, but MPI_Test raises it on MPI_COMM_WORLD: not here.
+ */
+static int await(MPI_Comm comm, MPI_Request *request, MPI_Status *status)
 {
-    return rc == MPI_SUCCESS ? aps_completion_wait(request, status) : rc;
+    long begin = 0;
+    int rc;
+
+    for (;;) {
+        MPI_Errhandler theirs = aps_agree_quietly(MPI_COMM_WORLD);
+        int done = 0;
+
+        rc = PMPI_Test(request, &done, status);
+        aps_agree_restore(MPI_COMM_WORLD, theirs);
+        if (rc != MPI_SUCCESS || done)
+            break;
+        aps_queue_wait(&begin);
+    }
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(comm, rc);
+    return rc;
+}
+
+/* The nonblocking variant has been started. */
+static int finish(int rc, aps_handle comm, MPI_Request *request,
+                  MPI_Status *status)
+{
+    return rc == MPI_SUCCESS ? await((MPI_Comm)comm, request, status) : rc;
 }
 
 /* Counts that an int does not hold: where MPI takes them, so do we. */
@@ -74,7 +100,7 @@ int aps_blocking_send(enum aps_send_kind kind, const void *bytes, int64_t count,
                           (MPI_Comm)comm, &request);
         break;
     }
-    return finish(rc, &request, MPI_STATUS_IGNORE);
+    return finish(rc, comm, &request, MPI_STATUS_IGNORE);
 }
 
 int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
@@ -90,12 +116,12 @@ int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
                            tag, (MPI_Comm)comm, status);
     rc = SIZED(Irecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, from, tag,
                       (MPI_Comm)comm, &request);
-    return finish(rc, &request, status);
+    return finish(rc, comm, &request, status);
 }
 
 /* Both sides have been begun. As MPI_Sendrecv, the receive's status. */
-static int finish_exchange(int rc, MPI_Request *receive, MPI_Request *send,
-                           MPI_Status *status)
+static int finish_exchange(int rc, MPI_Comm comm, MPI_Request *receive,
+                           MPI_Request *send, MPI_Status *status)
 {
     int sent;
 
@@ -104,8 +130,8 @@ static int finish_exchange(int rc, MPI_Request *receive, MPI_Request *send,
         PMPI_Request_free(receive);
         return rc;
     }
-    rc = aps_completion_wait(receive, status);
-    sent = aps_completion_wait(send, MPI_STATUS_IGNORE);
+    rc = await(comm, receive, status);
+    sent = await(comm, send, MPI_STATUS_IGNORE);
     return rc == MPI_SUCCESS ? sent : rc;
 }
 
@@ -134,7 +160,7 @@ int aps_blocking_exchange(const void *send, int64_t send_count,
         return rc;
     rc = SIZED(Isend)(send, AS_COUNT(send_count), (MPI_Datatype)send_type, to,
                       send_tag, (MPI_Comm)comm, &outgoing);
-    return finish_exchange(rc, &incoming, &outgoing, status);
+    return finish_exchange(rc, (MPI_Comm)comm, &incoming, &outgoing, status);
 }
 
 int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
@@ -203,5 +229,6 @@ int aps_blocking_mrecv(void *bytes, int64_t count, aps_handle type,
                             status);
     rc = SIZED(Imrecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, message,
                        &request);
-    return finish(rc, &request, status);
+    /* Which communicator it came by is not to be learnt. */
+    return finish(rc, (aps_handle)MPI_COMM_WORLD, &request, status);
 }

@@ -13,10 +13,11 @@
 #include "persistent.h"
 #include "queue.h"
 
-/* Need the completion calls more than MPI's own? */
-static inline bool aps_completion_is_ours(void)
+/* Need the completion calls more than MPI's own for these requests? */
+static inline bool aps_completion_is_ours(int count, const void *requests)
 {
-    return aps_queue_unfinished() || aps_persistent_any();
+    return aps_queue_unfinished() ||
+           (aps_persistent_any() && aps_persistent_holds(count, requests));
 }
 
 int aps_completion_wait(void *request, void *status);

@@ -390,7 +390,7 @@ static struct aps_context *create(MPI_Comm comm, bool *stop)
     }
     plain = is_plain(comm, size);
     kept = context && PMPI_Comm_set_attr(comm, keyval, context) == MPI_SUCCESS;
-    if (!plain && !aps_agree_all(comm, kept)) {
+    if (!plain && !aps_agree_first(comm, kept)) {
         if (kept)
             PMPI_Comm_delete_attr(comm, keyval); /* frees the context */
         else
@@ -510,12 +510,15 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
                           "progress: thread needs MPI_THREAD_MULTIPLE, which "
                           "MPI was not initialised with: the program's calls "
                           "drive nonblocking ones");
+    else if (!context->job->begun && aps_helper_is_possible())
+        aps_helper_expect_threads(); /* who knows */
     else if (!aps_helper_is_possible())
         aps_context_event(context,
                           "nonblocking calls stand still while the program "
                           "blocks in a collective call of another "
-                          "communicator: MPI was not initialised with "
-                          "MPI_THREAD_MULTIPLE");
+                          "communicator, and the job may hang: MPI was not "
+                          "initialised with MPI_THREAD_MULTIPLE, call "
+                          "MPI_Init_thread with it");
     context->queue = aps_queue_create(thread);
     if (!context->queue)
         rc = MPI_ERR_NO_MEM;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "front.h"
+#include "helper.h"
 #include "job.h"
 #include "pcontrol.h"
 #include "queue.h"
@@ -69,11 +70,13 @@ int aps_control_thread_level(int required)
     return required;
 }
 
-void aps_control_begin(void)
+void aps_control_begin(int required)
 {
     struct aps_job *job = aps_job();
     int rank;
 
+    if (required == MPI_THREAD_MULTIPLE)
+        aps_helper_expect_threads();
     job->begun = true;
     aps_control_watch_end();
     if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS || rank != 0)

@@ -6,11 +6,11 @@
 #define APS_PMPI_CONTROL_H
 
 /*
- * MPI_Init was seen: rank 0 looks at the policy now, so that a bad one stops the
+ * MPI_Init was seen, or MPI_Init_thread with the level `required`: rank 0 looks at the policy now, so that a bad one stops the
  * job before it trains. Not collective: other ranks may come in by PMPI_Init,
  * unseen.
  */
-void aps_control_begin(void);
+void aps_control_begin(int required);
 
 /* The level of threads to initialise MPI with, where the program asks for
  * `required`: nonblocking reductions need the highest. */

@@ -31,7 +31,7 @@ int MPI_Init(int *argc, char ***argv)
                            : next->init_thread(argc, argv, level, &provided);
 
     if (rc == 0 && !aps_job()->foreign)
-        aps_control_begin();
+        aps_control_begin(none);
     return rc;
 }
 
@@ -41,7 +41,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
         argc, argv, aps_control_thread_level(required), provided);
 
     if (rc == 0 && !aps_job()->foreign)
-        aps_control_begin();
+        aps_control_begin(required);
     return rc;
 }
 

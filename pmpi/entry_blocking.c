@@ -32,13 +32,13 @@
         return function arguments;                                             \
     }
 
-/* Likewise a completion call. */
-#define COMPLETION(name, types, parameters, arguments, instead)                \
+/* Likewise a completion call, for `count` requests from `first` on. */
+#define COMPLETION(name, types, parameters, arguments, count, first, instead)  \
     EXPORT int MPI_##name types;                                               \
     int MPI_##name parameters                                                  \
     {                                                                          \
         aps_queue_drive();                                                     \
-        if (aps_completion_is_ours())                                          \
+        if (aps_completion_is_ours(count, first))                              \
             return instead;                                                    \
         NEXT(name, types);                                                     \
         return function arguments;                                             \
@@ -141,6 +141,12 @@ MRECV(Mrecv_c, int64_t)
 EXCHANGE(Sendrecv_c, int64_t)
 EXCHANGE_IN_PLACE(Sendrecv_replace_c, int64_t)
 #endif
+#define DETACH(name)                                                           \
+    WHOLE(name, (void *, void *), (void *bytes, void *size), (bytes, size), 0)
+DETACH(Buffer_detach)
+#ifdef HAVE_PMPI_ISEND_C
+DETACH(Buffer_detach_c)
+#endif
 BLOCKING(Probe, (int, int, aps_handle, void *),
          (int from, int tag, aps_handle comm, void *status),
          (from, tag, comm, status), aps_blocking_probe(from, tag, comm, status))
@@ -152,39 +158,39 @@ BLOCKING(Mprobe, (int, int, aps_handle, void *, void *),
 /* --- completion ------------------------------------------------------------ */
 
 COMPLETION(Wait, (void *, void *), (void *request, void *status),
-           (request, status), aps_completion_wait(request, status))
+           (request, status), 1, request, aps_completion_wait(request, status))
 COMPLETION(Waitall, (int, void *, void *),
            (int count, void *requests, void *statuses),
            (count, requests, statuses),
-           aps_completion_waitall(count, requests, statuses))
+           count, requests, aps_completion_waitall(count, requests, statuses))
 COMPLETION(Waitany, (int, void *, int *, void *),
            (int count, void *requests, int *index, void *status),
            (count, requests, index, status),
-           aps_completion_waitany(count, requests, index, status))
+           count, requests, aps_completion_waitany(count, requests, index, status))
 COMPLETION(Waitsome, (int, void *, int *, int *, void *),
            (int count, void *requests, int *done, int *indices,
             void *statuses),
            (count, requests, done, indices, statuses),
-           aps_completion_waitsome(count, requests, done, indices, statuses))
+           count, requests, aps_completion_waitsome(count, requests, done, indices, statuses))
 COMPLETION(Test, (void *, int *, void *),
            (void *request, int *done, void *status), (request, done, status),
-           aps_completion_test(request, done, status))
+           1, request, aps_completion_test(request, done, status))
 COMPLETION(Testall, (int, void *, int *, void *),
            (int count, void *requests, int *done, void *statuses),
            (count, requests, done, statuses),
-           aps_completion_testall(count, requests, done, statuses))
+           count, requests, aps_completion_testall(count, requests, done, statuses))
 COMPLETION(Testany, (int, void *, int *, int *, void *),
            (int count, void *requests, int *index, int *done, void *status),
            (count, requests, index, done, status),
-           aps_completion_testany(count, requests, index, done, status))
+           count, requests, aps_completion_testany(count, requests, index, done, status))
 COMPLETION(Testsome, (int, void *, int *, int *, void *),
            (int count, void *requests, int *done, int *indices,
             void *statuses),
            (count, requests, done, indices, statuses),
-           aps_completion_testsome(count, requests, done, indices, statuses))
+           count, requests, aps_completion_testsome(count, requests, done, indices, statuses))
 COMPLETION(Request_get_status, (aps_handle, int *, void *),
            (aps_handle request, int *done, void *status),
-           (request, done, status),
+           (request, done, status), 1, &request,
            aps_completion_get_status(request, done, status))
 LOOK(Iprobe, (int, int, aps_handle, int *, void *),
      (int from, int tag, aps_handle comm, int *found, void *status),
@@ -292,6 +298,9 @@ EACH(, int, int)
 EACH(_c, int64_t, intptr_t)
 #endif
 ALLTOALLV(Neighbor_alltoallw, const int *, const intptr_t *, const void *)
+#ifdef HAVE_PMPI_ALLREDUCE_C
+ALLTOALLV(Neighbor_alltoallw_c, const int64_t *, const intptr_t *, const void *)
+#endif
 
 COLLECTIVE(Comm_dup, (aps_handle, void *), (aps_handle comm, void *made),
            (comm, made))
@@ -344,27 +353,124 @@ COLLECTIVE(Intercomm_create,
 COLLECTIVE(Intercomm_merge, (aps_handle, int, void *),
            (aps_handle comm, int high, void *made), (comm, high, made))
 WHOLE(Comm_disconnect, (void *), (void *comm), (comm), 0)
+COLLECTIVE(Comm_spawn,
+           (const char *, void *, int, aps_handle, int, aps_handle, void *,
+            void *),
+           (const char *command, void *arguments, int most, aps_handle info,
+            int root, aps_handle comm, void *made, void *codes),
+           (command, arguments, most, info, root, comm, made, codes))
+COLLECTIVE(Comm_spawn_multiple,
+           (int, void *, void *, const int *, const void *, int, aps_handle,
+            void *, void *),
+           (int count, void *commands, void *arguments, const int *most,
+            const void *infos, int root, aps_handle comm, void *made,
+            void *codes),
+           (count, commands, arguments, most, infos, root, comm, made, codes))
+#define MEET(name)                                                             \
+    COLLECTIVE(name, (const char *, aps_handle, int, aps_handle, void *),      \
+               (const char *port, aps_handle info, int root, aps_handle comm,  \
+                void *made),                                                   \
+               (port, info, root, comm, made))
+MEET(Comm_accept)
+MEET(Comm_connect)
+WHOLE(Comm_join, (int, void *), (int socket, void *made), (socket, made), 0)
+#ifdef HAVE_PMPI_COMM_CREATE_FROM_GROUP
+WHOLE(Comm_create_from_group,
+      (aps_handle, const char *, aps_handle, aps_handle, void *),
+      (aps_handle group, const char *tag, aps_handle info, aps_handle handler,
+       void *made),
+      (group, tag, info, handler, made), 0)
+WHOLE(Intercomm_create_from_groups,
+      (aps_handle, int, aps_handle, int, const char *, aps_handle, aps_handle,
+       void *),
+      (aps_handle group, int leader, aps_handle others, int other,
+       const char *tag, aps_handle info, aps_handle handler, void *made),
+      (group, leader, others, other, tag, info, handler, made), 0)
+#endif
 
 /* --- windows --------------------------------------------------------------- */
 
-COLLECTIVE(Win_create,
-           (void *, intptr_t, int, aps_handle, aps_handle, void *),
-           (void *base, intptr_t size, int unit, aps_handle info,
-            aps_handle comm, void *made),
-           (base, size, unit, info, comm, made))
-COLLECTIVE(Win_allocate,
-           (intptr_t, int, aps_handle, aps_handle, void *, void *),
-           (intptr_t size, int unit, aps_handle info, aps_handle comm,
-            void *base, void *made),
-           (size, unit, info, comm, base, made))
-COLLECTIVE(Win_allocate_shared,
-           (intptr_t, int, aps_handle, aps_handle, void *, void *),
-           (intptr_t size, int unit, aps_handle info, aps_handle comm,
-            void *base, void *made),
-           (size, unit, info, comm, base, made))
+#define WINDOW(suffix, unit_t)                                                 \
+    COLLECTIVE(Win_create##suffix,                                             \
+               (void *, intptr_t, unit_t, aps_handle, aps_handle, void *),     \
+               (void *base, intptr_t size, unit_t unit, aps_handle info,       \
+                aps_handle comm, void *made),                                  \
+               (base, size, unit, info, comm, made))                           \
+    COLLECTIVE(Win_allocate##suffix,                                           \
+               (intptr_t, unit_t, aps_handle, aps_handle, void *, void *),     \
+               (intptr_t size, unit_t unit, aps_handle info, aps_handle comm,  \
+                void *base, void *made),                                       \
+               (size, unit, info, comm, base, made))                           \
+    COLLECTIVE(Win_allocate_shared##suffix,                                    \
+               (intptr_t, unit_t, aps_handle, aps_handle, void *, void *),     \
+               (intptr_t size, unit_t unit, aps_handle info, aps_handle comm,  \
+                void *base, void *made),                                       \
+               (size, unit, info, comm, base, made))
+WINDOW(, int)
+#ifdef HAVE_PMPI_ALLREDUCE_C
+WINDOW(_c, intptr_t)
+#endif
 COLLECTIVE(Win_create_dynamic, (aps_handle, aps_handle, void *),
            (aps_handle info, aps_handle comm, void *made), (info, comm, made))
 WHOLE(Win_fence, (int, aps_handle), (int assert, aps_handle window),
       (assert, window), 0)
 WHOLE(Win_free, (void *), (void *window), (window), 0)
+WHOLE(Win_start, (aps_handle, int, aps_handle),
+      (aps_handle group, int assert, aps_handle window),
+      (group, assert, window), 0)
+WHOLE(Win_complete, (aps_handle), (aps_handle window), (window), 0)
+WHOLE(Win_wait, (aps_handle), (aps_handle window), (window), 0)
+WHOLE(Win_lock, (int, int, int, aps_handle),
+      (int kind, int rank, int assert, aps_handle window),
+      (kind, rank, assert, window), 0)
+WHOLE(Win_lock_all, (int, aps_handle), (int assert, aps_handle window),
+      (assert, window), 0)
+
+/* --- files ----------------------------------------------------------------- */
+
+COLLECTIVE(File_open, (aps_handle, const char *, int, aps_handle, void *),
+           (aps_handle comm, const char *name, int mode, aps_handle info,
+            void *file),
+           (comm, name, mode, info, file))
+WHOLE(File_close, (void *), (void *file), (file), 0)
+WHOLE(File_set_size, (void *, int64_t), (void *file, int64_t size),
+      (file, size), 0)
+WHOLE(File_preallocate, (void *, int64_t), (void *file, int64_t size),
+      (file, size), 0)
+WHOLE(File_sync, (void *), (void *file), (file), 0)
+WHOLE(File_set_view,
+      (void *, int64_t, aps_handle, aps_handle, const char *, aps_handle),
+      (void *file, int64_t from, aps_handle element, aps_handle type,
+       const char *representation, aps_handle info),
+      (file, from, element, type, representation, info), 0)
+#define TRANSFER(name, bytes_t, count_t)                                       \
+    WHOLE(name, (void *, bytes_t, count_t, aps_handle, void *),                \
+          (void *file, bytes_t bytes, count_t count, aps_handle type,          \
+           void *status),                                                      \
+          (file, bytes, count, type, status), 0)
+#define TRANSFER_AT(name, bytes_t, count_t)                                    \
+    WHOLE(name, (void *, int64_t, bytes_t, count_t, aps_handle, void *),       \
+          (void *file, int64_t at, bytes_t bytes, count_t count,               \
+           aps_handle type, void *status),                                     \
+          (file, at, bytes, count, type, status), 0)
+#define TRANSFERS(suffix, count_t)                                             \
+    TRANSFER(File_read_all##suffix, void *, count_t)                           \
+    TRANSFER(File_write_all##suffix, const void *, count_t)                    \
+    TRANSFER(File_read_ordered##suffix, void *, count_t)                       \
+    TRANSFER(File_write_ordered##suffix, const void *, count_t)                \
+    TRANSFER_AT(File_read_at_all##suffix, void *, count_t)                     \
+    TRANSFER_AT(File_write_at_all##suffix, const void *, count_t)
+TRANSFERS(, int)
+#ifdef HAVE_PMPI_ALLREDUCE_C
+TRANSFERS(_c, int64_t)
+#endif
+#define TRANSFER_END(name, bytes_t)                                            \
+    WHOLE(name, (void *, bytes_t, void *),                                     \
+          (void *file, bytes_t bytes, void *status), (file, bytes, status), 0)
+TRANSFER_END(File_read_all_end, void *)
+TRANSFER_END(File_write_all_end, const void *)
+TRANSFER_END(File_read_at_all_end, void *)
+TRANSFER_END(File_write_at_all_end, const void *)
+TRANSFER_END(File_read_ordered_end, void *)
+TRANSFER_END(File_write_ordered_end, const void *)
 /* clang-format on */

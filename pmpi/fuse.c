@@ -34,8 +34,12 @@ struct agreement {
 };
 #define AGREEMENT_INTS (int)(sizeof(struct agreement) / sizeof(int))
 
-/* Where the call stands and what is planned for it. Local: calls are placed in
- * their order, each once, and nothing else advances the step meanwhile. */
+/*
+ * Where the call stands and what is planned for it. Local: calls are placed in
+ * their order, each once, and nothing else advances the step meanwhile. Ranks
+ * look ahead differently far: nothing here may depend on what running a call
+ * changes. So calls whose reduction is chosen by trials never fuse.
+ */
 static void place(struct aps_deferred *call)
 {
     struct aps_context *context = call->context;
@@ -52,17 +56,17 @@ static void place(struct aps_deferred *call)
     aps_segment_plan(context, &call->call, &call->position, 0, 0,
                      &call->segment);
     call->fusable = segment->plan.rewrite &&
-                    segment->plan.reduce != APS_REDUCE_AUTO &&
+                    !segment->chosen &&
                     !aps_segment_is_sampled(context, segment);
 }
 
 /* Is it the last layer of its step? */
 static bool ends_step(const struct aps_deferred *call)
 {
-    const long layers = aps_steps_layers(call->context->steps);
+    const struct aps_position *position = &call->position;
 
-    return !call->passes && layers > 0 &&
-           call->position.layer + call->position.segments == layers;
+    return !call->passes && position->layers > 0 &&
+           position->layer + position->segments == position->layers;
 }
 
 /* Take in what has come since. */

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #include "queue.h"
@@ -12,37 +13,55 @@
 /* Most collective calls are over sooner than that. */
 #define NAP_NS 50000L
 
+/* Between two looks where nobody is known to block. */
+#define DOZE_NS 1000000L
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t needed = PTHREAD_COND_INITIALIZER;
 static int blocked; /* threads of the program, under the lock */
+static bool asleep; /* likewise */
+static atomic_bool threads_expected;
 static enum { NOT_YET, STARTED, FAILED } thread;
 
-static int how_many(void)
+/* Until there is work. Does a thread of the program block? */
+static bool wait_for_work(void)
 {
-    int now;
+    bool blocks;
 
     pthread_mutex_lock(&lock);
-    now = blocked;
+    while (blocked == 0 &&
+           !(atomic_load(&threads_expected) && aps_queue_pending())) {
+        asleep = true;
+        pthread_cond_wait(&needed, &lock);
+    }
+    asleep = false;
+    blocks = blocked > 0;
     pthread_mutex_unlock(&lock);
-    return now;
+    return blocks;
+}
+
+static bool still_blocks(void)
+{
+    bool blocks;
+
+    pthread_mutex_lock(&lock);
+    blocks = blocked > 0;
+    pthread_mutex_unlock(&lock);
+    return blocks;
 }
 
 static void *serve(void *nothing)
 {
-    const struct timespec nap = {.tv_nsec = NAP_NS};
-
     (void)nothing;
     for (;;) {
-        pthread_mutex_lock(&lock);
-        while (blocked == 0)
-            pthread_cond_wait(&needed, &lock);
-        pthread_mutex_unlock(&lock);
-        for (;;) {
-            nanosleep(&nap, NULL);
-            if (how_many() == 0)
-                break;
+        const struct timespec rest = {.tv_nsec =
+                                          wait_for_work() ? NAP_NS : DOZE_NS};
+
+        nanosleep(&rest, NULL);
+        if (still_blocks())
             aps_queue_drive_blocked();
-        }
+        else if (atomic_load(&threads_expected))
+            aps_queue_drive();
     }
     return NULL;
 }
@@ -70,20 +89,39 @@ bool aps_helper_is_possible(void)
            level == MPI_THREAD_MULTIPLE;
 }
 
-bool aps_helper_begin(void)
+/* Let it look: `threads` of the program have come to block. */
+static bool wake(int threads)
 {
     bool helps;
 
-    if (!aps_queue_pending() || !aps_helper_is_possible())
-        return false;
     pthread_mutex_lock(&lock);
     if (thread == NOT_YET)
         start();
     helps = thread == STARTED;
-    if (helps && blocked++ == 0)
-        pthread_cond_signal(&needed);
+    if (helps) {
+        blocked += threads;
+        if (asleep)
+            pthread_cond_signal(&needed);
+    }
     pthread_mutex_unlock(&lock);
     return helps;
+}
+
+void aps_helper_expect_threads(void)
+{
+    atomic_store(&threads_expected, true);
+}
+
+void aps_helper_notice(void)
+{
+    if (atomic_load_explicit(&threads_expected, memory_order_relaxed) &&
+        aps_queue_pending())
+        (void)wake(0);
+}
+
+bool aps_helper_begin(void)
+{
+    return aps_queue_pending() && aps_helper_is_possible() && wake(1);
 }
 
 void aps_helper_end(void)

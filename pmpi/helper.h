@@ -3,7 +3,11 @@
  * The helper: a thread that drives the queues (queue.h) while a thread of the
  * program blocks inside MPI, in a call that we cannot take apart: a collective
  * one. Without it a rank that waits there for one that waits for a reduction
- * would wait for ever. It sleeps at all other times.
+ * would wait for ever.
+ *
+ * In a program with threads one may be in there already, and wait for others,
+ * when another starts a reduction: there the helper looks now and then after
+ * whatever is pending. It sleeps at all other times.
  */
 #ifndef APS_PMPI_HELPER_H
 #define APS_PMPI_HELPER_H
@@ -17,6 +21,12 @@
  */
 bool aps_helper_begin(void);
 void aps_helper_end(void);
+
+/* The program has threads of its own that call MPI at a time. */
+void aps_helper_expect_threads(void);
+
+/* Something new is pending. */
+void aps_helper_notice(void);
 
 /* Can MPI be called by several threads at a time? */
 bool aps_helper_is_possible(void);

@@ -18,6 +18,7 @@
 #include "control.h"
 #include "deferred.h"
 #include "fuse.h"
+#include "helper.h"
 
 static int pass(const struct aps_call *call, void *request)
 {
@@ -85,6 +86,7 @@ static int enqueue(struct aps_context *context, const struct aps_call *call,
     aps_queue_push(context->queue, &this->operation);
     /* Its first messages leave now. */
     aps_queue_drive();
+    aps_helper_notice();
     return MPI_SUCCESS;
 }
 

@@ -437,6 +437,12 @@ static void print_counters(const struct aps_counters *counters,
                     fp32 > wire ? percent(fp32 - wire, fp32) : 0.0);
 }
 
+static const char *const relatives[APS_CALL_KINDS] = {
+    [APS_CALL_REDUCE_SCATTER] = "MPI_Reduce_scatter",
+    [APS_CALL_ALLGATHER] = "MPI_Allgather",
+    [APS_CALL_REDUCE] = "MPI_Reduce",
+};
+
 /*
  * The relatives of the all-reduce are worth a line where a rule names them, or
  * could have: programs make many such calls that are no matter of ours. Returns
@@ -444,11 +450,6 @@ static void print_counters(const struct aps_counters *counters,
  */
 static int print_relatives(const struct aps_job *job)
 {
-    static const char *const names[APS_CALL_KINDS] = {
-        [APS_CALL_REDUCE_SCATTER] = "MPI_Reduce_scatter",
-        [APS_CALL_ALLGATHER] = "MPI_Allgather",
-        [APS_CALL_REDUCE] = "MPI_Reduce",
-    };
     int lines = 0;
 
     for (int kind = 0; kind < APS_CALL_KINDS; kind++) {
@@ -457,30 +458,41 @@ static int print_relatives(const struct aps_job *job)
             aps_policy_names(job->policy, (enum aps_call_kind)kind);
         char hint[64] = "";
 
-        if (!names[kind] || atomic_load(&counters->calls) == 0 ||
+        if (!relatives[kind] || atomic_load(&counters->calls) == 0 ||
             (!named && atomic_load(&counters->passed[APS_PASSED_RULE]) == 0))
             continue;
         if (!named)
             snprintf(hint, sizeof hint, " (a rule may say: calls: [%s])",
                      aps_call_name((enum aps_call_kind)kind));
-        print_counters(counters, names[kind], hint);
+        print_counters(counters, relatives[kind], hint);
         lines++;
     }
     return lines;
+}
+
+/* Without a policy. */
+static void print_unruled(const char *name, unsigned long long calls)
+{
+    if (calls > 0)
+        aps_message(-1, "%llu calls of %s, none rewritten (no policy)", calls,
+                    name);
 }
 
 static void print_summary(const struct aps_job *job)
 {
     const unsigned long long calls = atomic_load(&aps_counters.calls);
 
-    if (calls == 0 && job->held != APS_HELD_GOOD)
-        return;
     if (job->held == APS_HELD_NONE) {
-        aps_message(-1, "%llu calls of MPI_Allreduce, none rewritten (no "
-                        "policy)",
-                    calls);
+        print_unruled("MPI_Allreduce", calls);
+        for (int kind = 0; kind < APS_CALL_KINDS; kind++)
+            if (calls == 0 && relatives[kind])
+                print_unruled(
+                    relatives[kind],
+                    atomic_load(&aps_relatives_counters[kind].calls));
         return;
     }
+    if (calls == 0 && job->held != APS_HELD_GOOD)
+        return;
     if (calls > 0)
         print_counters(&aps_counters, "MPI_Allreduce", "");
     if (job->held == APS_HELD_GOOD && print_relatives(job) == 0 && calls == 0)

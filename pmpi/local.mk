@@ -58,6 +58,8 @@ libapsmpi_la_SOURCES = \
 	pmpi/wait.c pmpi/wait.h
 if MPI_OPENMPI
 libapsmpi_la_SOURCES += pmpi/entry_fortran.c
+else
+libapsmpi_la_SOURCES += pmpi/entry_f08.c
 endif
 libapsmpi_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi $(MPI_CFLAGS) \
 	$(HWLOC_CFLAGS)

@@ -10,6 +10,8 @@
 #include "call.h"
 #include "iallreduce.h"
 
+static _Thread_local bool left_to_mpi;
+
 struct persistent {
     struct persistent *next; /* in its bucket */
     MPI_Request handle;      /* MPI's; it lives as long as this */
@@ -104,7 +106,7 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
     };
     MPI_Request *handle = request;
     /* Without a policy it stays MPI's own, on all ranks. */
-    const bool candidate = handle && aps_job()->options.policy &&
+    const bool candidate = handle && !left_to_mpi && aps_job()->options.policy &&
                            aps_call_is_candidate(aps_job(), &call);
     struct persistent *persistent = NULL;
     int rc;
@@ -125,6 +127,11 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
     persistent->call = call;
     keep(persistent);
     return rc;
+}
+
+void aps_persistent_leave_to_mpi(bool leave)
+{
+    left_to_mpi = leave;
 }
 
 static int start(MPI_Request *request)
@@ -150,11 +157,8 @@ int aps_persistent_start(void *request)
 int aps_persistent_startall(int count, void *requests)
 {
     MPI_Request *list = requests;
-    bool any = false;
 
-    for (int i = 0; list && i < count && !any; i++)
-        any = find(list[i]) != NULL;
-    if (!any)
+    if (!aps_persistent_holds(count, requests))
         return aps_library()->startall(count, requests);
     for (int i = 0; i < count; i++) {
         int rc = start(&list[i]);
@@ -172,6 +176,16 @@ int aps_persistent_free(void *request)
     if (handle)
         forget(*handle);
     return aps_library()->request_free(request);
+}
+
+bool aps_persistent_holds(int count, const void *requests)
+{
+    const MPI_Request *list = requests;
+    bool holds = false;
+
+    for (int i = 0; list && i < count && !holds; i++)
+        holds = find(list[i]) != NULL;
+    return holds;
 }
 
 bool aps_persistent_get(aps_handle request, void *inner)

@@ -4,8 +4,8 @@
  *
  * The program holds MPI's own persistent request, which is never started: what
  * is started is a nonblocking all-reduce behind it, which the completion calls
- * (completion.h) complete in its place. Bindings that start and complete
- * unseen, as mpi_f08's, use MPI's own all the way.
+ * (completion.h) complete in its place. What mpi_f08 makes is MPI's own all the
+ * way: its other calls come by functions that pass by us (entry_f08.c).
  */
 #ifndef APS_PMPI_PERSISTENT_H
 #define APS_PMPI_PERSISTENT_H
@@ -29,6 +29,12 @@ static inline bool aps_persistent_any(void)
     return atomic_load_explicit(&aps_persistent_requests,
                                 memory_order_relaxed) > 0;
 }
+
+/* Does one of requests[count] have something behind it? NULL: no. */
+bool aps_persistent_holds(int count, const void *requests);
+
+/* From now on, or no longer: what this thread initialises is MPI's own. */
+void aps_persistent_leave_to_mpi(bool leave);
 
 /* As MPI_Start, MPI_Startall and MPI_Request_free; other requests go to MPI. */
 int aps_persistent_start(void *request);

@@ -239,8 +239,10 @@ void aps_queue_drain(struct aps_queue *queue)
 {
     long begin = 0;
 
+    atomic_fetch_add(&blocked, 1);
     while (!aps_queue_is_empty(queue))
         aps_queue_wait(&begin);
+    atomic_fetch_sub(&blocked, 1);
 }
 
 void aps_queue_finish_all(void)
@@ -253,6 +255,9 @@ void aps_queue_finish_all(void)
         aps_queue_drive_blocked();
         aps_wait_rest(&rested);
     }
+    /* Nobody is still about it in another thread. */
+    pthread_mutex_lock(&driving);
+    pthread_mutex_unlock(&driving);
 }
 
 /* The next of the busy queues after `queue`, or the first. */

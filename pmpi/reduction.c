@@ -293,7 +293,8 @@ int aps_team_begin(MPI_Comm comm, int test_nodes, bool test_cyclic,
 
 int aps_team_complete(struct aps_team *team)
 {
-    int rc = aps_wait_requests(1, &team->begun);
+    int rc = aps_wait_requests_telling(1, &team->begun,
+                                       aps_agree_tell_missing);
 
     if (rc == MPI_SUCCESS)
         equip(team);

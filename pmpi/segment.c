@@ -195,7 +195,7 @@ void aps_segment_plan(const struct aps_context *context,
     struct aps_place *place = &segment->place;
 
     *place = (struct aps_place){
-        .layers = aps_steps_layers(context->steps),
+        .layers = position->layers,
         .fused = position->segments > 1,
         .epoch = position->epoch,
         .step = position->step,
@@ -210,7 +210,8 @@ void aps_segment_plan(const struct aps_context *context,
                       ? segment->out
                       : (const float *)call->send + offset;
     aps_policy_resolve(policy, place, &segment->plan);
-    if (segment->plan.rewrite && segment->plan.reduce == APS_REDUCE_AUTO)
+    segment->chosen = segment->plan.reduce == APS_REDUCE_AUTO;
+    if (segment->plan.rewrite && segment->chosen)
         aps_choice_apply(&context->choice, segment->count, &segment->plan);
     if (segment->plan.rewrite && aps_call_is_deferred(call))
         defer(context, &segment->plan);

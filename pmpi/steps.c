@@ -63,15 +63,17 @@ void aps_steps_destroy(struct aps_steps *steps)
     free(steps);
 }
 
-/* The layer at place `i` in the order of the calls. */
-static long forward_layer(const struct aps_steps *steps, long i)
+/* Of `layers`, the one at place `i` in the order of the calls. */
+static long forward_layer(const struct aps_steps *steps, long layers, long i)
 {
-    return steps->config.backward ? aps_steps_layers(steps) - 1 - i : i;
+    return steps->config.backward ? layers - 1 - i : i;
 }
 
 static size_t table_count(const struct aps_steps *steps, long i)
 {
-    return steps->layers->list[forward_layer(steps, i)].count;
+    const long layers = (long)steps->layers->count;
+
+    return steps->layers->list[forward_layer(steps, layers, i)].count;
 }
 
 /* Whole consecutive layers from `cursor` on that make up `count`; 0: none. */
@@ -249,6 +251,7 @@ void aps_steps_advance(struct aps_steps *steps, size_t count,
         advance_calls(steps, count, position);
         break;
     }
+    position->layers = aps_steps_layers(steps);
     if (steps->config.per_epoch > 0)
         position->epoch = position->step / steps->config.per_epoch;
     steps->now_step = position->step;
@@ -271,12 +274,12 @@ void aps_steps_segment(const struct aps_steps *steps,
         *count = call_count;
         break;
     case APS_STEPS_TABLE:
-        *layer = forward_layer(steps, position->layer + i);
+        *layer = forward_layer(steps, position->layers, position->layer + i);
         *count = table_count(steps, position->layer + i);
         break;
     case APS_STEPS_AUTO:
     case APS_STEPS_CALLS:
-        *layer = forward_layer(steps, position->layer);
+        *layer = forward_layer(steps, position->layers, position->layer);
         *count = call_count;
         break;
     }

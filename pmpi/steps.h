@@ -20,6 +20,7 @@ struct aps_position {
     size_t expected; /* ... which wanted so many elements here */
     long segments; /* layers that this call carries, > 0 when active */
     long layer;    /* of the first segment, in the order of the calls */
+    long layers;   /* of the step, as aps_steps_layers said then */
     long step;
     long epoch;
 };
@@ -45,8 +46,9 @@ void aps_steps_advance(struct aps_steps *steps, size_t count,
 void aps_steps_now(const struct aps_steps *steps, long *step, long *epoch);
 
 /*
- * Segment `i` of the call just advanced: its layer in forward order (as the
- * policy counts them, whatever the order of the calls) and its elements.
+ * Segment `i` of a call that has been advanced, perhaps some calls ago: its layer
+ * in forward order (as the policy counts them, whatever the order of the calls)
+ * and its elements.
  */
 void aps_steps_segment(const struct aps_steps *steps,
                        const struct aps_position *position, long i,

@@ -32,6 +32,9 @@
 #define PATIENCE_CROWDED_NS 100000L
 #define NAP_REQUESTS_NS 20000L /* and what the kernel adds, some 50 us */
 
+/* Who waits so long for ranks that may never come says so. */
+#define TELL_NS 10000000000L
+
 /* The longest sleep of a thread beside a program that computes: the fewer, the
  * less time goes into switches between the two. */
 #define NAP_BESIDE_NS 1000000L
@@ -150,6 +153,13 @@ void aps_wait_end_rounds(void)
 
 int aps_wait_requests(int count, MPI_Request requests[])
 {
+    return aps_wait_requests_telling(count, requests, NULL);
+}
+
+int aps_wait_requests_telling(int count, MPI_Request requests[],
+                              void (*tell)(void))
+{
+    const long end = tell ? nanoseconds() + TELL_NS : 0;
     const bool alone =
         !atomic_load_explicit(&crowded, memory_order_relaxed) && !is_beside();
     const int tests = alone ? TESTS_ALONE : TESTS_CROWDED;
@@ -163,6 +173,10 @@ int aps_wait_requests(int count, MPI_Request requests[])
             return rc == MPI_ERR_IN_STATUS ? MPI_ERR_OTHER : rc;
         if (done)
             return MPI_SUCCESS;
+        if (tell && nanoseconds() > end) {
+            tell();
+            tell = NULL;
+        }
         if (aps_fiber_inside()) {
             aps_fiber_yield();
         } else if (turn == tests) {

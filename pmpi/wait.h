@@ -21,6 +21,10 @@
 /* Complete all requests; an MPI error code. */
 int aps_wait_requests(int count, MPI_Request requests[]);
 
+/* The same; where it takes ten seconds, `tell` is called once. */
+int aps_wait_requests_telling(int count, MPI_Request requests[],
+                              void (*tell)(void));
+
 /*
  * A count in memory that processes share: one of them advances it, others wait
  * for it. It wraps, and starts at zero bytes.

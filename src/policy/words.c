@@ -136,11 +136,11 @@ bool aps_words_later_format(const char *name)
         if (begins(name, families[i]) && past_digits(number) > number)
             return true;
     }
-    /* eEmMfn */
+    /* eEmMfn, eEmMfn-sat */
     if (name[0] == 'e' && past_digits(name + 1) > name + 1) {
         name = past_digits(name + 1);
         if (name[0] == 'm' && past_digits(name + 1) > name + 1)
-            return strcmp(past_digits(name + 1), "fn") == 0;
+            return begins(past_digits(name + 1), "fn");
     }
     return false;
 }

@@ -28,6 +28,7 @@ EXTRA_DIST += \
 	tests/e2e/isums.f90 \
 	tests/e2e/isums_f08.f90 \
 	tests/e2e/isums_mpif.f90 \
+	tests/e2e/meanwhile_f08.f90 \
 	tests/e2e/sums.cpp \
 	tests/e2e/sums.f90 \
 	tests/e2e/sums.py \

@@ -76,4 +76,18 @@ for program in isums_mpif isums isums_f08; do
     done
 done
 
+# What blocks while a nonblocking sum is under way.
+if ! compiles meanwhile_f08 "$top_srcdir/tests/e2e/meanwhile_f08.f90"; then
+    skip meanwhile_f08 "does not compile: $(tail -n 1 reason)"
+else
+    native 2 ./meanwhile_f08
+    check "meanwhile_f08 works without us" has out 'right T'
+    for ranks in 2 3; do
+        job $ranks APSMPI_POLICY=exact.yaml ./meanwhile_f08
+        check "meanwhile_f08 on $ranks ranks" has out 'right T'
+        check '... without trouble' status_is 0
+        diag "$(cat err)"
+    done
+fi
+
 finish

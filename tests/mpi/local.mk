@@ -45,9 +45,15 @@ check_PROGRAMS += tests/mpi/exact
 tests_mpi_exact_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_exact_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/ahead
+tests_mpi_ahead_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_ahead_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/late
 tests_mpi_late_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_late_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/meanwhile
+tests_mpi_meanwhile_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_meanwhile_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/nonblocking
 tests_mpi_nonblocking_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_nonblocking_LDADD = $(MPI_TEST_LDADD)
@@ -114,6 +120,8 @@ mpi_tests = \
 	tests/mpi/t-errors.sh \
 	tests/mpi/t-exact.sh \
 	tests/mpi/t-front.sh \
+	tests/mpi/t-ahead.sh \
+	tests/mpi/t-meanwhile.sh \
 	tests/mpi/t-nonblocking.sh \
 	tests/mpi/t-nonfinite.sh \
 	tests/mpi/t-pcontrol.sh \

@@ -1,0 +1,65 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! Rank 0 blocks, in calls that mpi_f08 makes unseen, for what the others do only
+! when their nonblocking sum is complete. And persistent sums come and go: what
+! follows on the same handles is complete when MPI_Wait says so.
+program meanwhile
+   use mpi_f08
+   implicit none
+   integer, parameter :: n = 65536
+   real, asynchronous :: x(n), y(n), one(n), sums(n)
+   type(MPI_Request) :: request, persistent, message
+   type(MPI_Comm) :: made
+   integer :: rank, ranks, k, token, bad
+
+   call MPI_Init()
+   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+   bad = 0
+   do k = 1, 3
+      x = k
+      call MPI_Iallreduce(x, y, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, request)
+      if (rank /= 0) call MPI_Wait(request, MPI_STATUS_IGNORE)
+      select case (k)
+      case (1)
+         call MPI_Barrier(MPI_COMM_WORLD)
+      case (2)
+         call MPI_Comm_split(MPI_COMM_WORLD, 0, rank, made)
+         call MPI_Comm_free(made)
+      case (3)
+         token = k
+         if (rank == 1) call MPI_Send(token, 1, MPI_INTEGER, 0, 0, MPI_COMM_WORLD)
+         if (rank == 0 .and. ranks > 1) then
+            token = 0
+            call MPI_Irecv(token, 1, MPI_INTEGER, 1, 0, MPI_COMM_WORLD, message)
+            call MPI_Wait(message, MPI_STATUS_IGNORE)
+            if (token /= k) bad = bad + 1
+         end if
+      end select
+      if (rank == 0) call MPI_Wait(request, MPI_STATUS_IGNORE)
+      if (any(y /= real(k*ranks))) bad = bad + 1
+   end do
+   one = 1
+   do k = 1, 20
+      call MPI_Allreduce_init(one, sums, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, &
+                              MPI_INFO_NULL, persistent)
+      sums = 0
+      call MPI_Start(persistent)
+      call MPI_Wait(persistent, MPI_STATUS_IGNORE)
+      if (any(sums /= real(ranks))) bad = bad + 1
+      call MPI_Request_free(persistent)
+      token = 0
+      call MPI_Iallreduce(x, y, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, request)
+      if (rank == 0 .and. ranks > 1) then
+         call MPI_Recv(token, 1, MPI_INTEGER, 1, k, MPI_COMM_WORLD, &
+                       MPI_STATUS_IGNORE)
+         if (token /= k) bad = bad + 1
+      else if (rank == 1) then
+         token = k
+         call MPI_Send(token, 1, MPI_INTEGER, 0, k, MPI_COMM_WORLD)
+      end if
+      call MPI_Wait(request, MPI_STATUS_IGNORE)
+   end do
+   call MPI_Allreduce(bad, k, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+   if (rank == 0) print '(a,l1)', 'right ', k == 0
+   call MPI_Finalize()
+end program

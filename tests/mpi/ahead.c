@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fused calls where ranks look ahead differently far: rank 0 makes all its calls
+ * before it waits, and the others wait after each. What is decided about a call
+ * must not depend on that, or the ranks part.
+ *
+ *     ahead passing    counts that no rule takes, beside some that share what is
+ *                      remembered of counts
+ *     ahead steps      a step that is lost and found anew
+ *     ahead auto       a reduction chosen by trials
+ */
+#include "config.h"
+
+#include <mpi.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpitap.h"
+
+/* MPICH declares the statuses as an array, and MPI_STATUSES_IGNORE is 1. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
+#define MOST 128
+#define COUNT 300000
+
+static float in[COUNT], out[MOST][COUNT];
+static MPI_Request requests[MOST];
+static int counts[MOST];
+static int calls;
+
+static void call(int count)
+{
+    MPI_Iallreduce(in, out[calls], count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
+                   &requests[calls]);
+    if (mpitap_rank() > 0)
+        MPI_Wait(&requests[calls], MPI_STATUS_IGNORE);
+    counts[calls++] = count;
+}
+
+/* The ranks hold the same small integers, whose sums every format holds. */
+static bool end(void)
+{
+    bool right = true;
+
+    MPI_Waitall(calls, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < calls; i++)
+        for (int k = 0; k < counts[i]; k += 97)
+            right &= out[i][k] == in[k] * (float)mpitap_size();
+    calls = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    return right;
+}
+
+/* As steps.c numbers calls without steps. */
+static unsigned place_of(int count)
+{
+    return ((size_t)count * UINT64_C(0x9E3779B97F4A7C15)) >> 56;
+}
+
+static void test_passing(void)
+{
+    const int passed = 2000;
+    int alike = 5001, other = 6000;
+
+    while (place_of(alike) != place_of(passed))
+        alike++;
+    while (place_of(other) == place_of(passed))
+        other++;
+    for (int round = 0; round < 3; round++) {
+        if (mpitap_rank() > 0)
+            usleep(20000);
+        call(other);
+        call(other);
+        call(passed);
+        call(passed);
+        call(alike);
+        ok_all(end(), "some pass, some are rewritten, round %d", round);
+    }
+}
+
+static void test_steps(void)
+{
+    bool right = true;
+
+    for (int step = 0; step < 140; step++) {
+        for (int i = 0; i < 4; i++)
+            call(20000 + 1000 * i);
+        right &= end();
+    }
+    ok_all(right, "steps of 4 calls");
+    if (mpitap_rank() > 0)
+        usleep(50000);
+    call(20000);
+    call(21000);
+    for (int step = 0; step < 5; step++)
+        for (int i = 0; i < 6; i++)
+            call(10000 + 500 * i);
+    ok_all(end(), "one is cut short, and steps of 6 follow");
+}
+
+static void test_auto(void)
+{
+    for (int round = 0; round < 3; round++) {
+        if (mpitap_rank() > 0)
+            usleep(20000);
+        call(COUNT);
+        for (int i = 0; i < 60; i++)
+            call(150000);
+        ok_all(end(), "trials and their outcome, round %d", round);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int status;
+
+    MPI_Init(&argc, &argv);
+    mpitap_begin();
+    for (int i = 0; i < COUNT; i++)
+        in[i] = (float)(i % 3 - 1);
+    if (argc == 2 && strcmp(argv[1], "passing") == 0)
+        test_passing();
+    else if (argc == 2 && strcmp(argv[1], "steps") == 0)
+        test_steps();
+    else
+        test_auto();
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What blocks while a nonblocking reduction is under way: rank 1 waits for the
+ * reduction before it does what rank 0 blocks for, so that rank 0 must go on
+ * with the reduction inside that call.
+ *
+ * With the argument `threads` it is another thread of rank 0 that blocks, and it
+ * does so before the reduction begins.
+ */
+#include "config.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpitap.h"
+
+#define COUNT 65536
+#define LARGE (1 << 21) /* no eager message */
+
+static float values[COUNT];
+static MPI_Comm other;
+static int handled;
+
+static void begin(MPI_Request *request)
+{
+    for (int i = 0; i < COUNT; i++)
+        values[i] = (float)(i % 3);
+    MPI_Iallreduce(MPI_IN_PLACE, values, COUNT, MPI_FLOAT, MPI_SUM,
+                   MPI_COMM_WORLD, request);
+}
+
+static bool end(MPI_Request *request)
+{
+    bool right = true;
+
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < COUNT; i++)
+        right &= values[i] == (float)(i % 3 * mpitap_size());
+    return right;
+}
+
+/* --- what blocks: each returns whether all was well ------------------------- */
+
+static bool receive(void)
+{
+    int token = 7;
+
+    if (mpitap_rank() != 0)
+        return MPI_Send(&token, 1, MPI_INT, 0, 0, other) == MPI_SUCCESS;
+    token = 0;
+    MPI_Recv(&token, 1, MPI_INT, 1, 0, other, MPI_STATUS_IGNORE);
+    return token == 7;
+}
+
+static bool wait_for_message(void)
+{
+    MPI_Request request;
+    int token = 7;
+
+    if (mpitap_rank() != 0)
+        return MPI_Send(&token, 1, MPI_INT, 0, 0, other) == MPI_SUCCESS;
+    token = 0;
+    MPI_Irecv(&token, 1, MPI_INT, 1, 0, other, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return token == 7;
+}
+
+static bool barrier(void)
+{
+    return MPI_Barrier(other) == MPI_SUCCESS;
+}
+
+static bool detach(void)
+{
+    const int size = LARGE + MPI_BSEND_OVERHEAD;
+    static char bytes[LARGE];
+    char *buffer;
+    int detached;
+
+    if (mpitap_rank() != 0)
+        return MPI_Recv(bytes, LARGE, MPI_CHAR, 0, 0, other,
+                        MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    buffer = malloc((size_t)size);
+    MPI_Buffer_attach(buffer, size);
+    MPI_Bsend(bytes, LARGE, MPI_CHAR, 1, 0, other);
+    MPI_Buffer_detach(&buffer, &detached);
+    free(buffer);
+    return detached == size;
+}
+
+static bool window(void)
+{
+    static int word;
+    MPI_Win made;
+    bool good = MPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, other,
+                               &made) == MPI_SUCCESS;
+
+    good &= MPI_Win_fence(0, made) == MPI_SUCCESS;
+    MPI_Win_free(&made);
+    return good;
+}
+
+static bool file(void)
+{
+    MPI_File made;
+    const char *name = "apsmpi-meanwhile.tmp";
+    bool good = MPI_File_open(other, name,
+                              MPI_MODE_CREATE | MPI_MODE_RDWR |
+                                  MPI_MODE_DELETE_ON_CLOSE,
+                              MPI_INFO_NULL, &made) == MPI_SUCCESS;
+
+    good = good && MPI_File_write_at_all(made, 4 * mpitap_rank(), "ranks", 4,
+                                         MPI_CHAR,
+                                         MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    return good && MPI_File_close(&made) == MPI_SUCCESS;
+}
+
+static void handler(MPI_Comm *comm, int *code, ...)
+{
+    (void)code;
+    handled += *comm == other;
+}
+
+/* The error is that of the communicator, and comes once. */
+static bool truncated(void)
+{
+    const int tokens[2] = {1, 2};
+    MPI_Errhandler errhandler, theirs;
+    int token, code, class;
+
+    if (mpitap_rank() != 0)
+        return MPI_Send(tokens, 2, MPI_INT, 0, 0, other) == MPI_SUCCESS;
+    MPI_Comm_get_errhandler(other, &theirs);
+    MPI_Comm_create_errhandler(handler, &errhandler);
+    MPI_Comm_set_errhandler(other, errhandler);
+    code = MPI_Recv(&token, 1, MPI_INT, 1, 0, other, MPI_STATUS_IGNORE);
+    MPI_Error_class(code, &class);
+    MPI_Comm_set_errhandler(other, theirs);
+    MPI_Errhandler_free(&errhandler);
+    return class == MPI_ERR_TRUNCATE && handled == 1;
+}
+
+static const struct {
+    const char *what;
+    bool (*run)(void);
+} calls[] = {
+    {"MPI_Recv", receive},
+    {"MPI_Wait for a message", wait_for_message},
+    {"MPI_Barrier of another communicator", barrier},
+    {"MPI_Buffer_detach", detach},
+    {"calls that make and free a window", window},
+    {"calls on a file", file},
+    {"MPI_Recv that fails", truncated},
+};
+#define CALLS (sizeof calls / sizeof *calls)
+#define FOR_THREADS 3 /* of them */
+
+static void test_calls(void)
+{
+    for (size_t i = 0; i < CALLS; i++) {
+        MPI_Request request;
+        bool good;
+
+        begin(&request);
+        if (mpitap_rank() == 0) {
+            good = calls[i].run();
+            good &= end(&request);
+        } else {
+            good = end(&request);
+            good &= calls[i].run();
+        }
+        ok_all(good, "%s", calls[i].what);
+    }
+}
+
+static void *run(void *good)
+{
+    const size_t *which = good;
+
+    return calls[*which].run() ? good : NULL;
+}
+
+static void test_threads(void)
+{
+    for (size_t i = 0; i < FOR_THREADS; i++) {
+        MPI_Request request;
+        bool good;
+
+        if (mpitap_rank() == 0) {
+            void *result = NULL;
+            pthread_t thread;
+
+            pthread_create(&thread, NULL, run, &i);
+            usleep(100000); /* it blocks by now */
+            begin(&request);
+            pthread_join(thread, &result);
+            good = end(&request) && result;
+        } else {
+            begin(&request);
+            good = end(&request);
+            good &= calls[i].run();
+        }
+        ok_all(good, "another thread in %s", calls[i].what);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const bool threads = argc > 1 && strcmp(argv[1], "threads") == 0;
+    int level, status;
+
+    MPI_Init_thread(&argc, &argv,
+                    threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
+    mpitap_begin();
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    if (threads)
+        test_threads();
+    else
+        test_calls();
+    MPI_Comm_free(&other);
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}
