@@ -8,9 +8,9 @@
 #include "allreduce.h"
 
 #include <mpi.h>
+#include <stdio.h>
 
 #include "base/message.h"
-#include "blocking.h"
 #include "context.h"
 #include "control.h"
 #include "job.h"
@@ -55,6 +55,24 @@ void aps_allreduce_discover(struct aps_context *context,
     advance(context, call, &position);
 }
 
+static void tell_desync(struct aps_context *context,
+                        const struct aps_call *call,
+                        const struct aps_position *position)
+{
+    const struct aps_layers *layers = aps_policy_layers(context->job->policy);
+    char wanted[160] = "the step";
+
+    if (layers && position->wanted >= 0)
+        snprintf(wanted, sizeof wanted, "layer %ld (%.120s)", position->wanted,
+                 layers->list[position->wanted].name);
+    aps_context_event(context,
+                      "desync: call %llu has %lld elements where %s has %zu; "
+                      "calls pass through until the step is found again (wrong "
+                      "layer table, `steps` or `order`?)",
+                      context->calls - 1, (long long)call->count, wanted,
+                      position->expected);
+}
+
 bool aps_allreduce_place(struct aps_context *context,
                          const struct aps_call *call,
                          struct aps_position *position,
@@ -77,12 +95,7 @@ bool aps_allreduce_place(struct aps_context *context,
         return false;
     }
     if (position->desync && aps_message_is_due(++context->desyncs))
-        aps_context_event(context,
-                          "desync: call %llu has %lld elements where the step "
-                          "has %zu; calls pass through until the step is found "
-                          "again (wrong layer table, `steps` or `order`?)",
-                          context->calls - 1, (long long)call->count,
-                          position->expected);
+        tell_desync(context, call, position);
     if (call->control.epoch >= 0)
         position->epoch = call->control.epoch;
     if (call->control.off)

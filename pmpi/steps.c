@@ -138,6 +138,7 @@ static void advance_table(struct aps_steps *steps, size_t count,
     if (tiles == 0) {
         position->desync = steps->active;
         position->expected = table_count(steps, steps->cursor);
+        position->wanted = forward_layer(steps, layers, steps->cursor);
         /* A step that was cut short counts; what comes between two, not. */
         if (steps->active && steps->cursor > 0)
             steps->step++;
@@ -236,7 +237,7 @@ static size_t place_of(size_t count)
 void aps_steps_advance(struct aps_steps *steps, size_t count,
                        struct aps_position *position)
 {
-    *position = (struct aps_position){.layer = -1};
+    *position = (struct aps_position){.layer = -1, .wanted = -1};
     switch (steps->config.kind) {
     case APS_STEPS_NONE:
         position->active = true;

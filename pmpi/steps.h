@@ -17,7 +17,8 @@
 struct aps_position {
     bool active;   /* false: no step is known, the call passes through */
     bool desync;   /* this call broke the sequence (then active is false) ... */
-    size_t expected; /* ... which wanted so many elements here */
+    size_t expected; /* ... which wanted so many elements here, and by the */
+    long wanted;     /* table this layer, in forward order; -1: no table */
     long segments; /* layers that this call carries, > 0 when active */
     long layer;    /* of the first segment, in the order of the calls */
     long layers;   /* of the step, as aps_steps_layers said then */

@@ -88,7 +88,7 @@ calls "table: fused in several ways" 100+200:rr 50+300:rn \
     100:r 200+50:rr 300:n 100+200+50:rrr 300:n
 calls "table: a call that does not tile" 100:r 200:r 120:n \
     100:n 200+50:nn 300:n '2*(' 100+200:rr 50+300:rn ')'
-says 'desync: call 2 has 120 elements' 1 \
+says 'desync: call 2 has 120 elements where layer 2 (bn) has 50' 1 \
     "table: a call that does not tile: said once"
 
 policy "$fused" 'layers: bn, format: fp32' 'layers: first, format: fp32' \
