@@ -2,6 +2,7 @@
 # Every communicator has a state of its own, which comes and goes with it.
 . "$top_srcdir/tests/mpi/run.sh"
 
+seconds=${APS_TEST_TIMEOUT:-180}
 
 while read -r ranks nodes reduce arguments; do
     cat >"$tmp/policy.yaml" <<END
@@ -20,8 +21,10 @@ done <<END
 3 1 direct
 4 1 direct
 4 2 hierarchical
-2 1 hierarchical recreated
-2 2 hierarchical recreated
-2 1 direct recreated
+2 1 hierarchical recreated 1000
+2 2 hierarchical recreated 1000
+2 1 direct recreated 10000
+2 1 direct nonblocking 10000
+3 1 direct nonblocking 1000
 END
 finish
