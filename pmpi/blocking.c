@@ -4,6 +4,7 @@
 #include "blocking.h"
 
 #include <mpi.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "agree.h"
@@ -44,15 +45,20 @@ void aps_blocking_leave(bool helped)
  */
 static int await(MPI_Comm comm, MPI_Request *request, MPI_Status *status)
 {
+    static pthread_mutex_t handler = PTHREAD_MUTEX_INITIALIZER;
     long begin = 0;
     int rc;
 
     for (;;) {
-        MPI_Errhandler theirs = aps_agree_quietly(MPI_COMM_WORLD);
+        MPI_Errhandler theirs;
         int done = 0;
 
+        /* One thread at a time: or another would take ours for theirs. */
+        pthread_mutex_lock(&handler);
+        theirs = aps_agree_quietly(MPI_COMM_WORLD);
         rc = PMPI_Test(request, &done, status);
         aps_agree_restore(MPI_COMM_WORLD, theirs);
+        pthread_mutex_unlock(&handler);
         if (rc != MPI_SUCCESS || done)
             break;
         aps_queue_wait(&begin);

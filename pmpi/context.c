@@ -503,20 +503,21 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
     const struct aps_options *options = &context->job->options;
     const bool wanted = wants_thread(context->job);
     const bool thread = wanted && aps_helper_is_possible();
+    static atomic_flag told = ATOMIC_FLAG_INIT;
     int rc = MPI_SUCCESS;
 
-    if (wanted && !thread)
+    if (wanted && !thread && !atomic_flag_test_and_set(&told))
         aps_context_event(context,
                           "progress: thread needs MPI_THREAD_MULTIPLE, which "
                           "MPI was not initialised with: the program's calls "
                           "drive nonblocking ones");
     else if (!context->job->begun && aps_helper_is_possible())
         aps_helper_expect_threads(); /* who knows */
-    else if (!aps_helper_is_possible())
+    else if (!wanted && !aps_helper_is_possible() &&
+             !atomic_flag_test_and_set(&told))
         aps_context_event(context,
                           "nonblocking calls stand still while the program "
-                          "blocks in a collective call of another "
-                          "communicator, and the job may hang: MPI was not "
+                          "blocks in collective calls, and the job may hang: MPI was not "
                           "initialised with MPI_THREAD_MULTIPLE, call "
                           "MPI_Init_thread with it");
     context->queue = aps_queue_create(thread);

@@ -199,6 +199,11 @@ LOOK(Improbe, (int, int, aps_handle, int *, void *, void *),
      (int from, int tag, aps_handle comm, int *found, void *message,
       void *status),
      (from, tag, comm, found, message, status))
+#ifdef HAVE_PMPI_ISEND_C
+LOOK(Parrived, (aps_handle, int, int *),
+     (aps_handle request, int partition, int *arrived),
+     (request, partition, arrived))
+#endif
 
 /* --- collective ------------------------------------------------------------ */
 
@@ -342,9 +347,10 @@ COLLECTIVE(Dist_graph_create,
             const int *to, const int *weights, aps_handle info, int reorder,
             void *made),
            (comm, nodes, from, degrees, to, weights, info, reorder, made))
-COLLECTIVE(Comm_create_group, (aps_handle, aps_handle, int, void *),
-           (aps_handle comm, aps_handle group, int tag, void *made),
-           (comm, group, tag, made))
+/* Of the group alone: others of `comm` may do something else. */
+WHOLE(Comm_create_group, (aps_handle, aps_handle, int, void *),
+      (aps_handle comm, aps_handle group, int tag, void *made),
+      (comm, group, tag, made), 0)
 COLLECTIVE(Intercomm_create,
            (aps_handle, int, aps_handle, int, int, void *),
            (aps_handle comm, int leader, aps_handle peers, int other, int tag,
@@ -415,6 +421,10 @@ COLLECTIVE(Win_create_dynamic, (aps_handle, aps_handle, void *),
 WHOLE(Win_fence, (int, aps_handle), (int assert, aps_handle window),
       (assert, window), 0)
 WHOLE(Win_free, (void *), (void *window), (window), 0)
+WHOLE(Win_set_info, (aps_handle, aps_handle),
+      (aps_handle window, aps_handle info), (window, info), 0)
+LOOK(Win_test, (aps_handle, void *), (aps_handle window, void *done),
+     (window, done))
 WHOLE(Win_start, (aps_handle, int, aps_handle),
       (aps_handle group, int assert, aps_handle window),
       (group, assert, window), 0)
@@ -437,6 +447,12 @@ WHOLE(File_set_size, (void *, int64_t), (void *file, int64_t size),
       (file, size), 0)
 WHOLE(File_preallocate, (void *, int64_t), (void *file, int64_t size),
       (file, size), 0)
+WHOLE(File_set_info, (void *, aps_handle), (void *file, aps_handle info),
+      (file, info), 0)
+WHOLE(File_set_atomicity, (void *, int), (void *file, int atomic),
+      (file, atomic), 0)
+WHOLE(File_seek_shared, (void *, int64_t, int),
+      (void *file, int64_t to, int whence), (file, to, whence), 0)
 WHOLE(File_sync, (void *), (void *file), (file), 0)
 WHOLE(File_set_view,
       (void *, int64_t, aps_handle, aps_handle, const char *, aps_handle),
@@ -453,7 +469,22 @@ WHOLE(File_set_view,
           (void *file, int64_t at, bytes_t bytes, count_t count,               \
            aps_handle type, void *status),                                     \
           (file, at, bytes, count, type, status), 0)
+#define BEGIN(name, bytes_t, count_t)                                          \
+    WHOLE(name, (void *, bytes_t, count_t, aps_handle),                        \
+          (void *file, bytes_t bytes, count_t count, aps_handle type),         \
+          (file, bytes, count, type), 0)
+#define BEGIN_AT(name, bytes_t, count_t)                                       \
+    WHOLE(name, (void *, int64_t, bytes_t, count_t, aps_handle),               \
+          (void *file, int64_t at, bytes_t bytes, count_t count,               \
+           aps_handle type),                                                   \
+          (file, at, bytes, count, type), 0)
 #define TRANSFERS(suffix, count_t)                                             \
+    BEGIN(File_read_all_begin##suffix, void *, count_t)                        \
+    BEGIN(File_write_all_begin##suffix, const void *, count_t)                 \
+    BEGIN(File_read_ordered_begin##suffix, void *, count_t)                    \
+    BEGIN(File_write_ordered_begin##suffix, const void *, count_t)             \
+    BEGIN_AT(File_read_at_all_begin##suffix, void *, count_t)                  \
+    BEGIN_AT(File_write_at_all_begin##suffix, const void *, count_t)           \
     TRANSFER(File_read_all##suffix, void *, count_t)                           \
     TRANSFER(File_write_all##suffix, const void *, count_t)                    \
     TRANSFER(File_read_ordered##suffix, void *, count_t)                       \

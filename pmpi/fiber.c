@@ -3,6 +3,7 @@
 
 #include "fiber.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -83,6 +84,8 @@ void aps_fiber_destroy(struct aps_fiber *fiber)
 void aps_fiber_resume(struct aps_fiber *fiber)
 {
     current = fiber;
+    /* It goes on with the signals that this thread blocks now. */
+    pthread_sigmask(SIG_SETMASK, NULL, &fiber->self.uc_sigmask);
     swapcontext(&fiber->caller, &fiber->self);
     current = NULL;
 }

@@ -9,9 +9,10 @@
 #include <time.h>
 
 #include "queue.h"
+#include "thread.h"
 
-/* Most collective calls are over sooner than that. */
-#define NAP_NS 50000L
+/* And what the kernel adds, some 50 us: most collective calls are over sooner. */
+#define NAP_NS 20000L
 
 /* Between two looks where nobody is known to block. */
 #define DOZE_NS 1000000L
@@ -50,6 +51,18 @@ static bool still_blocks(void)
     return blocks;
 }
 
+/* As long as it completes something, for who comes next waits already. */
+static void drive(void)
+{
+    int before;
+
+    do {
+        before = atomic_load(&aps_queue_operations);
+        aps_queue_drive_blocked();
+    } while (aps_queue_pending() &&
+             atomic_load(&aps_queue_operations) < before);
+}
+
 static void *serve(void *nothing)
 {
     (void)nothing;
@@ -59,7 +72,7 @@ static void *serve(void *nothing)
 
         nanosleep(&rest, NULL);
         if (still_blocks())
-            aps_queue_drive_blocked();
+            drive();
         else if (atomic_load(&threads_expected))
             aps_queue_drive();
     }
@@ -69,16 +82,7 @@ static void *serve(void *nothing)
 /* The lock is held. */
 static void start(void)
 {
-    pthread_attr_t attributes;
-    pthread_t started;
-
-    thread = FAILED;
-    if (pthread_attr_init(&attributes) != 0)
-        return;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    if (pthread_create(&started, &attributes, serve, NULL) == 0)
-        thread = STARTED;
-    pthread_attr_destroy(&attributes);
+    thread = aps_thread_start(serve, NULL) == 0 ? STARTED : FAILED;
 }
 
 bool aps_helper_is_possible(void)

@@ -3,6 +3,7 @@
 
 #include "imports.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@
 struct search {
     const char *const *names;
     size_t count;
+    ElfW(Addr) but_not; /* where the library is that is left out */
 };
 
 /* Places that the loader has filled in with addresses of symbols. */
@@ -98,6 +100,8 @@ static int search_object(struct dl_phdr_info *object, size_t size, void *data)
     struct tables tables = {0};
 
     (void)size;
+    if (object->dlpi_addr != 0 && object->dlpi_addr == search->but_not)
+        return 0;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &object->dlpi_phdr[i];
 
@@ -111,9 +115,15 @@ static int search_object(struct dl_phdr_info *object, size_t size, void *data)
             refers(&tables, &tables.data, search));
 }
 
-bool aps_imports_any(const char *const names[], size_t count)
+bool aps_imports_any(const char *const names[], size_t count,
+                     const char *but_not_where)
 {
-    struct search search = {names, count};
+    struct search search = {names, count, 0};
+    const void *left_out = dlsym(RTLD_DEFAULT, but_not_where);
+    Dl_info where;
+
+    if (left_out && dladdr(left_out, &where))
+        search.but_not = (ElfW(Addr))where.dli_fbase;
 
     return dl_iterate_phdr(search_object, &search) != 0;
 }

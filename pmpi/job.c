@@ -174,7 +174,10 @@ bool aps_job_asks_for_threads(void)
 {
     static const char *const nonblocking[] = {
         "MPI_Iallreduce", "MPI_Iallreduce_c", "MPI_Allreduce_init",
-        "MPI_Allreduce_init_c"};
+        "MPI_Allreduce_init_c",
+        /* Fortran */
+        "mpi_iallreduce_", "mpi_iallreduce_f08_", "mpi_iallreduce_f08ts_",
+        "mpi_iallreduce_f08ts_large_", "mpi_allreduce_init_"};
     bool policy, thread;
 
     if (is_foreign())
@@ -183,7 +186,8 @@ bool aps_job_asks_for_threads(void)
     return thread ||
            (policy &&
             aps_imports_any(nonblocking,
-                            sizeof nonblocking / sizeof *nonblocking));
+                            sizeof nonblocking / sizeof *nonblocking,
+                            "mpi_iallreduce_")); /* Fortran's bindings */
 }
 
 struct aps_job *aps_job_make(void)

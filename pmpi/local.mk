@@ -54,6 +54,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/segment.c pmpi/segment.h \
 	pmpi/signature.c pmpi/signature.h \
 	pmpi/steps.c pmpi/steps.h \
+	pmpi/thread.c pmpi/thread.h \
 	pmpi/topology.c pmpi/topology.h \
 	pmpi/wait.c pmpi/wait.h
 if MPI_OPENMPI

@@ -52,14 +52,24 @@ static struct persistent *find(MPI_Request handle)
 
 static void keep(struct persistent *persistent)
 {
+    struct persistent **place;
+    struct persistent *stale;
+
     pthread_mutex_lock(&lock);
-    *place_of(persistent->handle) = persistent;
+    place = place_of(persistent->handle);
+    stale = *place; /* freed where we did not see it */
+    if (stale)
+        persistent->next = stale->next;
+    else
+        atomic_fetch_add(&aps_persistent_requests, 1);
+    *place = persistent;
     pthread_mutex_unlock(&lock);
-    atomic_fetch_add(&aps_persistent_requests, 1);
+    free(stale);
 }
 
-static void forget(MPI_Request handle)
+void aps_persistent_forget(aps_handle request)
 {
+    MPI_Request handle = (MPI_Request)request;
     struct persistent **place;
     struct persistent *persistent = NULL;
 
@@ -174,7 +184,7 @@ int aps_persistent_free(void *request)
     MPI_Request *handle = request;
 
     if (handle)
-        forget(*handle);
+        aps_persistent_forget((aps_handle)*handle);
     return aps_library()->request_free(request);
 }
 

@@ -41,6 +41,9 @@ int aps_persistent_start(void *request);
 int aps_persistent_startall(int count, void *requests);
 int aps_persistent_free(void *request);
 
+/* It is freed elsewhere. */
+void aps_persistent_forget(aps_handle request);
+
 /*
  * *inner, an MPI_Request, is what stands behind `request` and is to be
  * completed in its place, MPI_REQUEST_NULL if it is inactive; false: `request`

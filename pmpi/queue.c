@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "fiber.h"
+#include "thread.h"
 #include "wait.h"
 
 #define FINISH_NS 1000000000L
@@ -116,20 +117,6 @@ static void *serve_on_thread(void *argument)
     return NULL;
 }
 
-static int start_thread(struct aps_queue *queue)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    int rc;
-
-    if (pthread_attr_init(&attributes) != 0)
-        return -1;
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    rc = pthread_create(&thread, &attributes, serve_on_thread, queue);
-    pthread_attr_destroy(&attributes);
-    return rc == 0 ? 0 : -1;
-}
-
 struct aps_queue *aps_queue_create(bool thread)
 {
     struct aps_queue *queue = calloc(1, sizeof *queue);
@@ -141,7 +128,7 @@ struct aps_queue *aps_queue_create(bool thread)
     pthread_cond_init(&queue->arrived, NULL);
     if (!thread)
         queue->fiber = aps_fiber_create(serve_on_fiber, queue);
-    if (thread ? start_thread(queue) < 0 : queue->fiber == NULL) {
+    if (thread ? aps_thread_start(serve_on_thread, queue) < 0 : queue->fiber == NULL) {
         destroy(queue);
         return NULL;
     }

@@ -9,13 +9,15 @@ program meanwhile
    real, asynchronous :: x(n), y(n), one(n), sums(n)
    type(MPI_Request) :: request, persistent, message
    type(MPI_Comm) :: made
+   type(MPI_File) :: file
+   integer :: error, none(1) = 0
    integer :: rank, ranks, k, token, bad
 
    call MPI_Init()
    call MPI_Comm_rank(MPI_COMM_WORLD, rank)
    call MPI_Comm_size(MPI_COMM_WORLD, ranks)
    bad = 0
-   do k = 1, 3
+   do k = 1, 5
       x = k
       call MPI_Iallreduce(x, y, n, MPI_REAL, MPI_SUM, MPI_COMM_WORLD, request)
       if (rank /= 0) call MPI_Wait(request, MPI_STATUS_IGNORE)
@@ -26,6 +28,19 @@ program meanwhile
          call MPI_Comm_split(MPI_COMM_WORLD, 0, rank, made)
          call MPI_Comm_free(made)
       case (3)
+         call MPI_File_open(MPI_COMM_WORLD, 'meanwhile.tmp', &
+                            ior(MPI_MODE_CREATE, ior(MPI_MODE_RDWR, &
+                                MPI_MODE_DELETE_ON_CLOSE)), &
+                            MPI_INFO_NULL, file, error)
+         if (error /= MPI_SUCCESS) bad = bad + 1
+         call MPI_File_close(file)
+      case (4)
+         call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, none, none, 0, &
+                                             none, none, MPI_INFO_NULL, &
+                                             .false., made, error)
+         if (error /= MPI_SUCCESS) bad = bad + 1
+         call MPI_Comm_free(made)
+      case (5)
          token = k
          if (rank == 1) call MPI_Send(token, 1, MPI_INTEGER, 0, 0, MPI_COMM_WORLD)
          if (rank == 0 .and. ranks > 1) then

@@ -11,6 +11,7 @@
 
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -115,7 +116,28 @@ static bool file(void)
     good = good && MPI_File_write_at_all(made, 4 * mpitap_rank(), "ranks", 4,
                                          MPI_CHAR,
                                          MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    good = good && MPI_File_write_all_begin(made, "more", 4, MPI_CHAR) ==
+                       MPI_SUCCESS;
+    good = good && MPI_File_write_all_end(made, "more", MPI_STATUS_IGNORE) ==
+                       MPI_SUCCESS;
     return good && MPI_File_close(&made) == MPI_SUCCESS;
+}
+
+/* What the program blocks since the reduction began stays blocked. */
+static bool blocked_signal(void)
+{
+    sigset_t signals;
+    bool good;
+    int which;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    pthread_kill(pthread_self(), SIGUSR2);
+    good = receive();
+    good &= sigwait(&signals, &which) == 0 && which == SIGUSR2;
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+    return good;
 }
 
 static void handler(MPI_Comm *comm, int *code, ...)
@@ -153,6 +175,7 @@ static const struct {
     {"MPI_Buffer_detach", detach},
     {"calls that make and free a window", window},
     {"calls on a file", file},
+    {"MPI_Recv with a signal blocked", blocked_signal},
     {"MPI_Recv that fails", truncated},
 };
 #define CALLS (sizeof calls / sizeof *calls)
