@@ -112,6 +112,7 @@ int aps_allreduce_run(struct aps_context *context, const struct aps_call *call,
     bool any = false;
     size_t offset = 0;
     size_t passed; /* elements before `offset` that wait to be passed on */
+    const unsigned long failures = aps_context_failures();
     int rc = MPI_SUCCESS;
 
     for (long i = 0; i < position->segments && !any; i++) {
@@ -148,7 +149,10 @@ int aps_allreduce_run(struct aps_context *context, const struct aps_call *call,
     aps_count(any ? &aps_counters.rewritten
                   : &aps_counters.passed[APS_PASSED_AUTO],
               1);
-    return rc;
+    if (rc != MPI_SUCCESS)
+        return rc;
+    return aps_call_raise(
+        call, aps_context_check(context, "all-reduce", failures, rc));
 }
 
 int aps_allreduce_plan(struct aps_context *context, const struct aps_call *call)

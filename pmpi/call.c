@@ -6,19 +6,56 @@
 #include "blocking.h"
 #include "library.h"
 #include "queue.h"
+#include "stage.h"
 #include "wait.h"
+
+static const char *name_of(const struct aps_call *call)
+{
+    if (aps_call_is_deferred(call))
+        return "MPI_Iallreduce";
+    return call->large ? "MPI_Allreduce_c" : "MPI_Allreduce";
+}
+
+/* The program's error handler is who completes a deferred call's business. */
+static int end_stage(const struct aps_call *call, struct aps_stage *stage,
+                     int rc)
+{
+    if (!call->part && !aps_call_is_deferred(call))
+        return aps_stage_end_call(stage, rc);
+    if (!call->part)
+        return aps_stage_end(stage, rc);
+    (void)aps_stage_end(stage, rc);
+    return rc;
+}
+
+static int sum_inside(const void *send, void *receive, int count, MPI_Comm comm)
+{
+    MPI_Request request;
+    int rc = PMPI_Iallreduce(send, receive, count, MPI_FLOAT, MPI_SUM, comm,
+                             &request);
+
+    return rc == MPI_SUCCESS ? aps_wait_requests(1, &request) : rc;
+}
 
 /* One of at most 2^30 elements. */
 static int pass_inside(const struct aps_call *call, size_t offset, int count)
 {
-    const float *send = call->send;
-    MPI_Request request;
-    int rc = PMPI_Iallreduce(call->send == MPI_IN_PLACE ? MPI_IN_PLACE
-                                                        : send + offset,
-                             (float *)call->receive + offset, count, MPI_FLOAT,
-                             MPI_SUM, call->inside, &request);
+    const void *send = call->send == MPI_IN_PLACE
+                           ? MPI_IN_PLACE
+                           : (const float *)call->send + offset;
+    float *receive = (float *)call->receive + offset;
+    struct aps_stage stage;
+    int rc;
 
-    return rc == MPI_SUCCESS ? aps_wait_requests(1, &request) : rc;
+    if (!aps_stage_is_wanted(send, receive))
+        return sum_inside(send, receive, count, call->inside);
+    rc = aps_stage_begin(&stage, name_of(call), (aps_handle)call->inside, send,
+                         count, (aps_handle)MPI_FLOAT, receive, count,
+                         (aps_handle)MPI_FLOAT);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = sum_inside(stage.send, stage.receive, count, call->inside);
+    return end_stage(call, &stage, rc);
 }
 
 static int pass_deferred(const struct aps_call *call)
@@ -26,14 +63,18 @@ static int pass_deferred(const struct aps_call *call)
     const size_t most = (size_t)1 << 30;
     int rc = MPI_SUCCESS;
 
-    for (size_t offset = 0, count = (size_t)call->count;
-         offset < count && rc == MPI_SUCCESS; offset += most)
-        rc = pass_inside(call, offset,
-                         (int)(count - offset < most ? count - offset : most));
+    /* On to the end, whatever happens here: the other ranks go there. */
+    for (size_t offset = 0, count = (size_t)call->count; offset < count;
+         offset += most) {
+        int part = pass_inside(
+            call, offset, (int)(count - offset < most ? count - offset : most));
+
+        rc = rc == MPI_SUCCESS ? part : rc;
+    }
     return rc;
 }
 
-static int pass_on(const struct aps_call *call)
+static int pass_as_it_is(const struct aps_call *call)
 {
     const struct aps_library *next = aps_library();
 
@@ -44,6 +85,24 @@ static int pass_on(const struct aps_call *call)
     return next->allreduce(call->send, call->receive, (int)call->count,
                            (aps_handle)call->type, (aps_handle)call->op,
                            (aps_handle)call->comm);
+}
+
+static int pass_on(const struct aps_call *call)
+{
+    struct aps_call part = *call;
+    struct aps_stage stage;
+    int rc;
+
+    if (!aps_stage_is_wanted(call->send, call->receive))
+        return pass_as_it_is(call);
+    rc = aps_stage_begin(&stage, name_of(call), (aps_handle)call->comm,
+                         call->send, call->count, (aps_handle)call->type,
+                         call->receive, call->count, (aps_handle)call->type);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    part.send = stage.send;
+    part.receive = stage.receive;
+    return end_stage(call, &stage, pass_as_it_is(&part));
 }
 
 int aps_call_pass(const struct aps_call *call)
@@ -78,6 +137,7 @@ int aps_call_pass_part(const struct aps_call *call, size_t offset, size_t count)
         part.send = (const float *)call->send + offset;
     part.receive = (float *)call->receive + offset;
     part.count = (MPI_Count)count;
+    part.part = true;
     return aps_call_pass(&part);
 }
 

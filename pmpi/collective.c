@@ -10,6 +10,7 @@
 #include "library.h"
 #include "queue.h"
 #include "signature.h"
+#include "stage.h"
 
 static int pass_reduce_scatter(const struct aps_collective *call)
 {
@@ -59,7 +60,7 @@ static int pass_reduce(const struct aps_collective *call)
                         call->root, comm);
 }
 
-static int pass_on(const struct aps_collective *call)
+static int pass_as_it_is(const struct aps_collective *call)
 {
     switch (call->kind) {
     case APS_CALL_REDUCE_SCATTER:
@@ -69,6 +70,75 @@ static int pass_on(const struct aps_collective *call)
     default:
         return pass_reduce(call);
     }
+}
+
+/* --- with buffers in a GPU's memory ---------------------------------------- */
+
+static const char *name_of(const struct aps_collective *call)
+{
+    switch (call->kind) {
+    case APS_CALL_REDUCE_SCATTER:
+        return call->listed ? "MPI_Reduce_scatter" : "MPI_Reduce_scatter_block";
+    case APS_CALL_ALLGATHER:
+        return "MPI_Allgather";
+    default:
+        return "MPI_Reduce";
+    }
+}
+
+/* How many elements of its buffers the call reads and writes. */
+static void count_elements(const struct aps_collective *call, MPI_Count *sent,
+                           MPI_Count *received)
+{
+    const bool in_place = call->send == MPI_IN_PLACE;
+    int rank, size, others, inter = 0;
+
+    PMPI_Comm_rank(call->comm, &rank);
+    PMPI_Comm_size(call->comm, &size);
+    others = size;
+    PMPI_Comm_test_inter(call->comm, &inter);
+    if (inter)
+        PMPI_Comm_remote_size(call->comm, &others);
+    switch (call->kind) {
+    case APS_CALL_REDUCE_SCATTER:
+        *sent = 0;
+        for (int i = 0; i < size; i++)
+            *sent += aps_collective_share(call, i);
+        *received = in_place ? *sent : aps_collective_share(call, rank);
+        break;
+    case APS_CALL_ALLGATHER:
+        *sent = call->send_count;
+        *received = others * call->count;
+        break;
+    default:
+        *received = call->root == (inter ? MPI_ROOT : rank) ? call->count : 0;
+        *sent = call->root == (inter ? MPI_ROOT : MPI_PROC_NULL) ? 0
+                                                                 : call->count;
+        break;
+    }
+}
+
+static int pass_on(const struct aps_collective *call)
+{
+    const bool gathers = call->kind == APS_CALL_ALLGATHER;
+    struct aps_collective instead = *call;
+    struct aps_stage stage;
+    MPI_Count sent, received;
+    int rc;
+
+    if (!aps_stage_is_wanted(call->send, call->receive) ||
+        !aps_abi_is_communicator(call->comm) || (call->listed && !call->counts))
+        return pass_as_it_is(call);
+    count_elements(call, &sent, &received);
+    rc = aps_stage_begin(
+        &stage, name_of(call), (aps_handle)call->comm, call->send, sent,
+        (aps_handle)(gathers ? call->send_type : call->type), call->receive,
+        received, (aps_handle)call->type);
+    instead.send = stage.send;
+    instead.receive = stage.receive;
+    if (rc == MPI_SUCCESS)
+        rc = pass_as_it_is(&instead);
+    return aps_stage_end_call(&stage, rc);
 }
 
 int aps_collective_pass(const struct aps_collective *call)

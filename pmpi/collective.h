@@ -39,6 +39,7 @@ struct aps_volume {
                      it differ between ranks */
     const float *in;
     float *out; /* all that this rank receives */
+    const struct aps_memory *memory; /* of both; known when it is its turn */
 };
 
 /*

@@ -13,7 +13,9 @@
 #include "agree.h"
 #include "base/message.h"
 #include "control.h"
+#include "device.h"
 #include "helper.h"
+#include "stage.h"
 
 /* What rank 0 of a communicator proposes, and all must hold alike. */
 struct offer {
@@ -137,6 +139,63 @@ void aps_context_event(struct aps_context *context, const char *format, ...)
     log = aps_job_log(context->job, 0);
     if (log)
         (void)aps_log_event(log, line, NULL);
+}
+
+/* Of all who have the same to say, rank 0 says it, for the log, too, and the first
+ * rank of every other machine, as the launcher numbers them. */
+static void tell_complaint(struct aps_context *context)
+{
+    static const char text[] =
+        "buffers in GPU memory are encoded by the host, after a copy";
+    static const char *const names[] = {"MPI_LOCALRANKID",
+                                        "OMPI_COMM_WORLD_LOCAL_RANK"};
+
+    if (context->rank == 0)
+        aps_context_event(context, "%s: %s", text, aps_device_complaint());
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+
+        if (context->rank != 0 && value && strcmp(value, "0") == 0)
+            aps_message(context->rank, "%s: %s", text, aps_device_complaint());
+    }
+}
+
+const struct aps_memory *aps_context_memory(struct aps_context *context,
+                                            const void *in, const void *out)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    const struct aps_memory *memory = aps_device_memory(in, out);
+
+    if (memory != &aps_memory_host && aps_device_complaint()[0] != '\0' &&
+        !atomic_flag_test_and_set(&told))
+        tell_complaint(context);
+    return memory;
+}
+
+unsigned long aps_context_failures(void)
+{
+    return aps_device_failures(NULL, 0) + atomic_load(&aps_stage_failures);
+}
+
+int aps_context_check(const struct aps_context *context, const char *call,
+                      unsigned long failures, int rc)
+{
+    static _Atomic unsigned long told; /* of the backend's */
+    static atomic_ullong times;
+    char cause[256] = "";
+    unsigned long now;
+
+    if (rc != MPI_SUCCESS || aps_context_failures() == failures)
+        return rc;
+    now = aps_device_failures(cause, sizeof cause);
+    /* Else the stage has said it. */
+    if (atomic_exchange(&told, now) != now &&
+        aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+        aps_message(context->rank,
+                    "%s: %s: a buffer in GPU memory cannot be read or written: "
+                    "%s",
+                    context->label, call, cause);
+    return MPI_ERR_OTHER;
 }
 
 bool aps_context_has_team(struct aps_context *context, MPI_Comm comm)

@@ -122,6 +122,22 @@ void aps_context_drain(struct aps_context *context);
  * of memory. */
 float *aps_context_buffer(struct aps_context *context, size_t bytes);
 
+/*
+ * The backend for a call that reads `in` and writes `out`. Local; the first time
+ * that it is not what it could be, a line says why.
+ */
+const struct aps_memory *aps_context_memory(struct aps_context *context,
+                                            const void *in, const void *out);
+
+/*
+ * A call is over, with this error code, that began when `failures` were
+ * aps_context_failures: MPI_ERR_OTHER if it could not read or write a buffer in a
+ * GPU's memory. Local; the line that tells names `call`.
+ */
+unsigned long aps_context_failures(void);
+int aps_context_check(const struct aps_context *context, const char *call,
+                      unsigned long failures, int rc);
+
 /* The step is known: write it out for the user, on rank 0. Local. */
 void aps_context_write_step(struct aps_context *context);
 

@@ -11,6 +11,7 @@
 #include "blocking.h"
 #include "completion.h"
 #include "queue.h"
+#include "stage.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -271,11 +272,36 @@ COLLECTIVE(Barrier, (aps_handle), (aps_handle comm), (comm))
                (const void *send, void *receive, count_t count,                \
                 aps_handle type, aps_handle op, aps_handle comm),              \
                (send, receive, count, type, op, comm))
+/* With a buffer in a GPU's memory, too: so programs hand out their weights. */
 #define BCAST(name, count_t)                                                   \
-    COLLECTIVE(name, (void *, count_t, aps_handle, int, aps_handle),           \
-               (void *bytes, count_t count, aps_handle type, int root,         \
-                aps_handle comm),                                              \
-               (bytes, count, type, root, comm))
+    static int pass_##name(void *bytes, count_t count, aps_handle type,        \
+                           int root, aps_handle comm)                          \
+    {                                                                          \
+        NEXT(name, (void *, count_t, aps_handle, int, aps_handle));            \
+        bool helped;                                                           \
+        int rc;                                                                \
+        if (!aps_queue_pending())                                              \
+            return function(bytes, count, type, root, comm);                   \
+        helped = aps_blocking_enter(comm);                                     \
+        rc = function(bytes, count, type, root, comm);                         \
+        aps_blocking_leave(helped);                                            \
+        return rc;                                                             \
+    }                                                                          \
+    EXPORT int MPI_##name(void *bytes, count_t count, aps_handle type,         \
+                          int root, aps_handle comm);                          \
+    int MPI_##name(void *bytes, count_t count, aps_handle type, int root,      \
+                   aps_handle comm)                                            \
+    {                                                                          \
+        struct aps_stage stage;                                                \
+        int rc;                                                                \
+        if (!aps_stage_is_wanted(NULL, bytes))                                 \
+            return pass_##name(bytes, count, type, root, comm);                \
+        rc = aps_stage_begin_bcast(&stage, "MPI_" #name, bytes, count, type,   \
+                                   root, comm);                                \
+        if (rc == 0)                                                           \
+            rc = pass_##name(stage.receive, count, type, root, comm);          \
+        return aps_stage_end_call(&stage, rc);                                 \
+    }
 
 #define EACH(suffix, count_t, places_t)                                        \
     BCAST(Bcast##suffix, count_t)                                              \

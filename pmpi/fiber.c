@@ -11,9 +11,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* MPI's progress runs on it, with whatever its transports need; pages that are
- * never touched cost nothing. */
-#define STACK_BYTES ((size_t)1024 * 1024)
+/* MPI's progress runs on it, with whatever its transports need, and a GPU's
+ * driver; pages that are never touched cost nothing. */
+#define STACK_BYTES ((size_t)4 * 1024 * 1024)
 
 struct aps_fiber {
     ucontext_t self;

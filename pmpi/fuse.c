@@ -24,6 +24,7 @@ struct group {
     int count;    /* calls that have come and may belong to it */
     bool closed;  /* with the last of them, by their sequence alone */
     size_t bytes; /* FP32, of those that fuse */
+    unsigned long failures; /* aps_context_failures, before anything was read */
 };
 
 /* What the ranks agree on, by MAX. */
@@ -58,6 +59,8 @@ static void place(struct aps_deferred *call)
     call->fusable = segment->plan.rewrite &&
                     !segment->chosen &&
                     !aps_segment_is_sampled(context, segment);
+    call->segment.memory =
+        aps_context_memory(context, segment->in, segment->out);
 }
 
 /* Is it the last layer of its step? */
@@ -138,7 +141,9 @@ static int agree(struct group *group, struct agreement *agreement)
         agreement->exponents[i] = INT_MIN;
         if (i < group->count && call->fusable)
             agreement->exponents[i] = aps_scale_max_exponent(
-                aps_magnitude_of(call->segment.in, call->segment.count).max,
+                call->segment.memory
+                    ->magnitude(call->segment.in, call->segment.count)
+                    .max,
                 context->size);
     }
     aps_fpenv_leave(&environment);
@@ -182,8 +187,9 @@ static void copy_in(const struct aps_codec *copy, struct aps_deferred *batch[],
     for (int i = 0; i < count; i++) {
         const struct aps_segment *segment = &batch[i]->segment;
 
-        copy->encode(copy, segment->in, segment->count,
-                     scaling_of(&segment->plan, exponents[i]), NULL, buffer);
+        (void)segment->memory->encode(
+            copy, segment->in, segment->count,
+            scaling_of(&segment->plan, exponents[i]), buffer);
         buffer += segment->count;
     }
 }
@@ -194,15 +200,16 @@ static void copy_out(const struct aps_codec *copy, struct aps_deferred *batch[],
     for (int i = 0; i < count; i++) {
         const struct aps_segment *segment = &batch[i]->segment;
 
-        copy->decode(copy, buffer, segment->count,
-                     scaling_of(&segment->plan, exponents[i]), 0, segment->out);
+        segment->memory->decode(copy, buffer, segment->count,
+                                scaling_of(&segment->plan, exponents[i]), 0,
+                                segment->out);
         buffer += segment->count;
     }
 }
 
 /* COLLECTIVE. Layers of one plan, together. */
 static int run_batch(struct aps_context *context, struct aps_deferred *batch[],
-                     const int exponents[], int count)
+                     const int exponents[], int count, unsigned long failures)
 {
     struct aps_plan plan = batch[0]->segment.plan;
     struct aps_cost cost = {0};
@@ -231,12 +238,13 @@ static int run_batch(struct aps_context *context, struct aps_deferred *batch[],
     aps_count(&aps_counters.fp32_bytes, cost.fp32_bytes);
     aps_count(&aps_counters.rewritten, (unsigned long long)count);
     aps_count(&aps_counters.fused, (unsigned long long)count);
-    return rc;
+    return aps_context_check(context, "all-reduces that go together", failures,
+                             rc);
 }
 
 /* COLLECTIVE. The layers from calls[first] on that share its plan. */
 static void run_alike(struct aps_deferred *calls[], const int exponents[],
-                      int first, int count)
+                      int first, int count, unsigned long failures)
 {
     struct aps_context *context = calls[first]->context;
     const struct aps_plan *plan = &calls[first]->segment.plan;
@@ -254,7 +262,7 @@ static void run_alike(struct aps_deferred *calls[], const int exponents[],
         calls[i] = NULL;
     }
     if (length > 1 && aps_segment_is_possible(context, &batch[0]->call, plan)) {
-        rc = run_batch(context, batch, batch_exponents, length);
+        rc = run_batch(context, batch, batch_exponents, length, failures);
         for (int i = 0; i < length; i++)
             aps_deferred_complete(batch[i], rc);
         return;
@@ -270,7 +278,8 @@ static void run_group(struct group *group, const struct agreement *agreement)
         struct aps_deferred *call = group->calls[i];
 
         if (call && call->fusable && !agreement->no_memory)
-            run_alike(group->calls, agreement->exponents, i, group->count);
+            run_alike(group->calls, agreement->exponents, i, group->count,
+                      group->failures);
         else if (call)
             aps_deferred_complete(call, run_alone(call));
     }
@@ -283,6 +292,7 @@ void aps_fuse_run(struct aps_deferred *first)
     struct agreement agreement;
     int rc;
 
+    group.failures = aps_context_failures();
     place(first);
     if (first->fusable)
         group.bytes = first->segment.count * sizeof(float);

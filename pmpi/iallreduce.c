@@ -19,8 +19,9 @@
 #include "deferred.h"
 #include "fuse.h"
 #include "helper.h"
+#include "stage.h"
 
-static int pass(const struct aps_call *call, void *request)
+static int pass_as_it_is(const struct aps_call *call, void *request)
 {
     const struct aps_library *next = aps_library();
 
@@ -31,6 +32,31 @@ static int pass(const struct aps_call *call, void *request)
     return next->iallreduce(call->send, call->receive, (int)call->count,
                             (aps_handle)call->type, (aps_handle)call->op,
                             (aps_handle)call->comm, request);
+}
+
+static int pass(const struct aps_call *call, void *request)
+{
+    struct aps_call instead = *call;
+    struct aps_stage stage;
+    MPI_Request inner;
+    int rc;
+
+    if (!aps_stage_is_wanted(call->send, call->receive) || !request ||
+        !aps_stage_can_defer())
+        return pass_as_it_is(call, request);
+    rc = aps_stage_begin(&stage,
+                         call->large ? "MPI_Iallreduce_c" : "MPI_Iallreduce",
+                         (aps_handle)call->comm, call->send, call->count,
+                         (aps_handle)call->type, call->receive, call->count,
+                         (aps_handle)call->type);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    instead.send = stage.send;
+    instead.receive = stage.receive;
+    rc = pass_as_it_is(&instead, &inner);
+    if (rc != MPI_SUCCESS)
+        return aps_stage_end(&stage, rc);
+    return aps_call_raise(call, aps_stage_defer(&stage, &inner, request));
 }
 
 static int pass_because(const struct aps_call *call, void *request,

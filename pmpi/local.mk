@@ -17,8 +17,10 @@ libapsmpi_la_SOURCES = \
 	pmpi/context.c pmpi/context.h \
 	pmpi/control.c pmpi/control.h \
 	pmpi/deferred.h \
+	pmpi/device.c pmpi/device.h \
 	pmpi/direct.c pmpi/direct.h \
 	pmpi/discovery.c pmpi/discovery.h \
+	pmpi/driver.c pmpi/driver.h \
 	pmpi/entry.c \
 	pmpi/entry_blocking.c \
 	pmpi/entry_control.c \
@@ -46,6 +48,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduction.c pmpi/reduction.h \
 	pmpi/related.c pmpi/related.h \
 	pmpi/relatives.c pmpi/relatives.h \
+	pmpi/relay.c pmpi/relay.h \
 	pmpi/request.c pmpi/request.h \
 	pmpi/ring.c pmpi/ring.h \
 	pmpi/rooted.c pmpi/rooted.h \
@@ -53,6 +56,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/scatter.c pmpi/scatter.h \
 	pmpi/segment.c pmpi/segment.h \
 	pmpi/signature.c pmpi/signature.h \
+	pmpi/stage.c pmpi/stage.h \
 	pmpi/steps.c pmpi/steps.h \
 	pmpi/thread.c pmpi/thread.h \
 	pmpi/topology.c pmpi/topology.h \

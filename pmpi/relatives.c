@@ -87,17 +87,19 @@ static int sample(struct aps_context *context,
 
     *ready = 1;
     if (call->kind == APS_CALL_ALLGATHER) {
-        aps_sample_keep(&context->sample, volume->in, volume->own, ready);
+        aps_sample_keep(&context->sample, volume->memory, volume->in,
+                        volume->own, ready);
         return MPI_SUCCESS;
     }
     if (call->kind == APS_CALL_REDUCE)
         return aps_sample_reference(&context->sample, comm, call->root,
-                                    volume->in, volume->count, ready);
+                                    volume->memory, volume->in, volume->count,
+                                    ready);
     bounds = bounds_of(context, call);
     for (int i = 0; i < context->size && rc == MPI_SUCCESS; i++) {
         int there = 1;
 
-        rc = aps_sample_reference(&context->sample, comm, i,
+        rc = aps_sample_reference(&context->sample, comm, i, volume->memory,
                                   volume->in + bounds[i],
                                   bounds[i + 1] - bounds[i], &there);
         *ready &= there;
@@ -114,7 +116,7 @@ static int carry_out(struct aps_context *context,
 {
     struct aps_related *related = &context->related;
     struct aps_wire wire = {
-        .memory = &aps_memory_host,
+        .memory = volume->memory,
         .scale = plan->scale,
         .fixed = plan->fixed,
         .accumulate = plan->accumulate,
@@ -180,8 +182,9 @@ static int write_sample(struct aps_context *context,
     int rc;
 
     if (ready)
-        aps_sample_compare(&context->sample, own_result(context, call, volume),
-                           volume->own, &measured);
+        aps_sample_compare(&context->sample, volume->memory,
+                           own_result(context, call, volume), volume->own,
+                           &measured);
     rc = aps_sample_merge(aps_team_comm(context->team), &measured, &ready);
     if (rc == MPI_SUCCESS && context->rank == 0 && ready)
         write_row(context, place, plan, cost, &measured, taken);
@@ -221,7 +224,7 @@ static int rewrite(struct aps_context *context,
     aps_count(&counters->rewritten, 1);
     aps_count(&counters->wire_bytes, cost.wire_bytes);
     aps_count(&counters->fp32_bytes, cost.fp32_bytes);
-    return raise(call, rc);
+    return rc;
 }
 
 /*
@@ -240,7 +243,7 @@ static int agree(struct aps_context *context, const struct aps_volume *volume,
     aps_fpenv_enter(&environment);
     if (scaled && volume->good)
         values[1] = aps_scale_max_exponent(
-            aps_memory_host.magnitude(volume->in, volume->own).max, 1);
+            volume->memory->magnitude(volume->in, volume->own).max, 1);
     rc = aps_agree_max(aps_team_comm(context->team), scaled ? 2 : 1, values);
     *good = !values[0];
     *exponent = scaled ? aps_scale_aps(&plan->format, values[1]) : 0;
@@ -250,8 +253,9 @@ static int agree(struct aps_context *context, const struct aps_volume *volume,
 
 /* COLLECTIVE. A call of a kind that the policy names. */
 static int run(struct aps_context *context, const struct aps_collective *call,
-               const struct aps_volume *volume)
+               struct aps_volume *volume)
 {
+    const unsigned long failures = aps_context_failures();
     const struct aps_pcontrol control = aps_pcontrol_now();
     struct aps_place place = {
         .call = call->kind,
@@ -272,13 +276,16 @@ static int run(struct aps_context *context, const struct aps_collective *call,
     aps_policy_resolve(context->job->policy, &place, &plan);
     if (!plan.rewrite || !is_possible(context, call))
         return aps_collective_pass_because(call, APS_PASSED_RULE);
+    volume->memory = aps_context_memory(context, volume->in, volume->out);
     if (call->kind == APS_CALL_ALLGATHER)
         rc = agree(context, volume, &plan, &good, &exponent);
     if (rc != MPI_SUCCESS)
         return raise(call, rc);
     if (!good)
         return aps_collective_pass_because(call, APS_PASSED_OTHER);
-    return rewrite(context, call, volume, &place, &plan, exponent);
+    rc = rewrite(context, call, volume, &place, &plan, exponent);
+    return raise(call, aps_context_check(context, aps_call_name(call->kind),
+                                         failures, rc));
 }
 
 static int handle(const struct aps_collective *call)

@@ -14,12 +14,14 @@
 int aps_sample_init(struct aps_sample *sample)
 {
     sample->chunk = malloc(CHUNK * sizeof *sample->chunk);
-    return sample->chunk ? 0 : -1;
+    sample->copy = malloc(CHUNK * sizeof *sample->copy);
+    return sample->chunk && sample->copy ? 0 : -1;
 }
 
 void aps_sample_clear(struct aps_sample *sample)
 {
     free(sample->chunk);
+    free(sample->copy);
     free(sample->reference);
     *sample = (struct aps_sample){0};
 }
@@ -41,8 +43,25 @@ static int reserve(struct aps_sample *sample, size_t n)
     return 0;
 }
 
+static size_t length_at(size_t begin, size_t n)
+{
+    return n - begin < CHUNK ? n - begin : CHUNK;
+}
+
+/* x[n], where the host can read them; n is at most CHUNK. */
+static const float *on_host(const struct aps_sample *sample,
+                            const struct aps_memory *memory, const float *x,
+                            size_t n)
+{
+    if (memory == &aps_memory_host)
+        return x;
+    memory->copy_out(sample->copy, x, n);
+    return sample->copy;
+}
+
 int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm, int root,
-                         const float *in, size_t n, int *ready)
+                         const struct aps_memory *memory, const float *in,
+                         size_t n, int *ready)
 {
     int rank, rc = MPI_SUCCESS;
     int room = 1;
@@ -51,7 +70,8 @@ int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm, int root,
     if (rank == root)
         room = reserve(sample, n) == 0;
     for (size_t begin = 0; begin < n && rc == MPI_SUCCESS; begin += CHUNK) {
-        size_t length = n - begin < CHUNK ? n - begin : CHUNK;
+        const size_t length = length_at(begin, n);
+        const float *values = on_host(sample, memory, in + begin, length);
         /* The root sums in place: into the reference, or into the chunk when
          * there is no room, so that the others need not know. */
         double *mine = rank == root && room ? sample->reference + begin
@@ -59,7 +79,7 @@ int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm, int root,
         MPI_Request request;
 
         for (size_t i = 0; i < length; i++)
-            mine[i] = in[begin + i];
+            mine[i] = values[i];
         rc = PMPI_Ireduce(rank == root ? MPI_IN_PLACE : mine,
                           rank == root ? mine : NULL, (int)length, MPI_DOUBLE,
                           MPI_SUM, root, comm, &request);
@@ -70,12 +90,17 @@ int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm, int root,
     return rc;
 }
 
-void aps_sample_keep(struct aps_sample *sample, const float *in, size_t n,
-                     int *ready)
+void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
+                     const float *in, size_t n, int *ready)
 {
     *ready = reserve(sample, n) == 0;
-    for (size_t i = 0; i < n && *ready; i++)
-        sample->reference[i] = in[i];
+    for (size_t begin = 0; begin < n && *ready; begin += CHUNK) {
+        const size_t length = length_at(begin, n);
+        const float *values = on_host(sample, memory, in + begin, length);
+
+        for (size_t i = 0; i < length; i++)
+            sample->reference[begin + i] = values[i];
+    }
 }
 
 /* COLLECTIVE over comm. `values` become their sums or greatest on rank 0. */
@@ -117,9 +142,15 @@ int aps_sample_merge(MPI_Comm comm, struct aps_measure *measure, int *ready)
     return rc;
 }
 
-void aps_sample_compare(const struct aps_sample *sample, const float *out,
+void aps_sample_compare(const struct aps_sample *sample,
+                        const struct aps_memory *memory, const float *out,
                         size_t n, struct aps_measure *measure)
 {
     *measure = (struct aps_measure){0};
-    aps_measure_add(measure, sample->reference, out, n);
+    for (size_t begin = 0; begin < n; begin += CHUNK) {
+        const size_t length = length_at(begin, n);
+
+        aps_measure_add(measure, sample->reference + begin,
+                        on_host(sample, memory, out + begin, length), length);
+    }
 }

@@ -10,6 +10,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
+#include "codec/memory.h"
 #include "roundoff/measure.h"
 
 /* Longer layers are not sampled: rank 0 keeps 8 bytes an element. */
@@ -18,11 +19,13 @@
 /* Scratch, reused from sample to sample. {0} is an empty one. */
 struct aps_sample {
     double *chunk;     /* this rank's inputs, converted */
+    float *copy;       /* the same, where they are not in the host's memory */
     double *reference; /* where it is asked for: the exact sum of a layer */
     size_t capacity;   /* elements of reference */
 };
 
-/* Allocate what every rank needs; local. 0 or -1. */
+/* Allocate what every rank needs; local. 0 or -1. Values, below, are in memory
+ * `memory`. */
 int aps_sample_init(struct aps_sample *sample);
 void aps_sample_clear(struct aps_sample *sample);
 
@@ -32,18 +35,20 @@ void aps_sample_clear(struct aps_sample *sample);
  * not when memory is short: the sample is then lost, nothing else).
  */
 int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm, int root,
-                         const float *in, size_t n, int *ready);
+                         const struct aps_memory *memory, const float *in,
+                         size_t n, int *ready);
 
 /* Local. The same for values that nobody adds to: in[n] are kept. */
-void aps_sample_keep(struct aps_sample *sample, const float *in, size_t n,
-                     int *ready);
+void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
+                     const float *in, size_t n, int *ready);
 
 /* COLLECTIVE over comm. On rank 0 *measure becomes that of all ranks' parts, and
  * *ready tells whether none is missing. An MPI error code. */
 int aps_sample_merge(MPI_Comm comm, struct aps_measure *measure, int *ready);
 
 /* Where the reference is, afterwards: compare out[n] with it. */
-void aps_sample_compare(const struct aps_sample *sample, const float *out,
+void aps_sample_compare(const struct aps_sample *sample,
+                        const struct aps_memory *memory, const float *out,
                         size_t n, struct aps_measure *measure);
 
 #endif

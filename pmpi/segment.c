@@ -51,7 +51,7 @@ static int reduce(struct aps_context *context, const struct aps_call *call,
     int rc;
 
     aps_fpenv_enter(&environment);
-    rc = aps_team_reduce(context->team, &segment->plan, &aps_memory_host,
+    rc = aps_team_reduce(context->team, &segment->plan, segment->memory,
                          segment->in, segment->out, segment->count, cost);
     aps_fpenv_leave(&environment);
     aps_count(&aps_counters.wire_bytes, cost->wire_bytes);
@@ -68,6 +68,7 @@ static int pass_segment(const struct aps_call *call,
     part.send = call->send == MPI_IN_PLACE ? MPI_IN_PLACE : segment->in;
     part.receive = segment->out;
     part.count = (MPI_Count)segment->count;
+    part.part = true;
     return aps_call_pass(&part);
 }
 
@@ -122,7 +123,8 @@ static int sample(struct aps_context *context, const struct aps_call *call,
 
     aps_fpenv_enter(&environment);
     rc = aps_sample_reference(&context->sample, aps_team_comm(context->team), 0,
-                              segment->in, segment->count, ready);
+                              segment->memory, segment->in, segment->count,
+                              ready);
     aps_fpenv_leave(&environment);
     return aps_call_raise(call, rc);
 }
@@ -135,8 +137,8 @@ static void write_sample(struct aps_context *context,
     fenv_t environment;
 
     aps_fpenv_enter(&environment);
-    aps_sample_compare(&context->sample, segment->out, segment->count,
-                       &measure);
+    aps_sample_compare(&context->sample, segment->memory, segment->out,
+                       segment->count, &measure);
     write_row(context, segment, cost, &measure, 1e-3 * (double)taken);
     aps_fpenv_leave(&environment);
 }
@@ -158,6 +160,7 @@ int aps_segment_reduce(struct aps_context *context, const struct aps_call *call,
     int ready = 0;
     int rc = MPI_SUCCESS;
 
+    segment->memory = aps_context_memory(context, segment->in, segment->out);
     if (sampled)
         rc = sample(context, call, segment, &ready);
     if (rc == MPI_SUCCESS && segment->plan.reduce == APS_REDUCE_AUTO) {

@@ -15,6 +15,7 @@
 struct aps_segment {
     const float *in;
     float *out;
+    const struct aps_memory *memory; /* of both; known when it is reduced */
     size_t count;
     struct aps_place place;
     struct aps_plan plan;

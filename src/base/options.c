@@ -96,6 +96,20 @@ static bool set_test_nodes(struct aps_options *options, const char *value)
     return true;
 }
 
+static bool set_cuda(struct aps_options *options, const char *value)
+{
+    return keep(&options->cuda, value);
+}
+
+static bool set_cuda_aware(struct aps_options *options, const char *value)
+{
+    if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+        return false;
+    options->cuda_aware = strcmp(value, "yes") == 0 ? APS_AWARE_YES
+                                                    : APS_AWARE_NO;
+    return true;
+}
+
 static const struct option {
     const char *name;
     const char *values;
@@ -119,6 +133,13 @@ static const struct option {
      set_enable},
     {"APSMPI_CPU", "plain|avx2|avx512",
      "force a variant of the kernels (default: the best)", set_cpu},
+    {"APSMPI_CUDA", "FILE",
+     "the plugin for buffers in GPU memory (default: libapsmpi-cuda.so beside "
+     "libapsmpi.so)",
+     set_cuda},
+    {"APSMPI_CUDA_AWARE", "yes|no",
+     "does MPI itself take buffers in GPU memory? (default: as it says)",
+     set_cuda_aware},
     {"APSMPI_TEST_NODES", "N[:cyclic]",
      "for tests and demos: pretend that the ranks stand on N nodes",
      set_test_nodes},
@@ -186,7 +207,8 @@ void aps_options_clear(struct aps_options *options)
     free(options->policy);
     free(options->log);
     free(options->discovery);
-    options->policy = options->log = options->discovery = NULL;
+    free(options->cuda);
+    options->policy = options->log = options->discovery = options->cuda = NULL;
 }
 
 void aps_options_print(FILE *stream)

@@ -20,6 +20,12 @@ struct aps_options {
     bool enabled;          /* false: every call passes through */
     int test_nodes;        /* tests only: pretend this many nodes; 0: real */
     bool test_cyclic;      /* pretended nodes take ranks in turn */
+    char *cuda;            /* the plugin, instead of the one beside us */
+    enum {
+        APS_AWARE_ASK, /* the MPI says */
+        APS_AWARE_YES,
+        APS_AWARE_NO
+    } cuda_aware; /* does MPI take pointers to a GPU's memory? */
 };
 
 /*

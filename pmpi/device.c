@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "device.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cuda/plugin.h"
+#include "job.h"
+#include "relay.h"
+
+const struct aps_memory *_Atomic aps_device_backend;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char complaint[PATH_MAX + 256];
+
+/* The plugin stands beside the library that we are in. */
+static void default_path(char *path, size_t size)
+{
+    Dl_info ours;
+    const char *slash = NULL;
+
+    if (dladdr((void *)&aps_device_backend, &ours) && ours.dli_fname)
+        slash = strrchr(ours.dli_fname, '/');
+    snprintf(path, size, "%.*s%s",
+             slash ? (int)(slash - ours.dli_fname) + 1 : 0,
+             slash ? ours.dli_fname : "", APS_CUDA_LIBRARY);
+}
+
+/* NULL, with the cause in `complaint`. */
+static const struct aps_cuda_plugin *load(const char *path)
+{
+    const struct aps_cuda_plugin *plugin;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+    if (!library) {
+        snprintf(complaint, sizeof complaint, "%s", dlerror());
+        return NULL;
+    }
+    plugin = dlsym(library, APS_CUDA_SYMBOL);
+    if (!plugin)
+        snprintf(complaint, sizeof complaint, "%s is no plugin of apsmpi",
+                 path);
+    else if (plugin->interface != APS_CUDA_INTERFACE)
+        snprintf(complaint, sizeof complaint,
+                 "%s has interface %u, libapsmpi.so asks for %d", path,
+                 plugin->interface, APS_CUDA_INTERFACE);
+    else if (strcmp(plugin->version, PACKAGE_VERSION) != 0)
+        snprintf(complaint, sizeof complaint,
+                 "%s is of version %s, libapsmpi.so of %s", path,
+                 plugin->version, PACKAGE_VERSION);
+    else
+        return plugin;
+    dlclose(library);
+    return NULL;
+}
+
+static void open_plugin(void)
+{
+    const char *named = aps_job()->options.cuda;
+    const struct aps_memory *backend = &aps_memory_relay;
+    const struct aps_cuda_plugin *plugin;
+    char path[PATH_MAX], cause[256] = "";
+
+    if (!named)
+        default_path(path, sizeof path);
+    plugin = load(named ? named : path);
+    if (plugin && plugin->open(cause, sizeof cause) == 0)
+        backend = &plugin->memory;
+    else if (plugin)
+        snprintf(complaint, sizeof complaint, "%s", cause);
+    atomic_store_explicit(&aps_device_backend, backend, memory_order_release);
+}
+
+const struct aps_memory *aps_device_open(void)
+{
+    const struct aps_memory *backend =
+        atomic_load_explicit(&aps_device_backend, memory_order_acquire);
+
+    if (backend)
+        return backend;
+    pthread_once(&once, open_plugin);
+    return atomic_load_explicit(&aps_device_backend, memory_order_acquire);
+}
+
+const char *aps_device_complaint(void)
+{
+    return atomic_load_explicit(&aps_device_backend, memory_order_acquire)
+               ? complaint
+               : "";
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which memory backend the program's buffers ask for: the host's; for a GPU's
+ * memory the plugin's (cuda/plugin.h), or, where it cannot work, the driver's
+ * copies to the host (relay.h). All give the same wire bytes, so that each rank
+ * finds out by itself.
+ */
+#ifndef APS_PMPI_DEVICE_H
+#define APS_PMPI_DEVICE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "codec/memory.h"
+#include "driver.h"
+
+/* The backend for GPUs, once it has been asked for, or NULL. */
+extern const struct aps_memory *_Atomic aps_device_backend;
+
+/* Opens the plugin at the first call. Thread-safe. */
+const struct aps_memory *aps_device_open(void);
+
+/* The backend for a call that reads `in` and writes `out`; either may be in a
+ * GPU's memory, the other in the host's. */
+static inline const struct aps_memory *aps_device_memory(const void *in,
+                                                         const void *out)
+{
+    return aps_driver_owns(in) || (out != in && aps_driver_owns(out))
+               ? aps_device_open()
+               : &aps_memory_host;
+}
+
+/* Why the plugin is not used; "" where it is, or nobody has asked for it. */
+const char *aps_device_complaint(void);
+
+/* How many verbs of the backend have failed so far; if any, and where cause has
+ * room, why the last did. */
+static inline unsigned long aps_device_failures(char *cause, size_t size)
+{
+    const struct aps_memory *backend =
+        atomic_load_explicit(&aps_device_backend, memory_order_acquire);
+
+    return backend && backend->failures ? backend->failures(cause, size) : 0;
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * CUDA's driver, where a program has loaded it: whose memory a pointer is in,
+ * and copies. Neither CUDA's headers nor its libraries are needed to build or to
+ * load this.
+ */
+#ifndef APS_PMPI_DRIVER_H
+#define APS_PMPI_DRIVER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Where no driver's memory can be, so that most pointers are known to be the
+ * host's without a question to anybody: what the program's image and its heap
+ * (brk) span, and this thread's stack.
+ */
+extern atomic_uintptr_t aps_driver_image_begin;
+extern atomic_uintptr_t aps_driver_heap_end;
+struct aps_driver_stack {
+    uintptr_t begin;
+    uintptr_t end;
+};
+extern _Thread_local struct aps_driver_stack aps_driver_stack
+    __attribute__((tls_model("initial-exec")));
+
+static inline bool aps_driver_cannot_own(const void *p)
+{
+    const uintptr_t at = (uintptr_t)p;
+    const uintptr_t begin = atomic_load_explicit(&aps_driver_image_begin,
+                                                 memory_order_relaxed);
+    const uintptr_t end =
+        atomic_load_explicit(&aps_driver_heap_end, memory_order_relaxed);
+
+    return at - begin < end - begin ||
+           at - aps_driver_stack.begin <
+               aps_driver_stack.end - aps_driver_stack.begin ||
+           at + 4096 < 8192; /* NULL, and MPI_IN_PLACE: 1 or -1 */
+}
+
+/* Is p in memory of a device, or managed? False also where there is no driver.
+ * Thread-safe; p may be any value. */
+bool aps_driver_asks(const void *p);
+
+static inline bool aps_driver_owns(const void *p)
+{
+    return !aps_driver_cannot_own(p) && aps_driver_asks(p);
+}
+
+/*
+ * Copy between host memory and memory that aps_driver_owns, of whatever device
+ * and context; done when they return. 0, or -1 with the cause. Thread-safe.
+ */
+int aps_driver_copy_out(void *host, const void *device, size_t bytes,
+                        char *cause, size_t size);
+int aps_driver_copy_in(void *device, const void *host, size_t bytes,
+                       char *cause, size_t size);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "relay.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+/* Elements of a piece: a multiple of 8, so that packed values of any width meet at
+ * a byte; long enough for a copy to be worth its start, and for a cache. */
+#define PIECE ((size_t)256 * 1024)
+
+/* Scratch, one piece a thread that is at it, kept for the next. */
+struct piece {
+    struct piece *next;
+    float values[PIECE];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct piece *idle;
+static atomic_ulong failed;
+static char last_cause[256]; /* under the lock */
+
+static void fail(const char *cause)
+{
+    pthread_mutex_lock(&lock);
+    snprintf(last_cause, sizeof last_cause, "%s", cause);
+    atomic_fetch_add(&failed, 1);
+    pthread_mutex_unlock(&lock);
+}
+
+static struct piece *take(void)
+{
+    struct piece *piece;
+
+    pthread_mutex_lock(&lock);
+    piece = idle;
+    if (piece)
+        idle = piece->next;
+    pthread_mutex_unlock(&lock);
+    if (!piece)
+        piece = malloc(sizeof *piece);
+    if (!piece)
+        fail("out of memory");
+    return piece;
+}
+
+static void give(struct piece *piece)
+{
+    pthread_mutex_lock(&lock);
+    piece->next = idle;
+    idle = piece;
+    pthread_mutex_unlock(&lock);
+}
+
+static size_t length_at(size_t begin, size_t n)
+{
+    return n - begin < PIECE ? n - begin : PIECE;
+}
+
+static int copy_out(void *host, const float *x, size_t n)
+{
+    char cause[256];
+
+    if (!aps_driver_owns(x)) {
+        memcpy(host, x, n * sizeof *x);
+        return 0;
+    }
+    if (aps_driver_copy_out(host, x, n * sizeof *x, cause, sizeof cause) == 0)
+        return 0;
+    fail(cause);
+    memset(host, 0, n * sizeof *x);
+    return -1;
+}
+
+static void copy_in(float *x, const void *host, size_t n)
+{
+    char cause[256];
+
+    if (!aps_driver_owns(x))
+        memcpy(x, host, n * sizeof *x);
+    else if (aps_driver_copy_in(x, host, n * sizeof *x, cause, sizeof cause) <
+             0)
+        fail(cause);
+}
+
+static struct aps_magnitude relay_magnitude(const float *x, size_t n)
+{
+    struct aps_magnitude magnitude = {.max = 0, .finite = true};
+    struct piece *piece;
+
+    if (!aps_driver_owns(x))
+        return aps_memory_host.magnitude(x, n);
+    piece = take();
+    for (size_t at = 0; at < n && piece; at += PIECE) {
+        const size_t length = length_at(at, n);
+        struct aps_magnitude part;
+
+        if (copy_out(piece->values, x + at, length) < 0)
+            break;
+        part = aps_memory_host.magnitude(piece->values, length);
+        if (part.max > magnitude.max)
+            magnitude.max = part.max;
+        magnitude.finite &= part.finite;
+    }
+    if (piece)
+        give(piece);
+    return magnitude;
+}
+
+static unsigned relay_encode(const struct aps_codec *codec, const float *x,
+                             size_t n, struct aps_scaling scaling, void *wire)
+{
+    unsigned char *bytes = wire;
+    struct piece *piece;
+    unsigned flags = 0;
+
+    if (!aps_driver_owns(x))
+        return aps_memory_host.encode(codec, x, n, scaling, wire);
+    piece = take();
+    if (!piece)
+        memset(wire, 0, aps_codec_bytes(codec, n));
+    for (size_t at = 0; at < n && piece; at += PIECE) {
+        const size_t length = length_at(at, n);
+
+        /* Zeros, if it fails. */
+        (void)copy_out(piece->values, x + at, length);
+        flags |= aps_memory_host.encode(codec, piece->values, length, scaling,
+                                        bytes + aps_codec_bytes(codec, at));
+    }
+    if (piece)
+        give(piece);
+    return flags;
+}
+
+static void relay_decode(const struct aps_codec *codec, const void *wire,
+                         size_t n, struct aps_scaling scaling, unsigned flags,
+                         float *x)
+{
+    const unsigned char *bytes = wire;
+    struct piece *piece;
+
+    if (!aps_driver_owns(x)) {
+        aps_memory_host.decode(codec, wire, n, scaling, flags, x);
+        return;
+    }
+    piece = take();
+    for (size_t at = 0; at < n && piece; at += PIECE) {
+        const size_t length = length_at(at, n);
+
+        aps_memory_host.decode(codec, bytes + aps_codec_bytes(codec, at),
+                               length, scaling, flags, piece->values);
+        copy_in(x + at, piece->values, length);
+    }
+    if (piece)
+        give(piece);
+}
+
+static void relay_copy_out(void *host, const float *x, size_t n)
+{
+    (void)copy_out(host, x, n);
+}
+
+static unsigned long relay_failures(char *cause, size_t size)
+{
+    const unsigned long count = atomic_load(&failed);
+
+    if (count > 0 && size > 0) {
+        pthread_mutex_lock(&lock);
+        snprintf(cause, size, "%s", last_cause);
+        pthread_mutex_unlock(&lock);
+    }
+    return count;
+}
+
+const struct aps_memory aps_memory_relay = {
+    .name = "cuda, through the host",
+    .magnitude = relay_magnitude,
+    .encode = relay_encode,
+    .decode = relay_decode,
+    .copy_out = relay_copy_out,
+    .copy_in = copy_in,
+    .failures = relay_failures,
+};

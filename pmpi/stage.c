@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "stage.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi.h"
+#include "base/message.h"
+#include "helper.h"
+#include "job.h"
+#include "queue.h"
+#include "request.h"
+
+/* --- is there anything to do? ---------------------------------------------- */
+
+/* Does MPI take a GPU's memory itself? It says so by a function that it has if it
+ * might. */
+static bool ask_awareness(void)
+{
+    const struct aps_job *job = aps_job();
+    void *symbol = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
+    int (*query)(void);
+
+    if (job->foreign || job->options.cuda_aware == APS_AWARE_YES)
+        return true;
+    if (!symbol || job->options.cuda_aware == APS_AWARE_NO)
+        return false;
+    memcpy(&query, &symbol, sizeof query);
+    return query() == 1;
+}
+
+static bool is_aware(void)
+{
+    static atomic_int known; /* 1: yes, 2: no */
+    int now = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (now == 0) {
+        now = ask_awareness() ? 1 : 2;
+        atomic_store_explicit(&known, now, memory_order_relaxed);
+    }
+    return now == 1;
+}
+
+bool aps_stage_is_needed(const void *send, const void *receive)
+{
+    return !is_aware() && (aps_driver_owns(send) || aps_driver_owns(receive));
+}
+
+/* --- host memory ------------------------------------------------------------ */
+
+/* Buffers that were used, for the next calls: fresh pages cost as much as the
+ * copies. */
+#define IDLE_MOST 4
+
+struct buffer {
+    struct buffer *next;
+    size_t capacity;
+    _Alignas(64) unsigned char bytes[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct buffer *idle;
+static int idle_count;
+
+static struct buffer *buffer_of(void *bytes)
+{
+    return (void *)((unsigned char *)bytes - offsetof(struct buffer, bytes));
+}
+
+/* The first that is long enough. */
+static struct buffer *reuse(size_t bytes)
+{
+    struct buffer **link = &idle;
+    struct buffer *found;
+
+    pthread_mutex_lock(&lock);
+    while (*link && (*link)->capacity < bytes)
+        link = &(*link)->next;
+    found = *link;
+    if (found) {
+        *link = found->next;
+        idle_count--;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void *take(size_t bytes)
+{
+    struct buffer *buffer = reuse(bytes);
+
+    if (!buffer) {
+        buffer = aligned_alloc(
+            64, (sizeof *buffer + bytes + 63) / 64 * 64);
+        if (!buffer)
+            return NULL;
+        buffer->capacity = bytes;
+    }
+    return buffer->bytes;
+}
+
+/* Where there are too many, the shortest goes. */
+static void give(void *bytes)
+{
+    struct buffer *buffer, **shortest = &idle;
+
+    if (!bytes)
+        return;
+    buffer = buffer_of(bytes);
+    pthread_mutex_lock(&lock);
+    buffer->next = idle;
+    idle = buffer;
+    buffer = NULL;
+    if (++idle_count > IDLE_MOST) {
+        for (struct buffer **link = &idle; *link; link = &(*link)->next)
+            if ((*link)->capacity < (*shortest)->capacity)
+                shortest = link;
+        buffer = *shortest;
+        *shortest = buffer->next;
+        idle_count--;
+    }
+    pthread_mutex_unlock(&lock);
+    free(buffer);
+}
+
+atomic_ulong aps_stage_failures;
+
+/* --- one call --------------------------------------------------------------- */
+
+/* Where the elements of a buffer lie. */
+struct span {
+    ptrdiff_t first; /* byte, from its address */
+    size_t bytes;
+    bool gaps; /* MPI does not write all of them */
+};
+
+/* False for none, and for what MPI will refuse. */
+static bool measure(MPI_Count count, MPI_Datatype type, struct span *span)
+{
+    MPI_Count lower, extent, first, length, size, last, bytes;
+
+    if (count <= 0 || type == MPI_DATATYPE_NULL ||
+        PMPI_Type_get_extent_x(type, &lower, &extent) != MPI_SUCCESS ||
+        PMPI_Type_get_true_extent_x(type, &first, &length) != MPI_SUCCESS ||
+        PMPI_Type_size_x(type, &size) != MPI_SUCCESS || length <= 0 ||
+        __builtin_mul_overflow(count - 1, extent, &last))
+        return false;
+    if (last < 0) { /* the last element lies in front */
+        first += last;
+        last = -last;
+    }
+    if (__builtin_add_overflow(last, length, &bytes) ||
+        bytes > PTRDIFF_MAX)
+        return false;
+    *span = (struct span){
+        .first = (ptrdiff_t)first,
+        .bytes = (size_t)bytes,
+        .gaps = size * count != bytes,
+    };
+    return true;
+}
+
+static void fetch(struct aps_stage *stage, const struct aps_stand_in *side)
+{
+    if (aps_driver_copy_out(side->host, side->device, side->bytes,
+                            stage->cause, sizeof stage->cause) < 0)
+        memset(side->host, 0, side->bytes);
+}
+
+/* Let host memory stand in for a buffer, if it is in a GPU's. *instead is what MPI
+ * gets. */
+static int stand_in(const void *buffer, MPI_Count count, MPI_Datatype type,
+                    struct aps_stand_in *side, struct span *span,
+                    void **instead)
+{
+    if (!aps_driver_owns(buffer) || !measure(count, type, span))
+        return MPI_SUCCESS;
+    side->host = take(span->bytes);
+    if (!side->host)
+        return MPI_ERR_NO_MEM;
+    side->bytes = span->bytes;
+    side->device = (void *)((uintptr_t)buffer + (uintptr_t)span->first);
+    *instead = (void *)((uintptr_t)side->host - (uintptr_t)span->first);
+    return MPI_SUCCESS;
+}
+
+static void begin(struct aps_stage *stage, const char *name, aps_handle comm)
+{
+    *stage = (struct aps_stage){.name = name, .comm = comm, .rank = -1};
+    if (aps_abi_is_communicator((MPI_Comm)comm))
+        PMPI_Comm_rank((MPI_Comm)comm, &stage->rank);
+}
+
+int aps_stage_begin(struct aps_stage *stage, const char *name, aps_handle comm,
+                    const void *send, int64_t send_count, aps_handle send_type,
+                    void *receive, int64_t count, aps_handle type)
+{
+    const bool in_place = send == MPI_IN_PLACE;
+    struct span from = {0}, to = {0};
+    void *instead = NULL;
+    int rc = MPI_SUCCESS;
+
+    begin(stage, name, comm);
+    stage->send = send;
+    stage->receive = receive;
+    if (!in_place && send_count > 0)
+        rc = stand_in(send, send_count, (MPI_Datatype)send_type, &stage->from,
+                      &from, &instead);
+    if (instead)
+        stage->send = instead;
+    if (rc == MPI_SUCCESS && count > 0)
+        rc = stand_in(receive, count, (MPI_Datatype)type, &stage->to, &to,
+                      &stage->receive);
+    if (rc != MPI_SUCCESS) {
+        give(stage->from.host);
+        stage->from = (struct aps_stand_in){0};
+        if (aps_abi_is_communicator((MPI_Comm)comm))
+            PMPI_Comm_call_errhandler((MPI_Comm)comm, rc);
+        return rc;
+    }
+    if (stage->from.host)
+        fetch(stage, &stage->from);
+    if (stage->to.host && (in_place || to.gaps))
+        fetch(stage, &stage->to);
+    return MPI_SUCCESS;
+}
+
+int aps_stage_begin_bcast(struct aps_stage *stage, const char *name, void *bytes,
+                          int64_t count, aps_handle type, int root,
+                          aps_handle comm)
+{
+    const void *const nothing = NULL;
+    int inter = 0, rank = MPI_PROC_NULL, rc;
+    bool sends;
+
+    if (aps_abi_is_communicator((MPI_Comm)comm)) {
+        PMPI_Comm_test_inter((MPI_Comm)comm, &inter);
+        PMPI_Comm_rank((MPI_Comm)comm, &rank);
+    }
+    sends = root == (inter ? MPI_ROOT : rank);
+    if (inter && root == MPI_PROC_NULL) /* it takes no part */
+        count = 0;
+    rc = sends ? aps_stage_begin(stage, name, comm, bytes, count, type, NULL, 0,
+                                 type)
+               : aps_stage_begin(stage, name, comm, nothing, 0, type, bytes,
+                                 count, type);
+    if (sends)
+        stage->receive = (void *)(uintptr_t)stage->send;
+    return rc;
+}
+
+int aps_stage_end(struct aps_stage *stage, int rc)
+{
+    const struct aps_stand_in *to = &stage->to;
+
+    if (rc == MPI_SUCCESS && to->host && stage->cause[0] == '\0')
+        (void)aps_driver_copy_in(to->device, to->host, to->bytes, stage->cause,
+                                 sizeof stage->cause);
+    give(stage->from.host);
+    give(stage->to.host);
+    stage->from.host = stage->to.host = NULL;
+    if (stage->cause[0] == '\0')
+        return rc;
+    if (aps_message_is_due(atomic_fetch_add(&aps_stage_failures, 1) + 1))
+        aps_message(stage->rank,
+                    "%s: a buffer in GPU memory cannot be copied: %s",
+                    stage->name, stage->cause);
+    return rc == MPI_SUCCESS ? MPI_ERR_OTHER : rc;
+}
+
+int aps_stage_end_call(struct aps_stage *stage, int rc)
+{
+    const int ended = aps_stage_end(stage, rc);
+
+    /* Else MPI has called it. */
+    if (rc == MPI_SUCCESS && ended != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler((MPI_Comm)stage->comm, ended);
+    return ended;
+}
+
+/* --- nonblocking calls ------------------------------------------------------ */
+
+/* MPI carries them out in whatever order; a queue of their own sees to all that are
+ * under way, whichever of them it has come to. */
+struct deferred {
+    struct aps_operation operation;
+    struct aps_stage stage;
+    MPI_Request inner; /* MPI_REQUEST_NULL: done */
+    struct aps_request *request;
+    struct deferred *next;
+};
+
+static struct aps_queue *queue;
+static pthread_mutex_t deferred_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct deferred *under_way;
+
+#ifdef HAVE_PMPIX_GREQUEST_START
+#define WITH_THREAD false
+#else
+#define WITH_THREAD true
+#endif
+
+bool aps_stage_can_defer(void)
+{
+    return !WITH_THREAD || aps_helper_is_possible();
+}
+
+/* Complete what MPI has completed. */
+static void look(void)
+{
+    pthread_mutex_lock(&deferred_lock);
+    for (struct deferred **link = &under_way; *link;) {
+        struct deferred *this = *link;
+        int done = 0;
+        int rc = PMPI_Test(&this->inner, &done, MPI_STATUS_IGNORE);
+
+        if (rc == MPI_SUCCESS && !done) {
+            link = &this->next;
+            continue;
+        }
+        *link = this->next;
+        this->inner = MPI_REQUEST_NULL;
+        aps_request_complete(this->request, aps_stage_end(&this->stage, rc));
+    }
+    pthread_mutex_unlock(&deferred_lock);
+}
+
+static void run(struct aps_operation *operation)
+{
+    struct deferred *this = operation->owner;
+
+    for (look(); this->inner != MPI_REQUEST_NULL; look())
+        aps_queue_pause(queue);
+    free(this);
+}
+
+int aps_stage_defer(const struct aps_stage *stage, const void *inner,
+                    void *request)
+{
+    struct deferred *this = calloc(1, sizeof *this);
+    int rc = this ? aps_request_start(&this->request, request) : MPI_ERR_NO_MEM;
+
+    if (rc != MPI_SUCCESS) {
+        free(this);
+        return rc;
+    }
+    this->operation = (struct aps_operation){.owner = this, .run = run};
+    this->stage = *stage;
+    this->inner = *(const MPI_Request *)inner;
+    pthread_mutex_lock(&deferred_lock);
+    if (!queue)
+        queue = aps_queue_create(WITH_THREAD);
+    if (queue) {
+        this->next = under_way;
+        under_way = this;
+    }
+    pthread_mutex_unlock(&deferred_lock);
+    if (queue) {
+        aps_queue_push(queue, &this->operation);
+        return MPI_SUCCESS;
+    }
+    aps_request_complete(this->request, MPI_ERR_NO_MEM);
+    free(this);
+    return MPI_SUCCESS;
+}
