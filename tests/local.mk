@@ -25,6 +25,7 @@ dist_check_SCRIPTS = tests/tap/launch.sh
 EXTRA_DIST += tests/tap/mpi.sh
 
 include tests/unit/local.mk
+include tests/standin/local.mk
 include tests/mpi/local.mk
 include tests/conformance/local.mk
 include tests/e2e/local.mk

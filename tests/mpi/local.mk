@@ -33,6 +33,13 @@ check_PROGRAMS += tests/mpi/desync
 tests_mpi_desync_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_desync_LDADD = $(MPI_TEST_LDADD)
 
+# With buffers in GPU memory: CUDA's, or the stand-in's (tests/standin).
+check_PROGRAMS += tests/mpi/device
+tests_mpi_device_SOURCES = tests/mpi/device.c \
+	tests/standin/gpu.c tests/standin/gpu.h tests/standin/driver.h
+tests_mpi_device_CPPFLAGS = $(MPI_TEST_CPPFLAGS) -I$(top_srcdir)/tests/standin
+tests_mpi_device_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/environment
 tests_mpi_environment_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_environment_LDADD = $(MPI_TEST_LDADD)
@@ -116,6 +123,7 @@ mpi_tests = \
 	tests/mpi/t-auto.sh \
 	tests/mpi/t-communicators.sh \
 	tests/mpi/t-desync.sh \
+	tests/mpi/t-device.sh \
 	tests/mpi/t-environment.sh \
 	tests/mpi/t-errors.sh \
 	tests/mpi/t-exact.sh \

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Buffers in GPU memory, by stand-ins for CUDA's driver and for the plugin
+# (tests/standin): whoever touches such memory by the CPU crashes.
+. "$top_srcdir/tests/mpi/run.sh"
+
+standin=$top_builddir/tests/standin/.libs
+complaint="buffers in GPU memory are encoded by the host, after a copy"
+
+# device NAME RANKS ARG...: with the driver that stands in
+device()
+{
+    device_name=$1
+    device_ranks=$2
+    shift 2
+    run "$device_name" "$device_ranks" -genv LD_LIBRARY_PATH "$standin" "$@"
+}
+
+# What the driver cannot do is done by the plugin, or on the host.
+"$mpi/device" policy >"$tmp/sums.yaml"
+while read -r ranks nodes plugin; do
+    device "$ranks ranks, nodes $nodes, $plugin" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/sums.yaml" -genv APSMPI_TEST_NODES "$nodes" \
+        -genv APSMPI_CUDA "$standin/$plugin.so" "$mpi/device" sums
+    if [ "$plugin" = plugin ]; then
+        says "^standin: the plugin works" "$ranks" "$ranks ranks: by the plugin"
+        says "$complaint" 0 "$ranks ranks: without a word"
+    else
+        says "^apsmpi: MPI_COMM_WORLD: $complaint: .*/none.so: cannot open" 1 \
+            "$ranks ranks: it says why"
+    fi
+done <<END
+2 1 plugin
+3 2 none
+4 2:cyclic plugin
+5 2 none
+5 1 plugin
+END
+
+cat >"$tmp/relatives.yaml" <<END
+version: 1
+min_count: 1
+rules: [{calls: [reduce_scatter, allgather, reduce], format: e4m3, scale: aps}]
+END
+device "relatives, plugin" 3 -genv APSMPI_POLICY "$tmp/relatives.yaml" \
+    -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" relatives
+says "^apsmpi: .* none rewritten" 0 "relatives: all kinds were rewritten"
+device "relatives, no plugin" 4 -genv APSMPI_POLICY "$tmp/relatives.yaml" \
+    -genv APSMPI_CUDA_AWARE yes "$mpi/device" relatives
+says "$complaint" 1 "relatives: it says that there is no plugin"
+
+progress=calls
+can_be_driven || progress=thread
+for fuse in off 64KiB 4MiB; do
+    for plugin in plugin none; do
+        cat >"$tmp/nonblocking.yaml" <<END
+version: 1
+progress: $progress
+fuse: $fuse
+rules: [{format: e4m3, scale: aps, reduce: direct}]
+END
+        device "nonblocking, fuse $fuse, $plugin" 3 \
+            -genv APSMPI_POLICY "$tmp/nonblocking.yaml" \
+            -genv APSMPI_CUDA "$standin/$plugin.so" "$mpi/device" nonblocking
+    done
+done
+sed 's/^progress: .*/progress: thread/' "$tmp/nonblocking.yaml" \
+    >"$tmp/thread.yaml"
+device "nonblocking, by a thread" 2 -genv APSMPI_POLICY "$tmp/thread.yaml" \
+    -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" nonblocking
+
+# The rows of the log are those of the same calls on host memory, but for times.
+{
+    cat "$tmp/sums.yaml"
+    cat <<END
+  - calls: [reduce_scatter, allgather, reduce]
+    format: e4m3
+log: {file: unused, every: 1}
+END
+} >"$tmp/log.yaml"
+for where in host device; do
+    device "log, $where" 3 -genv APSMPI_POLICY "$tmp/log.yaml" \
+        -genv APSMPI_LOG "$tmp/$where.csv" \
+        -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" log $where
+    cut -d, -f2-21 "$tmp/$where.csv" >"$tmp/$where.rows"
+done
+[ "$(grep -c . "$tmp/host.rows")" -eq 46 ]
+check $? "the log has every call"
+cmp "$tmp/host.rows" "$tmp/device.rows" >&2
+check $? "the log of calls on device memory is that of calls on host memory"
+
+# MPI is not aware: what passes is staged, with a policy and without.
+device "passed" 2 "$mpi/device" passed
+device "passed, by a switch" 3 -genv APSMPI_CUDA_AWARE no "$mpi/device" passed
+cat >"$tmp/none.yaml" <<END
+version: 1
+progress: $progress
+rules: [{format: fp32}]
+END
+device "passed, by rule" 3 -genv APSMPI_POLICY "$tmp/none.yaml" \
+    "$mpi/device" passed
+# It is: MPI gets what the program has.
+# shellcheck disable=SC2086 # two words
+timeout "$seconds" $launch -genv LD_PRELOAD "$library" \
+    -genv LD_LIBRARY_PATH "$standin" -genv APSMPI_CUDA_AWARE yes \
+    -n 1 "$mpi/device" aware </dev/null >"$tmp/stdout" 2>"$tmp/stderr"
+grep -q '^# MPI touches the buffer itself' "$tmp/stdout"
+check $? "an MPI that is aware gets the buffer as it is"
+
+# Why the plugin is not used.
+why()
+{
+    why_name=$1
+    why_pattern=$2
+    shift 2
+    device "$why_name" 2 -genv APSMPI_POLICY "$tmp/none8.yaml" \
+        -genv APSMPI_LOG "$tmp/why.csv" "$@" "$mpi/device" log device
+    says "^apsmpi: MPI_COMM_WORLD: $complaint: $why_pattern" 1 \
+        "$why_name: it says so, once"
+    grep -q "^# .*: $complaint: $why_pattern" "$tmp/why.csv"
+    check $? "$why_name: in the log, too"
+    rm -f "$tmp/why.csv"
+}
+cat >"$tmp/none8.yaml" <<END
+version: 1
+log: {file: unused, every: 100}
+rules: [{format: e5m2}]
+END
+why "another interface" ".*plugin-interface.so has interface 99" \
+    -genv APSMPI_CUDA "$standin/plugin-interface.so"
+why "another version" ".*plugin-version.so is of version 0.0.1" \
+    -genv APSMPI_CUDA "$standin/plugin-version.so"
+why "no plugin at all" ".*libcuda.so.1 is no plugin of apsmpi" \
+    -genv APSMPI_CUDA "$standin/libcuda.so.1"
+why "it does not open" "the driver is too old" -genv STANDIN_OPEN fail \
+    -genv APSMPI_CUDA "$standin/plugin.so"
+
+# Copies that fail: an error of that rank, and nobody hangs.
+sed "s/^rules:/progress: $progress\nrules:/" "$tmp/sums.yaml" \
+    >"$tmp/failing.yaml"
+for plugin in plugin none; do
+    device "failing, $plugin" 3 -genv APSMPI_POLICY "$tmp/failing.yaml" \
+        -genv APSMPI_CUDA "$standin/$plugin.so" "$mpi/device" failing
+    said=$(grep -c "^apsmpi: rank 1: .*GPU memory cannot be" "$tmp/stderr")
+    [ "$said" -ge 10 ]
+    check $? "failing, $plugin: rank 1 says so"
+    says "^apsmpi: rank [02]: .*GPU memory cannot be" 0 \
+        "failing, $plugin: no other rank does"
+done
+finish

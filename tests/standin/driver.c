@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A stand-in for CUDA's driver (libcuda.so.1), as much of it as programs need
+ * that do without kernels. Memory of its "device", and managed memory, are pages
+ * without any access: whoever touches them directly crashes. Its copies go by
+ * another mapping of the same pages.
+ */
+#define _GNU_SOURCE
+#include "driver.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct context {
+    bool alive;
+};
+
+struct allocation {
+    struct allocation *next;
+    uintptr_t base;
+    size_t bytes;
+    char *alias; /* the pages, to be read and written */
+    struct context *context;
+    bool managed;
+};
+
+enum {
+    SUCCESS = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NOT_INITIALIZED = 3,
+    INVALID_CONTEXT = 201,
+    CONTEXT_IS_DESTROYED = 709,
+    UNKNOWN = 999
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct allocation *allocations;
+static struct context primary = {.alive = true};
+static atomic_bool initialized;
+static atomic_long copies_left = -1; /* until they fail; < 0: never */
+static atomic_long copies;
+
+#define DEPTH 16
+static _Thread_local struct context *stack[DEPTH];
+static _Thread_local int depth;
+
+static struct context *current(void)
+{
+    return depth > 0 ? stack[depth - 1] : NULL;
+}
+
+/* The lock is held. Where n bytes lie together, or NULL. */
+static struct allocation *find(uintptr_t at, size_t n)
+{
+    for (struct allocation *a = allocations; a; a = a->next)
+        if (at >= a->base && n <= a->bytes && at - a->base <= a->bytes - n)
+            return a;
+    return NULL;
+}
+
+static struct allocation *find_locked(uintptr_t at, size_t n)
+{
+    struct allocation *found;
+
+    pthread_mutex_lock(&lock);
+    found = find(at, n);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* --- contexts ---------------------------------------------------------------- */
+
+int cuInit(unsigned flags)
+{
+    (void)flags;
+    atomic_store(&initialized, true);
+    return SUCCESS;
+}
+
+int cuDriverGetVersion(int *version)
+{
+    *version = 12000;
+    return SUCCESS;
+}
+
+int cuDeviceGetCount(int *count)
+{
+    *count = 1;
+    return atomic_load(&initialized) ? SUCCESS : NOT_INITIALIZED;
+}
+
+int cuDeviceGet(int *device, int ordinal)
+{
+    *device = ordinal;
+    return ordinal == 0 ? SUCCESS : INVALID_VALUE;
+}
+
+int cuDevicePrimaryCtxRetain(CUcontext *context, int device)
+{
+    *context = &primary;
+    return device == 0 ? SUCCESS : INVALID_VALUE;
+}
+
+int cuCtxPushCurrent_v2(CUcontext context)
+{
+    if (!context->alive)
+        return CONTEXT_IS_DESTROYED;
+    if (depth == DEPTH)
+        return UNKNOWN;
+    stack[depth++] = context;
+    return SUCCESS;
+}
+
+int cuCtxPopCurrent_v2(CUcontext *context)
+{
+    if (depth == 0)
+        return INVALID_CONTEXT;
+    *context = stack[--depth];
+    return SUCCESS;
+}
+
+int cuCtxGetCurrent(CUcontext *context)
+{
+    *context = current();
+    return atomic_load(&initialized) ? SUCCESS : NOT_INITIALIZED;
+}
+
+int cuCtxSetCurrent(CUcontext context)
+{
+    depth = 0;
+    return context ? cuCtxPushCurrent_v2(context) : SUCCESS;
+}
+
+/* Becomes the current one, as CUDA's does. Never freed: others may point to it. */
+int cuCtxCreate_v2(CUcontext *context, unsigned flags, int device)
+{
+    struct context *new = calloc(1, sizeof *new);
+
+    (void)flags;
+    (void)device;
+    if (!new)
+        return OUT_OF_MEMORY;
+    new->alive = true;
+    *context = new;
+    return cuCtxPushCurrent_v2(new);
+}
+
+int cuCtxDestroy_v2(CUcontext context)
+{
+    context->alive = false;
+    if (current() == context)
+        depth--;
+    return SUCCESS;
+}
+
+int cuGetErrorName(int result, const char **name)
+{
+    static const struct {
+        int result;
+        const char *name;
+    } names[] = {
+        {INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE"},
+        {OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
+        {NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED"},
+        {INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT"},
+        {CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED"},
+        {UNKNOWN, "CUDA_ERROR_UNKNOWN"},
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (names[i].result == result) {
+            *name = names[i].name;
+            return SUCCESS;
+        }
+    }
+    return INVALID_VALUE;
+}
+
+/* --- memory ------------------------------------------------------------------ */
+
+static int allocate(CUdeviceptr *pointer, size_t bytes, bool managed)
+{
+    struct allocation *new = calloc(1, sizeof *new);
+    int fd = memfd_create("standin", 0);
+    void *base = MAP_FAILED, *alias = MAP_FAILED;
+
+    if (!current()) {
+        free(new);
+        close(fd);
+        return INVALID_CONTEXT;
+    }
+    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0) {
+        base = mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, 0);
+        alias = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    }
+    close(fd);
+    if (!new || base == MAP_FAILED || alias == MAP_FAILED) {
+        free(new);
+        return OUT_OF_MEMORY;
+    }
+    *new = (struct allocation){
+        .base = (uintptr_t)base,
+        .bytes = bytes,
+        .alias = alias,
+        .context = current(),
+        .managed = managed,
+    };
+    pthread_mutex_lock(&lock);
+    new->next = allocations;
+    allocations = new;
+    pthread_mutex_unlock(&lock);
+    *pointer = (CUdeviceptr)new->base;
+    return SUCCESS;
+}
+
+int cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
+{
+    return allocate(pointer, bytes, false);
+}
+
+int cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned flags)
+{
+    (void)flags;
+    return allocate(pointer, bytes, true);
+}
+
+int cuMemFree_v2(CUdeviceptr pointer)
+{
+    struct allocation **link = &allocations, *found;
+
+    pthread_mutex_lock(&lock);
+    while (*link && (*link)->base != (uintptr_t)pointer)
+        link = &(*link)->next;
+    found = *link;
+    if (found)
+        *link = found->next;
+    pthread_mutex_unlock(&lock);
+    if (!found)
+        return INVALID_VALUE;
+    munmap((void *)found->base, found->bytes);
+    munmap(found->alias, found->bytes);
+    free(found);
+    return SUCCESS;
+}
+
+/* Of one attribute, where `found` may be NULL. */
+static int tell(int which, const struct allocation *found, void *value)
+{
+    switch (which) {
+    case 1: /* CONTEXT */
+        *(struct context **)value = found ? found->context : NULL;
+        return SUCCESS;
+    case 2: /* MEMORY_TYPE: 2 is a device's */
+        *(unsigned *)value = found ? 2 : 0;
+        return SUCCESS;
+    case 8: /* IS_MANAGED: a byte */
+        *(bool *)value = found && found->managed;
+        return SUCCESS;
+    case 9: /* DEVICE_ORDINAL */
+        *(int *)value = found ? 0 : -2;
+        return SUCCESS;
+    default:
+        return INVALID_VALUE;
+    }
+}
+
+int cuPointerGetAttributes(unsigned count, const int *which, void **values,
+                           CUdeviceptr pointer)
+{
+    const struct allocation *found = find_locked((uintptr_t)pointer, 1);
+    int result = SUCCESS;
+
+    if (!atomic_load(&initialized))
+        return NOT_INITIALIZED;
+    for (unsigned i = 0; i < count && result == SUCCESS; i++)
+        result = tell(which[i], found, values[i]);
+    return result;
+}
+
+int cuPointerGetAttribute(void *value, int which, CUdeviceptr pointer)
+{
+    const struct allocation *found = find_locked((uintptr_t)pointer, 1);
+
+    return found ? tell(which, found, value) : INVALID_VALUE;
+}
+
+/* As CUDA: in the context of the memory, or another that lives. */
+static int prepare(CUdeviceptr pointer, size_t bytes, void **alias)
+{
+    const struct allocation *found = find_locked((uintptr_t)pointer, bytes);
+    long left = atomic_load(&copies_left);
+
+    if (!current())
+        return INVALID_CONTEXT;
+    if (!current()->alive)
+        return CONTEXT_IS_DESTROYED;
+    if (!found)
+        return INVALID_VALUE;
+    if (!found->context->alive)
+        return CONTEXT_IS_DESTROYED;
+    if (left == 0)
+        return UNKNOWN;
+    if (left > 0)
+        atomic_fetch_sub(&copies_left, 1);
+    atomic_fetch_add(&copies, 1);
+    *alias = found->alias + ((uintptr_t)pointer - found->base);
+    return SUCCESS;
+}
+
+int cuMemcpyDtoH_v2(void *host, CUdeviceptr from, size_t bytes)
+{
+    void *alias;
+    int result = prepare(from, bytes, &alias);
+
+    if (result == SUCCESS)
+        memcpy(host, alias, bytes);
+    return result;
+}
+
+int cuMemcpyHtoD_v2(CUdeviceptr to, const void *host, size_t bytes)
+{
+    void *alias;
+    int result = prepare(to, bytes, &alias);
+
+    if (result == SUCCESS)
+        memcpy(alias, host, bytes);
+    return result;
+}
+
+int cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+    void *source, *target;
+    int result = prepare(from, bytes, &source);
+
+    if (result == SUCCESS)
+        result = prepare(to, bytes, &target);
+    if (result == SUCCESS)
+        memmove(target, source, bytes);
+    return result;
+}
+
+/* --- what CUDA's driver has not ------------------------------------------------ */
+
+void *standin_alias(const void *device)
+{
+    const struct allocation *found = find_locked((uintptr_t)device, 1);
+
+    return found ? found->alias + ((uintptr_t)device - found->base) : NULL;
+}
+
+void standin_fail_after(long times)
+{
+    atomic_store(&copies_left, times);
+}
+
+bool standin_fails(void)
+{
+    return atomic_load(&copies_left) == 0;
+}
+
+long standin_copies(void)
+{
+    return atomic_load(&copies);
+}

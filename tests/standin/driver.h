@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * As much of CUDA's driver API (cuda.h) as the tests and the stand-in for the
+ * driver share; results are 0 or a CUresult.
+ */
+#ifndef APS_STANDIN_DRIVER_H
+#define APS_STANDIN_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef unsigned long long CUdeviceptr;
+typedef struct context *CUcontext;
+
+#define CU_MEM_ATTACH_GLOBAL 1u
+
+int cuInit(unsigned flags);
+int cuDriverGetVersion(int *version);
+int cuDeviceGetCount(int *count);
+int cuDeviceGet(int *device, int ordinal);
+int cuDevicePrimaryCtxRetain(CUcontext *context, int device);
+int cuCtxCreate_v2(CUcontext *context, unsigned flags, int device);
+int cuCtxDestroy_v2(CUcontext context);
+int cuCtxPushCurrent_v2(CUcontext context);
+int cuCtxPopCurrent_v2(CUcontext *context);
+int cuCtxGetCurrent(CUcontext *context);
+int cuCtxSetCurrent(CUcontext context);
+int cuGetErrorName(int result, const char **name);
+int cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes);
+int cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned flags);
+int cuMemFree_v2(CUdeviceptr pointer);
+int cuMemcpyDtoH_v2(void *host, CUdeviceptr from, size_t bytes);
+int cuMemcpyHtoD_v2(CUdeviceptr to, const void *host, size_t bytes);
+int cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes);
+int cuPointerGetAttribute(void *value, int which, CUdeviceptr pointer);
+int cuPointerGetAttributes(unsigned count, const int *which, void **values,
+                           CUdeviceptr pointer);
+
+/* The stand-in alone: the same bytes at an address that may be touched; after so
+ * many more copies all fail (< 0: none); do they now; how many there were. */
+void *standin_alias(const void *device);
+void standin_fail_after(long times);
+bool standin_fails(void);
+long standin_copies(void);
+
+#endif

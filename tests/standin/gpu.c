@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+static struct {
+    int (*init)(unsigned);
+    int (*device)(int *, int);
+    int (*retain)(CUcontext *, int);
+    int (*set)(CUcontext);
+    int (*alloc)(CUdeviceptr *, size_t);
+    int (*alloc_managed)(CUdeviceptr *, size_t, unsigned);
+    int (*free)(CUdeviceptr);
+    int (*get)(void *, CUdeviceptr, size_t);
+    int (*put)(CUdeviceptr, const void *, size_t);
+    void (*fail_after)(long); /* or NULL */
+} driver;
+static CUcontext home;
+
+static bool find(void *library, const char *name, void *function)
+{
+    void *symbol = dlsym(library, name);
+
+    memcpy(function, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+const char *gpu_open(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    int device;
+
+    if (!library)
+        return "no libcuda.so.1";
+    if (!find(library, "cuInit", &driver.init) ||
+        !find(library, "cuDeviceGet", &driver.device) ||
+        !find(library, "cuDevicePrimaryCtxRetain", &driver.retain) ||
+        !find(library, "cuCtxSetCurrent", &driver.set) ||
+        !find(library, "cuMemAlloc_v2", &driver.alloc) ||
+        !find(library, "cuMemAllocManaged", &driver.alloc_managed) ||
+        !find(library, "cuMemFree_v2", &driver.free) ||
+        !find(library, "cuMemcpyDtoH_v2", &driver.get) ||
+        !find(library, "cuMemcpyHtoD_v2", &driver.put))
+        return "libcuda.so.1 is not complete";
+    (void)find(library, "standin_fail_after", &driver.fail_after);
+    if (driver.init(0) != 0 || driver.device(&device, 0) != 0 ||
+        driver.retain(&home, device) != 0 || driver.set(home) != 0)
+        return "no device that works";
+    return NULL;
+}
+
+static void must(int result, const char *what)
+{
+    if (result == 0)
+        return;
+    fprintf(stderr, "# %s: CUDA error %d\n", what, result);
+    abort();
+}
+
+void *gpu_alloc(size_t bytes, bool managed)
+{
+    CUdeviceptr pointer;
+
+    must(managed ? driver.alloc_managed(&pointer, bytes, CU_MEM_ATTACH_GLOBAL)
+                 : driver.alloc(&pointer, bytes),
+         "alloc");
+    return (void *)(uintptr_t)pointer;
+}
+
+void gpu_free(void *device)
+{
+    must(driver.free((CUdeviceptr)(uintptr_t)device), "free");
+}
+
+void gpu_put(void *device, const void *host, size_t bytes)
+{
+    must(driver.put((CUdeviceptr)(uintptr_t)device, host, bytes), "put");
+}
+
+void gpu_get(void *host, const void *device, size_t bytes)
+{
+    must(driver.get(host, (CUdeviceptr)(uintptr_t)device, bytes), "get");
+}
+
+void gpu_leave(void)
+{
+    must(driver.set(NULL), "set");
+}
+
+void gpu_enter(void)
+{
+    must(driver.set(home), "set");
+}
+
+bool gpu_fail_after(long copies)
+{
+    if (!driver.fail_after)
+        return false;
+    driver.fail_after(copies);
+    return true;
+}

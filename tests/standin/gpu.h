@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Buffers in GPU memory for test programs, by the driver that they find at run
+ * time: CUDA's, or the stand-in (LD_LIBRARY_PATH).
+ */
+#ifndef APS_STANDIN_GPU_H
+#define APS_STANDIN_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Loads the driver and makes a context; NULL, or why there is none. */
+const char *gpu_open(void);
+
+/* Never fail: they end the process. */
+void *gpu_alloc(size_t bytes, bool managed);
+void gpu_free(void *device);
+void gpu_put(void *device, const void *host, size_t bytes);
+void gpu_get(void *host, const void *device, size_t bytes);
+
+/* No context is current any more in this thread; or the one from gpu_open. */
+void gpu_leave(void);
+void gpu_enter(void);
+
+/* The stand-in only, else false: copies fail after so many, < 0: never. */
+bool gpu_fail_after(long copies);
+
+#endif

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Stand-ins for CUDA's driver and for the plugin, so that programs with buffers in
+# GPU memory are tested without a GPU; -rpath: shared although not installed.
+STANDIN_LDFLAGS = -shared -no-undefined -rpath $(abs_top_builddir)/tests/standin
+check_LTLIBRARIES += tests/standin/libcuda.la
+tests_standin_libcuda_la_SOURCES = \
+	tests/standin/driver.c tests/standin/driver.h
+tests_standin_libcuda_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_standin_libcuda_la_LDFLAGS = $(STANDIN_LDFLAGS) -version-info 1:0:0
+tests_standin_libcuda_la_LIBADD = -lpthread
+
+# One that works, one of another interface, one of another version.
+check_LTLIBRARIES += \
+	tests/standin/plugin.la tests/standin/plugin-interface.la \
+	tests/standin/plugin-version.la
+STANDIN_PLUGIN_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/standin
+STANDIN_PLUGIN_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+STANDIN_PLUGIN_LDFLAGS = $(STANDIN_LDFLAGS) -module -avoid-version
+tests_standin_plugin_la_SOURCES = tests/standin/plugin.c
+tests_standin_plugin_la_CPPFLAGS = $(STANDIN_PLUGIN_CPPFLAGS)
+tests_standin_plugin_la_CFLAGS = $(STANDIN_PLUGIN_CFLAGS)
+tests_standin_plugin_la_LDFLAGS = $(STANDIN_PLUGIN_LDFLAGS)
+tests_standin_plugin_la_LIBADD = libcore.la
+tests_standin_plugin_interface_la_SOURCES = tests/standin/plugin.c
+tests_standin_plugin_interface_la_CPPFLAGS = $(STANDIN_PLUGIN_CPPFLAGS) \
+	-DINTERFACE=99
+tests_standin_plugin_interface_la_CFLAGS = $(STANDIN_PLUGIN_CFLAGS)
+tests_standin_plugin_interface_la_LDFLAGS = $(STANDIN_PLUGIN_LDFLAGS)
+tests_standin_plugin_interface_la_LIBADD = libcore.la
+tests_standin_plugin_version_la_SOURCES = tests/standin/plugin.c
+tests_standin_plugin_version_la_CPPFLAGS = $(STANDIN_PLUGIN_CPPFLAGS) \
+	-DVERSION_SAID='"0.0.1"'
+tests_standin_plugin_version_la_CFLAGS = $(STANDIN_PLUGIN_CFLAGS)
+tests_standin_plugin_version_la_LDFLAGS = $(STANDIN_PLUGIN_LDFLAGS)
+tests_standin_plugin_version_la_LIBADD = libcore.la
