@@ -45,7 +45,6 @@ static struct allocation *allocations;
 static struct context primary = {.alive = true};
 static atomic_bool initialized;
 static atomic_long copies_left = -1; /* until they fail; < 0: never */
-static atomic_long copies;
 
 #define DEPTH 16
 static _Thread_local struct context *stack[DEPTH];
@@ -295,7 +294,6 @@ int cuPointerGetAttribute(void *value, int which, CUdeviceptr pointer)
 static int prepare(CUdeviceptr pointer, size_t bytes, void **alias)
 {
     const struct allocation *found = find_locked((uintptr_t)pointer, bytes);
-    long left = atomic_load(&copies_left);
 
     if (!current())
         return INVALID_CONTEXT;
@@ -305,11 +303,8 @@ static int prepare(CUdeviceptr pointer, size_t bytes, void **alias)
         return INVALID_VALUE;
     if (!found->context->alive)
         return CONTEXT_IS_DESTROYED;
-    if (left == 0)
+    if (!standin_may_copy())
         return UNKNOWN;
-    if (left > 0)
-        atomic_fetch_sub(&copies_left, 1);
-    atomic_fetch_add(&copies, 1);
     *alias = found->alias + ((uintptr_t)pointer - found->base);
     return SUCCESS;
 }
@@ -360,12 +355,11 @@ void standin_fail_after(long times)
     atomic_store(&copies_left, times);
 }
 
-bool standin_fails(void)
+bool standin_may_copy(void)
 {
-    return atomic_load(&copies_left) == 0;
-}
+    const long left = atomic_load(&copies_left);
 
-long standin_copies(void)
-{
-    return atomic_load(&copies);
+    if (left > 0)
+        atomic_fetch_sub(&copies_left, 1);
+    return left != 0;
 }

@@ -24,7 +24,7 @@
 #endif
 
 static void *(*alias_of)(const void *device);
-static bool (*fails)(void);
+static bool (*may_copy)(void);
 static atomic_ulong failed;
 
 static void find(void *library, const char *name, void *function)
@@ -41,9 +41,9 @@ static int open(char *cause, size_t size)
 
     if (library) {
         find(library, "standin_alias", &alias_of);
-        find(library, "standin_fails", &fails);
+        find(library, "standin_may_copy", &may_copy);
     }
-    if (!library || !alias_of || !fails || (how && strcmp(how, "fail") == 0)) {
+    if (!library || !alias_of || !may_copy || (how && strcmp(how, "fail") == 0)) {
         snprintf(cause, size, "the driver is too old");
         return -1;
     }
@@ -56,7 +56,7 @@ static float *at(const float *x)
 {
     float *alias = alias_of(x);
 
-    if (alias && fails()) {
+    if (alias && !may_copy()) {
         atomic_fetch_add(&failed, 1);
         return NULL;
     }
