@@ -9,6 +9,10 @@
  * parameter tensor, and take the same step. The program uses plain MPI, and
  * the same seed gives the same batches and the same initial weights on any
  * number of ranks.
+ *
+ * With WITH_DEVICE the weights and the gradients live in a GPU's memory, and MPI
+ * is given pointers to it; rank 0 hands out the initial weights. The arithmetic is
+ * still the host's, so that the results are those of the program without it.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,6 +23,10 @@
 #include <string.h>
 
 #include <mpi.h>
+
+#ifdef WITH_DEVICE
+#include "device.h"
+#endif
 
 enum {
     FEATURES = 64,
@@ -71,6 +79,10 @@ struct network {
     float *velocity;
     float *act[LAYERS + 1]; /* [rows][width], act[LAYERS] are the logits */
     float *delta[LAYERS + 1]; /* d(loss)/d(act before ReLU) */
+#ifdef WITH_DEVICE
+    float *device_param; /* of the same size */
+    float *device_grad;
+#endif
 };
 
 static int rank, ranks;
@@ -370,6 +382,10 @@ static char *default_data(const char *program)
 
 static void network_destroy(struct network *net)
 {
+#ifdef WITH_DEVICE
+    device_free(net->device_param);
+    device_free(net->device_grad);
+#endif
     free(net->param);
     free(net->grad);
     free(net->velocity);
@@ -399,6 +415,12 @@ static int network_create(int hidden, int rows, uint64_t *random,
     net->velocity = calloc(size, sizeof *net->velocity);
     if (net->param == NULL || net->grad == NULL || net->velocity == NULL)
         goto destroy_network;
+#ifdef WITH_DEVICE
+    net->device_param = device_alloc(size * sizeof *net->device_param);
+    net->device_grad = device_alloc(size * sizeof *net->device_grad);
+    if (net->device_param == NULL || net->device_grad == NULL)
+        goto destroy_network;
+#endif
     for (int l = 0; l <= LAYERS; l++) {
         const size_t cells = (size_t)rows * (size_t)width[l];
 
@@ -520,13 +542,42 @@ static void layer_delta(struct network *net, int l, int rows)
     }
 }
 
+/* COLLECTIVE over MPI_COMM_WORLD. Sums gradients begin to end over the ranks. */
+static void reduce_gradients(struct network *net, int begin, int end)
+{
+    float *grad = net->grad + begin;
+
+#ifdef WITH_DEVICE
+    grad = net->device_grad + begin;
+    device_put(grad, net->grad + begin, (size_t)(end - begin) * sizeof *grad);
+#endif
+    MPI_Allreduce(MPI_IN_PLACE, grad, end - begin, MPI_FLOAT, MPI_SUM,
+                  MPI_COMM_WORLD);
+#ifdef WITH_DEVICE
+    device_get(net->grad + begin, grad, (size_t)(end - begin) * sizeof *grad);
+#endif
+}
+
 /* COLLECTIVE over MPI_COMM_WORLD. Sums tensor t's gradient over the ranks. */
 static void reduce_tensor(struct network *net, int t)
 {
-    MPI_Allreduce(MPI_IN_PLACE, net->grad + net->start[t],
-                  net->start[t + 1] - net->start[t], MPI_FLOAT, MPI_SUM,
-                  MPI_COMM_WORLD);
+    reduce_gradients(net, net->start[t], net->start[t + 1]);
 }
+
+#ifdef WITH_DEVICE
+/* COLLECTIVE over MPI_COMM_WORLD. Rank 0's weights to all. */
+static void hand_out_weights(struct network *net)
+{
+    const size_t bytes = (size_t)net->start[TENSORS] * sizeof *net->param;
+
+    if (rank != 0)
+        memset(net->param, 0, bytes);
+    device_put(net->device_param, net->param, bytes);
+    MPI_Bcast(net->device_param, net->start[TENSORS], MPI_FLOAT, 0,
+              MPI_COMM_WORLD);
+    device_get(net->param, net->device_param, bytes);
+}
+#endif
 
 /* COLLECTIVE over MPI_COMM_WORLD. Leaves the mean gradient of the batch. */
 static void backward(struct network *net, int rows, const struct options *opt)
@@ -541,8 +592,7 @@ static void backward(struct network *net, int rows, const struct options *opt)
             layer_delta(net, l, rows);
     }
     if (opt->fused)
-        MPI_Allreduce(MPI_IN_PLACE, net->grad, net->start[TENSORS], MPI_FLOAT,
-                      MPI_SUM, MPI_COMM_WORLD);
+        reduce_gradients(net, 0, net->start[TENSORS]);
     else if (!opt->backward)
         for (int t = 0; t < TENSORS; t++)
             reduce_tensor(net, t);
@@ -679,6 +729,9 @@ static int train(const struct images *set, const struct options *opt)
         complain("out of memory for the network");
         goto free_all;
     }
+#ifdef WITH_DEVICE
+    hand_out_weights(&net);
+#endif
     for (int i = 0; i < set->count; i++)
         index[i] = i;
     random_shuffle(&split, set->count, index);

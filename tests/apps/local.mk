@@ -5,3 +5,12 @@ tests_apps_digits_SOURCES = tests/apps/digits.c
 tests_apps_digits_CPPFLAGS = $(MPI_CFLAGS)
 tests_apps_digits_LDADD = $(MPI_LIBS) -lm
 EXTRA_DIST += tests/apps/README.md tests/apps/digits.csv tests/apps/digits.py
+
+# The same with weights and gradients in a GPU's memory, linked with the driver:
+# the one that stands in here, CUDA's where LD_LIBRARY_PATH finds it.
+check_PROGRAMS += tests/apps/digits-device
+tests_apps_digits_device_SOURCES = tests/apps/digits.c tests/apps/device.h
+tests_apps_digits_device_CPPFLAGS = $(MPI_CFLAGS) -DWITH_DEVICE \
+	-I$(top_srcdir)/tests/standin
+tests_apps_digits_device_LDFLAGS = -no-install
+tests_apps_digits_device_LDADD = tests/standin/libcuda.la $(MPI_LIBS) -lm

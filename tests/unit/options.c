@@ -48,6 +48,8 @@ static void test_bad(void)
         {"APSMPI_SUMMARY", "on ", "APSMPI_SUMMARY='on ': expected on|off"},
         {"APSMPI_ENABLE", "yes", "APSMPI_ENABLE='yes': expected on|off"},
         {"APSMPI_CPU", "sse", "APSMPI_CPU='sse': expected plain|avx2|avx512"},
+        {"APSMPI_CUDA_AWARE", "on",
+         "APSMPI_CUDA_AWARE='on': expected yes|no"},
         {"APSMPI_TEST_NODES", "0",
          "APSMPI_TEST_NODES='0': expected N[:cyclic]"},
         {"APSMPI_TEST_NODES", "-1",
@@ -142,6 +144,13 @@ static void test_good(void)
     is(options.discovery, "mine", "discovery: a prefix");
     read_one("APSMPI_CPU", "plain");
     ok(are_defaults() && errors.count == 0, "cpu");
+    read_one("APSMPI_CUDA", "/lib/plugin.so");
+    is(options.cuda, "/lib/plugin.so", "the plugin");
+    ok(options.cuda_aware == APS_AWARE_ASK, "MPI is asked");
+    read_one("APSMPI_CUDA_AWARE", "yes");
+    ok(options.cuda_aware == APS_AWARE_YES, "MPI is aware");
+    read_one("APSMPI_CUDA_AWARE", "no");
+    ok(options.cuda_aware == APS_AWARE_NO, "MPI is not aware");
     read_one("APSMPI_TEST_NODES", "3");
     ok(options.test_nodes == 3 && !options.test_cyclic, "test nodes: 3");
     read_one("APSMPI_TEST_NODES", "3:cyclic");

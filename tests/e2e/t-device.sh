@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A program whose weights and gradients are in a GPU's memory (a stand-in's, which
+# only the driver may touch) trains under an MPI that knows nothing of GPUs, with
+# the results of the same program on host memory.
+# shellcheck disable=SC2086 # $digits is a command with arguments
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+device="$top_builddir/tests/apps/digits-device --data $top_srcdir/tests/apps/digits.csv"
+plugin=$top_builddir/tests/standin/.libs/plugin.so
+
+# same NAME RANKS [VARIABLE=value]... -- ARG...: of both programs
+same()
+{
+    name=$1
+    ranks=$2
+    shift 2
+    variables=
+    while [ "$1" != -- ]; do
+        variables="$variables $1"
+        shift
+    done
+    shift
+    job "$ranks" $variables $digits "$@"
+    cp out host
+    job "$ranks" $variables APSMPI_CUDA="$plugin" $device "$@"
+    check "$name, by the plugin" cmp host out
+    job "$ranks" $variables $device "$@"
+    check "$name, through the host" cmp host out
+}
+
+same 'native' 3 -- --epochs 2
+
+layer_table >layers.csv
+policy aps.yaml -t 'layers: layers.csv' -t 'steps: {per_epoch: 11}' \
+    -t 'log: {file: log.csv, every: 10}' 'format: e4m3, scale: aps'
+job 4 APSMPI_POLICY=aps.yaml APSMPI_LOG=host.csv $digits --epochs 2
+cp out host
+job 4 APSMPI_POLICY=aps.yaml APSMPI_LOG=device.csv APSMPI_CUDA="$plugin" \
+    $device --epochs 2
+check 'e4m3 with APS: the weights are those of host memory' cmp host out
+check '... all calls rewritten' rewritten 132
+check '... and a whole log' whole_log device.csv
+cut -d, -f2-21 host.csv >host.rows
+cut -d, -f2-21 device.csv >device.rows
+check '... with the same rows' cmp host.rows device.rows
+
+policy ring.yaml 'format: e5m2, reduce: ring, accumulate: format'
+same 'e5m2, ring' 3 APSMPI_POLICY=ring.yaml -- --epochs 1 --fused
+policy node.yaml 'format: e3m0, node: fp32'
+same 'e3m0, inside the node FP32' 2 APSMPI_POLICY=node.yaml -- --epochs 1 \
+    --order backward
+finish
