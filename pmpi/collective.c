@@ -72,7 +72,7 @@ static int pass_as_it_is(const struct aps_collective *call)
     }
 }
 
-/* --- with buffers in a GPU's memory ---------------------------------------- */
+/* --- with buffers in a GPU's memory ------------------------------------- */
 
 static const char *name_of(const struct aps_collective *call)
 {
@@ -112,8 +112,8 @@ static void count_elements(const struct aps_collective *call, MPI_Count *sent,
         break;
     default:
         *received = call->root == (inter ? MPI_ROOT : rank) ? call->count : 0;
-        *sent = call->root == (inter ? MPI_ROOT : MPI_PROC_NULL) ? 0
-                                                                 : call->count;
+        *sent =
+            call->root == (inter ? MPI_ROOT : MPI_PROC_NULL) ? 0 : call->count;
         break;
     }
 }
@@ -130,10 +130,10 @@ static int pass_on(const struct aps_collective *call)
         !aps_abi_is_communicator(call->comm) || (call->listed && !call->counts))
         return pass_as_it_is(call);
     count_elements(call, &sent, &received);
-    rc = aps_stage_begin(
-        &stage, name_of(call), (aps_handle)call->comm, call->send, sent,
-        (aps_handle)(gathers ? call->send_type : call->type), call->receive,
-        received, (aps_handle)call->type);
+    rc = aps_stage_begin(&stage, name_of(call), (aps_handle)call->comm,
+                         call->send, sent,
+                         (aps_handle)(gathers ? call->send_type : call->type),
+                         call->receive, received, (aps_handle)call->type);
     instead.send = stage.send;
     instead.receive = stage.receive;
     if (rc == MPI_SUCCESS)

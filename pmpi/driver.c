@@ -47,7 +47,7 @@ static const struct driver *_Atomic loaded; /* NULL: there is none yet */
 static _Atomic unsigned long long looked;   /* libraries loaded by then */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* --- is there a driver? ---------------------------------------------------- */
+/* --- is there a driver? ------------------------------------------------- */
 
 /* The libraries that were ever loaded: every object tells. */
 static int count_objects(struct dl_phdr_info *object, size_t size, void *data)
@@ -121,7 +121,7 @@ static const struct driver *driver(void)
     return found;
 }
 
-/* --- what cannot be a driver's --------------------------------------------- */
+/* --- what cannot be a driver's ------------------------------------------ */
 
 /* The first object is the program. */
 static int find_image(struct dl_phdr_info *object, size_t size, void *data)
@@ -140,8 +140,8 @@ static int find_image(struct dl_phdr_info *object, size_t size, void *data)
     return 1;
 }
 
-/* The kernel puts the heap behind the image, and nothing between; a program that
- * was started by naming its loader lies elsewhere, above the heap. */
+/* The kernel puts the heap behind the image, and nothing between; a program
+ * that was started by naming its loader lies elsewhere, above the heap. */
 static void measure_heap(void)
 {
     uintptr_t begin = atomic_load(&aps_driver_image_begin);
@@ -156,8 +156,8 @@ static void measure_heap(void)
         atomic_store(&aps_driver_heap_end, begin);
 }
 
-/* A main thread's stack may be said to be longer than what the kernel keeps free
- * for it. */
+/* A main thread's stack may be said to be longer than what the kernel keeps
+ * free for it. */
 #define STACK_MOST ((uintptr_t)8 << 20)
 
 static void measure_stack(void)
@@ -173,14 +173,14 @@ static void measure_stack(void)
     if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0) {
         const uintptr_t end = (uintptr_t)lowest + bytes;
 
-        stack->begin = bytes < STACK_MOST ? (uintptr_t)lowest
-                                          : end - STACK_MOST;
+        stack->begin =
+            bytes < STACK_MOST ? (uintptr_t)lowest : end - STACK_MOST;
         stack->end = end;
     }
     pthread_attr_destroy(&attributes);
 }
 
-/* --- whose memory is it? --------------------------------------------------- */
+/* --- whose memory is it? ------------------------------------------------ */
 
 static bool find_owner(const struct driver *driver, const void *p,
                        struct owner *owner)
@@ -216,7 +216,7 @@ bool aps_driver_asks(const void *p)
     return found && find_owner(found, p, &owner);
 }
 
-/* --- copies ---------------------------------------------------------------- */
+/* --- copies ------------------------------------------------------------- */
 
 static int fail(const struct driver *driver, int result, const char *function,
                 char *cause, size_t size)
@@ -283,8 +283,8 @@ static int copy(bool out, void *host, const void *device, size_t bytes,
                  : found->copy_in(at, host, bytes);
     leave(found, pushed);
     if (result != 0)
-        return fail(found, result, out ? "cuMemcpyDtoH" : "cuMemcpyHtoD",
-                    cause, size);
+        return fail(found, result, out ? "cuMemcpyDtoH" : "cuMemcpyHtoD", cause,
+                    size);
     return 0;
 }
 

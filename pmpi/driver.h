@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * CUDA's driver, where a program has loaded it: whose memory a pointer is in,
- * and copies. Neither CUDA's headers nor its libraries are needed to build or to
- * load this.
+ * and copies. Neither CUDA's headers nor its libraries are needed to build or
+ * to load this.
  */
 #ifndef APS_PMPI_DRIVER_H
 #define APS_PMPI_DRIVER_H
@@ -29,8 +29,8 @@ extern _Thread_local struct aps_driver_stack aps_driver_stack
 static inline bool aps_driver_cannot_own(const void *p)
 {
     const uintptr_t at = (uintptr_t)p;
-    const uintptr_t begin = atomic_load_explicit(&aps_driver_image_begin,
-                                                 memory_order_relaxed);
+    const uintptr_t begin =
+        atomic_load_explicit(&aps_driver_image_begin, memory_order_relaxed);
     const uintptr_t end =
         atomic_load_explicit(&aps_driver_heap_end, memory_order_relaxed);
 

@@ -44,11 +44,10 @@ static int pass(const struct aps_call *call, void *request)
     if (!aps_stage_is_wanted(call->send, call->receive) || !request ||
         !aps_stage_can_defer())
         return pass_as_it_is(call, request);
-    rc = aps_stage_begin(&stage,
-                         call->large ? "MPI_Iallreduce_c" : "MPI_Iallreduce",
-                         (aps_handle)call->comm, call->send, call->count,
-                         (aps_handle)call->type, call->receive, call->count,
-                         (aps_handle)call->type);
+    rc = aps_stage_begin(
+        &stage, call->large ? "MPI_Iallreduce_c" : "MPI_Iallreduce",
+        (aps_handle)call->comm, call->send, call->count, (aps_handle)call->type,
+        call->receive, call->count, (aps_handle)call->type);
     if (rc != MPI_SUCCESS)
         return rc;
     instead.send = stage.send;

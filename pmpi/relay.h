@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The memory backend for a GPU's memory where there are no kernels for it: the
- * driver copies it to and from the host piece by piece, and the host's own verbs
- * do the work. The same wire bytes.
+ * driver copies it to and from the host piece by piece, and the host's own
+ * verbs do the work. The same wire bytes.
  */
 #ifndef APS_PMPI_RELAY_H
 #define APS_PMPI_RELAY_H

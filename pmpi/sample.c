@@ -74,8 +74,8 @@ int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm, int root,
         const float *values = on_host(sample, memory, in + begin, length);
         /* The root sums in place: into the reference, or into the chunk when
          * there is no room, so that the others need not know. */
-        double *mine = rank == root && room ? sample->reference + begin
-                                            : sample->chunk;
+        double *mine =
+            rank == root && room ? sample->reference + begin : sample->chunk;
         MPI_Request request;
 
         for (size_t i = 0; i < length; i++)
@@ -119,7 +119,7 @@ static int merge(MPI_Comm comm, void *values, int count, MPI_Datatype type,
 
 int aps_sample_merge(MPI_Comm comm, struct aps_measure *measure, int *ready)
 {
-    uint64_t counts[] = {measure->compared, measure->skipped,
+    uint64_t counts[] = {measure->compared,  measure->skipped,
                          measure->underflow, measure->overflow,
                          measure->nonfinite, !*ready};
     double sums[] = {measure->sum_relative, measure->sum_error2,

@@ -17,10 +17,10 @@
 #include "queue.h"
 #include "request.h"
 
-/* --- is there anything to do? ---------------------------------------------- */
+/* --- is there anything to do? ------------------------------------------- */
 
-/* Does MPI take a GPU's memory itself? It says so by a function that it has if it
- * might. */
+/* Does MPI take a GPU's memory itself? It says so by a function that it has if
+ * it might. */
 static bool ask_awareness(void)
 {
     const struct aps_job *job = aps_job();
@@ -52,7 +52,7 @@ bool aps_stage_is_needed(const void *send, const void *receive)
     return !is_aware() && (aps_driver_owns(send) || aps_driver_owns(receive));
 }
 
-/* --- host memory ------------------------------------------------------------ */
+/* --- host memory -------------------------------------------------------- */
 
 /* Buffers that were used, for the next calls: fresh pages cost as much as the
  * copies. */
@@ -96,8 +96,7 @@ static void *take(size_t bytes)
     struct buffer *buffer = reuse(bytes);
 
     if (!buffer) {
-        buffer = aligned_alloc(
-            64, (sizeof *buffer + bytes + 63) / 64 * 64);
+        buffer = aligned_alloc(64, (sizeof *buffer + bytes + 63) / 64 * 64);
         if (!buffer)
             return NULL;
         buffer->capacity = bytes;
@@ -131,7 +130,7 @@ static void give(void *bytes)
 
 atomic_ulong aps_stage_failures;
 
-/* --- one call --------------------------------------------------------------- */
+/* --- one call ----------------------------------------------------------- */
 
 /* Where the elements of a buffer lie. */
 struct span {
@@ -155,8 +154,7 @@ static bool measure(MPI_Count count, MPI_Datatype type, struct span *span)
         first += last;
         last = -last;
     }
-    if (__builtin_add_overflow(last, length, &bytes) ||
-        bytes > PTRDIFF_MAX)
+    if (__builtin_add_overflow(last, length, &bytes) || bytes > PTRDIFF_MAX)
         return false;
     *span = (struct span){
         .first = (ptrdiff_t)first,
@@ -168,13 +166,13 @@ static bool measure(MPI_Count count, MPI_Datatype type, struct span *span)
 
 static void fetch(struct aps_stage *stage, const struct aps_stand_in *side)
 {
-    if (aps_driver_copy_out(side->host, side->device, side->bytes,
-                            stage->cause, sizeof stage->cause) < 0)
+    if (aps_driver_copy_out(side->host, side->device, side->bytes, stage->cause,
+                            sizeof stage->cause) < 0)
         memset(side->host, 0, side->bytes);
 }
 
-/* Let host memory stand in for a buffer, if it is in a GPU's. *instead is what MPI
- * gets. */
+/* Let host memory stand in for a buffer, if it is in a GPU's. *instead is what
+ * MPI gets. */
 static int stand_in(const void *buffer, MPI_Count count, MPI_Datatype type,
                     struct aps_stand_in *side, struct span *span,
                     void **instead)
@@ -231,8 +229,8 @@ int aps_stage_begin(struct aps_stage *stage, const char *name, aps_handle comm,
     return MPI_SUCCESS;
 }
 
-int aps_stage_begin_bcast(struct aps_stage *stage, const char *name, void *bytes,
-                          int64_t count, aps_handle type, int root,
+int aps_stage_begin_bcast(struct aps_stage *stage, const char *name,
+                          void *bytes, int64_t count, aps_handle type, int root,
                           aps_handle comm)
 {
     const void *const nothing = NULL;
@@ -284,10 +282,10 @@ int aps_stage_end_call(struct aps_stage *stage, int rc)
     return ended;
 }
 
-/* --- nonblocking calls ------------------------------------------------------ */
+/* --- nonblocking calls -------------------------------------------------- */
 
-/* MPI carries them out in whatever order; a queue of their own sees to all that are
- * under way, whichever of them it has come to. */
+/* MPI carries them out in whatever order; a queue of their own sees to all that
+ * are under way, whichever of them it has come to. */
 struct deferred {
     struct aps_operation operation;
     struct aps_stage stage;

@@ -51,10 +51,11 @@ static inline bool aps_stage_is_wanted(const void *send, const void *receive)
 }
 
 /*
- * Local, before the call on `comm`. It reads `send_count` elements at `send`, or,
- * if that is MPI_IN_PLACE, `count` at `receive`; and writes to `count` elements at
- * `receive`. A buffer of no elements is left alone. 0, or MPI_ERR_NO_MEM, of which
- * comm's error handler knows; then there is nothing to end, but one may.
+ * Local, before the call on `comm`. It reads `send_count` elements at `send`,
+ * or, if that is MPI_IN_PLACE, `count` at `receive`; and writes to `count`
+ * elements at `receive`. A buffer of no elements is left alone. 0, or
+ * MPI_ERR_NO_MEM, of which comm's error handler knows; then there is nothing to
+ * end, but one may.
  *
  * Where a copy fails MPI gets zeros: the call goes on, for the other ranks.
  */
@@ -63,21 +64,22 @@ int aps_stage_begin(struct aps_stage *stage, const char *name, aps_handle comm,
                     void *receive, int64_t count, aps_handle type);
 
 /* Likewise, for MPI_Bcast; both stage->send and ->receive are for MPI. */
-int aps_stage_begin_bcast(struct aps_stage *stage, const char *name, void *bytes,
-                          int64_t count, aps_handle type, int root,
+int aps_stage_begin_bcast(struct aps_stage *stage, const char *name,
+                          void *bytes, int64_t count, aps_handle type, int root,
                           aps_handle comm);
 
-/* Local, after the call, which returned `rc`: copies back what it wrote. Returns
- * rc, or MPI_ERR_OTHER if a copy failed; then a line has said so. */
+/* Local, after the call, which returned `rc`: copies back what it wrote.
+ * Returns rc, or MPI_ERR_OTHER if a copy failed; then a line has said so. */
 int aps_stage_end(struct aps_stage *stage, int rc);
 
 /* The same, and a copy that failed is a matter of comm's error handler, too. */
 int aps_stage_end_call(struct aps_stage *stage, int rc);
 
 /*
- * A nonblocking call has been made between begin and end, of which *inner is the
- * MPI_Request: *request, another, is for the program, and is complete when all has
- * been copied back. Local; takes over what is in `stage`. An MPI error code.
+ * A nonblocking call has been made between begin and end, of which *inner is
+ * the MPI_Request: *request, another, is for the program, and is complete when
+ * all has been copied back. Local; takes over what is in `stage`. An MPI error
+ * code.
  */
 int aps_stage_defer(const struct aps_stage *stage, const void *inner,
                     void *request);

@@ -12,7 +12,7 @@ plugin=$top_builddir/tests/standin/.libs/plugin.so
 # same NAME RANKS [VARIABLE=value]... -- ARG...: of both programs
 same()
 {
-    name=$1
+    what=$1
     ranks=$2
     shift 2
     variables=
@@ -24,9 +24,9 @@ same()
     job "$ranks" $variables $digits "$@"
     cp out host
     job "$ranks" $variables APSMPI_CUDA="$plugin" $device "$@"
-    check "$name, by the plugin" cmp host out
+    check "$what, by the plugin" cmp host out
     job "$ranks" $variables $device "$@"
-    check "$name, through the host" cmp host out
+    check "$what, through the host" cmp host out
 }
 
 same 'native' 3 -- --epochs 2

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Buffers in GPU memory give what the same calls on host memory give, bit for
- * bit, whichever ranks have them, and whether their calls are rewritten or pass.
+ * bit, whichever ranks have them, and whether their calls are rewritten or
+ * pass.
  *
  *   device policy      prints the policy of `device sums`: a way to reduce for
  *                      every thousand elements
@@ -69,25 +70,26 @@ static const struct way ways[] = {
      .accumulate = ACCUMULATE_KAHAN},
 };
 
-/* Way i has the counts from i * STEP + 1 on, and some from LONG + i * STEP on. */
+/* Way i has the counts from i * STEP + 1 on, and some from LONG + i * STEP on.
+ */
 #define STEP 1000
 #define LONG 300000
 #define MOST (LONG + STEP * (LENGTH(ways) + 1))
 
 /* Who has what where. */
 enum where {
-    DEVICE,     /* both buffers */
-    TO_HOST,    /* the send buffer only */
-    FROM_HOST,  /* the other only */
-    SOME,       /* odd ranks have none of both */
+    DEVICE,    /* both buffers */
+    TO_HOST,   /* the send buffer only */
+    FROM_HOST, /* the other only */
+    SOME,      /* odd ranks have none of both */
     IN_PLACE,
     SOME_IN_PLACE, /* on odd ranks; the others have them in managed memory */
     MANAGED,
     WHERES
 };
 static const char *const where_names[WHERES] = {
-    "device memory",  "device to host",         "host to device",
-    "on some ranks",  "in place",               "some in place, some managed",
+    "device memory",  "device to host", "host to device",
+    "on some ranks",  "in place",       "some in place, some managed",
     "managed memory",
 };
 
@@ -109,7 +111,7 @@ static void print_policy(void)
     }
 }
 
-/* --- buffers --------------------------------------------------------------- */
+/* --- buffers ------------------------------------------------------------ */
 
 static bool is_device(const void *p)
 {
@@ -183,8 +185,8 @@ static struct buffers buffers_of(enum where where, size_t shift)
     return buffers;
 }
 
-/* in[sent] to where a call reads it; a pattern where it writes, with one element
- * before and behind. */
+/* in[sent] to where a call reads it; a pattern where it writes, with one
+ * element before and behind. */
 static void lay_out(const struct buffers *buffers, size_t sent, size_t received)
 {
     memset(got, 0x5a, (received + 2) * sizeof *got);
@@ -223,7 +225,7 @@ static const void *send_of(const struct buffers *buffers)
     return buffers->send ? (const void *)buffers->send : MPI_IN_PLACE;
 }
 
-/* --- all-reduces ------------------------------------------------------------- */
+/* --- all-reduces -------------------------------------------------------- */
 
 static bool sum(enum where where, size_t n, uint64_t seed)
 {
@@ -251,8 +253,8 @@ static void run_sums(void)
         for (int where = 0; where < WHERES; where++) {
             good[where] = true;
             for (size_t k = 0; k < LENGTH(counts); k++, seed++)
-                good[where] &= sum((enum where)where, i * STEP + counts[k],
-                                   seed);
+                good[where] &=
+                    sum((enum where)where, i * STEP + counts[k], seed);
         }
         good[i % WHERES] &=
             sum((enum where)(i % WHERES), LONG + i * STEP + 1 + i % 7, seed++);
@@ -270,7 +272,8 @@ static void run_sums(void)
     expect_rewritten(rewritten);
 }
 
-/* --- the relatives ------------------------------------------------------------ */
+/* --- the relatives
+ * ------------------------------------------------------------ */
 
 static bool scatter(enum where where, size_t share, bool block)
 {
@@ -360,7 +363,8 @@ static void run_relatives(void)
     }
 }
 
-/* --- nonblocking ones --------------------------------------------------------- */
+/* --- nonblocking ones
+ * --------------------------------------------------------- */
 
 #define CALLS 8
 
@@ -416,9 +420,8 @@ static void run_nonblocking(bool persistent)
         for (int i = 0; i < CALLS; i++) {
             const struct buffers buffers = buffers_of_call(i);
 
-            MPI_Iallreduce(send_of(&buffers), buffers.receive,
-                           (int)count_of(i), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
-                           &requests[i]);
+            MPI_Iallreduce(send_of(&buffers), buffers.receive, (int)count_of(i),
+                           MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
         }
         for (int i = 0; i < CALLS && turn == 0; i++)
             MPI_Wait(&requests[(5 * i + rank) % CALLS], MPI_STATUS_IGNORE);
@@ -450,7 +453,8 @@ static void run_nonblocking(bool persistent)
 #endif
 }
 
-/* --- calls that pass ----------------------------------------------------------- */
+/* --- calls that pass
+ * ----------------------------------------------------------- */
 
 /* Every second of two floats, so that there are gaps. */
 static void test_gaps(void)
@@ -489,11 +493,10 @@ static void test_bcast(int root)
         put(buffers.receive - 1, got, (n + 2) * sizeof *got);
         if (rank == root)
             put(buffers.receive, expected, n * sizeof *expected);
-        rc = MPI_Bcast(buffers.receive, (int)n, MPI_FLOAT, root,
-                       MPI_COMM_WORLD);
+        rc =
+            MPI_Bcast(buffers.receive, (int)n, MPI_FLOAT, root, MPI_COMM_WORLD);
         get(got, buffers.receive, n * sizeof *got);
-        ok_all(rc == MPI_SUCCESS &&
-                   first_difference(n, expected, got) == n,
+        ok_all(rc == MPI_SUCCESS && first_difference(n, expected, got) == n,
                "MPI_Bcast from %d: %s", root, where_names[where]);
     }
 }
@@ -572,7 +575,8 @@ static void run_passed(void)
     test_two_communicators();
 }
 
-/* --- the log ------------------------------------------------------------------- */
+/* --- the log
+ * ------------------------------------------------------------------- */
 
 static void run_log(bool device)
 {
@@ -600,7 +604,8 @@ static void run_log(bool device)
     ok_all(true, "calls for the log");
 }
 
-/* --- what goes wrong ------------------------------------------------------------ */
+/* --- what goes wrong
+ * ------------------------------------------------------------ */
 
 static void try_failing(const char *name, size_t n, long after, bool waits)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A stand-in for CUDA's driver (libcuda.so.1), as much of it as programs need
- * that do without kernels. Memory of its "device", and managed memory, are pages
- * without any access: whoever touches them directly crashes. Its copies go by
- * another mapping of the same pages.
+ * that do without kernels. Memory of its "device", and managed memory, are
+ * pages without any access: whoever touches them directly crashes. Its copies
+ * go by another mapping of the same pages.
  */
 #define _GNU_SOURCE
 #include "driver.h"
@@ -74,7 +74,7 @@ static struct allocation *find_locked(uintptr_t at, size_t n)
     return found;
 }
 
-/* --- contexts ---------------------------------------------------------------- */
+/* --- contexts ----------------------------------------------------------- */
 
 int cuInit(unsigned flags)
 {
@@ -137,7 +137,8 @@ int cuCtxSetCurrent(CUcontext context)
     return context ? cuCtxPushCurrent_v2(context) : SUCCESS;
 }
 
-/* Becomes the current one, as CUDA's does. Never freed: others may point to it. */
+/* Becomes the current one, as CUDA's does. Never freed: others may point to it.
+ */
 int cuCtxCreate_v2(CUcontext *context, unsigned flags, int device)
 {
     struct context *new = calloc(1, sizeof *new);
@@ -182,7 +183,7 @@ int cuGetErrorName(int result, const char **name)
     return INVALID_VALUE;
 }
 
-/* --- memory ------------------------------------------------------------------ */
+/* --- memory ------------------------------------------------------------- */
 
 static int allocate(CUdeviceptr *pointer, size_t bytes, bool managed)
 {
@@ -215,7 +216,7 @@ static int allocate(CUdeviceptr *pointer, size_t bytes, bool managed)
     new->next = allocations;
     allocations = new;
     pthread_mutex_unlock(&lock);
-    *pointer = (CUdeviceptr)new->base;
+    *pointer = (CUdeviceptr) new->base;
     return SUCCESS;
 }
 
@@ -341,7 +342,8 @@ int cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
     return result;
 }
 
-/* --- what CUDA's driver has not ------------------------------------------------ */
+/* --- what CUDA's driver has not
+ * ------------------------------------------------ */
 
 void *standin_alias(const void *device)
 {

@@ -36,8 +36,8 @@ int cuPointerGetAttribute(void *value, int which, CUdeviceptr pointer);
 int cuPointerGetAttributes(unsigned count, const int *which, void **values,
                            CUdeviceptr pointer);
 
-/* The stand-in alone: the same bytes at an address that may be touched; after so
- * many more copies all fail (< 0: none); another one is made: may it be? */
+/* The stand-in alone: the same bytes at an address that may be touched; after
+ * so many more copies all fail (< 0: none); another one is made: may it be? */
 void *standin_alias(const void *device);
 void standin_fail_after(long times);
 bool standin_may_copy(void);

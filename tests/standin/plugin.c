@@ -43,7 +43,8 @@ static int open(char *cause, size_t size)
         find(library, "standin_alias", &alias_of);
         find(library, "standin_may_copy", &may_copy);
     }
-    if (!library || !alias_of || !may_copy || (how && strcmp(how, "fail") == 0)) {
+    if (!library || !alias_of || !may_copy ||
+        (how && strcmp(how, "fail") == 0)) {
         snprintf(cause, size, "the driver is too old");
         return -1;
     }
