@@ -13,7 +13,7 @@
 
 /* Elements of a piece: a multiple of 8, so that packed values of any width meet
  * at a byte; long enough for a copy to be worth its start, and for a cache. */
-#define PIECE ((size_t)256 * 1024)
+#define PIECE ((size_t)128 * 1024)
 
 /* Scratch, one piece a thread that is at it, kept for the next. */
 struct piece {
