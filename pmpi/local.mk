@@ -17,7 +17,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/context.c pmpi/context.h \
 	pmpi/control.c pmpi/control.h \
 	pmpi/deferred.h \
-	pmpi/device.c pmpi/device.h \
+	pmpi/device.c pmpi/device.h cuda/plugin.h \
 	pmpi/direct.c pmpi/direct.h \
 	pmpi/discovery.c pmpi/discovery.h \
 	pmpi/driver.c pmpi/driver.h \

@@ -14,3 +14,11 @@ tests_apps_digits_device_CPPFLAGS = $(MPI_CFLAGS) -DWITH_DEVICE \
 	-I$(top_srcdir)/tests/standin
 tests_apps_digits_device_LDFLAGS = -no-install
 tests_apps_digits_device_LDADD = tests/standin/libcuda.la $(MPI_LIBS) -lm
+
+# And on the GPU as a whole: `make tests/apps/digits-cuda` where there is nvcc.
+# Contractions would make other sums than the host's.
+EXTRA_DIST += tests/apps/digits.cu
+CLEANFILES += tests/apps/digits-cuda
+tests/apps/digits-cuda: tests/apps/digits.cu
+	@nvcc='$(NVCC)'; set -x; $${nvcc:-nvcc} -O2 -fmad=false -o $@ \
+	    $(srcdir)/tests/apps/digits.cu $(MPI_CFLAGS) $(MPI_LIBS)

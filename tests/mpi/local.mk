@@ -122,6 +122,7 @@ mpi_tests = \
 	tests/mpi/t-allocation.sh \
 	tests/mpi/t-auto.sh \
 	tests/mpi/t-communicators.sh \
+	tests/mpi/t-cuda.sh \
 	tests/mpi/t-desync.sh \
 	tests/mpi/t-device.sh \
 	tests/mpi/t-environment.sh \

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Buffers in the memory of a real GPU, by the plugin, if it was built, and through
+# the host (t-device.sh does the same without a GPU).
+. "$top_srcdir/tests/mpi/run.sh"
+
+plugin=$top_builddir/.libs/libapsmpi-cuda.so
+complaint="buffers in GPU memory are encoded by the host, after a copy"
+if [ ! -e /dev/nvidiactl ]; then
+    echo "1..0 # SKIP no GPU here"
+    exit 0
+fi
+[ -e "$plugin" ] || skip "by the plugin" "$plugin was not built"
+
+"$mpi/device" policy >"$tmp/sums.yaml"
+cat >"$tmp/relatives.yaml" <<END
+version: 1
+min_count: 1
+rules: [{calls: [reduce_scatter, allgather, reduce], format: e4m3, scale: aps}]
+END
+progress=calls
+can_be_driven || progress=thread
+cat >"$tmp/nonblocking.yaml" <<END
+version: 1
+progress: $progress
+fuse: 4MiB
+rules: [{format: e4m3, scale: aps, reduce: direct}]
+END
+for ranks in 2 4; do
+    for where in "$plugin" none; do
+        for mode in sums relatives nonblocking; do
+            { [ "$where" = none ] || [ -e "$where" ]; } || continue
+            run "$ranks ranks, $mode, ${where##*/}" "$ranks" \
+                -genv APSMPI_CUDA "$where" \
+                -genv APSMPI_POLICY "$tmp/$mode.yaml" "$mpi/device" $mode
+            times=1
+            [ "$where" = none ] || times=0
+            says "$complaint" "$times" \
+                "$ranks ranks, $mode: it says who encodes"
+        done
+    done
+    run "$ranks ranks, passed" "$ranks" -genv APSMPI_CUDA_AWARE no \
+        "$mpi/device" passed
+done
+finish
