@@ -47,6 +47,14 @@ check '... with the same rows' cmp host.rows device.rows
 
 policy ring.yaml 'format: e5m2, reduce: ring, accumulate: format'
 same 'e5m2, ring' 3 APSMPI_POLICY=ring.yaml -- --epochs 1 --fused
+# One call of several layers, of which some go to MPI.
+policy parts.yaml -t 'layers: layers.csv' -t 'steps: {per_epoch: 11}' \
+    'layers: "2, last", format: fp32' 'format: e4m3, scale: aps, reduce: direct'
+same 'layers of a fused call' 3 APSMPI_POLICY=parts.yaml -- --epochs 1 --fused
+check '... that were rewritten' rewritten 11
+# Whatever is the fastest, two ranks have one sum.
+policy auto.yaml 'format: e8m23, scale: none, reduce: auto'
+same 'auto' 2 APSMPI_POLICY=auto.yaml -- --epochs 5
 policy node.yaml 'format: e3m0, node: fp32'
 same 'e3m0, inside the node FP32' 2 APSMPI_POLICY=node.yaml -- --epochs 1 \
     --order backward
