@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LIBRARY "libcuda.so.1"
@@ -98,29 +99,6 @@ static const struct driver *load(void)
     return &functions;
 }
 
-/* To look for a library takes long where it is not there: only when others have
- * come since. */
-static const struct driver *driver(void)
-{
-    const struct driver *found =
-        atomic_load_explicit(&loaded, memory_order_acquire);
-    unsigned long long now;
-
-    if (found)
-        return found;
-    now = libraries();
-    if (now == atomic_load_explicit(&looked, memory_order_acquire))
-        return atomic_load_explicit(&loaded, memory_order_acquire);
-    pthread_mutex_lock(&lock);
-    found = atomic_load(&loaded);
-    if (!found)
-        found = load();
-    atomic_store(&loaded, found);
-    atomic_store(&looked, now);
-    pthread_mutex_unlock(&lock);
-    return found;
-}
-
 /* --- what cannot be a driver's ------------------------------------------ */
 
 /* The first object is the program. */
@@ -180,6 +158,51 @@ static void measure_stack(void)
     pthread_attr_destroy(&attributes);
 }
 
+/* --- is it there by now? ------------------------------------------------- */
+
+/*
+ * To look for a library takes long where it is not there: only when others have
+ * come since. To ask for that takes a walk over all of them: only once in a
+ * tick of the clock, of at most 10 ms. From being loaded to giving out memory
+ * the driver needs several times as long.
+ */
+static const struct driver *look(void)
+{
+    const unsigned long long now = libraries();
+    const struct driver *found;
+
+    measure_heap();
+    if (now == atomic_load(&looked))
+        return atomic_load(&loaded);
+    pthread_mutex_lock(&lock);
+    found = atomic_load(&loaded);
+    if (!found)
+        found = load();
+    atomic_store(&loaded, found);
+    atomic_store(&looked, now);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static const struct driver *driver(void)
+{
+    static _Atomic long last_tick;
+    const struct driver *found =
+        atomic_load_explicit(&loaded, memory_order_acquire);
+    struct timespec now;
+    long tick;
+
+    if (found)
+        return found;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    tick = now.tv_sec * 1000000000L + now.tv_nsec;
+    if (tick == atomic_load_explicit(&last_tick, memory_order_relaxed))
+        return NULL;
+    found = look();
+    atomic_store_explicit(&last_tick, tick, memory_order_relaxed);
+    return found;
+}
+
 /* --- whose memory is it? ------------------------------------------------ */
 
 static bool find_owner(const struct driver *driver, const void *p,
@@ -209,11 +232,11 @@ bool aps_driver_asks(const void *p)
 
     if (aps_driver_stack.end == 0)
         measure_stack();
-    measure_heap();
-    if (aps_driver_cannot_own(p))
-        return false;
     found = driver();
-    return found && find_owner(found, p, &owner);
+    if (!found)
+        return false;
+    measure_heap();
+    return !aps_driver_cannot_own(p) && find_owner(found, p, &owner);
 }
 
 /* --- copies ------------------------------------------------------------- */
