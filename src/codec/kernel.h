@@ -8,6 +8,8 @@
  * the format's normal range is rounded by one float addition: adding 2^k whose
  * ulp is the format's smallest step leaves the code in the low mantissa bits of
  * the sum. A value in the normal range is rounded on its bit pattern.
+ *
+ * Valid C++, too: CUDA C shares it.
  */
 #ifndef APS_CODEC_KERNEL_H
 #define APS_CODEC_KERNEL_H
@@ -182,8 +184,8 @@ APS_INLINE bool aps_kernel_needs_marker(const struct aps_kernel *k,
 
 /* codes[n] of x[n] * scale, all of it bounded. */
 APS_INLINE void aps_kernel_encode_array_bounded(
-    const struct aps_kernel *kernel, const aps_any_float *restrict x, size_t n,
-    float scale, void *restrict codes, int size)
+    const struct aps_kernel *kernel, const aps_any_float *__restrict x, size_t n,
+    float scale, void *__restrict codes, int size)
 {
     const struct aps_kernel k = *kernel;
 
@@ -194,9 +196,9 @@ APS_INLINE void aps_kernel_encode_array_bounded(
 
 /* codes[n] of x[n] * scale; aps_kernel_needs_marker of x[n]. */
 APS_INLINE bool aps_kernel_encode_array(const struct aps_kernel *kernel,
-                                        const aps_any_float *restrict x,
+                                        const aps_any_float *__restrict x,
                                         size_t n, float scale,
-                                        void *restrict codes, int size)
+                                        void *__restrict codes, int size)
 {
     const struct aps_kernel k = *kernel;
     int32_t greatest = 0;
@@ -223,9 +225,9 @@ APS_INLINE float aps_kernel_canonical(float y)
 
 /* x[n] = (or +=, if `add`) value of codes[n] * scale. */
 APS_INLINE void aps_kernel_decode_array(const struct aps_kernel *kernel,
-                                        const void *restrict codes, int size,
+                                        const void *__restrict codes, int size,
                                         size_t n, float scale, bool add,
-                                        aps_any_float *restrict x)
+                                        aps_any_float *__restrict x)
 {
     const struct aps_kernel k = *kernel;
 

@@ -53,7 +53,9 @@ APS_INLINE uint32_t aps_philox_element(const struct aps_cast_options *options,
     uint32_t word[4];
 
     aps_philox_group(options, element / 4, word);
-    return word[element % 4];
+    /* not word[element % 4]: a GPU's registers have no index */
+    return element & 2 ? (element & 1 ? word[3] : word[2])
+                       : (element & 1 ? word[1] : word[0]);
 }
 
 #endif

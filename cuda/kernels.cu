@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Threads share the units of cuda/work.h out among themselves: neighbours take
+ * neighbouring units, and all of them go on by the size of the grid, which is
+ * what the device can hold at once. Several units are loaded before the first
+ * is computed: that is what keeps enough bytes under way.
+ *
+ * To be compiled with -fmad=false: a fused product would be another number.
+ */
+#include "cuda/kernels.h"
+
+#include <cuda_runtime.h>
+
+#define THREADS 256
+#define WARP 32
+
+/* --- what a block has seen ----------------------------------------------- */
+
+/* The greatest of a warp's values, in its first thread. */
+static __device__ uint32_t warp_max(uint32_t value)
+{
+    for (int distance = WARP / 2; distance > 0; distance /= 2) {
+        uint32_t other = __shfl_down_sync(0xffffffffu, value, distance);
+
+        value = other > value ? other : value;
+    }
+    return value;
+}
+
+static __device__ uint32_t warp_sum(uint32_t value)
+{
+    for (int distance = WARP / 2; distance > 0; distance /= 2)
+        value += __shfl_down_sync(0xffffffffu, value, distance);
+    return value;
+}
+
+/* The greatest of a block's values, in its first warp. */
+static __device__ uint32_t block_max(uint32_t value)
+{
+    __shared__ uint32_t of_warp[THREADS / WARP];
+
+    value = warp_max(value);
+    __syncthreads();
+    if (threadIdx.x % WARP == 0)
+        of_warp[threadIdx.x / WARP] = value;
+    __syncthreads();
+    value = threadIdx.x < THREADS / WARP ? of_warp[threadIdx.x] : 0;
+    return threadIdx.x < WARP ? warp_max(value) : 0;
+}
+
+static __device__ void tell_stats(const struct aps_work_seen *seen,
+                                  struct aps_cuda_result *result)
+{
+    uint32_t underflow = warp_sum(seen->underflow);
+    uint32_t overflow = warp_sum(seen->overflow);
+    uint32_t nonfinite = warp_sum(seen->nonfinite);
+
+    if (threadIdx.x % WARP != 0)
+        return;
+    if (underflow > 0)
+        atomicAdd(&result->underflow, underflow);
+    if (overflow > 0)
+        atomicAdd(&result->overflow, overflow);
+    if (nonfinite > 0)
+        atomicAdd(&result->nonfinite, nonfinite);
+}
+
+/* --- kernels ------------------------------------------------------------- */
+
+/* Units that a thread loads before it computes. */
+#define MAGNITUDE_UNITS 4
+#define ENCODE_UNITS 2
+#define DECODE_UNITS 4
+
+/* The units that are not whole, to the first threads of the grid. */
+#define FOR_EDGES(w, unit)                                                     \
+    for (uint32_t edge = blockIdx.x * THREADS + threadIdx.x, unit;             \
+         unit = edge < (w).inner ? edge : edge - (w).inner + (w).outer,        \
+                  unit < (w).units;                                            \
+         edge += gridDim.x * THREADS)
+
+static __global__ void __launch_bounds__(THREADS)
+    magnitude_kernel(const __grid_constant__ struct aps_magnitude_work w,
+                     struct aps_cuda_result *result)
+{
+    const uint32_t stride = gridDim.x * THREADS;
+    uint32_t unit = w.inner + blockIdx.x * THREADS + threadIdx.x;
+    struct aps_work_seen seen = {};
+    uint32_t word[MAGNITUDE_UNITS][4];
+    uint32_t greatest, finite;
+
+    for (; unit + (MAGNITUDE_UNITS - 1) * stride < w.outer;
+         unit += MAGNITUDE_UNITS * stride) {
+#pragma unroll
+        for (int i = 0; i < MAGNITUDE_UNITS; i++)
+            aps_magnitude_load(&w, unit + i * stride, word[i]);
+#pragma unroll
+        for (int i = 0; i < MAGNITUDE_UNITS; i++)
+            aps_magnitude_take(word[i], &seen);
+    }
+    for (; unit < w.outer; unit += stride) {
+        aps_magnitude_load(&w, unit, word[0]);
+        aps_magnitude_take(word[0], &seen);
+    }
+    FOR_EDGES (w, at)
+        aps_magnitude_edge(&w, at, &seen);
+
+    greatest = block_max(seen.greatest);
+    finite = block_max(seen.finite);
+    if (threadIdx.x == 0) {
+        atomicMax(&result->greatest, greatest);
+        atomicMax(&result->finite, finite);
+    }
+}
+
+template <uint32_t WIDTH>
+static __global__ void __launch_bounds__(THREADS)
+    encode_kernel(const __grid_constant__ struct aps_encode_work w,
+                  struct aps_cuda_result *result)
+{
+    const uint32_t stride = gridDim.x * THREADS;
+    uint32_t unit = w.inner + blockIdx.x * THREADS + threadIdx.x;
+    struct aps_work_seen seen = {};
+    uint32_t word[ENCODE_UNITS][12];
+
+    for (; unit + (ENCODE_UNITS - 1) * stride < w.outer;
+         unit += ENCODE_UNITS * stride) {
+#pragma unroll
+        for (int i = 0; i < ENCODE_UNITS; i++)
+            aps_encode_load(&w, unit + i * stride, word[i]);
+#pragma unroll
+        for (int i = 0; i < ENCODE_UNITS; i++) {
+            aps_encode_shift(&w, word[i]);
+            aps_encode_store(&w, WIDTH, unit + i * stride, word[i], &seen);
+        }
+    }
+    for (; unit < w.outer; unit += stride) {
+        aps_encode_load(&w, unit, word[0]);
+        aps_encode_shift(&w, word[0]);
+        aps_encode_store(&w, WIDTH, unit, word[0], &seen);
+    }
+    FOR_EDGES (w, at)
+        aps_encode_edge(&w, APS_ENCODE_8, at, &seen);
+
+    if (__syncthreads_or(aps_encode_marks(&w, &seen)) && threadIdx.x == 0)
+        result->marked = 1;
+}
+
+template <bool ANY>
+static __global__ void __launch_bounds__(THREADS)
+    encode_words_kernel(const __grid_constant__ struct aps_encode_work w,
+                        bool stats, struct aps_cuda_result *result)
+{
+    const enum aps_encode_way way = ANY ? APS_ENCODE_ANY : APS_ENCODE_NEAREST;
+    const uint32_t stride = gridDim.x * THREADS;
+    uint32_t unit = w.inner + blockIdx.x * THREADS + threadIdx.x;
+    struct aps_work_seen seen = {};
+
+    for (; unit < w.outer; unit += stride)
+        aps_encode_word(&w, ANY, unit, &seen);
+    FOR_EDGES (w, at)
+        aps_encode_edge(&w, way, at, &seen);
+
+    if (__syncthreads_or(aps_encode_marks(&w, &seen)) && threadIdx.x == 0)
+        result->marked = 1;
+    if (ANY && stats)
+        tell_stats(&seen, result);
+}
+
+template <enum aps_decode_way WAY, bool ADD>
+static __global__ void __launch_bounds__(THREADS)
+    decode_kernel(const __grid_constant__ struct aps_decode_work w)
+{
+    const uint32_t stride = gridDim.x * THREADS;
+    uint32_t unit = w.inner + blockIdx.x * THREADS + threadIdx.x;
+    uint32_t word[DECODE_UNITS][4];
+    uint32_t sum[DECODE_UNITS][4];
+
+    for (; unit + (DECODE_UNITS - 1) * stride < w.outer;
+         unit += DECODE_UNITS * stride) {
+#pragma unroll
+        for (int i = 0; i < DECODE_UNITS; i++) {
+            aps_decode_load(&w, WAY, unit + i * stride, word[i]);
+            if (ADD)
+                aps_decode_load_sum(&w, unit + i * stride, sum[i]);
+        }
+#pragma unroll
+        for (int i = 0; i < DECODE_UNITS; i++)
+            aps_decode_store(&w, WAY, ADD, unit + i * stride, word[i], sum[i]);
+    }
+    for (; unit < w.outer; unit += stride) {
+        aps_decode_load(&w, WAY, unit, word[0]);
+        if (ADD)
+            aps_decode_load_sum(&w, unit, sum[0]);
+        aps_decode_store(&w, WAY, ADD, unit, word[0], sum[0]);
+    }
+    FOR_EDGES (w, at)
+        aps_decode_edge(&w, ADD, at);
+}
+
+template <bool ADD>
+static __global__ void __launch_bounds__(THREADS)
+    decode_elements_kernel(const __grid_constant__ struct aps_decode_work w)
+{
+    const uint32_t stride = gridDim.x * THREADS;
+
+    for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < w.units;
+         i += stride)
+        aps_decode_element(&w, w.divide, ADD, i);
+}
+
+/* --- launches ------------------------------------------------------------ */
+
+/* Which kernel, in the table of what the device holds of it. */
+enum {
+    MAGNITUDE,
+    ENCODE,
+    DECODE = ENCODE + APS_ENCODE_WAYS,
+    DECODE_ADD = DECODE + APS_DECODE_WAYS,
+    KERNELS = DECODE_ADD + APS_DECODE_WAYS
+};
+#define DEVICES 64
+
+/* Blocks of a kernel that fill the current device, looked up once. */
+static cudaError_t full_grid(int kernel, const void *function, unsigned *blocks)
+{
+    static unsigned known[DEVICES][KERNELS];
+    int device, processors, each;
+    cudaError_t error = cudaGetDevice(&device);
+
+    if (error != cudaSuccess)
+        return error;
+    *blocks = device < DEVICES
+                  ? __atomic_load_n(&known[device][kernel], __ATOMIC_RELAXED)
+                  : 0;
+    if (*blocks > 0)
+        return cudaSuccess;
+    error = cudaDeviceGetAttribute(&processors,
+                                   cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, function,
+                                                              THREADS, 0);
+    if (error != cudaSuccess)
+        return error;
+    *blocks = (unsigned)processors * (each > 0 ? (unsigned)each : 1);
+    if (device < DEVICES)
+        __atomic_store_n(&known[device][kernel], *blocks, __ATOMIC_RELAXED);
+    return cudaSuccess;
+}
+
+/* Start a kernel for so many units. */
+static cudaError_t launch(int kernel, const void *function, uint32_t units,
+                          void **arguments, cudaStream_t stream)
+{
+    unsigned needed = (units + THREADS - 1) / THREADS;
+    unsigned blocks;
+    cudaError_t error = full_grid(kernel, function, &blocks);
+
+    if (error != cudaSuccess)
+        return error;
+    return cudaLaunchKernel(function, dim3(needed < blocks ? needed : blocks),
+                            dim3(THREADS), arguments, 0, stream);
+}
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+cudaError_t aps_cuda_kernel_magnitude(const float *x, size_t n,
+                                      struct aps_cuda_result *result,
+                                      cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (size_t i = 0; i < n && error == cudaSuccess; i += APS_WORK_MAX) {
+        struct aps_magnitude_work w =
+            aps_magnitude_work_init(x + i, min_size(n - i, APS_WORK_MAX));
+        void *arguments[] = {&w, &result};
+
+        error = launch(MAGNITUDE, (const void *)magnitude_kernel, w.units,
+                       arguments, stream);
+    }
+    return error;
+}
+
+static const void *const encode_kernels[APS_ENCODE_WAYS] = {
+    (const void *)encode_kernel<4>,           /* APS_ENCODE_4 */
+    (const void *)encode_kernel<6>,           /* APS_ENCODE_6 */
+    (const void *)encode_kernel<8>,           /* APS_ENCODE_8 */
+    (const void *)encode_kernel<16>,          /* APS_ENCODE_16 */
+    (const void *)encode_words_kernel<false>, /* APS_ENCODE_NEAREST */
+    (const void *)encode_words_kernel<true>,  /* APS_ENCODE_ANY */
+};
+
+cudaError_t aps_cuda_kernel_encode(const struct aps_format *format,
+                                   const float *x, size_t n,
+                                   struct aps_scaling scaling,
+                                   const struct aps_cast_options *options,
+                                   bool stats, void *wire,
+                                   struct aps_cuda_result *result,
+                                   cudaStream_t stream)
+{
+    struct aps_cast_options here = {};
+    cudaError_t error = cudaSuccess;
+
+    if (options)
+        here = *options;
+    for (size_t i = 0; i < n && error == cudaSuccess;
+         i += APS_WORK_MAX, here.offset += APS_WORK_MAX) {
+        unsigned char *to = (unsigned char *)wire + i / 8 * format->width;
+        enum aps_encode_way way;
+        struct aps_encode_work w = aps_encode_work_init(
+            format, x + i, min_size(n - i, APS_WORK_MAX), scaling, &here,
+            stats, to, &way);
+        void *arguments[] = {&w, &result};
+        void *of_words[] = {&w, &stats, &result};
+
+        error = launch(ENCODE + way, encode_kernels[way], w.units,
+                       way < APS_ENCODE_NEAREST ? arguments : of_words, stream);
+    }
+    return error;
+}
+
+static const void *const decode_kernels[2][APS_DECODE_WAYS] = {
+    {
+        (const void *)decode_kernel<APS_DECODE_8, false>,
+        (const void *)decode_kernel<APS_DECODE_16, false>,
+        (const void *)decode_kernel<APS_DECODE_32, false>,
+        (const void *)decode_elements_kernel<false>,
+    },
+    {
+        (const void *)decode_kernel<APS_DECODE_8, true>,
+        (const void *)decode_kernel<APS_DECODE_16, true>,
+        (const void *)decode_kernel<APS_DECODE_32, true>,
+        (const void *)decode_elements_kernel<true>,
+    },
+};
+
+cudaError_t aps_cuda_kernel_decode(const struct aps_format *format,
+                                   const void *wire, size_t n,
+                                   struct aps_scaling scaling, unsigned flags,
+                                   bool add, float *x, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (size_t i = 0; i < n && error == cudaSuccess; i += APS_WORK_MAX) {
+        const unsigned char *from =
+            (const unsigned char *)wire + i / 8 * format->width;
+        enum aps_decode_way way;
+        struct aps_decode_work w = aps_decode_work_init(
+            format, from, min_size(n - i, APS_WORK_MAX), scaling, flags, x + i,
+            &way);
+        void *arguments[] = {&w};
+
+        error = launch((add ? DECODE_ADD : DECODE) + way,
+                       decode_kernels[add][way], w.units, arguments, stream);
+    }
+    return error;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kernels. Each function starts its work on a stream of the current context
+ * and returns; arrays are device, managed or pinned memory that this context
+ * can reach, of any size and alignment. The bytes are those of the host codec
+ * (codec/codec.h), whatever the device.
+ *
+ * Statistics and magnitudes are added to *result, in device memory.
+ */
+#ifndef APS_CUDA_KERNELS_H
+#define APS_CUDA_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <cuda_runtime_api.h>
+
+#include "codec/codec.h"
+#include "cuda/work.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+cudaError_t aps_cuda_kernel_magnitude(const float *x, size_t n,
+                                      struct aps_cuda_result *result,
+                                      cudaStream_t stream);
+
+/* `options` NULL: to nearest. Without `stats` only the marker is told. */
+cudaError_t aps_cuda_kernel_encode(const struct aps_format *format,
+                                   const float *x, size_t n,
+                                   struct aps_scaling scaling,
+                                   const struct aps_cast_options *options,
+                                   bool stats, void *wire,
+                                   struct aps_cuda_result *result,
+                                   cudaStream_t stream);
+
+/* x[i] = value i, or x[i] += value i if `add`. */
+cudaError_t aps_cuda_kernel_decode(const struct aps_format *format,
+                                   const void *wire, size_t n,
+                                   struct aps_scaling scaling, unsigned flags,
+                                   bool add, float *x, cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "emulate.h"
+
+#include "cuda/work.h"
+
+#if defined(__CUDACC__)
+#define COMPILER "nvcc"
+#else
+#define COMPILER "the C compiler"
+#endif
+
+const char *emulate_compiler(void)
+{
+    return COMPILER;
+}
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Units that are not whole, in the order of the kernels. */
+#define FOR_EDGES(w, unit)                                                     \
+    for (uint32_t unit = (w).inner > 0 ? 0 : (w).outer; unit < (w).units;      \
+         unit = unit + 1 == (w).inner ? (w).outer : unit + 1)
+
+void emulate_magnitude(const float *x, size_t n, struct aps_cuda_result *result)
+{
+    for (size_t i = 0; i < n; i += APS_WORK_MAX) {
+        const struct aps_magnitude_work w =
+            aps_magnitude_work_init(x + i, min_size(n - i, APS_WORK_MAX));
+        struct aps_work_seen seen = {};
+
+        for (uint32_t unit = w.inner; unit < w.outer; unit++) {
+            uint32_t word[4];
+
+            aps_magnitude_load(&w, unit, word);
+            aps_magnitude_take(word, &seen);
+        }
+        FOR_EDGES(w, unit)
+        aps_magnitude_edge(&w, unit, &seen);
+        if (seen.greatest > result->greatest)
+            result->greatest = seen.greatest;
+        if (seen.finite > result->finite)
+            result->finite = seen.finite;
+    }
+}
+
+static void encode_whole(const struct aps_encode_work *w,
+                         enum aps_encode_way way, uint32_t unit,
+                         struct aps_work_seen *seen)
+{
+    static const uint32_t widths[] = {4, 6, 8, 16};
+    uint32_t word[12];
+
+    if (way >= APS_ENCODE_NEAREST) {
+        aps_encode_word(w, way == APS_ENCODE_ANY, unit, seen);
+        return;
+    }
+    aps_encode_load(w, unit, word);
+    aps_encode_shift(w, word);
+    aps_encode_store(w, widths[way], unit, word, seen);
+}
+
+void emulate_encode(const struct aps_format *format, const float *x, size_t n,
+                    struct aps_scaling scaling,
+                    const struct aps_cast_options *options, bool stats,
+                    void *wire, struct aps_cuda_result *result)
+{
+    struct aps_cast_options here = {};
+
+    if (options)
+        here = *options;
+    for (size_t i = 0; i < n; i += APS_WORK_MAX, here.offset += APS_WORK_MAX) {
+        unsigned char *to =
+            (unsigned char *)wire + i / 8 * (size_t)format->width;
+        enum aps_encode_way way;
+        const struct aps_encode_work w =
+            aps_encode_work_init(format, x + i, min_size(n - i, APS_WORK_MAX),
+                                 scaling, &here, stats, to, &way);
+        struct aps_work_seen seen = {};
+
+        for (uint32_t unit = w.inner; unit < w.outer; unit++)
+            encode_whole(&w, way, unit, &seen);
+        FOR_EDGES(w, unit)
+        aps_encode_edge(&w, way, unit, &seen);
+        if (aps_encode_marks(&w, &seen))
+            result->marked = 1;
+        if (stats) {
+            result->underflow += seen.underflow;
+            result->overflow += seen.overflow;
+            result->nonfinite += seen.nonfinite;
+        }
+    }
+}
+
+/* The kernels have `way` and `add` as constants; so may a compiler here. */
+static void decode_whole(const struct aps_decode_work *w,
+                         enum aps_decode_way way, bool add, uint32_t unit)
+{
+    uint32_t word[4], sum[4] = {0, 0, 0, 0};
+
+    aps_decode_load(w, way, unit, word);
+    if (add)
+        aps_decode_load_sum(w, unit, sum);
+    aps_decode_store(w, way, add, unit, word, sum);
+}
+
+void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
+                    struct aps_scaling scaling, unsigned flags, bool add,
+                    float *x)
+{
+    for (size_t i = 0; i < n; i += APS_WORK_MAX) {
+        const unsigned char *from =
+            (const unsigned char *)wire + i / 8 * (size_t)format->width;
+        enum aps_decode_way way;
+        const struct aps_decode_work w =
+            aps_decode_work_init(format, from, min_size(n - i, APS_WORK_MAX),
+                                 scaling, flags, x + i, &way);
+
+        if (way == APS_DECODE_ANY) {
+            for (uint32_t unit = 0; unit < w.units; unit++)
+                aps_decode_element(&w, w.divide, add, unit);
+            continue;
+        }
+        for (uint32_t unit = w.inner; unit < w.outer; unit++)
+            decode_whole(&w, way, add, unit);
+        FOR_EDGES(w, unit)
+        aps_decode_edge(&w, add, unit);
+    }
+}

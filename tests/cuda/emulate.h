@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kernels of cuda/kernels.h on the host: all threads' work (cuda/work.h),
+ * one unit after the other. Compiled by the C compiler (emulate.c) and, where
+ * there is one, by nvcc (emulate.cu).
+ */
+#ifndef APS_TESTS_CUDA_EMULATE_H
+#define APS_TESTS_CUDA_EMULATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "codec/codec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct aps_cuda_result;
+
+/* Who compiled them. */
+const char *emulate_compiler(void);
+
+void emulate_magnitude(const float *x, size_t n,
+                       struct aps_cuda_result *result);
+void emulate_encode(const struct aps_format *format, const float *x, size_t n,
+                    struct aps_scaling scaling,
+                    const struct aps_cast_options *options, bool stats,
+                    void *wire, struct aps_cuda_result *result);
+void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
+                    struct aps_scaling scaling, unsigned flags, bool add,
+                    float *x);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
