@@ -30,6 +30,6 @@ struct aps_cuda_plugin {
 };
 
 /* Its only symbol (APS_CUDA_SYMBOL). */
-extern const struct aps_cuda_plugin aps_cuda_plugin;
+APS_API extern const struct aps_cuda_plugin aps_cuda_plugin;
 
 #endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cuda/context.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Lanes of a context: threads beyond them wait for each other. */
+#define LANES_MAX 8
+
+/* After one that could not be made, verbs that pass before the next attempt. */
+#define PATIENCE 64
+
+#define DEVICES_MAX 64
+
+struct aps_cuda_context {
+    CUcontext handle;
+    unsigned long long id; /* handles are used again, ids are not */
+    struct aps_lane *idle;
+    unsigned lanes;      /* idle or taken */
+    unsigned patience;   /* verbs to go before another attempt */
+    cudaError_t refused; /* why the last one failed */
+    struct aps_cuda_context *next;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t returned = PTHREAD_COND_INITIALIZER;
+static struct aps_cuda_context *contexts;
+
+/* --- where a pointer points ---------------------------------------------- */
+
+struct place {
+    CUmemorytype type;
+    CUcontext context; /* NULL for memory that belongs to none, of a pool */
+    int device;
+    int managed;
+};
+
+static CUresult place_of(const void *pointer, struct place *place)
+{
+    CUpointer_attribute which[] = {
+        CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+        CU_POINTER_ATTRIBUTE_CONTEXT,
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+        CU_POINTER_ATTRIBUTE_IS_MANAGED,
+    };
+    unsigned type = 0, managed = 0; /* written in part by some drivers */
+    CUcontext context = NULL;
+    int device = 0;
+    void *values[] = {&type, &context, &device, &managed};
+    CUresult result = aps_cuda_driver.pointer_attributes(
+        sizeof which / sizeof *which, which, values,
+        (CUdeviceptr)(uintptr_t)pointer);
+
+    *place = (struct place){
+        .type = (CUmemorytype)type,
+        .context = context,
+        .device = device,
+        .managed = managed != 0,
+    };
+    /* memory that no context knows */
+    if (result == CUDA_ERROR_INVALID_VALUE)
+        return CUDA_SUCCESS;
+    return result;
+}
+
+/* A device's primary context, kept from then on. */
+static CUresult primary_of(int device, CUcontext *context)
+{
+    static CUcontext kept[DEVICES_MAX];
+    CUresult result = CUDA_SUCCESS;
+
+    if (device < 0 || device >= DEVICES_MAX)
+        return CUDA_ERROR_INVALID_DEVICE;
+    pthread_mutex_lock(&mutex);
+    if (!kept[device])
+        result = aps_cuda_driver.primary_retain(&kept[device], device);
+    *context = kept[device];
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+/* The context to work in: memory of a pool is its whole device's, so the
+ * current one will do if it is of that device, and else the primary one. */
+static CUresult context_of(struct place *place)
+{
+    CUcontext current = NULL;
+    CUdevice device;
+
+    if (place->context)
+        return CUDA_SUCCESS;
+    if (aps_cuda_driver.context_current(&current) == CUDA_SUCCESS && current &&
+        aps_cuda_driver.context_device(&device) == CUDA_SUCCESS &&
+        device == place->device) {
+        place->context = current;
+        return CUDA_SUCCESS;
+    }
+    return primary_of(place->device, &place->context);
+}
+
+/* --- what is known of it ------------------------------------------------- */
+
+/* NULL: out of memory. */
+static struct aps_cuda_context *find_context(CUcontext handle,
+                                             unsigned long long id)
+{
+    struct aps_cuda_context *context;
+
+    pthread_mutex_lock(&mutex);
+    for (context = contexts; context; context = context->next) {
+        if (context->handle == handle && context->id == id)
+            goto unlock;
+    }
+    context = calloc(1, sizeof *context);
+    if (context) {
+        context->handle = handle;
+        context->id = id;
+        context->next = contexts;
+        contexts = context;
+    }
+unlock:
+    pthread_mutex_unlock(&mutex);
+    return context;
+}
+
+enum aps_cuda_where aps_cuda_enter(const void *pointer,
+                                   struct aps_cuda_visit *visit)
+{
+    unsigned long long id = 0;
+    struct place place;
+    CUcontext popped;
+    CUresult result = place_of(pointer, &place);
+
+    if (result != CUDA_SUCCESS)
+        goto fail;
+    if (!place.managed && place.type != CU_MEMORYTYPE_DEVICE)
+        return APS_CUDA_HOST;
+    result = context_of(&place);
+    if (result == CUDA_SUCCESS)
+        result = aps_cuda_driver.context_push(place.context);
+    if (result != CUDA_SUCCESS)
+        goto fail;
+    result = aps_cuda_driver.context_id(place.context, &id);
+    if (result != CUDA_SUCCESS)
+        goto pop;
+    visit->context = find_context(place.context, id);
+    result = CUDA_ERROR_OUT_OF_MEMORY;
+    if (!visit->context)
+        goto pop;
+    visit->mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    result = aps_cuda_driver.capture_mode(&visit->mode);
+    if (result != CUDA_SUCCESS)
+        goto pop;
+    return APS_CUDA_DEVICE;
+
+pop:
+    aps_cuda_driver.context_pop(&popped);
+fail:
+    visit->failed = result;
+    return APS_CUDA_NOWHERE;
+}
+
+void aps_cuda_leave(const struct aps_cuda_visit *visit)
+{
+    CUstreamCaptureMode mode = visit->mode;
+    CUcontext popped;
+
+    cudaGetLastError(); /* ours is ours: no later call should find it */
+    aps_cuda_driver.capture_mode(&mode);
+    aps_cuda_driver.context_pop(&popped);
+}
+
+/* --- lanes --------------------------------------------------------------- */
+
+/* With the mutex held: an idle one, or the right to make one; false if neither
+ * will come. */
+static bool find_lane(struct aps_cuda_context *context, struct aps_lane **lane)
+{
+    if (context->patience > 0)
+        context->patience--;
+    for (;;) {
+        *lane = context->idle;
+        if (*lane) {
+            context->idle = (*lane)->next;
+            return true;
+        }
+        if (context->patience == 0 && context->lanes < LANES_MAX) {
+            context->lanes++;
+            return true;
+        }
+        if (context->lanes == 0)
+            return false;
+        pthread_cond_wait(&returned, &mutex);
+    }
+}
+
+struct aps_lane *aps_cuda_lane_take(const struct aps_cuda_visit *visit,
+                                    cudaError_t *error)
+{
+    struct aps_cuda_context *context = visit->context;
+    struct aps_lane *lane;
+    bool found;
+
+    do {
+        pthread_mutex_lock(&mutex);
+        found = find_lane(context, &lane);
+        *error = context->refused;
+        pthread_mutex_unlock(&mutex);
+        if (lane || !found)
+            return lane;
+
+        lane = aps_lane_create(error);
+        if (lane)
+            return lane;
+        pthread_mutex_lock(&mutex);
+        context->lanes--;
+        context->refused = *error;
+        context->patience = PATIENCE;
+        found = context->lanes > 0; /* then wait for those */
+        pthread_cond_broadcast(&returned);
+        pthread_mutex_unlock(&mutex);
+    } while (found);
+    return NULL;
+}
+
+void aps_cuda_lane_give(const struct aps_cuda_visit *visit,
+                        struct aps_lane *lane, bool clean)
+{
+    struct aps_cuda_context *context = visit->context;
+    bool usable = clean || aps_lane_reset(lane);
+
+    pthread_mutex_lock(&mutex);
+    if (usable) {
+        lane->next = context->idle;
+        context->idle = lane;
+    } else {
+        /* Its context is beyond repair, and its memory may be in use: left. */
+        context->lanes--;
+        free(lane);
+    }
+    pthread_cond_broadcast(&returned);
+    pthread_mutex_unlock(&mutex);
+}

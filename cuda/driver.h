@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The driver's functions, from the libcuda that the process has: the runtime,
+ * which is linked statically, finds the same one. Contexts and pointers are the
+ * driver's affair; all else goes by way of the runtime.
+ */
+#ifndef APS_CUDA_DRIVER_H
+#define APS_CUDA_DRIVER_H
+
+#include <stddef.h>
+
+#include <cuda.h>
+
+struct aps_cuda_driver {
+    CUresult (*init)(unsigned flags);
+    CUresult (*version)(int *version);
+    CUresult (*device_count)(int *count);
+    CUresult (*pointer_attributes)(unsigned count, CUpointer_attribute *which,
+                                   void **values, CUdeviceptr pointer);
+    CUresult (*context_current)(CUcontext *context);
+    CUresult (*context_push)(CUcontext context);
+    CUresult (*context_pop)(CUcontext *context);
+    CUresult (*context_device)(CUdevice *device);
+    CUresult (*context_id)(CUcontext context, unsigned long long *id);
+    CUresult (*primary_retain)(CUcontext *context, CUdevice device);
+    CUresult (*capture_mode)(CUstreamCaptureMode *mode);
+    CUresult (*error_string)(CUresult result, const char **text);
+};
+
+extern struct aps_cuda_driver aps_cuda_driver;
+
+/* Load it and start it, once and before all else. 0, or -1 with the cause. */
+int aps_cuda_driver_open(char *cause, size_t size);
+
+/* What the driver says of a result; never NULL. */
+const char *aps_cuda_driver_error(CUresult result);
+
+#endif

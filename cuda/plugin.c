@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The memory backend. A verb goes through the device's kernels; where that
+ * fails (no memory left on the device, code for another one) it takes the
+ * floats through the host by pieces, with the host's backend; and only where
+ * that fails, too, has it failed.
+ */
+#include "config.h"
+
+#include "cuda/plugin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/context.h"
+#include "cuda/failure.h"
+#include "cuda/staged.h"
+
+/* Floats of a piece on the way through the host: whole bytes of any wire. */
+#define DETOUR ((size_t)64 * 1024)
+
+/* --- one verb, whichever ------------------------------------------------- */
+
+struct verb {
+    const char *name;
+    const struct aps_codec *codec;
+    struct aps_scaling scaling;
+    float *x;
+    size_t n;
+    void *host;
+    size_t bytes; /* that the verb writes there */
+    unsigned flags;
+    struct aps_magnitude magnitude;
+
+    cudaError_t (*staged)(struct verb *verb, struct aps_lane *lane);
+    /* With x[i], x[i + 1], ... x[i + count - 1] at `x`, in the host's memory:
+     * read from the device before, or written there afterwards. */
+    void (*on_host)(struct verb *verb, float *x, size_t i, size_t count);
+    bool reads;
+};
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static cudaError_t run_on_device(struct verb *verb,
+                                 const struct aps_cuda_visit *visit)
+{
+    cudaError_t error;
+    struct aps_lane *lane = aps_cuda_lane_take(visit, &error);
+
+    if (!lane)
+        return error;
+    error = verb->staged(verb, lane);
+    aps_cuda_lane_give(visit, lane, error == cudaSuccess);
+    return error;
+}
+
+static cudaError_t run_through_host(struct verb *verb)
+{
+    float *piece = malloc(min_size(verb->n, DETOUR) * sizeof *piece);
+    cudaError_t error = piece ? cudaSuccess : cudaErrorMemoryAllocation;
+
+    for (size_t i = 0; i < verb->n && error == cudaSuccess; i += DETOUR) {
+        size_t count = min_size(verb->n - i, DETOUR);
+        size_t bytes = count * sizeof *piece;
+
+        if (verb->reads)
+            error = cudaMemcpy(piece, verb->x + i, bytes, cudaMemcpyDefault);
+        if (error == cudaSuccess)
+            verb->on_host(verb, piece, i, count);
+        if (error == cudaSuccess && !verb->reads)
+            error = cudaMemcpy(verb->x + i, piece, bytes, cudaMemcpyDefault);
+    }
+    free(piece);
+    return error;
+}
+
+/* It has failed; `visited`: the device may still be able to forget. */
+static void fail(struct verb *verb, const char *cause, bool visited)
+{
+    aps_cuda_failure_note(verb->name, cause);
+    verb->flags = 0;
+    verb->magnitude = (struct aps_magnitude){.max = 0, .finite = true};
+    if (verb->bytes > 0)
+        memset(verb->host, 0, verb->bytes);
+    else if (visited && !verb->reads)
+        cudaMemset(verb->x, 0, verb->n * sizeof *verb->x);
+}
+
+static void run(struct verb *verb)
+{
+    struct aps_cuda_visit visit;
+    cudaError_t error;
+
+    if (verb->n == 0)
+        return;
+    switch (aps_cuda_enter(verb->x, &visit)) {
+    case APS_CUDA_HOST:
+        verb->on_host(verb, verb->x, 0, verb->n);
+        return;
+    case APS_CUDA_NOWHERE:
+        fail(verb, aps_cuda_driver_error(visit.failed), false);
+        return;
+    case APS_CUDA_DEVICE:
+        break;
+    }
+    error = run_on_device(verb, &visit);
+    if (error != cudaSuccess) {
+        const char *cause = cudaGetErrorString(error);
+
+        cudaGetLastError();
+        error = run_through_host(verb);
+        if (error == cudaSuccess)
+            aps_cuda_detour_note(verb->name, cause);
+    }
+    if (error != cudaSuccess)
+        fail(verb, cudaGetErrorString(error), true);
+    aps_cuda_leave(&visit);
+}
+
+/* --- the verbs ----------------------------------------------------------- */
+
+static cudaError_t staged_magnitude(struct verb *verb, struct aps_lane *lane)
+{
+    return aps_staged_magnitude(lane, verb->x, verb->n, &verb->magnitude);
+}
+
+static void host_magnitude(struct verb *verb, float *x, size_t i, size_t count)
+{
+    struct aps_magnitude found = aps_memory_host.magnitude(x, count);
+
+    (void)i;
+    if (found.max > verb->magnitude.max)
+        verb->magnitude.max = found.max;
+    if (!found.finite)
+        verb->magnitude.finite = false;
+}
+
+static struct aps_magnitude cuda_magnitude(const float *x, size_t n)
+{
+    struct verb verb = {
+        .name = "magnitude",
+        .x = (float *)(uintptr_t)x,
+        .n = n,
+        .magnitude = {.max = 0, .finite = true},
+        .staged = staged_magnitude,
+        .on_host = host_magnitude,
+        .reads = true,
+    };
+
+    run(&verb);
+    return verb.magnitude;
+}
+
+static cudaError_t staged_encode(struct verb *verb, struct aps_lane *lane)
+{
+    return aps_staged_encode(lane, &verb->codec->format, verb->x, verb->n,
+                             verb->scaling, verb->host, &verb->flags);
+}
+
+static unsigned char *wire_at(const struct verb *verb, size_t i)
+{
+    return (unsigned char *)verb->host +
+           i / 8 * (size_t)verb->codec->format.width;
+}
+
+static void host_encode(struct verb *verb, float *x, size_t i, size_t count)
+{
+    verb->flags |= aps_memory_host.encode(verb->codec, x, count, verb->scaling,
+                                          wire_at(verb, i));
+}
+
+static unsigned cuda_encode(const struct aps_codec *codec, const float *x,
+                            size_t n, struct aps_scaling scaling, void *wire)
+{
+    struct verb verb = {
+        .name = "encode",
+        .codec = codec,
+        .scaling = scaling,
+        .x = (float *)(uintptr_t)x,
+        .n = n,
+        .host = wire,
+        .bytes = aps_codec_bytes(codec, n),
+        .staged = staged_encode,
+        .on_host = host_encode,
+        .reads = true,
+    };
+
+    run(&verb);
+    return verb.flags;
+}
+
+static cudaError_t staged_decode(struct verb *verb, struct aps_lane *lane)
+{
+    return aps_staged_decode(lane, &verb->codec->format, verb->host, verb->n,
+                             verb->scaling, verb->flags, verb->x);
+}
+
+static void host_decode(struct verb *verb, float *x, size_t i, size_t count)
+{
+    aps_memory_host.decode(verb->codec, wire_at(verb, i), count, verb->scaling,
+                           verb->flags, x);
+}
+
+static void cuda_decode(const struct aps_codec *codec, const void *wire,
+                        size_t n, struct aps_scaling scaling, unsigned flags,
+                        float *x)
+{
+    struct verb verb = {
+        .name = "decode",
+        .codec = codec,
+        .scaling = scaling,
+        .x = x,
+        .n = n,
+        .host = (void *)(uintptr_t)wire,
+        .flags = flags,
+        .staged = staged_decode,
+        .on_host = host_decode,
+    };
+
+    run(&verb);
+}
+
+static cudaError_t staged_copy_out(struct verb *verb, struct aps_lane *lane)
+{
+    return aps_staged_copy_out(lane, verb->host, verb->x, verb->n);
+}
+
+static void host_copy_out(struct verb *verb, float *x, size_t i, size_t count)
+{
+    memcpy((unsigned char *)verb->host + i * sizeof *x, x, count * sizeof *x);
+}
+
+static void cuda_copy_out(void *host, const float *x, size_t n)
+{
+    struct verb verb = {
+        .name = "copy_out",
+        .x = (float *)(uintptr_t)x,
+        .n = n,
+        .host = host,
+        .bytes = n * sizeof *x,
+        .staged = staged_copy_out,
+        .on_host = host_copy_out,
+        .reads = true,
+    };
+
+    run(&verb);
+}
+
+static cudaError_t staged_copy_in(struct verb *verb, struct aps_lane *lane)
+{
+    return aps_staged_copy_in(lane, verb->x, verb->host, verb->n);
+}
+
+static void host_copy_in(struct verb *verb, float *x, size_t i, size_t count)
+{
+    memcpy(x, (unsigned char *)verb->host + i * sizeof *x, count * sizeof *x);
+}
+
+static void cuda_copy_in(float *x, const void *host, size_t n)
+{
+    struct verb verb = {
+        .name = "copy_in",
+        .x = x,
+        .n = n,
+        .host = (void *)(uintptr_t)host,
+        .staged = staged_copy_in,
+        .on_host = host_copy_in,
+    };
+
+    run(&verb);
+}
+
+const struct aps_cuda_plugin aps_cuda_plugin = {
+    .interface = APS_CUDA_INTERFACE,
+    .version = PACKAGE_VERSION,
+    .open = aps_cuda_driver_open,
+    .memory =
+        {
+            .name = "cuda",
+            .magnitude = cuda_magnitude,
+            .encode = cuda_encode,
+            .decode = cuda_decode,
+            .copy_out = cuda_copy_out,
+            .copy_in = cuda_copy_in,
+            .failures = aps_cuda_failure_count,
+        },
+};

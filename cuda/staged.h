@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Values in device memory, wire bytes and floats on the host: cut into pieces,
+ * which go through the slots of a lane. All in the lane's context. What they
+ * write is complete when they return cudaSuccess; after an error anything may
+ * stand there, and the lane's work may still be under way.
+ */
+#ifndef APS_CUDA_STAGED_H
+#define APS_CUDA_STAGED_H
+
+#include "codec/codec.h"
+#include "cuda/lane.h"
+
+cudaError_t aps_staged_magnitude(struct aps_lane *lane, const float *x,
+                                 size_t n, struct aps_magnitude *magnitude);
+
+/* To nearest. */
+cudaError_t aps_staged_encode(struct aps_lane *lane,
+                              const struct aps_format *format, const float *x,
+                              size_t n, struct aps_scaling scaling, void *wire,
+                              unsigned *flags);
+cudaError_t aps_staged_decode(struct aps_lane *lane,
+                              const struct aps_format *format, const void *wire,
+                              size_t n, struct aps_scaling scaling,
+                              unsigned flags, float *x);
+
+cudaError_t aps_staged_copy_out(struct aps_lane *lane, void *host,
+                                const float *x, size_t n);
+cudaError_t aps_staged_copy_in(struct aps_lane *lane, float *x,
+                               const void *host, size_t n);
+
+#endif

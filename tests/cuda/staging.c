@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The plugin's verbs over a device that is none (fake.h): pieces and slots,
+ * contexts, threads, and every way to fail.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/codec.h"
+#include "codec/memory.h"
+#include "cuda/lane.h"
+#include "cuda/plugin.h"
+#include "fake.h"
+#include "tap/tap.h"
+#include "unit/wire.h"
+
+static const struct aps_memory *const verbs = &aps_cuda_plugin.memory;
+static const struct aps_scaling scaling = {.exponent = 3, .factor = 1};
+static const struct aps_magnitude nothing = {.max = 0, .finite = true};
+
+static void *allocate(size_t bytes)
+{
+    void *p = malloc(bytes + 1);
+
+    if (!p)
+        bail_out("out of memory");
+    return p;
+}
+
+static unsigned long failures(void)
+{
+    char cause[256];
+
+    return verbs->failures(cause, sizeof cause);
+}
+
+/* --- all verbs once ------------------------------------------------------ */
+
+/* An array of both sides, and what the host makes of it. */
+struct arrays {
+    struct aps_codec codec;
+    size_t n;
+    size_t bytes;
+    float *x;      /* [n] */
+    float *device; /* likewise, and in device memory */
+    unsigned char *expected;
+    float *expected_x;
+    unsigned flags;
+    unsigned char *wire;
+    float *y;
+};
+
+static void arrays_create(const char *format, size_t n, size_t shift,
+                          enum fake_kind kind, CUcontext context,
+                          struct arrays *a)
+{
+    struct aps_format f;
+    char *base;
+
+    if (aps_format_parse(format, &f, NULL) < 0)
+        bail_out("%s does not parse", format);
+    aps_codec_init(&f, &a->codec);
+    a->n = n;
+    a->bytes = aps_codec_bytes(&a->codec, n);
+    a->x = allocate(n * sizeof *a->x);
+    a->y = allocate(n * sizeof *a->y);
+    a->expected_x = allocate(n * sizeof *a->x);
+    a->wire = allocate(a->bytes);
+    a->expected = allocate(a->bytes);
+    for (size_t i = 0; i < n; i++)
+        a->x[i] = random_near(&f, scaling.exponent);
+    if (n > 2) { /* the marker, from the last piece */
+        a->x[n - 2] = NAN;
+        a->x[n - 1] = -INFINITY;
+    }
+    a->flags = aps_memory_host.encode(&a->codec, a->x, n, scaling, a->expected);
+    aps_memory_host.decode(&a->codec, a->expected, n, scaling, a->flags,
+                           a->expected_x);
+    base = fake_allocate(kind, context, (n + shift) * sizeof *a->x);
+    a->device = (float *)(void *)base + shift;
+    fake_write(a->device, a->x, n * sizeof *a->x);
+}
+
+static void arrays_destroy(struct arrays *a, size_t shift)
+{
+    fake_free(a->device - shift);
+    free(a->x);
+    free(a->y);
+    free(a->expected_x);
+    free(a->wire);
+    free(a->expected);
+}
+
+/* The first verb that does not do as the host's, or NULL. */
+static const char *run_verbs(struct arrays *a)
+{
+    struct aps_magnitude wanted = aps_magnitude_of(a->x, a->n), got;
+    unsigned flags;
+
+    got = verbs->magnitude(a->device, a->n);
+    if (aps_float_bits(got.max) != aps_float_bits(wanted.max) ||
+        got.finite != wanted.finite)
+        return "magnitude";
+
+    memset(a->wire, 0x55, a->bytes);
+    flags = verbs->encode(&a->codec, a->device, a->n, scaling, a->wire);
+    if (flags != a->flags || memcmp(a->wire, a->expected, a->bytes) != 0)
+        return "encode";
+
+    memset(a->y, 0x55, a->n * sizeof *a->y);
+    verbs->copy_out(a->y, a->device, a->n);
+    if (memcmp(a->y, a->x, a->n * sizeof *a->y) != 0)
+        return "copy_out";
+
+    verbs->decode(&a->codec, a->expected, a->n, scaling, a->flags, a->device);
+    fake_read(a->y, a->device, a->n * sizeof *a->y);
+    if (memcmp(a->y, a->expected_x, a->n * sizeof *a->y) != 0)
+        return "decode";
+
+    verbs->copy_in(a->device, a->x, a->n);
+    fake_read(a->y, a->device, a->n * sizeof *a->y);
+    if (memcmp(a->y, a->x, a->n * sizeof *a->y) != 0)
+        return "copy_in";
+    return NULL;
+}
+
+/* --- sizes --------------------------------------------------------------- */
+
+static void test_sizes(void)
+{
+    static const char *const formats[] = {"e3m0", "e5m2", "e3m2fn",
+                                          "fp16", "tf32", "e8m23"};
+    static const size_t sizes[] = {0, 1, 3, 1000, 70001};
+
+    fake_context_set(fake_context_primary(0));
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+        struct arrays a;
+        const char *failed = NULL;
+        size_t n = 0;
+
+        for (size_t i = 0; i <= sizeof sizes / sizeof *sizes && !failed; i++) {
+            size_t last = i == sizeof sizes / sizeof *sizes;
+            struct aps_format format;
+
+            aps_format_parse(formats[f], &format, NULL);
+            /* last of all, more pieces than slots */
+            n = last ? (APS_LANE_SLOTS + 2) * APS_LANE_BYTES * 8 /
+                               (size_t)format.width +
+                           77
+                     : sizes[i];
+            arrays_create(formats[f], n, i % 4, FAKE_DEVICE,
+                          fake_context_primary(0), &a);
+            failed = run_verbs(&a);
+            arrays_destroy(&a, i % 4);
+        }
+        ok(!failed, "%s: %s %s", formats[f],
+           failed ? failed : "all verbs are the host's,",
+           failed ? "differs" : "by pieces, too");
+    }
+    ok(failures() == 0, "no failure");
+}
+
+/* --- contexts ------------------------------------------------------------ */
+
+static const char *verbs_in(enum fake_kind kind, CUcontext context,
+                            CUcontext current)
+{
+    struct arrays a;
+    const char *failed;
+
+    fake_context_set(current);
+    arrays_create("e5m2", 5000, 1, kind, context, &a);
+    failed = run_verbs(&a);
+    arrays_destroy(&a, 1);
+    if (!failed && fake_context_get() != current)
+        failed = "the caller's context";
+    if (!failed && fake_capture_mode() != CU_STREAM_CAPTURE_MODE_GLOBAL)
+        failed = "the caller's capture mode";
+    return failed;
+}
+
+static void test_contexts(void)
+{
+    CUcontext other = fake_context_create(0);
+    CUcontext far = fake_context_primary(1);
+    CUcontext near = fake_context_primary(0);
+    struct arrays a;
+    const char *failed;
+
+    ok(!verbs_in(FAKE_DEVICE, near, NULL), "a thread without a context");
+    ok(!verbs_in(FAKE_DEVICE, other, near), "a pointer of another context");
+    ok(!verbs_in(FAKE_DEVICE, far, near), "a pointer of another device");
+    ok(!verbs_in(FAKE_POOL, near, near), "memory of a pool");
+    ok(!verbs_in(FAKE_POOL, near, other), "... in any context of its device");
+    ok(!verbs_in(FAKE_POOL, far, near), "... in that of another device");
+    ok(!verbs_in(FAKE_POOL, far, NULL), "... in no context");
+    ok(!verbs_in(FAKE_MANAGED, other, near), "managed memory");
+    fake_context_recreate(other);
+    ok(!verbs_in(FAKE_DEVICE, other, near),
+       "a context that was destroyed and created anew");
+
+    fake_context_set(near);
+    arrays_create("e4m3", 1000, 0, FAKE_DEVICE, near, &a);
+    fake_free(a.device);
+    a.device = a.y; /* ordinary memory in its place */
+    failed = verbs->encode(&a.codec, a.x, a.n, scaling, a.wire) == a.flags &&
+                     memcmp(a.wire, a.expected, a.bytes) == 0
+                 ? NULL
+                 : "encode";
+    verbs->decode(&a.codec, a.expected, a.n, scaling, a.flags, a.y);
+    if (memcmp(a.y, a.expected_x, a.n * sizeof *a.y) != 0)
+        failed = "decode";
+    ok(!failed, "a host pointer goes to the host");
+    a.device = fake_allocate(FAKE_DEVICE, near, 1);
+    arrays_destroy(&a, 0);
+    ok(failures() == 0, "no failure");
+}
+
+/* --- failures ------------------------------------------------------------ */
+
+/* Each call in turn fails, once: nobody notices but by the time it takes. In a
+ * new context, which has no lane yet, or in one that has. */
+static void test_once(bool new)
+{
+    CUcontext context = fake_context_create(0);
+    unsigned long k, before = failures();
+    const char *failed = NULL;
+    bool reached = true;
+    struct arrays a;
+
+    fake_context_set(context);
+    arrays_create("e5m2", 3000, 1, FAKE_DEVICE, context, &a);
+    for (k = 1; reached && !failed; k++) {
+        fake_context_recreate(context);
+        if (!new)
+            failed = run_verbs(&a);
+        fake_fail(k, cudaErrorMemoryAllocation, false);
+        failed = failed ? failed : run_verbs(&a);
+        reached = fake_failed();
+        fake_fail(0, cudaSuccess, false);
+    }
+    ok(!failed && failures() == before && k > (new ? 25 : 20),
+       "%lu calls that fail once, %s: %s", k - 2,
+       new ? "in a new context" : "in a known one",
+       failed ? failed : "the result is right, by another way");
+    arrays_destroy(&a, 1);
+}
+
+static bool zeros(const unsigned char *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] != 0)
+            return false;
+    }
+    return true;
+}
+
+/* From some call on all fail. */
+static void test_for_ever(void)
+{
+    CUcontext context = fake_context_create(0);
+    bool reached = true, counted = true, cleared = true, none = true;
+    unsigned long k;
+    struct arrays a;
+    char cause[256] = "";
+
+    fake_context_set(context);
+    arrays_create("e5m2", 3000, 0, FAKE_DEVICE, context, &a);
+    for (k = 1; reached; k++) {
+        unsigned long before = failures();
+        unsigned flags;
+
+        fake_context_recreate(context);
+        memset(a.wire, 0x55, a.bytes);
+        fake_fail(k, cudaErrorIllegalAddress, true);
+        flags = verbs->encode(&a.codec, a.device, a.n, scaling, a.wire);
+        reached = fake_failed();
+        fake_fail(0, cudaSuccess, false);
+        if (!reached)
+            break;
+        /* behind the last that counts it may be right, and is not counted */
+        if (failures() == before) {
+            counted = counted && flags == a.flags &&
+                      memcmp(a.wire, a.expected, a.bytes) == 0;
+            continue;
+        }
+        none = false;
+        counted = counted && failures() == before + 1;
+        cleared = cleared && flags == 0 && zeros(a.wire, a.bytes);
+    }
+    verbs->failures(cause, sizeof cause);
+    ok(counted && !none, "%lu calls that fail for ever: counted", k - 1);
+    ok(cleared, "... zeros on the wire");
+    ok(strstr(cause, "encode: ") == cause, "... the cause is told: %s", cause);
+
+    fake_fail(1, cudaErrorIllegalAddress, true);
+    struct aps_magnitude m = verbs->magnitude(a.device, a.n);
+    verbs->copy_out(a.y, a.device, a.n);
+    verbs->decode(&a.codec, a.expected, a.n, scaling, 0, a.device);
+    verbs->copy_in(a.device, a.x, a.n);
+    fake_fail(0, cudaSuccess, false);
+    ok(m.max == nothing.max && m.finite && zeros((void *)a.y, a.n * 4),
+       "... of all verbs");
+    fake_driver_down(true);
+    memset(a.wire, 0x55, a.bytes);
+    unsigned long before = failures();
+    verbs->encode(&a.codec, a.device, a.n, scaling, a.wire);
+    verbs->decode(&a.codec, a.expected, a.n, scaling, 0, a.device);
+    fake_driver_down(false);
+    ok(failures() == before + 2 && zeros(a.wire, a.bytes),
+       "a driver that is down is a failure");
+    fake_context_recreate(context);
+    ok(!run_verbs(&a), "... until there is a context again");
+    arrays_destroy(&a, 0);
+}
+
+static void test_memory_full(void)
+{
+    CUcontext context = fake_context_create(1);
+    unsigned long before = failures(), tried = fake_attempts();
+    bool right = true;
+    struct arrays a;
+
+    fake_context_set(context);
+    arrays_create("e4m3", 200000, 3, FAKE_DEVICE, context, &a);
+    fake_memory_full(true);
+    for (int i = 0; i < 10; i++)
+        right = right && !run_verbs(&a);
+    ok(right && failures() == before,
+       "a device without memory left: through the host");
+    ok(fake_attempts() == tried + 1, "... without asking again at every verb");
+    fake_memory_full(false);
+    for (int i = 0; i < 20; i++)
+        right = right && !run_verbs(&a);
+    ok(right && fake_attempts() == tried + 2, "... until there is some");
+    arrays_destroy(&a, 3);
+}
+
+/* --- threads ------------------------------------------------------------- */
+
+#define THREADS 12
+
+struct job {
+    pthread_t thread;
+    struct arrays arrays;
+    CUcontext context;
+    const char *failed;
+};
+
+static void *run_job(void *arg)
+{
+    struct job *job = arg;
+
+    fake_context_set(job->context);
+    for (int i = 0; i < 10 && !job->failed; i++)
+        job->failed = run_verbs(&job->arrays);
+    return NULL;
+}
+
+static void test_threads(void)
+{
+    static struct job jobs[THREADS];
+    const char *failed = NULL;
+
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i].context = fake_context_primary(i % 4 == 0);
+        arrays_create(i % 2 ? "e5m2" : "e3m0", 3000 + (size_t)i, 0, FAKE_DEVICE,
+                      fake_context_primary(0), &jobs[i].arrays);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&jobs[i].thread, NULL, run_job, &jobs[i]);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(jobs[i].thread, NULL);
+        failed = jobs[i].failed ? jobs[i].failed : failed;
+        arrays_destroy(&jobs[i].arrays, 0);
+    }
+    ok(!failed, "%d threads at once, in one context", THREADS);
+}
+
+int main(void)
+{
+    char cause[256];
+
+    ok(aps_cuda_plugin.interface == APS_CUDA_INTERFACE, "the interface");
+    is(aps_cuda_plugin.version, PACKAGE_VERSION, "the version");
+    ok(aps_cuda_plugin.open(cause, sizeof cause) == 0, "it opens");
+    test_sizes();
+    test_contexts();
+    test_threads();
+    test_memory_full();
+    test_once(true);
+    test_once(false);
+    test_for_ever();
+    return done_testing();
+}
