@@ -70,7 +70,7 @@ static __device__ void tell_stats(const struct aps_work_seen *seen,
 /* Units that a thread loads before it computes. */
 #define MAGNITUDE_UNITS 4
 #define ENCODE_UNITS 2
-#define DECODE_UNITS 4
+#define DECODE_UNITS(way) ((way) == APS_DECODE_8 ? 4 : 2)
 
 /* The units that are not whole, to the first threads of the grid. */
 #define FOR_EDGES(w, unit)                                                     \
@@ -173,19 +173,20 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const uint32_t stride = gridDim.x * THREADS;
     uint32_t unit = w.inner + blockIdx.x * THREADS + threadIdx.x;
-    uint32_t word[DECODE_UNITS][4];
-    uint32_t sum[DECODE_UNITS][4];
+    constexpr int UNITS = DECODE_UNITS(WAY);
+    uint32_t word[UNITS][4];
+    uint32_t sum[UNITS][4];
 
-    for (; unit + (DECODE_UNITS - 1) * stride < w.outer;
-         unit += DECODE_UNITS * stride) {
+    for (; unit + (UNITS - 1) * stride < w.outer;
+         unit += UNITS * stride) {
 #pragma unroll
-        for (int i = 0; i < DECODE_UNITS; i++) {
+        for (int i = 0; i < UNITS; i++) {
             aps_decode_load(&w, WAY, unit + i * stride, word[i]);
             if (ADD)
                 aps_decode_load_sum(&w, unit + i * stride, sum[i]);
         }
 #pragma unroll
-        for (int i = 0; i < DECODE_UNITS; i++)
+        for (int i = 0; i < UNITS; i++)
             aps_decode_store(&w, WAY, ADD, unit + i * stride, word[i], sum[i]);
     }
     for (; unit < w.outer; unit += stride) {
@@ -316,7 +317,7 @@ cudaError_t aps_cuda_kernel_encode(const struct aps_format *format,
         void *arguments[] = {&w, &result};
         void *of_words[] = {&w, &stats, &result};
 
-        error = launch(ENCODE + way, encode_kernels[way], w.units,
+        error = launch(ENCODE + (int)way, encode_kernels[way], w.units,
                        way < APS_ENCODE_NEAREST ? arguments : of_words, stream);
     }
     return error;
@@ -353,7 +354,7 @@ cudaError_t aps_cuda_kernel_decode(const struct aps_format *format,
             &way);
         void *arguments[] = {&w};
 
-        error = launch((add ? DECODE_ADD : DECODE) + way,
+        error = launch((add ? DECODE_ADD : DECODE) + (int)way,
                        decode_kernels[add][way], w.units, arguments, stream);
     }
     return error;

@@ -26,6 +26,7 @@ EXTRA_DIST += tests/tap/mpi.sh
 
 include tests/unit/local.mk
 include tests/standin/local.mk
+include tests/cuda/local.mk
 include tests/mpi/local.mk
 include tests/conformance/local.mk
 include tests/e2e/local.mk

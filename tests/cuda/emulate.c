@@ -16,6 +16,18 @@ const char *emulate_compiler(void)
     return COMPILER;
 }
 
+uint32_t emulate_round(const struct aps_format *format, uint32_t bits,
+                       int exponent, enum aps_rounding rounding,
+                       uint32_t random)
+{
+    return aps_cast_round(format, bits, exponent, rounding, random);
+}
+
+uint32_t emulate_value(const struct aps_format *format, uint32_t code)
+{
+    return aps_cast_decode(format, code);
+}
+
 static size_t min_size(size_t a, size_t b)
 {
     return a < b ? a : b;

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "codec/codec.h"
 
@@ -20,6 +21,12 @@ struct aps_cuda_result;
 
 /* Who compiled them. */
 const char *emulate_compiler(void);
+
+/* aps_cast_round and aps_cast_decode. */
+uint32_t emulate_round(const struct aps_format *format, uint32_t bits,
+                       int exponent, enum aps_rounding rounding,
+                       uint32_t random);
+uint32_t emulate_value(const struct aps_format *format, uint32_t code);
 
 void emulate_magnitude(const float *x, size_t n,
                        struct aps_cuda_result *result);

@@ -32,6 +32,11 @@ in_place()
 for name in libapsmpi.so libaps.so libapsgemm.so; do
     check "$name" test -s "$(where $name)"
 done
+if [ -e "$top_builddir/libapsmpi-cuda.la" ]; then
+    check 'libapsmpi-cuda.so is beside libapsmpi.so' equal \
+        "$(dirname "$(where libapsmpi-cuda.so)")" \
+        "$(dirname "$(where libapsmpi.so)")"
+fi
 check 'aps.h' in_place aps.h include
 check 'libaps.pc' in_place libaps.pc pkgconfig
 for name in apsmpi apsmpi-run apsmpi-report; do

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# GPU memory, as far as it goes without a GPU: the kernels' work done by the
+# host, the staging over a device that is none, and the plugin as a file.
+CUDA_TEST_CPPFLAGS = $(TEST_CPPFLAGS) -I$(top_srcdir)/tests \
+	-I$(top_srcdir)/tests/cuda
+cuda_emulation = tests/cuda/emulate.c tests/cuda/emulate.h cuda/work.h
+EXTRA_DIST += tests/cuda/emulate.cu tests/cuda/t-plugin.sh
+AM_TESTS_ENVIRONMENT += CUDA_SKIP='$(CUDA_SKIP)'; export CUDA_SKIP;
+cuda_tests = tests/cuda/work
+TESTS += tests/cuda/t-plugin.sh
+
+tests_cuda_work_SOURCES = tests/cuda/work.c $(cuda_emulation) \
+	tests/unit/formats.h tests/unit/wire.h
+tests_cuda_work_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
+tests_cuda_work_LDADD = tests/libtap.la libcore.la -lm
+
+# The same work as nvcc compiles it for the host.
+tests_cuda_work_nvcc_SOURCES = tests/cuda/work.c tests/cuda/emulate.h
+tests_cuda_work_nvcc_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
+tests_cuda_work_nvcc_LDADD = tests/cuda/emulate.o $(tests_cuda_work_LDADD) \
+	$(CUDART_ARCHIVE) -ldl -lrt -lpthread
+tests_cuda_oracle_SOURCES = tests/cuda/oracle.c tests/cuda/emulate.h \
+	tests/unit/oracle.c tests/unit/oracle.h
+tests_cuda_oracle_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) -I$(top_srcdir)/tests/unit \
+	$(MPFR_CFLAGS)
+tests_cuda_oracle_LDADD = $(tests_cuda_work_nvcc_LDADD) $(MPFR_LIBS)
+
+tests_cuda_staging_SOURCES = tests/cuda/staging.c \
+	tests/cuda/fake.c tests/cuda/fake.h $(cuda_emulation) \
+	cuda/context.c cuda/failure.c cuda/lane.c cuda/plugin.c cuda/staged.c
+tests_cuda_staging_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_cuda_staging_LDADD = tests/libtap.la libpolicy.la libcore.la \
+	$(LIBYAML_ARCHIVE) -lm -lpthread
+
+tests_cuda_load_SOURCES = tests/cuda/load.c
+tests_cuda_load_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
+tests_cuda_load_LDADD = -ldl
+
+if HAVE_CUDA
+cuda_tests += tests/cuda/staging tests/cuda/work-nvcc
+if HAVE_MPFR
+cuda_tests += tests/cuda/oracle
+endif
+check_PROGRAMS += tests/cuda/load
+endif
+check_PROGRAMS += $(cuda_tests)
+TESTS += $(cuda_tests)
+
+tests/cuda/emulate.o: tests/cuda/emulate.cu tests/cuda/emulate.c \
+	tests/cuda/emulate.h $(top_srcdir)/cuda/work.h Makefile
+	$(AM_V_NVCC)$(MKDIR_P) tests/cuda && \
+	$(NVCC) $(APS_NVCCFLAGS) $(NVCCFLAGS) -I. -c -o $@ \
+	    $(top_srcdir)/tests/cuda/emulate.cu
+CLEANFILES += tests/cuda/emulate.o
