@@ -73,6 +73,9 @@ static cudaError_t run_through_host(struct verb *verb)
         if (error == cudaSuccess && !verb->reads)
             error = cudaMemcpy(verb->x + i, piece, bytes, cudaMemcpyDefault);
     }
+    /* a copy to the device may still be under way, for other streams to miss */
+    if (error == cudaSuccess && !verb->reads)
+        error = cudaStreamSynchronize(NULL);
     free(piece);
     return error;
 }
@@ -85,8 +88,9 @@ static void fail(struct verb *verb, const char *cause, bool visited)
     verb->magnitude = (struct aps_magnitude){.max = 0, .finite = true};
     if (verb->bytes > 0)
         memset(verb->host, 0, verb->bytes);
-    else if (visited && !verb->reads)
-        cudaMemset(verb->x, 0, verb->n * sizeof *verb->x);
+    else if (visited && !verb->reads &&
+             cudaMemset(verb->x, 0, verb->n * sizeof *verb->x) == cudaSuccess)
+        cudaStreamSynchronize(NULL);
 }
 
 static void run(struct verb *verb)

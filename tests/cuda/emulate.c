@@ -16,6 +16,11 @@ const char *emulate_compiler(void)
     return COMPILER;
 }
 
+const char *emulate_skip(void)
+{
+    return NULL;
+}
+
 uint32_t emulate_round(const struct aps_format *format, uint32_t bits,
                        int exponent, enum aps_rounding rounding,
                        uint32_t random)

@@ -2,7 +2,8 @@
 /*
  * The kernels of cuda/kernels.h on the host: all threads' work (cuda/work.h),
  * one unit after the other. Compiled by the C compiler (emulate.c) and, where
- * there is one, by nvcc (emulate.cu).
+ * there is one, by nvcc (emulate.cu). Or, with the same words, the kernels
+ * themselves on copies in a device's memory (launch.c).
  */
 #ifndef APS_TESTS_CUDA_EMULATE_H
 #define APS_TESTS_CUDA_EMULATE_H
@@ -19,8 +20,11 @@ extern "C" {
 
 struct aps_cuda_result;
 
-/* Who compiled them. */
+/* Who does it. */
 const char *emulate_compiler(void);
+
+/* NULL, or why it cannot be done here. */
+const char *emulate_skip(void);
 
 /* aps_cast_round and aps_cast_decode. */
 uint32_t emulate_round(const struct aps_format *format, uint32_t bits,

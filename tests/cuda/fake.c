@@ -43,6 +43,7 @@ struct work {
     struct aps_scaling scaling;
     unsigned flags;
     struct aps_cuda_result *result;
+    void *staged; /* to be freed */
     struct work *next;
 };
 
@@ -64,6 +65,7 @@ struct CUevent_st {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct memory *memories;
 static struct CUstream_st *streams;
+static struct CUstream_st legacy; /* the program's, of all contexts */
 static unsigned long long contexts = 1;
 static struct CUctx_st primary[2] = {{0, 1001}, {1, 1002}};
 static _Thread_local CUcontext stack[16];
@@ -141,6 +143,7 @@ static void stream_step(struct CUstream_st *stream)
     stream->first = w->next;
     stream->done++;
     do_work(w);
+    free(w->staged);
     free(w);
 }
 
@@ -151,6 +154,8 @@ static void by_chance(void)
         if (s->first && draw() % 8 == 0)
             stream_step(s);
     }
+    if (legacy.first && draw() % 8 == 0)
+        stream_step(&legacy);
 }
 
 /* Every call begins here, with the lock; the error that it has to return. */
@@ -186,8 +191,8 @@ static cudaError_t enqueue(struct CUstream_st *stream, struct work work)
 
     if (!w)
         abort();
-    need_context(stream->context);
-    if (stream->id != stream->context->id)
+    need_context(stream == &legacy ? stack[depth] : stream->context);
+    if (stream != &legacy && stream->id != stream->context->id)
         wrong("a stream of a context that is gone");
     *w = work;
     w->next = NULL;
@@ -426,7 +431,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     cudaError_t error = enter();
 
-    need_context(stream->context);
+    if (!stream)
+        stream = &legacy;
+    else
+        need_context(stream->context);
     while (error == cudaSuccess && stream->first)
         stream_step(stream);
     return leave(error);
@@ -510,8 +518,24 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
 
     (void)kind;
     need_context(stack[depth]);
-    if (error == cudaSuccess)
+    if (error != cudaSuccess)
+        return leave(error);
+    if (find_memory(to)) { /* returns when it has read all */
+        void *staged = malloc(bytes);
+
+        if (!staged)
+            abort();
+        memcpy(staged, from, bytes);
+        error = enqueue(&legacy, (struct work){.kind = COPY,
+                                               .to = to,
+                                               .from = staged,
+                                               .n = bytes,
+                                               .staged = staged});
+    } else {
+        while (legacy.first)
+            stream_step(&legacy);
         copy_now(to, from, bytes);
+    }
     return leave(error);
 }
 
@@ -519,11 +543,10 @@ cudaError_t cudaMemset(void *to, int value, size_t bytes)
 {
     cudaError_t error = enter();
 
-    if (error == cudaSuccess) {
-        open_memory(true);
-        memset(to, value, bytes);
-        open_memory(false);
-    }
+    (void)value;
+    if (error == cudaSuccess)
+        error = enqueue(&legacy,
+                        (struct work){.kind = CLEAR, .to = to, .n = bytes});
     return leave(error);
 }
 

@@ -32,12 +32,26 @@ tests_cuda_staging_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_staging_LDADD = tests/libtap.la libpolicy.la libcore.la \
 	$(LIBYAML_ARCHIVE) -lm -lpthread
 
+# On a GPU; skipped where there is none. The kernels themselves, the plugin as
+# it is loaded.
+cuda_device_libs = tests/libtap.la libcore.la $(CUDART_ARCHIVE) -ldl -lrt \
+	-lpthread -lm
+tests_cuda_work_device_SOURCES = tests/cuda/work.c tests/cuda/emulate.h \
+	tests/cuda/launch.c
+tests_cuda_work_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_cuda_work_device_LDADD = cuda/kernels.o $(cuda_device_libs)
+tests_cuda_device_SOURCES = tests/cuda/device.c
+tests_cuda_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_cuda_device_LDADD = $(cuda_device_libs)
+tests_cuda_device_DEPENDENCIES = tests/libtap.la libcore.la libapsmpi-cuda.la
+
 tests_cuda_load_SOURCES = tests/cuda/load.c
 tests_cuda_load_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_load_LDADD = -ldl
 
 if HAVE_CUDA
-cuda_tests += tests/cuda/staging tests/cuda/work-nvcc
+cuda_tests += tests/cuda/staging tests/cuda/work-nvcc \
+	tests/cuda/work-device tests/cuda/device
 if HAVE_MPFR
 cuda_tests += tests/cuda/oracle
 endif

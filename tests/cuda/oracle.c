@@ -47,7 +47,7 @@ int main(void)
     static const int exponents[] = {0, 7, -9, 126, -140, 300, -300};
     struct aps_format format;
 
-    diag("the cast as compiled by %s", emulate_compiler());
+    diag("the cast as done by %s", emulate_compiler());
     for (int i = 0; format_at(i, &format); i++) {
         bool nearest = true, zero = true;
 

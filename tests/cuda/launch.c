@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * emulate.h by the kernels themselves. The arrays are copied to the device, to
+ * addresses of the same alignment, with the bytes around them, and back: what a
+ * kernel writes beside its array is seen as on the host. With
+ * APS_TEST_EXACT in the environment they are allocations of their own, which
+ * end where the array does, for compute-sanitizer.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#include "cuda/kernels.h"
+#include "emulate.h"
+#include "tap/tap.h"
+
+/* As in work.c: bytes around an array, and the most with them. */
+#define AROUND ((size_t)64)
+#define ROOM ((size_t)16384)
+
+static void must(cudaError_t error, const char *what)
+{
+    if (error != cudaSuccess)
+        bail_out("%s: %s", what, cudaGetErrorString(error));
+}
+
+const char *emulate_compiler(void)
+{
+    return "the device";
+}
+
+const char *emulate_skip(void)
+{
+    static char reason[256];
+    int devices = 0;
+    cudaError_t error = cudaGetDeviceCount(&devices);
+
+    if (error == cudaSuccess && devices > 0)
+        return NULL;
+    snprintf(reason, sizeof reason, "no GPU: %s", cudaGetErrorString(error));
+    return reason;
+}
+
+/* One array of the host's and its copy. */
+struct copy {
+    unsigned char *host;
+    size_t size;
+    size_t before; /* bytes around that are copied, too */
+    size_t after;
+    unsigned char *base;
+    unsigned char *device;
+    bool exact;
+};
+
+/* Device memory for array 0 or 1 of a call: kept, unless it has to be exact. */
+static unsigned char *room_for(int which, bool exact, size_t size)
+{
+    static unsigned char *kept[2];
+    unsigned char *room = exact ? NULL : kept[which];
+
+    if (room)
+        return room;
+    must(cudaMalloc((void **)&room, exact ? size + (size == 0) : ROOM),
+         "cudaMalloc");
+    if (!exact)
+        kept[which] = room;
+    return room;
+}
+
+static struct copy copy_in(int which, const void *host, size_t size)
+{
+    const bool exact = getenv("APS_TEST_EXACT") != NULL;
+    const size_t page = 4096;
+    struct copy c = {.host = (unsigned char *)(uintptr_t)host, .size = size};
+    size_t offset;
+
+    /* not beyond the guard page that the host's array may end at */
+    c.after = exact ? 0 : (page - (uintptr_t)(c.host + size) % page) % page;
+    if (c.after > AROUND)
+        c.after = AROUND;
+    c.before = exact ? 0 : AROUND - (size_t)(uintptr_t)c.host % 16;
+    offset = (uintptr_t)(c.host - c.before) % 16;
+    if (offset + c.before + size + c.after > ROOM)
+        bail_out("an array of %zu bytes", size);
+    c.base = room_for(which, exact, offset + size);
+    c.exact = exact;
+    c.device = c.base + offset + c.before;
+    must(cudaMemcpy(c.device - c.before, c.host - c.before,
+                    c.before + size + c.after, cudaMemcpyHostToDevice),
+         "copy to the device");
+    return c;
+}
+
+/* Back, if it was written to. */
+static void copy_out(struct copy *c, bool written)
+{
+    if (written)
+        must(cudaMemcpy(c->host - c->before, c->device - c->before,
+                        c->before + c->size + c->after, cudaMemcpyDeviceToHost),
+             "copy from the device");
+    if (c->exact)
+        must(cudaFree(c->base), "cudaFree");
+}
+
+static struct aps_cuda_result *result_in(void)
+{
+    static struct aps_cuda_result *device;
+
+    if (!device)
+        must(cudaMalloc((void **)&device, sizeof *device), "cudaMalloc");
+    must(cudaMemset(device, 0, sizeof *device), "cudaMemset");
+    return device;
+}
+
+static void result_out(const struct aps_cuda_result *device,
+                       struct aps_cuda_result *result)
+{
+    must(cudaMemcpy(result, device, sizeof *result, cudaMemcpyDeviceToHost),
+         "copy of the result");
+}
+
+void emulate_magnitude(const float *x, size_t n, struct aps_cuda_result *result)
+{
+    struct aps_cuda_result *device = result_in();
+    struct copy from = copy_in(0, x, n * sizeof *x);
+
+    must(aps_cuda_kernel_magnitude((const float *)(void *)from.device, n,
+                                   device, NULL),
+         "magnitude");
+    result_out(device, result);
+    copy_out(&from, false);
+}
+
+void emulate_encode(const struct aps_format *format, const float *x, size_t n,
+                    struct aps_scaling scaling,
+                    const struct aps_cast_options *options, bool stats,
+                    void *wire, struct aps_cuda_result *result)
+{
+    struct aps_cuda_result *device = result_in();
+    struct copy from = copy_in(0, x, n * sizeof *x);
+    struct copy to = copy_in(1, wire, aps_packed_bytes(format, n));
+
+    must(aps_cuda_kernel_encode(format, (const float *)(void *)from.device, n,
+                                scaling, options, stats, to.device, device,
+                                NULL),
+         "encode");
+    result_out(device, result);
+    copy_out(&from, false);
+    copy_out(&to, true);
+}
+
+void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
+                    struct aps_scaling scaling, unsigned flags, bool add,
+                    float *x)
+{
+    struct copy from = copy_in(1, wire, aps_packed_bytes(format, n));
+    struct copy to = copy_in(0, x, n * sizeof *x);
+
+    must(aps_cuda_kernel_decode(format, from.device, n, scaling, flags, add,
+                                (float *)(void *)to.device, NULL),
+         "decode");
+    must(cudaDeviceSynchronize(), "decode");
+    copy_out(&from, false);
+    copy_out(&to, true);
+}
