@@ -3,7 +3,8 @@
 dist_bin_SCRIPTS = scripts/apsmpi-lab scripts/apsmpi-report
 bin_SCRIPTS += scripts/apsmpi-run
 CLEANFILES += scripts/apsmpi-run
-EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check scripts/demo
+EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check \
+	scripts/check-cuda scripts/demo
 
 scripts/apsmpi-run: $(top_srcdir)/scripts/apsmpi-run.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) scripts && \

@@ -4,7 +4,7 @@
 CUDA_TEST_CPPFLAGS = $(TEST_CPPFLAGS) -I$(top_srcdir)/tests \
 	-I$(top_srcdir)/tests/cuda
 cuda_emulation = tests/cuda/emulate.c tests/cuda/emulate.h cuda/work.h
-EXTRA_DIST += tests/cuda/emulate.cu tests/cuda/t-plugin.sh
+EXTRA_DIST += tests/cuda/bench.cu tests/cuda/emulate.cu tests/cuda/t-plugin.sh
 AM_TESTS_ENVIRONMENT += CUDA_SKIP='$(CUDA_SKIP)'; export CUDA_SKIP;
 cuda_tests = tests/cuda/work
 TESTS += tests/cuda/t-plugin.sh
@@ -66,3 +66,21 @@ tests/cuda/emulate.o: tests/cuda/emulate.cu tests/cuda/emulate.c \
 	$(NVCC) $(APS_NVCCFLAGS) $(NVCCFLAGS) -I. -c -o $@ \
 	    $(top_srcdir)/tests/cuda/emulate.cu
 CLEANFILES += tests/cuda/emulate.o
+
+# What needs a GPU, all of it: scripts/check-cuda says more.
+tests/cuda/bench: $(top_srcdir)/tests/cuda/bench.cu cuda/kernels.o \
+	libapsmpi-cuda.la libcore.la Makefile
+	$(AM_V_NVCC)$(MKDIR_P) tests/cuda && \
+	$(NVCC) $(APS_NVCCFLAGS) $(NVCCFLAGS) $(CUDA_GENCODE) --threads 0 -I. \
+	    -cudart static -o $@ $(top_srcdir)/tests/cuda/bench.cu \
+	    cuda/.libs/libapsmpi_cuda_la-lane.o \
+	    cuda/.libs/libapsmpi_cuda_la-staged.o \
+	    cuda/kernels.o .libs/libcore.a -lm
+CLEANFILES += tests/cuda/bench
+
+.PHONY: check-cuda check-cuda-programs
+check-cuda-programs: libapsmpi-cuda.la tests/cuda/work-device \
+	tests/cuda/device tests/cuda/bench
+check-cuda:
+	APSMPI_BUILD=$(abs_top_builddir) CUDA_SKIP='$(CUDA_SKIP)' $(SHELL) \
+		$(top_srcdir)/scripts/check-cuda || test $$? -eq 77
