@@ -4,10 +4,7 @@
  */
 #include "config.h"
 
-#include <errno.h>
-
 #include "aps.h"
-#include "base/error.h"
 #include "base/fpenv.h"
 #include "codec/codec.h"
 #include "number/bits.h"
@@ -17,42 +14,6 @@
 #define CHUNK ((size_t)1024)
 
 static const struct aps_scaling unscaled = {.exponent = 0, .factor = 1};
-
-static int check_array(const char *who, const struct aps_format *format,
-                       const void *from, const void *to, size_t n,
-                       struct aps_error *error)
-{
-    if (aps_check_format(who, "format", format, error) < 0 ||
-        aps_check_count(who, "n", n, error) < 0)
-        return -1;
-    if (n > 0 && (!from || !to))
-        return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: NULL with %zu elements", who, n);
-    return 0;
-}
-
-static int check_options(const char *who, const struct aps_format *format,
-                         const struct aps_cast_options *options,
-                         struct aps_error *error)
-{
-    if (!options)
-        return 0;
-    switch (options->rounding) {
-    case APS_ROUND_NEAREST:
-    case APS_ROUND_STOCHASTIC:
-    case APS_ROUND_TOWARD_ZERO:
-        return 0;
-    case APS_ROUND_CPD:
-        if (format->kind == APS_FORMAT_IEEE && !format->saturate)
-            return 0;
-        return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: cpd rounds to formats eEmM, not to '%s'", who,
-                             format->name);
-    }
-    return aps_error_set(error, EINVAL, NULL, 0, 0,
-                         "%s: there is no rounding %d", who,
-                         (int)options->rounding);
-}
 
 static size_t min_size(size_t a, size_t b)
 {
@@ -85,8 +46,8 @@ int aps_cast_array(const struct aps_format *format, const float *x, size_t n,
 {
     fenv_t saved;
 
-    if (check_array("aps_cast_array", format, x, y, n, error) < 0 ||
-        check_options("aps_cast_array", format, options, error) < 0)
+    if (aps_check_array("aps_cast_array", format, x, y, n, error) < 0 ||
+        aps_check_options("aps_cast_array", format, options, error) < 0)
         return -1;
     aps_fpenv_enter(&saved);
     if (options && options->rounding == APS_ROUND_CPD) {
@@ -116,8 +77,8 @@ int aps_encode_array(const struct aps_format *format, const float *x, size_t n,
     struct aps_codec codec;
     fenv_t saved;
 
-    if (check_array("aps_encode_array", format, x, packed, n, error) < 0 ||
-        check_options("aps_encode_array", format, options, error) < 0)
+    if (aps_check_array("aps_encode_array", format, x, packed, n, error) < 0 ||
+        aps_check_options("aps_encode_array", format, options, error) < 0)
         return -1;
     aps_fpenv_enter(&saved);
     aps_codec_init(format, &codec);
@@ -132,7 +93,7 @@ int aps_decode_array(const struct aps_format *format, const void *packed,
     struct aps_codec codec;
     fenv_t saved;
 
-    if (check_array("aps_decode_array", format, packed, x, n, error) < 0)
+    if (aps_check_array("aps_decode_array", format, packed, x, n, error) < 0)
         return -1;
     aps_fpenv_enter(&saved);
     aps_codec_init(format, &codec);

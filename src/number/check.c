@@ -35,3 +35,39 @@ int aps_check_count(const char *who, const char *what, size_t count,
                              what, (ptrdiff_t)count);
     return 0;
 }
+
+int aps_check_array(const char *who, const struct aps_format *format,
+                    const void *from, const void *to, size_t n,
+                    struct aps_error *error)
+{
+    if (aps_check_format(who, "format", format, error) < 0 ||
+        aps_check_count(who, "n", n, error) < 0)
+        return -1;
+    if (n > 0 && (!from || !to))
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: NULL with %zu elements", who, n);
+    return 0;
+}
+
+int aps_check_options(const char *who, const struct aps_format *format,
+                      const struct aps_cast_options *options,
+                      struct aps_error *error)
+{
+    if (!options)
+        return 0;
+    switch (options->rounding) {
+    case APS_ROUND_NEAREST:
+    case APS_ROUND_STOCHASTIC:
+    case APS_ROUND_TOWARD_ZERO:
+        return 0;
+    case APS_ROUND_CPD:
+        if (format->kind == APS_FORMAT_IEEE && !format->saturate)
+            return 0;
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: cpd rounds to formats eEmM, not to '%s'", who,
+                             format->name);
+    }
+    return aps_error_set(error, EINVAL, NULL, 0, 0,
+                         "%s: there is no rounding %d", who,
+                         (int)options->rounding);
+}

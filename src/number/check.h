@@ -20,4 +20,21 @@ int aps_check_format(const char *who, const char *what,
 int aps_check_count(const char *who, const char *what, size_t count,
                     struct aps_error *error);
 
+/* A format, a count, and two arrays that are there unless n is 0. */
+int aps_check_array(const char *who, const struct aps_format *format,
+                    const void *from, const void *to, size_t n,
+                    struct aps_error *error);
+
+/* A rounding that there is, and is for this format. NULL is one. */
+int aps_check_options(const char *who, const struct aps_format *format,
+                      const struct aps_cast_options *options,
+                      struct aps_error *error);
+
+/* The arguments of aps_sum and aps_gemm. */
+int aps_check_sum(const char *who, const struct aps_format *format,
+                  size_t terms, size_t n, const float *const x[],
+                  const float *out, struct aps_error *error);
+int aps_check_gemm(const char *who, const struct aps_gemm_arguments *arguments,
+                   struct aps_error *error);
+
 #endif

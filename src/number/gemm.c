@@ -26,45 +26,48 @@ struct matrix {
     bool used; /* read or written at all */
 };
 
-static int check_matrix(const struct matrix *matrix, struct aps_error *error)
+static int check_matrix(const char *who, const struct matrix *matrix,
+                        struct aps_error *error)
 {
     int64_t elements;
 
     if (matrix->ld < 1 || matrix->ld < matrix->columns)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             WHO ": ld%s is %" PRId64 " and must be at least "
-                                 "%" PRId64 ", the length of a row",
-                             matrix->name, matrix->ld,
+                             "%s: ld%s is %" PRId64 " and must be at least "
+                             "%" PRId64 ", the length of a row",
+                             who, matrix->name, matrix->ld,
                              matrix->columns > 1 ? matrix->columns : 1);
     if (!matrix->used || matrix->rows == 0 || matrix->columns == 0)
         return 0;
     if (!matrix->x)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             WHO ": %s is NULL for %" PRId64 " x %" PRId64
-                                 " elements",
-                             matrix->name, matrix->rows, matrix->columns);
+                             "%s: %s is NULL for %" PRId64 " x %" PRId64
+                             " elements",
+                             who, matrix->name, matrix->rows, matrix->columns);
     if (__builtin_mul_overflow(matrix->rows, matrix->ld, &elements) ||
         elements > (int64_t)(PTRDIFF_MAX / sizeof(float)))
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             WHO ": %s is beyond memory: %" PRId64
-                                 " rows of %" PRId64 " floats",
-                             matrix->name, matrix->rows, matrix->ld);
+                             "%s: %s is beyond memory: %" PRId64
+                             " rows of %" PRId64 " floats",
+                             who, matrix->name, matrix->rows, matrix->ld);
     return 0;
 }
 
-static int check_size(const char *name, int64_t size, struct aps_error *error)
+static int check_size(const char *who, const char *name, int64_t size,
+                      struct aps_error *error)
 {
     if (size < 0)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             WHO ": %s is negative: %" PRId64, name, size);
+                             "%s: %s is negative: %" PRId64, who, name, size);
     return 0;
 }
 
-static int check(const struct aps_gemm_arguments *g, struct aps_error *error)
+int aps_check_gemm(const char *who, const struct aps_gemm_arguments *g,
+                   struct aps_error *error)
 {
     if (!g)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             WHO ": the arguments are NULL");
+                             "%s: the arguments are NULL", who);
     bool output = g->m > 0 && g->n > 0;
     bool product = output && g->k > 0 && g->alpha != 0;
     struct matrix a = {"a", g->a, g->m, g->k, g->lda, product};
@@ -79,11 +82,13 @@ static int check(const struct aps_gemm_arguments *g, struct aps_error *error)
         b.rows = g->n;
         b.columns = g->k;
     }
-    if (aps_check_format(WHO, "format", &g->format, error) < 0 ||
-        aps_check_format(WHO, "accumulator", &g->accumulator, error) < 0 ||
-        check_size("m", g->m, error) < 0 || check_size("n", g->n, error) < 0 ||
-        check_size("k", g->k, error) < 0 || check_matrix(&a, error) < 0 ||
-        check_matrix(&b, error) < 0 || check_matrix(&c, error) < 0)
+    if (aps_check_format(who, "format", &g->format, error) < 0 ||
+        aps_check_format(who, "accumulator", &g->accumulator, error) < 0 ||
+        check_size(who, "m", g->m, error) < 0 ||
+        check_size(who, "n", g->n, error) < 0 ||
+        check_size(who, "k", g->k, error) < 0 ||
+        check_matrix(who, &a, error) < 0 || check_matrix(who, &b, error) < 0 ||
+        check_matrix(who, &c, error) < 0)
         return -1;
     return 0;
 }
@@ -255,7 +260,7 @@ int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *arguments,
     fenv_t saved;
     float *room;
 
-    if (check(arguments, error) < 0)
+    if (aps_check_gemm(WHO, arguments, error) < 0)
         return -1;
     if (arguments->m == 0 || arguments->n == 0)
         return 0;

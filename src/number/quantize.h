@@ -36,7 +36,8 @@ struct aps_quantizer {
     bool exact;          /* every float is a value of the format: e8m23 */
 };
 
-APS_INLINE struct aps_quantizer
+/* Of the host alone. */
+static inline struct aps_quantizer
 aps_quantizer_init(const struct aps_format *format)
 {
     int m = format->mantissa_bits;

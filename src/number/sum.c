@@ -107,7 +107,7 @@ aps_sum_fn aps_sum_kernel(enum aps_cpu cpu)
 
 /* --- the API ------------------------------------------------------------- */
 
-static int check(const char *who, const struct aps_format *format, size_t terms,
+int aps_check_sum(const char *who, const struct aps_format *format, size_t terms,
                  size_t n, const float *const x[], const float *out,
                  struct aps_error *error)
 {
@@ -138,7 +138,7 @@ static int sum(const char *who, const struct aps_format *format, bool kahan,
 {
     fenv_t saved;
 
-    if (check(who, format, terms, n, x, out, error) < 0)
+    if (aps_check_sum(who, format, terms, n, x, out, error) < 0)
         return -1;
     aps_fpenv_enter(&saved);
     aps_sum_kernel(aps_cpu_chosen())(format, kahan, terms, n, x, out);
