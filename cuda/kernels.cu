@@ -142,7 +142,8 @@ static __global__ void __launch_bounds__(THREADS)
     FOR_EDGES (w, at)
         aps_encode_edge(&w, APS_ENCODE_8, at, &seen);
 
-    if (__syncthreads_or(aps_encode_marks(&w, &seen)) && threadIdx.x == 0)
+    if (__syncthreads_or(aps_encode_marks(&w, &seen)) && threadIdx.x == 0 &&
+        result)
         result->marked = 1;
 }
 
@@ -161,7 +162,8 @@ static __global__ void __launch_bounds__(THREADS)
     FOR_EDGES (w, at)
         aps_encode_edge(&w, way, at, &seen);
 
-    if (__syncthreads_or(aps_encode_marks(&w, &seen)) && threadIdx.x == 0)
+    if (__syncthreads_or(aps_encode_marks(&w, &seen)) && threadIdx.x == 0 &&
+        result)
         result->marked = 1;
     if (ANY && stats)
         tell_stats(&seen, result);

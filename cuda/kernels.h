@@ -26,7 +26,8 @@ cudaError_t aps_cuda_kernel_magnitude(const float *x, size_t n,
                                       struct aps_cuda_result *result,
                                       cudaStream_t stream);
 
-/* `options` NULL: to nearest. Without `stats` only the marker is told. */
+/* `options` NULL: to nearest. Without `stats` only the marker is told, and that
+ * to nobody if `result` is NULL. */
 cudaError_t aps_cuda_kernel_encode(const struct aps_format *format,
                                    const float *x, size_t n,
                                    struct aps_scaling scaling,

@@ -3,7 +3,8 @@
 # neither MPI nor libapsmpi.so, exports one symbol, and finds the driver's
 # library at run time, by way of CUDA's runtime, which is linked statically.
 if HAVE_CUDA
-lib_LTLIBRARIES += libapsmpi-cuda.la
+lib_LTLIBRARIES += libapsmpi-cuda.la libaps-cuda.la
+include_HEADERS += cuda/aps_cuda.h
 endif
 libapsmpi_cuda_la_SOURCES = \
 	cuda/context.c cuda/context.h \
@@ -21,8 +22,23 @@ libapsmpi_cuda_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
 	-export-symbols-regex '^aps_cuda_plugin$$' \
 	-Wl,cuda/kernels.o -Wl,$(CUDART_ARCHIVE)
 libapsmpi_cuda_la_DEPENDENCIES = libcore.la cuda/kernels.o
-EXTRA_DIST += cuda/kernels.cu
-CLEANFILES += cuda/kernels.o cuda/kernels.resources
+
+# The C API on GPU memory, for programs to link with.
+libaps_cuda_la_SOURCES = \
+	cuda/api.c cuda/aps_cuda.h \
+	cuda/kernels.h \
+	cuda/sums.h cuda/sums_kernels.h \
+	cuda/work.h
+libaps_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+libaps_cuda_la_LIBADD = libcore.la -ldl -lrt -lpthread
+libaps_cuda_la_LDFLAGS = -version-info 0:0:0 -no-undefined \
+	-export-symbols-regex '^aps_cuda_([a-z_]*_array|sum|sum_kahan|gemm)$$' \
+	-Wl,cuda/kernels.o -Wl,cuda/sums.o -Wl,$(CUDART_ARCHIVE)
+libaps_cuda_la_DEPENDENCIES = libcore.la cuda/kernels.o cuda/sums.o
+
+EXTRA_DIST += cuda/aps_cuda.h cuda/kernels.cu cuda/sums.cu
+CLEANFILES += cuda/kernels.o cuda/kernels.resources \
+	cuda/sums.o cuda/sums.resources
 
 # A fused product would be another number; exceptions and guarded statics would
 # need a C++ library.
@@ -35,11 +51,16 @@ am__v_NVCC_0 = @echo "  NVCC    " $@;
 am__v_NVCC_1 =
 
 # Registers and memory of every kernel are kept, for a test.
-cuda/kernels.o: cuda/kernels.cu cuda/kernels.h cuda/work.h src/aps.h \
-	src/codec/codec.h src/codec/kernel.h src/number/bits.h \
-	src/number/cast.h src/number/cpd.h src/number/philox.h Makefile
+cuda_headers = cuda/aps_cuda.h cuda/kernels.h cuda/sums.h \
+	cuda/sums_kernels.h cuda/work.h src/aps.h src/codec/codec.h \
+	src/codec/kernel.h src/number/bits.h src/number/cast.h \
+	src/number/cpd.h src/number/philox.h src/number/quantize.h
+cuda/kernels.o: cuda/kernels.cu $(cuda_headers) Makefile
+cuda/sums.o: cuda/sums.cu $(cuda_headers) Makefile
+cuda/kernels.o cuda/sums.o:
 	$(AM_V_NVCC)$(MKDIR_P) cuda && \
+	source='$(top_srcdir)'/`echo $@ | $(SED) 's/\.o$$/.cu/'` && \
+	said=`echo $@ | $(SED) 's/\.o$$/.resources/'` && \
 	if $(NVCC) $(APS_NVCCFLAGS) $(NVCCFLAGS) $(CUDA_GENCODE) --threads 0 \
-	    -Xptxas -v -c -o $@ $(top_srcdir)/cuda/kernels.cu \
-	    >cuda/kernels.resources 2>&1; then :; \
-	else cat cuda/kernels.resources >&2; exit 1; fi
+	    -Xptxas -v -c -o $@ "$$source" >"$$said" 2>&1; then :; \
+	else cat "$$said" >&2; exit 1; fi

@@ -3,6 +3,7 @@
 
 #include "emulate.h"
 
+#include "cuda/sums.h"
 #include "cuda/work.h"
 
 #if defined(__CUDACC__)
@@ -146,5 +147,40 @@ void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
             decode_whole(&w, way, add, unit);
         FOR_EDGES(w, unit)
         aps_decode_edge(&w, add, unit);
+    }
+}
+
+void emulate_cast_array(const struct aps_format *format, const float *x,
+                        size_t n, const struct aps_cast_options *options,
+                        float *y)
+{
+    const struct aps_cast_work w = aps_cast_work_init(format, x, n, options, y);
+
+    for (uint32_t i = 0; i < n; i++)
+        aps_cast_element(&w, i);
+}
+
+void emulate_sum(const struct aps_format *format, bool kahan, size_t terms,
+                 size_t n, const float *const x[], float *out)
+{
+    struct aps_sum_work w;
+
+    w.quantizer = aps_quantizer_init(format);
+    w.terms = (uint32_t)terms;
+    w.n = (uint32_t)n;
+    w.out = (unsigned char *)out;
+    for (size_t t = 0; t < terms; t++)
+        w.x[t] = (const unsigned char *)x[t];
+    for (uint32_t i = 0; i < n; i++)
+        aps_sum_element(&w, kahan, i);
+}
+
+void emulate_gemm(const struct aps_gemm_arguments *arguments)
+{
+    const struct aps_gemm_work w = aps_gemm_work_init(arguments);
+
+    for (uint64_t i = 0; i < w.m; i += APS_GEMM_UNIT) {
+        for (uint64_t j = 0; j < w.n; j++)
+            aps_gemm_unit(&w, arguments->kahan, i, j);
     }
 }

@@ -3,10 +3,11 @@
 # host, the staging over a device that is none, and the plugin as a file.
 CUDA_TEST_CPPFLAGS = $(TEST_CPPFLAGS) -I$(top_srcdir)/tests \
 	-I$(top_srcdir)/tests/cuda
-cuda_emulation = tests/cuda/emulate.c tests/cuda/emulate.h cuda/work.h
+cuda_emulation = tests/cuda/emulate.c tests/cuda/emulate.h cuda/sums.h \
+	cuda/work.h
 EXTRA_DIST += tests/cuda/bench.cu tests/cuda/emulate.cu tests/cuda/t-plugin.sh
 AM_TESTS_ENVIRONMENT += CUDA_SKIP='$(CUDA_SKIP)'; export CUDA_SKIP;
-cuda_tests = tests/cuda/work
+cuda_tests = tests/cuda/work tests/cuda/sums
 TESTS += tests/cuda/t-plugin.sh
 
 tests_cuda_work_SOURCES = tests/cuda/work.c $(cuda_emulation) \
@@ -14,11 +15,18 @@ tests_cuda_work_SOURCES = tests/cuda/work.c $(cuda_emulation) \
 tests_cuda_work_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_work_LDADD = tests/libtap.la libcore.la -lm
 
+tests_cuda_sums_SOURCES = tests/cuda/sums.c $(cuda_emulation)
+tests_cuda_sums_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
+tests_cuda_sums_LDADD = $(tests_cuda_work_LDADD)
+
 # The same work as nvcc compiles it for the host.
 tests_cuda_work_nvcc_SOURCES = tests/cuda/work.c tests/cuda/emulate.h
 tests_cuda_work_nvcc_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_work_nvcc_LDADD = tests/cuda/emulate.o $(tests_cuda_work_LDADD) \
 	$(CUDART_ARCHIVE) -ldl -lrt -lpthread
+tests_cuda_sums_nvcc_SOURCES = tests/cuda/sums.c tests/cuda/emulate.h
+tests_cuda_sums_nvcc_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
+tests_cuda_sums_nvcc_LDADD = $(tests_cuda_work_nvcc_LDADD)
 tests_cuda_oracle_SOURCES = tests/cuda/oracle.c tests/cuda/emulate.h \
 	tests/unit/oracle.c tests/unit/oracle.h
 tests_cuda_oracle_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) -I$(top_srcdir)/tests/unit \
@@ -40,6 +48,10 @@ tests_cuda_work_device_SOURCES = tests/cuda/work.c tests/cuda/emulate.h \
 	tests/cuda/launch.c
 tests_cuda_work_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_work_device_LDADD = cuda/kernels.o $(cuda_device_libs)
+tests_cuda_sums_device_SOURCES = tests/cuda/sums.c tests/cuda/emulate.h \
+	tests/cuda/launch_sums.c
+tests_cuda_sums_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_cuda_sums_device_LDADD = libaps-cuda.la $(cuda_device_libs)
 tests_cuda_device_SOURCES = tests/cuda/device.c
 tests_cuda_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_device_LDADD = $(cuda_device_libs)
@@ -50,8 +62,8 @@ tests_cuda_load_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_load_LDADD = -ldl
 
 if HAVE_CUDA
-cuda_tests += tests/cuda/staging tests/cuda/work-nvcc \
-	tests/cuda/work-device tests/cuda/device
+cuda_tests += tests/cuda/staging tests/cuda/work-nvcc tests/cuda/sums-nvcc \
+	tests/cuda/work-device tests/cuda/sums-device tests/cuda/device
 if HAVE_MPFR
 cuda_tests += tests/cuda/oracle
 endif
@@ -61,7 +73,7 @@ check_PROGRAMS += $(cuda_tests)
 TESTS += $(cuda_tests)
 
 tests/cuda/emulate.o: tests/cuda/emulate.cu tests/cuda/emulate.c \
-	tests/cuda/emulate.h $(top_srcdir)/cuda/work.h Makefile
+	tests/cuda/emulate.h $(cuda_headers) Makefile
 	$(AM_V_NVCC)$(MKDIR_P) tests/cuda && \
 	$(NVCC) $(APS_NVCCFLAGS) $(NVCCFLAGS) -I. -c -o $@ \
 	    $(top_srcdir)/tests/cuda/emulate.cu
@@ -80,7 +92,7 @@ CLEANFILES += tests/cuda/bench
 
 .PHONY: check-cuda check-cuda-programs
 check-cuda-programs: libapsmpi-cuda.la tests/cuda/work-device \
-	tests/cuda/device tests/cuda/bench
+	tests/cuda/sums-device tests/cuda/device tests/cuda/bench
 check-cuda:
 	APSMPI_BUILD=$(abs_top_builddir) CUDA_SKIP='$(CUDA_SKIP)' $(SHELL) \
 		$(top_srcdir)/scripts/check-cuda || test $$? -eq 77

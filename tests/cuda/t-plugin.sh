@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# libapsmpi-cuda.so as a file: what it needs, what it exports, what its kernels
-# use, and what it says where there is no GPU.
+# libapsmpi-cuda.so and libaps-cuda.so as files: what they need, what they export, what their
+# kernels use, and what it says where there is no GPU.
 
 top_builddir=$(cd "${top_builddir:-build}" && pwd)
 plugin=$top_builddir/.libs/libapsmpi-cuda.so
-resources=$top_builddir/cuda/kernels.resources
+library=$top_builddir/.libs/libaps-cuda.so
 
 if [ -n "${CUDA_SKIP-}" ]; then
     echo "1..0 # SKIP $CUDA_SKIP"
@@ -17,6 +17,9 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
 number=0
 failures=0
+resources=$tmp/resources
+cat "$top_builddir/cuda/kernels.resources" "$top_builddir/cuda/sums.resources" \
+    >"$resources"
 
 # check NAME COMMAND...: what it prints is shown if it fails.
 check()
@@ -58,6 +61,10 @@ if command -v readelf >/dev/null; then
     check 'it needs no MPI, no driver, no CUDA library, no C++, not libapsmpi' \
         not grep -E 'NEEDED.*lib(mpi|cuda|stdc|aps|hwloc|yaml|nv)' \
         "$tmp/dynamic"
+    readelf -d "$library" >"$tmp/dynamic"
+    check '... nor does libaps-cuda.so' \
+        not grep -E 'NEEDED.*lib(mpi|cuda|stdc|aps|hwloc|yaml|nv)' \
+        "$tmp/dynamic"
     readelf -d "$top_builddir/.libs/libapsmpi.so" >"$tmp/dynamic"
     check 'libapsmpi.so needs no CUDA' \
         not grep -E 'NEEDED.*(cuda|nv)' "$tmp/dynamic"
@@ -68,6 +75,10 @@ if command -v nm >/dev/null; then
     check 'it exports one symbol' equal \
         "$(nm -D --defined-only "$plugin" | awk '{ print $NF }')" \
         aps_cuda_plugin
+    check 'libaps-cuda.so exports aps_cuda.h' equal \
+        "$(nm -D --defined-only "$library" | awk '{ print $NF }' | sort)" \
+        "$(sed -n 's/^APS_API int \(aps_cuda_[a-z_]*\)(.*/\1/p' \
+            "${top_srcdir:-.}/cuda/aps_cuda.h" | sort)"
 else
     skip 'what it exports' 'no nm'
 fi

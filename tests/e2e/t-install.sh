@@ -36,6 +36,8 @@ if [ -e "$top_builddir/libapsmpi-cuda.la" ]; then
     check 'libapsmpi-cuda.so is beside libapsmpi.so' equal \
         "$(dirname "$(where libapsmpi-cuda.so)")" \
         "$(dirname "$(where libapsmpi.so)")"
+    check 'libaps-cuda.so' test -s "$(where libaps-cuda.so)"
+    check 'aps_cuda.h' in_place aps_cuda.h include
 fi
 check 'aps.h' in_place aps.h include
 check 'libaps.pc' in_place libaps.pc pkgconfig

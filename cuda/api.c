@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libaps-cuda: arguments checked as by their namesakes of aps.h, then the
+ * kernels.
+ */
+#include "config.h"
+
+#include "cuda/aps_cuda.h"
+
+#include <errno.h>
+
+#include "base/error.h"
+#include "cuda/kernels.h"
+#include "cuda/sums_kernels.h"
+#include "number/check.h"
+
+static const struct aps_scaling unscaled = {.exponent = 0, .factor = 1};
+
+/* What CUDA says, in the words of the house. */
+static int done(const char *who, cudaError_t result, struct aps_error *error)
+{
+    if (result == cudaSuccess)
+        return 0;
+    return aps_error_set(error, EIO, NULL, 0, 0, "%s: CUDA: %s", who,
+                         cudaGetErrorString(result));
+}
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+int aps_cuda_cast_array(const struct aps_format *format, const float *x,
+                        size_t n, const struct aps_cast_options *options,
+                        float *y, void *stream, struct aps_error *error)
+{
+    static const char who[] = "aps_cuda_cast_array";
+    struct aps_cast_options here = {.rounding = APS_ROUND_NEAREST};
+    cudaError_t result = cudaSuccess;
+
+    if (aps_check_array(who, format, x, y, n, error) < 0 ||
+        aps_check_options(who, format, options, error) < 0)
+        return -1;
+    if (options)
+        here = *options;
+    for (size_t i = 0; i < n && result == cudaSuccess;
+         i += APS_WORK_MAX, here.offset += APS_WORK_MAX) {
+        struct aps_cast_work w = aps_cast_work_init(
+            format, x + i, min_size(n - i, APS_WORK_MAX), &here, y + i);
+
+        result = aps_cuda_kernel_cast(&w, stream);
+    }
+    return done(who, result, error);
+}
+
+int aps_cuda_encode_array(const struct aps_format *format, const float *x,
+                          size_t n, const struct aps_cast_options *options,
+                          void *packed, void *stream, struct aps_error *error)
+{
+    static const char who[] = "aps_cuda_encode_array";
+
+    if (aps_check_array(who, format, x, packed, n, error) < 0 ||
+        aps_check_options(who, format, options, error) < 0)
+        return -1;
+    return done(who,
+                aps_cuda_kernel_encode(format, x, n, unscaled, options, false,
+                                       packed, NULL, stream),
+                error);
+}
+
+int aps_cuda_decode_array(const struct aps_format *format, const void *packed,
+                          size_t n, float *x, void *stream,
+                          struct aps_error *error)
+{
+    static const char who[] = "aps_cuda_decode_array";
+
+    if (aps_check_array(who, format, packed, x, n, error) < 0)
+        return -1;
+    return done(who,
+                aps_cuda_kernel_decode(format, packed, n, unscaled, 0, false, x,
+                                       stream),
+                error);
+}
+
+int aps_cuda_decode_add_array(const struct aps_format *format,
+                              const void *packed, size_t n, float *sum,
+                              void *stream, struct aps_error *error)
+{
+    static const char who[] = "aps_cuda_decode_add_array";
+
+    if (aps_check_array(who, format, packed, sum, n, error) < 0)
+        return -1;
+    return done(who,
+                aps_cuda_kernel_decode(format, packed, n, unscaled, 0, true,
+                                       sum, stream),
+                error);
+}
+
+static int sum(const char *who, const struct aps_format *format, bool kahan,
+               size_t terms, size_t n, const float *const x[], float *out,
+               void *stream, struct aps_error *error)
+{
+    cudaError_t result = cudaSuccess;
+    struct aps_sum_work w;
+
+    if (aps_check_sum(who, format, terms, n, x, out, error) < 0)
+        return -1;
+    if (terms > APS_CUDA_TERMS)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: terms is %zu and can be at most %d", who,
+                             terms, APS_CUDA_TERMS);
+    w.quantizer = aps_quantizer_init(format);
+    w.terms = (uint32_t)terms;
+    for (size_t i = 0; i < n && result == cudaSuccess; i += APS_WORK_MAX) {
+        w.n = (uint32_t)min_size(n - i, APS_WORK_MAX);
+        w.out = (unsigned char *)(out + i);
+        for (size_t t = 0; t < terms; t++)
+            w.x[t] = (const unsigned char *)(x[t] + i);
+        result = aps_cuda_kernel_sum(&w, kahan, stream);
+    }
+    return done(who, result, error);
+}
+
+int aps_cuda_sum(const struct aps_format *format, size_t terms, size_t n,
+                 const float *const x[], float *out, void *stream,
+                 struct aps_error *error)
+{
+    return sum("aps_cuda_sum", format, false, terms, n, x, out, stream, error);
+}
+
+int aps_cuda_sum_kahan(const struct aps_format *format, size_t terms, size_t n,
+                       const float *const x[], float *out, void *stream,
+                       struct aps_error *error)
+{
+    return sum("aps_cuda_sum_kahan", format, true, terms, n, x, out, stream,
+               error);
+}
+
+int aps_cuda_gemm(const struct aps_gemm_arguments *g, void *stream,
+                  struct aps_error *error)
+{
+    static const char who[] = "aps_cuda_gemm";
+
+    if (aps_check_gemm(who, g, error) < 0)
+        return -1;
+    if (g->m == 0 || g->n == 0)
+        return 0;
+    struct aps_gemm_work w = aps_gemm_work_init(g);
+
+    return done(who, aps_cuda_kernel_gemm(&w, g->kahan, stream), error);
+}
