@@ -22,18 +22,22 @@ AS_CASE([$with_cuda],
 AS_IF([test "x$have_cuda" = xyes && test -z "$NVCC"],
     [have_cuda="nvcc was not found"])
 
-# What nvcc itself says of where it lives: TOP may be reached by links.
+# What nvcc itself says of where it lives; distributions put headers and
+# libraries elsewhere.
 AS_IF([test "x$have_cuda" = xyes],
     [aps_cuda_top=`$NVCC --dryrun -c aps.cu 2>&1 | $SED -n 's/^#\\$ TOP=//p'`
      CUDART_ARCHIVE=
      for aps_dir in "$aps_cuda_top/lib64" "$aps_cuda_top/lib" \
-         "$aps_cuda_top/targets/$host_cpu-linux/lib"; do
+         "$aps_cuda_top/targets/$host_cpu-linux/lib" \
+         "/usr/lib/$host_cpu-linux-gnu"; do
          AS_IF([test -z "$CUDART_ARCHIVE" && test -r "$aps_dir/libcudart_static.a"],
              [CUDART_ARCHIVE=$aps_dir/libcudart_static.a])
      done
      CUDA_CPPFLAGS="-isystem $aps_cuda_top/include"
-     AS_IF([test ! -r "$aps_cuda_top/include/cuda.h"],
-         [have_cuda="$aps_cuda_top/include/cuda.h is missing"],
+     AS_IF([test -r "$aps_cuda_top/include/cuda.h"], [],
+         [test -r /usr/include/cuda.h], [CUDA_CPPFLAGS=],
+         [have_cuda="$aps_cuda_top/include/cuda.h is missing"])
+     AS_IF([test "x$have_cuda" != xyes], [],
          [test -z "$CUDART_ARCHIVE"],
          [have_cuda="libcudart_static.a is missing in $aps_cuda_top"])])
 
