@@ -204,8 +204,8 @@ struct aps_magnitude_work {
     uint32_t outer;
 };
 
-/* Units that a pointer's alignment gives to n floats; without one to a float,
- * none is whole. */
+/* Floats from the last 16-byte boundary to x; 0 if x is not even aligned to
+ * floats, and then no unit is whole. */
 APS_INLINE uint32_t aps_work_behind(const void *x)
 {
     return (uintptr_t)x % 4 == 0 ? (uint32_t)((uintptr_t)x % 16 / 4) : 0;

@@ -60,11 +60,13 @@ struct CUevent_st {
     CUcontext context;
     struct CUstream_st *stream;
     unsigned long after; /* works of the stream before it */
+    struct CUevent_st *next;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct memory *memories;
 static struct CUstream_st *streams;
+static struct CUevent_st *events; /* those of a dead context stay for ever */
 static struct CUstream_st legacy; /* the program's, of all contexts */
 static unsigned long long contexts = 1;
 static struct CUctx_st primary[2] = {{0, 1001}, {1, 1002}};
@@ -451,13 +453,22 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
     if (!*event)
         abort();
     (*event)->context = stack[depth];
+    (*event)->next = events;
+    events = *event;
     return leave(cudaSuccess);
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
+    pthread_mutex_lock(&mutex);
+    for (struct CUevent_st **e = &events; *e; e = &(*e)->next) {
+        if (*e == event) {
+            *e = event->next;
+            break;
+        }
+    }
     free(event);
-    return cudaSuccess;
+    return leave(cudaSuccess);
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
