@@ -11,6 +11,9 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/decode.h"
+#include "cuda/encode.h"
+
 #define THREADS 256
 #define WARP 32
 

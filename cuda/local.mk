@@ -8,6 +8,7 @@ include_HEADERS += cuda/aps_cuda.h
 endif
 libapsmpi_cuda_la_SOURCES = \
 	cuda/context.c cuda/context.h \
+	cuda/decode.h cuda/encode.h \
 	cuda/driver.c cuda/driver.h \
 	cuda/failure.c cuda/failure.h \
 	cuda/kernels.h \
@@ -26,6 +27,7 @@ libapsmpi_cuda_la_DEPENDENCIES = libcore.la cuda/kernels.o
 # The C API on GPU memory, for programs to link with.
 libaps_cuda_la_SOURCES = \
 	cuda/api.c cuda/aps_cuda.h \
+	cuda/decode.h cuda/encode.h \
 	cuda/kernels.h \
 	cuda/sums.h cuda/sums_kernels.h \
 	cuda/work.h
@@ -51,7 +53,8 @@ am__v_NVCC_0 = @echo "  NVCC    " $@;
 am__v_NVCC_1 =
 
 # Registers and memory of every kernel are kept, for a test.
-cuda_headers = cuda/aps_cuda.h cuda/kernels.h cuda/sums.h \
+cuda_headers = cuda/aps_cuda.h cuda/decode.h cuda/encode.h \
+	cuda/kernels.h cuda/sums.h \
 	cuda/sums_kernels.h cuda/work.h src/aps.h src/codec/codec.h \
 	src/codec/kernel.h src/number/bits.h src/number/cast.h \
 	src/number/cpd.h src/number/philox.h src/number/quantize.h

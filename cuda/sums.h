@@ -9,7 +9,8 @@
 
 #include "aps.h"
 #include "cuda/aps_cuda.h"
-#include "cuda/work.h"
+#include "cuda/decode.h"
+#include "cuda/encode.h"
 #include "number/quantize.h"
 
 /* --- casts --------------------------------------------------------------- */

@@ -3,8 +3,9 @@
 
 #include "emulate.h"
 
+#include "cuda/decode.h"
+#include "cuda/encode.h"
 #include "cuda/sums.h"
-#include "cuda/work.h"
 
 #if defined(__CUDACC__)
 #define COMPILER "nvcc"

@@ -3,8 +3,8 @@
 # host, the staging over a device that is none, and the plugin as a file.
 CUDA_TEST_CPPFLAGS = $(TEST_CPPFLAGS) -I$(top_srcdir)/tests \
 	-I$(top_srcdir)/tests/cuda
-cuda_emulation = tests/cuda/emulate.c tests/cuda/emulate.h cuda/sums.h \
-	cuda/work.h
+cuda_emulation = tests/cuda/emulate.c tests/cuda/emulate.h \
+	cuda/decode.h cuda/encode.h cuda/sums.h cuda/work.h
 EXTRA_DIST += tests/cuda/bench.cu tests/cuda/emulate.cu tests/cuda/t-plugin.sh
 AM_TESTS_ENVIRONMENT += CUDA_SKIP='$(CUDA_SKIP)'; export CUDA_SKIP;
 cuda_tests = tests/cuda/work tests/cuda/sums
