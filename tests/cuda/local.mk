@@ -90,9 +90,22 @@ tests/cuda/bench: $(top_srcdir)/tests/cuda/bench.cu cuda/kernels.o \
 	    cuda/kernels.o .libs/libcore.a -lm
 CLEANFILES += tests/cuda/bench
 
+EXTRA_DIST += tests/cuda/allreduce.cu
+CLEANFILES += tests/cuda/allreduce
+tests/cuda/allreduce: tests/cuda/allreduce.cu
+	$(AM_V_NVCC)$(MKDIR_P) tests/cuda && \
+	$(NVCC) -O2 $(CUDA_GENCODE) -cudart static -o $@ \
+	    $(top_srcdir)/tests/cuda/allreduce.cu $(MPI_CFLAGS) $(MPI_LIBS)
+
 .PHONY: check-cuda check-cuda-programs
 check-cuda-programs: libapsmpi-cuda.la tests/cuda/work-device \
-	tests/cuda/sums-device tests/cuda/device tests/cuda/bench
+	tests/cuda/sums-device tests/cuda/device tests/cuda/bench \
+	tests/cuda/allreduce libapsmpi.la apsmpi tests/mpi/device \
+	tests/apps/digits tests/apps/digits-cuda
+	@$(MAKE) -s print-mpi >check-cuda.mpi
+.PHONY: print-mpi
+print-mpi:
+	@echo "$(MPIEXEC)"
 check-cuda:
 	APSMPI_BUILD=$(abs_top_builddir) CUDA_SKIP='$(CUDA_SKIP)' $(SHELL) \
 		$(top_srcdir)/scripts/check-cuda || test $$? -eq 77
