@@ -21,10 +21,10 @@ done <<END
 3 1 direct
 4 1 direct
 4 2 hierarchical
-2 1 hierarchical recreated 1000
-2 2 hierarchical recreated 1000
-2 1 direct recreated 10000
-2 1 direct nonblocking 10000
-3 1 direct nonblocking 1000
+2 1 hierarchical recreated 500
+2 2 hierarchical recreated 500
+2 1 direct recreated 2500
+2 1 direct nonblocking 2500
+3 1 direct nonblocking 500
 END
 finish

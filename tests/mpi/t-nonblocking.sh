@@ -24,6 +24,8 @@ done <<END
 3 thread 1MiB format: e4m3, scale: aps
 4 calls 100KiB format: e3m0, scale: aps
 5 calls 64KiB format: e5m10, scale: {fixed: 1024}
+8 calls 64KiB format: e4m3, scale: aps
+8 thread off format: e4m3, scale: aps
 END
 
 # Where threads were not foreseen, whoever calls is told what follows.
