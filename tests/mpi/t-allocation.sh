@@ -45,7 +45,7 @@ records()
              { record = record " | " $0 }
              END { print record }' |
         grep -E '/libapsmpi|/pmpi/[a-z]+\.c|/src/[a-z]+/[a-z]+\.[ch]:' |
-        grep -v -E 'definitely lost.* PMPI_(Init|Comm_create_keyval) ' |
+        grep -v -E 'definitely lost.* PMPI_(Init|Init_thread|Comm_create_keyval) ' |
         grep -E 'Invalid|uninitialised|overlap|indirectly|definitely'
 }
 

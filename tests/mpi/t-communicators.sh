@@ -5,6 +5,13 @@
 seconds=${APS_TEST_TIMEOUT:-180}
 
 while read -r ranks nodes reduce arguments; do
+    case $MPI,$arguments in
+    openmpi,nonblocking*)
+        skip "$arguments" "Open MPI (4.1) does not survive communicators that \
+are freed before their calls are complete"
+        continue
+        ;;
+    esac
     cat >"$tmp/policy.yaml" <<END
 version: 1
 min_count: 1
