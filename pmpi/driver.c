@@ -30,6 +30,7 @@ struct driver {
     int (*retain)(context *primary, int device);
     int (*copy_out)(void *host, address device, size_t bytes);
     int (*copy_in)(address device, const void *host, size_t bytes);
+    int (*wait)(void *stream);
     int (*error_name)(int result, const char **name);
 };
 
@@ -92,6 +93,7 @@ static const struct driver *load(void)
         !find(library, "cuDevicePrimaryCtxRetain", &functions.retain) ||
         !find(library, "cuMemcpyDtoH_v2", &functions.copy_out) ||
         !find(library, "cuMemcpyHtoD_v2", &functions.copy_in) ||
+        !find(library, "cuStreamSynchronize", &functions.wait) ||
         !find(library, "cuGetErrorName", &functions.error_name)) {
         dlclose(library);
         return NULL;
@@ -127,6 +129,7 @@ static void measure_heap(void)
 
     if (begin == 0)
         dl_iterate_phdr(find_image, &begin);
+    /* The end is read first, and says that the beginning is there. */
     atomic_store(&aps_driver_image_begin, begin);
     if (end > begin && end != UINTPTR_MAX)
         atomic_store(&aps_driver_heap_end, end);
@@ -304,6 +307,10 @@ static int copy(bool out, void *host, const void *device, size_t bytes,
         return -1;
     result = out ? found->copy_out(host, at, bytes)
                  : found->copy_in(at, host, bytes);
+    /* From ordinary memory it may have come no farther than the driver's own:
+     * other streams of the program would miss the rest. */
+    if (!out && result == 0)
+        result = found->wait(NULL);
     leave(found, pushed);
     if (result != 0)
         return fail(found, result, out ? "cuMemcpyDtoH" : "cuMemcpyHtoD", cause,

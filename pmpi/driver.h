@@ -29,12 +29,12 @@ extern _Thread_local struct aps_driver_stack aps_driver_stack
 static inline bool aps_driver_cannot_own(const void *p)
 {
     const uintptr_t at = (uintptr_t)p;
+    const uintptr_t end =
+        atomic_load_explicit(&aps_driver_heap_end, memory_order_acquire);
     const uintptr_t begin =
         atomic_load_explicit(&aps_driver_image_begin, memory_order_relaxed);
-    const uintptr_t end =
-        atomic_load_explicit(&aps_driver_heap_end, memory_order_relaxed);
 
-    return at - begin < end - begin ||
+    return (at >= begin && at < end) ||
            at - aps_driver_stack.begin <
                aps_driver_stack.end - aps_driver_stack.begin ||
            at + 4096 < 8192; /* NULL, and MPI_IN_PLACE: 1 or -1 */

@@ -56,11 +56,11 @@ static void place(struct aps_deferred *call)
         return;
     aps_segment_plan(context, &call->call, &call->position, 0, 0,
                      &call->segment);
-    call->fusable = segment->plan.rewrite &&
-                    !segment->chosen &&
+    call->fusable = segment->plan.rewrite && !segment->chosen &&
                     !aps_segment_is_sampled(context, segment);
-    call->segment.memory =
-        aps_context_memory(context, segment->in, segment->out);
+    if (call->fusable)
+        call->segment.memory =
+            aps_context_memory(context, segment->in, segment->out);
 }
 
 /* Is it the last layer of its step? */

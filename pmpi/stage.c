@@ -91,12 +91,35 @@ static struct buffer *reuse(size_t bytes)
     return found;
 }
 
+static void forget_idle(void)
+{
+    struct buffer *list;
+
+    pthread_mutex_lock(&lock);
+    list = idle;
+    idle = NULL;
+    idle_count = 0;
+    pthread_mutex_unlock(&lock);
+    while (list) {
+        struct buffer *next = list->next;
+
+        free(list);
+        list = next;
+    }
+}
+
 static void *take(size_t bytes)
 {
     struct buffer *buffer = reuse(bytes);
 
     if (!buffer) {
-        buffer = aligned_alloc(64, (sizeof *buffer + bytes + 63) / 64 * 64);
+        const size_t size = (sizeof *buffer + bytes + 63) / 64 * 64;
+
+        buffer = aligned_alloc(64, size);
+        if (!buffer) {
+            forget_idle();
+            buffer = aligned_alloc(64, size);
+        }
         if (!buffer)
             return NULL;
         buffer->capacity = bytes;

@@ -31,6 +31,7 @@ int cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned flags);
 int cuMemFree_v2(CUdeviceptr pointer);
 int cuMemcpyDtoH_v2(void *host, CUdeviceptr from, size_t bytes);
 int cuMemcpyHtoD_v2(CUdeviceptr to, const void *host, size_t bytes);
+int cuStreamSynchronize(void *stream);
 int cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 int cuPointerGetAttribute(void *value, int which, CUdeviceptr pointer);
 int cuPointerGetAttributes(unsigned count, const int *which, void **values,
