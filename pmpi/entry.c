@@ -12,6 +12,7 @@
 #include "keyval.h"
 #include "library.h"
 #include "persistent.h"
+#include "queue.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -117,7 +118,7 @@ int MPI_Startall(int count, void *requests)
 
 int MPI_Request_free(void *request)
 {
-    if (!aps_persistent_any())
+    if (!aps_persistent_any() && !aps_queue_unfinished())
         return aps_library()->request_free(request);
     return aps_persistent_free(request);
 }

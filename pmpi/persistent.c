@@ -9,6 +9,7 @@
 
 #include "call.h"
 #include "iallreduce.h"
+#include "queue.h"
 
 static _Thread_local bool left_to_mpi;
 
@@ -179,12 +180,29 @@ int aps_persistent_startall(int count, void *requests)
     return MPI_SUCCESS;
 }
 
+/*
+ * MPICH 4.0.2 completes a persistent collective, and may be about to look at it
+ * once more in another thread, ours, when the program frees it (its pull request
+ * 6255 says how, and is in 4.0.3). Who has looked at messages after that has
+ * waited for such a thread.
+ */
+static void let_threads_pass(void)
+{
+    int initialized = 0, flag;
+
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+        (void)PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag,
+                          MPI_STATUS_IGNORE);
+}
+
 int aps_persistent_free(void *request)
 {
     MPI_Request *handle = request;
 
     if (handle)
         aps_persistent_forget((aps_handle)*handle);
+    if (aps_queue_unfinished())
+        let_threads_pass();
     return aps_library()->request_free(request);
 }
 
