@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -120,12 +121,22 @@ static int find_image(struct dl_phdr_info *object, size_t size, void *data)
     return 1;
 }
 
+/*
+ * Where the heap ends, from the kernel. sbrk(0) must not be asked: UCX, beneath
+ * MPICH, replaces it by one that reads the end and then sets it to what it read,
+ * and takes away what malloc has got in another thread in between.
+ */
+static uintptr_t heap_end(void)
+{
+    return (uintptr_t)syscall(SYS_brk, 0);
+}
+
 /* The kernel puts the heap behind the image, and nothing between; a program
  * that was started by naming its loader lies elsewhere, above the heap. */
 static void measure_heap(void)
 {
     uintptr_t begin = atomic_load(&aps_driver_image_begin);
-    const uintptr_t end = (uintptr_t)sbrk(0);
+    const uintptr_t end = heap_end();
 
     if (begin == 0)
         dl_iterate_phdr(find_image, &begin);
