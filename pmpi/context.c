@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "agree.h"
+#include "base/clock.h"
 #include "base/message.h"
 #include "control.h"
 #include "device.h"
@@ -217,12 +218,32 @@ bool aps_context_has_team(struct aps_context *context, MPI_Comm comm)
     return false;
 }
 
-void aps_context_row(struct aps_context *context, const struct aps_log_row *row)
+void aps_context_row(struct aps_context *context, const struct aps_place *place,
+                     const struct aps_plan *plan, const char *reduce,
+                     const struct aps_cost *cost,
+                     const struct aps_measure *measure, int64_t taken)
 {
+    const struct aps_log_row row = {
+        .time = 1e-9 * (double)aps_clock_ns(CLOCK_REALTIME),
+        .comm = context->label,
+        .step = place->step,
+        .epoch = place->epoch,
+        .layer = place->layer,
+        .name = place->name,
+        .count = place->count,
+        .format = plan->format.name,
+        .scale = aps_scale_name(plan->scale),
+        .reduce = reduce,
+        .scale_exponent = cost->least_exponent,
+        .measure = measure,
+        .wire_bytes = cost->wire_bytes,
+        .fp32_bytes = cost->fp32_bytes,
+        .usec = 1e-3 * (double)taken,
+    };
     struct aps_log *log = aps_job_log(context->job, context->rank);
     struct aps_error error;
 
-    if (log && aps_log_write(log, row, &error) < 0 && !log->reported) {
+    if (log && aps_log_write(log, &row, &error) < 0 && !log->reported) {
         char text[sizeof error + 32];
 
         log->reported = true;

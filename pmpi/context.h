@@ -154,8 +154,11 @@ void aps_context_event(struct aps_context *context, const char *format, ...)
  */
 bool aps_context_has_team(struct aps_context *context, MPI_Comm comm);
 
-/* A row of the log, if there is one. On rank 0. */
-void aps_context_row(struct aps_context *context,
-                     const struct aps_log_row *row);
+/* A row of the log, if there is one: a call, or a layer of one, reduced by
+ * `reduce` in so many nanoseconds. On rank 0. */
+void aps_context_row(struct aps_context *context, const struct aps_place *place,
+                     const struct aps_plan *plan, const char *reduce,
+                     const struct aps_cost *cost,
+                     const struct aps_measure *measure, int64_t taken);
 
 #endif

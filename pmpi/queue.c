@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "fiber.h"
 #include "thread.h"
 #include "wait.h"
@@ -37,14 +38,6 @@ static struct aps_queue *busy; /* those with fibers */
 
 /* Held by who drives the fibers. */
 static pthread_mutex_t driving = PTHREAD_MUTEX_INITIALIZER;
-
-static long nanoseconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000L + now.tv_nsec;
-}
 
 static void destroy(struct aps_queue *queue)
 {
@@ -128,7 +121,8 @@ struct aps_queue *aps_queue_create(bool thread)
     pthread_cond_init(&queue->arrived, NULL);
     if (!thread)
         queue->fiber = aps_fiber_create(serve_on_fiber, queue);
-    if (thread ? aps_thread_start(serve_on_thread, queue) < 0 : queue->fiber == NULL) {
+    if (thread ? aps_thread_start(serve_on_thread, queue) < 0
+               : queue->fiber == NULL) {
         destroy(queue);
         return NULL;
     }
@@ -166,7 +160,7 @@ static void unlist(struct aps_queue *queue)
 void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation)
 {
     operation->next = NULL;
-    atomic_store(&queue->last_push, nanoseconds());
+    atomic_store(&queue->last_push, aps_clock_ns(CLOCK_MONOTONIC));
     pthread_mutex_lock(&lock);
     *queue->last = operation;
     queue->last = &operation->next;
@@ -214,7 +208,7 @@ void aps_queue_pause(const struct aps_queue *queue)
 
 long aps_queue_age(const struct aps_queue *queue)
 {
-    return nanoseconds() - atomic_load(&queue->last_push);
+    return aps_clock_ns(CLOCK_MONOTONIC) - atomic_load(&queue->last_push);
 }
 
 bool aps_queue_is_empty(const struct aps_queue *queue)
@@ -234,11 +228,12 @@ void aps_queue_drain(struct aps_queue *queue)
 
 void aps_queue_finish_all(void)
 {
-    const long begin = nanoseconds();
+    const long begin = aps_clock_ns(CLOCK_MONOTONIC);
     long rested = 0;
 
     /* The program has completed its requests; what is left is ours, and short. */
-    while (aps_queue_unfinished() && nanoseconds() - begin < FINISH_NS) {
+    while (aps_queue_unfinished() &&
+           aps_clock_ns(CLOCK_MONOTONIC) - begin < FINISH_NS) {
         aps_queue_drive_blocked();
         aps_wait_rest(&rested);
     }

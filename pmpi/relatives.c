@@ -8,9 +8,9 @@
 #include "relatives.h"
 
 #include <mpi.h>
-#include <time.h>
 
 #include "agree.h"
+#include "base/clock.h"
 #include "base/fpenv.h"
 #include "blocking.h"
 #include "collective.h"
@@ -136,40 +136,6 @@ static int carry_out(struct aps_context *context,
     }
 }
 
-/* Integers: the program may trap inexact operations. */
-static int64_t nanoseconds(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static void write_row(struct aps_context *context,
-                      const struct aps_place *place,
-                      const struct aps_plan *plan, const struct aps_cost *cost,
-                      const struct aps_measure *measured, int64_t taken)
-{
-    const struct aps_log_row row = {
-        .time = 1e-9 * (double)nanoseconds(CLOCK_REALTIME),
-        .comm = context->label,
-        .step = place->step,
-        .epoch = place->epoch,
-        .layer = place->layer,
-        .count = place->count,
-        .format = plan->format.name,
-        .scale = aps_scale_name(plan->scale),
-        .reduce = aps_call_name(place->call),
-        .scale_exponent = cost->least_exponent,
-        .measure = measured,
-        .wire_bytes = cost->wire_bytes,
-        .fp32_bytes = cost->fp32_bytes,
-        .usec = 1e-3 * (double)taken,
-    };
-
-    aps_context_row(context, &row);
-}
-
 /* COLLECTIVE. Every rank measures what it has; rank 0 writes the sum. */
 static int write_sample(struct aps_context *context,
                         const struct aps_collective *call,
@@ -187,7 +153,8 @@ static int write_sample(struct aps_context *context,
                            &measured);
     rc = aps_sample_merge(aps_team_comm(context->team), &measured, &ready);
     if (rc == MPI_SUCCESS && context->rank == 0 && ready)
-        write_row(context, place, plan, cost, &measured, taken);
+        aps_context_row(context, place, plan, aps_call_name(place->call), cost,
+                        &measured, taken);
     return rc;
 }
 
@@ -214,12 +181,12 @@ static int rewrite(struct aps_context *context,
     aps_fpenv_enter(&environment);
     if (sampled)
         rc = sample(context, call, volume, &ready);
-    begin = sampled ? nanoseconds(CLOCK_MONOTONIC) : 0;
+    begin = sampled ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
     if (rc == MPI_SUCCESS)
         rc = carry_out(context, call, volume, plan, exponent, &cost);
     if (rc == MPI_SUCCESS && sampled)
         rc = write_sample(context, call, volume, place, plan, &cost,
-                          nanoseconds(CLOCK_MONOTONIC) - begin, ready);
+                          aps_clock_ns(CLOCK_MONOTONIC) - begin, ready);
     aps_fpenv_leave(&environment);
     aps_count(&counters->rewritten, 1);
     aps_count(&counters->wire_bytes, cost.wire_bytes);

@@ -3,45 +3,9 @@
 
 #include "segment.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/fpenv.h"
 #include "base/message.h"
-
-/* Integers: the program may trap inexact operations. */
-static int64_t nanoseconds(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-static void write_row(struct aps_context *context,
-                      const struct aps_segment *segment,
-                      const struct aps_cost *cost,
-                      const struct aps_measure *measure, double usec)
-{
-    const struct aps_log_row row = {
-        .time = 1e-9 * (double)nanoseconds(CLOCK_REALTIME),
-        .comm = context->label,
-        .step = segment->place.step,
-        .epoch = segment->place.epoch,
-        .layer = segment->place.layer,
-        .name = segment->place.name,
-        .count = segment->count,
-        .format = segment->plan.format.name,
-        .scale = aps_scale_name(segment->plan.scale),
-        .reduce = aps_reduce_name(segment->plan.reduce),
-        .scale_exponent = cost->least_exponent,
-        .measure = measure,
-        .wire_bytes = cost->wire_bytes,
-        .fp32_bytes = cost->fp32_bytes,
-        .usec = usec,
-    };
-
-    aps_context_row(context, &row);
-}
 
 /* COLLECTIVE. Reduce one layer by its plan. */
 static int reduce(struct aps_context *context, const struct aps_call *call,
@@ -103,12 +67,12 @@ static int try_candidate(struct aps_context *context,
                              &segment->plan, &candidate);
     if (!class)
         return pass_segment(call, segment);
-    begin = nanoseconds(CLOCK_MONOTONIC);
+    begin = aps_clock_ns(CLOCK_MONOTONIC);
     if (candidate == APS_CANDIDATE_NATIVE)
         rc = pass_segment(call, segment);
     else
         rc = reduce(context, call, segment, cost);
-    *taken = nanoseconds(CLOCK_MONOTONIC) - begin;
+    *taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
     if (aps_choice_end(class, context->team, *taken, text, sizeof text, &ended))
         tell_choice(context, segment, text);
     return rc != MPI_SUCCESS ? rc : aps_call_raise(call, ended);
@@ -139,7 +103,9 @@ static void write_sample(struct aps_context *context,
     aps_fpenv_enter(&environment);
     aps_sample_compare(&context->sample, segment->memory, segment->out,
                        segment->count, &measure);
-    write_row(context, segment, cost, &measure, 1e-3 * (double)taken);
+    aps_context_row(context, &segment->place, &segment->plan,
+                    aps_reduce_name(segment->plan.reduce), cost, &measure,
+                    taken);
     aps_fpenv_leave(&environment);
 }
 
@@ -166,10 +132,10 @@ int aps_segment_reduce(struct aps_context *context, const struct aps_call *call,
     if (rc == MPI_SUCCESS && segment->plan.reduce == APS_REDUCE_AUTO) {
         rc = try_candidate(context, call, segment, &cost, &taken);
     } else if (rc == MPI_SUCCESS) {
-        const int64_t begin = sampled ? nanoseconds(CLOCK_MONOTONIC) : 0;
+        const int64_t begin = sampled ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
 
         rc = reduce(context, call, segment, &cost);
-        taken = sampled ? nanoseconds(CLOCK_MONOTONIC) - begin : 0;
+        taken = sampled ? aps_clock_ns(CLOCK_MONOTONIC) - begin : 0;
     }
     if (rc == MPI_SUCCESS && context->rank == 0 && ready &&
         segment->plan.reduce != APS_REDUCE_AUTO)

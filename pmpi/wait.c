@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "fiber.h"
 
 /* Looks at a word before the first sleep when each rank has a core of its own:
@@ -94,14 +95,6 @@ static inline void pause_core(void)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
-static long nanoseconds(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000L + now.tv_nsec;
-}
-
 static void nap(long length)
 {
     nanosleep(&(struct timespec){.tv_nsec = length}, NULL);
@@ -122,7 +115,7 @@ void aps_wait_rest(long *begin)
     const long patience = atomic_load_explicit(&crowded, memory_order_relaxed)
                               ? PATIENCE_CROWDED_NS
                               : PATIENCE_ALONE_NS;
-    const long now = nanoseconds();
+    const long now = aps_clock_ns(CLOCK_MONOTONIC);
     long waited;
 
     if (*begin == 0)
@@ -141,9 +134,9 @@ void aps_wait_begin_round(long *begin, size_t round, size_t under_way)
     if (!awaited)
         return;
     if (*begin == 0)
-        *begin = nanoseconds();
+        *begin = aps_clock_ns(CLOCK_MONOTONIC);
     if (round > under_way)
-        spare = (nanoseconds() - *begin) / (long)round * (long)under_way / 2;
+        spare = (aps_clock_ns(CLOCK_MONOTONIC) - *begin) / (long)round * (long)under_way / 2;
 }
 
 void aps_wait_end_rounds(void)
@@ -159,7 +152,7 @@ int aps_wait_requests(int count, MPI_Request requests[])
 /* A turn that comes late is no wait: the program computed, for one. */
 static bool is_long(long *waited, long *last)
 {
-    const long now = nanoseconds();
+    const long now = aps_clock_ns(CLOCK_MONOTONIC);
 
     if (now - *last < TELL_NS / 10)
         *waited += now - *last;
@@ -170,7 +163,7 @@ static bool is_long(long *waited, long *last)
 int aps_wait_requests_telling(int count, MPI_Request requests[],
                               void (*tell)(void))
 {
-    long waited = 0, last = tell ? nanoseconds() : 0;
+    long waited = 0, last = tell ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
     const bool alone =
         !atomic_load_explicit(&crowded, memory_order_relaxed) && !is_beside();
     const int tests = alone ? TESTS_ALONE : TESTS_CROWDED;

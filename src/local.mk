@@ -5,6 +5,7 @@
 noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
 	src/aps.h \
+	src/base/clock.h \
 	src/base/cpu.c src/base/cpu.h \
 	src/base/error.c src/base/error.h \
 	src/base/fpenv.h \
