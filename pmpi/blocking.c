@@ -24,19 +24,13 @@ static void drain(MPI_Comm comm)
         aps_queue_drain(context->queue);
 }
 
-bool aps_blocking_enter(aps_handle comm)
+bool aps_blocking_enter_pending(aps_handle comm)
 {
     const bool helped = aps_helper_begin();
 
-    if (!helped && aps_queue_pending())
+    if (!helped)
         drain((MPI_Comm)comm);
     return helped;
-}
-
-void aps_blocking_leave(bool helped)
-{
-    if (helped)
-        aps_helper_end();
 }
 
 /*

@@ -13,7 +13,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "helper.h"
 #include "library.h"
+#include "queue.h"
 
 /*
  * A call of MPI's own comes that blocks and cannot be taken apart, a collective
@@ -21,8 +23,17 @@
  * a helper drives what is under way. Where there can be none, what was started on
  * `comm` before it, by all ranks, is carried out first.
  */
-bool aps_blocking_enter(aps_handle comm);
-void aps_blocking_leave(bool helped);
+bool aps_blocking_enter_pending(aps_handle comm);
+static inline bool aps_blocking_enter(aps_handle comm)
+{
+    return aps_queue_pending() && aps_blocking_enter_pending(comm);
+}
+
+static inline void aps_blocking_leave(bool helped)
+{
+    if (helped)
+        aps_helper_end();
+}
 
 enum aps_send_kind { APS_SEND, APS_SSEND, APS_RSEND };
 

@@ -112,8 +112,6 @@ int aps_call_pass(const struct aps_call *call)
 
     if (aps_call_is_deferred(call))
         return pass_deferred(call);
-    if (!aps_queue_pending())
-        return pass_on(call);
     helped = aps_blocking_enter((aps_handle)call->comm);
     rc = pass_on(call);
     aps_blocking_leave(helped);

@@ -146,8 +146,6 @@ int aps_collective_pass(const struct aps_collective *call)
     bool helped;
     int rc;
 
-    if (!aps_queue_pending())
-        return pass_on(call);
     helped = aps_blocking_enter((aps_handle)call->comm);
     rc = pass_on(call);
     aps_blocking_leave(helped);

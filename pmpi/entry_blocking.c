@@ -55,22 +55,20 @@
         return function arguments;                                             \
     }
 
-/* Likewise one that cannot be taken apart, on a communicator or on something else
- * (0). */
-#define WHOLE(name, types, parameters, arguments, on)                          \
-    EXPORT int MPI_##name types;                                               \
-    int MPI_##name parameters                                                  \
+/* MPI_<name> as the function `as`: it cannot be taken apart, and blocks on a
+ * communicator or on something else (0). */
+#define PASS_WHOLE(as, name, types, parameters, arguments, on)                 \
+    int as parameters                                                          \
     {                                                                          \
         NEXT(name, types);                                                     \
-        bool helped;                                                           \
-        int rc;                                                                \
-        if (!aps_queue_pending())                                              \
-            return function arguments;                                         \
-        helped = aps_blocking_enter(on);                                       \
-        rc = function arguments;                                               \
+        const bool helped = aps_blocking_enter(on);                            \
+        const int rc = function arguments;                                     \
         aps_blocking_leave(helped);                                            \
         return rc;                                                             \
     }
+#define WHOLE(name, types, parameters, arguments, on)                          \
+    EXPORT int MPI_##name types;                                               \
+    PASS_WHOLE(MPI_##name, name, types, parameters, arguments, on)
 #define COLLECTIVE(name, types, parameters, arguments)                         \
     WHOLE(name, types, parameters, arguments, comm)
 
@@ -274,19 +272,11 @@ COLLECTIVE(Barrier, (aps_handle), (aps_handle comm), (comm))
                (send, receive, count, type, op, comm))
 /* With a buffer in a GPU's memory, too: so programs hand out their weights. */
 #define BCAST(name, count_t)                                                   \
-    static int pass_##name(void *bytes, count_t count, aps_handle type,        \
-                           int root, aps_handle comm)                          \
-    {                                                                          \
-        NEXT(name, (void *, count_t, aps_handle, int, aps_handle));            \
-        bool helped;                                                           \
-        int rc;                                                                \
-        if (!aps_queue_pending())                                              \
-            return function(bytes, count, type, root, comm);                   \
-        helped = aps_blocking_enter(comm);                                     \
-        rc = function(bytes, count, type, root, comm);                         \
-        aps_blocking_leave(helped);                                            \
-        return rc;                                                             \
-    }                                                                          \
+    static PASS_WHOLE(                                                         \
+        pass_##name, name, (void *, count_t, aps_handle, int, aps_handle),     \
+        (void *bytes, count_t count, aps_handle type, int root,                \
+         aps_handle comm),                                                     \
+        (bytes, count, type, root, comm), comm)                                \
     EXPORT int MPI_##name(void *bytes, count_t count, aps_handle type,         \
                           int root, aps_handle comm);                          \
     int MPI_##name(void *bytes, count_t count, aps_handle type, int root,      \

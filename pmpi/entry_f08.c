@@ -69,9 +69,7 @@
     void mpi_##name(NAMED_##arguments)                                         \
     {                                                                          \
         NEXT(name, arguments);                                                 \
-        bool helped = false;                                                   \
-        if (aps_queue_pending())                                               \
-            helped = aps_blocking_enter(0);                                    \
+        const bool helped = aps_blocking_enter(0);                             \
         next(NAMES_##arguments);                                               \
         aps_blocking_leave(helped);                                            \
     }
