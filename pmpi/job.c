@@ -23,6 +23,7 @@ struct aps_job *_Atomic aps_job_made;
 
 static struct aps_job the_job;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t texts_read = PTHREAD_ONCE_INIT; /* before MPI_Init, too */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct aps_log the_log = {.fd = -1};
 static bool log_tried;
@@ -124,20 +125,11 @@ static bool may_have_threads(void)
 
 /* Numbers are read, and must be the same on all ranks, whatever rounding and
  * traps the program has set by now. */
-static void start(void)
+static void read_texts(void)
 {
     struct aps_job *job = &the_job;
     fenv_t environment;
-    int real_size;
 
-    job->foreign = is_foreign();
-    if (job->foreign)
-        return;
-    count_neighbours();
-    aps_counters_shared = may_have_threads();
-    job->real_is_float =
-        MPI_REAL != MPI_DATATYPE_NULL &&
-        PMPI_Type_size(MPI_REAL, &real_size) == MPI_SUCCESS && real_size == 4;
     aps_options_read(&job->options, &job->errors, &job->warnings);
     if (job->options.policy && job->options.enabled) {
         aps_fpenv_enter(&environment);
@@ -149,25 +141,20 @@ static void start(void)
         job->held = APS_HELD_BAD;
 }
 
-/* Is there a policy, and does it say `progress: thread`? */
-static void read_early(bool *policy, bool *thread)
+static void start(void)
 {
-    struct aps_job job = {.foreign = false};
-    fenv_t environment;
+    struct aps_job *job = &the_job;
+    int real_size;
 
-    aps_options_read(&job.options, &job.errors, &job.warnings);
-    *policy = job.options.policy && job.options.enabled;
-    if (*policy) {
-        aps_fpenv_enter(&environment);
-        read_policy(&job);
-        aps_fpenv_leave(&environment);
-    }
-    *thread = job.held == APS_HELD_GOOD &&
-              aps_policy_progress(job.policy) == APS_PROGRESS_THREAD;
-    if (job.held == APS_HELD_GOOD)
-        aps_policy_destroy(job.policy);
-    aps_policy_source_clear(&job.source);
-    aps_options_clear(&job.options);
+    job->foreign = is_foreign();
+    if (job->foreign)
+        return;
+    count_neighbours();
+    aps_counters_shared = may_have_threads();
+    job->real_is_float =
+        MPI_REAL != MPI_DATATYPE_NULL &&
+        PMPI_Type_size(MPI_REAL, &real_size) == MPI_SUCCESS && real_size == 4;
+    pthread_once(&texts_read, read_texts);
 }
 
 bool aps_job_asks_for_threads(void)
@@ -178,16 +165,18 @@ bool aps_job_asks_for_threads(void)
         /* Fortran */
         "mpi_iallreduce_", "mpi_iallreduce_f08_", "mpi_iallreduce_f08ts_",
         "mpi_iallreduce_f08ts_large_", "mpi_allreduce_init_"};
-    bool policy, thread;
+    const struct aps_job *job = &the_job;
 
     if (is_foreign())
         return false;
-    read_early(&policy, &thread);
-    return thread ||
-           (policy &&
-            aps_imports_any(nonblocking,
-                            sizeof nonblocking / sizeof *nonblocking,
-                            "mpi_iallreduce_")); /* Fortran's bindings */
+    pthread_once(&texts_read, read_texts);
+    if (!job->options.policy || !job->options.enabled)
+        return false;
+    return (job->held == APS_HELD_GOOD &&
+            aps_policy_progress(job->policy) == APS_PROGRESS_THREAD) ||
+           aps_imports_any(nonblocking,
+                           sizeof nonblocking / sizeof *nonblocking,
+                           "mpi_iallreduce_"); /* Fortran's bindings */
 }
 
 struct aps_job *aps_job_make(void)

@@ -86,7 +86,7 @@ static inline void aps_count(atomic_ullong *counter, unsigned long long times)
 
 /* Is MPI to be initialised with MPI_THREAD_MULTIPLE: are there to be nonblocking
  * reductions, for which a thread may have to call MPI? Before MPI_Init, when
- * there can be no job yet; what is wrong with the policy is said later. */
+ * the policy can be read, but nothing be said yet. */
 bool aps_job_asks_for_threads(void);
 
 /* The process's job, made on first use. Thread-safe. */
