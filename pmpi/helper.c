@@ -19,36 +19,27 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t needed = PTHREAD_COND_INITIALIZER;
-static int blocked; /* threads of the program, under the lock */
-static bool asleep; /* likewise */
+static atomic_int blocked; /* threads of the program */
+static bool asleep; /* under the lock */
 static atomic_bool threads_expected;
 static enum { NOT_YET, STARTED, FAILED } thread;
 
-/* Until there is work. Does a thread of the program block? */
-static bool wait_for_work(void)
+/* Does a thread of the program block, as far as we know? */
+static bool is_blocked(void)
 {
-    bool blocks;
+    return atomic_load(&blocked) > 0;
+}
 
+static void wait_for_work(void)
+{
     pthread_mutex_lock(&lock);
-    while (blocked == 0 &&
+    while (!is_blocked() &&
            !(atomic_load(&threads_expected) && aps_queue_pending())) {
         asleep = true;
         pthread_cond_wait(&needed, &lock);
     }
     asleep = false;
-    blocks = blocked > 0;
     pthread_mutex_unlock(&lock);
-    return blocks;
-}
-
-static bool still_blocks(void)
-{
-    bool blocks;
-
-    pthread_mutex_lock(&lock);
-    blocks = blocked > 0;
-    pthread_mutex_unlock(&lock);
-    return blocks;
 }
 
 /* As long as it completes something, for who comes next waits already. */
@@ -65,13 +56,14 @@ static void drive(void)
 
 static void *serve(void *nothing)
 {
+    struct timespec rest = {0};
+
     (void)nothing;
     for (;;) {
-        const struct timespec rest = {.tv_nsec =
-                                          wait_for_work() ? NAP_NS : DOZE_NS};
-
+        wait_for_work();
+        rest.tv_nsec = is_blocked() ? NAP_NS : DOZE_NS;
         nanosleep(&rest, NULL);
-        if (still_blocks())
+        if (is_blocked())
             drive();
         else if (atomic_load(&threads_expected))
             aps_queue_drive();
@@ -103,7 +95,7 @@ static bool wake(int threads)
         start();
     helps = thread == STARTED;
     if (helps) {
-        blocked += threads;
+        atomic_fetch_add(&blocked, threads);
         if (asleep)
             pthread_cond_signal(&needed);
     }
@@ -130,7 +122,5 @@ bool aps_helper_begin(void)
 
 void aps_helper_end(void)
 {
-    pthread_mutex_lock(&lock);
-    blocked--;
-    pthread_mutex_unlock(&lock);
+    atomic_fetch_sub(&blocked, 1);
 }
