@@ -12,7 +12,7 @@
 
 /* To be raised with every change of what is below, or of the structures that it
  * uses. */
-#define APS_CUDA_INTERFACE 1
+#define APS_CUDA_INTERFACE 2
 
 #define APS_CUDA_LIBRARY "libapsmpi-cuda.so"
 #define APS_CUDA_SYMBOL "aps_cuda_plugin"

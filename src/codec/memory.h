@@ -1,15 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory backends: the verbs that the reductions are written against, once, for
- * any kind of memory that the program's buffers live in. Wire bytes always lie
- * in host memory, and are the same bytes whatever the backend: ranks may differ.
+ * any kind of memory that the program's buffers live in. Wire bytes are the same
+ * whatever the backend: ranks may differ. They lie in host memory, or, by verbs
+ * that not all backends have, in a device's.
  */
 #ifndef APS_CODEC_MEMORY_H
 #define APS_CODEC_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "codec/codec.h"
+
+/* Says to other processes of this machine which memory is meant; only bytes. */
+struct aps_memory_token {
+    unsigned char bytes[128];
+};
+
+/*
+ * Wire bytes in a device's memory. Verbs are done when they return, and
+ * thread-safe; x is in device memory, too, of the same or another device. One
+ * that fails counts among the backend's failures and leaves zeros, if it can.
+ */
+struct aps_device_memory {
+    /* On the device whose memory `near` points into, at a multiple of 256 bytes;
+     * NULL with the cause. */
+    void *(*allocate)(const void *near, size_t bytes, char *cause, size_t size);
+    void (*release)(void *memory); /* NULL: nothing; what allocate returned */
+
+    /* See struct aps_codec; `add`: x[i] += value i, FP32. Fastest for wire at
+     * multiples of 16 bytes. */
+    unsigned (*encode)(const struct aps_codec *codec, const float *x, size_t n,
+                       struct aps_scaling scaling, void *wire);
+    void (*decode)(const struct aps_codec *codec, const void *wire, size_t n,
+                   struct aps_scaling scaling, unsigned flags, bool add,
+                   float *x);
+
+    /* A few bytes, between such memory and the host's. */
+    void (*put)(void *to, const void *host, size_t bytes);
+    void (*get)(void *host, const void *from, size_t bytes);
+
+    /*
+     * Memory that others of this machine have allocated. `offer` makes a token
+     * of it; `open`, in another process, gives an address that the verbs of
+     * `near`'s device take as `wire`, until `close`. -1 or NULL with the cause.
+     * The owner must not release it before all have closed it.
+     */
+    int (*offer)(void *memory, struct aps_memory_token *token, char *cause,
+                 size_t size);
+    void *(*open)(const struct aps_memory_token *token, const void *near,
+                  char *cause, size_t size);
+    void (*close)(void *opened);
+};
 
 /*
  * x is in this backend's memory or in the host's. A verb is done when it
@@ -31,6 +74,15 @@ struct aps_memory {
     /* To and from host memory. */
     void (*copy_out)(void *host, const float *x, size_t n);
     void (*copy_in)(float *x, const void *host, size_t n);
+
+    /* Lock host memory, whole pages, so that the driver's copies are fastest; it
+     * is ordinary memory all the same. 0, or -1: it is not locked. NULL: neither
+     * is needed. */
+    int (*pin)(void *host, size_t bytes, const void *near);
+    void (*unpin)(void *host); /* what pin has locked */
+
+    /* NULL: it has none. */
+    const struct aps_device_memory *device;
 
     /* How many verbs have failed in this process so far; if any, cause[size] says
      * why the last did. NULL: they never do. */
