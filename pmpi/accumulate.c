@@ -65,12 +65,28 @@ static void add_tile_kahan(const struct aps_wire *wire, struct part part,
     memcpy(sum, t, n * sizeof *sum);
 }
 
+/* One block after the other: a device has no use for tiles. */
+static void accumulate_on_device(const struct aps_wire *wire, int count,
+                                 const unsigned char *blocks, size_t stride,
+                                 size_t n, float *sum,
+                                 struct aps_magnitude *magnitude)
+{
+    for (int i = 0; i < count; i++)
+        aps_block_add(wire, i == 0, blocks + (size_t)i * stride, n, sum);
+    if (magnitude)
+        *magnitude = wire->memory->magnitude(sum, n);
+}
+
 void aps_accumulate(const struct aps_wire *wire, int count,
                     const unsigned char *blocks, size_t stride, size_t n,
                     float *sum, struct aps_magnitude *magnitude)
 {
     const bool kahan = wire->accumulate == APS_ACCUMULATE_KAHAN;
 
+    if (wire->device) {
+        accumulate_on_device(wire, count, blocks, stride, n, sum, magnitude);
+        return;
+    }
     if (magnitude)
         *magnitude = (struct aps_magnitude){0, true};
     for (size_t begin = 0; begin < n; begin += TILE) {

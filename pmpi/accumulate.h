@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums of blocks in rank order, in host memory: the arithmetic of `accumulate`.
+ * Sums of blocks in rank order: the arithmetic of `accumulate`.
  */
 #ifndef APS_PMPI_ACCUMULATE_H
 #define APS_PMPI_ACCUMULATE_H
@@ -20,7 +20,8 @@
  *
  * where + and - are FP32 operations (CPD's sums, in FP32 containers). With
  * `format` and `kahan` all blocks have the same scale. *magnitude, unless NULL, is
- * that of the sum.
+ * that of the sum. All lie in host memory; if the wire's blocks lie on a device,
+ * so does the sum, and only `fp32` is possible.
  */
 void aps_accumulate(const struct aps_wire *wire, int count,
                     const unsigned char *blocks, size_t stride, size_t n,

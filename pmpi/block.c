@@ -104,9 +104,13 @@ int aps_block_encode_known(const struct aps_wire *wire,
     scaling = scaling_of(wire, exponent);
     scaling.bounded = bounded;
     header.exponent = (int16_t)scaling.exponent;
-    header.flags = (uint8_t)memory->encode(&wire->codec, x, n, scaling,
-                                           block + sizeof header);
-    memcpy(block, &header, sizeof header);
+    header.flags = (uint8_t)(wire->device ? wire->device->encode
+                                          : memory->encode)(
+        &wire->codec, x, n, scaling, block + sizeof header);
+    if (wire->device)
+        wire->device->put(block, &header, sizeof header);
+    else
+        memcpy(block, &header, sizeof header);
     return exponent;
 }
 
@@ -117,7 +121,10 @@ struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
     struct aps_block_header header;
     struct aps_scaling scaling;
 
-    memcpy(&header, block, sizeof header);
+    if (wire->device)
+        wire->device->get(&header, block, sizeof header);
+    else
+        memcpy(&header, block, sizeof header);
     scaling = scaling_of(wire, header.exponent);
     *flags = header.flags;
     return scaling;
@@ -130,8 +137,22 @@ void aps_block_decode(const struct aps_wire *wire,
     unsigned flags;
     struct aps_scaling scaling = aps_block_scaling(wire, block, &flags);
 
-    memory->decode(&wire->codec, block + sizeof(struct aps_block_header), n,
-                   scaling, flags, x);
+    if (wire->device)
+        wire->device->decode(&wire->codec, block + APS_BLOCK_HEADER, n, scaling,
+                             flags, false, x);
+    else
+        memory->decode(&wire->codec, block + APS_BLOCK_HEADER, n, scaling,
+                       flags, x);
+}
+
+void aps_block_add(const struct aps_wire *wire, bool first,
+                   const unsigned char *block, size_t n, float *sum)
+{
+    unsigned flags;
+    struct aps_scaling scaling = aps_block_scaling(wire, block, &flags);
+
+    wire->device->decode(&wire->codec, block + APS_BLOCK_HEADER, n, scaling,
+                         flags, !first, sum);
 }
 
 struct aps_slice aps_slice_of(size_t n, int parts, int i)

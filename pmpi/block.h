@@ -6,6 +6,7 @@
 #ifndef APS_PMPI_BLOCK_H
 #define APS_PMPI_BLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,8 @@ struct aps_block_header {
 struct aps_wire {
     struct aps_codec codec;
     const struct aps_memory *memory; /* of the program's buffers */
+    /* NULL: blocks lie in the host's memory; else in a device's, as vectors do */
+    const struct aps_device_memory *device;
     enum aps_scale_kind scale;
     float fixed; /* the constant of APS_SCALE_FIXED */
     enum aps_accumulate_kind accumulate;
@@ -71,9 +74,18 @@ void aps_block_decode(const struct aps_wire *wire,
                       const struct aps_memory *memory,
                       const unsigned char *block, size_t n, float *x);
 
+/* sum[n] += the block's values, FP32, all in a device's memory; `first`: it is
+ * the first of them, and they are the sum. */
+void aps_block_add(const struct aps_wire *wire, bool first,
+                   const unsigned char *block, size_t n, float *sum);
+
 /* How the values of a block were scaled, and its marker: the codec's arguments.
  * The values begin at block + APS_BLOCK_HEADER. */
 #define APS_BLOCK_HEADER sizeof(struct aps_block_header)
+
+/* In a device's memory blocks begin so many bytes behind a multiple of 16: then
+ * their values begin at one. */
+#define APS_BLOCK_SKEW (16 - APS_BLOCK_HEADER)
 struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
                                      const unsigned char *block,
                                      unsigned *flags);

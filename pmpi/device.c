@@ -92,3 +92,35 @@ const char *aps_device_complaint(void)
                ? complaint
                : "";
 }
+
+bool aps_device_is_expected(void)
+{
+    return aps_driver_is_there() && aps_device_open()->device != NULL;
+}
+
+/* MPI says so by a function that it has if it might. */
+static bool ask_awareness(void)
+{
+    const struct aps_job *job = aps_job();
+    void *symbol = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
+    int (*query)(void);
+
+    if (job->foreign || job->options.cuda_aware == APS_AWARE_YES)
+        return true;
+    if (!symbol || job->options.cuda_aware == APS_AWARE_NO)
+        return false;
+    memcpy(&query, &symbol, sizeof query);
+    return query() == 1;
+}
+
+bool aps_device_mpi_is_aware(void)
+{
+    static atomic_int known; /* 1: yes, 2: no */
+    int now = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (now == 0) {
+        now = ask_awareness() ? 1 : 2;
+        atomic_store_explicit(&known, now, memory_order_relaxed);
+    }
+    return now == 1;
+}

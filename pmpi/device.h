@@ -9,6 +9,7 @@
 #define APS_PMPI_DEVICE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "codec/memory.h"
@@ -32,6 +33,13 @@ static inline const struct aps_memory *aps_device_memory(const void *in,
 
 /* Why the plugin is not used; "" where it is, or nobody has asked for it. */
 const char *aps_device_complaint(void);
+
+/* Will there be buffers in a GPU's memory, and verbs for wire bytes there? As
+ * far as one can tell before the first: the program has a driver at work. */
+bool aps_device_is_expected(void);
+
+/* Does MPI take pointers to a GPU's memory itself? Thread-safe. */
+bool aps_device_mpi_is_aware(void);
 
 /* How many verbs of the backend have failed so far; if any, and where cause has
  * room, why the last did. */

@@ -6,15 +6,29 @@
 #include <stdlib.h>
 
 #include "accumulate.h"
+#include "base/message.h"
+#include "device.h"
+#include "driver.h"
 #include "exponent.h"
 #include "messages.h"
 
 enum { TAG_CONTRIBUTION = 1, TAG_RESULT = 2 };
 
-/* Scratch of one chunk. */
-struct slot {
+/* The blocks of one chunk. */
+struct blocks {
     unsigned char *outgoing; /* [size]: our contribution to each slice */
     unsigned char *incoming; /* [size]: each rank's contribution to ours */
+    unsigned char *results;  /* [size]: every slice's sum, for `direct` alone */
+};
+
+/* In one kind of memory. */
+struct scratch {
+    float *sum; /* our slice */
+    struct blocks blocks[APS_DIRECT_SLOTS];
+};
+
+/* The messages of one chunk. */
+struct slot {
     struct aps_messages contributions;
     struct aps_messages results;
 };
@@ -23,10 +37,14 @@ struct aps_direct {
     MPI_Comm comm;
     int rank;
     int size;
-    float *sum; /* our slice */
+    size_t message; /* bytes of packed values, for `direct` alone */
     struct slot slots[APS_DIRECT_SLOTS];
-    /* [size] a slot: every slice's sum, for `direct` alone. */
-    unsigned char *results[APS_DIRECT_SLOTS];
+    struct scratch host;
+    struct scratch device; /* as soon as it is needed, if it can be had */
+    const struct aps_device_memory *verbs; /* that it is of, or NULL */
+    void *allocation;                      /* all of it */
+    int number;                            /* of the device */
+    bool refused;
 };
 
 struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
@@ -40,15 +58,16 @@ struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
     PMPI_Comm_rank(comm, &direct->rank);
     PMPI_Comm_size(comm, &direct->size);
     bytes *= (size_t)direct->size;
-    direct->sum = malloc(elements * sizeof *direct->sum);
-    if (!direct->sum)
+    direct->host.sum = malloc(elements * sizeof *direct->host.sum);
+    if (!direct->host.sum)
         goto destroy;
     for (int i = 0; i < APS_DIRECT_SLOTS; i++) {
         struct slot *slot = &direct->slots[i];
+        struct blocks *blocks = &direct->host.blocks[i];
 
-        slot->outgoing = malloc(bytes);
-        slot->incoming = malloc(bytes);
-        if (!slot->outgoing || !slot->incoming ||
+        blocks->outgoing = malloc(bytes);
+        blocks->incoming = malloc(bytes);
+        if (!blocks->outgoing || !blocks->incoming ||
             aps_messages_init(&slot->contributions, comm, 2 * direct->size) <
                 0 ||
             aps_messages_init(&slot->results, comm, 2 * direct->size) < 0)
@@ -61,18 +80,29 @@ destroy:
     return NULL;
 }
 
-struct aps_direct *aps_direct_create_alone(MPI_Comm comm)
+/* Between the blocks of `direct` alone. */
+static size_t stride_alone(const struct aps_direct *direct)
+{
+    return aps_block_stride_bytes(direct->message);
+}
+
+struct aps_direct *aps_direct_create_alone(MPI_Comm comm, bool devices)
 {
     struct aps_direct *direct;
-    size_t bytes;
+    size_t message, bytes;
     int ranks;
 
     PMPI_Comm_size(comm, &ranks);
-    bytes = aps_block_stride_bytes(aps_pipeline_bytes(ranks));
-    direct = aps_direct_create(comm, aps_pipeline_elements(2, ranks), bytes);
+    message = devices ? aps_pipeline_bytes_of_devices(ranks)
+                      : aps_pipeline_bytes(ranks);
+    bytes = aps_block_stride_bytes(message);
+    direct = aps_direct_create(comm, aps_pipeline_elements_in(message, 2),
+                               bytes);
+    if (direct)
+        direct->message = message;
     for (int i = 0; i < APS_DIRECT_SLOTS && direct; i++) {
-        direct->results[i] = malloc(bytes * (size_t)ranks);
-        if (!direct->results[i]) {
+        direct->host.blocks[i].results = malloc(bytes * (size_t)ranks);
+        if (!direct->host.blocks[i].results) {
             aps_direct_destroy(direct);
             direct = NULL;
         }
@@ -85,21 +115,88 @@ void aps_direct_destroy(struct aps_direct *direct)
     if (!direct)
         return;
     for (int i = 0; i < APS_DIRECT_SLOTS; i++) {
-        free(direct->slots[i].outgoing);
-        free(direct->slots[i].incoming);
+        struct blocks *blocks = &direct->host.blocks[i];
+
+        free(blocks->outgoing);
+        free(blocks->incoming);
+        free(blocks->results);
         aps_messages_clear(&direct->slots[i].contributions);
         aps_messages_clear(&direct->slots[i].results);
-        free(direct->results[i]);
     }
-    free(direct->sum);
+    free(direct->host.sum);
+    if (direct->verbs)
+        direct->verbs->release(direct->allocation);
     free(direct);
 }
+
+/* --- scratch on a device ------------------------------------------------- */
+
+/* One allocation: the sum, then all blocks. */
+static bool allocate_on_device(struct aps_direct *direct,
+                               const struct aps_memory *memory,
+                               const float *near)
+{
+    const size_t blocks = (size_t)direct->size * stride_alone(direct);
+    const size_t sum = aps_block_stride_bytes(
+        aps_pipeline_elements_in(direct->message, 2) * sizeof(float));
+    char cause[256];
+    unsigned char *next;
+
+    direct->allocation = memory->device->allocate(
+        near, sum + 3 * APS_DIRECT_SLOTS * blocks + 16, cause, sizeof cause);
+    if (!direct->allocation) {
+        aps_message(-1,
+                    "no scratch on the device: %s: MPI gets wire bytes in host "
+                    "memory",
+                    cause);
+        return false;
+    }
+    direct->verbs = memory->device;
+    direct->number = aps_driver_device(near);
+    direct->device.sum = direct->allocation;
+    next = (unsigned char *)direct->allocation + sum + APS_BLOCK_SKEW;
+    for (int i = 0; i < APS_DIRECT_SLOTS; i++, next += 3 * blocks)
+        direct->device.blocks[i] = (struct blocks){
+            .outgoing = next,
+            .incoming = next + blocks,
+            .results = next + 2 * blocks,
+        };
+    return true;
+}
+
+/* May the blocks of this call be in the memory of the device that its vectors
+ * are in? A matter of this rank alone: the others receive the same bytes. */
+static bool goes_by_device(struct aps_direct *direct,
+                           const struct aps_wire *wire, const float *in,
+                           const float *out)
+{
+    if (!wire->memory->device || wire->accumulate != APS_ACCUMULATE_FP32 ||
+        direct->refused || !aps_device_mpi_is_aware())
+        return false;
+    if (!aps_driver_owns(in) || !aps_driver_owns(out))
+        return false;
+    if (!direct->verbs && !allocate_on_device(direct, wire->memory, in))
+        direct->refused = true;
+    return direct->verbs == wire->memory->device &&
+           aps_driver_device(in) == direct->number &&
+           aps_driver_device(out) == direct->number;
+}
+
+static struct scratch *scratch_of(struct aps_direct *direct,
+                                  const struct aps_wire *wire)
+{
+    return wire->device ? &direct->device : &direct->host;
+}
+
+/* --- the stages ---------------------------------------------------------- */
 
 int aps_direct_offer(struct aps_direct *direct, const struct aps_wire *wire,
                      size_t k, const struct aps_chunk *chunk,
                      struct aps_cost *cost)
 {
     struct slot *slot = &direct->slots[k % APS_DIRECT_SLOTS];
+    const struct blocks *blocks =
+        &scratch_of(direct, wire)->blocks[k % APS_DIRECT_SLOTS];
     const int size = direct->size;
     const size_t n = chunk->n;
     const size_t stride =
@@ -111,7 +208,7 @@ int aps_direct_offer(struct aps_direct *direct, const struct aps_wire *wire,
         int peer = (direct->rank + size - i) % size;
 
         aps_messages_receive(&slot->contributions,
-                             slot->incoming + (size_t)peer * stride, own, peer,
+                             blocks->incoming + (size_t)peer * stride, own, peer,
                              TAG_CONTRIBUTION);
         aps_messages_receive(
             &slot->results, chunk->blocks + (size_t)peer * chunk->stride,
@@ -123,7 +220,8 @@ int aps_direct_offer(struct aps_direct *direct, const struct aps_wire *wire,
         struct aps_slice slice = aps_slice_of(n, size, peer);
         bool ours = peer == direct->rank;
         unsigned char *block =
-            (ours ? slot->incoming : slot->outgoing) + (size_t)peer * stride;
+            (ours ? blocks->incoming : blocks->outgoing) +
+            (size_t)peer * stride;
 
         if (slice.length == 0)
             continue;
@@ -153,15 +251,18 @@ int aps_direct_turn(struct aps_direct *direct, const struct aps_wire *wire,
     unsigned char *block =
         chunk->blocks + (size_t)direct->rank * chunk->stride;
     const bool tight = wire->scale == APS_SCALE_APS_TIGHT;
+    struct scratch *scratch = scratch_of(direct, wire);
+    const unsigned char *incoming =
+        scratch->blocks[k % APS_DIRECT_SLOTS].incoming;
+    const size_t stride = aps_block_stride(wire, aps_slice_longest(n, size));
     struct aps_magnitude magnitude = {0, false};
     int rc = aps_messages_wait(&slot->contributions);
 
     if (rc != MPI_SUCCESS || own.length == 0)
         return rc;
-    aps_accumulate(wire, size, slot->incoming,
-                   aps_block_stride(wire, aps_slice_longest(n, size)),
-                   own.length, direct->sum, tight ? &magnitude : NULL);
-    aps_block_encode_known(wire, &aps_memory_host, direct->sum, own.length,
+    aps_accumulate(wire, size, incoming, stride, own.length, scratch->sum,
+                   tight ? &magnitude : NULL);
+    aps_block_encode_known(wire, &aps_memory_host, scratch->sum, own.length,
                            magnitude, chunk->exponent, block);
     for (int i = 1; i < size; i++)
         aps_messages_send(&slot->results, block,
@@ -188,7 +289,7 @@ void aps_direct_cancel(struct aps_direct *direct)
 
 struct run {
     struct aps_direct *direct;
-    const struct aps_wire *wire;
+    struct aps_wire wire;
     const float *in;
     float *out;
     size_t n;
@@ -205,12 +306,14 @@ static struct aps_chunk chunk_of(const struct run *run, size_t k)
 
     return (struct aps_chunk){
         .in = run->in + k * run->chunk,
-        .memory = run->wire->memory,
+        .memory = run->wire.memory,
         .n = n,
         .exponent = run->exponent,
-        .blocks = direct->results[k % APS_DIRECT_SLOTS],
+        .blocks = scratch_of(run->direct, &run->wire)
+                      ->blocks[k % APS_DIRECT_SLOTS]
+                      .results,
         .stride =
-            aps_block_stride(run->wire, aps_slice_longest(n, direct->size)),
+            aps_block_stride(&run->wire, aps_slice_longest(n, direct->size)),
     };
 }
 
@@ -220,7 +323,7 @@ static void offer(void *state, size_t k)
     const struct aps_chunk chunk = chunk_of(run, k);
 
     if (run->rc == MPI_SUCCESS)
-        run->rc = aps_direct_offer(run->direct, run->wire, k, &chunk, run->cost);
+        run->rc = aps_direct_offer(run->direct, &run->wire, k, &chunk, run->cost);
 }
 
 static void turn(void *state, size_t k)
@@ -229,7 +332,7 @@ static void turn(void *state, size_t k)
     const struct aps_chunk chunk = chunk_of(run, k);
 
     if (run->rc == MPI_SUCCESS)
-        run->rc = aps_direct_turn(run->direct, run->wire, k, &chunk, run->cost);
+        run->rc = aps_direct_turn(run->direct, &run->wire, k, &chunk, run->cost);
 }
 
 static void finish(void *state, size_t k)
@@ -241,7 +344,7 @@ static void finish(void *state, size_t k)
     if (run->rc == MPI_SUCCESS)
         run->rc = aps_direct_finish(run->direct, k);
     if (run->rc == MPI_SUCCESS)
-        aps_blocks_decode(run->wire, run->wire->memory, run->direct->size,
+        aps_blocks_decode(&run->wire, run->wire.memory, run->direct->size,
                           chunk.blocks, chunk.stride, chunk.n, out);
 }
 
@@ -256,16 +359,18 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
     };
     struct run run = {
         .direct = direct,
-        .wire = wire,
+        .wire = *wire,
         .in = in,
         .out = out,
         .n = n,
         .chunk = (size_t)direct->size *
-                 aps_pipeline_elements(wire->codec.format.width,
-                                       direct->size),
+                 aps_pipeline_elements_in(direct->message,
+                                          wire->codec.format.width),
         .cost = cost,
     };
 
+    if (goes_by_device(direct, wire, in, out))
+        run.wire.device = wire->memory->device;
     run.rc = aps_exponent_agree(direct->comm, wire, in, n, &run.exponent);
     aps_pipeline_run((n + run.chunk - 1) / run.chunk, 3, stages, &run);
     if (run.rc != MPI_SUCCESS)

@@ -12,6 +12,7 @@
 #define APS_PMPI_DIRECT_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "block.h"
@@ -30,8 +31,13 @@ struct aps_direct; /* opaque: a communicator and scratch */
 struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
                                      size_t bytes);
 
-/* The same for aps_direct_run, which needs room for results, too. */
-struct aps_direct *aps_direct_create_alone(MPI_Comm comm);
+/*
+ * The same for aps_direct_run, which needs room for results, too. `devices`, the
+ * same on all ranks: the vectors will be in GPUs' memory, so that messages are
+ * longer. If they are, and MPI takes such memory, blocks are there, too: each
+ * rank sees to that by itself.
+ */
+struct aps_direct *aps_direct_create_alone(MPI_Comm comm, bool devices);
 void aps_direct_destroy(struct aps_direct *direct); /* NULL: nothing */
 
 /*

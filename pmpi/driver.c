@@ -18,6 +18,11 @@
 enum { CONTEXT = 1, MEMORY_TYPE = 2, IS_MANAGED = 8, DEVICE_ORDINAL = 9 };
 #define TYPE_DEVICE 2u
 
+/* Of CUstreamCaptureMode. */
+#define CAPTURE_MODE_RELAXED 2
+
+#define DEVICES_MOST 64
+
 typedef unsigned long long address; /* CUdeviceptr */
 typedef void *context;              /* CUcontext */
 
@@ -26,6 +31,8 @@ struct driver {
     int (*attributes)(unsigned count, const int *which, void **values,
                       address pointer);
     int (*current)(context *current);
+    int (*current_device)(int *device);
+    int (*capture_mode)(int *mode); /* exchanged */
     int (*push)(context pushed);
     int (*pop)(context *popped);
     int (*retain)(context *primary, int device);
@@ -79,8 +86,7 @@ static bool find(void *library, const char *name, void *function)
     return symbol != NULL;
 }
 
-/* The lock is held. A driver that lacks any of these is older than all that has
- * one address space for host and devices. */
+/* The lock is held. A driver that lacks any of these is older than CUDA 10.1. */
 static const struct driver *load(void)
 {
     void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
@@ -89,6 +95,9 @@ static const struct driver *load(void)
         return NULL;
     if (!find(library, "cuPointerGetAttributes", &functions.attributes) ||
         !find(library, "cuCtxGetCurrent", &functions.current) ||
+        !find(library, "cuCtxGetDevice", &functions.current_device) ||
+        !find(library, "cuThreadExchangeStreamCaptureMode",
+              &functions.capture_mode) ||
         !find(library, "cuCtxPushCurrent_v2", &functions.push) ||
         !find(library, "cuCtxPopCurrent_v2", &functions.pop) ||
         !find(library, "cuDevicePrimaryCtxRetain", &functions.retain) ||
@@ -253,6 +262,24 @@ bool aps_driver_asks(const void *p)
     return !aps_driver_cannot_own(p) && find_owner(found, p, &owner);
 }
 
+int aps_driver_device(const void *p)
+{
+    const struct driver *found = driver();
+    struct owner owner;
+
+    if (!found || aps_driver_cannot_own(p) || !find_owner(found, p, &owner))
+        return -1;
+    return owner.device;
+}
+
+bool aps_driver_is_there(void)
+{
+    const struct driver *found = driver();
+    context now;
+
+    return found && found->current(&now) == 0;
+}
+
 /* --- copies ------------------------------------------------------------- */
 
 static int fail(const struct driver *driver, int result, const char *function,
@@ -266,20 +293,41 @@ static int fail(const struct driver *driver, int result, const char *function,
     return -1;
 }
 
-/* Make a context current in which the owner's memory can be copied. `*pushed`
- * tells whether leave() is due. */
+/* A device's primary context. Never released: the program is using that device. */
+static int primary_of(const struct driver *driver, int device,
+                      context *primary)
+{
+    static context retained[DEVICES_MOST];
+    int result = 0;
+
+    if (device < 0 || device >= DEVICES_MOST)
+        return driver->retain(primary, device);
+    pthread_mutex_lock(&lock);
+    if (!retained[device])
+        result = driver->retain(&retained[device], device);
+    *primary = retained[device];
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/*
+ * Make a context current in which the owner's memory can be copied: memory of a
+ * pool belongs to its whole device. Until leave() the thread's calls do
+ * not break a capture of a stream that the program has under way; *mode is the
+ * caller's.
+ */
 static int enter(const struct driver *driver, const struct owner *owner,
-                 bool *pushed, char *cause, size_t size)
+                 int *mode, char *cause, size_t size)
 {
     context use = owner->home;
-    int result;
+    int device, result;
 
-    *pushed = false;
+    *mode = CAPTURE_MODE_RELAXED;
+    if (!use && driver->current(&use) == 0 && use &&
+        (driver->current_device(&device) != 0 || device != owner->device))
+        use = NULL;
     if (!use) {
-        if (driver->current(&use) == 0 && use)
-            return 0;
-        /* Never released: the program is using that device. */
-        result = driver->retain(&use, owner->device);
+        result = primary_of(driver, owner->device, &use);
         if (result != 0)
             return fail(driver, result, "cuDevicePrimaryCtxRetain", cause,
                         size);
@@ -287,16 +335,16 @@ static int enter(const struct driver *driver, const struct owner *owner,
     result = driver->push(use);
     if (result != 0)
         return fail(driver, result, "cuCtxPushCurrent", cause, size);
-    *pushed = true;
+    (void)driver->capture_mode(mode);
     return 0;
 }
 
-static void leave(const struct driver *driver, bool pushed)
+static void leave(const struct driver *driver, int mode)
 {
     context popped;
 
-    if (pushed)
-        (void)driver->pop(&popped);
+    (void)driver->capture_mode(&mode);
+    (void)driver->pop(&popped);
 }
 
 /* In one of both directions. */
@@ -306,7 +354,7 @@ static int copy(bool out, void *host, const void *device, size_t bytes,
     const struct driver *found = driver();
     const address at = (address)(uintptr_t)device;
     struct owner owner;
-    bool pushed;
+    int mode; /* of capture, the caller's */
     int result;
 
     if (!found || !find_owner(found, device, &owner)) {
@@ -314,7 +362,7 @@ static int copy(bool out, void *host, const void *device, size_t bytes,
                  device);
         return -1;
     }
-    if (enter(found, &owner, &pushed, cause, size) < 0)
+    if (enter(found, &owner, &mode, cause, size) < 0)
         return -1;
     result = out ? found->copy_out(host, at, bytes)
                  : found->copy_in(at, host, bytes);
@@ -322,7 +370,7 @@ static int copy(bool out, void *host, const void *device, size_t bytes,
      * other streams of the program would miss the rest. */
     if (!out && result == 0)
         result = found->wait(NULL);
-    leave(found, pushed);
+    leave(found, mode);
     if (result != 0)
         return fail(found, result, out ? "cuMemcpyDtoH" : "cuMemcpyHtoD", cause,
                     size);

@@ -49,6 +49,12 @@ static inline bool aps_driver_owns(const void *p)
     return !aps_driver_cannot_own(p) && aps_driver_asks(p);
 }
 
+/* The number of the device that memory is of, which aps_driver_owns; else -1. */
+int aps_driver_device(const void *p);
+
+/* Has a program loaded it, and is it initialised? */
+bool aps_driver_is_there(void);
+
 /*
  * Copy between host memory and memory that aps_driver_owns, of whatever device
  * and context; done when they return. 0, or -1 with the cause. Thread-safe.

@@ -12,6 +12,10 @@
  *
  * No stage has a barrier: ranks count what they have done (node.h), and a rank
  * waits only for what it needs. Slots and result areas are used by turns.
+ *
+ * Slots lie in the host's shared memory, and so do results. Where all ranks of
+ * the group have their vectors in GPUs' memory, slots, sums and a single group's
+ * results lie there, too (peers.h): the same bytes.
  */
 #include "config.h"
 
@@ -27,6 +31,7 @@
 #include "direct.h"
 #include "exponent.h"
 #include "node.h"
+#include "peers.h"
 #include "scale/scale.h"
 #include "wait.h"
 
@@ -44,6 +49,11 @@
 #define SLOT_TURNS 2
 #define SUM_TURNS 2
 #define RESULT_TURNS (APS_DIRECT_SLOTS + 1)
+
+/* In GPUs' memory a single group needs fewer results, and longer chunks: each
+ * costs some 10 us a kernel. Reckoned, not measured. */
+#define DEVICE_RESULT_TURNS 2
+#define DEVICE_CHUNK ((size_t)1024 * 1024)
 
 /* A sum on its way to the owners' peers. */
 struct across {
@@ -64,6 +74,9 @@ struct aps_hierarchical {
     struct across sums[SUM_TURNS]; /* of the owner */
     int exponents[APS_DIRECT_SLOTS]; /* across groups */
     size_t done;               /* chunks of all calls before this one */
+    struct aps_peers *peers;   /* NULL: no GPUs are expected */
+    size_t device_chunk;       /* elements, where slots are in their memory */
+    size_t device_stride;      /* then between the slices of a slot */
 };
 
 /* Allocate what only this rank needs; 0 or -1. */
@@ -134,9 +147,46 @@ static size_t choose_chunk(const struct aps_hierarchical *h)
     return chunk;
 }
 
+static bool is_alone(const struct aps_hierarchical *h)
+{
+    return h->groups.groups == 1;
+}
+
+/* In a rank's region: its sums, its slot, the results of what it owns. */
+static size_t device_sum_bytes(const struct aps_hierarchical *h)
+{
+    return SUM_TURNS * h->device_stride;
+}
+
+static size_t device_slot_bytes(const struct aps_hierarchical *h)
+{
+    return SLOT_TURNS * (size_t)h->owners * h->device_stride;
+}
+
+static size_t device_result_bytes(const struct aps_hierarchical *h)
+{
+    return is_alone(h) ? DEVICE_RESULT_TURNS * h->device_stride : 0;
+}
+
+static size_t device_bytes(const struct aps_hierarchical *h)
+{
+    return device_sum_bytes(h) + APS_BLOCK_SKEW + device_slot_bytes(h) +
+           device_result_bytes(h);
+}
+
+/* Local. No memory of a GPU yet. */
+static bool prepare_devices(struct aps_hierarchical *h)
+{
+    h->device_chunk = is_alone(h) ? DEVICE_CHUNK : h->chunk;
+    h->device_stride = aps_block_stride_widest(
+        aps_slice_longest(h->device_chunk, h->owners));
+    h->peers = aps_peers_create(h->node, device_bytes(h));
+    return h->peers != NULL;
+}
+
 /* COLLECTIVE over comm. The shared memory, and what each rank needs beside. */
-static int equip(struct aps_hierarchical *h, MPI_Comm comm, char *cause,
-                 size_t size)
+static int equip(struct aps_hierarchical *h, MPI_Comm comm, bool devices,
+                 char *cause, size_t size)
 {
     const int groups = h->groups.groups;
     size_t slice;
@@ -151,7 +201,8 @@ static int equip(struct aps_hierarchical *h, MPI_Comm comm, char *cause,
     good = aps_node_create(h->groups.group, comm, slot_bytes(h, h->chunk),
                            result_bytes(h, h->chunk), &h->node, cause,
                            size) == 0;
-    if (good && allocate_local(h, place < h->owners) < 0) {
+    if (good && (allocate_local(h, place < h->owners) < 0 ||
+                 (devices && !prepare_devices(h)))) {
         snprintf(cause, size, "out of memory");
         good = false;
     }
@@ -162,7 +213,7 @@ static int equip(struct aps_hierarchical *h, MPI_Comm comm, char *cause,
 }
 
 int aps_hierarchical_create(MPI_Comm comm,
-                            const struct aps_grouping *grouping,
+                            const struct aps_grouping *grouping, bool devices,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size)
 {
@@ -181,13 +232,13 @@ int aps_hierarchical_create(MPI_Comm comm,
     h->owners = h->groups.smallest;
     PMPI_Comm_size(comm, &ranks);
     if (h->groups.groups == ranks) {
-        h->whole = aps_direct_create_alone(comm);
+        h->whole = aps_direct_create_alone(comm, devices);
         if (!aps_agree_all(comm, h->whole != NULL)) {
             snprintf(cause, size, "%s", h->whole ? "" : "out of memory");
             goto fail;
         }
         aps_topology_release(&h->groups);
-    } else if (equip(h, comm, cause, size) < 0) {
+    } else if (equip(h, comm, devices, cause, size) < 0) {
         goto fail;
     } else {
         /* Only needed to set up; context ids are few. */
@@ -207,7 +258,10 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
         return;
     aps_direct_destroy(h->whole);
     aps_direct_destroy(h->across);
-    aps_node_destroy(h->node);
+    if (h->peers)
+        aps_peers_destroy(h->peers);
+    else
+        aps_node_destroy(h->node);
     aps_topology_release(&h->groups);
     for (int i = 0; i < SUM_TURNS; i++)
         free(h->sums[i].sum);
@@ -219,10 +273,14 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
 struct run {
     struct aps_hierarchical *h;
     const struct aps_wire *wire;
+    struct aps_wire inside; /* of slots, and of a single group's results */
     bool exact_inside;
+    bool on_devices;        /* where those are */
+    unsigned long failures; /* of the backend, before this call */
     const float *in;
     float *out;
     size_t n;
+    size_t chunk; /* elements */
     int exponent; /* inside the group */
     struct aps_cost *cost;
     struct aps_cost across; /* of the stage across groups */
@@ -232,7 +290,7 @@ struct run {
 
 static size_t chunk_length(const struct run *run, size_t k)
 {
-    return aps_chunk_length(run->n, run->h->chunk, k);
+    return aps_chunk_length(run->n, run->chunk, k);
 }
 
 /* This rank's slice of chunk k; empty if it owns none. */
@@ -251,26 +309,61 @@ static bool is_owner(const struct aps_hierarchical *h)
     return aps_node_rank(h->node) < h->owners;
 }
 
+/* Where a rank's blocks begin in its region. */
+static unsigned char *device_region(const struct aps_hierarchical *h, int rank)
+{
+    return aps_peers_region(h->peers, rank) + device_sum_bytes(h) +
+           APS_BLOCK_SKEW;
+}
+
 /* Chunk k's slice of `owner` in the slot of a rank. */
 static unsigned char *slot_slice(const struct run *run, size_t k, int rank,
                                  int owner)
 {
     const struct aps_hierarchical *h = run->h;
     const size_t turn = (h->done + k) % SLOT_TURNS;
+    const size_t i = turn * (size_t)h->owners + (size_t)owner;
 
-    return aps_node_slot(h->node, rank) +
-           (turn * (size_t)h->owners + (size_t)owner) * h->slice_stride;
+    return run->on_devices
+               ? device_region(h, rank) + i * h->device_stride
+               : aps_node_slot(h->node, rank) + i * h->slice_stride;
+}
+
+/* A single group's results lie where its slots do. */
+static bool results_on_devices(const struct run *run)
+{
+    return run->on_devices && is_alone(run->h);
+}
+
+static size_t result_turns(const struct run *run)
+{
+    return results_on_devices(run) ? DEVICE_RESULT_TURNS : RESULT_TURNS;
 }
 
 /* Where chunk k's slice of `owner` has its result, one part a group. */
 static unsigned char *result_slice(const struct run *run, size_t k, int owner)
 {
     const struct aps_hierarchical *h = run->h;
-    const size_t turn = (h->done + k) % RESULT_TURNS;
+    const size_t turn = (h->done + k) % result_turns(run);
 
+    if (results_on_devices(run))
+        return device_region(h, owner) + device_slot_bytes(h) +
+               turn * h->device_stride;
     return aps_node_result(h->node) +
            (turn * (size_t)h->owners + (size_t)owner) *
                (size_t)h->groups.groups * h->part_stride;
+}
+
+/* This rank's sum of chunk k. */
+static float *sum_of(const struct run *run, size_t k)
+{
+    const struct aps_hierarchical *h = run->h;
+
+    if (run->on_devices)
+        return (float *)(void *)(aps_peers_region(h->peers,
+                                                  aps_node_rank(h->node)) +
+                                 k % SUM_TURNS * h->device_stride);
+    return h->sums[k % SUM_TURNS].sum;
 }
 
 /* Until `ranks` ranks have made the mark for the chunk `behind` chunks ago. */
@@ -292,10 +385,30 @@ static void fail(struct run *run, int rc)
     aps_node_fail(run->h->node);
 }
 
+/* What this rank could not leave in its GPU's memory the others must not take
+ * for its values: this call fails on all of them. */
+static void watch_device(struct run *run)
+{
+    if (!run->on_devices ||
+        run->wire->memory->failures(NULL, 0) == run->failures)
+        return;
+    aps_node_fail_device(run->h->node);
+    if (run->rc == MPI_SUCCESS)
+        run->rc = MPI_ERR_OTHER;
+}
+
+static bool others_failed(const struct run *run)
+{
+    const struct aps_node *node = run->h->node;
+
+    return aps_node_failed(node) ||
+           (run->on_devices && aps_node_device_failed(node));
+}
+
 /* Nothing is rounded: one group, whose sums stay FP32. */
 static bool is_exact(const struct run *run)
 {
-    return run->exact_inside && run->h->groups.groups == 1;
+    return run->exact_inside && is_alone(run->h);
 }
 
 /* Count n values sent inside the group as FP32. */
@@ -309,9 +422,9 @@ static void contribute(void *state, size_t k)
 {
     struct run *run = state;
     const struct aps_hierarchical *h = run->h;
-    const struct aps_wire *wire = run->wire;
+    const struct aps_wire *wire = &run->inside;
     const int rank = aps_node_rank(h->node);
-    const float *in = run->in + k * h->chunk;
+    const float *in = run->in + k * run->chunk;
 
     await(run, APS_NODE_SUMMED, h->owners, k, SLOT_TURNS);
     for (int owner = 0; owner < h->owners; owner++) {
@@ -333,6 +446,7 @@ static void contribute(void *state, size_t k)
         if (owner != rank)
             aps_cost_add(run->cost, wire, slice.length, 1);
     }
+    watch_device(run);
     aps_node_mark(h->node, APS_NODE_CONTRIBUTED);
 }
 
@@ -354,6 +468,21 @@ static void sum_exact(const struct run *run, size_t k, size_t length,
     *magnitude = aps_magnitude_of(sum, length);
 }
 
+/* Slots in GPUs' memory likewise; the magnitude only where it is asked for. */
+static void sum_on_device(const struct run *run, size_t k, size_t length,
+                          float *sum, struct aps_magnitude *magnitude)
+{
+    const struct aps_hierarchical *h = run->h;
+    const int rank = aps_node_rank(h->node);
+    const enum aps_scale_kind scale = run->wire->scale;
+
+    for (int member = 0; member < aps_node_size(h->node); member++)
+        aps_block_add(&run->inside, member == 0,
+                      slot_slice(run, k, member, rank), length, sum);
+    if (scale == APS_SCALE_APS_TIGHT || (scale == APS_SCALE_APS && !is_alone(h)))
+        *magnitude = run->wire->memory->magnitude(sum, length);
+}
+
 /* One group: the sum is the result. */
 static void leave_result(struct run *run, size_t k, const float *sum,
                          size_t length,
@@ -367,8 +496,9 @@ static void leave_result(struct run *run, size_t k, const float *sum,
         count_fp32(run, length);
         return;
     }
-    aps_block_encode_known(run->wire, &aps_memory_host, sum, length,
+    aps_block_encode_known(&run->inside, &aps_memory_host, sum, length,
                            magnitude, run->exponent, result);
+    watch_device(run);
     aps_cost_add(run->cost, run->wire, length, 1);
 }
 
@@ -379,24 +509,27 @@ static void sum(void *state, size_t k)
     const int ranks = aps_node_size(h->node);
     const struct aps_slice own = own_slice(run, k);
     struct across *across = &h->sums[k % SUM_TURNS];
-    const bool alone = h->groups.groups == 1;
+    float *total = is_owner(h) ? sum_of(run, k) : NULL;
     struct aps_magnitude magnitude = {0, false};
 
     if (!is_owner(h))
         return;
     await(run, APS_NODE_CONTRIBUTED, ranks, k, 0);
     if (own.length > 0 && run->exact_inside)
-        sum_exact(run, k, own.length, across->sum, &magnitude);
+        sum_exact(run, k, own.length, total, &magnitude);
+    else if (own.length > 0 && run->on_devices)
+        sum_on_device(run, k, own.length, total, &magnitude);
     else if (own.length > 0)
         aps_accumulate(run->wire, ranks,
                        slot_slice(run, k, 0, aps_node_rank(h->node)),
-                       aps_node_slot_stride(h->node), own.length, across->sum,
+                       aps_node_slot_stride(h->node), own.length, total,
                        &magnitude);
+    watch_device(run);
     aps_node_mark(h->node, APS_NODE_SUMMED);
-    if (alone) {
-        await(run, APS_NODE_COLLECTED, ranks, k, RESULT_TURNS);
+    if (is_alone(h)) {
+        await(run, APS_NODE_COLLECTED, ranks, k, result_turns(run));
         if (own.length > 0)
-            leave_result(run, k, across->sum, own.length, magnitude);
+            leave_result(run, k, total, own.length, magnitude);
         aps_node_mark(h->node, APS_NODE_FINISHED);
         return;
     }
@@ -413,8 +546,8 @@ static struct aps_chunk across_chunk(const struct run *run, size_t k)
     const struct aps_hierarchical *h = run->h;
 
     return (struct aps_chunk){
-        .in = h->sums[k % SUM_TURNS].sum,
-        .memory = &aps_memory_host,
+        .in = sum_of(run, k),
+        .memory = run->on_devices ? run->wire->memory : &aps_memory_host,
         .n = own_slice(run, k).length,
         .exponent = h->exponents[k % APS_DIRECT_SLOTS],
         .blocks = result_slice(run, k, aps_node_rank(h->node)),
@@ -471,11 +604,12 @@ static void collect(void *state, size_t k)
 {
     struct run *run = state;
     const struct aps_hierarchical *h = run->h;
-    const struct aps_wire *wire = run->wire;
-    float *out = run->out + k * h->chunk;
+    const struct aps_wire *wire =
+        results_on_devices(run) ? &run->inside : run->wire;
+    float *out = run->out + k * run->chunk;
 
     await(run, APS_NODE_FINISHED, h->owners, k, 0);
-    if (run->rc == MPI_SUCCESS && aps_node_failed(h->node))
+    if (run->rc == MPI_SUCCESS && others_failed(run))
         run->rc = MPI_ERR_OTHER;
     for (int owner = 0; owner < h->owners && run->rc == MPI_SUCCESS; owner++) {
         struct aps_slice slice =
@@ -506,6 +640,15 @@ static int group_exponent(const struct run *run)
                          aps_node_max(run->h->node, mine));
 }
 
+/* COLLECTIVE over the group: what is known of the call is asked first, and equal
+ * on all ranks. */
+static bool meets_on_devices(const struct run *run)
+{
+    return run->h->peers && !run->exact_inside &&
+           run->wire->accumulate == APS_ACCUMULATE_FP32 &&
+           aps_peers_meet(run->h->peers, run->wire->memory, run->in, run->out);
+}
+
 static void add_across(struct run *run)
 {
     run->cost->wire_bytes += run->across.wire_bytes;
@@ -534,18 +677,26 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
     struct run run = {
         .h = h,
         .wire = wire,
+        .inside = *wire,
         .exact_inside = exact_inside,
         .in = in,
         .out = out,
         .n = n,
+        .chunk = h->chunk,
         .cost = cost,
     };
 
     if (h->whole)
         return aps_direct_run(h->whole, wire, in, out, n, cost);
-    chunks = (n + h->chunk - 1) / h->chunk;
+    if (meets_on_devices(&run)) {
+        run.on_devices = true;
+        run.inside.device = wire->memory->device;
+        run.chunk = h->device_chunk;
+        run.failures = wire->memory->failures(NULL, 0);
+    }
+    chunks = (n + run.chunk - 1) / run.chunk;
     run.exponent = group_exponent(&run);
-    if (h->groups.groups == 1)
+    if (is_alone(h))
         aps_pipeline_run(chunks, 3, alone, &run);
     else
         aps_pipeline_run(chunks, 6, across, &run);

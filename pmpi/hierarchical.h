@@ -2,7 +2,8 @@
 /*
  * The hierarchical reduction: inside a group through shared memory, every rank
  * summing its slice; across groups `direct` by every rank on its slice; and back
- * through shared memory. Where every group is a single rank, it is `direct`.
+ * through shared memory. Where every group is a single rank, it is `direct`. Ranks
+ * with vectors in the memory of GPUs share that, where they can.
  */
 #ifndef APS_PMPI_HIERARCHICAL_H
 #define APS_PMPI_HIERARCHICAL_H
@@ -18,11 +19,12 @@ struct aps_hierarchical; /* opaque: groups, shared memory, peers */
 
 /*
  * COLLECTIVE over comm, an internal communicator that is not owned and outlives
- * the object. 0 on all ranks, or -1 on all ranks: then `cause` says why on the
- * ranks that know and is "" on the others.
+ * the object. `devices`, the same on all ranks: vectors in GPUs' memory are to be
+ * expected. 0 on all ranks, or -1 on all ranks: then `cause` says why on the ranks
+ * that know and is "" on the others.
  */
 int aps_hierarchical_create(MPI_Comm comm,
-                            const struct aps_grouping *grouping,
+                            const struct aps_grouping *grouping, bool devices,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size);
 

@@ -41,6 +41,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/messages.c pmpi/messages.h \
 	pmpi/node.c pmpi/node.h \
 	pmpi/pcontrol.c pmpi/pcontrol.h \
+	pmpi/peers.c pmpi/peers.h \
 	pmpi/period.c pmpi/period.h \
 	pmpi/persistent.c pmpi/persistent.h \
 	pmpi/pipeline.c pmpi/pipeline.h \

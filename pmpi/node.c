@@ -24,11 +24,14 @@ struct counts {
     struct aps_wait_count marks[APS_NODE_MARKS];
     struct aps_wait_count values; /* aps_node_max: values given */
     int32_t value[2];             /* by turns */
+    struct aps_memory_token token;
 };
 
 /* The head of the mapping; a new segment is zero, which is where counts start. */
 struct shared {
     _Alignas(CACHE_LINE) _Atomic int failed;
+    _Atomic int device_failed;
+    _Atomic int leavers;
     struct counts counts[]; /* [group size] */
 };
 
@@ -229,4 +232,31 @@ void aps_node_fail(struct aps_node *node)
 bool aps_node_failed(const struct aps_node *node)
 {
     return atomic_load_explicit(&node->shared->failed, memory_order_relaxed);
+}
+
+void aps_node_fail_device(struct aps_node *node)
+{
+    atomic_store_explicit(&node->shared->device_failed, 1,
+                          memory_order_relaxed);
+}
+
+bool aps_node_device_failed(const struct aps_node *node)
+{
+    return atomic_load_explicit(&node->shared->device_failed,
+                                memory_order_relaxed);
+}
+
+struct aps_memory_token *aps_node_token(const struct aps_node *node, int rank)
+{
+    return &node->shared->counts[rank].token;
+}
+
+void aps_node_leave(struct aps_node *node)
+{
+    atomic_fetch_add(&node->shared->leavers, 1);
+}
+
+int aps_node_leavers(const struct aps_node *node)
+{
+    return atomic_load(&node->shared->leavers);
 }

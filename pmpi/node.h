@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codec/memory.h"
+
 struct aps_node; /* opaque */
 
 /*
@@ -60,6 +62,19 @@ void aps_node_await(struct aps_node *node, enum aps_node_mark mark, int ranks,
  */
 void aps_node_fail(struct aps_node *node);
 bool aps_node_failed(const struct aps_node *node);
+
+/* The same of its GPU: the others learn that, and go on without theirs. */
+void aps_node_fail_device(struct aps_node *node);
+bool aps_node_device_failed(const struct aps_node *node);
+
+/* Where a rank leaves its token for the others, who may read it after the next
+ * aps_node_max. */
+struct aps_memory_token *aps_node_token(const struct aps_node *node, int rank);
+
+/* This rank, which calls it once, will not need the others any more; how many
+ * ranks have said so. */
+void aps_node_leave(struct aps_node *node);
+int aps_node_leavers(const struct aps_node *node);
 
 /* COLLECTIVE over the group: the MAX of one value of every rank. */
 int aps_node_max(struct aps_node *node, int value);

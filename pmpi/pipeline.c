@@ -16,6 +16,12 @@
 #define CHUNK_BYTES ((size_t)512 * 1024)
 #define MESSAGE_MOST ((size_t)16 * 1024)
 #define MESSAGE_LEAST ((size_t)1024)
+
+/* A kernel and the wait for it take some 10 us, in which 16 KiB are a tenth of
+ * what a fast network carries. Reckoned, not measured. */
+#define DEVICE_CHUNK_BYTES ((size_t)2 * 1024 * 1024)
+#define DEVICE_MESSAGE_MOST ((size_t)128 * 1024)
+
 #define UNIT 64 /* messages meet at whole bytes of any width */
 
 void aps_pipeline_run(size_t chunks, size_t stages,
@@ -42,16 +48,31 @@ void aps_pipeline_run(size_t chunks, size_t stages,
     aps_wait_end_rounds();
 }
 
-size_t aps_pipeline_bytes(int ranks)
+static size_t message_bytes(size_t chunk, int ranks, size_t most)
 {
-    const size_t bytes = CHUNK_BYTES / (size_t)ranks;
+    const size_t bytes = chunk / (size_t)ranks;
 
     if (bytes < MESSAGE_LEAST)
         return MESSAGE_LEAST;
-    return bytes < MESSAGE_MOST ? bytes : MESSAGE_MOST;
+    return bytes < most ? bytes : most;
+}
+
+size_t aps_pipeline_bytes(int ranks)
+{
+    return message_bytes(CHUNK_BYTES, ranks, MESSAGE_MOST);
+}
+
+size_t aps_pipeline_bytes_of_devices(int ranks)
+{
+    return message_bytes(DEVICE_CHUNK_BYTES, ranks, DEVICE_MESSAGE_MOST);
+}
+
+size_t aps_pipeline_elements_in(size_t bytes, int width)
+{
+    return bytes * 8 / (size_t)width / UNIT * UNIT;
 }
 
 size_t aps_pipeline_elements(int width, int ranks)
 {
-    return aps_pipeline_bytes(ranks) * 8 / (size_t)width / UNIT * UNIT;
+    return aps_pipeline_elements_in(aps_pipeline_bytes(ranks), width);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "agree.h"
+#include "device.h"
 #include "direct.h"
 #include "gather.h"
 #include "hierarchical.h"
@@ -39,6 +40,7 @@ struct aps_team {
     int ranks;
     int test_nodes;
     bool test_cyclic;
+    bool devices; /* GPUs were expected when the last way was made */
     struct way ways[WAYS_MAX];
     int way_count;
 };
@@ -65,7 +67,7 @@ static void *create_direct(const struct aps_team *team,
 {
     (void)grouping;
     snprintf(cause, size, "out of memory for reduce: direct");
-    return aps_direct_create_alone(team->comm);
+    return aps_direct_create_alone(team->comm, team->devices);
 }
 
 static void destroy_direct(void *object)
@@ -157,8 +159,8 @@ static void *create_hierarchical(const struct aps_team *team,
 {
     struct aps_hierarchical *hierarchical = NULL;
 
-    if (aps_hierarchical_create(team->comm, grouping, &hierarchical, cause,
-                                size) < 0)
+    if (aps_hierarchical_create(team->comm, grouping, team->devices,
+                                &hierarchical, cause, size) < 0)
         return NULL;
     return hierarchical;
 }
@@ -216,7 +218,7 @@ static struct way *make_way(struct aps_team *team, const struct aps_plan *plan)
     way->group = plan->group;
     way->group_size = plan->group_size;
     /* Making it blocks, and drives nothing meanwhile: let all come first. */
-    (void)aps_agree_all(team->comm, true);
+    team->devices = aps_agree_all(team->comm, aps_device_is_expected());
     way->object =
         reduction->create(team, &grouping, way->cause, sizeof way->cause);
     if (aps_agree_all(team->comm, way->object != NULL))

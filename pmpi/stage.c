@@ -3,7 +3,6 @@
 
 #include "stage.h"
 
-#include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -12,44 +11,16 @@
 
 #include "abi.h"
 #include "base/message.h"
+#include "device.h"
 #include "helper.h"
-#include "job.h"
 #include "queue.h"
 #include "request.h"
 
 /* --- is there anything to do? ------------------------------------------- */
 
-/* Does MPI take a GPU's memory itself? It says so by a function that it has if
- * it might. */
-static bool ask_awareness(void)
-{
-    const struct aps_job *job = aps_job();
-    void *symbol = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
-    int (*query)(void);
-
-    if (job->foreign || job->options.cuda_aware == APS_AWARE_YES)
-        return true;
-    if (!symbol || job->options.cuda_aware == APS_AWARE_NO)
-        return false;
-    memcpy(&query, &symbol, sizeof query);
-    return query() == 1;
-}
-
-static bool is_aware(void)
-{
-    static atomic_int known; /* 1: yes, 2: no */
-    int now = atomic_load_explicit(&known, memory_order_relaxed);
-
-    if (now == 0) {
-        now = ask_awareness() ? 1 : 2;
-        atomic_store_explicit(&known, now, memory_order_relaxed);
-    }
-    return now == 1;
-}
-
 bool aps_stage_is_needed(const void *send, const void *receive)
 {
-    return !is_aware() && (aps_driver_owns(send) || aps_driver_owns(receive));
+    return !aps_device_mpi_is_aware() && (aps_driver_owns(send) || aps_driver_owns(receive));
 }
 
 /* --- host memory -------------------------------------------------------- */

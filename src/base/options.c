@@ -110,6 +110,11 @@ static bool set_cuda_aware(struct aps_options *options, const char *value)
     return true;
 }
 
+static bool set_cuda_ipc(struct aps_options *options, const char *value)
+{
+    return set_flag(&options->cuda_ipc, value);
+}
+
 static const struct option {
     const char *name;
     const char *values;
@@ -140,6 +145,10 @@ static const struct option {
     {"APSMPI_CUDA_AWARE", "yes|no",
      "does MPI itself take buffers in GPU memory? (default: as it says)",
      set_cuda_aware},
+    {"APSMPI_CUDA_IPC", "on|off",
+     "off: the ranks of a node do not open each other's GPU memory (default "
+     "on)",
+     set_cuda_ipc},
     {"APSMPI_TEST_NODES", "N[:cyclic]",
      "for tests and demos: pretend that the ranks stand on N nodes",
      set_test_nodes},
@@ -177,6 +186,7 @@ void aps_options_read(struct aps_options *options, struct aps_errors *errors,
         .discovery = strdup("apsmpi-discovered"),
         .summary = true,
         .enabled = true,
+        .cuda_ipc = true,
     };
     for (char **entry = environ; entry && *entry; entry++) {
         const char *equals = strchr(*entry, '=');

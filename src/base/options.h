@@ -26,6 +26,7 @@ struct aps_options {
         APS_AWARE_YES,
         APS_AWARE_NO
     } cuda_aware; /* does MPI take pointers to a GPU's memory? */
+    bool cuda_ipc; /* ranks of a node may open each other's */
 };
 
 /*

@@ -50,6 +50,7 @@ static void test_bad(void)
         {"APSMPI_CPU", "sse", "APSMPI_CPU='sse': expected plain|avx2|avx512"},
         {"APSMPI_CUDA_AWARE", "on",
          "APSMPI_CUDA_AWARE='on': expected yes|no"},
+        {"APSMPI_CUDA_IPC", "no", "APSMPI_CUDA_IPC='no': expected on|off"},
         {"APSMPI_TEST_NODES", "0",
          "APSMPI_TEST_NODES='0': expected N[:cyclic]"},
         {"APSMPI_TEST_NODES", "-1",
@@ -151,6 +152,9 @@ static void test_good(void)
     ok(options.cuda_aware == APS_AWARE_YES, "MPI is aware");
     read_one("APSMPI_CUDA_AWARE", "no");
     ok(options.cuda_aware == APS_AWARE_NO, "MPI is not aware");
+    ok(options.cuda_ipc, "GPUs share memory");
+    read_one("APSMPI_CUDA_IPC", "off");
+    ok(!options.cuda_ipc, "GPUs share no memory");
     read_one("APSMPI_TEST_NODES", "3");
     ok(options.test_nodes == 3 && !options.test_cyclic, "test nodes: 3");
     read_one("APSMPI_TEST_NODES", "3:cyclic");

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "peers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/message.h"
+#include "driver.h"
+#include "job.h"
+
+struct aps_peers {
+    struct aps_node *node;
+    size_t bytes;
+    const struct aps_device_memory *verbs; /* NULL: there are no regions */
+    int device;                            /* of ours */
+    unsigned char **regions;               /* [size]; ours is not opened */
+    bool refused;
+    struct aps_peers *next; /* among those that others have not closed */
+};
+
+/* Whose own region others may still have open. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct aps_peers *left;
+
+struct aps_peers *aps_peers_create(struct aps_node *node, size_t bytes)
+{
+    struct aps_peers *peers = calloc(1, sizeof *peers);
+
+    if (!peers)
+        return NULL;
+    peers->regions =
+        calloc((size_t)aps_node_size(node), sizeof *peers->regions);
+    if (!peers->regions) {
+        free(peers);
+        return NULL;
+    }
+    peers->node = node;
+    peers->bytes = bytes;
+    return peers;
+}
+
+/* --- the end ------------------------------------------------------------- */
+
+static void close_others(struct aps_peers *peers)
+{
+    const int rank = aps_node_rank(peers->node);
+
+    for (int i = 0; i < aps_node_size(peers->node); i++)
+        if (i != rank && peers->regions[i]) {
+            peers->verbs->close(peers->regions[i]);
+            peers->regions[i] = NULL;
+        }
+}
+
+/* All ranks have closed what they had open. */
+static void destroy(struct aps_peers *peers)
+{
+    if (peers->verbs)
+        peers->verbs->release(peers->regions[aps_node_rank(peers->node)]);
+    aps_node_destroy(peers->node);
+    free(peers->regions);
+    free(peers);
+}
+
+/* Of those that are left, what nobody has open any more. */
+static void destroy_closed(void)
+{
+    struct aps_peers *closed = NULL;
+
+    pthread_mutex_lock(&lock);
+    for (struct aps_peers **link = &left; *link;) {
+        struct aps_peers *peers = *link;
+
+        if (aps_node_leavers(peers->node) < aps_node_size(peers->node)) {
+            link = &peers->next;
+            continue;
+        }
+        *link = peers->next;
+        peers->next = closed;
+        closed = peers;
+    }
+    pthread_mutex_unlock(&lock);
+    while (closed) {
+        struct aps_peers *next = closed->next;
+
+        destroy(closed);
+        closed = next;
+    }
+}
+
+void aps_peers_destroy(struct aps_peers *peers)
+{
+    if (!peers)
+        return;
+    if (peers->verbs)
+        close_others(peers);
+    aps_node_leave(peers->node);
+    pthread_mutex_lock(&lock);
+    peers->next = left;
+    left = peers;
+    pthread_mutex_unlock(&lock);
+    destroy_closed();
+}
+
+/* --- regions ------------------------------------------------------------- */
+
+/* COLLECTIVE. Are all ranks `well`? If not, the first of those that are not
+ * says why. */
+static bool all_well(const struct aps_peers *peers, bool well,
+                     const char *cause)
+{
+    const int rank = aps_node_rank(peers->node);
+    const int size = aps_node_size(peers->node);
+    const int first = size - aps_node_max(peers->node, well ? 0 : size - rank);
+
+    if (first == rank)
+        aps_message(-1,
+                    "GPUs cannot share memory: %s: sums inside the node are "
+                    "made by the host",
+                    cause);
+    return first == size;
+}
+
+static bool open_others(struct aps_peers *peers, const float *near, char *cause,
+                        size_t size)
+{
+    const int rank = aps_node_rank(peers->node);
+
+    for (int i = 0; i < aps_node_size(peers->node); i++) {
+        if (i == rank)
+            continue;
+        peers->regions[i] = peers->verbs->open(aps_node_token(peers->node, i),
+                                               near, cause, size);
+        if (!peers->regions[i])
+            return false;
+    }
+    return true;
+}
+
+/* COLLECTIVE. On all ranks or on none; false: then refused for good. */
+static bool make(struct aps_peers *peers, const struct aps_memory *memory,
+                 const float *near)
+{
+    const int rank = aps_node_rank(peers->node);
+    char cause[256] = "";
+    unsigned char *own;
+    bool well;
+
+    destroy_closed();
+    peers->verbs = memory->device;
+    own = peers->verbs->allocate(near, peers->bytes, cause, sizeof cause);
+    /* Whatever else the verbs need they get now, or never. */
+    if (own)
+        peers->verbs->put(own, cause, sizeof cause);
+    well = own && peers->verbs->offer(own, aps_node_token(peers->node, rank),
+                                      cause, sizeof cause) == 0;
+    peers->regions[rank] = own;
+    if (all_well(peers, well, cause)) {
+        well = open_others(peers, near, cause, sizeof cause);
+        if (all_well(peers, well, cause)) {
+            peers->device = aps_driver_device(near);
+            return true;
+        }
+        close_others(peers);
+        (void)aps_node_max(peers->node, 0); /* all have closed */
+    }
+    if (own)
+        peers->verbs->release(own);
+    peers->regions[rank] = NULL;
+    peers->verbs = NULL;
+    peers->refused = true;
+    return false;
+}
+
+/* In the order in which the greatest of a node decides. */
+enum vote { READY, TO_MAKE, NOT_POSSIBLE };
+
+static enum vote vote(const struct aps_peers *peers,
+                      const struct aps_memory *memory, const float *in,
+                      const float *out)
+{
+    if (!aps_job()->options.cuda_ipc || !memory->device ||
+        !aps_driver_owns(in) || !aps_driver_owns(out) ||
+        aps_node_device_failed(peers->node))
+        return NOT_POSSIBLE;
+    if (!peers->verbs)
+        return TO_MAKE;
+    return aps_driver_device(in) == peers->device &&
+                   aps_driver_device(out) == peers->device
+               ? READY
+               : NOT_POSSIBLE;
+}
+
+bool aps_peers_meet(struct aps_peers *peers, const struct aps_memory *memory,
+                    const float *in, const float *out)
+{
+    if (peers->refused)
+        return false;
+    switch (aps_node_max(peers->node, (int)vote(peers, memory, in, out))) {
+    case READY:
+        return true;
+    case TO_MAKE:
+        return make(peers, memory, in);
+    default:
+        return false;
+    }
+}
+
+unsigned char *aps_peers_region(const struct aps_peers *peers, int rank)
+{
+    return peers->regions[rank];
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the ranks of a group on one node have in the memory of their GPUs: a
+ * region each, which all of them have opened (CUDA IPC).
+ */
+#ifndef APS_PMPI_PEERS_H
+#define APS_PMPI_PEERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "codec/memory.h"
+#include "node.h"
+
+struct aps_peers; /* opaque */
+
+/* Local, and no memory of a GPU yet: regions of `bytes` over the ranks of `node`.
+ * NULL: out of memory. */
+struct aps_peers *aps_peers_create(struct aps_node *node, size_t bytes);
+
+/*
+ * COLLECTIVE over the node. Do `in` and `out` of every rank lie in the memory of
+ * the device that its region is on? The first time that all are in some GPU's
+ * memory, the regions are made; if that fails on a rank it never will be tried
+ * again, and the first such rank has said why. `memory` is this rank's backend.
+ */
+bool aps_peers_meet(struct aps_peers *peers, const struct aps_memory *memory,
+                    const float *in, const float *out);
+
+/* A rank's region, at a multiple of 16 bytes, for `memory->device`'s verbs. */
+unsigned char *aps_peers_region(const struct aps_peers *peers, int rank);
+
+/* Local, and the end of the node, too: its memory is kept until the others have
+ * closed our region. NULL: nothing. */
+void aps_peers_destroy(struct aps_peers *peers);
+
+#endif
