@@ -91,7 +91,7 @@ tests/cuda/bench: $(top_srcdir)/tests/cuda/bench.cu cuda/kernels.o \
 CLEANFILES += tests/cuda/bench
 
 EXTRA_DIST += tests/cuda/allreduce.cu
-CLEANFILES += tests/cuda/allreduce
+CLEANFILES += tests/cuda/allreduce check-cuda.mpi
 tests/cuda/allreduce: tests/cuda/allreduce.cu
 	$(AM_V_NVCC)$(MKDIR_P) tests/cuda && \
 	$(NVCC) -O2 $(CUDA_GENCODE) -cudart static -o $@ \

@@ -7,6 +7,7 @@
  *   device policy      prints the policy of `device sums`: a way to reduce for
  *                      every thousand elements
  *   device sums        all-reduces
+ *   device long        all-reduces of several of the longest chunks
  *   device relatives   the other calls that may be rewritten
  *   device nonblocking MPI_Iallreduce and persistent ones
  *   device passed      calls of all kinds that go to an MPI which is not aware
@@ -270,6 +271,30 @@ static void run_sums(void)
     gpu_enter();
     ok_all(true, "without a context in this thread");
     expect_rewritten(rewritten);
+}
+
+/* Calls on host memory and on devices' in turn: what they share is used by both. */
+static void run_long(void)
+{
+    const size_t n = 5 * 1024 * 1024 / 2 + 77;
+    float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
+    float *z = malloc(n * sizeof *z);
+    float *device = gpu_alloc(n * sizeof *x, false);
+
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        fill((enum fill)(seed % FILLS), seed, rank, n, x);
+        gpu_put(device, x, n * sizeof *x);
+        MPI_Allreduce(x, y, (int)n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, device, (int)n, MPI_FLOAT, MPI_SUM,
+                      MPI_COMM_WORLD);
+        gpu_get(z, device, n * sizeof *x);
+        ok_all(first_difference(n, y, z) == n, "%zu elements, %d", n,
+               (int)seed);
+    }
+    gpu_free(device);
+    free(x);
+    free(y);
+    free(z);
 }
 
 /* --- the relatives
@@ -703,6 +728,8 @@ static void run(const char *mode, const char *argument)
     managed_out = gpu_alloc(MOST * sizeof(float), true);
     if (strcmp(mode, "sums") == 0)
         run_sums();
+    else if (strcmp(mode, "long") == 0)
+        run_long();
     else if (strcmp(mode, "relatives") == 0)
         run_relatives();
     else if (strcmp(mode, "nonblocking") == 0)
