@@ -145,9 +145,9 @@ static bool allocate_on_device(struct aps_direct *direct,
     direct->allocation = memory->device->allocate(
         near, sum + 3 * APS_DIRECT_SLOTS * blocks + 16, cause, sizeof cause);
     if (!direct->allocation) {
-        aps_message(-1,
-                    "no scratch on the device: %s: MPI gets wire bytes in host "
-                    "memory",
+        aps_message(direct->rank,
+                    "no room in the GPU's memory: %s: MPI gets wire bytes in "
+                    "the host's",
                     cause);
         return false;
     }
@@ -208,8 +208,8 @@ int aps_direct_offer(struct aps_direct *direct, const struct aps_wire *wire,
         int peer = (direct->rank + size - i) % size;
 
         aps_messages_receive(&slot->contributions,
-                             blocks->incoming + (size_t)peer * stride, own, peer,
-                             TAG_CONTRIBUTION);
+                             blocks->incoming + (size_t)peer * stride, own,
+                             peer, TAG_CONTRIBUTION);
         aps_messages_receive(
             &slot->results, chunk->blocks + (size_t)peer * chunk->stride,
             aps_block_bytes(wire, aps_slice_of(n, size, peer).length), peer,
@@ -323,7 +323,8 @@ static void offer(void *state, size_t k)
     const struct aps_chunk chunk = chunk_of(run, k);
 
     if (run->rc == MPI_SUCCESS)
-        run->rc = aps_direct_offer(run->direct, &run->wire, k, &chunk, run->cost);
+        run->rc =
+            aps_direct_offer(run->direct, &run->wire, k, &chunk, run->cost);
 }
 
 static void turn(void *state, size_t k)
@@ -332,7 +333,8 @@ static void turn(void *state, size_t k)
     const struct aps_chunk chunk = chunk_of(run, k);
 
     if (run->rc == MPI_SUCCESS)
-        run->rc = aps_direct_turn(run->direct, &run->wire, k, &chunk, run->cost);
+        run->rc =
+            aps_direct_turn(run->direct, &run->wire, k, &chunk, run->cost);
 }
 
 static void finish(void *state, size_t k)

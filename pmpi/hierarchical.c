@@ -385,24 +385,19 @@ static void fail(struct run *run, int rc)
     aps_node_fail(run->h->node);
 }
 
-/* What this rank could not leave in its GPU's memory the others must not take
- * for its values: this call fails on all of them. */
-static void watch_device(struct run *run)
+/* Before a mark: what this rank could not leave in its GPU's memory the others
+ * must not take for its values. All goes on, but the call will fail. */
+static void watch_device(const struct run *run)
 {
-    if (!run->on_devices ||
-        run->wire->memory->failures(NULL, 0) == run->failures)
-        return;
-    aps_node_fail_device(run->h->node);
-    if (run->rc == MPI_SUCCESS)
-        run->rc = MPI_ERR_OTHER;
+    if (run->on_devices &&
+        run->wire->memory->failures(NULL, 0) != run->failures)
+        aps_node_fail_device(run->h->node);
 }
 
-static bool others_failed(const struct run *run)
+/* Are the group's values lost? */
+static bool device_failed(const struct run *run)
 {
-    const struct aps_node *node = run->h->node;
-
-    return aps_node_failed(node) ||
-           (run->on_devices && aps_node_device_failed(node));
+    return run->on_devices && aps_node_device_failed(run->h->node);
 }
 
 /* Nothing is rounded: one group, whose sums stay FP32. */
@@ -540,15 +535,20 @@ static void sum(void *state, size_t k)
 }
 
 /* Chunk k between the groups. The second stage has its own N and its own
- * exponent. */
+ * exponent. Values that are lost count as zeros. */
 static struct aps_chunk across_chunk(const struct run *run, size_t k)
 {
     const struct aps_hierarchical *h = run->h;
+    const size_t n = own_slice(run, k).length;
+    const bool lost = device_failed(run);
 
+    if (lost)
+        memset(h->sums[k % SUM_TURNS].sum, 0, n * sizeof(float));
     return (struct aps_chunk){
-        .in = sum_of(run, k),
-        .memory = run->on_devices ? run->wire->memory : &aps_memory_host,
-        .n = own_slice(run, k).length,
+        .in = lost ? h->sums[k % SUM_TURNS].sum : sum_of(run, k),
+        .memory = run->on_devices && !lost ? run->wire->memory
+                                           : &aps_memory_host,
+        .n = n,
         .exponent = h->exponents[k % APS_DIRECT_SLOTS],
         .blocks = result_slice(run, k, aps_node_rank(h->node)),
         .stride = h->part_stride,
@@ -609,7 +609,7 @@ static void collect(void *state, size_t k)
     float *out = run->out + k * run->chunk;
 
     await(run, APS_NODE_FINISHED, h->owners, k, 0);
-    if (run->rc == MPI_SUCCESS && others_failed(run))
+    if (run->rc == MPI_SUCCESS && aps_node_failed(h->node))
         run->rc = MPI_ERR_OTHER;
     for (int owner = 0; owner < h->owners && run->rc == MPI_SUCCESS; owner++) {
         struct aps_slice slice =
@@ -704,5 +704,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         aps_direct_cancel(h->across);
     h->done += chunks;
     add_across(&run);
+    if (run.rc == MPI_SUCCESS && device_failed(&run))
+        run.rc = MPI_ERR_OTHER;
     return run.rc;
 }

@@ -63,7 +63,7 @@ void aps_node_await(struct aps_node *node, enum aps_node_mark mark, int ranks,
 void aps_node_fail(struct aps_node *node);
 bool aps_node_failed(const struct aps_node *node);
 
-/* The same of its GPU: the others learn that, and go on without theirs. */
+/* The same of its GPU: they will go on without theirs. */
 void aps_node_fail_device(struct aps_node *node);
 bool aps_node_device_failed(const struct aps_node *node);
 
