@@ -93,6 +93,18 @@ const char *aps_device_complaint(void)
                : "";
 }
 
+int aps_device_of(const void *in, const void *out)
+{
+    const int device = aps_driver_device(in);
+
+    return out == in || aps_driver_device(out) == device ? device : -1;
+}
+
+bool aps_device_is_shared(void)
+{
+    return aps_job()->options.cuda_ipc;
+}
+
 bool aps_device_is_expected(void)
 {
     return aps_driver_is_there() && aps_device_open()->device != NULL;

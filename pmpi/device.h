@@ -34,6 +34,12 @@ static inline const struct aps_memory *aps_device_memory(const void *in,
 /* Why the plugin is not used; "" where it is, or nobody has asked for it. */
 const char *aps_device_complaint(void);
 
+/* The number of the device in whose memory both lie; -1: they do not. */
+int aps_device_of(const void *in, const void *out);
+
+/* May ranks of a node open each other's memory? The environment says. */
+bool aps_device_is_shared(void);
+
 /* Will there be buffers in a GPU's memory, and verbs for wire bytes there? As
  * far as one can tell before the first: the program has a driver at work. */
 bool aps_device_is_expected(void);

@@ -8,7 +8,6 @@
 #include "accumulate.h"
 #include "base/message.h"
 #include "device.h"
-#include "driver.h"
 #include "exponent.h"
 #include "messages.h"
 
@@ -134,7 +133,7 @@ void aps_direct_destroy(struct aps_direct *direct)
 /* One allocation: the sum, then all blocks. */
 static bool allocate_on_device(struct aps_direct *direct,
                                const struct aps_memory *memory,
-                               const float *near)
+                               const float *near, int device)
 {
     const size_t blocks = (size_t)direct->size * stride_alone(direct);
     const size_t sum = aps_block_stride_bytes(
@@ -152,7 +151,7 @@ static bool allocate_on_device(struct aps_direct *direct,
         return false;
     }
     direct->verbs = memory->device;
-    direct->number = aps_driver_device(near);
+    direct->number = device;
     direct->device.sum = direct->allocation;
     next = (unsigned char *)direct->allocation + sum + APS_BLOCK_SKEW;
     for (int i = 0; i < APS_DIRECT_SLOTS; i++, next += 3 * blocks)
@@ -170,16 +169,17 @@ static bool goes_by_device(struct aps_direct *direct,
                            const struct aps_wire *wire, const float *in,
                            const float *out)
 {
+    int device;
+
     if (!wire->memory->device || wire->accumulate != APS_ACCUMULATE_FP32 ||
         direct->refused || !aps_device_mpi_is_aware())
         return false;
-    if (!aps_driver_owns(in) || !aps_driver_owns(out))
+    device = aps_device_of(in, out);
+    if (device < 0)
         return false;
-    if (!direct->verbs && !allocate_on_device(direct, wire->memory, in))
-        direct->refused = true;
-    return direct->verbs == wire->memory->device &&
-           aps_driver_device(in) == direct->number &&
-           aps_driver_device(out) == direct->number;
+    if (!direct->verbs)
+        direct->refused = !allocate_on_device(direct, wire->memory, in, device);
+    return !direct->refused && device == direct->number;
 }
 
 static struct scratch *scratch_of(struct aps_direct *direct,

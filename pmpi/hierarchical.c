@@ -31,72 +31,32 @@
 #include "direct.h"
 #include "exponent.h"
 #include "node.h"
-#include "peers.h"
 #include "scale/scale.h"
+#include "slots.h"
 #include "wait.h"
 
-/* Elements of a chunk. Its slots stay in cache: 32 Ki to 128 Ki are equal within
- * the noise of tests/bench/allreduce.sh node. Where it is cut into many messages
- * it is longer, so that they are not too short, but all fits into the 64 MiB of
- * shared memory that a container gets by default. */
-#define CHUNK_LEAST ((size_t)64 * 1024)
-#define CHUNK_MOST ((size_t)256 * 1024)
-#define CHUNK_UNIT ((size_t)64)
-#define MESSAGE_LEAST ((size_t)1024) /* elements */
-#define SHARED_BYTES ((size_t)48 * 1024 * 1024)
-
-/* Chunks that lie in slots, in sums and in result areas at a time. */
-#define SLOT_TURNS 2
-#define SUM_TURNS 2
-#define RESULT_TURNS (APS_DIRECT_SLOTS + 1)
-
-/* In GPUs' memory a single group needs fewer results, and longer chunks: each
- * costs some 10 us a kernel. Reckoned, not measured. */
-#define DEVICE_RESULT_TURNS 2
-#define DEVICE_CHUNK ((size_t)1024 * 1024)
-
-/* A sum on its way to the owners' peers. */
+/* The exponent of a sum on its way to the owners' peers. */
 struct across {
-    float *sum;   /* this rank's slice */
-    int greatest; /* of the exponents, while they are agreed on */
+    int greatest; /* while it is agreed on */
     MPI_Request exponent;
 };
 
 struct aps_hierarchical {
     struct aps_groups groups;
     struct aps_direct *whole;  /* every group is one rank: `direct` alone */
-    struct aps_node *node;
+    struct aps_node *node;     /* of the slots */
+    struct aps_slots host;
+    struct aps_slots devices;  /* if GPUs are expected */
     struct aps_direct *across; /* owners, when there are several groups */
     int owners;                /* ranks of a group that own a slice */
-    size_t chunk;              /* elements */
-    size_t slice_stride;       /* between the slices of a slot */
-    size_t part_stride;        /* between the parts of a result slice */
-    struct across sums[SUM_TURNS]; /* of the owner */
+    struct across sums[APS_SUM_TURNS];
     int exponents[APS_DIRECT_SLOTS]; /* across groups */
     size_t done;               /* chunks of all calls before this one */
-    struct aps_peers *peers;   /* NULL: no GPUs are expected */
-    size_t device_chunk;       /* elements, where slots are in their memory */
-    size_t device_stride;      /* then between the slices of a slot */
 };
 
-/* Allocate what only this rank needs; 0 or -1. */
-static int allocate_local(struct aps_hierarchical *h, bool owner)
+static bool is_alone(const struct aps_hierarchical *h)
 {
-    const size_t slice = aps_slice_longest(h->chunk, h->owners);
-
-    for (int i = 0; i < SUM_TURNS && owner; i++) {
-        h->sums[i].sum = malloc(slice * sizeof(float));
-        if (!h->sums[i].sum)
-            return -1;
-    }
-    if (owner && h->groups.groups > 1) {
-        h->across = aps_direct_create(
-            h->groups.peers, aps_slice_longest(slice, h->groups.groups),
-            h->part_stride);
-        if (!h->across)
-            return -1;
-    }
-    return 0;
+    return h->groups.groups == 1;
 }
 
 /*
@@ -113,96 +73,30 @@ static void count_cores(MPI_Comm group, int ranks)
         aps_wait_set_ranks(ranks, CPU_COUNT(&cpus));
 }
 
-/* Of the shared memory, for chunks of so many elements. */
-static size_t slot_bytes(const struct aps_hierarchical *h, size_t chunk)
+/* Local: what this rank needs beside the slots. 0 or -1. */
+static int equip_local(struct aps_hierarchical *h, bool devices)
 {
-    return SLOT_TURNS * (size_t)h->owners *
-           aps_block_stride_widest(aps_slice_longest(chunk, h->owners));
+    const size_t slice = aps_slice_longest(h->host.chunk, h->owners);
+
+    if (devices && aps_slots_init_devices(&h->devices, &h->host) < 0)
+        return -1;
+    if (is_alone(h) || aps_node_rank(h->node) >= h->owners)
+        return 0;
+    h->across = aps_direct_create(h->groups.peers,
+                                  aps_slice_longest(slice, h->groups.groups),
+                                  h->host.part_stride);
+    return h->across ? 0 : -1;
 }
 
-static size_t result_bytes(const struct aps_hierarchical *h, size_t chunk)
-{
-    const size_t slice = aps_slice_longest(chunk, h->owners);
-
-    return RESULT_TURNS * (size_t)h->owners * (size_t)h->groups.groups *
-           aps_block_stride_widest(aps_slice_longest(slice, h->groups.groups));
-}
-
-/* The same in all groups. */
-static size_t choose_chunk(const struct aps_hierarchical *h)
-{
-    size_t chunk =
-        (size_t)h->owners * (size_t)h->groups.groups * MESSAGE_LEAST;
-
-    if (chunk < CHUNK_LEAST)
-        chunk = CHUNK_LEAST;
-    if (chunk > CHUNK_MOST)
-        chunk = CHUNK_MOST;
-    chunk = chunk / CHUNK_UNIT * CHUNK_UNIT;
-    while (chunk > CHUNK_UNIT && (size_t)h->groups.largest *
-                                             slot_bytes(h, chunk) +
-                                         result_bytes(h, chunk) >
-                                     SHARED_BYTES)
-        chunk = chunk / 2 / CHUNK_UNIT * CHUNK_UNIT;
-    return chunk;
-}
-
-static bool is_alone(const struct aps_hierarchical *h)
-{
-    return h->groups.groups == 1;
-}
-
-/* In a rank's region: its sums, its slot, the results of what it owns. */
-static size_t device_sum_bytes(const struct aps_hierarchical *h)
-{
-    return SUM_TURNS * h->device_stride;
-}
-
-static size_t device_slot_bytes(const struct aps_hierarchical *h)
-{
-    return SLOT_TURNS * (size_t)h->owners * h->device_stride;
-}
-
-static size_t device_result_bytes(const struct aps_hierarchical *h)
-{
-    return is_alone(h) ? DEVICE_RESULT_TURNS * h->device_stride : 0;
-}
-
-static size_t device_bytes(const struct aps_hierarchical *h)
-{
-    return device_sum_bytes(h) + APS_BLOCK_SKEW + device_slot_bytes(h) +
-           device_result_bytes(h);
-}
-
-/* Local. No memory of a GPU yet. */
-static bool prepare_devices(struct aps_hierarchical *h)
-{
-    h->device_chunk = is_alone(h) ? DEVICE_CHUNK : h->chunk;
-    h->device_stride = aps_block_stride_widest(
-        aps_slice_longest(h->device_chunk, h->owners));
-    h->peers = aps_peers_create(h->node, device_bytes(h));
-    return h->peers != NULL;
-}
-
-/* COLLECTIVE over comm. The shared memory, and what each rank needs beside. */
+/* COLLECTIVE over comm. */
 static int equip(struct aps_hierarchical *h, MPI_Comm comm, bool devices,
                  char *cause, size_t size)
 {
-    const int groups = h->groups.groups;
-    size_t slice;
-    bool good;
-    int place;
+    bool good =
+        aps_slots_init(&h->host, &h->groups, comm, cause, size) == 0;
 
-    h->chunk = choose_chunk(h);
-    slice = aps_slice_longest(h->chunk, h->owners);
-    h->slice_stride = aps_block_stride_widest(slice);
-    h->part_stride = aps_block_stride_widest(aps_slice_longest(slice, groups));
-    PMPI_Comm_rank(h->groups.group, &place);
-    good = aps_node_create(h->groups.group, comm, slot_bytes(h, h->chunk),
-                           result_bytes(h, h->chunk), &h->node, cause,
-                           size) == 0;
-    if (good && (allocate_local(h, place < h->owners) < 0 ||
-                 (devices && !prepare_devices(h)))) {
+    h->node = h->host.node;
+    if (good && equip_local(h, devices) < 0) {
         snprintf(cause, size, "out of memory");
         good = false;
     }
@@ -258,13 +152,8 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
         return;
     aps_direct_destroy(h->whole);
     aps_direct_destroy(h->across);
-    if (h->peers)
-        aps_peers_destroy(h->peers);
-    else
-        aps_node_destroy(h->node);
+    aps_slots_clear(&h->host, &h->devices);
     aps_topology_release(&h->groups);
-    for (int i = 0; i < SUM_TURNS; i++)
-        free(h->sums[i].sum);
     free(h);
 }
 
@@ -273,14 +162,14 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
 struct run {
     struct aps_hierarchical *h;
     const struct aps_wire *wire;
-    struct aps_wire inside; /* of slots, and of a single group's results */
+    struct aps_wire inside; /* with its blocks where the slots are */
     bool exact_inside;
-    bool on_devices;        /* where those are */
-    unsigned long failures; /* of the backend, before this call */
+    const struct aps_slots *slots;   /* with the sums */
+    const struct aps_slots *results; /* the same or the host's */
+    unsigned long failures;          /* of the backend, before this call */
     const float *in;
     float *out;
     size_t n;
-    size_t chunk; /* elements */
     int exponent; /* inside the group */
     struct aps_cost *cost;
     struct aps_cost across; /* of the stage across groups */
@@ -290,7 +179,7 @@ struct run {
 
 static size_t chunk_length(const struct run *run, size_t k)
 {
-    return aps_chunk_length(run->n, run->chunk, k);
+    return aps_chunk_length(run->n, run->slots->chunk, k);
 }
 
 /* This rank's slice of chunk k; empty if it owns none. */
@@ -309,61 +198,28 @@ static bool is_owner(const struct aps_hierarchical *h)
     return aps_node_rank(h->node) < h->owners;
 }
 
-/* Where a rank's blocks begin in its region. */
-static unsigned char *device_region(const struct aps_hierarchical *h, int rank)
+static bool is_on_devices(const struct run *run)
 {
-    return aps_peers_region(h->peers, rank) + device_sum_bytes(h) +
-           APS_BLOCK_SKEW;
+    return run->slots->peers != NULL;
 }
 
-/* Chunk k's slice of `owner` in the slot of a rank. */
+/* Chunk k's slice of `owner` in the slot of a rank, ... */
 static unsigned char *slot_slice(const struct run *run, size_t k, int rank,
                                  int owner)
 {
-    const struct aps_hierarchical *h = run->h;
-    const size_t turn = (h->done + k) % SLOT_TURNS;
-    const size_t i = turn * (size_t)h->owners + (size_t)owner;
-
-    return run->on_devices
-               ? device_region(h, rank) + i * h->device_stride
-               : aps_node_slot(h->node, rank) + i * h->slice_stride;
+    return aps_slots_slice(run->slots, run->h->done + k, rank, owner);
 }
 
-/* A single group's results lie where its slots do. */
-static bool results_on_devices(const struct run *run)
-{
-    return run->on_devices && is_alone(run->h);
-}
-
-static size_t result_turns(const struct run *run)
-{
-    return results_on_devices(run) ? DEVICE_RESULT_TURNS : RESULT_TURNS;
-}
-
-/* Where chunk k's slice of `owner` has its result, one part a group. */
+/* ... its result, one part a group, ... */
 static unsigned char *result_slice(const struct run *run, size_t k, int owner)
 {
-    const struct aps_hierarchical *h = run->h;
-    const size_t turn = (h->done + k) % result_turns(run);
-
-    if (results_on_devices(run))
-        return device_region(h, owner) + device_slot_bytes(h) +
-               turn * h->device_stride;
-    return aps_node_result(h->node) +
-           (turn * (size_t)h->owners + (size_t)owner) *
-               (size_t)h->groups.groups * h->part_stride;
+    return aps_slots_result(run->results, run->h->done + k, owner);
 }
 
-/* This rank's sum of chunk k. */
+/* ... and this owner's sum. */
 static float *sum_of(const struct run *run, size_t k)
 {
-    const struct aps_hierarchical *h = run->h;
-
-    if (run->on_devices)
-        return (float *)(void *)(aps_peers_region(h->peers,
-                                                  aps_node_rank(h->node)) +
-                                 k % SUM_TURNS * h->device_stride);
-    return h->sums[k % SUM_TURNS].sum;
+    return aps_slots_sum(run->slots, run->h->done + k);
 }
 
 /* Until `ranks` ranks have made the mark for the chunk `behind` chunks ago. */
@@ -389,7 +245,7 @@ static void fail(struct run *run, int rc)
  * must not take for its values. All goes on, but the call will fail. */
 static void watch_device(const struct run *run)
 {
-    if (run->on_devices &&
+    if (is_on_devices(run) &&
         run->wire->memory->failures(NULL, 0) != run->failures)
         aps_node_fail_device(run->h->node);
 }
@@ -397,7 +253,7 @@ static void watch_device(const struct run *run)
 /* Are the group's values lost? */
 static bool device_failed(const struct run *run)
 {
-    return run->on_devices && aps_node_device_failed(run->h->node);
+    return is_on_devices(run) && aps_node_device_failed(run->h->node);
 }
 
 /* Nothing is rounded: one group, whose sums stay FP32. */
@@ -419,9 +275,9 @@ static void contribute(void *state, size_t k)
     const struct aps_hierarchical *h = run->h;
     const struct aps_wire *wire = &run->inside;
     const int rank = aps_node_rank(h->node);
-    const float *in = run->in + k * run->chunk;
+    const float *in = run->in + k * run->slots->chunk;
 
-    await(run, APS_NODE_SUMMED, h->owners, k, SLOT_TURNS);
+    await(run, APS_NODE_SUMMED, h->owners, k, APS_SLOT_TURNS);
     for (int owner = 0; owner < h->owners; owner++) {
         struct aps_slice slice =
             aps_slice_of(chunk_length(run, k), h->owners, owner);
@@ -503,7 +359,7 @@ static void sum(void *state, size_t k)
     struct aps_hierarchical *h = run->h;
     const int ranks = aps_node_size(h->node);
     const struct aps_slice own = own_slice(run, k);
-    struct across *across = &h->sums[k % SUM_TURNS];
+    struct across *across = &h->sums[k % APS_SUM_TURNS];
     float *total = is_owner(h) ? sum_of(run, k) : NULL;
     struct aps_magnitude magnitude = {0, false};
 
@@ -512,7 +368,7 @@ static void sum(void *state, size_t k)
     await(run, APS_NODE_CONTRIBUTED, ranks, k, 0);
     if (own.length > 0 && run->exact_inside)
         sum_exact(run, k, own.length, total, &magnitude);
-    else if (own.length > 0 && run->on_devices)
+    else if (own.length > 0 && is_on_devices(run))
         sum_on_device(run, k, own.length, total, &magnitude);
     else if (own.length > 0)
         aps_accumulate(run->wire, ranks,
@@ -522,7 +378,7 @@ static void sum(void *state, size_t k)
     watch_device(run);
     aps_node_mark(h->node, APS_NODE_SUMMED);
     if (is_alone(h)) {
-        await(run, APS_NODE_COLLECTED, ranks, k, result_turns(run));
+        await(run, APS_NODE_COLLECTED, ranks, k, run->results->result_turns);
         if (own.length > 0)
             leave_result(run, k, total, own.length, magnitude);
         aps_node_mark(h->node, APS_NODE_FINISHED);
@@ -541,17 +397,18 @@ static struct aps_chunk across_chunk(const struct run *run, size_t k)
     const struct aps_hierarchical *h = run->h;
     const size_t n = own_slice(run, k).length;
     const bool lost = device_failed(run);
+    float *sum = lost ? aps_slots_sum(&h->host, k) : sum_of(run, k);
 
     if (lost)
-        memset(h->sums[k % SUM_TURNS].sum, 0, n * sizeof(float));
+        memset(sum, 0, n * sizeof *sum);
     return (struct aps_chunk){
-        .in = lost ? h->sums[k % SUM_TURNS].sum : sum_of(run, k),
-        .memory = run->on_devices && !lost ? run->wire->memory
-                                           : &aps_memory_host,
+        .in = sum,
+        .memory = is_on_devices(run) && !lost ? run->wire->memory
+                                              : &aps_memory_host,
         .n = n,
         .exponent = h->exponents[k % APS_DIRECT_SLOTS],
         .blocks = result_slice(run, k, aps_node_rank(h->node)),
-        .stride = h->part_stride,
+        .stride = run->results->part_stride,
     };
 }
 
@@ -559,12 +416,13 @@ static void offer(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_hierarchical *h = run->h;
-    struct across *across = &h->sums[k % SUM_TURNS];
+    struct across *across = &h->sums[k % APS_SUM_TURNS];
     struct aps_chunk chunk;
 
     if (own_slice(run, k).length == 0)
         return;
-    await(run, APS_NODE_COLLECTED, aps_node_size(h->node), k, RESULT_TURNS);
+    await(run, APS_NODE_COLLECTED, aps_node_size(h->node), k,
+          run->results->result_turns);
     fail(run, aps_exponent_end(run->wire, &across->greatest, &across->exponent,
                                &h->exponents[k % APS_DIRECT_SLOTS]));
     chunk = across_chunk(run, k);
@@ -605,8 +463,8 @@ static void collect(void *state, size_t k)
     struct run *run = state;
     const struct aps_hierarchical *h = run->h;
     const struct aps_wire *wire =
-        results_on_devices(run) ? &run->inside : run->wire;
-    float *out = run->out + k * run->chunk;
+        run->results->peers ? &run->inside : run->wire;
+    float *out = run->out + k * run->slots->chunk;
 
     await(run, APS_NODE_FINISHED, h->owners, k, 0);
     if (run->rc == MPI_SUCCESS && aps_node_failed(h->node))
@@ -620,7 +478,8 @@ static void collect(void *state, size_t k)
             wire->memory->copy_in(out + slice.begin, result, slice.length);
         else
             aps_blocks_decode(wire, wire->memory, h->groups.groups, result,
-                              h->part_stride, slice.length, out + slice.begin);
+                              run->results->part_stride, slice.length,
+                              out + slice.begin);
     }
     aps_node_mark(h->node, APS_NODE_COLLECTED);
 }
@@ -640,13 +499,25 @@ static int group_exponent(const struct run *run)
                          aps_node_max(run->h->node, mine));
 }
 
-/* COLLECTIVE over the group: what is known of the call is asked first, and equal
- * on all ranks. */
+/* COLLECTIVE over the group: first what all ranks know, then what they agree on. */
 static bool meets_on_devices(const struct run *run)
 {
-    return run->h->peers && !run->exact_inside &&
+    struct aps_peers *peers = run->h->devices.peers;
+
+    return peers && !run->exact_inside &&
            run->wire->accumulate == APS_ACCUMULATE_FP32 &&
-           aps_peers_meet(run->h->peers, run->wire->memory, run->in, run->out);
+           aps_peers_meet(peers, run->wire->memory, run->in, run->out);
+}
+
+static void move_to_devices(struct run *run)
+{
+    const struct aps_memory *memory = run->wire->memory;
+
+    run->slots = &run->h->devices;
+    if (is_alone(run->h))
+        run->results = run->slots;
+    run->inside.device = memory->device;
+    run->failures = memory->failures(NULL, 0);
 }
 
 static void add_across(struct run *run)
@@ -682,19 +553,16 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         .in = in,
         .out = out,
         .n = n,
-        .chunk = h->chunk,
+        .slots = &h->host,
+        .results = &h->host,
         .cost = cost,
     };
 
     if (h->whole)
         return aps_direct_run(h->whole, wire, in, out, n, cost);
-    if (meets_on_devices(&run)) {
-        run.on_devices = true;
-        run.inside.device = wire->memory->device;
-        run.chunk = h->device_chunk;
-        run.failures = wire->memory->failures(NULL, 0);
-    }
-    chunks = (n + run.chunk - 1) / run.chunk;
+    if (meets_on_devices(&run))
+        move_to_devices(&run);
+    chunks = (n + run.slots->chunk - 1) / run.slots->chunk;
     run.exponent = group_exponent(&run);
     if (is_alone(h))
         aps_pipeline_run(chunks, 3, alone, &run);

@@ -57,6 +57,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/scatter.c pmpi/scatter.h \
 	pmpi/segment.c pmpi/segment.h \
 	pmpi/signature.c pmpi/signature.h \
+	pmpi/slots.c pmpi/slots.h \
 	pmpi/stage.c pmpi/stage.h \
 	pmpi/steps.c pmpi/steps.h \
 	pmpi/thread.c pmpi/thread.h \

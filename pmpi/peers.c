@@ -7,8 +7,7 @@
 #include <stdlib.h>
 
 #include "base/message.h"
-#include "driver.h"
-#include "job.h"
+#include "device.h"
 
 struct aps_peers {
     struct aps_node *node;
@@ -160,7 +159,7 @@ static bool make(struct aps_peers *peers, const struct aps_memory *memory,
     if (all_well(peers, well, cause)) {
         well = open_others(peers, near, cause, sizeof cause);
         if (all_well(peers, well, cause)) {
-            peers->device = aps_driver_device(near);
+            peers->device = aps_device_of(near, near);
             return true;
         }
         close_others(peers);
@@ -181,16 +180,14 @@ static enum vote vote(const struct aps_peers *peers,
                       const struct aps_memory *memory, const float *in,
                       const float *out)
 {
-    if (!aps_job()->options.cuda_ipc || !memory->device ||
-        !aps_driver_owns(in) || !aps_driver_owns(out) ||
+    const int device = aps_device_of(in, out);
+
+    if (!memory->device || device < 0 || !aps_device_is_shared() ||
         aps_node_device_failed(peers->node))
         return NOT_POSSIBLE;
     if (!peers->verbs)
         return TO_MAKE;
-    return aps_driver_device(in) == peers->device &&
-                   aps_driver_device(out) == peers->device
-               ? READY
-               : NOT_POSSIBLE;
+    return device == peers->device ? READY : NOT_POSSIBLE;
 }
 
 bool aps_peers_meet(struct aps_peers *peers, const struct aps_memory *memory,

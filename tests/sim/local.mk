@@ -12,8 +12,8 @@ AM_TESTS_ENVIRONMENT += \
 	SMPIRUN='$(SMPIRUN)'; export SMPIRUN; \
 	SIMGRID_SKIP='$(SIMGRID_SKIP)'; export SIMGRID_SKIP;
 
-# What pmpi/reduction.c needs of pmpi/, less pmpi/wait.c, for which wait.c here
-# stands in.
+# What pmpi/reduction.c needs of pmpi/, less pmpi/wait.c and pmpi/device.c, for
+# which wait.c and device.c here stand in.
 sim_engine = \
 	$(top_srcdir)/pmpi/accumulate.c \
 	$(top_srcdir)/pmpi/agree.c \
@@ -26,11 +26,14 @@ sim_engine = \
 	$(top_srcdir)/pmpi/master.c \
 	$(top_srcdir)/pmpi/messages.c \
 	$(top_srcdir)/pmpi/node.c \
+	$(top_srcdir)/pmpi/peers.c \
 	$(top_srcdir)/pmpi/pipeline.c \
 	$(top_srcdir)/pmpi/reduction.c \
 	$(top_srcdir)/pmpi/ring.c \
+	$(top_srcdir)/pmpi/slots.c \
 	$(top_srcdir)/pmpi/topology.c
 sim_common = \
+	$(top_srcdir)/tests/sim/device.c \
 	$(top_srcdir)/tests/sim/model.c \
 	$(top_srcdir)/tests/sim/plans.c \
 	$(top_srcdir)/tests/sim/wait.c \

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "slots.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "block.h"
+#include "direct.h"
+
+/* Elements of a chunk. Its slots stay in cache: 32 Ki to 128 Ki are equal within
+ * the noise of tests/bench/allreduce.sh node. Where it is cut into many messages
+ * it is longer, so that they are not too short, but all fits into the 64 MiB of
+ * shared memory that a container gets by default. */
+#define CHUNK_LEAST ((size_t)64 * 1024)
+#define CHUNK_MOST ((size_t)256 * 1024)
+#define CHUNK_UNIT ((size_t)64)
+#define MESSAGE_LEAST ((size_t)1024) /* elements */
+#define SHARED_BYTES ((size_t)48 * 1024 * 1024)
+
+/* As many as there are chunks between the groups, and one. */
+#define RESULT_TURNS (APS_DIRECT_SLOTS + 1)
+
+/* In GPUs' memory a single group needs fewer results, and longer chunks: each
+ * costs some 10 us a kernel. Reckoned, not measured. */
+#define DEVICE_RESULT_TURNS 2
+#define DEVICE_CHUNK ((size_t)1024 * 1024)
+
+/* --- how long ------------------------------------------------------------ */
+
+static void set_chunk(struct aps_slots *slots, size_t chunk)
+{
+    const size_t slice = aps_slice_longest(chunk, slots->owners);
+
+    slots->chunk = chunk;
+    slots->slice_stride = aps_block_stride_widest(slice);
+    slots->part_stride =
+        aps_block_stride_widest(aps_slice_longest(slice, slots->parts));
+}
+
+static size_t slot_bytes(const struct aps_slots *slots)
+{
+    return APS_SLOT_TURNS * (size_t)slots->owners * slots->slice_stride;
+}
+
+/* Of one owner. */
+static size_t result_bytes(const struct aps_slots *slots)
+{
+    return slots->result_turns * (size_t)slots->parts * slots->part_stride;
+}
+
+static size_t shared_bytes(const struct aps_slots *slots, int ranks)
+{
+    return (size_t)ranks * slot_bytes(slots) +
+           (size_t)slots->owners * result_bytes(slots);
+}
+
+/* The same in all groups. */
+static void choose_chunk(struct aps_slots *slots, int ranks)
+{
+    size_t chunk =
+        (size_t)slots->owners * (size_t)slots->parts * MESSAGE_LEAST;
+
+    if (chunk < CHUNK_LEAST)
+        chunk = CHUNK_LEAST;
+    if (chunk > CHUNK_MOST)
+        chunk = CHUNK_MOST;
+    set_chunk(slots, chunk / CHUNK_UNIT * CHUNK_UNIT);
+    while (slots->chunk > CHUNK_UNIT &&
+           shared_bytes(slots, ranks) > SHARED_BYTES)
+        set_chunk(slots, slots->chunk / 2 / CHUNK_UNIT * CHUNK_UNIT);
+}
+
+/* --- the host's ---------------------------------------------------------- */
+
+static int allocate_sums(struct aps_slots *slots)
+{
+    const size_t slice = aps_slice_longest(slots->chunk, slots->owners);
+
+    for (int i = 0; i < APS_SUM_TURNS; i++) {
+        slots->sums[i] = malloc(slice * sizeof(float));
+        if (!slots->sums[i])
+            return -1;
+    }
+    return 0;
+}
+
+int aps_slots_init(struct aps_slots *slots, const struct aps_groups *groups,
+                   MPI_Comm progress, char *cause, size_t size)
+{
+    *slots = (struct aps_slots){
+        .owners = groups->smallest,
+        .parts = groups->groups,
+        .result_turns = RESULT_TURNS,
+    };
+    choose_chunk(slots, groups->largest);
+    if (aps_node_create(groups->group, progress, slot_bytes(slots),
+                        (size_t)slots->owners * result_bytes(slots),
+                        &slots->node, cause, size) < 0)
+        return -1;
+    if (aps_node_rank(slots->node) < slots->owners &&
+        allocate_sums(slots) < 0) {
+        snprintf(cause, size, "out of memory");
+        return -1;
+    }
+    return 0;
+}
+
+/* --- the GPUs' ------------------------------------------------------------ */
+
+/* In a rank's region: its sums, its slot, the results of what it owns. */
+static size_t region_sums(const struct aps_slots *slots)
+{
+    return APS_SUM_TURNS * slots->slice_stride;
+}
+
+int aps_slots_init_devices(struct aps_slots *slots,
+                           const struct aps_slots *host)
+{
+    const bool alone = host->parts == 1;
+
+    *slots = (struct aps_slots){
+        .node = host->node,
+        .owners = host->owners,
+        .parts = host->parts,
+        .result_turns = alone ? DEVICE_RESULT_TURNS : 0,
+    };
+    set_chunk(slots, alone ? DEVICE_CHUNK : host->chunk);
+    slots->peers = aps_peers_create(
+        slots->node, region_sums(slots) + APS_BLOCK_SKEW + slot_bytes(slots) +
+                         result_bytes(slots));
+    return slots->peers ? 0 : -1;
+}
+
+void aps_slots_clear(struct aps_slots *host, struct aps_slots *devices)
+{
+    if (devices->peers)
+        aps_peers_destroy(devices->peers); /* and the node */
+    else
+        aps_node_destroy(host->node);
+    for (int i = 0; i < APS_SUM_TURNS; i++)
+        free(host->sums[i]);
+}
+
+/* --- what lies where ------------------------------------------------------ */
+
+/* Where a rank's slot begins. */
+static unsigned char *slot_of(const struct aps_slots *slots, int rank)
+{
+    if (slots->peers)
+        return aps_peers_region(slots->peers, rank) + region_sums(slots) +
+               APS_BLOCK_SKEW;
+    return aps_node_slot(slots->node, rank);
+}
+
+unsigned char *aps_slots_slice(const struct aps_slots *slots, size_t c,
+                               int rank, int owner)
+{
+    const size_t turn = c % APS_SLOT_TURNS;
+
+    return slot_of(slots, rank) +
+           (turn * (size_t)slots->owners + (size_t)owner) * slots->slice_stride;
+}
+
+unsigned char *aps_slots_result(const struct aps_slots *slots, size_t c,
+                                int owner)
+{
+    const size_t turn = c % slots->result_turns;
+    unsigned char *results =
+        slots->peers
+            ? slot_of(slots, owner) + slot_bytes(slots)
+            : aps_node_result(slots->node) +
+                  (size_t)owner * result_bytes(slots);
+
+    return results + turn * (size_t)slots->parts * slots->part_stride;
+}
+
+float *aps_slots_sum(const struct aps_slots *slots, size_t c)
+{
+    const size_t turn = c % APS_SUM_TURNS;
+
+    if (slots->peers)
+        return (float *)(void *)(aps_peers_region(slots->peers,
+                                                  aps_node_rank(slots->node)) +
+                                 turn * slots->slice_stride);
+    return slots->sums[turn];
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What pmpi/device.c is to the reductions, where there are no GPUs. */
+#include "config.h"
+
+#include "device.h"
+
+bool aps_device_is_expected(void)
+{
+    return false;
+}
+
+bool aps_device_is_shared(void)
+{
+    return false;
+}
+
+bool aps_device_mpi_is_aware(void)
+{
+    return false;
+}
+
+int aps_device_of(const void *in, const void *out)
+{
+    (void)in;
+    (void)out;
+    return -1;
+}
