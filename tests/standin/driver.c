@@ -8,10 +8,12 @@
 #define _GNU_SOURCE
 #include "driver.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,6 +23,11 @@ struct context {
     bool alive;
 };
 
+/* Behind the bytes, in a page of its own: what all processes see. */
+struct shared {
+    atomic_int openings;
+};
+
 struct allocation {
     struct allocation *next;
     uintptr_t base;
@@ -28,6 +35,11 @@ struct allocation {
     char *alias; /* the pages, to be read and written */
     struct context *context;
     bool managed;
+    /* Of what the plugin has allocated or opened; else fd is -1. */
+    int fd;
+    pid_t opener;     /* 0: it is this process's own */
+    uintptr_t opened; /* what open returned */
+    struct shared *shared;
 };
 
 enum {
@@ -185,37 +197,75 @@ int cuGetErrorName(int result, const char **name)
 
 /* --- memory ------------------------------------------------------------- */
 
-static int allocate(CUdeviceptr *pointer, size_t bytes, bool managed)
+static size_t whole_pages(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return (bytes + page - 1) / page * page;
+}
+
+/* And of struct shared. */
+static size_t length_of(size_t bytes)
+{
+    return whole_pages(bytes) + whole_pages(sizeof(struct shared));
+}
+
+/* The pages of a file, known from now on. NULL: no room. */
+static struct allocation *enlist(int fd, size_t bytes, struct context *context)
 {
     struct allocation *new = calloc(1, sizeof *new);
-    int fd = memfd_create("standin", 0);
-    void *base = MAP_FAILED, *alias = MAP_FAILED;
+    const size_t length = length_of(bytes);
+    void *base = mmap(NULL, length, PROT_NONE, MAP_SHARED, fd, 0);
+    void *alias = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-    if (!current()) {
-        free(new);
-        close(fd);
-        return INVALID_CONTEXT;
-    }
-    if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0) {
-        base = mmap(NULL, bytes, PROT_NONE, MAP_SHARED, fd, 0);
-        alias = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    }
-    close(fd);
     if (!new || base == MAP_FAILED || alias == MAP_FAILED) {
+        if (base != MAP_FAILED)
+            munmap(base, length);
+        if (alias != MAP_FAILED)
+            munmap(alias, length);
         free(new);
-        return OUT_OF_MEMORY;
+        return NULL;
     }
     *new = (struct allocation){
         .base = (uintptr_t)base,
         .bytes = bytes,
         .alias = alias,
-        .context = current(),
-        .managed = managed,
+        .context = context,
+        .fd = -1,
+        .shared = (void *)((char *)alias + whole_pages(bytes)),
     };
     pthread_mutex_lock(&lock);
     new->next = allocations;
     allocations = new;
     pthread_mutex_unlock(&lock);
+    return new;
+}
+
+/* Fresh memory; *fd is its file. */
+static struct allocation *create(size_t bytes, struct context *context, int *fd)
+{
+    struct allocation *new = NULL;
+
+    *fd = memfd_create("standin", MFD_CLOEXEC);
+    if (*fd >= 0 && ftruncate(*fd, (off_t)length_of(bytes)) == 0)
+        new = enlist(*fd, bytes, context);
+    if (*fd >= 0 && !new)
+        close(*fd);
+    return new;
+}
+
+static int allocate(CUdeviceptr *pointer, size_t bytes, bool managed)
+{
+    struct allocation *new;
+    int fd;
+
+    if (!current())
+        return INVALID_CONTEXT;
+    new = create(bytes, current(), &fd);
+    if (!new)
+        return OUT_OF_MEMORY;
+    close(fd);
+    new->managed = managed;
     *pointer = (CUdeviceptr) new->base;
     return SUCCESS;
 }
@@ -231,22 +281,41 @@ int cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned flags)
     return allocate(pointer, bytes, true);
 }
 
-int cuMemFree_v2(CUdeviceptr pointer)
+/* Of the kind that is asked for, at its very beginning; no longer known. */
+static struct allocation *delist(uintptr_t at, bool plugins, bool opened)
 {
     struct allocation **link = &allocations, *found;
 
     pthread_mutex_lock(&lock);
-    while (*link && (*link)->base != (uintptr_t)pointer)
+    while (*link &&
+           ((opened ? (*link)->opened : (*link)->base) != at ||
+            ((*link)->fd >= 0) != plugins || ((*link)->opener != 0) != opened))
         link = &(*link)->next;
     found = *link;
     if (found)
         *link = found->next;
     pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void destroy(struct allocation *gone)
+{
+    const size_t length = length_of(gone->bytes);
+
+    munmap((void *)gone->base, length);
+    munmap(gone->alias, length);
+    if (gone->fd >= 0)
+        close(gone->fd);
+    free(gone);
+}
+
+int cuMemFree_v2(CUdeviceptr pointer)
+{
+    struct allocation *found = delist((uintptr_t)pointer, false, false);
+
     if (!found)
         return INVALID_VALUE;
-    munmap((void *)found->base, found->bytes);
-    munmap(found->alias, found->bytes);
-    free(found);
+    destroy(found);
     return SUCCESS;
 }
 
@@ -349,12 +418,16 @@ int cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
     return result;
 }
 
-/* --- what CUDA's driver has not
- * ------------------------------------------------ */
+/* --- what CUDA's driver has not ----------------------------------------- */
 
 void *standin_alias(const void *device)
 {
-    const struct allocation *found = find_locked((uintptr_t)device, 1);
+    return standin_bytes(device, 1);
+}
+
+void *standin_bytes(const void *device, size_t bytes)
+{
+    const struct allocation *found = find_locked((uintptr_t)device, bytes);
 
     return found ? found->alias + ((uintptr_t)device - found->base) : NULL;
 }
@@ -371,4 +444,109 @@ bool standin_may_copy(void)
     if (left > 0)
         atomic_fetch_sub(&copies_left, 1);
     return left != 0;
+}
+
+void standin_misuse(const char *what)
+{
+    fprintf(stderr, "standin: %s\n", what);
+    abort();
+}
+
+/* The context of device memory. */
+static struct context *context_of(const void *near)
+{
+    const struct allocation *found = find_locked((uintptr_t)near, 1);
+
+    if (!found)
+        standin_misuse("near: this is not in a device's memory");
+    return found->context;
+}
+
+void *standin_allocate(const void *near, size_t bytes)
+{
+    struct allocation *new;
+    int fd;
+
+    if (bytes == 0)
+        standin_misuse("allocate: no bytes");
+    new = create(bytes, context_of(near), &fd);
+    if (!new)
+        return NULL;
+    new->fd = fd;
+    return (void *)new->base;
+}
+
+void standin_release(void *memory)
+{
+    struct allocation *found = delist((uintptr_t)memory, true, false);
+
+    if (!found)
+        standin_misuse("release: this was not allocated");
+    if (atomic_load(&found->shared->openings) > 0)
+        standin_misuse("release: another process has it open");
+    destroy(found);
+}
+
+void standin_offer(const void *memory, struct standin_token *token)
+{
+    const struct allocation *found = find_locked((uintptr_t)memory, 1);
+
+    if (!found || found->fd < 0 || found->opener != 0)
+        standin_misuse("offer: this was not allocated");
+    *token = (struct standin_token){
+        .magic = STANDIN_TOKEN,
+        .pid = getpid(),
+        .fd = found->fd,
+        .bytes = found->bytes,
+        .offset = (uintptr_t)memory - found->base,
+    };
+}
+
+void *standin_open(const struct standin_token *token, const void *near,
+                   const char **cause)
+{
+    struct context *context = context_of(near);
+    struct allocation *new = NULL;
+    char path[64];
+    int fd;
+
+    if (token->magic != STANDIN_TOKEN)
+        standin_misuse("open: this is no token");
+    if (token->pid == getpid()) {
+        *cause = "it is this process's own memory";
+        return NULL;
+    }
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)token->pid, token->fd);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd >= 0)
+        new = enlist(fd, token->bytes, context);
+    if (!new) {
+        if (fd >= 0)
+            close(fd);
+        *cause = "the other process's memory cannot be mapped";
+        return NULL;
+    }
+    atomic_fetch_add(&new->shared->openings, 1);
+    new->fd = fd;
+    new->opened = new->base + token->offset;
+    new->opener = getpid();
+    return (void *)new->opened;
+}
+
+void standin_close(void *opened)
+{
+    struct allocation *found = delist((uintptr_t)opened, true, true);
+
+    if (!found)
+        standin_misuse("close: this was not opened");
+    atomic_fetch_sub(&found->shared->openings, 1);
+    destroy(found);
+}
+
+/* A process that ends has nothing open any more. */
+__attribute__((destructor)) static void end(void)
+{
+    for (struct allocation *a = allocations; a; a = a->next)
+        if (a->opener == getpid())
+            atomic_fetch_sub(&a->shared->openings, 1);
 }

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 typedef unsigned long long CUdeviceptr;
 typedef struct context *CUcontext;
@@ -37,10 +38,37 @@ int cuPointerGetAttribute(void *value, int which, CUdeviceptr pointer);
 int cuPointerGetAttributes(unsigned count, const int *which, void **values,
                            CUdeviceptr pointer);
 
-/* The stand-in alone: the same bytes at an address that may be touched; after
- * so many more copies all fail (< 0: none); another one is made: may it be? */
+/* --- the stand-in alone --------------------------------------------------- */
+
+/* The same byte at an address that may be touched; the same, of so many. NULL:
+ * they are not in a device's memory. */
 void *standin_alias(const void *device);
+void *standin_bytes(const void *device, size_t bytes);
+
+/* After so many more copies all fail (< 0: none); another one is made: may it
+ * be? */
 void standin_fail_after(long times);
 bool standin_may_copy(void);
+
+/* Ends the program, with a line. */
+void standin_misuse(const char *what) __attribute__((noreturn));
+
+/* Memory that processes share, as in struct aps_device_memory. Misuse ends the
+ * program. */
+struct standin_token {
+    unsigned magic; /* STANDIN_TOKEN */
+    pid_t pid;
+    int fd; /* of that process */
+    size_t bytes;
+    size_t offset;
+};
+#define STANDIN_TOKEN 0x7374616eu
+
+void *standin_allocate(const void *near, size_t bytes); /* or NULL */
+void standin_release(void *memory);
+void standin_offer(const void *memory, struct standin_token *token);
+void *standin_open(const struct standin_token *token, const void *near,
+                   const char **cause); /* or NULL with the cause */
+void standin_close(void *opened);
 
 #endif

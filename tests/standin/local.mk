@@ -33,3 +33,11 @@ tests_standin_plugin_version_la_CPPFLAGS = $(STANDIN_PLUGIN_CPPFLAGS) \
 tests_standin_plugin_version_la_CFLAGS = $(STANDIN_PLUGIN_CFLAGS)
 tests_standin_plugin_version_la_LDFLAGS = $(STANDIN_PLUGIN_LDFLAGS)
 tests_standin_plugin_version_la_LIBADD = libcore.la
+
+# The stand-in itself.
+check_PROGRAMS += tests/standin/verbs
+tests_standin_verbs_SOURCES = tests/standin/verbs.c \
+	tests/standin/gpu.c tests/standin/gpu.h tests/standin/driver.h
+tests_standin_verbs_CPPFLAGS = $(TEST_CPPFLAGS) -I$(top_srcdir)/tests/standin
+tests_standin_verbs_LDADD = tests/libtap.la libcore.la
+TESTS += tests/standin/verbs
