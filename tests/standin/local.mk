@@ -34,6 +34,13 @@ tests_standin_plugin_version_la_CFLAGS = $(STANDIN_PLUGIN_CFLAGS)
 tests_standin_plugin_version_la_LDFLAGS = $(STANDIN_PLUGIN_LDFLAGS)
 tests_standin_plugin_version_la_LIBADD = libcore.la
 
+# An MPI that is CUDA-aware, preloaded behind the library.
+check_LTLIBRARIES += tests/standin/libaware.la
+tests_standin_libaware_la_SOURCES = tests/standin/aware.c
+tests_standin_libaware_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_standin_libaware_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+tests_standin_libaware_la_LDFLAGS = $(STANDIN_LDFLAGS) -module -avoid-version
+
 # The stand-in itself.
 check_PROGRAMS += tests/standin/verbs
 tests_standin_verbs_SOURCES = tests/standin/verbs.c \
