@@ -355,6 +355,7 @@ int aps_stage_defer(const struct aps_stage *stage, const void *inner,
     pthread_mutex_unlock(&deferred_lock);
     if (queue) {
         aps_queue_push(queue, &this->operation);
+        aps_helper_notice();
         return MPI_SUCCESS;
     }
     aps_request_complete(this->request, MPI_ERR_NO_MEM);
