@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "abi.h"
 #include "base/message.h"
@@ -26,37 +27,69 @@ bool aps_stage_is_needed(const void *send, const void *receive)
 /* --- host memory -------------------------------------------------------- */
 
 /* Buffers that were used, for the next calls: fresh pages cost as much as the
- * copies. */
+ * copies, and more if they are to be locked. The last used is first; it is kept
+ * whatever its length. */
 #define IDLE_MOST 4
+#define IDLE_BYTES_MOST ((size_t)256 << 20)
 
 struct buffer {
     struct buffer *next;
     size_t capacity;
-    _Alignas(64) unsigned char bytes[];
+    const struct aps_memory *pinned_by; /* NULL: ordinary memory */
+    _Alignas(256) unsigned char bytes[];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct buffer *idle;
-static int idle_count;
 
 static struct buffer *buffer_of(void *bytes)
 {
     return (void *)((unsigned char *)bytes - offsetof(struct buffer, bytes));
 }
 
-/* The first that is long enough. */
+/* Whole pages, which nobody else has a part of; locked, if that is possible:
+ * the driver copies at once then. */
+static struct buffer *create(size_t bytes, const void *near)
+{
+    const struct aps_memory *backend = aps_device_open();
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t size =
+        (sizeof(struct buffer) + bytes + page - 1) / page * page;
+    struct buffer *new = aligned_alloc(page, size);
+
+    if (!new)
+        return NULL;
+    *new = (struct buffer){.capacity = size - sizeof *new};
+    if (backend->pin && backend->pin(new, size, near) == 0)
+        new->pinned_by = backend;
+    return new;
+}
+
+static void destroy(struct buffer *list)
+{
+    while (list) {
+        struct buffer *next = list->next;
+
+        if (list->pinned_by)
+            list->pinned_by->unpin(list);
+        free(list);
+        list = next;
+    }
+}
+
+/* The shortest that is long enough. */
 static struct buffer *reuse(size_t bytes)
 {
-    struct buffer **link = &idle;
-    struct buffer *found;
+    struct buffer **best = NULL, *found = NULL;
 
     pthread_mutex_lock(&lock);
-    while (*link && (*link)->capacity < bytes)
-        link = &(*link)->next;
-    found = *link;
-    if (found) {
-        *link = found->next;
-        idle_count--;
+    for (struct buffer **link = &idle; *link; link = &(*link)->next)
+        if ((*link)->capacity >= bytes &&
+            (!best || (*link)->capacity < (*best)->capacity))
+            best = link;
+    if (best) {
+        found = *best;
+        *best = found->next;
     }
     pthread_mutex_unlock(&lock);
     return found;
@@ -69,39 +102,43 @@ static void forget_idle(void)
     pthread_mutex_lock(&lock);
     list = idle;
     idle = NULL;
-    idle_count = 0;
     pthread_mutex_unlock(&lock);
-    while (list) {
-        struct buffer *next = list->next;
-
-        free(list);
-        list = next;
-    }
+    destroy(list);
 }
 
-static void *take(size_t bytes)
+/* For copies of the device's memory at `near`. */
+static void *take(size_t bytes, const void *near)
 {
     struct buffer *buffer = reuse(bytes);
 
+    if (!buffer)
+        buffer = create(bytes, near);
     if (!buffer) {
-        const size_t size = (sizeof *buffer + bytes + 63) / 64 * 64;
-
-        buffer = aligned_alloc(64, size);
-        if (!buffer) {
-            forget_idle();
-            buffer = aligned_alloc(64, size);
-        }
-        if (!buffer)
-            return NULL;
-        buffer->capacity = bytes;
+        forget_idle();
+        buffer = create(bytes, near);
     }
-    return buffer->bytes;
+    return buffer ? buffer->bytes : NULL;
 }
 
-/* Where there are too many, the shortest goes. */
+/* The lock is held. Take off what is too much: the longest unused. */
+static struct buffer *trim(void)
+{
+    struct buffer **link = &idle, *rest;
+    size_t bytes = 0;
+
+    for (int count = 0; *link; link = &(*link)->next, count++) {
+        bytes += (*link)->capacity;
+        if (count == IDLE_MOST || (count > 0 && bytes > IDLE_BYTES_MOST))
+            break;
+    }
+    rest = *link;
+    *link = NULL;
+    return rest;
+}
+
 static void give(void *bytes)
 {
-    struct buffer *buffer, **shortest = &idle;
+    struct buffer *buffer;
 
     if (!bytes)
         return;
@@ -109,17 +146,9 @@ static void give(void *bytes)
     pthread_mutex_lock(&lock);
     buffer->next = idle;
     idle = buffer;
-    buffer = NULL;
-    if (++idle_count > IDLE_MOST) {
-        for (struct buffer **link = &idle; *link; link = &(*link)->next)
-            if ((*link)->capacity < (*shortest)->capacity)
-                shortest = link;
-        buffer = *shortest;
-        *shortest = buffer->next;
-        idle_count--;
-    }
+    buffer = trim();
     pthread_mutex_unlock(&lock);
-    free(buffer);
+    destroy(buffer);
 }
 
 atomic_ulong aps_stage_failures;
@@ -173,7 +202,7 @@ static int stand_in(const void *buffer, MPI_Count count, MPI_Datatype type,
 {
     if (!aps_driver_owns(buffer) || !measure(count, type, span))
         return MPI_SUCCESS;
-    side->host = take(span->bytes);
+    side->host = take(span->bytes, buffer);
     if (!side->host)
         return MPI_ERR_NO_MEM;
     side->bytes = span->bytes;

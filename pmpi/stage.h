@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls that go on to an MPI which is not CUDA-aware, with buffers in a GPU's
- * memory: host memory stands in for these, and what MPI leaves there is copied
- * back. Each rank does so by itself; MPI sees the same call.
+ * memory: host memory stands in for these, locked where the backend can lock it,
+ * and what MPI leaves there is copied back. Each rank does so by itself; MPI sees
+ * the same call.
  *
  * No mpi.h here: library.h says why.
  */

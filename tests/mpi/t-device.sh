@@ -82,6 +82,8 @@ for where in host device; do
         -genv APSMPI_LOG "$tmp/$where.csv" \
         -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" log $where
     cut -d, -f2-21 "$tmp/$where.csv" >"$tmp/$where.rows"
+    [ $where = device ] ||
+        says "^standin: the plugin works" 0 "host memory asks for no plugin"
 done
 [ "$(grep -c . "$tmp/host.rows")" -eq 46 ]
 check $? "the log has every call"
@@ -91,6 +93,13 @@ check $? "the log of calls on device memory is that of calls on host memory"
 # MPI is not aware: what passes is staged, with a policy and without.
 device "passed" 2 "$mpi/device" passed
 device "passed, by a switch" 3 -genv APSMPI_CUDA_AWARE no "$mpi/device" passed
+# The host memory that stands in for theirs is locked, and little is kept.
+device "passed, plugin" 2 -genv APSMPI_CUDA "$standin/plugin.so" \
+    -genv STANDIN_TELL 1 "$mpi/device" passed
+says "^standin: .* pinned [1-9][0-9]*, kept [1-4]$" 2 "passed: by locked memory"
+device "passed, not locked" 2 -genv APSMPI_CUDA "$standin/plugin.so" \
+    -genv STANDIN_TELL 1 -genv STANDIN_PIN fail "$mpi/device" passed
+says "^standin: .* pinned 0, kept 0$" 2 "passed: by memory that is not locked"
 cat >"$tmp/none.yaml" <<END
 version: 1
 progress: $progress
