@@ -114,6 +114,13 @@ timeout "$seconds" $launch -genv LD_PRELOAD "$library" \
     -n 1 "$mpi/device" aware </dev/null >"$tmp/stdout" 2>"$tmp/stderr"
 grep -q '^# MPI touches the buffer itself' "$tmp/stdout"
 check $? "an MPI that is aware gets the buffer as it is"
+ours=$library
+library=$library:$standin/libaware.so
+device "passed to an MPI that is aware" 2 -genv APSMPI_CUDA "$standin/plugin.so" \
+    -genv STANDIN_TELL 1 "$mpi/device" passed
+says "^standin: 0 messages .* device, [1-9][0-9]* buffers" 2 "it has got them"
+says "^standin: the plugin works" 0 "nothing is staged for it"
+library=$ours
 
 # Why the plugin is not used.
 why()
