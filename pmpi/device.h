@@ -40,8 +40,8 @@ int aps_device_of(const void *in, const void *out);
 /* May ranks of a node open each other's memory? The environment says. */
 bool aps_device_is_shared(void);
 
-/* Will there be buffers in a GPU's memory, and verbs for wire bytes there? As
- * far as one can tell before the first: the program has a driver at work. */
+/* Will there be buffers in a GPU's memory? As far as one can tell before the
+ * first: the program has a driver at work. */
 bool aps_device_is_expected(void);
 
 /* Does MPI take pointers to a GPU's memory itself? Thread-safe. */

@@ -143,6 +143,7 @@ static bool make(struct aps_peers *peers, const struct aps_memory *memory,
                  const float *near)
 {
     const int rank = aps_node_rank(peers->node);
+    const unsigned long failures = memory->failures(NULL, 0);
     char cause[256] = "";
     unsigned char *own;
     bool well;
@@ -152,8 +153,8 @@ static bool make(struct aps_peers *peers, const struct aps_memory *memory,
     own = peers->verbs->allocate(near, peers->bytes, cause, sizeof cause);
     /* Whatever else the verbs need they get now, or never. */
     if (own)
-        peers->verbs->put(own, cause, sizeof cause);
-    well = own && peers->verbs->offer(own, aps_node_token(peers->node, rank),
+        peers->verbs->put(own, peers->regions, sizeof *peers->regions);
+    well = own && memory->failures(cause, sizeof cause) == failures && peers->verbs->offer(own, aps_node_token(peers->node, rank),
                                       cause, sizeof cause) == 0;
     peers->regions[rank] = own;
     if (all_well(peers, well, cause)) {

@@ -21,7 +21,8 @@
 
 bool aps_stage_is_needed(const void *send, const void *receive)
 {
-    return !aps_device_mpi_is_aware() && (aps_driver_owns(send) || aps_driver_owns(receive));
+    return !aps_device_mpi_is_aware() &&
+           (aps_driver_owns(send) || aps_driver_owns(receive));
 }
 
 /* --- host memory -------------------------------------------------------- */

@@ -12,7 +12,7 @@
  *   device nonblocking MPI_Iallreduce and persistent ones
  *   device passed      calls of all kinds that go to an MPI which is not aware
  *   device log WHERE   some calls of all kinds, on `host` or `device` memory
- *   device failing     copies that fail on rank 1
+ *   device failing [shared]  copies that fail on rank 1; GPUs share memory
  *   device aware       a call that an aware MPI gets as it is
  */
 #include "config.h"
@@ -102,7 +102,8 @@ static float *device_in, *device_out, *managed_in, *managed_out;
 
 static void print_policy(void)
 {
-    printf("version: 1\nmin_count: 1\nrules:\n");
+    printf("version: 1\nmin_count: 1\nrules:\n"
+           "  - {min_count: 1000000, format: e5m2, scale: aps}\n");
     for (size_t i = 0; i < LENGTH(ways); i++) {
         for (size_t begin = 0; begin <= LONG; begin += LONG) {
             way_print_rule(stdout, &ways[i], -1, -1);
@@ -678,9 +679,36 @@ static void try_failing(const char *name, size_t n, long after, bool waits)
     ok_all(sum(DEVICE, n, 8), "%s: the next call is good", name);
 }
 
-static void run_failing(void)
+/* In memory that ranks share what one has lost is lost for all of its node. The
+ * communicator is a new one: its first call makes what is shared. */
+static void try_failing_shared(long after)
+{
+    const size_t n = 5 * STEP + 777;
+    MPI_Comm comm;
+    int rc[3];
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    for (int i = 0; i < 3; i++) {
+        if (rank == 1 && i == 1)
+            gpu_fail_after(after);
+        rc[i] = MPI_Allreduce(device_in, device_out, (int)n, MPI_FLOAT, MPI_SUM,
+                              comm);
+        gpu_fail_after(-1);
+        if (rc[i] != MPI_SUCCESS)
+            MPI_Error_class(rc[i], &rc[i]);
+    }
+    ok_all(rc[0] == MPI_SUCCESS, "shared: a call before");
+    ok_all(rc[1] == MPI_ERR_OTHER, "shared, fails after %ld: on all ranks",
+           after);
+    ok_all(rc[2] == MPI_SUCCESS, "shared: a call behind");
+    MPI_Comm_free(&comm);
+}
+
+static void run_failing(bool shared)
 {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (long after = 1; shared && after < 8; after++)
+        try_failing_shared(after);
     for (long after = 0; after < 2; after++) {
         try_failing("direct", 777, after, false);
         try_failing("hierarchical", 5 * STEP + 777, after, false);
@@ -739,7 +767,7 @@ static void run(const char *mode, const char *argument)
     else if (strcmp(mode, "log") == 0)
         run_log(strcmp(argument, "device") == 0);
     else if (strcmp(mode, "failing") == 0)
-        run_failing();
+        run_failing(strcmp(argument, "shared") == 0);
     else if (strcmp(mode, "aware") == 0)
         run_aware();
     gpu_free(device_in);

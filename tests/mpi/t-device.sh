@@ -15,6 +15,9 @@ device()
     run "$device_name" "$device_ranks" -genv LD_LIBRARY_PATH "$standin" "$@"
 }
 
+progress=calls
+can_be_driven || progress=thread
+
 # What the driver cannot do is done by the plugin, or on the host.
 "$mpi/device" policy >"$tmp/sums.yaml"
 while read -r ranks nodes plugin; do
@@ -36,6 +39,51 @@ done <<END
 5 1 plugin
 END
 
+# The ranks of a node open each other's memory, or say why not.
+shared()
+{
+    shared_name=$1
+    shared_opened=$2
+    shift 2
+    device "$shared_name" 3 -genv APSMPI_POLICY "$tmp/sums.yaml" \
+        -genv STANDIN_TELL 1 -genv APSMPI_CUDA "$standin/plugin.so" "$@"
+    says "^standin: .* opened $shared_opened, encoded" 3 \
+        "$shared_name: opened $shared_opened"
+}
+cannot="^apsmpi: GPUs cannot share memory: "
+shared "long" 2 "$mpi/device" long
+says "$cannot" 0 "long: without a word"
+shared "long, two nodes" "[01]" -genv APSMPI_TEST_NODES 2 "$mpi/device" long
+shared "not shared" 0 -genv APSMPI_CUDA_IPC off "$mpi/device" long
+says "$cannot" 0 "not shared: without a word"
+shared "nobody can offer" 0 -genv STANDIN_IPC fail "$mpi/device" long
+says "${cannot}the stand-in was told not to offer" 1 "nobody can offer: why"
+shared "rank 1 cannot open" "[012]" -genv STANDIN_IPC fail:1 "$mpi/device" long
+says "${cannot}the stand-in was told not to open" 1 "rank 1 cannot open: why"
+shared "rank 2 has no room" 0 -genv STANDIN_DEVICE full:2 "$mpi/device" long
+says "${cannot}out of memory" 1 "rank 2 has no room: why"
+sed "s/^rules:/progress: $progress\nrules:/" "$tmp/sums.yaml" \
+    >"$tmp/failing.yaml"
+device "failing, shared" 3 -genv APSMPI_POLICY "$tmp/failing.yaml" \
+    -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" failing shared
+
+# An MPI that is aware gets wire bytes in the device's memory.
+plain=$library
+library=$library:$standin/libaware.so
+for nodes in 1 2 3:cyclic; do
+    device "aware, nodes $nodes" 3 -genv APSMPI_POLICY "$tmp/sums.yaml" \
+        -genv APSMPI_TEST_NODES "$nodes" -genv STANDIN_TELL 1 \
+        -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" sums
+    says "^standin: [1-9][0-9]* messages from or to the device" 3 \
+        "aware, nodes $nodes: messages in its memory"
+done
+device "aware, no room" 2 -genv APSMPI_POLICY "$tmp/sums.yaml" \
+    -genv STANDIN_TELL 1 -genv STANDIN_DEVICE full:1 \
+    -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" sums
+says "^apsmpi: rank 1: no room in the GPU's memory: out of memory: MPI gets" 1 \
+    "aware, no room: it says so"
+library=$plain
+
 cat >"$tmp/relatives.yaml" <<END
 version: 1
 min_count: 1
@@ -48,8 +96,6 @@ device "relatives, no plugin" 4 -genv APSMPI_POLICY "$tmp/relatives.yaml" \
     -genv APSMPI_CUDA_AWARE yes "$mpi/device" relatives
 says "$complaint" 1 "relatives: it says that there is no plugin"
 
-progress=calls
-can_be_driven || progress=thread
 for fuse in off 64KiB 4MiB; do
     for plugin in plugin none; do
         cat >"$tmp/nonblocking.yaml" <<END
@@ -151,8 +197,6 @@ why "it does not open" "the driver is too old" -genv STANDIN_OPEN fail \
     -genv APSMPI_CUDA "$standin/plugin.so"
 
 # Copies that fail: an error of that rank, and nobody hangs.
-sed "s/^rules:/progress: $progress\nrules:/" "$tmp/sums.yaml" \
-    >"$tmp/failing.yaml"
 for plugin in plugin none; do
     device "failing, $plugin" 3 -genv APSMPI_POLICY "$tmp/failing.yaml" \
         -genv APSMPI_CUDA "$standin/$plugin.so" "$mpi/device" failing

@@ -143,6 +143,23 @@ int cuCtxGetCurrent(CUcontext *context)
     return atomic_load(&initialized) ? SUCCESS : NOT_INITIALIZED;
 }
 
+int cuCtxGetDevice(int *device)
+{
+    *device = 0;
+    return current() ? SUCCESS : INVALID_CONTEXT;
+}
+
+/* There are no captures to disturb, but each mode must come back. */
+int cuThreadExchangeStreamCaptureMode(int *mode)
+{
+    static _Thread_local int mine; /* GLOBAL */
+    const int theirs = mine;
+
+    mine = *mode;
+    *mode = theirs;
+    return SUCCESS;
+}
+
 int cuCtxSetCurrent(CUcontext context)
 {
     depth = 0;

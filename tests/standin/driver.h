@@ -25,6 +25,8 @@ int cuCtxDestroy_v2(CUcontext context);
 int cuCtxPushCurrent_v2(CUcontext context);
 int cuCtxPopCurrent_v2(CUcontext *context);
 int cuCtxGetCurrent(CUcontext *context);
+int cuCtxGetDevice(int *device);
+int cuThreadExchangeStreamCaptureMode(int *mode);
 int cuCtxSetCurrent(CUcontext context);
 int cuGetErrorName(int result, const char **name);
 int cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes);
