@@ -53,8 +53,12 @@ size_t aps_block_stride_bytes(size_t bytes)
 void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
                   int receivers)
 {
-    cost->wire_bytes +=
+    const unsigned long long bytes =
         (unsigned long long)receivers * aps_block_bytes(wire, n);
+
+    cost->wire_bytes += bytes;
+    if (wire->device)
+        cost->device_bytes += bytes;
     cost->fp32_bytes += (unsigned long long)receivers * n * sizeof(float);
 }
 

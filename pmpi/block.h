@@ -36,6 +36,7 @@ struct aps_wire {
 struct aps_cost {
     unsigned long long wire_bytes;
     unsigned long long fp32_bytes;
+    unsigned long long device_bytes; /* of wire_bytes, from a GPU's memory */
     int least_exponent; /* of the blocks that it encoded first */
     bool encoded;       /* there was one */
 };

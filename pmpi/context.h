@@ -154,6 +154,16 @@ void aps_context_event(struct aps_context *context, const char *format, ...)
  */
 bool aps_context_has_team(struct aps_context *context, MPI_Comm comm);
 
+/* Add what a reduction has sent. */
+static inline void aps_count_cost(struct aps_counters *counters,
+                                  const struct aps_cost *cost)
+{
+    aps_count(&counters->wire_bytes, cost->wire_bytes);
+    aps_count(&counters->fp32_bytes, cost->fp32_bytes);
+    if (cost->device_bytes > 0)
+        aps_count(&counters->device_bytes, cost->device_bytes);
+}
+
 /* A row of the log, if there is one: a call, or a layer of one, reduced by
  * `reduce` in so many nanoseconds. On rank 0. */
 void aps_context_row(struct aps_context *context, const struct aps_place *place,

@@ -234,8 +234,7 @@ static int run_batch(struct aps_context *context, struct aps_deferred *batch[],
     if (rc == MPI_SUCCESS)
         copy_out(&copy, batch, exponents, count, buffer);
     aps_fpenv_leave(&environment);
-    aps_count(&aps_counters.wire_bytes, cost.wire_bytes);
-    aps_count(&aps_counters.fp32_bytes, cost.fp32_bytes);
+    aps_count_cost(&aps_counters, &cost);
     aps_count(&aps_counters.rewritten, (unsigned long long)count);
     aps_count(&aps_counters.fused, (unsigned long long)count);
     return aps_context_check(context, "all-reduces that go together", failures,

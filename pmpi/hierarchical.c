@@ -350,7 +350,7 @@ static void leave_result(struct run *run, size_t k, const float *sum,
     aps_block_encode_known(&run->inside, &aps_memory_host, sum, length,
                            magnitude, run->exponent, result);
     watch_device(run);
-    aps_cost_add(run->cost, run->wire, length, 1);
+    aps_cost_add(run->cost, &run->inside, length, 1);
 }
 
 static void sum(void *state, size_t k)

@@ -412,10 +412,15 @@ static void print_counters(const struct aps_counters *counters,
     const unsigned long long wire = atomic_load(&counters->wire_bytes);
     const unsigned long long fp32 = atomic_load(&counters->fp32_bytes);
     const unsigned long long fused = atomic_load(&counters->fused);
-    char sent[32], native[32], passed[256], together[64] = "";
+    const unsigned long long device = atomic_load(&counters->device_bytes);
+    char sent[32], native[32], passed[256], together[64] = "", from[64] = "";
+    char there[32];
 
     if (fused > 0)
         snprintf(together, sizeof together, ", %llu of them fused", fused);
+    if (device > 0)
+        snprintf(from, sizeof from, ", %s of it from GPU memory",
+                 human(device, there, sizeof there));
     list_passed(counters, passed, sizeof passed);
     if (rewritten == 0)
         aps_message(-1, "%llu calls of %s, none rewritten%s%s", calls, name,
@@ -423,11 +428,11 @@ static void print_counters(const struct aps_counters *counters,
     else
         aps_message(-1,
                     "%llu calls of %s, %llu rewritten (%.1f %%)%s%s; rank 0 "
-                    "sent %s instead of %s (%.1f %% saved)",
+                    "sent %s instead of %s (%.1f %% saved)%s",
                     calls, name, rewritten, percent(rewritten, calls),
                     together, passed, human(wire, sent, sizeof sent),
                     human(fp32, native, sizeof native),
-                    fp32 > wire ? percent(fp32 - wire, fp32) : 0.0);
+                    fp32 > wire ? percent(fp32 - wire, fp32) : 0.0, from);
 }
 
 static const char *const relatives[APS_CALL_KINDS] = {

@@ -45,6 +45,7 @@ struct aps_counters {
     atomic_ullong passed[APS_PASSED_REASONS];
     atomic_ullong wire_bytes;
     atomic_ullong fp32_bytes;
+    atomic_ullong device_bytes; /* of wire_bytes, from a GPU's memory */
 };
 
 struct aps_job {

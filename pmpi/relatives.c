@@ -189,8 +189,7 @@ static int rewrite(struct aps_context *context,
                           aps_clock_ns(CLOCK_MONOTONIC) - begin, ready);
     aps_fpenv_leave(&environment);
     aps_count(&counters->rewritten, 1);
-    aps_count(&counters->wire_bytes, cost.wire_bytes);
-    aps_count(&counters->fp32_bytes, cost.fp32_bytes);
+    aps_count_cost(counters, &cost);
     return rc;
 }
 

@@ -18,8 +18,7 @@ static int reduce(struct aps_context *context, const struct aps_call *call,
     rc = aps_team_reduce(context->team, &segment->plan, segment->memory,
                          segment->in, segment->out, segment->count, cost);
     aps_fpenv_leave(&environment);
-    aps_count(&aps_counters.wire_bytes, cost->wire_bytes);
-    aps_count(&aps_counters.fp32_bytes, cost->fp32_bytes);
+    aps_count_cost(&aps_counters, cost);
     return aps_call_raise(call, rc);
 }
 

@@ -53,9 +53,11 @@ shared()
 cannot="^apsmpi: GPUs cannot share memory: "
 shared "long" 2 "$mpi/device" long
 says "$cannot" 0 "long: without a word"
+says "^apsmpi: .* of it from GPU memory" 1 "long: the summary says so"
 shared "long, two nodes" "[01]" -genv APSMPI_TEST_NODES 2 "$mpi/device" long
 shared "not shared" 0 -genv APSMPI_CUDA_IPC off "$mpi/device" long
 says "$cannot" 0 "not shared: without a word"
+says "^apsmpi: .* of it from GPU memory" 0 "not shared: nor a summary of it"
 shared "nobody can offer" 0 -genv STANDIN_IPC fail "$mpi/device" long
 says "${cannot}the stand-in was told not to offer" 1 "nobody can offer: why"
 shared "rank 1 cannot open" "[012]" -genv STANDIN_IPC fail:1 "$mpi/device" long
