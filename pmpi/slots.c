@@ -22,10 +22,10 @@
 /* As many as there are chunks between the groups, and one. */
 #define RESULT_TURNS (APS_DIRECT_SLOTS + 1)
 
-/* In GPUs' memory a single group needs fewer results, and longer chunks: each
- * costs some 10 us a kernel. Reckoned, not measured. */
+/* In GPUs' memory a single group needs fewer results, and longer slices: each
+ * kernel, and each look at a header, takes some 10 us. Reckoned, not measured. */
 #define DEVICE_RESULT_TURNS 2
-#define DEVICE_CHUNK ((size_t)1024 * 1024)
+#define DEVICE_SLICE ((size_t)512 * 1024)
 
 /* --- how long ------------------------------------------------------------ */
 
@@ -126,7 +126,8 @@ int aps_slots_init_devices(struct aps_slots *slots,
         .parts = host->parts,
         .result_turns = alone ? DEVICE_RESULT_TURNS : 0,
     };
-    set_chunk(slots, alone ? DEVICE_CHUNK : host->chunk);
+    set_chunk(slots, alone ? (size_t)host->owners * DEVICE_SLICE
+                           : host->chunk);
     slots->peers = aps_peers_create(
         slots->node, region_sums(slots) + APS_BLOCK_SKEW + slot_bytes(slots) +
                          result_bytes(slots));

@@ -277,7 +277,7 @@ static void run_sums(void)
 /* Calls on host memory and on devices' in turn: what they share is used by both. */
 static void run_long(void)
 {
-    const size_t n = 5 * 1024 * 1024 / 2 + 77;
+    const size_t n = 4 * 1024 * 1024 + 77;
     float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
     float *z = malloc(n * sizeof *z);
     float *device = gpu_alloc(n * sizeof *x, false);
