@@ -38,6 +38,15 @@ for ranks in 2 4; do
                 "$ranks ranks, $mode: it says who encodes"
         done
     done
+    # Ranks that share the GPUs' memory, if they may, and that do not.
+    [ -e "$plugin" ] || continue
+    for shared in on off; do
+        run "$ranks ranks, long, memory shared: $shared" "$ranks" \
+            -genv APSMPI_CUDA_IPC $shared -genv APSMPI_CUDA "$plugin" \
+            -genv APSMPI_POLICY "$tmp/sums.yaml" "$mpi/device" long
+        grep -h "^apsmpi: .*\(from GPU memory\|cannot share\)" "$tmp/stderr" |
+            sed 's/^/# /'
+    done
     run "$ranks ranks, passed" "$ranks" -genv APSMPI_CUDA_AWARE no \
         "$mpi/device" passed
 done
