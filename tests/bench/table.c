@@ -120,7 +120,7 @@ void table_print_case(struct bench *b)
     for (int i = 0; i < b->variant_count; i++) {
         const struct variant *v = &b->variants[i];
 
-        print_variant(b, v, count, middle[i], middle[0],
+        print_variant(b, v, count, middle[i], middle[v->native],
                       v->floor >= 0 ? middle[v->floor] : 0);
     }
     fflush(stdout);

@@ -13,7 +13,7 @@
 #include "choice.h"
 
 #define ROUNDS_MAX 2001
-#define VARIANTS_MAX (2 * CHOICE_FORMATS + CHOICE_EXTRA + 5)
+#define VARIANTS_MAX (2 * CHOICE_FORMATS + CHOICE_EXTRA + 6)
 #define SAME_ERROR 1e-6 /* FP32's own, by another order of the sum */
 
 enum kind {
@@ -31,6 +31,7 @@ struct variant {
     int width;    /* bits on the wire */
     int extra;    /* elements, by which the policy's rules go */
     double limit; /* of the error */
+    int native;   /* the variant that its speed-up is against */
     int floor;    /* the variant that is its floor, or -1 */
     double error;
     bool rewritten; /* not FP32's sum */
