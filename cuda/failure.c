@@ -3,35 +3,22 @@
 
 #include "cuda/failure.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
+#include "base/failures.h"
 #include "base/message.h"
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static atomic_ulong failures;
-static char last[256];
+static struct aps_failures failures = APS_FAILURES_NONE;
 static atomic_ullong detours;
 
 void aps_cuda_failure_note(const char *verb, const char *cause)
 {
-    pthread_mutex_lock(&mutex);
-    snprintf(last, sizeof last, "%s: %s", verb, cause);
-    atomic_fetch_add(&failures, 1);
-    pthread_mutex_unlock(&mutex);
+    aps_failures_note(&failures, "%s: %s", verb, cause);
 }
 
 unsigned long aps_cuda_failure_count(char *cause, size_t size)
 {
-    unsigned long count = atomic_load(&failures);
-
-    if (count == 0)
-        return 0;
-    pthread_mutex_lock(&mutex);
-    snprintf(cause, size, "%s", last);
-    pthread_mutex_unlock(&mutex);
-    return count;
+    return aps_failures_count(&failures, cause, size);
 }
 
 void aps_cuda_detour_note(const char *verb, const char *cause)

@@ -4,11 +4,10 @@
 #include "relay.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failures.h"
 #include "driver.h"
 
 /* Elements of a piece: a multiple of 8, so that packed values of any width meet
@@ -23,16 +22,7 @@ struct piece {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct piece *idle;
-static atomic_ulong failed;
-static char last_cause[256]; /* under the lock */
-
-static void fail(const char *cause)
-{
-    pthread_mutex_lock(&lock);
-    snprintf(last_cause, sizeof last_cause, "%s", cause);
-    atomic_fetch_add(&failed, 1);
-    pthread_mutex_unlock(&lock);
-}
+static struct aps_failures failures = APS_FAILURES_NONE;
 
 static struct piece *take(void)
 {
@@ -46,7 +36,7 @@ static struct piece *take(void)
     if (!piece)
         piece = malloc(sizeof *piece);
     if (!piece)
-        fail("out of memory");
+        aps_failures_note(&failures, "out of memory");
     return piece;
 }
 
@@ -73,7 +63,7 @@ static int copy_out(void *host, const float *x, size_t n)
     }
     if (aps_driver_copy_out(host, x, n * sizeof *x, cause, sizeof cause) == 0)
         return 0;
-    fail(cause);
+    aps_failures_note(&failures, "%s", cause);
     memset(host, 0, n * sizeof *x);
     return -1;
 }
@@ -86,7 +76,7 @@ static void copy_in(float *x, const void *host, size_t n)
         memcpy(x, host, n * sizeof *x);
     else if (aps_driver_copy_in(x, host, n * sizeof *x, cause, sizeof cause) <
              0)
-        fail(cause);
+        aps_failures_note(&failures, "%s", cause);
 }
 
 static struct aps_magnitude relay_magnitude(const float *x, size_t n)
@@ -168,14 +158,7 @@ static void relay_copy_out(void *host, const float *x, size_t n)
 
 static unsigned long relay_failures(char *cause, size_t size)
 {
-    const unsigned long count = atomic_load(&failed);
-
-    if (count > 0 && size > 0) {
-        pthread_mutex_lock(&lock);
-        snprintf(cause, size, "%s", last_cause);
-        pthread_mutex_unlock(&lock);
-    }
-    return count;
+    return aps_failures_count(&failures, cause, size);
 }
 
 const struct aps_memory aps_memory_relay = {

@@ -8,6 +8,7 @@ libcore_la_SOURCES = \
 	src/base/clock.h \
 	src/base/cpu.c src/base/cpu.h \
 	src/base/error.c src/base/error.h \
+	src/base/failures.c src/base/failures.h \
 	src/base/fpenv.h \
 	src/number/bits.h src/number/cast.h \
 	src/number/cpd.h src/number/philox.h \
