@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Lanes of a context: threads beyond them wait for each other. */
@@ -125,27 +126,20 @@ unlock:
     return context;
 }
 
-enum aps_cuda_where aps_cuda_enter(const void *pointer,
-                                   struct aps_cuda_visit *visit)
+/* Make a context current. */
+static enum aps_cuda_where visit_context(CUcontext handle,
+                                         struct aps_cuda_visit *visit)
 {
     unsigned long long id = 0;
-    struct place place;
     CUcontext popped;
-    CUresult result = place_of(pointer, &place);
+    CUresult result = aps_cuda_driver.context_push(handle);
 
     if (result != CUDA_SUCCESS)
         goto fail;
-    if (!place.managed && place.type != CU_MEMORYTYPE_DEVICE)
-        return APS_CUDA_HOST;
-    result = context_of(&place);
-    if (result == CUDA_SUCCESS)
-        result = aps_cuda_driver.context_push(place.context);
-    if (result != CUDA_SUCCESS)
-        goto fail;
-    result = aps_cuda_driver.context_id(place.context, &id);
+    result = aps_cuda_driver.context_id(handle, &id);
     if (result != CUDA_SUCCESS)
         goto pop;
-    visit->context = find_context(place.context, id);
+    visit->context = find_context(handle, id);
     result = CUDA_ERROR_OUT_OF_MEMORY;
     if (!visit->context)
         goto pop;
@@ -160,6 +154,68 @@ pop:
 fail:
     visit->failed = result;
     return APS_CUDA_NOWHERE;
+}
+
+enum aps_cuda_where aps_cuda_enter(const void *pointer,
+                                   struct aps_cuda_visit *visit)
+{
+    struct place place;
+    CUresult result = place_of(pointer, &place);
+
+    if (result == CUDA_SUCCESS) {
+        if (!place.managed && place.type != CU_MEMORYTYPE_DEVICE)
+            return APS_CUDA_HOST;
+        result = context_of(&place);
+    }
+    if (result == CUDA_SUCCESS)
+        return visit_context(place.context, visit);
+    visit->failed = result;
+    return APS_CUDA_NOWHERE;
+}
+
+bool aps_cuda_enter_device(const void *pointer, struct aps_cuda_visit *visit,
+                           char *cause, size_t size)
+{
+    switch (aps_cuda_enter(pointer, visit)) {
+    case APS_CUDA_DEVICE:
+        return true;
+    case APS_CUDA_NOWHERE:
+        snprintf(cause, size, "%s", aps_cuda_driver_error(visit->failed));
+        break;
+    case APS_CUDA_HOST:
+        snprintf(cause, size, "the memory is not a device's");
+        break;
+    }
+    return false;
+}
+
+enum aps_cuda_where aps_cuda_enter_again(struct aps_cuda_context *context,
+                                         const void *pointer,
+                                         struct aps_cuda_visit *visit)
+{
+    enum aps_cuda_where where;
+    struct place place;
+
+    visit->failed = place_of(pointer, &place);
+    if (visit->failed != CUDA_SUCCESS)
+        return APS_CUDA_NOWHERE;
+    /* gone with its context, whose handle is none any more */
+    if (place.type == 0)
+        return APS_CUDA_HOST;
+    where = visit_context(context->handle, visit);
+    if (where == APS_CUDA_DEVICE && visit->context != context) {
+        aps_cuda_leave(visit);
+        return APS_CUDA_HOST;
+    }
+    return where;
+}
+
+bool aps_cuda_is_home(const struct aps_cuda_visit *visit, const void *pointer)
+{
+    struct place place;
+
+    return place_of(pointer, &place) == CUDA_SUCCESS &&
+           place.context == visit->context->handle;
 }
 
 void aps_cuda_leave(const struct aps_cuda_visit *visit)

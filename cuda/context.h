@@ -38,6 +38,21 @@ enum aps_cuda_where aps_cuda_enter(const void *pointer,
                                    struct aps_cuda_visit *visit);
 void aps_cuda_leave(const struct aps_cuda_visit *visit);
 
+/* Likewise, but false with the cause if there is nothing to leave. */
+bool aps_cuda_enter_device(const void *pointer, struct aps_cuda_visit *visit,
+                           char *cause, size_t size);
+
+/*
+ * Visit a context for something that was made in a visit before, `pointer`.
+ * APS_CUDA_HOST, and there is nothing to leave: that is gone, with its context.
+ */
+enum aps_cuda_where aps_cuda_enter_again(struct aps_cuda_context *context,
+                                         const void *pointer,
+                                         struct aps_cuda_visit *visit);
+
+/* Does the memory belong to the context that is visited? */
+bool aps_cuda_is_home(const struct aps_cuda_visit *visit, const void *pointer);
+
 /*
  * A lane of the context, for the caller alone: an idle one, a new one, or, if
  * there are enough, the next that another thread gives back. NULL with the

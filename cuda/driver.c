@@ -20,6 +20,7 @@ static const struct {
     {"cuDriverGetVersion", &aps_cuda_driver.version},
     {"cuDeviceGetCount", &aps_cuda_driver.device_count},
     {"cuPointerGetAttributes", &aps_cuda_driver.pointer_attributes},
+    {"cuMemGetAddressRange_v2", &aps_cuda_driver.address_range},
     {"cuCtxGetCurrent", &aps_cuda_driver.context_current},
     {"cuCtxPushCurrent_v2", &aps_cuda_driver.context_push},
     {"cuCtxPopCurrent_v2", &aps_cuda_driver.context_pop},

@@ -17,6 +17,8 @@ struct aps_cuda_driver {
     CUresult (*device_count)(int *count);
     CUresult (*pointer_attributes)(unsigned count, CUpointer_attribute *which,
                                    void **values, CUdeviceptr pointer);
+    CUresult (*address_range)(CUdeviceptr *base, size_t *size,
+                              CUdeviceptr pointer);
     CUresult (*context_current)(CUcontext *context);
     CUresult (*context_push)(CUcontext context);
     CUresult (*context_pop)(CUcontext *context);

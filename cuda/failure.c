@@ -16,6 +16,13 @@ void aps_cuda_failure_note(const char *verb, const char *cause)
     aps_failures_note(&failures, "%s: %s", verb, cause);
 }
 
+void aps_cuda_failure_check(const char *verb, cudaError_t error)
+{
+    if (error != cudaSuccess && error != cudaErrorCudartUnloading &&
+        error != cudaErrorContextIsDestroyed)
+        aps_cuda_failure_note(verb, cudaGetErrorString(error));
+}
+
 unsigned long aps_cuda_failure_count(char *cause, size_t size)
 {
     return aps_failures_count(&failures, cause, size);

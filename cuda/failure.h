@@ -8,8 +8,14 @@
 
 #include <stddef.h>
 
+#include <cuda_runtime_api.h>
+
 /* A verb that failed. */
 void aps_cuda_failure_note(const char *verb, const char *cause);
+
+/* One that gives something back, if it failed; not where that went by itself,
+ * with the program's end or the context's. */
+void aps_cuda_failure_check(const char *verb, cudaError_t error);
 
 /* How many, and why the last did. */
 unsigned long aps_cuda_failure_count(char *cause, size_t size);

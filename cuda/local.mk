@@ -7,13 +7,17 @@ lib_LTLIBRARIES += libapsmpi-cuda.la libaps-cuda.la
 include_HEADERS += cuda/aps_cuda.h
 endif
 libapsmpi_cuda_la_SOURCES = \
+	cuda/blocks.c cuda/blocks.h \
 	cuda/context.c cuda/context.h \
 	cuda/decode.h cuda/encode.h \
 	cuda/driver.c cuda/driver.h \
 	cuda/failure.c cuda/failure.h \
 	cuda/kernels.h \
+	cuda/known.c cuda/known.h \
 	cuda/lane.c cuda/lane.h \
+	cuda/own.c cuda/own.h \
 	cuda/plugin.c cuda/plugin.h \
+	cuda/share.c cuda/share.h \
 	cuda/staged.c cuda/staged.h \
 	cuda/work.h \
 	src/base/message.c src/base/message.h

@@ -12,8 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/blocks.h"
 #include "cuda/context.h"
 #include "cuda/failure.h"
+#include "cuda/own.h"
+#include "cuda/share.h"
 #include "cuda/staged.h"
 
 /* Floats of a piece on the way through the host: whole bytes of any wire. */
@@ -277,6 +280,18 @@ static void cuda_copy_in(float *x, const void *host, size_t n)
     run(&verb);
 }
 
+static const struct aps_device_memory device_memory = {
+    .allocate = aps_cuda_allocate,
+    .release = aps_cuda_release,
+    .encode = aps_cuda_encode,
+    .decode = aps_cuda_decode,
+    .put = aps_cuda_put,
+    .get = aps_cuda_get,
+    .offer = aps_cuda_offer,
+    .open = aps_cuda_open,
+    .close = aps_cuda_close,
+};
+
 const struct aps_cuda_plugin aps_cuda_plugin = {
     .interface = APS_CUDA_INTERFACE,
     .version = PACKAGE_VERSION,
@@ -289,6 +304,9 @@ const struct aps_cuda_plugin aps_cuda_plugin = {
             .decode = cuda_decode,
             .copy_out = cuda_copy_out,
             .copy_in = cuda_copy_in,
+            .pin = aps_cuda_pin,
+            .unpin = aps_cuda_unpin,
+            .device = &device_memory,
             .failures = aps_cuda_failure_count,
         },
 };

@@ -30,6 +30,10 @@ struct memory {
     CUcontext context;
     unsigned long long id; /* the context's */
     int device;
+    int file;           /* what both mappings show; -1: there is one only */
+    const void *shared; /* the owner's, if this is the other mapping, ... */
+    unsigned opened;    /* ... and how often it was opened */
+    bool registered;    /* the program's, and only known here */
     struct memory *next;
 };
 
@@ -42,6 +46,7 @@ struct work {
     struct aps_format format;
     struct aps_scaling scaling;
     unsigned flags;
+    bool add;
     struct aps_cuda_result *result;
     void *staged; /* to be freed */
     struct work *next;
@@ -131,7 +136,7 @@ static void do_work(const struct work *w)
                        NULL, false, w->to, w->result);
         break;
     case DECODE:
-        emulate_decode(&w->format, w->from, w->n, w->scaling, w->flags, false,
+        emulate_decode(&w->format, w->from, w->n, w->scaling, w->flags, w->add,
                        (void *)w->to);
         break;
     }
@@ -187,6 +192,21 @@ static void need_context(CUcontext context)
         wrong("a stream capture of the program would see this");
 }
 
+/* A kernel reaches what is its context's, its device's, or everybody's. */
+static void need_reach(CUcontext context, const void *pointer)
+{
+    const struct memory *m = find_memory(pointer);
+
+    if (!m || m->registered)
+        wrong("a kernel has a pointer to the program's memory");
+    if (m->kind == FAKE_MANAGED || m->pinned)
+        return;
+    if (m->kind == FAKE_POOL && !m->shared && m->device == context->device)
+        return;
+    if (m->context != context)
+        wrong("a kernel has a pointer to another context's memory");
+}
+
 static cudaError_t enqueue(struct CUstream_st *stream, struct work work)
 {
     struct work *w = malloc(sizeof *w), **last = &stream->first;
@@ -196,6 +216,11 @@ static cudaError_t enqueue(struct CUstream_st *stream, struct work work)
     need_context(stream == &legacy ? stack[depth] : stream->context);
     if (stream != &legacy && stream->id != stream->context->id)
         wrong("a stream of a context that is gone");
+    if (work.kind != COPY && work.kind != CLEAR && work.n > 0) {
+        if (work.kind != MAGNITUDE)
+            need_reach(stream->context, work.to);
+        need_reach(stream->context, work.from);
+    }
     *w = work;
     w->next = NULL;
     while (*last)
@@ -248,15 +273,27 @@ static void *allocate(enum fake_kind kind, bool pinned, CUcontext context,
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct memory *m = malloc(sizeof *m);
+    int file = memfd_create("fake", MFD_CLOEXEC);
     void *base;
 
     bytes = (bytes + page - 1) / page * page + page;
-    base = mmap(NULL, bytes, pinned ? PROT_READ | PROT_WRITE : PROT_NONE,
-                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (!m || base == MAP_FAILED)
+    if (!m || file < 0 || ftruncate(file, (off_t)bytes) < 0)
         abort();
-    *m = (struct memory){base,        bytes,           kind,    pinned, context,
-                         context->id, context->device, memories};
+    base = mmap(NULL, bytes, pinned ? PROT_READ | PROT_WRITE : PROT_NONE,
+                MAP_SHARED, file, 0);
+    if (base == MAP_FAILED)
+        abort();
+    *m = (struct memory){
+        .base = base,
+        .size = bytes,
+        .kind = kind,
+        .pinned = pinned,
+        .context = context,
+        .id = context->id,
+        .device = context->device,
+        .file = file,
+        .next = memories,
+    };
     memories = m;
     return base;
 }
@@ -279,7 +316,10 @@ static void release(void *memory)
         if (gone->base != memory)
             continue;
         *m = gone->next;
-        munmap(gone->base, gone->size);
+        if (!gone->registered)
+            munmap(gone->base, gone->size);
+        if (gone->file >= 0)
+            close(gone->file);
         free(gone);
         return;
     }
@@ -374,15 +414,26 @@ cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
     return leave(error);
 }
 
+/* Waits for the device, as far as it knows what that has to do. */
 static cudaError_t free_memory(void *memory)
 {
-    pthread_mutex_lock(&mutex);
+    cudaError_t error = enter();
+    const struct memory *m = memory ? find_memory(memory) : NULL;
+
+    if (error != cudaSuccess || !memory)
+        return leave(error);
+    if (!m || m->shared || m->registered)
+        wrong("memory is freed that was not allocated");
+    need_context(m->context);
     for (struct CUstream_st *s = streams; s; s = s->next) {
-        if (s->context == stack[depth] && s->first)
-            wrong("memory is freed while a stream has work");
+        for (const struct work *w = s->first; w; w = w->next) {
+            if (find_memory(w->to) == m || find_memory(w->from) == m)
+                wrong("memory is freed while a stream has work");
+        }
     }
-    if (memory)
-        release(memory);
+    while (legacy.first)
+        stream_step(&legacy);
+    release(memory);
     return leave(cudaSuccess);
 }
 
@@ -561,6 +612,140 @@ cudaError_t cudaMemset(void *to, int value, size_t bytes)
     return leave(error);
 }
 
+/* --- other processes, and memory of the program's ------------------------ */
+
+/* What a handle says: the whole allocation. */
+struct handle {
+    void *base;
+    unsigned long long magic;
+};
+#define MAGIC 0x1234567890abcdefull
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *memory)
+{
+    cudaError_t error = enter();
+    struct memory *m = find_memory(memory);
+    struct handle h = {.magic = MAGIC};
+
+    if (error != cudaSuccess)
+        return leave(error);
+    if (!m || m->kind != FAKE_DEVICE || m->pinned || m->shared)
+        return leave(cudaErrorInvalidValue);
+    need_context(m->context);
+    h.base = m->base;
+    memset(handle, 0, sizeof *handle);
+    memcpy(handle, &h, sizeof h);
+    return leave(cudaSuccess);
+}
+
+/* What it is here is never said: its own process is this one. */
+cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle,
+                                 unsigned flags)
+{
+    cudaError_t error = enter();
+    struct memory *owner, *m;
+    struct handle h;
+
+    memcpy(&h, &handle, sizeof h);
+    if (flags != cudaIpcMemLazyEnablePeerAccess)
+        wrong("another device's memory would not be reached");
+    need_context(stack[depth]);
+    owner = h.magic == MAGIC ? find_memory(h.base) : NULL;
+    if (error == cudaSuccess && !owner)
+        error = cudaErrorInvalidResourceHandle;
+    if (error != cudaSuccess)
+        return leave(error);
+    for (m = memories; m; m = m->next) {
+        if (m->shared == owner->base && m->context == stack[depth])
+            break;
+    }
+    if (!m) {
+        m = malloc(sizeof *m);
+        if (!m)
+            abort();
+        *m = *owner;
+        m->base = mmap(NULL, m->size, PROT_NONE, MAP_SHARED, owner->file, 0);
+        if (m->base == MAP_FAILED)
+            abort();
+        m->kind = FAKE_POOL; /* the driver does not say which context's */
+        m->context = stack[depth];
+        m->id = stack[depth]->id;
+        m->file = -1;
+        m->shared = owner->base;
+        m->next = memories;
+        memories = m;
+    }
+    m->opened++;
+    *memory = m->base;
+    return leave(cudaSuccess);
+}
+
+cudaError_t cudaIpcCloseMemHandle(void *memory)
+{
+    cudaError_t error = enter();
+    struct memory *m = find_memory(memory);
+
+    if (!m || !m->shared || m->base != memory)
+        wrong("memory is closed that was not opened");
+    need_context(m->context);
+    if (error == cudaSuccess && --m->opened == 0)
+        release(memory);
+    return leave(error);
+}
+
+cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned flags)
+{
+    cudaError_t error = enter();
+    struct memory *m;
+
+    need_context(stack[depth]);
+    if (flags != cudaHostRegisterPortable)
+        wrong("other contexts would not know");
+    if (error == cudaSuccess && find_memory(memory))
+        error = cudaErrorHostMemoryAlreadyRegistered;
+    if (error != cudaSuccess)
+        return leave(error);
+    m = malloc(sizeof *m);
+    if (!m)
+        abort();
+    *m = (struct memory){
+        .base = memory,
+        .size = bytes,
+        .pinned = true,
+        .context = stack[depth],
+        .id = stack[depth]->id,
+        .file = -1,
+        .registered = true,
+        .next = memories,
+    };
+    memories = m;
+    return leave(cudaSuccess);
+}
+
+cudaError_t cudaHostUnregister(void *memory)
+{
+    cudaError_t error = enter();
+    struct memory *m = find_memory(memory);
+
+    if (!m || !m->registered || m->base != memory)
+        wrong("memory is unlocked that was not locked");
+    need_context(m->context);
+    if (error == cudaSuccess)
+        release(memory);
+    return leave(error);
+}
+
+unsigned fake_shared(void)
+{
+    unsigned count = 0;
+
+    pthread_mutex_lock(&mutex);
+    for (struct memory *m = memories; m; m = m->next)
+        count += m->opened + m->registered;
+    pthread_mutex_unlock(&mutex);
+    return count;
+}
+
 const char *cudaGetErrorString(cudaError_t error)
 {
     return error == cudaErrorMemoryAllocation ? "out of memory" : "an error";
@@ -613,15 +798,14 @@ cudaError_t aps_cuda_kernel_decode(const struct aps_format *format,
                                    struct aps_scaling scaling, unsigned flags,
                                    bool add, float *x, cudaStream_t stream)
 {
-    if (add)
-        wrong("add");
     return start(stream, (struct work){.kind = DECODE,
                                        .to = (void *)x,
                                        .from = wire,
                                        .n = n,
                                        .format = *format,
                                        .scaling = scaling,
-                                       .flags = flags});
+                                       .flags = flags,
+                                       .add = add});
 }
 
 /* --- the driver ---------------------------------------------------------- */
@@ -656,6 +840,21 @@ static CUresult pointer_attributes(unsigned count, CUpointer_attribute *which,
     }
     pthread_mutex_unlock(&mutex);
     return CUDA_SUCCESS;
+}
+
+static CUresult address_range(CUdeviceptr *base, size_t *size,
+                              CUdeviceptr pointer)
+{
+    struct memory *m;
+
+    pthread_mutex_lock(&mutex);
+    m = find_memory((const void *)(uintptr_t)pointer);
+    if (m) {
+        *base = (CUdeviceptr)(uintptr_t)m->base;
+        *size = m->size;
+    }
+    pthread_mutex_unlock(&mutex);
+    return m ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 static CUresult context_current(CUcontext *context)
@@ -709,6 +908,7 @@ static CUresult capture_mode(CUstreamCaptureMode *mode)
 
 struct aps_cuda_driver aps_cuda_driver = {
     .pointer_attributes = pointer_attributes,
+    .address_range = address_range,
     .context_current = context_current,
     .context_push = context_push,
     .context_pop = context_pop,

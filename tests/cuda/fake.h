@@ -7,6 +7,8 @@
  * - Work on a stream is done late: when it is waited for, or at any other time,
  *   by chance. Streams overtake each other.
  * - A context must be current for what belongs to it.
+ * - Memory that is opened is the owner's, at another address; a kernel must not
+ *   be given memory of another context.
  * - Any call can be made to fail.
  *
  * A program error (a wrong context, a write outside) ends the program with a
@@ -54,6 +56,9 @@ void fake_driver_down(bool down);
 
 /* Allocations of device memory tried. */
 unsigned long fake_attempts(void);
+
+/* What is open of other processes, how often, and locked of the program's. */
+unsigned fake_shared(void);
 
 /* The calling thread's capture mode. */
 CUstreamCaptureMode fake_capture_mode(void);

@@ -35,7 +35,8 @@ tests_cuda_oracle_LDADD = $(tests_cuda_work_nvcc_LDADD) $(MPFR_LIBS)
 
 tests_cuda_staging_SOURCES = tests/cuda/staging.c \
 	tests/cuda/fake.c tests/cuda/fake.h $(cuda_emulation) \
-	cuda/context.c cuda/failure.c cuda/lane.c cuda/plugin.c cuda/staged.c
+	cuda/blocks.c cuda/context.c cuda/failure.c cuda/known.c cuda/lane.c \
+	cuda/own.c cuda/plugin.c cuda/share.c cuda/staged.c
 tests_cuda_staging_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_staging_LDADD = tests/libtap.la libpolicy.la libcore.la \
 	$(LIBYAML_ARCHIVE) -lm -lpthread

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cuda/blocks.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "cuda/context.h"
+#include "cuda/failure.h"
+#include "cuda/kernels.h"
+#include "cuda/known.h"
+#include "cuda/lane.h"
+
+/* What a verb does, by pieces: values or, for put and get, bytes. */
+struct block {
+    const char *name;
+    const struct aps_format *format;
+    struct aps_scaling scaling;
+    unsigned flags;
+    bool add;
+    unsigned char *x;
+    unsigned char *wire; /* or the device's bytes, with the host's at `x` */
+    size_t n;
+    unsigned char *to; /* what is to be zeros if it fails */
+    size_t bytes;
+    bool to_host; /* ... in the host's memory */
+
+    bool reached; /* the wire, by kernels of x's context */
+
+    /* Piece x[at], x[at + 1], ... x[at + count - 1], in a slot. */
+    cudaError_t (*start)(const struct block *b, const struct aps_slot *slot,
+                         size_t at, size_t count);
+    /* NULL: nothing is left to do. */
+    void (*finish)(struct block *b, const struct aps_slot *slot, size_t at,
+                   size_t count);
+};
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Pieces as long as a slot, at bytes of the wire and sectors of memory; for
+ * kernels that need no slot, all at once. */
+static size_t piece_of(const struct block *b)
+{
+    if (!b->format)
+        return APS_LANE_BYTES;
+    if (b->reached)
+        return b->n;
+    return APS_LANE_BYTES * 8 / (size_t)b->format->width / 1024 * 1024;
+}
+
+/* As many under way as there are slots; the oldest is finished first. */
+static cudaError_t run_pieces(struct block *b, const struct aps_lane *lane)
+{
+    const size_t piece = piece_of(b);
+    const size_t count = b->n / piece + (b->n % piece > 0);
+    cudaError_t error = cudaSuccess;
+    size_t started = 0, finished = 0;
+
+    while (finished < count && error == cudaSuccess) {
+        bool starts = started < count && started - finished < APS_LANE_SLOTS;
+        size_t i = starts ? started++ : finished++;
+        size_t values = min_size(b->n - i * piece, piece);
+        const struct aps_slot *slot = &lane->slot[i % APS_LANE_SLOTS];
+
+        error =
+            starts ? b->start(b, slot, i * piece, values) : aps_slot_wait(slot);
+        if (!starts && error == cudaSuccess && b->finish)
+            b->finish(b, slot, i * piece, values);
+    }
+    return error;
+}
+
+/* Zeros, if the device can still be talked to. */
+static void clear(void *memory, size_t bytes)
+{
+    struct aps_cuda_visit visit;
+
+    if (aps_cuda_known_enter(memory, &visit) != APS_CUDA_DEVICE)
+        return;
+    if (cudaMemset(memory, 0, bytes) == cudaSuccess)
+        cudaStreamSynchronize(NULL);
+    aps_cuda_leave(&visit);
+}
+
+static void fail(struct block *b, const char *cause)
+{
+    aps_cuda_failure_note(b->name, cause);
+    b->flags = 0;
+    if (b->to_host)
+        memset(b->to, 0, b->bytes);
+    else
+        clear(b->to, b->bytes);
+}
+
+static void run(struct block *b)
+{
+    struct aps_cuda_visit visit;
+    struct aps_cuda_known known;
+    struct aps_lane *lane;
+    cudaError_t error;
+
+    if (b->n == 0)
+        return;
+    switch (b->format ? aps_cuda_enter(b->x, &visit)
+                      : aps_cuda_known_enter(b->wire, &visit)) {
+    case APS_CUDA_HOST:
+        fail(b, "the memory is not a device's");
+        return;
+    case APS_CUDA_NOWHERE:
+        fail(b, aps_cuda_driver_error(visit.failed));
+        return;
+    case APS_CUDA_DEVICE:
+        break;
+    }
+    b->reached = aps_cuda_known_find(b->wire, &known)
+                     ? known.context == visit.context
+                     : aps_cuda_is_home(&visit, b->wire);
+    lane = aps_cuda_lane_take(&visit, &error);
+    if (lane) {
+        error = run_pieces(b, lane);
+        aps_cuda_lane_give(&visit, lane, error == cudaSuccess);
+    }
+    aps_cuda_leave(&visit);
+    if (error != cudaSuccess)
+        fail(b, cudaGetErrorString(error));
+}
+
+/* --- encode and decode --------------------------------------------------- */
+
+/* A piece of the wire, where the kernel finds it. A copy goes to any context
+ * and device: the driver sees to the way. */
+static unsigned char *kernel_wire(const struct block *b,
+                                  const struct aps_slot *slot, size_t at)
+{
+    return b->reached ? b->wire + aps_packed_bytes(b->format, at)
+                      : slot->device + APS_LANE_HEADER;
+}
+
+static float *piece_x(const struct block *b, size_t at)
+{
+    return (float *)(void *)(b->x + at * sizeof(float));
+}
+
+static cudaError_t encode_start(const struct block *b,
+                                const struct aps_slot *slot, size_t at,
+                                size_t count)
+{
+    unsigned char *wire = kernel_wire(b, slot, at);
+    cudaError_t error = aps_cuda_kernel_encode(
+        b->format, piece_x(b, at), count, b->scaling, NULL, false, wire,
+        aps_slot_result(slot), slot->stream);
+
+    if (error == cudaSuccess && !b->reached)
+        error = cudaMemcpyAsync(b->wire + aps_packed_bytes(b->format, at), wire,
+                                aps_packed_bytes(b->format, count),
+                                cudaMemcpyDefault, slot->stream);
+    return error == cudaSuccess ? aps_slot_fetch(slot, 0) : error;
+}
+
+static void encode_finish(struct block *b, const struct aps_slot *slot,
+                          size_t at, size_t count)
+{
+    (void)at;
+    (void)count;
+    if (aps_slot_found(slot)->marked)
+        b->flags |= APS_BLOCK_NAN;
+}
+
+unsigned aps_cuda_encode(const struct aps_codec *codec, const float *x,
+                         size_t n, struct aps_scaling scaling, void *wire)
+{
+    struct block b = {
+        .name = "encode on the device",
+        .format = &codec->format,
+        .scaling = scaling,
+        .x = (unsigned char *)(uintptr_t)x,
+        .wire = wire,
+        .n = n,
+        .to = wire,
+        .bytes = aps_codec_bytes(codec, n),
+        .start = encode_start,
+        .finish = encode_finish,
+    };
+
+    run(&b);
+    return b.flags;
+}
+
+static cudaError_t decode_start(const struct block *b,
+                                const struct aps_slot *slot, size_t at,
+                                size_t count)
+{
+    unsigned char *wire = kernel_wire(b, slot, at);
+    cudaError_t error = cudaSuccess;
+
+    if (!b->reached)
+        error = cudaMemcpyAsync(wire, b->wire + aps_packed_bytes(b->format, at),
+                                aps_packed_bytes(b->format, count),
+                                cudaMemcpyDefault, slot->stream);
+    if (error == cudaSuccess)
+        error =
+            aps_cuda_kernel_decode(b->format, wire, count, b->scaling, b->flags,
+                                   b->add, piece_x(b, at), slot->stream);
+    return error == cudaSuccess ? aps_slot_mark(slot) : error;
+}
+
+void aps_cuda_decode(const struct aps_codec *codec, const void *wire, size_t n,
+                     struct aps_scaling scaling, unsigned flags, bool add,
+                     float *x)
+{
+    struct block b = {
+        .name = "decode on the device",
+        .format = &codec->format,
+        .scaling = scaling,
+        .flags = flags,
+        .add = add,
+        .x = (unsigned char *)x,
+        .wire = (unsigned char *)(uintptr_t)wire,
+        .n = n,
+        .to = (unsigned char *)x,
+        .bytes = n * sizeof *x,
+        .start = decode_start,
+    };
+
+    run(&b);
+}
+
+/* --- put and get --------------------------------------------------------- */
+
+static cudaError_t put_start(const struct block *b, const struct aps_slot *slot,
+                             size_t at, size_t count)
+{
+    unsigned char *pinned = slot->host + APS_LANE_HEADER;
+    cudaError_t error;
+
+    memcpy(pinned, b->x + at, count);
+    error = cudaMemcpyAsync(b->wire + at, pinned, count, cudaMemcpyHostToDevice,
+                            slot->stream);
+    return error == cudaSuccess ? aps_slot_mark(slot) : error;
+}
+
+void aps_cuda_put(void *to, const void *host, size_t bytes)
+{
+    struct block b = {
+        .name = "put",
+        .x = (unsigned char *)(uintptr_t)host,
+        .wire = to,
+        .n = bytes,
+        .to = to,
+        .bytes = bytes,
+        .start = put_start,
+    };
+
+    run(&b);
+}
+
+static cudaError_t get_start(const struct block *b, const struct aps_slot *slot,
+                             size_t at, size_t count)
+{
+    cudaError_t error =
+        cudaMemcpyAsync(slot->host + APS_LANE_HEADER, b->wire + at, count,
+                        cudaMemcpyDeviceToHost, slot->stream);
+
+    return error == cudaSuccess ? aps_slot_mark(slot) : error;
+}
+
+static void get_finish(struct block *b, const struct aps_slot *slot, size_t at,
+                       size_t count)
+{
+    memcpy(b->x + at, slot->host + APS_LANE_HEADER, count);
+}
+
+void aps_cuda_get(void *host, const void *from, size_t bytes)
+{
+    struct block b = {
+        .name = "get",
+        .x = host,
+        .wire = (unsigned char *)(uintptr_t)from,
+        .n = bytes,
+        .to = host,
+        .bytes = bytes,
+        .to_host = true,
+        .start = get_start,
+        .finish = get_finish,
+    };
+
+    run(&b);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Values and wire bytes that are both in device memory: the kernels write where
+ * they are to, with nothing in between. See struct aps_device_memory.
+ */
+#ifndef APS_CUDA_BLOCKS_H
+#define APS_CUDA_BLOCKS_H
+
+#include "codec/codec.h"
+
+unsigned aps_cuda_encode(const struct aps_codec *codec, const float *x,
+                         size_t n, struct aps_scaling scaling, void *wire);
+void aps_cuda_decode(const struct aps_codec *codec, const void *wire, size_t n,
+                     struct aps_scaling scaling, unsigned flags, bool add,
+                     float *x);
+
+void aps_cuda_put(void *to, const void *host, size_t bytes);
+void aps_cuda_get(void *host, const void *from, size_t bytes);
+
+#endif
