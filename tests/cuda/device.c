@@ -5,17 +5,21 @@
  *
  *     device [--short | --full]
  *
- * --full takes all of the device's memory for a moment, which other programs
- * may miss. PLUGIN in the environment names the plugin's file.
+ * It starts itself again, with --opened, to be another process. --full takes
+ * all of the device's memory for a moment, which other programs may miss.
+ * PLUGIN in the environment names the plugin's file.
  */
 #include "config.h"
 
 #include <dlfcn.h>
-#include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -26,7 +30,7 @@
 #include "cuda/lane.h"
 #include "cuda/plugin.h"
 #include "tap/tap.h"
-#include "unit/wire.h"
+#include "verbs.h"
 
 static const struct aps_memory *verbs;
 
@@ -34,15 +38,6 @@ static void must(cudaError_t error, const char *what)
 {
     if (error != cudaSuccess)
         bail_out("%s: %s", what, cudaGetErrorString(error));
-}
-
-static void *allocate(size_t bytes)
-{
-    void *p = malloc(bytes + 1);
-
-    if (!p)
-        bail_out("out of memory");
-    return p;
 }
 
 static unsigned long failures(void)
@@ -108,7 +103,7 @@ static void *memory_of(enum kind kind, size_t bytes)
         break;
     case ORDINARY:
     case KINDS:
-        p = allocate(bytes);
+        p = verbs_allocate(bytes);
         break;
     }
     must(cudaDeviceSynchronize(), "allocation");
@@ -127,100 +122,16 @@ static void memory_free(enum kind kind, void *p)
 
 /* --- all verbs once ------------------------------------------------------ */
 
-struct arrays {
-    struct aps_codec codec;
-    struct aps_scaling scaling;
-    size_t n;
-    size_t bytes;
-    float *x;      /* [n] */
-    float *device; /* likewise, in the memory that is tested */
-    unsigned char *expected;
-    float *expected_x;
-    unsigned flags;
-    unsigned char *wire;
-    float *y;
-};
-
-static void arrays_create(const char *format, size_t n, float *device,
-                          struct arrays *a)
+void verbs_write(void *to, const void *from, size_t bytes)
 {
-    struct aps_format f;
-
-    if (aps_format_parse(format, &f, NULL) < 0)
-        bail_out("%s does not parse", format);
-    aps_codec_init(&f, &a->codec);
-    a->scaling = (struct aps_scaling){.exponent = n % 2 ? 3 : -2,
-                                      .factor = n % 3 ? 1 : 1.3f};
-    a->n = n;
-    a->bytes = aps_codec_bytes(&a->codec, n);
-    a->x = allocate(n * sizeof *a->x);
-    a->y = allocate(n * sizeof *a->y);
-    a->expected_x = allocate(n * sizeof *a->x);
-    a->wire = allocate(a->bytes);
-    a->expected = allocate(a->bytes);
-    for (size_t i = 0; i < n; i++)
-        a->x[i] = i % 1000 == 999 ? random_value(&f, a->scaling.exponent)
-                                  : random_near(&f, a->scaling.exponent);
-    if (n > 2) { /* the marker, from the last piece */
-        a->x[n - 2] = NAN;
-        a->x[n - 1] = -INFINITY;
-    }
-    a->flags =
-        aps_memory_host.encode(&a->codec, a->x, n, a->scaling, a->expected);
-    aps_memory_host.decode(&a->codec, a->expected, n, a->scaling, a->flags,
-                           a->expected_x);
-    a->device = device;
-    must(cudaMemcpy(device, a->x, n * sizeof *a->x, cudaMemcpyDefault),
-         "copy to the device");
+    must(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copy to the device");
     must(cudaDeviceSynchronize(), "copy to the device");
 }
 
-static void arrays_destroy(struct arrays *a)
+void verbs_read(void *to, const void *from, size_t bytes)
 {
-    free(a->x);
-    free(a->y);
-    free(a->expected_x);
-    free(a->wire);
-    free(a->expected);
-}
-
-static bool device_is(const struct arrays *a, const float *expected)
-{
-    must(cudaMemcpy(a->y, a->device, a->n * sizeof *a->y, cudaMemcpyDefault),
+    must(cudaMemcpy(to, from, bytes, cudaMemcpyDefault),
          "copy from the device");
-    return memcmp(a->y, expected, a->n * sizeof *a->y) == 0;
-}
-
-/* The first verb that does not do as the host's, or NULL. */
-static const char *run_verbs(struct arrays *a)
-{
-    struct aps_magnitude wanted = aps_magnitude_of(a->x, a->n), got;
-    unsigned flags;
-
-    got = verbs->magnitude(a->device, a->n);
-    if (aps_float_bits(got.max) != aps_float_bits(wanted.max) ||
-        got.finite != wanted.finite)
-        return "magnitude";
-
-    memset(a->wire, 0x55, a->bytes);
-    flags = verbs->encode(&a->codec, a->device, a->n, a->scaling, a->wire);
-    if (flags != a->flags || memcmp(a->wire, a->expected, a->bytes) != 0)
-        return "encode";
-
-    memset(a->y, 0x55, a->n * sizeof *a->y);
-    verbs->copy_out(a->y, a->device, a->n);
-    if (memcmp(a->y, a->x, a->n * sizeof *a->y) != 0)
-        return "copy_out";
-
-    verbs->decode(&a->codec, a->expected, a->n, a->scaling, a->flags,
-                  a->device);
-    if (!device_is(a, a->expected_x))
-        return "decode";
-
-    verbs->copy_in(a->device, a->x, a->n);
-    if (!device_is(a, a->x))
-        return "copy_in";
-    return NULL;
 }
 
 static const char *run_in(enum kind kind, const char *format, size_t n,
@@ -233,7 +144,9 @@ static const char *run_in(enum kind kind, const char *format, size_t n,
     if (!memory)
         return NULL;
     arrays_create(format, n, memory + shift, &a);
-    failed = run_verbs(&a);
+    failed = run_verbs(verbs, &a);
+    if (!failed && kind <= POOL)
+        failed = run_blocks(verbs, &a, a.device, shift * 3);
     arrays_destroy(&a);
     memory_free(kind, memory);
     return failed;
@@ -321,23 +234,27 @@ static void test_contexts(void)
 
     must(cudaFree(NULL), "the primary context");
     if (!create_context(&other)) {
-        skip(3, "no second context");
+        skip(5, "no second context");
         goto end;
     }
     theirs = memory_of(DEVICE, 3000 * sizeof *theirs);
     arrays_create("e4m3", 2999, theirs + 1, &b);
-    wrong = run_verbs(&a);
+    wrong = run_verbs(verbs, &a);
     driver.get(&now);
     ok(!wrong && now == other, "a pointer of another context: %s",
        wrong          ? wrong
        : now == other ? "served"
                       : "the current one is lost");
-    wrong = run_verbs(&b);
+    wrong = run_verbs(verbs, &b);
     ok(!wrong, "a pointer of this context: %s", wrong ? wrong : "served");
+    wrong = run_blocks(verbs, &b, a.device, 3);
+    ok(!wrong, "... and a wire of the other: %s", wrong ? wrong : "served");
+    wrong = run_blocks(verbs, &a, b.device, 0);
+    ok(!wrong, "... and the other way round: %s", wrong ? wrong : "served");
     arrays_destroy(&b);
     driver.destroy(other);
     must(cudaSetDevice(0), "cudaSetDevice");
-    wrong = run_verbs(&a);
+    wrong = run_verbs(verbs, &a);
     ok(!wrong, "after the other is destroyed: %s", wrong ? wrong : "served");
 end:
     arrays_destroy(&a);
@@ -358,7 +275,9 @@ static void *run_job(void *arg)
     struct job *job = arg;
 
     for (int i = 0; i < 20 && !job->failed; i++)
-        job->failed = run_verbs(&job->arrays);
+        job->failed =
+            i % 4 ? run_verbs(verbs, &job->arrays)
+                  : run_blocks(verbs, &job->arrays, job->arrays.device, 0);
     return NULL;
 }
 
@@ -413,6 +332,133 @@ static void test_capture(void)
     memory_free(DEVICE, memory);
 }
 
+/* --- other processes, and locked memory ----------------------------------- */
+
+/* What is in the memory that is shared: a pattern, a wire and a copy of it. */
+enum { SHARED_OFFSET = 256, WIRE = 1024, COPY = 1 << 18, SHARED = 1 << 20 };
+#define SHARED_VALUES ((size_t)100001)
+
+static void pattern(unsigned char *bytes)
+{
+    for (int i = 0; i < 64; i++)
+        bytes[i] = (unsigned char)(i * 7 + 1);
+}
+
+/* `device --opened`, with the token on standard input. 3: it cannot be opened
+ * here. */
+static int run_opened(void)
+{
+    float *near = memory_of(DEVICE, SHARED_VALUES * sizeof *near);
+    const struct aps_device_memory *device = verbs->device;
+    unsigned char got[64], expected[64], *opened;
+    struct aps_memory_token token;
+    const char *failed;
+    char cause[256];
+    struct arrays a;
+
+    if (fread(&token, sizeof token, 1, stdin) != 1)
+        return 1;
+    opened = device->open(&token, near, cause, sizeof cause);
+    if (!opened) {
+        diag("%s", cause);
+        return 3;
+    }
+    pattern(expected);
+    device->get(got, opened, sizeof got);
+    arrays_create("e4m3", SHARED_VALUES, near, &a);
+    failed = run_blocks_at(verbs, &a, opened + WIRE);
+    device->put(opened + COPY, a.expected, a.bytes);
+    if (!failed && memcmp(got, expected, sizeof got) != 0)
+        failed = "the owner's bytes";
+    if (failed)
+        diag("in the other process: %s", failed);
+    device->close(opened);
+    arrays_destroy(&a);
+    memory_free(DEVICE, near);
+    return failed || failures() > 0;
+}
+
+/* What the other process says; -1: there was none. */
+static int give_token(const struct aps_memory_token *token)
+{
+    char self[4096], command[sizeof self + 32];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    FILE *other;
+    int status;
+
+    if (length < 0)
+        return -1;
+    self[length] = '\0';
+    snprintf(command, sizeof command, "exec '%s' --opened >/dev/null", self);
+    signal(SIGPIPE, SIG_IGN); /* if it ends without reading */
+    other = popen(command, "w");
+    if (!other)
+        return -1;
+    fwrite(token, sizeof *token, 1, other);
+    status = pclose(other);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_shared(void)
+{
+    static unsigned char wire[SHARED_VALUES], copy[SHARED_VALUES];
+    const struct aps_device_memory *device = verbs->device;
+    float *near = memory_of(DEVICE, sizeof *near);
+    struct aps_memory_token token;
+    unsigned char bytes[64], *memory;
+    char cause[256] = "";
+    int status;
+
+    memory = device->allocate(near, SHARED, cause, sizeof cause);
+    if (!memory)
+        bail_out("%s", cause);
+    pattern(bytes);
+    device->put(memory + SHARED_OFFSET, bytes, sizeof bytes);
+    if (device->offer(memory + SHARED_OFFSET, &token, cause, sizeof cause) <
+        0) {
+        skip(3, "memory cannot be shared here: %s", cause);
+        goto release;
+    }
+    ok(!device->open(&token, near, cause, sizeof cause),
+       "a token is not opened in its own process: %s", cause);
+    status = give_token(&token);
+    if (status == 3) {
+        skip(2, "memory of another process cannot be opened here");
+        goto release;
+    }
+    device->get(wire, memory + SHARED_OFFSET + WIRE, sizeof wire);
+    device->get(copy, memory + SHARED_OFFSET + COPY, sizeof copy);
+    ok(status == 0, "verbs on memory of another process, which says %d",
+       status);
+    ok(memcmp(wire, copy, sizeof wire) == 0, "... and the owner has the bytes");
+release:
+    device->release(memory);
+    memory_free(DEVICE, near);
+    ok(failures() == 0, "no failure");
+}
+
+static void test_pin(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    float *near = memory_of(DEVICE, page);
+    void *host = aligned_alloc(page, 2 * page);
+    bool locked = verbs->pin(host, 2 * page, near) == 0;
+    bool twice = verbs->pin(host, 2 * page, near) == 0;
+
+    ok(locked && !twice, "the host's memory is locked, once");
+    memset(host, 0x3c, page);
+    verbs->copy_in(near, host, page / sizeof *near);
+    memset(host, 0, page);
+    verbs->copy_out(host, near, page / sizeof *near);
+    ok(*(unsigned char *)host == 0x3c, "... and copied");
+    verbs->unpin(host);
+    locked = verbs->pin(host, 2 * page, near) == 0;
+    verbs->unpin(host);
+    ok(locked && failures() == 0, "... and locked again");
+    free(host);
+    memory_free(DEVICE, near);
+}
+
 /* --- long, and full ------------------------------------------------------ */
 
 static void test_long(void)
@@ -441,13 +487,13 @@ static void test_full(void)
             count++;
     }
     cudaGetLastError();
-    failed = run_verbs(&a);
+    failed = run_verbs(verbs, &a);
     for (size_t i = 0; i < count; i++)
         cudaFree(pieces[i]);
     ok(!failed && failures() == 0, "a device without memory left: %s",
        failed ? failed : "through the host");
     for (int i = 0; i < 20 && !failed; i++)
-        failed = run_verbs(&a);
+        failed = run_verbs(verbs, &a);
     ok(!failed, "... and with some again");
     arrays_destroy(&a);
     memory_free(DEVICE, memory);
@@ -459,6 +505,8 @@ int main(int argc, char **argv)
     bool full = argc > 1 && strcmp(argv[1], "--full") == 0;
 
     load_plugin();
+    if (argc > 1 && strcmp(argv[1], "--opened") == 0)
+        return run_opened();
     if (full)
         test_full();
     else
@@ -467,6 +515,8 @@ int main(int argc, char **argv)
     test_contexts();
     test_threads();
     test_capture();
+    test_shared();
+    test_pin();
     if (brief)
         skip(1, "more values than one launch takes: not with --short");
     else

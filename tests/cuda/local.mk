@@ -33,13 +33,18 @@ tests_cuda_oracle_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) -I$(top_srcdir)/tests/unit \
 	$(MPFR_CFLAGS)
 tests_cuda_oracle_LDADD = $(tests_cuda_work_nvcc_LDADD) $(MPFR_LIBS)
 
-tests_cuda_staging_SOURCES = tests/cuda/staging.c \
-	tests/cuda/fake.c tests/cuda/fake.h $(cuda_emulation) \
+cuda_verbs = tests/cuda/verbs.c tests/cuda/verbs.h tests/unit/wire.h
+cuda_on_fake = tests/cuda/fake.c tests/cuda/fake.h \
+	tests/cuda/placed.c tests/cuda/placed.h $(cuda_verbs) $(cuda_emulation) \
 	cuda/blocks.c cuda/context.c cuda/failure.c cuda/known.c cuda/lane.c \
 	cuda/own.c cuda/plugin.c cuda/share.c cuda/staged.c
+tests_cuda_staging_SOURCES = tests/cuda/staging.c $(cuda_on_fake)
 tests_cuda_staging_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_staging_LDADD = tests/libtap.la libpolicy.la libcore.la \
 	$(LIBYAML_ARCHIVE) -lm -lpthread
+tests_cuda_blocks_SOURCES = tests/cuda/blocks.c $(cuda_on_fake)
+tests_cuda_blocks_CPPFLAGS = $(tests_cuda_staging_CPPFLAGS)
+tests_cuda_blocks_LDADD = $(tests_cuda_staging_LDADD)
 
 # On a GPU; skipped where there is none. The kernels themselves, the plugin as
 # it is loaded.
@@ -53,7 +58,7 @@ tests_cuda_sums_device_SOURCES = tests/cuda/sums.c tests/cuda/emulate.h \
 	tests/cuda/launch_sums.c
 tests_cuda_sums_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_sums_device_LDADD = libaps-cuda.la $(cuda_device_libs)
-tests_cuda_device_SOURCES = tests/cuda/device.c
+tests_cuda_device_SOURCES = tests/cuda/device.c $(cuda_verbs)
 tests_cuda_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_device_LDADD = $(cuda_device_libs)
 tests_cuda_device_DEPENDENCIES = tests/libtap.la libcore.la libapsmpi-cuda.la
@@ -63,8 +68,9 @@ tests_cuda_load_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_load_LDADD = -ldl
 
 if HAVE_CUDA
-cuda_tests += tests/cuda/staging tests/cuda/work-nvcc tests/cuda/sums-nvcc \
-	tests/cuda/work-device tests/cuda/sums-device tests/cuda/device
+cuda_tests += tests/cuda/staging tests/cuda/blocks tests/cuda/work-nvcc \
+	tests/cuda/sums-nvcc tests/cuda/work-device tests/cuda/sums-device \
+	tests/cuda/device
 if HAVE_MPFR
 cuda_tests += tests/cuda/oracle
 endif

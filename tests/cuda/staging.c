@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,117 +14,17 @@
 #include "cuda/lane.h"
 #include "cuda/plugin.h"
 #include "fake.h"
+#include "placed.h"
 #include "tap/tap.h"
-#include "unit/wire.h"
 
 static const struct aps_memory *const verbs = &aps_cuda_plugin.memory;
-static const struct aps_scaling scaling = {.exponent = 3, .factor = 1};
 static const struct aps_magnitude nothing = {.max = 0, .finite = true};
-
-static void *allocate(size_t bytes)
-{
-    void *p = malloc(bytes + 1);
-
-    if (!p)
-        bail_out("out of memory");
-    return p;
-}
 
 static unsigned long failures(void)
 {
     char cause[256];
 
     return verbs->failures(cause, sizeof cause);
-}
-
-/* --- all verbs once ------------------------------------------------------ */
-
-/* An array of both sides, and what the host makes of it. */
-struct arrays {
-    struct aps_codec codec;
-    size_t n;
-    size_t bytes;
-    float *x;      /* [n] */
-    float *device; /* likewise, and in device memory */
-    unsigned char *expected;
-    float *expected_x;
-    unsigned flags;
-    unsigned char *wire;
-    float *y;
-};
-
-static void arrays_create(const char *format, size_t n, size_t shift,
-                          enum fake_kind kind, CUcontext context,
-                          struct arrays *a)
-{
-    struct aps_format f;
-    char *base;
-
-    if (aps_format_parse(format, &f, NULL) < 0)
-        bail_out("%s does not parse", format);
-    aps_codec_init(&f, &a->codec);
-    a->n = n;
-    a->bytes = aps_codec_bytes(&a->codec, n);
-    a->x = allocate(n * sizeof *a->x);
-    a->y = allocate(n * sizeof *a->y);
-    a->expected_x = allocate(n * sizeof *a->x);
-    a->wire = allocate(a->bytes);
-    a->expected = allocate(a->bytes);
-    for (size_t i = 0; i < n; i++)
-        a->x[i] = random_near(&f, scaling.exponent);
-    if (n > 2) { /* the marker, from the last piece */
-        a->x[n - 2] = NAN;
-        a->x[n - 1] = -INFINITY;
-    }
-    a->flags = aps_memory_host.encode(&a->codec, a->x, n, scaling, a->expected);
-    aps_memory_host.decode(&a->codec, a->expected, n, scaling, a->flags,
-                           a->expected_x);
-    base = fake_allocate(kind, context, (n + shift) * sizeof *a->x);
-    a->device = (float *)(void *)base + shift;
-    fake_write(a->device, a->x, n * sizeof *a->x);
-}
-
-static void arrays_destroy(struct arrays *a, size_t shift)
-{
-    fake_free(a->device - shift);
-    free(a->x);
-    free(a->y);
-    free(a->expected_x);
-    free(a->wire);
-    free(a->expected);
-}
-
-/* The first verb that does not do as the host's, or NULL. */
-static const char *run_verbs(struct arrays *a)
-{
-    struct aps_magnitude wanted = aps_magnitude_of(a->x, a->n), got;
-    unsigned flags;
-
-    got = verbs->magnitude(a->device, a->n);
-    if (aps_float_bits(got.max) != aps_float_bits(wanted.max) ||
-        got.finite != wanted.finite)
-        return "magnitude";
-
-    memset(a->wire, 0x55, a->bytes);
-    flags = verbs->encode(&a->codec, a->device, a->n, scaling, a->wire);
-    if (flags != a->flags || memcmp(a->wire, a->expected, a->bytes) != 0)
-        return "encode";
-
-    memset(a->y, 0x55, a->n * sizeof *a->y);
-    verbs->copy_out(a->y, a->device, a->n);
-    if (memcmp(a->y, a->x, a->n * sizeof *a->y) != 0)
-        return "copy_out";
-
-    verbs->decode(&a->codec, a->expected, a->n, scaling, a->flags, a->device);
-    fake_read(a->y, a->device, a->n * sizeof *a->y);
-    if (memcmp(a->y, a->expected_x, a->n * sizeof *a->y) != 0)
-        return "decode";
-
-    verbs->copy_in(a->device, a->x, a->n);
-    fake_read(a->y, a->device, a->n * sizeof *a->y);
-    if (memcmp(a->y, a->x, a->n * sizeof *a->y) != 0)
-        return "copy_in";
-    return NULL;
 }
 
 /* --- sizes --------------------------------------------------------------- */
@@ -152,10 +51,10 @@ static void test_sizes(void)
                                (size_t)format.width +
                            77
                      : sizes[i];
-            arrays_create(formats[f], n, i % 4, FAKE_DEVICE,
-                          fake_context_primary(0), &a);
-            failed = run_verbs(&a);
-            arrays_destroy(&a, i % 4);
+            arrays_place(formats[f], n, i % 4, FAKE_DEVICE,
+                         fake_context_primary(0), &a);
+            failed = run_verbs(verbs, &a);
+            arrays_remove(&a, i % 4);
         }
         ok(!failed, "%s: %s %s", formats[f],
            failed ? failed : "all verbs are the host's,",
@@ -173,9 +72,9 @@ static const char *verbs_in(enum fake_kind kind, CUcontext context,
     const char *failed;
 
     fake_context_set(current);
-    arrays_create("e5m2", 5000, 1, kind, context, &a);
-    failed = run_verbs(&a);
-    arrays_destroy(&a, 1);
+    arrays_place("e5m2", 5000, 1, kind, context, &a);
+    failed = run_verbs(verbs, &a);
+    arrays_remove(&a, 1);
     if (!failed && fake_context_get() != current)
         failed = "the caller's context";
     if (!failed && fake_capture_mode() != CU_STREAM_CAPTURE_MODE_GLOBAL)
@@ -204,19 +103,19 @@ static void test_contexts(void)
        "a context that was destroyed and created anew");
 
     fake_context_set(near);
-    arrays_create("e4m3", 1000, 0, FAKE_DEVICE, near, &a);
+    arrays_place("e4m3", 1000, 0, FAKE_DEVICE, near, &a);
     fake_free(a.device);
     a.device = a.y; /* ordinary memory in its place */
-    failed = verbs->encode(&a.codec, a.x, a.n, scaling, a.wire) == a.flags &&
+    failed = verbs->encode(&a.codec, a.x, a.n, a.scaling, a.wire) == a.flags &&
                      memcmp(a.wire, a.expected, a.bytes) == 0
                  ? NULL
                  : "encode";
-    verbs->decode(&a.codec, a.expected, a.n, scaling, a.flags, a.y);
+    verbs->decode(&a.codec, a.expected, a.n, a.scaling, a.flags, a.y);
     if (memcmp(a.y, a.expected_x, a.n * sizeof *a.y) != 0)
         failed = "decode";
     ok(!failed, "a host pointer goes to the host");
     a.device = fake_allocate(FAKE_DEVICE, near, 1);
-    arrays_destroy(&a, 0);
+    arrays_remove(&a, 0);
     ok(failures() == 0, "no failure");
 }
 
@@ -233,13 +132,13 @@ static void test_once(bool new)
     struct arrays a;
 
     fake_context_set(context);
-    arrays_create("e5m2", 3000, 1, FAKE_DEVICE, context, &a);
+    arrays_place("e5m2", 3000, 1, FAKE_DEVICE, context, &a);
     for (k = 1; reached && !failed; k++) {
         fake_context_recreate(context);
         if (!new)
-            failed = run_verbs(&a);
+            failed = run_verbs(verbs, &a);
         fake_fail(k, cudaErrorMemoryAllocation, false);
-        failed = failed ? failed : run_verbs(&a);
+        failed = failed ? failed : run_verbs(verbs, &a);
         reached = fake_failed();
         fake_fail(0, cudaSuccess, false);
     }
@@ -247,7 +146,7 @@ static void test_once(bool new)
        "%lu calls that fail once, %s: %s", k - 2,
        new ? "in a new context" : "in a known one",
        failed ? failed : "the result is right, by another way");
-    arrays_destroy(&a, 1);
+    arrays_remove(&a, 1);
 }
 
 static bool zeros(const unsigned char *bytes, size_t n)
@@ -269,7 +168,7 @@ static void test_for_ever(void)
     char cause[256] = "";
 
     fake_context_set(context);
-    arrays_create("e5m2", 3000, 0, FAKE_DEVICE, context, &a);
+    arrays_place("e5m2", 3000, 0, FAKE_DEVICE, context, &a);
     for (k = 1; reached; k++) {
         unsigned long before = failures();
         unsigned flags;
@@ -277,7 +176,7 @@ static void test_for_ever(void)
         fake_context_recreate(context);
         memset(a.wire, 0x55, a.bytes);
         fake_fail(k, cudaErrorIllegalAddress, true);
-        flags = verbs->encode(&a.codec, a.device, a.n, scaling, a.wire);
+        flags = verbs->encode(&a.codec, a.device, a.n, a.scaling, a.wire);
         reached = fake_failed();
         fake_fail(0, cudaSuccess, false);
         if (!reached)
@@ -300,7 +199,7 @@ static void test_for_ever(void)
     fake_fail(1, cudaErrorIllegalAddress, true);
     struct aps_magnitude m = verbs->magnitude(a.device, a.n);
     verbs->copy_out(a.y, a.device, a.n);
-    verbs->decode(&a.codec, a.expected, a.n, scaling, 0, a.device);
+    verbs->decode(&a.codec, a.expected, a.n, a.scaling, 0, a.device);
     verbs->copy_in(a.device, a.x, a.n);
     fake_fail(0, cudaSuccess, false);
     ok(m.max == nothing.max && m.finite && zeros((void *)a.y, a.n * 4),
@@ -308,14 +207,14 @@ static void test_for_ever(void)
     fake_driver_down(true);
     memset(a.wire, 0x55, a.bytes);
     unsigned long before = failures();
-    verbs->encode(&a.codec, a.device, a.n, scaling, a.wire);
-    verbs->decode(&a.codec, a.expected, a.n, scaling, 0, a.device);
+    verbs->encode(&a.codec, a.device, a.n, a.scaling, a.wire);
+    verbs->decode(&a.codec, a.expected, a.n, a.scaling, 0, a.device);
     fake_driver_down(false);
     ok(failures() == before + 2 && zeros(a.wire, a.bytes),
        "a driver that is down is a failure");
     fake_context_recreate(context);
-    ok(!run_verbs(&a), "... until there is a context again");
-    arrays_destroy(&a, 0);
+    ok(!run_verbs(verbs, &a), "... until there is a context again");
+    arrays_remove(&a, 0);
 }
 
 static void test_memory_full(void)
@@ -326,18 +225,18 @@ static void test_memory_full(void)
     struct arrays a;
 
     fake_context_set(context);
-    arrays_create("e4m3", 200000, 3, FAKE_DEVICE, context, &a);
+    arrays_place("e4m3", 200000, 3, FAKE_DEVICE, context, &a);
     fake_memory_full(true);
     for (int i = 0; i < 10; i++)
-        right = right && !run_verbs(&a);
+        right = right && !run_verbs(verbs, &a);
     ok(right && failures() == before,
        "a device without memory left: through the host");
     ok(fake_attempts() == tried + 1, "... without asking again at every verb");
     fake_memory_full(false);
     for (int i = 0; i < 20; i++)
-        right = right && !run_verbs(&a);
+        right = right && !run_verbs(verbs, &a);
     ok(right && fake_attempts() == tried + 2, "... until there is some");
-    arrays_destroy(&a, 3);
+    arrays_remove(&a, 3);
 }
 
 /* --- threads ------------------------------------------------------------- */
@@ -357,7 +256,7 @@ static void *run_job(void *arg)
 
     fake_context_set(job->context);
     for (int i = 0; i < 10 && !job->failed; i++)
-        job->failed = run_verbs(&job->arrays);
+        job->failed = run_verbs(verbs, &job->arrays);
     return NULL;
 }
 
@@ -368,15 +267,15 @@ static void test_threads(void)
 
     for (int i = 0; i < THREADS; i++) {
         jobs[i].context = fake_context_primary(i % 4 == 0);
-        arrays_create(i % 2 ? "e5m2" : "e3m0", 3000 + (size_t)i, 0, FAKE_DEVICE,
-                      fake_context_primary(0), &jobs[i].arrays);
+        arrays_place(i % 2 ? "e5m2" : "e3m0", 3000 + (size_t)i, 0, FAKE_DEVICE,
+                     fake_context_primary(0), &jobs[i].arrays);
     }
     for (int i = 0; i < THREADS; i++)
         pthread_create(&jobs[i].thread, NULL, run_job, &jobs[i]);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(jobs[i].thread, NULL);
         failed = jobs[i].failed ? jobs[i].failed : failed;
-        arrays_destroy(&jobs[i].arrays, 0);
+        arrays_remove(&jobs[i].arrays, 0);
     }
     ok(!failed, "%d threads at once, in one context", THREADS);
 }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "verbs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap/tap.h"
+#include "unit/wire.h"
+
+void *verbs_allocate(size_t bytes)
+{
+    void *p = malloc(bytes + 1);
+
+    if (!p)
+        bail_out("out of memory");
+    return p;
+}
+
+void arrays_create(const char *format, size_t n, float *device,
+                   struct arrays *a)
+{
+    struct aps_format f;
+
+    if (aps_format_parse(format, &f, NULL) < 0)
+        bail_out("%s does not parse", format);
+    aps_codec_init(&f, &a->codec);
+    a->scaling = (struct aps_scaling){.exponent = n % 2 ? 3 : -2,
+                                      .factor = n % 3 ? 1 : 1.3f};
+    a->n = n;
+    a->bytes = aps_codec_bytes(&a->codec, n);
+    a->x = verbs_allocate(n * sizeof *a->x);
+    a->y = verbs_allocate(n * sizeof *a->y);
+    a->expected_x = verbs_allocate(n * sizeof *a->x);
+    a->expected_sum = verbs_allocate(n * sizeof *a->x);
+    a->wire = verbs_allocate(a->bytes + 2 * WIRE_AROUND);
+    a->expected = verbs_allocate(a->bytes);
+    for (size_t i = 0; i < n; i++)
+        a->x[i] = i % 1000 == 999 ? random_value(&f, a->scaling.exponent)
+                                  : random_near(&f, a->scaling.exponent);
+    if (n > 2) { /* the marker, from the last piece */
+        a->x[n - 2] = NAN;
+        a->x[n - 1] = -INFINITY;
+    }
+    a->flags =
+        aps_memory_host.encode(&a->codec, a->x, n, a->scaling, a->expected);
+    aps_memory_host.decode(&a->codec, a->expected, n, a->scaling, a->flags,
+                           a->expected_x);
+    memcpy(a->expected_sum, a->x, n * sizeof *a->x);
+    a->codec.decode_add(&a->codec, a->expected, n, a->scaling, a->flags,
+                        a->expected_sum);
+    a->device = device;
+    verbs_write(device, a->x, n * sizeof *a->x);
+}
+
+void arrays_destroy(struct arrays *a)
+{
+    free(a->x);
+    free(a->y);
+    free(a->expected_x);
+    free(a->expected_sum);
+    free(a->wire);
+    free(a->expected);
+}
+
+static bool device_is(const struct arrays *a, const float *expected)
+{
+    verbs_read(a->y, a->device, a->n * sizeof *a->y);
+    return memcmp(a->y, expected, a->n * sizeof *a->y) == 0;
+}
+
+const char *run_verbs(const struct aps_memory *verbs, struct arrays *a)
+{
+    struct aps_magnitude wanted = aps_magnitude_of(a->x, a->n), got;
+    unsigned flags;
+
+    got = verbs->magnitude(a->device, a->n);
+    if (aps_float_bits(got.max) != aps_float_bits(wanted.max) ||
+        got.finite != wanted.finite)
+        return "magnitude";
+
+    memset(a->wire, 0x55, a->bytes);
+    flags = verbs->encode(&a->codec, a->device, a->n, a->scaling, a->wire);
+    if (flags != a->flags || memcmp(a->wire, a->expected, a->bytes) != 0)
+        return "encode";
+
+    memset(a->y, 0x55, a->n * sizeof *a->y);
+    verbs->copy_out(a->y, a->device, a->n);
+    if (memcmp(a->y, a->x, a->n * sizeof *a->y) != 0)
+        return "copy_out";
+
+    verbs->decode(&a->codec, a->expected, a->n, a->scaling, a->flags,
+                  a->device);
+    if (!device_is(a, a->expected_x))
+        return "decode";
+
+    verbs->copy_in(a->device, a->x, a->n);
+    if (!device_is(a, a->x))
+        return "copy_in";
+    return NULL;
+}
+
+/* The wire as expected, and as it was around it. */
+static bool wire_is(const struct arrays *a, const unsigned char *got)
+{
+    for (size_t i = 0; i < WIRE_AROUND; i++) {
+        if (got[i] != 0x55 || got[WIRE_AROUND + a->bytes + i] != 0x55)
+            return false;
+    }
+    return memcmp(got + WIRE_AROUND, a->expected, a->bytes) == 0;
+}
+
+const char *run_blocks_at(const struct aps_memory *verbs, struct arrays *a,
+                          unsigned char *wire)
+{
+    const struct aps_device_memory *device = verbs->device;
+    const size_t all = a->bytes + 2 * WIRE_AROUND;
+    unsigned flags;
+
+    memset(a->wire, 0x55, all);
+    device->put(wire - WIRE_AROUND, a->wire, all);
+    memset(a->wire, 0, all);
+    verbs_read(a->wire, wire - WIRE_AROUND, all);
+    for (size_t i = 0; i < all; i++) {
+        if (a->wire[i] != 0x55)
+            return "put";
+    }
+
+    flags = device->encode(&a->codec, a->device, a->n, a->scaling, wire);
+    verbs_read(a->wire, wire - WIRE_AROUND, all);
+    if (flags != a->flags || !wire_is(a, a->wire))
+        return "encode on the device";
+    memset(a->wire, 0, all);
+    device->get(a->wire, wire - WIRE_AROUND, all);
+    if (!wire_is(a, a->wire))
+        return "get";
+
+    device->decode(&a->codec, wire, a->n, a->scaling, a->flags, false,
+                   a->device);
+    if (!device_is(a, a->expected_x))
+        return "decode on the device";
+    verbs_write(a->device, a->x, a->n * sizeof *a->x);
+    device->decode(&a->codec, wire, a->n, a->scaling, a->flags, true,
+                   a->device);
+    if (!device_is(a, a->expected_sum))
+        return "decode on the device and add";
+    verbs_write(a->device, a->x, a->n * sizeof *a->x);
+    return NULL;
+}
+
+const char *run_blocks(const struct aps_memory *verbs, struct arrays *a,
+                       const void *near, size_t shift)
+{
+    const struct aps_device_memory *device = verbs->device;
+    const char *failed = "allocate";
+    char cause[256] = "";
+    unsigned char *memory = device->allocate(
+        near, a->bytes + shift + 2 * WIRE_AROUND, cause, sizeof cause);
+
+    if (memory)
+        failed = run_blocks_at(verbs, a, memory + WIRE_AROUND + shift);
+    else
+        diag("%s", cause);
+    device->release(memory);
+    return failed;
+}

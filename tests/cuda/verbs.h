@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The plugin's verbs, each once, against the host's: on a GPU, or on a device
+ * that is none.
+ */
+#ifndef APS_TESTS_CUDA_VERBS_H
+#define APS_TESTS_CUDA_VERBS_H
+
+#include <stddef.h>
+
+#include "codec/codec.h"
+#include "codec/memory.h"
+
+/* Copies to and from the device, which the program knows how to make. */
+void verbs_write(void *to, const void *from, size_t bytes);
+void verbs_read(void *to, const void *from, size_t bytes);
+
+/* An array of both sides, and what the host makes of it. */
+struct arrays {
+    struct aps_codec codec;
+    struct aps_scaling scaling;
+    size_t n;
+    size_t bytes;
+    float *x;      /* [n] */
+    float *device; /* likewise, in the memory that is tested; the caller's */
+    unsigned char *expected;
+    float *expected_x;
+    float *expected_sum; /* x + expected_x */
+    unsigned flags;
+    unsigned char *wire;
+    float *y;
+};
+
+/* Host memory, or the end of the program. */
+void *verbs_allocate(size_t bytes);
+
+void arrays_create(const char *format, size_t n, float *device,
+                   struct arrays *a);
+void arrays_destroy(struct arrays *a);
+
+/* The first verb that does not do as the host's, or NULL. */
+const char *run_verbs(const struct aps_memory *verbs, struct arrays *a);
+
+/* Bytes of the wire's memory that lie before it and behind, at least. */
+#define WIRE_AROUND ((size_t)64)
+
+/* Likewise those with the wire in a device's memory: at `wire`, ... */
+const char *run_blocks_at(const struct aps_memory *verbs, struct arrays *a,
+                          unsigned char *wire);
+
+/* ... or in new memory near `near`, `shift` bytes beyond where it is best. */
+const char *run_blocks(const struct aps_memory *verbs, struct arrays *a,
+                       const void *near, size_t shift);
+
+#endif
