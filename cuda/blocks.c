@@ -86,17 +86,18 @@ static void clear(void *memory, size_t bytes)
     aps_cuda_leave(&visit);
 }
 
-static void fail(struct block *b, const char *cause)
+static int fail(const struct block *b, const char *cause)
 {
     aps_cuda_failure_note(b->name, cause);
-    b->flags = 0;
     if (b->to_host)
         memset(b->to, 0, b->bytes);
     else
         clear(b->to, b->bytes);
+    return -1;
 }
 
-static void run(struct block *b)
+/* 0, or -1. */
+static int run(struct block *b)
 {
     struct aps_cuda_visit visit;
     struct aps_cuda_known known;
@@ -104,15 +105,13 @@ static void run(struct block *b)
     cudaError_t error;
 
     if (b->n == 0)
-        return;
+        return 0;
     switch (b->format ? aps_cuda_enter(b->x, &visit)
                       : aps_cuda_known_enter(b->wire, &visit)) {
     case APS_CUDA_HOST:
-        fail(b, "the memory is not a device's");
-        return;
+        return fail(b, "the memory is not a device's");
     case APS_CUDA_NOWHERE:
-        fail(b, aps_cuda_driver_error(visit.failed));
-        return;
+        return fail(b, aps_cuda_driver_error(visit.failed));
     case APS_CUDA_DEVICE:
         break;
     }
@@ -125,8 +124,7 @@ static void run(struct block *b)
         aps_cuda_lane_give(&visit, lane, error == cudaSuccess);
     }
     aps_cuda_leave(&visit);
-    if (error != cudaSuccess)
-        fail(b, cudaGetErrorString(error));
+    return error == cudaSuccess ? 0 : fail(b, cudaGetErrorString(error));
 }
 
 /* --- encode and decode --------------------------------------------------- */
@@ -170,8 +168,8 @@ static void encode_finish(struct block *b, const struct aps_slot *slot,
         b->flags |= APS_BLOCK_NAN;
 }
 
-unsigned aps_cuda_encode(const struct aps_codec *codec, const float *x,
-                         size_t n, struct aps_scaling scaling, void *wire)
+int aps_cuda_encode(const struct aps_codec *codec, const float *x, size_t n,
+                    struct aps_scaling scaling, void *wire)
 {
     struct block b = {
         .name = "encode on the device",
@@ -186,8 +184,7 @@ unsigned aps_cuda_encode(const struct aps_codec *codec, const float *x,
         .finish = encode_finish,
     };
 
-    run(&b);
-    return b.flags;
+    return run(&b) < 0 ? -1 : (int)b.flags;
 }
 
 static cudaError_t decode_start(const struct block *b,
@@ -208,9 +205,9 @@ static cudaError_t decode_start(const struct block *b,
     return error == cudaSuccess ? aps_slot_mark(slot) : error;
 }
 
-void aps_cuda_decode(const struct aps_codec *codec, const void *wire, size_t n,
-                     struct aps_scaling scaling, unsigned flags, bool add,
-                     float *x)
+int aps_cuda_decode(const struct aps_codec *codec, const void *wire, size_t n,
+                    struct aps_scaling scaling, unsigned flags, bool add,
+                    float *x)
 {
     struct block b = {
         .name = "decode on the device",
@@ -226,7 +223,7 @@ void aps_cuda_decode(const struct aps_codec *codec, const void *wire, size_t n,
         .start = decode_start,
     };
 
-    run(&b);
+    return run(&b);
 }
 
 /* --- put and get --------------------------------------------------------- */
@@ -243,7 +240,7 @@ static cudaError_t put_start(const struct block *b, const struct aps_slot *slot,
     return error == cudaSuccess ? aps_slot_mark(slot) : error;
 }
 
-void aps_cuda_put(void *to, const void *host, size_t bytes)
+int aps_cuda_put(void *to, const void *host, size_t bytes)
 {
     struct block b = {
         .name = "put",
@@ -255,7 +252,7 @@ void aps_cuda_put(void *to, const void *host, size_t bytes)
         .start = put_start,
     };
 
-    run(&b);
+    return run(&b);
 }
 
 static cudaError_t get_start(const struct block *b, const struct aps_slot *slot,
@@ -274,7 +271,7 @@ static void get_finish(struct block *b, const struct aps_slot *slot, size_t at,
     memcpy(b->x + at, slot->host + APS_LANE_HEADER, count);
 }
 
-void aps_cuda_get(void *host, const void *from, size_t bytes)
+int aps_cuda_get(void *host, const void *from, size_t bytes)
 {
     struct block b = {
         .name = "get",
@@ -288,5 +285,5 @@ void aps_cuda_get(void *host, const void *from, size_t bytes)
         .finish = get_finish,
     };
 
-    run(&b);
+    return run(&b);
 }

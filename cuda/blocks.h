@@ -8,13 +8,13 @@
 
 #include "codec/codec.h"
 
-unsigned aps_cuda_encode(const struct aps_codec *codec, const float *x,
-                         size_t n, struct aps_scaling scaling, void *wire);
-void aps_cuda_decode(const struct aps_codec *codec, const void *wire, size_t n,
-                     struct aps_scaling scaling, unsigned flags, bool add,
-                     float *x);
+int aps_cuda_encode(const struct aps_codec *codec, const float *x, size_t n,
+                    struct aps_scaling scaling, void *wire);
+int aps_cuda_decode(const struct aps_codec *codec, const void *wire, size_t n,
+                    struct aps_scaling scaling, unsigned flags, bool add,
+                    float *x);
 
-void aps_cuda_put(void *to, const void *host, size_t bytes);
-void aps_cuda_get(void *host, const void *from, size_t bytes);
+int aps_cuda_put(void *to, const void *host, size_t bytes);
+int aps_cuda_get(void *host, const void *from, size_t bytes);
 
 #endif

@@ -25,6 +25,14 @@ static struct aps_scaling scaling_of(const struct aps_wire *wire, int exponent)
     return scaling;
 }
 
+bool aps_wire_has_own_blocks(const struct aps_wire *wire)
+{
+    const struct aps_format *format = &wire->codec.format;
+
+    return wire->scale == APS_SCALE_APS_TIGHT || format->saturate ||
+           format->mantissa_bits == 0;
+}
+
 size_t aps_block_bytes(const struct aps_wire *wire, size_t n)
 {
     return n > 0 ? APS_BLOCK_HEADER + aps_codec_bytes(&wire->codec, n) : 0;
@@ -81,6 +89,19 @@ int aps_block_encode(const struct aps_wire *wire,
                                   block);
 }
 
+static void encode_on_device(const struct aps_wire *wire, const float *x,
+                             size_t n, struct aps_scaling scaling,
+                             struct aps_block_header *header,
+                             unsigned char *block)
+{
+    const int flags = wire->device->encode(&wire->codec, x, n, scaling,
+                                           block + sizeof *header);
+
+    header->flags = flags > 0 ? (uint8_t)flags : 0;
+    if (flags < 0 || wire->device->put(block, header, sizeof *header) < 0)
+        *wire->lost = true;
+}
+
 int aps_block_encode_known(const struct aps_wire *wire,
                            const struct aps_memory *memory, const float *x,
                            size_t n, struct aps_magnitude magnitude,
@@ -108,13 +129,13 @@ int aps_block_encode_known(const struct aps_wire *wire,
     scaling = scaling_of(wire, exponent);
     scaling.bounded = bounded;
     header.exponent = (int16_t)scaling.exponent;
-    header.flags = (uint8_t)(wire->device ? wire->device->encode
-                                          : memory->encode)(
-        &wire->codec, x, n, scaling, block + sizeof header);
-    if (wire->device)
-        wire->device->put(block, &header, sizeof header);
-    else
-        memcpy(block, &header, sizeof header);
+    if (wire->device) {
+        encode_on_device(wire, x, n, scaling, &header, block);
+        return exponent;
+    }
+    header.flags = (uint8_t)memory->encode(&wire->codec, x, n, scaling,
+                                           block + sizeof header);
+    memcpy(block, &header, sizeof header);
     return exponent;
 }
 
@@ -126,7 +147,7 @@ struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
     struct aps_scaling scaling;
 
     if (wire->device)
-        wire->device->get(&header, block, sizeof header);
+        (void)wire->device->get(&header, block, sizeof header);
     else
         memcpy(&header, block, sizeof header);
     scaling = scaling_of(wire, header.exponent);
@@ -142,8 +163,8 @@ void aps_block_decode(const struct aps_wire *wire,
     struct aps_scaling scaling = aps_block_scaling(wire, block, &flags);
 
     if (wire->device)
-        wire->device->decode(&wire->codec, block + APS_BLOCK_HEADER, n, scaling,
-                             flags, false, x);
+        (void)wire->device->decode(&wire->codec, block + APS_BLOCK_HEADER, n,
+                                   scaling, flags, false, x);
     else
         memory->decode(&wire->codec, block + APS_BLOCK_HEADER, n, scaling,
                        flags, x);
@@ -152,11 +173,13 @@ void aps_block_decode(const struct aps_wire *wire,
 void aps_block_add(const struct aps_wire *wire, bool first,
                    const unsigned char *block, size_t n, float *sum)
 {
-    unsigned flags;
-    struct aps_scaling scaling = aps_block_scaling(wire, block, &flags);
+    struct aps_block_header header;
 
-    wire->device->decode(&wire->codec, block + APS_BLOCK_HEADER, n, scaling,
-                         flags, !first, sum);
+    if (wire->device->get(&header, block, sizeof header) < 0 ||
+        wire->device->decode(&wire->codec, block + APS_BLOCK_HEADER, n,
+                             scaling_of(wire, header.exponent), header.flags,
+                             !first, sum) < 0)
+        *wire->lost = true;
 }
 
 struct aps_slice aps_slice_of(size_t n, int parts, int i)

@@ -25,8 +25,10 @@ struct aps_block_header {
 struct aps_wire {
     struct aps_codec codec;
     const struct aps_memory *memory; /* of the program's buffers */
-    /* NULL: blocks lie in the host's memory; else in a device's, as vectors do */
+    /* NULL: blocks lie in the host's memory; else in a device's, as vectors do,
+     * and *lost is set where values could not be written to a block, or added. */
     const struct aps_device_memory *device;
+    bool *lost;
     enum aps_scale_kind scale;
     float fixed; /* the constant of APS_SCALE_FIXED */
     enum aps_accumulate_kind accumulate;
@@ -47,6 +49,11 @@ void aps_cost_note(struct aps_cost *cost, int exponent);
 /* Count a transfer of n values to `receivers` ranks. */
 void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
                   int receivers);
+
+/* Does what is decoded depend on where blocks begin? So it does with exponents of
+ * their own, and with the marker for INF and NaN of formats without codes for
+ * them. Then chunks must not be longer than the host's. */
+bool aps_wire_has_own_blocks(const struct aps_wire *wire);
 
 /* Bytes of a block of n values, header included; an empty block has none. */
 size_t aps_block_bytes(const struct aps_wire *wire, size_t n);

@@ -4,6 +4,7 @@
 #include "call.h"
 
 #include "blocking.h"
+#include "driver.h"
 #include "library.h"
 #include "queue.h"
 #include "stage.h"
@@ -47,7 +48,8 @@ static int pass_inside(const struct aps_call *call, size_t offset, int count)
     struct aps_stage stage;
     int rc;
 
-    if (!aps_stage_is_wanted(send, receive))
+    /* An MPI that takes GPUs' memory may not in this thread, of ours. */
+    if (!aps_driver_owns(send) && !aps_driver_owns(receive))
         return sum_inside(send, receive, count, call->inside);
     rc = aps_stage_begin(&stage, name_of(call), (aps_handle)call->inside, send,
                          count, (aps_handle)MPI_FLOAT, receive, count,

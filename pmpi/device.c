@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cuda/plugin.h"
+#include "fiber.h"
 #include "job.h"
 #include "relay.h"
 
@@ -98,6 +99,11 @@ int aps_device_of(const void *in, const void *out)
     const int device = aps_driver_device(in);
 
     return out == in || aps_driver_device(out) == device ? device : -1;
+}
+
+bool aps_device_is_current(int device)
+{
+    return !aps_fiber_inside() && aps_driver_is_current(device);
 }
 
 bool aps_device_is_shared(void)

@@ -37,12 +37,24 @@ const char *aps_device_complaint(void);
 /* The number of the device in whose memory both lie; -1: they do not. */
 int aps_device_of(const void *in, const void *out);
 
+/* May an MPI that takes GPUs' memory be given that device's here? It needs a
+ * context of the device, which threads of ours have not; and a fiber goes on in
+ * any thread. */
+bool aps_device_is_current(int device);
+
 /* May ranks of a node open each other's memory? The environment says. */
 bool aps_device_is_shared(void);
 
 /* Will there be buffers in a GPU's memory? As far as one can tell before the
  * first: the program has a driver at work. */
 bool aps_device_is_expected(void);
+
+/* What holds on all ranks of a communicator, as far as one can tell. */
+enum aps_devices {
+    APS_DEVICES_NONE,
+    APS_DEVICES_EXPECTED, /* buffers in GPUs' memory */
+    APS_DEVICES_AWARE     /* which MPI takes itself */
+};
 
 /* Does MPI take pointers to a GPU's memory itself? Thread-safe. */
 bool aps_device_mpi_is_aware(void);

@@ -4,10 +4,10 @@
 #include "direct.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "accumulate.h"
 #include "base/message.h"
-#include "device.h"
 #include "exponent.h"
 #include "messages.h"
 
@@ -85,15 +85,16 @@ static size_t stride_alone(const struct aps_direct *direct)
     return aps_block_stride_bytes(direct->message);
 }
 
-struct aps_direct *aps_direct_create_alone(MPI_Comm comm, bool devices)
+struct aps_direct *aps_direct_create_alone(MPI_Comm comm,
+                                           enum aps_devices devices)
 {
     struct aps_direct *direct;
     size_t message, bytes;
     int ranks;
 
     PMPI_Comm_size(comm, &ranks);
-    message = devices ? aps_pipeline_bytes_of_devices(ranks)
-                      : aps_pipeline_bytes(ranks);
+    message = devices == APS_DEVICES_AWARE ? aps_pipeline_bytes_of_devices(ranks)
+                                           : aps_pipeline_bytes(ranks);
     bytes = aps_block_stride_bytes(message);
     direct = aps_direct_create(comm, aps_pipeline_elements_in(message, 2),
                                bytes);
@@ -175,11 +176,25 @@ static bool goes_by_device(struct aps_direct *direct,
         direct->refused || !aps_device_mpi_is_aware())
         return false;
     device = aps_device_of(in, out);
-    if (device < 0)
+    if (device < 0 || !aps_device_is_current(device))
         return false;
     if (!direct->verbs)
         direct->refused = !allocate_on_device(direct, wire->memory, in, device);
     return !direct->refused && device == direct->number;
+}
+
+/* Has this rank's device lost values of this call? What is there in their place
+ * nobody must get: zeros, from the host, are what the others count. */
+static bool is_lost(const struct aps_wire *wire)
+{
+    return wire->device && *wire->lost;
+}
+
+static unsigned char *zeros(const struct aps_wire *wire, size_t n,
+                            unsigned char *block)
+{
+    memset(block, 0, aps_block_bytes(wire, n));
+    return block;
 }
 
 static struct scratch *scratch_of(struct aps_direct *direct,
@@ -231,6 +246,10 @@ int aps_direct_offer(struct aps_direct *direct, const struct aps_wire *wire,
                                              block));
         if (ours)
             continue;
+        if (is_lost(wire))
+            block = zeros(wire, slice.length,
+                          direct->host.blocks[k % APS_DIRECT_SLOTS].outgoing +
+                              (size_t)peer * stride);
         aps_messages_send(&slot->contributions, block,
                           aps_block_bytes(wire, slice.length), peer,
                           TAG_CONTRIBUTION);
@@ -264,6 +283,9 @@ int aps_direct_turn(struct aps_direct *direct, const struct aps_wire *wire,
                    tight ? &magnitude : NULL);
     aps_block_encode_known(wire, &aps_memory_host, scratch->sum, own.length,
                            magnitude, chunk->exponent, block);
+    if (is_lost(wire))
+        block = zeros(wire, own.length,
+                      direct->host.blocks[k % APS_DIRECT_SLOTS].results);
     for (int i = 1; i < size; i++)
         aps_messages_send(&slot->results, block,
                           aps_block_bytes(wire, own.length),
@@ -290,6 +312,7 @@ void aps_direct_cancel(struct aps_direct *direct)
 struct run {
     struct aps_direct *direct;
     struct aps_wire wire;
+    bool lost; /* by the device */
     const float *in;
     float *out;
     size_t n;
@@ -350,6 +373,16 @@ static void finish(void *state, size_t k)
                           chunk.blocks, chunk.stride, chunk.n, out);
 }
 
+static size_t message_elements(const struct aps_direct *direct,
+                               const struct aps_wire *wire)
+{
+    const size_t bytes = aps_wire_has_own_blocks(wire)
+                             ? aps_pipeline_bytes(direct->size)
+                             : direct->message;
+
+    return aps_pipeline_elements_in(bytes, wire->codec.format.width);
+}
+
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
                    const float *in, float *out, size_t n,
                    struct aps_cost *cost)
@@ -365,14 +398,14 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
         .in = in,
         .out = out,
         .n = n,
-        .chunk = (size_t)direct->size *
-                 aps_pipeline_elements_in(direct->message,
-                                          wire->codec.format.width),
+        .chunk = (size_t)direct->size * message_elements(direct, wire),
         .cost = cost,
     };
 
-    if (goes_by_device(direct, wire, in, out))
+    if (goes_by_device(direct, wire, in, out)) {
         run.wire.device = wire->memory->device;
+        run.wire.lost = &run.lost;
+    }
     run.rc = aps_exponent_agree(direct->comm, wire, in, n, &run.exponent);
     aps_pipeline_run((n + run.chunk - 1) / run.chunk, 3, stages, &run);
     if (run.rc != MPI_SUCCESS)

@@ -12,10 +12,10 @@
 #define APS_PMPI_DIRECT_H
 
 #include <mpi.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "block.h"
+#include "device.h"
 #include "pipeline.h"
 
 /* A chunk is finished two lags behind its offer. */
@@ -33,11 +33,12 @@ struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
 
 /*
  * The same for aps_direct_run, which needs room for results, too. `devices`, the
- * same on all ranks: the vectors will be in GPUs' memory, so that messages are
- * longer. If they are, and MPI takes such memory, blocks are there, too: each
- * rank sees to that by itself.
+ * same on all ranks: messages are longer where MPI takes them from GPUs' memory.
+ * If the vectors of a call are there, blocks are, too: each rank sees to that by
+ * itself.
  */
-struct aps_direct *aps_direct_create_alone(MPI_Comm comm, bool devices);
+struct aps_direct *aps_direct_create_alone(MPI_Comm comm,
+                                           enum aps_devices devices);
 void aps_direct_destroy(struct aps_direct *direct); /* NULL: nothing */
 
 /*

@@ -272,6 +272,16 @@ int aps_driver_device(const void *p)
     return owner.device;
 }
 
+bool aps_driver_is_current(int device)
+{
+    const struct driver *found = driver();
+    context now = NULL;
+    int number;
+
+    return found && found->current(&now) == 0 && now &&
+           found->current_device(&number) == 0 && number == device;
+}
+
 bool aps_driver_is_there(void)
 {
     const struct driver *found = driver();

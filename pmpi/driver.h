@@ -52,6 +52,9 @@ static inline bool aps_driver_owns(const void *p)
 /* The number of the device that memory is of, which aps_driver_owns; else -1. */
 int aps_driver_device(const void *p);
 
+/* Is a context of that device current in this thread? */
+bool aps_driver_is_current(int device);
+
 /* Has a program loaded it, and is it initialised? */
 bool aps_driver_is_there(void);
 

@@ -74,11 +74,12 @@ static void count_cores(MPI_Comm group, int ranks)
 }
 
 /* Local: what this rank needs beside the slots. 0 or -1. */
-static int equip_local(struct aps_hierarchical *h, bool devices)
+static int equip_local(struct aps_hierarchical *h, enum aps_devices devices)
 {
     const size_t slice = aps_slice_longest(h->host.chunk, h->owners);
 
-    if (devices && aps_slots_init_devices(&h->devices, &h->host) < 0)
+    if (devices != APS_DEVICES_NONE &&
+        aps_slots_init_devices(&h->devices, &h->host) < 0)
         return -1;
     if (is_alone(h) || aps_node_rank(h->node) >= h->owners)
         return 0;
@@ -89,8 +90,8 @@ static int equip_local(struct aps_hierarchical *h, bool devices)
 }
 
 /* COLLECTIVE over comm. */
-static int equip(struct aps_hierarchical *h, MPI_Comm comm, bool devices,
-                 char *cause, size_t size)
+static int equip(struct aps_hierarchical *h, MPI_Comm comm,
+                 enum aps_devices devices, char *cause, size_t size)
 {
     bool good =
         aps_slots_init(&h->host, &h->groups, comm, cause, size) == 0;
@@ -107,7 +108,8 @@ static int equip(struct aps_hierarchical *h, MPI_Comm comm, bool devices,
 }
 
 int aps_hierarchical_create(MPI_Comm comm,
-                            const struct aps_grouping *grouping, bool devices,
+                            const struct aps_grouping *grouping,
+                            enum aps_devices devices,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size)
 {
@@ -166,7 +168,8 @@ struct run {
     bool exact_inside;
     const struct aps_slots *slots;   /* with the sums */
     const struct aps_slots *results; /* the same or the host's */
-    unsigned long failures;          /* of the backend, before this call */
+    size_t chunk;                    /* elements */
+    bool lost;                       /* values, by this rank's device */
     const float *in;
     float *out;
     size_t n;
@@ -179,7 +182,7 @@ struct run {
 
 static size_t chunk_length(const struct run *run, size_t k)
 {
-    return aps_chunk_length(run->n, run->slots->chunk, k);
+    return aps_chunk_length(run->n, run->chunk, k);
 }
 
 /* This rank's slice of chunk k; empty if it owns none. */
@@ -245,8 +248,7 @@ static void fail(struct run *run, int rc)
  * must not take for its values. All goes on, but the call will fail. */
 static void watch_device(const struct run *run)
 {
-    if (is_on_devices(run) &&
-        run->wire->memory->failures(NULL, 0) != run->failures)
+    if (run->lost)
         aps_node_fail_device(run->h->node);
 }
 
@@ -275,7 +277,7 @@ static void contribute(void *state, size_t k)
     const struct aps_hierarchical *h = run->h;
     const struct aps_wire *wire = &run->inside;
     const int rank = aps_node_rank(h->node);
-    const float *in = run->in + k * run->slots->chunk;
+    const float *in = run->in + k * run->chunk;
 
     await(run, APS_NODE_SUMMED, h->owners, k, APS_SLOT_TURNS);
     for (int owner = 0; owner < h->owners; owner++) {
@@ -464,7 +466,7 @@ static void collect(void *state, size_t k)
     const struct aps_hierarchical *h = run->h;
     const struct aps_wire *wire =
         run->results->peers ? &run->inside : run->wire;
-    float *out = run->out + k * run->slots->chunk;
+    float *out = run->out + k * run->chunk;
 
     await(run, APS_NODE_FINISHED, h->owners, k, 0);
     if (run->rc == MPI_SUCCESS && aps_node_failed(h->node))
@@ -511,13 +513,23 @@ static bool meets_on_devices(const struct run *run)
 
 static void move_to_devices(struct run *run)
 {
-    const struct aps_memory *memory = run->wire->memory;
-
     run->slots = &run->h->devices;
     if (is_alone(run->h))
         run->results = run->slots;
-    run->inside.device = memory->device;
-    run->failures = memory->failures(NULL, 0);
+    if (!aps_wire_has_own_blocks(run->wire))
+        run->chunk = run->slots->chunk;
+    run->inside.device = run->wire->memory->device;
+    run->inside.lost = &run->lost;
+}
+
+/* What the program does with its GPU after the call may take our results, which
+ * lie there, from ranks that have not read them yet. */
+static void leave_results(const struct run *run, size_t chunks)
+{
+    const struct aps_hierarchical *h = run->h;
+
+    if (run->results->peers && is_owner(h) && chunks > 0)
+        await(run, APS_NODE_COLLECTED, aps_node_size(h->node), chunks - 1, 0);
 }
 
 static void add_across(struct run *run)
@@ -555,6 +567,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         .n = n,
         .slots = &h->host,
         .results = &h->host,
+        .chunk = h->host.chunk,
         .cost = cost,
     };
 
@@ -562,7 +575,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         return aps_direct_run(h->whole, wire, in, out, n, cost);
     if (meets_on_devices(&run))
         move_to_devices(&run);
-    chunks = (n + run.slots->chunk - 1) / run.slots->chunk;
+    chunks = (n + run.chunk - 1) / run.chunk;
     run.exponent = group_exponent(&run);
     if (is_alone(h))
         aps_pipeline_run(chunks, 3, alone, &run);
@@ -570,6 +583,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         aps_pipeline_run(chunks, 6, across, &run);
     if (run.rc != MPI_SUCCESS && h->across)
         aps_direct_cancel(h->across);
+    leave_results(&run, chunks);
     h->done += chunks;
     add_across(&run);
     if (run.rc == MPI_SUCCESS && device_failed(&run))

@@ -13,18 +13,19 @@
 #include <stddef.h>
 
 #include "block.h"
+#include "device.h"
 #include "topology.h"
 
 struct aps_hierarchical; /* opaque: groups, shared memory, peers */
 
 /*
  * COLLECTIVE over comm, an internal communicator that is not owned and outlives
- * the object. `devices`, the same on all ranks: vectors in GPUs' memory are to be
- * expected. 0 on all ranks, or -1 on all ranks: then `cause` says why on the ranks
+ * the object. `devices` is the same on all ranks. 0 on all ranks, or -1 on all ranks: then `cause` says why on the ranks
  * that know and is "" on the others.
  */
 int aps_hierarchical_create(MPI_Comm comm,
-                            const struct aps_grouping *grouping, bool devices,
+                            const struct aps_grouping *grouping,
+                            enum aps_devices devices,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size);
 

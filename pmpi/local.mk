@@ -45,6 +45,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/period.c pmpi/period.h \
 	pmpi/persistent.c pmpi/persistent.h \
 	pmpi/pipeline.c pmpi/pipeline.h \
+	pmpi/pool.c pmpi/pool.h \
 	pmpi/queue.c pmpi/queue.h \
 	pmpi/reduction.c pmpi/reduction.h \
 	pmpi/related.c pmpi/related.h \

@@ -4,10 +4,15 @@
 #include "peers.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/message.h"
 #include "device.h"
+
+/* Calls whose buffers are not all in GPUs' memory, before that is taken for what
+ * the program does. */
+#define IN_VAIN_MOST 1000
 
 struct aps_peers {
     struct aps_node *node;
@@ -15,6 +20,7 @@ struct aps_peers {
     const struct aps_device_memory *verbs; /* NULL: there are no regions */
     int device;                            /* of ours */
     unsigned char **regions;               /* [size]; ours is not opened */
+    int in_vain; /* calls since one that met, or the first */
     bool refused;
     struct aps_peers *next; /* among those that others have not closed */
 };
@@ -64,7 +70,7 @@ static void destroy(struct aps_peers *peers)
 }
 
 /* Of those that are left, what nobody has open any more. */
-static void destroy_closed(void)
+void aps_peers_destroy_closed(void)
 {
     struct aps_peers *closed = NULL;
 
@@ -93,14 +99,17 @@ void aps_peers_destroy(struct aps_peers *peers)
 {
     if (!peers)
         return;
-    if (peers->verbs)
-        close_others(peers);
+    if (!peers->verbs) { /* on no rank */
+        destroy(peers);
+        return;
+    }
+    close_others(peers);
     aps_node_leave(peers->node);
     pthread_mutex_lock(&lock);
     peers->next = left;
     left = peers;
     pthread_mutex_unlock(&lock);
-    destroy_closed();
+    aps_peers_destroy_closed();
 }
 
 /* --- regions ------------------------------------------------------------- */
@@ -112,9 +121,10 @@ static bool all_well(const struct aps_peers *peers, bool well,
 {
     const int rank = aps_node_rank(peers->node);
     const int size = aps_node_size(peers->node);
+    static atomic_ullong times;
     const int first = size - aps_node_max(peers->node, well ? 0 : size - rank);
 
-    if (first == rank)
+    if (first == rank && aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
         aps_message(-1,
                     "GPUs cannot share memory: %s: sums inside the node are "
                     "made by the host",
@@ -138,25 +148,36 @@ static bool open_others(struct aps_peers *peers, const float *near, char *cause,
     return true;
 }
 
+/* Local: our own, for the others to open. */
+static bool make_own(struct aps_peers *peers, const struct aps_memory *memory,
+                     const float *near, char *cause, size_t size)
+{
+    const int rank = aps_node_rank(peers->node);
+    unsigned char *own =
+        peers->verbs->allocate(near, peers->bytes, cause, size);
+
+    peers->regions[rank] = own;
+    if (!own)
+        return false;
+    /* Whatever else the verbs need they get now, or never. */
+    if (peers->verbs->put(own, peers->regions, sizeof *peers->regions) < 0) {
+        (void)memory->failures(cause, size);
+        return false;
+    }
+    return peers->verbs->offer(own, aps_node_token(peers->node, rank), cause,
+                               size) == 0;
+}
+
 /* COLLECTIVE. On all ranks or on none; false: then refused for good. */
 static bool make(struct aps_peers *peers, const struct aps_memory *memory,
                  const float *near)
 {
     const int rank = aps_node_rank(peers->node);
-    const unsigned long failures = memory->failures(NULL, 0);
     char cause[256] = "";
-    unsigned char *own;
     bool well;
 
-    destroy_closed();
     peers->verbs = memory->device;
-    own = peers->verbs->allocate(near, peers->bytes, cause, sizeof cause);
-    /* Whatever else the verbs need they get now, or never. */
-    if (own)
-        peers->verbs->put(own, peers->regions, sizeof *peers->regions);
-    well = own && memory->failures(cause, sizeof cause) == failures && peers->verbs->offer(own, aps_node_token(peers->node, rank),
-                                      cause, sizeof cause) == 0;
-    peers->regions[rank] = own;
+    well = make_own(peers, memory, near, cause, sizeof cause);
     if (all_well(peers, well, cause)) {
         well = open_others(peers, near, cause, sizeof cause);
         if (all_well(peers, well, cause)) {
@@ -166,8 +187,7 @@ static bool make(struct aps_peers *peers, const struct aps_memory *memory,
         close_others(peers);
         (void)aps_node_max(peers->node, 0); /* all have closed */
     }
-    if (own)
-        peers->verbs->release(own);
+    peers->verbs->release(peers->regions[rank]);
     peers->regions[rank] = NULL;
     peers->verbs = NULL;
     peers->refused = true;
@@ -175,20 +195,25 @@ static bool make(struct aps_peers *peers, const struct aps_memory *memory,
 }
 
 /* In the order in which the greatest of a node decides. */
-enum vote { READY, TO_MAKE, NOT_POSSIBLE };
+enum vote { READY, TO_MAKE, NOT_NOW, NEVER };
 
 static enum vote vote(const struct aps_peers *peers,
                       const struct aps_memory *memory, const float *in,
                       const float *out)
 {
-    const int device = aps_device_of(in, out);
+    int device;
 
-    if (!memory->device || device < 0 || !aps_device_is_shared() ||
-        aps_node_device_failed(peers->node))
-        return NOT_POSSIBLE;
+    if (!aps_device_is_shared() || aps_node_device_failed(peers->node) ||
+        (memory != &aps_memory_host && !memory->device))
+        return NEVER;
+    if (!memory->device)
+        return NOT_NOW;
+    device = aps_device_of(in, out);
+    if (device < 0)
+        return NOT_NOW;
     if (!peers->verbs)
         return TO_MAKE;
-    return device == peers->device ? READY : NOT_POSSIBLE;
+    return device == peers->device ? READY : NOT_NOW;
 }
 
 bool aps_peers_meet(struct aps_peers *peers, const struct aps_memory *memory,
@@ -198,10 +223,16 @@ bool aps_peers_meet(struct aps_peers *peers, const struct aps_memory *memory,
         return false;
     switch (aps_node_max(peers->node, (int)vote(peers, memory, in, out))) {
     case READY:
+        peers->in_vain = 0;
         return true;
     case TO_MAKE:
         return make(peers, memory, in);
+    case NOT_NOW:
+        /* All ranks count the same. To ask costs them a meeting. */
+        peers->refused = ++peers->in_vain == IN_VAIN_MOST;
+        return false;
     default:
+        peers->refused = true;
         return false;
     }
 }

@@ -22,7 +22,8 @@ struct aps_peers *aps_peers_create(struct aps_node *node, size_t bytes);
  * COLLECTIVE over the node. Do `in` and `out` of every rank lie in the memory of
  * the device that its region is on? The first time that all are in some GPU's
  * memory, the regions are made; if that fails on a rank it never will be tried
- * again, and the first such rank has said why. `memory` is this rank's backend.
+ * again, and the first such rank has said why. Nor will it where a rank's backend
+ * has no such verbs, or its GPU has failed, or after many calls in vain. `memory` is this rank's backend.
  */
 bool aps_peers_meet(struct aps_peers *peers, const struct aps_memory *memory,
                     const float *in, const float *out);
@@ -30,8 +31,11 @@ bool aps_peers_meet(struct aps_peers *peers, const struct aps_memory *memory,
 /* A rank's region, at a multiple of 16 bytes, for `memory->device`'s verbs. */
 unsigned char *aps_peers_region(const struct aps_peers *peers, int rank);
 
-/* Local, and the end of the node, too: its memory is kept until the others have
- * closed our region. NULL: nothing. */
+/* Local, and the end of the node, too. If there are regions its memory and ours
+ * are kept until the others have closed it. NULL: nothing. */
 void aps_peers_destroy(struct aps_peers *peers);
+
+/* Local. Of what was kept, all that has been closed. */
+void aps_peers_destroy_closed(void);
 
 #endif

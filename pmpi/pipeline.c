@@ -19,7 +19,7 @@
 
 /* A kernel and the wait for it take some 10 us, in which 16 KiB are a tenth of
  * what a fast network carries. Reckoned, not measured. */
-#define DEVICE_CHUNK_BYTES ((size_t)2 * 1024 * 1024)
+#define DEVICE_CHUNK_BYTES ((size_t)1024 * 1024)
 #define DEVICE_MESSAGE_MOST ((size_t)128 * 1024)
 
 #define UNIT 64 /* messages meet at whole bytes of any width */

@@ -36,7 +36,7 @@ void aps_pipeline_run(size_t chunks, size_t stages,
 size_t aps_pipeline_bytes(int ranks);
 size_t aps_pipeline_elements(int width, int ranks);
 
-/* The same where the values come from GPUs: longer, chunks of some 2 MiB. */
+/* The same of messages from GPUs' memory: longer, chunks of some MiB. */
 size_t aps_pipeline_bytes_of_devices(int ranks);
 
 /* Elements of a message of so many bytes, a multiple of 64. */

@@ -40,7 +40,7 @@ struct aps_team {
     int ranks;
     int test_nodes;
     bool test_cyclic;
-    bool devices; /* GPUs were expected when the last way was made */
+    enum aps_devices devices; /* when the last way was made */
     struct way ways[WAYS_MAX];
     int way_count;
 };
@@ -202,6 +202,15 @@ static struct way *find_way(struct aps_team *team, const struct aps_plan *plan)
     return NULL;
 }
 
+/* COLLECTIVE over comm. */
+static enum aps_devices agree_devices(MPI_Comm comm)
+{
+    if (!aps_agree_all(comm, aps_device_is_expected()))
+        return APS_DEVICES_NONE;
+    return aps_agree_all(comm, aps_device_mpi_is_aware()) ? APS_DEVICES_AWARE
+                                                          : APS_DEVICES_EXPECTED;
+}
+
 /* COLLECTIVE. */
 static struct way *make_way(struct aps_team *team, const struct aps_plan *plan)
 {
@@ -218,7 +227,7 @@ static struct way *make_way(struct aps_team *team, const struct aps_plan *plan)
     way->group = plan->group;
     way->group_size = plan->group_size;
     /* Making it blocks, and drives nothing meanwhile: let all come first. */
-    team->devices = aps_agree_all(team->comm, aps_device_is_expected());
+    team->devices = agree_devices(team->comm);
     way->object =
         reduction->create(team, &grouping, way->cause, sizeof way->cause);
     if (aps_agree_all(team->comm, way->object != NULL))

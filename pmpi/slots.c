@@ -23,9 +23,11 @@
 #define RESULT_TURNS (APS_DIRECT_SLOTS + 1)
 
 /* In GPUs' memory a single group needs fewer results, and longer slices: each
- * kernel, and each look at a header, takes some 10 us. Reckoned, not measured. */
+ * kernel, and each look at a header, takes some 10 us. Reckoned, not measured.
+ * A rank's region is to be no more than the program will miss. */
 #define DEVICE_RESULT_TURNS 2
 #define DEVICE_SLICE ((size_t)512 * 1024)
+#define DEVICE_BYTES ((size_t)32 * 1024 * 1024)
 
 /* --- how long ------------------------------------------------------------ */
 
@@ -95,6 +97,7 @@ int aps_slots_init(struct aps_slots *slots, const struct aps_groups *groups,
         .result_turns = RESULT_TURNS,
     };
     choose_chunk(slots, groups->largest);
+    aps_peers_destroy_closed(); /* its shared memory may be short */
     if (aps_node_create(groups->group, progress, slot_bytes(slots),
                         (size_t)slots->owners * result_bytes(slots),
                         &slots->node, cause, size) < 0)
@@ -115,6 +118,12 @@ static size_t region_sums(const struct aps_slots *slots)
     return APS_SUM_TURNS * slots->slice_stride;
 }
 
+static size_t region_bytes(const struct aps_slots *slots)
+{
+    return region_sums(slots) + APS_BLOCK_SKEW + slot_bytes(slots) +
+           result_bytes(slots);
+}
+
 int aps_slots_init_devices(struct aps_slots *slots,
                            const struct aps_slots *host)
 {
@@ -128,9 +137,10 @@ int aps_slots_init_devices(struct aps_slots *slots,
     };
     set_chunk(slots, alone ? (size_t)host->owners * DEVICE_SLICE
                            : host->chunk);
-    slots->peers = aps_peers_create(
-        slots->node, region_sums(slots) + APS_BLOCK_SKEW + slot_bytes(slots) +
-                         result_bytes(slots));
+    while (slots->chunk / 2 >= host->chunk &&
+           region_bytes(slots) > DEVICE_BYTES)
+        set_chunk(slots, slots->chunk / 2 / CHUNK_UNIT * CHUNK_UNIT);
+    slots->peers = aps_peers_create(slots->node, region_bytes(slots));
     return slots->peers ? 0 : -1;
 }
 

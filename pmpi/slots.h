@@ -20,8 +20,8 @@
 #define APS_SUM_TURNS 2
 
 struct aps_slots {
-    struct aps_node *node;   /* owned by the host's */
-    struct aps_peers *peers; /* NULL: the host's; owned */
+    struct aps_node *node;   /* owned: by the peers, if there are any */
+    struct aps_peers *peers; /* owned; NULL: the host's */
     int owners;              /* ranks of a group that own a slice */
     int parts;               /* of a result */
     size_t chunk;            /* elements */

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "abi.h"
 #include "base/message.h"
 #include "device.h"
 #include "helper.h"
+#include "pool.h"
 #include "queue.h"
 #include "request.h"
 
@@ -23,133 +23,6 @@ bool aps_stage_is_needed(const void *send, const void *receive)
 {
     return !aps_device_mpi_is_aware() &&
            (aps_driver_owns(send) || aps_driver_owns(receive));
-}
-
-/* --- host memory -------------------------------------------------------- */
-
-/* Buffers that were used, for the next calls: fresh pages cost as much as the
- * copies, and more if they are to be locked. The last used is first; it is kept
- * whatever its length. */
-#define IDLE_MOST 4
-#define IDLE_BYTES_MOST ((size_t)256 << 20)
-
-struct buffer {
-    struct buffer *next;
-    size_t capacity;
-    const struct aps_memory *pinned_by; /* NULL: ordinary memory */
-    _Alignas(256) unsigned char bytes[];
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct buffer *idle;
-
-static struct buffer *buffer_of(void *bytes)
-{
-    return (void *)((unsigned char *)bytes - offsetof(struct buffer, bytes));
-}
-
-/* Whole pages, which nobody else has a part of; locked, if that is possible:
- * the driver copies at once then. */
-static struct buffer *create(size_t bytes, const void *near)
-{
-    const struct aps_memory *backend = aps_device_open();
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t size =
-        (sizeof(struct buffer) + bytes + page - 1) / page * page;
-    struct buffer *new = aligned_alloc(page, size);
-
-    if (!new)
-        return NULL;
-    *new = (struct buffer){.capacity = size - sizeof *new};
-    if (backend->pin && backend->pin(new, size, near) == 0)
-        new->pinned_by = backend;
-    return new;
-}
-
-static void destroy(struct buffer *list)
-{
-    while (list) {
-        struct buffer *next = list->next;
-
-        if (list->pinned_by)
-            list->pinned_by->unpin(list);
-        free(list);
-        list = next;
-    }
-}
-
-/* The shortest that is long enough. */
-static struct buffer *reuse(size_t bytes)
-{
-    struct buffer **best = NULL, *found = NULL;
-
-    pthread_mutex_lock(&lock);
-    for (struct buffer **link = &idle; *link; link = &(*link)->next)
-        if ((*link)->capacity >= bytes &&
-            (!best || (*link)->capacity < (*best)->capacity))
-            best = link;
-    if (best) {
-        found = *best;
-        *best = found->next;
-    }
-    pthread_mutex_unlock(&lock);
-    return found;
-}
-
-static void forget_idle(void)
-{
-    struct buffer *list;
-
-    pthread_mutex_lock(&lock);
-    list = idle;
-    idle = NULL;
-    pthread_mutex_unlock(&lock);
-    destroy(list);
-}
-
-/* For copies of the device's memory at `near`. */
-static void *take(size_t bytes, const void *near)
-{
-    struct buffer *buffer = reuse(bytes);
-
-    if (!buffer)
-        buffer = create(bytes, near);
-    if (!buffer) {
-        forget_idle();
-        buffer = create(bytes, near);
-    }
-    return buffer ? buffer->bytes : NULL;
-}
-
-/* The lock is held. Take off what is too much: the longest unused. */
-static struct buffer *trim(void)
-{
-    struct buffer **link = &idle, *rest;
-    size_t bytes = 0;
-
-    for (int count = 0; *link; link = &(*link)->next, count++) {
-        bytes += (*link)->capacity;
-        if (count == IDLE_MOST || (count > 0 && bytes > IDLE_BYTES_MOST))
-            break;
-    }
-    rest = *link;
-    *link = NULL;
-    return rest;
-}
-
-static void give(void *bytes)
-{
-    struct buffer *buffer;
-
-    if (!bytes)
-        return;
-    buffer = buffer_of(bytes);
-    pthread_mutex_lock(&lock);
-    buffer->next = idle;
-    idle = buffer;
-    buffer = trim();
-    pthread_mutex_unlock(&lock);
-    destroy(buffer);
 }
 
 atomic_ulong aps_stage_failures;
@@ -203,7 +76,7 @@ static int stand_in(const void *buffer, MPI_Count count, MPI_Datatype type,
 {
     if (!aps_driver_owns(buffer) || !measure(count, type, span))
         return MPI_SUCCESS;
-    side->host = take(span->bytes, buffer);
+    side->host = aps_pool_take(span->bytes, buffer);
     if (!side->host)
         return MPI_ERR_NO_MEM;
     side->bytes = span->bytes;
@@ -240,7 +113,7 @@ int aps_stage_begin(struct aps_stage *stage, const char *name, aps_handle comm,
         rc = stand_in(receive, count, (MPI_Datatype)type, &stage->to, &to,
                       &stage->receive);
     if (rc != MPI_SUCCESS) {
-        give(stage->from.host);
+        aps_pool_give(stage->from.host);
         stage->from = (struct aps_stand_in){0};
         if (aps_abi_is_communicator((MPI_Comm)comm))
             PMPI_Comm_call_errhandler((MPI_Comm)comm, rc);
@@ -284,8 +157,8 @@ int aps_stage_end(struct aps_stage *stage, int rc)
     if (rc == MPI_SUCCESS && to->host && stage->cause[0] == '\0')
         (void)aps_driver_copy_in(to->device, to->host, to->bytes, stage->cause,
                                  sizeof stage->cause);
-    give(stage->from.host);
-    give(stage->to.host);
+    aps_pool_give(stage->from.host);
+    aps_pool_give(stage->to.host);
     stage->from.host = stage->to.host = NULL;
     if (stage->cause[0] == '\0')
         return rc;

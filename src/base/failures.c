@@ -23,8 +23,8 @@ unsigned long aps_failures_count(struct aps_failures *failures, char *cause,
 {
     unsigned long count = atomic_load(&failures->count);
 
-    if (count == 0)
-        return 0;
+    if (count == 0 || size == 0)
+        return count;
     pthread_mutex_lock(&failures->mutex);
     snprintf(cause, size, "%s", failures->cause);
     pthread_mutex_unlock(&failures->mutex);

@@ -20,8 +20,12 @@ struct aps_memory_token {
 
 /*
  * Wire bytes in a device's memory. Verbs are done when they return, and
- * thread-safe; x is in device memory, too, of the same or another device. One
- * that fails counts among the backend's failures and leaves zeros, if it can.
+ * thread-safe; x is in device or managed memory, of the same or another context.
+ *
+ * encode, decode, put and get return -1 where they fail: that counts among the
+ * backend's failures, which it must have, and zeros are left, if the device can
+ * still write them. What else fails gives its cause, and does not count. allocate,
+ * release, open and close may wait for all that the device is doing.
  */
 struct aps_device_memory {
     /* On the device whose memory `near` points into, at a multiple of 256 bytes;
@@ -31,15 +35,15 @@ struct aps_device_memory {
 
     /* See struct aps_codec; `add`: x[i] += value i, FP32. Fastest for wire at
      * multiples of 16 bytes. */
-    unsigned (*encode)(const struct aps_codec *codec, const float *x, size_t n,
-                       struct aps_scaling scaling, void *wire);
-    void (*decode)(const struct aps_codec *codec, const void *wire, size_t n,
-                   struct aps_scaling scaling, unsigned flags, bool add,
-                   float *x);
+    int (*encode)(const struct aps_codec *codec, const float *x, size_t n,
+                  struct aps_scaling scaling, void *wire);
+    int (*decode)(const struct aps_codec *codec, const void *wire, size_t n,
+                  struct aps_scaling scaling, unsigned flags, bool add,
+                  float *x);
 
     /* A few bytes, between such memory and the host's. */
-    void (*put)(void *to, const void *host, size_t bytes);
-    void (*get)(void *host, const void *from, size_t bytes);
+    int (*put)(void *to, const void *host, size_t bytes);
+    int (*get)(void *host, const void *from, size_t bytes);
 
     /*
      * Memory that others of this machine have allocated. `offer` makes a token

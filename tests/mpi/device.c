@@ -8,15 +8,17 @@
  *                      every thousand elements
  *   device sums        all-reduces
  *   device long        all-reduces of several of the longest chunks
+ *   device plain       those of `long` that are on host memory, without a GPU
  *   device relatives   the other calls that may be rewritten
  *   device nonblocking MPI_Iallreduce and persistent ones
  *   device passed      calls of all kinds that go to an MPI which is not aware
  *   device log WHERE   some calls of all kinds, on `host` or `device` memory
- *   device failing [shared]  copies that fail on rank 1; GPUs share memory
+ *   device failing [shared|aware]  copies that fail on rank 1
  *   device aware       a call that an aware MPI gets as it is
  */
 #include "config.h"
 
+#include <math.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -274,25 +276,43 @@ static void run_sums(void)
     expect_rewritten(rewritten);
 }
 
+static uint64_t hash_floats(const float *x, size_t n)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint32_t bits;
+
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&bits, &x[i], sizeof bits);
+        hash = (hash ^ bits) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
 /* Calls on host memory and on devices' in turn: what they share is used by both. */
-static void run_long(void)
+static void run_long(bool has_gpu)
 {
     const size_t n = 4 * 1024 * 1024 + 77;
     float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
     float *z = malloc(n * sizeof *z);
-    float *device = gpu_alloc(n * sizeof *x, false);
+    float *device = has_gpu ? gpu_alloc(n * sizeof *x, false) : NULL;
 
-    for (uint64_t seed = 0; seed < 4; seed++) {
-        fill((enum fill)(seed % FILLS), seed, rank, n, x);
-        gpu_put(device, x, n * sizeof *x);
+    for (uint64_t seed = 0; seed < FILLS; seed++) {
+        fill((enum fill)seed, seed, rank, n, x);
         MPI_Allreduce(x, y, (int)n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        if (rank == 0)
+            printf("# sum %d: %016llx\n", (int)seed,
+                   (unsigned long long)hash_floats(y, n));
+        if (!has_gpu)
+            continue;
+        gpu_put(device, x, n * sizeof *x);
         MPI_Allreduce(MPI_IN_PLACE, device, (int)n, MPI_FLOAT, MPI_SUM,
                       MPI_COMM_WORLD);
         gpu_get(z, device, n * sizeof *x);
         ok_all(first_difference(n, y, z) == n, "%zu elements, %d", n,
                (int)seed);
     }
-    gpu_free(device);
+    if (device)
+        gpu_free(device);
     free(x);
     free(y);
     free(z);
@@ -651,6 +671,20 @@ static void run_log(bool device)
 /* --- what goes wrong
  * ------------------------------------------------------------ */
 
+/* Is no value beyond what the ranks' values x[n] can add up to? All call it. */
+static bool is_bounded(size_t n, const float *x, const float *sum)
+{
+    float most = 0;
+    bool bounded = true;
+
+    for (size_t i = 0; i < n; i++)
+        most = fmaxf(most, fabsf(x[i]));
+    PMPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_FLOAT, MPI_MAX, MPI_COMM_WORLD);
+    for (size_t i = 0; i < n; i++)
+        bounded &= fabsf(sum[i]) <= 2 * most * (float)ranks;
+    return bounded;
+}
+
 static void try_failing(const char *name, size_t n, long after, bool waits)
 {
     const struct buffers buffers = buffers_of(DEVICE, 1);
@@ -676,6 +710,9 @@ static void try_failing(const char *name, size_t n, long after, bool waits)
     ok_all(rc == (rank == 1 ? MPI_ERR_OTHER : MPI_SUCCESS),
            "%s, copies fail after %ld: an error on that rank alone", name,
            after);
+    get(got, buffers.receive, n * sizeof *got);
+    ok_all(is_bounded(n, in, got) || rank == 1,
+           "%s: what is missing are zeros for the others", name);
     ok_all(sum(DEVICE, n, 8), "%s: the next call is good", name);
 }
 
@@ -704,7 +741,8 @@ static void try_failing_shared(long after)
     MPI_Comm_free(&comm);
 }
 
-static void run_failing(bool shared)
+/* `aware`: MPI gets what passes, and has nothing to copy. */
+static void run_failing(bool shared, bool aware)
 {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (long after = 1; shared && after < 8; after++)
@@ -715,7 +753,8 @@ static void run_failing(bool shared)
         try_failing("ring", 9 * STEP + 777, after, false);
         try_failing("master", 11 * STEP + 777, after, false);
         try_failing("gather", 13 * STEP + 777, after, false);
-        try_failing("passed", 200000, after, false);
+        if (!aware)
+            try_failing("passed", 200000, after, false);
         try_failing("nonblocking", 777, after, true);
         try_failing("nonblocking, passed", 200000, after, true);
     }
@@ -745,6 +784,11 @@ static void run(const char *mode, const char *argument)
     /* Buffers that are mapped by themselves, before there is a driver. */
     if (strcmp(mode, "passed") == 0)
         MPI_Bcast(in, (int)MOST, MPI_FLOAT, 0, MPI_COMM_WORLD);
+    if (strcmp(mode, "plain") == 0) {
+        run_long(false);
+        ok_all(true, "sums without a GPU");
+        return;
+    }
     missing = gpu_open();
     if (missing) {
         skip_all(mode, missing);
@@ -757,7 +801,7 @@ static void run(const char *mode, const char *argument)
     if (strcmp(mode, "sums") == 0)
         run_sums();
     else if (strcmp(mode, "long") == 0)
-        run_long();
+        run_long(true);
     else if (strcmp(mode, "relatives") == 0)
         run_relatives();
     else if (strcmp(mode, "nonblocking") == 0)
@@ -767,7 +811,8 @@ static void run(const char *mode, const char *argument)
     else if (strcmp(mode, "log") == 0)
         run_log(strcmp(argument, "device") == 0);
     else if (strcmp(mode, "failing") == 0)
-        run_failing(strcmp(argument, "shared") == 0);
+        run_failing(strcmp(argument, "shared") == 0,
+                    strcmp(argument, "aware") == 0);
     else if (strcmp(mode, "aware") == 0)
         run_aware();
     gpu_free(device_in);

@@ -50,6 +50,34 @@ shared()
     says "^standin: .* opened $shared_opened, encoded" 3 \
         "$shared_name: opened $shared_opened"
 }
+# Whoever encodes, and where blocks lie: as without a GPU.
+sums_of()
+{
+    grep '^# sum' "$tmp/stdout"
+}
+while read -r long_name rule; do
+    printf 'version: 1\nrules: [{%s}]\n' "$rule" >"$tmp/long.yaml"
+    run "$long_name, no GPU" 2 -genv APSMPI_POLICY "$tmp/long.yaml" \
+        "$mpi/device" plain
+    sums_of >"$tmp/sums.plain"
+    plain=$library
+    for how in "" aware; do
+        [ -z "$how" ] || library=$library:$standin/libaware.so
+        device "$long_name, GPU${how:+, $how}" 2 \
+            -genv APSMPI_POLICY "$tmp/long.yaml" \
+            -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" long
+        sums_of | cmp - "$tmp/sums.plain" >&2
+        check $? "$long_name, GPU${how:+, $how}: the sums are those without"
+    done
+    library=$plain
+done <<END
+hierarchical-tight format: e4m3, scale: aps-tight, reduce: hierarchical
+hierarchical-aps format: e5m2, scale: aps, reduce: hierarchical
+hierarchical-marked format: e3m0, scale: aps, reduce: hierarchical
+direct-tight format: e4m3, scale: aps-tight, reduce: direct
+direct-marked format: e3m0, scale: none, reduce: direct
+END
+
 cannot="^apsmpi: GPUs cannot share memory: "
 shared "long" 2 "$mpi/device" long
 says "$cannot" 0 "long: without a word"
@@ -79,6 +107,8 @@ for nodes in 1 2 3:cyclic; do
     says "^standin: [1-9][0-9]* messages from or to the device" 3 \
         "aware, nodes $nodes: messages in its memory"
 done
+device "failing, aware" 3 -genv APSMPI_POLICY "$tmp/failing.yaml" \
+    -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" failing aware
 device "aware, no room" 2 -genv APSMPI_POLICY "$tmp/sums.yaml" \
     -genv STANDIN_TELL 1 -genv STANDIN_DEVICE full:1 \
     -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" sums
@@ -141,10 +171,10 @@ check $? "the log of calls on device memory is that of calls on host memory"
 # MPI is not aware: what passes is staged, with a policy and without.
 device "passed" 2 "$mpi/device" passed
 device "passed, by a switch" 3 -genv APSMPI_CUDA_AWARE no "$mpi/device" passed
-# The host memory that stands in for theirs is locked, and little is kept.
+# The host memory that stands in for theirs is locked, and kept.
 device "passed, plugin" 2 -genv APSMPI_CUDA "$standin/plugin.so" \
     -genv STANDIN_TELL 1 "$mpi/device" passed
-says "^standin: .* pinned [1-9][0-9]*, kept [1-4]$" 2 "passed: by locked memory"
+says "^standin: .* pinned [1-9][0-9]*, kept [1-9][0-9]*$" 2 "passed: by locked memory"
 device "passed, not locked" 2 -genv APSMPI_CUDA "$standin/plugin.so" \
     -genv STANDIN_TELL 1 -genv STANDIN_PIN fail "$mpi/device" passed
 says "^standin: .* pinned 0, kept 0$" 2 "passed: by memory that is not locked"

@@ -9,6 +9,12 @@ bool aps_device_is_expected(void)
     return false;
 }
 
+bool aps_device_is_current(int device)
+{
+    (void)device;
+    return false;
+}
+
 bool aps_device_is_shared(void)
 {
     return false;

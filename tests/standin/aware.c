@@ -35,13 +35,23 @@ static void *at(const void *bytes, atomic_ulong *count)
 {
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void *(*alias_of)(const void *) = NULL;
-    void *alias = NULL;
+    int (*current)(void **) = NULL;
+    void *alias = NULL, *context = NULL;
 
     if (library) {
         find(library, "standin_alias", &alias_of);
+        find(library, "cuCtxGetCurrent", &current);
         if (alias_of)
             alias = alias_of(bytes);
+        if (current)
+            (void)current(&context);
         dlclose(library);
+    }
+    if (alias && !context) {
+        fputs("standin: MPI gets a device's memory in a thread without a "
+              "context\n",
+              stderr);
+        abort();
     }
     if (alias)
         atomic_fetch_add(count, 1);

@@ -283,8 +283,15 @@ static bool may_copy(void)
     return false;
 }
 
-static unsigned device_encode(const struct aps_codec *codec, const float *x,
-                              size_t n, struct aps_scaling scaling, void *wire)
+/* A device that is beyond repair writes no zeros either: whoever uses what is
+ * there is found out. */
+static void lose(void *alias, size_t bytes)
+{
+    memset(alias, 0x7b, bytes);
+}
+
+static int device_encode(const struct aps_codec *codec, const float *x,
+                         size_t n, struct aps_scaling scaling, void *wire)
 {
     const size_t bytes = aps_codec_bytes(codec, n);
     const float *values = device_at(
@@ -296,14 +303,14 @@ static unsigned device_encode(const struct aps_codec *codec, const float *x,
         return 0;
     atomic_fetch_add(&done.encoded, 1);
     if (may_copy())
-        return codec->encode(codec, values, n, scaling, NULL, to);
-    memset(to, 0, bytes);
-    return 0;
+        return (int)codec->encode(codec, values, n, scaling, NULL, to);
+    lose(to, bytes);
+    return -1;
 }
 
-static void device_decode(const struct aps_codec *codec, const void *wire,
-                          size_t n, struct aps_scaling scaling, unsigned flags,
-                          bool add, float *x)
+static int device_decode(const struct aps_codec *codec, const void *wire,
+                         size_t n, struct aps_scaling scaling, unsigned flags,
+                         bool add, float *x)
 {
     const void *from =
         device_at(wire, aps_codec_bytes(codec, n),
@@ -312,39 +319,44 @@ static void device_decode(const struct aps_codec *codec, const void *wire,
         x, n * sizeof *x, "decode: the values are not in a device's memory");
 
     if (n == 0)
-        return;
+        return 0;
     atomic_fetch_add(&done.decoded, 1);
     if (!may_copy())
-        return;
+        return -1;
     if (add)
         codec->decode_add(codec, from, n, scaling, flags, values);
     else
         codec->decode(codec, from, n, scaling, flags, values);
+    return 0;
 }
 
-static void device_put(void *to, const void *host, size_t bytes)
+static int device_put(void *to, const void *host, size_t bytes)
 {
     void *alias = device_at(to, bytes, "put: this is not a device's memory");
 
     if (bytes == 0)
-        return;
-    if (may_copy())
-        memcpy(alias, host, bytes);
-    else
-        memset(alias, 0, bytes);
+        return 0;
+    if (!may_copy()) {
+        lose(alias, bytes);
+        return -1;
+    }
+    memcpy(alias, host, bytes);
+    return 0;
 }
 
-static void device_get(void *host, const void *from, size_t bytes)
+static int device_get(void *host, const void *from, size_t bytes)
 {
     const void *alias =
         device_at(from, bytes, "get: this is not a device's memory");
 
     if (bytes == 0)
-        return;
-    if (may_copy())
-        memcpy(host, alias, bytes);
-    else
+        return 0;
+    if (!may_copy()) {
         memset(host, 0, bytes);
+        return -1;
+    }
+    memcpy(host, alias, bytes);
+    return 0;
 }
 
 static int device_offer(void *memory, struct aps_memory_token *token,
