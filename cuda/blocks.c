@@ -4,6 +4,7 @@
 #include "cuda/blocks.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cuda/context.h"
@@ -25,6 +26,8 @@ struct block {
     unsigned char *to; /* what is to be zeros if it fails */
     size_t bytes;
     bool to_host; /* ... in the host's memory */
+    char *cause;  /* [size], of a trial: its failure does not count */
+    size_t size;
 
     bool reached; /* the wire, by kernels of x's context */
 
@@ -88,6 +91,10 @@ static void clear(void *memory, size_t bytes)
 
 static int fail(const struct block *b, const char *cause)
 {
+    if (b->cause) {
+        snprintf(b->cause, b->size, "%s: %s", b->name, cause);
+        return -1;
+    }
     aps_cuda_failure_note(b->name, cause);
     if (b->to_host)
         memset(b->to, 0, b->bytes);
@@ -285,5 +292,48 @@ int aps_cuda_get(void *host, const void *from, size_t bytes)
         .finish = get_finish,
     };
 
+    return run(&b);
+}
+
+/* --- a trial ------------------------------------------------------------- */
+
+/* The first 1 KiB is wire, the rest values. Whatever stands there. */
+int aps_cuda_try(void *memory, char *cause, size_t size)
+{
+    enum { VALUES = 64, WIRE = 1024 };
+    static const struct aps_format format = {
+        .name = "e5m2",
+        .exponent_bits = 5,
+        .mantissa_bits = 2,
+        .width = 8,
+        .bias = 15,
+    };
+    unsigned char header[4] = {0};
+    struct block b = {
+        .format = &format,
+        .scaling = {.exponent = 0, .factor = 1},
+        .x = (unsigned char *)memory + WIRE,
+        .wire = memory,
+        .n = VALUES,
+        .cause = cause,
+        .size = size,
+    };
+
+    b.name = "encode on the device";
+    b.start = encode_start;
+    b.finish = encode_finish;
+    if (run(&b) < 0)
+        return -1;
+    b.name = "decode on the device";
+    b.start = decode_start;
+    b.finish = NULL;
+    b.add = true;
+    if (run(&b) < 0)
+        return -1;
+    b.name = "put";
+    b.format = NULL;
+    b.x = header;
+    b.n = sizeof header;
+    b.start = put_start;
     return run(&b);
 }

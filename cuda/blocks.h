@@ -14,6 +14,8 @@ int aps_cuda_decode(const struct aps_codec *codec, const void *wire, size_t n,
                     struct aps_scaling scaling, unsigned flags, bool add,
                     float *x);
 
+int aps_cuda_try(void *memory, char *cause, size_t size);
+
 int aps_cuda_put(void *to, const void *host, size_t bytes);
 int aps_cuda_get(void *host, const void *from, size_t bytes);
 

@@ -88,7 +88,7 @@ static void fail(struct verb *verb, const char *cause, bool visited)
 {
     aps_cuda_failure_note(verb->name, cause);
     verb->flags = 0;
-    verb->magnitude = (struct aps_magnitude){.max = 0, .finite = true};
+    verb->magnitude = (struct aps_magnitude){.max = 0, .finite = false};
     if (verb->bytes > 0)
         memset(verb->host, 0, verb->bytes);
     else if (visited && !verb->reads &&
@@ -283,6 +283,7 @@ static void cuda_copy_in(float *x, const void *host, size_t n)
 static const struct aps_device_memory device_memory = {
     .allocate = aps_cuda_allocate,
     .release = aps_cuda_release,
+    .try = aps_cuda_try,
     .encode = aps_cuda_encode,
     .decode = aps_cuda_decode,
     .put = aps_cuda_put,

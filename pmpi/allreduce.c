@@ -203,7 +203,10 @@ int aps_allreduce_plan(struct aps_context *context, const struct aps_call *call)
     enum aps_reason reason;
 
     if (!aps_allreduce_place(context, call, &position, &reason)) {
-        if (reason == APS_PASSED_SMALL || reason == APS_PASSED_RULE)
+        /* A deferred call says nothing of those on its communicator, which may
+         * be gone, nor of what has been drained there. */
+        if (!aps_call_is_deferred(call) &&
+            (reason == APS_PASSED_SMALL || reason == APS_PASSED_RULE))
             remember(call, reason);
         return aps_call_pass_because(call, reason);
     }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/failures.h"
 #include "cuda/plugin.h"
 #include "fiber.h"
 #include "job.h"
@@ -141,4 +142,17 @@ bool aps_device_mpi_is_aware(void)
         atomic_store_explicit(&known, now, memory_order_relaxed);
     }
     return now == 1;
+}
+
+static struct aps_failures losses = APS_FAILURES_NONE;
+
+void aps_device_note_loss(void)
+{
+    aps_failures_note(&losses, "a GPU of the node has lost its values");
+}
+
+unsigned long aps_device_losses(char *cause, size_t size)
+{
+    /* Ours say more. */
+    return aps_failures_count(&losses, cause, cause && cause[0] ? 0 : size);
 }

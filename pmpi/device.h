@@ -59,6 +59,9 @@ enum aps_devices {
 /* Does MPI take pointers to a GPU's memory itself? Thread-safe. */
 bool aps_device_mpi_is_aware(void);
 
+/* Those that were noted. */
+unsigned long aps_device_losses(char *cause, size_t size);
+
 /* How many verbs of the backend have failed so far; if any, and where cause has
  * room, why the last did. */
 static inline unsigned long aps_device_failures(char *cause, size_t size)
@@ -66,7 +69,12 @@ static inline unsigned long aps_device_failures(char *cause, size_t size)
     const struct aps_memory *backend =
         atomic_load_explicit(&aps_device_backend, memory_order_acquire);
 
-    return backend && backend->failures ? backend->failures(cause, size) : 0;
+    return backend && backend->failures
+               ? backend->failures(cause, size) + aps_device_losses(cause, size)
+               : 0;
 }
+
+/* Another rank's device has lost values of a call of ours: counts as a failure. */
+void aps_device_note_loss(void);
 
 #endif

@@ -144,9 +144,14 @@ static bool allocate_on_device(struct aps_direct *direct,
 
     direct->allocation = memory->device->allocate(
         near, sum + 3 * APS_DIRECT_SLOTS * blocks + 16, cause, sizeof cause);
+    if (direct->allocation &&
+        memory->device->try(direct->allocation, cause, sizeof cause) < 0) {
+        memory->device->release(direct->allocation);
+        direct->allocation = NULL;
+    }
     if (!direct->allocation) {
         aps_message(direct->rank,
-                    "no room in the GPU's memory: %s: MPI gets wire bytes in "
+                    "no wire bytes in the GPU's memory: %s: MPI gets them in "
                     "the host's",
                     cause);
         return false;
@@ -410,5 +415,6 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
     aps_pipeline_run((n + run.chunk - 1) / run.chunk, 3, stages, &run);
     if (run.rc != MPI_SUCCESS)
         aps_direct_cancel(direct);
+    direct->refused |= run.lost;
     return run.rc;
 }

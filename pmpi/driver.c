@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define LIBRARY "libcuda.so.1"
@@ -50,6 +49,8 @@ struct owner {
 
 atomic_uintptr_t aps_driver_image_begin;
 atomic_uintptr_t aps_driver_heap_end;
+atomic_bool aps_driver_found;
+_Atomic uint64_t aps_driver_looked;
 _Thread_local struct aps_driver_stack aps_driver_stack;
 
 static struct driver functions;
@@ -186,8 +187,7 @@ static void measure_stack(void)
 /*
  * To look for a library takes long where it is not there: only when others have
  * come since. To ask for that takes a walk over all of them: only once in a
- * tick of the clock, of at most 10 ms. From being loaded to giving out memory
- * the driver needs several times as long.
+ * moment.
  */
 static const struct driver *look(void)
 {
@@ -209,20 +209,19 @@ static const struct driver *look(void)
 
 static const struct driver *driver(void)
 {
-    static _Atomic long last_tick;
     const struct driver *found =
         atomic_load_explicit(&loaded, memory_order_acquire);
-    struct timespec now;
-    long tick;
 
     if (found)
         return found;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    tick = now.tv_sec * 1000000000L + now.tv_nsec;
-    if (tick == atomic_load_explicit(&last_tick, memory_order_relaxed))
+    if (aps_driver_was_missing())
         return NULL;
     found = look();
-    atomic_store_explicit(&last_tick, tick, memory_order_relaxed);
+    if (found)
+        atomic_store_explicit(&aps_driver_found, true, memory_order_release);
+    else
+        atomic_store_explicit(&aps_driver_looked, aps_driver_ticks(),
+                              memory_order_relaxed);
     return found;
 }
 

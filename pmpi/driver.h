@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
+
 /*
  * Where no driver's memory can be, so that most pointers are known to be the
  * host's without a question to anybody: what the program's image and its heap
@@ -40,13 +42,51 @@ static inline bool aps_driver_cannot_own(const void *p)
            at + 4096 < 8192; /* NULL, and MPI_IN_PLACE: 1 or -1 */
 }
 
+/*
+ * Was there no driver a moment ago? From being loaded to giving out memory it
+ * needs some 10 ms; a moment is less, whatever the frequency of the counter.
+ */
+#if defined(__x86_64__)
+#define APS_DRIVER_MOMENT (UINT64_C(1) << 23)
+static inline uint64_t aps_driver_ticks(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+#elif defined(__aarch64__)
+#define APS_DRIVER_MOMENT (UINT64_C(1) << 16)
+static inline uint64_t aps_driver_ticks(void)
+{
+    uint64_t ticks;
+
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+}
+#else
+#define APS_DRIVER_MOMENT UINT64_C(4000000)
+static inline uint64_t aps_driver_ticks(void)
+{
+    return (uint64_t)aps_clock_ns(CLOCK_MONOTONIC_COARSE);
+}
+#endif
+extern atomic_bool aps_driver_found;
+extern _Atomic uint64_t aps_driver_looked; /* when there was none; 0: never */
+
+static inline bool aps_driver_was_missing(void)
+{
+    return !atomic_load_explicit(&aps_driver_found, memory_order_acquire) &&
+           aps_driver_ticks() - atomic_load_explicit(&aps_driver_looked,
+                                                     memory_order_relaxed) <
+               APS_DRIVER_MOMENT;
+}
+
 /* Is p in memory of a device, or managed? False also where there is no driver.
  * Thread-safe; p may be any value. */
 bool aps_driver_asks(const void *p);
 
 static inline bool aps_driver_owns(const void *p)
 {
-    return !aps_driver_cannot_own(p) && aps_driver_asks(p);
+    return !aps_driver_cannot_own(p) && !aps_driver_was_missing() &&
+           aps_driver_asks(p);
 }
 
 /* The number of the device that memory is of, which aps_driver_owns; else -1. */

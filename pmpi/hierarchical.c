@@ -378,6 +378,8 @@ static void sum(void *state, size_t k)
                        aps_node_slot_stride(h->node), own.length, total,
                        &magnitude);
     watch_device(run);
+    if (device_failed(run))
+        magnitude = (struct aps_magnitude){0, false};
     aps_node_mark(h->node, APS_NODE_SUMMED);
     if (is_alone(h)) {
         await(run, APS_NODE_COLLECTED, ranks, k, run->results->result_turns);
@@ -586,7 +588,8 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
     leave_results(&run, chunks);
     h->done += chunks;
     add_across(&run);
-    if (run.rc == MPI_SUCCESS && device_failed(&run))
-        run.rc = MPI_ERR_OTHER;
+    /* An error at the end of the program's call: there may be more of it. */
+    if (device_failed(&run))
+        aps_device_note_loss();
     return run.rc;
 }

@@ -149,22 +149,16 @@ static bool open_others(struct aps_peers *peers, const float *near, char *cause,
 }
 
 /* Local: our own, for the others to open. */
-static bool make_own(struct aps_peers *peers, const struct aps_memory *memory,
-                     const float *near, char *cause, size_t size)
+static bool make_own(struct aps_peers *peers, const float *near, char *cause,
+                     size_t size)
 {
     const int rank = aps_node_rank(peers->node);
     unsigned char *own =
         peers->verbs->allocate(near, peers->bytes, cause, size);
 
     peers->regions[rank] = own;
-    if (!own)
-        return false;
-    /* Whatever else the verbs need they get now, or never. */
-    if (peers->verbs->put(own, peers->regions, sizeof *peers->regions) < 0) {
-        (void)memory->failures(cause, size);
-        return false;
-    }
-    return peers->verbs->offer(own, aps_node_token(peers->node, rank), cause,
+    return own && peers->verbs->try(own, cause, size) == 0 &&
+           peers->verbs->offer(own, aps_node_token(peers->node, rank), cause,
                                size) == 0;
 }
 
@@ -177,7 +171,7 @@ static bool make(struct aps_peers *peers, const struct aps_memory *memory,
     bool well;
 
     peers->verbs = memory->device;
-    well = make_own(peers, memory, near, cause, sizeof cause);
+    well = make_own(peers, near, cause, sizeof cause);
     if (all_well(peers, well, cause)) {
         well = open_others(peers, near, cause, sizeof cause);
         if (all_well(peers, well, cause)) {

@@ -24,6 +24,10 @@ struct buffer {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct buffer *idle; /* the last used is first */
 static size_t kept_bytes;   /* of all that are kept */
+static size_t idle_bytes;   /* of these, the idle ones */
+
+/* A buffer is not lent for less than this part of it. */
+#define LENT_PART 8
 
 static void destroy(struct buffer *list)
 {
@@ -44,11 +48,13 @@ static struct buffer *reuse(size_t size)
 
     pthread_mutex_lock(&lock);
     for (struct buffer **link = &idle; *link; link = &(*link)->next)
-        if ((*link)->size >= size && (!best || (*link)->size < (*best)->size))
+        if ((*link)->size >= size && (*link)->size / LENT_PART <= size &&
+            (!best || (*link)->size < (*best)->size))
             best = link;
     if (best) {
         found = *best;
         *best = found->next;
+        idle_bytes -= found->size;
     }
     pthread_mutex_unlock(&lock);
     return found;
@@ -64,6 +70,7 @@ static struct buffer *forget_last(void)
     last = *link;
     *link = NULL;
     kept_bytes -= last->size;
+    idle_bytes -= last->size;
     return last;
 }
 
@@ -74,14 +81,14 @@ static bool reserve(size_t size)
     bool room;
 
     pthread_mutex_lock(&lock);
-    while (size <= KEPT_BYTES_MOST && kept_bytes > KEPT_BYTES_MOST - size &&
-           idle) {
+    room = size <= KEPT_BYTES_MOST &&
+           kept_bytes - idle_bytes <= KEPT_BYTES_MOST - size;
+    while (room && kept_bytes > KEPT_BYTES_MOST - size) {
         struct buffer *last = forget_last();
 
         last->next = forgotten;
         forgotten = last;
     }
-    room = size <= KEPT_BYTES_MOST && kept_bytes <= KEPT_BYTES_MOST - size;
     if (room)
         kept_bytes += size;
     pthread_mutex_unlock(&lock);
@@ -96,8 +103,8 @@ static void forget_all(void)
     pthread_mutex_lock(&lock);
     list = idle;
     idle = NULL;
-    for (const struct buffer *buffer = list; buffer; buffer = buffer->next)
-        kept_bytes -= buffer->size;
+    kept_bytes -= idle_bytes;
+    idle_bytes = 0;
     pthread_mutex_unlock(&lock);
     destroy(list);
 }
@@ -146,5 +153,6 @@ void aps_pool_give(void *memory)
     pthread_mutex_lock(&lock);
     buffer->next = idle;
     idle = buffer;
+    idle_bytes += buffer->size;
     pthread_mutex_unlock(&lock);
 }

@@ -48,7 +48,7 @@ bool aps_stage_is_needed(const void *send, const void *receive);
 static inline bool aps_stage_is_wanted(const void *send, const void *receive)
 {
     return (!aps_driver_cannot_own(send) || !aps_driver_cannot_own(receive)) &&
-           aps_stage_is_needed(send, receive);
+           !aps_driver_was_missing() && aps_stage_is_needed(send, receive);
 }
 
 /*

@@ -33,6 +33,11 @@ struct aps_device_memory {
     void *(*allocate)(const void *near, size_t bytes, char *cause, size_t size);
     void (*release)(void *memory); /* NULL: nothing; what allocate returned */
 
+    /* Do the verbs below work with such memory, of 4 KiB at least? What they need
+     * for that they have from then on. 0, or -1 with the cause, which does not
+     * count as a failure. */
+    int (*try)(void *memory, char *cause, size_t size);
+
     /* See struct aps_codec; `add`: x[i] += value i, FP32. Fastest for wire at
      * multiples of 16 bytes. */
     int (*encode)(const struct aps_codec *codec, const float *x, size_t n,
@@ -66,7 +71,7 @@ struct aps_device_memory {
 struct aps_memory {
     const char *name; /* "host", "cuda", ...: for messages */
 
-    /* Greatest finite |x[i]|, and whether all are finite. */
+    /* Greatest finite |x[i]|, and whether all are known to be finite. */
     struct aps_magnitude (*magnitude)(const float *x, size_t n);
 
     /* See struct aps_codec. */

@@ -158,6 +158,38 @@ static void test_values_of_host(void)
     arrays_remove(&a, 0);
 }
 
+/* --- a trial ------------------------------------------------------------- */
+
+static void test_try(void)
+{
+    CUcontext context = fake_context_create(0);
+    float *near = fake_allocate(FAKE_DEVICE, context, 4);
+    unsigned char *memory = get_memory(near, 4096);
+    unsigned long before = failures(), failed = 0;
+    bool told = true;
+    int result = -1;
+
+    fake_context_set(NULL);
+    ok(verbs->device->try(memory, cause, sizeof cause) == 0 && kept(NULL),
+       "a trial");
+    for (unsigned long k = 1; k < 100; k++) {
+        fake_context_recreate(context);
+        cause[0] = '\0';
+        fake_fail(k, cudaErrorNoKernelImageForDevice, false);
+        result = verbs->device->try(memory, cause, sizeof cause);
+        failed += result < 0;
+        told &= (result < 0) == fake_failed() && (result == 0 || cause[0]);
+        if (!fake_failed())
+            break;
+    }
+    fake_fail(0, cudaSuccess, false);
+    ok(told && result == 0 && failed > 10 && kept(NULL),
+       "... that fails at any of %lu calls says why", failed);
+    ok(failures() == before, "... and that is no failure");
+    verbs->device->release(memory);
+    fake_free(near);
+}
+
 /* --- memory of our own --------------------------------------------------- */
 
 static void test_allocate(void)
@@ -623,6 +655,7 @@ int main(void)
     test_threads();
     ok(failures() == 0, "no failure");
     test_values_of_host();
+    test_try();
     test_allocate();
     test_pin();
     test_tokens();

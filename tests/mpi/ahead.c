@@ -8,6 +8,8 @@
  *                      remembered of counts
  *     ahead steps      a step that is lost and found anew
  *     ahead auto       a reduction chosen by trials
+ *     ahead alone      calls that do not fuse, and pass, on communicators that
+ *                      nonblocking calls were the first on
  */
 #include "config.h"
 
@@ -113,6 +115,35 @@ static void test_auto(void)
     }
 }
 
+/* What a rank has passed by a nonblocking call says nothing of the blocking one
+ * that follows, which may have more to do on other ranks. */
+static void test_alone(void)
+{
+    bool right = true;
+
+    for (int round = 0; round < 20; round++) {
+        MPI_Comm comm;
+        float one = 1, sum[3] = {0};
+        MPI_Request small[2];
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if (mpitap_rank() == 0)
+            call(COUNT); /* under way there alone */
+        MPI_Iallreduce(&one, &sum[0], 1, MPI_FLOAT, MPI_SUM, comm, &small[0]);
+        MPI_Wait(&small[0], MPI_STATUS_IGNORE);
+        MPI_Allreduce(&one, &sum[1], 1, MPI_FLOAT, MPI_SUM, comm);
+        MPI_Iallreduce(&one, &sum[2], 1, MPI_FLOAT, MPI_SUM, comm, &small[1]);
+        MPI_Wait(&small[1], MPI_STATUS_IGNORE);
+        if (mpitap_rank() > 0)
+            call(COUNT);
+        right &= end();
+        for (int i = 0; i < 3; i++)
+            right &= sum[i] == (float)mpitap_size();
+        MPI_Comm_free(&comm);
+    }
+    ok_all(right, "small calls, nonblocking and blocking by turns");
+}
+
 int main(int argc, char **argv)
 {
     int status;
@@ -125,6 +156,8 @@ int main(int argc, char **argv)
         test_passing();
     else if (argc == 2 && strcmp(argv[1], "steps") == 0)
         test_steps();
+    else if (argc == 2 && strcmp(argv[1], "alone") == 0)
+        test_alone();
     else
         test_auto();
     status = mpitap_end();

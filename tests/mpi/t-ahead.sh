@@ -9,7 +9,7 @@ ahead()
     progress=$2
     can_be_driven || progress=thread
     {
-        printf 'version: 1\nfuse: 64MiB\nprogress: %s\n' "$progress"
+        printf 'version: 1\nprogress: %s\n' "$progress"
         cat
     } >"$tmp/policy.yaml"
     run "$1, progress $progress" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
@@ -18,15 +18,22 @@ ahead()
 
 for progress in calls thread; do
     ahead passing $progress <<END
+fuse: 64MiB
 log: {file: log.csv, every: 2}
 rules: [{min_count: 5000, format: e4m3, reduce: direct}]
 END
     ahead steps $progress <<END
+fuse: 64MiB
 order: backward
 steps: auto
 rules: [{layers: 2, format: fp32}, {format: e4m3, reduce: direct}]
 END
+    ahead alone $progress <<END
+fuse: off
+rules: [{min_count: 5000, format: e4m3, reduce: direct}]
+END
     ahead auto $progress <<END
+fuse: 64MiB
 rules:
   - {min_count: 200000, format: e4m3, reduce: direct}
   - {format: e4m3, reduce: auto}

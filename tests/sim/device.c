@@ -20,6 +20,10 @@ bool aps_device_is_shared(void)
     return false;
 }
 
+void aps_device_note_loss(void)
+{
+}
+
 bool aps_device_mpi_is_aware(void)
 {
     return false;

@@ -265,6 +265,16 @@ static void device_release(void *memory)
     atomic_fetch_sub(&done.kept, 1);
 }
 
+static int device_try(void *memory, char *cause, size_t size)
+{
+    if (!driver.bytes(memory, 4096))
+        driver.misuse("try: this is not a device's memory");
+    if (driver.may_copy())
+        return 0;
+    snprintf(cause, size, "the stand-in was told to fail");
+    return -1;
+}
+
 /* Where bytes of the device may be touched. */
 static void *device_at(const void *device, size_t bytes, const char *misuse)
 {
@@ -402,6 +412,7 @@ static void device_close(void *opened)
 static const struct aps_device_memory device = {
     .allocate = device_allocate,
     .release = device_release,
+    .try = device_try,
     .encode = device_encode,
     .decode = device_decode,
     .put = device_put,
