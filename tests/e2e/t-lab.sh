@@ -198,12 +198,13 @@ lab -- sh -c "$rank"'[ $PMI_RANK = 0 ] || kill -KILL $$; exec sleep 1000'
 check 'a killed rank ends the job' failed
 check '... and leaves nothing' gone
 
-# As Ctrl-C does it: INT to the whole process group.
+# As Ctrl-C does it: INT to the whole process group. Whoever runs the tests may
+# ignore these signals.
 for signal in INT:130 TERM:143 HUP:129 KILL:137; do
     wanted=${signal#*:}
     signal=${signal%:*}
-    setsid env --default-signal=INT "$lab" -- sh -c "$rank exec sleep 1000" \
-        </dev/null >out 2>err &
+    setsid env --default-signal=INT,HUP,TERM "$lab" -- \
+        sh -c "$rank exec sleep 1000" </dev/null >out 2>err &
     job=$!
     check "a job to be ended by $signal" started 2
     [ "$signal" = INT ] && group=- || group=
