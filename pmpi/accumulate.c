@@ -74,7 +74,7 @@ static void accumulate_on_device(const struct aps_wire *wire, int count,
     for (int i = 0; i < count; i++)
         aps_block_add(wire, i == 0, blocks + (size_t)i * stride, n, sum);
     if (magnitude)
-        *magnitude = wire->memory->magnitude(sum, n);
+        *magnitude = aps_block_magnitude(wire, wire->memory, sum, n);
 }
 
 void aps_accumulate(const struct aps_wire *wire, int count,

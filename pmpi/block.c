@@ -77,6 +77,19 @@ void aps_cost_note(struct aps_cost *cost, int exponent)
     cost->encoded = true;
 }
 
+struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
+                                         const struct aps_memory *memory,
+                                         const float *x, size_t n)
+{
+    const unsigned long failures =
+        wire->device ? memory->failures(NULL, 0) : 0;
+    const struct aps_magnitude magnitude = memory->magnitude(x, n);
+
+    if (wire->device && memory->failures(NULL, 0) != failures)
+        *wire->lost = true;
+    return magnitude;
+}
+
 int aps_block_encode(const struct aps_wire *wire,
                      const struct aps_memory *memory, const float *x, size_t n,
                      int exponent, unsigned char *block)
@@ -84,7 +97,7 @@ int aps_block_encode(const struct aps_wire *wire,
     struct aps_magnitude magnitude = {0, false};
 
     if (wire->scale == APS_SCALE_APS_TIGHT)
-        magnitude = memory->magnitude(x, n);
+        magnitude = aps_block_magnitude(wire, memory, x, n);
     return aps_block_encode_known(wire, memory, x, n, magnitude, exponent,
                                   block);
 }

@@ -64,6 +64,12 @@ size_t aps_block_stride(const struct aps_wire *wire, size_t n);
 size_t aps_block_stride_widest(size_t n);
 size_t aps_block_stride_bytes(size_t bytes); /* of packed values */
 
+/* The magnitude of x[n], in memory `memory`; lost, too, where it cannot be had
+ * and the wire's blocks lie on a device. */
+struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
+                                         const struct aps_memory *memory,
+                                         const float *x, size_t n);
+
 /*
  * Encode x[n] (in memory `memory`) into `block`, which has room for
  * aps_block_bytes. `exponent` is the stage's (APS_SCALE_APS); the other scales

@@ -15,7 +15,7 @@ int aps_exponent_agree(MPI_Comm comm, const struct aps_wire *wire,
     *exponent = 0;
     if (wire->scale != APS_SCALE_APS)
         return MPI_SUCCESS;
-    max = wire->memory->magnitude(x, n).max;
+    max = aps_block_magnitude(wire, wire->memory, x, n).max;
     return aps_exponent_agree_all(comm, wire, 1, &max, exponent);
 }
 

@@ -333,7 +333,8 @@ static void sum_on_device(const struct run *run, size_t k, size_t length,
         aps_block_add(&run->inside, member == 0,
                       slot_slice(run, k, member, rank), length, sum);
     if (scale == APS_SCALE_APS_TIGHT || (scale == APS_SCALE_APS && !is_alone(h)))
-        *magnitude = run->wire->memory->magnitude(sum, length);
+        *magnitude = aps_block_magnitude(&run->inside, run->wire->memory, sum,
+                                         length);
 }
 
 /* One group: the sum is the result. */
@@ -492,13 +493,14 @@ static void collect(void *state, size_t k)
 static int group_exponent(const struct run *run)
 {
     const struct aps_node *node = run->h->node;
-    const struct aps_wire *wire = run->wire;
+    const struct aps_wire *wire = &run->inside;
+    struct aps_magnitude magnitude;
     int mine;
 
     if (wire->scale != APS_SCALE_APS || run->exact_inside)
         return 0;
-    mine = aps_scale_max_exponent(wire->memory->magnitude(run->in, run->n).max,
-                                  aps_node_size(node));
+    magnitude = aps_block_magnitude(wire, wire->memory, run->in, run->n);
+    mine = aps_scale_max_exponent(magnitude.max, aps_node_size(node));
     return aps_scale_aps(&wire->codec.format,
                          aps_node_max(run->h->node, mine));
 }
