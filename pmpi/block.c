@@ -157,41 +157,46 @@ struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
                                      unsigned *flags)
 {
     struct aps_block_header header;
-    struct aps_scaling scaling;
 
-    if (wire->device)
-        (void)wire->device->get(&header, block, sizeof header);
-    else
-        memcpy(&header, block, sizeof header);
-    scaling = scaling_of(wire, header.exponent);
+    memcpy(&header, block, sizeof header);
     *flags = header.flags;
-    return scaling;
+    return scaling_of(wire, header.exponent);
+}
+
+/* 0, or -1. */
+static int decode_on_device(const struct aps_wire *wire,
+                            const unsigned char *block, size_t n, bool add,
+                            float *x)
+{
+    struct aps_block_header header;
+
+    if (wire->device->get(&header, block, sizeof header) < 0)
+        return -1;
+    return wire->device->decode(&wire->codec, block + sizeof header, n,
+                                scaling_of(wire, header.exponent), header.flags,
+                                add, x);
 }
 
 void aps_block_decode(const struct aps_wire *wire,
                       const struct aps_memory *memory,
                       const unsigned char *block, size_t n, float *x)
 {
+    struct aps_scaling scaling;
     unsigned flags;
-    struct aps_scaling scaling = aps_block_scaling(wire, block, &flags);
 
-    if (wire->device)
-        (void)wire->device->decode(&wire->codec, block + APS_BLOCK_HEADER, n,
-                                   scaling, flags, false, x);
-    else
-        memory->decode(&wire->codec, block + APS_BLOCK_HEADER, n, scaling,
-                       flags, x);
+    if (wire->device) {
+        (void)decode_on_device(wire, block, n, false, x); /* it is counted */
+        return;
+    }
+    scaling = aps_block_scaling(wire, block, &flags);
+    memory->decode(&wire->codec, block + APS_BLOCK_HEADER, n, scaling, flags,
+                   x);
 }
 
 void aps_block_add(const struct aps_wire *wire, bool first,
                    const unsigned char *block, size_t n, float *sum)
 {
-    struct aps_block_header header;
-
-    if (wire->device->get(&header, block, sizeof header) < 0 ||
-        wire->device->decode(&wire->codec, block + APS_BLOCK_HEADER, n,
-                             scaling_of(wire, header.exponent), header.flags,
-                             !first, sum) < 0)
+    if (decode_on_device(wire, block, n, !first, sum) < 0)
         *wire->lost = true;
 }
 

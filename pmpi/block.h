@@ -93,8 +93,8 @@ void aps_block_decode(const struct aps_wire *wire,
 void aps_block_add(const struct aps_wire *wire, bool first,
                    const unsigned char *block, size_t n, float *sum);
 
-/* How the values of a block were scaled, and its marker: the codec's arguments.
- * The values begin at block + APS_BLOCK_HEADER. */
+/* How the values of a block in host memory were scaled, and its marker: the
+ * codec's arguments. The values begin at block + APS_BLOCK_HEADER. */
 #define APS_BLOCK_HEADER sizeof(struct aps_block_header)
 
 /* In a device's memory blocks begin so many bytes behind a multiple of 16: then
