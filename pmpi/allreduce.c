@@ -24,12 +24,13 @@
  * reason, if that holds for good, and then costs next to nothing.
  */
 struct passed {
-    MPI_Comm comm;
+    _Alignas(64) MPI_Comm comm;
     MPI_Datatype type;
     MPI_Op op;
     int64_t count; /* 0: none yet */
     unsigned deaths; /* of contexts, by then: comm may be another since */
     enum aps_reason reason;
+    const struct aps_library *next; /* aps_library() */
 };
 static _Thread_local struct passed last
     __attribute__((tls_model("initial-exec")));
@@ -43,20 +44,30 @@ static void remember(const struct aps_call *call, enum aps_reason reason)
         .count = call->count,
         .deaths = atomic_load(&aps_context_deaths),
         .reason = reason,
+        .next = aps_library(),
     };
 }
 
-/* Nothing of ours is under way, and no buffer is in a GPU's memory. */
-static inline bool passes_again(const void *send, const void *receive,
-                                int64_t count, aps_handle type, aps_handle op,
+/* ... and nothing of ours is under way. */
+static inline bool is_like_last(int64_t count, aps_handle type, aps_handle op,
                                 aps_handle comm)
 {
     return count == last.count && (MPI_Comm)comm == last.comm &&
            (MPI_Datatype)type == last.type && (MPI_Op)op == last.op &&
            last.deaths == atomic_load_explicit(&aps_context_deaths,
                                                memory_order_relaxed) &&
-           count > 0 && !aps_queue_unfinished() && !aps_queue_pending() &&
-           !aps_stage_is_wanted(send, receive);
+           count > 0 && !aps_queue_unfinished() && !aps_queue_pending();
+}
+
+static inline int pass_again(const void *send, void *receive, int64_t count,
+                             bool large, aps_handle type, aps_handle op,
+                             aps_handle comm)
+{
+    const struct aps_library *next = last.next;
+
+    aps_count(&aps_counters.again[last.reason], 1);
+    return large ? next->allreduce_c(send, receive, count, type, op, comm)
+                 : next->allreduce(send, receive, (int)count, type, op, comm);
 }
 
 /* Where a count is kept in context->passing. */
@@ -238,11 +249,21 @@ static int handle_new(const struct aps_call *call)
     return aps_allreduce_plan(context, call);
 }
 
-static __attribute__((noinline)) int
+/* All but what aps_allreduce passes on itself. */
+static __attribute__((noinline, cold)) int
 handle(const void *send, void *receive, int64_t count, bool large,
        aps_handle type, aps_handle op, aps_handle comm)
 {
-    const struct aps_call call = {
+    const struct aps_library *next = aps_library();
+
+    if (aps_job()->foreign)
+        return large ? next->allreduce_c(send, receive, count, type, op, comm)
+                     : next->allreduce(send, receive, (int)count, type, op,
+                                       comm);
+    if (is_like_last(count, type, op, comm) &&
+        (aps_driver_is_missing() || !aps_stage_is_wanted(send, receive)))
+        return pass_again(send, receive, count, large, type, op, comm);
+    return handle_new(&(struct aps_call){
         .send = send,
         .receive = receive,
         .count = count,
@@ -252,20 +273,28 @@ handle(const void *send, void *receive, int64_t count, bool large,
         .comm = (MPI_Comm)comm,
         .inside = MPI_COMM_NULL,
         .control = aps_pcontrol_now(),
-    };
-
-    return handle_new(&call);
+    });
 }
 
-int aps_allreduce(const void *send, void *receive, int64_t count, bool large,
-                  aps_handle type, aps_handle op, aps_handle comm)
-{
-    const struct aps_library *next = aps_library();
+/*
+ * A short call takes 1 us: what passes again may cost 10 ns, in caches that are
+ * full of MPI's. Hence one line of few instructions, and no look at the buffers
+ * where no memory can be a GPU's.
+ */
+#define STRAIGHT __attribute__((flatten, hot))
 
-    if (!passes_again(send, receive, count, type, op, comm))
-        return handle(send, receive, count, large, type, op, comm);
-    aps_count(&aps_counters.calls, 1);
-    aps_count(&aps_counters.passed[last.reason], 1);
-    return large ? next->allreduce_c(send, receive, count, type, op, comm)
-                 : next->allreduce(send, receive, (int)count, type, op, comm);
+STRAIGHT int aps_allreduce(const void *send, void *receive, int count,
+                           aps_handle type, aps_handle op, aps_handle comm)
+{
+    return is_like_last(count, type, op, comm) && aps_driver_was_missing()
+               ? pass_again(send, receive, count, false, type, op, comm)
+               : handle(send, receive, count, false, type, op, comm);
+}
+
+STRAIGHT int aps_allreduce_c(const void *send, void *receive, int64_t count,
+                             aps_handle type, aps_handle op, aps_handle comm)
+{
+    return is_like_last(count, type, op, comm) && aps_driver_was_missing()
+               ? pass_again(send, receive, count, true, type, op, comm)
+               : handle(send, receive, count, true, type, op, comm);
 }

@@ -10,11 +10,13 @@
 #include "steps.h"
 
 /*
- * COLLECTIVE over comm. The program's MPI_Allreduce, or MPI_Allreduce_c
- * (`large`), in the MPI that we were built for: rewritten, or passed through.
+ * COLLECTIVE over comm. The program's MPI_Allreduce and MPI_Allreduce_c:
+ * rewritten, or passed through, as all are of an MPI that we were not built for.
  */
-int aps_allreduce(const void *send, void *receive, int64_t count, bool large,
-                  aps_handle type, aps_handle op, aps_handle comm);
+int aps_allreduce(const void *send, void *receive, int count, aps_handle type,
+                  aps_handle op, aps_handle comm);
+int aps_allreduce_c(const void *send, void *receive, int64_t count,
+                    aps_handle type, aps_handle op, aps_handle comm);
 
 struct aps_call;
 struct aps_context;

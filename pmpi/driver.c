@@ -26,7 +26,7 @@ typedef unsigned long long address; /* CUdeviceptr */
 typedef void *context;              /* CUcontext */
 
 /* Its functions that we call; a result is 0, or a CUresult. */
-struct driver {
+struct aps_driver {
     int (*attributes)(unsigned count, const int *which, void **values,
                       address pointer);
     int (*current)(context *current);
@@ -49,12 +49,11 @@ struct owner {
 
 atomic_uintptr_t aps_driver_image_begin;
 atomic_uintptr_t aps_driver_heap_end;
-atomic_bool aps_driver_found;
-_Atomic uint64_t aps_driver_looked;
+const struct aps_driver *_Atomic aps_driver_loaded;
+_Atomic uint64_t aps_driver_missed;
 _Thread_local struct aps_driver_stack aps_driver_stack;
 
-static struct driver functions;
-static const struct driver *_Atomic loaded; /* NULL: there is none yet */
+static struct aps_driver functions;
 static _Atomic unsigned long long looked;   /* libraries loaded by then */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -88,7 +87,7 @@ static bool find(void *library, const char *name, void *function)
 }
 
 /* The lock is held. A driver that lacks any of these is older than CUDA 10.1. */
-static const struct driver *load(void)
+static const struct aps_driver *load(void)
 {
     void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
 
@@ -189,45 +188,47 @@ static void measure_stack(void)
  * come since. To ask for that takes a walk over all of them: only once in a
  * moment.
  */
-static const struct driver *look(void)
+static const struct aps_driver *look(void)
 {
     const unsigned long long now = libraries();
-    const struct driver *found;
+    const struct aps_driver *found;
 
     measure_heap();
     if (now == atomic_load(&looked))
-        return atomic_load(&loaded);
+        return atomic_load(&aps_driver_loaded);
     pthread_mutex_lock(&lock);
-    found = atomic_load(&loaded);
+    found = atomic_load(&aps_driver_loaded);
     if (!found)
         found = load();
-    atomic_store(&loaded, found);
+    atomic_store(&aps_driver_loaded, found);
     atomic_store(&looked, now);
     pthread_mutex_unlock(&lock);
     return found;
 }
 
-static const struct driver *driver(void)
+static const struct aps_driver *driver(void)
 {
-    const struct driver *found =
-        atomic_load_explicit(&loaded, memory_order_acquire);
+    const struct aps_driver *found =
+        atomic_load_explicit(&aps_driver_loaded, memory_order_acquire);
 
     if (found)
         return found;
     if (aps_driver_was_missing())
         return NULL;
     found = look();
-    if (found)
-        atomic_store_explicit(&aps_driver_found, true, memory_order_release);
-    else
-        atomic_store_explicit(&aps_driver_looked, aps_driver_ticks(),
-                              memory_order_relaxed);
+    atomic_store_explicit(&aps_driver_missed, aps_driver_ticks(),
+                          memory_order_relaxed);
     return found;
+}
+
+bool aps_driver_is_missing(void)
+{
+    return !driver();
 }
 
 /* --- whose memory is it? ------------------------------------------------ */
 
-static bool find_owner(const struct driver *driver, const void *p,
+static bool find_owner(const struct aps_driver *driver, const void *p,
                        struct owner *owner)
 {
     static const int which[] = {MEMORY_TYPE, IS_MANAGED, CONTEXT,
@@ -249,7 +250,7 @@ static bool find_owner(const struct driver *driver, const void *p,
 
 bool aps_driver_asks(const void *p)
 {
-    const struct driver *found;
+    const struct aps_driver *found;
     struct owner owner;
 
     if (aps_driver_stack.end == 0)
@@ -263,7 +264,7 @@ bool aps_driver_asks(const void *p)
 
 int aps_driver_device(const void *p)
 {
-    const struct driver *found = driver();
+    const struct aps_driver *found = driver();
     struct owner owner;
 
     if (!found || aps_driver_cannot_own(p) || !find_owner(found, p, &owner))
@@ -273,7 +274,7 @@ int aps_driver_device(const void *p)
 
 bool aps_driver_is_current(int device)
 {
-    const struct driver *found = driver();
+    const struct aps_driver *found = driver();
     context now = NULL;
     int number;
 
@@ -283,7 +284,7 @@ bool aps_driver_is_current(int device)
 
 bool aps_driver_is_there(void)
 {
-    const struct driver *found = driver();
+    const struct aps_driver *found = driver();
     context now;
 
     return found && found->current(&now) == 0;
@@ -291,7 +292,7 @@ bool aps_driver_is_there(void)
 
 /* --- copies ------------------------------------------------------------- */
 
-static int fail(const struct driver *driver, int result, const char *function,
+static int fail(const struct aps_driver *driver, int result, const char *function,
                 char *cause, size_t size)
 {
     const char *name = NULL;
@@ -303,7 +304,7 @@ static int fail(const struct driver *driver, int result, const char *function,
 }
 
 /* A device's primary context. Never released: the program is using that device. */
-static int primary_of(const struct driver *driver, int device,
+static int primary_of(const struct aps_driver *driver, int device,
                       context *primary)
 {
     static context retained[DEVICES_MOST];
@@ -325,7 +326,7 @@ static int primary_of(const struct driver *driver, int device,
  * not break a capture of a stream that the program has under way; *mode is the
  * caller's.
  */
-static int enter(const struct driver *driver, const struct owner *owner,
+static int enter(const struct aps_driver *driver, const struct owner *owner,
                  int *mode, char *cause, size_t size)
 {
     context use = owner->home;
@@ -348,7 +349,7 @@ static int enter(const struct driver *driver, const struct owner *owner,
     return 0;
 }
 
-static void leave(const struct driver *driver, int mode)
+static void leave(const struct aps_driver *driver, int mode)
 {
     context popped;
 
@@ -360,7 +361,7 @@ static void leave(const struct driver *driver, int mode)
 static int copy(bool out, void *host, const void *device, size_t bytes,
                 char *cause, size_t size)
 {
-    const struct driver *found = driver();
+    const struct aps_driver *found = driver();
     const address at = (address)(uintptr_t)device;
     struct owner owner;
     int mode; /* of capture, the caller's */

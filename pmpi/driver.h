@@ -68,16 +68,20 @@ static inline uint64_t aps_driver_ticks(void)
     return (uint64_t)aps_clock_ns(CLOCK_MONOTONIC_COARSE);
 }
 #endif
-extern atomic_bool aps_driver_found;
-extern _Atomic uint64_t aps_driver_looked; /* when there was none; 0: never */
+struct aps_driver; /* its functions */
+extern const struct aps_driver *_Atomic aps_driver_loaded; /* NULL: not yet */
+extern _Atomic uint64_t aps_driver_missed; /* when there was none; 0: never */
 
 static inline bool aps_driver_was_missing(void)
 {
-    return !atomic_load_explicit(&aps_driver_found, memory_order_acquire) &&
-           aps_driver_ticks() - atomic_load_explicit(&aps_driver_looked,
+    return !atomic_load_explicit(&aps_driver_loaded, memory_order_acquire) &&
+           aps_driver_ticks() - atomic_load_explicit(&aps_driver_missed,
                                                      memory_order_relaxed) <
                APS_DRIVER_MOMENT;
 }
+
+/* The same, but where the moment is over it looks again. */
+bool aps_driver_is_missing(void);
 
 /* Is p in memory of a device, or managed? False also where there is no driver.
  * Thread-safe; p may be any value. */

@@ -15,6 +15,7 @@
 #include "queue.h"
 
 #define EXPORT __attribute__((visibility("default")))
+#define HOT __attribute__((hot)) /* side by side with aps_allreduce */
 
 EXPORT int MPI_Init(int *argc, char ***argv);
 EXPORT int MPI_Init_thread(int *argc, char ***argv, int required,
@@ -46,25 +47,20 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return rc;
 }
 
-int MPI_Allreduce(const void *send, void *receive, int count, aps_handle type,
-                  aps_handle op, aps_handle comm)
+HOT int MPI_Allreduce(const void *send, void *receive, int count,
+                      aps_handle type, aps_handle op, aps_handle comm)
 {
-    if (aps_job()->foreign)
-        return aps_library()->allreduce(send, receive, count, type, op, comm);
-    return aps_allreduce(send, receive, count, false, type, op, comm);
+    return aps_allreduce(send, receive, count, type, op, comm);
 }
 
 #ifdef HAVE_PMPI_ALLREDUCE_C
 EXPORT int MPI_Allreduce_c(const void *send, void *receive, int64_t count,
                            aps_handle type, aps_handle op, aps_handle comm);
 
-int MPI_Allreduce_c(const void *send, void *receive, int64_t count,
-                    aps_handle type, aps_handle op, aps_handle comm)
+HOT int MPI_Allreduce_c(const void *send, void *receive, int64_t count,
+                        aps_handle type, aps_handle op, aps_handle comm)
 {
-    if (aps_job()->foreign)
-        return aps_library()->allreduce_c(send, receive, count, type, op,
-                                          comm);
-    return aps_allreduce(send, receive, count, true, type, op, comm);
+    return aps_allreduce_c(send, receive, count, type, op, comm);
 }
 #endif
 

@@ -64,7 +64,7 @@ static void allreduce(void *_Atomic *kept, const char *name, const void *send,
         return;
     }
     give(error, aps_allreduce(buffer_of(send), buffer_of(receive), *count,
-                              false, (aps_handle)PMPI_Type_f2c(*type),
+                              (aps_handle)PMPI_Type_f2c(*type),
                               (aps_handle)PMPI_Op_f2c(*op),
                               (aps_handle)PMPI_Comm_f2c(*comm)));
 }

@@ -61,14 +61,14 @@ static void tell(const Dl_info *object, const char *what)
 /* Nothing that can be rewritten, and so nothing that the ranks agree on. */
 static bool is_reached(void *symbol)
 {
-    const unsigned long long before = atomic_load(&aps_counters.calls);
+    const unsigned long long before = aps_counters_calls(&aps_counters);
     unsigned long long after;
     allreduce_fn allreduce;
     int in = 1, out;
 
     memcpy(&allreduce, &symbol, sizeof allreduce);
     (void)allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
-    after = atomic_load(&aps_counters.calls);
+    after = aps_counters_calls(&aps_counters);
     /* It was none of the program's. */
     atomic_fetch_sub(&aps_counters.calls, after - before);
     atomic_fetch_sub(&aps_counters.passed[APS_PASSED_OTHER], after - before);
@@ -99,7 +99,7 @@ __attribute__((destructor)) static void check_end(void)
     Dl_info object;
     int finalized = 0;
 
-    if (told || atomic_load(&aps_counters.calls) > 0 ||
+    if (told || aps_counters_calls(&aps_counters) > 0 ||
         !in_front("MPI_Allreduce", &object) ||
         PMPI_Finalized(&finalized) != MPI_SUCCESS || !finalized ||
         !aps_job_is_first_rank())

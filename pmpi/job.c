@@ -373,6 +373,15 @@ static double percent(unsigned long long part, unsigned long long whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
+unsigned long long aps_counters_calls(const struct aps_counters *counters)
+{
+    unsigned long long calls = atomic_load(&counters->calls);
+
+    for (int i = 0; i < APS_PASSED_REASONS; i++)
+        calls += atomic_load(&counters->again[i]);
+    return calls;
+}
+
 /* ", passed: 4 no FP32 sums, 11 by rule", or "". */
 static char *list_passed(const struct aps_counters *counters, char *text,
                          size_t size)
@@ -392,7 +401,8 @@ static char *list_passed(const struct aps_counters *counters, char *text,
 
     text[0] = '\0';
     for (int i = 0; i < APS_PASSED_REASONS; i++) {
-        unsigned long long times = atomic_load(&counters->passed[i]);
+        unsigned long long times = atomic_load(&counters->passed[i]) +
+                                   atomic_load(&counters->again[i]);
 
         if (times > 0 && used < size)
             used += (size_t)snprintf(text + used, size - used, "%s %llu %s",
@@ -407,7 +417,7 @@ static char *list_passed(const struct aps_counters *counters, char *text,
 static void print_counters(const struct aps_counters *counters,
                            const char *name, const char *hint)
 {
-    const unsigned long long calls = atomic_load(&counters->calls);
+    const unsigned long long calls = aps_counters_calls(counters);
     const unsigned long long rewritten = atomic_load(&counters->rewritten);
     const unsigned long long wire = atomic_load(&counters->wire_bytes);
     const unsigned long long fp32 = atomic_load(&counters->fp32_bytes);
@@ -478,7 +488,7 @@ static void print_unruled(const char *name, unsigned long long calls)
 
 static void print_summary(const struct aps_job *job)
 {
-    const unsigned long long calls = atomic_load(&aps_counters.calls);
+    const unsigned long long calls = aps_counters_calls(&aps_counters);
 
     if (job->held == APS_HELD_NONE) {
         print_unruled("MPI_Allreduce", calls);

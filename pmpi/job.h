@@ -39,10 +39,11 @@ enum aps_reason {
 };
 
 struct aps_counters {
-    atomic_ullong calls;
+    atomic_ullong calls; /* but for those in `again` */
     atomic_ullong rewritten; /* of these */
     atomic_ullong fused;     /* of these, with others */
     atomic_ullong passed[APS_PASSED_REASONS];
+    atomic_ullong again[APS_PASSED_REASONS]; /* likewise, like the one before */
     atomic_ullong wire_bytes;
     atomic_ullong fp32_bytes;
     atomic_ullong device_bytes; /* of wire_bytes, from a GPU's memory */
@@ -69,6 +70,9 @@ extern struct aps_counters aps_counters; /* of MPI_Allreduce */
 /* Of its relatives, by enum aps_call_kind. */
 extern struct aps_counters aps_relatives_counters[APS_CALL_KINDS];
 
+/* All calls. */
+unsigned long long aps_counters_calls(const struct aps_counters *counters);
+
 /* May several threads count at a time? */
 extern bool aps_counters_shared;
 
@@ -76,7 +80,7 @@ extern bool aps_counters_shared;
  * only where threads may meet. */
 static inline void aps_count(atomic_ullong *counter, unsigned long long times)
 {
-    if (aps_counters_shared)
+    if (__builtin_expect(aps_counters_shared, false))
         atomic_fetch_add_explicit(counter, times, memory_order_relaxed);
     else
         atomic_store_explicit(
