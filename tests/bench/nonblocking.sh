@@ -148,32 +148,41 @@ step()
     goal "$(ratio "$(median step-e5m10-fused 2)" "$fused")" at-least 1.33
 }
 
+# By aps every value is read twice: for the exponent that all agree on first, and
+# to be encoded. By aps-tight once.
 overlap()
 {
-    rule='format: e4m3, scale: aps, reduce: direct'
+    e4m3='format: e4m3, reduce: direct, scale'
     rm -f "$bench"-overlap-*.yaml
-    policy overlap-calls "$rule"
-    policy overlap-thread "$rule" 'progress: thread'
-    choose overlap-native overlap-calls overlap-thread
+    policy overlap-calls "$e4m3: aps"
+    policy overlap-thread "$e4m3: aps" 'progress: thread'
+    policy overlap-thread-tight "$e4m3: aps-tight" 'progress: thread'
+    choose overlap-native overlap-calls overlap-thread overlap-thread-tight
+    thread=- tight=-
     for _ in $(seq "$JOBS"); do
         for name in $names; do
             job "$name" overlap "$@"
         done
     done
     printf '\n=== One call under a computation: 2 hosts, %s\n' "$rate"
-    printf '  %-10s %10s %14s %10s %8s %10s %10s\n' variant 'call ms' \
+    printf '  %-12s %10s %14s %10s %8s %10s %10s\n' variant 'call ms' \
         'computation ms' 'both ms' rounds 'both/most' 'work ms'
     for name in $names; do
         call=$(median "$name" 2) computation=$(median "$name" 3)
         both=$(median "$name" 4)
         most=$(printf '%s\n' "$call" "$computation" | sort -n | tail -n 1)
-        printf '  %-10s %10s %14s %10s %8s %10s %10s\n' "${name#overlap-}" \
+        printf '  %-12s %10s %14s %10s %8s %10s %10s\n' "${name#overlap-}" \
             "$call" "$computation" "$both" "$(wc -l <"$bench-$name.txt")" \
             "$(ratio "$both" "$most")" "$(median "$name" 5)"
-        [ "$name" != overlap-thread ] || reached=$(ratio "$both" "$most")
+        case $name in
+        *-thread) thread=$(ratio "$both" "$most") ;;
+        *-tight) tight=$(ratio "$both" "$most") ;;
+        esac
     done
-    printf 'a thread, over the longer of call and computation: '
-    goal "${reached:--}" at-most 1.25
+    printf 'over the longer of call and computation, a thread with scale aps: '
+    goal "$thread" at-most 1.25
+    printf '... with scale aps-tight: '
+    goal "$tight" at-most 1.25
 }
 
 what=${1:-help}
