@@ -292,8 +292,8 @@ bool aps_driver_is_there(void)
 
 /* --- copies ------------------------------------------------------------- */
 
-static int fail(const struct aps_driver *driver, int result, const char *function,
-                char *cause, size_t size)
+static int fail(const struct aps_driver *driver, int result,
+                const char *function, char *cause, size_t size)
 {
     const char *name = NULL;
 
