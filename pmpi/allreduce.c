@@ -24,7 +24,7 @@
  * reason, if that holds for good, and then costs next to nothing.
  */
 struct passed {
-    _Alignas(64) MPI_Comm comm;
+    _Alignas(64) MPI_Comm comm; /* one cache line has it all */
     MPI_Datatype type;
     MPI_Op op;
     int64_t count; /* 0: none yet */
@@ -48,9 +48,10 @@ static void remember(const struct aps_call *call, enum aps_reason reason)
     };
 }
 
-/* ... and nothing of ours is under way. */
-static inline bool is_like_last(int64_t count, aps_handle type, aps_handle op,
-                                aps_handle comm)
+/* Is it like the last one, and is nothing of ours under way? But for buffers in a
+ * GPU's memory it may pass then. */
+static inline bool may_pass_again(int64_t count, aps_handle type,
+                                  aps_handle op, aps_handle comm)
 {
     return count == last.count && (MPI_Comm)comm == last.comm &&
            (MPI_Datatype)type == last.type && (MPI_Op)op == last.op &&
@@ -59,15 +60,20 @@ static inline bool is_like_last(int64_t count, aps_handle type, aps_handle op,
            count > 0 && !aps_queue_unfinished() && !aps_queue_pending();
 }
 
+static inline int pass_to(const struct aps_library *next, const void *send,
+                          void *receive, int64_t count, bool large,
+                          aps_handle type, aps_handle op, aps_handle comm)
+{
+    return large ? next->allreduce_c(send, receive, count, type, op, comm)
+                 : next->allreduce(send, receive, (int)count, type, op, comm);
+}
+
 static inline int pass_again(const void *send, void *receive, int64_t count,
                              bool large, aps_handle type, aps_handle op,
                              aps_handle comm)
 {
-    const struct aps_library *next = last.next;
-
     aps_count(&aps_counters.again[last.reason], 1);
-    return large ? next->allreduce_c(send, receive, count, type, op, comm)
-                 : next->allreduce(send, receive, (int)count, type, op, comm);
+    return pass_to(last.next, send, receive, count, large, type, op, comm);
 }
 
 /* Where a count is kept in context->passing. */
@@ -249,19 +255,16 @@ static int handle_new(const struct aps_call *call)
     return aps_allreduce_plan(context, call);
 }
 
-/* All but what aps_allreduce passes on itself. */
+/* All but what aps_allreduce passes on itself. (Cold: out of that one's way.) */
 static __attribute__((noinline, cold)) int
 handle(const void *send, void *receive, int64_t count, bool large,
        aps_handle type, aps_handle op, aps_handle comm)
 {
-    const struct aps_library *next = aps_library();
-
     if (aps_job()->foreign)
-        return large ? next->allreduce_c(send, receive, count, type, op, comm)
-                     : next->allreduce(send, receive, (int)count, type, op,
-                                       comm);
-    if (is_like_last(count, type, op, comm) &&
-        (aps_driver_is_missing() || !aps_stage_is_wanted(send, receive)))
+        return pass_to(aps_library(), send, receive, count, large, type, op,
+                       comm);
+    if (may_pass_again(count, type, op, comm) &&
+        !aps_stage_is_wanted(send, receive))
         return pass_again(send, receive, count, large, type, op, comm);
     return handle_new(&(struct aps_call){
         .send = send,
@@ -279,14 +282,17 @@ handle(const void *send, void *receive, int64_t count, bool large,
 /*
  * A short call takes 1 us: what passes again may cost 10 ns, in caches that are
  * full of MPI's. Hence one line of few instructions, and no look at the buffers
- * where no memory can be a GPU's.
+ * where there is no driver that could own them.
  */
 #define STRAIGHT __attribute__((flatten, hot))
 
 STRAIGHT int aps_allreduce(const void *send, void *receive, int count,
                            aps_handle type, aps_handle op, aps_handle comm)
 {
-    return is_like_last(count, type, op, comm) && aps_driver_was_missing()
+    return may_pass_again(count, type, op, comm) &&
+                   (aps_driver_was_missing() ||
+                    (aps_driver_cannot_own(send) &&
+                     aps_driver_cannot_own(receive)))
                ? pass_again(send, receive, count, false, type, op, comm)
                : handle(send, receive, count, false, type, op, comm);
 }
@@ -294,7 +300,10 @@ STRAIGHT int aps_allreduce(const void *send, void *receive, int count,
 STRAIGHT int aps_allreduce_c(const void *send, void *receive, int64_t count,
                              aps_handle type, aps_handle op, aps_handle comm)
 {
-    return is_like_last(count, type, op, comm) && aps_driver_was_missing()
+    return may_pass_again(count, type, op, comm) &&
+                   (aps_driver_was_missing() ||
+                    (aps_driver_cannot_own(send) &&
+                     aps_driver_cannot_own(receive)))
                ? pass_again(send, receive, count, true, type, op, comm)
                : handle(send, receive, count, true, type, op, comm);
 }

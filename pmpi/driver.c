@@ -210,20 +210,18 @@ static const struct aps_driver *driver(void)
 {
     const struct aps_driver *found =
         atomic_load_explicit(&aps_driver_loaded, memory_order_acquire);
+    uint64_t now;
 
     if (found)
         return found;
     if (aps_driver_was_missing())
         return NULL;
+    /* Before the look: who loads it meanwhile gives out memory that much later. */
+    now = aps_driver_ticks();
     found = look();
-    atomic_store_explicit(&aps_driver_missed, aps_driver_ticks(),
-                          memory_order_relaxed);
+    if (!found)
+        atomic_store_explicit(&aps_driver_missed, now, memory_order_relaxed);
     return found;
-}
-
-bool aps_driver_is_missing(void)
-{
-    return !driver();
 }
 
 /* --- whose memory is it? ------------------------------------------------ */

@@ -80,9 +80,6 @@ static inline bool aps_driver_was_missing(void)
                APS_DRIVER_MOMENT;
 }
 
-/* The same, but where the moment is over it looks again. */
-bool aps_driver_is_missing(void);
-
 /* Is p in memory of a device, or managed? False also where there is no driver.
  * Thread-safe; p may be any value. */
 bool aps_driver_asks(const void *p);

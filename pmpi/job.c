@@ -466,7 +466,7 @@ static int print_relatives(const struct aps_job *job)
             aps_policy_names(job->policy, (enum aps_call_kind)kind);
         char hint[64] = "";
 
-        if (!relatives[kind] || atomic_load(&counters->calls) == 0 ||
+        if (!relatives[kind] || aps_counters_calls(counters) == 0 ||
             (!named && atomic_load(&counters->passed[APS_PASSED_RULE]) == 0))
             continue;
         if (!named)
@@ -496,7 +496,7 @@ static void print_summary(const struct aps_job *job)
             if (calls == 0 && relatives[kind])
                 print_unruled(
                     relatives[kind],
-                    atomic_load(&aps_relatives_counters[kind].calls));
+                    aps_counters_calls(&aps_relatives_counters[kind]));
         return;
     }
     if (calls == 0 && job->held != APS_HELD_GOOD)

@@ -39,11 +39,13 @@ enum aps_reason {
 };
 
 struct aps_counters {
-    atomic_ullong calls; /* but for those in `again` */
+    atomic_ullong calls;     /* but for those in `again`: aps_counters_calls */
     atomic_ullong rewritten; /* of these */
     atomic_ullong fused;     /* of these, with others */
     atomic_ullong passed[APS_PASSED_REASONS];
-    atomic_ullong again[APS_PASSED_REASONS]; /* likewise, like the one before */
+    /* Passed as the one before it was: not in `calls` or `passed`, as one count a
+     * call is all that a short one has time for. */
+    atomic_ullong again[APS_PASSED_REASONS];
     atomic_ullong wire_bytes;
     atomic_ullong fp32_bytes;
     atomic_ullong device_bytes; /* of wire_bytes, from a GPU's memory */
@@ -70,7 +72,7 @@ extern struct aps_counters aps_counters; /* of MPI_Allreduce */
 /* Of its relatives, by enum aps_call_kind. */
 extern struct aps_counters aps_relatives_counters[APS_CALL_KINDS];
 
-/* All calls. */
+/* All calls: those of `calls` and `again`. */
 unsigned long long aps_counters_calls(const struct aps_counters *counters);
 
 /* May several threads count at a time? */
