@@ -333,7 +333,8 @@ ring, accumulate format: partial sums and result go round in the format; every
   hop rounds.
 
 master, accumulate fp32: members send to their group's master and get the
-  result in the format; partial sums go round between the masters in FP32.
+  result in the format; partial sums go round between the masters in FP32,
+  which the bytes shown leave out.
 
 master, accumulate format: members send to their group's master and get the
   result in the format; partial sums go round between the masters in it too,
@@ -343,8 +344,8 @@ gather: every rank gets the e3m3 of all p ranks and sums it itself: p/2 times
   the bytes shown, no less than FP32 from 10 ranks on. The sum is not encoded.
 
 auto: the first calls of each class of sizes try native MPI_Allreduce,
-  hierarchical, direct and ring; the fastest stays. Bytes are those of
-  hierarchical and direct.
+  hierarchical, direct and ring, four times each (16 below 64 Ki elements);
+  the fastest stays. Bytes are those of hierarchical and direct.
 
 The first rule that matches wins. Calls that match none, and calls of fewer
 than 1024 elements (min_count), are native: left to MPI.
