@@ -7,6 +7,7 @@ UNIT_TESTS = \
 	tests/unit/array \
 	tests/unit/codec \
 	tests/unit/digits \
+	tests/unit/driver \
 	tests/unit/error \
 	tests/unit/format \
 	tests/unit/gemm \
@@ -105,12 +106,17 @@ tests_unit_measure_SOURCES = tests/unit/measure.c
 tests_unit_measure_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_measure_LDADD = $(UNIT_LIBS) -lm
 
-# Steps: of the MPI side, but without MPI.
+# Of the MPI side, but without MPI: steps, and the search for CUDA's driver.
 tests_unit_steps_SOURCES = tests/unit/steps.c \
 	pmpi/steps.c pmpi/steps.h \
 	pmpi/period.c pmpi/period.h
 tests_unit_steps_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_steps_LDADD = $(UNIT_LIBS)
+tests_unit_driver_SOURCES = tests/unit/driver.c \
+	pmpi/driver.c pmpi/driver.h
+tests_unit_driver_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi \
+	-DSTANDIN='"$(abs_top_builddir)/tests/standin/.libs/libcuda.so.1"'
+tests_unit_driver_LDADD = $(UNIT_LIBS) -lpthread -ldl
 
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
