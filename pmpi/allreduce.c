@@ -60,20 +60,13 @@ static inline bool may_pass_again(int64_t count, aps_handle type,
            count > 0 && !aps_queue_unfinished() && !aps_queue_pending();
 }
 
-static inline int pass_to(const struct aps_library *next, const void *send,
-                          void *receive, int64_t count, bool large,
-                          aps_handle type, aps_handle op, aps_handle comm)
-{
-    return large ? next->allreduce_c(send, receive, count, type, op, comm)
-                 : next->allreduce(send, receive, (int)count, type, op, comm);
-}
-
 static inline int pass_again(const void *send, void *receive, int64_t count,
                              bool large, aps_handle type, aps_handle op,
                              aps_handle comm)
 {
     aps_count(&aps_counters.again[last.reason], 1);
-    return pass_to(last.next, send, receive, count, large, type, op, comm);
+    return aps_library_allreduce(last.next, large, send, receive, count, type,
+                                 op, comm);
 }
 
 /* Where a count is kept in context->passing. */
@@ -255,16 +248,16 @@ static int handle_new(const struct aps_call *call)
     return aps_allreduce_plan(context, call);
 }
 
-/* All but what aps_allreduce passes on itself. (Cold: out of that one's way.) */
+/* What may not pass at once. (Cold: out of the way of what may.) */
 static __attribute__((noinline, cold)) int
 handle(const void *send, void *receive, int64_t count, bool large,
        aps_handle type, aps_handle op, aps_handle comm)
 {
     if (aps_job()->foreign)
-        return pass_to(aps_library(), send, receive, count, large, type, op,
-                       comm);
+        return aps_library_allreduce(aps_library(), large, send, receive, count,
+                                     type, op, comm);
     if (may_pass_again(count, type, op, comm) &&
-        !aps_stage_is_wanted(send, receive))
+        !aps_stage_is_needed(send, receive))
         return pass_again(send, receive, count, large, type, op, comm);
     return handle_new(&(struct aps_call){
         .send = send,
@@ -279,31 +272,30 @@ handle(const void *send, void *receive, int64_t count, bool large,
     });
 }
 
+static inline int pass_or_handle(const void *send, void *receive, int64_t count,
+                                 bool large, aps_handle type, aps_handle op,
+                                 aps_handle comm)
+{
+    return may_pass_again(count, type, op, comm) &&
+                   aps_stage_is_needless(send, receive)
+               ? pass_again(send, receive, count, large, type, op, comm)
+               : handle(send, receive, count, large, type, op, comm);
+}
+
 /*
  * A short call takes 1 us: what passes again may cost 10 ns, in caches that are
- * full of MPI's. Hence one line of few instructions, and no look at the buffers
- * where there is no driver that could own them.
+ * full of MPI's. Hence one line of few instructions.
  */
 #define STRAIGHT __attribute__((flatten, hot))
 
 STRAIGHT int aps_allreduce(const void *send, void *receive, int count,
                            aps_handle type, aps_handle op, aps_handle comm)
 {
-    return may_pass_again(count, type, op, comm) &&
-                   (aps_driver_was_missing() ||
-                    (aps_driver_cannot_own(send) &&
-                     aps_driver_cannot_own(receive)))
-               ? pass_again(send, receive, count, false, type, op, comm)
-               : handle(send, receive, count, false, type, op, comm);
+    return pass_or_handle(send, receive, count, false, type, op, comm);
 }
 
 STRAIGHT int aps_allreduce_c(const void *send, void *receive, int64_t count,
                              aps_handle type, aps_handle op, aps_handle comm)
 {
-    return may_pass_again(count, type, op, comm) &&
-                   (aps_driver_was_missing() ||
-                    (aps_driver_cannot_own(send) &&
-                     aps_driver_cannot_own(receive)))
-               ? pass_again(send, receive, count, true, type, op, comm)
-               : handle(send, receive, count, true, type, op, comm);
+    return pass_or_handle(send, receive, count, true, type, op, comm);
 }

@@ -78,15 +78,9 @@ static int pass_deferred(const struct aps_call *call)
 
 static int pass_as_it_is(const struct aps_call *call)
 {
-    const struct aps_library *next = aps_library();
-
-    if (call->large)
-        return next->allreduce_c(call->send, call->receive, call->count,
-                                 (aps_handle)call->type, (aps_handle)call->op,
-                                 (aps_handle)call->comm);
-    return next->allreduce(call->send, call->receive, (int)call->count,
-                           (aps_handle)call->type, (aps_handle)call->op,
-                           (aps_handle)call->comm);
+    return aps_library_allreduce(
+        aps_library(), call->large, call->send, call->receive, call->count,
+        (aps_handle)call->type, (aps_handle)call->op, (aps_handle)call->comm);
 }
 
 static int pass_on(const struct aps_call *call)

@@ -13,6 +13,7 @@
 #define APS_PMPI_LIBRARY_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -81,6 +82,18 @@ static inline const struct aps_library *aps_library(void)
         atomic_load_explicit(&aps_library_resolved, memory_order_acquire);
 
     return library ? library : aps_library_resolve();
+}
+
+/* MPI_Allreduce, or MPI_Allreduce_c if `large`. */
+static inline int aps_library_allreduce(const struct aps_library *library,
+                                        bool large, const void *send,
+                                        void *receive, int64_t count,
+                                        aps_handle type, aps_handle op,
+                                        aps_handle comm)
+{
+    return large ? library->allreduce_c(send, receive, count, type, op, comm)
+                 : library->allreduce(send, receive, (int)count, type, op,
+                                      comm);
 }
 
 #endif

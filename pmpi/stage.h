@@ -44,11 +44,18 @@ extern atomic_ulong aps_stage_failures;
 /* Is one of them in a GPU's memory, and this MPI not aware of it? */
 bool aps_stage_is_needed(const void *send, const void *receive);
 
-/* The same, in a few instructions for most buffers of the host. */
+/* Is it known in a few instructions that none is? So it is for most buffers of
+ * the host. */
+static inline bool aps_stage_is_needless(const void *send, const void *receive)
+{
+    return aps_driver_was_missing() ||
+           (aps_driver_cannot_own(send) && aps_driver_cannot_own(receive));
+}
+
 static inline bool aps_stage_is_wanted(const void *send, const void *receive)
 {
-    return (!aps_driver_cannot_own(send) || !aps_driver_cannot_own(receive)) &&
-           !aps_driver_was_missing() && aps_stage_is_needed(send, receive);
+    return !aps_stage_is_needless(send, receive) &&
+           aps_stage_is_needed(send, receive);
 }
 
 /*
