@@ -160,15 +160,16 @@ overlap()
     policy overlap-thread "$eight: aps" 'progress: thread'
     policy overlap-thread-tight "$eight: aps-tight" 'progress: thread'
     policy overlap-thread-e5m10 "$sixteen: aps" 'progress: thread'
+    policy overlap-thread-tight-e5m10 "$sixteen: aps-tight" 'progress: thread'
     choose overlap-native overlap-calls overlap-thread overlap-thread-tight \
-        overlap-thread-e5m10
+        overlap-thread-e5m10 overlap-thread-tight-e5m10
     for _ in $(seq "$JOBS"); do
         for name in $names; do
             job "$name" overlap "$@"
         done
     done
     printf '\n=== One call under a computation: 2 hosts, %s\n' "$rate"
-    printf '  %-12s %10s %14s %10s %8s %10s %10s\n' variant 'call ms' \
+    printf '  %-18s %10s %14s %10s %8s %10s %10s\n' variant 'call ms' \
         'computation ms' 'both ms' rounds 'both/most' 'work ms'
     goals=
     for name in $names; do
@@ -176,7 +177,7 @@ overlap()
         both=$(median "$name" 4)
         most=$(printf '%s\n' "$call" "$computation" | sort -n | tail -n 1)
         share=$(ratio "$both" "$most")
-        printf '  %-12s %10s %14s %10s %8s %10s %10s\n' "${name#overlap-}" \
+        printf '  %-18s %10s %14s %10s %8s %10s %10s\n' "${name#overlap-}" \
             "$call" "$computation" "$both" "$(wc -l <"$bench-$name.txt")" \
             "$share" "$(median "$name" 5)"
         case $name in
