@@ -37,9 +37,9 @@
 /* Who waits so long for ranks that may never come says so. */
 #define TELL_NS 10000000000L
 
-/* The longest sleep of a thread beside a program that computes: the fewer, the
- * less time goes into switches between the two (22 to 31 us of the program's
- * each, on a virtual machine). */
+/* The longest sleep of a thread beside a program that computes, but for slack:
+ * the fewer, the less time goes into switches between the two (22 to 31 us of the
+ * program's each, on a virtual machine). */
 #define NAP_BESIDE_NS 1000000L
 
 #define SLACK_USUAL_NS 50000L /* the kernel's own */
@@ -57,7 +57,7 @@ void aps_wait_set_beside(bool (*is_awaited)(void))
     awaited = is_awaited;
 }
 
-/* Such a thread may sleep so long, as there is more under way; or 0. */
+/* Such a thread may sleep so long and longer, as there is more under way; or 0. */
 static _Thread_local long spare;
 
 static bool is_beside(void)
@@ -99,35 +99,32 @@ static inline void pause_core(void)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
-/* The kernel may wake us so much later, by an interrupt that comes anyway; never
- * less than it does by itself. */
-static void set_slack(unsigned long slack)
+static void nap(long length)
 {
-    static _Thread_local unsigned long set;
-
-    if (slack < SLACK_USUAL_NS)
-        slack = 0;
-    if (slack != set && prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0) == 0)
-        set = slack;
-}
-
-static void nap(long length, long slack)
-{
-    set_slack((unsigned long)slack);
     nanosleep(&(struct timespec){.tv_nsec = length}, NULL);
 }
 
-/* As long again as the wait has lasted, or as there is time; and half of that,
- * if it spares the program an interrupt. */
+/* The same, and half as long again if that spares the program an interrupt: the
+ * kernel may wake us by one that comes anyway. */
+static void nap_or_longer(long length)
+{
+    const unsigned long slack = (unsigned long)length / 2;
+
+    if (slack > SLACK_USUAL_NS)
+        (void)prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
+    nap(length);
+    if (slack > SLACK_USUAL_NS)
+        (void)prctl(PR_SET_TIMERSLACK, 0, 0, 0, 0); /* this thread's usual */
+}
+
+/* As long again as the wait has lasted, or as there is time. */
 static void nap_beside(long waited)
 {
     long length = waited > spare ? waited : spare;
 
     if (length < NAP_REQUESTS_NS)
         length = NAP_REQUESTS_NS;
-    if (length > NAP_BESIDE_NS)
-        length = NAP_BESIDE_NS;
-    nap(length, length / 2);
+    nap_or_longer(length < NAP_BESIDE_NS ? length : NAP_BESIDE_NS);
 }
 
 void aps_wait_rest(long *begin)
@@ -144,7 +141,7 @@ void aps_wait_rest(long *begin)
     if (is_beside())
         nap_beside(waited);
     else if (waited > patience)
-        nap(NAP_REQUESTS_NS, 0);
+        nap(NAP_REQUESTS_NS);
     else
         sched_yield();
 }
