@@ -12,6 +12,7 @@
 #include "context.h"
 #include "helper.h"
 #include "queue.h"
+#include "reduction.h"
 #include "wait.h"
 
 static void drain(MPI_Comm comm)
@@ -31,6 +32,35 @@ bool aps_blocking_enter_pending(aps_handle comm)
     if (!helped)
         drain((MPI_Comm)comm);
     return helped;
+}
+
+bool aps_blocking_duplicates(aps_handle handle)
+{
+#ifdef APS_MPI_MPICH
+    const MPI_Comm comm = (MPI_Comm)handle;
+    int inter, size;
+
+    return aps_team_any_begun() && aps_abi_is_communicator(comm) &&
+           PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
+           PMPI_Comm_size(comm, &size) == MPI_SUCCESS && size == 1;
+#else
+    (void)handle;
+    return false;
+#endif
+}
+
+int aps_blocking_duplicate(aps_handle handle, const aps_handle *info,
+                           void *made, void *request)
+{
+    const MPI_Comm comm = (MPI_Comm)handle;
+    const bool helped = aps_blocking_enter(handle);
+    int rc = info ? PMPI_Comm_dup_with_info(comm, (MPI_Info)*info, made)
+                  : PMPI_Comm_dup(comm, made);
+
+    aps_blocking_leave(helped);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Ibarrier(comm, request); /* of one rank */
+    return rc;
 }
 
 /*

@@ -22,6 +22,9 @@
 #define TEAMS_MAX 256
 static atomic_int teams;
 
+/* Of them, those whose communicators MPI is still making. */
+static atomic_int begun;
+
 /* A policy that reduces in more ways than this is turned away. */
 #define WAYS_MAX 32
 
@@ -298,8 +301,14 @@ int aps_team_begin(MPI_Comm comm, int test_nodes, bool test_cyclic,
         return rc;
     }
     atomic_fetch_add(&teams, 1);
+    atomic_fetch_add(&begun, 1);
     *team = new;
     return MPI_SUCCESS;
+}
+
+bool aps_team_any_begun(void)
+{
+    return atomic_load(&begun) > 0;
 }
 
 int aps_team_complete(struct aps_team *team)
@@ -307,6 +316,7 @@ int aps_team_complete(struct aps_team *team)
     int rc = aps_wait_requests_telling(1, &team->begun,
                                        aps_agree_tell_missing);
 
+    atomic_fetch_sub(&begun, 1);
     if (rc == MPI_SUCCESS)
         equip(team);
     else

@@ -34,6 +34,9 @@ int aps_team_begin(MPI_Comm comm, int test_nodes, bool test_cyclic,
                    struct aps_team **team);
 int aps_team_complete(struct aps_team *team);
 
+/* Local: has one been begun that is not complete? */
+bool aps_team_any_begun(void);
+
 /* Local: safe inside an attribute's delete callback. NULL: nothing. */
 void aps_team_destroy(struct aps_team *team);
 

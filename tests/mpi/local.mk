@@ -55,6 +55,9 @@ tests_mpi_exact_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/ahead
 tests_mpi_ahead_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_ahead_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/alone
+tests_mpi_alone_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_alone_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/late
 tests_mpi_late_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_late_LDADD = $(MPI_TEST_LDADD)
@@ -130,6 +133,7 @@ mpi_tests = \
 	tests/mpi/t-exact.sh \
 	tests/mpi/t-front.sh \
 	tests/mpi/t-ahead.sh \
+	tests/mpi/t-alone.sh \
 	tests/mpi/t-meanwhile.sh \
 	tests/mpi/t-nonblocking.sh \
 	tests/mpi/t-nonfinite.sh \
