@@ -164,7 +164,7 @@ int aps_topology_groups(MPI_Comm comm, const struct aps_grouping *grouping,
                         struct aps_groups *groups, char *cause, size_t size)
 {
     MPI_Comm node = MPI_COMM_NULL;
-    int node_rank, colour = 0, homeless;
+    int node_rank, node_size, colour = 0, homeless;
 
     *groups = (struct aps_groups){.group = MPI_COMM_NULL,
                                    .peers = MPI_COMM_NULL};
@@ -172,6 +172,7 @@ int aps_topology_groups(MPI_Comm comm, const struct aps_grouping *grouping,
     if (candidates(comm, grouping, &node) != MPI_SUCCESS)
         goto mpi_failed;
     PMPI_Comm_rank(node, &node_rank);
+    PMPI_Comm_size(node, &node_size);
     if (grouping->kind == APS_GROUP_NUMBER)
         colour = node_rank / grouping->number;
     else if (grouping->kind != APS_GROUP_NODE)
@@ -181,11 +182,18 @@ int aps_topology_groups(MPI_Comm comm, const struct aps_grouping *grouping,
         goto mpi_failed;
     if (homeless)
         goto fail; /* on every rank, and one of them knows why */
-    if (PMPI_Comm_split(node, colour, node_rank, &groups->group) !=
-            MPI_SUCCESS ||
-        connect_peers(comm, groups) != MPI_SUCCESS)
+    if (node_size == 1) {
+        /* To split it would be as bad as aps_blocking_duplicates() says. */
+        groups->group = node;
+        node = MPI_COMM_NULL;
+    } else if (PMPI_Comm_split(node, colour, node_rank, &groups->group) !=
+               MPI_SUCCESS) {
         goto mpi_failed;
-    PMPI_Comm_free(&node);
+    }
+    if (connect_peers(comm, groups) != MPI_SUCCESS)
+        goto mpi_failed;
+    if (node != MPI_COMM_NULL)
+        PMPI_Comm_free(&node);
     return 0;
 
 mpi_failed:
