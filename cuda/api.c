@@ -44,9 +44,9 @@ int aps_cuda_cast_array(const struct aps_format *format, const float *x,
     if (options)
         here = *options;
     for (size_t i = 0; i < n && result == cudaSuccess;
-         i += APS_WORK_MAX, here.offset += APS_WORK_MAX) {
+         i += APS_THREADS_MAX, here.offset += APS_THREADS_MAX) {
         struct aps_cast_work w = aps_cast_work_init(
-            format, x + i, min_size(n - i, APS_WORK_MAX), &here, y + i);
+            format, x + i, min_size(n - i, APS_THREADS_MAX), &here, y + i);
 
         result = aps_cuda_kernel_cast(&w, stream);
     }
@@ -111,8 +111,8 @@ static int sum(const char *who, const struct aps_format *format, bool kahan,
                              terms, APS_CUDA_TERMS);
     w.quantizer = aps_quantizer_init(format);
     w.terms = (uint32_t)terms;
-    for (size_t i = 0; i < n && result == cudaSuccess; i += APS_WORK_MAX) {
-        w.n = (uint32_t)min_size(n - i, APS_WORK_MAX);
+    for (size_t i = 0; i < n && result == cudaSuccess; i += APS_THREADS_MAX) {
+        w.n = (uint32_t)min_size(n - i, APS_THREADS_MAX);
         w.out = (unsigned char *)(out + i);
         for (size_t t = 0; t < terms; t++)
             w.x[t] = (const unsigned char *)(x[t] + i);

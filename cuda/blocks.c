@@ -10,8 +10,8 @@
 #include "cuda/context.h"
 #include "cuda/failure.h"
 #include "cuda/kernels.h"
-#include "cuda/known.h"
-#include "cuda/lane.h"
+#include "cuda/allocations.h"
+#include "cuda/stream.h"
 
 /* What a verb does, by pieces: values or, for put and get, bytes. */
 struct block {
@@ -49,14 +49,14 @@ static size_t min_size(size_t a, size_t b)
 static size_t piece_of(const struct block *b)
 {
     if (!b->format)
-        return APS_LANE_BYTES;
+        return APS_CUDA_STREAM_BYTES;
     if (b->reached)
         return b->n;
-    return APS_LANE_BYTES * 8 / (size_t)b->format->width / 1024 * 1024;
+    return APS_CUDA_STREAM_BYTES * 8 / (size_t)b->format->width / 1024 * 1024;
 }
 
 /* As many under way as there are slots; the oldest is finished first. */
-static cudaError_t run_pieces(struct block *b, const struct aps_lane *lane)
+static cudaError_t run_pieces(struct block *b, const struct aps_cuda_stream *lane)
 {
     const size_t piece = piece_of(b);
     const size_t count = b->n / piece + (b->n % piece > 0);
@@ -64,10 +64,10 @@ static cudaError_t run_pieces(struct block *b, const struct aps_lane *lane)
     size_t started = 0, finished = 0;
 
     while (finished < count && error == cudaSuccess) {
-        bool starts = started < count && started - finished < APS_LANE_SLOTS;
+        bool starts = started < count && started - finished < APS_CUDA_STREAM_SLOTS;
         size_t i = starts ? started++ : finished++;
         size_t values = min_size(b->n - i * piece, piece);
-        const struct aps_slot *slot = &lane->slot[i % APS_LANE_SLOTS];
+        const struct aps_slot *slot = &lane->slot[i % APS_CUDA_STREAM_SLOTS];
 
         error =
             starts ? b->start(b, slot, i * piece, values) : aps_slot_wait(slot);
@@ -82,7 +82,7 @@ static void clear(void *memory, size_t bytes)
 {
     struct aps_cuda_visit visit;
 
-    if (aps_cuda_known_enter(memory, &visit) != APS_CUDA_DEVICE)
+    if (aps_cuda_allocations_enter(memory, &visit) != APS_CUDA_DEVICE)
         return;
     if (cudaMemset(memory, 0, bytes) == cudaSuccess)
         cudaStreamSynchronize(NULL);
@@ -107,14 +107,14 @@ static int fail(const struct block *b, const char *cause)
 static int run(struct block *b)
 {
     struct aps_cuda_visit visit;
-    struct aps_cuda_known known;
-    struct aps_lane *lane;
+    struct aps_cuda_allocations known;
+    struct aps_cuda_stream *lane;
     cudaError_t error;
 
     if (b->n == 0)
         return 0;
     switch (b->format ? aps_cuda_enter(b->x, &visit)
-                      : aps_cuda_known_enter(b->wire, &visit)) {
+                      : aps_cuda_allocations_enter(b->wire, &visit)) {
     case APS_CUDA_HOST:
         return fail(b, "the memory is not a device's");
     case APS_CUDA_NOWHERE:
@@ -122,7 +122,7 @@ static int run(struct block *b)
     case APS_CUDA_DEVICE:
         break;
     }
-    b->reached = aps_cuda_known_find(b->wire, &known)
+    b->reached = aps_cuda_allocations_find(b->wire, &known)
                      ? known.context == visit.context
                      : aps_cuda_is_home(&visit, b->wire);
     lane = aps_cuda_lane_take(&visit, &error);
@@ -142,7 +142,7 @@ static unsigned char *kernel_wire(const struct block *b,
                                   const struct aps_slot *slot, size_t at)
 {
     return b->reached ? b->wire + aps_packed_bytes(b->format, at)
-                      : slot->device + APS_LANE_HEADER;
+                      : slot->device + APS_CUDA_STREAM_HEADER;
 }
 
 static float *piece_x(const struct block *b, size_t at)
@@ -238,7 +238,7 @@ int aps_cuda_decode(const struct aps_codec *codec, const void *wire, size_t n,
 static cudaError_t put_start(const struct block *b, const struct aps_slot *slot,
                              size_t at, size_t count)
 {
-    unsigned char *pinned = slot->host + APS_LANE_HEADER;
+    unsigned char *pinned = slot->host + APS_CUDA_STREAM_HEADER;
     cudaError_t error;
 
     memcpy(pinned, b->x + at, count);
@@ -266,7 +266,7 @@ static cudaError_t get_start(const struct block *b, const struct aps_slot *slot,
                              size_t at, size_t count)
 {
     cudaError_t error =
-        cudaMemcpyAsync(slot->host + APS_LANE_HEADER, b->wire + at, count,
+        cudaMemcpyAsync(slot->host + APS_CUDA_STREAM_HEADER, b->wire + at, count,
                         cudaMemcpyDeviceToHost, slot->stream);
 
     return error == cudaSuccess ? aps_slot_mark(slot) : error;
@@ -275,7 +275,7 @@ static cudaError_t get_start(const struct block *b, const struct aps_slot *slot,
 static void get_finish(struct block *b, const struct aps_slot *slot, size_t at,
                        size_t count)
 {
-    memcpy(b->x + at, slot->host + APS_LANE_HEADER, count);
+    memcpy(b->x + at, slot->host + APS_CUDA_STREAM_HEADER, count);
 }
 
 int aps_cuda_get(void *host, const void *from, size_t bytes)

@@ -19,7 +19,7 @@
 struct aps_cuda_context {
     CUcontext handle;
     unsigned long long id; /* handles are used again, ids are not */
-    struct aps_lane *idle;
+    struct aps_cuda_stream *idle;
     unsigned lanes;      /* idle or taken */
     unsigned patience;   /* verbs to go before another attempt */
     cudaError_t refused; /* why the last one failed */
@@ -232,7 +232,7 @@ void aps_cuda_leave(const struct aps_cuda_visit *visit)
 
 /* With the mutex held: an idle one, or the right to make one; false if neither
  * will come. */
-static bool find_lane(struct aps_cuda_context *context, struct aps_lane **lane)
+static bool find_lane(struct aps_cuda_context *context, struct aps_cuda_stream **lane)
 {
     if (context->patience > 0)
         context->patience--;
@@ -252,11 +252,11 @@ static bool find_lane(struct aps_cuda_context *context, struct aps_lane **lane)
     }
 }
 
-struct aps_lane *aps_cuda_lane_take(const struct aps_cuda_visit *visit,
+struct aps_cuda_stream *aps_cuda_lane_take(const struct aps_cuda_visit *visit,
                                     cudaError_t *error)
 {
     struct aps_cuda_context *context = visit->context;
-    struct aps_lane *lane;
+    struct aps_cuda_stream *lane;
     bool found;
 
     do {
@@ -267,7 +267,7 @@ struct aps_lane *aps_cuda_lane_take(const struct aps_cuda_visit *visit,
         if (lane || !found)
             return lane;
 
-        lane = aps_lane_create(error);
+        lane = aps_cuda_stream_create(error);
         if (lane)
             return lane;
         pthread_mutex_lock(&mutex);
@@ -282,10 +282,10 @@ struct aps_lane *aps_cuda_lane_take(const struct aps_cuda_visit *visit,
 }
 
 void aps_cuda_lane_give(const struct aps_cuda_visit *visit,
-                        struct aps_lane *lane, bool clean)
+                        struct aps_cuda_stream *lane, bool clean)
 {
     struct aps_cuda_context *context = visit->context;
-    bool usable = clean || aps_lane_reset(lane);
+    bool usable = clean || aps_cuda_stream_reset(lane);
 
     pthread_mutex_lock(&mutex);
     if (usable) {

@@ -13,7 +13,7 @@
 #include <cuda_runtime_api.h>
 
 #include "cuda/driver.h"
-#include "cuda/lane.h"
+#include "cuda/stream.h"
 
 /* What is kept for a context as long as the process lives. */
 struct aps_cuda_context;
@@ -58,12 +58,12 @@ bool aps_cuda_is_home(const struct aps_cuda_visit *visit, const void *pointer);
  * there are enough, the next that another thread gives back. NULL with the
  * error if there is none and none can be made.
  */
-struct aps_lane *aps_cuda_lane_take(const struct aps_cuda_visit *visit,
+struct aps_cuda_stream *aps_cuda_lane_take(const struct aps_cuda_visit *visit,
                                     cudaError_t *error);
 
 /* Back; after an error (`clean` is false) it is waited for first, and given up
  * if that fails. */
 void aps_cuda_lane_give(const struct aps_cuda_visit *visit,
-                        struct aps_lane *lane, bool clean);
+                        struct aps_cuda_stream *lane, bool clean);
 
 #endif

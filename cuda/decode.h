@@ -6,7 +6,7 @@
 #ifndef APS_CUDA_DECODE_H
 #define APS_CUDA_DECODE_H
 
-#include "cuda/work.h"
+#include "cuda/threads.h"
 
 /* How the codes of four floats are found; the last takes one at a time, and
  * divides where the scaling asks for it. */
@@ -96,7 +96,7 @@ aps_decode_work_init(const struct aps_format *format, const void *wire,
     w.narrow = (uint32_t)(8 - format->exponent_bits);
     w.unbias = aps_float_pow2(APS_FLOAT_BIAS - format->bias);
     w.limit = w.kernel.limit << w.kernel.sign_shift;
-    w.behind = aps_work_behind(x);
+    w.behind = aps_threads_behind(x);
     w.offset = (uint32_t)((uintptr_t)wire % 4);
     w.units = (w.n + w.behind + 3) / 4;
     w.outer = w.units;
@@ -126,7 +126,7 @@ APS_INLINE uint32_t aps_decode_value(const struct aps_decode_work *w,
     float value = aps_kernel_decode(&w->kernel, code);
     uint32_t bits = aps_float_bits(value);
 
-    if (aps_work_is_nan(bits))
+    if (aps_threads_is_nan(bits))
         return bits | APS_FLOAT_QUIET;
     return aps_float_bits(value * w->scale);
 }
@@ -137,7 +137,7 @@ APS_INLINE uint32_t aps_decode_quotient(const struct aps_decode_work *w,
     float value = aps_kernel_decode(&w->kernel, code);
     uint32_t bits = aps_float_bits(value);
 
-    if (aps_work_is_nan(bits))
+    if (aps_threads_is_nan(bits))
         return bits | APS_FLOAT_QUIET;
     return aps_float_bits((float)(value / w->factor * w->power));
 }
@@ -156,15 +156,15 @@ APS_INLINE void aps_decode_load(const struct aps_decode_work *w,
     uint32_t bit = (unit * 4 - w->behind) * w->width + 8 * w->offset;
     uint32_t shift = bit % 32;
     const unsigned char *from = w->wire - w->offset + (size_t)(bit / 32) * 4;
-    uint32_t a = aps_work_load4(from);
+    uint32_t a = aps_threads_load4(from);
     uint32_t b, c;
 
     if (way == APS_DECODE_8) {
-        b = shift + 4 * w->width > 32 ? aps_work_load4(from + 4) : 0;
+        b = shift + 4 * w->width > 32 ? aps_threads_load4(from + 4) : 0;
         word[0] = aps_decode_funnel(a, b, shift);
     } else if (way == APS_DECODE_16) {
-        b = aps_work_load4(from + 4);
-        c = shift + 4 * w->width > 64 ? aps_work_load4(from + 8) : 0;
+        b = aps_threads_load4(from + 4);
+        c = shift + 4 * w->width > 64 ? aps_threads_load4(from + 8) : 0;
         word[0] = aps_decode_funnel(a, b, shift);
         word[1] = aps_decode_funnel(b, c, shift);
     } else {
@@ -172,8 +172,8 @@ APS_INLINE void aps_decode_load(const struct aps_decode_work *w,
             uint32_t at = shift + i * w->width;
             const unsigned char *here = from + (size_t)(at / 32) * 4;
 
-            a = aps_work_load4(here);
-            b = at % 32 + w->width > 32 ? aps_work_load4(here + 4) : 0;
+            a = aps_threads_load4(here);
+            b = at % 32 + w->width > 32 ? aps_threads_load4(here + 4) : 0;
             word[i] = aps_decode_funnel(a, b, at % 32);
         }
     }
@@ -209,8 +209,8 @@ APS_INLINE void aps_decode_element(const struct aps_decode_work *w, bool divide,
     value = divide ? aps_decode_quotient(w, (uint32_t)(bits >> bit % 8))
                    : aps_decode_value(w, (uint32_t)(bits >> bit % 8));
     if (add)
-        value = aps_decode_sum(aps_work_load_float(w->x, i), value);
-    aps_work_store_float(w->x, i, value);
+        value = aps_decode_sum(aps_threads_load_float(w->x, i), value);
+    aps_threads_store_float(w->x, i, value);
 }
 
 /* Any unit of four that is not whole. */
@@ -229,7 +229,7 @@ APS_INLINE void aps_decode_edge(const struct aps_decode_work *w, bool add,
 APS_INLINE void aps_decode_load_sum(const struct aps_decode_work *w,
                                     uint32_t unit, uint32_t *sum)
 {
-    aps_work_load16(w->x - (size_t)w->behind * 4 + (size_t)unit * 16, sum);
+    aps_threads_load16(w->x - (size_t)w->behind * 4 + (size_t)unit * 16, sum);
 }
 
 /*
@@ -260,7 +260,7 @@ APS_INLINE void aps_decode_store(const struct aps_decode_work *w,
     if (greatest >= w->limit)
         aps_decode_edge(w, add, unit);
     else
-        aps_work_store16(w->x - (size_t)w->behind * 4 + (size_t)unit * 16, y);
+        aps_threads_store16(w->x - (size_t)w->behind * 4 + (size_t)unit * 16, y);
 }
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef APS_CUDA_ENCODE_H
 #define APS_CUDA_ENCODE_H
 
-#include "cuda/work.h"
+#include "cuda/threads.h"
 #include "number/cpd.h"
 #include "number/philox.h"
 
@@ -44,7 +44,7 @@ struct aps_encode_work {
 };
 
 /* Is a multiplication by one float right? (codec/scaling.h) */
-APS_INLINE bool aps_work_is_simple(const struct aps_format *format,
+APS_INLINE bool aps_threads_is_simple(const struct aps_format *format,
                                    struct aps_scaling scaling)
 {
     if (scaling.exponent < -126 || scaling.exponent > 127)
@@ -60,7 +60,7 @@ aps_encode_way_choose(const struct aps_encode_work *w,
     uintptr_t wire = (uintptr_t)w->wire;
 
     if (stats || w->options.rounding != APS_ROUND_NEAREST ||
-        !aps_work_is_simple(&w->format, scaling))
+        !aps_threads_is_simple(&w->format, scaling))
         return APS_ENCODE_ANY;
     if ((uintptr_t)w->x % 4 != 0)
         return APS_ENCODE_NEAREST;
@@ -98,7 +98,7 @@ aps_encode_work_init(const struct aps_format *format, const float *x, size_t n,
     if (options)
         w.options = *options;
     w.scale = 1;
-    if (aps_work_is_simple(format, scaling))
+    if (aps_threads_is_simple(format, scaling))
         w.scale = scaling.factor * aps_float_pow2(scaling.exponent);
     w.product = scaling.factor != 1 || w.options.rounding == APS_ROUND_CPD;
     w.exponent = w.product ? 0 : scaling.exponent;
@@ -107,7 +107,7 @@ aps_encode_work_init(const struct aps_format *format, const float *x, size_t n,
 
     *way = aps_encode_way_choose(&w, scaling, stats);
     if (*way < APS_ENCODE_NEAREST) {
-        behind = aps_work_behind(x);
+        behind = aps_threads_behind(x);
         w.behind = behind;
         w.units = (w.n + 7) / 8;
         w.inner = behind > 0;
@@ -152,13 +152,13 @@ APS_INLINE uint32_t aps_encode_nearest(const struct aps_encode_work *w,
 {
     float product = aps_float_from_bits(bits) * w->scale;
 
-    return aps_kernel_encode(&w->kernel, aps_work_signed(product, bits));
+    return aps_kernel_encode(&w->kernel, aps_threads_signed(product, bits));
 }
 
 /* The code of x[i], any rounding; `counts`: this one into the statistics. */
 APS_INLINE uint32_t aps_encode_any(const struct aps_encode_work *w,
                                    uint32_t bits, uint32_t i, bool counts,
-                                   struct aps_work_seen *seen)
+                                   struct aps_threads_seen *seen)
 {
     const enum aps_rounding rounding = w->options.rounding;
     uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
@@ -172,7 +172,7 @@ APS_INLINE uint32_t aps_encode_any(const struct aps_encode_work *w,
     if (w->product) {
         double exact = aps_float_from_bits(bits) * w->factor * w->power;
 
-        y = aps_float_bits(aps_work_signed((float)exact, bits));
+        y = aps_float_bits(aps_threads_signed((float)exact, bits));
     }
     if (rounding == APS_ROUND_CPD)
         y = aps_cpd_cast(&w->format, y);
@@ -193,18 +193,18 @@ APS_INLINE uint32_t aps_encode_any(const struct aps_encode_work *w,
 /* Bits [first, first + count) of the wire, count <= 32. */
 APS_INLINE uint32_t aps_encode_bits(const struct aps_encode_work *w, bool any,
                                     uint32_t first, uint32_t count,
-                                    struct aps_work_seen *seen)
+                                    struct aps_threads_seen *seen)
 {
     uint32_t i = first / w->width;
     uint32_t at = i * w->width;
     uint32_t all = 0;
 
     for (; at < first + count && i < w->n; i++, at += w->width) {
-        uint32_t bits = aps_work_load_float(w->x, i);
+        uint32_t bits = aps_threads_load_float(w->x, i);
         uint32_t code = any ? aps_encode_any(w, bits, i, at >= first, seen)
                             : aps_encode_nearest(w, bits);
 
-        aps_work_see(seen, bits);
+        aps_threads_see(seen, bits);
         all |= at >= first ? code << (at - first) : code >> (first - at);
     }
     return all;
@@ -212,18 +212,18 @@ APS_INLINE uint32_t aps_encode_bits(const struct aps_encode_work *w, bool any,
 
 /* A whole unit of the ways by words, ... */
 APS_INLINE void aps_encode_word(const struct aps_encode_work *w, bool any,
-                                uint32_t unit, struct aps_work_seen *seen)
+                                uint32_t unit, struct aps_threads_seen *seen)
 {
     uint32_t byte = unit * 4 - w->behind;
 
-    aps_work_store4(w->wire + byte,
+    aps_threads_store4(w->wire + byte,
                     aps_encode_bits(w, any, byte * 8, 32, seen));
 }
 
 /* ... and some of its bytes. */
 APS_INLINE void aps_encode_bytes(const struct aps_encode_work *w, bool any,
                                  uint32_t from, uint32_t to,
-                                 struct aps_work_seen *seen)
+                                 struct aps_threads_seen *seen)
 {
     for (uint32_t byte = from; byte < to; byte++)
         w->wire[byte] =
@@ -233,7 +233,7 @@ APS_INLINE void aps_encode_bytes(const struct aps_encode_work *w, bool any,
 /* Any unit that is not whole. */
 APS_INLINE void aps_encode_edge(const struct aps_encode_work *w,
                                 enum aps_encode_way way, uint32_t unit,
-                                struct aps_work_seen *seen)
+                                struct aps_threads_seen *seen)
 {
     uint32_t bytes = w->n / 8 * w->width + (w->n % 8 * w->width + 7) / 8;
     uint32_t size = way < APS_ENCODE_NEAREST ? w->width : 4;
@@ -252,10 +252,10 @@ APS_INLINE void aps_encode_load(const struct aps_encode_work *w, uint32_t unit,
     const unsigned char *from =
         w->x + (size_t)unit * 32 - (size_t)w->behind * 4;
 
-    aps_work_load16(from, word);
-    aps_work_load16(from + 16, word + 4);
+    aps_threads_load16(from, word);
+    aps_threads_load16(from + 16, word + 4);
     if (w->behind > 0)
-        aps_work_load16(from + 32, word + 8);
+        aps_threads_load16(from + 32, word + 8);
 }
 
 /* ... of word[12], which the eight then are the first of. */
@@ -278,7 +278,7 @@ APS_INLINE void aps_encode_shift(const struct aps_encode_work *w,
 APS_INLINE void aps_encode_store(const struct aps_encode_work *w,
                                  uint32_t width, uint32_t unit,
                                  const uint32_t *word,
-                                 struct aps_work_seen *seen)
+                                 struct aps_threads_seen *seen)
 {
     unsigned char *to = w->wire + (size_t)unit * width;
     uint32_t packed[4] = {0, 0, 0, 0};
@@ -288,7 +288,7 @@ APS_INLINE void aps_encode_store(const struct aps_encode_work *w,
         uint32_t code = aps_encode_finite(w, word[i]);
         uint32_t at = i * width;
 
-        zero = aps_work_fma(aps_float_from_bits(word[i]), 0, zero);
+        zero = aps_threads_fma(aps_float_from_bits(word[i]), 0, zero);
         packed[at / 32] |= code << at % 32;
         if (at % 32 + width > 32)
             packed[at / 32 + 1] |= code >> (32 - at % 32);
@@ -296,21 +296,21 @@ APS_INLINE void aps_encode_store(const struct aps_encode_work *w,
     if (zero != 0) { /* a NaN */
         aps_encode_edge(w, APS_ENCODE_8, unit, seen);
     } else if (width == 4) {
-        aps_work_store4(to, packed[0]);
+        aps_threads_store4(to, packed[0]);
     } else if (width == 6) {
-        aps_work_store2(to, packed[0]);
-        aps_work_store2(to + 2, packed[0] >> 16);
-        aps_work_store2(to + 4, packed[1]);
+        aps_threads_store2(to, packed[0]);
+        aps_threads_store2(to + 2, packed[0] >> 16);
+        aps_threads_store2(to + 4, packed[1]);
     } else if (width == 8) {
-        aps_work_store8(to, packed);
+        aps_threads_store8(to, packed);
     } else {
-        aps_work_store16(to, packed);
+        aps_threads_store16(to, packed);
     }
 }
 
 /* Does what a thread has seen ask for the marker? */
 APS_INLINE bool aps_encode_marks(const struct aps_encode_work *w,
-                                 const struct aps_work_seen *seen)
+                                 const struct aps_threads_seen *seen)
 {
     return seen->greatest > w->kernel.marked;
 }

@@ -51,7 +51,7 @@ static __device__ uint32_t block_max(uint32_t value)
     return threadIdx.x < WARP ? warp_max(value) : 0;
 }
 
-static __device__ void tell_stats(const struct aps_work_seen *seen,
+static __device__ void tell_stats(const struct aps_threads_seen *seen,
                                   struct aps_cuda_result *result)
 {
     uint32_t underflow = warp_sum(seen->underflow);
@@ -88,7 +88,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const uint32_t stride = gridDim.x * THREADS;
     uint32_t unit = w.inner + blockIdx.x * THREADS + threadIdx.x;
-    struct aps_work_seen seen = {};
+    struct aps_threads_seen seen = {};
     uint32_t word[MAGNITUDE_UNITS][4];
     uint32_t greatest, finite;
 
@@ -123,7 +123,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const uint32_t stride = gridDim.x * THREADS;
     uint32_t unit = w.inner + blockIdx.x * THREADS + threadIdx.x;
-    struct aps_work_seen seen = {};
+    struct aps_threads_seen seen = {};
     uint32_t word[ENCODE_UNITS][12];
 
     for (; unit + (ENCODE_UNITS - 1) * stride < w.outer;
@@ -158,7 +158,7 @@ static __global__ void __launch_bounds__(THREADS)
     const enum aps_encode_way way = ANY ? APS_ENCODE_ANY : APS_ENCODE_NEAREST;
     const uint32_t stride = gridDim.x * THREADS;
     uint32_t unit = w.inner + blockIdx.x * THREADS + threadIdx.x;
-    struct aps_work_seen seen = {};
+    struct aps_threads_seen seen = {};
 
     for (; unit < w.outer; unit += stride)
         aps_encode_word(&w, ANY, unit, &seen);
@@ -279,9 +279,9 @@ cudaError_t aps_cuda_kernel_magnitude(const float *x, size_t n,
 {
     cudaError_t error = cudaSuccess;
 
-    for (size_t i = 0; i < n && error == cudaSuccess; i += APS_WORK_MAX) {
+    for (size_t i = 0; i < n && error == cudaSuccess; i += APS_THREADS_MAX) {
         struct aps_magnitude_work w =
-            aps_magnitude_work_init(x + i, min_size(n - i, APS_WORK_MAX));
+            aps_magnitude_work_init(x + i, min_size(n - i, APS_THREADS_MAX));
         void *arguments[] = {&w, &result};
 
         error = launch(MAGNITUDE, (const void *)magnitude_kernel, w.units,
@@ -313,11 +313,11 @@ cudaError_t aps_cuda_kernel_encode(const struct aps_format *format,
     if (options)
         here = *options;
     for (size_t i = 0; i < n && error == cudaSuccess;
-         i += APS_WORK_MAX, here.offset += APS_WORK_MAX) {
+         i += APS_THREADS_MAX, here.offset += APS_THREADS_MAX) {
         unsigned char *to = (unsigned char *)wire + i / 8 * format->width;
         enum aps_encode_way way;
         struct aps_encode_work w = aps_encode_work_init(
-            format, x + i, min_size(n - i, APS_WORK_MAX), scaling, &here,
+            format, x + i, min_size(n - i, APS_THREADS_MAX), scaling, &here,
             stats, to, &way);
         void *arguments[] = {&w, &result};
         void *of_words[] = {&w, &stats, &result};
@@ -350,12 +350,12 @@ cudaError_t aps_cuda_kernel_decode(const struct aps_format *format,
 {
     cudaError_t error = cudaSuccess;
 
-    for (size_t i = 0; i < n && error == cudaSuccess; i += APS_WORK_MAX) {
+    for (size_t i = 0; i < n && error == cudaSuccess; i += APS_THREADS_MAX) {
         const unsigned char *from =
             (const unsigned char *)wire + i / 8 * format->width;
         enum aps_decode_way way;
         struct aps_decode_work w = aps_decode_work_init(
-            format, from, min_size(n - i, APS_WORK_MAX), scaling, flags, x + i,
+            format, from, min_size(n - i, APS_THREADS_MAX), scaling, flags, x + i,
             &way);
         void *arguments[] = {&w};
 

@@ -16,7 +16,7 @@
 #include <cuda_runtime_api.h>
 
 #include "codec/codec.h"
-#include "cuda/work.h"
+#include "cuda/threads.h"
 
 #ifdef __cplusplus
 extern "C" {

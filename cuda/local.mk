@@ -13,13 +13,13 @@ libapsmpi_cuda_la_SOURCES = \
 	cuda/driver.c cuda/driver.h \
 	cuda/failure.c cuda/failure.h \
 	cuda/kernels.h \
-	cuda/known.c cuda/known.h \
-	cuda/lane.c cuda/lane.h \
-	cuda/own.c cuda/own.h \
+	cuda/allocations.c cuda/allocations.h \
+	cuda/stream.c cuda/stream.h \
+	cuda/allocate.c cuda/allocate.h \
 	cuda/plugin.c cuda/plugin.h \
-	cuda/share.c cuda/share.h \
+	cuda/ipc.c cuda/ipc.h \
 	cuda/staged.c cuda/staged.h \
-	cuda/work.h \
+	cuda/threads.h \
 	src/base/message.c src/base/message.h
 libapsmpi_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libapsmpi_cuda_la_LIBADD = libcore.la -ldl -lrt -lpthread
@@ -34,7 +34,7 @@ libaps_cuda_la_SOURCES = \
 	cuda/decode.h cuda/encode.h \
 	cuda/kernels.h \
 	cuda/sums.h cuda/sums_kernels.h \
-	cuda/work.h
+	cuda/threads.h
 libaps_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libaps_cuda_la_LIBADD = libcore.la -ldl -lrt -lpthread
 libaps_cuda_la_LDFLAGS = -version-info 0:0:0 -no-undefined \
@@ -59,7 +59,7 @@ am__v_NVCC_1 =
 # Registers and memory of every kernel are kept, for a test.
 cuda_headers = cuda/aps_cuda.h cuda/decode.h cuda/encode.h \
 	cuda/kernels.h cuda/sums.h \
-	cuda/sums_kernels.h cuda/work.h src/aps.h src/codec/codec.h \
+	cuda/sums_kernels.h cuda/threads.h src/aps.h src/codec/codec.h \
 	src/codec/kernel.h src/number/bits.h src/number/cast.h \
 	src/number/cpd.h src/number/philox.h src/number/quantize.h
 cuda/kernels.o: cuda/kernels.cu $(cuda_headers) Makefile

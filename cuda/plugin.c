@@ -15,8 +15,8 @@
 #include "cuda/blocks.h"
 #include "cuda/context.h"
 #include "cuda/failure.h"
-#include "cuda/own.h"
-#include "cuda/share.h"
+#include "cuda/allocate.h"
+#include "cuda/ipc.h"
 #include "cuda/staged.h"
 
 /* Floats of a piece on the way through the host: whole bytes of any wire. */
@@ -35,7 +35,7 @@ struct verb {
     unsigned flags;
     struct aps_magnitude magnitude;
 
-    cudaError_t (*staged)(struct verb *verb, struct aps_lane *lane);
+    cudaError_t (*staged)(struct verb *verb, struct aps_cuda_stream *lane);
     /* With x[i], x[i + 1], ... x[i + count - 1] at `x`, in the host's memory:
      * read from the device before, or written there afterwards. */
     void (*on_host)(struct verb *verb, float *x, size_t i, size_t count);
@@ -51,7 +51,7 @@ static cudaError_t run_on_device(struct verb *verb,
                                  const struct aps_cuda_visit *visit)
 {
     cudaError_t error;
-    struct aps_lane *lane = aps_cuda_lane_take(visit, &error);
+    struct aps_cuda_stream *lane = aps_cuda_lane_take(visit, &error);
 
     if (!lane)
         return error;
@@ -129,7 +129,7 @@ static void run(struct verb *verb)
 
 /* --- the verbs ----------------------------------------------------------- */
 
-static cudaError_t staged_magnitude(struct verb *verb, struct aps_lane *lane)
+static cudaError_t staged_magnitude(struct verb *verb, struct aps_cuda_stream *lane)
 {
     return aps_staged_magnitude(lane, verb->x, verb->n, &verb->magnitude);
 }
@@ -161,7 +161,7 @@ static struct aps_magnitude cuda_magnitude(const float *x, size_t n)
     return verb.magnitude;
 }
 
-static cudaError_t staged_encode(struct verb *verb, struct aps_lane *lane)
+static cudaError_t staged_encode(struct verb *verb, struct aps_cuda_stream *lane)
 {
     return aps_staged_encode(lane, &verb->codec->format, verb->x, verb->n,
                              verb->scaling, verb->host, &verb->flags);
@@ -199,7 +199,7 @@ static unsigned cuda_encode(const struct aps_codec *codec, const float *x,
     return verb.flags;
 }
 
-static cudaError_t staged_decode(struct verb *verb, struct aps_lane *lane)
+static cudaError_t staged_decode(struct verb *verb, struct aps_cuda_stream *lane)
 {
     return aps_staged_decode(lane, &verb->codec->format, verb->host, verb->n,
                              verb->scaling, verb->flags, verb->x);
@@ -230,7 +230,7 @@ static void cuda_decode(const struct aps_codec *codec, const void *wire,
     run(&verb);
 }
 
-static cudaError_t staged_copy_out(struct verb *verb, struct aps_lane *lane)
+static cudaError_t staged_copy_out(struct verb *verb, struct aps_cuda_stream *lane)
 {
     return aps_staged_copy_out(lane, verb->host, verb->x, verb->n);
 }
@@ -256,7 +256,7 @@ static void cuda_copy_out(void *host, const float *x, size_t n)
     run(&verb);
 }
 
-static cudaError_t staged_copy_in(struct verb *verb, struct aps_lane *lane)
+static cudaError_t staged_copy_in(struct verb *verb, struct aps_cuda_stream *lane)
 {
     return aps_staged_copy_in(lane, verb->x, verb->host, verb->n);
 }

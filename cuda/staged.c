@@ -14,7 +14,7 @@
 
 /* One long transfer, by pieces. */
 struct transfer {
-    struct aps_lane *lane;
+    struct aps_cuda_stream *lane;
     const struct aps_format *format; /* NULL: floats as they are */
     struct aps_scaling scaling;
     unsigned flags;
@@ -25,7 +25,7 @@ struct transfer {
     unsigned char *x;
 };
 
-static struct transfer transfer_init(struct aps_lane *lane,
+static struct transfer transfer_init(struct aps_cuda_stream *lane,
                                      const struct aps_format *format, size_t n)
 {
     size_t width = format ? (size_t)format->width : 32;
@@ -34,7 +34,7 @@ static struct transfer transfer_init(struct aps_lane *lane,
         .lane = lane,
         .format = format,
         .width = width,
-        .piece = APS_LANE_BYTES * 8 / width / PIECE_MULTIPLE * PIECE_MULTIPLE,
+        .piece = APS_CUDA_STREAM_BYTES * 8 / width / PIECE_MULTIPLE * PIECE_MULTIPLE,
         .n = n,
     };
 }
@@ -68,7 +68,7 @@ static float *piece_x(const struct transfer *t, size_t i)
 
 static const struct aps_slot *piece_slot(const struct transfer *t, size_t i)
 {
-    return &t->lane->slot[i % APS_LANE_SLOTS];
+    return &t->lane->slot[i % APS_CUDA_STREAM_SLOTS];
 }
 
 /* --- to the host --------------------------------------------------------- */
@@ -77,7 +77,7 @@ static cudaError_t out_start(const struct transfer *t, size_t i)
 {
     const struct aps_slot *slot = piece_slot(t, i);
     const size_t bytes = piece_bytes(t, i);
-    unsigned char *to = slot->device + APS_LANE_HEADER;
+    unsigned char *to = slot->device + APS_CUDA_STREAM_HEADER;
     cudaError_t error;
 
     if (t->format) {
@@ -86,7 +86,7 @@ static cudaError_t out_start(const struct transfer *t, size_t i)
             false, to, aps_slot_result(slot), slot->stream);
         return error == cudaSuccess ? aps_slot_fetch(slot, bytes) : error;
     }
-    error = cudaMemcpyAsync(slot->host + APS_LANE_HEADER, piece_x(t, i), bytes,
+    error = cudaMemcpyAsync(slot->host + APS_CUDA_STREAM_HEADER, piece_x(t, i), bytes,
                             cudaMemcpyDefault, slot->stream);
     return error == cudaSuccess ? aps_slot_mark(slot) : error;
 }
@@ -98,7 +98,7 @@ static cudaError_t out_finish(struct transfer *t, size_t i)
 
     if (error != cudaSuccess)
         return error;
-    memcpy(piece_host(t, i), slot->host + APS_LANE_HEADER, piece_bytes(t, i));
+    memcpy(piece_host(t, i), slot->host + APS_CUDA_STREAM_HEADER, piece_bytes(t, i));
     if (t->format && aps_slot_found(slot)->marked)
         t->flags |= APS_BLOCK_NAN;
     return cudaSuccess;
@@ -112,7 +112,7 @@ static cudaError_t run_out(struct transfer *t)
     size_t started = 0, finished = 0;
 
     while (finished < count && error == cudaSuccess) {
-        if (started < count && started - finished < APS_LANE_SLOTS)
+        if (started < count && started - finished < APS_CUDA_STREAM_SLOTS)
             error = out_start(t, started++);
         else
             error = out_finish(t, finished++);
@@ -128,15 +128,15 @@ static cudaError_t in_start(const struct transfer *t, size_t i)
     const size_t bytes = piece_bytes(t, i);
     cudaError_t error;
 
-    memcpy(slot->host + APS_LANE_HEADER, piece_host(t, i), bytes);
+    memcpy(slot->host + APS_CUDA_STREAM_HEADER, piece_host(t, i), bytes);
     if (t->format) {
         error = aps_slot_send(slot, bytes);
         if (error == cudaSuccess)
             error = aps_cuda_kernel_decode(
-                t->format, slot->device + APS_LANE_HEADER, piece_values(t, i),
+                t->format, slot->device + APS_CUDA_STREAM_HEADER, piece_values(t, i),
                 t->scaling, t->flags, false, piece_x(t, i), slot->stream);
     } else {
-        error = cudaMemcpyAsync(piece_x(t, i), slot->host + APS_LANE_HEADER,
+        error = cudaMemcpyAsync(piece_x(t, i), slot->host + APS_CUDA_STREAM_HEADER,
                                 bytes, cudaMemcpyDefault, slot->stream);
     }
     return error == cudaSuccess ? aps_slot_mark(slot) : error;
@@ -149,7 +149,7 @@ static cudaError_t run_in(const struct transfer *t)
     size_t started = 0, finished = 0;
 
     while (finished < count && error == cudaSuccess) {
-        if (started < count && started - finished < APS_LANE_SLOTS)
+        if (started < count && started - finished < APS_CUDA_STREAM_SLOTS)
             error = in_start(t, started++);
         else
             error = aps_slot_wait(piece_slot(t, finished++));
@@ -159,7 +159,7 @@ static cudaError_t run_in(const struct transfer *t)
 
 /* --- verbs --------------------------------------------------------------- */
 
-cudaError_t aps_staged_magnitude(struct aps_lane *lane, const float *x,
+cudaError_t aps_staged_magnitude(struct aps_cuda_stream *lane, const float *x,
                                  size_t n, struct aps_magnitude *magnitude)
 {
     const struct aps_slot *slot = &lane->slot[0];
@@ -180,7 +180,7 @@ cudaError_t aps_staged_magnitude(struct aps_lane *lane, const float *x,
     return cudaSuccess;
 }
 
-cudaError_t aps_staged_encode(struct aps_lane *lane,
+cudaError_t aps_staged_encode(struct aps_cuda_stream *lane,
                               const struct aps_format *format, const float *x,
                               size_t n, struct aps_scaling scaling, void *wire,
                               unsigned *flags)
@@ -197,7 +197,7 @@ cudaError_t aps_staged_encode(struct aps_lane *lane,
     return error;
 }
 
-cudaError_t aps_staged_decode(struct aps_lane *lane,
+cudaError_t aps_staged_decode(struct aps_cuda_stream *lane,
                               const struct aps_format *format, const void *wire,
                               size_t n, struct aps_scaling scaling,
                               unsigned flags, float *x)
@@ -211,7 +211,7 @@ cudaError_t aps_staged_decode(struct aps_lane *lane,
     return run_in(&t);
 }
 
-cudaError_t aps_staged_copy_out(struct aps_lane *lane, void *host,
+cudaError_t aps_staged_copy_out(struct aps_cuda_stream *lane, void *host,
                                 const float *x, size_t n)
 {
     struct transfer t = transfer_init(lane, NULL, n);
@@ -221,7 +221,7 @@ cudaError_t aps_staged_copy_out(struct aps_lane *lane, void *host,
     return run_out(&t);
 }
 
-cudaError_t aps_staged_copy_in(struct aps_lane *lane, float *x,
+cudaError_t aps_staged_copy_in(struct aps_cuda_stream *lane, float *x,
                                const void *host, size_t n)
 {
     struct transfer t = transfer_init(lane, NULL, n);

@@ -9,24 +9,24 @@
 #define APS_CUDA_STAGED_H
 
 #include "codec/codec.h"
-#include "cuda/lane.h"
+#include "cuda/stream.h"
 
-cudaError_t aps_staged_magnitude(struct aps_lane *lane, const float *x,
+cudaError_t aps_staged_magnitude(struct aps_cuda_stream *lane, const float *x,
                                  size_t n, struct aps_magnitude *magnitude);
 
 /* To nearest. */
-cudaError_t aps_staged_encode(struct aps_lane *lane,
+cudaError_t aps_staged_encode(struct aps_cuda_stream *lane,
                               const struct aps_format *format, const float *x,
                               size_t n, struct aps_scaling scaling, void *wire,
                               unsigned *flags);
-cudaError_t aps_staged_decode(struct aps_lane *lane,
+cudaError_t aps_staged_decode(struct aps_cuda_stream *lane,
                               const struct aps_format *format, const void *wire,
                               size_t n, struct aps_scaling scaling,
                               unsigned flags, float *x);
 
-cudaError_t aps_staged_copy_out(struct aps_lane *lane, void *host,
+cudaError_t aps_staged_copy_out(struct aps_cuda_stream *lane, void *host,
                                 const float *x, size_t n);
-cudaError_t aps_staged_copy_in(struct aps_lane *lane, float *x,
+cudaError_t aps_staged_copy_in(struct aps_cuda_stream *lane, float *x,
                                const void *host, size_t n);
 
 #endif

@@ -37,8 +37,8 @@ aps_cast_work_init(const struct aps_format *format, const float *x, size_t n,
 
 APS_INLINE void aps_cast_element(const struct aps_cast_work *w, uint32_t i)
 {
-    uint32_t bits = aps_work_load_float(w->encode.x, i);
-    struct aps_work_seen seen = {};
+    uint32_t bits = aps_threads_load_float(w->encode.x, i);
+    struct aps_threads_seen seen = {};
     uint32_t code;
 
     if (w->encode.options.rounding == APS_ROUND_CPD) {
@@ -50,7 +50,7 @@ APS_INLINE void aps_cast_element(const struct aps_cast_work *w, uint32_t i)
                    : aps_encode_any(&w->encode, bits, i, false, &seen);
         bits = aps_decode_value(&w->decode, code);
     }
-    aps_work_store_float(w->decode.x, i, bits);
+    aps_threads_store_float(w->decode.x, i, bits);
 }
 
 /* --- sums ---------------------------------------------------------------- */
@@ -70,14 +70,14 @@ APS_INLINE void aps_sum_element(const struct aps_sum_work *w, bool kahan,
     float s = 0, c = 0;
 
     for (uint32_t t = 0; t < w->terms; t++) {
-        float x = aps_float_from_bits(aps_work_load_float(w->x[t], i));
+        float x = aps_float_from_bits(aps_threads_load_float(w->x[t], i));
 
         if (kahan)
             aps_quantize_add_kahan(q, q->exact, x, &s, &c);
         else
             s = aps_quantize_add(q, q->exact, s, x);
     }
-    aps_work_store_float(w->out, i, aps_float_bits(aps_quantize_nan(s)));
+    aps_threads_store_float(w->out, i, aps_float_bits(aps_quantize_nan(s)));
 }
 
 /* --- products ------------------------------------------------------------ */

@@ -3,71 +3,68 @@
 # it) and exports MPI's names alone.
 lib_LTLIBRARIES += libapsmpi.la
 libapsmpi_la_SOURCES = \
-	pmpi/abi.c pmpi/abi.h \
-	pmpi/accumulate.c pmpi/accumulate.h \
-	pmpi/agree.c pmpi/agree.h \
-	pmpi/allgather.c pmpi/allgather.h \
-	pmpi/allreduce.c pmpi/allreduce.h \
-	pmpi/block.c pmpi/block.h \
-	pmpi/blocking.c pmpi/blocking.h \
-	pmpi/call.c pmpi/call.h \
-	pmpi/choice.c pmpi/choice.h \
-	pmpi/completion.c pmpi/completion.h \
-	pmpi/collective.c pmpi/collective.h \
-	pmpi/context.c pmpi/context.h \
-	pmpi/control.c pmpi/control.h \
-	pmpi/deferred.h \
-	pmpi/device.c pmpi/device.h cuda/plugin.h \
-	pmpi/direct.c pmpi/direct.h \
-	pmpi/discovery.c pmpi/discovery.h \
-	pmpi/driver.c pmpi/driver.h \
-	pmpi/entry.c \
-	pmpi/entry_blocking.c \
-	pmpi/entry_control.c \
-	pmpi/entry_relatives.c \
-	pmpi/exponent.c pmpi/exponent.h \
-	pmpi/fiber.c pmpi/fiber.h \
-	pmpi/front.c pmpi/front.h \
-	pmpi/fuse.c pmpi/fuse.h \
-	pmpi/gather.c pmpi/gather.h \
-	pmpi/helper.c pmpi/helper.h \
-	pmpi/hierarchical.c pmpi/hierarchical.h \
-	pmpi/iallreduce.c pmpi/iallreduce.h \
-	pmpi/imports.c pmpi/imports.h \
-	pmpi/job.c pmpi/job.h \
-	pmpi/keyval.c pmpi/keyval.h \
-	pmpi/library.c pmpi/library.h \
-	pmpi/master.c pmpi/master.h \
-	pmpi/messages.c pmpi/messages.h \
-	pmpi/node.c pmpi/node.h \
-	pmpi/pcontrol.c pmpi/pcontrol.h \
-	pmpi/peers.c pmpi/peers.h \
-	pmpi/period.c pmpi/period.h \
-	pmpi/persistent.c pmpi/persistent.h \
-	pmpi/pipeline.c pmpi/pipeline.h \
-	pmpi/pool.c pmpi/pool.h \
-	pmpi/queue.c pmpi/queue.h \
-	pmpi/reduction.c pmpi/reduction.h \
-	pmpi/related.c pmpi/related.h \
-	pmpi/relatives.c pmpi/relatives.h \
-	pmpi/relay.c pmpi/relay.h \
-	pmpi/request.c pmpi/request.h \
-	pmpi/ring.c pmpi/ring.h \
-	pmpi/rooted.c pmpi/rooted.h \
-	pmpi/sample.c pmpi/sample.h \
-	pmpi/scatter.c pmpi/scatter.h \
-	pmpi/segment.c pmpi/segment.h \
-	pmpi/signature.c pmpi/signature.h \
-	pmpi/slots.c pmpi/slots.h \
-	pmpi/stage.c pmpi/stage.h \
-	pmpi/steps.c pmpi/steps.h \
-	pmpi/thread.c pmpi/thread.h \
-	pmpi/topology.c pmpi/topology.h \
-	pmpi/wait.c pmpi/wait.h
+	pmpi/call/allreduce.c pmpi/call/allreduce.h \
+	pmpi/call/blocking.c pmpi/call/blocking.h \
+	pmpi/call/call.c pmpi/call/call.h \
+	pmpi/call/collective_call.c pmpi/call/collective_call.h \
+	pmpi/call/completion.c pmpi/call/completion.h \
+	pmpi/call/deferred.h \
+	pmpi/call/fuse.c pmpi/call/fuse.h \
+	pmpi/call/iallreduce.c pmpi/call/iallreduce.h \
+	pmpi/call/other_collectives.c pmpi/call/other_collectives.h \
+	pmpi/call/persistent.c pmpi/call/persistent.h \
+	pmpi/call/segment.c pmpi/call/segment.h \
+	pmpi/call/signature.c pmpi/call/signature.h \
+	pmpi/comm/autotune.c pmpi/comm/autotune.h \
+	pmpi/comm/context.c pmpi/comm/context.h \
+	pmpi/comm/other_collectives_state.c pmpi/comm/other_collectives_state.h \
+	pmpi/comm/sample.c pmpi/comm/sample.h \
+	pmpi/device/bounce.c pmpi/device/bounce.h \
+	pmpi/device/device.c pmpi/device/device.h cuda/plugin.h \
+	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h \
+	pmpi/device/memory_bounce.c pmpi/device/memory_bounce.h \
+	pmpi/device/pinned_pool.c pmpi/device/pinned_pool.h \
+	pmpi/entry/allreduce.c \
+	pmpi/entry/blocking.c \
+	pmpi/entry/control.c \
+	pmpi/entry/other_collectives.c \
+	pmpi/job/job.c pmpi/job/job.h \
+	pmpi/job/lifecycle.c pmpi/job/lifecycle.h \
+	pmpi/job/pcontrol.c pmpi/job/pcontrol.h \
+	pmpi/job/preload_order.c pmpi/job/preload_order.h \
+	pmpi/native/abi.c pmpi/native/abi.h \
+	pmpi/native/elf_imports.c pmpi/native/elf_imports.h \
+	pmpi/native/keyval.c pmpi/native/keyval.h \
+	pmpi/native/next_mpi.c pmpi/native/next_mpi.h \
+	pmpi/progress/agree.c pmpi/progress/agree.h \
+	pmpi/progress/fiber.c pmpi/progress/fiber.h \
+	pmpi/progress/messages.c pmpi/progress/messages.h \
+	pmpi/progress/progress_thread.c pmpi/progress/progress_thread.h \
+	pmpi/progress/queue.c pmpi/progress/queue.h \
+	pmpi/progress/request.c pmpi/progress/request.h \
+	pmpi/progress/thread.c pmpi/progress/thread.h \
+	pmpi/progress/wait.c pmpi/progress/wait.h \
+	pmpi/reduce/accumulate.c pmpi/reduce/accumulate.h \
+	pmpi/reduce/allgather.c pmpi/reduce/allgather.h \
+	pmpi/reduce/allgather_sum.c pmpi/reduce/allgather_sum.h \
+	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/chunk_buffers.c pmpi/reduce/chunk_buffers.h \
+	pmpi/reduce/direct.c pmpi/reduce/direct.h \
+	pmpi/reduce/exponent.c pmpi/reduce/exponent.h \
+	pmpi/reduce/gpu_ipc.c pmpi/reduce/gpu_ipc.h \
+	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
+	pmpi/reduce/master.c pmpi/reduce/master.h \
+	pmpi/reduce/pipeline.c pmpi/reduce/pipeline.h \
+	pmpi/reduce/reduce_root.c pmpi/reduce/reduce_root.h \
+	pmpi/reduce/reduce_scatter.c pmpi/reduce/reduce_scatter.h \
+	pmpi/reduce/reduction.c pmpi/reduce/reduction.h \
+	pmpi/reduce/ring.c pmpi/reduce/ring.h \
+	pmpi/topo/shm_group.c pmpi/topo/shm_group.h \
+	pmpi/topo/topology.c pmpi/topo/topology.h
 if MPI_OPENMPI
-libapsmpi_la_SOURCES += pmpi/entry_fortran.c
+libapsmpi_la_SOURCES += pmpi/entry/fortran.c
 else
-libapsmpi_la_SOURCES += pmpi/entry_f08.c
+libapsmpi_la_SOURCES += pmpi/entry/f08.c
 endif
 libapsmpi_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi $(MPI_CFLAGS) \
 	$(HWLOC_CFLAGS)

@@ -47,7 +47,10 @@ libpolicy_la_SOURCES = \
 	src/policy/words.c src/policy/words.h \
 	src/policy/yaml.c src/policy/yaml.h \
 	src/roundoff/log.c src/roundoff/log.h \
-	src/roundoff/measure.c src/roundoff/measure.h
+	src/roundoff/measure.c src/roundoff/measure.h \
+	src/steps/discovery.c src/steps/discovery.h \
+	src/steps/period.c src/steps/period.h \
+	src/steps/steps.c src/steps/steps.h
 libpolicy_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBYAML_CFLAGS)
 
 # The C API by itself.
@@ -61,25 +64,25 @@ libaps_la_LDFLAGS = -version-info 0:0:0 -no-undefined
 # BLAS alone.
 lib_LTLIBRARIES += libapsgemm.la
 libapsgemm_la_SOURCES = \
-	src/gemm/hooks.c \
-	src/gemm/next.c src/gemm/next.h \
-	src/gemm/product.c src/gemm/product.h \
-	src/gemm/setting.c src/gemm/setting.h
-libapsgemm_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/gemm
+	src/blas/hooks.c \
+	src/blas/next.c src/blas/next.h \
+	src/blas/product.c src/blas/product.h \
+	src/blas/setting.c src/blas/setting.h
+libapsgemm_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/src/blas
 libapsgemm_la_LIBADD = libpolicy.la libcore.la
 libapsgemm_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
 	$(LIBYAML_LIBS)
 
 # The command.
 bin_PROGRAMS += apsmpi
-dist_man_MANS += src/command/apsmpi.1
+dist_man_MANS += src/cli/apsmpi.1
 apsmpi_SOURCES = \
-	src/command/main.c src/command/command.c src/command/command.h \
-	src/command/check.c src/command/explain.c \
-	src/command/cast.c src/command/formats.c \
-	src/command/columns.c src/command/columns.h \
-	src/command/nonblocking.c src/command/nonblocking.h \
-	src/command/others.c src/command/others.h \
-	src/command/schedule.c src/command/schedule.h \
-	src/command/traffic.c src/command/traffic.h
+	src/cli/main.c src/cli/command.c src/cli/command.h \
+	src/cli/check.c src/cli/explain.c \
+	src/cli/cast.c src/cli/formats.c \
+	src/cli/columns.c src/cli/columns.h \
+	src/cli/nonblocking.c src/cli/nonblocking.h \
+	src/cli/others.c src/cli/others.h \
+	src/cli/schedule.c src/cli/schedule.h \
+	src/cli/traffic.c src/cli/traffic.h
 apsmpi_LDADD = libpolicy.la libcore.la $(LIBYAML_ARCHIVE)

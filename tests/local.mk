@@ -39,7 +39,7 @@ include tests/long/local.mk
 # of its own (scripts/check --mpi openmpi).
 openmpi_programs = \
 	libapsmpi.la apsmpi tests/apps/digits tests/e2e/probe \
-	tests/mpi/agreement tests/mpi/behind.la tests/mpi/communicators \
+	tests/mpi/agreement tests/mpi/preload_after.la tests/mpi/communicators \
 	tests/mpi/errors tests/mpi/exact
 openmpi_tests = \
 	tests/mpi/t-agreement.sh \

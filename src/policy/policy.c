@@ -100,7 +100,7 @@ bool aps_policy_pcontrol(const struct aps_policy *policy)
 }
 
 void aps_policy_resolve(const struct aps_policy *policy,
-                        const struct aps_place *place, struct aps_plan *plan)
+                        const struct aps_plan_key *place, struct aps_plan *plan)
 {
     if (place->fused || place->count >= policy->min_count) {
         for (size_t i = 0; i < policy->rule_count; i++) {

@@ -87,7 +87,7 @@ struct aps_plan {
 };
 
 /* Where a layer stands when its plan is asked for. */
-struct aps_place {
+struct aps_plan_key {
     enum aps_call_kind call; /* all but an all-reduce have layer -1 */
     long layer;              /* index; -1 when the policy needs no step */
     long layers;      /* layers of a step, for `last`; 0 when not known */
@@ -199,7 +199,7 @@ bool aps_policy_by_step(const struct aps_policy *policy,
  * all-reduces: `reduce` direct and no groups; an allgather accumulates nothing.
  */
 void aps_policy_resolve(const struct aps_policy *policy,
-                        const struct aps_place *place, struct aps_plan *plan);
+                        const struct aps_plan_key *place, struct aps_plan *plan);
 
 /*
  * The first epoch after `epoch`, the first step after `step`, at which a rule

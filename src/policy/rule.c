@@ -423,7 +423,7 @@ void aps_rule_clear(struct aps_rule *rule)
 }
 
 bool aps_rule_matches(const struct aps_rule *rule,
-                      const struct aps_place *place)
+                      const struct aps_plan_key *place)
 {
     if (!(rule->calls & (1u << place->call)))
         return false;

@@ -44,7 +44,7 @@ int aps_rule_read(const struct aps_reader *reader,
 void aps_rule_clear(struct aps_rule *rule);
 
 bool aps_rule_matches(const struct aps_rule *rule,
-                      const struct aps_place *place);
+                      const struct aps_plan_key *place);
 
 /* Of the calls that it is for, as bits too: those that it always matches if
  * they have at least min_count elements. */

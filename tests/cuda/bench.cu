@@ -214,7 +214,7 @@ int main(int argc, char **argv)
     {
         const size_t some = std::min(n, (size_t)25 << 20);
         cudaError_t error;
-        struct aps_lane *lane = aps_lane_create(&error);
+        struct aps_cuda_stream *lane = aps_cuda_stream_create(&error);
         unsigned char *host = (unsigned char *)calloc(some, 4);
         struct aps_format format;
         unsigned flags = 0;
@@ -250,7 +250,7 @@ int main(int argc, char **argv)
                 }),
                 4.0 * some / plain, 0);
         }
-        aps_lane_destroy(lane);
+        aps_cuda_stream_destroy(lane);
         free(host);
     }
     return 0;

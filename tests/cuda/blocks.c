@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cuda/lane.h"
+#include "cuda/stream.h"
 #include "cuda/plugin.h"
-#include "cuda/share.h"
+#include "cuda/ipc.h"
 #include "placed.h"
 #include "tap/tap.h"
 
@@ -54,7 +54,7 @@ static size_t long_one(const char *name)
 
     if (aps_format_parse(name, &format, NULL) < 0)
         bail_out("%s does not parse", name);
-    return (APS_LANE_SLOTS + 2) * APS_LANE_BYTES * 8 / (size_t)format.width +
+    return (APS_CUDA_STREAM_SLOTS + 2) * APS_CUDA_STREAM_BYTES * 8 / (size_t)format.width +
            77;
 }
 

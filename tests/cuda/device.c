@@ -27,7 +27,7 @@
 #include "codec/codec.h"
 #include "codec/memory.h"
 #include "cuda/driver.h"
-#include "cuda/lane.h"
+#include "cuda/stream.h"
 #include "cuda/plugin.h"
 #include "tap/tap.h"
 #include "verbs.h"
@@ -463,7 +463,7 @@ static void test_pin(void)
 
 static void test_long(void)
 {
-    const size_t n = APS_WORK_MAX + 1003;
+    const size_t n = APS_THREADS_MAX + 1003;
     const char *failed = run_in(DEVICE, "e5m2", n, 1);
 
     ok(!failed, "more values than one launch takes: %s",

@@ -47,10 +47,10 @@ static size_t min_size(size_t a, size_t b)
 
 void emulate_magnitude(const float *x, size_t n, struct aps_cuda_result *result)
 {
-    for (size_t i = 0; i < n; i += APS_WORK_MAX) {
+    for (size_t i = 0; i < n; i += APS_THREADS_MAX) {
         const struct aps_magnitude_work w =
-            aps_magnitude_work_init(x + i, min_size(n - i, APS_WORK_MAX));
-        struct aps_work_seen seen = {};
+            aps_magnitude_work_init(x + i, min_size(n - i, APS_THREADS_MAX));
+        struct aps_threads_seen seen = {};
 
         for (uint32_t unit = w.inner; unit < w.outer; unit++) {
             uint32_t word[4];
@@ -69,7 +69,7 @@ void emulate_magnitude(const float *x, size_t n, struct aps_cuda_result *result)
 
 static void encode_whole(const struct aps_encode_work *w,
                          enum aps_encode_way way, uint32_t unit,
-                         struct aps_work_seen *seen)
+                         struct aps_threads_seen *seen)
 {
     static const uint32_t widths[] = {4, 6, 8, 16};
     uint32_t word[12];
@@ -92,14 +92,14 @@ void emulate_encode(const struct aps_format *format, const float *x, size_t n,
 
     if (options)
         here = *options;
-    for (size_t i = 0; i < n; i += APS_WORK_MAX, here.offset += APS_WORK_MAX) {
+    for (size_t i = 0; i < n; i += APS_THREADS_MAX, here.offset += APS_THREADS_MAX) {
         unsigned char *to =
             (unsigned char *)wire + i / 8 * (size_t)format->width;
         enum aps_encode_way way;
         const struct aps_encode_work w =
-            aps_encode_work_init(format, x + i, min_size(n - i, APS_WORK_MAX),
+            aps_encode_work_init(format, x + i, min_size(n - i, APS_THREADS_MAX),
                                  scaling, &here, stats, to, &way);
-        struct aps_work_seen seen = {};
+        struct aps_threads_seen seen = {};
 
         for (uint32_t unit = w.inner; unit < w.outer; unit++)
             encode_whole(&w, way, unit, &seen);
@@ -131,12 +131,12 @@ void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
                     struct aps_scaling scaling, unsigned flags, bool add,
                     float *x)
 {
-    for (size_t i = 0; i < n; i += APS_WORK_MAX) {
+    for (size_t i = 0; i < n; i += APS_THREADS_MAX) {
         const unsigned char *from =
             (const unsigned char *)wire + i / 8 * (size_t)format->width;
         enum aps_decode_way way;
         const struct aps_decode_work w =
-            aps_decode_work_init(format, from, min_size(n - i, APS_WORK_MAX),
+            aps_decode_work_init(format, from, min_size(n - i, APS_THREADS_MAX),
                                  scaling, flags, x + i, &way);
 
         if (way == APS_DECODE_ANY) {

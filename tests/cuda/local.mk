@@ -4,7 +4,7 @@
 CUDA_TEST_CPPFLAGS = $(TEST_CPPFLAGS) -I$(top_srcdir)/tests \
 	-I$(top_srcdir)/tests/cuda
 cuda_emulation = tests/cuda/emulate.c tests/cuda/emulate.h \
-	cuda/decode.h cuda/encode.h cuda/sums.h cuda/work.h
+	cuda/decode.h cuda/encode.h cuda/sums.h cuda/threads.h
 EXTRA_DIST += tests/cuda/bench.cu tests/cuda/emulate.cu tests/cuda/t-plugin.sh
 AM_TESTS_ENVIRONMENT += CUDA_SKIP='$(CUDA_SKIP)'; export CUDA_SKIP;
 cuda_tests = tests/cuda/work tests/cuda/sums
@@ -36,8 +36,8 @@ tests_cuda_oracle_LDADD = $(tests_cuda_work_nvcc_LDADD) $(MPFR_LIBS)
 cuda_verbs = tests/cuda/verbs.c tests/cuda/verbs.h tests/unit/wire.h
 cuda_on_fake = tests/cuda/fake.c tests/cuda/fake.h \
 	tests/cuda/placed.c tests/cuda/placed.h $(cuda_verbs) $(cuda_emulation) \
-	cuda/blocks.c cuda/context.c cuda/failure.c cuda/known.c cuda/lane.c \
-	cuda/own.c cuda/plugin.c cuda/share.c cuda/staged.c
+	cuda/blocks.c cuda/context.c cuda/failure.c cuda/allocations.c cuda/stream.c \
+	cuda/allocate.c cuda/plugin.c cuda/ipc.c cuda/staged.c
 tests_cuda_staging_SOURCES = tests/cuda/staging.c $(cuda_on_fake)
 tests_cuda_staging_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_staging_LDADD = tests/libtap.la libpolicy.la libcore.la \

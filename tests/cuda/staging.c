@@ -11,7 +11,7 @@
 
 #include "codec/codec.h"
 #include "codec/memory.h"
-#include "cuda/lane.h"
+#include "cuda/stream.h"
 #include "cuda/plugin.h"
 #include "fake.h"
 #include "placed.h"
@@ -47,7 +47,7 @@ static void test_sizes(void)
 
             aps_format_parse(formats[f], &format, NULL);
             /* last of all, more pieces than slots */
-            n = last ? (APS_LANE_SLOTS + 2) * APS_LANE_BYTES * 8 /
+            n = last ? (APS_CUDA_STREAM_SLOTS + 2) * APS_CUDA_STREAM_BYTES * 8 /
                                (size_t)format.width +
                            77
                      : sizes[i];

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "codec/codec.h"
-#include "cuda/work.h"
+#include "cuda/threads.h"
 #include "emulate.h"
 #include "tap/tap.h"
 #include "unit/formats.h"

@@ -129,7 +129,7 @@ if command -v nm >/dev/null; then
     check '... among them MPI_Allreduce' grep -x MPI_Allreduce exported
     nm -D "$library" | awk '{ print $NF }' >all
     check 'libyaml is neither exported nor needed' not grep yaml_ all
-    # UCX's sbrk(0) may take away what malloc has just got (pmpi/driver.c).
+    # UCX's sbrk(0) may take away what malloc has just got (pmpi/device/gpu_driver.c).
     check 'sbrk is not called' not grep -E '^s?brk(@|$)' all
 else
     skip 'exported names' 'no nm'

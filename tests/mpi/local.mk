@@ -7,7 +7,7 @@ tests_libmpitap_la_SOURCES = \
 	tests/mpi/calls.c tests/mpi/calls.h \
 	tests/mpi/reference.c tests/mpi/reference.h \
 	tests/mpi/rounding.c tests/mpi/rounding.h \
-	tests/mpi/way.c tests/mpi/way.h
+	tests/mpi/reduction_spec.c tests/mpi/reduction_spec.h
 tests_libmpitap_la_CPPFLAGS = $(TEST_CPPFLAGS) $(MPI_CFLAGS)
 
 MPI_TEST_CPPFLAGS = $(TEST_CPPFLAGS) $(MPI_CFLAGS)
@@ -52,15 +52,15 @@ check_PROGRAMS += tests/mpi/exact
 tests_mpi_exact_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_exact_LDADD = $(MPI_TEST_LDADD)
 
-check_PROGRAMS += tests/mpi/ahead
-tests_mpi_ahead_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_ahead_LDADD = $(MPI_TEST_LDADD)
-check_PROGRAMS += tests/mpi/alone
-tests_mpi_alone_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_alone_LDADD = $(MPI_TEST_LDADD)
-check_PROGRAMS += tests/mpi/late
-tests_mpi_late_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_late_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/lookahead
+tests_mpi_lookahead_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_lookahead_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/single_rank
+tests_mpi_single_rank_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_single_rank_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/dlsym_late
+tests_mpi_dlsym_late_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_dlsym_late_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/meanwhile
 tests_mpi_meanwhile_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_meanwhile_LDADD = $(MPI_TEST_LDADD)
@@ -93,30 +93,30 @@ tests_mpi_rounded_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_rounded_LDADD = $(MPI_TEST_LDADD)
 
 # Preloaded behind the library; -rpath makes libtool build it shared.
-check_LTLIBRARIES += tests/mpi/behind.la
-tests_mpi_behind_la_SOURCES = tests/mpi/behind.c
-tests_mpi_behind_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
-tests_mpi_behind_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+check_LTLIBRARIES += tests/mpi/preload_after.la
+tests_mpi_preload_after_la_SOURCES = tests/mpi/preload_after.c
+tests_mpi_preload_after_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_mpi_preload_after_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
 # Preloaded in front of it: without an MPI_Init, and with one.
-check_LTLIBRARIES += tests/mpi/front.la tests/mpi/front-init.la
-tests_mpi_front_la_SOURCES = tests/mpi/front.c
-tests_mpi_front_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
-tests_mpi_front_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
-tests_mpi_front_init_la_SOURCES = tests/mpi/front.c
-tests_mpi_front_init_la_CPPFLAGS = $(tests_mpi_front_la_CPPFLAGS) -DHAS_INIT
-tests_mpi_front_init_la_LDFLAGS = $(tests_mpi_front_la_LDFLAGS)
+check_LTLIBRARIES += tests/mpi/preload_before.la tests/mpi/preload_before-init.la
+tests_mpi_preload_before_la_SOURCES = tests/mpi/preload_before.c
+tests_mpi_preload_before_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_mpi_preload_before_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_mpi_preload_before_init_la_SOURCES = tests/mpi/preload_before.c
+tests_mpi_preload_before_init_la_CPPFLAGS = $(tests_mpi_preload_before_la_CPPFLAGS) -DHAS_INIT
+tests_mpi_preload_before_init_la_LDFLAGS = $(tests_mpi_preload_before_la_LDFLAGS)
 
 # A program at fixed addresses, which takes that of MPI_Allreduce.
-check_PROGRAMS += tests/mpi/fixed
-tests_mpi_fixed_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_fixed_CFLAGS = $(AM_CFLAGS) -fno-pic -fno-pie
-tests_mpi_fixed_LDFLAGS = -no-pie
-tests_mpi_fixed_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/call_by_address
+tests_mpi_call_by_address_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_call_by_address_CFLAGS = $(AM_CFLAGS) -fno-pic -fno-pie
+tests_mpi_call_by_address_LDFLAGS = -no-pie
+tests_mpi_call_by_address_LDADD = $(MPI_TEST_LDADD)
 
 # A program with an MPI_Allreduce of its own.
 check_PROGRAMS += tests/mpi/own
-tests_mpi_own_SOURCES = tests/mpi/agreement.c tests/mpi/front.c
+tests_mpi_own_SOURCES = tests/mpi/agreement.c tests/mpi/preload_before.c
 tests_mpi_own_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_own_LDADD = $(MPI_TEST_LDADD)
 
@@ -131,9 +131,9 @@ mpi_tests = \
 	tests/mpi/t-environment.sh \
 	tests/mpi/t-errors.sh \
 	tests/mpi/t-exact.sh \
-	tests/mpi/t-front.sh \
-	tests/mpi/t-ahead.sh \
-	tests/mpi/t-alone.sh \
+	tests/mpi/t-preload-before.sh \
+	tests/mpi/t-lookahead.sh \
+	tests/mpi/t-single-rank.sh \
 	tests/mpi/t-meanwhile.sh \
 	tests/mpi/t-nonblocking.sh \
 	tests/mpi/t-nonfinite.sh \

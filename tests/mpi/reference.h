@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "way.h"
+#include "reduction_spec.h"
 
 /*
  * The FP32 sum. The members of a group add up in rank order, the groups in

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "way.h"
+#include "reduction_spec.h"
 
 /*
  * The scale exponent of a stage of `count` ranks that bring x[count][n]:

@@ -41,7 +41,7 @@ for call in 0 1 2; do
     done
 done
 
-library=$library:$mpi/.libs/behind.so
+library=$library:$mpi/.libs/preload_after.so
 run "2 ranks, a profiler behind" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
     "$mpi/errors" behind
 finish

@@ -32,15 +32,15 @@ END
 if can_be_driven; then
     printf 'version: 1\nmin_count: 1\nrules: [{format: e8m23}]\n' \
         >"$tmp/policy.yaml"
-    run "found late" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/late"
+    run "found late" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/dlsym_late"
     grep -q 'stand still .* MPI was not initialised with MPI_THREAD_MULTIPLE, call' \
         "$tmp/stderr"
     check $? "found late: it is said what cannot go on without threads"
 
     # Rank 1 passes its calls, rank 0 waits for it: it says so, in ten seconds.
     timeout 14 "$MPIEXEC" -genv LD_PRELOAD "$library" \
-        -n 1 -env APSMPI_POLICY "$tmp/policy.yaml" "$mpi/late" : \
-        -n 1 "$mpi/late" </dev/null >"$tmp/stdout" 2>"$tmp/stderr"
+        -n 1 -env APSMPI_POLICY "$tmp/policy.yaml" "$mpi/dlsym_late" : \
+        -n 1 "$mpi/dlsym_late" </dev/null >"$tmp/stdout" 2>"$tmp/stderr"
     grep -q 'rank 0: waits at the first reduction .* APSMPI_POLICY set' \
         "$tmp/stderr"
     check $? "a policy on rank 0 only: it is said who waits for what"

@@ -117,7 +117,7 @@ says '^apsmpi: rank 2: waits in MPI_Pcontrol(0)' 0 \
 says '^apsmpi: rank 1: waits in MPI_Pcontrol(1)' 1 \
     "late ranks: rank 1 waits for rank 0 and says so once"
 
-library=$library:$mpi/.libs/behind.so
+library=$library:$mpi/.libs/preload_after.so
 with "a profiler behind" 2 off "$mpi/pcontrol" behind
 with "a profiler behind, under control" 2 all "$mpi/pcontrol" behind
 finish

@@ -42,6 +42,6 @@ run "no policy" 3 "$mpi/relatives_left" unnamed
 says '^apsmpi: [0-9]* calls of MPI_[A-Za-z_]*, none rewritten (no policy)$' 3 \
     "no policy: they are counted"
 
-library=$library:$mpi/.libs/behind.so
+library=$library:$mpi/.libs/preload_after.so
 left "a profiler behind" 3 all behind
 finish

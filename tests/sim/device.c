@@ -2,7 +2,7 @@
 /* What pmpi/device.c is to the reductions, where there are no GPUs. */
 #include "config.h"
 
-#include "device.h"
+#include "device/device.h"
 
 bool aps_device_is_expected(void)
 {

@@ -12,26 +12,26 @@ AM_TESTS_ENVIRONMENT += \
 	SMPIRUN='$(SMPIRUN)'; export SMPIRUN; \
 	SIMGRID_SKIP='$(SIMGRID_SKIP)'; export SIMGRID_SKIP;
 
-# What pmpi/reduction.c needs of pmpi/, less pmpi/wait.c and pmpi/device.c, for
+# What pmpi/reduce/reduction.c needs of pmpi/, less pmpi/progress/wait.c and pmpi/device/device.c, for
 # which wait.c and device.c here stand in.
 sim_engine = \
-	$(top_srcdir)/pmpi/accumulate.c \
-	$(top_srcdir)/pmpi/agree.c \
-	$(top_srcdir)/pmpi/block.c \
-	$(top_srcdir)/pmpi/direct.c \
-	$(top_srcdir)/pmpi/exponent.c \
-	$(top_srcdir)/pmpi/gather.c \
-	$(top_srcdir)/pmpi/hierarchical.c \
-	$(top_srcdir)/pmpi/keyval.c \
-	$(top_srcdir)/pmpi/master.c \
-	$(top_srcdir)/pmpi/messages.c \
-	$(top_srcdir)/pmpi/node.c \
-	$(top_srcdir)/pmpi/peers.c \
-	$(top_srcdir)/pmpi/pipeline.c \
-	$(top_srcdir)/pmpi/reduction.c \
-	$(top_srcdir)/pmpi/ring.c \
-	$(top_srcdir)/pmpi/slots.c \
-	$(top_srcdir)/pmpi/topology.c
+	$(top_srcdir)/pmpi/reduce/accumulate.c \
+	$(top_srcdir)/pmpi/progress/agree.c \
+	$(top_srcdir)/pmpi/reduce/block.c \
+	$(top_srcdir)/pmpi/reduce/direct.c \
+	$(top_srcdir)/pmpi/reduce/exponent.c \
+	$(top_srcdir)/pmpi/reduce/allgather_sum.c \
+	$(top_srcdir)/pmpi/reduce/hierarchical.c \
+	$(top_srcdir)/pmpi/native/keyval.c \
+	$(top_srcdir)/pmpi/reduce/master.c \
+	$(top_srcdir)/pmpi/progress/messages.c \
+	$(top_srcdir)/pmpi/topo/shm_group.c \
+	$(top_srcdir)/pmpi/reduce/gpu_ipc.c \
+	$(top_srcdir)/pmpi/reduce/pipeline.c \
+	$(top_srcdir)/pmpi/reduce/reduction.c \
+	$(top_srcdir)/pmpi/reduce/ring.c \
+	$(top_srcdir)/pmpi/reduce/chunk_buffers.c \
+	$(top_srcdir)/pmpi/topo/topology.c
 sim_common = \
 	$(top_srcdir)/tests/sim/device.c \
 	$(top_srcdir)/tests/sim/model.c \

@@ -61,23 +61,23 @@ const char *plan_name(const struct aps_plan *plan, char *buffer, size_t size)
     return buffer;
 }
 
-void plan_prepare(struct aps_team *team, const struct aps_plan *plan)
+void plan_prepare(struct aps_comm_resources *team, const struct aps_plan *plan)
 {
     char name[64], cause[256] = "";
 
-    if (aps_team_prepare(team, plan, cause, sizeof cause) == 0)
+    if (aps_comm_resources_prepare(team, plan, cause, sizeof cause) == 0)
         return;
     if (cause[0] != '\0')
         fprintf(stderr, "%s: %s\n", plan_name(plan, name, sizeof name), cause);
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-void plan_reduce(struct aps_team *team, const struct aps_plan *plan,
+void plan_reduce(struct aps_comm_resources *team, const struct aps_plan *plan,
                  const float *in, float *out, size_t n)
 {
     struct aps_cost cost = {0};
     char name[64];
-    int rc = aps_team_reduce(team, plan, &aps_memory_host, in, out, n, &cost);
+    int rc = aps_comm_resources_reduce(team, plan, &aps_memory_host, in, out, n, &cost);
 
     model_settle();
     if (rc == MPI_SUCCESS)

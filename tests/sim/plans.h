@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "pmpi/reduction.h"
+#include "pmpi/reduce/reduction.h"
 
 /* Plans for e5m2 with scale: aps. */
 struct aps_plan plan_direct(void);
@@ -21,8 +21,8 @@ const char *plan_name(const struct aps_plan *plan, char *buffer, size_t size);
 /* COLLECTIVE over the team's communicator. Reduce in[n] to out[n] by a plan;
  * what fails ends the simulation. `plan_prepare` first, which takes no part in
  * the time of a reduction. */
-void plan_prepare(struct aps_team *team, const struct aps_plan *plan);
-void plan_reduce(struct aps_team *team, const struct aps_plan *plan,
+void plan_prepare(struct aps_comm_resources *team, const struct aps_plan *plan);
+void plan_reduce(struct aps_comm_resources *team, const struct aps_plan *plan,
                  const float *in, float *out, size_t n);
 
 /*

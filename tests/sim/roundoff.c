@@ -21,7 +21,7 @@ static float in[GRADIENTS_VALUES], out[GRADIENTS_VALUES];
 static double exact[GRADIENTS_VALUES]; /* on rank 0 */
 
 /* The error on all ranks, and a line of the table. */
-static double measure(struct aps_team *team, const struct aps_plan *plan,
+static double measure(struct aps_comm_resources *team, const struct aps_plan *plan,
                       int groups)
 {
     struct aps_measure measure = {0};
@@ -88,7 +88,7 @@ static void check_shape(double ring, int count, char **groups,
 
 int main(int argc, char **argv)
 {
-    struct aps_team *team;
+    struct aps_comm_resources *team;
     struct aps_plan plan;
     double direct, ring, *errors;
     int status;
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     mpitap_begin();
     if (argc < 3 ||
-        aps_team_create(MPI_COMM_WORLD, 0, false, &team) < 0)
+        aps_comm_resources_create(MPI_COMM_WORLD, 0, false, &team) < 0)
         PMPI_Abort(MPI_COMM_WORLD, 2);
     errors = calloc((size_t)argc, sizeof *errors);
     if (!errors)
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
     if (argc > 4)
         check_shape(ring, argc - 2, argv + 2, errors);
     free(errors);
-    aps_team_destroy(team);
+    aps_comm_resources_destroy(team);
     status = mpitap_end();
     MPI_Finalize();
     return status;

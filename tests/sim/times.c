@@ -21,7 +21,7 @@ static int count;
 static double native; /* seconds */
 
 /* Seconds from the moment when the last rank starts until the last has ended. */
-static double time_once(struct aps_team *team, const struct aps_plan *plan)
+static double time_once(struct aps_comm_resources *team, const struct aps_plan *plan)
 {
     double seconds, longest;
 
@@ -47,7 +47,7 @@ static void show(const char *name, double seconds)
     fflush(stdout);
 }
 
-static void measure(struct aps_team *team, const struct aps_plan *plan)
+static void measure(struct aps_comm_resources *team, const struct aps_plan *plan)
 {
     char name[64];
     double seconds;
@@ -62,13 +62,13 @@ static void measure(struct aps_team *team, const struct aps_plan *plan)
 
 int main(int argc, char **argv)
 {
-    struct aps_team *team;
+    struct aps_comm_resources *team;
     struct aps_plan plan;
     int status;
 
     MPI_Init(&argc, &argv);
     mpitap_begin();
-    if (argc < 3 || aps_team_create(MPI_COMM_WORLD, 0, false, &team) < 0)
+    if (argc < 3 || aps_comm_resources_create(MPI_COMM_WORLD, 0, false, &team) < 0)
         PMPI_Abort(MPI_COMM_WORLD, 2);
     path = argv[1];
     count = atoi(argv[2]);
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
         measure(team, &plan);
     }
     free(x);
-    aps_team_destroy(team);
+    aps_comm_resources_destroy(team);
     status = mpitap_end();
     MPI_Finalize();
     return status;

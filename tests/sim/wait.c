@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "wait.h"
+#include "progress/wait.h"
 
 #include <simgrid/cond.h>
 #include <simgrid/host.h>

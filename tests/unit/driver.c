@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "driver.h"
+#include "device/gpu_driver.h"
 #include "tests/tap/tap.h"
 
-/* Longer than APS_DRIVER_MOMENT, whatever the counter's frequency. */
+/* Longer than APS_GPU_DRIVER_MOMENT, whatever the counter's frequency. */
 static void outlast_moment(void)
 {
     const struct timespec length = {.tv_nsec = 200000000};
@@ -27,26 +27,26 @@ int main(void)
 
     if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD))
         plan_skip_all("a driver is loaded already");
-    ok(!aps_driver_was_missing(), "who has not looked does not know");
-    begin = aps_driver_ticks();
-    ok(!aps_driver_is_there(), "there is no driver");
-    missed = aps_driver_missed;
-    ok(missed - begin <= aps_driver_ticks() - begin,
+    ok(!aps_gpu_driver_was_missing(), "who has not looked does not know");
+    begin = aps_gpu_driver_ticks();
+    ok(!aps_gpu_driver_is_there(), "there is no driver");
+    missed = aps_gpu_driver_missed;
+    ok(missed - begin <= aps_gpu_driver_ticks() - begin,
        "... which is noted with the time");
-    ok(aps_driver_was_missing(), "... and known for a moment");
+    ok(aps_gpu_driver_was_missing(), "... and known for a moment");
     outlast_moment();
-    ok(!aps_driver_was_missing(), "but no longer");
-    ok(!aps_driver_is_there() && aps_driver_missed != missed,
+    ok(!aps_gpu_driver_was_missing(), "but no longer");
+    ok(!aps_gpu_driver_is_there() && aps_gpu_driver_missed != missed,
        "then it is looked for again");
 
     if (!dlopen(STANDIN, RTLD_NOW))
         bail_out("%s", dlerror());
     outlast_moment();
-    missed = aps_driver_missed;
-    ok(!aps_driver_owns(host) && aps_driver_loaded,
+    missed = aps_gpu_driver_missed;
+    ok(!aps_gpu_driver_owns(host) && aps_gpu_driver_loaded,
        "one that has come is found at the next question");
-    ok(aps_driver_missed == missed, "... and no time is noted: it was not missing");
-    ok(!aps_driver_was_missing(), "nor is it from then on");
+    ok(aps_gpu_driver_missed == missed, "... and no time is noted: it was not missing");
+    ok(!aps_gpu_driver_was_missing(), "nor is it from then on");
     free(host);
     return done_testing();
 }

@@ -106,14 +106,12 @@ tests_unit_measure_SOURCES = tests/unit/measure.c
 tests_unit_measure_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_measure_LDADD = $(UNIT_LIBS) -lm
 
-# Of the MPI side, but without MPI: steps, and the search for CUDA's driver.
-tests_unit_steps_SOURCES = tests/unit/steps.c \
-	pmpi/steps.c pmpi/steps.h \
-	pmpi/period.c pmpi/period.h
-tests_unit_steps_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+# Steps, and, of the MPI side, the search for CUDA's driver.
+tests_unit_steps_SOURCES = tests/unit/steps.c
+tests_unit_steps_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_LDADD = $(UNIT_LIBS)
 tests_unit_driver_SOURCES = tests/unit/driver.c \
-	pmpi/driver.c pmpi/driver.h
+	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h
 tests_unit_driver_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi \
 	-DSTANDIN='"$(abs_top_builddir)/tests/standin/.libs/libcuda.so.1"'
 tests_unit_driver_LDADD = $(UNIT_LIBS) -lpthread -ldl

@@ -23,7 +23,7 @@ static struct aps_policy *parse(const char *text, const char *table)
 static void resolve(const struct aps_policy *policy, long layer, long layers,
                     size_t count, long epoch, long step, struct aps_plan *plan)
 {
-    struct aps_place place = {.layer = layer,
+    struct aps_plan_key place = {.layer = layer,
                               .layers = layers,
                               .count = count,
                               .epoch = epoch,
@@ -517,7 +517,7 @@ static void test_first_match(void)
 static int rule_for(const struct aps_policy *policy, enum aps_call_kind call,
                     long layer)
 {
-    struct aps_place place = {
+    struct aps_plan_key place = {
         .call = call, .layer = layer, .layers = 8, .count = 5000};
     struct aps_plan plan;
 
@@ -573,7 +573,7 @@ static void test_call_plans(void)
                    "     format: e4m3, accumulate: format, group: 4,\n"
                    "     reduce: master}\n",
               NULL);
-    struct aps_place place = {.layer = -1, .count = 5000};
+    struct aps_plan_key place = {.layer = -1, .count = 5000};
     struct aps_plan plan;
 
     if (!ok(policy != NULL, "a rule for all calls"))
@@ -797,7 +797,7 @@ static void test_gemm(void)
     ok(gemm && gemm->rewrite && gemm->kahan, "... says how to compute them");
     is(gemm->format.name, "e8m7", "... in which format");
     is(gemm->accumulator.name, "e8m23", "... summed in which");
-    aps_policy_resolve(policy, &(struct aps_place){.count = 1 << 20}, &plan);
+    aps_policy_resolve(policy, &(struct aps_plan_key){.count = 1 << 20}, &plan);
     ok(!plan.rewrite && plan.rule == -1, "... and leaves calls to MPI");
     aps_policy_destroy(policy);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "steps.h"
+#include "steps/steps.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "period.h"
+#include "steps/period.h"
 #include "tests/tap/tap.h"
 
 #define PATTERN_MAX 2048
@@ -44,7 +44,7 @@ struct trace {
     long wrong;         /* active, and the count is not the signature's */
     long misplaced;     /* active, and not where expect() says */
     long last_inactive; /* index of the call */
-    struct aps_position last;
+    struct aps_step_position last;
     /* expect(): from call `origin` on, call i is layer (i - origin) % length
      * of step first_step + (i - origin) / length. */
     long origin;
@@ -86,7 +86,7 @@ static void expect(struct trace *trace, long length, long first_step)
 
 static void call(struct trace *trace, size_t count)
 {
-    struct aps_position *last = &trace->last;
+    struct aps_step_position *last = &trace->last;
     long since = trace->calls - trace->origin;
     size_t segment;
     long layer;
@@ -630,7 +630,7 @@ static void check_table(const char *name, bool backward, size_t min_count,
     const struct aps_policy_steps config = {
         .kind = APS_STEPS_TABLE, .per_epoch = 2, .backward = backward};
     struct aps_steps *steps = aps_steps_create(&config, &table, min_count);
-    struct aps_position position;
+    struct aps_step_position position;
     size_t bad = n;
 
     for (size_t i = 0; i < n && bad == n; i++) {

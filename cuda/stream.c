@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cuda/stream.h"
+
+#include <stdlib.h>
+
+#define STRIDE (APS_CUDA_STREAM_HEADER + APS_CUDA_STREAM_BYTES)
+
+static cudaError_t slot_create(struct aps_slot *slot)
+{
+    cudaError_t error =
+        cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking);
+
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&slot->done, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(slot->device, 0, APS_CUDA_STREAM_HEADER, slot->stream);
+    return error;
+}
+
+struct aps_cuda_stream *aps_cuda_stream_create(cudaError_t *error)
+{
+    struct aps_cuda_stream *lane = calloc(1, sizeof *lane);
+    void *device = NULL, *host = NULL;
+
+    if (!lane) {
+        *error = cudaErrorMemoryAllocation;
+        return NULL;
+    }
+    *error = cudaMalloc(&device, APS_CUDA_STREAM_SLOTS * STRIDE);
+    if (*error != cudaSuccess)
+        goto free_lane;
+    *error = cudaHostAlloc(&host, APS_CUDA_STREAM_SLOTS * STRIDE, 0);
+    if (*error != cudaSuccess)
+        goto free_device;
+    for (int i = 0; i < APS_CUDA_STREAM_SLOTS; i++) {
+        lane->slot[i].device = (unsigned char *)device + (size_t)i * STRIDE;
+        lane->slot[i].host = (unsigned char *)host + (size_t)i * STRIDE;
+    }
+    for (int i = 0; i < APS_CUDA_STREAM_SLOTS && *error == cudaSuccess; i++)
+        *error = slot_create(&lane->slot[i]);
+    if (*error == cudaSuccess)
+        return lane;
+    aps_cuda_stream_destroy(lane);
+    return NULL;
+
+free_device:
+    cudaFree(device);
+free_lane:
+    free(lane);
+    return NULL;
+}
+
+bool aps_cuda_stream_reset(struct aps_cuda_stream *lane)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (int i = 0; i < APS_CUDA_STREAM_SLOTS; i++) {
+        const struct aps_slot *slot = &lane->slot[i];
+        cudaError_t first = cudaStreamSynchronize(slot->stream);
+
+        if (first == cudaSuccess)
+            first =
+                cudaMemsetAsync(slot->device, 0, APS_CUDA_STREAM_HEADER, slot->stream);
+        if (error == cudaSuccess)
+            error = first;
+    }
+    return error == cudaSuccess;
+}
+
+void aps_cuda_stream_destroy(struct aps_cuda_stream *lane)
+{
+    if (!lane)
+        return;
+    for (int i = 0; i < APS_CUDA_STREAM_SLOTS; i++) {
+        if (lane->slot[i].stream)
+            cudaStreamSynchronize(lane->slot[i].stream);
+        if (lane->slot[i].done)
+            cudaEventDestroy(lane->slot[i].done);
+        if (lane->slot[i].stream)
+            cudaStreamDestroy(lane->slot[i].stream);
+    }
+    cudaFreeHost(lane->slot[0].host);
+    cudaFree(lane->slot[0].device);
+    free(lane);
+}
+
+cudaError_t aps_slot_fetch(const struct aps_slot *slot, size_t bytes)
+{
+    cudaError_t error =
+        cudaMemcpyAsync(slot->host, slot->device, APS_CUDA_STREAM_HEADER + bytes,
+                        cudaMemcpyDeviceToHost, slot->stream);
+
+    if (error == cudaSuccess)
+        error = cudaEventRecord(slot->done, slot->stream);
+    /* for the next use, while the host goes on */
+    if (error == cudaSuccess)
+        error = cudaMemsetAsync(slot->device, 0, APS_CUDA_STREAM_HEADER, slot->stream);
+    return error;
+}
+
+cudaError_t aps_slot_send(const struct aps_slot *slot, size_t bytes)
+{
+    return cudaMemcpyAsync(slot->device + APS_CUDA_STREAM_HEADER,
+                           slot->host + APS_CUDA_STREAM_HEADER, bytes,
+                           cudaMemcpyHostToDevice, slot->stream);
+}
+
+cudaError_t aps_slot_mark(const struct aps_slot *slot)
+{
+    return cudaEventRecord(slot->done, slot->stream);
+}
+
+cudaError_t aps_slot_wait(const struct aps_slot *slot)
+{
+    return cudaEventSynchronize(slot->done);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef APS_PMPI_CALL_ALLREDUCE_H
+#define APS_PMPI_CALL_ALLREDUCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "job/job.h"
+#include "native/next_mpi.h"
+#include "steps/steps.h"
+
+/*
+ * COLLECTIVE over comm. The program's MPI_Allreduce and MPI_Allreduce_c:
+ * rewritten, or passed through, as all are of an MPI that we were not built for.
+ */
+int aps_allreduce(const void *send, void *receive, int count, aps_handle type,
+                  aps_handle op, aps_handle comm);
+int aps_allreduce_c(const void *send, void *receive, int64_t count,
+                    aps_handle type, aps_handle op, aps_handle comm);
+
+struct aps_call;
+struct aps_context;
+
+/*
+ * A call that is eligible, in its turn: rewritten, or passed through; an MPI error
+ * code. COLLECTIVE over the context's communicator. It is done in two steps:
+ * `place` finds its place in the step, local, and is false where the call passes
+ * through, for `*reason`; `run` carries it out.
+ */
+int aps_allreduce_plan(struct aps_context *context,
+                       const struct aps_call *call);
+bool aps_allreduce_place(struct aps_context *context,
+                         const struct aps_call *call,
+                         struct aps_step_position *position,
+                         enum aps_reason *reason);
+int aps_allreduce_run(struct aps_context *context, const struct aps_call *call,
+                      const struct aps_step_position *position);
+
+/* Local. Without a policy: a call that is passed on, noted for discovery. */
+void aps_allreduce_discover(struct aps_context *context,
+                            const struct aps_call *call);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocking calls of the program while nonblocking reductions are under way.
+ *
+ * MPI makes those progress in every call that blocks; so must we. A rank that
+ * waits in MPI_Recv for one that waits for a reduction would otherwise wait for
+ * ever. These stand in for MPI's functions then, with the same arguments and
+ * results; where nothing is under way MPI's own are called (entry_blocking.c).
+ */
+#ifndef APS_PMPI_CALL_BLOCKING_H
+#define APS_PMPI_CALL_BLOCKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "progress/progress_thread.h"
+#include "native/next_mpi.h"
+#include "progress/queue.h"
+
+/*
+ * A call of MPI's own comes that blocks and cannot be taken apart, a collective
+ * one; `comm` may be no communicator at all. Until aps_blocking_leave(the result)
+ * a helper drives what is under way. Where there can be none, what was started on
+ * `comm` before it, by all ranks, is carried out first.
+ */
+bool aps_blocking_enter_pending(aps_handle comm);
+static inline bool aps_blocking_enter(aps_handle comm)
+{
+    return aps_queue_pending() && aps_blocking_enter_pending(comm);
+}
+
+static inline void aps_blocking_leave(bool helped)
+{
+    if (helped)
+        aps_progress_thread_end();
+}
+
+/*
+ * Must MPI_Comm_idup of this communicator not be MPI's own now? MPICH 4.0, where
+ * it cannot have a context id at once, tries again for as long as that takes no
+ * message: within the call, if this process is alone in it, and for ever, as it
+ * lets nothing else go on. The communicators that we have MPI make for nonblocking
+ * calls take ids at the same time.
+ */
+bool aps_blocking_duplicates(aps_handle comm);
+
+/*
+ * Then the blocking call, which lets others go on, does the same, as there is
+ * nobody to wait for. `info`, unless NULL, is that of MPI_Comm_idup_with_info;
+ * *request is complete.
+ */
+int aps_blocking_duplicate(aps_handle comm, const aps_handle *info, void *made,
+                           void *request);
+
+enum aps_send_kind { APS_SEND, APS_SSEND, APS_RSEND };
+
+int aps_blocking_send(enum aps_send_kind kind, const void *bytes, int64_t count,
+                      aps_handle type, int to, int tag, aps_handle comm);
+int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
+                         int tag, aps_handle comm, void *status);
+int aps_blocking_exchange(const void *send, int64_t send_count,
+                          aps_handle send_type, int to, int send_tag,
+                          void *receive, int64_t receive_count,
+                          aps_handle receive_type, int from, int receive_tag,
+                          aps_handle comm, void *status);
+int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
+                                   int to, int send_tag, int from,
+                                   int receive_tag, aps_handle comm,
+                                   void *status);
+int aps_blocking_probe(int from, int tag, aps_handle comm, void *status);
+int aps_blocking_mprobe(int from, int tag, aps_handle comm, void *message,
+                        void *status);
+int aps_blocking_mrecv(void *bytes, int64_t count, aps_handle type,
+                       void *message, void *status);
+
+#endif

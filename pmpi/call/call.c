@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "call/call.h"
+
+#include "call/blocking.h"
+#include "device/gpu_driver.h"
+#include "native/next_mpi.h"
+#include "progress/queue.h"
+#include "device/bounce.h"
+#include "progress/wait.h"
+
+static const char *name_of(const struct aps_call *call)
+{
+    if (aps_call_is_deferred(call))
+        return "MPI_Iallreduce";
+    return call->large ? "MPI_Allreduce_c" : "MPI_Allreduce";
+}
+
+/* The program's error handler is who completes a deferred call's business. */
+static int end_bounce(const struct aps_call *call, struct aps_bounce *bounce,
+                     int rc)
+{
+    if (!call->part && !aps_call_is_deferred(call))
+        return aps_bounce_end_call(bounce, rc);
+    if (!call->part)
+        return aps_bounce_end(bounce, rc);
+    (void)aps_bounce_end(bounce, rc);
+    return rc;
+}
+
+static int sum_inside(const void *send, void *receive, int count, MPI_Comm comm)
+{
+    MPI_Request request;
+    int rc = PMPI_Iallreduce(send, receive, count, MPI_FLOAT, MPI_SUM, comm,
+                             &request);
+
+    return rc == MPI_SUCCESS ? aps_wait_requests(1, &request) : rc;
+}
+
+/* One of at most 2^30 elements. */
+static int pass_inside(const struct aps_call *call, size_t offset, int count)
+{
+    const void *send = call->send == MPI_IN_PLACE
+                           ? MPI_IN_PLACE
+                           : (const float *)call->send + offset;
+    float *receive = (float *)call->receive + offset;
+    struct aps_bounce bounce;
+    int rc;
+
+    /* An MPI that takes GPUs' memory may not in this thread, of ours. */
+    if (!aps_gpu_driver_owns(send) && !aps_gpu_driver_owns(receive))
+        return sum_inside(send, receive, count, call->inside);
+    rc = aps_bounce_begin(&bounce, name_of(call), (aps_handle)call->inside, send,
+                         count, (aps_handle)MPI_FLOAT, receive, count,
+                         (aps_handle)MPI_FLOAT);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = sum_inside(bounce.send, bounce.receive, count, call->inside);
+    return end_bounce(call, &bounce, rc);
+}
+
+static int pass_deferred(const struct aps_call *call)
+{
+    const size_t most = (size_t)1 << 30;
+    int rc = MPI_SUCCESS;
+
+    /* On to the end, whatever happens here: the other ranks go there. */
+    for (size_t offset = 0, count = (size_t)call->count; offset < count;
+         offset += most) {
+        int part = pass_inside(
+            call, offset, (int)(count - offset < most ? count - offset : most));
+
+        rc = rc == MPI_SUCCESS ? part : rc;
+    }
+    return rc;
+}
+
+static int pass_as_it_is(const struct aps_call *call)
+{
+    return aps_next_mpi_allreduce(
+        aps_next_mpi(), call->large, call->send, call->receive, call->count,
+        (aps_handle)call->type, (aps_handle)call->op, (aps_handle)call->comm);
+}
+
+static int pass_on(const struct aps_call *call)
+{
+    struct aps_call part = *call;
+    struct aps_bounce bounce;
+    int rc;
+
+    if (!aps_bounce_is_wanted(call->send, call->receive))
+        return pass_as_it_is(call);
+    rc = aps_bounce_begin(&bounce, name_of(call), (aps_handle)call->comm,
+                         call->send, call->count, (aps_handle)call->type,
+                         call->receive, call->count, (aps_handle)call->type);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    part.send = bounce.send;
+    part.receive = bounce.receive;
+    return end_bounce(call, &bounce, pass_as_it_is(&part));
+}
+
+int aps_call_pass(const struct aps_call *call)
+{
+    bool helped;
+    int rc;
+
+    if (aps_call_is_deferred(call))
+        return pass_deferred(call);
+    helped = aps_blocking_enter((aps_handle)call->comm);
+    rc = pass_on(call);
+    aps_blocking_leave(helped);
+    return rc;
+}
+
+int aps_call_pass_because(const struct aps_call *call, enum aps_reason reason)
+{
+    if (reason != APS_PASSED_UNCOUNTED)
+        aps_count(&aps_counters.passed[reason], 1);
+    return aps_call_pass(call);
+}
+
+int aps_call_pass_part(const struct aps_call *call, size_t offset, size_t count)
+{
+    struct aps_call part = *call;
+
+    if (count == 0)
+        return MPI_SUCCESS;
+    if (call->send != MPI_IN_PLACE)
+        part.send = (const float *)call->send + offset;
+    part.receive = (float *)call->receive + offset;
+    part.count = (MPI_Count)count;
+    part.part = true;
+    return aps_call_pass(&part);
+}
+
+int aps_call_raise(const struct aps_call *call, int rc)
+{
+    if (rc != MPI_SUCCESS && !aps_call_is_deferred(call))
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "call/completion.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+
+#include "progress/request.h"
+#include "progress/wait.h"
+
+/* MPICH declares the statuses as an array, and its MPI_STATUSES_IGNORE is the
+ * address 1: GCC 12 takes that for an overflow. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
+/* The requests that MPI is to complete, in the place of the program's. */
+struct substitutes {
+    MPI_Request *given; /* [count], the program's */
+    MPI_Request *used;  /* [count], MPI's turn */
+    int count;
+    MPI_Request few[16];
+};
+
+/* 0, or -1: out of memory. */
+static int substitute(struct substitutes *this, int count, void *requests)
+{
+    this->given = this->used = requests;
+    this->count = count;
+    if (!aps_persistent_any() || count < 1 || !requests)
+        return 0;
+    this->used = this->few;
+    if ((size_t)count > sizeof this->few / sizeof *this->few) {
+        this->used = malloc((size_t)count * sizeof *this->used);
+        if (!this->used)
+            return -1;
+    }
+    for (int i = 0; i < count; i++)
+        if (!aps_persistent_get((aps_handle)this->given[i], &this->used[i]))
+            this->used[i] = this->given[i];
+    return 0;
+}
+
+/* After MPI's turn. A persistent request stays what it is. */
+static void take_back(struct substitutes *this)
+{
+    if (this->used == this->given)
+        return;
+    for (int i = 0; i < this->count; i++) {
+        MPI_Request inner;
+
+        if (aps_persistent_get((aps_handle)this->given[i], &inner))
+            aps_persistent_set((aps_handle)this->given[i], &this->used[i]);
+        else
+            this->given[i] = this->used[i];
+    }
+    if (this->used != this->few)
+        free(this->used);
+}
+
+/* What the four kinds of completion have in common. */
+struct completion {
+    int (*test)(const struct completion *this, MPI_Request requests[],
+                int *done);
+    int count;
+    int *index;   /* or indices */
+    int *some;    /* how many are done */
+    void *status; /* or statuses */
+};
+
+static int test_one(const struct completion *this, MPI_Request requests[],
+                    int *done)
+{
+    return PMPI_Test(requests, done, this->status);
+}
+
+static int test_all(const struct completion *this, MPI_Request requests[],
+                    int *done)
+{
+    return PMPI_Testall(this->count, requests, done, this->status);
+}
+
+static int test_any(const struct completion *this, MPI_Request requests[],
+                    int *done)
+{
+    return PMPI_Testany(this->count, requests, this->index, done, this->status);
+}
+
+static int test_some(const struct completion *this, MPI_Request requests[],
+                     int *done)
+{
+    int rc = PMPI_Testsome(this->count, requests, this->some, this->index,
+                           this->status);
+
+    /* MPI_UNDEFINED: none is active. */
+    *done = rc != MPI_SUCCESS || *this->some != 0;
+    return rc;
+}
+
+static int no_memory(void)
+{
+    PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM);
+    return MPI_ERR_NO_MEM;
+}
+
+static int complete(const struct completion *this, void *requests, int *done,
+                    bool blocking)
+{
+    struct substitutes substitutes;
+    long begin = 0;
+    int rc;
+
+    if (substitute(&substitutes, this->count, requests) < 0)
+        return no_memory();
+    for (;;) {
+        aps_request_set_driven(true);
+        rc = this->test(this, substitutes.used, done);
+        aps_request_set_driven(false);
+        if (rc != MPI_SUCCESS || *done || !blocking)
+            break;
+        aps_queue_wait(&begin);
+    }
+    take_back(&substitutes);
+    return rc;
+}
+
+int aps_completion_wait(void *request, void *status)
+{
+    const struct completion this = {
+        .test = test_one, .count = 1, .status = status};
+    int done;
+
+    return complete(&this, request, &done, true);
+}
+
+/* One after the other: MPICH's Testall fails with some requests of its own
+ * collectives (4.0.2), its Test does not. */
+int aps_completion_waitall(int count, void *requests, void *statuses)
+{
+    MPI_Request *list = requests;
+    MPI_Status *status = statuses;
+    const bool ignored = status == MPI_STATUSES_IGNORE;
+    int rc = MPI_SUCCESS;
+
+    if (count < 0 || (count > 0 && (!list || !status)))
+        return PMPI_Waitall(count, list, status);
+    for (int i = 0; i < count; i++) {
+        int one = aps_completion_wait(&list[i],
+                                      ignored ? MPI_STATUS_IGNORE : &status[i]);
+
+        if (!ignored)
+            status[i].MPI_ERROR = one;
+        if (one != MPI_SUCCESS)
+            rc = MPI_ERR_IN_STATUS;
+    }
+    return rc;
+}
+
+int aps_completion_waitany(int count, void *requests, int *index, void *status)
+{
+    const struct completion this = {
+        .test = test_any, .count = count, .index = index, .status = status};
+    int done;
+
+    return complete(&this, requests, &done, true);
+}
+
+int aps_completion_waitsome(int count, void *requests, int *done, int *indices,
+                            void *statuses)
+{
+    const struct completion this = {.test = test_some,
+                                    .count = count,
+                                    .some = done,
+                                    .index = indices,
+                                    .status = statuses};
+    int any;
+
+    return complete(&this, requests, &any, true);
+}
+
+int aps_completion_test(void *request, int *done, void *status)
+{
+    const struct completion this = {
+        .test = test_one, .count = 1, .status = status};
+
+    return complete(&this, request, done, false);
+}
+
+int aps_completion_testall(int count, void *requests, int *done, void *statuses)
+{
+    const struct completion this = {
+        .test = test_all, .count = count, .status = statuses};
+
+    return complete(&this, requests, done, false);
+}
+
+int aps_completion_testany(int count, void *requests, int *index, int *done,
+                           void *status)
+{
+    const struct completion this = {
+        .test = test_any, .count = count, .index = index, .status = status};
+
+    return complete(&this, requests, done, false);
+}
+
+int aps_completion_testsome(int count, void *requests, int *done, int *indices,
+                            void *statuses)
+{
+    const struct completion this = {.test = test_some,
+                                    .count = count,
+                                    .some = done,
+                                    .index = indices,
+                                    .status = statuses};
+    int any;
+
+    return complete(&this, requests, &any, false);
+}
+
+int aps_completion_get_status(aps_handle request, int *done, void *status)
+{
+    MPI_Request used;
+
+    if (!aps_persistent_get(request, &used))
+        used = (MPI_Request)request;
+    return PMPI_Request_get_status(used, done, status);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "call/fuse.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "progress/agree.h"
+#include "call/allreduce.h"
+#include "base/fpenv.h"
+#include "codec/codec.h"
+#include "scale/scale.h"
+
+/* Calls of a group at most, those that pass through included. */
+#define GROUP_MOST 128
+
+/* So long after its last call a program gets a shorter group. */
+#define PATIENCE_NS 1000000L
+
+struct group {
+    struct aps_context *context;
+    struct aps_deferred *calls[GROUP_MOST];
+    int count;    /* calls that have come and may belong to it */
+    bool closed;  /* with the last of them, by their sequence alone */
+    size_t bytes; /* FP32, of those that fuse */
+    unsigned long failures; /* aps_context_failures, before anything was read */
+};
+
+/* What the ranks agree on, by MAX. */
+struct agreement {
+    int count;     /* of the calls, negated */
+    int no_memory; /* somebody has no buffer: each call goes alone */
+    int exponents[GROUP_MOST];
+};
+#define AGREEMENT_INTS (int)(sizeof(struct agreement) / sizeof(int))
+
+/*
+ * Where the call stands and what is planned for it. Local: calls are placed in
+ * their order, each once, and nothing else advances the step meanwhile. Ranks
+ * look ahead differently far: nothing here may depend on what running a call
+ * changes. So calls whose reduction is chosen by trials never fuse.
+ */
+static void place(struct aps_deferred *call)
+{
+    struct aps_context *context = call->context;
+    const struct aps_segment *segment = &call->segment;
+
+    if (call->placed)
+        return;
+    call->placed = true;
+    call->call.inside = aps_comm_resources_comm(context->team);
+    call->passes = !aps_allreduce_place(context, &call->call, &call->position,
+                                        &call->reason);
+    if (call->passes || call->position.segments != 1)
+        return;
+    aps_segment_plan(context, &call->call, &call->position, 0, 0,
+                     &call->segment);
+    call->fusable = segment->plan.rewrite && !segment->chosen &&
+                    !aps_segment_is_sampled(context, segment);
+    if (call->fusable)
+        call->segment.memory =
+            aps_context_memory(context, segment->in, segment->out);
+}
+
+/* Is it the last layer of its step? */
+static bool ends_step(const struct aps_deferred *call)
+{
+    const struct aps_step_position *position = &call->position;
+
+    return !call->passes && position->layers > 0 &&
+           position->layer + position->segments == position->layers;
+}
+
+/* Take in what has come since. */
+static void gather(struct group *group)
+{
+    const size_t fuse = aps_policy_fuse(group->context->job->policy);
+    struct aps_operation *waiting[GROUP_MOST];
+    const size_t behind =
+        aps_queue_peek(group->context->queue, waiting, GROUP_MOST - 1);
+
+    while (!group->closed) {
+        const struct aps_deferred *last = group->calls[group->count - 1];
+        struct aps_deferred *next;
+        size_t bytes;
+
+        if (group->bytes >= fuse || group->count == GROUP_MOST ||
+            ends_step(last)) {
+            group->closed = true;
+            return;
+        }
+        if ((size_t)group->count > behind)
+            return;
+        /* The end of the queue: no more will come. */
+        if (!aps_deferred_is(waiting[group->count - 1])) {
+            group->closed = true;
+            return;
+        }
+        next = waiting[group->count - 1]->owner;
+        place(next);
+        bytes = next->fusable ? next->segment.count * sizeof(float) : 0;
+        if (bytes >= fuse && group->bytes > 0) {
+            group->closed = true;
+            return;
+        }
+        group->bytes += bytes;
+        group->calls[group->count++] = next;
+    }
+}
+
+/* Does the program wait, so that it may make no more calls before these are
+ * complete? One that only tests is given some time, as is one that we do not see
+ * because a thread does the work. */
+static bool is_waited_for(const struct group *group)
+{
+    const struct aps_queue *queue = group->context->queue;
+
+    if (aps_queue_is_blocked() || aps_queue_age(queue) > PATIENCE_NS)
+        return true;
+    for (int i = 0; i < group->count && aps_queue_has_thread(queue); i++)
+        if (aps_request_is_waited(group->calls[i]->request))
+            return true;
+    return false;
+}
+
+/* COLLECTIVE over the group's communicator. */
+static int agree(struct group *group, struct agreement *agreement)
+{
+    struct aps_context *context = group->context;
+    fenv_t environment;
+    int rc;
+
+    agreement->count = -group->count;
+    agreement->no_memory =
+        group->count > 1 && aps_context_buffer(context, group->bytes) == NULL;
+    aps_fpenv_enter(&environment);
+    for (int i = 0; i < GROUP_MOST; i++) {
+        struct aps_deferred *call = group->calls[i];
+
+        agreement->exponents[i] = INT_MIN;
+        if (i < group->count && call->fusable)
+            agreement->exponents[i] = aps_scale_max_exponent(
+                call->segment.memory
+                    ->magnitude(call->segment.in, call->segment.count)
+                    .max,
+                context->size);
+    }
+    aps_fpenv_leave(&environment);
+    rc = aps_agree_max(aps_comm_resources_comm(context->team), AGREEMENT_INTS,
+                       &agreement->count);
+    group->count = -agreement->count;
+    return rc;
+}
+
+/* COLLECTIVE. One call by itself. */
+static int run_alone(struct aps_deferred *call)
+{
+    if (call->passes)
+        return aps_call_pass_because(&call->call, call->reason);
+    return aps_allreduce_run(call->context, &call->call, &call->position);
+}
+
+static bool same_plan(const struct aps_plan *a, const struct aps_plan *b)
+{
+    return strcmp(a->format.name, b->format.name) == 0 &&
+           a->scale == b->scale && a->fixed == b->fixed &&
+           a->reduce == b->reduce && a->group == b->group &&
+           a->group_size == b->group_size && a->node == b->node &&
+           a->accumulate == b->accumulate;
+}
+
+/* Each layer is scaled by its own exponent as it is copied: exact, but for what
+ * falls below the least float, which no format of the paper holds. */
+static struct aps_scaling scaling_of(const struct aps_plan *plan, int greatest)
+{
+    struct aps_scaling scaling = {.factor = 1, .exponent = 0};
+
+    if (plan->scale == APS_SCALE_APS || plan->scale == APS_SCALE_APS_TIGHT)
+        scaling.exponent = aps_scale_aps(&plan->format, greatest);
+    return scaling;
+}
+
+static void copy_in(const struct aps_codec *copy, struct aps_deferred *batch[],
+                    const int exponents[], int count, float *buffer)
+{
+    for (int i = 0; i < count; i++) {
+        const struct aps_segment *segment = &batch[i]->segment;
+
+        (void)segment->memory->encode(
+            copy, segment->in, segment->count,
+            scaling_of(&segment->plan, exponents[i]), buffer);
+        buffer += segment->count;
+    }
+}
+
+static void copy_out(const struct aps_codec *copy, struct aps_deferred *batch[],
+                     const int exponents[], int count, const float *buffer)
+{
+    for (int i = 0; i < count; i++) {
+        const struct aps_segment *segment = &batch[i]->segment;
+
+        segment->memory->decode(copy, buffer, segment->count,
+                                scaling_of(&segment->plan, exponents[i]), 0,
+                                segment->out);
+        buffer += segment->count;
+    }
+}
+
+/* COLLECTIVE. Layers of one plan, together. */
+static int run_batch(struct aps_context *context, struct aps_deferred *batch[],
+                     const int exponents[], int count, unsigned long failures)
+{
+    struct aps_plan plan = batch[0]->segment.plan;
+    struct aps_cost cost = {0};
+    struct aps_format fp32;
+    struct aps_codec copy;
+    fenv_t environment;
+    size_t n = 0;
+    float *buffer;
+    int rc;
+
+    for (int i = 0; i < count; i++)
+        n += batch[i]->segment.count;
+    buffer = aps_context_buffer(context, n * sizeof *buffer);
+    if (plan.scale == APS_SCALE_APS)
+        plan.scale = APS_SCALE_NONE; /* done by the copy */
+    aps_fpenv_enter(&environment);
+    (void)aps_format_parse("fp32", &fp32, NULL);
+    aps_codec_init(&fp32, &copy);
+    copy_in(&copy, batch, exponents, count, buffer);
+    rc = aps_comm_resources_reduce(context->team, &plan, &aps_memory_host, buffer, buffer,
+                         n, &cost);
+    if (rc == MPI_SUCCESS)
+        copy_out(&copy, batch, exponents, count, buffer);
+    aps_fpenv_leave(&environment);
+    aps_count_cost(&aps_counters, &cost);
+    aps_count(&aps_counters.rewritten, (unsigned long long)count);
+    aps_count(&aps_counters.fused, (unsigned long long)count);
+    return aps_context_check(context, "all-reduces that go together", failures,
+                             rc);
+}
+
+/* COLLECTIVE. The layers from calls[first] on that share its plan. */
+static void run_alike(struct aps_deferred *calls[], const int exponents[],
+                      int first, int count, unsigned long failures)
+{
+    struct aps_context *context = calls[first]->context;
+    const struct aps_plan *plan = &calls[first]->segment.plan;
+    struct aps_deferred *batch[GROUP_MOST];
+    int batch_exponents[GROUP_MOST];
+    int length = 0;
+    int rc;
+
+    for (int i = first; i < count; i++) {
+        if (!calls[i] || !calls[i]->fusable ||
+            !same_plan(plan, &calls[i]->segment.plan))
+            continue;
+        batch[length] = calls[i];
+        batch_exponents[length++] = exponents[i];
+        calls[i] = NULL;
+    }
+    if (length > 1 && aps_segment_is_possible(context, &batch[0]->call, plan)) {
+        rc = run_batch(context, batch, batch_exponents, length, failures);
+        for (int i = 0; i < length; i++)
+            aps_deferred_complete(batch[i], rc);
+        return;
+    }
+    for (int i = 0; i < length; i++)
+        aps_deferred_complete(batch[i], run_alone(batch[i]));
+}
+
+/* COLLECTIVE. The calls that the ranks have agreed on. */
+static void run_group(struct group *group, const struct agreement *agreement)
+{
+    for (int i = 0; i < group->count; i++) {
+        struct aps_deferred *call = group->calls[i];
+
+        if (call && call->fusable && !agreement->no_memory)
+            run_alike(group->calls, agreement->exponents, i, group->count,
+                      group->failures);
+        else if (call)
+            aps_deferred_complete(call, run_alone(call));
+    }
+}
+
+void aps_fuse_run(struct aps_deferred *first)
+{
+    struct aps_context *context = first->context;
+    struct group group = {.context = context, .calls = {first}, .count = 1};
+    struct agreement agreement;
+    int rc;
+
+    group.failures = aps_context_failures();
+    place(first);
+    if (first->fusable)
+        group.bytes = first->segment.count * sizeof(float);
+    /* On every rank it goes alone, whatever follows. */
+    if (!first->fusable || ends_step(first) ||
+        group.bytes >= aps_policy_fuse(context->job->policy)) {
+        aps_deferred_complete(first, run_alone(first));
+        return;
+    }
+    for (gather(&group); !group.closed && !is_waited_for(&group);
+         gather(&group))
+        aps_queue_pause(context->queue);
+    rc = agree(&group, &agreement);
+    aps_queue_take(context->queue, (size_t)group.count - 1);
+    if (rc == MPI_SUCCESS)
+        run_group(&group, &agreement);
+    else
+        for (int i = 0; i < group.count; i++)
+            aps_deferred_complete(group.calls[i], rc);
+}

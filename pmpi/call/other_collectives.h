@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The relatives of the all-reduce: MPI_Reduce_scatter_block,
+ * MPI_Reduce_scatter, MPI_Allgather and MPI_Reduce of floats, and their
+ * large-count variants
+ * (`large`), in the MPI that we were built for. Rewritten where a rule of the
+ * policy names the call; passed through otherwise.
+ */
+#ifndef APS_PMPI_CALL_OTHER_COLLECTIVES_H
+#define APS_PMPI_CALL_OTHER_COLLECTIVES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "native/next_mpi.h"
+
+/* COLLECTIVE over comm. */
+int aps_other_reduce_scatter_block(const void *send, void *receive, int64_t count,
+                             bool large, aps_handle type, aps_handle op,
+                             aps_handle comm);
+
+/* COLLECTIVE over comm. counts[] are int, or int64_t where `large`. */
+int aps_other_reduce_scatter(const void *send, void *receive, const void *counts,
+                       bool large, aps_handle type, aps_handle op,
+                       aps_handle comm);
+
+/* COLLECTIVE over comm. */
+int aps_other_allgather(const void *send, int64_t send_count, aps_handle send_type,
+                  void *receive, int64_t count, bool large, aps_handle type,
+                  aps_handle comm);
+
+/* COLLECTIVE over comm. */
+int aps_other_reduce(const void *send, void *receive, int64_t count, bool large,
+               aps_handle type, aps_handle op, int root, aps_handle comm);
+
+#endif

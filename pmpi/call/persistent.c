@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "call/persistent.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "call/call.h"
+#include "call/iallreduce.h"
+#include "progress/queue.h"
+
+static _Thread_local bool left_to_mpi;
+
+struct persistent {
+    struct persistent *next; /* in its bucket */
+    MPI_Request handle;      /* MPI's; it lives as long as this */
+    MPI_Request inner;       /* MPI_REQUEST_NULL: inactive */
+    struct aps_call call;
+};
+
+#define BUCKETS 256
+
+atomic_int aps_persistent_requests;
+static struct persistent *table[BUCKETS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Where the pointer to the request with this handle is, or would be. The lock
+ * is held. */
+static struct persistent **place_of(MPI_Request handle)
+{
+    const uint64_t hash =
+        (uint64_t)(uintptr_t)handle * UINT64_C(0x9E3779B97F4A7C15);
+    struct persistent **place = &table[hash >> 56];
+
+    while (*place && (*place)->handle != handle)
+        place = &(*place)->next;
+    return place;
+}
+
+static struct persistent *find(MPI_Request handle)
+{
+    struct persistent *found;
+
+    if (handle == MPI_REQUEST_NULL)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    found = *place_of(handle);
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void keep(struct persistent *persistent)
+{
+    struct persistent **place;
+    struct persistent *stale;
+
+    pthread_mutex_lock(&lock);
+    place = place_of(persistent->handle);
+    stale = *place; /* freed where we did not see it */
+    if (stale)
+        persistent->next = stale->next;
+    else
+        atomic_fetch_add(&aps_persistent_requests, 1);
+    *place = persistent;
+    pthread_mutex_unlock(&lock);
+    free(stale);
+}
+
+void aps_persistent_forget(aps_handle request)
+{
+    MPI_Request handle = (MPI_Request)request;
+    struct persistent **place;
+    struct persistent *persistent = NULL;
+
+    if (handle == MPI_REQUEST_NULL)
+        return;
+    pthread_mutex_lock(&lock);
+    place = place_of(handle);
+    if (*place) {
+        persistent = *place;
+        *place = persistent->next;
+        atomic_fetch_sub(&aps_persistent_requests, 1);
+    }
+    pthread_mutex_unlock(&lock);
+    free(persistent);
+}
+
+static int init(const struct aps_call *call, aps_handle info,
+                MPI_Request *request)
+{
+    const struct aps_next_mpi *next = aps_next_mpi();
+
+    if (call->large)
+        return next->allreduce_init_c(
+            call->send, call->receive, call->count, (aps_handle)call->type,
+            (aps_handle)call->op, (aps_handle)call->comm, info, request);
+    return next->allreduce_init(call->send, call->receive, (int)call->count,
+                                (aps_handle)call->type, (aps_handle)call->op,
+                                (aps_handle)call->comm, info, request);
+}
+
+int aps_persistent_init(const void *send, void *receive, int64_t count,
+                        bool large, aps_handle type, aps_handle op,
+                        aps_handle comm, aps_handle info, void *request)
+{
+    const struct aps_call call = {
+        .send = send,
+        .receive = receive,
+        .count = count,
+        .large = large,
+        .type = (MPI_Datatype)type,
+        .op = (MPI_Op)op,
+        .comm = (MPI_Comm)comm,
+        .inside = MPI_COMM_NULL,
+    };
+    MPI_Request *handle = request;
+    /* Without a policy it stays MPI's own, on all ranks. */
+    const bool candidate = handle && !left_to_mpi && aps_job()->options.policy &&
+                           aps_call_is_candidate(aps_job(), &call);
+    struct persistent *persistent = NULL;
+    int rc;
+
+    /* Before MPI's own, so that nothing has to be undone. */
+    if (candidate) {
+        persistent = calloc(1, sizeof *persistent);
+        if (!persistent)
+            return aps_call_raise(&call, MPI_ERR_NO_MEM);
+    }
+    rc = init(&call, info, handle);
+    if (!persistent || rc != MPI_SUCCESS) {
+        free(persistent);
+        return rc;
+    }
+    persistent->handle = *handle;
+    persistent->inner = MPI_REQUEST_NULL;
+    persistent->call = call;
+    keep(persistent);
+    return rc;
+}
+
+void aps_persistent_leave_to_mpi(bool leave)
+{
+    left_to_mpi = leave;
+}
+
+static int start(MPI_Request *request)
+{
+    struct persistent *persistent = request ? find(*request) : NULL;
+
+    if (!persistent)
+        return aps_next_mpi()->start(request);
+    if (persistent->inner != MPI_REQUEST_NULL) /* it is active */
+        return aps_call_raise(&persistent->call, MPI_ERR_REQUEST);
+    return aps_iallreduce(
+        persistent->call.send, persistent->call.receive, persistent->call.count,
+        persistent->call.large, (aps_handle)persistent->call.type,
+        (aps_handle)persistent->call.op, (aps_handle)persistent->call.comm,
+        &persistent->inner);
+}
+
+int aps_persistent_start(void *request)
+{
+    return start(request);
+}
+
+int aps_persistent_startall(int count, void *requests)
+{
+    MPI_Request *list = requests;
+
+    if (!aps_persistent_holds(count, requests))
+        return aps_next_mpi()->startall(count, requests);
+    for (int i = 0; i < count; i++) {
+        int rc = start(&list[i]);
+
+        if (rc != MPI_SUCCESS)
+            return rc;
+    }
+    return MPI_SUCCESS;
+}
+
+/*
+ * MPICH 4.0.2 completes a persistent collective, and may be about to look at it
+ * once more in another thread, ours, when the program frees it (its pull request
+ * 6255 says how, and is in 4.0.3). Who has looked at messages after that has
+ * waited for such a thread.
+ */
+static void let_threads_pass(void)
+{
+    int initialized = 0, flag;
+
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+        (void)PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag,
+                          MPI_STATUS_IGNORE);
+}
+
+int aps_persistent_free(void *request)
+{
+    MPI_Request *handle = request;
+
+    if (handle)
+        aps_persistent_forget((aps_handle)*handle);
+    if (aps_queue_unfinished())
+        let_threads_pass();
+    return aps_next_mpi()->request_free(request);
+}
+
+bool aps_persistent_holds(int count, const void *requests)
+{
+    const MPI_Request *list = requests;
+    bool holds = false;
+
+    for (int i = 0; list && i < count && !holds; i++)
+        holds = find(list[i]) != NULL;
+    return holds;
+}
+
+bool aps_persistent_get(aps_handle request, void *inner)
+{
+    const struct persistent *persistent = find((MPI_Request)request);
+
+    if (persistent)
+        *(MPI_Request *)inner = persistent->inner;
+    return persistent != NULL;
+}
+
+void aps_persistent_set(aps_handle request, const void *inner)
+{
+    struct persistent *persistent = find((MPI_Request)request);
+
+    if (persistent)
+        persistent->inner = *(const MPI_Request *)inner;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Persistent all-reduces: MPI_Allreduce_init, MPI_Start and what follows.
+ *
+ * The program holds MPI's own persistent request, which is never started: what
+ * is started is a nonblocking all-reduce behind it, which the completion calls
+ * (completion.h) complete in its place. What mpi_f08 makes is MPI's own all the
+ * way: its other calls come by functions that pass by us (entry_f08.c).
+ */
+#ifndef APS_PMPI_CALL_PERSISTENT_H
+#define APS_PMPI_CALL_PERSISTENT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "native/next_mpi.h"
+
+/* As MPI_Allreduce_init, or MPI_Allreduce_init_c (`large`). */
+int aps_persistent_init(const void *send, void *receive, int64_t count,
+                        bool large, aps_handle type, aps_handle op,
+                        aps_handle comm, aps_handle info, void *request);
+
+extern atomic_int aps_persistent_requests; /* that live */
+
+/* Is any request perhaps ours? */
+static inline bool aps_persistent_any(void)
+{
+    return atomic_load_explicit(&aps_persistent_requests,
+                                memory_order_relaxed) > 0;
+}
+
+/* Does one of requests[count] have something behind it? NULL: no. */
+bool aps_persistent_holds(int count, const void *requests);
+
+/* From now on, or no longer: what this thread initialises is MPI's own. */
+void aps_persistent_leave_to_mpi(bool leave);
+
+/* As MPI_Start, MPI_Startall and MPI_Request_free; other requests go to MPI. */
+int aps_persistent_start(void *request);
+int aps_persistent_startall(int count, void *requests);
+int aps_persistent_free(void *request);
+
+/* It is freed elsewhere. */
+void aps_persistent_forget(aps_handle request);
+
+/*
+ * *inner, an MPI_Request, is what stands behind `request` and is to be
+ * completed in its place, MPI_REQUEST_NULL if it is inactive; false: `request`
+ * is MPI's own. Afterwards aps_persistent_set takes what *inner has become.
+ */
+bool aps_persistent_get(aps_handle request, void *inner);
+void aps_persistent_set(aps_handle request, const void *inner);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "comm/autotune.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "progress/agree.h"
+
+/* Of every candidate; the first touches fresh memory and connections. Short
+ * calls vary more, and cost less. */
+#define TRIALS 4
+#define TRIALS_SHORT 16
+#define SHORT 16 /* size class: below 64 Ki elements */
+
+/* Rounding has to be worth it: native wins unless it takes this much longer. */
+#define GAIN_PERCENT 10
+
+static const struct {
+    const char *name;
+    enum aps_reduce_kind reduce;
+} candidates[APS_CANDIDATES] = {
+    [APS_CANDIDATE_NATIVE] = {"native", APS_REDUCE_AUTO},
+    [APS_CANDIDATE_HIERARCHICAL] = {"hierarchical", APS_REDUCE_HIERARCHICAL},
+    [APS_CANDIDATE_DIRECT] = {"direct", APS_REDUCE_DIRECT},
+    [APS_CANDIDATE_RING] = {"ring", APS_REDUCE_RING},
+};
+
+static int size_of(size_t count)
+{
+    int size = 0;
+
+    while (count >>= 1)
+        size++;
+    return size;
+}
+
+static int find(const struct aps_autotune *choice, int rule, size_t count)
+{
+    const int size = size_of(count);
+
+    for (int i = 0; i < choice->count; i++)
+        if (choice->classes[i].rule == rule && choice->classes[i].size == size)
+            return i;
+    return -1;
+}
+
+void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
+                      struct aps_plan *plan)
+{
+    const int i = find(choice, plan->rule, count);
+
+    if (i < 0) {
+        plan->rewrite = choice->count < APS_AUTOTUNE_CLASSES;
+        return;
+    }
+    if (!choice->classes[i].settled)
+        return;
+    plan->rewrite = choice->classes[i].chosen != APS_CANDIDATE_NATIVE;
+    plan->reduce = candidates[choice->classes[i].chosen].reduce;
+}
+
+/* COLLECTIVE over the team. What can run here. */
+static void list_candidates(struct aps_autotune_class *class,
+                            struct aps_comm_resources *team, const struct aps_plan *plan)
+{
+    char cause[256];
+
+    for (int i = 0; i < APS_CANDIDATES; i++) {
+        struct aps_plan plan_of = *plan;
+
+        plan_of.reduce = candidates[i].reduce;
+        if (i != APS_CANDIDATE_NATIVE &&
+            aps_comm_resources_prepare(team, &plan_of, cause, sizeof cause) < 0)
+            continue;
+        class->best[class->candidates] = INT_MAX;
+        class->list[class->candidates++] = (enum aps_candidate)i;
+    }
+}
+
+struct aps_autotune_class *aps_autotune_begin(struct aps_autotune *choice,
+                                          struct aps_comm_resources *team, size_t count,
+                                          struct aps_plan *plan,
+                                          enum aps_candidate *candidate)
+{
+    struct aps_autotune_class *class;
+    int i = find(choice, plan->rule, count);
+
+    if (i < 0 && choice->count == APS_AUTOTUNE_CLASSES)
+        return NULL;
+    if (i < 0) {
+        i = choice->count++;
+        class = &choice->classes[i];
+        class->rule = plan->rule;
+        class->size = size_of(count);
+        list_candidates(class, team, plan);
+    }
+    class = &choice->classes[i];
+    *candidate = class->list[class->trials % class->candidates];
+    plan->reduce = candidates[*candidate].reduce;
+    /* Who comes late must not be measured. */
+    (void)aps_agree_all(aps_comm_resources_comm(team), true);
+    return class;
+}
+
+/* The fastest, by the times that the ranks have agreed on. */
+static void settle(struct aps_autotune_class *class)
+{
+    int fastest = 0;
+
+    for (int i = 1; i < class->candidates; i++)
+        if (class->best[i] < class->best[fastest])
+            fastest = i;
+    if ((100LL + GAIN_PERCENT) * class->best[fastest] > 100LL * class->best[0])
+        fastest = 0;
+    class->chosen = class->list[fastest];
+    class->settled = true;
+}
+
+static void tell(const struct aps_autotune_class *class, char *text, size_t size)
+{
+    size_t used;
+
+    used = (size_t)snprintf(text, size, "auto: %zu to %zu elements: %s (",
+                            (size_t)1 << class->size,
+                            ((size_t)2 << class->size) - 1,
+                            candidates[class->chosen].name);
+    for (int i = 0; i < class->candidates && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s %d.%d us",
+                                 i > 0 ? ", " : "",
+                                 candidates[class->list[i]].name,
+                                 class->best[i] / 10, class->best[i] % 10);
+    if (used < size)
+        snprintf(text + used, size - used, ")");
+}
+
+bool aps_autotune_end(struct aps_autotune_class *class, struct aps_comm_resources *team,
+                    int64_t nanoseconds, char *text, size_t size, int *rc)
+{
+    const int64_t tenths = nanoseconds / 100;
+    const int taken = tenths < INT_MAX ? (int)tenths : INT_MAX;
+    const int place = class->trials++ % class->candidates;
+
+    *rc = MPI_SUCCESS;
+    if (taken < class->best[place])
+        class->best[place] = taken;
+    if (class->trials <
+        (class->size < SHORT ? TRIALS_SHORT : TRIALS) * class->candidates)
+        return false;
+    *rc = aps_agree_max(aps_comm_resources_comm(team), class->candidates, class->best);
+    settle(class);
+    tell(class, text, size);
+    return *rc == MPI_SUCCESS;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "comm/other_collectives_state.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "progress/agree.h"
+
+/* Local. What a kind of calls needs; what is there stays. */
+static bool make(struct aps_other_state *related, MPI_Comm comm,
+                 enum aps_call_kind kind)
+{
+    int ranks;
+
+    if (kind == APS_CALL_ALLGATHER) {
+        related->gather = aps_allgather_create(comm);
+        return related->gather != NULL;
+    }
+    if (!related->scatter)
+        related->scatter = aps_reduce_scatter_create(comm);
+    if (!related->scatter)
+        return false;
+    if (kind == APS_CALL_REDUCE) {
+        related->rooted = aps_reduce_root_create(comm, related->scatter);
+        return related->rooted != NULL;
+    }
+    PMPI_Comm_size(comm, &ranks);
+    related->bounds = malloc(((size_t)ranks + 1) * sizeof *related->bounds);
+    return related->bounds != NULL;
+}
+
+int aps_other_state_prepare(struct aps_other_state *related, MPI_Comm comm,
+                        enum aps_call_kind kind)
+{
+    if (related->state[kind] == APS_OTHER_STATE_NEW)
+        related->state[kind] = aps_agree_all(comm, make(related, comm, kind))
+                                   ? APS_OTHER_STATE_READY
+                                   : APS_OTHER_STATE_FAILED;
+    return related->state[kind] == APS_OTHER_STATE_READY ? 0 : -1;
+}
+
+long aps_other_state_number(struct aps_other_state *related, enum aps_call_kind kind,
+                        size_t count)
+{
+    return related
+        ->numbers[kind][(count * UINT64_C(0x9E3779B97F4A7C15)) >> 58]++;
+}
+
+void aps_other_state_clear(struct aps_other_state *related)
+{
+    aps_reduce_root_destroy(related->rooted);
+    aps_reduce_scatter_destroy(related->scatter);
+    aps_allgather_destroy(related->gather);
+    free(related->bounds);
+    *related = (struct aps_other_state){0};
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "device/bounce.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "native/abi.h"
+#include "base/message.h"
+#include "device/device.h"
+#include "progress/progress_thread.h"
+#include "device/pinned_pool.h"
+#include "progress/queue.h"
+#include "progress/request.h"
+
+/* --- is there anything to do? ------------------------------------------- */
+
+bool aps_bounce_is_needed(const void *send, const void *receive)
+{
+    return !aps_device_mpi_is_aware() &&
+           (aps_gpu_driver_owns(send) || aps_gpu_driver_owns(receive));
+}
+
+atomic_ulong aps_bounce_failures;
+
+/* --- one call ----------------------------------------------------------- */
+
+/* Where the elements of a buffer lie. */
+struct span {
+    ptrdiff_t first; /* byte, from its address */
+    size_t bytes;
+    bool gaps; /* MPI does not write all of them */
+};
+
+/* False for none, and for what MPI will refuse. */
+static bool measure(MPI_Count count, MPI_Datatype type, struct span *span)
+{
+    MPI_Count lower, extent, first, length, size, last, bytes;
+
+    if (count <= 0 || type == MPI_DATATYPE_NULL ||
+        PMPI_Type_get_extent_x(type, &lower, &extent) != MPI_SUCCESS ||
+        PMPI_Type_get_true_extent_x(type, &first, &length) != MPI_SUCCESS ||
+        PMPI_Type_size_x(type, &size) != MPI_SUCCESS || length <= 0 ||
+        __builtin_mul_overflow(count - 1, extent, &last))
+        return false;
+    if (last < 0) { /* the last element lies in front */
+        first += last;
+        last = -last;
+    }
+    if (__builtin_add_overflow(last, length, &bytes) || bytes > PTRDIFF_MAX)
+        return false;
+    *span = (struct span){
+        .first = (ptrdiff_t)first,
+        .bytes = (size_t)bytes,
+        .gaps = size * count != bytes,
+    };
+    return true;
+}
+
+static void fetch(struct aps_bounce *bounce, const struct aps_stand_in *side)
+{
+    if (aps_gpu_driver_copy_out(side->host, side->device, side->bytes, bounce->cause,
+                            sizeof bounce->cause) < 0)
+        memset(side->host, 0, side->bytes);
+}
+
+/* Let host memory stand in for a buffer, if it is in a GPU's. *instead is what
+ * MPI gets. */
+static int stand_in(const void *buffer, MPI_Count count, MPI_Datatype type,
+                    struct aps_stand_in *side, struct span *span,
+                    void **instead)
+{
+    if (!aps_gpu_driver_owns(buffer) || !measure(count, type, span))
+        return MPI_SUCCESS;
+    side->host = aps_pinned_pool_take(span->bytes, buffer);
+    if (!side->host)
+        return MPI_ERR_NO_MEM;
+    side->bytes = span->bytes;
+    side->device = (void *)((uintptr_t)buffer + (uintptr_t)span->first);
+    *instead = (void *)((uintptr_t)side->host - (uintptr_t)span->first);
+    return MPI_SUCCESS;
+}
+
+static void begin(struct aps_bounce *bounce, const char *name, aps_handle comm)
+{
+    *bounce = (struct aps_bounce){.name = name, .comm = comm, .rank = -1};
+    if (aps_abi_is_communicator((MPI_Comm)comm))
+        PMPI_Comm_rank((MPI_Comm)comm, &bounce->rank);
+}
+
+int aps_bounce_begin(struct aps_bounce *bounce, const char *name, aps_handle comm,
+                    const void *send, int64_t send_count, aps_handle send_type,
+                    void *receive, int64_t count, aps_handle type)
+{
+    const bool in_place = send == MPI_IN_PLACE;
+    struct span from = {0}, to = {0};
+    void *instead = NULL;
+    int rc = MPI_SUCCESS;
+
+    begin(bounce, name, comm);
+    bounce->send = send;
+    bounce->receive = receive;
+    if (!in_place && send_count > 0)
+        rc = stand_in(send, send_count, (MPI_Datatype)send_type, &bounce->from,
+                      &from, &instead);
+    if (instead)
+        bounce->send = instead;
+    if (rc == MPI_SUCCESS && count > 0)
+        rc = stand_in(receive, count, (MPI_Datatype)type, &bounce->to, &to,
+                      &bounce->receive);
+    if (rc != MPI_SUCCESS) {
+        aps_pinned_pool_give(bounce->from.host);
+        bounce->from = (struct aps_stand_in){0};
+        if (aps_abi_is_communicator((MPI_Comm)comm))
+            PMPI_Comm_call_errhandler((MPI_Comm)comm, rc);
+        return rc;
+    }
+    if (bounce->from.host)
+        fetch(bounce, &bounce->from);
+    if (bounce->to.host && (in_place || to.gaps))
+        fetch(bounce, &bounce->to);
+    return MPI_SUCCESS;
+}
+
+int aps_bounce_begin_bcast(struct aps_bounce *bounce, const char *name,
+                          void *bytes, int64_t count, aps_handle type, int root,
+                          aps_handle comm)
+{
+    const void *const nothing = NULL;
+    int inter = 0, rank = MPI_PROC_NULL, rc;
+    bool sends;
+
+    if (aps_abi_is_communicator((MPI_Comm)comm)) {
+        PMPI_Comm_test_inter((MPI_Comm)comm, &inter);
+        PMPI_Comm_rank((MPI_Comm)comm, &rank);
+    }
+    sends = root == (inter ? MPI_ROOT : rank);
+    if (inter && root == MPI_PROC_NULL) /* it takes no part */
+        count = 0;
+    rc = sends ? aps_bounce_begin(bounce, name, comm, bytes, count, type, NULL, 0,
+                                 type)
+               : aps_bounce_begin(bounce, name, comm, nothing, 0, type, bytes,
+                                 count, type);
+    if (sends)
+        bounce->receive = (void *)(uintptr_t)bounce->send;
+    return rc;
+}
+
+int aps_bounce_end(struct aps_bounce *bounce, int rc)
+{
+    const struct aps_stand_in *to = &bounce->to;
+
+    if (rc == MPI_SUCCESS && to->host && bounce->cause[0] == '\0')
+        (void)aps_gpu_driver_copy_in(to->device, to->host, to->bytes, bounce->cause,
+                                 sizeof bounce->cause);
+    aps_pinned_pool_give(bounce->from.host);
+    aps_pinned_pool_give(bounce->to.host);
+    bounce->from.host = bounce->to.host = NULL;
+    if (bounce->cause[0] == '\0')
+        return rc;
+    if (aps_message_is_due(atomic_fetch_add(&aps_bounce_failures, 1) + 1))
+        aps_message(bounce->rank,
+                    "%s: a buffer in GPU memory cannot be copied: %s",
+                    bounce->name, bounce->cause);
+    return rc == MPI_SUCCESS ? MPI_ERR_OTHER : rc;
+}
+
+int aps_bounce_end_call(struct aps_bounce *bounce, int rc)
+{
+    const int ended = aps_bounce_end(bounce, rc);
+
+    /* Else MPI has called it. */
+    if (rc == MPI_SUCCESS && ended != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler((MPI_Comm)bounce->comm, ended);
+    return ended;
+}
+
+/* --- nonblocking calls -------------------------------------------------- */
+
+/* MPI carries them out in whatever order; a queue of their own sees to all that
+ * are under way, whichever of them it has come to. */
+struct deferred {
+    struct aps_operation operation;
+    struct aps_bounce bounce;
+    MPI_Request inner; /* MPI_REQUEST_NULL: done */
+    struct aps_request *request;
+    struct deferred *next;
+};
+
+static struct aps_queue *queue;
+static pthread_mutex_t deferred_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct deferred *under_way;
+
+#ifdef HAVE_PMPIX_GREQUEST_START
+#define WITH_THREAD false
+#else
+#define WITH_THREAD true
+#endif
+
+bool aps_bounce_can_defer(void)
+{
+    return !WITH_THREAD || aps_progress_thread_is_possible();
+}
+
+/* Complete what MPI has completed. */
+static void look(void)
+{
+    pthread_mutex_lock(&deferred_lock);
+    for (struct deferred **link = &under_way; *link;) {
+        struct deferred *this = *link;
+        int done = 0;
+        int rc = PMPI_Test(&this->inner, &done, MPI_STATUS_IGNORE);
+
+        if (rc == MPI_SUCCESS && !done) {
+            link = &this->next;
+            continue;
+        }
+        *link = this->next;
+        this->inner = MPI_REQUEST_NULL;
+        aps_request_complete(this->request, aps_bounce_end(&this->bounce, rc));
+    }
+    pthread_mutex_unlock(&deferred_lock);
+}
+
+static void run(struct aps_operation *operation)
+{
+    struct deferred *this = operation->owner;
+
+    for (look(); this->inner != MPI_REQUEST_NULL; look())
+        aps_queue_pause(queue);
+    free(this);
+}
+
+int aps_bounce_defer(const struct aps_bounce *bounce, const void *inner,
+                    void *request)
+{
+    struct deferred *this = calloc(1, sizeof *this);
+    int rc = this ? aps_request_start(&this->request, request) : MPI_ERR_NO_MEM;
+
+    if (rc != MPI_SUCCESS) {
+        free(this);
+        return rc;
+    }
+    this->operation = (struct aps_operation){.owner = this, .run = run};
+    this->bounce = *bounce;
+    this->inner = *(const MPI_Request *)inner;
+    pthread_mutex_lock(&deferred_lock);
+    if (!queue)
+        queue = aps_queue_create(WITH_THREAD);
+    if (queue) {
+        this->next = under_way;
+        under_way = this;
+    }
+    pthread_mutex_unlock(&deferred_lock);
+    if (queue) {
+        aps_queue_push(queue, &this->operation);
+        aps_progress_thread_notice();
+        return MPI_SUCCESS;
+    }
+    aps_request_complete(this->request, MPI_ERR_NO_MEM);
+    free(this);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "device/device.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/failures.h"
+#include "cuda/plugin.h"
+#include "progress/fiber.h"
+#include "job/job.h"
+#include "device/memory_bounce.h"
+
+const struct aps_memory *_Atomic aps_device_backend;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char complaint[PATH_MAX + 256];
+
+/* The plugin stands beside the library that we are in. */
+static void default_path(char *path, size_t size)
+{
+    Dl_info ours;
+    const char *slash = NULL;
+
+    if (dladdr((void *)&aps_device_backend, &ours) && ours.dli_fname)
+        slash = strrchr(ours.dli_fname, '/');
+    snprintf(path, size, "%.*s%s",
+             slash ? (int)(slash - ours.dli_fname) + 1 : 0,
+             slash ? ours.dli_fname : "", APS_CUDA_LIBRARY);
+}
+
+/* NULL, with the cause in `complaint`. */
+static const struct aps_cuda_plugin *load(const char *path)
+{
+    const struct aps_cuda_plugin *plugin;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+    if (!library) {
+        snprintf(complaint, sizeof complaint, "%s", dlerror());
+        return NULL;
+    }
+    plugin = dlsym(library, APS_CUDA_SYMBOL);
+    if (!plugin)
+        snprintf(complaint, sizeof complaint, "%s is no plugin of apsmpi",
+                 path);
+    else if (plugin->interface != APS_CUDA_INTERFACE)
+        snprintf(complaint, sizeof complaint,
+                 "%s has interface %u, libapsmpi.so asks for %d", path,
+                 plugin->interface, APS_CUDA_INTERFACE);
+    else if (strcmp(plugin->version, PACKAGE_VERSION) != 0)
+        snprintf(complaint, sizeof complaint,
+                 "%s is of version %s, libapsmpi.so of %s", path,
+                 plugin->version, PACKAGE_VERSION);
+    else
+        return plugin;
+    dlclose(library);
+    return NULL;
+}
+
+static void open_plugin(void)
+{
+    const char *named = aps_job()->options.cuda;
+    const struct aps_memory *backend = &aps_memory_bounce;
+    const struct aps_cuda_plugin *plugin;
+    char path[PATH_MAX], cause[256] = "";
+
+    if (!named)
+        default_path(path, sizeof path);
+    plugin = load(named ? named : path);
+    if (plugin && plugin->open(cause, sizeof cause) == 0)
+        backend = &plugin->memory;
+    else if (plugin)
+        snprintf(complaint, sizeof complaint, "%s", cause);
+    atomic_store_explicit(&aps_device_backend, backend, memory_order_release);
+}
+
+const struct aps_memory *aps_device_open(void)
+{
+    const struct aps_memory *backend =
+        atomic_load_explicit(&aps_device_backend, memory_order_acquire);
+
+    if (backend)
+        return backend;
+    pthread_once(&once, open_plugin);
+    return atomic_load_explicit(&aps_device_backend, memory_order_acquire);
+}
+
+const char *aps_device_complaint(void)
+{
+    return atomic_load_explicit(&aps_device_backend, memory_order_acquire)
+               ? complaint
+               : "";
+}
+
+int aps_device_of(const void *in, const void *out)
+{
+    const int device = aps_gpu_driver_device(in);
+
+    return out == in || aps_gpu_driver_device(out) == device ? device : -1;
+}
+
+bool aps_device_is_current(int device)
+{
+    return !aps_fiber_inside() && aps_gpu_driver_is_current(device);
+}
+
+bool aps_device_is_shared(void)
+{
+    return aps_job()->options.cuda_ipc;
+}
+
+bool aps_device_is_expected(void)
+{
+    return aps_gpu_driver_is_there();
+}
+
+/* MPI says so by a function that it has if it might. */
+static bool ask_awareness(void)
+{
+    const struct aps_job *job = aps_job();
+    void *symbol = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
+    int (*query)(void);
+
+    if (job->foreign || job->options.cuda_aware == APS_AWARE_YES)
+        return true;
+    if (!symbol || job->options.cuda_aware == APS_AWARE_NO)
+        return false;
+    memcpy(&query, &symbol, sizeof query);
+    return query() == 1;
+}
+
+bool aps_device_mpi_is_aware(void)
+{
+    static atomic_int known; /* 1: yes, 2: no */
+    int now = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (now == 0) {
+        now = ask_awareness() ? 1 : 2;
+        atomic_store_explicit(&known, now, memory_order_relaxed);
+    }
+    return now == 1;
+}
+
+static struct aps_failures losses = APS_FAILURES_NONE;
+
+void aps_device_note_loss(void)
+{
+    aps_failures_note(&losses, "a GPU of the node has lost its values");
+}
+
+unsigned long aps_device_losses(char *cause, size_t size)
+{
+    /* Ours say more. */
+    return aps_failures_count(&losses, cause, cause && cause[0] ? 0 : size);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "device/memory_bounce.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/failures.h"
+#include "device/gpu_driver.h"
+
+/* Elements of a piece: a multiple of 8, so that packed values of any width meet
+ * at a byte; long enough for a copy to be worth its start, and for a cache. */
+#define PIECE ((size_t)128 * 1024)
+
+/* Scratch, one piece a thread that is at it, kept for the next. */
+struct piece {
+    struct piece *next;
+    float values[PIECE];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct piece *idle;
+static struct aps_failures failures = APS_FAILURES_NONE;
+
+static struct piece *take(void)
+{
+    struct piece *piece;
+
+    pthread_mutex_lock(&lock);
+    piece = idle;
+    if (piece)
+        idle = piece->next;
+    pthread_mutex_unlock(&lock);
+    if (!piece)
+        piece = malloc(sizeof *piece);
+    if (!piece)
+        aps_failures_note(&failures, "out of memory");
+    return piece;
+}
+
+static void give(struct piece *piece)
+{
+    pthread_mutex_lock(&lock);
+    piece->next = idle;
+    idle = piece;
+    pthread_mutex_unlock(&lock);
+}
+
+static size_t length_at(size_t begin, size_t n)
+{
+    return n - begin < PIECE ? n - begin : PIECE;
+}
+
+static int copy_out(void *host, const float *x, size_t n)
+{
+    char cause[256];
+
+    if (!aps_gpu_driver_owns(x)) {
+        memcpy(host, x, n * sizeof *x);
+        return 0;
+    }
+    if (aps_gpu_driver_copy_out(host, x, n * sizeof *x, cause, sizeof cause) == 0)
+        return 0;
+    aps_failures_note(&failures, "%s", cause);
+    memset(host, 0, n * sizeof *x);
+    return -1;
+}
+
+static void copy_in(float *x, const void *host, size_t n)
+{
+    char cause[256];
+
+    if (!aps_gpu_driver_owns(x))
+        memcpy(x, host, n * sizeof *x);
+    else if (aps_gpu_driver_copy_in(x, host, n * sizeof *x, cause, sizeof cause) <
+             0)
+        aps_failures_note(&failures, "%s", cause);
+}
+
+static struct aps_magnitude relay_magnitude(const float *x, size_t n)
+{
+    struct aps_magnitude magnitude = {.max = 0, .finite = true};
+    struct piece *piece;
+
+    if (!aps_gpu_driver_owns(x))
+        return aps_memory_host.magnitude(x, n);
+    piece = take();
+    for (size_t at = 0; at < n && piece; at += PIECE) {
+        const size_t length = length_at(at, n);
+        struct aps_magnitude part;
+
+        if (copy_out(piece->values, x + at, length) < 0)
+            break;
+        part = aps_memory_host.magnitude(piece->values, length);
+        if (part.max > magnitude.max)
+            magnitude.max = part.max;
+        magnitude.finite &= part.finite;
+    }
+    if (piece)
+        give(piece);
+    return magnitude;
+}
+
+static unsigned relay_encode(const struct aps_codec *codec, const float *x,
+                             size_t n, struct aps_scaling scaling, void *wire)
+{
+    unsigned char *bytes = wire;
+    struct piece *piece;
+    unsigned flags = 0;
+
+    if (!aps_gpu_driver_owns(x))
+        return aps_memory_host.encode(codec, x, n, scaling, wire);
+    piece = take();
+    if (!piece)
+        memset(wire, 0, aps_codec_bytes(codec, n));
+    for (size_t at = 0; at < n && piece; at += PIECE) {
+        const size_t length = length_at(at, n);
+
+        /* Zeros, if it fails. */
+        (void)copy_out(piece->values, x + at, length);
+        flags |= aps_memory_host.encode(codec, piece->values, length, scaling,
+                                        bytes + aps_codec_bytes(codec, at));
+    }
+    if (piece)
+        give(piece);
+    return flags;
+}
+
+static void relay_decode(const struct aps_codec *codec, const void *wire,
+                         size_t n, struct aps_scaling scaling, unsigned flags,
+                         float *x)
+{
+    const unsigned char *bytes = wire;
+    struct piece *piece;
+
+    if (!aps_gpu_driver_owns(x)) {
+        aps_memory_host.decode(codec, wire, n, scaling, flags, x);
+        return;
+    }
+    piece = take();
+    for (size_t at = 0; at < n && piece; at += PIECE) {
+        const size_t length = length_at(at, n);
+
+        aps_memory_host.decode(codec, bytes + aps_codec_bytes(codec, at),
+                               length, scaling, flags, piece->values);
+        copy_in(x + at, piece->values, length);
+    }
+    if (piece)
+        give(piece);
+}
+
+static void relay_copy_out(void *host, const float *x, size_t n)
+{
+    (void)copy_out(host, x, n);
+}
+
+static unsigned long relay_failures(char *cause, size_t size)
+{
+    return aps_failures_count(&failures, cause, size);
+}
+
+const struct aps_memory aps_memory_bounce = {
+    .name = "cuda, through the host",
+    .magnitude = relay_magnitude,
+    .encode = relay_encode,
+    .decode = relay_decode,
+    .copy_out = relay_copy_out,
+    .copy_in = copy_in,
+    .failures = relay_failures,
+};

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "device/pinned_pool.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "device/device.h"
+
+/* So much is kept, in use or not; what a program needs beyond it comes and goes. */
+#define KEPT_BYTES_MOST ((size_t)512 << 20)
+
+struct buffer {
+    struct buffer *next;
+    size_t size; /* with this head */
+    bool kept;
+    const struct aps_memory *pinned_by; /* NULL: ordinary memory */
+    _Alignas(256) unsigned char bytes[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct buffer *idle; /* the last used is first */
+static size_t kept_bytes;   /* of all that are kept */
+static size_t idle_bytes;   /* of these, the idle ones */
+
+/* A buffer is not lent for less than this part of it. */
+#define LENT_PART 8
+
+static void destroy(struct buffer *list)
+{
+    while (list) {
+        struct buffer *next = list->next;
+
+        if (list->pinned_by)
+            list->pinned_by->unpin(list);
+        free(list);
+        list = next;
+    }
+}
+
+/* The shortest that is long enough. */
+static struct buffer *reuse(size_t size)
+{
+    struct buffer **best = NULL, *found = NULL;
+
+    pthread_mutex_lock(&lock);
+    for (struct buffer **link = &idle; *link; link = &(*link)->next)
+        if ((*link)->size >= size && (*link)->size / LENT_PART <= size &&
+            (!best || (*link)->size < (*best)->size))
+            best = link;
+    if (best) {
+        found = *best;
+        *best = found->next;
+        idle_bytes -= found->size;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* The lock is held, and there are idle ones. Take off the longest unused. */
+static struct buffer *forget_last(void)
+{
+    struct buffer **link = &idle, *last;
+
+    while ((*link)->next)
+        link = &(*link)->next;
+    last = *link;
+    *link = NULL;
+    kept_bytes -= last->size;
+    idle_bytes -= last->size;
+    return last;
+}
+
+/* Is there room to keep so much, if idle ones go? They are destroyed. */
+static bool reserve(size_t size)
+{
+    struct buffer *forgotten = NULL;
+    bool room;
+
+    pthread_mutex_lock(&lock);
+    room = size <= KEPT_BYTES_MOST &&
+           kept_bytes - idle_bytes <= KEPT_BYTES_MOST - size;
+    while (room && kept_bytes > KEPT_BYTES_MOST - size) {
+        struct buffer *last = forget_last();
+
+        last->next = forgotten;
+        forgotten = last;
+    }
+    if (room)
+        kept_bytes += size;
+    pthread_mutex_unlock(&lock);
+    destroy(forgotten);
+    return room;
+}
+
+static void forget_all(void)
+{
+    struct buffer *list;
+
+    pthread_mutex_lock(&lock);
+    list = idle;
+    idle = NULL;
+    kept_bytes -= idle_bytes;
+    idle_bytes = 0;
+    pthread_mutex_unlock(&lock);
+    destroy(list);
+}
+
+/* Whole pages, which nobody else has a part of. */
+static struct buffer *create(size_t size, size_t page, const void *near)
+{
+    const struct aps_memory *backend = aps_device_open();
+    struct buffer *new = aligned_alloc(page, size);
+
+    if (!new) {
+        forget_all();
+        new = aligned_alloc(page, size);
+    }
+    if (!new)
+        return NULL;
+    *new = (struct buffer){.size = size, .kept = reserve(size)};
+    if (new->kept && backend->pin && backend->pin(new, size, near) == 0)
+        new->pinned_by = backend;
+    return new;
+}
+
+void *aps_pinned_pool_take(size_t bytes, const void *near)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t size =
+        (sizeof(struct buffer) + bytes + page - 1) / page * page;
+    struct buffer *buffer = reuse(size);
+
+    if (!buffer)
+        buffer = create(size, page, near);
+    return buffer ? buffer->bytes : NULL;
+}
+
+void aps_pinned_pool_give(void *memory)
+{
+    struct buffer *buffer;
+
+    if (!memory)
+        return;
+    buffer = (void *)((unsigned char *)memory - offsetof(struct buffer, bytes));
+    if (!buffer->kept) {
+        free(buffer);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    buffer->next = idle;
+    idle = buffer;
+    idle_bytes += buffer->size;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The functions that replace MPI's: all else in the library is hidden. No mpi.h
+ * here (library.h says why); calls of an MPI that we do not know go on untouched.
+ */
+#include "config.h"
+
+#include "call/allreduce.h"
+#include "job/lifecycle.h"
+#include "call/iallreduce.h"
+#include "job/job.h"
+#include "native/keyval.h"
+#include "native/next_mpi.h"
+#include "call/persistent.h"
+#include "progress/queue.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define HOT __attribute__((hot)) /* side by side with aps_allreduce */
+
+EXPORT int MPI_Init(int *argc, char ***argv);
+EXPORT int MPI_Init_thread(int *argc, char ***argv, int required,
+                           int *provided);
+EXPORT int MPI_Allreduce(const void *send, void *receive, int count,
+                         aps_handle type, aps_handle op, aps_handle comm);
+
+int MPI_Init(int *argc, char ***argv)
+{
+    const struct aps_next_mpi *next = aps_next_mpi();
+    const int none = 0; /* MPI_THREAD_SINGLE */
+    const int level = aps_lifecycle_thread_level(none);
+    int provided;
+    int rc = level == none ? next->init(argc, argv)
+                           : next->init_thread(argc, argv, level, &provided);
+
+    if (rc == 0 && !aps_job()->foreign)
+        aps_lifecycle_begin(none);
+    return rc;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int rc = aps_next_mpi()->init_thread(
+        argc, argv, aps_lifecycle_thread_level(required), provided);
+
+    if (rc == 0 && !aps_job()->foreign)
+        aps_lifecycle_begin(required);
+    return rc;
+}
+
+HOT int MPI_Allreduce(const void *send, void *receive, int count,
+                      aps_handle type, aps_handle op, aps_handle comm)
+{
+    return aps_allreduce(send, receive, count, type, op, comm);
+}
+
+#ifdef HAVE_PMPI_ALLREDUCE_C
+EXPORT int MPI_Allreduce_c(const void *send, void *receive, int64_t count,
+                           aps_handle type, aps_handle op, aps_handle comm);
+
+HOT int MPI_Allreduce_c(const void *send, void *receive, int64_t count,
+                        aps_handle type, aps_handle op, aps_handle comm)
+{
+    return aps_allreduce_c(send, receive, count, type, op, comm);
+}
+#endif
+
+EXPORT int MPI_Iallreduce(const void *send, void *receive, int count,
+                          aps_handle type, aps_handle op, aps_handle comm,
+                          void *request);
+
+int MPI_Iallreduce(const void *send, void *receive, int count, aps_handle type,
+                   aps_handle op, aps_handle comm, void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->iallreduce(send, receive, count, type, op, comm,
+                                         request);
+    return aps_iallreduce(send, receive, count, false, type, op, comm,
+                          request);
+}
+
+#ifdef HAVE_PMPI_IALLREDUCE_C
+EXPORT int MPI_Iallreduce_c(const void *send, void *receive, int64_t count,
+                            aps_handle type, aps_handle op, aps_handle comm,
+                            void *request);
+
+int MPI_Iallreduce_c(const void *send, void *receive, int64_t count,
+                     aps_handle type, aps_handle op, aps_handle comm,
+                     void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->iallreduce_c(send, receive, count, type, op,
+                                           comm, request);
+    return aps_iallreduce(send, receive, count, true, type, op, comm, request);
+}
+#endif
+
+EXPORT int MPI_Start(void *request);
+EXPORT int MPI_Startall(int count, void *requests);
+EXPORT int MPI_Request_free(void *request);
+
+int MPI_Start(void *request)
+{
+    if (!aps_persistent_any())
+        return aps_next_mpi()->start(request);
+    return aps_persistent_start(request);
+}
+
+int MPI_Startall(int count, void *requests)
+{
+    if (!aps_persistent_any())
+        return aps_next_mpi()->startall(count, requests);
+    return aps_persistent_startall(count, requests);
+}
+
+int MPI_Request_free(void *request)
+{
+    if (!aps_persistent_any() && !aps_queue_unfinished())
+        return aps_next_mpi()->request_free(request);
+    return aps_persistent_free(request);
+}
+
+#ifdef HAVE_PMPI_ALLREDUCE_INIT
+EXPORT int MPI_Allreduce_init(const void *send, void *receive, int count,
+                              aps_handle type, aps_handle op, aps_handle comm,
+                              aps_handle info, void *request);
+EXPORT int MPI_Allreduce_init_c(const void *send, void *receive, int64_t count,
+                                aps_handle type, aps_handle op,
+                                aps_handle comm, aps_handle info,
+                                void *request);
+
+int MPI_Allreduce_init(const void *send, void *receive, int count,
+                       aps_handle type, aps_handle op, aps_handle comm,
+                       aps_handle info, void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->allreduce_init(send, receive, count, type, op,
+                                             comm, info, request);
+    return aps_persistent_init(send, receive, count, false, type, op, comm,
+                               info, request);
+}
+
+int MPI_Allreduce_init_c(const void *send, void *receive, int64_t count,
+                         aps_handle type, aps_handle op, aps_handle comm,
+                         aps_handle info, void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->allreduce_init_c(send, receive, count, type, op,
+                                               comm, info, request);
+    return aps_persistent_init(send, receive, count, true, type, op, comm,
+                               info, request);
+}
+#endif
+
+EXPORT int MPI_Comm_create_keyval(void *copy, void *delete, int *keyval,
+                                  void *extra);
+
+int MPI_Comm_create_keyval(void *copy, void *delete, int *keyval, void *extra)
+{
+    /* Without a policy nothing is duplicated. */
+    if (aps_job()->foreign || !aps_job()->options.policy)
+        return aps_next_mpi()->comm_create_keyval(copy, delete, keyval, extra);
+    return aps_keyval_create(copy, delete, keyval, extra);
+}

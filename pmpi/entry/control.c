@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Pcontrol, as entry.c has the others.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include "job/job.h"
+#include "native/next_mpi.h"
+#include "job/pcontrol.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int MPI_Pcontrol(const int level, ...);
+
+/* The same in every MPI. */
+int PMPI_Initialized(int *flag);
+int PMPI_Finalized(int *flag);
+
+/* This call may come at any time; the job is not made outside MPI's life. Under
+ * the sessions model there is no MPI_COMM_WORLD. */
+static bool is_initialized(void)
+{
+    int initialized = 0, finalized = 1;
+
+    return PMPI_Initialized(&initialized) == 0 && initialized &&
+           PMPI_Finalized(&finalized) == 0 && !finalized;
+}
+
+/* Whoever is behind us may know what the other arguments are: they go on as five
+ * words, which all stand in registers, given or not. */
+int MPI_Pcontrol(const int level, ...)
+{
+    void *words[5];
+    va_list args;
+
+    va_start(args, level);
+    for (int i = 0; i < 5; i++)
+        words[i] = va_arg(args, void *);
+    va_end(args);
+    if (is_initialized() && !aps_job()->foreign)
+        aps_pcontrol(level);
+    return aps_next_mpi()->pcontrol(level, words[0], words[1], words[2],
+                                   words[3], words[4]);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The functions that replace MPI's (as entry.c): the relatives of the
+ * all-reduce.
+ */
+#include "config.h"
+
+#include "job/job.h"
+#include "native/next_mpi.h"
+#include "call/other_collectives.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int MPI_Reduce_scatter_block(const void *send, void *receive, int count,
+                                    aps_handle type, aps_handle op,
+                                    aps_handle comm);
+EXPORT int MPI_Reduce_scatter(const void *send, void *receive,
+                              const int counts[], aps_handle type,
+                              aps_handle op, aps_handle comm);
+EXPORT int MPI_Allgather(const void *send, int send_count, aps_handle send_type,
+                         void *receive, int count, aps_handle type,
+                         aps_handle comm);
+EXPORT int MPI_Reduce(const void *send, void *receive, int count,
+                      aps_handle type, aps_handle op, int root,
+                      aps_handle comm);
+
+int MPI_Reduce_scatter_block(const void *send, void *receive, int count,
+                             aps_handle type, aps_handle op, aps_handle comm)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->reduce_scatter_block(send, receive, count, type,
+                                                   op, comm);
+    return aps_other_reduce_scatter_block(send, receive, count, false, type, op,
+                                    comm);
+}
+
+int MPI_Reduce_scatter(const void *send, void *receive, const int counts[],
+                       aps_handle type, aps_handle op, aps_handle comm)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->reduce_scatter(send, receive, counts, type, op,
+                                             comm);
+    return aps_other_reduce_scatter(send, receive, counts, false, type, op, comm);
+}
+
+int MPI_Allgather(const void *send, int send_count, aps_handle send_type,
+                  void *receive, int count, aps_handle type, aps_handle comm)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->allgather(send, send_count, send_type, receive,
+                                        count, type, comm);
+    return aps_other_allgather(send, send_count, send_type, receive, count, false,
+                         type, comm);
+}
+
+int MPI_Reduce(const void *send, void *receive, int count, aps_handle type,
+               aps_handle op, int root, aps_handle comm)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->reduce(send, receive, count, type, op, root,
+                                     comm);
+    return aps_other_reduce(send, receive, count, false, type, op, root, comm);
+}
+
+#ifdef HAVE_PMPI_REDUCE_SCATTER_BLOCK_C
+EXPORT int MPI_Reduce_scatter_block_c(const void *send, void *receive,
+                                      int64_t count, aps_handle type,
+                                      aps_handle op, aps_handle comm);
+
+int MPI_Reduce_scatter_block_c(const void *send, void *receive, int64_t count,
+                               aps_handle type, aps_handle op, aps_handle comm)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->reduce_scatter_block_c(send, receive, count, type,
+                                                     op, comm);
+    return aps_other_reduce_scatter_block(send, receive, count, true, type, op, comm);
+}
+#endif
+
+#ifdef HAVE_PMPI_REDUCE_SCATTER_C
+EXPORT int MPI_Reduce_scatter_c(const void *send, void *receive,
+                                const int64_t counts[], aps_handle type,
+                                aps_handle op, aps_handle comm);
+
+int MPI_Reduce_scatter_c(const void *send, void *receive,
+                         const int64_t counts[], aps_handle type, aps_handle op,
+                         aps_handle comm)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->reduce_scatter_c(send, receive, counts, type, op,
+                                               comm);
+    return aps_other_reduce_scatter(send, receive, counts, true, type, op, comm);
+}
+#endif
+
+#ifdef HAVE_PMPI_ALLGATHER_C
+EXPORT int MPI_Allgather_c(const void *send, int64_t send_count,
+                           aps_handle send_type, void *receive, int64_t count,
+                           aps_handle type, aps_handle comm);
+
+int MPI_Allgather_c(const void *send, int64_t send_count, aps_handle send_type,
+                    void *receive, int64_t count, aps_handle type,
+                    aps_handle comm)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->allgather_c(send, send_count, send_type, receive,
+                                          count, type, comm);
+    return aps_other_allgather(send, send_count, send_type, receive, count, true,
+                         type, comm);
+}
+#endif
+
+#ifdef HAVE_PMPI_REDUCE_C
+EXPORT int MPI_Reduce_c(const void *send, void *receive, int64_t count,
+                        aps_handle type, aps_handle op, int root,
+                        aps_handle comm);
+
+int MPI_Reduce_c(const void *send, void *receive, int64_t count,
+                 aps_handle type, aps_handle op, int root, aps_handle comm)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->reduce_c(send, receive, count, type, op, root,
+                                       comm);
+    return aps_other_reduce(send, receive, count, true, type, op, root, comm);
+}
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "job/pcontrol.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "progress/agree.h"
+#include "base/message.h"
+#include "job/lifecycle.h"
+#include "job/job.h"
+#include "progress/queue.h"
+#include "progress/wait.h"
+
+/* A wait is worth a word after so long. */
+#define PATIENCE_S 10
+
+enum level {
+    LEVEL_OFF = 0,
+    LEVEL_ON = 1,
+    LEVEL_FLUSH = 2,
+    LEVEL_MARK = 3
+};
+
+/* Values of the ranks, agreed by MAX. */
+enum {
+    OBJECTION, /* another level than rank 0: the more, the lower the rank */
+    TRAINED,   /* a gradient has come by */
+    POLICY,    /* there is one to control */
+    VALUES
+};
+
+atomic_long aps_pcontrol_word;
+atomic_bool aps_pcontrol_trained;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static MPI_Comm internal = MPI_COMM_NULL; /* MPI_COMM_WORLD, for ourselves */
+static bool in_vain; /* the ranks have agreed that there is nothing to control */
+
+/* One call of the program. */
+struct control {
+    int level;
+    int rank;
+    int size;
+    bool said; /* that it waits */
+};
+
+static void tell_wait(struct control *control)
+{
+    control->said = true;
+    aps_message(control->rank,
+                "waits in MPI_Pcontrol(%d), which every rank of MPI_COMM_WORLD "
+                "has to call (`pcontrol: off` in the policy if that cannot be)",
+                control->level);
+}
+
+static time_t seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+/* Like any blocking call of the program. With `silent` another rank tells that
+ * it takes long. An MPI error code. */
+static int wait_for(struct control *control, MPI_Request *request, bool silent)
+{
+    const time_t end = seconds() + PATIENCE_S;
+    long begin = 0;
+
+    for (int done = 0;;) {
+        int rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+
+        if (rc != MPI_SUCCESS || done)
+            return rc;
+        if (!silent && !control->said && seconds() > end)
+            tell_wait(control);
+        aps_queue_drive_blocked();
+        aps_wait_rest(&begin);
+    }
+}
+
+/*
+ * COLLECTIVE over comm. Rank 0's level goes first: whoever has heard of rank 0
+ * leaves it to rank 0 to say that some ranks are missing. An MPI error code.
+ */
+static int agree(struct control *control, MPI_Comm comm, int *level,
+                 int values[VALUES])
+{
+    MPI_Request request;
+    int rc;
+
+    *level = control->level;
+    rc = PMPI_Ibcast(level, 1, MPI_INT, 0, comm, &request);
+    if (rc == MPI_SUCCESS)
+        rc = wait_for(control, &request, false);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    values[OBJECTION] =
+        *level != control->level ? control->size - control->rank : 0;
+    rc = PMPI_Iallreduce(MPI_IN_PLACE, values, VALUES, MPI_INT, MPI_MAX, comm,
+                         &request);
+    return rc == MPI_SUCCESS ? wait_for(control, &request, control->rank != 0)
+                             : rc;
+}
+
+/* COLLECTIVE over MPI_COMM_WORLD, when all ranks have come. The same outcome on
+ * all. */
+static void make_internal(const struct control *control)
+{
+    /* A split, not a dup: reduction.c says why. */
+    bool split = PMPI_Comm_split(MPI_COMM_WORLD, 0, control->rank, &internal) ==
+                 MPI_SUCCESS;
+
+    if (aps_agree_all(MPI_COMM_WORLD, split)) {
+        PMPI_Comm_set_errhandler(internal, MPI_ERRORS_RETURN);
+        aps_lifecycle_watch_end();
+        return;
+    }
+    if (split)
+        PMPI_Comm_free(&internal);
+    internal = MPI_COMM_NULL;
+    in_vain = true;
+    if (control->rank == 0)
+        aps_message(0, "cannot make an internal communicator: MPI_Pcontrol "
+                       "changes nothing");
+}
+
+/* COLLECTIVE over MPI_COMM_WORLD. The first time. An MPI error code. */
+static int agree_first(struct control *control, int *level, int values[VALUES])
+{
+    MPI_Errhandler theirs = aps_errhandler_push(MPI_COMM_WORLD);
+    int rc = agree(control, MPI_COMM_WORLD, level, values);
+
+    if (rc == MPI_SUCCESS && values[POLICY])
+        make_internal(control);
+    else
+        in_vain = true;
+    aps_errhandler_pop(MPI_COMM_WORLD, theirs);
+    return rc;
+}
+
+static void write_event(struct aps_job *job, const char *text)
+{
+    struct aps_log *log = aps_job_log(job, 0);
+
+    if (log)
+        (void)aps_log_event(log, text, NULL);
+}
+
+/* What all ranks said. */
+static void change(const struct control *control, struct aps_job *job,
+                   bool trained)
+{
+    const struct aps_pcontrol now = aps_pcontrol_now();
+    bool off = now.off;
+    long epoch = now.epoch;
+
+    if (control->level == LEVEL_MARK)
+        epoch = epoch < 0 && trained ? 1 : epoch + 1;
+    else
+        off = control->level == LEVEL_OFF;
+    if (off != now.off && control->rank == 0)
+        write_event(job, off ? "MPI_Pcontrol(0): every call passes through"
+                             : "MPI_Pcontrol(1): by the policy again");
+    atomic_store(&aps_pcontrol_word, 2 * (epoch + 1) + off);
+}
+
+static void tell_difference(const struct control *control, int level,
+                            int objection)
+{
+    static unsigned long long times;
+
+    /* The first ten, then ever more rarely. */
+    times++;
+    if (control->size - objection == control->rank &&
+        (times <= 10 || (times & (times - 1)) == 0))
+        aps_message(control->rank,
+                    "MPI_Pcontrol(%d) where rank 0 calls MPI_Pcontrol(%d): "
+                    "nothing changes",
+                    control->level, level);
+}
+
+/* COLLECTIVE over MPI_COMM_WORLD. */
+static void control_all(int level, struct aps_job *job)
+{
+    struct control control = {.level = level};
+    int values[VALUES] = {
+        [TRAINED] = atomic_load(&aps_pcontrol_trained),
+        [POLICY] = job->held == APS_HELD_GOOD,
+    };
+    int first = level;
+    int rc;
+
+    PMPI_Comm_rank(MPI_COMM_WORLD, &control.rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &control.size);
+    if (internal == MPI_COMM_NULL)
+        rc = agree_first(&control, &first, values);
+    else
+        rc = agree(&control, internal, &first, values);
+    if (rc != MPI_SUCCESS || in_vain)
+        return;
+    if (values[OBJECTION])
+        tell_difference(&control, first, values[OBJECTION]);
+    else
+        change(&control, job, values[TRAINED]);
+}
+
+/* Only what is equal on all ranks, or was agreed by them. */
+static bool is_collective(const struct aps_job *job)
+{
+    return !in_vain && job->options.enabled && job->options.policy &&
+           (job->held != APS_HELD_GOOD || aps_policy_pcontrol(job->policy));
+}
+
+void aps_pcontrol(int level)
+{
+    struct aps_job *job = aps_job();
+
+    if (level == LEVEL_FLUSH)
+        aps_job_flush();
+    if (level != LEVEL_OFF && level != LEVEL_ON && level != LEVEL_MARK)
+        return;
+    pthread_mutex_lock(&lock);
+    if (is_collective(job))
+        control_all(level, job);
+    pthread_mutex_unlock(&lock);
+}
+
+void aps_pcontrol_end(void)
+{
+    if (internal != MPI_COMM_NULL)
+        PMPI_Comm_free(&internal);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "job/preload_order.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <mpi.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "base/message.h"
+#include "job/job.h"
+
+typedef int (*allreduce_fn)(const void *, void *, int, MPI_Datatype, MPI_Op,
+                            MPI_Comm);
+
+static bool told;
+
+/* What the program gets when it calls a function by this name, if that is in
+ * another object than we are; *object says which. NULL: it gets ours. */
+static void *in_front(const char *name, Dl_info *object)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, name);
+    const ElfW(Sym) *entry = NULL;
+    Dl_info ours;
+
+    if (!symbol || !dladdr(&told, &ours) ||
+        !dladdr1(symbol, object, (void **)&entry, RTLD_DL_SYMENT) ||
+        object->dli_fbase == ours.dli_fbase)
+        return NULL;
+    /* A program that is linked to fixed addresses and takes that of a function
+     * has a stub of that name, which jumps to whoever has the function. */
+    return entry && entry->st_shndx == SHN_UNDEF ? NULL : symbol;
+}
+
+static bool is_program(const Dl_info *object)
+{
+    Dl_info program;
+
+    return dladdr((void *)getauxval(AT_ENTRY), &program) &&
+           program.dli_fbase == object->dli_fbase;
+}
+
+static void tell(const Dl_info *object, const char *what)
+{
+    told = true;
+    if (is_program(object))
+        aps_message(-1,
+                    "%s: the program itself (%s) has an MPI_Allreduce, which "
+                    "nothing can be put in front of",
+                    what, object->dli_fname);
+    else
+        aps_message(-1,
+                    "%s: %s has one and stands in front; name libapsmpi.so "
+                    "before it in LD_PRELOAD",
+                    what, object->dli_fname);
+}
+
+/* Nothing that can be rewritten, and so nothing that the ranks agree on. */
+static bool is_reached(void *symbol)
+{
+    const unsigned long long before = aps_counters_calls(&aps_counters);
+    unsigned long long after;
+    allreduce_fn allreduce;
+    int in = 1, out;
+
+    memcpy(&allreduce, &symbol, sizeof allreduce);
+    (void)allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+    after = aps_counters_calls(&aps_counters);
+    /* It was none of the program's. */
+    atomic_fetch_sub(&aps_counters.calls, after - before);
+    atomic_fetch_sub(&aps_counters.passed[APS_PASSED_OTHER], after - before);
+    return after > before;
+}
+
+void aps_preload_order_check(void)
+{
+    Dl_info object, other;
+    void *symbol = in_front("MPI_Allreduce", &object);
+
+    if (!symbol || in_front("MPI_Init", &other) ||
+        in_front("MPI_Init_thread", &other))
+        return;
+    if (!is_reached(symbol))
+        tell(&object, "no call of MPI_Allreduce gets here");
+}
+
+/*
+ * Who stands in front may have kept all calls to itself, MPI_Init among them;
+ * only here do we get to run then. In a process that never was a rank, or whose
+ * parent was, MPI was not finalised.
+ */
+__attribute__((destructor)) static void check_end(void)
+{
+    static struct aps_errors ignored;
+    struct aps_options options = {0};
+    Dl_info object;
+    int finalized = 0;
+
+    if (told || aps_counters_calls(&aps_counters) > 0 ||
+        !in_front("MPI_Allreduce", &object) ||
+        PMPI_Finalized(&finalized) != MPI_SUCCESS || !finalized ||
+        !aps_job_is_first_rank())
+        return;
+    aps_options_read(&options, &ignored, &ignored);
+    if (options.policy && options.enabled)
+        tell(&object, "no call of MPI_Allreduce got here");
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "progress/progress_thread.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "progress/queue.h"
+#include "progress/thread.h"
+
+/* And what the kernel adds, some 50 us: most collective calls are over sooner. */
+#define NAP_NS 20000L
+
+/* Between two looks where nobody is known to block. */
+#define DOZE_NS 1000000L
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t needed = PTHREAD_COND_INITIALIZER;
+static atomic_int blocked; /* threads of the program */
+static bool asleep; /* under the lock */
+static atomic_bool threads_expected;
+static enum { NOT_YET, STARTED, FAILED } thread;
+
+/* Does a thread of the program block, as far as we know? */
+static bool is_blocked(void)
+{
+    return atomic_load(&blocked) > 0;
+}
+
+static void wait_for_work(void)
+{
+    pthread_mutex_lock(&lock);
+    while (!is_blocked() &&
+           !(atomic_load(&threads_expected) && aps_queue_pending())) {
+        asleep = true;
+        pthread_cond_wait(&needed, &lock);
+    }
+    asleep = false;
+    pthread_mutex_unlock(&lock);
+}
+
+/* As long as it completes something, for who comes next waits already. */
+static void drive(void)
+{
+    int before;
+
+    do {
+        before = atomic_load(&aps_queue_operations);
+        aps_queue_drive_blocked();
+    } while (aps_queue_pending() &&
+             atomic_load(&aps_queue_operations) < before);
+}
+
+static void *serve(void *nothing)
+{
+    struct timespec rest = {0};
+
+    (void)nothing;
+    for (;;) {
+        wait_for_work();
+        rest.tv_nsec = is_blocked() ? NAP_NS : DOZE_NS;
+        nanosleep(&rest, NULL);
+        if (is_blocked())
+            drive();
+        else if (atomic_load(&threads_expected))
+            aps_queue_drive();
+    }
+    return NULL;
+}
+
+/* The lock is held. */
+static void start(void)
+{
+    thread = aps_thread_start(serve, NULL) == 0 ? STARTED : FAILED;
+}
+
+bool aps_progress_thread_is_possible(void)
+{
+    int level = MPI_THREAD_SINGLE;
+
+    return PMPI_Query_thread(&level) == MPI_SUCCESS &&
+           level == MPI_THREAD_MULTIPLE;
+}
+
+/* Let it look: `threads` of the program have come to block. */
+static bool wake(int threads)
+{
+    bool helps;
+
+    pthread_mutex_lock(&lock);
+    if (thread == NOT_YET)
+        start();
+    helps = thread == STARTED;
+    if (helps) {
+        atomic_fetch_add(&blocked, threads);
+        if (asleep)
+            pthread_cond_signal(&needed);
+    }
+    pthread_mutex_unlock(&lock);
+    return helps;
+}
+
+void aps_progress_thread_expect_threads(void)
+{
+    atomic_store(&threads_expected, true);
+}
+
+void aps_progress_thread_notice(void)
+{
+    if (atomic_load_explicit(&threads_expected, memory_order_relaxed) &&
+        aps_queue_pending())
+        (void)wake(0);
+}
+
+bool aps_progress_thread_begin(void)
+{
+    return aps_queue_pending() && aps_progress_thread_is_possible() && wake(1);
+}
+
+void aps_progress_thread_end(void)
+{
+    atomic_fetch_sub(&blocked, 1);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The helper: a thread that drives the queues (queue.h) while a thread of the
+ * program blocks inside MPI, in a call that we cannot take apart: a collective
+ * one. Without it a rank that waits there for one that waits for a reduction
+ * would wait for ever.
+ *
+ * In a program with threads one may be in there already, and wait for others,
+ * when another starts a reduction: there the helper looks now and then after
+ * whatever is pending. It sleeps at all other times.
+ */
+#ifndef APS_PMPI_PROGRESS_PROGRESS_THREAD_H
+#define APS_PMPI_PROGRESS_PROGRESS_THREAD_H
+
+#include <stdbool.h>
+
+/*
+ * This thread is about to block inside MPI: drive for it until aps_progress_thread_end.
+ * False: nothing is pending, or MPI was not initialised with
+ * MPI_THREAD_MULTIPLE, or no thread could be made; then there is nothing to end.
+ */
+bool aps_progress_thread_begin(void);
+void aps_progress_thread_end(void);
+
+/* The program has threads of its own that call MPI at a time. */
+void aps_progress_thread_expect_threads(void);
+
+/* Something new is pending. */
+void aps_progress_thread_notice(void);
+
+/* Can MPI be called by several threads at a time? */
+bool aps_progress_thread_is_possible(void);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Queues: the nonblocking calls of a communicator, carried out one after the
+ * other in the order in which the program made them, which MPI makes the same on
+ * all ranks. Each queue has a fiber, which the program's own calls of MPI drive,
+ * or a thread. Ranks need not have the same.
+ */
+#ifndef APS_PMPI_PROGRESS_QUEUE_H
+#define APS_PMPI_PROGRESS_QUEUE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One call in a queue; the owner embeds it. */
+struct aps_operation {
+    struct aps_operation *next; /* the queue's */
+    void *owner;
+    /* COLLECTIVE over the queue's communicator. Carry it out; afterwards the
+     * queue does not touch it again. */
+    void (*run)(struct aps_operation *operation);
+};
+
+struct aps_queue; /* opaque */
+
+/* `thread`: with a thread of its own, for which MPI must be initialised with
+ * MPI_THREAD_MULTIPLE. NULL: out of memory, or no thread could be made. */
+struct aps_queue *aps_queue_create(bool thread);
+
+bool aps_queue_has_thread(const struct aps_queue *queue);
+
+void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation);
+
+/*
+ * Only from inside a run: the operations that wait behind it, list[0..most) at
+ * most, in their order; how many of them. And take the first `count` of them off:
+ * who does so runs them as well.
+ */
+size_t aps_queue_peek(const struct aps_queue *queue,
+                      struct aps_operation *list[], size_t most);
+void aps_queue_take(struct aps_queue *queue, size_t count);
+
+/* Only from inside a run: until something may have changed. */
+void aps_queue_pause(const struct aps_queue *queue);
+
+/* How long ago was the last one pushed, in nanoseconds? */
+long aps_queue_age(const struct aps_queue *queue);
+
+/* Is nothing left to do? */
+bool aps_queue_is_empty(const struct aps_queue *queue);
+
+/* Until everything pushed so far has been carried out. Not from inside a run. */
+void aps_queue_drain(struct aps_queue *queue);
+
+/* MPI is about to end: let all queues come to an end, for a while. */
+void aps_queue_finish_all(void);
+
+/* No more will be pushed: the queue goes when it is empty. NULL: nothing. */
+void aps_queue_close(struct aps_queue *queue);
+
+/* --- driving the fibers ---------------------------------------------------- */
+
+extern atomic_int aps_queue_busy; /* queues that wait to be driven */
+
+/* Is there something that the program's calls must drive? */
+static inline bool aps_queue_pending(void)
+{
+    return atomic_load_explicit(&aps_queue_busy, memory_order_relaxed) > 0;
+}
+
+/* Is any operation of any queue not done? */
+extern atomic_int aps_queue_operations;
+static inline bool aps_queue_unfinished(void)
+{
+    return atomic_load_explicit(&aps_queue_operations, memory_order_relaxed) >
+           0;
+}
+
+/* Let every queue that has a fiber go on as far as it can without waiting.
+ * Nothing on a fiber, or while another thread does it. */
+void aps_queue_drive(void);
+
+/* Likewise from a call of MPI in which the program blocks: this thread will push
+ * nothing until others go on. */
+void aps_queue_drive_blocked(void);
+
+/* Is that so, at this moment? */
+bool aps_queue_is_blocked(void);
+
+/* One turn of such a call's wait: drive, and if that has completed nothing give
+ * the core away (wait.h). *begin starts as 0. */
+void aps_queue_wait(long *begin);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests of our own: generalized ones, which all of MPI's completion calls
+ * know. Where MPI has extended ones (MPICH's MPIX_Grequest_start) those calls
+ * drive the queues too, even when no wrapper of ours sees them, as mpi_f08's.
+ */
+#ifndef APS_PMPI_PROGRESS_REQUEST_H
+#define APS_PMPI_PROGRESS_REQUEST_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+struct aps_request; /* opaque; shared by MPI and who completes it */
+
+/* *handle is for the program, *request for who will complete it. An MPI error
+ * code. */
+int aps_request_start(struct aps_request **request, MPI_Request *handle);
+
+/* Has the program begun to wait for it, or to test it? */
+bool aps_request_is_waited(const struct aps_request *request);
+
+/* While a thread's completion call is ours, which drives the queues itself, MPI need
+ * not do so for each of its requests. */
+void aps_request_set_driven(bool driven);
+
+/* It is complete, with this MPI error code; `request` is gone. */
+void aps_request_complete(struct aps_request *request, int rc);
+
+#endif

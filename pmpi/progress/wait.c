@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "progress/wait.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "progress/fiber.h"
+
+/* Looks at a word before the first sleep when each rank has a core of its own:
+ * about 20 us, the order of a wake-up's cost. Crowded ranks sleep at once. */
+#define SPINS_ALONE 2000
+#define SPINS_CROWDED 20
+
+/* Progress is driven at these intervals while asleep. */
+#define NAP_FIRST_NS 200000L
+#define NAP_LAST_NS 2000000L
+#define NAP_MESSAGES_NS 50000L /* messages of one's own are under way */
+
+/* Tests of requests between two sched_yield. */
+#define TESTS_ALONE 16
+#define TESTS_CROWDED 1
+
+/* A wait this long is one for a wire, which does not need our core, but may need
+ * it for its packets: from then on we sleep between the tests. */
+#define PATIENCE_ALONE_NS 500000L
+#define PATIENCE_CROWDED_NS 100000L
+#define NAP_REQUESTS_NS 20000L /* and what the kernel adds, some 50 us */
+
+/* Who waits so long for ranks that may never come says so. */
+#define TELL_NS 10000000000L
+
+/* The longest sleep of a thread beside a program that computes, but for slack:
+ * the fewer, the less time goes into switches between the two (22 to 31 us of the
+ * program's each, on a virtual machine). */
+#define NAP_BESIDE_NS 1000000L
+
+#define SLACK_USUAL_NS 50000L /* the kernel's own */
+
+/* Written once or twice by whoever makes a context, only ever a hint. */
+static _Atomic int crowded;
+
+static void (*_Atomic idle)(void);
+
+/* Of a thread beside the program's. */
+static _Thread_local bool (*awaited)(void);
+
+void aps_wait_set_beside(bool (*is_awaited)(void))
+{
+    awaited = is_awaited;
+}
+
+/* Such a thread may sleep so long and longer, as there is more under way; or 0. */
+static _Thread_local long spare;
+
+static bool is_beside(void)
+{
+    return awaited && !awaited();
+}
+
+void aps_wait_set_idle(void (*function)(void))
+{
+    atomic_store(&idle, function);
+}
+
+static void be_idle(void)
+{
+    void (*function)(void) = atomic_load_explicit(&idle, memory_order_acquire);
+
+    if (function && !awaited)
+        function();
+}
+
+void aps_wait_set_ranks(int ranks, int cores)
+{
+    if (ranks > cores)
+        atomic_store_explicit(&crowded, 1, memory_order_relaxed);
+}
+
+static inline void pause_core(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* MPICH declares the statuses as an array, and its MPI_STATUSES_IGNORE is the
+ * address 1: GCC 12 takes that for an overflow. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
+static void nap(long length)
+{
+    nanosleep(&(struct timespec){.tv_nsec = length}, NULL);
+}
+
+/* The same, and half as long again if that spares the program an interrupt: the
+ * kernel may wake us by one that comes anyway. */
+static void nap_or_longer(long length)
+{
+    const unsigned long slack = (unsigned long)length / 2;
+
+    if (slack > SLACK_USUAL_NS)
+        (void)prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
+    nap(length);
+    if (slack > SLACK_USUAL_NS)
+        (void)prctl(PR_SET_TIMERSLACK, 0, 0, 0, 0); /* this thread's usual */
+}
+
+/* As long again as the wait has lasted, or as there is time. */
+static void nap_beside(long waited)
+{
+    long length = waited > spare ? waited : spare;
+
+    if (length < NAP_REQUESTS_NS)
+        length = NAP_REQUESTS_NS;
+    nap_or_longer(length < NAP_BESIDE_NS ? length : NAP_BESIDE_NS);
+}
+
+void aps_wait_rest(long *begin)
+{
+    const long patience = atomic_load_explicit(&crowded, memory_order_relaxed)
+                              ? PATIENCE_CROWDED_NS
+                              : PATIENCE_ALONE_NS;
+    const long now = aps_clock_ns(CLOCK_MONOTONIC);
+    long waited;
+
+    if (*begin == 0)
+        *begin = now;
+    waited = now - *begin;
+    if (is_beside())
+        nap_beside(waited);
+    else if (waited > patience)
+        nap(NAP_REQUESTS_NS);
+    else
+        sched_yield();
+}
+
+void aps_wait_begin_round(long *begin, size_t round, size_t under_way)
+{
+    if (!awaited)
+        return;
+    if (*begin == 0)
+        *begin = aps_clock_ns(CLOCK_MONOTONIC);
+    if (round > under_way)
+        spare = (aps_clock_ns(CLOCK_MONOTONIC) - *begin) / (long)round *
+                (long)under_way / 2;
+}
+
+void aps_wait_end_rounds(void)
+{
+    spare = 0;
+}
+
+int aps_wait_requests(int count, MPI_Request requests[])
+{
+    return aps_wait_requests_telling(count, requests, NULL);
+}
+
+/* A turn that comes late is no wait: the program computed, for one. */
+static bool is_long(long *waited, long *last)
+{
+    const long now = aps_clock_ns(CLOCK_MONOTONIC);
+
+    if (now - *last < TELL_NS / 10)
+        *waited += now - *last;
+    *last = now;
+    return *waited > TELL_NS;
+}
+
+int aps_wait_requests_telling(int count, MPI_Request requests[],
+                              void (*tell)(void))
+{
+    long waited = 0, last = tell ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
+    const bool alone =
+        !atomic_load_explicit(&crowded, memory_order_relaxed) && !is_beside();
+    const int tests = alone ? TESTS_ALONE : TESTS_CROWDED;
+    long begin = 0;
+
+    for (int turn = 0;; turn++) {
+        int done = 0;
+        int rc = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
+
+        if (rc != MPI_SUCCESS)
+            return rc == MPI_ERR_IN_STATUS ? MPI_ERR_OTHER : rc;
+        if (done)
+            return MPI_SUCCESS;
+        if (tell && is_long(&waited, &last)) {
+            tell();
+            tell = NULL;
+        }
+        if (aps_fiber_inside()) {
+            aps_fiber_yield();
+        } else if (turn == tests) {
+            be_idle();
+            aps_wait_rest(&begin);
+            turn = 0;
+        }
+    }
+}
+
+/* Any look into MPI drives the progress of everything. */
+static void drive_progress(MPI_Comm comm)
+{
+    int flag;
+
+    (void)PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag,
+                      MPI_STATUS_IGNORE);
+}
+
+static bool reached(const struct aps_wait_count *count, uint32_t target,
+                    uint32_t *now)
+{
+    *now = atomic_load_explicit(&count->count, memory_order_acquire);
+    return (int32_t)(*now - target) >= 0;
+}
+
+void aps_wait_advance(struct aps_wait_count *count)
+{
+    atomic_fetch_add(&count->count, 1);
+    /* Both sides are sequentially consistent: either the sleeper is seen here,
+     * or it sees the new count before it sleeps. */
+    if (atomic_load(&count->sleepers) > 0)
+        syscall(SYS_futex, &count->count, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
+                    MPI_Comm comm, bool messages)
+{
+    const int spins = atomic_load_explicit(&crowded, memory_order_relaxed)
+                          ? SPINS_CROWDED
+                          : SPINS_ALONE;
+    const long longest = messages ? NAP_MESSAGES_NS : NAP_LAST_NS;
+    struct timespec nap = {
+        .tv_nsec = messages ? NAP_MESSAGES_NS : NAP_FIRST_NS};
+    uint32_t now;
+
+    if (aps_fiber_inside()) {
+        /* Who drives us may look into MPI nowhere else. */
+        for (; !reached(count, target, &now); aps_fiber_yield())
+            drive_progress(comm);
+        return;
+    }
+    for (int i = 0; i < spins; i++) {
+        if (reached(count, target, &now))
+            return;
+        pause_core();
+    }
+    drive_progress(comm);
+    be_idle();
+    while (!reached(count, target, &now)) {
+        atomic_fetch_add(&count->sleepers, 1);
+        syscall(SYS_futex, &count->count, FUTEX_WAIT, now, &nap, NULL, 0);
+        atomic_fetch_sub(&count->sleepers, 1);
+        if (reached(count, target, &now))
+            return;
+        drive_progress(comm);
+        be_idle();
+        if (nap.tv_nsec <= longest / 2)
+            nap.tv_nsec *= 2;
+    }
+}

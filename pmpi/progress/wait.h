@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waiting: spin briefly, then give the core away.
+ *
+ * MPICH's own waits spin for ever; with more ranks than cores each message then
+ * costs a scheduler tick. Every wait of ours also drives MPI's progress, as a
+ * blocking MPI call must: a peer may be stuck in a message that this rank sent
+ * before it came here.
+ *
+ * On a fiber (fiber.h) a wait gives way to who drives it.
+ */
+#ifndef APS_PMPI_PROGRESS_WAIT_H
+#define APS_PMPI_PROGRESS_WAIT_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Complete all requests; an MPI error code. */
+int aps_wait_requests(int count, MPI_Request requests[]);
+
+/* The same; where it takes ten seconds, `tell` is called once. */
+int aps_wait_requests_telling(int count, MPI_Request requests[],
+                              void (*tell)(void));
+
+/*
+ * A count in memory that processes share: one of them advances it, others wait
+ * for it. It wraps, and starts at zero bytes.
+ */
+struct aps_wait_count {
+    _Alignas(64) _Atomic uint32_t count;
+    _Atomic uint32_t sleepers;
+};
+
+void aps_wait_advance(struct aps_wait_count *count);
+
+/*
+ * Until the count has reached `target`. `comm` is an internal communicator, used
+ * to drive progress; with `messages` this rank has messages of its own under
+ * way, and looks after them more often.
+ */
+void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
+                    MPI_Comm comm, bool messages);
+
+/* Between two looks at what is waited for: the longer the wait has been, the
+ * longer the core is given away. *begin starts as 0. */
+void aps_wait_rest(long *begin);
+
+/*
+ * The calling thread works beside the program's own, perhaps on the same core.
+ * While the program does not wait for it, as is_awaited() says, it sleeps as soon
+ * as it must wait, and at least as long again as it has waited.
+ */
+void aps_wait_set_beside(bool (*is_awaited)(void));
+
+/*
+ * Such a thread works in rounds, and `round`, from 0, begins with `under_way` of
+ * them not complete: its waits may sleep for half the time that those take, and
+ * up to three quarters, which costs nothing. *begin starts as 0. Until the rounds
+ * end. Nothing on others.
+ */
+void aps_wait_begin_round(long *begin, size_t round, size_t under_way);
+void aps_wait_end_rounds(void);
+
+/* What the blocking waits of the program's threads do in between: one function,
+ * which must not wait. */
+void aps_wait_set_idle(void (*idle)(void));
+
+/* Tell the waits that `ranks` processes share `cores` cores. A hint. */
+void aps_wait_set_ranks(int ranks, int cores);
+
+#endif

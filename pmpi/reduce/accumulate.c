@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "reduce/accumulate.h"
+
+#include <string.h>
+
+/* Elements summed at a time over all blocks, so that sum and terms stay in the
+ * caches next to the core. A tile of any format is whole bytes. */
+#define TILE 4096
+
+/* Values [begin, begin + n) of a block. */
+struct part {
+    const unsigned char *values;
+    struct aps_scaling scaling;
+    unsigned flags;
+};
+
+static struct part part_of(const struct aps_wire *wire,
+                           const unsigned char *block, size_t begin)
+{
+    struct part part;
+
+    part.scaling = aps_block_scaling(wire, block, &part.flags);
+    part.values =
+        block + APS_BLOCK_HEADER + aps_codec_bytes(&wire->codec, begin);
+    return part;
+}
+
+/* fp32 and format. */
+static void add_tile(const struct aps_wire *wire, int turn, struct part part,
+                     size_t n, float *sum)
+{
+    const struct aps_codec *codec = &wire->codec;
+
+    if (turn == 0) {
+        codec->decode(codec, part.values, n, part.scaling, part.flags, sum);
+        return;
+    }
+    codec->decode_add(codec, part.values, n, part.scaling, part.flags, sum);
+    if (wire->accumulate == APS_ACCUMULATE_FORMAT)
+        codec->round(codec, n, part.scaling, sum);
+}
+
+/* One Kahan step for every element: y and t in the notation of the header. */
+static void add_tile_kahan(const struct aps_wire *wire, struct part part,
+                           size_t n, float *sum, float *carry)
+{
+    const struct aps_codec *codec = &wire->codec;
+    float y[TILE], t[TILE];
+
+    codec->decode(codec, part.values, n, part.scaling, part.flags, y);
+    for (size_t i = 0; i < n; i++)
+        y[i] -= carry[i];
+    codec->round(codec, n, part.scaling, y);
+    for (size_t i = 0; i < n; i++)
+        t[i] = sum[i] + y[i];
+    codec->round(codec, n, part.scaling, t);
+    for (size_t i = 0; i < n; i++)
+        carry[i] = t[i] - sum[i];
+    codec->round(codec, n, part.scaling, carry);
+    for (size_t i = 0; i < n; i++)
+        carry[i] -= y[i];
+    codec->round(codec, n, part.scaling, carry);
+    memcpy(sum, t, n * sizeof *sum);
+}
+
+/* One block after the other: a device has no use for tiles. */
+static void accumulate_on_device(const struct aps_wire *wire, int count,
+                                 const unsigned char *blocks, size_t stride,
+                                 size_t n, float *sum,
+                                 struct aps_magnitude *magnitude)
+{
+    for (int i = 0; i < count; i++)
+        aps_block_add(wire, i == 0, blocks + (size_t)i * stride, n, sum);
+    if (magnitude)
+        *magnitude = aps_block_magnitude(wire, wire->memory, sum, n);
+}
+
+void aps_accumulate(const struct aps_wire *wire, int count,
+                    const unsigned char *blocks, size_t stride, size_t n,
+                    float *sum, struct aps_magnitude *magnitude)
+{
+    const bool kahan = wire->accumulate == APS_ACCUMULATE_KAHAN;
+
+    if (wire->device) {
+        accumulate_on_device(wire, count, blocks, stride, n, sum, magnitude);
+        return;
+    }
+    if (magnitude)
+        *magnitude = (struct aps_magnitude){0, true};
+    for (size_t begin = 0; begin < n; begin += TILE) {
+        const size_t length = n - begin < TILE ? n - begin : TILE;
+        float *const tile = sum + begin;
+        float carry[TILE];
+
+        if (kahan) {
+            memset(tile, 0, length * sizeof *tile);
+            memset(carry, 0, length * sizeof *carry);
+        }
+        for (int i = 0; i < count; i++) {
+            const struct part part =
+                part_of(wire, blocks + (size_t)i * stride, begin);
+
+            if (kahan)
+                add_tile_kahan(wire, part, length, tile, carry);
+            else
+                add_tile(wire, i, part, length, tile);
+        }
+        if (magnitude) {
+            const struct aps_magnitude here = aps_magnitude_of(tile, length);
+
+            if (here.max > magnitude->max)
+                magnitude->max = here.max;
+            magnitude->finite &= here.finite;
+        }
+    }
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "reduce/allgather.h"
+
+#include <stdlib.h>
+
+#include "progress/messages.h"
+#include "reduce/pipeline.h"
+
+#define TAG_VALUES 1
+#define SLOTS (APS_PIPELINE_WIRE_LAG + 1)
+
+/* Scratch of one chunk. */
+struct slot {
+    unsigned char *blocks; /* [ranks]: of every rank, our own too */
+    struct aps_messages messages;
+};
+
+struct aps_allgather {
+    int rank;
+    int ranks;
+    struct slot slots[SLOTS];
+};
+
+struct aps_allgather *aps_allgather_create(MPI_Comm comm)
+{
+    struct aps_allgather *gather = calloc(1, sizeof *gather);
+
+    if (!gather)
+        return NULL;
+    PMPI_Comm_rank(comm, &gather->rank);
+    PMPI_Comm_size(comm, &gather->ranks);
+    for (int i = 0; i < SLOTS; i++) {
+        struct slot *slot = &gather->slots[i];
+
+        slot->blocks =
+            malloc(aps_block_stride_bytes(aps_pipeline_bytes(gather->ranks)) *
+                   (size_t)gather->ranks);
+        if (!slot->blocks ||
+            aps_messages_init(&slot->messages, comm, 2 * gather->ranks) < 0) {
+            aps_allgather_destroy(gather);
+            return NULL;
+        }
+    }
+    return gather;
+}
+
+void aps_allgather_destroy(struct aps_allgather *gather)
+{
+    if (!gather)
+        return;
+    for (int i = 0; i < SLOTS; i++) {
+        free(gather->slots[i].blocks);
+        aps_messages_clear(&gather->slots[i].messages);
+    }
+    free(gather);
+}
+
+struct run {
+    struct aps_allgather *gather;
+    const struct aps_wire *wire;
+    const float *in;
+    float *out;
+    size_t n;
+    size_t chunk; /* elements of each rank */
+    int exponent;
+    struct aps_cost *cost;
+    int rc; /* the first error: nothing is done after it */
+};
+
+static void send_values(void *state, size_t k)
+{
+    struct run *run = state;
+    struct aps_allgather *gather = run->gather;
+    struct slot *slot = &gather->slots[k % SLOTS];
+    const int ranks = gather->ranks;
+    const size_t n = aps_chunk_length(run->n, run->chunk, k);
+    const size_t stride = aps_block_stride(run->wire, n);
+    const size_t bytes = aps_block_bytes(run->wire, n);
+    unsigned char *own = slot->blocks + (size_t)gather->rank * stride;
+
+    if (run->rc != MPI_SUCCESS)
+        return;
+    for (int i = 1; i < ranks; i++) {
+        int peer = (gather->rank + ranks - i) % ranks;
+
+        aps_messages_receive(&slot->messages,
+                             slot->blocks + (size_t)peer * stride, bytes, peer,
+                             TAG_VALUES);
+    }
+    aps_cost_note(run->cost, aps_block_encode(run->wire, run->wire->memory,
+                                              run->in + k * run->chunk, n,
+                                              run->exponent, own));
+    for (int i = 1; i < ranks; i++)
+        aps_messages_send(&slot->messages, own, bytes,
+                          (gather->rank + i) % ranks, TAG_VALUES);
+    aps_cost_add(run->cost, run->wire, n, ranks - 1);
+    run->rc = slot->messages.rc;
+}
+
+static void take_values(void *state, size_t k)
+{
+    struct run *run = state;
+    struct aps_allgather *gather = run->gather;
+    struct slot *slot = &gather->slots[k % SLOTS];
+    const size_t n = aps_chunk_length(run->n, run->chunk, k);
+    const size_t stride = aps_block_stride(run->wire, n);
+
+    if (run->rc == MPI_SUCCESS)
+        run->rc = aps_messages_wait(&slot->messages);
+    if (run->rc != MPI_SUCCESS)
+        return;
+    for (int i = 0; i < gather->ranks; i++)
+        aps_block_decode(run->wire, run->wire->memory,
+                         slot->blocks + (size_t)i * stride, n,
+                         run->out + (size_t)i * run->n + k * run->chunk);
+}
+
+int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,
+                      int exponent, const float *in, float *out, size_t n,
+                      struct aps_cost *cost)
+{
+    static const struct aps_pipeline_stage stages[] = {
+        {send_values, 0},
+        {take_values, APS_PIPELINE_WIRE_LAG},
+    };
+    struct run run = {
+        .gather = gather,
+        .wire = wire,
+        .in = in,
+        .out = out,
+        .n = n,
+        .chunk = aps_pipeline_elements(wire->codec.format.width, gather->ranks),
+        .exponent = exponent,
+        .cost = cost,
+        .rc = MPI_SUCCESS,
+    };
+
+    aps_pipeline_run((n + run.chunk - 1) / run.chunk, 2, stages, &run);
+    for (int i = 0; i < SLOTS && run.rc != MPI_SUCCESS; i++)
+        aps_messages_cancel(&gather->slots[i].messages);
+    return run.rc;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * All-gather: every rank encodes its values once and sends them to all; all,
+ * the sender too, decode the same bytes. One rounding.
+ */
+#ifndef APS_PMPI_REDUCE_ALLGATHER_H
+#define APS_PMPI_REDUCE_ALLGATHER_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#include "reduce/block.h"
+
+struct aps_allgather; /* opaque: a communicator and scratch */
+
+/* Over `comm`, an internal communicator that is not owned. Local; NULL when out
+ * of memory. */
+struct aps_allgather *aps_allgather_create(MPI_Comm comm);
+void aps_allgather_destroy(struct aps_allgather *gather); /* NULL: nothing */
+
+/*
+ * COLLECTIVE over the communicator. in[n] of rank i to out[i * n] of all; `in`
+ * may be our own place in `out`. `exponent` is that of the stage, on which the
+ * ranks have agreed (APS_SCALE_APS). An MPI error code.
+ */
+int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,
+                      int exponent, const float *in, float *out, size_t n,
+                      struct aps_cost *cost);
+
+#endif

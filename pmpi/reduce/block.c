@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "reduce/block.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "scale/scale.h"
+
+/* Slices meet at whole bytes of any width and at whole cache lines of FP32. */
+#define SLICE_UNIT 64
+
+#define CACHE_LINE 64
+
+static struct aps_scaling scaling_of(const struct aps_wire *wire, int exponent)
+{
+    struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
+
+    if (wire->scale == APS_SCALE_FIXED) {
+        /* frexp's mantissa is in [0.5, 1), the factor in [1, 2). */
+        scaling.factor = 2 * frexpf(wire->fixed, &scaling.exponent);
+        scaling.exponent--;
+    }
+    return scaling;
+}
+
+bool aps_wire_has_own_blocks(const struct aps_wire *wire)
+{
+    const struct aps_format *format = &wire->codec.format;
+
+    return wire->scale == APS_SCALE_APS_TIGHT || format->saturate ||
+           format->mantissa_bits == 0;
+}
+
+size_t aps_block_bytes(const struct aps_wire *wire, size_t n)
+{
+    return n > 0 ? APS_BLOCK_HEADER + aps_codec_bytes(&wire->codec, n) : 0;
+}
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+size_t aps_block_stride(const struct aps_wire *wire, size_t n)
+{
+    return aligned(aps_block_bytes(wire, n));
+}
+
+size_t aps_block_stride_widest(size_t n)
+{
+    return aps_block_stride_bytes(n * sizeof(float));
+}
+
+size_t aps_block_stride_bytes(size_t bytes)
+{
+    return aligned(APS_BLOCK_HEADER + bytes);
+}
+
+void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
+                  int receivers)
+{
+    const unsigned long long bytes =
+        (unsigned long long)receivers * aps_block_bytes(wire, n);
+
+    cost->wire_bytes += bytes;
+    if (wire->device)
+        cost->device_bytes += bytes;
+    cost->fp32_bytes += (unsigned long long)receivers * n * sizeof(float);
+}
+
+void aps_cost_note(struct aps_cost *cost, int exponent)
+{
+    if (!cost->encoded || exponent < cost->least_exponent)
+        cost->least_exponent = exponent;
+    cost->encoded = true;
+}
+
+struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
+                                         const struct aps_memory *memory,
+                                         const float *x, size_t n)
+{
+    const unsigned long failures =
+        wire->device ? memory->failures(NULL, 0) : 0;
+    const struct aps_magnitude magnitude = memory->magnitude(x, n);
+
+    if (wire->device && memory->failures(NULL, 0) != failures)
+        *wire->lost = true;
+    return magnitude;
+}
+
+int aps_block_encode(const struct aps_wire *wire,
+                     const struct aps_memory *memory, const float *x, size_t n,
+                     int exponent, unsigned char *block)
+{
+    struct aps_magnitude magnitude = {0, false};
+
+    if (wire->scale == APS_SCALE_APS_TIGHT)
+        magnitude = aps_block_magnitude(wire, memory, x, n);
+    return aps_block_encode_known(wire, memory, x, n, magnitude, exponent,
+                                  block);
+}
+
+static void encode_on_device(const struct aps_wire *wire, const float *x,
+                             size_t n, struct aps_scaling scaling,
+                             struct aps_block_header *header,
+                             unsigned char *block)
+{
+    const int flags = wire->device->encode(&wire->codec, x, n, scaling,
+                                           block + sizeof *header);
+
+    header->flags = flags > 0 ? (uint8_t)flags : 0;
+    if (flags < 0 || wire->device->put(block, header, sizeof *header) < 0)
+        *wire->lost = true;
+}
+
+int aps_block_encode_known(const struct aps_wire *wire,
+                           const struct aps_memory *memory, const float *x,
+                           size_t n, struct aps_magnitude magnitude,
+                           int exponent, unsigned char *block)
+{
+    struct aps_block_header header = {0};
+    struct aps_scaling scaling;
+    bool bounded = false;
+
+    switch (wire->scale) {
+    case APS_SCALE_APS:
+        break;
+    case APS_SCALE_APS_TIGHT:
+        exponent =
+            aps_scale_aps_tight(&wire->codec.format, magnitude.max);
+        /* Rounding is monotone: no value ends beyond the scaled maximum. (e1m0,
+         * which has no finite value but 0, is no format of a policy.) */
+        bounded = magnitude.finite;
+        break;
+    case APS_SCALE_NONE:
+    case APS_SCALE_FIXED:
+        exponent = 0;
+        break;
+    }
+    scaling = scaling_of(wire, exponent);
+    scaling.bounded = bounded;
+    header.exponent = (int16_t)scaling.exponent;
+    if (wire->device) {
+        encode_on_device(wire, x, n, scaling, &header, block);
+        return exponent;
+    }
+    header.flags = (uint8_t)memory->encode(&wire->codec, x, n, scaling,
+                                           block + sizeof header);
+    memcpy(block, &header, sizeof header);
+    return exponent;
+}
+
+struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
+                                     const unsigned char *block,
+                                     unsigned *flags)
+{
+    struct aps_block_header header;
+
+    memcpy(&header, block, sizeof header);
+    *flags = header.flags;
+    return scaling_of(wire, header.exponent);
+}
+
+/* 0, or -1. */
+static int decode_on_device(const struct aps_wire *wire,
+                            const unsigned char *block, size_t n, bool add,
+                            float *x)
+{
+    struct aps_block_header header;
+
+    if (wire->device->get(&header, block, sizeof header) < 0)
+        return -1;
+    return wire->device->decode(&wire->codec, block + sizeof header, n,
+                                scaling_of(wire, header.exponent), header.flags,
+                                add, x);
+}
+
+void aps_block_decode(const struct aps_wire *wire,
+                      const struct aps_memory *memory,
+                      const unsigned char *block, size_t n, float *x)
+{
+    struct aps_scaling scaling;
+    unsigned flags;
+
+    if (wire->device) {
+        (void)decode_on_device(wire, block, n, false, x); /* it is counted */
+        return;
+    }
+    scaling = aps_block_scaling(wire, block, &flags);
+    memory->decode(&wire->codec, block + APS_BLOCK_HEADER, n, scaling, flags,
+                   x);
+}
+
+void aps_block_add(const struct aps_wire *wire, bool first,
+                   const unsigned char *block, size_t n, float *sum)
+{
+    if (decode_on_device(wire, block, n, !first, sum) < 0)
+        *wire->lost = true;
+}
+
+struct aps_slice aps_slice_of(size_t n, int parts, int i)
+{
+    const size_t units = (n + SLICE_UNIT - 1) / SLICE_UNIT;
+    const size_t whole = units / (size_t)parts;
+    const size_t rest = units % (size_t)parts;
+    const size_t k = (size_t)i;
+    /* The first `rest` slices are one unit longer. */
+    size_t begin = (whole * k + (k < rest ? k : rest)) * SLICE_UNIT;
+    size_t end = begin + (whole + (k < rest)) * SLICE_UNIT;
+
+    if (begin > n)
+        begin = n;
+    if (end > n)
+        end = n;
+    return (struct aps_slice){.begin = begin, .length = end - begin};
+}
+
+size_t aps_slice_longest(size_t n, int parts)
+{
+    return aps_slice_of(n, parts, 0).length;
+}
+
+void aps_blocks_decode(const struct aps_wire *wire,
+                       const struct aps_memory *memory, int parts,
+                       const unsigned char *blocks, size_t stride, size_t n,
+                       float *x)
+{
+    for (int i = 0; i < parts; i++) {
+        const struct aps_slice slice = aps_slice_of(n, parts, i);
+
+        if (slice.length > 0)
+            aps_block_decode(wire, memory, blocks + (size_t)i * stride,
+                             slice.length, x + slice.begin);
+    }
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocks: what travels. A small header (scale exponent, marker) and the packed
+ * values of one slice. And slices: how a vector is shared out among ranks.
+ */
+#ifndef APS_PMPI_REDUCE_BLOCK_H
+#define APS_PMPI_REDUCE_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codec/codec.h"
+#include "codec/memory.h"
+#include "policy/policy.h"
+
+/* On the wire, in the byte order of the (homogeneous) machine. */
+struct aps_block_header {
+    int16_t exponent; /* the block's scale exponent */
+    uint8_t flags;    /* APS_BLOCK_* marker of the codec */
+    uint8_t reserved; /* 0 */
+};
+
+/* How the blocks of one layer are made: a plan made ready to run. */
+struct aps_wire {
+    struct aps_codec codec;
+    const struct aps_memory *memory; /* of the program's buffers */
+    /* NULL: blocks lie in the host's memory; else in a device's, as vectors do,
+     * and *lost is set where values could not be written to a block, or added. */
+    const struct aps_device_memory *device;
+    bool *lost;
+    enum aps_scale_kind scale;
+    float fixed; /* the constant of APS_SCALE_FIXED */
+    enum aps_accumulate_kind accumulate;
+};
+
+/* Bytes that this rank sent, and what FP32 would have sent in their place. */
+struct aps_cost {
+    unsigned long long wire_bytes;
+    unsigned long long fp32_bytes;
+    unsigned long long device_bytes; /* of wire_bytes, from a GPU's memory */
+    int least_exponent; /* of the blocks that it encoded first */
+    bool encoded;       /* there was one */
+};
+
+/* Count a block of this rank's inputs, encoded at a scale exponent. */
+void aps_cost_note(struct aps_cost *cost, int exponent);
+
+/* Count a transfer of n values to `receivers` ranks. */
+void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
+                  int receivers);
+
+/* Does what is decoded depend on where blocks begin? So it does with exponents of
+ * their own, and with the marker for INF and NaN of formats without codes for
+ * them. Then chunks must not be longer than the host's. */
+bool aps_wire_has_own_blocks(const struct aps_wire *wire);
+
+/* Bytes of a block of n values, header included; an empty block has none. */
+size_t aps_block_bytes(const struct aps_wire *wire, size_t n);
+
+/* From one block of up to n values to the next, in scratch: of this wire, of the
+ * widest there is, and of so many bytes of values whatever their width. */
+size_t aps_block_stride(const struct aps_wire *wire, size_t n);
+size_t aps_block_stride_widest(size_t n);
+size_t aps_block_stride_bytes(size_t bytes); /* of packed values */
+
+/* The magnitude of x[n], in memory `memory`; lost, too, where it cannot be had
+ * and the wire's blocks lie on a device. */
+struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
+                                         const struct aps_memory *memory,
+                                         const float *x, size_t n);
+
+/*
+ * Encode x[n] (in memory `memory`) into `block`, which has room for
+ * aps_block_bytes. `exponent` is the stage's (APS_SCALE_APS); the other scales
+ * find their own. Returns the exponent used; 0 for `none` and `fixed`.
+ */
+int aps_block_encode(const struct aps_wire *wire,
+                     const struct aps_memory *memory, const float *x, size_t n,
+                     int exponent, unsigned char *block);
+
+/* The same for x whose magnitude is known already. */
+int aps_block_encode_known(const struct aps_wire *wire,
+                           const struct aps_memory *memory, const float *x,
+                           size_t n, struct aps_magnitude magnitude,
+                           int exponent, unsigned char *block);
+void aps_block_decode(const struct aps_wire *wire,
+                      const struct aps_memory *memory,
+                      const unsigned char *block, size_t n, float *x);
+
+/* sum[n] += the block's values, FP32, all in a device's memory; `first`: it is
+ * the first of them, and they are the sum. */
+void aps_block_add(const struct aps_wire *wire, bool first,
+                   const unsigned char *block, size_t n, float *sum);
+
+/* How the values of a block in host memory were scaled, and its marker: the
+ * codec's arguments. The values begin at block + APS_BLOCK_HEADER. */
+#define APS_BLOCK_HEADER sizeof(struct aps_block_header)
+
+/* In a device's memory blocks begin so many bytes behind a multiple of 16: then
+ * their values begin at one. */
+#define APS_BLOCK_SKEW (16 - APS_BLOCK_HEADER)
+struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
+                                     const unsigned char *block,
+                                     unsigned *flags);
+
+/* Slice i of `parts` of n elements: bounds at multiples of 64 elements. */
+struct aps_slice {
+    size_t begin;
+    size_t length;
+};
+struct aps_slice aps_slice_of(size_t n, int parts, int i);
+
+/* One chunk of a layer, on its way to be the encoded sum over some ranks. */
+struct aps_chunk {
+    const float *in; /* [n], in memory `memory` */
+    const struct aps_memory *memory;
+    size_t n;
+    int exponent;          /* the stage's, for APS */
+    unsigned char *blocks; /* block i: slice i (aps_slice_of) of the result, */
+    size_t stride;         /* at blocks + i * stride; the same on all ranks */
+};
+
+/* Elements of chunk k of n elements. */
+static inline size_t aps_chunk_length(size_t n, size_t chunk, size_t k)
+{
+    return n - k * chunk < chunk ? n - k * chunk : chunk;
+}
+
+/* Decode one block a slice, of all `parts` slices, to x[n]: block i lies at
+ * blocks + i * stride. */
+void aps_blocks_decode(const struct aps_wire *wire,
+                       const struct aps_memory *memory, int parts,
+                       const unsigned char *blocks, size_t stride, size_t n,
+                       float *x);
+
+/* The longest slice. */
+size_t aps_slice_longest(size_t n, int parts);
+
+#endif

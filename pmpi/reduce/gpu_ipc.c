@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "reduce/gpu_ipc.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/message.h"
+#include "device/device.h"
+
+/* Calls whose buffers are not all in GPUs' memory, before that is taken for what
+ * the program does. */
+#define IN_VAIN_MOST 1000
+
+struct aps_gpu_ipc {
+    struct aps_shm_group *node;
+    size_t bytes;
+    const struct aps_device_memory *verbs; /* NULL: there are no regions */
+    int device;                            /* of ours */
+    unsigned char **regions;               /* [size]; ours is not opened */
+    int in_vain; /* calls since one that met, or the first */
+    bool refused;
+    struct aps_gpu_ipc *next; /* among those that others have not closed */
+};
+
+/* Whose own region others may still have open. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct aps_gpu_ipc *left;
+
+struct aps_gpu_ipc *aps_gpu_ipc_create(struct aps_shm_group *node, size_t bytes)
+{
+    struct aps_gpu_ipc *peers = calloc(1, sizeof *peers);
+
+    if (!peers)
+        return NULL;
+    peers->regions =
+        calloc((size_t)aps_shm_group_size(node), sizeof *peers->regions);
+    if (!peers->regions) {
+        free(peers);
+        return NULL;
+    }
+    peers->node = node;
+    peers->bytes = bytes;
+    return peers;
+}
+
+/* --- the end ------------------------------------------------------------- */
+
+static void close_others(struct aps_gpu_ipc *peers)
+{
+    const int rank = aps_shm_group_rank(peers->node);
+
+    for (int i = 0; i < aps_shm_group_size(peers->node); i++)
+        if (i != rank && peers->regions[i]) {
+            peers->verbs->close(peers->regions[i]);
+            peers->regions[i] = NULL;
+        }
+}
+
+/* All ranks have closed what they had open. */
+static void destroy(struct aps_gpu_ipc *peers)
+{
+    if (peers->verbs)
+        peers->verbs->release(peers->regions[aps_shm_group_rank(peers->node)]);
+    aps_shm_group_destroy(peers->node);
+    free(peers->regions);
+    free(peers);
+}
+
+/* Of those that are left, what nobody has open any more. */
+void aps_gpu_ipc_destroy_closed(void)
+{
+    struct aps_gpu_ipc *closed = NULL;
+
+    pthread_mutex_lock(&lock);
+    for (struct aps_gpu_ipc **link = &left; *link;) {
+        struct aps_gpu_ipc *peers = *link;
+
+        if (aps_shm_group_leavers(peers->node) < aps_shm_group_size(peers->node)) {
+            link = &peers->next;
+            continue;
+        }
+        *link = peers->next;
+        peers->next = closed;
+        closed = peers;
+    }
+    pthread_mutex_unlock(&lock);
+    while (closed) {
+        struct aps_gpu_ipc *next = closed->next;
+
+        destroy(closed);
+        closed = next;
+    }
+}
+
+void aps_gpu_ipc_destroy(struct aps_gpu_ipc *peers)
+{
+    if (!peers)
+        return;
+    if (!peers->verbs) { /* on no rank */
+        destroy(peers);
+        return;
+    }
+    close_others(peers);
+    aps_shm_group_leave(peers->node);
+    pthread_mutex_lock(&lock);
+    peers->next = left;
+    left = peers;
+    pthread_mutex_unlock(&lock);
+    aps_gpu_ipc_destroy_closed();
+}
+
+/* --- regions ------------------------------------------------------------- */
+
+/* COLLECTIVE. Are all ranks `well`? If not, the first of those that are not
+ * says why. */
+static bool all_well(const struct aps_gpu_ipc *peers, bool well,
+                     const char *cause)
+{
+    const int rank = aps_shm_group_rank(peers->node);
+    const int size = aps_shm_group_size(peers->node);
+    static atomic_ullong times;
+    const int first = size - aps_shm_group_max(peers->node, well ? 0 : size - rank);
+
+    if (first == rank && aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+        aps_message(-1,
+                    "GPUs cannot share memory: %s: sums inside the node are "
+                    "made by the host",
+                    cause);
+    return first == size;
+}
+
+static bool open_others(struct aps_gpu_ipc *peers, const float *near, char *cause,
+                        size_t size)
+{
+    const int rank = aps_shm_group_rank(peers->node);
+
+    for (int i = 0; i < aps_shm_group_size(peers->node); i++) {
+        if (i == rank)
+            continue;
+        peers->regions[i] = peers->verbs->open(aps_shm_group_token(peers->node, i),
+                                               near, cause, size);
+        if (!peers->regions[i])
+            return false;
+    }
+    return true;
+}
+
+/* Local: our own, for the others to open. */
+static bool make_own(struct aps_gpu_ipc *peers, const float *near, char *cause,
+                     size_t size)
+{
+    const int rank = aps_shm_group_rank(peers->node);
+    unsigned char *own =
+        peers->verbs->allocate(near, peers->bytes, cause, size);
+
+    peers->regions[rank] = own;
+    return own && peers->verbs->try(own, cause, size) == 0 &&
+           peers->verbs->offer(own, aps_shm_group_token(peers->node, rank), cause,
+                               size) == 0;
+}
+
+/* COLLECTIVE. On all ranks or on none; false: then refused for good. */
+static bool make(struct aps_gpu_ipc *peers, const struct aps_memory *memory,
+                 const float *near)
+{
+    const int rank = aps_shm_group_rank(peers->node);
+    char cause[256] = "";
+    bool well;
+
+    peers->verbs = memory->device;
+    well = make_own(peers, near, cause, sizeof cause);
+    if (all_well(peers, well, cause)) {
+        well = open_others(peers, near, cause, sizeof cause);
+        if (all_well(peers, well, cause)) {
+            peers->device = aps_device_of(near, near);
+            return true;
+        }
+        close_others(peers);
+        (void)aps_shm_group_max(peers->node, 0); /* all have closed */
+    }
+    peers->verbs->release(peers->regions[rank]);
+    peers->regions[rank] = NULL;
+    peers->verbs = NULL;
+    peers->refused = true;
+    return false;
+}
+
+/* In the order in which the greatest of a node decides. */
+enum vote { READY, TO_MAKE, NOT_NOW, NEVER };
+
+static enum vote vote(const struct aps_gpu_ipc *peers,
+                      const struct aps_memory *memory, const float *in,
+                      const float *out)
+{
+    int device;
+
+    if (!aps_device_is_shared() || aps_shm_group_device_failed(peers->node) ||
+        (memory != &aps_memory_host && !memory->device))
+        return NEVER;
+    if (!memory->device)
+        return NOT_NOW;
+    device = aps_device_of(in, out);
+    if (device < 0)
+        return NOT_NOW;
+    if (!peers->verbs)
+        return TO_MAKE;
+    return device == peers->device ? READY : NOT_NOW;
+}
+
+bool aps_gpu_ipc_meet(struct aps_gpu_ipc *peers, const struct aps_memory *memory,
+                    const float *in, const float *out)
+{
+    if (peers->refused)
+        return false;
+    switch (aps_shm_group_max(peers->node, (int)vote(peers, memory, in, out))) {
+    case READY:
+        peers->in_vain = 0;
+        return true;
+    case TO_MAKE:
+        return make(peers, memory, in);
+    case NOT_NOW:
+        /* All ranks count the same. To ask costs them a meeting. */
+        peers->refused = ++peers->in_vain == IN_VAIN_MOST;
+        return false;
+    default:
+        peers->refused = true;
+        return false;
+    }
+}
+
+unsigned char *aps_gpu_ipc_region(const struct aps_gpu_ipc *peers, int rank)
+{
+    return peers->regions[rank];
+}

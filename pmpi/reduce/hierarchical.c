@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A chunk goes through these stages, in a pipeline over the chunks:
+ *
+ *   contribute   every rank encodes its chunk into its slot, one block an owner
+ *   sum          every owner sums its blocks of all slots in rank order; in a
+ *                single group it leaves the encoded sum in the result area
+ *   offer, turn, finish
+ *                with several groups: `direct` on the sum, between the owners of
+ *                the same slice, leaves it there
+ *   collect      every rank decodes the result area
+ *
+ * No stage has a barrier: ranks count what they have done (node.h), and a rank
+ * waits only for what it needs. Slots and result areas are used by turns.
+ *
+ * Slots lie in the host's shared memory, and so do results. Where all ranks of
+ * the group have their vectors in GPUs' memory, slots, sums and a single group's
+ * results lie there, too (peers.h): the same bytes.
+ */
+#include "config.h"
+
+#include "reduce/hierarchical.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reduce/accumulate.h"
+#include "progress/agree.h"
+#include "reduce/direct.h"
+#include "reduce/exponent.h"
+#include "topo/shm_group.h"
+#include "scale/scale.h"
+#include "reduce/chunk_buffers.h"
+#include "progress/wait.h"
+
+/* The exponent of a sum on its way to the owners' peers. */
+struct across {
+    int greatest; /* while it is agreed on */
+    MPI_Request exponent;
+};
+
+struct aps_hierarchical {
+    struct aps_groups groups;
+    struct aps_direct *whole;  /* every group is one rank: `direct` alone */
+    struct aps_shm_group *node;     /* of the slots */
+    struct aps_chunk_buffers host;
+    struct aps_chunk_buffers devices;  /* if GPUs are expected */
+    struct aps_direct *across; /* owners, when there are several groups */
+    int owners;                /* ranks of a group that own a slice */
+    struct across sums[APS_SUM_TURNS];
+    int exponents[APS_DIRECT_SLOTS]; /* across groups */
+    size_t done;               /* chunks of all calls before this one */
+};
+
+static bool is_alone(const struct aps_hierarchical *h)
+{
+    return h->groups.groups == 1;
+}
+
+/*
+ * COLLECTIVE over the group. Do its ranks outnumber the cores that they may run
+ * on together? One rank's own binding does not tell.
+ */
+static void count_cores(MPI_Comm group, int ranks)
+{
+    cpu_set_t cpus;
+
+    CPU_ZERO(&cpus);
+    (void)sched_getaffinity(0, sizeof cpus, &cpus);
+    if (aps_agree_or(group, &cpus, sizeof cpus) == MPI_SUCCESS)
+        aps_wait_set_ranks(ranks, CPU_COUNT(&cpus));
+}
+
+/* Local: what this rank needs beside the slots. 0 or -1. */
+static int equip_local(struct aps_hierarchical *h, enum aps_devices devices)
+{
+    const size_t slice = aps_slice_longest(h->host.chunk, h->owners);
+
+    if (devices != APS_DEVICES_NONE &&
+        aps_chunk_buffers_init_devices(&h->devices, &h->host) < 0)
+        return -1;
+    if (is_alone(h) || aps_shm_group_rank(h->node) >= h->owners)
+        return 0;
+    h->across = aps_direct_create(h->groups.peers,
+                                  aps_slice_longest(slice, h->groups.groups),
+                                  h->host.part_stride);
+    return h->across ? 0 : -1;
+}
+
+/* COLLECTIVE over comm. */
+static int equip(struct aps_hierarchical *h, MPI_Comm comm,
+                 enum aps_devices devices, char *cause, size_t size)
+{
+    bool good =
+        aps_chunk_buffers_init(&h->host, &h->groups, comm, cause, size) == 0;
+
+    h->node = h->host.node;
+    if (good && equip_local(h, devices) < 0) {
+        snprintf(cause, size, "out of memory");
+        good = false;
+    }
+    if (!aps_agree_all(comm, good))
+        return -1;
+    count_cores(h->groups.group, aps_shm_group_size(h->node));
+    return 0;
+}
+
+int aps_hierarchical_create(MPI_Comm comm,
+                            const struct aps_grouping *grouping,
+                            enum aps_devices devices,
+                            struct aps_hierarchical **hierarchical, char *cause,
+                            size_t size)
+{
+    struct aps_hierarchical *h = calloc(1, sizeof *h);
+    int ranks;
+
+    cause[0] = '\0';
+    if (!aps_agree_all(comm, h != NULL)) {
+        snprintf(cause, size, "%s", h ? "" : "out of memory");
+        free(h);
+        return -1;
+    }
+    h->groups.group = h->groups.peers = MPI_COMM_NULL;
+    if (aps_topology_groups(comm, grouping, &h->groups, cause, size) < 0)
+        goto fail;
+    h->owners = h->groups.smallest;
+    PMPI_Comm_size(comm, &ranks);
+    if (h->groups.groups == ranks) {
+        h->whole = aps_direct_create_alone(comm, devices);
+        if (!aps_agree_all(comm, h->whole != NULL)) {
+            snprintf(cause, size, "%s", h->whole ? "" : "out of memory");
+            goto fail;
+        }
+        aps_topology_release(&h->groups);
+    } else if (equip(h, comm, devices, cause, size) < 0) {
+        goto fail;
+    } else {
+        /* Only needed to set up; context ids are few. */
+        PMPI_Comm_free(&h->groups.group);
+    }
+    *hierarchical = h;
+    return 0;
+
+fail:
+    aps_hierarchical_destroy(h);
+    return -1;
+}
+
+void aps_hierarchical_destroy(struct aps_hierarchical *h)
+{
+    if (!h)
+        return;
+    aps_direct_destroy(h->whole);
+    aps_direct_destroy(h->across);
+    aps_chunk_buffers_clear(&h->host, &h->devices);
+    aps_topology_release(&h->groups);
+    free(h);
+}
+
+/* --- one call ------------------------------------------------------------ */
+
+struct run {
+    struct aps_hierarchical *h;
+    const struct aps_wire *wire;
+    struct aps_wire inside; /* with its blocks where the slots are */
+    bool exact_inside;
+    const struct aps_chunk_buffers *slots;   /* with the sums */
+    const struct aps_chunk_buffers *results; /* the same or the host's */
+    size_t chunk;                    /* elements */
+    bool lost;                       /* values, by this rank's device */
+    const float *in;
+    float *out;
+    size_t n;
+    int exponent; /* inside the group */
+    struct aps_cost *cost;
+    struct aps_cost across; /* of the stage across groups */
+    int rc; /* the first error: after it nothing is sent or decoded, but the
+               marks go on */
+};
+
+static size_t chunk_length(const struct run *run, size_t k)
+{
+    return aps_chunk_length(run->n, run->chunk, k);
+}
+
+/* This rank's slice of chunk k; empty if it owns none. */
+static struct aps_slice own_slice(const struct run *run, size_t k)
+{
+    const struct aps_hierarchical *h = run->h;
+    const int rank = aps_shm_group_rank(h->node);
+
+    if (rank >= h->owners)
+        return (struct aps_slice){0, 0};
+    return aps_slice_of(chunk_length(run, k), h->owners, rank);
+}
+
+static bool is_owner(const struct aps_hierarchical *h)
+{
+    return aps_shm_group_rank(h->node) < h->owners;
+}
+
+static bool is_on_devices(const struct run *run)
+{
+    return run->slots->peers != NULL;
+}
+
+/* Chunk k's slice of `owner` in the slot of a rank, ... */
+static unsigned char *slot_slice(const struct run *run, size_t k, int rank,
+                                 int owner)
+{
+    return aps_chunk_buffers_slice(run->slots, run->h->done + k, rank, owner);
+}
+
+/* ... its result, one part a group, ... */
+static unsigned char *result_slice(const struct run *run, size_t k, int owner)
+{
+    return aps_chunk_buffers_result(run->results, run->h->done + k, owner);
+}
+
+/* ... and this owner's sum. */
+static float *sum_of(const struct run *run, size_t k)
+{
+    return aps_chunk_buffers_sum(run->slots, run->h->done + k);
+}
+
+/* Until `ranks` ranks have made the mark for the chunk `behind` chunks ago. */
+static void await(const struct run *run, enum aps_shm_group_mark mark, int ranks,
+                  size_t k, size_t behind)
+{
+    const struct aps_hierarchical *h = run->h;
+
+    aps_shm_group_await(h->node, mark, ranks,
+                   (uint32_t)(h->done + k + 1) - (uint32_t)behind,
+                   h->across != NULL);
+}
+
+static void fail(struct run *run, int rc)
+{
+    if (rc == MPI_SUCCESS || run->rc != MPI_SUCCESS)
+        return;
+    run->rc = rc;
+    aps_shm_group_fail(run->h->node);
+}
+
+/* Before a mark: what this rank could not leave in its GPU's memory the others
+ * must not take for its values. All goes on, but the call will fail. */
+static void watch_device(const struct run *run)
+{
+    if (run->lost)
+        aps_shm_group_fail_device(run->h->node);
+}
+
+/* Are the group's values lost? */
+static bool device_failed(const struct run *run)
+{
+    return is_on_devices(run) && aps_shm_group_device_failed(run->h->node);
+}
+
+/* Nothing is rounded: one group, whose sums stay FP32. */
+static bool is_exact(const struct run *run)
+{
+    return run->exact_inside && is_alone(run->h);
+}
+
+/* Count n values sent inside the group as FP32. */
+static void count_fp32(const struct run *run, size_t n)
+{
+    run->cost->wire_bytes += n * sizeof(float);
+    run->cost->fp32_bytes += n * sizeof(float);
+}
+
+static void contribute(void *state, size_t k)
+{
+    struct run *run = state;
+    const struct aps_hierarchical *h = run->h;
+    const struct aps_wire *wire = &run->inside;
+    const int rank = aps_shm_group_rank(h->node);
+    const float *in = run->in + k * run->chunk;
+
+    await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
+    for (int owner = 0; owner < h->owners; owner++) {
+        struct aps_slice slice =
+            aps_slice_of(chunk_length(run, k), h->owners, owner);
+        unsigned char *block = slot_slice(run, k, rank, owner);
+
+        if (slice.length == 0)
+            continue;
+        if (run->exact_inside) {
+            wire->memory->copy_out(block, in + slice.begin, slice.length);
+            if (owner != rank)
+                count_fp32(run, slice.length);
+            continue;
+        }
+        aps_cost_note(run->cost,
+                      aps_block_encode(wire, wire->memory, in + slice.begin,
+                                       slice.length, run->exponent, block));
+        if (owner != rank)
+            aps_cost_add(run->cost, wire, slice.length, 1);
+    }
+    watch_device(run);
+    aps_shm_group_mark(h->node, APS_SHM_GROUP_CONTRIBUTED);
+}
+
+/* FP32 slots in rank order, and the magnitude of the sum. */
+static void sum_exact(const struct run *run, size_t k, size_t length,
+                      float *sum, struct aps_magnitude *magnitude)
+{
+    const struct aps_hierarchical *h = run->h;
+    const int rank = aps_shm_group_rank(h->node);
+
+    memcpy(sum, slot_slice(run, k, 0, rank), length * sizeof *sum);
+    for (int member = 1; member < aps_shm_group_size(h->node); member++) {
+        const float *values =
+            (const float *)(const void *)slot_slice(run, k, member, rank);
+
+        for (size_t i = 0; i < length; i++)
+            sum[i] += values[i];
+    }
+    *magnitude = aps_magnitude_of(sum, length);
+}
+
+/* Slots in GPUs' memory likewise; the magnitude only where it is asked for. */
+static void sum_on_device(const struct run *run, size_t k, size_t length,
+                          float *sum, struct aps_magnitude *magnitude)
+{
+    const struct aps_hierarchical *h = run->h;
+    const int rank = aps_shm_group_rank(h->node);
+    const enum aps_scale_kind scale = run->wire->scale;
+
+    for (int member = 0; member < aps_shm_group_size(h->node); member++)
+        aps_block_add(&run->inside, member == 0,
+                      slot_slice(run, k, member, rank), length, sum);
+    if (scale == APS_SCALE_APS_TIGHT || (scale == APS_SCALE_APS && !is_alone(h)))
+        *magnitude = aps_block_magnitude(&run->inside, run->wire->memory, sum,
+                                         length);
+}
+
+/* One group: the sum is the result. */
+static void leave_result(struct run *run, size_t k, const float *sum,
+                         size_t length,
+                         struct aps_magnitude magnitude)
+{
+    const struct aps_hierarchical *h = run->h;
+    unsigned char *result = result_slice(run, k, aps_shm_group_rank(h->node));
+
+    if (is_exact(run)) {
+        memcpy(result, sum, length * sizeof *sum);
+        count_fp32(run, length);
+        return;
+    }
+    aps_block_encode_known(&run->inside, &aps_memory_host, sum, length,
+                           magnitude, run->exponent, result);
+    watch_device(run);
+    aps_cost_add(run->cost, &run->inside, length, 1);
+}
+
+static void sum(void *state, size_t k)
+{
+    struct run *run = state;
+    struct aps_hierarchical *h = run->h;
+    const int ranks = aps_shm_group_size(h->node);
+    const struct aps_slice own = own_slice(run, k);
+    struct across *across = &h->sums[k % APS_SUM_TURNS];
+    float *total = is_owner(h) ? sum_of(run, k) : NULL;
+    struct aps_magnitude magnitude = {0, false};
+
+    if (!is_owner(h))
+        return;
+    await(run, APS_SHM_GROUP_CONTRIBUTED, ranks, k, 0);
+    if (own.length > 0 && run->exact_inside)
+        sum_exact(run, k, own.length, total, &magnitude);
+    else if (own.length > 0 && is_on_devices(run))
+        sum_on_device(run, k, own.length, total, &magnitude);
+    else if (own.length > 0)
+        aps_accumulate(run->wire, ranks,
+                       slot_slice(run, k, 0, aps_shm_group_rank(h->node)),
+                       aps_shm_group_slot_stride(h->node), own.length, total,
+                       &magnitude);
+    watch_device(run);
+    if (device_failed(run))
+        magnitude = (struct aps_magnitude){0, false};
+    aps_shm_group_mark(h->node, APS_SHM_GROUP_SUMMED);
+    if (is_alone(h)) {
+        await(run, APS_SHM_GROUP_COLLECTED, ranks, k, run->results->result_turns);
+        if (own.length > 0)
+            leave_result(run, k, total, own.length, magnitude);
+        aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
+        return;
+    }
+    across->exponent = MPI_REQUEST_NULL;
+    if (run->rc == MPI_SUCCESS && own.length > 0)
+        fail(run, aps_exponent_begin(h->groups.peers, run->wire, magnitude.max,
+                                     &across->greatest, &across->exponent));
+}
+
+/* Chunk k between the groups. The second stage has its own N and its own
+ * exponent. Values that are lost count as zeros. */
+static struct aps_chunk across_chunk(const struct run *run, size_t k)
+{
+    const struct aps_hierarchical *h = run->h;
+    const size_t n = own_slice(run, k).length;
+    const bool lost = device_failed(run);
+    float *sum = lost ? aps_chunk_buffers_sum(&h->host, k) : sum_of(run, k);
+
+    if (lost)
+        memset(sum, 0, n * sizeof *sum);
+    return (struct aps_chunk){
+        .in = sum,
+        .memory = is_on_devices(run) && !lost ? run->wire->memory
+                                              : &aps_memory_host,
+        .n = n,
+        .exponent = h->exponents[k % APS_DIRECT_SLOTS],
+        .blocks = result_slice(run, k, aps_shm_group_rank(h->node)),
+        .stride = run->results->part_stride,
+    };
+}
+
+static void offer(void *state, size_t k)
+{
+    struct run *run = state;
+    struct aps_hierarchical *h = run->h;
+    struct across *across = &h->sums[k % APS_SUM_TURNS];
+    struct aps_chunk chunk;
+
+    if (own_slice(run, k).length == 0)
+        return;
+    await(run, APS_SHM_GROUP_COLLECTED, aps_shm_group_size(h->node), k,
+          run->results->result_turns);
+    fail(run, aps_exponent_end(run->wire, &across->greatest, &across->exponent,
+                               &h->exponents[k % APS_DIRECT_SLOTS]));
+    chunk = across_chunk(run, k);
+    if (run->rc == MPI_SUCCESS)
+        fail(run, aps_direct_send_contributions(h->across, run->wire, k, &chunk,
+                                   &run->across));
+}
+
+static void turn(void *state, size_t k)
+{
+    struct run *run = state;
+    struct aps_hierarchical *h = run->h;
+    struct aps_chunk chunk;
+
+    if (own_slice(run, k).length == 0 || run->rc != MPI_SUCCESS)
+        return;
+    chunk = across_chunk(run, k);
+    fail(run, aps_direct_reduce_slice(h->across, run->wire, k, &chunk, &run->across));
+}
+
+static void finish(void *state, size_t k)
+{
+    struct run *run = state;
+    struct aps_hierarchical *h = run->h;
+    const struct aps_slice own = own_slice(run, k);
+
+    if (!is_owner(h))
+        return;
+    if (own.length > 0 && run->rc == MPI_SUCCESS)
+        fail(run, aps_direct_receive_results(h->across, k));
+    if (own.length > 0 && aps_shm_group_size(h->node) > 1)
+        aps_cost_add(run->cost, run->wire, own.length, 1);
+    aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
+}
+
+static void collect(void *state, size_t k)
+{
+    struct run *run = state;
+    const struct aps_hierarchical *h = run->h;
+    const struct aps_wire *wire =
+        run->results->peers ? &run->inside : run->wire;
+    float *out = run->out + k * run->chunk;
+
+    await(run, APS_SHM_GROUP_FINISHED, h->owners, k, 0);
+    if (run->rc == MPI_SUCCESS && aps_shm_group_failed(h->node))
+        run->rc = MPI_ERR_OTHER;
+    for (int owner = 0; owner < h->owners && run->rc == MPI_SUCCESS; owner++) {
+        struct aps_slice slice =
+            aps_slice_of(chunk_length(run, k), h->owners, owner);
+        const unsigned char *result = result_slice(run, k, owner);
+
+        if (is_exact(run))
+            wire->memory->copy_in(out + slice.begin, result, slice.length);
+        else
+            aps_blocks_decode(wire, wire->memory, h->groups.groups, result,
+                              run->results->part_stride, slice.length,
+                              out + slice.begin);
+    }
+    aps_shm_group_mark(h->node, APS_SHM_GROUP_COLLECTED);
+}
+
+/* The exponent inside the group. Sums that stay FP32 there need none. */
+static int group_exponent(const struct run *run)
+{
+    const struct aps_shm_group *node = run->h->node;
+    const struct aps_wire *wire = &run->inside;
+    struct aps_magnitude magnitude;
+    int mine;
+
+    if (wire->scale != APS_SCALE_APS || run->exact_inside)
+        return 0;
+    magnitude = aps_block_magnitude(wire, wire->memory, run->in, run->n);
+    mine = aps_scale_max_exponent(magnitude.max, aps_shm_group_size(node));
+    return aps_scale_aps(&wire->codec.format,
+                         aps_shm_group_max(run->h->node, mine));
+}
+
+/* COLLECTIVE over the group: first what all ranks know, then what they agree on. */
+static bool meets_on_devices(const struct run *run)
+{
+    struct aps_gpu_ipc *peers = run->h->devices.peers;
+
+    return peers && !run->exact_inside &&
+           run->wire->accumulate == APS_ACCUMULATE_FP32 &&
+           aps_gpu_ipc_meet(peers, run->wire->memory, run->in, run->out);
+}
+
+static void move_to_devices(struct run *run)
+{
+    run->slots = &run->h->devices;
+    if (is_alone(run->h))
+        run->results = run->slots;
+    if (!aps_wire_has_own_blocks(run->wire))
+        run->chunk = run->slots->chunk;
+    run->inside.device = run->wire->memory->device;
+    run->inside.lost = &run->lost;
+}
+
+/* What the program does with its GPU after the call may take our results, which
+ * lie there, from ranks that have not read them yet. */
+static void leave_results(const struct run *run, size_t chunks)
+{
+    const struct aps_hierarchical *h = run->h;
+
+    if (run->results->peers && is_owner(h) && chunks > 0)
+        await(run, APS_SHM_GROUP_COLLECTED, aps_shm_group_size(h->node), chunks - 1, 0);
+}
+
+static void add_across(struct run *run)
+{
+    run->cost->wire_bytes += run->across.wire_bytes;
+    run->cost->fp32_bytes += run->across.fp32_bytes;
+    /* The log shows the first stage's exponent, if that stage had one. */
+    if (!run->cost->encoded && run->across.encoded)
+        aps_cost_note(run->cost, run->across.least_exponent);
+}
+
+int aps_hierarchical_run(struct aps_hierarchical *h,
+                         const struct aps_wire *wire, bool exact_inside,
+                         const float *in, float *out, size_t n,
+                         struct aps_cost *cost)
+{
+    static const struct aps_pipeline_stage alone[] = {
+        {contribute, 0}, {sum, 1}, {collect, 1}};
+    static const struct aps_pipeline_stage across[] = {
+        {contribute, 0},
+        {sum, 1},
+        {offer, 1},
+        {turn, APS_PIPELINE_WIRE_LAG},
+        {finish, APS_PIPELINE_WIRE_LAG},
+        {collect, 1},
+    };
+    size_t chunks;
+    struct run run = {
+        .h = h,
+        .wire = wire,
+        .inside = *wire,
+        .exact_inside = exact_inside,
+        .in = in,
+        .out = out,
+        .n = n,
+        .slots = &h->host,
+        .results = &h->host,
+        .chunk = h->host.chunk,
+        .cost = cost,
+    };
+
+    if (h->whole)
+        return aps_direct_run(h->whole, wire, in, out, n, cost);
+    if (meets_on_devices(&run))
+        move_to_devices(&run);
+    chunks = (n + run.chunk - 1) / run.chunk;
+    run.exponent = group_exponent(&run);
+    if (is_alone(h))
+        aps_pipeline_run(chunks, 3, alone, &run);
+    else
+        aps_pipeline_run(chunks, 6, across, &run);
+    if (run.rc != MPI_SUCCESS && h->across)
+        aps_direct_cancel(h->across);
+    leave_results(&run, chunks);
+    h->done += chunks;
+    add_across(&run);
+    /* An error at the end of the program's call: there may be more of it. */
+    if (device_failed(&run))
+        aps_device_note_loss();
+    return run.rc;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The hierarchical reduction: inside a group through shared memory, every rank
+ * summing its slice; across groups `direct` by every rank on its slice; and back
+ * through shared memory. Where every group is a single rank, it is `direct`. Ranks
+ * with vectors in the memory of GPUs share that, where they can.
+ */
+#ifndef APS_PMPI_REDUCE_HIERARCHICAL_H
+#define APS_PMPI_REDUCE_HIERARCHICAL_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "reduce/block.h"
+#include "device/device.h"
+#include "topo/topology.h"
+
+struct aps_hierarchical; /* opaque: groups, shared memory, peers */
+
+/*
+ * COLLECTIVE over comm, an internal communicator that is not owned and outlives
+ * the object. `devices` is the same on all ranks. 0 on all ranks, or -1 on all ranks: then `cause` says why on the ranks
+ * that know and is "" on the others.
+ */
+int aps_hierarchical_create(MPI_Comm comm,
+                            const struct aps_grouping *grouping,
+                            enum aps_devices devices,
+                            struct aps_hierarchical **hierarchical, char *cause,
+                            size_t size);
+
+/* Local; may be called while a communicator is freed. NULL: nothing. */
+void aps_hierarchical_destroy(struct aps_hierarchical *hierarchical);
+
+/*
+ * COLLECTIVE over comm. in[n] to out[n], which may be the same. With
+ * `exact_inside` (node: fp32) sums inside a group stay FP32. An MPI error code.
+ */
+int aps_hierarchical_run(struct aps_hierarchical *hierarchical,
+                         const struct aps_wire *wire, bool exact_inside,
+                         const float *in, float *out, size_t n,
+                         struct aps_cost *cost);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The reduction `master`, the hierarchical all-reduce of the APS paper: the
+ * members of a group send their encoded values to its master, which sums them in
+ * rank order; the masters sum by the ring (ring.h); every master passes the
+ * encoded result on to its members. The paper's arithmetic is accumulate: format
+ * with scale: aps, N being the ranks of the group first, then the groups.
+ */
+#ifndef APS_PMPI_REDUCE_MASTER_H
+#define APS_PMPI_REDUCE_MASTER_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+#include "reduce/block.h"
+#include "topo/topology.h"
+
+struct aps_master; /* opaque: groups and scratch */
+
+/*
+ * COLLECTIVE over comm, an internal communicator that is not owned and outlives
+ * the object. 0 on all ranks, or -1 on all ranks: then `cause` says why on the
+ * ranks that know and is "" on the others.
+ */
+int aps_master_create(MPI_Comm comm, const struct aps_grouping *grouping,
+                      struct aps_master **master, char *cause, size_t size);
+void aps_master_destroy(struct aps_master *master); /* local; NULL: nothing */
+
+/* COLLECTIVE over comm. in[n] to out[n], which may be the same. An MPI error
+ * code. */
+int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
+                   const float *in, float *out, size_t n,
+                   struct aps_cost *cost);
+
+#endif

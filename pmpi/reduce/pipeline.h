@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Software pipeline over the chunks of a buffer: while one chunk is on the wire,
+ * the next is encoded and the one before is decoded.
+ *
+ * In round r, stage s runs on the chunk that is r minus the lags of the stages
+ * up to s, the earliest stage first, so that new bytes are on their way before
+ * the round waits for old ones. What a stage waits for, other ranks have done in
+ * an earlier round, as long as it comes from an earlier stage of the same chunk,
+ * or from any stage of a chunk that lies all lags and one more behind: no
+ * deadlock.
+ */
+#ifndef APS_PMPI_REDUCE_PIPELINE_H
+#define APS_PMPI_REDUCE_PIPELINE_H
+
+#include <stddef.h>
+
+/* Rounds that a message is given to arrive: so many chunks are on the wire. */
+#define APS_PIPELINE_WIRE_LAG 8
+
+struct aps_pipeline_stage {
+    /* One stage of one chunk. A stage that fails notes that in `state`, and the
+     * stages that follow do nothing but what other ranks wait for. */
+    void (*run)(void *state, size_t chunk);
+    size_t lag; /* rounds behind the stage before; 0 for the first */
+};
+
+void aps_pipeline_run(size_t chunks, size_t stages,
+                      const struct aps_pipeline_stage stage[], void *state);
+
+/*
+ * The values of one message where a chunk has one for each of `ranks` ranks:
+ * bytes at most, and so many elements of `width` bits, a multiple of 64. With
+ * many ranks messages get shorter, so that chunks stay at some 512 KiB.
+ */
+size_t aps_pipeline_bytes(int ranks);
+size_t aps_pipeline_elements(int width, int ranks);
+
+/* The same of messages from GPUs' memory: longer, chunks of some MiB. */
+size_t aps_pipeline_bytes_of_devices(int ranks);
+
+/* Elements of a message of so many bytes, a multiple of 64. */
+size_t aps_pipeline_elements_in(size_t bytes, int width);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "reduce/reduce_scatter.h"
+
+#include <stdlib.h>
+
+#include "reduce/accumulate.h"
+#include "reduce/exponent.h"
+#include "progress/messages.h"
+#include "reduce/pipeline.h"
+
+#define TAG_CONTRIBUTION 1
+#define SLOTS (APS_PIPELINE_WIRE_LAG + 1)
+
+/* Scratch of one round. */
+struct slot {
+    unsigned char *outgoing; /* [ranks]: our contribution to each part */
+    unsigned char *incoming; /* [ranks]: each rank's contribution to ours */
+    struct aps_messages messages;
+};
+
+struct aps_reduce_scatter {
+    MPI_Comm comm;
+    int rank;
+    int ranks;
+    float *sum; /* our part */
+    struct slot slots[SLOTS];
+};
+
+struct aps_reduce_scatter *aps_reduce_scatter_create(MPI_Comm comm)
+{
+    struct aps_reduce_scatter *scatter = calloc(1, sizeof *scatter);
+    size_t bytes;
+
+    if (!scatter)
+        return NULL;
+    scatter->comm = comm;
+    PMPI_Comm_rank(comm, &scatter->rank);
+    PMPI_Comm_size(comm, &scatter->ranks);
+    bytes = aps_block_stride_bytes(aps_pipeline_bytes(scatter->ranks)) *
+            (size_t)scatter->ranks;
+    scatter->sum =
+        malloc(aps_pipeline_elements(2, scatter->ranks) * sizeof *scatter->sum);
+    if (!scatter->sum)
+        goto destroy;
+    for (int i = 0; i < SLOTS; i++) {
+        struct slot *slot = &scatter->slots[i];
+
+        slot->outgoing = malloc(bytes);
+        slot->incoming = malloc(bytes);
+        if (!slot->outgoing || !slot->incoming ||
+            aps_messages_init(&slot->messages, comm, 2 * scatter->ranks) < 0)
+            goto destroy;
+    }
+    return scatter;
+
+destroy:
+    aps_reduce_scatter_destroy(scatter);
+    return NULL;
+}
+
+void aps_reduce_scatter_destroy(struct aps_reduce_scatter *scatter)
+{
+    if (!scatter)
+        return;
+    for (int i = 0; i < SLOTS; i++) {
+        free(scatter->slots[i].outgoing);
+        free(scatter->slots[i].incoming);
+        aps_messages_clear(&scatter->slots[i].messages);
+    }
+    free(scatter->sum);
+    free(scatter);
+}
+
+size_t aps_reduce_scatter_elements(const struct aps_wire *wire, int ranks)
+{
+    return aps_pipeline_elements(wire->codec.format.width, ranks);
+}
+
+int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter, const struct aps_wire *wire,
+                      const struct aps_shares *shares, size_t k,
+                      const float *in, int exponent, struct aps_cost *cost)
+{
+    struct slot *slot = &scatter->slots[k % SLOTS];
+    const int ranks = scatter->ranks;
+    const size_t stride = aps_block_stride(wire, shares->longest);
+    const size_t own =
+        aps_block_bytes(wire, shares->part(shares, scatter->rank, k).length);
+
+    for (int i = 1; i < ranks; i++) {
+        int peer = (scatter->rank + ranks - i) % ranks;
+
+        aps_messages_receive(&slot->messages,
+                             slot->incoming + (size_t)peer * stride, own, peer,
+                             TAG_CONTRIBUTION);
+    }
+    for (int i = 1; i <= ranks; i++) {
+        int peer = (scatter->rank + i) % ranks;
+        struct aps_slice part = shares->part(shares, peer, k);
+        bool ours = peer == scatter->rank;
+        unsigned char *block =
+            (ours ? slot->incoming : slot->outgoing) + (size_t)peer * stride;
+
+        if (part.length == 0)
+            continue;
+        aps_cost_note(cost,
+                      aps_block_encode(wire, wire->memory, in + part.begin,
+                                       part.length, exponent, block));
+        if (ours)
+            continue;
+        aps_messages_send(&slot->messages, block,
+                          aps_block_bytes(wire, part.length), peer,
+                          TAG_CONTRIBUTION);
+        aps_cost_add(cost, wire, part.length, 1);
+    }
+    return slot->messages.rc;
+}
+
+int aps_reduce_scatter_turn(struct aps_reduce_scatter *scatter, const struct aps_wire *wire,
+                     const struct aps_shares *shares, size_t k,
+                     const float **sum, struct aps_magnitude *magnitude)
+{
+    struct slot *slot = &scatter->slots[k % SLOTS];
+    const size_t n = shares->part(shares, scatter->rank, k).length;
+    int rc = aps_messages_wait(&slot->messages);
+
+    if (rc == MPI_SUCCESS && n > 0)
+        aps_accumulate(wire, scatter->ranks, slot->incoming,
+                       aps_block_stride(wire, shares->longest), n, scatter->sum,
+                       magnitude);
+    *sum = scatter->sum;
+    return rc;
+}
+
+void aps_reduce_scatter_cancel(struct aps_reduce_scatter *scatter)
+{
+    for (int i = 0; i < SLOTS; i++)
+        aps_messages_cancel(&scatter->slots[i].messages);
+}
+
+/* --- MPI_Reduce_scatter -------------------------------------------------- */
+
+struct run {
+    struct aps_reduce_scatter *scatter;
+    const struct aps_wire *wire;
+    struct aps_shares shares;
+    const float *in;
+    float *out;
+    int exponent;
+    struct aps_cost *cost;
+    int rc; /* the first error: nothing is done after it */
+};
+
+static struct aps_slice part_of(const struct aps_shares *shares, int owner,
+                                size_t k)
+{
+    const size_t end = shares->bounds[owner + 1];
+    size_t begin = shares->bounds[owner];
+
+    if (k >= (end - begin + shares->longest - 1) / shares->longest)
+        return (struct aps_slice){.begin = end, .length = 0};
+    begin += k * shares->longest;
+    return (struct aps_slice){
+        .begin = begin,
+        .length = end - begin < shares->longest ? end - begin : shares->longest,
+    };
+}
+
+static struct aps_shares shares_of(const struct aps_wire *wire, int ranks,
+                                   const size_t bounds[])
+{
+    struct aps_shares shares = {
+        .ranks = ranks,
+        .longest = aps_reduce_scatter_elements(wire, ranks),
+        .part = part_of,
+        .n = bounds[ranks],
+        .bounds = bounds,
+    };
+
+    for (int i = 0; i < ranks; i++) {
+        const size_t share = bounds[i + 1] - bounds[i];
+        const size_t rounds = (share + shares.longest - 1) / shares.longest;
+
+        if (rounds > shares.rounds)
+            shares.rounds = rounds;
+    }
+    return shares;
+}
+
+static void offer(void *state, size_t k)
+{
+    struct run *run = state;
+
+    if (run->rc == MPI_SUCCESS)
+        run->rc = aps_reduce_scatter_offer(run->scatter, run->wire, &run->shares, k,
+                                    run->in, run->exponent, run->cost);
+}
+
+/*
+ * In place the sum goes over elements of other owners' shares. Those are
+ * encoded by now: part k of our share goes to elements of which each lies no
+ * further than part k from the begin of its own.
+ */
+static void turn(void *state, size_t k)
+{
+    struct run *run = state;
+    const int rank = run->scatter->rank;
+    const struct aps_slice own = run->shares.part(&run->shares, rank, k);
+    const float *sum = NULL;
+
+    if (run->rc == MPI_SUCCESS)
+        run->rc = aps_reduce_scatter_turn(run->scatter, run->wire, &run->shares, k,
+                                   &sum, NULL);
+    if (run->rc == MPI_SUCCESS && own.length > 0)
+        run->wire->memory->copy_in(
+            run->out + (own.begin - run->shares.bounds[rank]), sum, own.length);
+}
+
+int aps_reduce_scatter_run(struct aps_reduce_scatter *scatter, const struct aps_wire *wire,
+                    const float *in, const size_t bounds[], float *out,
+                    struct aps_cost *cost)
+{
+    static const struct aps_pipeline_stage stages[] = {
+        {offer, 0},
+        {turn, APS_PIPELINE_WIRE_LAG},
+    };
+    struct run run = {
+        .scatter = scatter,
+        .wire = wire,
+        .shares = shares_of(wire, scatter->ranks, bounds),
+        .in = in,
+        .out = out,
+        .cost = cost,
+    };
+
+    run.rc = aps_exponent_agree(scatter->comm, wire, in, run.shares.n,
+                                &run.exponent);
+    aps_pipeline_run(run.shares.rounds, 2, stages, &run);
+    if (run.rc != MPI_SUCCESS)
+        aps_reduce_scatter_cancel(scatter);
+    return run.rc;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "reduce/ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "reduce/accumulate.h"
+#include "reduce/exponent.h"
+#include "progress/messages.h"
+#include "reduce/pipeline.h"
+
+enum { TAG_PARTIAL = 1, TAG_RESULT = 2 };
+
+/* Scratch of one chunk of the window. */
+struct slot {
+    unsigned char *outgoing; /* the partial sum that we pass on */
+    unsigned char *pair;     /* two blocks: the one that came, and our own */
+    unsigned char *results;  /* [size]: for `ring` alone */
+    struct aps_messages messages;
+};
+
+struct aps_ring {
+    MPI_Comm comm;
+    int rank;
+    int size;
+    float *sum; /* a slice */
+    struct slot slots[APS_RING_WINDOW];
+};
+
+struct aps_ring *aps_ring_create(MPI_Comm comm, size_t elements, size_t bytes)
+{
+    struct aps_ring *ring = calloc(1, sizeof *ring);
+
+    if (!ring)
+        return NULL;
+    ring->comm = comm;
+    PMPI_Comm_rank(comm, &ring->rank);
+    PMPI_Comm_size(comm, &ring->size);
+    ring->sum = malloc(elements * sizeof *ring->sum);
+    if (!ring->sum)
+        goto destroy;
+    for (int i = 0; i < APS_RING_WINDOW; i++) {
+        struct slot *slot = &ring->slots[i];
+
+        slot->outgoing = malloc(bytes);
+        slot->pair = malloc(2 * bytes);
+        slot->results = malloc(bytes * (size_t)ring->size);
+        if (!slot->outgoing || !slot->pair || !slot->results ||
+            aps_messages_init(&slot->messages, comm, 2) < 0)
+            goto destroy;
+    }
+    return ring;
+
+destroy:
+    aps_ring_destroy(ring);
+    return NULL;
+}
+
+struct aps_ring *aps_ring_create_alone(MPI_Comm comm)
+{
+    int ranks;
+
+    PMPI_Comm_size(comm, &ranks);
+    return aps_ring_create(comm, aps_pipeline_elements(2, ranks),
+                           aps_block_stride_bytes(aps_pipeline_bytes(ranks)));
+}
+
+void aps_ring_destroy(struct aps_ring *ring)
+{
+    if (!ring)
+        return;
+    for (int i = 0; i < APS_RING_WINDOW; i++) {
+        free(ring->slots[i].outgoing);
+        free(ring->slots[i].pair);
+        free(ring->slots[i].results);
+        aps_messages_clear(&ring->slots[i].messages);
+    }
+    free(ring->sum);
+    free(ring);
+}
+
+/* The slice that lies `behind` ranks behind this one. */
+static int slice_behind(const struct aps_ring *ring, int behind)
+{
+    return (ring->rank + ring->size - behind % ring->size) % ring->size;
+}
+
+static struct aps_slice slice_at(const struct aps_ring *ring,
+                                 const struct aps_chunk *chunk, int index)
+{
+    return aps_slice_of(chunk->n, ring->size, index);
+}
+
+static bool travels_as_fp32(const struct aps_wire *wire)
+{
+    return wire->accumulate == APS_ACCUMULATE_FP32;
+}
+
+/* Bytes of a partial sum of n values. */
+static size_t partial_bytes(const struct aps_wire *wire, size_t n)
+{
+    return travels_as_fp32(wire) ? n * sizeof(float) : aps_block_bytes(wire, n);
+}
+
+/* In step s, the partial sum of one slice comes and that of another goes. */
+static void post_partial(struct aps_ring *ring, struct slot *slot,
+                         const struct aps_wire *wire,
+                         const struct aps_chunk *chunk, int step,
+                         struct aps_cost *cost)
+{
+    const size_t going =
+        slice_at(ring, chunk, slice_behind(ring, step + 1)).length;
+    const size_t coming =
+        slice_at(ring, chunk, slice_behind(ring, step + 2)).length;
+    const int next = (ring->rank + 1) % ring->size;
+
+    aps_messages_receive(&slot->messages, slot->pair,
+                         partial_bytes(wire, coming), slice_behind(ring, 1),
+                         TAG_PARTIAL);
+    aps_messages_send(&slot->messages, slot->outgoing,
+                      partial_bytes(wire, going), next, TAG_PARTIAL);
+    cost->wire_bytes += partial_bytes(wire, going);
+    cost->fp32_bytes += going * sizeof(float);
+}
+
+/* Our own values of a slice are where its sum begins. */
+static void begin_sum(struct slot *slot, const struct aps_wire *wire,
+                      const struct aps_chunk *chunk,
+                      struct aps_slice slice, struct aps_cost *cost)
+{
+    if (slice.length == 0)
+        return;
+    if (travels_as_fp32(wire))
+        chunk->memory->copy_out(slot->outgoing, chunk->in + slice.begin,
+                                slice.length);
+    else
+        aps_cost_note(cost, aps_block_encode(wire, chunk->memory,
+                                             chunk->in + slice.begin,
+                                             slice.length, chunk->exponent,
+                                             slot->outgoing));
+}
+
+/* sum = the partial sum that came + our own values. */
+static void add_own(struct aps_ring *ring, struct slot *slot,
+                    const struct aps_wire *wire,
+                    const struct aps_chunk *chunk, struct aps_slice slice,
+                    struct aps_cost *cost)
+{
+    const size_t stride = aps_block_stride(wire, slice.length);
+
+    if (travels_as_fp32(wire)) {
+        const float *partial = (const float *)(const void *)slot->pair;
+
+        chunk->memory->copy_out(ring->sum, chunk->in + slice.begin,
+                                slice.length);
+        for (size_t i = 0; i < slice.length; i++)
+            ring->sum[i] = partial[i] + ring->sum[i];
+        return;
+    }
+    aps_cost_note(cost,
+                  aps_block_encode(wire, chunk->memory, chunk->in + slice.begin,
+                                   slice.length, chunk->exponent,
+                                   slot->pair + stride));
+    aps_accumulate(wire, 2, slot->pair, stride, slice.length, ring->sum, NULL);
+}
+
+/* What came in step s is summed and made ready for the next step. */
+static int advance(struct aps_ring *ring, struct slot *slot,
+                   const struct aps_wire *wire,
+                   const struct aps_chunk *chunk, int step,
+                   struct aps_cost *cost)
+{
+    const int index = slice_behind(ring, step + 2);
+    const struct aps_slice slice = slice_at(ring, chunk, index);
+    const bool last = step == ring->size - 2; /* then the slice is our own */
+    unsigned char *to = last ? chunk->blocks + (size_t)index * chunk->stride
+                             : slot->outgoing;
+    int rc = aps_messages_wait(&slot->messages);
+
+    if (rc != MPI_SUCCESS || slice.length == 0)
+        return rc;
+    add_own(ring, slot, wire, chunk, slice, cost);
+    if (travels_as_fp32(wire) && !last) {
+        memcpy(to, ring->sum, slice.length * sizeof *ring->sum);
+    } else {
+        const int exponent =
+            aps_block_encode(wire, &aps_memory_host, ring->sum, slice.length,
+                             chunk->exponent, to);
+
+        /* The only block that this rank encodes. */
+        if (travels_as_fp32(wire))
+            aps_cost_note(cost, exponent);
+    }
+    return MPI_SUCCESS;
+}
+
+/* In step s, the result of one slice comes and that of another goes. */
+static void post_result(struct aps_ring *ring, struct slot *slot,
+                        const struct aps_wire *wire,
+                        const struct aps_chunk *chunk, int step,
+                        struct aps_cost *cost)
+{
+    const int going = slice_behind(ring, step);
+    const int coming = slice_behind(ring, step + 1);
+    const size_t length = slice_at(ring, chunk, going).length;
+
+    aps_messages_receive(
+        &slot->messages, chunk->blocks + (size_t)coming * chunk->stride,
+        aps_block_bytes(wire, slice_at(ring, chunk, coming).length),
+        slice_behind(ring, 1), TAG_RESULT);
+    aps_messages_send(&slot->messages,
+                      chunk->blocks + (size_t)going * chunk->stride,
+                      aps_block_bytes(wire, length),
+                      (ring->rank + 1) % ring->size, TAG_RESULT);
+    aps_cost_add(cost, wire, length, 1);
+}
+
+int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
+                    int count, const struct aps_chunk chunks[],
+                    struct aps_cost *cost)
+{
+    const int steps = ring->size - 1;
+    int rc = MPI_SUCCESS;
+
+    for (int i = 0; i < count; i++) {
+        struct slot *slot = &ring->slots[i];
+
+        begin_sum(slot, wire, &chunks[i],
+                  slice_at(ring, &chunks[i], slice_behind(ring, 1)), cost);
+        post_partial(ring, slot, wire, &chunks[i], 0, cost);
+    }
+    for (int step = 0; step < steps; step++) {
+        for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
+            struct slot *slot = &ring->slots[i];
+
+            rc = advance(ring, slot, wire, &chunks[i], step, cost);
+            if (rc != MPI_SUCCESS)
+                break;
+            if (step + 1 < steps)
+                post_partial(ring, slot, wire, &chunks[i], step + 1, cost);
+            else
+                post_result(ring, slot, wire, &chunks[i], 0, cost);
+        }
+    }
+    for (int step = 0; step < steps; step++) {
+        for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
+            struct slot *slot = &ring->slots[i];
+
+            rc = aps_messages_wait(&slot->messages);
+            if (rc == MPI_SUCCESS && step + 1 < steps)
+                post_result(ring, slot, wire, &chunks[i], step + 1, cost);
+        }
+    }
+    for (int i = 0; i < count && rc != MPI_SUCCESS; i++)
+        aps_messages_cancel(&ring->slots[i].messages);
+    return rc;
+}
+
+int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
+                 const float *in, float *out, size_t n, struct aps_cost *cost)
+{
+    /* A message is as long as its widest: of partial sums, that is FP32's. */
+    const int width = travels_as_fp32(wire) ? 32 : wire->codec.format.width;
+    const size_t chunk =
+        (size_t)ring->size * aps_pipeline_elements(width, ring->size);
+    int exponent;
+    int rc = aps_exponent_agree(ring->comm, wire, in, n, &exponent);
+
+    for (size_t begin = 0; begin < n && rc == MPI_SUCCESS;) {
+        struct aps_chunk chunks[APS_RING_WINDOW];
+        const size_t first = begin;
+        int count = 0;
+
+        for (; count < APS_RING_WINDOW && begin < n; count++) {
+            const size_t length = aps_chunk_length(n - begin, chunk, 0);
+
+            chunks[count] = (struct aps_chunk){
+                .in = in + begin,
+                .memory = wire->memory,
+                .n = length,
+                .exponent = exponent,
+                .blocks = ring->slots[count].results,
+                .stride = aps_block_stride(
+                    wire, aps_slice_longest(length, ring->size)),
+            };
+            begin += length;
+        }
+        rc = aps_ring_window(ring, wire, count, chunks, cost);
+        for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
+            aps_blocks_decode(wire, wire->memory, ring->size, chunks[i].blocks,
+                              chunks[i].stride, chunks[i].n,
+                              out + first + (size_t)i * chunk);
+    }
+    return rc;
+}

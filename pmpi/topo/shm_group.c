@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "topo/shm_group.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "progress/agree.h"
+#include "progress/wait.h"
+
+#define CACHE_LINE 64
+
+/* What one rank has done; nobody else writes the counts. */
+struct counts {
+    struct aps_wait_count marks[APS_SHM_GROUP_MARKS];
+    struct aps_wait_count values; /* aps_shm_group_max: values given */
+    int32_t value[2];             /* by turns */
+    struct aps_memory_token token;
+};
+
+/* The head of the mapping; a new segment is zero, which is where counts start. */
+struct shared {
+    _Alignas(CACHE_LINE) _Atomic int failed;
+    _Atomic int device_failed;
+    _Atomic int leavers;
+    struct counts counts[]; /* [group size] */
+};
+
+struct aps_shm_group {
+    struct shared *shared;
+    size_t bytes; /* of the mapping */
+    unsigned char *slots;
+    size_t slot_bytes;
+    int rank;
+    int size;
+    MPI_Comm progress;
+    uint32_t turns; /* of aps_shm_group_max */
+};
+
+static size_t round_up(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    return (bytes + page - 1) / page * page;
+}
+
+/* A name that nobody else is likely to have; O_EXCL sees to the rest. */
+static void make_name(char *name, size_t size)
+{
+    static _Atomic unsigned serial;
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(name, size, "/apsmpi-%ld-%u-%lx", (long)getpid(),
+             atomic_fetch_add(&serial, 1), (unsigned long)now.tv_nsec);
+}
+
+/* Create or open the segment and map it. NULL with a cause. */
+static void *map_segment(const char *name, bool create, size_t bytes,
+                         char *cause, size_t size)
+{
+    void *mapping = NULL;
+    int flags = create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
+    int fd = shm_open(name, flags, 0600);
+    int error;
+
+    if (fd < 0) {
+        snprintf(cause, size, "shm_open %s: %s", name, strerror(errno));
+        return NULL;
+    }
+    /* Allocate for real: a sparse segment on a full /dev/shm would kill the
+     * program with SIGBUS in the middle of a reduction. */
+    do
+        error = create ? posix_fallocate(fd, 0, (off_t)bytes) : 0;
+    while (error == EINTR);
+    if (error != 0) {
+        snprintf(cause, size, "%zu bytes of shared memory: %s", bytes,
+                 strerror(error));
+        goto close_fd;
+    }
+    mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (mapping == MAP_FAILED) {
+        snprintf(cause, size, "mmap of %zu bytes of shared memory: %s", bytes,
+                 strerror(errno));
+        mapping = NULL;
+    }
+
+close_fd:
+    close(fd);
+    return mapping;
+}
+
+/*
+ * Group rank 0 creates the segment, the others open it by name, and the name
+ * goes as soon as all have it: a job that dies later leaves nothing behind.
+ */
+static void *share(MPI_Comm group, int rank, size_t bytes, char *cause,
+                   size_t size)
+{
+    char name[64] = "";
+    void *mapping = NULL;
+    bool created;
+
+    if (rank == 0) {
+        make_name(name, sizeof name);
+        mapping = map_segment(name, true, bytes, cause, size);
+    }
+    created = aps_agree_all(group, rank != 0 || mapping);
+    if (created) {
+        if (aps_agree_bytes(group, name, sizeof name) == MPI_SUCCESS &&
+            rank != 0)
+            mapping = map_segment(name, false, bytes, cause, size);
+        created = aps_agree_all(group, mapping != NULL);
+    }
+    if (rank == 0)
+        shm_unlink(name);
+    if (!created && mapping) {
+        munmap(mapping, bytes);
+        mapping = NULL;
+    }
+    return mapping;
+}
+
+int aps_shm_group_create(MPI_Comm group, MPI_Comm progress, size_t slot_bytes,
+                    size_t result_bytes, struct aps_shm_group **node, char *cause,
+                    size_t size)
+{
+    struct aps_shm_group *new = calloc(1, sizeof *new);
+    size_t head;
+
+    cause[0] = '\0';
+    if (!aps_agree_all(group, new != NULL)) {
+        free(new);
+        return -1;
+    }
+    PMPI_Comm_rank(group, &new->rank);
+    PMPI_Comm_size(group, &new->size);
+    head = round_up(sizeof *new->shared +
+                    (size_t)new->size * sizeof new->shared->counts[0]);
+    new->slot_bytes = round_up(slot_bytes);
+    new->bytes = head + (size_t)new->size * new->slot_bytes +
+                 round_up(result_bytes);
+    new->progress = progress;
+    new->shared = share(group, new->rank, new->bytes, cause, size);
+    if (!new->shared) {
+        free(new);
+        return -1;
+    }
+    new->slots = (unsigned char *)new->shared + head;
+    *node = new;
+    return 0;
+}
+
+void aps_shm_group_destroy(struct aps_shm_group *node)
+{
+    if (!node)
+        return;
+    munmap(node->shared, node->bytes);
+    free(node);
+}
+
+int aps_shm_group_rank(const struct aps_shm_group *node)
+{
+    return node->rank;
+}
+
+int aps_shm_group_size(const struct aps_shm_group *node)
+{
+    return node->size;
+}
+
+unsigned char *aps_shm_group_slot(const struct aps_shm_group *node, int rank)
+{
+    return node->slots + (size_t)rank * node->slot_bytes;
+}
+
+size_t aps_shm_group_slot_stride(const struct aps_shm_group *node)
+{
+    return node->slot_bytes;
+}
+
+unsigned char *aps_shm_group_result(const struct aps_shm_group *node)
+{
+    return node->slots + (size_t)node->size * node->slot_bytes;
+}
+
+void aps_shm_group_mark(struct aps_shm_group *node, enum aps_shm_group_mark mark)
+{
+    aps_wait_advance(&node->shared->counts[node->rank].marks[mark]);
+}
+
+void aps_shm_group_await(struct aps_shm_group *node, enum aps_shm_group_mark mark, int ranks,
+                    uint32_t times, bool messages)
+{
+    for (int i = 0; i < ranks; i++)
+        aps_wait_reach(&node->shared->counts[i].marks[mark], times,
+                       node->progress, messages);
+}
+
+/* A rank gives the value of the turn after next, into the same place, only once
+ * all have given that of the next, and so have read this one. */
+int aps_shm_group_max(struct aps_shm_group *node, int value)
+{
+    struct counts *counts = node->shared->counts;
+    const uint32_t turn = node->turns++;
+    int greatest = value;
+
+    counts[node->rank].value[turn % 2] = value;
+    aps_wait_advance(&counts[node->rank].values);
+    for (int i = 0; i < node->size; i++) {
+        aps_wait_reach(&counts[i].values, turn + 1, node->progress, false);
+        if (counts[i].value[turn % 2] > greatest)
+            greatest = counts[i].value[turn % 2];
+    }
+    return greatest;
+}
+
+void aps_shm_group_fail(struct aps_shm_group *node)
+{
+    atomic_store_explicit(&node->shared->failed, 1, memory_order_relaxed);
+}
+
+bool aps_shm_group_failed(const struct aps_shm_group *node)
+{
+    return atomic_load_explicit(&node->shared->failed, memory_order_relaxed);
+}
+
+void aps_shm_group_fail_device(struct aps_shm_group *node)
+{
+    atomic_store_explicit(&node->shared->device_failed, 1,
+                          memory_order_relaxed);
+}
+
+bool aps_shm_group_device_failed(const struct aps_shm_group *node)
+{
+    return atomic_load_explicit(&node->shared->device_failed,
+                                memory_order_relaxed);
+}
+
+struct aps_memory_token *aps_shm_group_token(const struct aps_shm_group *node, int rank)
+{
+    return &node->shared->counts[rank].token;
+}
+
+void aps_shm_group_leave(struct aps_shm_group *node)
+{
+    atomic_fetch_add(&node->shared->leavers, 1);
+}
+
+int aps_shm_group_leavers(const struct aps_shm_group *node)
+{
+    return atomic_load(&node->shared->leavers);
+}

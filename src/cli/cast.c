@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * apsmpi cast: values rounded to a number format.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aps.h"
+#include "base/digits.h"
+#include "base/nearest.h"
+#include "cli/command.h"
+#include "number/bits.h"
+
+#define BLANKS " \t\r\v\f\n"
+
+static const struct {
+    const char *name;
+    enum aps_rounding rounding;
+} roundings[] = {
+    {"nearest", APS_ROUND_NEAREST},
+    {"stochastic", APS_ROUND_STOCHASTIC},
+    {"zero", APS_ROUND_TOWARD_ZERO},
+    {"cpd", APS_ROUND_CPD},
+};
+#define ROUNDINGS (sizeof roundings / sizeof roundings[0])
+
+/* What the command line asks for. */
+struct job {
+    struct aps_format format;
+    struct aps_cast_options options; /* offset: values cast so far */
+    int status;
+};
+
+/* --- values -------------------------------------------------------------- */
+
+/*
+ * A decimal or hexadecimal number, "inf", "infinity" or "nan", with or without
+ * a sign, rounded to float. What is wrong with the text, or NULL.
+ */
+static const char *parse_value(const char *text, float *value)
+{
+    const char *digits = text + (*text == '+' || *text == '-');
+    char *end;
+
+    /* strtof skips blanks and takes nan(...) */
+    if (strchr(BLANKS, *digits) || strchr(digits, '('))
+        return "not a number";
+    errno = 0;
+    *value = strtof(text, &end);
+    if (end == text || *end)
+        return "not a number";
+    if (errno == ERANGE && isinf(*value))
+        return "too large for a float";
+    return NULL;
+}
+
+/* value - input, rounded to double; 0 if they are the same, INF included. */
+static double error_of(float input, float value)
+{
+    if (isnan(input) || isnan(value))
+        return (double)NAN;
+    return value == input ? 0 : (double)value - (double)input;
+}
+
+/* Print one line for one value; `place` goes before what is wrong with it. */
+static void cast(struct job *job, const char *place, const char *text)
+{
+    const struct aps_format *format = &job->format;
+    uint8_t packed[4] = {0};
+    const char *cause;
+    float input, value;
+    uint32_t code;
+
+    cause = parse_value(text, &input);
+    if (cause) {
+        fprintf(stderr, "apsmpi: %s'%s': %s\n", place, text, cause);
+        job->status = APS_EXIT_FAILURE;
+        return;
+    }
+    aps_encode_array(format, &input, 1, &job->options, packed, NULL);
+    aps_cast_array(format, &input, 1, &job->options, &value, NULL);
+    job->options.offset++;
+    code = packed[0] | (uint32_t)packed[1] << 8 | (uint32_t)packed[2] << 16 |
+           (uint32_t)packed[3] << 24;
+    printf("%s\t0x%0*x\t%a\t%a\n", text, (format->width + 3) / 4, code,
+           (double)value, error_of(input, value));
+}
+
+/* The values on standard input, apart by blanks or on lines of their own. */
+static void cast_stdin(struct job *job)
+{
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t length;
+
+    for (long number = 1; (length = getline(&line, &size, stdin)) >= 0;
+         number++) {
+        char place[48], *rest = NULL;
+
+        snprintf(place, sizeof place, "standard input:%ld: ", number);
+        if (strlen(line) != (size_t)length) {
+            fprintf(stderr, "apsmpi: %sa NUL byte: no text\n", place);
+            job->status = APS_EXIT_FAILURE;
+            continue;
+        }
+        for (char *word = strtok_r(line, BLANKS, &rest); word;
+             word = strtok_r(NULL, BLANKS, &rest))
+            cast(job, place, word);
+    }
+    if (ferror(stdin)) {
+        perror("apsmpi: standard input");
+        job->status = APS_EXIT_FAILURE;
+    }
+    free(line);
+}
+
+/* --- the command line ---------------------------------------------------- */
+
+static int parse_rounding(const char *name, enum aps_rounding *rounding)
+{
+    struct aps_nearest nearest = {.word = name};
+    char hint[APS_HINT_MAX];
+
+    for (size_t i = 0; i < ROUNDINGS; i++) {
+        if (strcmp(name, roundings[i].name) == 0) {
+            *rounding = roundings[i].rounding;
+            return 0;
+        }
+        aps_nearest_offer(&nearest, roundings[i].name);
+    }
+    fprintf(stderr,
+            "apsmpi: --rounding '%s': not nearest, stochastic, zero or cpd%s\n",
+            name, aps_nearest_hint(nearest.best, hint));
+    return -1;
+}
+
+static int parse_seed(const char *text, uint64_t *seed)
+{
+    uintmax_t number;
+
+    if (aps_digits_parse(text, strlen(text), UINT64_MAX, &number) < 0) {
+        fprintf(stderr, "apsmpi: --seed '%s': not a number from 0 to 2^64-1\n",
+                text);
+        return -1;
+    }
+    *seed = number;
+    return 0;
+}
+
+/* The value of the option `name` at argv[*i]: behind a '=', or the next
+ * argument, which is stepped over. NULL if it is another option. */
+static const char *option_value(char **argv, int *i, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (strncmp(argv[*i], name, length) != 0)
+        return NULL;
+    if (argv[*i][length] == '=')
+        return argv[*i] + length + 1;
+    return argv[*i][length] == '\0' && argv[*i + 1] ? argv[++*i] : NULL;
+}
+
+/*
+ * Options anywhere, format and values moved to the front of argv; not by
+ * getopt, to which -1.5 is an option. Their number, or -1.
+ */
+static int parse_arguments(char **argv, struct aps_cast_options *options)
+{
+    int words = 0;
+    bool only_words = false;
+
+    for (int i = 1; argv[i]; i++) {
+        const char *value;
+
+        if (only_words || strncmp(argv[i], "--", 2) != 0) {
+            argv[words++] = argv[i];
+        } else if (strcmp(argv[i], "--") == 0) {
+            only_words = true;
+        } else if ((value = option_value(argv, &i, "--rounding"))) {
+            if (parse_rounding(value, &options->rounding) < 0)
+                return -1;
+        } else if ((value = option_value(argv, &i, "--seed"))) {
+            if (parse_seed(value, &options->seed) < 0)
+                return -1;
+        } else {
+            aps_command_usage(&aps_subcommand_cast);
+            return -1;
+        }
+    }
+    return words;
+}
+
+static int run(int argc, char **argv)
+{
+    struct job job = {.status = APS_EXIT_OK};
+    struct aps_error error;
+    int words = parse_arguments(argv, &job.options);
+
+    (void)argc;
+    if (words < 0)
+        return APS_EXIT_USAGE;
+    if (words == 0)
+        return aps_command_usage(&aps_subcommand_cast);
+    if (aps_format_parse(argv[0], &job.format, &error) < 0 ||
+        aps_cast_array(&job.format, NULL, 0, &job.options, NULL, &error) < 0) {
+        fprintf(stderr, "apsmpi: %s\n", error.text);
+        return APS_EXIT_USAGE;
+    }
+    for (int i = 1; i < words; i++)
+        cast(&job, "", argv[i]);
+    if (words == 1)
+        cast_stdin(&job);
+    return job.status;
+}
+
+const struct aps_subcommand aps_subcommand_cast = {
+    .name = "cast",
+    .summary = "round values to a number format",
+    .help =
+        "cast [--rounding RULE] [--seed N] FORMAT [VALUE...]\n"
+        "\n"
+        "Prints one line for each value, of four columns with tabs between\n"
+        "them: the value as given, its code, what the code means, and\n"
+        "the difference to the value, as FP32 takes it. Values are decimal\n"
+        "or hexadecimal numbers, inf or nan; without any they are read\n"
+        "from standard input. Those that are none are named on standard\n"
+        "error, the others printed all the same, and the exit status is 1.\n"
+        "\n"
+        "  --rounding RULE  nearest (the default), stochastic, zero, cpd\n"
+        "  --seed N         of stochastic; value number i is element i\n",
+    .run = run,
+};

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cli/columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+#define GAP 2
+
+struct row {
+    struct row *next;
+    char *cells[]; /* one a column */
+};
+
+struct aps_columns {
+    const struct aps_column *columns;
+    size_t count;
+    struct row *first;
+    struct row **link; /* where the next row goes */
+};
+
+struct aps_columns *aps_columns_create(const struct aps_column *columns,
+                                       size_t count)
+{
+    struct aps_columns *created = aps_command_alloc(1, sizeof *created);
+
+    created->columns = columns;
+    created->count = count;
+    created->link = &created->first;
+    return created;
+}
+
+void aps_columns_destroy(struct aps_columns *columns)
+{
+    struct row *next;
+
+    if (!columns)
+        return;
+    for (struct row *row = columns->first; row; row = next) {
+        next = row->next;
+        for (size_t i = 0; i < columns->count; i++)
+            free(row->cells[i]);
+        free(row);
+    }
+    free(columns);
+}
+
+void aps_columns_add(struct aps_columns *columns, const char *const *cells)
+{
+    struct row *row = aps_command_alloc(
+        1, sizeof *row + columns->count * sizeof row->cells[0]);
+
+    for (size_t i = 0; i < columns->count; i++) {
+        if (cells[i]) {
+            row->cells[i] = aps_command_alloc(strlen(cells[i]) + 1, 1);
+            strcpy(row->cells[i], cells[i]);
+        }
+    }
+    *columns->link = row;
+    columns->link = &row->next;
+}
+
+/* How many columns the cell at `at` takes. */
+static size_t extent(const struct aps_columns *columns, const struct row *row,
+                     size_t at)
+{
+    size_t end = at + 1;
+
+    while (end < columns->count && !row->cells[end])
+        end++;
+    return end - at;
+}
+
+/* Width of `count` columns from `at` on, with the gaps between them. */
+static size_t width_of(const size_t *widths, size_t at, size_t count)
+{
+    size_t width = (count - 1) * GAP;
+
+    for (size_t i = at; i < at + count; i++)
+        width += widths[i];
+    return width;
+}
+
+static size_t *measure(const struct aps_columns *columns)
+{
+    size_t *widths = aps_command_alloc(columns->count, sizeof *widths);
+
+    for (size_t i = 0; i < columns->count; i++)
+        widths[i] = strlen(columns->columns[i].title);
+    /* Cells of one column first; wider ones then only add what is missing. */
+    for (size_t wide = 0; wide < 2; wide++) {
+        for (const struct row *row = columns->first; row; row = row->next) {
+            size_t taken;
+
+            for (size_t i = 0; i < columns->count; i += taken) {
+                size_t needed = row->cells[i] ? strlen(row->cells[i]) : 0;
+                size_t width;
+
+                taken = extent(columns, row, i);
+                width = width_of(widths, i, taken);
+                if ((taken > 1) == (wide == 1) && needed > width)
+                    widths[i + taken - 1] += needed - width;
+            }
+        }
+    }
+    return widths;
+}
+
+/* Text and padding; `owed` are the blanks due before the next text, so that no
+ * line ends in blanks. */
+static void print_cell(FILE *stream, const char *text, size_t width, bool right,
+                       size_t *owed)
+{
+    size_t padding = width - strlen(text);
+
+    if (right)
+        *owed += padding;
+    if (text[0] != '\0') {
+        fprintf(stream, "%*s%s", (int)*owed, "", text);
+        *owed = 0;
+    }
+    *owed += GAP + (right ? 0 : padding);
+}
+
+void aps_columns_print(const struct aps_columns *columns, FILE *stream)
+{
+    size_t *widths = measure(columns);
+    size_t owed = 0;
+
+    for (size_t i = 0; i < columns->count; i++)
+        print_cell(stream, columns->columns[i].title, widths[i],
+                   columns->columns[i].right, &owed);
+    fputc('\n', stream);
+    for (const struct row *row = columns->first; row; row = row->next) {
+        size_t taken;
+
+        owed = 0;
+        for (size_t i = 0; i < columns->count; i += taken) {
+            taken = extent(columns, row, i);
+            print_cell(stream, row->cells[i] ? row->cells[i] : "",
+                       width_of(widths, i, taken), columns->columns[i].right,
+                       &owed);
+        }
+        fputc('\n', stream);
+    }
+    free(widths);
+}

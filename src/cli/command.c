@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "policy/size.h"
+
+#define LINE_WIDTH 78
+
+int aps_command_usage(const struct aps_subcommand *subcommand)
+{
+    fprintf(stderr, "usage: apsmpi %s", subcommand->help);
+    return APS_EXIT_USAGE;
+}
+
+static void print_errors(const struct aps_errors *errors)
+{
+    char line[sizeof(struct aps_error)];
+    size_t kept = errors->count;
+
+    if (kept > APS_ERRORS_MAX)
+        kept = APS_ERRORS_MAX;
+    for (size_t i = 0; i < kept; i++)
+        fprintf(stderr, "%s\n",
+                aps_error_format(&errors->list[i], line, sizeof line));
+    if (errors->count > kept)
+        fprintf(stderr, "%s: and %zu more errors\n", errors->list[0].file,
+                errors->count - kept);
+}
+
+int aps_command_load(const char *path, struct aps_policy **policy)
+{
+    struct aps_errors *errors = aps_command_alloc(1, sizeof *errors);
+    struct aps_policy_source source;
+    int result;
+
+    result = aps_policy_source_read(path, &source, errors);
+    if (result == 0) {
+        result = aps_policy_parse(&source, policy, errors);
+        aps_policy_source_clear(&source);
+    }
+    print_errors(errors);
+    free(errors);
+    return result;
+}
+
+static void append(char *buffer, size_t size, const char *key,
+                   const char *value)
+{
+    size_t used = strlen(buffer);
+
+    snprintf(buffer + used, size - used, ", %s: %s", key, value);
+}
+
+char *aps_command_summary(const struct aps_policy *policy, char *buffer,
+                          size_t size)
+{
+    const struct aps_policy_steps *steps = aps_policy_steps(policy);
+    const struct aps_layers *table = aps_policy_layers(policy);
+    size_t rules = aps_policy_rules(policy);
+    char layers[64] = "no layer table";
+    const struct aps_policy_gemm *gemm = aps_policy_gemm(policy);
+    char kind[64] = "not needed";
+    char products[64], fuse[32];
+
+    if (table)
+        snprintf(layers, sizeof layers, "%zu layer%s", table->count,
+                 table->count == 1 ? "" : "s");
+    if (steps->kind == APS_STEPS_AUTO)
+        snprintf(kind, sizeof kind, "auto");
+    else if (steps->kind == APS_STEPS_CALLS)
+        snprintf(kind, sizeof kind, "%ld calls", steps->calls);
+    else if (steps->kind == APS_STEPS_TABLE)
+        snprintf(kind, sizeof kind, "from the table");
+    snprintf(buffer, size, "%zu rule%s, %s, steps: %s%s%s", rules,
+             rules == 1 ? "" : "s", layers, kind, gemm ? ", gemm: " : "",
+             gemm ? aps_command_gemm(gemm, products, sizeof products) : "");
+    if (aps_policy_progress(policy) != APS_PROGRESS_CALLS)
+        append(buffer, size, "progress",
+               aps_progress_name(aps_policy_progress(policy)));
+    if (aps_policy_fuse(policy) > 0)
+        append(buffer, size, "fuse",
+               aps_size_format(aps_policy_fuse(policy), fuse, sizeof fuse));
+    return buffer;
+}
+
+char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
+                       size_t size)
+{
+    if (!gemm->rewrite)
+        snprintf(buffer, size, "native (format: fp32)");
+    else
+        snprintf(buffer, size, "products %s, sums %s%s", gemm->format.name,
+                 gemm->accumulator.name, gemm->kahan ? " (kahan)" : "");
+    return buffer;
+}
+
+char *aps_command_scale(const struct aps_plan *plan, char *buffer, size_t size)
+{
+    if (plan->scale == APS_SCALE_FIXED)
+        snprintf(buffer, size, "fixed %g", (double)plan->fixed);
+    else
+        snprintf(buffer, size, "%s", aps_scale_name(plan->scale));
+    return buffer;
+}
+
+void aps_command_note(const char *note, FILE *stream)
+{
+    size_t used = 0;
+
+    fputc('\n', stream);
+    while (*note) {
+        size_t length = strcspn(note, " ");
+
+        if (used > 0 && used + 1 + length > LINE_WIDTH) {
+            fputs("\n ", stream);
+            used = 1;
+        }
+        fprintf(stream, "%s%.*s", used > 0 ? " " : "", (int)length, note);
+        used += (used > 0) + length;
+        note += length + strspn(note + length, " ");
+    }
+    fputc('\n', stream);
+}
+
+void *aps_command_alloc(size_t count, size_t size)
+{
+    void *memory = calloc(count ? count : 1, size);
+
+    if (!memory) {
+        fprintf(stderr, "apsmpi: out of memory\n");
+        exit(APS_EXIT_FAILURE);
+    }
+    return memory;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * apsmpi formats: what a number format can hold.
+ */
+#include "config.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "aps.h"
+#include "cli/columns.h"
+#include "cli/command.h"
+
+/* Shown if none is named. */
+static const char *const common[] = {
+    "e3m0",   "e2m1",   "e3m2", "e4m3", "e5m2", "e2m1fn", "e2m3fn",
+    "e3m2fn", "e4m3fn", "fp16", "bf16", "tf32", "fp32",
+};
+
+static const struct aps_column columns[] = {
+    {"format", false},
+    {"bits", false},
+    {"width", true},
+    {"bias", true},
+    {"largest", true},
+    {"smallest normal", true},
+    {"smallest subnormal", true},
+    {"per binade", true},
+};
+#define COLUMNS (sizeof columns / sizeof columns[0])
+
+/* A value with all its digits, or that there is none. */
+static void print_value(char *cell, size_t size, bool exists, double value)
+{
+    if (exists)
+        snprintf(cell, size, "%.9g", value);
+    else
+        snprintf(cell, size, "none");
+}
+
+static void add(struct aps_columns *table, const char *name,
+                const struct aps_format *f)
+{
+    char text[COLUMNS][32];
+    const char *cells[COLUMNS];
+
+    snprintf(text[0], sizeof text[0], "%s", name);
+    snprintf(text[1], sizeof text[1], "1+%d+%d", f->exponent_bits,
+             f->mantissa_bits);
+    snprintf(text[2], sizeof text[2], "%d", f->width);
+    snprintf(text[3], sizeof text[3], "%d", f->bias);
+    print_value(text[4], sizeof text[4], true, (double)aps_format_max(f));
+    print_value(text[5], sizeof text[5], f->exponent_bits > 1,
+                aps_format_min_normal(f));
+    print_value(text[6], sizeof text[6], f->mantissa_bits > 0,
+                aps_format_min_positive(f));
+    snprintf(text[7], sizeof text[7], "%d", 1 << f->mantissa_bits);
+    for (size_t i = 0; i < COLUMNS; i++)
+        cells[i] = text[i];
+    aps_columns_add(table, cells);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct option options[] = {{.name = NULL}};
+    struct aps_columns *table;
+    const char *const *names = common;
+    size_t count = sizeof common / sizeof common[0];
+    int status = APS_EXIT_OK;
+
+    if (getopt_long(argc, argv, "", options, NULL) != -1)
+        return aps_command_usage(&aps_subcommand_formats);
+    if (optind < argc) {
+        names = (const char *const *)argv + optind;
+        count = (size_t)(argc - optind);
+    }
+    table = aps_columns_create(columns, COLUMNS);
+    for (size_t i = 0; i < count; i++) {
+        struct aps_error error;
+        struct aps_format format;
+
+        if (aps_format_parse(names[i], &format, &error) < 0) {
+            fprintf(stderr, "apsmpi: %s\n", error.text);
+            status = APS_EXIT_USAGE;
+        } else {
+            add(table, names[i], &format);
+        }
+    }
+    if (status == APS_EXIT_OK)
+        aps_columns_print(table, stdout);
+    aps_columns_destroy(table);
+    return status;
+}
+
+const struct aps_subcommand aps_subcommand_formats = {
+    .name = "formats",
+    .summary = "what number formats can hold",
+    .help = "formats [NAME...]\n"
+            "\n"
+            "Prints a table: bits (sign+exponent+mantissa), width, bias, the\n"
+            "largest and the smallest values, values per binade. Without a\n"
+            "name, of common formats. If a name is wrong, says why and prints\n"
+            "no table.\n",
+    .run = run,
+};

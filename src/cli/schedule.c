@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cli/schedule.h"
+
+#include <stdlib.h>
+
+#include "cli/command.h"
+
+/* When something may change next after `now`, in steps or epochs; -1: never. */
+static long next_change(const struct aps_policy *policy, bool by_step, long now)
+{
+    long per_epoch = aps_policy_steps(policy)->per_epoch;
+    const enum aps_call_kind call = APS_CALL_ALLREDUCE;
+    long step, epoch, start;
+
+    if (!by_step)
+        return aps_policy_next_epoch(policy, call, now);
+    step = aps_policy_next_step(policy, call, now);
+    if (per_epoch == 0)
+        return step;
+    epoch = aps_policy_next_epoch(policy, call, now / per_epoch);
+    if (epoch < 0 || __builtin_mul_overflow(epoch, per_epoch, &start))
+        return step;
+    return step < 0 || start < step ? start : step;
+}
+
+static void cut_spans(struct aps_schedule *schedule,
+                      const struct aps_policy *policy)
+{
+    size_t count = 1;
+    long now;
+
+    for (now = 0; now >= 0; count++)
+        now = next_change(policy, schedule->by_step, now);
+    schedule->spans = aps_command_alloc(count, sizeof *schedule->spans);
+    for (now = 0; now >= 0;) {
+        struct aps_range *span = &schedule->spans[schedule->span_count++];
+
+        span->first = now;
+        now = next_change(policy, schedule->by_step, now);
+        span->last = now < 0 ? APS_RANGE_OPEN : now - 1;
+    }
+}
+
+struct aps_schedule *aps_schedule_create(const struct aps_policy *policy)
+{
+    const struct aps_layers *table = aps_policy_layers(policy);
+    long per_epoch = aps_policy_steps(policy)->per_epoch;
+    struct aps_schedule *schedule = aps_command_alloc(1, sizeof *schedule);
+    int *rule;
+
+    schedule->by_step = aps_policy_by_step(policy, APS_CALL_ALLREDUCE);
+    schedule->layer_count = table->count;
+    cut_spans(schedule, policy);
+    schedule->rules = aps_command_alloc(
+        table->count, schedule->span_count * sizeof *schedule->rules);
+    rule = schedule->rules;
+    for (size_t i = 0; i < table->count; i++) {
+        struct aps_plan_key place = {.layer = (long)i,
+                                  .layers = (long)table->count,
+                                  .name = table->list[i].name,
+                                  .count = table->list[i].count};
+
+        for (size_t span = 0; span < schedule->span_count; span++) {
+            long first = schedule->spans[span].first;
+            struct aps_plan plan;
+
+            if (schedule->by_step) {
+                place.step = first;
+                place.epoch = per_epoch > 0 ? first / per_epoch : 0;
+            } else {
+                place.epoch = first;
+            }
+            aps_policy_resolve(policy, &place, &plan);
+            *rule++ = plan.rule;
+        }
+    }
+    return schedule;
+}
+
+void aps_schedule_destroy(struct aps_schedule *schedule)
+{
+    if (!schedule)
+        return;
+    free(schedule->spans);
+    free(schedule->rules);
+    free(schedule);
+}
+
+const int *aps_schedule_layer(const struct aps_schedule *schedule, size_t layer)
+{
+    return schedule->rules + layer * schedule->span_count;
+}
+
+void aps_schedule_warn(const struct aps_schedule *schedule,
+                       const struct aps_policy *policy, const char *path,
+                       FILE *stream)
+{
+    size_t rules = aps_policy_rules(policy);
+    size_t cells = schedule->layer_count * schedule->span_count;
+    bool *used = aps_command_alloc(rules, sizeof *used);
+
+    for (size_t i = 0; i < cells; i++) {
+        if (schedule->rules[i] >= 0)
+            used[schedule->rules[i]] = true;
+    }
+    for (size_t i = 0; i < rules; i++) {
+        /* A rule for other calls too may be there for these. */
+        if (!used[i] &&
+            aps_policy_rule_calls(policy, (int)i) == 1u << APS_CALL_ALLREDUCE)
+            fprintf(stream,
+                    "%s:%d: warning: no layer ever gets this rule: its layers "
+                    "have fewer than %zu elements (min_count) or match an "
+                    "earlier rule\n",
+                    path, aps_policy_rule_line(policy, (int)i),
+                    aps_policy_min_count(policy));
+    }
+    free(used);
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cli/traffic.h"
+
+#include <string.h>
+
+#include "cli/command.h"
+
+#define FP32_WIDTH 32
+#define NOTE_MAX 400
+
+/* Bits of an element on its way to the sum, and of the sum on its way back. */
+struct ways {
+    int there;
+    int back;
+};
+
+static struct ways ways_of(const struct aps_plan *plan)
+{
+    struct ways ways = {FP32_WIDTH, FP32_WIDTH};
+
+    if (!plan || !plan->rewrite)
+        return ways;
+    ways.back = plan->format.width;
+    /* A ring's partial sums. */
+    if (plan->reduce != APS_REDUCE_RING ||
+        plan->accumulate != APS_ACCUMULATE_FP32)
+        ways.there = plan->format.width;
+    return ways;
+}
+
+double aps_traffic_per_element(const struct aps_plan *plan)
+{
+    struct ways ways = ways_of(plan);
+
+    return (ways.there + ways.back) / 16.0;
+}
+
+static size_t packed(size_t count, int width)
+{
+    return count / 8 * (size_t)width + (count % 8 * (size_t)width + 7) / 8;
+}
+
+size_t aps_traffic_bytes(const struct aps_plan *plan, size_t count)
+{
+    struct ways ways = ways_of(plan);
+    size_t there = packed(count, ways.there);
+    size_t back = packed(count, ways.back);
+
+    return back + (there - back + 1) / 2;
+}
+
+static void write_note(const struct aps_plan *plan, char *note, size_t size)
+{
+    const char *accumulate = aps_accumulate_name(plan->accumulate);
+    bool fp32 = plan->accumulate == APS_ACCUMULATE_FP32;
+    int width = plan->format.width;
+
+    note[0] = '\0';
+    if (!plan->rewrite)
+        return;
+    switch (plan->reduce) {
+    case APS_REDUCE_RING:
+        snprintf(note, size, "ring, accumulate %s: %s", accumulate,
+                 fp32 ? "FP32 partial sums go round, then the result in the "
+                        "format; bytes/elem is the mean of both."
+                      : "partial sums and result go round in the format; every "
+                        "hop rounds.");
+        break;
+    case APS_REDUCE_MASTER:
+        snprintf(note, size,
+                 "master, accumulate %s: members send to their group's master "
+                 "and get the result in the format; partial sums go round "
+                 "between the masters %s.",
+                 accumulate,
+                 fp32 ? "in FP32, which the bytes shown leave out"
+                      : "in it too, every hop rounds");
+        break;
+    case APS_REDUCE_GATHER:
+        /* p - 1 copies, where others send (p - 1) / p of one there and as much
+         * back, FP32 too. */
+        snprintf(note, size,
+                 "gather: every rank gets the %s of all p ranks and sums it "
+                 "itself: p/2 times the bytes shown, no less than FP32 from "
+                 "%d ranks on. The sum is not encoded.",
+                 plan->format.name, (2 * FP32_WIDTH + width - 1) / width);
+        break;
+    case APS_REDUCE_AUTO:
+        snprintf(note, size,
+                 "auto: the first calls of each class of sizes try native "
+                 "MPI_Allreduce, hierarchical, direct and ring, four times "
+                 "each (16 below 64 Ki elements); the fastest stays. Bytes are "
+                 "those of hierarchical and direct.");
+        break;
+    default:
+        break;
+    }
+}
+
+void aps_traffic_notes(const struct aps_policy *policy, const bool *shown,
+                       FILE *stream)
+{
+    char note[NOTE_MAX], earlier[NOTE_MAX];
+
+    for (size_t i = 0; i < aps_policy_rules(policy); i++) {
+        bool said = !shown[i];
+
+        write_note(aps_policy_rule_plan(policy, (int)i), note, sizeof note);
+        for (size_t j = 0; j < i && !said; j++) {
+            write_note(aps_policy_rule_plan(policy, (int)j), earlier,
+                       sizeof earlier);
+            said = shown[j] && strcmp(note, earlier) == 0;
+        }
+        if (note[0] != '\0' && !said)
+            aps_command_note(note, stream);
+    }
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "steps/period.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+/* Next to a trusted period, a shorter one must last for so many of its rounds:
+ * evaluations repeat small calls, and are no steps. */
+#define SHORTER_ROUNDS 16
+
+/* A pattern that so many times in a row was recognised, but not followed for
+ * one round, is part of another step by now. */
+#define FALSE_ALARMS 3
+
+/* After so many fruitless calls the search looks at every 64th only; a period
+ * is then found that much later, but where it stands is known all the same. */
+#define EAGER_CALLS (4 * APS_PERIOD_MAX)
+#define PATIENT_CALLS 64
+
+struct pattern {
+    long length;
+    size_t *counts; /* [longest] */
+};
+
+struct aps_period {
+    long stated;
+    long longest;  /* a stated length may exceed APS_PERIOD_MAX */
+    long recorded; /* counts of a stated period's first round */
+
+    struct pattern patterns[2];
+    struct pattern *now;   /* that is (or was last) followed */
+    struct pattern *known; /* trusted once, or NULL */
+    long cursor;           /* where the search has left the next call */
+    bool trusted;          /* now == known, while it is followed */
+    int alarms;            /* breaks since `known` was last followed through */
+    bool first;            /* it began with the very first call */
+    long stretch;          /* calls since it began, until it is trusted */
+
+    size_t *history; /* ring of the latest counts */
+    long mask;       /* its size - 1 */
+    long seen;       /* counts since the history began */
+    bool complete;   /* it began with the very first call */
+    long demand;     /* a stretch must be at least so long */
+    long searched;   /* calls since the last period, or drop of the demand */
+    long fruitless;  /* calls since the last period */
+};
+
+/* The ring holds four rounds of the longest period; three are asked for. */
+static long ring_size(long longest)
+{
+    long size = 4;
+
+    while (size < 4 * longest)
+        size *= 2;
+    return size;
+}
+
+struct aps_period *aps_period_create(long stated)
+{
+    struct aps_period *period;
+    long size;
+
+    if (stated > LONG_MAX / 16) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    period = calloc(1, sizeof *period);
+    if (!period)
+        return NULL;
+    period->stated = stated;
+    period->longest = stated ? stated : APS_PERIOD_MAX;
+    size = ring_size(period->longest);
+    period->mask = size - 1;
+    period->complete = true;
+    period->now = &period->patterns[0];
+    period->now->length = stated;
+    period->history = calloc((size_t)size, sizeof *period->history);
+    for (int i = 0; i < 2; i++)
+        period->patterns[i].counts =
+            calloc((size_t)period->longest, sizeof(size_t));
+    if (!period->history || !period->patterns[0].counts ||
+        !period->patterns[1].counts) {
+        aps_period_destroy(period);
+        return NULL;
+    }
+    return period;
+}
+
+void aps_period_destroy(struct aps_period *period)
+{
+    if (!period)
+        return;
+    for (int i = 0; i < 2; i++)
+        free(period->patterns[i].counts);
+    free(period->history);
+    free(period);
+}
+
+/* The count `back` places before the newest (0: the newest). */
+static size_t past(const struct aps_period *period, long back)
+{
+    return period->history[(period->seen - 1 - back) & period->mask];
+}
+
+static void push(struct aps_period *period, size_t count)
+{
+    period->history[period->seen & period->mask] = count;
+    period->seen++;
+}
+
+/* Counts that the history still holds. */
+static long held(const struct aps_period *period)
+{
+    return period->seen <= period->mask ? period->seen : period->mask + 1;
+}
+
+/* How many of the latest counts have period p, p itself at least. */
+static long stretch_of(const struct aps_period *period, long p)
+{
+    const long end = held(period) - p;
+    long back = 0;
+
+    while (back < end && past(period, back) == past(period, back + p))
+        back++;
+    return back + p;
+}
+
+static long needed(const struct aps_period *period, long p)
+{
+    const long most = 3 * period->longest;
+    long need = (period->stated ? 2 : 3) * p;
+
+    if (need < period->demand)
+        need = period->demand;
+    if (period->known && p < period->known->length &&
+        need < SHORTER_ROUNDS * period->known->length)
+        need = SHORTER_ROUNDS * period->known->length;
+    return need < most || period->stated ? need : most;
+}
+
+/*
+ * The smallest period that has lasted for long enough, or 0. One that has not
+ * rules out its multiples: whatever is periodic with them is so with it.
+ */
+static long shortest(const struct aps_period *period, long *stretch)
+{
+    long p = period->stated ? period->stated : 1;
+
+    while (p <= period->longest && p < held(period)) {
+        long lasted;
+
+        if (past(period, 0) != past(period, p)) {
+            p++;
+            continue;
+        }
+        lasted = stretch_of(period, p);
+        if (lasted >= needed(period, p)) {
+            *stretch = lasted;
+            return p;
+        }
+        p = lasted >= 2 * p ? lasted - p + 1 : p + 1;
+    }
+    return 0;
+}
+
+/* Have the latest counts been the trusted pattern? */
+static bool is_known(const struct aps_period *period)
+{
+    const struct pattern *known = period->known;
+
+    if (!known || held(period) < known->length)
+        return false;
+    for (long back = 0; back < known->length; back++)
+        if (past(period, back) != known->counts[known->length - 1 - back])
+            return false;
+    return true;
+}
+
+/* Follow the period p, whose first round began `stretch` calls ago. */
+static void take_up(struct aps_period *period, long p, long stretch)
+{
+    struct pattern *pattern = &period->patterns[0];
+
+    if (pattern == period->known)
+        pattern = &period->patterns[1];
+    pattern->length = p;
+    for (long i = 0; i < p; i++)
+        pattern->counts[i] = past(period, stretch - 1 - i);
+    period->now = pattern;
+    period->cursor = stretch % p;
+    period->first = period->complete && stretch == period->seen;
+    period->stretch = stretch;
+}
+
+static bool has_lasted(const struct aps_period *period, long rounds)
+{
+    return period->stretch / rounds >= period->now->length;
+}
+
+/* Is what is followed to be trusted from now on? */
+static bool is_proven(const struct aps_period *period)
+{
+    return has_lasted(period, period->stated ? 2 : APS_PERIOD_ROUNDS);
+}
+
+static void trust(struct aps_period *period)
+{
+    period->trusted = true;
+    period->known = period->now;
+    period->demand = 0;
+}
+
+/* A search that has been fruitless for long must not slow the program down. */
+static bool is_due(const struct aps_period *period)
+{
+    return period->fruitless < EAGER_CALLS ||
+           period->fruitless % PATIENT_CALLS == 0;
+}
+
+bool aps_period_search(struct aps_period *period, size_t count)
+{
+    long stretch;
+    long p;
+
+    push(period, count);
+    period->fruitless++;
+    /* Nothing is longer than what has broken: the demand was too high. */
+    if (++period->searched > 3 * period->longest) {
+        period->searched = 0;
+        period->demand = 0;
+    }
+    if (is_known(period)) {
+        period->now = period->known;
+        period->cursor = 0;
+        trust(period);
+    } else if (is_due(period) && (p = shortest(period, &stretch)) > 0) {
+        take_up(period, p, stretch);
+        if (is_proven(period))
+            trust(period);
+    } else {
+        return false;
+    }
+    period->searched = period->fruitless = 0;
+    return true;
+}
+
+long aps_period_cursor(const struct aps_period *period)
+{
+    return period->cursor;
+}
+
+/* Lost at place `cursor`. */
+static enum aps_follow lose(struct aps_period *period, long cursor)
+{
+    if (period->first && cursor == 0 &&
+        has_lasted(period, APS_PERIOD_ROUNDS_WHOLE))
+        trust(period);
+    if (period->trusted) {
+        if (++period->alarms > FALSE_ALARMS)
+            period->known = NULL;
+        period->trusted = false;
+        period->seen = 0;
+        period->complete = false;
+        return APS_FOLLOW_BROKEN;
+    }
+    if (!period->stated && period->demand <= period->stretch)
+        period->demand = period->stretch + 1;
+    return APS_FOLLOW_WRONG;
+}
+
+enum aps_follow aps_period_follow(struct aps_period *period, long cursor,
+                                  size_t count)
+{
+    if (period->recorded < period->stated)
+        period->now->counts[period->recorded++] = count;
+    else if (period->now->counts[cursor] != count)
+        return lose(period, cursor);
+    if (cursor == period->now->length - 1)
+        period->alarms = 0;
+    if (!period->trusted) {
+        push(period, count);
+        period->stretch++;
+        if (is_proven(period))
+            trust(period);
+    }
+    return APS_FOLLOW_FITS;
+}
+
+long aps_period_length(const struct aps_period *period)
+{
+    return period->now->length;
+}
+
+size_t aps_period_count(const struct aps_period *period, long i)
+{
+    return period->now->counts[i];
+}

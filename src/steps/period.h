@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The period of a sequence of counts: the calls of one training step.
+ *
+ * Search: the smallest period P whose pattern was seen and then repeated twice
+ * (the last 3 P counts are periodic). A stated length is known from the start:
+ * its first round records the counts; lost, it is found as soon as it repeats
+ * once.
+ *
+ * Networks repeat blocks inside a step, so a period can be found too short. It
+ * then breaks, and from there on only a stretch longer than the broken one
+ * counts: a repetition inside a step is never longer than it was, and the step
+ * itself always is. A period that has lasted for many rounds is trusted. What
+ * breaks it is an interruption (an evaluation, say), and it is found again as
+ * soon as its pattern has been seen once.
+ */
+#ifndef APS_STEPS_PERIOD_H
+#define APS_STEPS_PERIOD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct aps_period; /* opaque */
+
+/* The longest period that is searched for. */
+#define APS_PERIOD_MAX 8192
+
+/*
+ * Rounds after which a period is trusted: more than the blocks of the deepest
+ * networks. Where it began with the very first call and is broken between two
+ * rounds, fewer will do: networks begin or end with a layer of its own shape,
+ * and evaluations come after a whole step.
+ */
+#define APS_PERIOD_ROUNDS 128
+#define APS_PERIOD_ROUNDS_WHOLE 16
+
+enum aps_follow {
+    APS_FOLLOW_FITS,
+    APS_FOLLOW_BROKEN, /* a trusted period was interrupted */
+    APS_FOLLOW_WRONG   /* the period was none: its rounds were no steps */
+};
+
+/* `stated` calls make a step; 0: find out. NULL with errno ENOMEM. */
+struct aps_period *aps_period_create(long stated);
+void aps_period_destroy(struct aps_period *period); /* NULL: nothing */
+
+/*
+ * While no period is followed: take one count; true when a period is known with
+ * it. The next call then stands at place aps_period_cursor of it.
+ */
+bool aps_period_search(struct aps_period *period, size_t count);
+long aps_period_cursor(const struct aps_period *period);
+
+/*
+ * While a period is followed: does the count fit at place `cursor` of it? If
+ * not, the search has begun anew and is to be given this count.
+ */
+enum aps_follow aps_period_follow(struct aps_period *period, long cursor,
+                                  size_t count);
+
+/* Calls of the period that is (or was last) known; 0: none yet. */
+long aps_period_length(const struct aps_period *period);
+
+/* The count at place `i` of it. */
+size_t aps_period_count(const struct aps_period *period, long i);
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "steps/steps.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "steps/period.h"
+
+/*
+ * Without steps, calls of one count are numbered among themselves, so that
+ * sampling every k-th call reaches all sizes. Counts that share a place here
+ * share a number; it only serves the log.
+ */
+#define COUNT_PLACES 256
+
+struct aps_steps {
+    struct aps_policy_steps config;
+    const struct aps_layers *layers; /* APS_STEPS_TABLE */
+    size_t min_count;
+    struct aps_period *period;       /* APS_STEPS_AUTO and _CALLS */
+    bool active;
+    long cursor;   /* next call (or layer, with a table) of the step */
+    long step;     /* the current one */
+    long before;   /* what it was when it was found, should that be wrong */
+    uint64_t lost; /* elements since the step was lost, of its own part too */
+    uint64_t held; /* elements since it was found */
+    long numbers[COUNT_PLACES]; /* APS_STEPS_NONE */
+    long now_step;  /* of the call just advanced */
+    long now_epoch; /* likewise */
+};
+
+struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
+                                   const struct aps_layers *layers,
+                                   size_t min_count)
+{
+    struct aps_steps *steps = calloc(1, sizeof *steps);
+
+    if (!steps)
+        return NULL;
+    steps->config = *config;
+    steps->layers = layers;
+    steps->min_count = min_count;
+    /* Where the step is stated, the first call begins it. */
+    steps->active = config->kind != APS_STEPS_AUTO;
+    if (config->kind == APS_STEPS_AUTO || config->kind == APS_STEPS_CALLS) {
+        steps->period = aps_period_create(config->calls);
+        if (!steps->period) {
+            free(steps);
+            return NULL;
+        }
+    }
+    return steps;
+}
+
+void aps_steps_destroy(struct aps_steps *steps)
+{
+    if (!steps)
+        return;
+    aps_period_destroy(steps->period);
+    free(steps);
+}
+
+/* Of `layers`, the one at place `i` in the order of the calls. */
+static long forward_layer(const struct aps_steps *steps, long layers, long i)
+{
+    return steps->config.backward ? layers - 1 - i : i;
+}
+
+static size_t table_count(const struct aps_steps *steps, long i)
+{
+    const long layers = (long)steps->layers->count;
+
+    return steps->layers->list[forward_layer(steps, layers, i)].count;
+}
+
+/* Whole consecutive layers from `cursor` on that make up `count`; 0: none. */
+static long table_tiles(const struct aps_steps *steps, long cursor,
+                        size_t count)
+{
+    const long layers = (long)steps->layers->count;
+    size_t sum = 0;
+
+    for (long i = cursor; i < layers; i++) {
+        sum += table_count(steps, i);
+        if (sum == count)
+            return i - cursor + 1;
+        if (sum > count)
+            return 0;
+    }
+    return 0;
+}
+
+/*
+ * As table_tiles, from *cursor or from behind layers that are too small to be
+ * numbered: those may have been reduced by calls of their own. *cursor moves to
+ * the first layer of the call, or to the end when all that is left is small.
+ */
+static long find_tiles(const struct aps_steps *steps, long *cursor,
+                       size_t count)
+{
+    const long layers = (long)steps->layers->count;
+
+    for (; *cursor < layers; ++*cursor) {
+        long tiles = table_tiles(steps, *cursor, count);
+
+        if (tiles > 0 || table_count(steps, *cursor) >= steps->min_count)
+            return tiles;
+    }
+    return 0;
+}
+
+static void complete_table(struct aps_steps *steps)
+{
+    steps->cursor = 0;
+    steps->active = true;
+    steps->step++;
+}
+
+/*
+ * A step is one tiling of the table. After a desync calls pass through until
+ * one whole table has been seen again.
+ */
+static void advance_table(struct aps_steps *steps, size_t count,
+                          struct aps_step_position *position)
+{
+    const long layers = (long)steps->layers->count;
+    long cursor = steps->cursor;
+    long tiles = find_tiles(steps, &cursor, count);
+
+    if (cursor == layers && steps->cursor > 0) {
+        complete_table(steps);
+        cursor = 0;
+        tiles = find_tiles(steps, &cursor, count);
+    }
+    if (tiles == 0) {
+        position->desync = steps->active;
+        position->expected = table_count(steps, steps->cursor);
+        position->wanted = forward_layer(steps, layers, steps->cursor);
+        /* A step that was cut short counts; what comes between two, not. */
+        if (steps->active && steps->cursor > 0)
+            steps->step++;
+        steps->active = false;
+        cursor = 0;
+        tiles = find_tiles(steps, &cursor, count);
+    }
+    position->active = steps->active;
+    position->segments = tiles;
+    position->layer = cursor;
+    position->step = steps->step;
+    steps->cursor = tiles > 0 ? cursor + tiles : 0;
+    if (steps->cursor == layers)
+        complete_table(steps);
+}
+
+/* Elements of the first `calls` calls of the step. */
+static uint64_t elements_of(const struct aps_steps *steps, long calls)
+{
+    uint64_t sum = 0;
+
+    for (long i = 0; i < calls; i++)
+        sum += aps_period_count(steps->period, i);
+    return sum;
+}
+
+/*
+ * The step is known with this very call. Steps are counted through the search
+ * too, so that epochs stay where they belong: by the elements reduced, among
+ * which those of an evaluation are few; but a step cut short and the one that
+ * was recognised are two at least.
+ */
+static void found(struct aps_steps *steps)
+{
+    const uint64_t whole = elements_of(steps, aps_period_length(steps->period));
+    long passed = 1 + (steps->cursor > 0);
+    uint64_t complete;
+
+    steps->active = true;
+    steps->cursor = aps_period_cursor(steps->period);
+    complete = steps->lost - elements_of(steps, steps->cursor);
+    if (whole > 0 && complete / whole > (uint64_t)passed)
+        passed = (long)(complete / whole);
+    steps->before = steps->step;
+    steps->step += passed;
+    steps->held = 0;
+}
+
+/* A period that was wrong has counted no steps. */
+static void lose(struct aps_steps *steps, enum aps_follow how)
+{
+    steps->active = false;
+    if (how == APS_FOLLOW_BROKEN) {
+        steps->lost = elements_of(steps, steps->cursor);
+    } else {
+        steps->step = steps->before;
+        steps->lost += steps->held;
+        steps->cursor = 0;
+    }
+}
+
+static void advance_calls(struct aps_steps *steps, size_t count,
+                          struct aps_step_position *position)
+{
+    if (steps->active) {
+        enum aps_follow how =
+            aps_period_follow(steps->period, steps->cursor, count);
+
+        if (how == APS_FOLLOW_FITS) {
+            position->active = true;
+            position->segments = 1;
+            position->layer = steps->cursor;
+            position->step = steps->step;
+            steps->held += count;
+            if (++steps->cursor == aps_period_length(steps->period)) {
+                steps->cursor = 0;
+                steps->step++;
+            }
+            return;
+        }
+        position->desync = true;
+        position->expected = aps_period_count(steps->period, steps->cursor);
+        lose(steps, how);
+    }
+    position->step = steps->step;
+    steps->lost += count;
+    if (aps_period_search(steps->period, count))
+        found(steps);
+}
+
+static size_t place_of(size_t count)
+{
+    return (count * UINT64_C(0x9E3779B97F4A7C15)) >> 56;
+}
+
+void aps_steps_advance(struct aps_steps *steps, size_t count,
+                       struct aps_step_position *position)
+{
+    *position = (struct aps_step_position){.layer = -1, .wanted = -1};
+    switch (steps->config.kind) {
+    case APS_STEPS_NONE:
+        position->active = true;
+        position->segments = 1;
+        position->step = steps->numbers[place_of(count)]++;
+        break;
+    case APS_STEPS_TABLE:
+        advance_table(steps, count, position);
+        break;
+    case APS_STEPS_AUTO:
+    case APS_STEPS_CALLS:
+        advance_calls(steps, count, position);
+        break;
+    }
+    position->layers = aps_steps_layers(steps);
+    if (steps->config.per_epoch > 0)
+        position->epoch = position->step / steps->config.per_epoch;
+    steps->now_step = position->step;
+    steps->now_epoch = position->epoch;
+}
+
+void aps_steps_now(const struct aps_steps *steps, long *step, long *epoch)
+{
+    *step = steps->now_step;
+    *epoch = steps->now_epoch;
+}
+
+void aps_steps_segment(const struct aps_steps *steps,
+                       const struct aps_step_position *position, long i,
+                       size_t call_count, long *layer, size_t *count)
+{
+    switch (steps->config.kind) {
+    case APS_STEPS_NONE:
+        *layer = -1;
+        *count = call_count;
+        break;
+    case APS_STEPS_TABLE:
+        *layer = forward_layer(steps, position->layers, position->layer + i);
+        *count = table_count(steps, position->layer + i);
+        break;
+    case APS_STEPS_AUTO:
+    case APS_STEPS_CALLS:
+        *layer = forward_layer(steps, position->layers, position->layer);
+        *count = call_count;
+        break;
+    }
+}
+
+long aps_steps_layers(const struct aps_steps *steps)
+{
+    if (steps->config.kind == APS_STEPS_TABLE)
+        return (long)steps->layers->count;
+    return steps->period ? aps_period_length(steps->period) : 0;
+}
+
+size_t aps_steps_signature(const struct aps_steps *steps, long i)
+{
+    return aps_period_count(steps->period, i);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "reduction_spec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As the headers of the reductions document. */
+#define MESSAGE_BYTES 16384
+#define HIERARCHICAL_CHUNK 65536
+
+static const char *const scale_names[] = {
+    [SCALE_NONE] = "none", [SCALE_APS] = "aps", [SCALE_TIGHT] = "aps-tight"};
+
+static const char *const reduce_names[] = {
+    [REDUCE_DIRECT] = "direct", [REDUCE_HIERARCHICAL] = "hierarchical",
+    [REDUCE_RING] = "ring",     [REDUCE_MASTER] = "master",
+    [REDUCE_GATHER] = "gather",
+};
+
+static const char *const accumulate_names[] = {[ACCUMULATE_FP32] = "fp32",
+                                               [ACCUMULATE_FORMAT] = "format",
+                                               [ACCUMULATE_KAHAN] = "kahan"};
+
+bool way_is_allowed(const struct way *way)
+{
+    const bool grouped =
+        way->reduce == REDUCE_HIERARCHICAL || way->reduce == REDUCE_MASTER;
+
+    if (way->scale == SCALE_TIGHT && way->accumulate != ACCUMULATE_FP32)
+        return false;
+    if (way->accumulate == ACCUMULATE_KAHAN &&
+        (way->reduce == REDUCE_RING || way->reduce == REDUCE_MASTER))
+        return false;
+    return (way->group == 0 || grouped) &&
+           (!way->node_fp32 || way->reduce == REDUCE_HIERARCHICAL);
+}
+
+bool way_equals(const struct way *a, const struct way *b)
+{
+    return strcmp(a->format, b->format) == 0 && a->scale == b->scale &&
+           a->fixed == b->fixed && a->reduce == b->reduce &&
+           a->group == b->group && a->node_fp32 == b->node_fp32 &&
+           a->accumulate == b->accumulate;
+}
+
+static const char *scale_name(const struct way *way, char text[32])
+{
+    if (way->scale == SCALE_FIXED)
+        snprintf(text, 32, "{fixed: %g}", way->fixed);
+    else
+        snprintf(text, 32, "%s", scale_names[way->scale]);
+    return text;
+}
+
+const char *way_name(const struct way *way, char *text, size_t size)
+{
+    char scale[32], group[16] = "";
+    const bool plain = way->accumulate == ACCUMULATE_FP32;
+
+    if (way->group > 0)
+        snprintf(group, sizeof group, " by %d", way->group);
+    snprintf(text, size, "%s, scale %s, %s%s%s%s%s", way->format,
+             scale_name(way, scale), reduce_names[way->reduce], group,
+             way->node_fp32 ? ", node fp32" : "", plain ? "" : ", accumulate ",
+             plain ? "" : accumulate_names[way->accumulate]);
+    return text;
+}
+
+void way_print_rule(FILE *stream, const struct way *way, long first, long last)
+{
+    char scale[32];
+
+    if (first >= 0)
+        fprintf(stream, "  - layers: %ld-%ld\n    ", first, last);
+    else
+        fprintf(stream, "  - ");
+    fprintf(stream, "format: %s\n    scale: %s\n    reduce: %s\n", way->format,
+            scale_name(way, scale), reduce_names[way->reduce]);
+    if (way->group > 0)
+        fprintf(stream, "    group: %d\n", way->group);
+    if (way->node_fp32)
+        fprintf(stream, "    node: fp32\n");
+    if (way->accumulate != ACCUMULATE_FP32)
+        fprintf(stream, "    accumulate: %s\n",
+                accumulate_names[way->accumulate]);
+}
+
+/* What the ranks of one group have in common. */
+struct place {
+    int node;
+    int part; /* of the node, or of the communicator */
+};
+
+/* Where a rank is that has `before` ranks before it on its node. */
+static struct place place_of(const struct way *way, int rank, int node,
+                             int before)
+{
+    switch (way->reduce) {
+    case REDUCE_RING:
+        return (struct place){0, rank};
+    case REDUCE_MASTER:
+        /* Consecutive ranks, wherever they run. */
+        if (way->group > 0)
+            return (struct place){0, rank / way->group};
+        return (struct place){node, 0};
+    case REDUCE_HIERARCHICAL:
+        return (struct place){node, way->group > 0 ? before / way->group : 0};
+    default:
+        return (struct place){0, 0};
+    }
+}
+
+void way_groups(const struct way *way, int ranks, struct groups *groups)
+{
+    const char *nodes_text = getenv("APSMPI_TEST_NODES");
+    const int nodes = nodes_text ? atoi(nodes_text) : 1;
+    const bool cyclic = nodes_text && strstr(nodes_text, ":cyclic");
+    int on_node[RANKS_MAX] = {0};
+    struct place places[RANKS_MAX];
+
+    memset(groups, 0, sizeof *groups);
+    for (int rank = 0; rank < ranks; rank++) {
+        int node = cyclic ? rank % nodes : rank * nodes / ranks;
+        struct place place = place_of(way, rank, node, on_node[node]++);
+        int g = 0;
+
+        while (g < groups->count &&
+               (places[g].node != place.node || places[g].part != place.part))
+            g++;
+        if (g == groups->count)
+            places[groups->count++] = place;
+        groups->members[g][groups->sizes[g]++] = rank;
+    }
+    groups->smallest = ranks;
+    for (int g = 0; g < groups->count; g++) {
+        if (groups->sizes[g] < groups->smallest)
+            groups->smallest = groups->sizes[g];
+        if (groups->sizes[g] > groups->largest)
+            groups->largest = groups->sizes[g];
+    }
+}
+
+/* Elements of so many bits in a message, to a multiple of 64. */
+static size_t message_length(int width)
+{
+    return (size_t)MESSAGE_BYTES * 8 / (size_t)width / 64 * 64;
+}
+
+size_t way_chunk(const struct way *way, int ranks)
+{
+    struct groups groups;
+    int e, m, width;
+
+    if (sscanf(way->format, "e%dm%d", &e, &m) != 2)
+        abort();
+    width = 1 + e + m;
+    way_groups(way, ranks, &groups);
+    switch (way->reduce) {
+    case REDUCE_HIERARCHICAL:
+        /* Groups of one rank each leave nothing but `direct`. */
+        return groups.count == ranks
+                   ? (size_t)ranks * message_length(width)
+                   : HIERARCHICAL_CHUNK;
+    case REDUCE_MASTER:
+    case REDUCE_GATHER:
+        return message_length(width);
+    case REDUCE_RING:
+        /* Partial sums may travel as FP32. */
+        if (way->accumulate == ACCUMULATE_FP32)
+            width = 32;
+        break;
+    case REDUCE_DIRECT:
+        break;
+    }
+    return (size_t)ranks * message_length(width);
+}
