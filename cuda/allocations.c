@@ -16,7 +16,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
 
 /* With the mutex held: the link to it, or to the end. */
-static struct entry **find(const void *address)
+static struct entry **allocations_find(const void *address)
 {
     struct entry **link = &entries;
 
@@ -40,24 +40,26 @@ int aps_cuda_allocations_add(struct aps_cuda_allocations known)
     return 0;
 }
 
-bool aps_cuda_allocations_find(const void *address, struct aps_cuda_allocations *known)
+bool aps_cuda_allocations_find(const void *address,
+                               struct aps_cuda_allocations *known)
 {
     struct entry *entry;
 
     pthread_mutex_lock(&mutex);
-    entry = *find(address);
+    entry = *allocations_find(address);
     if (entry)
         *known = entry->known;
     pthread_mutex_unlock(&mutex);
     return entry != NULL;
 }
 
-bool aps_cuda_allocations_remove(const void *address, struct aps_cuda_allocations *known)
+bool aps_cuda_allocations_remove(const void *address,
+                                 struct aps_cuda_allocations *known)
 {
     struct entry **link, *entry;
 
     pthread_mutex_lock(&mutex);
-    link = find(address);
+    link = allocations_find(address);
     entry = *link;
     if (entry) {
         *known = entry->known;
@@ -69,7 +71,7 @@ bool aps_cuda_allocations_remove(const void *address, struct aps_cuda_allocation
 }
 
 enum aps_cuda_where aps_cuda_allocations_enter(const void *pointer,
-                                         struct aps_cuda_visit *visit)
+                                               struct aps_cuda_visit *visit)
 {
     struct aps_cuda_allocations known;
 

@@ -22,13 +22,15 @@ struct aps_cuda_allocations {
 int aps_cuda_allocations_add(struct aps_cuda_allocations known);
 
 /* That which `address` points into; false if there is none. */
-bool aps_cuda_allocations_find(const void *address, struct aps_cuda_allocations *known);
+bool aps_cuda_allocations_find(const void *address,
+                               struct aps_cuda_allocations *known);
 
 /* Likewise, and known once less. */
-bool aps_cuda_allocations_remove(const void *address, struct aps_cuda_allocations *known);
+bool aps_cuda_allocations_remove(const void *address,
+                                 struct aps_cuda_allocations *known);
 
 /* aps_cuda_enter, for memory that is known, too. */
 enum aps_cuda_where aps_cuda_allocations_enter(const void *pointer,
-                                         struct aps_cuda_visit *visit);
+                                               struct aps_cuda_visit *visit);
 
 #endif

@@ -17,7 +17,8 @@
 static const struct aps_scaling unscaled = {.exponent = 0, .factor = 1};
 
 /* What CUDA says, in the words of the house. */
-static int done(const char *who, cudaError_t result, struct aps_error *error)
+static int api_done(const char *who, cudaError_t result,
+                    struct aps_error *error)
 {
     if (result == cudaSuccess)
         return 0;
@@ -25,7 +26,7 @@ static int done(const char *who, cudaError_t result, struct aps_error *error)
                          cudaGetErrorString(result));
 }
 
-static size_t min_size(size_t a, size_t b)
+static size_t api_min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -46,11 +47,11 @@ int aps_cuda_cast_array(const struct aps_format *format, const float *x,
     for (size_t i = 0; i < n && result == cudaSuccess;
          i += APS_THREADS_MAX, here.offset += APS_THREADS_MAX) {
         struct aps_cast_work w = aps_cast_work_init(
-            format, x + i, min_size(n - i, APS_THREADS_MAX), &here, y + i);
+            format, x + i, api_min_size(n - i, APS_THREADS_MAX), &here, y + i);
 
         result = aps_cuda_kernel_cast(&w, stream);
     }
-    return done(who, result, error);
+    return api_done(who, result, error);
 }
 
 int aps_cuda_encode_array(const struct aps_format *format, const float *x,
@@ -62,10 +63,10 @@ int aps_cuda_encode_array(const struct aps_format *format, const float *x,
     if (aps_check_array(who, format, x, packed, n, error) < 0 ||
         aps_check_options(who, format, options, error) < 0)
         return -1;
-    return done(who,
-                aps_cuda_kernel_encode(format, x, n, unscaled, options, false,
-                                       packed, NULL, stream),
-                error);
+    return api_done(who,
+                    aps_cuda_kernel_encode(format, x, n, unscaled, options,
+                                           false, packed, NULL, stream),
+                    error);
 }
 
 int aps_cuda_decode_array(const struct aps_format *format, const void *packed,
@@ -76,29 +77,29 @@ int aps_cuda_decode_array(const struct aps_format *format, const void *packed,
 
     if (aps_check_array(who, format, packed, x, n, error) < 0)
         return -1;
-    return done(who,
-                aps_cuda_kernel_decode(format, packed, n, unscaled, 0, false, x,
-                                       stream),
-                error);
+    return api_done(who,
+                    aps_cuda_kernel_decode(format, packed, n, unscaled, 0,
+                                           false, x, stream),
+                    error);
 }
 
 int aps_cuda_decode_add_array(const struct aps_format *format,
-                              const void *packed, size_t n, float *sum,
+                              const void *packed, size_t n, float *api_sum,
                               void *stream, struct aps_error *error)
 {
     static const char who[] = "aps_cuda_decode_add_array";
 
-    if (aps_check_array(who, format, packed, sum, n, error) < 0)
+    if (aps_check_array(who, format, packed, api_sum, n, error) < 0)
         return -1;
-    return done(who,
-                aps_cuda_kernel_decode(format, packed, n, unscaled, 0, true,
-                                       sum, stream),
-                error);
+    return api_done(who,
+                    aps_cuda_kernel_decode(format, packed, n, unscaled, 0, true,
+                                           api_sum, stream),
+                    error);
 }
 
-static int sum(const char *who, const struct aps_format *format, bool kahan,
-               size_t terms, size_t n, const float *const x[], float *out,
-               void *stream, struct aps_error *error)
+static int api_sum(const char *who, const struct aps_format *format, bool kahan,
+                   size_t terms, size_t n, const float *const x[], float *out,
+                   void *stream, struct aps_error *error)
 {
     cudaError_t result = cudaSuccess;
     struct aps_sum_work w;
@@ -112,28 +113,29 @@ static int sum(const char *who, const struct aps_format *format, bool kahan,
     w.quantizer = aps_quantizer_init(format);
     w.terms = (uint32_t)terms;
     for (size_t i = 0; i < n && result == cudaSuccess; i += APS_THREADS_MAX) {
-        w.n = (uint32_t)min_size(n - i, APS_THREADS_MAX);
+        w.n = (uint32_t)api_min_size(n - i, APS_THREADS_MAX);
         w.out = (unsigned char *)(out + i);
         for (size_t t = 0; t < terms; t++)
             w.x[t] = (const unsigned char *)(x[t] + i);
         result = aps_cuda_kernel_sum(&w, kahan, stream);
     }
-    return done(who, result, error);
+    return api_done(who, result, error);
 }
 
 int aps_cuda_sum(const struct aps_format *format, size_t terms, size_t n,
                  const float *const x[], float *out, void *stream,
                  struct aps_error *error)
 {
-    return sum("aps_cuda_sum", format, false, terms, n, x, out, stream, error);
+    return api_sum("aps_cuda_sum", format, false, terms, n, x, out, stream,
+                   error);
 }
 
 int aps_cuda_sum_kahan(const struct aps_format *format, size_t terms, size_t n,
                        const float *const x[], float *out, void *stream,
                        struct aps_error *error)
 {
-    return sum("aps_cuda_sum_kahan", format, true, terms, n, x, out, stream,
-               error);
+    return api_sum("aps_cuda_sum_kahan", format, true, terms, n, x, out, stream,
+                   error);
 }
 
 int aps_cuda_gemm(const struct aps_gemm_arguments *g, void *stream,
@@ -147,5 +149,5 @@ int aps_cuda_gemm(const struct aps_gemm_arguments *g, void *stream,
         return 0;
     struct aps_gemm_work w = aps_gemm_work_init(g);
 
-    return done(who, aps_cuda_kernel_gemm(&w, g->kahan, stream), error);
+    return api_done(who, aps_cuda_kernel_gemm(&w, g->kahan, stream), error);
 }

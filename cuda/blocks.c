@@ -39,14 +39,14 @@ struct block {
                    size_t count);
 };
 
-static size_t min_size(size_t a, size_t b)
+static size_t blocks_min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
 /* Pieces as long as a slot, at bytes of the wire and sectors of memory; for
  * kernels that need no slot, all at once. */
-static size_t piece_of(const struct block *b)
+static size_t blocks_piece_of(const struct block *b)
 {
     if (!b->format)
         return APS_CUDA_STREAM_BYTES;
@@ -56,17 +56,19 @@ static size_t piece_of(const struct block *b)
 }
 
 /* As many under way as there are slots; the oldest is finished first. */
-static cudaError_t run_pieces(struct block *b, const struct aps_cuda_stream *lane)
+static cudaError_t blocks_run_pieces(struct block *b,
+                                     const struct aps_cuda_stream *lane)
 {
-    const size_t piece = piece_of(b);
+    const size_t piece = blocks_piece_of(b);
     const size_t count = b->n / piece + (b->n % piece > 0);
     cudaError_t error = cudaSuccess;
     size_t started = 0, finished = 0;
 
     while (finished < count && error == cudaSuccess) {
-        bool starts = started < count && started - finished < APS_CUDA_STREAM_SLOTS;
+        bool starts =
+            started < count && started - finished < APS_CUDA_STREAM_SLOTS;
         size_t i = starts ? started++ : finished++;
-        size_t values = min_size(b->n - i * piece, piece);
+        size_t values = blocks_min_size(b->n - i * piece, piece);
         const struct aps_slot *slot = &lane->slot[i % APS_CUDA_STREAM_SLOTS];
 
         error =
@@ -78,7 +80,7 @@ static cudaError_t run_pieces(struct block *b, const struct aps_cuda_stream *lan
 }
 
 /* Zeros, if the device can still be talked to. */
-static void clear(void *memory, size_t bytes)
+static void blocks_clear(void *memory, size_t bytes)
 {
     struct aps_cuda_visit visit;
 
@@ -89,7 +91,7 @@ static void clear(void *memory, size_t bytes)
     aps_cuda_leave(&visit);
 }
 
-static int fail(const struct block *b, const char *cause)
+static int blocks_fail(const struct block *b, const char *cause)
 {
     if (b->cause) {
         snprintf(b->cause, b->size, "%s: %s", b->name, cause);
@@ -99,12 +101,12 @@ static int fail(const struct block *b, const char *cause)
     if (b->to_host)
         memset(b->to, 0, b->bytes);
     else
-        clear(b->to, b->bytes);
+        blocks_clear(b->to, b->bytes);
     return -1;
 }
 
 /* 0, or -1. */
-static int run(struct block *b)
+static int blocks_run(struct block *b)
 {
     struct aps_cuda_visit visit;
     struct aps_cuda_allocations known;
@@ -116,9 +118,9 @@ static int run(struct block *b)
     switch (b->format ? aps_cuda_enter(b->x, &visit)
                       : aps_cuda_allocations_enter(b->wire, &visit)) {
     case APS_CUDA_HOST:
-        return fail(b, "the memory is not a device's");
+        return blocks_fail(b, "the memory is not a device's");
     case APS_CUDA_NOWHERE:
-        return fail(b, aps_cuda_driver_error(visit.failed));
+        return blocks_fail(b, aps_cuda_driver_error(visit.failed));
     case APS_CUDA_DEVICE:
         break;
     }
@@ -127,36 +129,36 @@ static int run(struct block *b)
                      : aps_cuda_is_home(&visit, b->wire);
     lane = aps_cuda_lane_take(&visit, &error);
     if (lane) {
-        error = run_pieces(b, lane);
+        error = blocks_run_pieces(b, lane);
         aps_cuda_lane_give(&visit, lane, error == cudaSuccess);
     }
     aps_cuda_leave(&visit);
-    return error == cudaSuccess ? 0 : fail(b, cudaGetErrorString(error));
+    return error == cudaSuccess ? 0 : blocks_fail(b, cudaGetErrorString(error));
 }
 
 /* --- encode and decode --------------------------------------------------- */
 
 /* A piece of the wire, where the kernel finds it. A copy goes to any context
  * and device: the driver sees to the way. */
-static unsigned char *kernel_wire(const struct block *b,
-                                  const struct aps_slot *slot, size_t at)
+static unsigned char *blocks_kernel_wire(const struct block *b,
+                                         const struct aps_slot *slot, size_t at)
 {
     return b->reached ? b->wire + aps_packed_bytes(b->format, at)
                       : slot->device + APS_CUDA_STREAM_HEADER;
 }
 
-static float *piece_x(const struct block *b, size_t at)
+static float *blocks_piece_x(const struct block *b, size_t at)
 {
     return (float *)(void *)(b->x + at * sizeof(float));
 }
 
-static cudaError_t encode_start(const struct block *b,
-                                const struct aps_slot *slot, size_t at,
-                                size_t count)
+static cudaError_t blocks_encode_start(const struct block *b,
+                                       const struct aps_slot *slot, size_t at,
+                                       size_t count)
 {
-    unsigned char *wire = kernel_wire(b, slot, at);
+    unsigned char *wire = blocks_kernel_wire(b, slot, at);
     cudaError_t error = aps_cuda_kernel_encode(
-        b->format, piece_x(b, at), count, b->scaling, NULL, false, wire,
+        b->format, blocks_piece_x(b, at), count, b->scaling, NULL, false, wire,
         aps_slot_result(slot), slot->stream);
 
     if (error == cudaSuccess && !b->reached)
@@ -166,8 +168,8 @@ static cudaError_t encode_start(const struct block *b,
     return error == cudaSuccess ? aps_slot_fetch(slot, 0) : error;
 }
 
-static void encode_finish(struct block *b, const struct aps_slot *slot,
-                          size_t at, size_t count)
+static void blocks_encode_finish(struct block *b, const struct aps_slot *slot,
+                                 size_t at, size_t count)
 {
     (void)at;
     (void)count;
@@ -187,18 +189,18 @@ int aps_cuda_encode(const struct aps_codec *codec, const float *x, size_t n,
         .n = n,
         .to = wire,
         .bytes = aps_codec_bytes(codec, n),
-        .start = encode_start,
-        .finish = encode_finish,
+        .start = blocks_encode_start,
+        .finish = blocks_encode_finish,
     };
 
-    return run(&b) < 0 ? -1 : (int)b.flags;
+    return blocks_run(&b) < 0 ? -1 : (int)b.flags;
 }
 
-static cudaError_t decode_start(const struct block *b,
-                                const struct aps_slot *slot, size_t at,
-                                size_t count)
+static cudaError_t blocks_decode_start(const struct block *b,
+                                       const struct aps_slot *slot, size_t at,
+                                       size_t count)
 {
-    unsigned char *wire = kernel_wire(b, slot, at);
+    unsigned char *wire = blocks_kernel_wire(b, slot, at);
     cudaError_t error = cudaSuccess;
 
     if (!b->reached)
@@ -208,7 +210,7 @@ static cudaError_t decode_start(const struct block *b,
     if (error == cudaSuccess)
         error =
             aps_cuda_kernel_decode(b->format, wire, count, b->scaling, b->flags,
-                                   b->add, piece_x(b, at), slot->stream);
+                                   b->add, blocks_piece_x(b, at), slot->stream);
     return error == cudaSuccess ? aps_slot_mark(slot) : error;
 }
 
@@ -227,16 +229,17 @@ int aps_cuda_decode(const struct aps_codec *codec, const void *wire, size_t n,
         .n = n,
         .to = (unsigned char *)x,
         .bytes = n * sizeof *x,
-        .start = decode_start,
+        .start = blocks_decode_start,
     };
 
-    return run(&b);
+    return blocks_run(&b);
 }
 
 /* --- put and get --------------------------------------------------------- */
 
-static cudaError_t put_start(const struct block *b, const struct aps_slot *slot,
-                             size_t at, size_t count)
+static cudaError_t blocks_put_start(const struct block *b,
+                                    const struct aps_slot *slot, size_t at,
+                                    size_t count)
 {
     unsigned char *pinned = slot->host + APS_CUDA_STREAM_HEADER;
     cudaError_t error;
@@ -256,24 +259,25 @@ int aps_cuda_put(void *to, const void *host, size_t bytes)
         .n = bytes,
         .to = to,
         .bytes = bytes,
-        .start = put_start,
+        .start = blocks_put_start,
     };
 
-    return run(&b);
+    return blocks_run(&b);
 }
 
-static cudaError_t get_start(const struct block *b, const struct aps_slot *slot,
-                             size_t at, size_t count)
+static cudaError_t blocks_get_start(const struct block *b,
+                                    const struct aps_slot *slot, size_t at,
+                                    size_t count)
 {
     cudaError_t error =
-        cudaMemcpyAsync(slot->host + APS_CUDA_STREAM_HEADER, b->wire + at, count,
-                        cudaMemcpyDeviceToHost, slot->stream);
+        cudaMemcpyAsync(slot->host + APS_CUDA_STREAM_HEADER, b->wire + at,
+                        count, cudaMemcpyDeviceToHost, slot->stream);
 
     return error == cudaSuccess ? aps_slot_mark(slot) : error;
 }
 
-static void get_finish(struct block *b, const struct aps_slot *slot, size_t at,
-                       size_t count)
+static void blocks_get_finish(struct block *b, const struct aps_slot *slot,
+                              size_t at, size_t count)
 {
     memcpy(b->x + at, slot->host + APS_CUDA_STREAM_HEADER, count);
 }
@@ -288,11 +292,11 @@ int aps_cuda_get(void *host, const void *from, size_t bytes)
         .to = host,
         .bytes = bytes,
         .to_host = true,
-        .start = get_start,
-        .finish = get_finish,
+        .start = blocks_get_start,
+        .finish = blocks_get_finish,
     };
 
-    return run(&b);
+    return blocks_run(&b);
 }
 
 /* --- a trial ------------------------------------------------------------- */
@@ -320,20 +324,20 @@ int aps_cuda_try(void *memory, char *cause, size_t size)
     };
 
     b.name = "encode on the device";
-    b.start = encode_start;
-    b.finish = encode_finish;
-    if (run(&b) < 0)
+    b.start = blocks_encode_start;
+    b.finish = blocks_encode_finish;
+    if (blocks_run(&b) < 0)
         return -1;
     b.name = "decode on the device";
-    b.start = decode_start;
+    b.start = blocks_decode_start;
     b.finish = NULL;
     b.add = true;
-    if (run(&b) < 0)
+    if (blocks_run(&b) < 0)
         return -1;
     b.name = "put";
     b.format = NULL;
     b.x = header;
     b.n = sizeof header;
-    b.start = put_start;
-    return run(&b);
+    b.start = blocks_put_start;
+    return blocks_run(&b);
 }

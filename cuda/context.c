@@ -39,7 +39,7 @@ struct place {
     int managed;
 };
 
-static CUresult place_of(const void *pointer, struct place *place)
+static CUresult context_place_of(const void *pointer, struct place *place)
 {
     CUpointer_attribute which[] = {
         CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
@@ -68,7 +68,7 @@ static CUresult place_of(const void *pointer, struct place *place)
 }
 
 /* A device's primary context, kept from then on. */
-static CUresult primary_of(int device, CUcontext *context)
+static CUresult context_primary_of(int device, CUcontext *context)
 {
     static CUcontext kept[DEVICES_MAX];
     CUresult result = CUDA_SUCCESS;
@@ -98,14 +98,14 @@ static CUresult context_of(struct place *place)
         place->context = current;
         return CUDA_SUCCESS;
     }
-    return primary_of(place->device, &place->context);
+    return context_primary_of(place->device, &place->context);
 }
 
 /* --- what is known of it ------------------------------------------------- */
 
 /* NULL: out of memory. */
-static struct aps_cuda_context *find_context(CUcontext handle,
-                                             unsigned long long id)
+static struct aps_cuda_context *context_find_context(CUcontext handle,
+                                                     unsigned long long id)
 {
     struct aps_cuda_context *context;
 
@@ -127,8 +127,8 @@ unlock:
 }
 
 /* Make a context current. */
-static enum aps_cuda_where visit_context(CUcontext handle,
-                                         struct aps_cuda_visit *visit)
+static enum aps_cuda_where context_visit_context(CUcontext handle,
+                                                 struct aps_cuda_visit *visit)
 {
     unsigned long long id = 0;
     CUcontext popped;
@@ -139,7 +139,7 @@ static enum aps_cuda_where visit_context(CUcontext handle,
     result = aps_cuda_driver.context_id(handle, &id);
     if (result != CUDA_SUCCESS)
         goto pop;
-    visit->context = find_context(handle, id);
+    visit->context = context_find_context(handle, id);
     result = CUDA_ERROR_OUT_OF_MEMORY;
     if (!visit->context)
         goto pop;
@@ -160,7 +160,7 @@ enum aps_cuda_where aps_cuda_enter(const void *pointer,
                                    struct aps_cuda_visit *visit)
 {
     struct place place;
-    CUresult result = place_of(pointer, &place);
+    CUresult result = context_place_of(pointer, &place);
 
     if (result == CUDA_SUCCESS) {
         if (!place.managed && place.type != CU_MEMORYTYPE_DEVICE)
@@ -168,7 +168,7 @@ enum aps_cuda_where aps_cuda_enter(const void *pointer,
         result = context_of(&place);
     }
     if (result == CUDA_SUCCESS)
-        return visit_context(place.context, visit);
+        return context_visit_context(place.context, visit);
     visit->failed = result;
     return APS_CUDA_NOWHERE;
 }
@@ -196,13 +196,13 @@ enum aps_cuda_where aps_cuda_enter_again(struct aps_cuda_context *context,
     enum aps_cuda_where where;
     struct place place;
 
-    visit->failed = place_of(pointer, &place);
+    visit->failed = context_place_of(pointer, &place);
     if (visit->failed != CUDA_SUCCESS)
         return APS_CUDA_NOWHERE;
     /* gone with its context, whose handle is none any more */
     if (place.type == 0)
         return APS_CUDA_HOST;
-    where = visit_context(context->handle, visit);
+    where = context_visit_context(context->handle, visit);
     if (where == APS_CUDA_DEVICE && visit->context != context) {
         aps_cuda_leave(visit);
         return APS_CUDA_HOST;
@@ -214,7 +214,7 @@ bool aps_cuda_is_home(const struct aps_cuda_visit *visit, const void *pointer)
 {
     struct place place;
 
-    return place_of(pointer, &place) == CUDA_SUCCESS &&
+    return context_place_of(pointer, &place) == CUDA_SUCCESS &&
            place.context == visit->context->handle;
 }
 
@@ -232,7 +232,8 @@ void aps_cuda_leave(const struct aps_cuda_visit *visit)
 
 /* With the mutex held: an idle one, or the right to make one; false if neither
  * will come. */
-static bool find_lane(struct aps_cuda_context *context, struct aps_cuda_stream **lane)
+static bool context_find_lane(struct aps_cuda_context *context,
+                              struct aps_cuda_stream **lane)
 {
     if (context->patience > 0)
         context->patience--;
@@ -253,7 +254,7 @@ static bool find_lane(struct aps_cuda_context *context, struct aps_cuda_stream *
 }
 
 struct aps_cuda_stream *aps_cuda_lane_take(const struct aps_cuda_visit *visit,
-                                    cudaError_t *error)
+                                           cudaError_t *error)
 {
     struct aps_cuda_context *context = visit->context;
     struct aps_cuda_stream *lane;
@@ -261,7 +262,7 @@ struct aps_cuda_stream *aps_cuda_lane_take(const struct aps_cuda_visit *visit,
 
     do {
         pthread_mutex_lock(&mutex);
-        found = find_lane(context, &lane);
+        found = context_find_lane(context, &lane);
         *error = context->refused;
         pthread_mutex_unlock(&mutex);
         if (lane || !found)

@@ -59,7 +59,7 @@ bool aps_cuda_is_home(const struct aps_cuda_visit *visit, const void *pointer);
  * error if there is none and none can be made.
  */
 struct aps_cuda_stream *aps_cuda_lane_take(const struct aps_cuda_visit *visit,
-                                    cudaError_t *error);
+                                           cudaError_t *error);
 
 /* Back; after an error (`clean` is false) it is waited for first, and given up
  * if that fails. */

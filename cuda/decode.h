@@ -260,7 +260,8 @@ APS_INLINE void aps_decode_store(const struct aps_decode_work *w,
     if (greatest >= w->limit)
         aps_decode_edge(w, add, unit);
     else
-        aps_threads_store16(w->x - (size_t)w->behind * 4 + (size_t)unit * 16, y);
+        aps_threads_store16(w->x - (size_t)w->behind * 4 + (size_t)unit * 16,
+                            y);
 }
 
 #endif

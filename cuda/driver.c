@@ -32,7 +32,7 @@ static const struct {
 };
 
 /* The first of the functions that the library lacks, or NULL. */
-static const char *find_functions(void *library)
+static const char *driver_find_functions(void *library)
 {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *found = dlsym(library, functions[i].name);
@@ -56,7 +56,7 @@ int aps_cuda_driver_open(char *cause, size_t size)
         snprintf(cause, size, "no CUDA driver: %s", dlerror());
         return -1;
     }
-    missing = find_functions(library);
+    missing = driver_find_functions(library);
     if (aps_cuda_driver.version &&
         aps_cuda_driver.version(&version) == CUDA_SUCCESS &&
         version / 1000 < CUDA_VERSION / 1000)

@@ -45,7 +45,7 @@ struct aps_encode_work {
 
 /* Is a multiplication by one float right? (codec/scaling.h) */
 APS_INLINE bool aps_threads_is_simple(const struct aps_format *format,
-                                   struct aps_scaling scaling)
+                                      struct aps_scaling scaling)
 {
     if (scaling.exponent < -126 || scaling.exponent > 127)
         return false;
@@ -217,7 +217,7 @@ APS_INLINE void aps_encode_word(const struct aps_encode_work *w, bool any,
     uint32_t byte = unit * 4 - w->behind;
 
     aps_threads_store4(w->wire + byte,
-                    aps_encode_bits(w, any, byte * 8, 32, seen));
+                       aps_encode_bits(w, any, byte * 8, 32, seen));
 }
 
 /* ... and some of its bytes. */

@@ -24,7 +24,7 @@ _Static_assert(sizeof(struct aps_cuda_token) <= sizeof(struct aps_memory_token),
 
 static uint64_t process;
 
-static void draw_process(void)
+static void ipc_draw_process(void)
 {
     struct timespec now;
 
@@ -36,11 +36,11 @@ static void draw_process(void)
 }
 
 /* The same in a child that was forked since: that has another id. */
-static uint64_t this_process(void)
+static uint64_t ipc_this_process(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, draw_process);
+    pthread_once(&once, ipc_draw_process);
     return process;
 }
 
@@ -50,7 +50,7 @@ int aps_cuda_offer(void *memory, struct aps_memory_token *token, char *cause,
                    size_t size)
 {
     struct aps_cuda_token t = {
-        .process = this_process(),
+        .process = ipc_this_process(),
         .pid = (uint64_t)getpid(),
     };
     struct aps_cuda_visit visit;
@@ -82,9 +82,9 @@ int aps_cuda_offer(void *memory, struct aps_memory_token *token, char *cause,
 }
 
 /* In the context: NULL with the cause. */
-static void *open_here(const struct aps_cuda_token *token,
-                       struct aps_cuda_context *context, char *cause,
-                       size_t size)
+static void *ipc_open_here(const struct aps_cuda_token *token,
+                           struct aps_cuda_context *context, char *cause,
+                           size_t size)
 {
     void *base = NULL;
     cudaError_t error = cudaIpcOpenMemHandle(&base, token->handle,
@@ -115,13 +115,13 @@ void *aps_cuda_open(const struct aps_memory_token *token, const void *near,
         snprintf(cause, size, "this is no token of CUDA memory");
         return NULL;
     }
-    if (t.process == this_process() && t.pid == (uint64_t)getpid()) {
+    if (t.process == ipc_this_process() && t.pid == (uint64_t)getpid()) {
         snprintf(cause, size, "the memory is this process's own");
         return NULL;
     }
     if (!aps_cuda_enter_device(near, &visit, cause, size))
         return NULL;
-    opened = open_here(&t, visit.context, cause, size);
+    opened = ipc_open_here(&t, visit.context, cause, size);
     aps_cuda_leave(&visit);
     return opened;
 }

@@ -182,8 +182,7 @@ static __global__ void __launch_bounds__(THREADS)
     uint32_t word[UNITS][4];
     uint32_t sum[UNITS][4];
 
-    for (; unit + (UNITS - 1) * stride < w.outer;
-         unit += UNITS * stride) {
+    for (; unit + (UNITS - 1) * stride < w.outer; unit += UNITS * stride) {
 #pragma unroll
         for (int i = 0; i < UNITS; i++) {
             aps_decode_load(&w, WAY, unit + i * stride, word[i]);
@@ -241,8 +240,8 @@ static cudaError_t full_grid(int kernel, const void *function, unsigned *blocks)
                   : 0;
     if (*blocks > 0)
         return cudaSuccess;
-    error = cudaDeviceGetAttribute(&processors,
-                                   cudaDevAttrMultiProcessorCount, device);
+    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount,
+                                   device);
     if (error == cudaSuccess)
         error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, function,
                                                               THREADS, 0);
@@ -299,13 +298,10 @@ static const void *const encode_kernels[APS_ENCODE_WAYS] = {
     (const void *)encode_words_kernel<true>,  /* APS_ENCODE_ANY */
 };
 
-cudaError_t aps_cuda_kernel_encode(const struct aps_format *format,
-                                   const float *x, size_t n,
-                                   struct aps_scaling scaling,
-                                   const struct aps_cast_options *options,
-                                   bool stats, void *wire,
-                                   struct aps_cuda_result *result,
-                                   cudaStream_t stream)
+cudaError_t aps_cuda_kernel_encode(
+    const struct aps_format *format, const float *x, size_t n,
+    struct aps_scaling scaling, const struct aps_cast_options *options,
+    bool stats, void *wire, struct aps_cuda_result *result, cudaStream_t stream)
 {
     struct aps_cast_options here = {};
     cudaError_t error = cudaSuccess;
@@ -354,9 +350,9 @@ cudaError_t aps_cuda_kernel_decode(const struct aps_format *format,
         const unsigned char *from =
             (const unsigned char *)wire + i / 8 * format->width;
         enum aps_decode_way way;
-        struct aps_decode_work w = aps_decode_work_init(
-            format, from, min_size(n - i, APS_THREADS_MAX), scaling, flags, x + i,
-            &way);
+        struct aps_decode_work w =
+            aps_decode_work_init(format, from, min_size(n - i, APS_THREADS_MAX),
+                                 scaling, flags, x + i, &way);
         void *arguments[] = {&w};
 
         error = launch((add ? DECODE_ADD : DECODE) + (int)way,

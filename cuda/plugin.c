@@ -42,13 +42,13 @@ struct verb {
     bool reads;
 };
 
-static size_t min_size(size_t a, size_t b)
+static size_t plugin_min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-static cudaError_t run_on_device(struct verb *verb,
-                                 const struct aps_cuda_visit *visit)
+static cudaError_t plugin_run_on_device(struct verb *verb,
+                                        const struct aps_cuda_visit *visit)
 {
     cudaError_t error;
     struct aps_cuda_stream *lane = aps_cuda_lane_take(visit, &error);
@@ -60,13 +60,13 @@ static cudaError_t run_on_device(struct verb *verb,
     return error;
 }
 
-static cudaError_t run_through_host(struct verb *verb)
+static cudaError_t plugin_run_through_host(struct verb *verb)
 {
-    float *piece = malloc(min_size(verb->n, DETOUR) * sizeof *piece);
+    float *piece = malloc(plugin_min_size(verb->n, DETOUR) * sizeof *piece);
     cudaError_t error = piece ? cudaSuccess : cudaErrorMemoryAllocation;
 
     for (size_t i = 0; i < verb->n && error == cudaSuccess; i += DETOUR) {
-        size_t count = min_size(verb->n - i, DETOUR);
+        size_t count = plugin_min_size(verb->n - i, DETOUR);
         size_t bytes = count * sizeof *piece;
 
         if (verb->reads)
@@ -84,7 +84,7 @@ static cudaError_t run_through_host(struct verb *verb)
 }
 
 /* It has failed; `visited`: the device may still be able to forget. */
-static void fail(struct verb *verb, const char *cause, bool visited)
+static void plugin_fail(struct verb *verb, const char *cause, bool visited)
 {
     aps_cuda_failure_note(verb->name, cause);
     verb->flags = 0;
@@ -96,7 +96,7 @@ static void fail(struct verb *verb, const char *cause, bool visited)
         cudaStreamSynchronize(NULL);
 }
 
-static void run(struct verb *verb)
+static void plugin_run(struct verb *verb)
 {
     struct aps_cuda_visit visit;
     cudaError_t error;
@@ -108,33 +108,35 @@ static void run(struct verb *verb)
         verb->on_host(verb, verb->x, 0, verb->n);
         return;
     case APS_CUDA_NOWHERE:
-        fail(verb, aps_cuda_driver_error(visit.failed), false);
+        plugin_fail(verb, aps_cuda_driver_error(visit.failed), false);
         return;
     case APS_CUDA_DEVICE:
         break;
     }
-    error = run_on_device(verb, &visit);
+    error = plugin_run_on_device(verb, &visit);
     if (error != cudaSuccess) {
         const char *cause = cudaGetErrorString(error);
 
         cudaGetLastError();
-        error = run_through_host(verb);
+        error = plugin_run_through_host(verb);
         if (error == cudaSuccess)
             aps_cuda_detour_note(verb->name, cause);
     }
     if (error != cudaSuccess)
-        fail(verb, cudaGetErrorString(error), true);
+        plugin_fail(verb, cudaGetErrorString(error), true);
     aps_cuda_leave(&visit);
 }
 
 /* --- the verbs ----------------------------------------------------------- */
 
-static cudaError_t staged_magnitude(struct verb *verb, struct aps_cuda_stream *lane)
+static cudaError_t plugin_staged_magnitude(struct verb *verb,
+                                           struct aps_cuda_stream *lane)
 {
     return aps_staged_magnitude(lane, verb->x, verb->n, &verb->magnitude);
 }
 
-static void host_magnitude(struct verb *verb, float *x, size_t i, size_t count)
+static void plugin_host_magnitude(struct verb *verb, float *x, size_t i,
+                                  size_t count)
 {
     struct aps_magnitude found = aps_memory_host.magnitude(x, count);
 
@@ -145,42 +147,45 @@ static void host_magnitude(struct verb *verb, float *x, size_t i, size_t count)
         verb->magnitude.finite = false;
 }
 
-static struct aps_magnitude cuda_magnitude(const float *x, size_t n)
+static struct aps_magnitude plugin_cuda_magnitude(const float *x, size_t n)
 {
     struct verb verb = {
         .name = "magnitude",
         .x = (float *)(uintptr_t)x,
         .n = n,
         .magnitude = {.max = 0, .finite = true},
-        .staged = staged_magnitude,
-        .on_host = host_magnitude,
+        .staged = plugin_staged_magnitude,
+        .on_host = plugin_host_magnitude,
         .reads = true,
     };
 
-    run(&verb);
+    plugin_run(&verb);
     return verb.magnitude;
 }
 
-static cudaError_t staged_encode(struct verb *verb, struct aps_cuda_stream *lane)
+static cudaError_t plugin_staged_encode(struct verb *verb,
+                                        struct aps_cuda_stream *lane)
 {
     return aps_staged_encode(lane, &verb->codec->format, verb->x, verb->n,
                              verb->scaling, verb->host, &verb->flags);
 }
 
-static unsigned char *wire_at(const struct verb *verb, size_t i)
+static unsigned char *plugin_wire_at(const struct verb *verb, size_t i)
 {
     return (unsigned char *)verb->host +
            i / 8 * (size_t)verb->codec->format.width;
 }
 
-static void host_encode(struct verb *verb, float *x, size_t i, size_t count)
+static void plugin_host_encode(struct verb *verb, float *x, size_t i,
+                               size_t count)
 {
     verb->flags |= aps_memory_host.encode(verb->codec, x, count, verb->scaling,
-                                          wire_at(verb, i));
+                                          plugin_wire_at(verb, i));
 }
 
-static unsigned cuda_encode(const struct aps_codec *codec, const float *x,
-                            size_t n, struct aps_scaling scaling, void *wire)
+static unsigned plugin_cuda_encode(const struct aps_codec *codec,
+                                   const float *x, size_t n,
+                                   struct aps_scaling scaling, void *wire)
 {
     struct verb verb = {
         .name = "encode",
@@ -190,30 +195,32 @@ static unsigned cuda_encode(const struct aps_codec *codec, const float *x,
         .n = n,
         .host = wire,
         .bytes = aps_codec_bytes(codec, n),
-        .staged = staged_encode,
-        .on_host = host_encode,
+        .staged = plugin_staged_encode,
+        .on_host = plugin_host_encode,
         .reads = true,
     };
 
-    run(&verb);
+    plugin_run(&verb);
     return verb.flags;
 }
 
-static cudaError_t staged_decode(struct verb *verb, struct aps_cuda_stream *lane)
+static cudaError_t plugin_staged_decode(struct verb *verb,
+                                        struct aps_cuda_stream *lane)
 {
     return aps_staged_decode(lane, &verb->codec->format, verb->host, verb->n,
                              verb->scaling, verb->flags, verb->x);
 }
 
-static void host_decode(struct verb *verb, float *x, size_t i, size_t count)
+static void plugin_host_decode(struct verb *verb, float *x, size_t i,
+                               size_t count)
 {
-    aps_memory_host.decode(verb->codec, wire_at(verb, i), count, verb->scaling,
-                           verb->flags, x);
+    aps_memory_host.decode(verb->codec, plugin_wire_at(verb, i), count,
+                           verb->scaling, verb->flags, x);
 }
 
-static void cuda_decode(const struct aps_codec *codec, const void *wire,
-                        size_t n, struct aps_scaling scaling, unsigned flags,
-                        float *x)
+static void plugin_cuda_decode(const struct aps_codec *codec, const void *wire,
+                               size_t n, struct aps_scaling scaling,
+                               unsigned flags, float *x)
 {
     struct verb verb = {
         .name = "decode",
@@ -223,24 +230,26 @@ static void cuda_decode(const struct aps_codec *codec, const void *wire,
         .n = n,
         .host = (void *)(uintptr_t)wire,
         .flags = flags,
-        .staged = staged_decode,
-        .on_host = host_decode,
+        .staged = plugin_staged_decode,
+        .on_host = plugin_host_decode,
     };
 
-    run(&verb);
+    plugin_run(&verb);
 }
 
-static cudaError_t staged_copy_out(struct verb *verb, struct aps_cuda_stream *lane)
+static cudaError_t plugin_staged_copy_out(struct verb *verb,
+                                          struct aps_cuda_stream *lane)
 {
     return aps_staged_copy_out(lane, verb->host, verb->x, verb->n);
 }
 
-static void host_copy_out(struct verb *verb, float *x, size_t i, size_t count)
+static void plugin_host_copy_out(struct verb *verb, float *x, size_t i,
+                                 size_t count)
 {
     memcpy((unsigned char *)verb->host + i * sizeof *x, x, count * sizeof *x);
 }
 
-static void cuda_copy_out(void *host, const float *x, size_t n)
+static void plugin_cuda_copy_out(void *host, const float *x, size_t n)
 {
     struct verb verb = {
         .name = "copy_out",
@@ -248,36 +257,38 @@ static void cuda_copy_out(void *host, const float *x, size_t n)
         .n = n,
         .host = host,
         .bytes = n * sizeof *x,
-        .staged = staged_copy_out,
-        .on_host = host_copy_out,
+        .staged = plugin_staged_copy_out,
+        .on_host = plugin_host_copy_out,
         .reads = true,
     };
 
-    run(&verb);
+    plugin_run(&verb);
 }
 
-static cudaError_t staged_copy_in(struct verb *verb, struct aps_cuda_stream *lane)
+static cudaError_t plugin_staged_copy_in(struct verb *verb,
+                                         struct aps_cuda_stream *lane)
 {
     return aps_staged_copy_in(lane, verb->x, verb->host, verb->n);
 }
 
-static void host_copy_in(struct verb *verb, float *x, size_t i, size_t count)
+static void plugin_host_copy_in(struct verb *verb, float *x, size_t i,
+                                size_t count)
 {
     memcpy(x, (unsigned char *)verb->host + i * sizeof *x, count * sizeof *x);
 }
 
-static void cuda_copy_in(float *x, const void *host, size_t n)
+static void plugin_cuda_copy_in(float *x, const void *host, size_t n)
 {
     struct verb verb = {
         .name = "copy_in",
         .x = x,
         .n = n,
         .host = (void *)(uintptr_t)host,
-        .staged = staged_copy_in,
-        .on_host = host_copy_in,
+        .staged = plugin_staged_copy_in,
+        .on_host = plugin_host_copy_in,
     };
 
-    run(&verb);
+    plugin_run(&verb);
 }
 
 static const struct aps_device_memory device_memory = {
@@ -300,11 +311,11 @@ const struct aps_cuda_plugin aps_cuda_plugin = {
     .memory =
         {
             .name = "cuda",
-            .magnitude = cuda_magnitude,
-            .encode = cuda_encode,
-            .decode = cuda_decode,
-            .copy_out = cuda_copy_out,
-            .copy_in = cuda_copy_in,
+            .magnitude = plugin_cuda_magnitude,
+            .encode = plugin_cuda_encode,
+            .decode = plugin_cuda_decode,
+            .copy_out = plugin_cuda_copy_out,
+            .copy_in = plugin_cuda_copy_in,
             .pin = aps_cuda_pin,
             .unpin = aps_cuda_unpin,
             .device = &device_memory,

@@ -25,8 +25,9 @@ struct transfer {
     unsigned char *x;
 };
 
-static struct transfer transfer_init(struct aps_cuda_stream *lane,
-                                     const struct aps_format *format, size_t n)
+static struct transfer staged_transfer_init(struct aps_cuda_stream *lane,
+                                            const struct aps_format *format,
+                                            size_t n)
 {
     size_t width = format ? (size_t)format->width : 32;
 
@@ -34,125 +35,131 @@ static struct transfer transfer_init(struct aps_cuda_stream *lane,
         .lane = lane,
         .format = format,
         .width = width,
-        .piece = APS_CUDA_STREAM_BYTES * 8 / width / PIECE_MULTIPLE * PIECE_MULTIPLE,
+        .piece =
+            APS_CUDA_STREAM_BYTES * 8 / width / PIECE_MULTIPLE * PIECE_MULTIPLE,
         .n = n,
     };
 }
 
-static size_t piece_count(const struct transfer *t)
+static size_t staged_piece_count(const struct transfer *t)
 {
     return t->n / t->piece + (t->n % t->piece > 0);
 }
 
-static size_t piece_values(const struct transfer *t, size_t i)
+static size_t staged_piece_values(const struct transfer *t, size_t i)
 {
     size_t left = t->n - i * t->piece;
 
     return left < t->piece ? left : t->piece;
 }
 
-static size_t piece_bytes(const struct transfer *t, size_t i)
+static size_t staged_piece_bytes(const struct transfer *t, size_t i)
 {
-    return (piece_values(t, i) * t->width + 7) / 8;
+    return (staged_piece_values(t, i) * t->width + 7) / 8;
 }
 
-static unsigned char *piece_host(const struct transfer *t, size_t i)
+static unsigned char *staged_piece_host(const struct transfer *t, size_t i)
 {
     return t->host + i * (t->piece / 8 * t->width);
 }
 
-static float *piece_x(const struct transfer *t, size_t i)
+static float *staged_piece_x(const struct transfer *t, size_t i)
 {
     return (float *)(void *)(t->x + i * t->piece * sizeof(float));
 }
 
-static const struct aps_slot *piece_slot(const struct transfer *t, size_t i)
+static const struct aps_slot *staged_piece_slot(const struct transfer *t,
+                                                size_t i)
 {
     return &t->lane->slot[i % APS_CUDA_STREAM_SLOTS];
 }
 
 /* --- to the host --------------------------------------------------------- */
 
-static cudaError_t out_start(const struct transfer *t, size_t i)
+static cudaError_t staged_out_start(const struct transfer *t, size_t i)
 {
-    const struct aps_slot *slot = piece_slot(t, i);
-    const size_t bytes = piece_bytes(t, i);
+    const struct aps_slot *slot = staged_piece_slot(t, i);
+    const size_t bytes = staged_piece_bytes(t, i);
     unsigned char *to = slot->device + APS_CUDA_STREAM_HEADER;
     cudaError_t error;
 
     if (t->format) {
         error = aps_cuda_kernel_encode(
-            t->format, piece_x(t, i), piece_values(t, i), t->scaling, NULL,
-            false, to, aps_slot_result(slot), slot->stream);
+            t->format, staged_piece_x(t, i), staged_piece_values(t, i),
+            t->scaling, NULL, false, to, aps_slot_result(slot), slot->stream);
         return error == cudaSuccess ? aps_slot_fetch(slot, bytes) : error;
     }
-    error = cudaMemcpyAsync(slot->host + APS_CUDA_STREAM_HEADER, piece_x(t, i), bytes,
-                            cudaMemcpyDefault, slot->stream);
+    error = cudaMemcpyAsync(slot->host + APS_CUDA_STREAM_HEADER,
+                            staged_piece_x(t, i), bytes, cudaMemcpyDefault,
+                            slot->stream);
     return error == cudaSuccess ? aps_slot_mark(slot) : error;
 }
 
-static cudaError_t out_finish(struct transfer *t, size_t i)
+static cudaError_t staged_out_finish(struct transfer *t, size_t i)
 {
-    const struct aps_slot *slot = piece_slot(t, i);
+    const struct aps_slot *slot = staged_piece_slot(t, i);
     cudaError_t error = aps_slot_wait(slot);
 
     if (error != cudaSuccess)
         return error;
-    memcpy(piece_host(t, i), slot->host + APS_CUDA_STREAM_HEADER, piece_bytes(t, i));
+    memcpy(staged_piece_host(t, i), slot->host + APS_CUDA_STREAM_HEADER,
+           staged_piece_bytes(t, i));
     if (t->format && aps_slot_found(slot)->marked)
         t->flags |= APS_BLOCK_NAN;
     return cudaSuccess;
 }
 
 /* As many under way as there are slots; the oldest is finished first. */
-static cudaError_t run_out(struct transfer *t)
+static cudaError_t staged_run_out(struct transfer *t)
 {
-    const size_t count = piece_count(t);
+    const size_t count = staged_piece_count(t);
     cudaError_t error = cudaSuccess;
     size_t started = 0, finished = 0;
 
     while (finished < count && error == cudaSuccess) {
         if (started < count && started - finished < APS_CUDA_STREAM_SLOTS)
-            error = out_start(t, started++);
+            error = staged_out_start(t, started++);
         else
-            error = out_finish(t, finished++);
+            error = staged_out_finish(t, finished++);
     }
     return error;
 }
 
 /* --- from the host ------------------------------------------------------- */
 
-static cudaError_t in_start(const struct transfer *t, size_t i)
+static cudaError_t staged_in_start(const struct transfer *t, size_t i)
 {
-    const struct aps_slot *slot = piece_slot(t, i);
-    const size_t bytes = piece_bytes(t, i);
+    const struct aps_slot *slot = staged_piece_slot(t, i);
+    const size_t bytes = staged_piece_bytes(t, i);
     cudaError_t error;
 
-    memcpy(slot->host + APS_CUDA_STREAM_HEADER, piece_host(t, i), bytes);
+    memcpy(slot->host + APS_CUDA_STREAM_HEADER, staged_piece_host(t, i), bytes);
     if (t->format) {
         error = aps_slot_send(slot, bytes);
         if (error == cudaSuccess)
             error = aps_cuda_kernel_decode(
-                t->format, slot->device + APS_CUDA_STREAM_HEADER, piece_values(t, i),
-                t->scaling, t->flags, false, piece_x(t, i), slot->stream);
+                t->format, slot->device + APS_CUDA_STREAM_HEADER,
+                staged_piece_values(t, i), t->scaling, t->flags, false,
+                staged_piece_x(t, i), slot->stream);
     } else {
-        error = cudaMemcpyAsync(piece_x(t, i), slot->host + APS_CUDA_STREAM_HEADER,
-                                bytes, cudaMemcpyDefault, slot->stream);
+        error = cudaMemcpyAsync(staged_piece_x(t, i),
+                                slot->host + APS_CUDA_STREAM_HEADER, bytes,
+                                cudaMemcpyDefault, slot->stream);
     }
     return error == cudaSuccess ? aps_slot_mark(slot) : error;
 }
 
-static cudaError_t run_in(const struct transfer *t)
+static cudaError_t staged_run_in(const struct transfer *t)
 {
-    const size_t count = piece_count(t);
+    const size_t count = staged_piece_count(t);
     cudaError_t error = cudaSuccess;
     size_t started = 0, finished = 0;
 
     while (finished < count && error == cudaSuccess) {
         if (started < count && started - finished < APS_CUDA_STREAM_SLOTS)
-            error = in_start(t, started++);
+            error = staged_in_start(t, started++);
         else
-            error = aps_slot_wait(piece_slot(t, finished++));
+            error = aps_slot_wait(staged_piece_slot(t, finished++));
     }
     return error;
 }
@@ -185,13 +192,13 @@ cudaError_t aps_staged_encode(struct aps_cuda_stream *lane,
                               size_t n, struct aps_scaling scaling, void *wire,
                               unsigned *flags)
 {
-    struct transfer t = transfer_init(lane, format, n);
+    struct transfer t = staged_transfer_init(lane, format, n);
     cudaError_t error;
 
     t.scaling = scaling;
     t.x = (unsigned char *)(uintptr_t)x;
     t.host = wire;
-    error = run_out(&t);
+    error = staged_run_out(&t);
     if (error == cudaSuccess)
         *flags = t.flags;
     return error;
@@ -202,31 +209,31 @@ cudaError_t aps_staged_decode(struct aps_cuda_stream *lane,
                               size_t n, struct aps_scaling scaling,
                               unsigned flags, float *x)
 {
-    struct transfer t = transfer_init(lane, format, n);
+    struct transfer t = staged_transfer_init(lane, format, n);
 
     t.scaling = scaling;
     t.flags = flags;
     t.x = (void *)x;
     t.host = (unsigned char *)(uintptr_t)wire;
-    return run_in(&t);
+    return staged_run_in(&t);
 }
 
 cudaError_t aps_staged_copy_out(struct aps_cuda_stream *lane, void *host,
                                 const float *x, size_t n)
 {
-    struct transfer t = transfer_init(lane, NULL, n);
+    struct transfer t = staged_transfer_init(lane, NULL, n);
 
     t.x = (unsigned char *)(uintptr_t)x;
     t.host = host;
-    return run_out(&t);
+    return staged_run_out(&t);
 }
 
 cudaError_t aps_staged_copy_in(struct aps_cuda_stream *lane, float *x,
                                const void *host, size_t n)
 {
-    struct transfer t = transfer_init(lane, NULL, n);
+    struct transfer t = staged_transfer_init(lane, NULL, n);
 
     t.x = (void *)x;
     t.host = (unsigned char *)(uintptr_t)host;
-    return run_in(&t);
+    return staged_run_in(&t);
 }

@@ -7,7 +7,7 @@
 
 #define STRIDE (APS_CUDA_STREAM_HEADER + APS_CUDA_STREAM_BYTES)
 
-static cudaError_t slot_create(struct aps_slot *slot)
+static cudaError_t stream_slot_create(struct aps_slot *slot)
 {
     cudaError_t error =
         cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking);
@@ -15,7 +15,8 @@ static cudaError_t slot_create(struct aps_slot *slot)
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&slot->done, cudaEventDisableTiming);
     if (error == cudaSuccess)
-        error = cudaMemsetAsync(slot->device, 0, APS_CUDA_STREAM_HEADER, slot->stream);
+        error = cudaMemsetAsync(slot->device, 0, APS_CUDA_STREAM_HEADER,
+                                slot->stream);
     return error;
 }
 
@@ -39,7 +40,7 @@ struct aps_cuda_stream *aps_cuda_stream_create(cudaError_t *error)
         lane->slot[i].host = (unsigned char *)host + (size_t)i * STRIDE;
     }
     for (int i = 0; i < APS_CUDA_STREAM_SLOTS && *error == cudaSuccess; i++)
-        *error = slot_create(&lane->slot[i]);
+        *error = stream_slot_create(&lane->slot[i]);
     if (*error == cudaSuccess)
         return lane;
     aps_cuda_stream_destroy(lane);
@@ -61,8 +62,8 @@ bool aps_cuda_stream_reset(struct aps_cuda_stream *lane)
         cudaError_t first = cudaStreamSynchronize(slot->stream);
 
         if (first == cudaSuccess)
-            first =
-                cudaMemsetAsync(slot->device, 0, APS_CUDA_STREAM_HEADER, slot->stream);
+            first = cudaMemsetAsync(slot->device, 0, APS_CUDA_STREAM_HEADER,
+                                    slot->stream);
         if (error == cudaSuccess)
             error = first;
     }
@@ -88,15 +89,16 @@ void aps_cuda_stream_destroy(struct aps_cuda_stream *lane)
 
 cudaError_t aps_slot_fetch(const struct aps_slot *slot, size_t bytes)
 {
-    cudaError_t error =
-        cudaMemcpyAsync(slot->host, slot->device, APS_CUDA_STREAM_HEADER + bytes,
-                        cudaMemcpyDeviceToHost, slot->stream);
+    cudaError_t error = cudaMemcpyAsync(slot->host, slot->device,
+                                        APS_CUDA_STREAM_HEADER + bytes,
+                                        cudaMemcpyDeviceToHost, slot->stream);
 
     if (error == cudaSuccess)
         error = cudaEventRecord(slot->done, slot->stream);
     /* for the next use, while the host goes on */
     if (error == cudaSuccess)
-        error = cudaMemsetAsync(slot->device, 0, APS_CUDA_STREAM_HEADER, slot->stream);
+        error = cudaMemsetAsync(slot->device, 0, APS_CUDA_STREAM_HEADER,
+                                slot->stream);
     return error;
 }
 

@@ -10,8 +10,9 @@
  * and store 16 bytes at a time, all of them inside the arrays. The few others
  * stand at the ends.
  *
- * Arrays are indexed with 32 bits; longer ones are cut (APS_THREADS_MAX). Arrays
- * of registers are indexed with constants only, or they would lie in memory.
+ * Arrays are indexed with 32 bits; longer ones are cut (APS_THREADS_MAX).
+ * Arrays of registers are indexed with constants only, or they would lie in
+ * memory.
  */
 #ifndef APS_CUDA_THREADS_H
 #define APS_CUDA_THREADS_H
@@ -59,7 +60,7 @@ struct aps_threads_seen {
 #ifdef __CUDA_ARCH__
 #define APS_THREADS_ALIGNED(pointer, size) ((void)0)
 #else
-#define APS_THREADS_ALIGNED(pointer, size)                                        \
+#define APS_THREADS_ALIGNED(pointer, size)                                     \
     assert((uintptr_t)(pointer) % (size) == 0)
 #endif
 
@@ -145,7 +146,7 @@ APS_INLINE uint32_t aps_threads_load_float(const unsigned char *x, uint32_t i)
 }
 
 APS_INLINE void aps_threads_store_float(unsigned char *x, uint32_t i,
-                                     uint32_t bits)
+                                        uint32_t bits)
 {
     unsigned char *to = x + (size_t)i * 4;
 

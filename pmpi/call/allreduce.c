@@ -27,7 +27,7 @@ struct passed {
     _Alignas(64) MPI_Comm comm; /* one cache line has it all */
     MPI_Datatype type;
     MPI_Op op;
-    int64_t count; /* 0: none yet */
+    int64_t count;   /* 0: none yet */
     unsigned deaths; /* of contexts, by then: comm may be another since */
     enum aps_reason reason;
     const struct aps_next_mpi *next; /* aps_next_mpi() */
@@ -35,7 +35,8 @@ struct passed {
 static _Thread_local struct passed last
     __attribute__((tls_model("initial-exec")));
 
-static void remember(const struct aps_call *call, enum aps_reason reason)
+static void allreduce_remember(const struct aps_call *call,
+                               enum aps_reason reason)
 {
     last = (struct passed){
         .comm = call->comm,
@@ -48,10 +49,10 @@ static void remember(const struct aps_call *call, enum aps_reason reason)
     };
 }
 
-/* Is it like the last one, and is nothing of ours under way? But for buffers in a
- * GPU's memory it may pass then. */
-static inline bool may_pass_again(int64_t count, aps_handle type,
-                                  aps_handle op, aps_handle comm)
+/* Is it like the last one, and is nothing of ours under way? But for buffers in
+ * a GPU's memory it may pass then. */
+static inline bool allreduce_may_pass_again(int64_t count, aps_handle type,
+                                            aps_handle op, aps_handle comm)
 {
     return count == last.count && (MPI_Comm)comm == last.comm &&
            (MPI_Datatype)type == last.type && (MPI_Op)op == last.op &&
@@ -60,17 +61,18 @@ static inline bool may_pass_again(int64_t count, aps_handle type,
            count > 0 && !aps_queue_unfinished() && !aps_queue_pending();
 }
 
-static inline int pass_again(const void *send, void *receive, int64_t count,
-                             bool large, aps_handle type, aps_handle op,
-                             aps_handle comm)
+static inline int allreduce_pass_again(const void *send, void *receive,
+                                       int64_t count, bool large,
+                                       aps_handle type, aps_handle op,
+                                       aps_handle comm)
 {
     aps_count(&aps_counters.again[last.reason], 1);
     return aps_next_mpi_allreduce(last.next, large, send, receive, count, type,
-                                 op, comm);
+                                  op, comm);
 }
 
 /* Where a count is kept in context->passing. */
-static size_t *passing_at(struct aps_context *context, size_t count)
+static size_t *allreduce_passing_at(struct aps_context *context, size_t count)
 {
     return &context->passing[(count * UINT64_C(0x9E3779B97F4A7C15)) >> 58];
 }
@@ -80,7 +82,7 @@ static size_t *passing_at(struct aps_context *context, size_t count)
  * fuse: ranks then place them at different times, some before the call that
  * would teach them.
  */
-static bool remembers(const struct aps_context *context)
+static bool allreduce_remembers(const struct aps_context *context)
 {
     const struct aps_policy *policy = context->job->policy;
 
@@ -89,8 +91,9 @@ static bool remembers(const struct aps_context *context)
 }
 
 /* The call's place among those of the communicator. */
-static void advance(struct aps_context *context, const struct aps_call *call,
-                    struct aps_step_position *position)
+static void allreduce_advance(struct aps_context *context,
+                              const struct aps_call *call,
+                              struct aps_step_position *position)
 {
     context->calls++;
     aps_steps_advance(context->steps, (size_t)call->count, position);
@@ -104,12 +107,12 @@ void aps_allreduce_discover(struct aps_context *context,
 {
     struct aps_step_position position;
 
-    advance(context, call, &position);
+    allreduce_advance(context, call, &position);
 }
 
-static void tell_desync(struct aps_context *context,
-                        const struct aps_call *call,
-                        const struct aps_step_position *position)
+static void allreduce_tell_desync(struct aps_context *context,
+                                  const struct aps_call *call,
+                                  const struct aps_step_position *position)
 {
     const struct aps_layers *layers = aps_policy_layers(context->job->policy);
     char wanted[160] = "the step";
@@ -134,20 +137,21 @@ bool aps_allreduce_place(struct aps_context *context,
         *reason = APS_PASSED_COMM;
     else if ((unsigned long long)call->count < context->min_count)
         *reason = APS_PASSED_SMALL;
-    else if (*passing_at(context, (size_t)call->count) == (size_t)call->count)
+    else if (*allreduce_passing_at(context, (size_t)call->count) ==
+             (size_t)call->count)
         *reason = APS_PASSED_RULE;
     else
         *reason = APS_PASSED_STEP;
     if (*reason != APS_PASSED_STEP)
         return false;
     aps_lifecycle_watch_end();
-    advance(context, call, position);
+    allreduce_advance(context, call, position);
     if (context->state == APS_CONTEXT_DISCOVER) {
         *reason = APS_PASSED_UNCOUNTED;
         return false;
     }
     if (position->desync && aps_message_is_due(++context->desyncs))
-        tell_desync(context, call, position);
+        allreduce_tell_desync(context, call, position);
     if (call->control.epoch >= 0)
         position->epoch = call->control.epoch;
     if (call->control.off)
@@ -176,8 +180,9 @@ int aps_allreduce_run(struct aps_context *context, const struct aps_call *call,
         offset += segment.count;
     }
     if (!any) {
-        if (reason == APS_PASSED_RULE && remembers(context))
-            *passing_at(context, (size_t)call->count) = (size_t)call->count;
+        if (reason == APS_PASSED_RULE && allreduce_remembers(context))
+            *allreduce_passing_at(context, (size_t)call->count) =
+                (size_t)call->count;
         return aps_call_pass_because(call, reason);
     }
     any = false;
@@ -217,13 +222,13 @@ int aps_allreduce_plan(struct aps_context *context, const struct aps_call *call)
          * be gone, nor of what has been drained there. */
         if (!aps_call_is_deferred(call) &&
             (reason == APS_PASSED_SMALL || reason == APS_PASSED_RULE))
-            remember(call, reason);
+            allreduce_remember(call, reason);
         return aps_call_pass_because(call, reason);
     }
     return aps_allreduce_run(context, call, &position);
 }
 
-static int handle_new(const struct aps_call *call)
+static int allreduce_handle_new(const struct aps_call *call)
 {
     struct aps_context *context;
     bool stop;
@@ -232,7 +237,7 @@ static int handle_new(const struct aps_call *call)
     aps_count(&aps_counters.calls, 1);
     if (!aps_call_is_candidate(aps_job(), call)) {
         if (call->op != MPI_SUM || !aps_call_is_float(aps_job(), call->type))
-            remember(call, APS_PASSED_OTHER);
+            allreduce_remember(call, APS_PASSED_OTHER);
         return aps_call_pass_because(call, APS_PASSED_OTHER);
     }
     aps_pcontrol_note_call(aps_job(), (size_t)call->count);
@@ -254,12 +259,13 @@ handle(const void *send, void *receive, int64_t count, bool large,
        aps_handle type, aps_handle op, aps_handle comm)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi_allreduce(aps_next_mpi(), large, send, receive, count,
-                                     type, op, comm);
-    if (may_pass_again(count, type, op, comm) &&
+        return aps_next_mpi_allreduce(aps_next_mpi(), large, send, receive,
+                                      count, type, op, comm);
+    if (allreduce_may_pass_again(count, type, op, comm) &&
         !aps_bounce_is_needed(send, receive))
-        return pass_again(send, receive, count, large, type, op, comm);
-    return handle_new(&(struct aps_call){
+        return allreduce_pass_again(send, receive, count, large, type, op,
+                                    comm);
+    return allreduce_handle_new(&(struct aps_call){
         .send = send,
         .receive = receive,
         .count = count,
@@ -272,13 +278,15 @@ handle(const void *send, void *receive, int64_t count, bool large,
     });
 }
 
-static inline int pass_or_handle(const void *send, void *receive, int64_t count,
-                                 bool large, aps_handle type, aps_handle op,
-                                 aps_handle comm)
+static inline int allreduce_pass_or_handle(const void *send, void *receive,
+                                           int64_t count, bool large,
+                                           aps_handle type, aps_handle op,
+                                           aps_handle comm)
 {
-    return may_pass_again(count, type, op, comm) &&
+    return allreduce_may_pass_again(count, type, op, comm) &&
                    aps_bounce_is_needless(send, receive)
-               ? pass_again(send, receive, count, large, type, op, comm)
+               ? allreduce_pass_again(send, receive, count, large, type, op,
+                                      comm)
                : handle(send, receive, count, large, type, op, comm);
 }
 
@@ -291,11 +299,12 @@ static inline int pass_or_handle(const void *send, void *receive, int64_t count,
 STRAIGHT int aps_allreduce(const void *send, void *receive, int count,
                            aps_handle type, aps_handle op, aps_handle comm)
 {
-    return pass_or_handle(send, receive, count, false, type, op, comm);
+    return allreduce_pass_or_handle(send, receive, count, false, type, op,
+                                    comm);
 }
 
 STRAIGHT int aps_allreduce_c(const void *send, void *receive, int64_t count,
                              aps_handle type, aps_handle op, aps_handle comm)
 {
-    return pass_or_handle(send, receive, count, true, type, op, comm);
+    return allreduce_pass_or_handle(send, receive, count, true, type, op, comm);
 }

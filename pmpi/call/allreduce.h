@@ -11,7 +11,8 @@
 
 /*
  * COLLECTIVE over comm. The program's MPI_Allreduce and MPI_Allreduce_c:
- * rewritten, or passed through, as all are of an MPI that we were not built for.
+ * rewritten, or passed through, as all are of an MPI that we were not built
+ * for.
  */
 int aps_allreduce(const void *send, void *receive, int count, aps_handle type,
                   aps_handle op, aps_handle comm);
@@ -22,10 +23,10 @@ struct aps_call;
 struct aps_context;
 
 /*
- * A call that is eligible, in its turn: rewritten, or passed through; an MPI error
- * code. COLLECTIVE over the context's communicator. It is done in two steps:
- * `place` finds its place in the step, local, and is false where the call passes
- * through, for `*reason`; `run` carries it out.
+ * A call that is eligible, in its turn: rewritten, or passed through; an MPI
+ * error code. COLLECTIVE over the context's communicator. It is done in two
+ * steps: `place` finds its place in the step, local, and is false where the
+ * call passes through, for `*reason`; `run` carries it out.
  */
 int aps_allreduce_plan(struct aps_context *context,
                        const struct aps_call *call);

@@ -15,7 +15,7 @@
 #include "reduce/reduction.h"
 #include "progress/wait.h"
 
-static void drain(MPI_Comm comm)
+static void blocking_drain(MPI_Comm comm)
 {
     struct aps_context *context =
         aps_abi_is_communicator(comm) ? aps_context_existing(comm) : NULL;
@@ -30,7 +30,7 @@ bool aps_blocking_enter_pending(aps_handle comm)
     const bool helped = aps_progress_thread_begin();
 
     if (!helped)
-        drain((MPI_Comm)comm);
+        blocking_drain((MPI_Comm)comm);
     return helped;
 }
 
@@ -64,10 +64,11 @@ int aps_blocking_duplicate(aps_handle handle, const aps_handle *info,
 }
 
 /*
- * A request of our own. Its error is the communicator's, as that of the blocking
- * call would be, but MPI_Test raises it on MPI_COMM_WORLD: not here.
+ * A request of our own. Its error is the communicator's, as that of the
+ * blocking call would be, but MPI_Test raises it on MPI_COMM_WORLD: not here.
  */
-static int await(MPI_Comm comm, MPI_Request *request, MPI_Status *status)
+static int blocking_await(MPI_Comm comm, MPI_Request *request,
+                          MPI_Status *status)
 {
     static pthread_mutex_t handler = PTHREAD_MUTEX_INITIALIZER;
     long begin = 0;
@@ -93,10 +94,11 @@ static int await(MPI_Comm comm, MPI_Request *request, MPI_Status *status)
 }
 
 /* The nonblocking variant has been started. */
-static int finish(int rc, aps_handle comm, MPI_Request *request,
-                  MPI_Status *status)
+static int blocking_finish(int rc, aps_handle comm, MPI_Request *request,
+                           MPI_Status *status)
 {
-    return rc == MPI_SUCCESS ? await((MPI_Comm)comm, request, status) : rc;
+    return rc == MPI_SUCCESS ? blocking_await((MPI_Comm)comm, request, status)
+                             : rc;
 }
 
 /* Counts that an int does not hold: where MPI takes them, so do we. */
@@ -130,7 +132,7 @@ int aps_blocking_send(enum aps_send_kind kind, const void *bytes, int64_t count,
                           (MPI_Comm)comm, &request);
         break;
     }
-    return finish(rc, comm, &request, MPI_STATUS_IGNORE);
+    return blocking_finish(rc, comm, &request, MPI_STATUS_IGNORE);
 }
 
 int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
@@ -146,12 +148,12 @@ int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
                            tag, (MPI_Comm)comm, status);
     rc = SIZED(Irecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, from, tag,
                       (MPI_Comm)comm, &request);
-    return finish(rc, comm, &request, status);
+    return blocking_finish(rc, comm, &request, status);
 }
 
 /* Both sides have been begun. As MPI_Sendrecv, the receive's status. */
-static int finish_exchange(int rc, MPI_Comm comm, MPI_Request *receive,
-                           MPI_Request *send, MPI_Status *status)
+static int blocking_finish_exchange(int rc, MPI_Comm comm, MPI_Request *receive,
+                                    MPI_Request *send, MPI_Status *status)
 {
     int sent;
 
@@ -160,8 +162,8 @@ static int finish_exchange(int rc, MPI_Comm comm, MPI_Request *receive,
         PMPI_Request_free(receive);
         return rc;
     }
-    rc = await(comm, receive, status);
-    sent = await(comm, send, MPI_STATUS_IGNORE);
+    rc = blocking_await(comm, receive, status);
+    sent = blocking_await(comm, send, MPI_STATUS_IGNORE);
     return rc == MPI_SUCCESS ? sent : rc;
 }
 
@@ -190,7 +192,8 @@ int aps_blocking_exchange(const void *send, int64_t send_count,
         return rc;
     rc = SIZED(Isend)(send, AS_COUNT(send_count), (MPI_Datatype)send_type, to,
                       send_tag, (MPI_Comm)comm, &outgoing);
-    return finish_exchange(rc, (MPI_Comm)comm, &incoming, &outgoing, status);
+    return blocking_finish_exchange(rc, (MPI_Comm)comm, &incoming, &outgoing,
+                                    status);
 }
 
 int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
@@ -260,5 +263,5 @@ int aps_blocking_mrecv(void *bytes, int64_t count, aps_handle type,
     rc = SIZED(Imrecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, message,
                        &request);
     /* Which communicator it came by is not to be learnt. */
-    return finish(rc, (aps_handle)MPI_COMM_WORLD, &request, status);
+    return blocking_finish(rc, (aps_handle)MPI_COMM_WORLD, &request, status);
 }

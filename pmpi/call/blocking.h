@@ -19,9 +19,9 @@
 
 /*
  * A call of MPI's own comes that blocks and cannot be taken apart, a collective
- * one; `comm` may be no communicator at all. Until aps_blocking_leave(the result)
- * a helper drives what is under way. Where there can be none, what was started on
- * `comm` before it, by all ranks, is carried out first.
+ * one; `comm` may be no communicator at all. Until aps_blocking_leave(the
+ * result) a helper drives what is under way. Where there can be none, what was
+ * started on `comm` before it, by all ranks, is carried out first.
  */
 bool aps_blocking_enter_pending(aps_handle comm);
 static inline bool aps_blocking_enter(aps_handle comm)
@@ -36,11 +36,11 @@ static inline void aps_blocking_leave(bool helped)
 }
 
 /*
- * Must MPI_Comm_idup of this communicator not be MPI's own now? MPICH 4.0, where
- * it cannot have a context id at once, tries again for as long as that takes no
- * message: within the call, if this process is alone in it, and for ever, as it
- * lets nothing else go on. The communicators that we have MPI make for nonblocking
- * calls take ids at the same time.
+ * Must MPI_Comm_idup of this communicator not be MPI's own now? MPICH 4.0,
+ * where it cannot have a context id at once, tries again for as long as that
+ * takes no message: within the call, if this process is alone in it, and for
+ * ever, as it lets nothing else go on. The communicators that we have MPI make
+ * for nonblocking calls take ids at the same time.
  */
 bool aps_blocking_duplicates(aps_handle comm);
 

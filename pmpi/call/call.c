@@ -10,7 +10,7 @@
 #include "device/bounce.h"
 #include "progress/wait.h"
 
-static const char *name_of(const struct aps_call *call)
+static const char *call_name_of(const struct aps_call *call)
 {
     if (aps_call_is_deferred(call))
         return "MPI_Iallreduce";
@@ -18,8 +18,8 @@ static const char *name_of(const struct aps_call *call)
 }
 
 /* The program's error handler is who completes a deferred call's business. */
-static int end_bounce(const struct aps_call *call, struct aps_bounce *bounce,
-                     int rc)
+static int call_end_bounce(const struct aps_call *call,
+                           struct aps_bounce *bounce, int rc)
 {
     if (!call->part && !aps_call_is_deferred(call))
         return aps_bounce_end_call(bounce, rc);
@@ -29,7 +29,8 @@ static int end_bounce(const struct aps_call *call, struct aps_bounce *bounce,
     return rc;
 }
 
-static int sum_inside(const void *send, void *receive, int count, MPI_Comm comm)
+static int call_sum_inside(const void *send, void *receive, int count,
+                           MPI_Comm comm)
 {
     MPI_Request request;
     int rc = PMPI_Iallreduce(send, receive, count, MPI_FLOAT, MPI_SUM, comm,
@@ -39,7 +40,8 @@ static int sum_inside(const void *send, void *receive, int count, MPI_Comm comm)
 }
 
 /* One of at most 2^30 elements. */
-static int pass_inside(const struct aps_call *call, size_t offset, int count)
+static int call_pass_inside(const struct aps_call *call, size_t offset,
+                            int count)
 {
     const void *send = call->send == MPI_IN_PLACE
                            ? MPI_IN_PLACE
@@ -50,17 +52,17 @@ static int pass_inside(const struct aps_call *call, size_t offset, int count)
 
     /* An MPI that takes GPUs' memory may not in this thread, of ours. */
     if (!aps_gpu_driver_owns(send) && !aps_gpu_driver_owns(receive))
-        return sum_inside(send, receive, count, call->inside);
-    rc = aps_bounce_begin(&bounce, name_of(call), (aps_handle)call->inside, send,
-                         count, (aps_handle)MPI_FLOAT, receive, count,
-                         (aps_handle)MPI_FLOAT);
+        return call_sum_inside(send, receive, count, call->inside);
+    rc = aps_bounce_begin(&bounce, call_name_of(call), (aps_handle)call->inside,
+                          send, count, (aps_handle)MPI_FLOAT, receive, count,
+                          (aps_handle)MPI_FLOAT);
     if (rc != MPI_SUCCESS)
         return rc;
-    rc = sum_inside(bounce.send, bounce.receive, count, call->inside);
-    return end_bounce(call, &bounce, rc);
+    rc = call_sum_inside(bounce.send, bounce.receive, count, call->inside);
+    return call_end_bounce(call, &bounce, rc);
 }
 
-static int pass_deferred(const struct aps_call *call)
+static int call_pass_deferred(const struct aps_call *call)
 {
     const size_t most = (size_t)1 << 30;
     int rc = MPI_SUCCESS;
@@ -68,7 +70,7 @@ static int pass_deferred(const struct aps_call *call)
     /* On to the end, whatever happens here: the other ranks go there. */
     for (size_t offset = 0, count = (size_t)call->count; offset < count;
          offset += most) {
-        int part = pass_inside(
+        int part = call_pass_inside(
             call, offset, (int)(count - offset < most ? count - offset : most));
 
         rc = rc == MPI_SUCCESS ? part : rc;
@@ -76,29 +78,29 @@ static int pass_deferred(const struct aps_call *call)
     return rc;
 }
 
-static int pass_as_it_is(const struct aps_call *call)
+static int call_pass_as_it_is(const struct aps_call *call)
 {
     return aps_next_mpi_allreduce(
         aps_next_mpi(), call->large, call->send, call->receive, call->count,
         (aps_handle)call->type, (aps_handle)call->op, (aps_handle)call->comm);
 }
 
-static int pass_on(const struct aps_call *call)
+static int call_pass_on(const struct aps_call *call)
 {
     struct aps_call part = *call;
     struct aps_bounce bounce;
     int rc;
 
     if (!aps_bounce_is_wanted(call->send, call->receive))
-        return pass_as_it_is(call);
-    rc = aps_bounce_begin(&bounce, name_of(call), (aps_handle)call->comm,
-                         call->send, call->count, (aps_handle)call->type,
-                         call->receive, call->count, (aps_handle)call->type);
+        return call_pass_as_it_is(call);
+    rc = aps_bounce_begin(&bounce, call_name_of(call), (aps_handle)call->comm,
+                          call->send, call->count, (aps_handle)call->type,
+                          call->receive, call->count, (aps_handle)call->type);
     if (rc != MPI_SUCCESS)
         return rc;
     part.send = bounce.send;
     part.receive = bounce.receive;
-    return end_bounce(call, &bounce, pass_as_it_is(&part));
+    return call_end_bounce(call, &bounce, call_pass_as_it_is(&part));
 }
 
 int aps_call_pass(const struct aps_call *call)
@@ -107,9 +109,9 @@ int aps_call_pass(const struct aps_call *call)
     int rc;
 
     if (aps_call_is_deferred(call))
-        return pass_deferred(call);
+        return call_pass_deferred(call);
     helped = aps_blocking_enter((aps_handle)call->comm);
-    rc = pass_on(call);
+    rc = call_pass_on(call);
     aps_blocking_leave(helped);
     return rc;
 }

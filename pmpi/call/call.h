@@ -26,8 +26,9 @@ struct aps_call {
      * communicator. MPI_COMM_NULL: the call is being made. */
     MPI_Comm inside;
     struct aps_pcontrol control; /* as it was when the call was made */
-    /* One of several of the program's call: buffers in a GPU's memory that cannot
-     * be copied are only counted (device/bounce.h), since the others follow. */
+    /* One of several of the program's call: buffers in a GPU's memory that
+     * cannot be copied are only counted (device/bounce.h), since the others
+     * follow. */
     bool part;
 };
 

@@ -12,7 +12,8 @@
 #include "call/signature.h"
 #include "device/bounce.h"
 
-static int pass_reduce_scatter(const struct aps_collective_call *call)
+static int
+collective_pass_reduce_scatter(const struct aps_collective_call_call *call)
 {
     const struct aps_next_mpi *next = aps_next_mpi();
     const aps_handle type = (aps_handle)call->type;
@@ -32,7 +33,8 @@ static int pass_reduce_scatter(const struct aps_collective_call *call)
                                       (int)call->count, type, op, comm);
 }
 
-static int pass_allgather(const struct aps_collective_call *call)
+static int
+collective_pass_allgather(const struct aps_collective_call_call *call)
 {
     const struct aps_next_mpi *next = aps_next_mpi();
     const aps_handle send_type = (aps_handle)call->send_type;
@@ -46,7 +48,7 @@ static int pass_allgather(const struct aps_collective_call *call)
                            call->receive, (int)call->count, type, comm);
 }
 
-static int pass_reduce(const struct aps_collective_call *call)
+static int collective_pass_reduce(const struct aps_collective_call_call *call)
 {
     const struct aps_next_mpi *next = aps_next_mpi();
     const aps_handle type = (aps_handle)call->type;
@@ -60,21 +62,22 @@ static int pass_reduce(const struct aps_collective_call *call)
                         call->root, comm);
 }
 
-static int pass_as_it_is(const struct aps_collective_call *call)
+static int collective_pass_as_it_is(const struct aps_collective_call_call *call)
 {
     switch (call->kind) {
     case APS_CALL_REDUCE_SCATTER:
-        return pass_reduce_scatter(call);
+        return collective_pass_reduce_scatter(call);
     case APS_CALL_ALLGATHER:
-        return pass_allgather(call);
+        return collective_pass_allgather(call);
     default:
-        return pass_reduce(call);
+        return collective_pass_reduce(call);
     }
 }
 
 /* --- with buffers in a GPU's memory ------------------------------------- */
 
-static const char *name_of(const struct aps_collective_call *call)
+static const char *
+collective_name_of(const struct aps_collective_call_call *call)
 {
     switch (call->kind) {
     case APS_CALL_REDUCE_SCATTER:
@@ -87,8 +90,9 @@ static const char *name_of(const struct aps_collective_call *call)
 }
 
 /* How many elements of its buffers the call reads and writes. */
-static void count_elements(const struct aps_collective_call *call, MPI_Count *sent,
-                           MPI_Count *received)
+static void
+collective_count_elements(const struct aps_collective_call_call *call,
+                          MPI_Count *sent, MPI_Count *received)
 {
     const bool in_place = call->send == MPI_IN_PLACE;
     int rank, size, others, inter = 0;
@@ -103,8 +107,9 @@ static void count_elements(const struct aps_collective_call *call, MPI_Count *se
     case APS_CALL_REDUCE_SCATTER:
         *sent = 0;
         for (int i = 0; i < size; i++)
-            *sent += aps_collective_call_share(call, i);
-        *received = in_place ? *sent : aps_collective_call_share(call, rank);
+            *sent += aps_collective_call_call_share(call, i);
+        *received =
+            in_place ? *sent : aps_collective_call_call_share(call, rank);
         break;
     case APS_CALL_ALLGATHER:
         *sent = call->send_count;
@@ -118,49 +123,49 @@ static void count_elements(const struct aps_collective_call *call, MPI_Count *se
     }
 }
 
-static int pass_on(const struct aps_collective_call *call)
+static int collective_pass_on(const struct aps_collective_call_call *call)
 {
     const bool gathers = call->kind == APS_CALL_ALLGATHER;
-    struct aps_collective_call instead = *call;
+    struct aps_collective_call_call instead = *call;
     struct aps_bounce bounce;
     MPI_Count sent, received;
     int rc;
 
     if (!aps_bounce_is_wanted(call->send, call->receive) ||
         !aps_abi_is_communicator(call->comm) || (call->listed && !call->counts))
-        return pass_as_it_is(call);
-    count_elements(call, &sent, &received);
-    rc = aps_bounce_begin(&bounce, name_of(call), (aps_handle)call->comm,
-                         call->send, sent,
-                         (aps_handle)(gathers ? call->send_type : call->type),
-                         call->receive, received, (aps_handle)call->type);
+        return collective_pass_as_it_is(call);
+    collective_count_elements(call, &sent, &received);
+    rc = aps_bounce_begin(&bounce, collective_name_of(call),
+                          (aps_handle)call->comm, call->send, sent,
+                          (aps_handle)(gathers ? call->send_type : call->type),
+                          call->receive, received, (aps_handle)call->type);
     instead.send = bounce.send;
     instead.receive = bounce.receive;
     if (rc == MPI_SUCCESS)
-        rc = pass_as_it_is(&instead);
+        rc = collective_pass_as_it_is(&instead);
     return aps_bounce_end_call(&bounce, rc);
 }
 
-int aps_collective_call_pass(const struct aps_collective_call *call)
+int aps_collective_call_call_pass(const struct aps_collective_call_call *call)
 {
     bool helped;
     int rc;
 
     helped = aps_blocking_enter((aps_handle)call->comm);
-    rc = pass_on(call);
+    rc = collective_pass_on(call);
     aps_blocking_leave(helped);
     return rc;
 }
 
-int aps_collective_call_pass_because(const struct aps_collective_call *call,
-                                enum aps_reason reason)
+int aps_collective_call_call_pass_because(
+    const struct aps_collective_call_call *call, enum aps_reason reason)
 {
     aps_count(&aps_other_counters[call->kind].passed[reason], 1);
-    return aps_collective_call_pass(call);
+    return aps_collective_call_call_pass(call);
 }
 
 /* A rank of an intracommunicator. */
-static bool is_root(int root, MPI_Comm comm)
+static bool collective_is_root(int root, MPI_Comm comm)
 {
     int size;
 
@@ -168,8 +173,8 @@ static bool is_root(int root, MPI_Comm comm)
            root < size;
 }
 
-bool aps_collective_call_is_candidate(const struct aps_job *job,
-                                 const struct aps_collective_call *call)
+bool aps_collective_call_call_is_candidate(
+    const struct aps_job *job, const struct aps_collective_call_call *call)
 {
     if (!aps_abi_is_communicator(call->comm))
         return false;
@@ -182,20 +187,22 @@ bool aps_collective_call_is_candidate(const struct aps_job *job,
     /* One buffer for both, or a root that is none, is an error, of one rank
      * perhaps. */
     if (call->kind == APS_CALL_REDUCE)
-        return call->count > 0 && is_root(call->root, call->comm);
+        return call->count > 0 && collective_is_root(call->root, call->comm);
     return call->count > 0 && call->send != call->receive;
 }
 
 /* --- what it moves ------------------------------------------------------- */
 
 /* a * b elements of FP32, if that many bytes can be. */
-static bool elements(MPI_Count a, MPI_Count b, size_t *product)
+static bool collective_elements(MPI_Count a, MPI_Count b, size_t *product)
 {
     return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, product) &&
            *product <= PTRDIFF_MAX / sizeof(float);
 }
 
-MPI_Count aps_collective_call_share(const struct aps_collective_call *call, int i)
+MPI_Count
+aps_collective_call_call_share(const struct aps_collective_call_call *call,
+                               int i)
 {
     if (!call->listed)
         return call->count;
@@ -204,15 +211,16 @@ MPI_Count aps_collective_call_share(const struct aps_collective_call *call, int 
 }
 
 /* A share may be empty, and then there need be no room for it. */
-static bool measure_reduce_scatter(const struct aps_context *context,
-                                   const struct aps_collective_call *call,
-                                   struct aps_volume *volume)
+static bool
+collective_measure_reduce_scatter(const struct aps_context *context,
+                                  const struct aps_collective_call_call *call,
+                                  struct aps_volume *volume)
 {
-    const MPI_Count own = aps_collective_call_share(call, context->rank);
+    const MPI_Count own = aps_collective_call_call_share(call, context->rank);
     size_t count = 0;
 
     for (int i = 0; i < context->size; i++) {
-        const MPI_Count share = aps_collective_call_share(call, i);
+        const MPI_Count share = aps_collective_call_call_share(call, i);
 
         if (share < 0 || __builtin_add_overflow(count, share, &count) ||
             count > PTRDIFF_MAX / sizeof(float))
@@ -233,15 +241,16 @@ static bool measure_reduce_scatter(const struct aps_context *context,
            call->receive != MPI_IN_PLACE && (own == 0 || call->receive);
 }
 
-static bool measure_reduce(const struct aps_context *context,
-                           const struct aps_collective_call *call,
-                           struct aps_volume *volume)
+static bool
+collective_measure_reduce(const struct aps_context *context,
+                          const struct aps_collective_call_call *call,
+                          struct aps_volume *volume)
 {
     const bool root = context->rank == call->root;
     const bool in_place = root && call->send == MPI_IN_PLACE;
 
     if (call->root < 0 || call->root >= context->size ||
-        !elements(call->count, 1, &volume->count))
+        !collective_elements(call->count, 1, &volume->count))
         return false;
     volume->own = root ? volume->count : 0;
     volume->good = true;
@@ -255,17 +264,19 @@ static bool measure_reduce(const struct aps_context *context,
 
 /* Here a rank with a type or an argument that is not for us says so to the
  * others (`good`). */
-static bool measure_allgather(const struct aps_context *context,
-                              const struct aps_collective_call *call,
-                              struct aps_volume *volume)
+static bool
+collective_measure_allgather(const struct aps_context *context,
+                             const struct aps_collective_call_call *call,
+                             struct aps_volume *volume)
 {
     const struct aps_job *job = context->job;
     const size_t floats = aps_signature_floats(job, call->type);
     const bool in_place = call->send == MPI_IN_PLACE;
     float *place = NULL; /* for our own block */
 
-    if (!elements(call->count, (MPI_Count)floats, &volume->own) ||
-        !elements((MPI_Count)volume->own, context->size, &volume->count))
+    if (!collective_elements(call->count, (MPI_Count)floats, &volume->own) ||
+        !collective_elements((MPI_Count)volume->own, context->size,
+                             &volume->count))
         return false;
     volume->good = aps_call_is_float(job, call->type) && call->send &&
                    call->receive && call->receive != MPI_IN_PLACE;
@@ -280,16 +291,16 @@ static bool measure_allgather(const struct aps_context *context,
     return true;
 }
 
-bool aps_collective_call_measure(const struct aps_context *context,
-                            const struct aps_collective_call *call,
-                            struct aps_volume *volume)
+bool aps_collective_call_call_measure(
+    const struct aps_context *context,
+    const struct aps_collective_call_call *call, struct aps_volume *volume)
 {
     switch (call->kind) {
     case APS_CALL_REDUCE_SCATTER:
-        return measure_reduce_scatter(context, call, volume);
+        return collective_measure_reduce_scatter(context, call, volume);
     case APS_CALL_ALLGATHER:
-        return measure_allgather(context, call, volume);
+        return collective_measure_allgather(context, call, volume);
     default:
-        return measure_reduce(context, call, volume);
+        return collective_measure_reduce(context, call, volume);
     }
 }

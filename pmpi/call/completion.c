@@ -24,7 +24,8 @@ struct substitutes {
 };
 
 /* 0, or -1: out of memory. */
-static int substitute(struct substitutes *this, int count, void *requests)
+static int completion_substitute(struct substitutes *this, int count,
+                                 void *requests)
 {
     this->given = this->used = requests;
     this->count = count;
@@ -43,7 +44,7 @@ static int substitute(struct substitutes *this, int count, void *requests)
 }
 
 /* After MPI's turn. A persistent request stays what it is. */
-static void take_back(struct substitutes *this)
+static void completion_take_back(struct substitutes *this)
 {
     if (this->used == this->given)
         return;
@@ -69,26 +70,26 @@ struct completion {
     void *status; /* or statuses */
 };
 
-static int test_one(const struct completion *this, MPI_Request requests[],
-                    int *done)
+static int completion_test_one(const struct completion *this,
+                               MPI_Request requests[], int *done)
 {
     return PMPI_Test(requests, done, this->status);
 }
 
-static int test_all(const struct completion *this, MPI_Request requests[],
-                    int *done)
+static int completion_test_all(const struct completion *this,
+                               MPI_Request requests[], int *done)
 {
     return PMPI_Testall(this->count, requests, done, this->status);
 }
 
-static int test_any(const struct completion *this, MPI_Request requests[],
-                    int *done)
+static int completion_test_any(const struct completion *this,
+                               MPI_Request requests[], int *done)
 {
     return PMPI_Testany(this->count, requests, this->index, done, this->status);
 }
 
-static int test_some(const struct completion *this, MPI_Request requests[],
-                     int *done)
+static int completion_test_some(const struct completion *this,
+                                MPI_Request requests[], int *done)
 {
     int rc = PMPI_Testsome(this->count, requests, this->some, this->index,
                            this->status);
@@ -98,21 +99,21 @@ static int test_some(const struct completion *this, MPI_Request requests[],
     return rc;
 }
 
-static int no_memory(void)
+static int completion_no_memory(void)
 {
     PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM);
     return MPI_ERR_NO_MEM;
 }
 
-static int complete(const struct completion *this, void *requests, int *done,
-                    bool blocking)
+static int completion_complete(const struct completion *this, void *requests,
+                               int *done, bool blocking)
 {
     struct substitutes substitutes;
     long begin = 0;
     int rc;
 
-    if (substitute(&substitutes, this->count, requests) < 0)
-        return no_memory();
+    if (completion_substitute(&substitutes, this->count, requests) < 0)
+        return completion_no_memory();
     for (;;) {
         aps_request_set_driven(true);
         rc = this->test(this, substitutes.used, done);
@@ -121,17 +122,17 @@ static int complete(const struct completion *this, void *requests, int *done,
             break;
         aps_queue_wait(&begin);
     }
-    take_back(&substitutes);
+    completion_take_back(&substitutes);
     return rc;
 }
 
 int aps_completion_wait(void *request, void *status)
 {
     const struct completion this = {
-        .test = test_one, .count = 1, .status = status};
+        .test = completion_test_one, .count = 1, .status = status};
     int done;
 
-    return complete(&this, request, &done, true);
+    return completion_complete(&this, request, &done, true);
 }
 
 /* One after the other: MPICH's Testall fails with some requests of its own
@@ -159,62 +160,66 @@ int aps_completion_waitall(int count, void *requests, void *statuses)
 
 int aps_completion_waitany(int count, void *requests, int *index, void *status)
 {
-    const struct completion this = {
-        .test = test_any, .count = count, .index = index, .status = status};
+    const struct completion this = {.test = completion_test_any,
+                                    .count = count,
+                                    .index = index,
+                                    .status = status};
     int done;
 
-    return complete(&this, requests, &done, true);
+    return completion_complete(&this, requests, &done, true);
 }
 
 int aps_completion_waitsome(int count, void *requests, int *done, int *indices,
                             void *statuses)
 {
-    const struct completion this = {.test = test_some,
+    const struct completion this = {.test = completion_test_some,
                                     .count = count,
                                     .some = done,
                                     .index = indices,
                                     .status = statuses};
     int any;
 
-    return complete(&this, requests, &any, true);
+    return completion_complete(&this, requests, &any, true);
 }
 
 int aps_completion_test(void *request, int *done, void *status)
 {
     const struct completion this = {
-        .test = test_one, .count = 1, .status = status};
+        .test = completion_test_one, .count = 1, .status = status};
 
-    return complete(&this, request, done, false);
+    return completion_complete(&this, request, done, false);
 }
 
 int aps_completion_testall(int count, void *requests, int *done, void *statuses)
 {
     const struct completion this = {
-        .test = test_all, .count = count, .status = statuses};
+        .test = completion_test_all, .count = count, .status = statuses};
 
-    return complete(&this, requests, done, false);
+    return completion_complete(&this, requests, done, false);
 }
 
 int aps_completion_testany(int count, void *requests, int *index, int *done,
                            void *status)
 {
-    const struct completion this = {
-        .test = test_any, .count = count, .index = index, .status = status};
+    const struct completion this = {.test = completion_test_any,
+                                    .count = count,
+                                    .index = index,
+                                    .status = status};
 
-    return complete(&this, requests, done, false);
+    return completion_complete(&this, requests, done, false);
 }
 
 int aps_completion_testsome(int count, void *requests, int *done, int *indices,
                             void *statuses)
 {
-    const struct completion this = {.test = test_some,
+    const struct completion this = {.test = completion_test_some,
                                     .count = count,
                                     .some = done,
                                     .index = indices,
                                     .status = statuses};
     int any;
 
-    return complete(&this, requests, &any, false);
+    return completion_complete(&this, requests, &any, false);
 }
 
 int aps_completion_get_status(aps_handle request, int *done, void *status)

@@ -22,7 +22,7 @@ struct aps_deferred {
     /* Below: when it has been looked at (fuse.c). */
     bool placed;
     bool passes;
-    enum aps_reason reason;       /* if it passes */
+    enum aps_reason reason;            /* if it passes */
     struct aps_step_position position; /* if not */
     bool fusable;               /* one layer, with a plan that can be shared */
     struct aps_segment segment; /* if so */

@@ -21,9 +21,9 @@
 struct group {
     struct aps_context *context;
     struct aps_deferred *calls[GROUP_MOST];
-    int count;    /* calls that have come and may belong to it */
-    bool closed;  /* with the last of them, by their sequence alone */
-    size_t bytes; /* FP32, of those that fuse */
+    int count;              /* calls that have come and may belong to it */
+    bool closed;            /* with the last of them, by their sequence alone */
+    size_t bytes;           /* FP32, of those that fuse */
     unsigned long failures; /* aps_context_failures, before anything was read */
 };
 
@@ -41,7 +41,7 @@ struct agreement {
  * look ahead differently far: nothing here may depend on what running a call
  * changes. So calls whose reduction is chosen by trials never fuse.
  */
-static void place(struct aps_deferred *call)
+static void fuse_place(struct aps_deferred *call)
 {
     struct aps_context *context = call->context;
     const struct aps_segment *segment = &call->segment;
@@ -49,7 +49,7 @@ static void place(struct aps_deferred *call)
     if (call->placed)
         return;
     call->placed = true;
-    call->call.inside = aps_comm_resources_comm(context->team);
+    call->call.inside = aps_comm_resources_comm(context->resources);
     call->passes = !aps_allreduce_place(context, &call->call, &call->position,
                                         &call->reason);
     if (call->passes || call->position.segments != 1)
@@ -64,7 +64,7 @@ static void place(struct aps_deferred *call)
 }
 
 /* Is it the last layer of its step? */
-static bool ends_step(const struct aps_deferred *call)
+static bool fuse_ends_step(const struct aps_deferred *call)
 {
     const struct aps_step_position *position = &call->position;
 
@@ -73,7 +73,7 @@ static bool ends_step(const struct aps_deferred *call)
 }
 
 /* Take in what has come since. */
-static void gather(struct group *group)
+static void fuse_gather(struct group *group)
 {
     const size_t fuse = aps_policy_fuse(group->context->job->policy);
     struct aps_operation *waiting[GROUP_MOST];
@@ -86,7 +86,7 @@ static void gather(struct group *group)
         size_t bytes;
 
         if (group->bytes >= fuse || group->count == GROUP_MOST ||
-            ends_step(last)) {
+            fuse_ends_step(last)) {
             group->closed = true;
             return;
         }
@@ -98,7 +98,7 @@ static void gather(struct group *group)
             return;
         }
         next = waiting[group->count - 1]->owner;
-        place(next);
+        fuse_place(next);
         bytes = next->fusable ? next->segment.count * sizeof(float) : 0;
         if (bytes >= fuse && group->bytes > 0) {
             group->closed = true;
@@ -110,9 +110,9 @@ static void gather(struct group *group)
 }
 
 /* Does the program wait, so that it may make no more calls before these are
- * complete? One that only tests is given some time, as is one that we do not see
- * because a thread does the work. */
-static bool is_waited_for(const struct group *group)
+ * complete? One that only tests is given some time, as is one that we do not
+ * see because a thread does the work. */
+static bool fuse_is_waited_for(const struct group *group)
 {
     const struct aps_queue *queue = group->context->queue;
 
@@ -125,7 +125,7 @@ static bool is_waited_for(const struct group *group)
 }
 
 /* COLLECTIVE over the group's communicator. */
-static int agree(struct group *group, struct agreement *agreement)
+static int fuse_agree(struct group *group, struct agreement *agreement)
 {
     struct aps_context *context = group->context;
     fenv_t environment;
@@ -147,21 +147,21 @@ static int agree(struct group *group, struct agreement *agreement)
                 context->size);
     }
     aps_fpenv_leave(&environment);
-    rc = aps_agree_max(aps_comm_resources_comm(context->team), AGREEMENT_INTS,
-                       &agreement->count);
+    rc = aps_agree_max(aps_comm_resources_comm(context->resources),
+                       AGREEMENT_INTS, &agreement->count);
     group->count = -agreement->count;
     return rc;
 }
 
 /* COLLECTIVE. One call by itself. */
-static int run_alone(struct aps_deferred *call)
+static int fuse_run_alone(struct aps_deferred *call)
 {
     if (call->passes)
         return aps_call_pass_because(&call->call, call->reason);
     return aps_allreduce_run(call->context, &call->call, &call->position);
 }
 
-static bool same_plan(const struct aps_plan *a, const struct aps_plan *b)
+static bool fuse_same_plan(const struct aps_plan *a, const struct aps_plan *b)
 {
     return strcmp(a->format.name, b->format.name) == 0 &&
            a->scale == b->scale && a->fixed == b->fixed &&
@@ -172,7 +172,8 @@ static bool same_plan(const struct aps_plan *a, const struct aps_plan *b)
 
 /* Each layer is scaled by its own exponent as it is copied: exact, but for what
  * falls below the least float, which no format of the paper holds. */
-static struct aps_scaling scaling_of(const struct aps_plan *plan, int greatest)
+static struct aps_scaling fuse_scaling_of(const struct aps_plan *plan,
+                                          int greatest)
 {
     struct aps_scaling scaling = {.factor = 1, .exponent = 0};
 
@@ -181,35 +182,38 @@ static struct aps_scaling scaling_of(const struct aps_plan *plan, int greatest)
     return scaling;
 }
 
-static void copy_in(const struct aps_codec *copy, struct aps_deferred *batch[],
-                    const int exponents[], int count, float *buffer)
+static void fuse_copy_in(const struct aps_codec *copy,
+                         struct aps_deferred *batch[], const int exponents[],
+                         int count, float *buffer)
 {
     for (int i = 0; i < count; i++) {
         const struct aps_segment *segment = &batch[i]->segment;
 
         (void)segment->memory->encode(
             copy, segment->in, segment->count,
-            scaling_of(&segment->plan, exponents[i]), buffer);
+            fuse_scaling_of(&segment->plan, exponents[i]), buffer);
         buffer += segment->count;
     }
 }
 
-static void copy_out(const struct aps_codec *copy, struct aps_deferred *batch[],
-                     const int exponents[], int count, const float *buffer)
+static void fuse_copy_out(const struct aps_codec *copy,
+                          struct aps_deferred *batch[], const int exponents[],
+                          int count, const float *buffer)
 {
     for (int i = 0; i < count; i++) {
         const struct aps_segment *segment = &batch[i]->segment;
 
         segment->memory->decode(copy, buffer, segment->count,
-                                scaling_of(&segment->plan, exponents[i]), 0,
-                                segment->out);
+                                fuse_scaling_of(&segment->plan, exponents[i]),
+                                0, segment->out);
         buffer += segment->count;
     }
 }
 
 /* COLLECTIVE. Layers of one plan, together. */
-static int run_batch(struct aps_context *context, struct aps_deferred *batch[],
-                     const int exponents[], int count, unsigned long failures)
+static int fuse_run_batch(struct aps_context *context,
+                          struct aps_deferred *batch[], const int exponents[],
+                          int count, unsigned long failures)
 {
     struct aps_plan plan = batch[0]->segment.plan;
     struct aps_cost cost = {0};
@@ -228,11 +232,11 @@ static int run_batch(struct aps_context *context, struct aps_deferred *batch[],
     aps_fpenv_enter(&environment);
     (void)aps_format_parse("fp32", &fp32, NULL);
     aps_codec_init(&fp32, &copy);
-    copy_in(&copy, batch, exponents, count, buffer);
-    rc = aps_comm_resources_reduce(context->team, &plan, &aps_memory_host, buffer, buffer,
-                         n, &cost);
+    fuse_copy_in(&copy, batch, exponents, count, buffer);
+    rc = aps_comm_resources_reduce(context->resources, &plan, &aps_memory_host,
+                                   buffer, buffer, n, &cost);
     if (rc == MPI_SUCCESS)
-        copy_out(&copy, batch, exponents, count, buffer);
+        fuse_copy_out(&copy, batch, exponents, count, buffer);
     aps_fpenv_leave(&environment);
     aps_count_cost(&aps_counters, &cost);
     aps_count(&aps_counters.rewritten, (unsigned long long)count);
@@ -242,8 +246,8 @@ static int run_batch(struct aps_context *context, struct aps_deferred *batch[],
 }
 
 /* COLLECTIVE. The layers from calls[first] on that share its plan. */
-static void run_alike(struct aps_deferred *calls[], const int exponents[],
-                      int first, int count, unsigned long failures)
+static void fuse_run_alike(struct aps_deferred *calls[], const int exponents[],
+                           int first, int count, unsigned long failures)
 {
     struct aps_context *context = calls[first]->context;
     const struct aps_plan *plan = &calls[first]->segment.plan;
@@ -254,33 +258,34 @@ static void run_alike(struct aps_deferred *calls[], const int exponents[],
 
     for (int i = first; i < count; i++) {
         if (!calls[i] || !calls[i]->fusable ||
-            !same_plan(plan, &calls[i]->segment.plan))
+            !fuse_same_plan(plan, &calls[i]->segment.plan))
             continue;
         batch[length] = calls[i];
         batch_exponents[length++] = exponents[i];
         calls[i] = NULL;
     }
     if (length > 1 && aps_segment_is_possible(context, &batch[0]->call, plan)) {
-        rc = run_batch(context, batch, batch_exponents, length, failures);
+        rc = fuse_run_batch(context, batch, batch_exponents, length, failures);
         for (int i = 0; i < length; i++)
             aps_deferred_complete(batch[i], rc);
         return;
     }
     for (int i = 0; i < length; i++)
-        aps_deferred_complete(batch[i], run_alone(batch[i]));
+        aps_deferred_complete(batch[i], fuse_run_alone(batch[i]));
 }
 
 /* COLLECTIVE. The calls that the ranks have agreed on. */
-static void run_group(struct group *group, const struct agreement *agreement)
+static void fuse_run_group(struct group *group,
+                           const struct agreement *agreement)
 {
     for (int i = 0; i < group->count; i++) {
         struct aps_deferred *call = group->calls[i];
 
         if (call && call->fusable && !agreement->no_memory)
-            run_alike(group->calls, agreement->exponents, i, group->count,
-                      group->failures);
+            fuse_run_alike(group->calls, agreement->exponents, i, group->count,
+                           group->failures);
         else if (call)
-            aps_deferred_complete(call, run_alone(call));
+            aps_deferred_complete(call, fuse_run_alone(call));
     }
 }
 
@@ -292,22 +297,22 @@ void aps_fuse_run(struct aps_deferred *first)
     int rc;
 
     group.failures = aps_context_failures();
-    place(first);
+    fuse_place(first);
     if (first->fusable)
         group.bytes = first->segment.count * sizeof(float);
     /* On every rank it goes alone, whatever follows. */
-    if (!first->fusable || ends_step(first) ||
+    if (!first->fusable || fuse_ends_step(first) ||
         group.bytes >= aps_policy_fuse(context->job->policy)) {
-        aps_deferred_complete(first, run_alone(first));
+        aps_deferred_complete(first, fuse_run_alone(first));
         return;
     }
-    for (gather(&group); !group.closed && !is_waited_for(&group);
-         gather(&group))
+    for (fuse_gather(&group); !group.closed && !fuse_is_waited_for(&group);
+         fuse_gather(&group))
         aps_queue_pause(context->queue);
-    rc = agree(&group, &agreement);
+    rc = fuse_agree(&group, &agreement);
     aps_queue_take(context->queue, (size_t)group.count - 1);
     if (rc == MPI_SUCCESS)
-        run_group(&group, &agreement);
+        fuse_run_group(&group, &agreement);
     else
         for (int i = 0; i < group.count; i++)
             aps_deferred_complete(group.calls[i], rc);

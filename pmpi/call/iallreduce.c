@@ -21,7 +21,7 @@
 #include "progress/progress_thread.h"
 #include "device/bounce.h"
 
-static int pass_as_it_is(const struct aps_call *call, void *request)
+static int iallreduce_pass_as_it_is(const struct aps_call *call, void *request)
 {
     const struct aps_next_mpi *next = aps_next_mpi();
 
@@ -34,7 +34,7 @@ static int pass_as_it_is(const struct aps_call *call, void *request)
                             (aps_handle)call->comm, request);
 }
 
-static int pass(const struct aps_call *call, void *request)
+static int iallreduce_pass(const struct aps_call *call, void *request)
 {
     struct aps_call instead = *call;
     struct aps_bounce bounce;
@@ -43,7 +43,7 @@ static int pass(const struct aps_call *call, void *request)
 
     if (!aps_bounce_is_wanted(call->send, call->receive) || !request ||
         !aps_bounce_can_defer())
-        return pass_as_it_is(call, request);
+        return iallreduce_pass_as_it_is(call, request);
     rc = aps_bounce_begin(
         &bounce, call->large ? "MPI_Iallreduce_c" : "MPI_Iallreduce",
         (aps_handle)call->comm, call->send, call->count, (aps_handle)call->type,
@@ -52,17 +52,17 @@ static int pass(const struct aps_call *call, void *request)
         return rc;
     instead.send = bounce.send;
     instead.receive = bounce.receive;
-    rc = pass_as_it_is(&instead, &inner);
+    rc = iallreduce_pass_as_it_is(&instead, &inner);
     if (rc != MPI_SUCCESS)
         return aps_bounce_end(&bounce, rc);
     return aps_call_raise(call, aps_bounce_defer(&bounce, &inner, request));
 }
 
-static int pass_because(const struct aps_call *call, void *request,
-                        enum aps_reason reason)
+static int iallreduce_pass_because(const struct aps_call *call, void *request,
+                                   enum aps_reason reason)
 {
     aps_count(&aps_counters.passed[reason], 1);
-    return pass(call, request);
+    return iallreduce_pass(call, request);
 }
 
 void aps_deferred_complete(struct aps_deferred *deferred, int rc)
@@ -72,7 +72,7 @@ void aps_deferred_complete(struct aps_deferred *deferred, int rc)
 }
 
 /* COLLECTIVE over the communicator. Its turn has come. */
-static void run(struct aps_operation *operation)
+static void iallreduce_run(struct aps_operation *operation)
 {
     struct aps_deferred *this = operation->owner;
     struct aps_context *context = this->context;
@@ -86,17 +86,17 @@ static void run(struct aps_operation *operation)
         aps_fuse_run(this);
         return;
     }
-    this->call.inside = aps_comm_resources_comm(context->team);
+    this->call.inside = aps_comm_resources_comm(context->resources);
     aps_deferred_complete(this, aps_allreduce_plan(context, &this->call));
 }
 
 bool aps_deferred_is(const struct aps_operation *operation)
 {
-    return operation->run == run;
+    return operation->run == iallreduce_run;
 }
 
-static int enqueue(struct aps_context *context, const struct aps_call *call,
-                   MPI_Request *request)
+static int iallreduce_enqueue(struct aps_context *context,
+                              const struct aps_call *call, MPI_Request *request)
 {
     struct aps_deferred *this = calloc(1, sizeof *this);
     int rc = this ? aps_request_start(&this->request, request) : MPI_ERR_NO_MEM;
@@ -105,7 +105,8 @@ static int enqueue(struct aps_context *context, const struct aps_call *call,
         free(this);
         return aps_call_raise(call, rc);
     }
-    this->operation = (struct aps_operation){.owner = this, .run = run};
+    this->operation =
+        (struct aps_operation){.owner = this, .run = iallreduce_run};
     this->context = context;
     this->call = *call;
     aps_queue_push(context->queue, &this->operation);
@@ -115,34 +116,34 @@ static int enqueue(struct aps_context *context, const struct aps_call *call,
     return MPI_SUCCESS;
 }
 
-static int handle(const struct aps_call *call, MPI_Request *request)
+static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
 {
     struct aps_context *context;
     int rc;
 
     aps_count(&aps_counters.calls, 1);
     if (!request || !aps_call_is_candidate(aps_job(), call))
-        return pass_because(call, request, APS_PASSED_OTHER);
+        return iallreduce_pass_because(call, request, APS_PASSED_OTHER);
     aps_pcontrol_note_call(aps_job(), (size_t)call->count);
     rc = aps_context_find_deferred(call->comm, &context);
     if (rc != MPI_SUCCESS)
         return rc;
     if (!context)
-        return pass_because(call, request, APS_PASSED_COMM);
+        return iallreduce_pass_because(call, request, APS_PASSED_COMM);
     aps_lifecycle_watch_end();
     if (context->settled) {
-        if (context->state == APS_CONTEXT_PASS || context->team_failed)
-            return pass_because(call, request, APS_PASSED_COMM);
+        if (context->state == APS_CONTEXT_PASS || context->resources_failed)
+            return iallreduce_pass_because(call, request, APS_PASSED_COMM);
         if ((unsigned long long)call->count < context->min_count)
-            return pass_because(call, request, APS_PASSED_SMALL);
+            return iallreduce_pass_because(call, request, APS_PASSED_SMALL);
         if (context->state == APS_CONTEXT_DISCOVER) {
             aps_allreduce_discover(context, call);
-            return pass(call, request);
+            return iallreduce_pass(call, request);
         }
     }
     if (!context->queue)
         rc = aps_context_make_queue(context, call->comm);
-    return rc == MPI_SUCCESS ? enqueue(context, call, request) : rc;
+    return rc == MPI_SUCCESS ? iallreduce_enqueue(context, call, request) : rc;
 }
 
 int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
@@ -161,5 +162,5 @@ int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
         .control = aps_pcontrol_now(),
     };
 
-    return handle(&call, request);
+    return iallreduce_handle(&call, request);
 }

@@ -22,7 +22,7 @@
 #include "scale/scale.h"
 
 /* What went wrong in messages of ours goes to the program's error handler. */
-static int raise(const struct aps_collective_call *call, int rc)
+static int other_raise(const struct aps_collective_call_call *call, int rc)
 {
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
@@ -33,8 +33,8 @@ static int raise(const struct aps_collective_call *call, int rc)
  * COLLECTIVE. Can calls of this kind be rewritten here? What they need is made
  * on first use; if it cannot be made, on any rank, they pass through on all.
  */
-static bool is_possible(struct aps_context *context,
-                        const struct aps_collective_call *call)
+static bool other_is_possible(struct aps_context *context,
+                              const struct aps_collective_call_call *call)
 {
     struct aps_other_state *related = &context->related;
     bool first;
@@ -42,8 +42,9 @@ static bool is_possible(struct aps_context *context,
     if (!aps_context_has_resources(context, call->comm))
         return false;
     first = related->state[call->kind] == APS_OTHER_STATE_NEW;
-    if (aps_other_state_prepare(related, aps_comm_resources_comm(context->team),
-                            call->kind) == 0)
+    if (aps_other_state_prepare(related,
+                                aps_comm_resources_comm(context->resources),
+                                call->kind) == 0)
         return true;
     if (first)
         aps_context_event(context,
@@ -53,22 +54,25 @@ static bool is_possible(struct aps_context *context,
 }
 
 /* Where the shares of a reduce-scatter begin, and the last one ends. */
-static const size_t *bounds_of(struct aps_context *context,
-                               const struct aps_collective_call *call)
+static const size_t *
+other_bounds_of(struct aps_context *context,
+                const struct aps_collective_call_call *call)
 {
     size_t *bounds = context->related.bounds;
 
     bounds[0] = 0;
     for (int i = 0; i < context->size; i++)
-        bounds[i + 1] = bounds[i] + (size_t)aps_collective_call_share(call, i);
+        bounds[i + 1] =
+            bounds[i] + (size_t)aps_collective_call_call_share(call, i);
     return bounds;
 }
 
 /* What this rank can compare with a reference: its share, the sum at the root,
  * or its own block as all ranks decoded it. */
-static const float *own_result(const struct aps_context *context,
-                               const struct aps_collective_call *call,
-                               const struct aps_volume *volume)
+static const float *
+other_own_result(const struct aps_context *context,
+                 const struct aps_collective_call_call *call,
+                 const struct aps_volume *volume)
 {
     if (call->kind == APS_CALL_ALLGATHER)
         return volume->out + (size_t)context->rank * volume->own;
@@ -77,11 +81,11 @@ static const float *own_result(const struct aps_context *context,
 
 /* COLLECTIVE. What FP32 would have given to this rank, before the inputs are
  * gone. */
-static int sample(struct aps_context *context,
-                  const struct aps_collective_call *call,
-                  const struct aps_volume *volume, int *ready)
+static int other_sample(struct aps_context *context,
+                        const struct aps_collective_call_call *call,
+                        const struct aps_volume *volume, int *ready)
 {
-    const MPI_Comm comm = aps_comm_resources_comm(context->team);
+    const MPI_Comm comm = aps_comm_resources_comm(context->resources);
     const size_t *bounds;
     int rc = MPI_SUCCESS;
 
@@ -95,7 +99,7 @@ static int sample(struct aps_context *context,
         return aps_sample_reference(&context->sample, comm, call->root,
                                     volume->memory, volume->in, volume->count,
                                     ready);
-    bounds = bounds_of(context, call);
+    bounds = other_bounds_of(context, call);
     for (int i = 0; i < context->size && rc == MPI_SUCCESS; i++) {
         int there = 1;
 
@@ -108,11 +112,11 @@ static int sample(struct aps_context *context,
 }
 
 /* COLLECTIVE. */
-static int carry_out(struct aps_context *context,
-                     const struct aps_collective_call *call,
-                     const struct aps_volume *volume,
-                     const struct aps_plan *plan, int exponent,
-                     struct aps_cost *cost)
+static int other_carry_out(struct aps_context *context,
+                           const struct aps_collective_call_call *call,
+                           const struct aps_volume *volume,
+                           const struct aps_plan *plan, int exponent,
+                           struct aps_cost *cost)
 {
     struct aps_other_state *related = &context->related;
     struct aps_wire wire = {
@@ -126,32 +130,36 @@ static int carry_out(struct aps_context *context,
     switch (call->kind) {
     case APS_CALL_REDUCE_SCATTER:
         return aps_reduce_scatter_run(related->scatter, &wire, volume->in,
-                               bounds_of(context, call), volume->out, cost);
+                                      other_bounds_of(context, call),
+                                      volume->out, cost);
     case APS_CALL_ALLGATHER:
         return aps_allgather_run(related->gather, &wire, exponent, volume->in,
                                  volume->out, volume->own, cost);
     default:
-        return aps_reduce_root_run(related->rooted, &wire, call->root, volume->in,
-                              volume->out, volume->count, cost);
+        return aps_reduce_root_run(related->rooted, &wire, call->root,
+                                   volume->in, volume->out, volume->count,
+                                   cost);
     }
 }
 
 /* COLLECTIVE. Every rank measures what it has; rank 0 writes the sum. */
-static int write_sample(struct aps_context *context,
-                        const struct aps_collective_call *call,
-                        const struct aps_volume *volume,
-                        const struct aps_plan_key *place,
-                        const struct aps_plan *plan,
-                        const struct aps_cost *cost, int64_t taken, int ready)
+static int other_write_sample(struct aps_context *context,
+                              const struct aps_collective_call_call *call,
+                              const struct aps_volume *volume,
+                              const struct aps_plan_key *place,
+                              const struct aps_plan *plan,
+                              const struct aps_cost *cost, int64_t taken,
+                              int ready)
 {
     struct aps_measure measured = {0};
     int rc;
 
     if (ready)
         aps_sample_compare(&context->sample, volume->memory,
-                           own_result(context, call, volume), volume->own,
+                           other_own_result(context, call, volume), volume->own,
                            &measured);
-    rc = aps_sample_merge(aps_comm_resources_comm(context->team), &measured, &ready);
+    rc = aps_sample_merge(aps_comm_resources_comm(context->resources),
+                          &measured, &ready);
     if (rc == MPI_SUCCESS && context->rank == 0 && ready)
         aps_context_row(context, place, plan, aps_call_name(place->call), cost,
                         &measured, taken);
@@ -159,10 +167,11 @@ static int write_sample(struct aps_context *context,
 }
 
 /* COLLECTIVE. By the plan, sampled where it is its turn. */
-static int rewrite(struct aps_context *context,
-                   const struct aps_collective_call *call,
-                   const struct aps_volume *volume, struct aps_plan_key *place,
-                   const struct aps_plan *plan, int exponent)
+static int other_rewrite(struct aps_context *context,
+                         const struct aps_collective_call_call *call,
+                         const struct aps_volume *volume,
+                         struct aps_plan_key *place,
+                         const struct aps_plan *plan, int exponent)
 {
     struct aps_counters *counters = &aps_other_counters[call->kind];
     const long number =
@@ -180,13 +189,13 @@ static int rewrite(struct aps_context *context,
         place->step = number;
     aps_fpenv_enter(&environment);
     if (sampled)
-        rc = sample(context, call, volume, &ready);
+        rc = other_sample(context, call, volume, &ready);
     begin = sampled ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
     if (rc == MPI_SUCCESS)
-        rc = carry_out(context, call, volume, plan, exponent, &cost);
+        rc = other_carry_out(context, call, volume, plan, exponent, &cost);
     if (rc == MPI_SUCCESS && sampled)
-        rc = write_sample(context, call, volume, place, plan, &cost,
-                          aps_clock_ns(CLOCK_MONOTONIC) - begin, ready);
+        rc = other_write_sample(context, call, volume, place, plan, &cost,
+                                aps_clock_ns(CLOCK_MONOTONIC) - begin, ready);
     aps_fpenv_leave(&environment);
     aps_count(&counters->rewritten, 1);
     aps_count_cost(counters, &cost);
@@ -198,8 +207,9 @@ static int rewrite(struct aps_context *context,
  * can handle? With the answer comes the scale exponent of the blocks, which
  * have one rank each to contribute to them (N = 1).
  */
-static int agree(struct aps_context *context, const struct aps_volume *volume,
-                 const struct aps_plan *plan, bool *good, int *exponent)
+static int other_agree(struct aps_context *context,
+                       const struct aps_volume *volume,
+                       const struct aps_plan *plan, bool *good, int *exponent)
 {
     const bool scaled = plan->scale == APS_SCALE_APS;
     int values[2] = {!volume->good, APS_EXPONENT_ZERO};
@@ -210,7 +220,8 @@ static int agree(struct aps_context *context, const struct aps_volume *volume,
     if (scaled && volume->good)
         values[1] = aps_scale_max_exponent(
             volume->memory->magnitude(volume->in, volume->own).max, 1);
-    rc = aps_agree_max(aps_comm_resources_comm(context->team), scaled ? 2 : 1, values);
+    rc = aps_agree_max(aps_comm_resources_comm(context->resources),
+                       scaled ? 2 : 1, values);
     *good = !values[0];
     *exponent = scaled ? aps_scale_aps(&plan->format, values[1]) : 0;
     aps_fpenv_leave(&environment);
@@ -218,8 +229,9 @@ static int agree(struct aps_context *context, const struct aps_volume *volume,
 }
 
 /* COLLECTIVE. A call of a kind that the policy names. */
-static int run(struct aps_context *context, const struct aps_collective_call *call,
-               struct aps_volume *volume)
+static int other_run(struct aps_context *context,
+                     const struct aps_collective_call_call *call,
+                     struct aps_volume *volume)
 {
     const unsigned long failures = aps_context_failures();
     const struct aps_pcontrol control = aps_pcontrol_now();
@@ -235,26 +247,27 @@ static int run(struct aps_context *context, const struct aps_collective_call *ca
     int rc = MPI_SUCCESS;
 
     if (control.off)
-        return aps_collective_call_pass_because(call, APS_PASSED_OFF);
+        return aps_collective_call_call_pass_because(call, APS_PASSED_OFF);
     aps_steps_now(context->steps, &place.step, &place.epoch);
     if (control.epoch >= 0)
         place.epoch = control.epoch;
     aps_policy_resolve(context->job->policy, &place, &plan);
-    if (!plan.rewrite || !is_possible(context, call))
-        return aps_collective_call_pass_because(call, APS_PASSED_RULE);
+    if (!plan.rewrite || !other_is_possible(context, call))
+        return aps_collective_call_call_pass_because(call, APS_PASSED_RULE);
     volume->memory = aps_context_memory(context, volume->in, volume->out);
     if (call->kind == APS_CALL_ALLGATHER)
-        rc = agree(context, volume, &plan, &good, &exponent);
+        rc = other_agree(context, volume, &plan, &good, &exponent);
     if (rc != MPI_SUCCESS)
-        return raise(call, rc);
+        return other_raise(call, rc);
     if (!good)
-        return aps_collective_call_pass_because(call, APS_PASSED_OTHER);
-    rc = rewrite(context, call, volume, &place, &plan, exponent);
-    return raise(call, aps_context_check(context, aps_call_name(call->kind),
-                                         failures, rc));
+        return aps_collective_call_call_pass_because(call, APS_PASSED_OTHER);
+    rc = other_rewrite(context, call, volume, &place, &plan, exponent);
+    return other_raise(
+        call,
+        aps_context_check(context, aps_call_name(call->kind), failures, rc));
 }
 
-static int handle(const struct aps_collective_call *call)
+static int other_handle(const struct aps_collective_call_call *call)
 {
     struct aps_context *context;
     struct aps_volume volume;
@@ -262,12 +275,12 @@ static int handle(const struct aps_collective_call *call)
     int rc;
 
     aps_count(&aps_other_counters[call->kind].calls, 1);
-    if (!aps_collective_call_is_candidate(aps_job(), call))
-        return aps_collective_call_pass_because(call, APS_PASSED_OTHER);
-    /* Without a policy nothing is worth an agreement: APSMPI_POLICY is set on all
-     * ranks or on none. */
+    if (!aps_collective_call_call_is_candidate(aps_job(), call))
+        return aps_collective_call_call_pass_because(call, APS_PASSED_OTHER);
+    /* Without a policy nothing is worth an agreement: APSMPI_POLICY is set on
+     * all ranks or on none. */
     if (!aps_job()->options.policy && !aps_context_existing(call->comm))
-        return aps_collective_call_pass_because(call, APS_PASSED_COMM);
+        return aps_collective_call_call_pass_because(call, APS_PASSED_COMM);
     rc = aps_context_of(call->comm, &context, &stop);
     if (rc != MPI_SUCCESS)
         return rc;
@@ -276,23 +289,23 @@ static int handle(const struct aps_collective_call *call)
     if (context && context->queue)
         aps_context_drain(context);
     if (!context || context->state != APS_CONTEXT_ACTIVE)
-        return aps_collective_call_pass_because(call, APS_PASSED_COMM);
+        return aps_collective_call_call_pass_because(call, APS_PASSED_COMM);
     aps_lifecycle_watch_end();
-    if (!aps_collective_call_measure(context, call, &volume))
-        return aps_collective_call_pass_because(call, APS_PASSED_OTHER);
+    if (!aps_collective_call_call_measure(context, call, &volume))
+        return aps_collective_call_call_pass_because(call, APS_PASSED_OTHER);
     if (volume.count < context->min_count)
-        return aps_collective_call_pass_because(call, APS_PASSED_SMALL);
+        return aps_collective_call_call_pass_because(call, APS_PASSED_SMALL);
     if (!aps_policy_names(context->job->policy, call->kind))
-        return aps_collective_call_pass_because(call, APS_PASSED_RULE);
+        return aps_collective_call_call_pass_because(call, APS_PASSED_RULE);
     aps_pcontrol_note_call(context->job, volume.count);
-    return run(context, call, &volume);
+    return other_run(context, call, &volume);
 }
 
-int aps_other_reduce_scatter_block(const void *send, void *receive, int64_t count,
-                             bool large, aps_handle type, aps_handle op,
-                             aps_handle comm)
+int aps_other_reduce_scatter_block(const void *send, void *receive,
+                                   int64_t count, bool large, aps_handle type,
+                                   aps_handle op, aps_handle comm)
 {
-    const struct aps_collective_call call = {
+    const struct aps_collective_call_call call = {
         .kind = APS_CALL_REDUCE_SCATTER,
         .large = large,
         .send = send,
@@ -303,14 +316,14 @@ int aps_other_reduce_scatter_block(const void *send, void *receive, int64_t coun
         .comm = (MPI_Comm)comm,
     };
 
-    return handle(&call);
+    return other_handle(&call);
 }
 
-int aps_other_reduce_scatter(const void *send, void *receive, const void *counts,
-                       bool large, aps_handle type, aps_handle op,
-                       aps_handle comm)
+int aps_other_reduce_scatter(const void *send, void *receive,
+                             const void *counts, bool large, aps_handle type,
+                             aps_handle op, aps_handle comm)
 {
-    const struct aps_collective_call call = {
+    const struct aps_collective_call_call call = {
         .kind = APS_CALL_REDUCE_SCATTER,
         .large = large,
         .send = send,
@@ -322,14 +335,14 @@ int aps_other_reduce_scatter(const void *send, void *receive, const void *counts
         .comm = (MPI_Comm)comm,
     };
 
-    return handle(&call);
+    return other_handle(&call);
 }
 
-int aps_other_allgather(const void *send, int64_t send_count, aps_handle send_type,
-                  void *receive, int64_t count, bool large, aps_handle type,
-                  aps_handle comm)
+int aps_other_allgather(const void *send, int64_t send_count,
+                        aps_handle send_type, void *receive, int64_t count,
+                        bool large, aps_handle type, aps_handle comm)
 {
-    const struct aps_collective_call call = {
+    const struct aps_collective_call_call call = {
         .kind = APS_CALL_ALLGATHER,
         .large = large,
         .send = send,
@@ -341,13 +354,13 @@ int aps_other_allgather(const void *send, int64_t send_count, aps_handle send_ty
         .comm = (MPI_Comm)comm,
     };
 
-    return handle(&call);
+    return other_handle(&call);
 }
 
 int aps_other_reduce(const void *send, void *receive, int64_t count, bool large,
-               aps_handle type, aps_handle op, int root, aps_handle comm)
+                     aps_handle type, aps_handle op, int root, aps_handle comm)
 {
-    const struct aps_collective_call call = {
+    const struct aps_collective_call_call call = {
         .kind = APS_CALL_REDUCE,
         .large = large,
         .send = send,
@@ -359,5 +372,5 @@ int aps_other_reduce(const void *send, void *receive, int64_t count, bool large,
         .comm = (MPI_Comm)comm,
     };
 
-    return handle(&call);
+    return other_handle(&call);
 }

@@ -15,22 +15,22 @@
 #include "native/next_mpi.h"
 
 /* COLLECTIVE over comm. */
-int aps_other_reduce_scatter_block(const void *send, void *receive, int64_t count,
-                             bool large, aps_handle type, aps_handle op,
-                             aps_handle comm);
+int aps_other_reduce_scatter_block(const void *send, void *receive,
+                                   int64_t count, bool large, aps_handle type,
+                                   aps_handle op, aps_handle comm);
 
 /* COLLECTIVE over comm. counts[] are int, or int64_t where `large`. */
-int aps_other_reduce_scatter(const void *send, void *receive, const void *counts,
-                       bool large, aps_handle type, aps_handle op,
-                       aps_handle comm);
+int aps_other_reduce_scatter(const void *send, void *receive,
+                             const void *counts, bool large, aps_handle type,
+                             aps_handle op, aps_handle comm);
 
 /* COLLECTIVE over comm. */
-int aps_other_allgather(const void *send, int64_t send_count, aps_handle send_type,
-                  void *receive, int64_t count, bool large, aps_handle type,
-                  aps_handle comm);
+int aps_other_allgather(const void *send, int64_t send_count,
+                        aps_handle send_type, void *receive, int64_t count,
+                        bool large, aps_handle type, aps_handle comm);
 
 /* COLLECTIVE over comm. */
 int aps_other_reduce(const void *send, void *receive, int64_t count, bool large,
-               aps_handle type, aps_handle op, int root, aps_handle comm);
+                     aps_handle type, aps_handle op, int root, aps_handle comm);
 
 #endif

@@ -28,7 +28,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Where the pointer to the request with this handle is, or would be. The lock
  * is held. */
-static struct persistent **place_of(MPI_Request handle)
+static struct persistent **persistent_place_of(MPI_Request handle)
 {
     const uint64_t hash =
         (uint64_t)(uintptr_t)handle * UINT64_C(0x9E3779B97F4A7C15);
@@ -39,25 +39,25 @@ static struct persistent **place_of(MPI_Request handle)
     return place;
 }
 
-static struct persistent *find(MPI_Request handle)
+static struct persistent *persistent_find(MPI_Request handle)
 {
     struct persistent *found;
 
     if (handle == MPI_REQUEST_NULL)
         return NULL;
     pthread_mutex_lock(&lock);
-    found = *place_of(handle);
+    found = *persistent_place_of(handle);
     pthread_mutex_unlock(&lock);
     return found;
 }
 
-static void keep(struct persistent *persistent)
+static void persistent_keep(struct persistent *persistent)
 {
     struct persistent **place;
     struct persistent *stale;
 
     pthread_mutex_lock(&lock);
-    place = place_of(persistent->handle);
+    place = persistent_place_of(persistent->handle);
     stale = *place; /* freed where we did not see it */
     if (stale)
         persistent->next = stale->next;
@@ -77,7 +77,7 @@ void aps_persistent_forget(aps_handle request)
     if (handle == MPI_REQUEST_NULL)
         return;
     pthread_mutex_lock(&lock);
-    place = place_of(handle);
+    place = persistent_place_of(handle);
     if (*place) {
         persistent = *place;
         *place = persistent->next;
@@ -87,8 +87,8 @@ void aps_persistent_forget(aps_handle request)
     free(persistent);
 }
 
-static int init(const struct aps_call *call, aps_handle info,
-                MPI_Request *request)
+static int persistent_init(const struct aps_call *call, aps_handle info,
+                           MPI_Request *request)
 {
     const struct aps_next_mpi *next = aps_next_mpi();
 
@@ -117,7 +117,8 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
     };
     MPI_Request *handle = request;
     /* Without a policy it stays MPI's own, on all ranks. */
-    const bool candidate = handle && !left_to_mpi && aps_job()->options.policy &&
+    const bool candidate = handle && !left_to_mpi &&
+                           aps_job()->options.policy &&
                            aps_call_is_candidate(aps_job(), &call);
     struct persistent *persistent = NULL;
     int rc;
@@ -128,7 +129,7 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
         if (!persistent)
             return aps_call_raise(&call, MPI_ERR_NO_MEM);
     }
-    rc = init(&call, info, handle);
+    rc = persistent_init(&call, info, handle);
     if (!persistent || rc != MPI_SUCCESS) {
         free(persistent);
         return rc;
@@ -136,7 +137,7 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
     persistent->handle = *handle;
     persistent->inner = MPI_REQUEST_NULL;
     persistent->call = call;
-    keep(persistent);
+    persistent_keep(persistent);
     return rc;
 }
 
@@ -145,9 +146,9 @@ void aps_persistent_leave_to_mpi(bool leave)
     left_to_mpi = leave;
 }
 
-static int start(MPI_Request *request)
+static int persistent_start(MPI_Request *request)
 {
-    struct persistent *persistent = request ? find(*request) : NULL;
+    struct persistent *persistent = request ? persistent_find(*request) : NULL;
 
     if (!persistent)
         return aps_next_mpi()->start(request);
@@ -162,7 +163,7 @@ static int start(MPI_Request *request)
 
 int aps_persistent_start(void *request)
 {
-    return start(request);
+    return persistent_start(request);
 }
 
 int aps_persistent_startall(int count, void *requests)
@@ -172,7 +173,7 @@ int aps_persistent_startall(int count, void *requests)
     if (!aps_persistent_holds(count, requests))
         return aps_next_mpi()->startall(count, requests);
     for (int i = 0; i < count; i++) {
-        int rc = start(&list[i]);
+        int rc = persistent_start(&list[i]);
 
         if (rc != MPI_SUCCESS)
             return rc;
@@ -182,11 +183,11 @@ int aps_persistent_startall(int count, void *requests)
 
 /*
  * MPICH 4.0.2 completes a persistent collective, and may be about to look at it
- * once more in another thread, ours, when the program frees it (its pull request
- * 6255 says how, and is in 4.0.3). Who has looked at messages after that has
- * waited for such a thread.
+ * once more in another thread, ours, when the program frees it (its pull
+ * request 6255 says how, and is in 4.0.3). Who has looked at messages after
+ * that has waited for such a thread.
  */
-static void let_threads_pass(void)
+static void persistent_let_threads_pass(void)
 {
     int initialized = 0, flag;
 
@@ -202,7 +203,7 @@ int aps_persistent_free(void *request)
     if (handle)
         aps_persistent_forget((aps_handle)*handle);
     if (aps_queue_unfinished())
-        let_threads_pass();
+        persistent_let_threads_pass();
     return aps_next_mpi()->request_free(request);
 }
 
@@ -212,13 +213,13 @@ bool aps_persistent_holds(int count, const void *requests)
     bool holds = false;
 
     for (int i = 0; list && i < count && !holds; i++)
-        holds = find(list[i]) != NULL;
+        holds = persistent_find(list[i]) != NULL;
     return holds;
 }
 
 bool aps_persistent_get(aps_handle request, void *inner)
 {
-    const struct persistent *persistent = find((MPI_Request)request);
+    const struct persistent *persistent = persistent_find((MPI_Request)request);
 
     if (persistent)
         *(MPI_Request *)inner = persistent->inner;
@@ -227,7 +228,7 @@ bool aps_persistent_get(aps_handle request, void *inner)
 
 void aps_persistent_set(aps_handle request, const void *inner)
 {
-    struct persistent *persistent = find((MPI_Request)request);
+    struct persistent *persistent = persistent_find((MPI_Request)request);
 
     if (persistent)
         persistent->inner = *(const MPI_Request *)inner;

@@ -8,23 +8,26 @@
 #include "base/message.h"
 
 /* COLLECTIVE. Reduce one layer by its plan. */
-static int reduce(struct aps_context *context, const struct aps_call *call,
-                  const struct aps_segment *segment, struct aps_cost *cost)
+static int segment_reduce(struct aps_context *context,
+                          const struct aps_call *call,
+                          const struct aps_segment *segment,
+                          struct aps_cost *cost)
 {
     fenv_t environment;
     int rc;
 
     aps_fpenv_enter(&environment);
-    rc = aps_comm_resources_reduce(context->team, &segment->plan, segment->memory,
-                         segment->in, segment->out, segment->count, cost);
+    rc = aps_comm_resources_reduce(context->resources, &segment->plan,
+                                   segment->memory, segment->in, segment->out,
+                                   segment->count, cost);
     aps_fpenv_leave(&environment);
     aps_count_cost(&aps_counters, cost);
     return aps_call_raise(call, rc);
 }
 
 /* COLLECTIVE. One layer, to MPI. */
-static int pass_segment(const struct aps_call *call,
-                        const struct aps_segment *segment)
+static int segment_pass_segment(const struct aps_call *call,
+                                const struct aps_segment *segment)
 {
     struct aps_call part = *call;
 
@@ -35,8 +38,9 @@ static int pass_segment(const struct aps_call *call,
     return aps_call_pass(&part);
 }
 
-static void tell_choice(struct aps_context *context,
-                        const struct aps_segment *segment, const char *text)
+static void segment_tell_choice(struct aps_context *context,
+                                const struct aps_segment *segment,
+                                const char *text)
 {
     static atomic_ullong times;
 
@@ -51,10 +55,10 @@ static void tell_choice(struct aps_context *context,
  * COLLECTIVE. A layer of `reduce: auto` whose size is not settled yet: one of
  * the candidates does it, on the clock. The plan stays `auto` if that was MPI.
  */
-static int try_candidate(struct aps_context *context,
-                         const struct aps_call *call,
-                         struct aps_segment *segment, struct aps_cost *cost,
-                         int64_t *taken)
+static int segment_try_candidate(struct aps_context *context,
+                                 const struct aps_call *call,
+                                 struct aps_segment *segment,
+                                 struct aps_cost *cost, int64_t *taken)
 {
     struct aps_autotune_class *class;
     enum aps_candidate candidate;
@@ -62,39 +66,41 @@ static int try_candidate(struct aps_context *context,
     int64_t begin;
     int rc, ended;
 
-    class = aps_autotune_begin(&context->choice, context->team, segment->count,
-                             &segment->plan, &candidate);
+    class = aps_autotune_begin(&context->autotune, context->resources,
+                               segment->count, &segment->plan, &candidate);
     if (!class)
-        return pass_segment(call, segment);
+        return segment_pass_segment(call, segment);
     begin = aps_clock_ns(CLOCK_MONOTONIC);
     if (candidate == APS_CANDIDATE_NATIVE)
-        rc = pass_segment(call, segment);
+        rc = segment_pass_segment(call, segment);
     else
-        rc = reduce(context, call, segment, cost);
+        rc = segment_reduce(context, call, segment, cost);
     *taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
-    if (aps_autotune_end(class, context->team, *taken, text, sizeof text, &ended))
-        tell_choice(context, segment, text);
+    if (aps_autotune_end(class, context->resources, *taken, text, sizeof text,
+                         &ended))
+        segment_tell_choice(context, segment, text);
     return rc != MPI_SUCCESS ? rc : aps_call_raise(call, ended);
 }
 
 /* COLLECTIVE. The FP32 sum of the same inputs, before they are gone. */
-static int sample(struct aps_context *context, const struct aps_call *call,
-                  const struct aps_segment *segment, int *ready)
+static int segment_sample(struct aps_context *context,
+                          const struct aps_call *call,
+                          const struct aps_segment *segment, int *ready)
 {
     fenv_t environment;
     int rc;
 
     aps_fpenv_enter(&environment);
-    rc = aps_sample_reference(&context->sample, aps_comm_resources_comm(context->team), 0,
-                              segment->memory, segment->in, segment->count,
-                              ready);
+    rc = aps_sample_reference(
+        &context->sample, aps_comm_resources_comm(context->resources), 0,
+        segment->memory, segment->in, segment->count, ready);
     aps_fpenv_leave(&environment);
     return aps_call_raise(call, rc);
 }
 
-static void write_sample(struct aps_context *context,
-                         const struct aps_segment *segment,
-                         const struct aps_cost *cost, int64_t taken)
+static void segment_write_sample(struct aps_context *context,
+                                 const struct aps_segment *segment,
+                                 const struct aps_cost *cost, int64_t taken)
 {
     struct aps_measure measure;
     fenv_t environment;
@@ -127,29 +133,30 @@ int aps_segment_reduce(struct aps_context *context, const struct aps_call *call,
 
     segment->memory = aps_context_memory(context, segment->in, segment->out);
     if (sampled)
-        rc = sample(context, call, segment, &ready);
+        rc = segment_sample(context, call, segment, &ready);
     if (rc == MPI_SUCCESS && segment->plan.reduce == APS_REDUCE_AUTO) {
-        rc = try_candidate(context, call, segment, &cost, &taken);
+        rc = segment_try_candidate(context, call, segment, &cost, &taken);
     } else if (rc == MPI_SUCCESS) {
         const int64_t begin = sampled ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
 
-        rc = reduce(context, call, segment, &cost);
+        rc = segment_reduce(context, call, segment, &cost);
         taken = sampled ? aps_clock_ns(CLOCK_MONOTONIC) - begin : 0;
     }
     if (rc == MPI_SUCCESS && context->rank == 0 && ready &&
         segment->plan.reduce != APS_REDUCE_AUTO)
-        write_sample(context, segment, &cost, taken);
+        segment_write_sample(context, segment, &cost, taken);
     return rc;
 }
 
 /* A call on a fiber can wait only where fibers do: it cannot make groups,
  * unless a blocking call has made them before, nor measure what is fastest. */
-static void defer(const struct aps_context *context, struct aps_plan *plan)
+static void segment_defer(const struct aps_context *context,
+                          struct aps_plan *plan)
 {
     if (context->may_block)
         return;
     if (plan->reduce == APS_REDUCE_AUTO ||
-        !aps_comm_resources_prepares_deferred(context->team, plan))
+        !aps_comm_resources_prepares_deferred(context->resources, plan))
         plan->reduce = APS_REDUCE_DIRECT;
 }
 
@@ -180,9 +187,9 @@ void aps_segment_plan(const struct aps_context *context,
     aps_policy_resolve(policy, place, &segment->plan);
     segment->chosen = segment->plan.reduce == APS_REDUCE_AUTO;
     if (segment->plan.rewrite && segment->chosen)
-        aps_autotune_apply(&context->choice, segment->count, &segment->plan);
+        aps_autotune_apply(&context->autotune, segment->count, &segment->plan);
     if (segment->plan.rewrite && aps_call_is_deferred(call))
-        defer(context, &segment->plan);
+        segment_defer(context, &segment->plan);
 }
 
 bool aps_segment_is_possible(struct aps_context *context,
@@ -196,7 +203,8 @@ bool aps_segment_is_possible(struct aps_context *context,
         return false;
     /* Of what auto tries, native is always possible. */
     if (plan->reduce == APS_REDUCE_AUTO ||
-        aps_comm_resources_prepare(context->team, plan, cause, sizeof cause) == 0)
+        aps_comm_resources_prepare(context->resources, plan, cause,
+                                   sizeof cause) == 0)
         return true;
     if (!(context->complained & bit)) {
         context->complained |= bit;

@@ -19,7 +19,8 @@ struct aps_segment {
     size_t count;
     struct aps_plan_key place;
     struct aps_plan plan;
-    bool chosen; /* the rule says auto: plan.reduce is what trials have chosen */
+    bool
+        chosen; /* the rule says auto: plan.reduce is what trials have chosen */
 };
 
 /* Segment i of the call, with its plan; starts at element `offset`. */

@@ -13,22 +13,24 @@
  * can tell of. */
 #ifdef HAVE_PMPI_TYPE_GET_CONTENTS_C
 
-static int get_envelope(MPI_Datatype type, MPI_Count count[4], int *combiner)
+static int signature_get_envelope(MPI_Datatype type, MPI_Count count[4],
+                                  int *combiner)
 {
     return PMPI_Type_get_envelope_c(type, &count[0], &count[1], &count[2],
                                     &count[3], combiner);
 }
 
-static int get_contents(MPI_Datatype type, const MPI_Count count[4],
-                        int integers[], MPI_Aint addresses[], MPI_Count large[],
-                        MPI_Datatype types[])
+static int signature_get_contents(MPI_Datatype type, const MPI_Count count[4],
+                                  int integers[], MPI_Aint addresses[],
+                                  MPI_Count large[], MPI_Datatype types[])
 {
     return PMPI_Type_get_contents_c(type, count[0], count[1], count[2],
                                     count[3], integers, addresses, large,
                                     types);
 }
 #else
-static int get_envelope(MPI_Datatype type, MPI_Count count[4], int *combiner)
+static int signature_get_envelope(MPI_Datatype type, MPI_Count count[4],
+                                  int *combiner)
 {
     int integers, addresses, types;
     int rc =
@@ -43,9 +45,9 @@ static int get_envelope(MPI_Datatype type, MPI_Count count[4], int *combiner)
     return MPI_SUCCESS;
 }
 
-static int get_contents(MPI_Datatype type, const MPI_Count count[4],
-                        int integers[], MPI_Aint addresses[], MPI_Count large[],
-                        MPI_Datatype types[])
+static int signature_get_contents(MPI_Datatype type, const MPI_Count count[4],
+                                  int integers[], MPI_Aint addresses[],
+                                  MPI_Count large[], MPI_Datatype types[])
 {
     (void)large;
     return PMPI_Type_get_contents(type, (int)count[0], (int)count[1],
@@ -54,7 +56,7 @@ static int get_contents(MPI_Datatype type, const MPI_Count count[4],
 #endif
 
 /* Are types of this kind, as the contents of another, ours to free? */
-static bool is_new_handle(int combiner)
+static bool signature_is_new_handle(int combiner)
 {
     return combiner != MPI_COMBINER_NAMED &&
            combiner != MPI_COMBINER_F90_REAL &&
@@ -65,12 +67,13 @@ static bool is_new_handle(int combiner)
 /* Derived types nest: so deep, at most. */
 #define DEPTH_MAX 64
 
-static bool is_of_floats(const struct aps_job *job, MPI_Datatype type,
-                         int depth);
+static bool signature_is_of_floats(const struct aps_job *job, MPI_Datatype type,
+                                   int depth);
 
 /* Do the types that it was made from hold nothing but FP32 values? */
-static bool parts_are_floats(const struct aps_job *job, MPI_Datatype type,
-                             const MPI_Count count[4], int depth)
+static bool signature_parts_are_floats(const struct aps_job *job,
+                                       MPI_Datatype type,
+                                       const MPI_Count count[4], int depth)
 {
     int *integers = malloc((size_t)count[0] * sizeof *integers + 1);
     MPI_Aint *addresses = malloc((size_t)count[1] * sizeof *addresses + 1);
@@ -79,17 +82,17 @@ static bool parts_are_floats(const struct aps_job *job, MPI_Datatype type,
     bool good = false;
 
     if (!integers || !addresses || !large || !types ||
-        get_contents(type, count, integers, addresses, large, types) !=
-            MPI_SUCCESS)
+        signature_get_contents(type, count, integers, addresses, large,
+                               types) != MPI_SUCCESS)
         goto free_contents;
     good = count[3] > 0;
     for (MPI_Count i = 0; i < count[3]; i++) {
         MPI_Count inner[4];
         int combiner = MPI_COMBINER_NAMED;
 
-        good = good && is_of_floats(job, types[i], depth + 1);
-        if (get_envelope(types[i], inner, &combiner) == MPI_SUCCESS &&
-            is_new_handle(combiner))
+        good = good && signature_is_of_floats(job, types[i], depth + 1);
+        if (signature_get_envelope(types[i], inner, &combiner) == MPI_SUCCESS &&
+            signature_is_new_handle(combiner))
             PMPI_Type_free(&types[i]);
     }
 
@@ -101,8 +104,8 @@ free_contents:
     return good;
 }
 
-static bool is_of_floats(const struct aps_job *job, MPI_Datatype type,
-                         int depth)
+static bool signature_is_of_floats(const struct aps_job *job, MPI_Datatype type,
+                                   int depth)
 {
     MPI_Count count[4];
     int combiner;
@@ -110,10 +113,10 @@ static bool is_of_floats(const struct aps_job *job, MPI_Datatype type,
     if (aps_call_is_float(job, type))
         return true;
     if (depth == DEPTH_MAX ||
-        get_envelope(type, count, &combiner) != MPI_SUCCESS ||
+        signature_get_envelope(type, count, &combiner) != MPI_SUCCESS ||
         combiner == MPI_COMBINER_NAMED)
         return false;
-    return parts_are_floats(job, type, count, depth);
+    return signature_parts_are_floats(job, type, count, depth);
 }
 
 size_t aps_signature_floats(const struct aps_job *job, MPI_Datatype type)
@@ -122,7 +125,8 @@ size_t aps_signature_floats(const struct aps_job *job, MPI_Datatype type)
 
     if (aps_call_is_float(job, type))
         return 1;
-    if (!aps_abi_may_be_derived(type) || !is_of_floats(job, type, 0) ||
+    if (!aps_abi_may_be_derived(type) ||
+        !signature_is_of_floats(job, type, 0) ||
         PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes <= 0)
         return 0;
     return (size_t)bytes / sizeof(float);

@@ -27,7 +27,7 @@ static const struct {
     [APS_CANDIDATE_RING] = {"ring", APS_REDUCE_RING},
 };
 
-static int size_of(size_t count)
+static int autotune_size_of(size_t count)
 {
     int size = 0;
 
@@ -36,9 +36,10 @@ static int size_of(size_t count)
     return size;
 }
 
-static int find(const struct aps_autotune *choice, int rule, size_t count)
+static int autotune_find(const struct aps_autotune *choice, int rule,
+                         size_t count)
 {
-    const int size = size_of(count);
+    const int size = autotune_size_of(count);
 
     for (int i = 0; i < choice->count; i++)
         if (choice->classes[i].rule == rule && choice->classes[i].size == size)
@@ -47,9 +48,9 @@ static int find(const struct aps_autotune *choice, int rule, size_t count)
 }
 
 void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
-                      struct aps_plan *plan)
+                        struct aps_plan *plan)
 {
-    const int i = find(choice, plan->rule, count);
+    const int i = autotune_find(choice, plan->rule, count);
 
     if (i < 0) {
         plan->rewrite = choice->count < APS_AUTOTUNE_CLASSES;
@@ -61,9 +62,10 @@ void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
     plan->reduce = candidates[choice->classes[i].chosen].reduce;
 }
 
-/* COLLECTIVE over the team. What can run here. */
-static void list_candidates(struct aps_autotune_class *class,
-                            struct aps_comm_resources *team, const struct aps_plan *plan)
+/* COLLECTIVE over the resources. What can run here. */
+static void autotune_list_candidates(struct aps_autotune_class *class,
+                                     struct aps_comm_resources *resources,
+                                     const struct aps_plan *plan)
 {
     char cause[256];
 
@@ -72,20 +74,21 @@ static void list_candidates(struct aps_autotune_class *class,
 
         plan_of.reduce = candidates[i].reduce;
         if (i != APS_CANDIDATE_NATIVE &&
-            aps_comm_resources_prepare(team, &plan_of, cause, sizeof cause) < 0)
+            aps_comm_resources_prepare(resources, &plan_of, cause,
+                                       sizeof cause) < 0)
             continue;
         class->best[class->candidates] = INT_MAX;
         class->list[class->candidates++] = (enum aps_candidate)i;
     }
 }
 
-struct aps_autotune_class *aps_autotune_begin(struct aps_autotune *choice,
-                                          struct aps_comm_resources *team, size_t count,
-                                          struct aps_plan *plan,
-                                          enum aps_candidate *candidate)
+struct aps_autotune_class *
+aps_autotune_begin(struct aps_autotune *choice,
+                   struct aps_comm_resources *resources, size_t count,
+                   struct aps_plan *plan, enum aps_candidate *candidate)
 {
     struct aps_autotune_class *class;
-    int i = find(choice, plan->rule, count);
+    int i = autotune_find(choice, plan->rule, count);
 
     if (i < 0 && choice->count == APS_AUTOTUNE_CLASSES)
         return NULL;
@@ -93,19 +96,19 @@ struct aps_autotune_class *aps_autotune_begin(struct aps_autotune *choice,
         i = choice->count++;
         class = &choice->classes[i];
         class->rule = plan->rule;
-        class->size = size_of(count);
-        list_candidates(class, team, plan);
+        class->size = autotune_size_of(count);
+        autotune_list_candidates(class, resources, plan);
     }
     class = &choice->classes[i];
     *candidate = class->list[class->trials % class->candidates];
     plan->reduce = candidates[*candidate].reduce;
     /* Who comes late must not be measured. */
-    (void)aps_agree_all(aps_comm_resources_comm(team), true);
+    (void)aps_agree_all(aps_comm_resources_comm(resources), true);
     return class;
 }
 
 /* The fastest, by the times that the ranks have agreed on. */
-static void settle(struct aps_autotune_class *class)
+static void autotune_settle(struct aps_autotune_class *class)
 {
     int fastest = 0;
 
@@ -118,25 +121,26 @@ static void settle(struct aps_autotune_class *class)
     class->settled = true;
 }
 
-static void tell(const struct aps_autotune_class *class, char *text, size_t size)
+static void autotune_tell(const struct aps_autotune_class *class, char *text,
+                          size_t size)
 {
     size_t used;
 
-    used = (size_t)snprintf(text, size, "auto: %zu to %zu elements: %s (",
-                            (size_t)1 << class->size,
-                            ((size_t)2 << class->size) - 1,
-                            candidates[class->chosen].name);
+    used = (size_t)snprintf(
+        text, size, "auto: %zu to %zu elements: %s (", (size_t)1 << class->size,
+        ((size_t)2 << class->size) - 1, candidates[class->chosen].name);
     for (int i = 0; i < class->candidates && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s %d.%d us",
-                                 i > 0 ? ", " : "",
-                                 candidates[class->list[i]].name,
-                                 class->best[i] / 10, class->best[i] % 10);
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s %d.%d us",
+                             i > 0 ? ", " : "", candidates[class->list[i]].name,
+                             class->best[i] / 10, class->best[i] % 10);
     if (used < size)
         snprintf(text + used, size - used, ")");
 }
 
-bool aps_autotune_end(struct aps_autotune_class *class, struct aps_comm_resources *team,
-                    int64_t nanoseconds, char *text, size_t size, int *rc)
+bool aps_autotune_end(struct aps_autotune_class *class,
+                      struct aps_comm_resources *resources, int64_t nanoseconds,
+                      char *text, size_t size, int *rc)
 {
     const int64_t tenths = nanoseconds / 100;
     const int taken = tenths < INT_MAX ? (int)tenths : INT_MAX;
@@ -148,8 +152,9 @@ bool aps_autotune_end(struct aps_autotune_class *class, struct aps_comm_resource
     if (class->trials <
         (class->size < SHORT ? TRIALS_SHORT : TRIALS) * class->candidates)
         return false;
-    *rc = aps_agree_max(aps_comm_resources_comm(team), class->candidates, class->best);
-    settle(class);
-    tell(class, text, size);
+    *rc = aps_agree_max(aps_comm_resources_comm(resources), class->candidates,
+                        class->best);
+    autotune_settle(class);
+    autotune_tell(class, text, size);
     return *rc == MPI_SUCCESS;
 }

@@ -5,8 +5,8 @@
  *
  * Layers are classed by rule and by size (powers of two). The first calls of a
  * class try every candidate in turn, a few times each; then the ranks agree on
- * the greatest of their best times, and the class is settled for good. Without a
- * clear gain it stays native.
+ * the greatest of their best times, and the class is settled for good. Without
+ * a clear gain it stays native.
  */
 #ifndef APS_PMPI_COMM_AUTOTUNE_H
 #define APS_PMPI_COMM_AUTOTUNE_H
@@ -31,10 +31,10 @@ struct aps_autotune_class {
     int size;   /* counts from 2^size to 2^(size + 1) - 1 */
     int trials; /* made so far */
     bool settled;
-    enum aps_candidate chosen;            /* once settled */
-    int candidates;                       /* how many can run here */
+    enum aps_candidate chosen; /* once settled */
+    int candidates;            /* how many can run here */
     enum aps_candidate list[APS_CANDIDATES];
-    int best[APS_CANDIDATES];             /* by place in the list: 0.1 us */
+    int best[APS_CANDIDATES]; /* by place in the list: 0.1 us */
 };
 
 #define APS_AUTOTUNE_CLASSES 64
@@ -51,24 +51,26 @@ struct aps_autotune {
  * Local, and the same on all ranks.
  */
 void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
-                      struct aps_plan *plan);
+                        struct aps_plan *plan);
 
 /*
- * COLLECTIVE over the team. The trial that is next for such a layer: *candidate
- * is to be run, and `plan` gets its reduction unless that is native. Returns
- * when all ranks are there. NULL: there is no room for another class, and the
- * layer is native's.
+ * COLLECTIVE over the resources. The trial that is next for such a layer:
+ * *candidate is to be run, and `plan` gets its reduction unless that is native.
+ * Returns when all ranks are there. NULL: there is no room for another class,
+ * and the layer is native's.
  */
-struct aps_autotune_class *aps_autotune_begin(struct aps_autotune *choice,
-                                          struct aps_comm_resources *team, size_t count,
-                                          struct aps_plan *plan,
-                                          enum aps_candidate *candidate);
+struct aps_autotune_class *
+aps_autotune_begin(struct aps_autotune *choice,
+                   struct aps_comm_resources *resources, size_t count,
+                   struct aps_plan *plan, enum aps_candidate *candidate);
 
 /*
- * COLLECTIVE over the team. The trial took so long here. True when it
- * settled the class; then `text` says how, for people. *rc is an MPI error code.
+ * COLLECTIVE over the resources. The trial took so long here. True when it
+ * settled the class; then `text` says how, for people. *rc is an MPI error
+ * code.
  */
-bool aps_autotune_end(struct aps_autotune_class *class, struct aps_comm_resources *team,
-                    int64_t nanoseconds, char *text, size_t size, int *rc);
+bool aps_autotune_end(struct aps_autotune_class *class,
+                      struct aps_comm_resources *resources, int64_t nanoseconds,
+                      char *text, size_t size, int *rc);
 
 #endif

@@ -21,15 +21,15 @@
 /* What rank 0 of a communicator proposes, and all must hold alike. */
 struct offer {
     char version[32];
-    uint64_t hash;     /* of the policy, when held is APS_HELD_GOOD */
-    uint64_t size;     /* of the packed source, likewise */
+    uint64_t hash; /* of the policy, when held is APS_HELD_GOOD */
+    uint64_t size; /* of the packed source, likewise */
     uint64_t switches;
     int64_t sample_every;
     int32_t held; /* enum aps_held */
 };
 
 /* Objections of the ranks, agreed by MAX: 0 for none, or the more the lower the
- * rank that has it (objection_of). */
+ * rank that has it (context_objection_of). */
 enum {
     OBJECT_VERSION,
     OBJECT_SWITCHES,
@@ -57,7 +57,7 @@ static int keyval = MPI_KEYVAL_INVALID;
 static pthread_once_t keyval_once = PTHREAD_ONCE_INIT;
 
 /* The communicator goes: say what was found out about it. */
-static void end_discovery(struct aps_context *context)
+static void context_end_discovery(struct aps_context *context)
 {
     if (aps_discovery_end(&context->discovery, context->steps))
         aps_context_write_step(context);
@@ -72,9 +72,9 @@ static void context_destroy(struct aps_context *context)
     struct aps_queue *queue = context->queue;
 
     if (context->state == APS_CONTEXT_DISCOVER)
-        end_discovery(context);
+        context_end_discovery(context);
     aps_other_state_clear(&context->related);
-    aps_comm_resources_destroy(context->team);
+    aps_comm_resources_destroy(context->resources);
     aps_steps_destroy(context->steps);
     aps_sample_clear(&context->sample);
     free(context->buffer);
@@ -82,12 +82,13 @@ static void context_destroy(struct aps_context *context)
     aps_queue_close(queue);
 }
 
-static void run_end(struct aps_operation *operation)
+static void context_run_end(struct aps_operation *operation)
 {
     context_destroy(operation->owner);
 }
 
-static int delete_callback(MPI_Comm comm, int key, void *value, void *extra)
+static int context_delete_callback(MPI_Comm comm, int key, void *value,
+                                   void *extra)
 {
     struct aps_context *context = value;
 
@@ -95,11 +96,11 @@ static int delete_callback(MPI_Comm comm, int key, void *value, void *extra)
     (void)comm;
     (void)key;
     (void)extra;
-    /* A communicator may be freed before its calls are complete; MPI may also come
-     * here from the queue's own thread. */
+    /* A communicator may be freed before its calls are complete; MPI may also
+     * come here from the queue's own thread. */
     if (context->queue && !aps_queue_is_empty(context->queue)) {
         context->end =
-            (struct aps_operation){.owner = context, .run = run_end};
+            (struct aps_operation){.owner = context, .run = context_run_end};
         aps_queue_push(context->queue, &context->end);
     } else {
         context_destroy(context);
@@ -107,10 +108,10 @@ static int delete_callback(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-static void create_keyval(void)
+static void context_create_keyval(void)
 {
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_callback, &keyval,
-                                NULL) != MPI_SUCCESS)
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, context_delete_callback,
+                                &keyval, NULL) != MPI_SUCCESS)
         keyval = MPI_KEYVAL_INVALID;
 }
 
@@ -142,9 +143,9 @@ void aps_context_event(struct aps_context *context, const char *format, ...)
         (void)aps_log_event(log, line, NULL);
 }
 
-/* Of all who have the same to say, rank 0 says it, for the log, too, and the first
- * rank of every other machine, as the launcher numbers them. */
-static void tell_complaint(struct aps_context *context)
+/* Of all who have the same to say, rank 0 says it, for the log, too, and the
+ * first rank of every other machine, as the launcher numbers them. */
+static void context_tell_complaint(struct aps_context *context)
 {
     static const char text[] =
         "buffers in GPU memory are encoded by the host, after a copy";
@@ -169,7 +170,7 @@ const struct aps_memory *aps_context_memory(struct aps_context *context,
 
     if (memory != &aps_memory_host && aps_device_complaint()[0] != '\0' &&
         !atomic_flag_test_and_set(&told))
-        tell_complaint(context);
+        context_tell_complaint(context);
     return memory;
 }
 
@@ -204,13 +205,14 @@ bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm)
     const struct aps_options *options = &context->job->options;
     static atomic_ullong times;
 
-    if (context->team_failed)
+    if (context->resources_failed)
         return false;
-    if (context->team || aps_comm_resources_create(comm, options->test_nodes,
-                                         options->test_cyclic,
-                                         &context->team) == 0)
+    if (context->resources ||
+        aps_comm_resources_create(comm, options->test_nodes,
+                                  options->test_cyclic,
+                                  &context->resources) == 0)
         return true;
-    context->team_failed = true;
+    context->resources_failed = true;
     if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
         aps_context_event(context,
                           "cannot make an internal communicator (too many "
@@ -218,7 +220,8 @@ bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm)
     return false;
 }
 
-void aps_context_row(struct aps_context *context, const struct aps_plan_key *place,
+void aps_context_row(struct aps_context *context,
+                     const struct aps_plan_key *place,
                      const struct aps_plan *plan, const char *reduce,
                      const struct aps_cost *cost,
                      const struct aps_measure *measure, int64_t taken)
@@ -263,7 +266,7 @@ void aps_context_write_step(struct aps_context *context)
     aps_context_event(context, "%s", said);
 }
 
-static void make_label(struct aps_context *context, MPI_Comm comm)
+static void context_make_label(struct aps_context *context, MPI_Comm comm)
 {
     static atomic_uint serial;
     char name[MPI_MAX_OBJECT_NAME] = "";
@@ -278,14 +281,14 @@ static void make_label(struct aps_context *context, MPI_Comm comm)
 }
 
 /* Does this rank hold nothing, so that it takes what rank 0 holds? */
-static bool holds_nothing(const struct aps_job *job)
+static bool context_holds_nothing(const struct aps_job *job)
 {
     return job->held == APS_HELD_NONE ||
            (job->held == APS_HELD_BAD && job->policy_absent &&
             job->errors.count == 1);
 }
 
-static void make_offer(struct aps_context *context, struct offer *offer)
+static void context_make_offer(struct aps_context *context, struct offer *offer)
 {
     struct aps_job *job = context->job;
 
@@ -301,40 +304,42 @@ static void make_offer(struct aps_context *context, struct offer *offer)
     }
 }
 
-static int objection_of(const struct aps_context *context, bool object)
+static int context_objection_of(const struct aps_context *context,
+                                bool context_object)
 {
-    return object ? context->size - context->rank : 0;
+    return context_object ? context->size - context->rank : 0;
 }
 
-static int objector(const struct aps_context *context, int objection)
+static int context_objector(const struct aps_context *context, int objection)
 {
     return context->size - objection;
 }
 
-static void object(const struct aps_context *context, const struct offer *mine,
-                   const struct offer *theirs, int objections[])
+static void context_object(const struct aps_context *context,
+                           const struct offer *mine, const struct offer *theirs,
+                           int objections[])
 {
     bool policy = false, want = false;
 
-    if (holds_nothing(context->job))
+    if (context_holds_nothing(context->job))
         want = theirs->held == APS_HELD_GOOD;
     else
         policy = mine->held != theirs->held || mine->hash != theirs->hash;
-    objections[OBJECT_VERSION] = objection_of(
+    objections[OBJECT_VERSION] = context_objection_of(
         context, strcmp(mine->version, theirs->version) != 0);
     objections[OBJECT_SWITCHES] =
-        objection_of(context, mine->switches != theirs->switches);
-    objections[OBJECT_POLICY] = objection_of(context, policy);
+        context_objection_of(context, mine->switches != theirs->switches);
+    objections[OBJECT_POLICY] = context_objection_of(context, policy);
     objections[OBJECT_MEMORY] = 0;
-    objections[WANT_POLICY] = objection_of(context, want);
+    objections[WANT_POLICY] = context_objection_of(context, want);
     /* A policy that is bad here alone is not rank 0's to explain. */
     if (policy && mine->held == APS_HELD_BAD && context->rank != 0)
         aps_message_errors(context->rank, &context->job->errors);
 }
 
 /* COLLECTIVE. Rank 0's policy to the ranks that hold none. */
-static int hand_out(struct aps_context *context, MPI_Comm comm,
-                    struct offer *offer)
+static int context_hand_out(struct aps_context *context, MPI_Comm comm,
+                            struct offer *offer)
 {
     char *bytes = NULL;
     size_t size = 0;
@@ -362,7 +367,7 @@ free_bytes:
 }
 
 /* Allocate what the agreed state asks for; local. 0 or -1. */
-static int equip(struct aps_context *context, enum aps_held held)
+static int context_equip(struct aps_context *context, enum aps_held held)
 {
     static const struct aps_policy_steps discover = {.kind = APS_STEPS_AUTO};
     const struct aps_policy *policy = context->job->policy;
@@ -373,30 +378,31 @@ static int equip(struct aps_context *context, enum aps_held held)
         return context->steps ? 0 : -1;
     }
     context->min_count = aps_policy_min_count(policy);
-    context->steps = aps_steps_create(aps_policy_steps(policy),
-                                      aps_policy_layers(policy),
-                                      context->min_count);
+    context->steps =
+        aps_steps_create(aps_policy_steps(policy), aps_policy_layers(policy),
+                         context->min_count);
     if (!context->steps)
         return -1;
     return context->sample_every > 0 ? aps_sample_init(&context->sample) : 0;
 }
 
 /*
- * COLLECTIVE over comm. The ranks agree on version, switches, policy and memory;
- * whatever the outcome, it is the same on all.
+ * COLLECTIVE over comm. The ranks agree on version, switches, policy and
+ * memory; whatever the outcome, it is the same on all.
  */
-static void agree(struct aps_context *context, MPI_Comm comm, bool *stop)
+static void context_agree(struct aps_context *context, MPI_Comm comm,
+                          bool *stop)
 {
     struct offer mine, offer;
     int objections[OBJECTIONS];
     bool failed;
     int memory;
 
-    make_offer(context, &mine);
+    context_make_offer(context, &mine);
     offer = mine;
     if (aps_agree_bytes(comm, &offer, sizeof offer) != MPI_SUCCESS)
         return;
-    object(context, &mine, &offer, objections);
+    context_object(context, &mine, &offer, objections);
     if (aps_agree_max(comm, OBJECTIONS, objections) != MPI_SUCCESS)
         return;
     for (int i = 0; i < WANT_POLICY; i++) {
@@ -404,7 +410,7 @@ static void agree(struct aps_context *context, MPI_Comm comm, bool *stop)
             aps_context_event(context,
                               "rank %d %s, unlike rank 0: every call passes "
                               "through",
-                              objector(context, objections[i]),
+                              context_objector(context, objections[i]),
                               objection_texts[i]);
             return;
         }
@@ -419,38 +425,40 @@ static void agree(struct aps_context *context, MPI_Comm comm, bool *stop)
     if (!context->job->options.enabled)
         return;
     context->sample_every = (long)offer.sample_every;
-    failed = (objections[WANT_POLICY] && hand_out(context, comm, &offer) < 0) ||
-             equip(context, (enum aps_held)offer.held) < 0;
-    memory = objection_of(context, failed);
+    failed = (objections[WANT_POLICY] &&
+              context_hand_out(context, comm, &offer) < 0) ||
+             context_equip(context, (enum aps_held)offer.held) < 0;
+    memory = context_objection_of(context, failed);
     if (aps_agree_max(comm, 1, &memory) != MPI_SUCCESS)
         return;
     if (memory) {
         aps_context_event(context, "rank %d %s: every call passes through",
-                          objector(context, memory),
+                          context_objector(context, memory),
                           objection_texts[OBJECT_MEMORY]);
         return;
     }
-    context->state = offer.held == APS_HELD_GOOD ? APS_CONTEXT_ACTIVE
-                                                 : APS_CONTEXT_DISCOVER;
+    context->state =
+        offer.held == APS_HELD_GOOD ? APS_CONTEXT_ACTIVE : APS_CONTEXT_DISCOVER;
 }
 
 /* An intercommunicator, or one rank alone: nothing to rewrite, ever. */
-static bool is_plain(MPI_Comm comm, int size)
+static bool context_is_plain(MPI_Comm comm, int size)
 {
     int inter = 0;
 
-    return size < 2 ||
-           PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter;
+    return size < 2 || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
+           inter;
 }
 
 /* What the context knows by itself. */
-static void introduce(struct aps_context *context, MPI_Comm comm, int size)
+static void context_introduce(struct aps_context *context, MPI_Comm comm,
+                              int size)
 {
     context->job = aps_job();
     context->state = APS_CONTEXT_PASS;
     context->size = size;
     PMPI_Comm_rank(comm, &context->rank);
-    make_label(context, comm);
+    context_make_label(context, comm);
 }
 
 /*
@@ -458,7 +466,7 @@ static void introduce(struct aps_context *context, MPI_Comm comm, int size)
  * before any rank counts on it. Then either all have one or none has, and the
  * next call tries again.
  */
-static struct aps_context *create(MPI_Comm comm, bool *stop)
+static struct aps_context *context_create(MPI_Comm comm, bool *stop)
 {
     struct aps_context *context = calloc(1, sizeof *context);
     bool plain, kept;
@@ -468,7 +476,7 @@ static struct aps_context *create(MPI_Comm comm, bool *stop)
         free(context);
         return NULL;
     }
-    plain = is_plain(comm, size);
+    plain = context_is_plain(comm, size);
     kept = context && PMPI_Comm_set_attr(comm, keyval, context) == MPI_SUCCESS;
     if (!plain && !aps_agree_first(comm, kept)) {
         if (kept)
@@ -481,15 +489,15 @@ static struct aps_context *create(MPI_Comm comm, bool *stop)
         free(context);
         return NULL;
     }
-    introduce(context, comm, size);
+    context_introduce(context, comm, size);
     if (!plain)
-        agree(context, comm, stop);
+        context_agree(context, comm, stop);
     context->agreed = context->settled = true;
     return context;
 }
 
 /* Local. Like create, as far as that goes without a word to the others. */
-static struct aps_context *create_deferred(MPI_Comm comm)
+static struct aps_context *context_create_deferred(MPI_Comm comm)
 {
     struct aps_context *context = calloc(1, sizeof *context);
     int size;
@@ -499,20 +507,22 @@ static struct aps_context *create_deferred(MPI_Comm comm)
         free(context);
         return NULL;
     }
-    introduce(context, comm, size);
-    if (is_plain(comm, size)) {
+    context_introduce(context, comm, size);
+    if (context_is_plain(comm, size)) {
         context->agreed = context->settled = true;
     } else if (!context->job->options.policy) {
         /* Nobody was asked: APSMPI_POLICY is set on all ranks or on none. */
         context->agreed = context->settled = true;
-        if (context->job->options.enabled && equip(context, APS_HELD_NONE) == 0)
+        if (context->job->options.enabled &&
+            context_equip(context, APS_HELD_NONE) == 0)
             context->state = APS_CONTEXT_DISCOVER;
     }
     return context;
 }
 
-/* Has this process a policy that asks for a thread, or an MPI that needs one? */
-static bool wants_thread(const struct aps_job *job)
+/* Has this process a policy that asks for a thread, or an MPI that needs
+ * one? */
+static bool context_wants_thread(const struct aps_job *job)
 {
 #ifndef HAVE_PMPIX_GREQUEST_START
     (void)job;
@@ -529,7 +539,7 @@ int aps_context_find_deferred(MPI_Comm comm, struct aps_context **context)
     int rc;
 
     *context = NULL;
-    pthread_once(&keyval_once, create_keyval);
+    pthread_once(&keyval_once, context_create_keyval);
 #ifndef HAVE_PMPIX_GREQUEST_START
     if (!aps_progress_thread_is_possible())
         return MPI_SUCCESS;
@@ -539,7 +549,7 @@ int aps_context_find_deferred(MPI_Comm comm, struct aps_context **context)
     rc = PMPI_Comm_get_attr(comm, keyval, context, &found);
     if (rc != MPI_SUCCESS || found)
         return rc;
-    *context = create_deferred(comm);
+    *context = context_create_deferred(comm);
     if (*context)
         return MPI_SUCCESS;
     PMPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
@@ -551,37 +561,39 @@ struct aps_context *aps_context_existing(MPI_Comm comm)
     struct aps_context *context = NULL;
     int found = 0;
 
-    pthread_once(&keyval_once, create_keyval);
+    pthread_once(&keyval_once, context_create_keyval);
     if (keyval == MPI_KEYVAL_INVALID ||
         PMPI_Comm_get_attr(comm, keyval, &context, &found) != MPI_SUCCESS)
         return NULL;
     return found ? context : NULL;
 }
 
-/* COLLECTIVE over the team. The first operation of every queue. */
-static void run_start(struct aps_operation *operation)
+/* COLLECTIVE over the resources. The first operation of every queue. */
+static void context_run_start(struct aps_operation *operation)
 {
     struct aps_context *context = operation->owner;
     bool stop = false;
 
-    if (!context->team_ready)
-        context->broken = aps_comm_resources_complete(context->team);
+    if (!context->resources_ready)
+        context->broken = aps_comm_resources_complete(context->resources);
     if (context->broken != MPI_SUCCESS)
         return;
-    context->team_ready = true;
+    context->resources_ready = true;
     if (!context->agreed)
-        agree(context, aps_comm_resources_comm(context->team), &stop);
+        context_agree(context, aps_comm_resources_comm(context->resources),
+                      &stop);
     if (stop)
         aps_lifecycle_stop();
     context->agreed = true;
-    context->may_block = aps_agree_all(aps_comm_resources_comm(context->team),
-                                       aps_queue_has_thread(context->queue));
+    context->may_block =
+        aps_agree_all(aps_comm_resources_comm(context->resources),
+                      aps_queue_has_thread(context->queue));
 }
 
 int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
 {
     const struct aps_options *options = &context->job->options;
-    const bool wanted = wants_thread(context->job);
+    const bool wanted = context_wants_thread(context->job);
     const bool thread = wanted && aps_progress_thread_is_possible();
     static atomic_flag told = ATOMIC_FLAG_INIT;
     int rc = MPI_SUCCESS;
@@ -595,21 +607,23 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
         aps_progress_thread_expect_threads(); /* who knows */
     else if (!wanted && !aps_progress_thread_is_possible() &&
              !atomic_flag_test_and_set(&told))
-        aps_context_event(context,
-                          "nonblocking calls stand still while the program "
-                          "blocks in collective calls, and the job may hang: MPI was not "
-                          "initialised with MPI_THREAD_MULTIPLE, call "
-                          "MPI_Init_thread with it");
+        aps_context_event(
+            context,
+            "nonblocking calls stand still while the program "
+            "blocks in collective calls, and the job may hang: MPI was not "
+            "initialised with MPI_THREAD_MULTIPLE, call "
+            "MPI_Init_thread with it");
     context->queue = aps_queue_create(thread);
     if (!context->queue)
         rc = MPI_ERR_NO_MEM;
-    context->team_ready = context->team != NULL;
-    if (rc == MPI_SUCCESS && !context->team)
-        rc = aps_comm_resources_begin(comm, options->test_nodes, options->test_cyclic,
-                            &context->team);
+    context->resources_ready = context->resources != NULL;
+    if (rc == MPI_SUCCESS && !context->resources)
+        rc =
+            aps_comm_resources_begin(comm, options->test_nodes,
+                                     options->test_cyclic, &context->resources);
     if (rc == MPI_SUCCESS) {
         context->start =
-            (struct aps_operation){.owner = context, .run = run_start};
+            (struct aps_operation){.owner = context, .run = context_run_start};
         aps_queue_push(context->queue, &context->start);
         return rc;
     }
@@ -635,18 +649,17 @@ int aps_context_find(MPI_Comm comm, struct aps_context **context, bool *stop)
 
     *stop = false;
     *context = NULL;
-    pthread_once(&keyval_once, create_keyval);
+    pthread_once(&keyval_once, context_create_keyval);
     if (keyval == MPI_KEYVAL_INVALID)
         return MPI_SUCCESS;
     rc = PMPI_Comm_get_attr(comm, keyval, context, &found);
     if (rc == MPI_SUCCESS && !found) {
         MPI_Errhandler theirs = aps_errhandler_push(comm);
 
-        *context = create(comm, stop);
+        *context = context_create(comm, stop);
         aps_errhandler_pop(comm, theirs);
     }
     if (rc == MPI_SUCCESS)
-        aps_context_recent =
-            (struct aps_context_recent){comm, *context, now};
+        aps_context_recent = (struct aps_context_recent){comm, *context, now};
     return rc;
 }

@@ -37,11 +37,12 @@ struct aps_context {
     char label[128]; /* the `comm` of log and messages */
     size_t min_count;
     struct aps_steps *steps;
-    struct aps_comm_resources *team; /* made when the first plan rewrites a call */
-    bool team_ready;       /* else the queue's first operation makes it so */
-    bool team_failed;
+    struct aps_comm_resources
+        *resources;       /* made when the first plan rewrites a call */
+    bool resources_ready; /* else the queue's first operation makes it so */
+    bool resources_failed;
     struct aps_queue *queue; /* of nonblocking calls, made by the first one */
-    float *buffer; /* aps_context_buffer */
+    float *buffer;           /* aps_context_buffer */
     size_t buffer_bytes;
     struct aps_operation start, end; /* of its life in the queue */
     bool agreed; /* the ranks have agreed on state, steps and samples */
@@ -53,14 +54,14 @@ struct aps_context {
     /* Counts that no rule rewrites, where that follows from the count alone: a
      * shorter way through. By place_of(count), 0 for none. */
     size_t passing[APS_CONTEXT_PASSING];
-    struct aps_autotune choice; /* of `reduce: auto` */
-    long sample_every;        /* rank 0's: 0 takes no samples */
+    struct aps_autotune autotune; /* of `reduce: auto` */
+    long sample_every;            /* rank 0's: 0 takes no samples */
     struct aps_sample sample;
     unsigned long long calls;   /* eligible ones, for messages */
     unsigned long long desyncs; /* likewise */
     struct aps_discovery discovery;
     struct aps_other_state related; /* for the relatives of the all-reduce */
-    unsigned complained; /* rules that were said to be impossible */
+    unsigned complained;            /* rules that were said to be impossible */
 };
 
 /*
@@ -118,21 +119,21 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm);
  * queued before it. */
 void aps_context_drain(struct aps_context *context);
 
-/* At least so many bytes of FP32 for the queue's run, kept for the next; NULL: out
- * of memory. */
+/* At least so many bytes of FP32 for the queue's run, kept for the next; NULL:
+ * out of memory. */
 float *aps_context_buffer(struct aps_context *context, size_t bytes);
 
 /*
- * The backend for a call that reads `in` and writes `out`. Local; the first time
- * that it is not what it could be, a line says why.
+ * The backend for a call that reads `in` and writes `out`. Local; the first
+ * time that it is not what it could be, a line says why.
  */
 const struct aps_memory *aps_context_memory(struct aps_context *context,
                                             const void *in, const void *out);
 
 /*
  * A call is over, with this error code, that began when `failures` were
- * aps_context_failures: MPI_ERR_OTHER if it could not read or write a buffer in a
- * GPU's memory. Local; the line that tells names `call`.
+ * aps_context_failures: MPI_ERR_OTHER if it could not read or write a buffer in
+ * a GPU's memory. Local; the line that tells names `call`.
  */
 unsigned long aps_context_failures(void);
 int aps_context_check(const struct aps_context *context, const char *call,
@@ -149,8 +150,8 @@ void aps_context_event(struct aps_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * COLLECTIVE over comm, the context's communicator. Is there a team? It is made
- * on first use; if it cannot be made, on any rank, there is none on all.
+ * COLLECTIVE over comm, the context's communicator. Is there a resources? It is
+ * made on first use; if it cannot be made, on any rank, there is none on all.
  */
 bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm);
 
@@ -166,7 +167,8 @@ static inline void aps_count_cost(struct aps_counters *counters,
 
 /* A row of the log, if there is one: a call, or a layer of one, reduced by
  * `reduce` in so many nanoseconds. On rank 0. */
-void aps_context_row(struct aps_context *context, const struct aps_plan_key *place,
+void aps_context_row(struct aps_context *context,
+                     const struct aps_plan_key *place,
                      const struct aps_plan *plan, const char *reduce,
                      const struct aps_cost *cost,
                      const struct aps_measure *measure, int64_t taken);

@@ -9,8 +9,8 @@
 #include "progress/agree.h"
 
 /* Local. What a kind of calls needs; what is there stays. */
-static bool make(struct aps_other_state *related, MPI_Comm comm,
-                 enum aps_call_kind kind)
+static bool other_state_make(struct aps_other_state *related, MPI_Comm comm,
+                             enum aps_call_kind kind)
 {
     int ranks;
 
@@ -32,17 +32,18 @@ static bool make(struct aps_other_state *related, MPI_Comm comm,
 }
 
 int aps_other_state_prepare(struct aps_other_state *related, MPI_Comm comm,
-                        enum aps_call_kind kind)
+                            enum aps_call_kind kind)
 {
     if (related->state[kind] == APS_OTHER_STATE_NEW)
-        related->state[kind] = aps_agree_all(comm, make(related, comm, kind))
-                                   ? APS_OTHER_STATE_READY
-                                   : APS_OTHER_STATE_FAILED;
+        related->state[kind] =
+            aps_agree_all(comm, other_state_make(related, comm, kind))
+                ? APS_OTHER_STATE_READY
+                : APS_OTHER_STATE_FAILED;
     return related->state[kind] == APS_OTHER_STATE_READY ? 0 : -1;
 }
 
-long aps_other_state_number(struct aps_other_state *related, enum aps_call_kind kind,
-                        size_t count)
+long aps_other_state_number(struct aps_other_state *related,
+                            enum aps_call_kind kind, size_t count)
 {
     return related
         ->numbers[kind][(count * UINT64_C(0x9E3779B97F4A7C15)) >> 58]++;

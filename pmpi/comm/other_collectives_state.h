@@ -39,11 +39,11 @@ struct aps_other_state {
  * -1 on all ranks: out of memory, now and for ever.
  */
 int aps_other_state_prepare(struct aps_other_state *related, MPI_Comm comm,
-                        enum aps_call_kind kind);
+                            enum aps_call_kind kind);
 
 /* The number of the next call of that kind, from 0. */
-long aps_other_state_number(struct aps_other_state *related, enum aps_call_kind kind,
-                        size_t count);
+long aps_other_state_number(struct aps_other_state *related,
+                            enum aps_call_kind kind, size_t count);
 
 void aps_other_state_clear(struct aps_other_state *related);
 

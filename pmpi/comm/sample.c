@@ -27,7 +27,7 @@ void aps_sample_clear(struct aps_sample *sample)
 }
 
 /* Room for n elements; at least a chunk, to receive into. */
-static int reserve(struct aps_sample *sample, size_t n)
+static int sample_reserve(struct aps_sample *sample, size_t n)
 {
     double *bigger;
 
@@ -43,15 +43,15 @@ static int reserve(struct aps_sample *sample, size_t n)
     return 0;
 }
 
-static size_t length_at(size_t begin, size_t n)
+static size_t sample_length_at(size_t begin, size_t n)
 {
     return n - begin < CHUNK ? n - begin : CHUNK;
 }
 
 /* x[n], where the host can read them; n is at most CHUNK. */
-static const float *on_host(const struct aps_sample *sample,
-                            const struct aps_memory *memory, const float *x,
-                            size_t n)
+static const float *sample_on_host(const struct aps_sample *sample,
+                                   const struct aps_memory *memory,
+                                   const float *x, size_t n)
 {
     if (memory == &aps_memory_host)
         return x;
@@ -68,10 +68,11 @@ int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm, int root,
 
     PMPI_Comm_rank(comm, &rank);
     if (rank == root)
-        room = reserve(sample, n) == 0;
+        room = sample_reserve(sample, n) == 0;
     for (size_t begin = 0; begin < n && rc == MPI_SUCCESS; begin += CHUNK) {
-        const size_t length = length_at(begin, n);
-        const float *values = on_host(sample, memory, in + begin, length);
+        const size_t length = sample_length_at(begin, n);
+        const float *values =
+            sample_on_host(sample, memory, in + begin, length);
         /* The root sums in place: into the reference, or into the chunk when
          * there is no room, so that the others need not know. */
         double *mine =
@@ -93,10 +94,11 @@ int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm, int root,
 void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
                      const float *in, size_t n, int *ready)
 {
-    *ready = reserve(sample, n) == 0;
+    *ready = sample_reserve(sample, n) == 0;
     for (size_t begin = 0; begin < n && *ready; begin += CHUNK) {
-        const size_t length = length_at(begin, n);
-        const float *values = on_host(sample, memory, in + begin, length);
+        const size_t length = sample_length_at(begin, n);
+        const float *values =
+            sample_on_host(sample, memory, in + begin, length);
 
         for (size_t i = 0; i < length; i++)
             sample->reference[begin + i] = values[i];
@@ -104,8 +106,8 @@ void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
 }
 
 /* COLLECTIVE over comm. `values` become their sums or greatest on rank 0. */
-static int merge(MPI_Comm comm, void *values, int count, MPI_Datatype type,
-                 MPI_Op op)
+static int sample_merge(MPI_Comm comm, void *values, int count,
+                        MPI_Datatype type, MPI_Op op)
 {
     MPI_Request request;
     int rank, rc;
@@ -124,12 +126,12 @@ int aps_sample_merge(MPI_Comm comm, struct aps_measure *measure, int *ready)
                          measure->nonfinite, !*ready};
     double sums[] = {measure->sum_relative, measure->sum_error2,
                      measure->sum_reference2};
-    int rc = merge(comm, counts, 6, MPI_UINT64_T, MPI_SUM);
+    int rc = sample_merge(comm, counts, 6, MPI_UINT64_T, MPI_SUM);
 
     if (rc == MPI_SUCCESS)
-        rc = merge(comm, sums, 3, MPI_DOUBLE, MPI_SUM);
+        rc = sample_merge(comm, sums, 3, MPI_DOUBLE, MPI_SUM);
     if (rc == MPI_SUCCESS)
-        rc = merge(comm, &measure->max_relative, 1, MPI_DOUBLE, MPI_MAX);
+        rc = sample_merge(comm, &measure->max_relative, 1, MPI_DOUBLE, MPI_MAX);
     measure->compared = counts[0];
     measure->skipped = counts[1];
     measure->underflow = counts[2];
@@ -148,9 +150,10 @@ void aps_sample_compare(const struct aps_sample *sample,
 {
     *measure = (struct aps_measure){0};
     for (size_t begin = 0; begin < n; begin += CHUNK) {
-        const size_t length = length_at(begin, n);
+        const size_t length = sample_length_at(begin, n);
 
         aps_measure_add(measure, sample->reference + begin,
-                        on_host(sample, memory, out + begin, length), length);
+                        sample_on_host(sample, memory, out + begin, length),
+                        length);
     }
 }

@@ -42,8 +42,8 @@ int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm, int root,
 void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
                      const float *in, size_t n, int *ready);
 
-/* COLLECTIVE over comm. On rank 0 *measure becomes that of all ranks' parts, and
- * *ready tells whether none is missing. An MPI error code. */
+/* COLLECTIVE over comm. On rank 0 *measure becomes that of all ranks' parts,
+ * and *ready tells whether none is missing. An MPI error code. */
 int aps_sample_merge(MPI_Comm comm, struct aps_measure *measure, int *ready);
 
 /* Where the reference is, afterwards: compare out[n] with it. */

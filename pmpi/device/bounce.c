@@ -37,7 +37,8 @@ struct span {
 };
 
 /* False for none, and for what MPI will refuse. */
-static bool measure(MPI_Count count, MPI_Datatype type, struct span *span)
+static bool bounce_measure(MPI_Count count, MPI_Datatype type,
+                           struct span *span)
 {
     MPI_Count lower, extent, first, length, size, last, bytes;
 
@@ -61,20 +62,21 @@ static bool measure(MPI_Count count, MPI_Datatype type, struct span *span)
     return true;
 }
 
-static void fetch(struct aps_bounce *bounce, const struct aps_stand_in *side)
+static void bounce_fetch(struct aps_bounce *bounce,
+                         const struct aps_stand_in *side)
 {
-    if (aps_gpu_driver_copy_out(side->host, side->device, side->bytes, bounce->cause,
-                            sizeof bounce->cause) < 0)
+    if (aps_gpu_driver_copy_out(side->host, side->device, side->bytes,
+                                bounce->cause, sizeof bounce->cause) < 0)
         memset(side->host, 0, side->bytes);
 }
 
 /* Let host memory stand in for a buffer, if it is in a GPU's. *instead is what
  * MPI gets. */
-static int stand_in(const void *buffer, MPI_Count count, MPI_Datatype type,
-                    struct aps_stand_in *side, struct span *span,
-                    void **instead)
+static int bounce_stand_in(const void *buffer, MPI_Count count,
+                           MPI_Datatype type, struct aps_stand_in *side,
+                           struct span *span, void **instead)
 {
-    if (!aps_gpu_driver_owns(buffer) || !measure(count, type, span))
+    if (!aps_gpu_driver_owns(buffer) || !bounce_measure(count, type, span))
         return MPI_SUCCESS;
     side->host = aps_pinned_pool_take(span->bytes, buffer);
     if (!side->host)
@@ -85,33 +87,35 @@ static int stand_in(const void *buffer, MPI_Count count, MPI_Datatype type,
     return MPI_SUCCESS;
 }
 
-static void begin(struct aps_bounce *bounce, const char *name, aps_handle comm)
+static void bounce_begin(struct aps_bounce *bounce, const char *name,
+                         aps_handle comm)
 {
     *bounce = (struct aps_bounce){.name = name, .comm = comm, .rank = -1};
     if (aps_abi_is_communicator((MPI_Comm)comm))
         PMPI_Comm_rank((MPI_Comm)comm, &bounce->rank);
 }
 
-int aps_bounce_begin(struct aps_bounce *bounce, const char *name, aps_handle comm,
-                    const void *send, int64_t send_count, aps_handle send_type,
-                    void *receive, int64_t count, aps_handle type)
+int aps_bounce_begin(struct aps_bounce *bounce, const char *name,
+                     aps_handle comm, const void *send, int64_t send_count,
+                     aps_handle send_type, void *receive, int64_t count,
+                     aps_handle type)
 {
     const bool in_place = send == MPI_IN_PLACE;
     struct span from = {0}, to = {0};
     void *instead = NULL;
     int rc = MPI_SUCCESS;
 
-    begin(bounce, name, comm);
+    bounce_begin(bounce, name, comm);
     bounce->send = send;
     bounce->receive = receive;
     if (!in_place && send_count > 0)
-        rc = stand_in(send, send_count, (MPI_Datatype)send_type, &bounce->from,
-                      &from, &instead);
+        rc = bounce_stand_in(send, send_count, (MPI_Datatype)send_type,
+                             &bounce->from, &from, &instead);
     if (instead)
         bounce->send = instead;
     if (rc == MPI_SUCCESS && count > 0)
-        rc = stand_in(receive, count, (MPI_Datatype)type, &bounce->to, &to,
-                      &bounce->receive);
+        rc = bounce_stand_in(receive, count, (MPI_Datatype)type, &bounce->to,
+                             &to, &bounce->receive);
     if (rc != MPI_SUCCESS) {
         aps_pinned_pool_give(bounce->from.host);
         bounce->from = (struct aps_stand_in){0};
@@ -120,15 +124,15 @@ int aps_bounce_begin(struct aps_bounce *bounce, const char *name, aps_handle com
         return rc;
     }
     if (bounce->from.host)
-        fetch(bounce, &bounce->from);
+        bounce_fetch(bounce, &bounce->from);
     if (bounce->to.host && (in_place || to.gaps))
-        fetch(bounce, &bounce->to);
+        bounce_fetch(bounce, &bounce->to);
     return MPI_SUCCESS;
 }
 
 int aps_bounce_begin_bcast(struct aps_bounce *bounce, const char *name,
-                          void *bytes, int64_t count, aps_handle type, int root,
-                          aps_handle comm)
+                           void *bytes, int64_t count, aps_handle type,
+                           int root, aps_handle comm)
 {
     const void *const nothing = NULL;
     int inter = 0, rank = MPI_PROC_NULL, rc;
@@ -141,10 +145,10 @@ int aps_bounce_begin_bcast(struct aps_bounce *bounce, const char *name,
     sends = root == (inter ? MPI_ROOT : rank);
     if (inter && root == MPI_PROC_NULL) /* it takes no part */
         count = 0;
-    rc = sends ? aps_bounce_begin(bounce, name, comm, bytes, count, type, NULL, 0,
-                                 type)
+    rc = sends ? aps_bounce_begin(bounce, name, comm, bytes, count, type, NULL,
+                                  0, type)
                : aps_bounce_begin(bounce, name, comm, nothing, 0, type, bytes,
-                                 count, type);
+                                  count, type);
     if (sends)
         bounce->receive = (void *)(uintptr_t)bounce->send;
     return rc;
@@ -155,8 +159,8 @@ int aps_bounce_end(struct aps_bounce *bounce, int rc)
     const struct aps_stand_in *to = &bounce->to;
 
     if (rc == MPI_SUCCESS && to->host && bounce->cause[0] == '\0')
-        (void)aps_gpu_driver_copy_in(to->device, to->host, to->bytes, bounce->cause,
-                                 sizeof bounce->cause);
+        (void)aps_gpu_driver_copy_in(to->device, to->host, to->bytes,
+                                     bounce->cause, sizeof bounce->cause);
     aps_pinned_pool_give(bounce->from.host);
     aps_pinned_pool_give(bounce->to.host);
     bounce->from.host = bounce->to.host = NULL;
@@ -207,7 +211,7 @@ bool aps_bounce_can_defer(void)
 }
 
 /* Complete what MPI has completed. */
-static void look(void)
+static void bounce_look(void)
 {
     pthread_mutex_lock(&deferred_lock);
     for (struct deferred **link = &under_way; *link;) {
@@ -226,17 +230,17 @@ static void look(void)
     pthread_mutex_unlock(&deferred_lock);
 }
 
-static void run(struct aps_operation *operation)
+static void bounce_run(struct aps_operation *operation)
 {
     struct deferred *this = operation->owner;
 
-    for (look(); this->inner != MPI_REQUEST_NULL; look())
+    for (bounce_look(); this->inner != MPI_REQUEST_NULL; bounce_look())
         aps_queue_pause(queue);
     free(this);
 }
 
 int aps_bounce_defer(const struct aps_bounce *bounce, const void *inner,
-                    void *request)
+                     void *request)
 {
     struct deferred *this = calloc(1, sizeof *this);
     int rc = this ? aps_request_start(&this->request, request) : MPI_ERR_NO_MEM;
@@ -245,7 +249,7 @@ int aps_bounce_defer(const struct aps_bounce *bounce, const void *inner,
         free(this);
         return rc;
     }
-    this->operation = (struct aps_operation){.owner = this, .run = run};
+    this->operation = (struct aps_operation){.owner = this, .run = bounce_run};
     this->bounce = *bounce;
     this->inner = *(const MPI_Request *)inner;
     pthread_mutex_lock(&deferred_lock);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls that go on to an MPI which is not CUDA-aware, with buffers in a GPU's
- * memory: host memory stands in for these, locked where the backend can lock it,
- * and what MPI leaves there is copied back. Each rank does so by itself; MPI sees
- * the same call.
+ * memory: host memory stands in for these, locked where the backend can lock
+ * it, and what MPI leaves there is copied back. Each rank does so by itself;
+ * MPI sees the same call.
  *
  * No mpi.h here: library.h says why.
  */
@@ -48,8 +48,8 @@ bool aps_bounce_is_needed(const void *send, const void *receive);
  * the host. */
 static inline bool aps_bounce_is_needless(const void *send, const void *receive)
 {
-    return aps_gpu_driver_was_missing() ||
-           (aps_gpu_driver_cannot_own(send) && aps_gpu_driver_cannot_own(receive));
+    return aps_gpu_driver_was_missing() || (aps_gpu_driver_cannot_own(send) &&
+                                            aps_gpu_driver_cannot_own(receive));
 }
 
 static inline bool aps_bounce_is_wanted(const void *send, const void *receive)
@@ -67,14 +67,15 @@ static inline bool aps_bounce_is_wanted(const void *send, const void *receive)
  *
  * Where a copy fails MPI gets zeros: the call goes on, for the other ranks.
  */
-int aps_bounce_begin(struct aps_bounce *bounce, const char *name, aps_handle comm,
-                    const void *send, int64_t send_count, aps_handle send_type,
-                    void *receive, int64_t count, aps_handle type);
+int aps_bounce_begin(struct aps_bounce *bounce, const char *name,
+                     aps_handle comm, const void *send, int64_t send_count,
+                     aps_handle send_type, void *receive, int64_t count,
+                     aps_handle type);
 
 /* Likewise, for MPI_Bcast; both bounce->send and ->receive are for MPI. */
 int aps_bounce_begin_bcast(struct aps_bounce *bounce, const char *name,
-                          void *bytes, int64_t count, aps_handle type, int root,
-                          aps_handle comm);
+                           void *bytes, int64_t count, aps_handle type,
+                           int root, aps_handle comm);
 
 /* Local, after the call, which returned `rc`: copies back what it wrote.
  * Returns rc, or MPI_ERR_OTHER if a copy failed; then a line has said so. */
@@ -90,7 +91,7 @@ int aps_bounce_end_call(struct aps_bounce *bounce, int rc);
  * code.
  */
 int aps_bounce_defer(const struct aps_bounce *bounce, const void *inner,
-                    void *request);
+                     void *request);
 
 /* Is that possible? Where MPI's own calls drive no requests of ours it takes a
  * thread, and so MPI_THREAD_MULTIPLE. */

@@ -20,7 +20,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char complaint[PATH_MAX + 256];
 
 /* The plugin stands beside the library that we are in. */
-static void default_path(char *path, size_t size)
+static void device_default_path(char *path, size_t size)
 {
     Dl_info ours;
     const char *slash = NULL;
@@ -33,7 +33,7 @@ static void default_path(char *path, size_t size)
 }
 
 /* NULL, with the cause in `complaint`. */
-static const struct aps_cuda_plugin *load(const char *path)
+static const struct aps_cuda_plugin *device_load(const char *path)
 {
     const struct aps_cuda_plugin *plugin;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -60,7 +60,7 @@ static const struct aps_cuda_plugin *load(const char *path)
     return NULL;
 }
 
-static void open_plugin(void)
+static void device_open_plugin(void)
 {
     const char *named = aps_job()->options.cuda;
     const struct aps_memory *backend = &aps_memory_bounce;
@@ -68,8 +68,8 @@ static void open_plugin(void)
     char path[PATH_MAX], cause[256] = "";
 
     if (!named)
-        default_path(path, sizeof path);
-    plugin = load(named ? named : path);
+        device_default_path(path, sizeof path);
+    plugin = device_load(named ? named : path);
     if (plugin && plugin->open(cause, sizeof cause) == 0)
         backend = &plugin->memory;
     else if (plugin)
@@ -84,7 +84,7 @@ const struct aps_memory *aps_device_open(void)
 
     if (backend)
         return backend;
-    pthread_once(&once, open_plugin);
+    pthread_once(&once, device_open_plugin);
     return atomic_load_explicit(&aps_device_backend, memory_order_acquire);
 }
 
@@ -118,7 +118,7 @@ bool aps_device_is_expected(void)
 }
 
 /* MPI says so by a function that it has if it might. */
-static bool ask_awareness(void)
+static bool device_ask_awareness(void)
 {
     const struct aps_job *job = aps_job();
     void *symbol = dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
@@ -138,7 +138,7 @@ bool aps_device_mpi_is_aware(void)
     int now = atomic_load_explicit(&known, memory_order_relaxed);
 
     if (now == 0) {
-        now = ask_awareness() ? 1 : 2;
+        now = device_ask_awareness() ? 1 : 2;
         atomic_store_explicit(&known, now, memory_order_relaxed);
     }
     return now == 1;

@@ -74,7 +74,8 @@ static inline unsigned long aps_device_failures(char *cause, size_t size)
                : 0;
 }
 
-/* Another rank's device has lost values of a call of ours: counts as a failure. */
+/* Another rank's device has lost values of a call of ours: counts as a
+ * failure. */
 void aps_device_note_loss(void);
 
 #endif

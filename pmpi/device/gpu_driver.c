@@ -54,13 +54,14 @@ _Atomic uint64_t aps_gpu_driver_missed;
 _Thread_local struct aps_gpu_driver_stack aps_gpu_driver_stack;
 
 static struct aps_gpu_driver functions;
-static _Atomic unsigned long long looked;   /* libraries loaded by then */
+static _Atomic unsigned long long looked; /* libraries loaded by then */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* --- is there a driver? ------------------------------------------------- */
 
 /* The libraries that were ever loaded: every object tells. */
-static int count_objects(struct dl_phdr_info *object, size_t size, void *data)
+static int gpu_driver_count_objects(struct dl_phdr_info *object, size_t size,
+                                    void *data)
 {
     unsigned long long *count = data;
 
@@ -69,16 +70,16 @@ static int count_objects(struct dl_phdr_info *object, size_t size, void *data)
     return 1;
 }
 
-static unsigned long long libraries(void)
+static unsigned long long gpu_driver_libraries(void)
 {
     unsigned long long count = 0;
 
-    dl_iterate_phdr(count_objects, &count);
+    dl_iterate_phdr(gpu_driver_count_objects, &count);
     return count;
 }
 
 /* Pointers to functions and to data do not mix in C: copy. */
-static bool find(void *library, const char *name, void *function)
+static bool gpu_driver_find(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
 
@@ -86,25 +87,29 @@ static bool find(void *library, const char *name, void *function)
     return symbol != NULL;
 }
 
-/* The lock is held. A driver that lacks any of these is older than CUDA 10.1. */
-static const struct aps_gpu_driver *load(void)
+/* The lock is held. A driver that lacks any of these is older than CUDA
+ * 10.1. */
+static const struct aps_gpu_driver *gpu_driver_load(void)
 {
     void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
 
     if (!library)
         return NULL;
-    if (!find(library, "cuPointerGetAttributes", &functions.attributes) ||
-        !find(library, "cuCtxGetCurrent", &functions.current) ||
-        !find(library, "cuCtxGetDevice", &functions.current_device) ||
-        !find(library, "cuThreadExchangeStreamCaptureMode",
-              &functions.capture_mode) ||
-        !find(library, "cuCtxPushCurrent_v2", &functions.push) ||
-        !find(library, "cuCtxPopCurrent_v2", &functions.pop) ||
-        !find(library, "cuDevicePrimaryCtxRetain", &functions.retain) ||
-        !find(library, "cuMemcpyDtoH_v2", &functions.copy_out) ||
-        !find(library, "cuMemcpyHtoD_v2", &functions.copy_in) ||
-        !find(library, "cuStreamSynchronize", &functions.wait) ||
-        !find(library, "cuGetErrorName", &functions.error_name)) {
+    if (!gpu_driver_find(library, "cuPointerGetAttributes",
+                         &functions.attributes) ||
+        !gpu_driver_find(library, "cuCtxGetCurrent", &functions.current) ||
+        !gpu_driver_find(library, "cuCtxGetDevice",
+                         &functions.current_device) ||
+        !gpu_driver_find(library, "cuThreadExchangeStreamCaptureMode",
+                         &functions.capture_mode) ||
+        !gpu_driver_find(library, "cuCtxPushCurrent_v2", &functions.push) ||
+        !gpu_driver_find(library, "cuCtxPopCurrent_v2", &functions.pop) ||
+        !gpu_driver_find(library, "cuDevicePrimaryCtxRetain",
+                         &functions.retain) ||
+        !gpu_driver_find(library, "cuMemcpyDtoH_v2", &functions.copy_out) ||
+        !gpu_driver_find(library, "cuMemcpyHtoD_v2", &functions.copy_in) ||
+        !gpu_driver_find(library, "cuStreamSynchronize", &functions.wait) ||
+        !gpu_driver_find(library, "cuGetErrorName", &functions.error_name)) {
         dlclose(library);
         return NULL;
     }
@@ -114,7 +119,8 @@ static const struct aps_gpu_driver *load(void)
 /* --- what cannot be a driver's ------------------------------------------ */
 
 /* The first object is the program. */
-static int find_image(struct dl_phdr_info *object, size_t size, void *data)
+static int gpu_driver_find_image(struct dl_phdr_info *object, size_t size,
+                                 void *data)
 {
     uintptr_t *begin = data;
 
@@ -132,23 +138,23 @@ static int find_image(struct dl_phdr_info *object, size_t size, void *data)
 
 /*
  * Where the heap ends, from the kernel. sbrk(0) must not be asked: UCX, beneath
- * MPICH, replaces it by one that reads the end and then sets it to what it read,
- * and takes away what malloc has got in another thread in between.
+ * MPICH, replaces it by one that reads the end and then sets it to what it
+ * read, and takes away what malloc has got in another thread in between.
  */
-static uintptr_t heap_end(void)
+static uintptr_t gpu_driver_heap_end(void)
 {
     return (uintptr_t)syscall(SYS_brk, 0);
 }
 
 /* The kernel puts the heap behind the image, and nothing between; a program
  * that was started by naming its loader lies elsewhere, above the heap. */
-static void measure_heap(void)
+static void gpu_driver_measure_heap(void)
 {
     uintptr_t begin = atomic_load(&aps_gpu_driver_image_begin);
-    const uintptr_t end = heap_end();
+    const uintptr_t end = gpu_driver_heap_end();
 
     if (begin == 0)
-        dl_iterate_phdr(find_image, &begin);
+        dl_iterate_phdr(gpu_driver_find_image, &begin);
     /* The end is read first, and says that the beginning is there. */
     atomic_store(&aps_gpu_driver_image_begin, begin);
     if (end > begin && end != UINTPTR_MAX)
@@ -161,7 +167,7 @@ static void measure_heap(void)
  * free for it. */
 #define STACK_MOST ((uintptr_t)8 << 20)
 
-static void measure_stack(void)
+static void gpu_driver_measure_stack(void)
 {
     struct aps_gpu_driver_stack *stack = &aps_gpu_driver_stack;
     pthread_attr_t attributes;
@@ -188,25 +194,25 @@ static void measure_stack(void)
  * come since. To ask for that takes a walk over all of them: only once in a
  * moment.
  */
-static const struct aps_gpu_driver *look(void)
+static const struct aps_gpu_driver *gpu_driver_look(void)
 {
-    const unsigned long long now = libraries();
+    const unsigned long long now = gpu_driver_libraries();
     const struct aps_gpu_driver *found;
 
-    measure_heap();
+    gpu_driver_measure_heap();
     if (now == atomic_load(&looked))
         return atomic_load(&aps_gpu_driver_loaded);
     pthread_mutex_lock(&lock);
     found = atomic_load(&aps_gpu_driver_loaded);
     if (!found)
-        found = load();
+        found = gpu_driver_load();
     atomic_store(&aps_gpu_driver_loaded, found);
     atomic_store(&looked, now);
     pthread_mutex_unlock(&lock);
     return found;
 }
 
-static const struct aps_gpu_driver *driver(void)
+static const struct aps_gpu_driver *gpu_driver_driver(void)
 {
     const struct aps_gpu_driver *found =
         atomic_load_explicit(&aps_gpu_driver_loaded, memory_order_acquire);
@@ -216,18 +222,21 @@ static const struct aps_gpu_driver *driver(void)
         return found;
     if (aps_gpu_driver_was_missing())
         return NULL;
-    /* Before the look: who loads it meanwhile gives out memory that much later. */
+    /* Before the look: who loads it meanwhile gives out memory that much
+     * later. */
     now = aps_gpu_driver_ticks();
-    found = look();
+    found = gpu_driver_look();
     if (!found)
-        atomic_store_explicit(&aps_gpu_driver_missed, now, memory_order_relaxed);
+        atomic_store_explicit(&aps_gpu_driver_missed, now,
+                              memory_order_relaxed);
     return found;
 }
 
 /* --- whose memory is it? ------------------------------------------------ */
 
-static bool find_owner(const struct aps_gpu_driver *driver, const void *p,
-                       struct owner *owner)
+static bool
+gpu_driver_find_owner(const struct aps_gpu_driver *gpu_driver_driver,
+                      const void *p, struct owner *owner)
 {
     static const int which[] = {MEMORY_TYPE, IS_MANAGED, CONTEXT,
                                 DEVICE_ORDINAL};
@@ -239,7 +248,8 @@ static bool find_owner(const struct aps_gpu_driver *driver, const void *p,
 
     /* Of memory that it does not know everything is 0; so is all before it was
      * initialised, an error. */
-    if (driver->attributes(4, which, values, (address)(uintptr_t)p) != 0 ||
+    if (gpu_driver_driver->attributes(4, which, values,
+                                      (address)(uintptr_t)p) != 0 ||
         ((unsigned)type != TYPE_DEVICE && (managed & 0xff) == 0))
         return false;
     *owner = (struct owner){.home = home, .device = (int)device};
@@ -252,27 +262,29 @@ bool aps_gpu_driver_asks(const void *p)
     struct owner owner;
 
     if (aps_gpu_driver_stack.end == 0)
-        measure_stack();
-    found = driver();
+        gpu_driver_measure_stack();
+    found = gpu_driver_driver();
     if (!found)
         return false;
-    measure_heap();
-    return !aps_gpu_driver_cannot_own(p) && find_owner(found, p, &owner);
+    gpu_driver_measure_heap();
+    return !aps_gpu_driver_cannot_own(p) &&
+           gpu_driver_find_owner(found, p, &owner);
 }
 
 int aps_gpu_driver_device(const void *p)
 {
-    const struct aps_gpu_driver *found = driver();
+    const struct aps_gpu_driver *found = gpu_driver_driver();
     struct owner owner;
 
-    if (!found || aps_gpu_driver_cannot_own(p) || !find_owner(found, p, &owner))
+    if (!found || aps_gpu_driver_cannot_own(p) ||
+        !gpu_driver_find_owner(found, p, &owner))
         return -1;
     return owner.device;
 }
 
 bool aps_gpu_driver_is_current(int device)
 {
-    const struct aps_gpu_driver *found = driver();
+    const struct aps_gpu_driver *found = gpu_driver_driver();
     context now = NULL;
     int number;
 
@@ -282,7 +294,7 @@ bool aps_gpu_driver_is_current(int device)
 
 bool aps_gpu_driver_is_there(void)
 {
-    const struct aps_gpu_driver *found = driver();
+    const struct aps_gpu_driver *found = gpu_driver_driver();
     context now;
 
     return found && found->current(&now) == 0;
@@ -290,29 +302,31 @@ bool aps_gpu_driver_is_there(void)
 
 /* --- copies ------------------------------------------------------------- */
 
-static int fail(const struct aps_gpu_driver *driver, int result,
-                const char *function, char *cause, size_t size)
+static int gpu_driver_fail(const struct aps_gpu_driver *gpu_driver_driver,
+                           int result, const char *function, char *cause,
+                           size_t size)
 {
     const char *name = NULL;
 
-    (void)driver->error_name(result, &name);
+    (void)gpu_driver_driver->error_name(result, &name);
     snprintf(cause, size, "%s: %s (%d)", function,
              name ? name : "unknown error", result);
     return -1;
 }
 
-/* A device's primary context. Never released: the program is using that device. */
-static int primary_of(const struct aps_gpu_driver *driver, int device,
-                      context *primary)
+/* A device's primary context. Never released: the program is using that
+ * device. */
+static int gpu_driver_primary_of(const struct aps_gpu_driver *gpu_driver_driver,
+                                 int device, context *primary)
 {
     static context retained[DEVICES_MOST];
     int result = 0;
 
     if (device < 0 || device >= DEVICES_MOST)
-        return driver->retain(primary, device);
+        return gpu_driver_driver->retain(primary, device);
     pthread_mutex_lock(&lock);
     if (!retained[device])
-        result = driver->retain(&retained[device], device);
+        result = gpu_driver_driver->retain(&retained[device], device);
     *primary = retained[device];
     pthread_mutex_unlock(&lock);
     return result;
@@ -320,57 +334,61 @@ static int primary_of(const struct aps_gpu_driver *driver, int device,
 
 /*
  * Make a context current in which the owner's memory can be copied: memory of a
- * pool belongs to its whole device. Until leave() the thread's calls do
- * not break a capture of a stream that the program has under way; *mode is the
- * caller's.
+ * pool belongs to its whole device. Until gpu_driver_leave() the thread's calls
+ * do not break a capture of a stream that the program has under way; *mode is
+ * the caller's.
  */
-static int enter(const struct aps_gpu_driver *driver, const struct owner *owner,
-                 int *mode, char *cause, size_t size)
+static int gpu_driver_enter(const struct aps_gpu_driver *gpu_driver_driver,
+                            const struct owner *owner, int *mode, char *cause,
+                            size_t size)
 {
     context use = owner->home;
     int device, result;
 
     *mode = CAPTURE_MODE_RELAXED;
-    if (!use && driver->current(&use) == 0 && use &&
-        (driver->current_device(&device) != 0 || device != owner->device))
+    if (!use && gpu_driver_driver->current(&use) == 0 && use &&
+        (gpu_driver_driver->current_device(&device) != 0 ||
+         device != owner->device))
         use = NULL;
     if (!use) {
-        result = primary_of(driver, owner->device, &use);
+        result = gpu_driver_primary_of(gpu_driver_driver, owner->device, &use);
         if (result != 0)
-            return fail(driver, result, "cuDevicePrimaryCtxRetain", cause,
-                        size);
+            return gpu_driver_fail(gpu_driver_driver, result,
+                                   "cuDevicePrimaryCtxRetain", cause, size);
     }
-    result = driver->push(use);
+    result = gpu_driver_driver->push(use);
     if (result != 0)
-        return fail(driver, result, "cuCtxPushCurrent", cause, size);
-    (void)driver->capture_mode(mode);
+        return gpu_driver_fail(gpu_driver_driver, result, "cuCtxPushCurrent",
+                               cause, size);
+    (void)gpu_driver_driver->capture_mode(mode);
     return 0;
 }
 
-static void leave(const struct aps_gpu_driver *driver, int mode)
+static void gpu_driver_leave(const struct aps_gpu_driver *gpu_driver_driver,
+                             int mode)
 {
     context popped;
 
-    (void)driver->capture_mode(&mode);
-    (void)driver->pop(&popped);
+    (void)gpu_driver_driver->capture_mode(&mode);
+    (void)gpu_driver_driver->pop(&popped);
 }
 
 /* In one of both directions. */
-static int copy(bool out, void *host, const void *device, size_t bytes,
-                char *cause, size_t size)
+static int gpu_driver_copy(bool out, void *host, const void *device,
+                           size_t bytes, char *cause, size_t size)
 {
-    const struct aps_gpu_driver *found = driver();
+    const struct aps_gpu_driver *found = gpu_driver_driver();
     const address at = (address)(uintptr_t)device;
     struct owner owner;
     int mode; /* of capture, the caller's */
     int result;
 
-    if (!found || !find_owner(found, device, &owner)) {
+    if (!found || !gpu_driver_find_owner(found, device, &owner)) {
         snprintf(cause, size, "the driver does not know the memory at %p",
                  device);
         return -1;
     }
-    if (enter(found, &owner, &mode, cause, size) < 0)
+    if (gpu_driver_enter(found, &owner, &mode, cause, size) < 0)
         return -1;
     result = out ? found->copy_out(host, at, bytes)
                  : found->copy_in(at, host, bytes);
@@ -378,26 +396,26 @@ static int copy(bool out, void *host, const void *device, size_t bytes,
      * other streams of the program would miss the rest. */
     if (!out && result == 0)
         result = found->wait(NULL);
-    leave(found, mode);
+    gpu_driver_leave(found, mode);
     if (result != 0)
-        return fail(found, result, out ? "cuMemcpyDtoH" : "cuMemcpyHtoD", cause,
-                    size);
+        return gpu_driver_fail(
+            found, result, out ? "cuMemcpyDtoH" : "cuMemcpyHtoD", cause, size);
     return 0;
 }
 
 int aps_gpu_driver_copy_out(void *host, const void *device, size_t bytes,
-                        char *cause, size_t size)
+                            char *cause, size_t size)
 {
-    return copy(true, host, device, bytes, cause, size);
+    return gpu_driver_copy(true, host, device, bytes, cause, size);
 }
 
 int aps_gpu_driver_copy_in(void *device, const void *host, size_t bytes,
-                       char *cause, size_t size)
+                           char *cause, size_t size)
 {
     union {
         const void *from;
         void *to;
     } plain = {.from = host}; /* only read */
 
-    return copy(false, plain.to, device, bytes, cause, size);
+    return gpu_driver_copy(false, plain.to, device, bytes, cause, size);
 }

@@ -69,14 +69,17 @@ static inline uint64_t aps_gpu_driver_ticks(void)
 }
 #endif
 struct aps_gpu_driver; /* its functions */
-extern const struct aps_gpu_driver *_Atomic aps_gpu_driver_loaded; /* NULL: not yet */
-extern _Atomic uint64_t aps_gpu_driver_missed; /* when there was none; 0: never */
+extern const struct aps_gpu_driver
+    *_Atomic aps_gpu_driver_loaded; /* NULL: not yet */
+extern _Atomic uint64_t
+    aps_gpu_driver_missed; /* when there was none; 0: never */
 
 static inline bool aps_gpu_driver_was_missing(void)
 {
-    return !atomic_load_explicit(&aps_gpu_driver_loaded, memory_order_acquire) &&
+    return !atomic_load_explicit(&aps_gpu_driver_loaded,
+                                 memory_order_acquire) &&
            aps_gpu_driver_ticks() - atomic_load_explicit(&aps_gpu_driver_missed,
-                                                     memory_order_relaxed) <
+                                                         memory_order_relaxed) <
                APS_GPU_DRIVER_MOMENT;
 }
 
@@ -90,7 +93,8 @@ static inline bool aps_gpu_driver_owns(const void *p)
            aps_gpu_driver_asks(p);
 }
 
-/* The number of the device that memory is of, which aps_gpu_driver_owns; else -1. */
+/* The number of the device that memory is of, which aps_gpu_driver_owns;
+ * else -1. */
 int aps_gpu_driver_device(const void *p);
 
 /* Is a context of that device current in this thread? */
@@ -100,12 +104,13 @@ bool aps_gpu_driver_is_current(int device);
 bool aps_gpu_driver_is_there(void);
 
 /*
- * Copy between host memory and memory that aps_gpu_driver_owns, of whatever device
- * and context; done when they return. 0, or -1 with the cause. Thread-safe.
+ * Copy between host memory and memory that aps_gpu_driver_owns, of whatever
+ * device and context; done when they return. 0, or -1 with the cause. Thread-
+ * safe.
  */
 int aps_gpu_driver_copy_out(void *host, const void *device, size_t bytes,
-                        char *cause, size_t size);
+                            char *cause, size_t size);
 int aps_gpu_driver_copy_in(void *device, const void *host, size_t bytes,
-                       char *cause, size_t size);
+                           char *cause, size_t size);
 
 #endif

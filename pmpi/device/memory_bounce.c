@@ -24,7 +24,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct piece *idle;
 static struct aps_failures failures = APS_FAILURES_NONE;
 
-static struct piece *take(void)
+static struct piece *memory_bounce_take(void)
 {
     struct piece *piece;
 
@@ -40,7 +40,7 @@ static struct piece *take(void)
     return piece;
 }
 
-static void give(struct piece *piece)
+static void memory_bounce_give(struct piece *piece)
 {
     pthread_mutex_lock(&lock);
     piece->next = idle;
@@ -48,12 +48,12 @@ static void give(struct piece *piece)
     pthread_mutex_unlock(&lock);
 }
 
-static size_t length_at(size_t begin, size_t n)
+static size_t memory_bounce_length_at(size_t begin, size_t n)
 {
     return n - begin < PIECE ? n - begin : PIECE;
 }
 
-static int copy_out(void *host, const float *x, size_t n)
+static int memory_bounce_copy_out(void *host, const float *x, size_t n)
 {
     char cause[256];
 
@@ -61,37 +61,39 @@ static int copy_out(void *host, const float *x, size_t n)
         memcpy(host, x, n * sizeof *x);
         return 0;
     }
-    if (aps_gpu_driver_copy_out(host, x, n * sizeof *x, cause, sizeof cause) == 0)
+    if (aps_gpu_driver_copy_out(host, x, n * sizeof *x, cause, sizeof cause) ==
+        0)
         return 0;
     aps_failures_note(&failures, "%s", cause);
     memset(host, 0, n * sizeof *x);
     return -1;
 }
 
-static void copy_in(float *x, const void *host, size_t n)
+static void memory_bounce_copy_in(float *x, const void *host, size_t n)
 {
     char cause[256];
 
     if (!aps_gpu_driver_owns(x))
         memcpy(x, host, n * sizeof *x);
-    else if (aps_gpu_driver_copy_in(x, host, n * sizeof *x, cause, sizeof cause) <
-             0)
+    else if (aps_gpu_driver_copy_in(x, host, n * sizeof *x, cause,
+                                    sizeof cause) < 0)
         aps_failures_note(&failures, "%s", cause);
 }
 
-static struct aps_magnitude relay_magnitude(const float *x, size_t n)
+static struct aps_magnitude memory_bounce_relay_magnitude(const float *x,
+                                                          size_t n)
 {
     struct aps_magnitude magnitude = {.max = 0, .finite = true};
     struct piece *piece;
 
     if (!aps_gpu_driver_owns(x))
         return aps_memory_host.magnitude(x, n);
-    piece = take();
+    piece = memory_bounce_take();
     for (size_t at = 0; at < n && piece; at += PIECE) {
-        const size_t length = length_at(at, n);
+        const size_t length = memory_bounce_length_at(at, n);
         struct aps_magnitude part;
 
-        if (copy_out(piece->values, x + at, length) < 0)
+        if (memory_bounce_copy_out(piece->values, x + at, length) < 0)
             break;
         part = aps_memory_host.magnitude(piece->values, length);
         if (part.max > magnitude.max)
@@ -99,12 +101,14 @@ static struct aps_magnitude relay_magnitude(const float *x, size_t n)
         magnitude.finite &= part.finite;
     }
     if (piece)
-        give(piece);
+        memory_bounce_give(piece);
     return magnitude;
 }
 
-static unsigned relay_encode(const struct aps_codec *codec, const float *x,
-                             size_t n, struct aps_scaling scaling, void *wire)
+static unsigned memory_bounce_relay_encode(const struct aps_codec *codec,
+                                           const float *x, size_t n,
+                                           struct aps_scaling scaling,
+                                           void *wire)
 {
     unsigned char *bytes = wire;
     struct piece *piece;
@@ -112,25 +116,26 @@ static unsigned relay_encode(const struct aps_codec *codec, const float *x,
 
     if (!aps_gpu_driver_owns(x))
         return aps_memory_host.encode(codec, x, n, scaling, wire);
-    piece = take();
+    piece = memory_bounce_take();
     if (!piece)
         memset(wire, 0, aps_codec_bytes(codec, n));
     for (size_t at = 0; at < n && piece; at += PIECE) {
-        const size_t length = length_at(at, n);
+        const size_t length = memory_bounce_length_at(at, n);
 
         /* Zeros, if it fails. */
-        (void)copy_out(piece->values, x + at, length);
+        (void)memory_bounce_copy_out(piece->values, x + at, length);
         flags |= aps_memory_host.encode(codec, piece->values, length, scaling,
                                         bytes + aps_codec_bytes(codec, at));
     }
     if (piece)
-        give(piece);
+        memory_bounce_give(piece);
     return flags;
 }
 
-static void relay_decode(const struct aps_codec *codec, const void *wire,
-                         size_t n, struct aps_scaling scaling, unsigned flags,
-                         float *x)
+static void memory_bounce_relay_decode(const struct aps_codec *codec,
+                                       const void *wire, size_t n,
+                                       struct aps_scaling scaling,
+                                       unsigned flags, float *x)
 {
     const unsigned char *bytes = wire;
     struct piece *piece;
@@ -139,34 +144,34 @@ static void relay_decode(const struct aps_codec *codec, const void *wire,
         aps_memory_host.decode(codec, wire, n, scaling, flags, x);
         return;
     }
-    piece = take();
+    piece = memory_bounce_take();
     for (size_t at = 0; at < n && piece; at += PIECE) {
-        const size_t length = length_at(at, n);
+        const size_t length = memory_bounce_length_at(at, n);
 
         aps_memory_host.decode(codec, bytes + aps_codec_bytes(codec, at),
                                length, scaling, flags, piece->values);
-        copy_in(x + at, piece->values, length);
+        memory_bounce_copy_in(x + at, piece->values, length);
     }
     if (piece)
-        give(piece);
+        memory_bounce_give(piece);
 }
 
-static void relay_copy_out(void *host, const float *x, size_t n)
+static void memory_bounce_relay_copy_out(void *host, const float *x, size_t n)
 {
-    (void)copy_out(host, x, n);
+    (void)memory_bounce_copy_out(host, x, n);
 }
 
-static unsigned long relay_failures(char *cause, size_t size)
+static unsigned long memory_bounce_relay_failures(char *cause, size_t size)
 {
     return aps_failures_count(&failures, cause, size);
 }
 
 const struct aps_memory aps_memory_bounce = {
     .name = "cuda, through the host",
-    .magnitude = relay_magnitude,
-    .encode = relay_encode,
-    .decode = relay_decode,
-    .copy_out = relay_copy_out,
-    .copy_in = copy_in,
-    .failures = relay_failures,
+    .magnitude = memory_bounce_relay_magnitude,
+    .encode = memory_bounce_relay_encode,
+    .decode = memory_bounce_relay_decode,
+    .copy_out = memory_bounce_relay_copy_out,
+    .copy_in = memory_bounce_copy_in,
+    .failures = memory_bounce_relay_failures,
 };

@@ -10,7 +10,8 @@
 
 #include "device/device.h"
 
-/* So much is kept, in use or not; what a program needs beyond it comes and goes. */
+/* So much is kept, in use or not; what a program needs beyond it comes and
+ * goes. */
 #define KEPT_BYTES_MOST ((size_t)512 << 20)
 
 struct buffer {
@@ -29,7 +30,7 @@ static size_t idle_bytes;   /* of these, the idle ones */
 /* A buffer is not lent for less than this part of it. */
 #define LENT_PART 8
 
-static void destroy(struct buffer *list)
+static void pool_destroy(struct buffer *list)
 {
     while (list) {
         struct buffer *next = list->next;
@@ -42,7 +43,7 @@ static void destroy(struct buffer *list)
 }
 
 /* The shortest that is long enough. */
-static struct buffer *reuse(size_t size)
+static struct buffer *pool_reuse(size_t size)
 {
     struct buffer **best = NULL, *found = NULL;
 
@@ -61,7 +62,7 @@ static struct buffer *reuse(size_t size)
 }
 
 /* The lock is held, and there are idle ones. Take off the longest unused. */
-static struct buffer *forget_last(void)
+static struct buffer *pool_forget_last(void)
 {
     struct buffer **link = &idle, *last;
 
@@ -75,7 +76,7 @@ static struct buffer *forget_last(void)
 }
 
 /* Is there room to keep so much, if idle ones go? They are destroyed. */
-static bool reserve(size_t size)
+static bool pool_reserve(size_t size)
 {
     struct buffer *forgotten = NULL;
     bool room;
@@ -84,7 +85,7 @@ static bool reserve(size_t size)
     room = size <= KEPT_BYTES_MOST &&
            kept_bytes - idle_bytes <= KEPT_BYTES_MOST - size;
     while (room && kept_bytes > KEPT_BYTES_MOST - size) {
-        struct buffer *last = forget_last();
+        struct buffer *last = pool_forget_last();
 
         last->next = forgotten;
         forgotten = last;
@@ -92,11 +93,11 @@ static bool reserve(size_t size)
     if (room)
         kept_bytes += size;
     pthread_mutex_unlock(&lock);
-    destroy(forgotten);
+    pool_destroy(forgotten);
     return room;
 }
 
-static void forget_all(void)
+static void pool_forget_all(void)
 {
     struct buffer *list;
 
@@ -106,22 +107,22 @@ static void forget_all(void)
     kept_bytes -= idle_bytes;
     idle_bytes = 0;
     pthread_mutex_unlock(&lock);
-    destroy(list);
+    pool_destroy(list);
 }
 
 /* Whole pages, which nobody else has a part of. */
-static struct buffer *create(size_t size, size_t page, const void *near)
+static struct buffer *pool_create(size_t size, size_t page, const void *near)
 {
     const struct aps_memory *backend = aps_device_open();
     struct buffer *new = aligned_alloc(page, size);
 
     if (!new) {
-        forget_all();
+        pool_forget_all();
         new = aligned_alloc(page, size);
     }
     if (!new)
         return NULL;
-    *new = (struct buffer){.size = size, .kept = reserve(size)};
+    *new = (struct buffer){.size = size, .kept = pool_reserve(size)};
     if (new->kept && backend->pin && backend->pin(new, size, near) == 0)
         new->pinned_by = backend;
     return new;
@@ -132,10 +133,10 @@ void *aps_pinned_pool_take(size_t bytes, const void *near)
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t size =
         (sizeof(struct buffer) + bytes + page - 1) / page * page;
-    struct buffer *buffer = reuse(size);
+    struct buffer *buffer = pool_reuse(size);
 
     if (!buffer)
-        buffer = create(size, page, near);
+        buffer = pool_create(size, page, near);
     return buffer ? buffer->bytes : NULL;
 }
 

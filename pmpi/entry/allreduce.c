@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The functions that replace MPI's: all else in the library is hidden. No mpi.h
- * here (library.h says why); calls of an MPI that we do not know go on untouched.
+ * here (library.h says why); calls of an MPI that we do not know go on
+ * untouched.
  */
 #include "config.h"
 
@@ -73,9 +74,8 @@ int MPI_Iallreduce(const void *send, void *receive, int count, aps_handle type,
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->iallreduce(send, receive, count, type, op, comm,
-                                         request);
-    return aps_iallreduce(send, receive, count, false, type, op, comm,
-                          request);
+                                          request);
+    return aps_iallreduce(send, receive, count, false, type, op, comm, request);
 }
 
 #ifdef HAVE_PMPI_IALLREDUCE_C
@@ -89,7 +89,7 @@ int MPI_Iallreduce_c(const void *send, void *receive, int64_t count,
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->iallreduce_c(send, receive, count, type, op,
-                                           comm, request);
+                                            comm, request);
     return aps_iallreduce(send, receive, count, true, type, op, comm, request);
 }
 #endif
@@ -124,9 +124,8 @@ EXPORT int MPI_Allreduce_init(const void *send, void *receive, int count,
                               aps_handle type, aps_handle op, aps_handle comm,
                               aps_handle info, void *request);
 EXPORT int MPI_Allreduce_init_c(const void *send, void *receive, int64_t count,
-                                aps_handle type, aps_handle op,
-                                aps_handle comm, aps_handle info,
-                                void *request);
+                                aps_handle type, aps_handle op, aps_handle comm,
+                                aps_handle info, void *request);
 
 int MPI_Allreduce_init(const void *send, void *receive, int count,
                        aps_handle type, aps_handle op, aps_handle comm,
@@ -134,7 +133,7 @@ int MPI_Allreduce_init(const void *send, void *receive, int count,
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->allreduce_init(send, receive, count, type, op,
-                                             comm, info, request);
+                                              comm, info, request);
     return aps_persistent_init(send, receive, count, false, type, op, comm,
                                info, request);
 }
@@ -145,9 +144,9 @@ int MPI_Allreduce_init_c(const void *send, void *receive, int64_t count,
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->allreduce_init_c(send, receive, count, type, op,
-                                               comm, info, request);
-    return aps_persistent_init(send, receive, count, true, type, op, comm,
-                               info, request);
+                                                comm, info, request);
+    return aps_persistent_init(send, receive, count, true, type, op, comm, info,
+                               request);
 }
 #endif
 

@@ -72,23 +72,23 @@
 #define COLLECTIVE(name, types, parameters, arguments)                         \
     WHOLE(name, types, parameters, arguments, comm)
 
-/* --- point to point -------------------------------------------------------- */
+/* --- point to point
+ * -------------------------------------------------------- */
 
 #define SEND(name, kind, count_t)                                              \
-    BLOCKING(name,                                                             \
-             (const void *, count_t, aps_handle, int, int, aps_handle),        \
+    BLOCKING(name, (const void *, count_t, aps_handle, int, int, aps_handle),  \
              (const void *bytes, count_t count, aps_handle type, int to,       \
               int tag, aps_handle comm),                                       \
              (bytes, count, type, to, tag, comm),                              \
              aps_blocking_send(kind, bytes, count, type, to, tag, comm))
 
 #define RECEIVE(name, count_t)                                                 \
-    BLOCKING(name,                                                             \
-             (void *, count_t, aps_handle, int, int, aps_handle, void *),      \
-             (void *bytes, count_t count, aps_handle type, int from, int tag,  \
-              aps_handle comm, void *status),                                  \
-             (bytes, count, type, from, tag, comm, status),                    \
-             aps_blocking_receive(bytes, count, type, from, tag, comm, status))
+    BLOCKING(                                                                  \
+        name, (void *, count_t, aps_handle, int, int, aps_handle, void *),     \
+        (void *bytes, count_t count, aps_handle type, int from, int tag,       \
+         aps_handle comm, void *status),                                       \
+        (bytes, count, type, from, tag, comm, status),                         \
+        aps_blocking_receive(bytes, count, type, from, tag, comm, status))
 
 #define EXCHANGE(name, count_t)                                                \
     BLOCKING(name,                                                             \
@@ -105,16 +105,14 @@
                                    receive_tag, comm, status))
 
 #define EXCHANGE_IN_PLACE(name, count_t)                                       \
-    BLOCKING(name,                                                             \
-             (void *, count_t, aps_handle, int, int, int, int, aps_handle,     \
-              void *),                                                         \
-             (void *bytes, count_t count, aps_handle type, int to,             \
-              int send_tag, int from, int receive_tag, aps_handle comm,        \
-              void *status),                                                   \
-             (bytes, count, type, to, send_tag, from, receive_tag, comm,       \
-              status),                                                         \
-             aps_blocking_exchange_in_place(bytes, count, type, to, send_tag,  \
-                                            from, receive_tag, comm, status))
+    BLOCKING(                                                                  \
+        name,                                                                  \
+        (void *, count_t, aps_handle, int, int, int, int, aps_handle, void *), \
+        (void *bytes, count_t count, aps_handle type, int to, int send_tag,    \
+         int from, int receive_tag, aps_handle comm, void *status),            \
+        (bytes, count, type, to, send_tag, from, receive_tag, comm, status),   \
+        aps_blocking_exchange_in_place(bytes, count, type, to, send_tag, from, \
+                                       receive_tag, comm, status))
 
 #define MRECV(name, count_t)                                                   \
     BLOCKING(name, (void *, count_t, aps_handle, void *, void *),              \
@@ -154,7 +152,8 @@ BLOCKING(Mprobe, (int, int, aps_handle, void *, void *),
          (from, tag, comm, message, status),
          aps_blocking_mprobe(from, tag, comm, message, status))
 
-/* --- completion ------------------------------------------------------------ */
+/* --- completion
+ * ------------------------------------------------------------ */
 
 COMPLETION(Wait, (void *, void *), (void *request, void *status),
            (request, status), 1, request, aps_completion_wait(request, status))
@@ -204,7 +203,8 @@ LOOK(Parrived, (aps_handle, int, int *),
      (request, partition, arrived))
 #endif
 
-/* --- collective ------------------------------------------------------------ */
+/* --- collective
+ * ------------------------------------------------------------ */
 
 COLLECTIVE(Barrier, (aps_handle), (aps_handle comm), (comm))
 
@@ -427,7 +427,8 @@ WHOLE(Intercomm_create_from_groups,
       (group, leader, others, other, tag, info, handler, made), 0)
 #endif
 
-/* --- windows --------------------------------------------------------------- */
+/* --- windows
+ * --------------------------------------------------------------- */
 
 #define WINDOW(suffix, unit_t)                                                 \
     COLLECTIVE(Win_create##suffix,                                             \
@@ -469,7 +470,8 @@ WHOLE(Win_lock, (int, int, int, aps_handle),
 WHOLE(Win_lock_all, (int, aps_handle), (int assert, aps_handle window),
       (assert, window), 0)
 
-/* --- files ----------------------------------------------------------------- */
+/* --- files
+ * ----------------------------------------------------------------- */
 
 COLLECTIVE(File_open, (aps_handle, const char *, int, aps_handle, void *),
            (aps_handle comm, const char *name, int mode, aps_handle info,

@@ -21,7 +21,7 @@ int PMPI_Finalized(int *flag);
 
 /* This call may come at any time; the job is not made outside MPI's life. Under
  * the sessions model there is no MPI_COMM_WORLD. */
-static bool is_initialized(void)
+static bool entry_control_is_initialized(void)
 {
     int initialized = 0, finalized = 1;
 
@@ -29,8 +29,8 @@ static bool is_initialized(void)
            PMPI_Finalized(&finalized) == 0 && !finalized;
 }
 
-/* Whoever is behind us may know what the other arguments are: they go on as five
- * words, which all stand in registers, given or not. */
+/* Whoever is behind us may know what the other arguments are: they go on as
+ * five words, which all stand in registers, given or not. */
 int MPI_Pcontrol(const int level, ...)
 {
     void *words[5];
@@ -40,8 +40,8 @@ int MPI_Pcontrol(const int level, ...)
     for (int i = 0; i < 5; i++)
         words[i] = va_arg(args, void *);
     va_end(args);
-    if (is_initialized() && !aps_job()->foreign)
+    if (entry_control_is_initialized() && !aps_job()->foreign)
         aps_pcontrol(level);
     return aps_next_mpi()->pcontrol(level, words[0], words[1], words[2],
-                                   words[3], words[4]);
+                                    words[3], words[4]);
 }

@@ -5,8 +5,8 @@
  * MPI_Allreduce and so on, like mpif.h and `use mpi`). These stand in front of
  * what blocks, so that reductions go on meanwhile, and of MPI_Init.
  *
- * All arguments are addresses, or behind them the lengths of texts, which take as
- * much room, and go on as they came.
+ * All arguments are addresses, or behind them the lengths of texts, which take
+ * as much room, and go on as they came.
  */
 #include "config.h"
 
@@ -180,12 +180,12 @@ void mpi_pcontrol_f08_(const int *level)
 }
 
 /* MPI is there, if all went well: the error may be left out. */
-static void begin(int required)
+static void entry_f08_begin(int required)
 {
     int initialized = 0;
 
-    if (!aps_job()->foreign &&
-        PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+    if (!aps_job()->foreign && PMPI_Initialized(&initialized) == MPI_SUCCESS &&
+        initialized)
         aps_lifecycle_begin(required);
 }
 
@@ -199,7 +199,7 @@ void mpi_init_thread_f08_(void *required, void *provided, void *error)
     NEXT(init_thread_f08_, 3);
 
     next(&level, provided, error);
-    begin(asked);
+    entry_f08_begin(asked);
 }
 
 void mpi_init_f08_(void *error)
@@ -216,5 +216,5 @@ void mpi_init_f08_(void *error)
 
         next(error);
     }
-    begin(MPI_THREAD_SINGLE);
+    entry_f08_begin(MPI_THREAD_SINGLE);
 }

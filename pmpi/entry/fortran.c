@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fortran's functions, for an MPI whose Fortran bindings call the profiling
- * names of C, where no library in front of it sees them: Open MPI. (MPICH's call
- * MPI_Allreduce.) mpif.h and `use mpi` come by mpi_allreduce_, `use mpi_f08` by
- * mpi_allreduce_f08_; their arguments are the same.
+ * names of C, where no library in front of it sees them: Open MPI. (MPICH's
+ * call MPI_Allreduce.) mpif.h and `use mpi` come by mpi_allreduce_, `use
+ * mpi_f08` by mpi_allreduce_f08_; their arguments are the same.
  *
  * What passes through goes on as a call of C, as it does in Open MPI.
  */
@@ -17,10 +17,9 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-typedef void blocking_fn(const void *send, void *receive,
-                         const MPI_Fint *count, const MPI_Fint *type,
-                         const MPI_Fint *op, const MPI_Fint *comm,
-                         MPI_Fint *error);
+typedef void blocking_fn(const void *send, void *receive, const MPI_Fint *count,
+                         const MPI_Fint *type, const MPI_Fint *op,
+                         const MPI_Fint *comm, MPI_Fint *error);
 typedef void nonblocking_fn(const void *send, void *receive,
                             const MPI_Fint *count, const MPI_Fint *type,
                             const MPI_Fint *op, const MPI_Fint *comm,
@@ -35,7 +34,7 @@ EXPORT nonblocking_fn mpi_iallreduce_f08_;
 extern MPI_Fint mpi_fortran_in_place_ __attribute__((weak));
 extern MPI_Fint mpi_fortran_bottom_ __attribute__((weak));
 
-static void *buffer_of(const void *buffer)
+static void *entry_fortran_buffer_of(const void *buffer)
 {
     if (buffer && buffer == &mpi_fortran_in_place_)
         return MPI_IN_PLACE;
@@ -45,16 +44,17 @@ static void *buffer_of(const void *buffer)
 }
 
 /* mpi_f08 leaves the error out where the program does. */
-static void give(MPI_Fint *error, int rc)
+static void entry_fortran_give(MPI_Fint *error, int rc)
 {
     if (error)
         *error = (MPI_Fint)rc;
 }
 
-static void allreduce(void *_Atomic *kept, const char *name, const void *send,
-                      void *receive, const MPI_Fint *count,
-                      const MPI_Fint *type, const MPI_Fint *op,
-                      const MPI_Fint *comm, MPI_Fint *error)
+static void entry_fortran_allreduce(void *_Atomic *kept, const char *name,
+                                    const void *send, void *receive,
+                                    const MPI_Fint *count, const MPI_Fint *type,
+                                    const MPI_Fint *op, const MPI_Fint *comm,
+                                    MPI_Fint *error)
 {
     blocking_fn *next;
 
@@ -63,10 +63,12 @@ static void allreduce(void *_Atomic *kept, const char *name, const void *send,
         next(send, receive, count, type, op, comm, error);
         return;
     }
-    give(error, aps_allreduce(buffer_of(send), buffer_of(receive), *count,
-                              (aps_handle)PMPI_Type_f2c(*type),
-                              (aps_handle)PMPI_Op_f2c(*op),
-                              (aps_handle)PMPI_Comm_f2c(*comm)));
+    entry_fortran_give(error,
+                       aps_allreduce(entry_fortran_buffer_of(send),
+                                     entry_fortran_buffer_of(receive), *count,
+                                     (aps_handle)PMPI_Type_f2c(*type),
+                                     (aps_handle)PMPI_Op_f2c(*op),
+                                     (aps_handle)PMPI_Comm_f2c(*comm)));
 }
 
 void mpi_allreduce_(const void *send, void *receive, const MPI_Fint *count,
@@ -75,8 +77,8 @@ void mpi_allreduce_(const void *send, void *receive, const MPI_Fint *count,
 {
     static void *_Atomic next;
 
-    allreduce(&next, "mpi_allreduce_", send, receive, count, type, op, comm,
-              error);
+    entry_fortran_allreduce(&next, "mpi_allreduce_", send, receive, count, type,
+                            op, comm, error);
 }
 
 void mpi_allreduce_f08_(const void *send, void *receive, const MPI_Fint *count,
@@ -85,14 +87,16 @@ void mpi_allreduce_f08_(const void *send, void *receive, const MPI_Fint *count,
 {
     static void *_Atomic next;
 
-    allreduce(&next, "mpi_allreduce_f08_", send, receive, count, type, op, comm,
-              error);
+    entry_fortran_allreduce(&next, "mpi_allreduce_f08_", send, receive, count,
+                            type, op, comm, error);
 }
 
-static void iallreduce(void *_Atomic *kept, const char *name, const void *send,
-                       void *receive, const MPI_Fint *count,
-                       const MPI_Fint *type, const MPI_Fint *op,
-                       const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *error)
+static void entry_fortran_iallreduce(void *_Atomic *kept, const char *name,
+                                     const void *send, void *receive,
+                                     const MPI_Fint *count,
+                                     const MPI_Fint *type, const MPI_Fint *op,
+                                     const MPI_Fint *comm, MPI_Fint *request,
+                                     MPI_Fint *error)
 {
     nonblocking_fn *next;
     MPI_Request handle;
@@ -103,13 +107,13 @@ static void iallreduce(void *_Atomic *kept, const char *name, const void *send,
         next(send, receive, count, type, op, comm, request, error);
         return;
     }
-    rc = aps_iallreduce(buffer_of(send), buffer_of(receive), *count, false,
-                        (aps_handle)PMPI_Type_f2c(*type),
-                        (aps_handle)PMPI_Op_f2c(*op),
-                        (aps_handle)PMPI_Comm_f2c(*comm), &handle);
+    rc = aps_iallreduce(
+        entry_fortran_buffer_of(send), entry_fortran_buffer_of(receive), *count,
+        false, (aps_handle)PMPI_Type_f2c(*type), (aps_handle)PMPI_Op_f2c(*op),
+        (aps_handle)PMPI_Comm_f2c(*comm), &handle);
     if (rc == MPI_SUCCESS)
         *request = PMPI_Request_c2f(handle);
-    give(error, rc);
+    entry_fortran_give(error, rc);
 }
 
 void mpi_iallreduce_(const void *send, void *receive, const MPI_Fint *count,
@@ -118,8 +122,8 @@ void mpi_iallreduce_(const void *send, void *receive, const MPI_Fint *count,
 {
     static void *_Atomic next;
 
-    iallreduce(&next, "mpi_iallreduce_", send, receive, count, type, op, comm,
-               request, error);
+    entry_fortran_iallreduce(&next, "mpi_iallreduce_", send, receive, count,
+                             type, op, comm, request, error);
 }
 
 void mpi_iallreduce_f08_(const void *send, void *receive, const MPI_Fint *count,
@@ -129,6 +133,6 @@ void mpi_iallreduce_f08_(const void *send, void *receive, const MPI_Fint *count,
 {
     static void *_Atomic next;
 
-    iallreduce(&next, "mpi_iallreduce_f08_", send, receive, count, type, op,
-               comm, request, error);
+    entry_fortran_iallreduce(&next, "mpi_iallreduce_f08_", send, receive, count,
+                             type, op, comm, request, error);
 }

@@ -29,9 +29,9 @@ int MPI_Reduce_scatter_block(const void *send, void *receive, int count,
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->reduce_scatter_block(send, receive, count, type,
-                                                   op, comm);
+                                                    op, comm);
     return aps_other_reduce_scatter_block(send, receive, count, false, type, op,
-                                    comm);
+                                          comm);
 }
 
 int MPI_Reduce_scatter(const void *send, void *receive, const int counts[],
@@ -39,8 +39,9 @@ int MPI_Reduce_scatter(const void *send, void *receive, const int counts[],
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->reduce_scatter(send, receive, counts, type, op,
-                                             comm);
-    return aps_other_reduce_scatter(send, receive, counts, false, type, op, comm);
+                                              comm);
+    return aps_other_reduce_scatter(send, receive, counts, false, type, op,
+                                    comm);
 }
 
 int MPI_Allgather(const void *send, int send_count, aps_handle send_type,
@@ -48,9 +49,9 @@ int MPI_Allgather(const void *send, int send_count, aps_handle send_type,
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->allgather(send, send_count, send_type, receive,
-                                        count, type, comm);
-    return aps_other_allgather(send, send_count, send_type, receive, count, false,
-                         type, comm);
+                                         count, type, comm);
+    return aps_other_allgather(send, send_count, send_type, receive, count,
+                               false, type, comm);
 }
 
 int MPI_Reduce(const void *send, void *receive, int count, aps_handle type,
@@ -58,7 +59,7 @@ int MPI_Reduce(const void *send, void *receive, int count, aps_handle type,
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->reduce(send, receive, count, type, op, root,
-                                     comm);
+                                      comm);
     return aps_other_reduce(send, receive, count, false, type, op, root, comm);
 }
 
@@ -71,9 +72,10 @@ int MPI_Reduce_scatter_block_c(const void *send, void *receive, int64_t count,
                                aps_handle type, aps_handle op, aps_handle comm)
 {
     if (aps_job()->foreign)
-        return aps_next_mpi()->reduce_scatter_block_c(send, receive, count, type,
-                                                     op, comm);
-    return aps_other_reduce_scatter_block(send, receive, count, true, type, op, comm);
+        return aps_next_mpi()->reduce_scatter_block_c(send, receive, count,
+                                                      type, op, comm);
+    return aps_other_reduce_scatter_block(send, receive, count, true, type, op,
+                                          comm);
 }
 #endif
 
@@ -88,8 +90,9 @@ int MPI_Reduce_scatter_c(const void *send, void *receive,
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->reduce_scatter_c(send, receive, counts, type, op,
-                                               comm);
-    return aps_other_reduce_scatter(send, receive, counts, true, type, op, comm);
+                                                comm);
+    return aps_other_reduce_scatter(send, receive, counts, true, type, op,
+                                    comm);
 }
 #endif
 
@@ -104,9 +107,9 @@ int MPI_Allgather_c(const void *send, int64_t send_count, aps_handle send_type,
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->allgather_c(send, send_count, send_type, receive,
-                                          count, type, comm);
-    return aps_other_allgather(send, send_count, send_type, receive, count, true,
-                         type, comm);
+                                           count, type, comm);
+    return aps_other_allgather(send, send_count, send_type, receive, count,
+                               true, type, comm);
 }
 #endif
 
@@ -120,7 +123,7 @@ int MPI_Reduce_c(const void *send, void *receive, int64_t count,
 {
     if (aps_job()->foreign)
         return aps_next_mpi()->reduce_c(send, receive, count, type, op, root,
-                                       comm);
+                                        comm);
     return aps_other_reduce(send, receive, count, true, type, op, root, comm);
 }
 #endif

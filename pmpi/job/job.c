@@ -32,7 +32,7 @@ static bool log_tried;
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
 /* FNV-1a, with the length so that two texts do not run into each other. */
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+static uint64_t job_hash_bytes(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *next = bytes;
 
@@ -43,12 +43,12 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-static uint64_t hash_source(const struct aps_policy_source *source)
+static uint64_t job_hash_source(const struct aps_policy_source *source)
 {
-    uint64_t hash = hash_bytes(FNV_OFFSET, source->text, source->length);
+    uint64_t hash = job_hash_bytes(FNV_OFFSET, source->text, source->length);
 
     if (source->layers_text)
-        hash = hash_bytes(hash, source->layers_text, source->layers_length);
+        hash = job_hash_bytes(hash, source->layers_text, source->layers_length);
     return hash;
 }
 
@@ -67,7 +67,7 @@ bool aps_job_is_first_rank(void)
 }
 
 /* Are we inside an MPI of another ABI than we were built for? Says so once. */
-static bool is_foreign(void)
+static bool job_is_foreign(void)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     char version[APS_ABI_VERSION_MAX] = "";
@@ -85,21 +85,21 @@ static bool is_foreign(void)
     return true;
 }
 
-static void read_policy(struct aps_job *job)
+static void job_read_policy(struct aps_job *job)
 {
     if (access(job->options.policy, R_OK) != 0)
         job->policy_absent = true;
     if (aps_policy_source_read(job->options.policy, &job->source,
                                &job->errors) < 0)
         return;
-    job->hash = hash_source(&job->source);
+    job->hash = job_hash_source(&job->source);
     if (aps_policy_parse(&job->source, &job->policy, &job->errors) == 0)
         job->held = APS_HELD_GOOD;
 }
 
 /* How many ranks share this machine, as launchers tell it, for the waits before
  * any shared memory is there (hierarchical.c knows better). */
-static void count_neighbours(void)
+static void job_count_neighbours(void)
 {
     static const char *const names[] = {"MPI_LOCALNRANKS",
                                         "OMPI_COMM_WORLD_LOCAL_SIZE"};
@@ -108,13 +108,12 @@ static void count_neighbours(void)
         const char *value = getenv(names[i]);
 
         if (value)
-            aps_wait_set_ranks(atoi(value),
-                               (int)sysconf(_SC_NPROCESSORS_ONLN));
+            aps_wait_set_ranks(atoi(value), (int)sysconf(_SC_NPROCESSORS_ONLN));
     }
 }
 
 /* Before MPI_Init, and with sessions, nobody can tell. */
-static bool may_have_threads(void)
+static bool job_may_have_threads(void)
 {
     int initialized = 0, level = MPI_THREAD_MULTIPLE;
 
@@ -125,7 +124,7 @@ static bool may_have_threads(void)
 
 /* Numbers are read, and must be the same on all ranks, whatever rounding and
  * traps the program has set by now. */
-static void read_texts(void)
+static void job_read_texts(void)
 {
     struct aps_job *job = &the_job;
     fenv_t environment;
@@ -133,7 +132,7 @@ static void read_texts(void)
     aps_options_read(&job->options, &job->errors, &job->warnings);
     if (job->options.policy && job->options.enabled) {
         aps_fpenv_enter(&environment);
-        read_policy(job);
+        job_read_policy(job);
         aps_fpenv_leave(&environment);
     }
     /* Without the file a rank may still be given the text by rank 0. */
@@ -141,20 +140,20 @@ static void read_texts(void)
         job->held = APS_HELD_BAD;
 }
 
-static void start(void)
+static void job_start(void)
 {
     struct aps_job *job = &the_job;
     int real_size;
 
-    job->foreign = is_foreign();
+    job->foreign = job_is_foreign();
     if (job->foreign)
         return;
-    count_neighbours();
-    aps_counters_shared = may_have_threads();
-    job->real_is_float =
-        MPI_REAL != MPI_DATATYPE_NULL &&
-        PMPI_Type_size(MPI_REAL, &real_size) == MPI_SUCCESS && real_size == 4;
-    pthread_once(&texts_read, read_texts);
+    job_count_neighbours();
+    aps_counters_shared = job_may_have_threads();
+    job->real_is_float = MPI_REAL != MPI_DATATYPE_NULL &&
+                         PMPI_Type_size(MPI_REAL, &real_size) == MPI_SUCCESS &&
+                         real_size == 4;
+    pthread_once(&texts_read, job_read_texts);
 }
 
 bool aps_job_asks_for_threads(void)
@@ -167,27 +166,27 @@ bool aps_job_asks_for_threads(void)
         "mpi_iallreduce_f08ts_large_", "mpi_allreduce_init_"};
     const struct aps_job *job = &the_job;
 
-    if (is_foreign())
+    if (job_is_foreign())
         return false;
-    pthread_once(&texts_read, read_texts);
+    pthread_once(&texts_read, job_read_texts);
     if (!job->options.policy || !job->options.enabled)
         return false;
     return (job->held == APS_HELD_GOOD &&
             aps_policy_progress(job->policy) == APS_PROGRESS_THREAD) ||
            aps_elf_imports_any(nonblocking,
-                           sizeof nonblocking / sizeof *nonblocking,
-                           "mpi_iallreduce_"); /* Fortran's bindings */
+                               sizeof nonblocking / sizeof *nonblocking,
+                               "mpi_iallreduce_"); /* Fortran's bindings */
 }
 
 struct aps_job *aps_job_make(void)
 {
-    pthread_once(&once, start);
+    pthread_once(&once, job_start);
     atomic_store_explicit(&aps_job_made, &the_job, memory_order_release);
     return &the_job;
 }
 
 /* The texts, each with its length in front; a missing one has length -1. */
-static size_t pack_text(char *to, const char *text, size_t length)
+static size_t job_pack_text(char *to, const char *text, size_t length)
 {
     int64_t size = text ? (int64_t)length : -1;
 
@@ -199,7 +198,7 @@ static size_t pack_text(char *to, const char *text, size_t length)
     return sizeof size + (text ? length : 0);
 }
 
-static size_t pack_all(const struct aps_policy_source *source, char *to)
+static size_t job_pack_all(const struct aps_policy_source *source, char *to)
 {
     const struct {
         const char *text;
@@ -214,26 +213,26 @@ static size_t pack_all(const struct aps_policy_source *source, char *to)
     size_t used = 0;
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        used += pack_text(to ? to + used : NULL, parts[i].text,
-                          parts[i].length);
+        used += job_pack_text(to ? to + used : NULL, parts[i].text,
+                              parts[i].length);
     return used;
 }
 
 int aps_job_pack(const struct aps_job *job, char **bytes, size_t *size)
 {
-    size_t needed = pack_all(&job->source, NULL);
+    size_t needed = job_pack_all(&job->source, NULL);
     char *packed = malloc(needed);
 
     if (!packed)
         return -1;
-    pack_all(&job->source, packed);
+    job_pack_all(&job->source, packed);
     *bytes = packed;
     *size = needed;
     return 0;
 }
 
 /* The next text of a packed source, NUL-terminated; 0 or -1 without memory. */
-static int unpack_text(const char **next, char **text, size_t *length)
+static int job_unpack_text(const char **next, char **text, size_t *length)
 {
     int64_t size;
 
@@ -265,20 +264,20 @@ int aps_job_adopt(struct aps_job *job, const char *bytes)
     pthread_mutex_lock(&lock);
     errors.count = 0;
     rc = -1;
-    if (unpack_text(&bytes, &source.path, &ignored) < 0 ||
-        unpack_text(&bytes, &source.text, &source.length) < 0 ||
-        unpack_text(&bytes, &source.layers_path, &ignored) < 0 ||
-        unpack_text(&bytes, &source.layers_text, &source.layers_length) < 0)
+    if (job_unpack_text(&bytes, &source.path, &ignored) < 0 ||
+        job_unpack_text(&bytes, &source.text, &source.length) < 0 ||
+        job_unpack_text(&bytes, &source.layers_path, &ignored) < 0 ||
+        job_unpack_text(&bytes, &source.layers_text, &source.layers_length) < 0)
         goto clear;
     if (job->held == APS_HELD_GOOD) {
         /* Another thread was first, and must have been given the same. */
-        rc = job->hash == hash_source(&source) ? 0 : -1;
+        rc = job->hash == job_hash_source(&source) ? 0 : -1;
         goto clear;
     }
     if (aps_policy_parse(&source, &job->policy, &errors) < 0)
         goto clear;
     job->source = source;
-    job->hash = hash_source(&source);
+    job->hash = job_hash_source(&source);
     job->held = APS_HELD_GOOD;
     rc = 0;
     goto unlock;
@@ -321,7 +320,7 @@ uint64_t aps_job_switches(const struct aps_job *job)
         job->options.test_cyclic,
     };
 
-    return hash_bytes(FNV_OFFSET, switches, sizeof switches);
+    return job_hash_bytes(FNV_OFFSET, switches, sizeof switches);
 }
 
 struct aps_log *aps_job_log(struct aps_job *job, int rank)
@@ -354,7 +353,7 @@ void aps_job_flush(void)
 }
 
 /* Bytes for people: 1536 -> "1.5 KB". */
-static char *human(unsigned long long bytes, char *text, size_t size)
+static char *job_human(unsigned long long bytes, char *text, size_t size)
 {
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
     double value = (double)bytes;
@@ -368,7 +367,7 @@ static char *human(unsigned long long bytes, char *text, size_t size)
     return text;
 }
 
-static double percent(unsigned long long part, unsigned long long whole)
+static double job_percent(unsigned long long part, unsigned long long whole)
 {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -383,8 +382,8 @@ unsigned long long aps_counters_calls(const struct aps_counters *counters)
 }
 
 /* ", passed: 4 no FP32 sums, 11 by rule", or "". */
-static char *list_passed(const struct aps_counters *counters, char *text,
-                         size_t size)
+static char *job_list_passed(const struct aps_counters *counters, char *text,
+                             size_t size)
 {
     static const char *const reasons[APS_PASSED_REASONS] = {
         [APS_PASSED_OTHER] = "no FP32 sums",
@@ -395,8 +394,7 @@ static char *list_passed(const struct aps_counters *counters, char *text,
         [APS_PASSED_OFF] = "after MPI_Pcontrol(0)",
         [APS_PASSED_COMM] = "on communicators that pass through",
     };
-    const bool sums =
-        counters != &aps_other_counters[APS_CALL_ALLGATHER];
+    const bool sums = counters != &aps_other_counters[APS_CALL_ALLGATHER];
     size_t used = 0;
 
     text[0] = '\0';
@@ -405,17 +403,16 @@ static char *list_passed(const struct aps_counters *counters, char *text,
                                    atomic_load(&counters->again[i]);
 
         if (times > 0 && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s %llu %s",
-                                     used == 0 ? ", passed:" : ",", times,
-                                     i == APS_PASSED_OTHER && !sums
-                                         ? "not plain FP32"
-                                         : reasons[i]);
+            used += (size_t)snprintf(
+                text + used, size - used, "%s %llu %s",
+                used == 0 ? ", passed:" : ",", times,
+                i == APS_PASSED_OTHER && !sums ? "not plain FP32" : reasons[i]);
     }
     return text;
 }
 
-static void print_counters(const struct aps_counters *counters,
-                           const char *name, const char *hint)
+static void job_print_counters(const struct aps_counters *counters,
+                               const char *name, const char *hint)
 {
     const unsigned long long calls = aps_counters_calls(counters);
     const unsigned long long rewritten = atomic_load(&counters->rewritten);
@@ -430,8 +427,8 @@ static void print_counters(const struct aps_counters *counters,
         snprintf(together, sizeof together, ", %llu of them fused", fused);
     if (device > 0)
         snprintf(from, sizeof from, ", %s of it from GPU memory",
-                 human(device, there, sizeof there));
-    list_passed(counters, passed, sizeof passed);
+                 job_human(device, there, sizeof there));
+    job_list_passed(counters, passed, sizeof passed);
     if (rewritten == 0)
         aps_message(-1, "%llu calls of %s, none rewritten%s%s", calls, name,
                     passed, hint);
@@ -439,10 +436,10 @@ static void print_counters(const struct aps_counters *counters,
         aps_message(-1,
                     "%llu calls of %s, %llu rewritten (%.1f %%)%s%s; rank 0 "
                     "sent %s instead of %s (%.1f %% saved)%s",
-                    calls, name, rewritten, percent(rewritten, calls),
-                    together, passed, human(wire, sent, sizeof sent),
-                    human(fp32, native, sizeof native),
-                    fp32 > wire ? percent(fp32 - wire, fp32) : 0.0, from);
+                    calls, name, rewritten, job_percent(rewritten, calls),
+                    together, passed, job_human(wire, sent, sizeof sent),
+                    job_human(fp32, native, sizeof native),
+                    fp32 > wire ? job_percent(fp32 - wire, fp32) : 0.0, from);
 }
 
 static const char *const relatives[APS_CALL_KINDS] = {
@@ -456,7 +453,7 @@ static const char *const relatives[APS_CALL_KINDS] = {
  * could have: programs make many such calls that are no matter of ours. Returns
  * the number of lines.
  */
-static int print_relatives(const struct aps_job *job)
+static int job_print_relatives(const struct aps_job *job)
 {
     int lines = 0;
 
@@ -472,29 +469,29 @@ static int print_relatives(const struct aps_job *job)
         if (!named)
             snprintf(hint, sizeof hint, " (a rule may say: calls: [%s])",
                      aps_call_name((enum aps_call_kind)kind));
-        print_counters(counters, relatives[kind], hint);
+        job_print_counters(counters, relatives[kind], hint);
         lines++;
     }
     return lines;
 }
 
 /* Without a policy. */
-static void print_unruled(const char *name, unsigned long long calls)
+static void job_print_unruled(const char *name, unsigned long long calls)
 {
     if (calls > 0)
         aps_message(-1, "%llu calls of %s, none rewritten (no policy)", calls,
                     name);
 }
 
-static void print_summary(const struct aps_job *job)
+static void job_print_summary(const struct aps_job *job)
 {
     const unsigned long long calls = aps_counters_calls(&aps_counters);
 
     if (job->held == APS_HELD_NONE) {
-        print_unruled("MPI_Allreduce", calls);
+        job_print_unruled("MPI_Allreduce", calls);
         for (int kind = 0; kind < APS_CALL_KINDS; kind++)
             if (calls == 0 && relatives[kind])
-                print_unruled(
+                job_print_unruled(
                     relatives[kind],
                     aps_counters_calls(&aps_other_counters[kind]));
         return;
@@ -502,9 +499,10 @@ static void print_summary(const struct aps_job *job)
     if (calls == 0 && job->held != APS_HELD_GOOD)
         return;
     if (calls > 0)
-        print_counters(&aps_counters, "MPI_Allreduce", "");
-    if (job->held == APS_HELD_GOOD && print_relatives(job) == 0 && calls == 0)
-        print_counters(&aps_counters, "MPI_Allreduce", "");
+        job_print_counters(&aps_counters, "MPI_Allreduce", "");
+    if (job->held == APS_HELD_GOOD && job_print_relatives(job) == 0 &&
+        calls == 0)
+        job_print_counters(&aps_counters, "MPI_Allreduce", "");
 }
 
 void aps_job_end(struct aps_job *job, int world_rank)
@@ -514,6 +512,6 @@ void aps_job_end(struct aps_job *job, int world_rank)
     if (world_rank != 0 || !job->options.summary || job->foreign)
         return;
     aps_fpenv_enter(&environment);
-    print_summary(job);
+    job_print_summary(job);
     aps_fpenv_leave(&environment);
 }

@@ -43,8 +43,8 @@ struct aps_counters {
     atomic_ullong rewritten; /* of these */
     atomic_ullong fused;     /* of these, with others */
     atomic_ullong passed[APS_PASSED_REASONS];
-    /* Passed as the one before it was: not in `calls` or `passed`, as one count a
-     * call is all that a short one has time for. */
+    /* Passed as the one before it was: not in `calls` or `passed`, as one count
+     * a call is all that a short one has time for. */
     atomic_ullong again[APS_PASSED_REASONS];
     atomic_ullong wire_bytes;
     atomic_ullong fp32_bytes;
@@ -52,13 +52,14 @@ struct aps_counters {
 };
 
 struct aps_job {
-    bool foreign; /* the MPI in this process is not the one we know */
+    bool foreign;       /* the MPI in this process is not the one we know */
     bool real_is_float; /* MPI_REAL has 4 bytes, as Fortran usually has it */
-    atomic_bool begun; /* MPI_Init was seen: aps_lifecycle_begin */
+    atomic_bool begun;  /* MPI_Init was seen: aps_lifecycle_begin */
     struct aps_options options;
     struct aps_errors warnings; /* unknown variables */
     struct aps_errors errors;
-    bool policy_absent; /* APSMPI_POLICY names a file that cannot be read here */
+    bool
+        policy_absent; /* APSMPI_POLICY names a file that cannot be read here */
 
     /* Below: written once more at most, by aps_job_adopt. */
     _Atomic enum aps_held held; /* last: the others are there when it says so */
@@ -91,9 +92,9 @@ static inline void aps_count(atomic_ullong *counter, unsigned long long times)
             memory_order_relaxed);
 }
 
-/* Is MPI to be initialised with MPI_THREAD_MULTIPLE: are there to be nonblocking
- * reductions, for which a thread may have to call MPI? Before MPI_Init, when
- * the policy can be read, but nothing be said yet. */
+/* Is MPI to be initialised with MPI_THREAD_MULTIPLE: are there to be
+ * nonblocking reductions, for which a thread may have to call MPI? Before
+ * MPI_Init, when the policy can be read, but nothing be said yet. */
 bool aps_job_asks_for_threads(void);
 
 /* The process's job, made on first use. Thread-safe. */

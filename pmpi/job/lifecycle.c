@@ -17,7 +17,8 @@
 /* What a job ends with when its policy is bad. */
 #define EXIT_BAD_POLICY 2
 
-static int end_callback(MPI_Comm comm, int key, void *value, void *extra)
+static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
+                                  void *extra)
 {
     int rank = -1;
 
@@ -32,7 +33,7 @@ static int end_callback(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-static void watch_end(void)
+static void lifecycle_watch_end(void)
 {
     int initialized = 0;
     int key;
@@ -40,8 +41,8 @@ static void watch_end(void)
     /* Under the sessions model there is no MPI_COMM_SELF. */
     if (PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized)
         return;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_callback, &key,
-                                NULL) == MPI_SUCCESS)
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, lifecycle_end_callback,
+                                &key, NULL) == MPI_SUCCESS)
         PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
 }
 
@@ -49,7 +50,7 @@ void aps_lifecycle_watch_end(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, watch_end);
+    pthread_once(&once, lifecycle_watch_end);
 }
 
 void aps_lifecycle_stop(void)

@@ -6,9 +6,9 @@
 #define APS_PMPI_JOB_LIFECYCLE_H
 
 /*
- * MPI_Init was seen, or MPI_Init_thread with the level `required`: rank 0 looks at the policy now, so that a bad one stops the
- * job before it trains. Not collective: other ranks may come in by PMPI_Init,
- * unseen.
+ * MPI_Init was seen, or MPI_Init_thread with the level `required`: rank 0 looks
+ * at the policy now, so that a bad one stops the job before it trains. Not
+ * collective: other ranks may come in by PMPI_Init, unseen.
  */
 void aps_lifecycle_begin(int required);
 
@@ -18,7 +18,8 @@ int aps_lifecycle_thread_level(int required);
 
 /*
  * Make sure that the end of the job is noticed: an attribute on MPI_COMM_SELF,
- * which MPI_Finalize deletes first, however it is called. Local, cheap when done.
+ * which MPI_Finalize deletes first, however it is called. Local, cheap when
+ * done.
  */
 void aps_lifecycle_watch_end(void);
 

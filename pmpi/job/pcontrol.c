@@ -17,12 +17,7 @@
 /* A wait is worth a word after so long. */
 #define PATIENCE_S 10
 
-enum level {
-    LEVEL_OFF = 0,
-    LEVEL_ON = 1,
-    LEVEL_FLUSH = 2,
-    LEVEL_MARK = 3
-};
+enum level { LEVEL_OFF = 0, LEVEL_ON = 1, LEVEL_FLUSH = 2, LEVEL_MARK = 3 };
 
 /* Values of the ranks, agreed by MAX. */
 enum {
@@ -37,7 +32,8 @@ atomic_bool aps_pcontrol_trained;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Comm internal = MPI_COMM_NULL; /* MPI_COMM_WORLD, for ourselves */
-static bool in_vain; /* the ranks have agreed that there is nothing to control */
+static bool
+    in_vain; /* the ranks have agreed that there is nothing to control */
 
 /* One call of the program. */
 struct control {
@@ -47,7 +43,7 @@ struct control {
     bool said; /* that it waits */
 };
 
-static void tell_wait(struct control *control)
+static void pcontrol_tell_wait(struct control *control)
 {
     control->said = true;
     aps_message(control->rank,
@@ -56,7 +52,7 @@ static void tell_wait(struct control *control)
                 control->level);
 }
 
-static time_t seconds(void)
+static time_t pcontrol_seconds(void)
 {
     struct timespec now;
 
@@ -66,9 +62,10 @@ static time_t seconds(void)
 
 /* Like any blocking call of the program. With `silent` another rank tells that
  * it takes long. An MPI error code. */
-static int wait_for(struct control *control, MPI_Request *request, bool silent)
+static int pcontrol_wait_for(struct control *control, MPI_Request *request,
+                             bool silent)
 {
-    const time_t end = seconds() + PATIENCE_S;
+    const time_t end = pcontrol_seconds() + PATIENCE_S;
     long begin = 0;
 
     for (int done = 0;;) {
@@ -76,8 +73,8 @@ static int wait_for(struct control *control, MPI_Request *request, bool silent)
 
         if (rc != MPI_SUCCESS || done)
             return rc;
-        if (!silent && !control->said && seconds() > end)
-            tell_wait(control);
+        if (!silent && !control->said && pcontrol_seconds() > end)
+            pcontrol_tell_wait(control);
         aps_queue_drive_blocked();
         aps_wait_rest(&begin);
     }
@@ -87,8 +84,8 @@ static int wait_for(struct control *control, MPI_Request *request, bool silent)
  * COLLECTIVE over comm. Rank 0's level goes first: whoever has heard of rank 0
  * leaves it to rank 0 to say that some ranks are missing. An MPI error code.
  */
-static int agree(struct control *control, MPI_Comm comm, int *level,
-                 int values[VALUES])
+static int pcontrol_agree(struct control *control, MPI_Comm comm, int *level,
+                          int values[VALUES])
 {
     MPI_Request request;
     int rc;
@@ -96,20 +93,21 @@ static int agree(struct control *control, MPI_Comm comm, int *level,
     *level = control->level;
     rc = PMPI_Ibcast(level, 1, MPI_INT, 0, comm, &request);
     if (rc == MPI_SUCCESS)
-        rc = wait_for(control, &request, false);
+        rc = pcontrol_wait_for(control, &request, false);
     if (rc != MPI_SUCCESS)
         return rc;
     values[OBJECTION] =
         *level != control->level ? control->size - control->rank : 0;
     rc = PMPI_Iallreduce(MPI_IN_PLACE, values, VALUES, MPI_INT, MPI_MAX, comm,
                          &request);
-    return rc == MPI_SUCCESS ? wait_for(control, &request, control->rank != 0)
-                             : rc;
+    return rc == MPI_SUCCESS
+               ? pcontrol_wait_for(control, &request, control->rank != 0)
+               : rc;
 }
 
 /* COLLECTIVE over MPI_COMM_WORLD, when all ranks have come. The same outcome on
  * all. */
-static void make_internal(const struct control *control)
+static void pcontrol_make_internal(const struct control *control)
 {
     /* A split, not a dup: reduction.c says why. */
     bool split = PMPI_Comm_split(MPI_COMM_WORLD, 0, control->rank, &internal) ==
@@ -130,20 +128,21 @@ static void make_internal(const struct control *control)
 }
 
 /* COLLECTIVE over MPI_COMM_WORLD. The first time. An MPI error code. */
-static int agree_first(struct control *control, int *level, int values[VALUES])
+static int pcontrol_agree_first(struct control *control, int *level,
+                                int values[VALUES])
 {
     MPI_Errhandler theirs = aps_errhandler_push(MPI_COMM_WORLD);
-    int rc = agree(control, MPI_COMM_WORLD, level, values);
+    int rc = pcontrol_agree(control, MPI_COMM_WORLD, level, values);
 
     if (rc == MPI_SUCCESS && values[POLICY])
-        make_internal(control);
+        pcontrol_make_internal(control);
     else
         in_vain = true;
     aps_errhandler_pop(MPI_COMM_WORLD, theirs);
     return rc;
 }
 
-static void write_event(struct aps_job *job, const char *text)
+static void pcontrol_write_event(struct aps_job *job, const char *text)
 {
     struct aps_log *log = aps_job_log(job, 0);
 
@@ -152,8 +151,8 @@ static void write_event(struct aps_job *job, const char *text)
 }
 
 /* What all ranks said. */
-static void change(const struct control *control, struct aps_job *job,
-                   bool trained)
+static void pcontrol_change(const struct control *control, struct aps_job *job,
+                            bool trained)
 {
     const struct aps_pcontrol now = aps_pcontrol_now();
     bool off = now.off;
@@ -164,13 +163,14 @@ static void change(const struct control *control, struct aps_job *job,
     else
         off = control->level == LEVEL_OFF;
     if (off != now.off && control->rank == 0)
-        write_event(job, off ? "MPI_Pcontrol(0): every call passes through"
-                             : "MPI_Pcontrol(1): by the policy again");
+        pcontrol_write_event(job,
+                             off ? "MPI_Pcontrol(0): every call passes through"
+                                 : "MPI_Pcontrol(1): by the policy again");
     atomic_store(&aps_pcontrol_word, 2 * (epoch + 1) + off);
 }
 
-static void tell_difference(const struct control *control, int level,
-                            int objection)
+static void pcontrol_tell_difference(const struct control *control, int level,
+                                     int objection)
 {
     static unsigned long long times;
 
@@ -185,7 +185,7 @@ static void tell_difference(const struct control *control, int level,
 }
 
 /* COLLECTIVE over MPI_COMM_WORLD. */
-static void control_all(int level, struct aps_job *job)
+static void pcontrol_control_all(int level, struct aps_job *job)
 {
     struct control control = {.level = level};
     int values[VALUES] = {
@@ -198,19 +198,19 @@ static void control_all(int level, struct aps_job *job)
     PMPI_Comm_rank(MPI_COMM_WORLD, &control.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &control.size);
     if (internal == MPI_COMM_NULL)
-        rc = agree_first(&control, &first, values);
+        rc = pcontrol_agree_first(&control, &first, values);
     else
-        rc = agree(&control, internal, &first, values);
+        rc = pcontrol_agree(&control, internal, &first, values);
     if (rc != MPI_SUCCESS || in_vain)
         return;
     if (values[OBJECTION])
-        tell_difference(&control, first, values[OBJECTION]);
+        pcontrol_tell_difference(&control, first, values[OBJECTION]);
     else
-        change(&control, job, values[TRAINED]);
+        pcontrol_change(&control, job, values[TRAINED]);
 }
 
 /* Only what is equal on all ranks, or was agreed by them. */
-static bool is_collective(const struct aps_job *job)
+static bool pcontrol_is_collective(const struct aps_job *job)
 {
     return !in_vain && job->options.enabled && job->options.policy &&
            (job->held != APS_HELD_GOOD || aps_policy_pcontrol(job->policy));
@@ -225,8 +225,8 @@ void aps_pcontrol(int level)
     if (level != LEVEL_OFF && level != LEVEL_ON && level != LEVEL_MARK)
         return;
     pthread_mutex_lock(&lock);
-    if (is_collective(job))
-        control_all(level, job);
+    if (pcontrol_is_collective(job))
+        pcontrol_control_all(level, job);
     pthread_mutex_unlock(&lock);
 }
 

@@ -4,11 +4,12 @@
  * epochs.
  *
  * Level 0 switches off: every call goes to MPI as it came, on every
- * communicator; steps are counted all the same, so that layers, steps and epochs
- * stay where they belong. Level 1 switches on again. Level 2 flushes the log.
- * Level 3 marks: epochs count marks from then on, whatever `per_epoch` says. A
- * mark ahead of the first gradient begins epoch 0, so that marks may stand at the
- * beginning of epochs or between them; every other mark begins the next epoch.
+ * communicator; steps are counted all the same, so that layers, steps and
+ * epochs stay where they belong. Level 1 switches on again. Level 2 flushes the
+ * log. Level 3 marks: epochs count marks from then on, whatever `per_epoch`
+ * says. A mark ahead of the first gradient begins epoch 0, so that marks may
+ * stand at the beginning of epochs or between them; every other mark begins the
+ * next epoch.
  *
  * What the levels 0, 1 and 3 change must change at the same call on all ranks.
  */
@@ -22,8 +23,9 @@
 #include "job/job.h"
 
 /*
- * What holds for a call that is made now. A nonblocking call that is carried out
- * later takes what held when it was made: its ranks get to it at different times.
+ * What holds for a call that is made now. A nonblocking call that is carried
+ * out later takes what held when it was made: its ranks get to it at different
+ * times.
  */
 struct aps_pcontrol {
     bool off;
@@ -42,22 +44,24 @@ static inline struct aps_pcontrol aps_pcontrol_now(void)
     return (struct aps_pcontrol){.off = word & 1, .epoch = word / 2 - 1};
 }
 
-/* An all-reduce of `count` floats, or a relative, comes by. A gradient, for marks to go by? */
+/* An all-reduce of `count` floats, or a relative, comes by. A gradient, for
+ * marks to go by? */
 static inline void aps_pcontrol_note_call(const struct aps_job *job,
                                           size_t count)
 {
     if (!atomic_load_explicit(&aps_pcontrol_trained, memory_order_relaxed) &&
-        job->held == APS_HELD_GOOD && count >= aps_policy_min_count(job->policy))
+        job->held == APS_HELD_GOOD &&
+        count >= aps_policy_min_count(job->policy))
         atomic_store_explicit(&aps_pcontrol_trained, true,
                               memory_order_relaxed);
 }
 
 /*
- * The program called MPI_Pcontrol. COLLECTIVE over MPI_COMM_WORLD with levels 0,
- * 1 and 3 where there is a policy, unless the policy says `pcontrol: off`; if the
- * ranks come with different levels, nothing changes. No thread may reduce
- * meanwhile. Local with every other level and without a policy. Only while MPI is
- * initialised, which it is not under the sessions model.
+ * The program called MPI_Pcontrol. COLLECTIVE over MPI_COMM_WORLD with levels
+ * 0, 1 and 3 where there is a policy, unless the policy says `pcontrol: off`;
+ * if the ranks come with different levels, nothing changes. No thread may
+ * reduce meanwhile. Local with every other level and without a policy. Only
+ * while MPI is initialised, which it is not under the sessions model.
  *
  * Whether there is a policy must be known without a word to the others, who may
  * never come: APSMPI_POLICY is set on all ranks or on none. The first time, all

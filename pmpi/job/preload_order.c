@@ -20,7 +20,7 @@ static bool told;
 
 /* What the program gets when it calls a function by this name, if that is in
  * another object than we are; *object says which. NULL: it gets ours. */
-static void *in_front(const char *name, Dl_info *object)
+static void *preload_in_front(const char *name, Dl_info *object)
 {
     void *symbol = dlsym(RTLD_DEFAULT, name);
     const ElfW(Sym) *entry = NULL;
@@ -35,7 +35,7 @@ static void *in_front(const char *name, Dl_info *object)
     return entry && entry->st_shndx == SHN_UNDEF ? NULL : symbol;
 }
 
-static bool is_program(const Dl_info *object)
+static bool preload_is_program(const Dl_info *object)
 {
     Dl_info program;
 
@@ -43,10 +43,10 @@ static bool is_program(const Dl_info *object)
            program.dli_fbase == object->dli_fbase;
 }
 
-static void tell(const Dl_info *object, const char *what)
+static void preload_tell(const Dl_info *object, const char *what)
 {
     told = true;
-    if (is_program(object))
+    if (preload_is_program(object))
         aps_message(-1,
                     "%s: the program itself (%s) has an MPI_Allreduce, which "
                     "nothing can be put in front of",
@@ -59,7 +59,7 @@ static void tell(const Dl_info *object, const char *what)
 }
 
 /* Nothing that can be rewritten, and so nothing that the ranks agree on. */
-static bool is_reached(void *symbol)
+static bool preload_is_reached(void *symbol)
 {
     const unsigned long long before = aps_counters_calls(&aps_counters);
     unsigned long long after;
@@ -78,13 +78,13 @@ static bool is_reached(void *symbol)
 void aps_preload_order_check(void)
 {
     Dl_info object, other;
-    void *symbol = in_front("MPI_Allreduce", &object);
+    void *symbol = preload_in_front("MPI_Allreduce", &object);
 
-    if (!symbol || in_front("MPI_Init", &other) ||
-        in_front("MPI_Init_thread", &other))
+    if (!symbol || preload_in_front("MPI_Init", &other) ||
+        preload_in_front("MPI_Init_thread", &other))
         return;
-    if (!is_reached(symbol))
-        tell(&object, "no call of MPI_Allreduce gets here");
+    if (!preload_is_reached(symbol))
+        preload_tell(&object, "no call of MPI_Allreduce gets here");
 }
 
 /*
@@ -100,11 +100,11 @@ __attribute__((destructor)) static void check_end(void)
     int finalized = 0;
 
     if (told || aps_counters_calls(&aps_counters) > 0 ||
-        !in_front("MPI_Allreduce", &object) ||
+        !preload_in_front("MPI_Allreduce", &object) ||
         PMPI_Finalized(&finalized) != MPI_SUCCESS || !finalized ||
         !aps_job_is_first_rank())
         return;
     aps_options_read(&options, &ignored, &ignored);
     if (options.policy && options.enabled)
-        tell(&object, "no call of MPI_Allreduce got here");
+        preload_tell(&object, "no call of MPI_Allreduce got here");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A tool in front of us: its MPI_Allreduce is found before ours. If it goes on to
- * the next library's, all is well; if it calls PMPI_Allreduce, as most do, no
- * call ever reaches us, and only a word to the user can help.
+ * A tool in front of us: its MPI_Allreduce is found before ours. If it goes on
+ * to the next library's, all is well; if it calls PMPI_Allreduce, as most do,
+ * no call ever reaches us, and only a word to the user can help.
  */
 #ifndef APS_PMPI_JOB_PRELOAD_ORDER_H
 #define APS_PMPI_JOB_PRELOAD_ORDER_H

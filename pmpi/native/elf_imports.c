@@ -23,29 +23,30 @@ struct search {
 
 /* Places that the loader has filled in with addresses of symbols. */
 struct relocations {
-    const ElfW(Rela) *first;
+    const ElfW(Rela) * first;
     size_t bytes;
 };
 
 /* What the dynamic section of an object points to. */
 struct tables {
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *strings;
     struct relocations calls, data; /* through the PLT; and by address */
 };
 
 /* The GNU loader has made addresses of the entries, others leave offsets. */
-static const void *at(const struct dl_phdr_info *object, ElfW(Addr) value)
+static const void *imports_at(const struct dl_phdr_info *object,
+                              ElfW(Addr) value)
 {
     return (const void *)(value < object->dlpi_addr ? object->dlpi_addr + value
                                                     : value);
 }
 
-static void find_tables(const struct dl_phdr_info *object,
-                        const ElfW(Dyn) *entry, struct tables *tables)
+static void imports_find_tables(const struct dl_phdr_info *object,
+                                const ElfW(Dyn) * entry, struct tables *tables)
 {
     for (; entry->d_tag != DT_NULL; entry++) {
-        const void *address = at(object, entry->d_un.d_ptr);
+        const void *address = imports_at(object, entry->d_un.d_ptr);
 
         switch (entry->d_tag) {
         case DT_SYMTAB:
@@ -73,9 +74,9 @@ static void find_tables(const struct dl_phdr_info *object,
 }
 
 /* Does one of them refer to such a function of another object? */
-static bool refers(const struct tables *tables,
-                   const struct relocations *relocations,
-                   const struct search *search)
+static bool imports_refers(const struct tables *tables,
+                           const struct relocations *relocations,
+                           const struct search *search)
 {
     const size_t count =
         relocations->first ? relocations->bytes / sizeof(ElfW(Rela)) : 0;
@@ -94,7 +95,8 @@ static bool refers(const struct tables *tables,
     return false;
 }
 
-static int search_object(struct dl_phdr_info *object, size_t size, void *data)
+static int imports_search_object(struct dl_phdr_info *object, size_t size,
+                                 void *data)
 {
     const struct search *search = data;
     struct tables tables = {0};
@@ -106,17 +108,17 @@ static int search_object(struct dl_phdr_info *object, size_t size, void *data)
         const ElfW(Phdr) *header = &object->dlpi_phdr[i];
 
         if (header->p_type == PT_DYNAMIC)
-            find_tables(
-                object,
-                (const void *)(object->dlpi_addr + header->p_vaddr), &tables);
+            imports_find_tables(
+                object, (const void *)(object->dlpi_addr + header->p_vaddr),
+                &tables);
     }
     return tables.symbols && tables.strings &&
-           (refers(&tables, &tables.calls, search) ||
-            refers(&tables, &tables.data, search));
+           (imports_refers(&tables, &tables.calls, search) ||
+            imports_refers(&tables, &tables.data, search));
 }
 
 bool aps_elf_imports_any(const char *const names[], size_t count,
-                     const char *but_not_where)
+                         const char *but_not_where)
 {
     struct search search = {names, count, 0};
     const void *left_out = dlsym(RTLD_DEFAULT, but_not_where);
@@ -125,5 +127,5 @@ bool aps_elf_imports_any(const char *const names[], size_t count,
     if (left_out && dladdr(left_out, &where))
         search.but_not = (ElfW(Addr))where.dli_fbase;
 
-    return dl_iterate_phdr(search_object, &search) != 0;
+    return dl_iterate_phdr(imports_search_object, &search) != 0;
 }

@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* What the program gave. It lives as long as the process: attributes outlive
- * their keys, and nobody tells when the last is gone. Keys that are made again and
- * again share one. */
+ * their keys, and nobody tells when the last is gone. Keys that are made again
+ * and again share one. */
 struct keyval {
     struct keyval *next;
     MPI_Comm_copy_attr_function *copy;
@@ -28,8 +28,8 @@ void aps_keyval_hide(bool hide)
     hidden = hide;
 }
 
-static int copy_attribute(MPI_Comm comm, int key, void *state, void *value,
-                          void *copy, int *copied)
+static int keyval_copy_attribute(MPI_Comm comm, int key, void *state,
+                                 void *value, void *copy, int *copied)
 {
     const struct keyval *keyval = state;
 
@@ -39,7 +39,8 @@ static int copy_attribute(MPI_Comm comm, int key, void *state, void *value,
     return MPI_SUCCESS;
 }
 
-static int delete_attribute(MPI_Comm comm, int key, void *value, void *state)
+static int keyval_delete_attribute(MPI_Comm comm, int key, void *value,
+                                   void *state)
 {
     const struct keyval *keyval = state;
 
@@ -49,14 +50,14 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *state)
 }
 
 /* One that lives, like the given one; NULL: out of memory. */
-static struct keyval *keep(const struct keyval *given)
+static struct keyval *keyval_keep(const struct keyval *given)
 {
     struct keyval *found;
 
     pthread_mutex_lock(&lock);
     for (found = all; found; found = found->next)
-        if (found->copy == given->copy && found->delete == given->delete &&
-            found->extra == given->extra)
+        if (found->copy == given->copy &&
+            found->delete == given->delete &&found->extra == given->extra)
             break;
     if (!found && (found = malloc(sizeof *found))) {
         *found = *given;
@@ -75,9 +76,9 @@ int aps_keyval_create(void *copy, void *delete, int *key, void *extra)
     /* Pointers to functions and to data do not mix in C: copy. */
     memcpy(&given.copy, &copy, sizeof copy);
     memcpy(&given.delete, &delete, sizeof delete);
-    keyval = given.copy != MPI_COMM_NULL_COPY_FN ? keep(&given) : NULL;
+    keyval = given.copy != MPI_COMM_NULL_COPY_FN ? keyval_keep(&given) : NULL;
     if (!keyval)
         return PMPI_Comm_create_keyval(given.copy, given.delete, key, extra);
-    return PMPI_Comm_create_keyval(copy_attribute, delete_attribute, key,
-                                   keyval);
+    return PMPI_Comm_create_keyval(keyval_copy_attribute,
+                                   keyval_delete_attribute, key, keyval);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The program's attributes stay its own: an internal communicator made by
- * MPI_Comm_idup would copy them and call the program's copy and delete functions.
- * So the program's copy functions are asked by way of one of ours, which copies
- * nothing for a duplicate of ours.
+ * MPI_Comm_idup would copy them and call the program's copy and delete
+ * functions. So the program's copy functions are asked by way of one of ours,
+ * which copies nothing for a duplicate of ours.
  */
 #ifndef APS_PMPI_NATIVE_KEYVAL_H
 #define APS_PMPI_NATIVE_KEYVAL_H

@@ -13,7 +13,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* The next definition of a function, or the function by its profiling name.
  * Pointers to functions and to data do not mix in C: copy. */
-static void next(const char *name, const char *profiling_name, void *function)
+static void next_mpi_next(const char *name, const char *profiling_name,
+                          void *function)
 {
     void *symbol = dlsym(RTLD_NEXT, name);
 
@@ -22,45 +23,50 @@ static void next(const char *name, const char *profiling_name, void *function)
     memcpy(function, &symbol, sizeof symbol);
 }
 
-static void resolve(void)
+static void next_mpi_resolve(void)
 {
-    next("MPI_Init", "PMPI_Init", &library.init);
-    next("MPI_Init_thread", "PMPI_Init_thread", &library.init_thread);
-    next("MPI_Pcontrol", "PMPI_Pcontrol", &library.pcontrol);
-    next("MPI_Allreduce", "PMPI_Allreduce", &library.allreduce);
-    next("MPI_Allreduce_c", "PMPI_Allreduce_c", &library.allreduce_c);
-    next("MPI_Iallreduce", "PMPI_Iallreduce", &library.iallreduce);
-    next("MPI_Iallreduce_c", "PMPI_Iallreduce_c", &library.iallreduce_c);
-    next("MPI_Reduce_scatter_block", "PMPI_Reduce_scatter_block",
-         &library.reduce_scatter_block);
-    next("MPI_Reduce_scatter_block_c", "PMPI_Reduce_scatter_block_c",
-         &library.reduce_scatter_block_c);
-    next("MPI_Reduce_scatter", "PMPI_Reduce_scatter", &library.reduce_scatter);
-    next("MPI_Reduce_scatter_c", "PMPI_Reduce_scatter_c",
-         &library.reduce_scatter_c);
-    next("MPI_Allgather", "PMPI_Allgather", &library.allgather);
-    next("MPI_Allgather_c", "PMPI_Allgather_c", &library.allgather_c);
-    next("MPI_Reduce", "PMPI_Reduce", &library.reduce);
-    next("MPI_Reduce_c", "PMPI_Reduce_c", &library.reduce_c);
-    next("MPI_Allreduce_init", "PMPI_Allreduce_init", &library.allreduce_init);
-    next("MPI_Allreduce_init_c", "PMPI_Allreduce_init_c",
-         &library.allreduce_init_c);
-    next("MPI_Comm_create_keyval", "PMPI_Comm_create_keyval",
-         &library.comm_create_keyval);
-    next("MPI_Start", "PMPI_Start", &library.start);
-    next("MPI_Startall", "PMPI_Startall", &library.startall);
-    next("MPI_Request_free", "PMPI_Request_free", &library.request_free);
+    next_mpi_next("MPI_Init", "PMPI_Init", &library.init);
+    next_mpi_next("MPI_Init_thread", "PMPI_Init_thread", &library.init_thread);
+    next_mpi_next("MPI_Pcontrol", "PMPI_Pcontrol", &library.pcontrol);
+    next_mpi_next("MPI_Allreduce", "PMPI_Allreduce", &library.allreduce);
+    next_mpi_next("MPI_Allreduce_c", "PMPI_Allreduce_c", &library.allreduce_c);
+    next_mpi_next("MPI_Iallreduce", "PMPI_Iallreduce", &library.iallreduce);
+    next_mpi_next("MPI_Iallreduce_c", "PMPI_Iallreduce_c",
+                  &library.iallreduce_c);
+    next_mpi_next("MPI_Reduce_scatter_block", "PMPI_Reduce_scatter_block",
+                  &library.reduce_scatter_block);
+    next_mpi_next("MPI_Reduce_scatter_block_c", "PMPI_Reduce_scatter_block_c",
+                  &library.reduce_scatter_block_c);
+    next_mpi_next("MPI_Reduce_scatter", "PMPI_Reduce_scatter",
+                  &library.reduce_scatter);
+    next_mpi_next("MPI_Reduce_scatter_c", "PMPI_Reduce_scatter_c",
+                  &library.reduce_scatter_c);
+    next_mpi_next("MPI_Allgather", "PMPI_Allgather", &library.allgather);
+    next_mpi_next("MPI_Allgather_c", "PMPI_Allgather_c", &library.allgather_c);
+    next_mpi_next("MPI_Reduce", "PMPI_Reduce", &library.reduce);
+    next_mpi_next("MPI_Reduce_c", "PMPI_Reduce_c", &library.reduce_c);
+    next_mpi_next("MPI_Allreduce_init", "PMPI_Allreduce_init",
+                  &library.allreduce_init);
+    next_mpi_next("MPI_Allreduce_init_c", "PMPI_Allreduce_init_c",
+                  &library.allreduce_init_c);
+    next_mpi_next("MPI_Comm_create_keyval", "PMPI_Comm_create_keyval",
+                  &library.comm_create_keyval);
+    next_mpi_next("MPI_Start", "PMPI_Start", &library.start);
+    next_mpi_next("MPI_Startall", "PMPI_Startall", &library.startall);
+    next_mpi_next("MPI_Request_free", "PMPI_Request_free",
+                  &library.request_free);
 }
 
 const struct aps_next_mpi *aps_next_mpi_resolve(void)
 {
-    pthread_once(&once, resolve);
+    pthread_once(&once, next_mpi_resolve);
     atomic_store_explicit(&aps_next_mpi_resolved, &library,
                           memory_order_release);
     return &library;
 }
 
-void aps_next_mpi_function(void *_Atomic *kept, const char *name, void *function)
+void aps_next_mpi_function(void *_Atomic *kept, const char *name,
+                           void *function)
 {
     void *symbol = atomic_load_explicit(kept, memory_order_acquire);
 
@@ -68,7 +74,7 @@ void aps_next_mpi_function(void *_Atomic *kept, const char *name, void *function
         char profiling_name[64] = "P";
 
         strncat(profiling_name, name, sizeof profiling_name - 2);
-        next(name, profiling_name, &symbol);
+        next_mpi_next(name, profiling_name, &symbol);
         atomic_store_explicit(kept, symbol, memory_order_release);
     }
     memcpy(function, &symbol, sizeof symbol);

@@ -56,8 +56,8 @@ struct aps_next_mpi {
                         aps_handle type, aps_handle op, aps_handle comm,
                         void *request);
     int (*reduce_scatter_block_c)(const void *send, void *receive,
-                                  int64_t count, aps_handle type,
-                                  aps_handle op, aps_handle comm);
+                                  int64_t count, aps_handle type, aps_handle op,
+                                  aps_handle comm);
     int (*reduce_scatter_c)(const void *send, void *receive,
                             const int64_t counts[], aps_handle type,
                             aps_handle op, aps_handle comm);
@@ -74,7 +74,8 @@ extern const struct aps_next_mpi *_Atomic aps_next_mpi_resolved; /* or NULL */
 
 /* MPI's function `name` of all other libraries, looked up once and kept in
  * `*kept`; `function` is the address of a pointer to it. */
-void aps_next_mpi_function(void *_Atomic *kept, const char *name, void *function);
+void aps_next_mpi_function(void *_Atomic *kept, const char *name,
+                           void *function);
 
 static inline const struct aps_next_mpi *aps_next_mpi(void)
 {
@@ -86,14 +87,14 @@ static inline const struct aps_next_mpi *aps_next_mpi(void)
 
 /* MPI_Allreduce, or MPI_Allreduce_c if `large`. */
 static inline int aps_next_mpi_allreduce(const struct aps_next_mpi *library,
-                                        bool large, const void *send,
-                                        void *receive, int64_t count,
-                                        aps_handle type, aps_handle op,
-                                        aps_handle comm)
+                                         bool large, const void *send,
+                                         void *receive, int64_t count,
+                                         aps_handle type, aps_handle op,
+                                         aps_handle comm)
 {
-    return large ? library->allreduce_c(send, receive, count, type, op, comm)
-                 : library->allreduce(send, receive, (int)count, type, op,
-                                      comm);
+    return large
+               ? library->allreduce_c(send, receive, count, type, op, comm)
+               : library->allreduce(send, receive, (int)count, type, op, comm);
 }
 
 #endif

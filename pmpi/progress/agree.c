@@ -13,32 +13,32 @@ static int agree_telling(MPI_Comm comm, int count, void *values,
                          MPI_Datatype type, MPI_Op op, void (*tell)(void))
 {
     MPI_Request request;
-    int rc = PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, comm,
-                             &request);
+    int rc =
+        PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, comm, &request);
 
     return rc == MPI_SUCCESS ? aps_wait_requests_telling(1, &request, tell)
                              : rc;
 }
 
-static int agree(MPI_Comm comm, int count, void *values, MPI_Datatype type,
-                 MPI_Op op)
+static int agree_agree(MPI_Comm comm, int count, void *values,
+                       MPI_Datatype type, MPI_Op op)
 {
     return agree_telling(comm, count, values, type, op, NULL);
 }
 
 int aps_agree_max(MPI_Comm comm, int count, int values[])
 {
-    return agree(comm, count, values, MPI_INT, MPI_MAX);
+    return agree_agree(comm, count, values, MPI_INT, MPI_MAX);
 }
 
 int aps_agree_sum(MPI_Comm comm, int *value)
 {
-    return agree(comm, 1, value, MPI_INT, MPI_SUM);
+    return agree_agree(comm, 1, value, MPI_INT, MPI_SUM);
 }
 
 int aps_agree_or(MPI_Comm comm, void *bits, size_t size)
 {
-    return agree(comm, (int)size, bits, MPI_BYTE, MPI_BOR);
+    return agree_agree(comm, (int)size, bits, MPI_BYTE, MPI_BOR);
 }
 
 bool aps_agree_all(MPI_Comm comm, bool good)
@@ -106,7 +106,7 @@ void aps_agree_cause(MPI_Comm comm, char *text, size_t size)
 
 /* Is it MPI_COMM_WORLD's error handler that ends the job? Where there is no
  * MPI_COMM_WORLD (sessions), yes. */
-static bool world_is_fatal(void)
+static bool agree_world_is_fatal(void)
 {
     MPI_Errhandler handler;
     bool fatal;
@@ -122,8 +122,8 @@ static bool world_is_fatal(void)
 
 /*
  * MPICH gives communicators of MPI_Comm_create and others no error handler:
- * MPI_COMM_WORLD's acts for them, yet they show MPI_ERRORS_ARE_FATAL, which must
- * not be "put back" then.
+ * MPI_COMM_WORLD's acts for them, yet they show MPI_ERRORS_ARE_FATAL, which
+ * must not be "put back" then.
  */
 MPI_Errhandler aps_errhandler_push(MPI_Comm comm)
 {
@@ -131,7 +131,7 @@ MPI_Errhandler aps_errhandler_push(MPI_Comm comm)
 
     if (PMPI_Comm_get_errhandler(comm, &theirs) != MPI_SUCCESS)
         return MPI_ERRHANDLER_NULL;
-    if (theirs == MPI_ERRORS_ARE_FATAL && !world_is_fatal()) {
+    if (theirs == MPI_ERRORS_ARE_FATAL && !agree_world_is_fatal()) {
         PMPI_Errhandler_free(&theirs);
         return MPI_ERRHANDLER_NULL;
     }

@@ -37,8 +37,8 @@ int aps_agree_bytes(MPI_Comm comm, void *bytes, size_t size);
 /*
  * Setting up may fail, and must then not call the program's error handler:
  * errors on comm are only returned until aps_errhandler_pop puts back what
- * aps_errhandler_push gave. A communicator whose errors seem to end the job where
- * MPI_COMM_WORLD's do not is left as it is. Local.
+ * aps_errhandler_push gave. A communicator whose errors seem to end the job
+ * where MPI_COMM_WORLD's do not is left as it is. Local.
  */
 MPI_Errhandler aps_errhandler_push(MPI_Comm comm);
 void aps_errhandler_pop(MPI_Comm comm, MPI_Errhandler theirs);

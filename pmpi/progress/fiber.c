@@ -27,7 +27,7 @@ struct aps_fiber {
 static _Thread_local struct aps_fiber *current;
 
 /* Pointers go through makecontext as two ints. */
-static void begin(unsigned high, unsigned low)
+static void fiber_begin(unsigned high, unsigned low)
 {
     struct aps_fiber *fiber =
         (void *)(((uintptr_t)high << 16 << 16) | (uintptr_t)low);
@@ -36,7 +36,7 @@ static void begin(unsigned high, unsigned low)
     abort(); /* it must not return: there is nothing to return to */
 }
 
-static int prepare(struct aps_fiber *fiber, size_t guard)
+static int fiber_prepare(struct aps_fiber *fiber, size_t guard)
 {
     const uintptr_t address = (uintptr_t)fiber;
 
@@ -46,7 +46,7 @@ static int prepare(struct aps_fiber *fiber, size_t guard)
     fiber->self.uc_stack.ss_sp = fiber->stack + guard;
     fiber->self.uc_stack.ss_size = STACK_BYTES;
     fiber->self.uc_link = NULL;
-    makecontext(&fiber->self, (void (*)(void))(void *)begin, 2,
+    makecontext(&fiber->self, (void (*)(void))(void *)fiber_begin, 2,
                 (unsigned)(address >> 16 >> 16), (unsigned)address);
     return 0;
 }
@@ -65,7 +65,7 @@ struct aps_fiber *aps_fiber_create(void (*run)(void *argument), void *argument)
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (fiber->stack == MAP_FAILED)
         goto free_fiber;
-    if (prepare(fiber, guard) == 0)
+    if (fiber_prepare(fiber, guard) == 0)
         return fiber;
     munmap(fiber->stack, fiber->mapped);
 free_fiber:

@@ -11,8 +11,7 @@ int aps_messages_init(struct aps_messages *messages, MPI_Comm comm,
                       int capacity)
 {
     *messages = (struct aps_messages){.comm = comm, .capacity = capacity};
-    messages->requests =
-        malloc((size_t)capacity * sizeof *messages->requests);
+    messages->requests = malloc((size_t)capacity * sizeof *messages->requests);
     return messages->requests ? 0 : -1;
 }
 
@@ -23,7 +22,7 @@ void aps_messages_clear(struct aps_messages *messages)
 }
 
 /* Count what was posted, or keep the error. */
-static void posted(struct aps_messages *messages, int rc)
+static void messages_posted(struct aps_messages *messages, int rc)
 {
     if (rc == MPI_SUCCESS)
         messages->count++;
@@ -35,18 +34,20 @@ void aps_messages_send(struct aps_messages *messages, const void *bytes,
                        size_t size, int to, int tag)
 {
     if (size > 0 && messages->rc == MPI_SUCCESS)
-        posted(messages,
-               PMPI_Isend(bytes, (int)size, MPI_BYTE, to, tag, messages->comm,
-                          &messages->requests[messages->count]));
+        messages_posted(messages,
+                        PMPI_Isend(bytes, (int)size, MPI_BYTE, to, tag,
+                                   messages->comm,
+                                   &messages->requests[messages->count]));
 }
 
 void aps_messages_receive(struct aps_messages *messages, void *bytes,
                           size_t size, int from, int tag)
 {
     if (size > 0 && messages->rc == MPI_SUCCESS)
-        posted(messages,
-               PMPI_Irecv(bytes, (int)size, MPI_BYTE, from, tag, messages->comm,
-                          &messages->requests[messages->count]));
+        messages_posted(messages,
+                        PMPI_Irecv(bytes, (int)size, MPI_BYTE, from, tag,
+                                   messages->comm,
+                                   &messages->requests[messages->count]));
 }
 
 int aps_messages_wait(struct aps_messages *messages)

@@ -11,7 +11,8 @@
 #include "progress/queue.h"
 #include "progress/thread.h"
 
-/* And what the kernel adds, some 50 us: most collective calls are over sooner. */
+/* And what the kernel adds, some 50 us: most collective calls are over
+ * sooner. */
 #define NAP_NS 20000L
 
 /* Between two looks where nobody is known to block. */
@@ -20,20 +21,20 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t needed = PTHREAD_COND_INITIALIZER;
 static atomic_int blocked; /* threads of the program */
-static bool asleep; /* under the lock */
+static bool asleep;        /* under the lock */
 static atomic_bool threads_expected;
 static enum { NOT_YET, STARTED, FAILED } thread;
 
 /* Does a thread of the program block, as far as we know? */
-static bool is_blocked(void)
+static bool progress_thread_is_blocked(void)
 {
     return atomic_load(&blocked) > 0;
 }
 
-static void wait_for_work(void)
+static void progress_thread_wait_for_work(void)
 {
     pthread_mutex_lock(&lock);
-    while (!is_blocked() &&
+    while (!progress_thread_is_blocked() &&
            !(atomic_load(&threads_expected) && aps_queue_pending())) {
         asleep = true;
         pthread_cond_wait(&needed, &lock);
@@ -43,7 +44,7 @@ static void wait_for_work(void)
 }
 
 /* As long as it completes something, for who comes next waits already. */
-static void drive(void)
+static void progress_thread_drive(void)
 {
     int before;
 
@@ -54,17 +55,17 @@ static void drive(void)
              atomic_load(&aps_queue_operations) < before);
 }
 
-static void *serve(void *nothing)
+static void *progress_thread_serve(void *nothing)
 {
     struct timespec rest = {0};
 
     (void)nothing;
     for (;;) {
-        wait_for_work();
-        rest.tv_nsec = is_blocked() ? NAP_NS : DOZE_NS;
+        progress_thread_wait_for_work();
+        rest.tv_nsec = progress_thread_is_blocked() ? NAP_NS : DOZE_NS;
         nanosleep(&rest, NULL);
-        if (is_blocked())
-            drive();
+        if (progress_thread_is_blocked())
+            progress_thread_drive();
         else if (atomic_load(&threads_expected))
             aps_queue_drive();
     }
@@ -72,9 +73,10 @@ static void *serve(void *nothing)
 }
 
 /* The lock is held. */
-static void start(void)
+static void progress_thread_start(void)
 {
-    thread = aps_thread_start(serve, NULL) == 0 ? STARTED : FAILED;
+    thread =
+        aps_thread_start(progress_thread_serve, NULL) == 0 ? STARTED : FAILED;
 }
 
 bool aps_progress_thread_is_possible(void)
@@ -86,13 +88,13 @@ bool aps_progress_thread_is_possible(void)
 }
 
 /* Let it look: `threads` of the program have come to block. */
-static bool wake(int threads)
+static bool progress_thread_wake(int threads)
 {
     bool helps;
 
     pthread_mutex_lock(&lock);
     if (thread == NOT_YET)
-        start();
+        progress_thread_start();
     helps = thread == STARTED;
     if (helps) {
         atomic_fetch_add(&blocked, threads);
@@ -112,12 +114,13 @@ void aps_progress_thread_notice(void)
 {
     if (atomic_load_explicit(&threads_expected, memory_order_relaxed) &&
         aps_queue_pending())
-        (void)wake(0);
+        (void)progress_thread_wake(0);
 }
 
 bool aps_progress_thread_begin(void)
 {
-    return aps_queue_pending() && aps_progress_thread_is_possible() && wake(1);
+    return aps_queue_pending() && aps_progress_thread_is_possible() &&
+           progress_thread_wake(1);
 }
 
 void aps_progress_thread_end(void)

@@ -15,9 +15,10 @@
 #include <stdbool.h>
 
 /*
- * This thread is about to block inside MPI: drive for it until aps_progress_thread_end.
- * False: nothing is pending, or MPI was not initialised with
- * MPI_THREAD_MULTIPLE, or no thread could be made; then there is nothing to end.
+ * This thread is about to block inside MPI: drive for it until
+ * aps_progress_thread_end. False: nothing is pending, or MPI was not
+ * initialised with MPI_THREAD_MULTIPLE, or no thread could be made; then there
+ * is nothing to end.
  */
 bool aps_progress_thread_begin(void);
 void aps_progress_thread_end(void);

@@ -19,7 +19,7 @@ struct aps_queue {
     struct aps_operation **last;
     _Atomic unsigned long pushed;
     _Atomic unsigned long done; /* operations carried out */
-    _Atomic long last_push; /* nanoseconds */
+    _Atomic long last_push;     /* nanoseconds */
     bool closed;
     struct aps_fiber *fiber; /* NULL: a thread */
     bool listed;             /* among the busy ones */
@@ -39,7 +39,7 @@ static struct aps_queue *busy; /* those with fibers */
 /* Held by who drives the fibers. */
 static pthread_mutex_t driving = PTHREAD_MUTEX_INITIALIZER;
 
-static void destroy(struct aps_queue *queue)
+static void queue_destroy(struct aps_queue *queue)
 {
     aps_fiber_destroy(queue->fiber);
     pthread_cond_destroy(&queue->arrived);
@@ -47,7 +47,7 @@ static void destroy(struct aps_queue *queue)
 }
 
 /* The lock is held. */
-static struct aps_operation *pop(struct aps_queue *queue)
+static struct aps_operation *queue_pop(struct aps_queue *queue)
 {
     struct aps_operation *first = queue->first;
 
@@ -59,14 +59,14 @@ static struct aps_operation *pop(struct aps_queue *queue)
     return first;
 }
 
-static void run(struct aps_queue *queue, struct aps_operation *operation)
+static void queue_run(struct aps_queue *queue, struct aps_operation *operation)
 {
     operation->run(operation);
     atomic_fetch_add(&queue->done, 1);
     atomic_fetch_sub(&aps_queue_operations, 1);
 }
 
-static void serve_on_fiber(void *argument)
+static void queue_serve_on_fiber(void *argument)
 {
     struct aps_queue *queue = argument;
 
@@ -74,39 +74,39 @@ static void serve_on_fiber(void *argument)
         struct aps_operation *operation;
 
         pthread_mutex_lock(&lock);
-        operation = pop(queue);
+        operation = queue_pop(queue);
         pthread_mutex_unlock(&lock);
         if (operation)
-            run(queue, operation);
+            queue_run(queue, operation);
         else
             aps_fiber_yield();
     }
 }
 
 /* Does a thread of the program block, as far as we see, or do all compute? */
-static bool is_awaited(void)
+static bool queue_is_awaited(void)
 {
     return atomic_load(&resting) > 0;
 }
 
-static void *serve_on_thread(void *argument)
+static void *queue_serve_on_thread(void *argument)
 {
     struct aps_queue *queue = argument;
 
-    aps_wait_set_beside(is_awaited);
+    aps_wait_set_beside(queue_is_awaited);
     for (;;) {
         struct aps_operation *operation;
 
         pthread_mutex_lock(&lock);
         while (!queue->first && !queue->closed)
             pthread_cond_wait(&queue->arrived, &lock);
-        operation = pop(queue);
+        operation = queue_pop(queue);
         pthread_mutex_unlock(&lock);
         if (!operation)
             break;
-        run(queue, operation);
+        queue_run(queue, operation);
     }
-    destroy(queue);
+    queue_destroy(queue);
     return NULL;
 }
 
@@ -120,10 +120,10 @@ struct aps_queue *aps_queue_create(bool thread)
     queue->last = &queue->first;
     pthread_cond_init(&queue->arrived, NULL);
     if (!thread)
-        queue->fiber = aps_fiber_create(serve_on_fiber, queue);
-    if (thread ? aps_thread_start(serve_on_thread, queue) < 0
+        queue->fiber = aps_fiber_create(queue_serve_on_fiber, queue);
+    if (thread ? aps_thread_start(queue_serve_on_thread, queue) < 0
                : queue->fiber == NULL) {
-        destroy(queue);
+        queue_destroy(queue);
         return NULL;
     }
     return queue;
@@ -135,7 +135,7 @@ bool aps_queue_has_thread(const struct aps_queue *queue)
 }
 
 /* The lock is held. */
-static void list(struct aps_queue *queue)
+static void queue_list(struct aps_queue *queue)
 {
     if (queue->listed)
         return;
@@ -146,7 +146,7 @@ static void list(struct aps_queue *queue)
 }
 
 /* The lock is held. */
-static void unlist(struct aps_queue *queue)
+static void queue_unlist(struct aps_queue *queue)
 {
     struct aps_queue **link = &busy;
 
@@ -167,21 +167,21 @@ void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation)
     atomic_fetch_add(&queue->pushed, 1);
     atomic_fetch_add(&aps_queue_operations, 1);
     if (queue->fiber)
-        list(queue);
+        queue_list(queue);
     else
         pthread_cond_signal(&queue->arrived);
     pthread_mutex_unlock(&lock);
 }
 
 size_t aps_queue_peek(const struct aps_queue *queue,
-                      struct aps_operation *list[], size_t most)
+                      struct aps_operation *queue_list[], size_t most)
 {
     size_t count = 0;
 
     pthread_mutex_lock(&lock);
     for (struct aps_operation *operation = queue->first;
          operation && count < most; operation = operation->next)
-        list[count++] = operation;
+        queue_list[count++] = operation;
     pthread_mutex_unlock(&lock);
     return count;
 }
@@ -190,7 +190,7 @@ void aps_queue_take(struct aps_queue *queue, size_t count)
 {
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < count; i++)
-        (void)pop(queue);
+        (void)queue_pop(queue);
     pthread_mutex_unlock(&lock);
     atomic_fetch_add(&queue->done, count);
     atomic_fetch_sub(&aps_queue_operations, (int)count);
@@ -231,7 +231,8 @@ void aps_queue_finish_all(void)
     const long begin = aps_clock_ns(CLOCK_MONOTONIC);
     long rested = 0;
 
-    /* The program has completed its requests; what is left is ours, and short. */
+    /* The program has completed its requests; what is left is ours, and
+     * short. */
     while (aps_queue_unfinished() &&
            aps_clock_ns(CLOCK_MONOTONIC) - begin < FINISH_NS) {
         aps_queue_drive_blocked();
@@ -243,7 +244,7 @@ void aps_queue_finish_all(void)
 }
 
 /* The next of the busy queues after `queue`, or the first. */
-static struct aps_queue *following(struct aps_queue *queue)
+static struct aps_queue *queue_following(struct aps_queue *queue)
 {
     struct aps_queue *next;
 
@@ -254,18 +255,18 @@ static struct aps_queue *following(struct aps_queue *queue)
 }
 
 /* After its fiber has given way: is there more to come? */
-static void settle(struct aps_queue *queue)
+static void queue_settle(struct aps_queue *queue)
 {
     bool gone = false;
 
     pthread_mutex_lock(&lock);
     if (aps_queue_is_empty(queue)) {
-        unlist(queue);
+        queue_unlist(queue);
         gone = queue->closed;
     }
     pthread_mutex_unlock(&lock);
     if (gone)
-        destroy(queue);
+        queue_destroy(queue);
 }
 
 void aps_queue_drive(void)
@@ -274,11 +275,11 @@ void aps_queue_drive(void)
         pthread_mutex_trylock(&driving) != 0)
         return;
     /* Only this thread takes queues off the list; others come in front. */
-    for (struct aps_queue *queue = following(NULL), *next; queue;
+    for (struct aps_queue *queue = queue_following(NULL), *next; queue;
          queue = next) {
-        next = following(queue);
+        next = queue_following(queue);
         aps_fiber_resume(queue->fiber);
-        settle(queue);
+        queue_settle(queue);
     }
     pthread_mutex_unlock(&driving);
 }
@@ -320,5 +321,5 @@ void aps_queue_close(struct aps_queue *queue)
         pthread_cond_signal(&queue->arrived);
     pthread_mutex_unlock(&lock);
     if (gone)
-        destroy(queue);
+        queue_destroy(queue);
 }

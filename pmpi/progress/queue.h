@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Queues: the nonblocking calls of a communicator, carried out one after the
- * other in the order in which the program made them, which MPI makes the same on
- * all ranks. Each queue has a fiber, which the program's own calls of MPI drive,
- * or a thread. Ranks need not have the same.
+ * other in the order in which the program made them, which MPI makes the same
+ * on all ranks. Each queue has a fiber, which the program's own calls of MPI
+ * drive, or a thread. Ranks need not have the same.
  */
 #ifndef APS_PMPI_PROGRESS_QUEUE_H
 #define APS_PMPI_PROGRESS_QUEUE_H
@@ -33,8 +33,8 @@ void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation);
 
 /*
  * Only from inside a run: the operations that wait behind it, list[0..most) at
- * most, in their order; how many of them. And take the first `count` of them off:
- * who does so runs them as well.
+ * most, in their order; how many of them. And take the first `count` of them
+ * off: who does so runs them as well.
  */
 size_t aps_queue_peek(const struct aps_queue *queue,
                       struct aps_operation *list[], size_t most);
@@ -49,7 +49,8 @@ long aps_queue_age(const struct aps_queue *queue);
 /* Is nothing left to do? */
 bool aps_queue_is_empty(const struct aps_queue *queue);
 
-/* Until everything pushed so far has been carried out. Not from inside a run. */
+/* Until everything pushed so far has been carried out. Not from inside a
+ * run. */
 void aps_queue_drain(struct aps_queue *queue);
 
 /* MPI is about to end: let all queues come to an end, for a while. */
@@ -58,7 +59,8 @@ void aps_queue_finish_all(void);
 /* No more will be pushed: the queue goes when it is empty. NULL: nothing. */
 void aps_queue_close(struct aps_queue *queue);
 
-/* --- driving the fibers ---------------------------------------------------- */
+/* --- driving the fibers
+ * ---------------------------------------------------- */
 
 extern atomic_int aps_queue_busy; /* queues that wait to be driven */
 
@@ -80,8 +82,8 @@ static inline bool aps_queue_unfinished(void)
  * Nothing on a fiber, or while another thread does it. */
 void aps_queue_drive(void);
 
-/* Likewise from a call of MPI in which the program blocks: this thread will push
- * nothing until others go on. */
+/* Likewise from a call of MPI in which the program blocks: this thread will
+ * push nothing until others go on. */
 void aps_queue_drive_blocked(void);
 
 /* Is that so, at this moment? */

@@ -24,14 +24,14 @@ void aps_request_set_driven(bool now)
     driven = now;
 }
 
-static void release(struct aps_request *request)
+static void request_release(struct aps_request *request)
 {
     if (atomic_fetch_sub(&request->holders, 1) == 1)
         free(request);
 }
 
 /* What a request of an all-reduce has to say: nothing was received. */
-static int query(void *state, MPI_Status *status)
+static int request_query(void *state, MPI_Status *status)
 {
     const struct aps_request *request = state;
 
@@ -42,14 +42,14 @@ static int query(void *state, MPI_Status *status)
     return request->rc;
 }
 
-static int forget(void *state)
+static int request_forget(void *state)
 {
-    release(state);
+    request_release(state);
     return MPI_SUCCESS;
 }
 
 /* A collective cannot be cancelled; it will complete. */
-static int cancel(void *state, int complete)
+static int request_cancel(void *state, int complete)
 {
     (void)state;
     (void)complete;
@@ -57,7 +57,7 @@ static int cancel(void *state, int complete)
 }
 
 #ifdef HAVE_PMPIX_GREQUEST_START
-static int poll(void *state, MPI_Status *status)
+static int request_poll(void *state, MPI_Status *status)
 {
     struct aps_request *request = state;
 
@@ -68,7 +68,8 @@ static int poll(void *state, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-static int wait(int count, void *states[], double timeout, MPI_Status *status)
+static int request_wait(int count, void *states[], double timeout,
+                        MPI_Status *status)
 {
     (void)timeout;
     for (int i = 0; i < count; i++) {
@@ -76,7 +77,7 @@ static int wait(int count, void *states[], double timeout, MPI_Status *status)
         long begin = 0;
 
         while (!atomic_load(&request->complete)) {
-            (void)poll(request, status);
+            (void)request_poll(request, status);
             if (!atomic_load(&request->complete))
                 aps_queue_wait(&begin);
         }
@@ -94,10 +95,11 @@ int aps_request_start(struct aps_request **request, MPI_Request *handle)
         return MPI_ERR_NO_MEM;
     atomic_init(&new->holders, 2);
 #ifdef HAVE_PMPIX_GREQUEST_START
-    rc = PMPIX_Grequest_start(query, forget, cancel, poll, wait, new,
-                              &new->handle);
+    rc = PMPIX_Grequest_start(request_query, request_forget, request_cancel,
+                              request_poll, request_wait, new, &new->handle);
 #else
-    rc = PMPI_Grequest_start(query, forget, cancel, new, &new->handle);
+    rc = PMPI_Grequest_start(request_query, request_forget, request_cancel, new,
+                             &new->handle);
 #endif
     if (rc != MPI_SUCCESS) {
         free(new);
@@ -118,5 +120,5 @@ void aps_request_complete(struct aps_request *request, int rc)
     request->rc = rc;
     PMPI_Grequest_complete(request->handle);
     atomic_store(&request->complete, true);
-    release(request);
+    request_release(request);
 }

@@ -19,8 +19,8 @@ int aps_request_start(struct aps_request **request, MPI_Request *handle);
 /* Has the program begun to wait for it, or to test it? */
 bool aps_request_is_waited(const struct aps_request *request);
 
-/* While a thread's completion call is ours, which drives the queues itself, MPI need
- * not do so for each of its requests. */
+/* While a thread's completion call is ours, which drives the queues itself, MPI
+ * need not do so for each of its requests. */
 void aps_request_set_driven(bool driven);
 
 /* It is complete, with this MPI error code; `request` is gone. */

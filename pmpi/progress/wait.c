@@ -28,8 +28,8 @@
 #define TESTS_ALONE 16
 #define TESTS_CROWDED 1
 
-/* A wait this long is one for a wire, which does not need our core, but may need
- * it for its packets: from then on we sleep between the tests. */
+/* A wait this long is one for a wire, which does not need our core, but may
+ * need it for its packets: from then on we sleep between the tests. */
 #define PATIENCE_ALONE_NS 500000L
 #define PATIENCE_CROWDED_NS 100000L
 #define NAP_REQUESTS_NS 20000L /* and what the kernel adds, some 50 us */
@@ -38,8 +38,8 @@
 #define TELL_NS 10000000000L
 
 /* The longest sleep of a thread beside a program that computes, but for slack:
- * the fewer, the less time goes into switches between the two (22 to 31 us of the
- * program's each, on a virtual machine). */
+ * the fewer, the less time goes into switches between the two (22 to 31 us of
+ * the program's each, on a virtual machine). */
 #define NAP_BESIDE_NS 1000000L
 
 #define SLACK_USUAL_NS 50000L /* the kernel's own */
@@ -57,10 +57,11 @@ void aps_wait_set_beside(bool (*is_awaited)(void))
     awaited = is_awaited;
 }
 
-/* Such a thread may sleep so long and longer, as there is more under way; or 0. */
+/* Such a thread may sleep so long and longer, as there is more under way; or
+ * 0. */
 static _Thread_local long spare;
 
-static bool is_beside(void)
+static bool wait_is_beside(void)
 {
     return awaited && !awaited();
 }
@@ -70,7 +71,7 @@ void aps_wait_set_idle(void (*function)(void))
     atomic_store(&idle, function);
 }
 
-static void be_idle(void)
+static void wait_be_idle(void)
 {
     void (*function)(void) = atomic_load_explicit(&idle, memory_order_acquire);
 
@@ -84,7 +85,7 @@ void aps_wait_set_ranks(int ranks, int cores)
         atomic_store_explicit(&crowded, 1, memory_order_relaxed);
 }
 
-static inline void pause_core(void)
+static inline void wait_pause_core(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -99,32 +100,32 @@ static inline void pause_core(void)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
-static void nap(long length)
+static void wait_nap(long length)
 {
     nanosleep(&(struct timespec){.tv_nsec = length}, NULL);
 }
 
 /* The same, and half as long again if that spares the program an interrupt: the
  * kernel may wake us by one that comes anyway. */
-static void nap_or_longer(long length)
+static void wait_nap_or_longer(long length)
 {
     const unsigned long slack = (unsigned long)length / 2;
 
     if (slack > SLACK_USUAL_NS)
         (void)prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
-    nap(length);
+    wait_nap(length);
     if (slack > SLACK_USUAL_NS)
         (void)prctl(PR_SET_TIMERSLACK, 0, 0, 0, 0); /* this thread's usual */
 }
 
 /* As long again as the wait has lasted, or as there is time. */
-static void nap_beside(long waited)
+static void wait_nap_beside(long waited)
 {
     long length = waited > spare ? waited : spare;
 
     if (length < NAP_REQUESTS_NS)
         length = NAP_REQUESTS_NS;
-    nap_or_longer(length < NAP_BESIDE_NS ? length : NAP_BESIDE_NS);
+    wait_nap_or_longer(length < NAP_BESIDE_NS ? length : NAP_BESIDE_NS);
 }
 
 void aps_wait_rest(long *begin)
@@ -138,10 +139,10 @@ void aps_wait_rest(long *begin)
     if (*begin == 0)
         *begin = now;
     waited = now - *begin;
-    if (is_beside())
-        nap_beside(waited);
+    if (wait_is_beside())
+        wait_nap_beside(waited);
     else if (waited > patience)
-        nap(NAP_REQUESTS_NS);
+        wait_nap(NAP_REQUESTS_NS);
     else
         sched_yield();
 }
@@ -168,7 +169,7 @@ int aps_wait_requests(int count, MPI_Request requests[])
 }
 
 /* A turn that comes late is no wait: the program computed, for one. */
-static bool is_long(long *waited, long *last)
+static bool wait_is_long(long *waited, long *last)
 {
     const long now = aps_clock_ns(CLOCK_MONOTONIC);
 
@@ -182,8 +183,8 @@ int aps_wait_requests_telling(int count, MPI_Request requests[],
                               void (*tell)(void))
 {
     long waited = 0, last = tell ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
-    const bool alone =
-        !atomic_load_explicit(&crowded, memory_order_relaxed) && !is_beside();
+    const bool alone = !atomic_load_explicit(&crowded, memory_order_relaxed) &&
+                       !wait_is_beside();
     const int tests = alone ? TESTS_ALONE : TESTS_CROWDED;
     long begin = 0;
 
@@ -195,14 +196,14 @@ int aps_wait_requests_telling(int count, MPI_Request requests[],
             return rc == MPI_ERR_IN_STATUS ? MPI_ERR_OTHER : rc;
         if (done)
             return MPI_SUCCESS;
-        if (tell && is_long(&waited, &last)) {
+        if (tell && wait_is_long(&waited, &last)) {
             tell();
             tell = NULL;
         }
         if (aps_fiber_inside()) {
             aps_fiber_yield();
         } else if (turn == tests) {
-            be_idle();
+            wait_be_idle();
             aps_wait_rest(&begin);
             turn = 0;
         }
@@ -210,7 +211,7 @@ int aps_wait_requests_telling(int count, MPI_Request requests[],
 }
 
 /* Any look into MPI drives the progress of everything. */
-static void drive_progress(MPI_Comm comm)
+static void wait_drive_progress(MPI_Comm comm)
 {
     int flag;
 
@@ -218,8 +219,8 @@ static void drive_progress(MPI_Comm comm)
                       MPI_STATUS_IGNORE);
 }
 
-static bool reached(const struct aps_wait_count *count, uint32_t target,
-                    uint32_t *now)
+static bool wait_reached(const struct aps_wait_count *count, uint32_t target,
+                         uint32_t *now)
 {
     *now = atomic_load_explicit(&count->count, memory_order_acquire);
     return (int32_t)(*now - target) >= 0;
@@ -241,32 +242,32 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                           ? SPINS_CROWDED
                           : SPINS_ALONE;
     const long longest = messages ? NAP_MESSAGES_NS : NAP_LAST_NS;
-    struct timespec nap = {
-        .tv_nsec = messages ? NAP_MESSAGES_NS : NAP_FIRST_NS};
+    struct timespec wait_nap = {.tv_nsec =
+                                    messages ? NAP_MESSAGES_NS : NAP_FIRST_NS};
     uint32_t now;
 
     if (aps_fiber_inside()) {
         /* Who drives us may look into MPI nowhere else. */
-        for (; !reached(count, target, &now); aps_fiber_yield())
-            drive_progress(comm);
+        for (; !wait_reached(count, target, &now); aps_fiber_yield())
+            wait_drive_progress(comm);
         return;
     }
     for (int i = 0; i < spins; i++) {
-        if (reached(count, target, &now))
+        if (wait_reached(count, target, &now))
             return;
-        pause_core();
+        wait_pause_core();
     }
-    drive_progress(comm);
-    be_idle();
-    while (!reached(count, target, &now)) {
+    wait_drive_progress(comm);
+    wait_be_idle();
+    while (!wait_reached(count, target, &now)) {
         atomic_fetch_add(&count->sleepers, 1);
-        syscall(SYS_futex, &count->count, FUTEX_WAIT, now, &nap, NULL, 0);
+        syscall(SYS_futex, &count->count, FUTEX_WAIT, now, &wait_nap, NULL, 0);
         atomic_fetch_sub(&count->sleepers, 1);
-        if (reached(count, target, &now))
+        if (wait_reached(count, target, &now))
             return;
-        drive_progress(comm);
-        be_idle();
-        if (nap.tv_nsec <= longest / 2)
-            nap.tv_nsec *= 2;
+        wait_drive_progress(comm);
+        wait_be_idle();
+        if (wait_nap.tv_nsec <= longest / 2)
+            wait_nap.tv_nsec *= 2;
     }
 }

@@ -37,9 +37,9 @@ struct aps_wait_count {
 void aps_wait_advance(struct aps_wait_count *count);
 
 /*
- * Until the count has reached `target`. `comm` is an internal communicator, used
- * to drive progress; with `messages` this rank has messages of its own under
- * way, and looks after them more often.
+ * Until the count has reached `target`. `comm` is an internal communicator,
+ * used to drive progress; with `messages` this rank has messages of its own
+ * under way, and looks after them more often.
  */
 void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                     MPI_Comm comm, bool messages);
@@ -50,16 +50,16 @@ void aps_wait_rest(long *begin);
 
 /*
  * The calling thread works beside the program's own, perhaps on the same core.
- * While the program does not wait for it, as is_awaited() says, it sleeps as soon
- * as it must wait, and at least as long again as it has waited.
+ * While the program does not wait for it, as is_awaited() says, it sleeps as
+ * soon as it must wait, and at least as long again as it has waited.
  */
 void aps_wait_set_beside(bool (*is_awaited)(void));
 
 /*
- * Such a thread works in rounds, and `round`, from 0, begins with `under_way` of
- * them not complete: its waits may sleep for half the time that those take, and
- * up to three quarters, which costs nothing. *begin starts as 0. Until the rounds
- * end. Nothing on others.
+ * Such a thread works in rounds, and `round`, from 0, begins with `under_way`
+ * of them not complete: its waits may sleep for half the time that those take,
+ * and up to three quarters, which costs nothing. *begin starts as 0. Until the
+ * rounds end. Nothing on others.
  */
 void aps_wait_begin_round(long *begin, size_t round, size_t under_way);
 void aps_wait_end_rounds(void);

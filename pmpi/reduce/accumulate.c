@@ -16,8 +16,8 @@ struct part {
     unsigned flags;
 };
 
-static struct part part_of(const struct aps_wire *wire,
-                           const unsigned char *block, size_t begin)
+static struct part accumulate_part_of(const struct aps_wire *wire,
+                                      const unsigned char *block, size_t begin)
 {
     struct part part;
 
@@ -28,8 +28,8 @@ static struct part part_of(const struct aps_wire *wire,
 }
 
 /* fp32 and format. */
-static void add_tile(const struct aps_wire *wire, int turn, struct part part,
-                     size_t n, float *sum)
+static void accumulate_add_tile(const struct aps_wire *wire, int turn,
+                                struct part part, size_t n, float *sum)
 {
     const struct aps_codec *codec = &wire->codec;
 
@@ -43,8 +43,9 @@ static void add_tile(const struct aps_wire *wire, int turn, struct part part,
 }
 
 /* One Kahan step for every element: y and t in the notation of the header. */
-static void add_tile_kahan(const struct aps_wire *wire, struct part part,
-                           size_t n, float *sum, float *carry)
+static void accumulate_add_tile_kahan(const struct aps_wire *wire,
+                                      struct part part, size_t n, float *sum,
+                                      float *carry)
 {
     const struct aps_codec *codec = &wire->codec;
     float y[TILE], t[TILE];
@@ -100,12 +101,12 @@ void aps_accumulate(const struct aps_wire *wire, int count,
         }
         for (int i = 0; i < count; i++) {
             const struct part part =
-                part_of(wire, blocks + (size_t)i * stride, begin);
+                accumulate_part_of(wire, blocks + (size_t)i * stride, begin);
 
             if (kahan)
-                add_tile_kahan(wire, part, length, tile, carry);
+                accumulate_add_tile_kahan(wire, part, length, tile, carry);
             else
-                add_tile(wire, i, part, length, tile);
+                accumulate_add_tile(wire, i, part, length, tile);
         }
         if (magnitude) {
             const struct aps_magnitude here = aps_magnitude_of(tile, length);

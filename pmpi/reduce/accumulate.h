@@ -10,18 +10,18 @@
 #include "reduce/block.h"
 
 /*
- * sum[n] = the sum of `count` blocks of n values, at blocks + i * stride, in the
- * order of i. v_i are the decoded values, Q the cast to the wire's format at the
- * block's scale:
+ * sum[n] = the sum of `count` blocks of n values, at blocks + i * stride, in
+ * the order of i. v_i are the decoded values, Q the cast to the wire's format
+ * at the block's scale:
  *
  *   fp32    s = v_0; s = s + v_i
  *   format  s = v_0; s = Q(s + v_i)
  *   kahan   s = c = 0; y = Q(v_i - c); t = Q(s + y); c = Q(Q(t - s) - y); s = t
  *
  * where + and - are FP32 operations (CPD's sums, in FP32 containers). With
- * `format` and `kahan` all blocks have the same scale. *magnitude, unless NULL, is
- * that of the sum. All lie in host memory; if the wire's blocks lie on a device,
- * so does the sum, and only `fp32` is possible.
+ * `format` and `kahan` all blocks have the same scale. *magnitude, unless NULL,
+ * is that of the sum. All lie in host memory; if the wire's blocks lie on a
+ * device, so does the sum, and only `fp32` is possible.
  */
 void aps_accumulate(const struct aps_wire *wire, int count,
                     const unsigned char *blocks, size_t stride, size_t n,

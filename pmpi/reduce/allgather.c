@@ -69,7 +69,7 @@ struct run {
     int rc; /* the first error: nothing is done after it */
 };
 
-static void send_values(void *state, size_t k)
+static void allgather_send_values(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_allgather *gather = run->gather;
@@ -99,7 +99,7 @@ static void send_values(void *state, size_t k)
     run->rc = slot->messages.rc;
 }
 
-static void take_values(void *state, size_t k)
+static void allgather_take_values(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_allgather *gather = run->gather;
@@ -122,8 +122,8 @@ int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,
                       struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {
-        {send_values, 0},
-        {take_values, APS_PIPELINE_WIRE_LAG},
+        {allgather_send_values, 0},
+        {allgather_take_values, APS_PIPELINE_WIRE_LAG},
     };
     struct run run = {
         .gather = gather,

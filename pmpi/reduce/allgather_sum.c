@@ -36,8 +36,7 @@ struct aps_allgather_sum *aps_allgather_sum_create(MPI_Comm comm)
     gather->comm = comm;
     PMPI_Comm_rank(comm, &gather->rank);
     PMPI_Comm_size(comm, &gather->size);
-    gather->sum =
-        malloc(aps_pipeline_elements(2, 1) * sizeof *gather->sum);
+    gather->sum = malloc(aps_pipeline_elements(2, 1) * sizeof *gather->sum);
     if (!gather->sum)
         goto destroy;
     for (int i = 0; i < SLOTS; i++) {
@@ -80,18 +79,18 @@ struct run {
     int rc; /* the first error: nothing is done after it */
 };
 
-static size_t chunk_length(const struct run *run, size_t k)
+static size_t gather_sum_chunk_length(const struct run *run, size_t k)
 {
     return aps_chunk_length(run->n, run->chunk, k);
 }
 
-static void send_values(void *state, size_t k)
+static void gather_sum_send_values(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_allgather_sum *gather = run->gather;
     struct slot *slot = &gather->slots[k % SLOTS];
     const int size = gather->size;
-    const size_t n = chunk_length(run, k);
+    const size_t n = gather_sum_chunk_length(run, k);
     const size_t stride = aps_block_stride(run->wire, n);
     const size_t bytes = aps_block_bytes(run->wire, n);
     unsigned char *own = slot->blocks + (size_t)gather->rank * stride;
@@ -105,26 +104,25 @@ static void send_values(void *state, size_t k)
                              slot->blocks + (size_t)peer * stride, bytes, peer,
                              TAG_VALUES);
     }
-    aps_cost_note(run->cost,
-                  aps_block_encode(run->wire, run->wire->memory,
-                                   run->in + k * run->chunk, n,
-                                   run->exponent, own));
+    aps_cost_note(run->cost, aps_block_encode(run->wire, run->wire->memory,
+                                              run->in + k * run->chunk, n,
+                                              run->exponent, own));
     for (int i = 1; i < size; i++)
         aps_messages_send(&slot->messages, own, bytes,
                           (gather->rank + i) % size, TAG_VALUES);
     run->cost->wire_bytes += (unsigned)(size - 1) * bytes;
     /* In place of this, an all-reduce of FP32 would send its floats to their
      * owners and the sums back. */
-    run->cost->fp32_bytes += 2 * n * sizeof(float) * (unsigned)(size - 1) /
-                             (unsigned)size;
+    run->cost->fp32_bytes +=
+        2 * n * sizeof(float) * (unsigned)(size - 1) / (unsigned)size;
 }
 
-static void sum_values(void *state, size_t k)
+static void gather_sum_sum_values(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_allgather_sum *gather = run->gather;
     struct slot *slot = &gather->slots[k % SLOTS];
-    const size_t n = chunk_length(run, k);
+    const size_t n = gather_sum_chunk_length(run, k);
 
     if (run->rc == MPI_SUCCESS)
         run->rc = aps_messages_wait(&slot->messages);
@@ -135,13 +133,13 @@ static void sum_values(void *state, size_t k)
     run->wire->memory->copy_in(run->out + k * run->chunk, gather->sum, n);
 }
 
-int aps_allgather_sum_run(struct aps_allgather_sum *gather, const struct aps_wire *wire,
-                   const float *in, float *out, size_t n,
-                   struct aps_cost *cost)
+int aps_allgather_sum_run(struct aps_allgather_sum *gather,
+                          const struct aps_wire *wire, const float *in,
+                          float *out, size_t n, struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {
-        {send_values, 0},
-        {sum_values, APS_PIPELINE_WIRE_LAG},
+        {gather_sum_send_values, 0},
+        {gather_sum_sum_values, APS_PIPELINE_WIRE_LAG},
     };
     struct run run = {
         .gather = gather,

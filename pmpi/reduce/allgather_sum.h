@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The reduction `gather`: every rank gets every rank's encoded values and sums
- * them itself, in rank order. One rounding a contribution, those of `accumulate`
- * and none at the end: CPD's emulation (which gathers casted values in FP32; the
- * codes are the same values in fewer bytes). N times the bytes of one rank.
+ * them itself, in rank order. One rounding a contribution, those of
+ * `accumulate` and none at the end: CPD's emulation (which gathers casted
+ * values in FP32; the codes are the same values in fewer bytes). N times the
+ * bytes of one rank.
  */
 #ifndef APS_PMPI_REDUCE_ALLGATHER_SUM_H
 #define APS_PMPI_REDUCE_ALLGATHER_SUM_H
@@ -18,12 +19,13 @@ struct aps_allgather_sum; /* opaque: a communicator and scratch */
 /* Over `comm`, an internal communicator that is not owned. Local; NULL when out
  * of memory. */
 struct aps_allgather_sum *aps_allgather_sum_create(MPI_Comm comm);
-void aps_allgather_sum_destroy(struct aps_allgather_sum *gather); /* NULL: nothing */
+void aps_allgather_sum_destroy(
+    struct aps_allgather_sum *gather); /* NULL: nothing */
 
 /* COLLECTIVE over the communicator. in[n] to out[n], which may be the same. An
  * MPI error code. */
-int aps_allgather_sum_run(struct aps_allgather_sum *gather, const struct aps_wire *wire,
-                   const float *in, float *out, size_t n,
-                   struct aps_cost *cost);
+int aps_allgather_sum_run(struct aps_allgather_sum *gather,
+                          const struct aps_wire *wire, const float *in,
+                          float *out, size_t n, struct aps_cost *cost);
 
 #endif

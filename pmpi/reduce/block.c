@@ -13,7 +13,8 @@
 
 #define CACHE_LINE 64
 
-static struct aps_scaling scaling_of(const struct aps_wire *wire, int exponent)
+static struct aps_scaling block_scaling_of(const struct aps_wire *wire,
+                                           int exponent)
 {
     struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
 
@@ -38,14 +39,14 @@ size_t aps_block_bytes(const struct aps_wire *wire, size_t n)
     return n > 0 ? APS_BLOCK_HEADER + aps_codec_bytes(&wire->codec, n) : 0;
 }
 
-static size_t aligned(size_t bytes)
+static size_t block_aligned(size_t bytes)
 {
     return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
 size_t aps_block_stride(const struct aps_wire *wire, size_t n)
 {
-    return aligned(aps_block_bytes(wire, n));
+    return block_aligned(aps_block_bytes(wire, n));
 }
 
 size_t aps_block_stride_widest(size_t n)
@@ -55,7 +56,7 @@ size_t aps_block_stride_widest(size_t n)
 
 size_t aps_block_stride_bytes(size_t bytes)
 {
-    return aligned(APS_BLOCK_HEADER + bytes);
+    return block_aligned(APS_BLOCK_HEADER + bytes);
 }
 
 void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
@@ -81,8 +82,7 @@ struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
                                          const struct aps_memory *memory,
                                          const float *x, size_t n)
 {
-    const unsigned long failures =
-        wire->device ? memory->failures(NULL, 0) : 0;
+    const unsigned long failures = wire->device ? memory->failures(NULL, 0) : 0;
     const struct aps_magnitude magnitude = memory->magnitude(x, n);
 
     if (wire->device && memory->failures(NULL, 0) != failures)
@@ -102,10 +102,10 @@ int aps_block_encode(const struct aps_wire *wire,
                                   block);
 }
 
-static void encode_on_device(const struct aps_wire *wire, const float *x,
-                             size_t n, struct aps_scaling scaling,
-                             struct aps_block_header *header,
-                             unsigned char *block)
+static void block_encode_on_device(const struct aps_wire *wire, const float *x,
+                                   size_t n, struct aps_scaling scaling,
+                                   struct aps_block_header *header,
+                                   unsigned char *block)
 {
     const int flags = wire->device->encode(&wire->codec, x, n, scaling,
                                            block + sizeof *header);
@@ -128,8 +128,7 @@ int aps_block_encode_known(const struct aps_wire *wire,
     case APS_SCALE_APS:
         break;
     case APS_SCALE_APS_TIGHT:
-        exponent =
-            aps_scale_aps_tight(&wire->codec.format, magnitude.max);
+        exponent = aps_scale_aps_tight(&wire->codec.format, magnitude.max);
         /* Rounding is monotone: no value ends beyond the scaled maximum. (e1m0,
          * which has no finite value but 0, is no format of a policy.) */
         bounded = magnitude.finite;
@@ -139,11 +138,11 @@ int aps_block_encode_known(const struct aps_wire *wire,
         exponent = 0;
         break;
     }
-    scaling = scaling_of(wire, exponent);
+    scaling = block_scaling_of(wire, exponent);
     scaling.bounded = bounded;
     header.exponent = (int16_t)scaling.exponent;
     if (wire->device) {
-        encode_on_device(wire, x, n, scaling, &header, block);
+        block_encode_on_device(wire, x, n, scaling, &header, block);
         return exponent;
     }
     header.flags = (uint8_t)memory->encode(&wire->codec, x, n, scaling,
@@ -160,21 +159,21 @@ struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
 
     memcpy(&header, block, sizeof header);
     *flags = header.flags;
-    return scaling_of(wire, header.exponent);
+    return block_scaling_of(wire, header.exponent);
 }
 
 /* 0, or -1. */
-static int decode_on_device(const struct aps_wire *wire,
-                            const unsigned char *block, size_t n, bool add,
-                            float *x)
+static int block_decode_on_device(const struct aps_wire *wire,
+                                  const unsigned char *block, size_t n,
+                                  bool add, float *x)
 {
     struct aps_block_header header;
 
     if (wire->device->get(&header, block, sizeof header) < 0)
         return -1;
     return wire->device->decode(&wire->codec, block + sizeof header, n,
-                                scaling_of(wire, header.exponent), header.flags,
-                                add, x);
+                                block_scaling_of(wire, header.exponent),
+                                header.flags, add, x);
 }
 
 void aps_block_decode(const struct aps_wire *wire,
@@ -185,7 +184,8 @@ void aps_block_decode(const struct aps_wire *wire,
     unsigned flags;
 
     if (wire->device) {
-        (void)decode_on_device(wire, block, n, false, x); /* it is counted */
+        (void)block_decode_on_device(wire, block, n, false,
+                                     x); /* it is counted */
         return;
     }
     scaling = aps_block_scaling(wire, block, &flags);
@@ -196,7 +196,7 @@ void aps_block_decode(const struct aps_wire *wire,
 void aps_block_add(const struct aps_wire *wire, bool first,
                    const unsigned char *block, size_t n, float *sum)
 {
-    if (decode_on_device(wire, block, n, !first, sum) < 0)
+    if (block_decode_on_device(wire, block, n, !first, sum) < 0)
         *wire->lost = true;
 }
 

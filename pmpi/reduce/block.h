@@ -26,7 +26,8 @@ struct aps_wire {
     struct aps_codec codec;
     const struct aps_memory *memory; /* of the program's buffers */
     /* NULL: blocks lie in the host's memory; else in a device's, as vectors do,
-     * and *lost is set where values could not be written to a block, or added. */
+     * and *lost is set where values could not be written to a block, or
+     * added. */
     const struct aps_device_memory *device;
     bool *lost;
     enum aps_scale_kind scale;
@@ -39,8 +40,8 @@ struct aps_cost {
     unsigned long long wire_bytes;
     unsigned long long fp32_bytes;
     unsigned long long device_bytes; /* of wire_bytes, from a GPU's memory */
-    int least_exponent; /* of the blocks that it encoded first */
-    bool encoded;       /* there was one */
+    int least_exponent;              /* of the blocks that it encoded first */
+    bool encoded;                    /* there was one */
 };
 
 /* Count a block of this rank's inputs, encoded at a scale exponent. */
@@ -50,16 +51,16 @@ void aps_cost_note(struct aps_cost *cost, int exponent);
 void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
                   int receivers);
 
-/* Does what is decoded depend on where blocks begin? So it does with exponents of
- * their own, and with the marker for INF and NaN of formats without codes for
- * them. Then chunks must not be longer than the host's. */
+/* Does what is decoded depend on where blocks begin? So it does with exponents
+ * of their own, and with the marker for INF and NaN of formats without codes
+ * for them. Then chunks must not be longer than the host's. */
 bool aps_wire_has_own_blocks(const struct aps_wire *wire);
 
 /* Bytes of a block of n values, header included; an empty block has none. */
 size_t aps_block_bytes(const struct aps_wire *wire, size_t n);
 
-/* From one block of up to n values to the next, in scratch: of this wire, of the
- * widest there is, and of so many bytes of values whatever their width. */
+/* From one block of up to n values to the next, in scratch: of this wire, of
+ * the widest there is, and of so many bytes of values whatever their width. */
 size_t aps_block_stride(const struct aps_wire *wire, size_t n);
 size_t aps_block_stride_widest(size_t n);
 size_t aps_block_stride_bytes(size_t bytes); /* of packed values */

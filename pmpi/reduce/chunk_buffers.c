@@ -9,10 +9,10 @@
 #include "reduce/block.h"
 #include "reduce/direct.h"
 
-/* Elements of a chunk. Its slots stay in cache: 32 Ki to 128 Ki are equal within
- * the noise of tests/bench/allreduce.sh node. Where it is cut into many messages
- * it is longer, so that they are not too short, but all fits into the 64 MiB of
- * shared memory that a container gets by default. */
+/* Elements of a chunk. Its slots stay in cache: 32 Ki to 128 Ki are equal
+ * within the noise of tests/bench/allreduce.sh node. Where it is cut into many
+ * messages it is longer, so that they are not too short, but all fits into the
+ * 64 MiB of shared memory that a container gets by default. */
 #define CHUNK_LEAST ((size_t)64 * 1024)
 #define CHUNK_MOST ((size_t)256 * 1024)
 #define CHUNK_UNIT ((size_t)64)
@@ -31,7 +31,7 @@
 
 /* --- how long ------------------------------------------------------------ */
 
-static void set_chunk(struct aps_chunk_buffers *slots, size_t chunk)
+static void buffers_set_chunk(struct aps_chunk_buffers *slots, size_t chunk)
 {
     const size_t slice = aps_slice_longest(chunk, slots->owners);
 
@@ -41,42 +41,42 @@ static void set_chunk(struct aps_chunk_buffers *slots, size_t chunk)
         aps_block_stride_widest(aps_slice_longest(slice, slots->parts));
 }
 
-static size_t slot_bytes(const struct aps_chunk_buffers *slots)
+static size_t buffers_slot_bytes(const struct aps_chunk_buffers *slots)
 {
     return APS_SLOT_TURNS * (size_t)slots->owners * slots->slice_stride;
 }
 
 /* Of one owner. */
-static size_t result_bytes(const struct aps_chunk_buffers *slots)
+static size_t buffers_result_bytes(const struct aps_chunk_buffers *slots)
 {
     return slots->result_turns * (size_t)slots->parts * slots->part_stride;
 }
 
-static size_t shared_bytes(const struct aps_chunk_buffers *slots, int ranks)
+static size_t buffers_shared_bytes(const struct aps_chunk_buffers *slots,
+                                   int ranks)
 {
-    return (size_t)ranks * slot_bytes(slots) +
-           (size_t)slots->owners * result_bytes(slots);
+    return (size_t)ranks * buffers_slot_bytes(slots) +
+           (size_t)slots->owners * buffers_result_bytes(slots);
 }
 
 /* The same in all groups. */
-static void choose_chunk(struct aps_chunk_buffers *slots, int ranks)
+static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks)
 {
-    size_t chunk =
-        (size_t)slots->owners * (size_t)slots->parts * MESSAGE_LEAST;
+    size_t chunk = (size_t)slots->owners * (size_t)slots->parts * MESSAGE_LEAST;
 
     if (chunk < CHUNK_LEAST)
         chunk = CHUNK_LEAST;
     if (chunk > CHUNK_MOST)
         chunk = CHUNK_MOST;
-    set_chunk(slots, chunk / CHUNK_UNIT * CHUNK_UNIT);
+    buffers_set_chunk(slots, chunk / CHUNK_UNIT * CHUNK_UNIT);
     while (slots->chunk > CHUNK_UNIT &&
-           shared_bytes(slots, ranks) > SHARED_BYTES)
-        set_chunk(slots, slots->chunk / 2 / CHUNK_UNIT * CHUNK_UNIT);
+           buffers_shared_bytes(slots, ranks) > SHARED_BYTES)
+        buffers_set_chunk(slots, slots->chunk / 2 / CHUNK_UNIT * CHUNK_UNIT);
 }
 
 /* --- the host's ---------------------------------------------------------- */
 
-static int allocate_sums(struct aps_chunk_buffers *slots)
+static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
 {
     const size_t slice = aps_slice_longest(slots->chunk, slots->owners);
 
@@ -88,22 +88,24 @@ static int allocate_sums(struct aps_chunk_buffers *slots)
     return 0;
 }
 
-int aps_chunk_buffers_init(struct aps_chunk_buffers *slots, const struct aps_groups *groups,
-                   MPI_Comm progress, char *cause, size_t size)
+int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
+                           const struct aps_groups *groups, MPI_Comm progress,
+                           char *cause, size_t size)
 {
     *slots = (struct aps_chunk_buffers){
         .owners = groups->smallest,
         .parts = groups->groups,
         .result_turns = RESULT_TURNS,
     };
-    choose_chunk(slots, groups->largest);
+    buffers_choose_chunk(slots, groups->largest);
     aps_gpu_ipc_destroy_closed(); /* its shared memory may be short */
-    if (aps_shm_group_create(groups->group, progress, slot_bytes(slots),
-                        (size_t)slots->owners * result_bytes(slots),
-                        &slots->node, cause, size) < 0)
+    if (aps_shm_group_create(groups->group, progress, buffers_slot_bytes(slots),
+                             (size_t)slots->owners *
+                                 buffers_result_bytes(slots),
+                             &slots->node, cause, size) < 0)
         return -1;
     if (aps_shm_group_rank(slots->node) < slots->owners &&
-        allocate_sums(slots) < 0) {
+        buffers_allocate_sums(slots) < 0) {
         snprintf(cause, size, "out of memory");
         return -1;
     }
@@ -113,19 +115,19 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots, const struct aps_gro
 /* --- the GPUs' ------------------------------------------------------------ */
 
 /* In a rank's region: its sums, its slot, the results of what it owns. */
-static size_t region_sums(const struct aps_chunk_buffers *slots)
+static size_t buffers_region_sums(const struct aps_chunk_buffers *slots)
 {
     return APS_SUM_TURNS * slots->slice_stride;
 }
 
-static size_t region_bytes(const struct aps_chunk_buffers *slots)
+static size_t buffers_region_bytes(const struct aps_chunk_buffers *slots)
 {
-    return region_sums(slots) + APS_BLOCK_SKEW + slot_bytes(slots) +
-           result_bytes(slots);
+    return buffers_region_sums(slots) + APS_BLOCK_SKEW +
+           buffers_slot_bytes(slots) + buffers_result_bytes(slots);
 }
 
 int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
-                           const struct aps_chunk_buffers *host)
+                                   const struct aps_chunk_buffers *host)
 {
     const bool alone = host->parts == 1;
 
@@ -135,16 +137,17 @@ int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
         .parts = host->parts,
         .result_turns = alone ? DEVICE_RESULT_TURNS : 0,
     };
-    set_chunk(slots, alone ? (size_t)host->owners * DEVICE_SLICE
-                           : host->chunk);
+    buffers_set_chunk(slots, alone ? (size_t)host->owners * DEVICE_SLICE
+                                   : host->chunk);
     while (slots->chunk / 2 >= host->chunk &&
-           region_bytes(slots) > DEVICE_BYTES)
-        set_chunk(slots, slots->chunk / 2 / CHUNK_UNIT * CHUNK_UNIT);
-    slots->peers = aps_gpu_ipc_create(slots->node, region_bytes(slots));
+           buffers_region_bytes(slots) > DEVICE_BYTES)
+        buffers_set_chunk(slots, slots->chunk / 2 / CHUNK_UNIT * CHUNK_UNIT);
+    slots->peers = aps_gpu_ipc_create(slots->node, buffers_region_bytes(slots));
     return slots->peers ? 0 : -1;
 }
 
-void aps_chunk_buffers_clear(struct aps_chunk_buffers *host, struct aps_chunk_buffers *devices)
+void aps_chunk_buffers_clear(struct aps_chunk_buffers *host,
+                             struct aps_chunk_buffers *devices)
 {
     if (devices->peers)
         aps_gpu_ipc_destroy(devices->peers); /* and the node */
@@ -157,32 +160,32 @@ void aps_chunk_buffers_clear(struct aps_chunk_buffers *host, struct aps_chunk_bu
 /* --- what lies where ------------------------------------------------------ */
 
 /* Where a rank's slot begins. */
-static unsigned char *slot_of(const struct aps_chunk_buffers *slots, int rank)
+static unsigned char *buffers_slot_of(const struct aps_chunk_buffers *slots,
+                                      int rank)
 {
     if (slots->peers)
-        return aps_gpu_ipc_region(slots->peers, rank) + region_sums(slots) +
-               APS_BLOCK_SKEW;
+        return aps_gpu_ipc_region(slots->peers, rank) +
+               buffers_region_sums(slots) + APS_BLOCK_SKEW;
     return aps_shm_group_slot(slots->node, rank);
 }
 
-unsigned char *aps_chunk_buffers_slice(const struct aps_chunk_buffers *slots, size_t c,
-                               int rank, int owner)
+unsigned char *aps_chunk_buffers_slice(const struct aps_chunk_buffers *slots,
+                                       size_t c, int rank, int owner)
 {
     const size_t turn = c % APS_SLOT_TURNS;
 
-    return slot_of(slots, rank) +
+    return buffers_slot_of(slots, rank) +
            (turn * (size_t)slots->owners + (size_t)owner) * slots->slice_stride;
 }
 
-unsigned char *aps_chunk_buffers_result(const struct aps_chunk_buffers *slots, size_t c,
-                                int owner)
+unsigned char *aps_chunk_buffers_result(const struct aps_chunk_buffers *slots,
+                                        size_t c, int owner)
 {
     const size_t turn = c % slots->result_turns;
     unsigned char *results =
-        slots->peers
-            ? slot_of(slots, owner) + slot_bytes(slots)
-            : aps_shm_group_result(slots->node) +
-                  (size_t)owner * result_bytes(slots);
+        slots->peers ? buffers_slot_of(slots, owner) + buffers_slot_bytes(slots)
+                     : aps_shm_group_result(slots->node) +
+                           (size_t)owner * buffers_result_bytes(slots);
 
     return results + turn * (size_t)slots->parts * slots->part_stride;
 }
@@ -192,8 +195,9 @@ float *aps_chunk_buffers_sum(const struct aps_chunk_buffers *slots, size_t c)
     const size_t turn = c % APS_SUM_TURNS;
 
     if (slots->peers)
-        return (float *)(void *)(aps_gpu_ipc_region(slots->peers,
-                                                  aps_shm_group_rank(slots->node)) +
+        return (float *)(void *)(aps_gpu_ipc_region(
+                                     slots->peers,
+                                     aps_shm_group_rank(slots->node)) +
                                  turn * slots->slice_stride);
     return slots->sums[turn];
 }

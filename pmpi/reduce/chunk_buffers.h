@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where the chunks of a reduction inside a group lie while it is under way: a
- * slot a rank, one slice an owner; the results of every owner, one part a group;
- * and this rank's sums. All are used by turns, so that they hold some chunks at a
- * time. Either in the host's shared memory, or in the GPUs' (peers.h).
+ * slot a rank, one slice an owner; the results of every owner, one part a
+ * group; and this rank's sums. All are used by turns, so that they hold some
+ * chunks at a time. Either in the host's shared memory, or in the GPUs'
+ * (peers.h).
  */
 #ifndef APS_PMPI_REDUCE_CHUNK_BUFFERS_H
 #define APS_PMPI_REDUCE_CHUNK_BUFFERS_H
@@ -20,42 +21,45 @@
 #define APS_SUM_TURNS 2
 
 struct aps_chunk_buffers {
-    struct aps_shm_group *node;   /* owned: by the peers, if there are any */
-    struct aps_gpu_ipc *peers; /* owned; NULL: the host's */
-    int owners;              /* ranks of a group that own a slice */
-    int parts;               /* of a result */
-    size_t chunk;            /* elements */
-    size_t slice_stride;     /* between the slices of a slot */
-    size_t part_stride;      /* between the parts of a result */
+    struct aps_shm_group *node; /* owned: by the peers, if there are any */
+    struct aps_gpu_ipc *peers;  /* owned; NULL: the host's */
+    int owners;                 /* ranks of a group that own a slice */
+    int parts;                  /* of a result */
+    size_t chunk;               /* elements */
+    size_t slice_stride;        /* between the slices of a slot */
+    size_t part_stride;         /* between the parts of a result */
     size_t result_turns;
     float *sums[APS_SUM_TURNS]; /* the host's, of an owner; owned */
 };
 
 /*
- * COLLECTIVE over groups->group, whose ranks share a machine; chunks are equally
- * long in all groups. `progress` is as in node.h. 0, or -1 with a cause, on all
- * ranks or only on some: aps_chunk_buffers_clear is due in any case.
+ * COLLECTIVE over groups->group, whose ranks share a machine; chunks are
+ * equally long in all groups. `progress` is as in node.h. 0, or -1 with a
+ * cause, on all ranks or only on some: aps_chunk_buffers_clear is due in any
+ * case.
  */
-int aps_chunk_buffers_init(struct aps_chunk_buffers *slots, const struct aps_groups *groups,
-                   MPI_Comm progress, char *cause, size_t size);
+int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
+                           const struct aps_groups *groups, MPI_Comm progress,
+                           char *cause, size_t size);
 
 /*
- * Local: likewise in the memory of GPUs, beside `host`; nothing is allocated there
- * yet (aps_gpu_ipc_meet). With several groups the results remain the host's, whose
- * chunks are as long. 0, or -1: out of memory.
+ * Local: likewise in the memory of GPUs, beside `host`; nothing is allocated
+ * there yet (aps_gpu_ipc_meet). With several groups the results remain the
+ * host's, whose chunks are as long. 0, or -1: out of memory.
  */
 int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
-                           const struct aps_chunk_buffers *host);
+                                   const struct aps_chunk_buffers *host);
 
 /* Local. Of both, which must have been zeros before they were initialised. */
-void aps_chunk_buffers_clear(struct aps_chunk_buffers *host, struct aps_chunk_buffers *devices);
+void aps_chunk_buffers_clear(struct aps_chunk_buffers *host,
+                             struct aps_chunk_buffers *devices);
 
-/* Of chunk c, counted over all calls: the slice of `owner` in the slot of `rank`;
- * its result, one part a group at part_stride; and this owner's sum. */
-unsigned char *aps_chunk_buffers_slice(const struct aps_chunk_buffers *slots, size_t c,
-                               int rank, int owner);
-unsigned char *aps_chunk_buffers_result(const struct aps_chunk_buffers *slots, size_t c,
-                                int owner);
+/* Of chunk c, counted over all calls: the slice of `owner` in the slot of
+ * `rank`; its result, one part a group at part_stride; and this owner's sum. */
+unsigned char *aps_chunk_buffers_slice(const struct aps_chunk_buffers *slots,
+                                       size_t c, int rank, int owner);
+unsigned char *aps_chunk_buffers_result(const struct aps_chunk_buffers *slots,
+                                        size_t c, int owner);
 float *aps_chunk_buffers_sum(const struct aps_chunk_buffers *slots, size_t c);
 
 #endif

@@ -80,7 +80,7 @@ destroy:
 }
 
 /* Between the blocks of `direct` alone. */
-static size_t stride_alone(const struct aps_direct *direct)
+static size_t direct_stride_alone(const struct aps_direct *direct)
 {
     return aps_block_stride_bytes(direct->message);
 }
@@ -93,11 +93,12 @@ struct aps_direct *aps_direct_create_alone(MPI_Comm comm,
     int ranks;
 
     PMPI_Comm_size(comm, &ranks);
-    message = devices == APS_DEVICES_AWARE ? aps_pipeline_bytes_of_devices(ranks)
-                                           : aps_pipeline_bytes(ranks);
+    message = devices == APS_DEVICES_AWARE
+                  ? aps_pipeline_bytes_of_devices(ranks)
+                  : aps_pipeline_bytes(ranks);
     bytes = aps_block_stride_bytes(message);
-    direct = aps_direct_create(comm, aps_pipeline_elements_in(message, 2),
-                               bytes);
+    direct =
+        aps_direct_create(comm, aps_pipeline_elements_in(message, 2), bytes);
     if (direct)
         direct->message = message;
     for (int i = 0; i < APS_DIRECT_SLOTS && direct; i++) {
@@ -132,11 +133,11 @@ void aps_direct_destroy(struct aps_direct *direct)
 /* --- scratch on a device ------------------------------------------------- */
 
 /* One allocation: the sum, then all blocks. */
-static bool allocate_on_device(struct aps_direct *direct,
-                               const struct aps_memory *memory,
-                               const float *near, int device)
+static bool direct_allocate_on_device(struct aps_direct *direct,
+                                      const struct aps_memory *memory,
+                                      const float *near, int device)
 {
-    const size_t blocks = (size_t)direct->size * stride_alone(direct);
+    const size_t blocks = (size_t)direct->size * direct_stride_alone(direct);
     const size_t sum = aps_block_stride_bytes(
         aps_pipeline_elements_in(direct->message, 2) * sizeof(float));
     char cause[256];
@@ -171,9 +172,9 @@ static bool allocate_on_device(struct aps_direct *direct,
 
 /* May the blocks of this call be in the memory of the device that its vectors
  * are in? A matter of this rank alone: the others receive the same bytes. */
-static bool goes_by_device(struct aps_direct *direct,
-                           const struct aps_wire *wire, const float *in,
-                           const float *out)
+static bool direct_goes_by_device(struct aps_direct *direct,
+                                  const struct aps_wire *wire, const float *in,
+                                  const float *out)
 {
     int device;
 
@@ -184,45 +185,46 @@ static bool goes_by_device(struct aps_direct *direct,
     if (device < 0 || !aps_device_is_current(device))
         return false;
     if (!direct->verbs)
-        direct->refused = !allocate_on_device(direct, wire->memory, in, device);
+        direct->refused =
+            !direct_allocate_on_device(direct, wire->memory, in, device);
     return !direct->refused && device == direct->number;
 }
 
 /* Has this rank's device lost values of this call? What is there in their place
  * nobody must get: zeros, from the host, are what the others count. */
-static bool is_lost(const struct aps_wire *wire)
+static bool direct_is_lost(const struct aps_wire *wire)
 {
     return wire->device && *wire->lost;
 }
 
-static unsigned char *zeros(const struct aps_wire *wire, size_t n,
-                            unsigned char *block)
+static unsigned char *direct_zeros(const struct aps_wire *wire, size_t n,
+                                   unsigned char *block)
 {
     memset(block, 0, aps_block_bytes(wire, n));
     return block;
 }
 
-static struct scratch *scratch_of(struct aps_direct *direct,
-                                  const struct aps_wire *wire)
+static struct scratch *direct_scratch_of(struct aps_direct *direct,
+                                         const struct aps_wire *wire)
 {
     return wire->device ? &direct->device : &direct->host;
 }
 
 /* --- the stages ---------------------------------------------------------- */
 
-int aps_direct_send_contributions(struct aps_direct *direct, const struct aps_wire *wire,
-                     size_t k, const struct aps_chunk *chunk,
-                     struct aps_cost *cost)
+int aps_direct_send_contributions(struct aps_direct *direct,
+                                  const struct aps_wire *wire, size_t k,
+                                  const struct aps_chunk *chunk,
+                                  struct aps_cost *cost)
 {
     struct slot *slot = &direct->slots[k % APS_DIRECT_SLOTS];
     const struct blocks *blocks =
-        &scratch_of(direct, wire)->blocks[k % APS_DIRECT_SLOTS];
+        &direct_scratch_of(direct, wire)->blocks[k % APS_DIRECT_SLOTS];
     const int size = direct->size;
     const size_t n = chunk->n;
-    const size_t stride =
-        aps_block_stride(wire, aps_slice_longest(n, size));
-    const size_t own = aps_block_bytes(
-        wire, aps_slice_of(n, size, direct->rank).length);
+    const size_t stride = aps_block_stride(wire, aps_slice_longest(n, size));
+    const size_t own =
+        aps_block_bytes(wire, aps_slice_of(n, size, direct->rank).length);
 
     for (int i = 1; i < size; i++) {
         int peer = (direct->rank + size - i) % size;
@@ -239,22 +241,21 @@ int aps_direct_send_contributions(struct aps_direct *direct, const struct aps_wi
         int peer = (direct->rank + i) % size;
         struct aps_slice slice = aps_slice_of(n, size, peer);
         bool ours = peer == direct->rank;
-        unsigned char *block =
-            (ours ? blocks->incoming : blocks->outgoing) +
-            (size_t)peer * stride;
+        unsigned char *block = (ours ? blocks->incoming : blocks->outgoing) +
+                               (size_t)peer * stride;
 
         if (slice.length == 0)
             continue;
-        aps_cost_note(cost, aps_block_encode(wire, chunk->memory,
-                                             chunk->in + slice.begin,
-                                             slice.length, chunk->exponent,
-                                             block));
+        aps_cost_note(
+            cost, aps_block_encode(wire, chunk->memory, chunk->in + slice.begin,
+                                   slice.length, chunk->exponent, block));
         if (ours)
             continue;
-        if (is_lost(wire))
-            block = zeros(wire, slice.length,
-                          direct->host.blocks[k % APS_DIRECT_SLOTS].outgoing +
-                              (size_t)peer * stride);
+        if (direct_is_lost(wire))
+            block = direct_zeros(
+                wire, slice.length,
+                direct->host.blocks[k % APS_DIRECT_SLOTS].outgoing +
+                    (size_t)peer * stride);
         aps_messages_send(&slot->contributions, block,
                           aps_block_bytes(wire, slice.length), peer,
                           TAG_CONTRIBUTION);
@@ -264,18 +265,18 @@ int aps_direct_send_contributions(struct aps_direct *direct, const struct aps_wi
                                                  : slot->results.rc;
 }
 
-int aps_direct_reduce_slice(struct aps_direct *direct, const struct aps_wire *wire,
-                    size_t k, const struct aps_chunk *chunk,
-                    struct aps_cost *cost)
+int aps_direct_reduce_slice(struct aps_direct *direct,
+                            const struct aps_wire *wire, size_t k,
+                            const struct aps_chunk *chunk,
+                            struct aps_cost *cost)
 {
     struct slot *slot = &direct->slots[k % APS_DIRECT_SLOTS];
     const int size = direct->size;
     const size_t n = chunk->n;
     const struct aps_slice own = aps_slice_of(n, size, direct->rank);
-    unsigned char *block =
-        chunk->blocks + (size_t)direct->rank * chunk->stride;
+    unsigned char *block = chunk->blocks + (size_t)direct->rank * chunk->stride;
     const bool tight = wire->scale == APS_SCALE_APS_TIGHT;
-    struct scratch *scratch = scratch_of(direct, wire);
+    struct scratch *scratch = direct_scratch_of(direct, wire);
     const unsigned char *incoming =
         scratch->blocks[k % APS_DIRECT_SLOTS].incoming;
     const size_t stride = aps_block_stride(wire, aps_slice_longest(n, size));
@@ -288,9 +289,9 @@ int aps_direct_reduce_slice(struct aps_direct *direct, const struct aps_wire *wi
                    tight ? &magnitude : NULL);
     aps_block_encode_known(wire, &aps_memory_host, scratch->sum, own.length,
                            magnitude, chunk->exponent, block);
-    if (is_lost(wire))
-        block = zeros(wire, own.length,
-                      direct->host.blocks[k % APS_DIRECT_SLOTS].results);
+    if (direct_is_lost(wire))
+        block = direct_zeros(wire, own.length,
+                             direct->host.blocks[k % APS_DIRECT_SLOTS].results);
     for (int i = 1; i < size; i++)
         aps_messages_send(&slot->results, block,
                           aps_block_bytes(wire, own.length),
@@ -327,7 +328,7 @@ struct run {
     int rc; /* the first error: nothing is done after it */
 };
 
-static struct aps_chunk chunk_of(const struct run *run, size_t k)
+static struct aps_chunk direct_chunk_of(const struct run *run, size_t k)
 {
     const struct aps_direct *direct = run->direct;
     const size_t n = aps_chunk_length(run->n, run->chunk, k);
@@ -337,7 +338,7 @@ static struct aps_chunk chunk_of(const struct run *run, size_t k)
         .memory = run->wire.memory,
         .n = n,
         .exponent = run->exponent,
-        .blocks = scratch_of(run->direct, &run->wire)
+        .blocks = direct_scratch_of(run->direct, &run->wire)
                       ->blocks[k % APS_DIRECT_SLOTS]
                       .results,
         .stride =
@@ -345,30 +346,30 @@ static struct aps_chunk chunk_of(const struct run *run, size_t k)
     };
 }
 
-static void offer(void *state, size_t k)
+static void direct_offer(void *state, size_t k)
 {
     struct run *run = state;
-    const struct aps_chunk chunk = chunk_of(run, k);
+    const struct aps_chunk chunk = direct_chunk_of(run, k);
 
     if (run->rc == MPI_SUCCESS)
-        run->rc =
-            aps_direct_send_contributions(run->direct, &run->wire, k, &chunk, run->cost);
+        run->rc = aps_direct_send_contributions(run->direct, &run->wire, k,
+                                                &chunk, run->cost);
 }
 
-static void turn(void *state, size_t k)
+static void direct_turn(void *state, size_t k)
 {
     struct run *run = state;
-    const struct aps_chunk chunk = chunk_of(run, k);
+    const struct aps_chunk chunk = direct_chunk_of(run, k);
 
     if (run->rc == MPI_SUCCESS)
-        run->rc =
-            aps_direct_reduce_slice(run->direct, &run->wire, k, &chunk, run->cost);
+        run->rc = aps_direct_reduce_slice(run->direct, &run->wire, k, &chunk,
+                                          run->cost);
 }
 
-static void finish(void *state, size_t k)
+static void direct_finish(void *state, size_t k)
 {
     struct run *run = state;
-    const struct aps_chunk chunk = chunk_of(run, k);
+    const struct aps_chunk chunk = direct_chunk_of(run, k);
     float *out = run->out + k * run->chunk;
 
     if (run->rc == MPI_SUCCESS)
@@ -378,8 +379,8 @@ static void finish(void *state, size_t k)
                           chunk.blocks, chunk.stride, chunk.n, out);
 }
 
-static size_t message_elements(const struct aps_direct *direct,
-                               const struct aps_wire *wire)
+static size_t direct_message_elements(const struct aps_direct *direct,
+                                      const struct aps_wire *wire)
 {
     const size_t bytes = aps_wire_has_own_blocks(wire)
                              ? aps_pipeline_bytes(direct->size)
@@ -389,13 +390,12 @@ static size_t message_elements(const struct aps_direct *direct,
 }
 
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
-                   const float *in, float *out, size_t n,
-                   struct aps_cost *cost)
+                   const float *in, float *out, size_t n, struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {
-        {offer, 0},
-        {turn, APS_PIPELINE_WIRE_LAG},
-        {finish, APS_PIPELINE_WIRE_LAG},
+        {direct_offer, 0},
+        {direct_turn, APS_PIPELINE_WIRE_LAG},
+        {direct_finish, APS_PIPELINE_WIRE_LAG},
     };
     struct run run = {
         .direct = direct,
@@ -403,11 +403,11 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
         .in = in,
         .out = out,
         .n = n,
-        .chunk = (size_t)direct->size * message_elements(direct, wire),
+        .chunk = (size_t)direct->size * direct_message_elements(direct, wire),
         .cost = cost,
     };
 
-    if (goes_by_device(direct, wire, in, out)) {
+    if (direct_goes_by_device(direct, wire, in, out)) {
         run.wire.device = wire->memory->device;
         run.wire.lost = &run.lost;
     }

@@ -24,18 +24,18 @@
 struct aps_direct; /* opaque: a communicator and scratch */
 
 /*
- * The stages for slices of up to `elements` elements and blocks of up to `bytes`
- * bytes over `comm`, an internal communicator that is not owned. Local; NULL when
- * out of memory.
+ * The stages for slices of up to `elements` elements and blocks of up to
+ * `bytes` bytes over `comm`, an internal communicator that is not owned. Local;
+ * NULL when out of memory.
  */
 struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
                                      size_t bytes);
 
 /*
- * The same for aps_direct_run, which needs room for results, too. `devices`, the
- * same on all ranks: messages are longer where MPI takes them from GPUs' memory.
- * If the vectors of a call are there, blocks are, too: each rank sees to that by
- * itself.
+ * The same for aps_direct_run, which needs room for results, too. `devices`,
+ * the same on all ranks: messages are longer where MPI takes them from GPUs'
+ * memory. If the vectors of a call are there, blocks are, too: each rank sees
+ * to that by itself.
  */
 struct aps_direct *aps_direct_create_alone(MPI_Comm comm,
                                            enum aps_devices devices);
@@ -47,12 +47,14 @@ void aps_direct_destroy(struct aps_direct *direct); /* NULL: nothing */
  * result; wait for the results of the others. An MPI error code; after an error
  * aps_direct_cancel gives up the chunks that are under way.
  */
-int aps_direct_send_contributions(struct aps_direct *direct, const struct aps_wire *wire,
-                     size_t k, const struct aps_chunk *chunk,
-                     struct aps_cost *cost);
-int aps_direct_reduce_slice(struct aps_direct *direct, const struct aps_wire *wire,
-                    size_t k, const struct aps_chunk *chunk,
-                    struct aps_cost *cost);
+int aps_direct_send_contributions(struct aps_direct *direct,
+                                  const struct aps_wire *wire, size_t k,
+                                  const struct aps_chunk *chunk,
+                                  struct aps_cost *cost);
+int aps_direct_reduce_slice(struct aps_direct *direct,
+                            const struct aps_wire *wire, size_t k,
+                            const struct aps_chunk *chunk,
+                            struct aps_cost *cost);
 int aps_direct_receive_results(struct aps_direct *direct, size_t k);
 void aps_direct_cancel(struct aps_direct *direct);
 

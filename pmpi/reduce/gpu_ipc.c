@@ -10,8 +10,8 @@
 #include "base/message.h"
 #include "device/device.h"
 
-/* Calls whose buffers are not all in GPUs' memory, before that is taken for what
- * the program does. */
+/* Calls whose buffers are not all in GPUs' memory, before that is taken for
+ * what the program does. */
 #define IN_VAIN_MOST 1000
 
 struct aps_gpu_ipc {
@@ -48,7 +48,7 @@ struct aps_gpu_ipc *aps_gpu_ipc_create(struct aps_shm_group *node, size_t bytes)
 
 /* --- the end ------------------------------------------------------------- */
 
-static void close_others(struct aps_gpu_ipc *peers)
+static void gpu_ipc_close_others(struct aps_gpu_ipc *peers)
 {
     const int rank = aps_shm_group_rank(peers->node);
 
@@ -60,7 +60,7 @@ static void close_others(struct aps_gpu_ipc *peers)
 }
 
 /* All ranks have closed what they had open. */
-static void destroy(struct aps_gpu_ipc *peers)
+static void gpu_ipc_destroy(struct aps_gpu_ipc *peers)
 {
     if (peers->verbs)
         peers->verbs->release(peers->regions[aps_shm_group_rank(peers->node)]);
@@ -78,7 +78,8 @@ void aps_gpu_ipc_destroy_closed(void)
     for (struct aps_gpu_ipc **link = &left; *link;) {
         struct aps_gpu_ipc *peers = *link;
 
-        if (aps_shm_group_leavers(peers->node) < aps_shm_group_size(peers->node)) {
+        if (aps_shm_group_leavers(peers->node) <
+            aps_shm_group_size(peers->node)) {
             link = &peers->next;
             continue;
         }
@@ -90,7 +91,7 @@ void aps_gpu_ipc_destroy_closed(void)
     while (closed) {
         struct aps_gpu_ipc *next = closed->next;
 
-        destroy(closed);
+        gpu_ipc_destroy(closed);
         closed = next;
     }
 }
@@ -100,10 +101,10 @@ void aps_gpu_ipc_destroy(struct aps_gpu_ipc *peers)
     if (!peers)
         return;
     if (!peers->verbs) { /* on no rank */
-        destroy(peers);
+        gpu_ipc_destroy(peers);
         return;
     }
-    close_others(peers);
+    gpu_ipc_close_others(peers);
     aps_shm_group_leave(peers->node);
     pthread_mutex_lock(&lock);
     peers->next = left;
@@ -116,13 +117,14 @@ void aps_gpu_ipc_destroy(struct aps_gpu_ipc *peers)
 
 /* COLLECTIVE. Are all ranks `well`? If not, the first of those that are not
  * says why. */
-static bool all_well(const struct aps_gpu_ipc *peers, bool well,
-                     const char *cause)
+static bool gpu_ipc_all_well(const struct aps_gpu_ipc *peers, bool well,
+                             const char *cause)
 {
     const int rank = aps_shm_group_rank(peers->node);
     const int size = aps_shm_group_size(peers->node);
     static atomic_ullong times;
-    const int first = size - aps_shm_group_max(peers->node, well ? 0 : size - rank);
+    const int first =
+        size - aps_shm_group_max(peers->node, well ? 0 : size - rank);
 
     if (first == rank && aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
         aps_message(-1,
@@ -132,16 +134,16 @@ static bool all_well(const struct aps_gpu_ipc *peers, bool well,
     return first == size;
 }
 
-static bool open_others(struct aps_gpu_ipc *peers, const float *near, char *cause,
-                        size_t size)
+static bool gpu_ipc_open_others(struct aps_gpu_ipc *peers, const float *near,
+                                char *cause, size_t size)
 {
     const int rank = aps_shm_group_rank(peers->node);
 
     for (int i = 0; i < aps_shm_group_size(peers->node); i++) {
         if (i == rank)
             continue;
-        peers->regions[i] = peers->verbs->open(aps_shm_group_token(peers->node, i),
-                                               near, cause, size);
+        peers->regions[i] = peers->verbs->open(
+            aps_shm_group_token(peers->node, i), near, cause, size);
         if (!peers->regions[i])
             return false;
     }
@@ -149,8 +151,8 @@ static bool open_others(struct aps_gpu_ipc *peers, const float *near, char *caus
 }
 
 /* Local: our own, for the others to open. */
-static bool make_own(struct aps_gpu_ipc *peers, const float *near, char *cause,
-                     size_t size)
+static bool gpu_ipc_make_own(struct aps_gpu_ipc *peers, const float *near,
+                             char *cause, size_t size)
 {
     const int rank = aps_shm_group_rank(peers->node);
     unsigned char *own =
@@ -158,27 +160,27 @@ static bool make_own(struct aps_gpu_ipc *peers, const float *near, char *cause,
 
     peers->regions[rank] = own;
     return own && peers->verbs->try(own, cause, size) == 0 &&
-           peers->verbs->offer(own, aps_shm_group_token(peers->node, rank), cause,
-                               size) == 0;
+           peers->verbs->offer(own, aps_shm_group_token(peers->node, rank),
+                               cause, size) == 0;
 }
 
 /* COLLECTIVE. On all ranks or on none; false: then refused for good. */
-static bool make(struct aps_gpu_ipc *peers, const struct aps_memory *memory,
-                 const float *near)
+static bool gpu_ipc_make(struct aps_gpu_ipc *peers,
+                         const struct aps_memory *memory, const float *near)
 {
     const int rank = aps_shm_group_rank(peers->node);
     char cause[256] = "";
     bool well;
 
     peers->verbs = memory->device;
-    well = make_own(peers, near, cause, sizeof cause);
-    if (all_well(peers, well, cause)) {
-        well = open_others(peers, near, cause, sizeof cause);
-        if (all_well(peers, well, cause)) {
+    well = gpu_ipc_make_own(peers, near, cause, sizeof cause);
+    if (gpu_ipc_all_well(peers, well, cause)) {
+        well = gpu_ipc_open_others(peers, near, cause, sizeof cause);
+        if (gpu_ipc_all_well(peers, well, cause)) {
             peers->device = aps_device_of(near, near);
             return true;
         }
-        close_others(peers);
+        gpu_ipc_close_others(peers);
         (void)aps_shm_group_max(peers->node, 0); /* all have closed */
     }
     peers->verbs->release(peers->regions[rank]);
@@ -191,9 +193,9 @@ static bool make(struct aps_gpu_ipc *peers, const struct aps_memory *memory,
 /* In the order in which the greatest of a node decides. */
 enum vote { READY, TO_MAKE, NOT_NOW, NEVER };
 
-static enum vote vote(const struct aps_gpu_ipc *peers,
-                      const struct aps_memory *memory, const float *in,
-                      const float *out)
+static enum vote gpu_ipc_vote(const struct aps_gpu_ipc *peers,
+                              const struct aps_memory *memory, const float *in,
+                              const float *out)
 {
     int device;
 
@@ -210,17 +212,19 @@ static enum vote vote(const struct aps_gpu_ipc *peers,
     return device == peers->device ? READY : NOT_NOW;
 }
 
-bool aps_gpu_ipc_meet(struct aps_gpu_ipc *peers, const struct aps_memory *memory,
-                    const float *in, const float *out)
+bool aps_gpu_ipc_meet(struct aps_gpu_ipc *peers,
+                      const struct aps_memory *memory, const float *in,
+                      const float *out)
 {
     if (peers->refused)
         return false;
-    switch (aps_shm_group_max(peers->node, (int)vote(peers, memory, in, out))) {
+    switch (aps_shm_group_max(peers->node,
+                              (int)gpu_ipc_vote(peers, memory, in, out))) {
     case READY:
         peers->in_vain = 0;
         return true;
     case TO_MAKE:
-        return make(peers, memory, in);
+        return gpu_ipc_make(peers, memory, in);
     case NOT_NOW:
         /* All ranks count the same. To ask costs them a meeting. */
         peers->refused = ++peers->in_vain == IN_VAIN_MOST;

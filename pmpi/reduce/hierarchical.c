@@ -14,8 +14,8 @@
  * waits only for what it needs. Slots and result areas are used by turns.
  *
  * Slots lie in the host's shared memory, and so do results. Where all ranks of
- * the group have their vectors in GPUs' memory, slots, sums and a single group's
- * results lie there, too (peers.h): the same bytes.
+ * the group have their vectors in GPUs' memory, slots, sums and a single
+ * group's results lie there, too (peers.h): the same bytes.
  */
 #include "config.h"
 
@@ -43,18 +43,18 @@ struct across {
 
 struct aps_hierarchical {
     struct aps_groups groups;
-    struct aps_direct *whole;  /* every group is one rank: `direct` alone */
-    struct aps_shm_group *node;     /* of the slots */
+    struct aps_direct *whole;   /* every group is one rank: `direct` alone */
+    struct aps_shm_group *node; /* of the slots */
     struct aps_chunk_buffers host;
-    struct aps_chunk_buffers devices;  /* if GPUs are expected */
+    struct aps_chunk_buffers devices; /* if GPUs are expected */
     struct aps_direct *across; /* owners, when there are several groups */
     int owners;                /* ranks of a group that own a slice */
     struct across sums[APS_SUM_TURNS];
     int exponents[APS_DIRECT_SLOTS]; /* across groups */
-    size_t done;               /* chunks of all calls before this one */
+    size_t done;                     /* chunks of all calls before this one */
 };
 
-static bool is_alone(const struct aps_hierarchical *h)
+static bool hierarchical_is_alone(const struct aps_hierarchical *h)
 {
     return h->groups.groups == 1;
 }
@@ -63,7 +63,7 @@ static bool is_alone(const struct aps_hierarchical *h)
  * COLLECTIVE over the group. Do its ranks outnumber the cores that they may run
  * on together? One rank's own binding does not tell.
  */
-static void count_cores(MPI_Comm group, int ranks)
+static void hierarchical_count_cores(MPI_Comm group, int ranks)
 {
     cpu_set_t cpus;
 
@@ -74,14 +74,15 @@ static void count_cores(MPI_Comm group, int ranks)
 }
 
 /* Local: what this rank needs beside the slots. 0 or -1. */
-static int equip_local(struct aps_hierarchical *h, enum aps_devices devices)
+static int hierarchical_equip_local(struct aps_hierarchical *h,
+                                    enum aps_devices devices)
 {
     const size_t slice = aps_slice_longest(h->host.chunk, h->owners);
 
     if (devices != APS_DEVICES_NONE &&
         aps_chunk_buffers_init_devices(&h->devices, &h->host) < 0)
         return -1;
-    if (is_alone(h) || aps_shm_group_rank(h->node) >= h->owners)
+    if (hierarchical_is_alone(h) || aps_shm_group_rank(h->node) >= h->owners)
         return 0;
     h->across = aps_direct_create(h->groups.peers,
                                   aps_slice_longest(slice, h->groups.groups),
@@ -90,25 +91,25 @@ static int equip_local(struct aps_hierarchical *h, enum aps_devices devices)
 }
 
 /* COLLECTIVE over comm. */
-static int equip(struct aps_hierarchical *h, MPI_Comm comm,
-                 enum aps_devices devices, char *cause, size_t size)
+static int hierarchical_equip(struct aps_hierarchical *h, MPI_Comm comm,
+                              enum aps_devices devices, char *cause,
+                              size_t size)
 {
     bool good =
         aps_chunk_buffers_init(&h->host, &h->groups, comm, cause, size) == 0;
 
     h->node = h->host.node;
-    if (good && equip_local(h, devices) < 0) {
+    if (good && hierarchical_equip_local(h, devices) < 0) {
         snprintf(cause, size, "out of memory");
         good = false;
     }
     if (!aps_agree_all(comm, good))
         return -1;
-    count_cores(h->groups.group, aps_shm_group_size(h->node));
+    hierarchical_count_cores(h->groups.group, aps_shm_group_size(h->node));
     return 0;
 }
 
-int aps_hierarchical_create(MPI_Comm comm,
-                            const struct aps_grouping *grouping,
+int aps_hierarchical_create(MPI_Comm comm, const struct aps_grouping *grouping,
                             enum aps_devices devices,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size)
@@ -124,18 +125,18 @@ int aps_hierarchical_create(MPI_Comm comm,
     }
     h->groups.group = h->groups.peers = MPI_COMM_NULL;
     if (aps_topology_groups(comm, grouping, &h->groups, cause, size) < 0)
-        goto fail;
+        goto hierarchical_fail;
     h->owners = h->groups.smallest;
     PMPI_Comm_size(comm, &ranks);
     if (h->groups.groups == ranks) {
         h->whole = aps_direct_create_alone(comm, devices);
         if (!aps_agree_all(comm, h->whole != NULL)) {
             snprintf(cause, size, "%s", h->whole ? "" : "out of memory");
-            goto fail;
+            goto hierarchical_fail;
         }
         aps_topology_release(&h->groups);
-    } else if (equip(h, comm, devices, cause, size) < 0) {
-        goto fail;
+    } else if (hierarchical_equip(h, comm, devices, cause, size) < 0) {
+        goto hierarchical_fail;
     } else {
         /* Only needed to set up; context ids are few. */
         PMPI_Comm_free(&h->groups.group);
@@ -143,7 +144,7 @@ int aps_hierarchical_create(MPI_Comm comm,
     *hierarchical = h;
     return 0;
 
-fail:
+hierarchical_fail:
     aps_hierarchical_destroy(h);
     return -1;
 }
@@ -168,8 +169,8 @@ struct run {
     bool exact_inside;
     const struct aps_chunk_buffers *slots;   /* with the sums */
     const struct aps_chunk_buffers *results; /* the same or the host's */
-    size_t chunk;                    /* elements */
-    bool lost;                       /* values, by this rank's device */
+    size_t chunk;                            /* elements */
+    bool lost;                               /* values, by this rank's device */
     const float *in;
     float *out;
     size_t n;
@@ -180,63 +181,65 @@ struct run {
                marks go on */
 };
 
-static size_t chunk_length(const struct run *run, size_t k)
+static size_t hierarchical_chunk_length(const struct run *run, size_t k)
 {
     return aps_chunk_length(run->n, run->chunk, k);
 }
 
 /* This rank's slice of chunk k; empty if it owns none. */
-static struct aps_slice own_slice(const struct run *run, size_t k)
+static struct aps_slice hierarchical_own_slice(const struct run *run, size_t k)
 {
     const struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
 
     if (rank >= h->owners)
         return (struct aps_slice){0, 0};
-    return aps_slice_of(chunk_length(run, k), h->owners, rank);
+    return aps_slice_of(hierarchical_chunk_length(run, k), h->owners, rank);
 }
 
-static bool is_owner(const struct aps_hierarchical *h)
+static bool hierarchical_is_owner(const struct aps_hierarchical *h)
 {
     return aps_shm_group_rank(h->node) < h->owners;
 }
 
-static bool is_on_devices(const struct run *run)
+static bool hierarchical_is_on_devices(const struct run *run)
 {
     return run->slots->peers != NULL;
 }
 
 /* Chunk k's slice of `owner` in the slot of a rank, ... */
-static unsigned char *slot_slice(const struct run *run, size_t k, int rank,
-                                 int owner)
+static unsigned char *hierarchical_slot_slice(const struct run *run, size_t k,
+                                              int rank, int owner)
 {
     return aps_chunk_buffers_slice(run->slots, run->h->done + k, rank, owner);
 }
 
 /* ... its result, one part a group, ... */
-static unsigned char *result_slice(const struct run *run, size_t k, int owner)
+static unsigned char *hierarchical_result_slice(const struct run *run, size_t k,
+                                                int owner)
 {
     return aps_chunk_buffers_result(run->results, run->h->done + k, owner);
 }
 
 /* ... and this owner's sum. */
-static float *sum_of(const struct run *run, size_t k)
+static float *hierarchical_sum_of(const struct run *run, size_t k)
 {
     return aps_chunk_buffers_sum(run->slots, run->h->done + k);
 }
 
 /* Until `ranks` ranks have made the mark for the chunk `behind` chunks ago. */
-static void await(const struct run *run, enum aps_shm_group_mark mark, int ranks,
-                  size_t k, size_t behind)
+static void hierarchical_await(const struct run *run,
+                               enum aps_shm_group_mark mark, int ranks,
+                               size_t k, size_t behind)
 {
     const struct aps_hierarchical *h = run->h;
 
     aps_shm_group_await(h->node, mark, ranks,
-                   (uint32_t)(h->done + k + 1) - (uint32_t)behind,
-                   h->across != NULL);
+                        (uint32_t)(h->done + k + 1) - (uint32_t)behind,
+                        h->across != NULL);
 }
 
-static void fail(struct run *run, int rc)
+static void hierarchical_fail(struct run *run, int rc)
 {
     if (rc == MPI_SUCCESS || run->rc != MPI_SUCCESS)
         return;
@@ -246,32 +249,33 @@ static void fail(struct run *run, int rc)
 
 /* Before a mark: what this rank could not leave in its GPU's memory the others
  * must not take for its values. All goes on, but the call will fail. */
-static void watch_device(const struct run *run)
+static void hierarchical_watch_device(const struct run *run)
 {
     if (run->lost)
         aps_shm_group_fail_device(run->h->node);
 }
 
 /* Are the group's values lost? */
-static bool device_failed(const struct run *run)
+static bool hierarchical_device_failed(const struct run *run)
 {
-    return is_on_devices(run) && aps_shm_group_device_failed(run->h->node);
+    return hierarchical_is_on_devices(run) &&
+           aps_shm_group_device_failed(run->h->node);
 }
 
 /* Nothing is rounded: one group, whose sums stay FP32. */
-static bool is_exact(const struct run *run)
+static bool hierarchical_is_exact(const struct run *run)
 {
-    return run->exact_inside && is_alone(run->h);
+    return run->exact_inside && hierarchical_is_alone(run->h);
 }
 
 /* Count n values sent inside the group as FP32. */
-static void count_fp32(const struct run *run, size_t n)
+static void hierarchical_count_fp32(const struct run *run, size_t n)
 {
     run->cost->wire_bytes += n * sizeof(float);
     run->cost->fp32_bytes += n * sizeof(float);
 }
 
-static void contribute(void *state, size_t k)
+static void hierarchical_contribute(void *state, size_t k)
 {
     struct run *run = state;
     const struct aps_hierarchical *h = run->h;
@@ -279,18 +283,18 @@ static void contribute(void *state, size_t k)
     const int rank = aps_shm_group_rank(h->node);
     const float *in = run->in + k * run->chunk;
 
-    await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
+    hierarchical_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
     for (int owner = 0; owner < h->owners; owner++) {
         struct aps_slice slice =
-            aps_slice_of(chunk_length(run, k), h->owners, owner);
-        unsigned char *block = slot_slice(run, k, rank, owner);
+            aps_slice_of(hierarchical_chunk_length(run, k), h->owners, owner);
+        unsigned char *block = hierarchical_slot_slice(run, k, rank, owner);
 
         if (slice.length == 0)
             continue;
         if (run->exact_inside) {
             wire->memory->copy_out(block, in + slice.begin, slice.length);
             if (owner != rank)
-                count_fp32(run, slice.length);
+                hierarchical_count_fp32(run, slice.length);
             continue;
         }
         aps_cost_note(run->cost,
@@ -299,31 +303,35 @@ static void contribute(void *state, size_t k)
         if (owner != rank)
             aps_cost_add(run->cost, wire, slice.length, 1);
     }
-    watch_device(run);
+    hierarchical_watch_device(run);
     aps_shm_group_mark(h->node, APS_SHM_GROUP_CONTRIBUTED);
 }
 
 /* FP32 slots in rank order, and the magnitude of the sum. */
-static void sum_exact(const struct run *run, size_t k, size_t length,
-                      float *sum, struct aps_magnitude *magnitude)
+static void hierarchical_sum_exact(const struct run *run, size_t k,
+                                   size_t length, float *hierarchical_sum,
+                                   struct aps_magnitude *magnitude)
 {
     const struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
 
-    memcpy(sum, slot_slice(run, k, 0, rank), length * sizeof *sum);
+    memcpy(hierarchical_sum, hierarchical_slot_slice(run, k, 0, rank),
+           length * sizeof *hierarchical_sum);
     for (int member = 1; member < aps_shm_group_size(h->node); member++) {
         const float *values =
-            (const float *)(const void *)slot_slice(run, k, member, rank);
+            (const float *)(const void *)hierarchical_slot_slice(run, k, member,
+                                                                 rank);
 
         for (size_t i = 0; i < length; i++)
-            sum[i] += values[i];
+            hierarchical_sum[i] += values[i];
     }
-    *magnitude = aps_magnitude_of(sum, length);
+    *magnitude = aps_magnitude_of(hierarchical_sum, length);
 }
 
 /* Slots in GPUs' memory likewise; the magnitude only where it is asked for. */
-static void sum_on_device(const struct run *run, size_t k, size_t length,
-                          float *sum, struct aps_magnitude *magnitude)
+static void hierarchical_sum_on_device(const struct run *run, size_t k,
+                                       size_t length, float *hierarchical_sum,
+                                       struct aps_magnitude *magnitude)
 {
     const struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
@@ -331,139 +339,153 @@ static void sum_on_device(const struct run *run, size_t k, size_t length,
 
     for (int member = 0; member < aps_shm_group_size(h->node); member++)
         aps_block_add(&run->inside, member == 0,
-                      slot_slice(run, k, member, rank), length, sum);
-    if (scale == APS_SCALE_APS_TIGHT || (scale == APS_SCALE_APS && !is_alone(h)))
-        *magnitude = aps_block_magnitude(&run->inside, run->wire->memory, sum,
-                                         length);
+                      hierarchical_slot_slice(run, k, member, rank), length,
+                      hierarchical_sum);
+    if (scale == APS_SCALE_APS_TIGHT ||
+        (scale == APS_SCALE_APS && !hierarchical_is_alone(h)))
+        *magnitude = aps_block_magnitude(&run->inside, run->wire->memory,
+                                         hierarchical_sum, length);
 }
 
 /* One group: the sum is the result. */
-static void leave_result(struct run *run, size_t k, const float *sum,
-                         size_t length,
-                         struct aps_magnitude magnitude)
+static void hierarchical_leave_result(struct run *run, size_t k,
+                                      const float *hierarchical_sum,
+                                      size_t length,
+                                      struct aps_magnitude magnitude)
 {
     const struct aps_hierarchical *h = run->h;
-    unsigned char *result = result_slice(run, k, aps_shm_group_rank(h->node));
+    unsigned char *result =
+        hierarchical_result_slice(run, k, aps_shm_group_rank(h->node));
 
-    if (is_exact(run)) {
-        memcpy(result, sum, length * sizeof *sum);
-        count_fp32(run, length);
+    if (hierarchical_is_exact(run)) {
+        memcpy(result, hierarchical_sum, length * sizeof *hierarchical_sum);
+        hierarchical_count_fp32(run, length);
         return;
     }
-    aps_block_encode_known(&run->inside, &aps_memory_host, sum, length,
-                           magnitude, run->exponent, result);
-    watch_device(run);
+    aps_block_encode_known(&run->inside, &aps_memory_host, hierarchical_sum,
+                           length, magnitude, run->exponent, result);
+    hierarchical_watch_device(run);
     aps_cost_add(run->cost, &run->inside, length, 1);
 }
 
-static void sum(void *state, size_t k)
+static void hierarchical_sum(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_hierarchical *h = run->h;
     const int ranks = aps_shm_group_size(h->node);
-    const struct aps_slice own = own_slice(run, k);
+    const struct aps_slice own = hierarchical_own_slice(run, k);
     struct across *across = &h->sums[k % APS_SUM_TURNS];
-    float *total = is_owner(h) ? sum_of(run, k) : NULL;
+    float *total =
+        hierarchical_is_owner(h) ? hierarchical_sum_of(run, k) : NULL;
     struct aps_magnitude magnitude = {0, false};
 
-    if (!is_owner(h))
+    if (!hierarchical_is_owner(h))
         return;
-    await(run, APS_SHM_GROUP_CONTRIBUTED, ranks, k, 0);
+    hierarchical_await(run, APS_SHM_GROUP_CONTRIBUTED, ranks, k, 0);
     if (own.length > 0 && run->exact_inside)
-        sum_exact(run, k, own.length, total, &magnitude);
-    else if (own.length > 0 && is_on_devices(run))
-        sum_on_device(run, k, own.length, total, &magnitude);
+        hierarchical_sum_exact(run, k, own.length, total, &magnitude);
+    else if (own.length > 0 && hierarchical_is_on_devices(run))
+        hierarchical_sum_on_device(run, k, own.length, total, &magnitude);
     else if (own.length > 0)
-        aps_accumulate(run->wire, ranks,
-                       slot_slice(run, k, 0, aps_shm_group_rank(h->node)),
-                       aps_shm_group_slot_stride(h->node), own.length, total,
-                       &magnitude);
-    watch_device(run);
-    if (device_failed(run))
+        aps_accumulate(
+            run->wire, ranks,
+            hierarchical_slot_slice(run, k, 0, aps_shm_group_rank(h->node)),
+            aps_shm_group_slot_stride(h->node), own.length, total, &magnitude);
+    hierarchical_watch_device(run);
+    if (hierarchical_device_failed(run))
         magnitude = (struct aps_magnitude){0, false};
     aps_shm_group_mark(h->node, APS_SHM_GROUP_SUMMED);
-    if (is_alone(h)) {
-        await(run, APS_SHM_GROUP_COLLECTED, ranks, k, run->results->result_turns);
+    if (hierarchical_is_alone(h)) {
+        hierarchical_await(run, APS_SHM_GROUP_COLLECTED, ranks, k,
+                           run->results->result_turns);
         if (own.length > 0)
-            leave_result(run, k, total, own.length, magnitude);
+            hierarchical_leave_result(run, k, total, own.length, magnitude);
         aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
         return;
     }
     across->exponent = MPI_REQUEST_NULL;
     if (run->rc == MPI_SUCCESS && own.length > 0)
-        fail(run, aps_exponent_begin(h->groups.peers, run->wire, magnitude.max,
-                                     &across->greatest, &across->exponent));
+        hierarchical_fail(
+            run, aps_exponent_begin(h->groups.peers, run->wire, magnitude.max,
+                                    &across->greatest, &across->exponent));
 }
 
 /* Chunk k between the groups. The second stage has its own N and its own
  * exponent. Values that are lost count as zeros. */
-static struct aps_chunk across_chunk(const struct run *run, size_t k)
+static struct aps_chunk hierarchical_across_chunk(const struct run *run,
+                                                  size_t k)
 {
     const struct aps_hierarchical *h = run->h;
-    const size_t n = own_slice(run, k).length;
-    const bool lost = device_failed(run);
-    float *sum = lost ? aps_chunk_buffers_sum(&h->host, k) : sum_of(run, k);
+    const size_t n = hierarchical_own_slice(run, k).length;
+    const bool lost = hierarchical_device_failed(run);
+    float *hierarchical_sum =
+        lost ? aps_chunk_buffers_sum(&h->host, k) : hierarchical_sum_of(run, k);
 
     if (lost)
-        memset(sum, 0, n * sizeof *sum);
+        memset(hierarchical_sum, 0, n * sizeof *hierarchical_sum);
     return (struct aps_chunk){
-        .in = sum,
-        .memory = is_on_devices(run) && !lost ? run->wire->memory
-                                              : &aps_memory_host,
+        .in = hierarchical_sum,
+        .memory = hierarchical_is_on_devices(run) && !lost ? run->wire->memory
+                                                           : &aps_memory_host,
         .n = n,
         .exponent = h->exponents[k % APS_DIRECT_SLOTS],
-        .blocks = result_slice(run, k, aps_shm_group_rank(h->node)),
+        .blocks =
+            hierarchical_result_slice(run, k, aps_shm_group_rank(h->node)),
         .stride = run->results->part_stride,
     };
 }
 
-static void offer(void *state, size_t k)
+static void hierarchical_offer(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_hierarchical *h = run->h;
     struct across *across = &h->sums[k % APS_SUM_TURNS];
     struct aps_chunk chunk;
 
-    if (own_slice(run, k).length == 0)
+    if (hierarchical_own_slice(run, k).length == 0)
         return;
-    await(run, APS_SHM_GROUP_COLLECTED, aps_shm_group_size(h->node), k,
-          run->results->result_turns);
-    fail(run, aps_exponent_end(run->wire, &across->greatest, &across->exponent,
-                               &h->exponents[k % APS_DIRECT_SLOTS]));
-    chunk = across_chunk(run, k);
+    hierarchical_await(run, APS_SHM_GROUP_COLLECTED,
+                       aps_shm_group_size(h->node), k,
+                       run->results->result_turns);
+    hierarchical_fail(
+        run, aps_exponent_end(run->wire, &across->greatest, &across->exponent,
+                              &h->exponents[k % APS_DIRECT_SLOTS]));
+    chunk = hierarchical_across_chunk(run, k);
     if (run->rc == MPI_SUCCESS)
-        fail(run, aps_direct_send_contributions(h->across, run->wire, k, &chunk,
-                                   &run->across));
+        hierarchical_fail(run,
+                          aps_direct_send_contributions(h->across, run->wire, k,
+                                                        &chunk, &run->across));
 }
 
-static void turn(void *state, size_t k)
+static void hierarchical_turn(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_hierarchical *h = run->h;
     struct aps_chunk chunk;
 
-    if (own_slice(run, k).length == 0 || run->rc != MPI_SUCCESS)
+    if (hierarchical_own_slice(run, k).length == 0 || run->rc != MPI_SUCCESS)
         return;
-    chunk = across_chunk(run, k);
-    fail(run, aps_direct_reduce_slice(h->across, run->wire, k, &chunk, &run->across));
+    chunk = hierarchical_across_chunk(run, k);
+    hierarchical_fail(run, aps_direct_reduce_slice(h->across, run->wire, k,
+                                                   &chunk, &run->across));
 }
 
-static void finish(void *state, size_t k)
+static void hierarchical_finish(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_hierarchical *h = run->h;
-    const struct aps_slice own = own_slice(run, k);
+    const struct aps_slice own = hierarchical_own_slice(run, k);
 
-    if (!is_owner(h))
+    if (!hierarchical_is_owner(h))
         return;
     if (own.length > 0 && run->rc == MPI_SUCCESS)
-        fail(run, aps_direct_receive_results(h->across, k));
+        hierarchical_fail(run, aps_direct_receive_results(h->across, k));
     if (own.length > 0 && aps_shm_group_size(h->node) > 1)
         aps_cost_add(run->cost, run->wire, own.length, 1);
     aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
 }
 
-static void collect(void *state, size_t k)
+static void hierarchical_collect(void *state, size_t k)
 {
     struct run *run = state;
     const struct aps_hierarchical *h = run->h;
@@ -471,15 +493,15 @@ static void collect(void *state, size_t k)
         run->results->peers ? &run->inside : run->wire;
     float *out = run->out + k * run->chunk;
 
-    await(run, APS_SHM_GROUP_FINISHED, h->owners, k, 0);
+    hierarchical_await(run, APS_SHM_GROUP_FINISHED, h->owners, k, 0);
     if (run->rc == MPI_SUCCESS && aps_shm_group_failed(h->node))
         run->rc = MPI_ERR_OTHER;
     for (int owner = 0; owner < h->owners && run->rc == MPI_SUCCESS; owner++) {
         struct aps_slice slice =
-            aps_slice_of(chunk_length(run, k), h->owners, owner);
-        const unsigned char *result = result_slice(run, k, owner);
+            aps_slice_of(hierarchical_chunk_length(run, k), h->owners, owner);
+        const unsigned char *result = hierarchical_result_slice(run, k, owner);
 
-        if (is_exact(run))
+        if (hierarchical_is_exact(run))
             wire->memory->copy_in(out + slice.begin, result, slice.length);
         else
             aps_blocks_decode(wire, wire->memory, h->groups.groups, result,
@@ -490,7 +512,7 @@ static void collect(void *state, size_t k)
 }
 
 /* The exponent inside the group. Sums that stay FP32 there need none. */
-static int group_exponent(const struct run *run)
+static int hierarchical_group_exponent(const struct run *run)
 {
     const struct aps_shm_group *node = run->h->node;
     const struct aps_wire *wire = &run->inside;
@@ -505,8 +527,9 @@ static int group_exponent(const struct run *run)
                          aps_shm_group_max(run->h->node, mine));
 }
 
-/* COLLECTIVE over the group: first what all ranks know, then what they agree on. */
-static bool meets_on_devices(const struct run *run)
+/* COLLECTIVE over the group: first what all ranks know, then what they agree
+ * on. */
+static bool hierarchical_meets_on_devices(const struct run *run)
 {
     struct aps_gpu_ipc *peers = run->h->devices.peers;
 
@@ -515,10 +538,10 @@ static bool meets_on_devices(const struct run *run)
            aps_gpu_ipc_meet(peers, run->wire->memory, run->in, run->out);
 }
 
-static void move_to_devices(struct run *run)
+static void hierarchical_move_to_devices(struct run *run)
 {
     run->slots = &run->h->devices;
-    if (is_alone(run->h))
+    if (hierarchical_is_alone(run->h))
         run->results = run->slots;
     if (!aps_wire_has_own_blocks(run->wire))
         run->chunk = run->slots->chunk;
@@ -528,15 +551,16 @@ static void move_to_devices(struct run *run)
 
 /* What the program does with its GPU after the call may take our results, which
  * lie there, from ranks that have not read them yet. */
-static void leave_results(const struct run *run, size_t chunks)
+static void hierarchical_leave_results(const struct run *run, size_t chunks)
 {
     const struct aps_hierarchical *h = run->h;
 
-    if (run->results->peers && is_owner(h) && chunks > 0)
-        await(run, APS_SHM_GROUP_COLLECTED, aps_shm_group_size(h->node), chunks - 1, 0);
+    if (run->results->peers && hierarchical_is_owner(h) && chunks > 0)
+        hierarchical_await(run, APS_SHM_GROUP_COLLECTED,
+                           aps_shm_group_size(h->node), chunks - 1, 0);
 }
 
-static void add_across(struct run *run)
+static void hierarchical_add_across(struct run *run)
 {
     run->cost->wire_bytes += run->across.wire_bytes;
     run->cost->fp32_bytes += run->across.fp32_bytes;
@@ -551,14 +575,16 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
                          struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage alone[] = {
-        {contribute, 0}, {sum, 1}, {collect, 1}};
+        {hierarchical_contribute, 0},
+        {hierarchical_sum, 1},
+        {hierarchical_collect, 1}};
     static const struct aps_pipeline_stage across[] = {
-        {contribute, 0},
-        {sum, 1},
-        {offer, 1},
-        {turn, APS_PIPELINE_WIRE_LAG},
-        {finish, APS_PIPELINE_WIRE_LAG},
-        {collect, 1},
+        {hierarchical_contribute, 0},
+        {hierarchical_sum, 1},
+        {hierarchical_offer, 1},
+        {hierarchical_turn, APS_PIPELINE_WIRE_LAG},
+        {hierarchical_finish, APS_PIPELINE_WIRE_LAG},
+        {hierarchical_collect, 1},
     };
     size_t chunks;
     struct run run = {
@@ -577,21 +603,21 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
 
     if (h->whole)
         return aps_direct_run(h->whole, wire, in, out, n, cost);
-    if (meets_on_devices(&run))
-        move_to_devices(&run);
+    if (hierarchical_meets_on_devices(&run))
+        hierarchical_move_to_devices(&run);
     chunks = (n + run.chunk - 1) / run.chunk;
-    run.exponent = group_exponent(&run);
-    if (is_alone(h))
+    run.exponent = hierarchical_group_exponent(&run);
+    if (hierarchical_is_alone(h))
         aps_pipeline_run(chunks, 3, alone, &run);
     else
         aps_pipeline_run(chunks, 6, across, &run);
     if (run.rc != MPI_SUCCESS && h->across)
         aps_direct_cancel(h->across);
-    leave_results(&run, chunks);
+    hierarchical_leave_results(&run, chunks);
     h->done += chunks;
-    add_across(&run);
+    hierarchical_add_across(&run);
     /* An error at the end of the program's call: there may be more of it. */
-    if (device_failed(&run))
+    if (hierarchical_device_failed(&run))
         aps_device_note_loss();
     return run.rc;
 }

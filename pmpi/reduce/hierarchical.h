@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The hierarchical reduction: inside a group through shared memory, every rank
- * summing its slice; across groups `direct` by every rank on its slice; and back
- * through shared memory. Where every group is a single rank, it is `direct`. Ranks
- * with vectors in the memory of GPUs share that, where they can.
+ * summing its slice; across groups `direct` by every rank on its slice; and
+ * back through shared memory. Where every group is a single rank, it is
+ * `direct`. Ranks with vectors in the memory of GPUs share that, where they
+ * can.
  */
 #ifndef APS_PMPI_REDUCE_HIERARCHICAL_H
 #define APS_PMPI_REDUCE_HIERARCHICAL_H
@@ -20,11 +21,10 @@ struct aps_hierarchical; /* opaque: groups, shared memory, peers */
 
 /*
  * COLLECTIVE over comm, an internal communicator that is not owned and outlives
- * the object. `devices` is the same on all ranks. 0 on all ranks, or -1 on all ranks: then `cause` says why on the ranks
- * that know and is "" on the others.
+ * the object. `devices` is the same on all ranks. 0 on all ranks, or -1 on all
+ * ranks: then `cause` says why on the ranks that know and is "" on the others.
  */
-int aps_hierarchical_create(MPI_Comm comm,
-                            const struct aps_grouping *grouping,
+int aps_hierarchical_create(MPI_Comm comm, const struct aps_grouping *grouping,
                             enum aps_devices devices,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size);

@@ -33,14 +33,14 @@ struct aps_master {
 };
 
 /* Local. 0 or -1. */
-static int allocate(struct aps_master *master)
+static int master_allocate(struct aps_master *master)
 {
     const int groups = master->groups.groups;
     const bool leads = master->place == 0;
     const size_t blocks = leads ? (size_t)master->members : 1;
     const size_t piece = aps_block_stride_bytes(aps_pipeline_bytes(1));
-    /* A chunk's results: each of the blocks has a header, ends in a gap, and may
-     * be a slice's unit of 64 elements longer than its share. */
+    /* A chunk's results: each of the blocks has a header, ends in a gap, and
+     * may be a slice's unit of 64 elements longer than its share. */
     const size_t gap = aps_block_stride_bytes(64 * sizeof(float)) + 64;
     const size_t results = piece + (size_t)groups * gap;
 
@@ -50,8 +50,8 @@ static int allocate(struct aps_master *master)
         struct slot *slot = &master->slots[i];
 
         slot->values = malloc(piece * blocks);
-        slot->sum = malloc(
-            leads ? aps_pipeline_elements(2, 1) * sizeof *slot->sum : 1);
+        slot->sum =
+            malloc(leads ? aps_pipeline_elements(2, 1) * sizeof *slot->sum : 1);
         /* Travels with the gaps between its blocks: they should hold no
          * secrets of the program's. */
         slot->results = calloc(1, results);
@@ -86,7 +86,7 @@ int aps_master_create(MPI_Comm comm, const struct aps_grouping *grouping,
     PMPI_Comm_set_errhandler(new->groups.group, MPI_ERRORS_RETURN);
     PMPI_Comm_rank(new->groups.group, &new->place);
     PMPI_Comm_size(new->groups.group, &new->members);
-    if (allocate(new) < 0)
+    if (master_allocate(new) < 0)
         snprintf(cause, size, "out of memory");
     if (!aps_agree_all(comm, cause[0] == '\0'))
         goto fail;
@@ -122,56 +122,56 @@ struct run {
     float *out;
     size_t n;
     size_t chunk; /* elements */
-    int count; /* chunks of the window, which starts at in and out */
+    int count;    /* chunks of the window, which starts at in and out */
     struct aps_cost *cost;
 };
 
-static size_t chunk_length(const struct run *run, int i)
+static size_t master_chunk_length(const struct run *run, int i)
 {
     return aps_chunk_length(run->n, run->chunk, (size_t)i);
 }
 
 /* From one block of a chunk's result to the next. */
-static size_t result_stride(const struct run *run, int i)
+static size_t master_result_stride(const struct run *run, int i)
 {
     return aps_block_stride(run->wire,
-                            aps_slice_longest(chunk_length(run, i),
+                            aps_slice_longest(master_chunk_length(run, i),
                                               run->master->groups.groups));
 }
 
-static size_t result_bytes(const struct run *run, int i)
+static size_t master_result_bytes(const struct run *run, int i)
 {
-    return result_stride(run, i) * (size_t)run->master->groups.groups;
+    return master_result_stride(run, i) * (size_t)run->master->groups.groups;
 }
 
-static void encode_values(const struct run *run, int i)
+static void master_encode_values(const struct run *run, int i)
 {
     aps_cost_note(run->cost,
                   aps_block_encode(run->wire, run->wire->memory,
                                    run->in + (size_t)i * run->chunk,
-                                   chunk_length(run, i), run->exponent,
+                                   master_chunk_length(run, i), run->exponent,
                                    run->master->slots[i].values));
 }
 
-static void decode_results(const struct run *run, int i)
+static void master_decode_results(const struct run *run, int i)
 {
     aps_blocks_decode(run->wire, run->wire->memory, run->master->groups.groups,
-                      run->master->slots[i].results, result_stride(run, i),
-                      chunk_length(run, i),
+                      run->master->slots[i].results,
+                      master_result_stride(run, i), master_chunk_length(run, i),
                       run->out + (size_t)i * run->chunk);
 }
 
-static int follow(const struct run *run)
+static int master_follow(const struct run *run)
 {
     int rc = MPI_SUCCESS;
 
     for (int i = 0; i < run->count; i++) {
         struct slot *slot = &run->master->slots[i];
-        const size_t n = chunk_length(run, i);
+        const size_t n = master_chunk_length(run, i);
 
-        encode_values(run, i);
+        master_encode_values(run, i);
         aps_messages_receive(&slot->messages, slot->results,
-                             result_bytes(run, i), 0, TAG_RESULT);
+                             master_result_bytes(run, i), 0, TAG_RESULT);
         aps_messages_send(&slot->messages, slot->values,
                           aps_block_bytes(run->wire, n), 0, TAG_VALUES);
         aps_cost_add(run->cost, run->wire, n, 1);
@@ -179,24 +179,23 @@ static int follow(const struct run *run)
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
         rc = aps_messages_wait(&run->master->slots[i].messages);
         if (rc == MPI_SUCCESS)
-            decode_results(run, i);
+            master_decode_results(run, i);
     }
     return rc;
 }
 
 /* The sum of a group of one: nothing has travelled, so that nothing is rounded
  * but where every contribution is. */
-static struct aps_magnitude sum_alone(const struct run *run, int i)
+static struct aps_magnitude master_sum_alone(const struct run *run, int i)
 {
     const struct aps_memory *memory = run->wire->memory;
     struct slot *slot = &run->master->slots[i];
-    const size_t n = chunk_length(run, i);
+    const size_t n = master_chunk_length(run, i);
 
     if (run->wire->accumulate == APS_ACCUMULATE_FP32) {
-        memory->copy_out(slot->sum, run->in + (size_t)i * run->chunk,
-                         n);
+        memory->copy_out(slot->sum, run->in + (size_t)i * run->chunk, n);
     } else {
-        encode_values(run, i);
+        master_encode_values(run, i);
         aps_block_decode(run->wire, &aps_memory_host, slot->values, n,
                          slot->sum);
     }
@@ -204,30 +203,29 @@ static struct aps_magnitude sum_alone(const struct run *run, int i)
 }
 
 /* The group's sums of the window, and their greatest finite magnitudes. */
-static int sum_group(const struct run *run, struct aps_magnitude max[])
+static int master_sum_group(const struct run *run, struct aps_magnitude max[])
 {
     const int members = run->master->members;
     int rc = MPI_SUCCESS;
 
     for (int i = 0; i < run->count && members > 1; i++) {
         struct slot *slot = &run->master->slots[i];
-        const size_t n = chunk_length(run, i);
+        const size_t n = master_chunk_length(run, i);
         const size_t stride = aps_block_stride(run->wire, n);
 
         for (int member = 1; member < members; member++)
-            aps_messages_receive(&slot->messages,
-                                 slot->values + (size_t)member * stride,
-                                 aps_block_bytes(run->wire, n), member,
-                                 TAG_VALUES);
-        encode_values(run, i);
+            aps_messages_receive(
+                &slot->messages, slot->values + (size_t)member * stride,
+                aps_block_bytes(run->wire, n), member, TAG_VALUES);
+        master_encode_values(run, i);
     }
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
         struct slot *slot = &run->master->slots[i];
-        const size_t n = chunk_length(run, i);
+        const size_t n = master_chunk_length(run, i);
 
         rc = aps_messages_wait(&slot->messages);
         if (rc == MPI_SUCCESS && members == 1)
-            max[i] = sum_alone(run, i);
+            max[i] = master_sum_alone(run, i);
         else if (rc == MPI_SUCCESS)
             aps_accumulate(run->wire, members, slot->values,
                            aps_block_stride(run->wire, n), n, slot->sum,
@@ -237,7 +235,8 @@ static int sum_group(const struct run *run, struct aps_magnitude max[])
 }
 
 /* The window's results from the sums of the groups. */
-static int sum_groups(const struct run *run, const struct aps_magnitude max[])
+static int master_sum_groups(const struct run *run,
+                             const struct aps_magnitude max[])
 {
     struct aps_master *master = run->master;
     struct aps_chunk chunks[APS_RING_WINDOW];
@@ -248,9 +247,9 @@ static int sum_groups(const struct run *run, const struct aps_magnitude max[])
     if (master->groups.groups == 1) {
         for (int i = 0; i < run->count; i++)
             aps_block_encode_known(run->wire, &aps_memory_host,
-                                   master->slots[i].sum, chunk_length(run, i),
-                                   max[i], run->exponent,
-                                   master->slots[i].results);
+                                   master->slots[i].sum,
+                                   master_chunk_length(run, i), max[i],
+                                   run->exponent, master->slots[i].results);
         return MPI_SUCCESS;
     }
     for (int i = 0; i < run->count; i++)
@@ -261,35 +260,35 @@ static int sum_groups(const struct run *run, const struct aps_magnitude max[])
         chunks[i] = (struct aps_chunk){
             .in = master->slots[i].sum,
             .memory = &aps_memory_host,
-            .n = chunk_length(run, i),
+            .n = master_chunk_length(run, i),
             .exponent = exponents[i],
             .blocks = master->slots[i].results,
-            .stride = result_stride(run, i),
+            .stride = master_result_stride(run, i),
         };
     return rc == MPI_SUCCESS ? aps_ring_window(master->ring, run->wire,
                                                run->count, chunks, run->cost)
                              : rc;
 }
 
-static int lead(const struct run *run)
+static int master_lead(const struct run *run)
 {
     struct aps_master *master = run->master;
     struct aps_magnitude max[APS_RING_WINDOW];
-    int rc = sum_group(run, max);
+    int rc = master_sum_group(run, max);
 
     if (rc == MPI_SUCCESS)
-        rc = sum_groups(run, max);
+        rc = master_sum_groups(run, max);
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
         struct slot *slot = &master->slots[i];
 
         for (int member = 1; member < master->members; member++)
             aps_messages_send(&slot->messages, slot->results,
-                              result_bytes(run, i), member, TAG_RESULT);
+                              master_result_bytes(run, i), member, TAG_RESULT);
         run->cost->wire_bytes +=
-            (unsigned)(master->members - 1) * result_bytes(run, i);
+            (unsigned)(master->members - 1) * master_result_bytes(run, i);
         run->cost->fp32_bytes += (unsigned)(master->members - 1) *
-                                 chunk_length(run, i) * sizeof(float);
-        decode_results(run, i);
+                                 master_chunk_length(run, i) * sizeof(float);
+        master_decode_results(run, i);
     }
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++)
         rc = aps_messages_wait(&master->slots[i].messages);
@@ -313,7 +312,7 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
         run.out = out + begin;
         run.n = n - begin;
         run.count = chunks < APS_RING_WINDOW ? (int)chunks : APS_RING_WINDOW;
-        rc = master->place == 0 ? lead(&run) : follow(&run);
+        rc = master->place == 0 ? master_lead(&run) : master_follow(&run);
     }
     for (int i = 0; i < APS_RING_WINDOW && rc != MPI_SUCCESS; i++)
         aps_messages_cancel(&master->slots[i].messages);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The reduction `master`, the hierarchical all-reduce of the APS paper: the
- * members of a group send their encoded values to its master, which sums them in
- * rank order; the masters sum by the ring (ring.h); every master passes the
- * encoded result on to its members. The paper's arithmetic is accumulate: format
- * with scale: aps, N being the ranks of the group first, then the groups.
+ * members of a group send their encoded values to its master, which sums them
+ * in rank order; the masters sum by the ring (ring.h); every master passes the
+ * encoded result on to its members. The paper's arithmetic is accumulate:
+ * format with scale: aps, N being the ranks of the group first, then the
+ * groups.
  */
 #ifndef APS_PMPI_REDUCE_MASTER_H
 #define APS_PMPI_REDUCE_MASTER_H

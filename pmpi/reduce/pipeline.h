@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Software pipeline over the chunks of a buffer: while one chunk is on the wire,
- * the next is encoded and the one before is decoded.
+ * Software pipeline over the chunks of a buffer: while one chunk is on the
+ * wire, the next is encoded and the one before is decoded.
  *
  * In round r, stage s runs on the chunk that is r minus the lags of the stages
  * up to s, the earliest stage first, so that new bytes are on their way before
- * the round waits for old ones. What a stage waits for, other ranks have done in
- * an earlier round, as long as it comes from an earlier stage of the same chunk,
- * or from any stage of a chunk that lies all lags and one more behind: no
- * deadlock.
+ * the round waits for old ones. What a stage waits for, other ranks have done
+ * in an earlier round, as long as it comes from an earlier stage of the same
+ * chunk, or from any stage of a chunk that lies all lags and one more behind:
+ * no deadlock.
  */
 #ifndef APS_PMPI_REDUCE_PIPELINE_H
 #define APS_PMPI_REDUCE_PIPELINE_H

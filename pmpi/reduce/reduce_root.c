@@ -27,7 +27,8 @@ struct aps_reduce_root {
     struct slot slots[SLOTS];
 };
 
-struct aps_reduce_root *aps_reduce_root_create(MPI_Comm comm, struct aps_reduce_scatter *scatter)
+struct aps_reduce_root *
+aps_reduce_root_create(MPI_Comm comm, struct aps_reduce_scatter *scatter)
 {
     struct aps_reduce_root *rooted = calloc(1, sizeof *rooted);
 
@@ -76,15 +77,15 @@ struct run {
 };
 
 /* The chunks and slices of `direct`. */
-static size_t chunk_of(const struct aps_shares *shares)
+static size_t root_chunk_of(const struct aps_shares *shares)
 {
     return (size_t)shares->ranks * shares->longest;
 }
 
-static struct aps_slice slice_of(const struct aps_shares *shares, int owner,
-                                 size_t k)
+static struct aps_slice root_slice_of(const struct aps_shares *shares,
+                                      int owner, size_t k)
 {
-    const size_t chunk = chunk_of(shares);
+    const size_t chunk = root_chunk_of(shares);
     struct aps_slice slice = aps_slice_of(aps_chunk_length(shares->n, chunk, k),
                                           shares->ranks, owner);
 
@@ -92,19 +93,19 @@ static struct aps_slice slice_of(const struct aps_shares *shares, int owner,
     return slice;
 }
 
-static void offer(void *state, size_t k)
+static void root_offer(void *state, size_t k)
 {
     struct run *run = state;
 
     if (run->rc == MPI_SUCCESS)
-        run->rc =
-            aps_reduce_scatter_offer(run->rooted->scatter, run->wire, &run->shares, k,
-                              run->in, run->exponent, run->cost);
+        run->rc = aps_reduce_scatter_offer(run->rooted->scatter, run->wire,
+                                           &run->shares, k, run->in,
+                                           run->exponent, run->cost);
 }
 
 /* The root's side of a turn: be ready for the sums of the others. */
-static void receive_results(struct run *run, struct slot *slot, size_t stride,
-                            size_t k)
+static void root_receive_results(struct run *run, struct slot *slot,
+                                 size_t stride, size_t k)
 {
     const struct aps_shares *shares = &run->shares;
 
@@ -118,14 +119,14 @@ static void receive_results(struct run *run, struct slot *slot, size_t stride,
     }
 }
 
-static void turn(void *state, size_t k)
+static void root_turn(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_reduce_root *rooted = run->rooted;
     struct slot *slot = &rooted->slots[k % SLOTS];
     const struct aps_wire *wire = run->wire;
     const size_t stride = aps_block_stride(wire, run->shares.longest);
-    const struct aps_slice own = slice_of(&run->shares, rooted->rank, k);
+    const struct aps_slice own = root_slice_of(&run->shares, rooted->rank, k);
     const bool tight = wire->scale == APS_SCALE_APS_TIGHT;
     unsigned char *block = slot->results + (size_t)rooted->rank * stride;
     struct aps_magnitude magnitude = {0, false};
@@ -134,9 +135,9 @@ static void turn(void *state, size_t k)
     if (run->rc != MPI_SUCCESS)
         return;
     if (rooted->rank == run->root)
-        receive_results(run, slot, stride, k);
-    run->rc = aps_reduce_scatter_turn(rooted->scatter, wire, &run->shares, k, &sum,
-                               tight ? &magnitude : NULL);
+        root_receive_results(run, slot, stride, k);
+    run->rc = aps_reduce_scatter_turn(rooted->scatter, wire, &run->shares, k,
+                                      &sum, tight ? &magnitude : NULL);
     if (run->rc != MPI_SUCCESS || own.length == 0)
         return;
     aps_block_encode_known(wire, &aps_memory_host, sum, own.length, magnitude,
@@ -148,12 +149,12 @@ static void turn(void *state, size_t k)
     aps_cost_add(run->cost, wire, own.length, 1);
 }
 
-static void finish(void *state, size_t k)
+static void root_finish(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_reduce_root *rooted = run->rooted;
     struct slot *slot = &rooted->slots[k % SLOTS];
-    const size_t chunk = chunk_of(&run->shares);
+    const size_t chunk = root_chunk_of(&run->shares);
 
     if (run->rc == MPI_SUCCESS)
         run->rc = aps_messages_wait(&slot->messages);
@@ -164,28 +165,28 @@ static void finish(void *state, size_t k)
             aps_chunk_length(run->shares.n, chunk, k), run->out + k * chunk);
 }
 
-int aps_reduce_root_run(struct aps_reduce_root *rooted, const struct aps_wire *wire,
-                   int root, const float *in, float *out, size_t n,
-                   struct aps_cost *cost)
+int aps_reduce_root_run(struct aps_reduce_root *rooted,
+                        const struct aps_wire *wire, int root, const float *in,
+                        float *out, size_t n, struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {
-        {offer, 0},
-        {turn, APS_PIPELINE_WIRE_LAG},
-        {finish, APS_PIPELINE_WIRE_LAG},
+        {root_offer, 0},
+        {root_turn, APS_PIPELINE_WIRE_LAG},
+        {root_finish, APS_PIPELINE_WIRE_LAG},
     };
     struct run run = {
         .rooted = rooted,
         .wire = wire,
         .shares = {.ranks = rooted->ranks,
                    .longest = aps_reduce_scatter_elements(wire, rooted->ranks),
-                   .part = slice_of,
+                   .part = root_slice_of,
                    .n = n},
         .root = root,
         .in = in,
         .out = out,
         .cost = cost,
     };
-    const size_t chunk = chunk_of(&run.shares);
+    const size_t chunk = root_chunk_of(&run.shares);
 
     run.shares.rounds = (n + chunk - 1) / chunk;
     run.rc = aps_exponent_agree(rooted->comm, wire, in, n, &run.exponent);

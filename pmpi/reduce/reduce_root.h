@@ -17,14 +17,15 @@ struct aps_reduce_root; /* opaque: scratch */
 
 /* Over `comm`, an internal communicator, and `scatter`, which is made for it;
  * neither is owned. Local; NULL when out of memory. */
-struct aps_reduce_root *aps_reduce_root_create(MPI_Comm comm,
-                                     struct aps_reduce_scatter *scatter);
-void aps_reduce_root_destroy(struct aps_reduce_root *rooted); /* NULL: nothing */
+struct aps_reduce_root *
+aps_reduce_root_create(MPI_Comm comm, struct aps_reduce_scatter *scatter);
+void aps_reduce_root_destroy(
+    struct aps_reduce_root *rooted); /* NULL: nothing */
 
 /* COLLECTIVE over the communicator. in[n] of all to out[n] of `root`, which may
  * be the same; the others' `out` is not looked at. An MPI error code. */
-int aps_reduce_root_run(struct aps_reduce_root *rooted, const struct aps_wire *wire,
-                   int root, const float *in, float *out, size_t n,
-                   struct aps_cost *cost);
+int aps_reduce_root_run(struct aps_reduce_root *rooted,
+                        const struct aps_wire *wire, int root, const float *in,
+                        float *out, size_t n, struct aps_cost *cost);
 
 #endif

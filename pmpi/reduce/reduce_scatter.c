@@ -78,9 +78,11 @@ size_t aps_reduce_scatter_elements(const struct aps_wire *wire, int ranks)
     return aps_pipeline_elements(wire->codec.format.width, ranks);
 }
 
-int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter, const struct aps_wire *wire,
-                      const struct aps_shares *shares, size_t k,
-                      const float *in, int exponent, struct aps_cost *cost)
+int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
+                             const struct aps_wire *wire,
+                             const struct aps_shares *shares, size_t k,
+                             const float *in, int exponent,
+                             struct aps_cost *cost)
 {
     struct slot *slot = &scatter->slots[k % SLOTS];
     const int ranks = scatter->ranks;
@@ -117,9 +119,10 @@ int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter, const struct ap
     return slot->messages.rc;
 }
 
-int aps_reduce_scatter_turn(struct aps_reduce_scatter *scatter, const struct aps_wire *wire,
-                     const struct aps_shares *shares, size_t k,
-                     const float **sum, struct aps_magnitude *magnitude)
+int aps_reduce_scatter_turn(struct aps_reduce_scatter *scatter,
+                            const struct aps_wire *wire,
+                            const struct aps_shares *shares, size_t k,
+                            const float **sum, struct aps_magnitude *magnitude)
 {
     struct slot *slot = &scatter->slots[k % SLOTS];
     const size_t n = shares->part(shares, scatter->rank, k).length;
@@ -152,8 +155,8 @@ struct run {
     int rc; /* the first error: nothing is done after it */
 };
 
-static struct aps_slice part_of(const struct aps_shares *shares, int owner,
-                                size_t k)
+static struct aps_slice scatter_part_of(const struct aps_shares *shares,
+                                        int owner, size_t k)
 {
     const size_t end = shares->bounds[owner + 1];
     size_t begin = shares->bounds[owner];
@@ -167,13 +170,13 @@ static struct aps_slice part_of(const struct aps_shares *shares, int owner,
     };
 }
 
-static struct aps_shares shares_of(const struct aps_wire *wire, int ranks,
-                                   const size_t bounds[])
+static struct aps_shares scatter_shares_of(const struct aps_wire *wire,
+                                           int ranks, const size_t bounds[])
 {
     struct aps_shares shares = {
         .ranks = ranks,
         .longest = aps_reduce_scatter_elements(wire, ranks),
-        .part = part_of,
+        .part = scatter_part_of,
         .n = bounds[ranks],
         .bounds = bounds,
     };
@@ -188,13 +191,14 @@ static struct aps_shares shares_of(const struct aps_wire *wire, int ranks,
     return shares;
 }
 
-static void offer(void *state, size_t k)
+static void scatter_offer(void *state, size_t k)
 {
     struct run *run = state;
 
     if (run->rc == MPI_SUCCESS)
-        run->rc = aps_reduce_scatter_offer(run->scatter, run->wire, &run->shares, k,
-                                    run->in, run->exponent, run->cost);
+        run->rc =
+            aps_reduce_scatter_offer(run->scatter, run->wire, &run->shares, k,
+                                     run->in, run->exponent, run->cost);
 }
 
 /*
@@ -202,7 +206,7 @@ static void offer(void *state, size_t k)
  * encoded by now: part k of our share goes to elements of which each lies no
  * further than part k from the begin of its own.
  */
-static void turn(void *state, size_t k)
+static void scatter_turn(void *state, size_t k)
 {
     struct run *run = state;
     const int rank = run->scatter->rank;
@@ -210,25 +214,26 @@ static void turn(void *state, size_t k)
     const float *sum = NULL;
 
     if (run->rc == MPI_SUCCESS)
-        run->rc = aps_reduce_scatter_turn(run->scatter, run->wire, &run->shares, k,
-                                   &sum, NULL);
+        run->rc = aps_reduce_scatter_turn(run->scatter, run->wire, &run->shares,
+                                          k, &sum, NULL);
     if (run->rc == MPI_SUCCESS && own.length > 0)
         run->wire->memory->copy_in(
             run->out + (own.begin - run->shares.bounds[rank]), sum, own.length);
 }
 
-int aps_reduce_scatter_run(struct aps_reduce_scatter *scatter, const struct aps_wire *wire,
-                    const float *in, const size_t bounds[], float *out,
-                    struct aps_cost *cost)
+int aps_reduce_scatter_run(struct aps_reduce_scatter *scatter,
+                           const struct aps_wire *wire, const float *in,
+                           const size_t bounds[], float *out,
+                           struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {
-        {offer, 0},
-        {turn, APS_PIPELINE_WIRE_LAG},
+        {scatter_offer, 0},
+        {scatter_turn, APS_PIPELINE_WIRE_LAG},
     };
     struct run run = {
         .scatter = scatter,
         .wire = wire,
-        .shares = shares_of(wire, scatter->ranks, bounds),
+        .shares = scatter_shares_of(wire, scatter->ranks, bounds),
         .in = in,
         .out = out,
         .cost = cost,

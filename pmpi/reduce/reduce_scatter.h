@@ -22,7 +22,8 @@
 struct aps_shares {
     int ranks;
     size_t rounds;
-    size_t longest; /* elements of a part, at most aps_reduce_scatter_elements */
+    size_t
+        longest; /* elements of a part, at most aps_reduce_scatter_elements */
 
     /* Part k of the owner's share; of no elements where it has no such part. */
     struct aps_slice (*part)(const struct aps_shares *shares, int owner,
@@ -39,7 +40,8 @@ struct aps_reduce_scatter; /* opaque: a communicator and scratch */
 /* Over `comm`, an internal communicator that is not owned. Local; NULL when out
  * of memory. */
 struct aps_reduce_scatter *aps_reduce_scatter_create(MPI_Comm comm);
-void aps_reduce_scatter_destroy(struct aps_reduce_scatter *scatter); /* NULL: nothing */
+void aps_reduce_scatter_destroy(
+    struct aps_reduce_scatter *scatter); /* NULL: nothing */
 
 /* Elements of the longest part there is room for. */
 size_t aps_reduce_scatter_elements(const struct aps_wire *wire, int ranks);
@@ -51,22 +53,26 @@ size_t aps_reduce_scatter_elements(const struct aps_wire *wire, int ranks);
  * unless NULL, that of the sum. An MPI error code; after an error
  * aps_reduce_scatter_cancel gives up what is under way.
  */
-int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter, const struct aps_wire *wire,
-                      const struct aps_shares *shares, size_t k,
-                      const float *in, int exponent, struct aps_cost *cost);
-int aps_reduce_scatter_turn(struct aps_reduce_scatter *scatter, const struct aps_wire *wire,
-                     const struct aps_shares *shares, size_t k,
-                     const float **sum, struct aps_magnitude *magnitude);
+int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
+                             const struct aps_wire *wire,
+                             const struct aps_shares *shares, size_t k,
+                             const float *in, int exponent,
+                             struct aps_cost *cost);
+int aps_reduce_scatter_turn(struct aps_reduce_scatter *scatter,
+                            const struct aps_wire *wire,
+                            const struct aps_shares *shares, size_t k,
+                            const float **sum, struct aps_magnitude *magnitude);
 void aps_reduce_scatter_cancel(struct aps_reduce_scatter *scatter);
 
 /*
  * COLLECTIVE over the communicator. MPI_Reduce_scatter: in[bounds[ranks]] is
  * summed, and rank i gets [bounds[i], bounds[i + 1]) of it in `out`, which may
- * be `in`. A share is cut into parts of aps_reduce_scatter_elements from its begin on.
- * An MPI error code.
+ * be `in`. A share is cut into parts of aps_reduce_scatter_elements from its
+ * begin on. An MPI error code.
  */
-int aps_reduce_scatter_run(struct aps_reduce_scatter *scatter, const struct aps_wire *wire,
-                    const float *in, const size_t bounds[], float *out,
-                    struct aps_cost *cost);
+int aps_reduce_scatter_run(struct aps_reduce_scatter *scatter,
+                           const struct aps_wire *wire, const float *in,
+                           const size_t bounds[], float *out,
+                           struct aps_cost *cost);
 
 #endif

@@ -17,19 +17,20 @@
 #include "reduce/ring.h"
 #include "progress/wait.h"
 
-/* MPICH has about 2000 context ids, for the program first of all: so many teams
- * may live at a time in a process, each with one, two more a kind of groups and the like. */
-#define TEAMS_MAX 256
-static atomic_int teams;
+/* MPICH has about 2000 context ids, for the program first of all: so many
+ * communicators may have resources at a time in a process, each with one, two
+ * more a kind of groups and the like. */
+#define RESOURCES_MAX 256
+static atomic_int resources_alive;
 
 /* Of them, those whose communicators MPI is still making. */
 static atomic_int begun;
 
 /* A policy that reduces in more ways than this is turned away. */
-#define WAYS_MAX 32
+#define PREPARED_MAX 32
 
 /* A reduction, ready for one kind of groups. */
-struct way {
+struct prepared {
     enum aps_reduce_kind reduce;
     enum aps_group_kind group;
     int group_size;
@@ -38,24 +39,24 @@ struct way {
 };
 
 struct aps_comm_resources {
-    MPI_Comm comm; /* internal, all ranks of the program's communicator */
+    MPI_Comm comm;     /* internal, all ranks of the program's communicator */
     MPI_Request begun; /* it is being made */
     int ranks;
     int test_nodes;
     bool test_cyclic;
-    enum aps_devices devices; /* when the last way was made */
-    struct way ways[WAYS_MAX];
-    int way_count;
+    enum aps_devices devices; /* when the last prepared was made */
+    struct prepared prepared[PREPARED_MAX];
+    int prepared_count;
 };
 
 /*
  * One reduction: make what it needs once, then run. `create` returns NULL with
- * a cause, or with "" on the ranks that have nothing to say; it may fail on some
- * ranks only. The object is destroyed locally.
+ * a cause, or with "" on the ranks that have nothing to say; it may fail on
+ * some ranks only. The object is destroyed locally.
  */
 struct reduction {
     bool grouped; /* by the plan's groups */
-    void *(*create)(const struct aps_comm_resources *team,
+    void *(*create)(const struct aps_comm_resources *resources,
                     const struct aps_grouping *grouping, char *cause,
                     size_t size);
     void (*destroy)(void *object);
@@ -64,195 +65,208 @@ struct reduction {
                size_t n, struct aps_cost *cost);
 };
 
-static void *create_direct(const struct aps_comm_resources *team,
-                           const struct aps_grouping *grouping, char *cause,
-                           size_t size)
+static void *reduction_create_direct(const struct aps_comm_resources *resources,
+                                     const struct aps_grouping *grouping,
+                                     char *cause, size_t size)
 {
     (void)grouping;
     snprintf(cause, size, "out of memory for reduce: direct");
-    return aps_direct_create_alone(team->comm, team->devices);
+    return aps_direct_create_alone(resources->comm, resources->devices);
 }
 
-static void destroy_direct(void *object)
+static void reduction_destroy_direct(void *object)
 {
     aps_direct_destroy(object);
 }
 
-static int run_direct(void *object, const struct aps_plan *plan,
-                      const struct aps_wire *wire, const float *in, float *out,
-                      size_t n, struct aps_cost *cost)
+static int reduction_run_direct(void *object, const struct aps_plan *plan,
+                                const struct aps_wire *wire, const float *in,
+                                float *out, size_t n, struct aps_cost *cost)
 {
     (void)plan;
     return aps_direct_run(object, wire, in, out, n, cost);
 }
 
-static void *create_ring(const struct aps_comm_resources *team,
-                         const struct aps_grouping *grouping, char *cause,
-                         size_t size)
+static void *reduction_create_ring(const struct aps_comm_resources *resources,
+                                   const struct aps_grouping *grouping,
+                                   char *cause, size_t size)
 {
     (void)grouping;
     snprintf(cause, size, "out of memory for reduce: ring");
-    return aps_ring_create_alone(team->comm);
+    return aps_ring_create_alone(resources->comm);
 }
 
-static void destroy_ring(void *object)
+static void reduction_destroy_ring(void *object)
 {
     aps_ring_destroy(object);
 }
 
-static int run_ring(void *object, const struct aps_plan *plan,
-                    const struct aps_wire *wire, const float *in, float *out,
-                    size_t n, struct aps_cost *cost)
+static int reduction_run_ring(void *object, const struct aps_plan *plan,
+                              const struct aps_wire *wire, const float *in,
+                              float *out, size_t n, struct aps_cost *cost)
 {
     (void)plan;
     return aps_ring_run(object, wire, in, out, n, cost);
 }
 
-static void *create_gather(const struct aps_comm_resources *team,
-                           const struct aps_grouping *grouping, char *cause,
-                           size_t size)
+static void *reduction_create_gather(const struct aps_comm_resources *resources,
+                                     const struct aps_grouping *grouping,
+                                     char *cause, size_t size)
 {
     (void)grouping;
     snprintf(cause, size, "out of memory for reduce: gather");
-    return aps_allgather_sum_create(team->comm);
+    return aps_allgather_sum_create(resources->comm);
 }
 
-static void destroy_gather(void *object)
+static void reduction_destroy_gather(void *object)
 {
     aps_allgather_sum_destroy(object);
 }
 
-static int run_gather(void *object, const struct aps_plan *plan,
-                      const struct aps_wire *wire, const float *in, float *out,
-                      size_t n, struct aps_cost *cost)
+static int reduction_run_gather(void *object, const struct aps_plan *plan,
+                                const struct aps_wire *wire, const float *in,
+                                float *out, size_t n, struct aps_cost *cost)
 {
     (void)plan;
     return aps_allgather_sum_run(object, wire, in, out, n, cost);
 }
 
-static void *create_master(const struct aps_comm_resources *team,
-                           const struct aps_grouping *grouping, char *cause,
-                           size_t size)
+static void *reduction_create_master(const struct aps_comm_resources *resources,
+                                     const struct aps_grouping *grouping,
+                                     char *cause, size_t size)
 {
     struct aps_grouping anywhere = *grouping;
     struct aps_master *master = NULL;
 
     anywhere.across_nodes = true;
-    if (aps_master_create(team->comm, &anywhere, &master, cause, size) < 0)
+    if (aps_master_create(resources->comm, &anywhere, &master, cause, size) < 0)
         return NULL;
     return master;
 }
 
-static void destroy_master(void *object)
+static void reduction_destroy_master(void *object)
 {
     aps_master_destroy(object);
 }
 
-static int run_master(void *object, const struct aps_plan *plan,
-                      const struct aps_wire *wire, const float *in, float *out,
-                      size_t n, struct aps_cost *cost)
+static int reduction_run_master(void *object, const struct aps_plan *plan,
+                                const struct aps_wire *wire, const float *in,
+                                float *out, size_t n, struct aps_cost *cost)
 {
     (void)plan;
     return aps_master_run(object, wire, in, out, n, cost);
 }
 
-static void *create_hierarchical(const struct aps_comm_resources *team,
-                                 const struct aps_grouping *grouping,
-                                 char *cause, size_t size)
+static void *
+reduction_create_hierarchical(const struct aps_comm_resources *resources,
+                              const struct aps_grouping *grouping, char *cause,
+                              size_t size)
 {
     struct aps_hierarchical *hierarchical = NULL;
 
-    if (aps_hierarchical_create(team->comm, grouping, team->devices,
+    if (aps_hierarchical_create(resources->comm, grouping, resources->devices,
                                 &hierarchical, cause, size) < 0)
         return NULL;
     return hierarchical;
 }
 
-static void destroy_hierarchical(void *object)
+static void reduction_destroy_hierarchical(void *object)
 {
     aps_hierarchical_destroy(object);
 }
 
-static int run_hierarchical(void *object, const struct aps_plan *plan,
-                            const struct aps_wire *wire, const float *in,
-                            float *out, size_t n, struct aps_cost *cost)
+static int reduction_run_hierarchical(void *object, const struct aps_plan *plan,
+                                      const struct aps_wire *wire,
+                                      const float *in, float *out, size_t n,
+                                      struct aps_cost *cost)
 {
     return aps_hierarchical_run(object, wire, plan->node == APS_NODE_FP32, in,
                                 out, n, cost);
 }
 
 static const struct reduction reductions[] = {
-    [APS_REDUCE_DIRECT] = {false, create_direct, destroy_direct, run_direct},
-    [APS_REDUCE_HIERARCHICAL] = {true, create_hierarchical,
-                                 destroy_hierarchical, run_hierarchical},
-    [APS_REDUCE_RING] = {false, create_ring, destroy_ring, run_ring},
-    [APS_REDUCE_MASTER] = {true, create_master, destroy_master, run_master},
-    [APS_REDUCE_GATHER] = {false, create_gather, destroy_gather, run_gather},
+    [APS_REDUCE_DIRECT] = {false, reduction_create_direct,
+                           reduction_destroy_direct, reduction_run_direct},
+    [APS_REDUCE_HIERARCHICAL] = {true, reduction_create_hierarchical,
+                                 reduction_destroy_hierarchical,
+                                 reduction_run_hierarchical},
+    [APS_REDUCE_RING] = {false, reduction_create_ring, reduction_destroy_ring,
+                         reduction_run_ring},
+    [APS_REDUCE_MASTER] = {true, reduction_create_master,
+                           reduction_destroy_master, reduction_run_master},
+    [APS_REDUCE_GATHER] = {false, reduction_create_gather,
+                           reduction_destroy_gather, reduction_run_gather},
 };
 
-static struct way *find_way(struct aps_comm_resources *team, const struct aps_plan *plan)
+static struct prepared *
+reduction_find_prepared(struct aps_comm_resources *resources,
+                        const struct aps_plan *plan)
 {
-    for (int i = 0; i < team->way_count; i++) {
-        struct way *way = &team->ways[i];
+    for (int i = 0; i < resources->prepared_count; i++) {
+        struct prepared *prepared = &resources->prepared[i];
 
-        if (way->reduce == plan->reduce &&
+        if (prepared->reduce == plan->reduce &&
             (!reductions[plan->reduce].grouped ||
-             (way->group == plan->group &&
+             (prepared->group == plan->group &&
               (plan->group != APS_GROUP_NUMBER ||
-               way->group_size == plan->group_size))))
-            return way;
+               prepared->group_size == plan->group_size))))
+            return prepared;
     }
     return NULL;
 }
 
 /* COLLECTIVE over comm. */
-static enum aps_devices agree_devices(MPI_Comm comm)
+static enum aps_devices reduction_agree_devices(MPI_Comm comm)
 {
     if (!aps_agree_all(comm, aps_device_is_expected()))
         return APS_DEVICES_NONE;
-    return aps_agree_all(comm, aps_device_mpi_is_aware()) ? APS_DEVICES_AWARE
-                                                          : APS_DEVICES_EXPECTED;
+    return aps_agree_all(comm, aps_device_mpi_is_aware())
+               ? APS_DEVICES_AWARE
+               : APS_DEVICES_EXPECTED;
 }
 
 /* COLLECTIVE. */
-static struct way *make_way(struct aps_comm_resources *team, const struct aps_plan *plan)
+static struct prepared *
+reduction_make_prepared(struct aps_comm_resources *resources,
+                        const struct aps_plan *plan)
 {
     const struct reduction *reduction = &reductions[plan->reduce];
     const struct aps_grouping grouping = {
         .kind = plan->group,
         .number = plan->group_size,
-        .test_nodes = team->test_nodes,
-        .test_cyclic = team->test_cyclic,
+        .test_nodes = resources->test_nodes,
+        .test_cyclic = resources->test_cyclic,
     };
-    struct way *way = &team->ways[team->way_count++];
+    struct prepared *prepared =
+        &resources->prepared[resources->prepared_count++];
 
-    way->reduce = plan->reduce;
-    way->group = plan->group;
-    way->group_size = plan->group_size;
+    prepared->reduce = plan->reduce;
+    prepared->group = plan->group;
+    prepared->group_size = plan->group_size;
     /* Making it blocks, and drives nothing meanwhile: let all come first. */
-    team->devices = agree_devices(team->comm);
-    way->object =
-        reduction->create(team, &grouping, way->cause, sizeof way->cause);
-    if (aps_agree_all(team->comm, way->object != NULL))
-        return way;
-    if (way->object) {
-        reduction->destroy(way->object);
-        way->object = NULL;
-        way->cause[0] = '\0';
+    resources->devices = reduction_agree_devices(resources->comm);
+    prepared->object = reduction->create(resources, &grouping, prepared->cause,
+                                         sizeof prepared->cause);
+    if (aps_agree_all(resources->comm, prepared->object != NULL))
+        return prepared;
+    if (prepared->object) {
+        reduction->destroy(prepared->object);
+        prepared->object = NULL;
+        prepared->cause[0] = '\0';
     }
-    aps_agree_cause(team->comm, way->cause, sizeof way->cause);
-    return way;
+    aps_agree_cause(resources->comm, prepared->cause, sizeof prepared->cause);
+    return prepared;
 }
 
 /* Its communicator is there. */
-static void equip(struct aps_comm_resources *team)
+static void reduction_equip(struct aps_comm_resources *resources)
 {
-    PMPI_Comm_set_errhandler(team->comm, MPI_ERRORS_RETURN);
-    PMPI_Comm_size(team->comm, &team->ranks);
+    PMPI_Comm_set_errhandler(resources->comm, MPI_ERRORS_RETURN);
+    PMPI_Comm_size(resources->comm, &resources->ranks);
 }
 
 int aps_comm_resources_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
-                    struct aps_comm_resources **team)
+                              struct aps_comm_resources **resources)
 {
     struct aps_comm_resources *new = calloc(1, sizeof *new);
     MPI_Errhandler theirs = aps_errhandler_push(comm);
@@ -262,7 +276,8 @@ int aps_comm_resources_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
     PMPI_Comm_rank(comm, &rank);
     /* A split, not a dup: a dup would call the program's own attribute copy
      * functions. */
-    if (aps_agree_all(comm, new != NULL && atomic_load(&teams) < TEAMS_MAX)) {
+    if (aps_agree_all(comm, new != NULL &&atomic_load(&resources_alive) <
+                                       RESOURCES_MAX)) {
         split = PMPI_Comm_split(comm, 0, rank, &new->comm) == MPI_SUCCESS;
         if (!aps_agree_all(comm, split) && split) {
             PMPI_Comm_free(&new->comm);
@@ -274,17 +289,17 @@ int aps_comm_resources_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
         free(new);
         return -1;
     }
-    atomic_fetch_add(&teams, 1);
+    atomic_fetch_add(&resources_alive, 1);
     new->begun = MPI_REQUEST_NULL;
     new->test_nodes = test_nodes;
     new->test_cyclic = test_cyclic;
-    equip(new);
-    *team = new;
+    reduction_equip(new);
+    *resources = new;
     return 0;
 }
 
 int aps_comm_resources_begin(MPI_Comm comm, int test_nodes, bool test_cyclic,
-                   struct aps_comm_resources **team)
+                             struct aps_comm_resources **resources)
 {
     struct aps_comm_resources *new = calloc(1, sizeof *new);
     int rc;
@@ -300,9 +315,9 @@ int aps_comm_resources_begin(MPI_Comm comm, int test_nodes, bool test_cyclic,
         free(new);
         return rc;
     }
-    atomic_fetch_add(&teams, 1);
+    atomic_fetch_add(&resources_alive, 1);
     atomic_fetch_add(&begun, 1);
-    *team = new;
+    *resources = new;
     return MPI_SUCCESS;
 }
 
@@ -311,65 +326,69 @@ bool aps_comm_resources_any_begun(void)
     return atomic_load(&begun) > 0;
 }
 
-int aps_comm_resources_complete(struct aps_comm_resources *team)
+int aps_comm_resources_complete(struct aps_comm_resources *resources)
 {
-    int rc = aps_wait_requests_telling(1, &team->begun,
-                                       aps_agree_tell_missing);
+    int rc =
+        aps_wait_requests_telling(1, &resources->begun, aps_agree_tell_missing);
 
     atomic_fetch_sub(&begun, 1);
     if (rc == MPI_SUCCESS)
-        equip(team);
+        reduction_equip(resources);
     else
-        team->comm = MPI_COMM_NULL;
+        resources->comm = MPI_COMM_NULL;
     return rc;
 }
 
-void aps_comm_resources_destroy(struct aps_comm_resources *team)
+void aps_comm_resources_destroy(struct aps_comm_resources *resources)
 {
-    if (!team)
+    if (!resources)
         return;
-    for (int i = 0; i < team->way_count; i++)
-        if (team->ways[i].object)
-            reductions[team->ways[i].reduce].destroy(team->ways[i].object);
-    if (team->comm != MPI_COMM_NULL)
-        PMPI_Comm_free(&team->comm);
-    atomic_fetch_sub(&teams, 1);
-    free(team);
+    for (int i = 0; i < resources->prepared_count; i++)
+        if (resources->prepared[i].object)
+            reductions[resources->prepared[i].reduce].destroy(
+                resources->prepared[i].object);
+    if (resources->comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&resources->comm);
+    atomic_fetch_sub(&resources_alive, 1);
+    free(resources);
 }
 
-MPI_Comm aps_comm_resources_comm(const struct aps_comm_resources *team)
+MPI_Comm aps_comm_resources_comm(const struct aps_comm_resources *resources)
 {
-    return team->comm;
+    return resources->comm;
 }
 
-int aps_comm_resources_prepare(struct aps_comm_resources *team, const struct aps_plan *plan,
-                     char *cause, size_t size)
+int aps_comm_resources_prepare(struct aps_comm_resources *resources,
+                               const struct aps_plan *plan, char *cause,
+                               size_t size)
 {
-    const struct way *way = find_way(team, plan);
+    const struct prepared *prepared = reduction_find_prepared(resources, plan);
 
-    if (!way && team->way_count == WAYS_MAX) {
+    if (!prepared && resources->prepared_count == PREPARED_MAX) {
         snprintf(cause, size, "more than %d kinds of reductions and groups",
-                 WAYS_MAX);
+                 PREPARED_MAX);
         return -1;
     }
-    if (!way)
-        way = make_way(team, plan);
-    if (way->object)
+    if (!prepared)
+        prepared = reduction_make_prepared(resources, plan);
+    if (prepared->object)
         return 0;
-    snprintf(cause, size, "%s", way->cause);
+    snprintf(cause, size, "%s", prepared->cause);
     return -1;
 }
 
-bool aps_comm_resources_prepares_deferred(struct aps_comm_resources *team,
-                                const struct aps_plan *plan)
+bool aps_comm_resources_prepares_deferred(struct aps_comm_resources *resources,
+                                          const struct aps_plan *plan)
 {
     /* Groups get communicators, and MPI splits none without blocking. */
-    return !reductions[plan->reduce].grouped || find_way(team, plan) != NULL;
+    return !reductions[plan->reduce].grouped ||
+           reduction_find_prepared(resources, plan) != NULL;
 }
 
-int aps_comm_resources_reduce(struct aps_comm_resources *team, const struct aps_plan *plan,
-                    const struct aps_memory *memory, const float *in,
-                    float *out, size_t n, struct aps_cost *cost)
+int aps_comm_resources_reduce(struct aps_comm_resources *resources,
+                              const struct aps_plan *plan,
+                              const struct aps_memory *memory, const float *in,
+                              float *out, size_t n, struct aps_cost *cost)
 {
     struct aps_wire wire = {
         .memory = memory,
@@ -379,6 +398,7 @@ int aps_comm_resources_reduce(struct aps_comm_resources *team, const struct aps_
     };
 
     aps_codec_init(&plan->format, &wire.codec);
-    return reductions[plan->reduce].run(find_way(team, plan)->object, plan,
-                                        &wire, in, out, n, cost);
+    return reductions[plan->reduce].run(
+        reduction_find_prepared(resources, plan)->object, plan, &wire, in, out,
+        n, cost);
 }

@@ -82,75 +82,75 @@ void aps_ring_destroy(struct aps_ring *ring)
 }
 
 /* The slice that lies `behind` ranks behind this one. */
-static int slice_behind(const struct aps_ring *ring, int behind)
+static int ring_slice_behind(const struct aps_ring *ring, int behind)
 {
     return (ring->rank + ring->size - behind % ring->size) % ring->size;
 }
 
-static struct aps_slice slice_at(const struct aps_ring *ring,
-                                 const struct aps_chunk *chunk, int index)
+static struct aps_slice ring_slice_at(const struct aps_ring *ring,
+                                      const struct aps_chunk *chunk, int index)
 {
     return aps_slice_of(chunk->n, ring->size, index);
 }
 
-static bool travels_as_fp32(const struct aps_wire *wire)
+static bool ring_travels_as_fp32(const struct aps_wire *wire)
 {
     return wire->accumulate == APS_ACCUMULATE_FP32;
 }
 
 /* Bytes of a partial sum of n values. */
-static size_t partial_bytes(const struct aps_wire *wire, size_t n)
+static size_t ring_partial_bytes(const struct aps_wire *wire, size_t n)
 {
-    return travels_as_fp32(wire) ? n * sizeof(float) : aps_block_bytes(wire, n);
+    return ring_travels_as_fp32(wire) ? n * sizeof(float)
+                                      : aps_block_bytes(wire, n);
 }
 
 /* In step s, the partial sum of one slice comes and that of another goes. */
-static void post_partial(struct aps_ring *ring, struct slot *slot,
-                         const struct aps_wire *wire,
-                         const struct aps_chunk *chunk, int step,
-                         struct aps_cost *cost)
+static void ring_post_partial(struct aps_ring *ring, struct slot *slot,
+                              const struct aps_wire *wire,
+                              const struct aps_chunk *chunk, int step,
+                              struct aps_cost *cost)
 {
     const size_t going =
-        slice_at(ring, chunk, slice_behind(ring, step + 1)).length;
+        ring_slice_at(ring, chunk, ring_slice_behind(ring, step + 1)).length;
     const size_t coming =
-        slice_at(ring, chunk, slice_behind(ring, step + 2)).length;
+        ring_slice_at(ring, chunk, ring_slice_behind(ring, step + 2)).length;
     const int next = (ring->rank + 1) % ring->size;
 
     aps_messages_receive(&slot->messages, slot->pair,
-                         partial_bytes(wire, coming), slice_behind(ring, 1),
-                         TAG_PARTIAL);
+                         ring_partial_bytes(wire, coming),
+                         ring_slice_behind(ring, 1), TAG_PARTIAL);
     aps_messages_send(&slot->messages, slot->outgoing,
-                      partial_bytes(wire, going), next, TAG_PARTIAL);
-    cost->wire_bytes += partial_bytes(wire, going);
+                      ring_partial_bytes(wire, going), next, TAG_PARTIAL);
+    cost->wire_bytes += ring_partial_bytes(wire, going);
     cost->fp32_bytes += going * sizeof(float);
 }
 
 /* Our own values of a slice are where its sum begins. */
-static void begin_sum(struct slot *slot, const struct aps_wire *wire,
-                      const struct aps_chunk *chunk,
-                      struct aps_slice slice, struct aps_cost *cost)
+static void ring_begin_sum(struct slot *slot, const struct aps_wire *wire,
+                           const struct aps_chunk *chunk,
+                           struct aps_slice slice, struct aps_cost *cost)
 {
     if (slice.length == 0)
         return;
-    if (travels_as_fp32(wire))
+    if (ring_travels_as_fp32(wire))
         chunk->memory->copy_out(slot->outgoing, chunk->in + slice.begin,
                                 slice.length);
     else
-        aps_cost_note(cost, aps_block_encode(wire, chunk->memory,
-                                             chunk->in + slice.begin,
-                                             slice.length, chunk->exponent,
-                                             slot->outgoing));
+        aps_cost_note(cost, aps_block_encode(
+                                wire, chunk->memory, chunk->in + slice.begin,
+                                slice.length, chunk->exponent, slot->outgoing));
 }
 
 /* sum = the partial sum that came + our own values. */
-static void add_own(struct aps_ring *ring, struct slot *slot,
-                    const struct aps_wire *wire,
-                    const struct aps_chunk *chunk, struct aps_slice slice,
-                    struct aps_cost *cost)
+static void ring_add_own(struct aps_ring *ring, struct slot *slot,
+                         const struct aps_wire *wire,
+                         const struct aps_chunk *chunk, struct aps_slice slice,
+                         struct aps_cost *cost)
 {
     const size_t stride = aps_block_stride(wire, slice.length);
 
-    if (travels_as_fp32(wire)) {
+    if (ring_travels_as_fp32(wire)) {
         const float *partial = (const float *)(const void *)slot->pair;
 
         chunk->memory->copy_out(ring->sum, chunk->in + slice.begin,
@@ -159,30 +159,29 @@ static void add_own(struct aps_ring *ring, struct slot *slot,
             ring->sum[i] = partial[i] + ring->sum[i];
         return;
     }
-    aps_cost_note(cost,
-                  aps_block_encode(wire, chunk->memory, chunk->in + slice.begin,
-                                   slice.length, chunk->exponent,
-                                   slot->pair + stride));
+    aps_cost_note(cost, aps_block_encode(wire, chunk->memory,
+                                         chunk->in + slice.begin, slice.length,
+                                         chunk->exponent, slot->pair + stride));
     aps_accumulate(wire, 2, slot->pair, stride, slice.length, ring->sum, NULL);
 }
 
 /* What came in step s is summed and made ready for the next step. */
-static int advance(struct aps_ring *ring, struct slot *slot,
-                   const struct aps_wire *wire,
-                   const struct aps_chunk *chunk, int step,
-                   struct aps_cost *cost)
+static int ring_advance(struct aps_ring *ring, struct slot *slot,
+                        const struct aps_wire *wire,
+                        const struct aps_chunk *chunk, int step,
+                        struct aps_cost *cost)
 {
-    const int index = slice_behind(ring, step + 2);
-    const struct aps_slice slice = slice_at(ring, chunk, index);
+    const int index = ring_slice_behind(ring, step + 2);
+    const struct aps_slice slice = ring_slice_at(ring, chunk, index);
     const bool last = step == ring->size - 2; /* then the slice is our own */
-    unsigned char *to = last ? chunk->blocks + (size_t)index * chunk->stride
-                             : slot->outgoing;
+    unsigned char *to =
+        last ? chunk->blocks + (size_t)index * chunk->stride : slot->outgoing;
     int rc = aps_messages_wait(&slot->messages);
 
     if (rc != MPI_SUCCESS || slice.length == 0)
         return rc;
-    add_own(ring, slot, wire, chunk, slice, cost);
-    if (travels_as_fp32(wire) && !last) {
+    ring_add_own(ring, slot, wire, chunk, slice, cost);
+    if (ring_travels_as_fp32(wire) && !last) {
         memcpy(to, ring->sum, slice.length * sizeof *ring->sum);
     } else {
         const int exponent =
@@ -190,26 +189,26 @@ static int advance(struct aps_ring *ring, struct slot *slot,
                              chunk->exponent, to);
 
         /* The only block that this rank encodes. */
-        if (travels_as_fp32(wire))
+        if (ring_travels_as_fp32(wire))
             aps_cost_note(cost, exponent);
     }
     return MPI_SUCCESS;
 }
 
 /* In step s, the result of one slice comes and that of another goes. */
-static void post_result(struct aps_ring *ring, struct slot *slot,
-                        const struct aps_wire *wire,
-                        const struct aps_chunk *chunk, int step,
-                        struct aps_cost *cost)
+static void ring_post_result(struct aps_ring *ring, struct slot *slot,
+                             const struct aps_wire *wire,
+                             const struct aps_chunk *chunk, int step,
+                             struct aps_cost *cost)
 {
-    const int going = slice_behind(ring, step);
-    const int coming = slice_behind(ring, step + 1);
-    const size_t length = slice_at(ring, chunk, going).length;
+    const int going = ring_slice_behind(ring, step);
+    const int coming = ring_slice_behind(ring, step + 1);
+    const size_t length = ring_slice_at(ring, chunk, going).length;
 
     aps_messages_receive(
         &slot->messages, chunk->blocks + (size_t)coming * chunk->stride,
-        aps_block_bytes(wire, slice_at(ring, chunk, coming).length),
-        slice_behind(ring, 1), TAG_RESULT);
+        aps_block_bytes(wire, ring_slice_at(ring, chunk, coming).length),
+        ring_slice_behind(ring, 1), TAG_RESULT);
     aps_messages_send(&slot->messages,
                       chunk->blocks + (size_t)going * chunk->stride,
                       aps_block_bytes(wire, length),
@@ -227,21 +226,22 @@ int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
     for (int i = 0; i < count; i++) {
         struct slot *slot = &ring->slots[i];
 
-        begin_sum(slot, wire, &chunks[i],
-                  slice_at(ring, &chunks[i], slice_behind(ring, 1)), cost);
-        post_partial(ring, slot, wire, &chunks[i], 0, cost);
+        ring_begin_sum(
+            slot, wire, &chunks[i],
+            ring_slice_at(ring, &chunks[i], ring_slice_behind(ring, 1)), cost);
+        ring_post_partial(ring, slot, wire, &chunks[i], 0, cost);
     }
     for (int step = 0; step < steps; step++) {
         for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
             struct slot *slot = &ring->slots[i];
 
-            rc = advance(ring, slot, wire, &chunks[i], step, cost);
+            rc = ring_advance(ring, slot, wire, &chunks[i], step, cost);
             if (rc != MPI_SUCCESS)
                 break;
             if (step + 1 < steps)
-                post_partial(ring, slot, wire, &chunks[i], step + 1, cost);
+                ring_post_partial(ring, slot, wire, &chunks[i], step + 1, cost);
             else
-                post_result(ring, slot, wire, &chunks[i], 0, cost);
+                ring_post_result(ring, slot, wire, &chunks[i], 0, cost);
         }
     }
     for (int step = 0; step < steps; step++) {
@@ -250,7 +250,7 @@ int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
 
             rc = aps_messages_wait(&slot->messages);
             if (rc == MPI_SUCCESS && step + 1 < steps)
-                post_result(ring, slot, wire, &chunks[i], step + 1, cost);
+                ring_post_result(ring, slot, wire, &chunks[i], step + 1, cost);
         }
     }
     for (int i = 0; i < count && rc != MPI_SUCCESS; i++)
@@ -262,7 +262,8 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
                  const float *in, float *out, size_t n, struct aps_cost *cost)
 {
     /* A message is as long as its widest: of partial sums, that is FP32's. */
-    const int width = travels_as_fp32(wire) ? 32 : wire->codec.format.width;
+    const int width =
+        ring_travels_as_fp32(wire) ? 32 : wire->codec.format.width;
     const size_t chunk =
         (size_t)ring->size * aps_pipeline_elements(width, ring->size);
     int exponent;

@@ -3,7 +3,8 @@
  * The ring: slice j of a chunk starts at rank j + 1, goes from rank to rank and
  * ends, summed, at its owner j; then the owners' results go round to all.
  *
- * accumulate: fp32    partial sums of the inputs travel as FP32, and the finished
+ * accumulate: fp32    partial sums of the inputs travel as FP32, and the
+ * finished
  *                     slice alone is rounded
  * accumulate: format  every input and every partial sum is cast to the format
  *                     and travels in it (the APS paper's ring)
@@ -23,8 +24,8 @@ struct aps_ring; /* opaque: a communicator and scratch */
 
 /*
  * For slices of up to `elements` elements, and blocks and partial sums of up to
- * `bytes` bytes, over `comm`, an internal communicator of two ranks or more that
- * is not owned. Local; NULL when out of memory.
+ * `bytes` bytes, over `comm`, an internal communicator of two ranks or more
+ * that is not owned. Local; NULL when out of memory.
  */
 struct aps_ring *aps_ring_create(MPI_Comm comm, size_t elements, size_t bytes);
 
@@ -38,8 +39,8 @@ int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
                     int count, const struct aps_chunk chunks[],
                     struct aps_cost *cost);
 
-/* COLLECTIVE over the communicator. The reduction `ring`: in[n] to out[n], which
- * may be the same. An MPI error code. */
+/* COLLECTIVE over the communicator. The reduction `ring`: in[n] to out[n],
+ * which may be the same. An MPI error code. */
 int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
                  const float *in, float *out, size_t n, struct aps_cost *cost);
 

@@ -27,7 +27,8 @@ struct counts {
     struct aps_memory_token token;
 };
 
-/* The head of the mapping; a new segment is zero, which is where counts start. */
+/* The head of the mapping; a new segment is zero, which is where counts
+ * start. */
 struct shared {
     _Alignas(CACHE_LINE) _Atomic int failed;
     _Atomic int device_failed;
@@ -46,7 +47,7 @@ struct aps_shm_group {
     uint32_t turns; /* of aps_shm_group_max */
 };
 
-static size_t round_up(size_t bytes)
+static size_t shm_group_round_up(size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -54,7 +55,7 @@ static size_t round_up(size_t bytes)
 }
 
 /* A name that nobody else is likely to have; O_EXCL sees to the rest. */
-static void make_name(char *name, size_t size)
+static void shm_group_make_name(char *name, size_t size)
 {
     static _Atomic unsigned serial;
     struct timespec now;
@@ -65,8 +66,8 @@ static void make_name(char *name, size_t size)
 }
 
 /* Create or open the segment and map it. NULL with a cause. */
-static void *map_segment(const char *name, bool create, size_t bytes,
-                         char *cause, size_t size)
+static void *shm_group_map_segment(const char *name, bool create, size_t bytes,
+                                   char *cause, size_t size)
 {
     void *mapping = NULL;
     int flags = create ? O_RDWR | O_CREAT | O_EXCL : O_RDWR;
@@ -103,22 +104,22 @@ close_fd:
  * Group rank 0 creates the segment, the others open it by name, and the name
  * goes as soon as all have it: a job that dies later leaves nothing behind.
  */
-static void *share(MPI_Comm group, int rank, size_t bytes, char *cause,
-                   size_t size)
+static void *shm_group_share(MPI_Comm group, int rank, size_t bytes,
+                             char *cause, size_t size)
 {
     char name[64] = "";
     void *mapping = NULL;
     bool created;
 
     if (rank == 0) {
-        make_name(name, sizeof name);
-        mapping = map_segment(name, true, bytes, cause, size);
+        shm_group_make_name(name, sizeof name);
+        mapping = shm_group_map_segment(name, true, bytes, cause, size);
     }
     created = aps_agree_all(group, rank != 0 || mapping);
     if (created) {
         if (aps_agree_bytes(group, name, sizeof name) == MPI_SUCCESS &&
             rank != 0)
-            mapping = map_segment(name, false, bytes, cause, size);
+            mapping = shm_group_map_segment(name, false, bytes, cause, size);
         created = aps_agree_all(group, mapping != NULL);
     }
     if (rank == 0)
@@ -131,8 +132,8 @@ static void *share(MPI_Comm group, int rank, size_t bytes, char *cause,
 }
 
 int aps_shm_group_create(MPI_Comm group, MPI_Comm progress, size_t slot_bytes,
-                    size_t result_bytes, struct aps_shm_group **node, char *cause,
-                    size_t size)
+                         size_t result_bytes, struct aps_shm_group **node,
+                         char *cause, size_t size)
 {
     struct aps_shm_group *new = calloc(1, sizeof *new);
     size_t head;
@@ -144,13 +145,14 @@ int aps_shm_group_create(MPI_Comm group, MPI_Comm progress, size_t slot_bytes,
     }
     PMPI_Comm_rank(group, &new->rank);
     PMPI_Comm_size(group, &new->size);
-    head = round_up(sizeof *new->shared +
-                    (size_t)new->size * sizeof new->shared->counts[0]);
-    new->slot_bytes = round_up(slot_bytes);
-    new->bytes = head + (size_t)new->size * new->slot_bytes +
-                 round_up(result_bytes);
+    head =
+        shm_group_round_up(sizeof *new->shared +
+                           (size_t) new->size * sizeof new->shared->counts[0]);
+    new->slot_bytes = shm_group_round_up(slot_bytes);
+    new->bytes = head + (size_t) new->size *new->slot_bytes +
+                 shm_group_round_up(result_bytes);
     new->progress = progress;
-    new->shared = share(group, new->rank, new->bytes, cause, size);
+    new->shared = shm_group_share(group, new->rank, new->bytes, cause, size);
     if (!new->shared) {
         free(new);
         return -1;
@@ -193,13 +195,15 @@ unsigned char *aps_shm_group_result(const struct aps_shm_group *node)
     return node->slots + (size_t)node->size * node->slot_bytes;
 }
 
-void aps_shm_group_mark(struct aps_shm_group *node, enum aps_shm_group_mark mark)
+void aps_shm_group_mark(struct aps_shm_group *node,
+                        enum aps_shm_group_mark mark)
 {
     aps_wait_advance(&node->shared->counts[node->rank].marks[mark]);
 }
 
-void aps_shm_group_await(struct aps_shm_group *node, enum aps_shm_group_mark mark, int ranks,
-                    uint32_t times, bool messages)
+void aps_shm_group_await(struct aps_shm_group *node,
+                         enum aps_shm_group_mark mark, int ranks,
+                         uint32_t times, bool messages)
 {
     for (int i = 0; i < ranks; i++)
         aps_wait_reach(&node->shared->counts[i].marks[mark], times,
@@ -246,7 +250,8 @@ bool aps_shm_group_device_failed(const struct aps_shm_group *node)
                                 memory_order_relaxed);
 }
 
-struct aps_memory_token *aps_shm_group_token(const struct aps_shm_group *node, int rank)
+struct aps_memory_token *aps_shm_group_token(const struct aps_shm_group *node,
+                                             int rank)
 {
     return &node->shared->counts[rank].token;
 }

@@ -24,14 +24,16 @@ struct aps_shm_group; /* opaque */
  * Returns 0 or -1.
  */
 int aps_shm_group_create(MPI_Comm group, MPI_Comm progress, size_t slot_bytes,
-                    size_t result_bytes, struct aps_shm_group **node, char *cause,
-                    size_t size);
-void aps_shm_group_destroy(struct aps_shm_group *node); /* local; NULL: nothing */
+                         size_t result_bytes, struct aps_shm_group **node,
+                         char *cause, size_t size);
+void aps_shm_group_destroy(
+    struct aps_shm_group *node); /* local; NULL: nothing */
 
 int aps_shm_group_rank(const struct aps_shm_group *node);
 int aps_shm_group_size(const struct aps_shm_group *node);
 unsigned char *aps_shm_group_slot(const struct aps_shm_group *node, int rank);
-size_t aps_shm_group_slot_stride(const struct aps_shm_group *node); /* rank to rank */
+size_t
+aps_shm_group_slot_stride(const struct aps_shm_group *node); /* rank to rank */
 unsigned char *aps_shm_group_result(const struct aps_shm_group *node);
 
 /*
@@ -46,15 +48,17 @@ enum aps_shm_group_mark {
     APS_SHM_GROUP_COLLECTED,   /* it has read the result */
     APS_SHM_GROUP_MARKS
 };
-void aps_shm_group_mark(struct aps_shm_group *node, enum aps_shm_group_mark mark);
+void aps_shm_group_mark(struct aps_shm_group *node,
+                        enum aps_shm_group_mark mark);
 
 /*
  * Until each of the group's first `ranks` ranks has made `mark` `times` times
- * since the node was made. Counts wrap; a count from before the first is reached
- * at once. `messages`: see aps_wait_reach.
+ * since the node was made. Counts wrap; a count from before the first is
+ * reached at once. `messages`: see aps_wait_reach.
  */
-void aps_shm_group_await(struct aps_shm_group *node, enum aps_shm_group_mark mark, int ranks,
-                    uint32_t times, bool messages);
+void aps_shm_group_await(struct aps_shm_group *node,
+                         enum aps_shm_group_mark mark, int ranks,
+                         uint32_t times, bool messages);
 
 /*
  * A rank of the group could not do its part, for good: the others learn of it
@@ -69,7 +73,8 @@ bool aps_shm_group_device_failed(const struct aps_shm_group *node);
 
 /* Where a rank leaves its token for the others, who may read it after the next
  * aps_shm_group_max. */
-struct aps_memory_token *aps_shm_group_token(const struct aps_shm_group *node, int rank);
+struct aps_memory_token *aps_shm_group_token(const struct aps_shm_group *node,
+                                             int rank);
 
 /* This rank, which calls it once, will not need the others any more; how many
  * ranks have said so. */

@@ -9,7 +9,7 @@
 
 #include "progress/agree.h"
 
-static hwloc_obj_type_t object_type(enum aps_group_kind kind)
+static hwloc_obj_type_t topology_object_type(enum aps_group_kind kind)
 {
     switch (kind) {
     case APS_GROUP_PACKAGE:
@@ -25,8 +25,8 @@ static hwloc_obj_type_t object_type(enum aps_group_kind kind)
  * Where this rank stands. On this machine: its binding. On a described one
  * (HWLOC_SYNTHETIC, HWLOC_XMLFILE) rank i of the node stands on core i.
  */
-static int rank_cpuset(hwloc_topology_t topology, int node_rank,
-                       hwloc_cpuset_t set, char *cause, size_t size)
+static int topology_rank_cpuset(hwloc_topology_t topology, int node_rank,
+                                hwloc_cpuset_t set, char *cause, size_t size)
 {
     int cores;
 
@@ -41,22 +41,21 @@ static int rank_cpuset(hwloc_topology_t topology, int node_rank,
         snprintf(cause, size, "the described topology has no cores");
         return -1;
     }
-    hwloc_bitmap_copy(
-        set, hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE,
-                                   (unsigned)(node_rank % cores))
-                 ->cpuset);
+    hwloc_bitmap_copy(set, hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE,
+                                                 (unsigned)(node_rank % cores))
+                               ->cpuset);
     return 0;
 }
 
 /* The index of the one object that holds all of `set`, or -1. */
-static int covering_object(hwloc_topology_t topology, hwloc_obj_type_t type,
-                           hwloc_const_cpuset_t set)
+static int topology_covering_object(hwloc_topology_t topology,
+                                    hwloc_obj_type_t type,
+                                    hwloc_const_cpuset_t set)
 {
     int count = hwloc_get_nbobjs_by_type(topology, type);
 
     for (int i = 0; i < count; i++) {
-        hwloc_obj_t object =
-            hwloc_get_obj_by_type(topology, type, (unsigned)i);
+        hwloc_obj_t object = hwloc_get_obj_by_type(topology, type, (unsigned)i);
 
         if (object->cpuset && hwloc_bitmap_isincluded(set, object->cpuset))
             return i;
@@ -65,10 +64,10 @@ static int covering_object(hwloc_topology_t topology, hwloc_obj_type_t type,
 }
 
 /* The colour of this rank inside its node by hwloc, or -1 with a cause. */
-static int hardware_colour(enum aps_group_kind kind, int node_rank, char *cause,
-                           size_t size)
+static int topology_hardware_colour(enum aps_group_kind kind, int node_rank,
+                                    char *cause, size_t size)
 {
-    const hwloc_obj_type_t type = object_type(kind);
+    const hwloc_obj_type_t type = topology_object_type(kind);
     hwloc_topology_t topology;
     hwloc_cpuset_t set;
     int colour = -1;
@@ -86,9 +85,9 @@ static int hardware_colour(enum aps_group_kind kind, int node_rank, char *cause,
         snprintf(cause, size, "hwloc sees no %s here", aps_group_name(kind));
         goto destroy;
     }
-    if (rank_cpuset(topology, node_rank, set, cause, size) < 0)
+    if (topology_rank_cpuset(topology, node_rank, set, cause, size) < 0)
         goto destroy;
-    colour = covering_object(topology, type, set);
+    colour = topology_covering_object(topology, type, set);
     if (colour < 0)
         snprintf(cause, size,
                  "this rank is not bound inside one %s: bind the ranks "
@@ -105,8 +104,9 @@ destroy:
  * The ranks of comm that this rank can be grouped with: those on its (perhaps
  * pretended) node, or all.
  */
-static int candidates(MPI_Comm comm, const struct aps_grouping *grouping,
-                      MPI_Comm *node)
+static int topology_candidates(MPI_Comm comm,
+                               const struct aps_grouping *grouping,
+                               MPI_Comm *node)
 {
     MPI_Comm machine;
     int rank, size, colour;
@@ -130,7 +130,7 @@ static int candidates(MPI_Comm comm, const struct aps_grouping *grouping,
 
 /* Number the groups by their first ranks, and connect the ranks that have the
  * same place in each. */
-static int connect_peers(MPI_Comm comm, struct aps_groups *groups)
+static int topology_connect_peers(MPI_Comm comm, struct aps_groups *groups)
 {
     int place, members, first, leads, owns, rc;
     int extremes[2];
@@ -166,17 +166,18 @@ int aps_topology_groups(MPI_Comm comm, const struct aps_grouping *grouping,
     MPI_Comm node = MPI_COMM_NULL;
     int node_rank, node_size, colour = 0, homeless;
 
-    *groups = (struct aps_groups){.group = MPI_COMM_NULL,
-                                   .peers = MPI_COMM_NULL};
+    *groups =
+        (struct aps_groups){.group = MPI_COMM_NULL, .peers = MPI_COMM_NULL};
     cause[0] = '\0';
-    if (candidates(comm, grouping, &node) != MPI_SUCCESS)
+    if (topology_candidates(comm, grouping, &node) != MPI_SUCCESS)
         goto mpi_failed;
     PMPI_Comm_rank(node, &node_rank);
     PMPI_Comm_size(node, &node_size);
     if (grouping->kind == APS_GROUP_NUMBER)
         colour = node_rank / grouping->number;
     else if (grouping->kind != APS_GROUP_NODE)
-        colour = hardware_colour(grouping->kind, node_rank, cause, size);
+        colour =
+            topology_hardware_colour(grouping->kind, node_rank, cause, size);
     homeless = colour < 0;
     if (aps_agree_max(comm, 1, &homeless) != MPI_SUCCESS)
         goto mpi_failed;
@@ -190,7 +191,7 @@ int aps_topology_groups(MPI_Comm comm, const struct aps_grouping *grouping,
                MPI_SUCCESS) {
         goto mpi_failed;
     }
-    if (connect_peers(comm, groups) != MPI_SUCCESS)
+    if (topology_connect_peers(comm, groups) != MPI_SUCCESS)
         goto mpi_failed;
     if (node != MPI_COMM_NULL)
         PMPI_Comm_free(&node);

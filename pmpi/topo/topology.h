@@ -25,9 +25,10 @@ struct aps_groups {
 /* How to group them. */
 struct aps_grouping {
     enum aps_group_kind kind;
-    int number;       /* ranks of a group, for APS_GROUP_NUMBER; the last one
+    int number; /* ranks of a group, for APS_GROUP_NUMBER; the last one
                          may have fewer */
-    bool across_nodes; /* by number: any ranks that follow each other, instead of
+    bool
+        across_nodes; /* by number: any ranks that follow each other, instead of
                           ranks of one node */
     int test_nodes;   /* > 0: pretend so many nodes (a test variable) ... */
     bool test_cyclic; /* ... and ranks on them in turn */

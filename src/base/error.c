@@ -17,8 +17,8 @@ static void fill(struct aps_error *error, const char *file, int line,
     vsnprintf(error->text, sizeof error->text, format, args);
 }
 
-int aps_error_set(struct aps_error *error, int code, const char *file,
-                  int line, int column, const char *format, ...)
+int aps_error_set(struct aps_error *error, int code, const char *file, int line,
+                  int column, const char *format, ...)
 {
     if (error) {
         va_list args;
@@ -68,8 +68,8 @@ static bool is_after(const struct aps_error *a, const struct aps_error *b)
  * their first errors. */
 void aps_errors_sort(struct aps_errors *errors)
 {
-    size_t kept = errors->count < APS_ERRORS_MAX ? errors->count
-                                                 : APS_ERRORS_MAX;
+    size_t kept =
+        errors->count < APS_ERRORS_MAX ? errors->count : APS_ERRORS_MAX;
 
     for (size_t i = 1; i < kept; i++) {
         const struct aps_error moving = errors->list[i];

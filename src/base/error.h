@@ -20,8 +20,8 @@
  * line and column 0 mean none. Sets errno to `code` and returns -1, so that a
  * caller can write `return aps_error_set(...)`.
  */
-int aps_error_set(struct aps_error *error, int code, const char *file,
-                  int line, int column, const char *format, ...)
+int aps_error_set(struct aps_error *error, int code, const char *file, int line,
+                  int column, const char *format, ...)
     __attribute__((format(printf, 6, 7)));
 
 /*

@@ -13,7 +13,10 @@ struct aps_failures {
     char cause[256]; /* under the mutex */
 };
 
-#define APS_FAILURES_NONE {.mutex = PTHREAD_MUTEX_INITIALIZER}
+#define APS_FAILURES_NONE                                                      \
+    {                                                                          \
+        .mutex = PTHREAD_MUTEX_INITIALIZER                                     \
+    }
 
 void aps_failures_note(struct aps_failures *failures, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -19,8 +19,8 @@ void aps_message(int rank, const char *format, ...)
     else
         length = snprintf(line, sizeof line, "apsmpi: ");
     va_start(args, format);
-    length += vsnprintf(line + length, sizeof line - (size_t)length, format,
-                        args);
+    length +=
+        vsnprintf(line + length, sizeof line - (size_t)length, format, args);
     va_end(args);
     if ((size_t)length > sizeof line - 2)
         length = (int)sizeof line - 2;

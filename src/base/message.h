@@ -15,8 +15,8 @@
 void aps_message(int rank, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Of what happens again and again the first ten times are worth a line, then ever
- * fewer; `times` counts from 1. */
+/* Of what happens again and again the first ten times are worth a line, then
+ * ever fewer; `times` counts from 1. */
 bool aps_message_is_due(unsigned long long times);
 
 /* One line an error, and how many more there were. */

@@ -105,8 +105,8 @@ static bool set_cuda_aware(struct aps_options *options, const char *value)
 {
     if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
         return false;
-    options->cuda_aware = strcmp(value, "yes") == 0 ? APS_AWARE_YES
-                                                    : APS_AWARE_NO;
+    options->cuda_aware =
+        strcmp(value, "yes") == 0 ? APS_AWARE_YES : APS_AWARE_NO;
     return true;
 }
 

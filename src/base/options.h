@@ -12,27 +12,28 @@
 #include "base/error.h"
 
 struct aps_options {
-    char *policy;          /* policy file; NULL: discovery */
-    char *log;             /* CSV log, instead of the policy's log.file */
-    char *discovery;       /* prefix of the files written; NULL: off */
-    bool pass_on_error;    /* a bad policy: warn and pass through */
-    bool summary;          /* one line on rank 0 at the end */
-    bool enabled;          /* false: every call passes through */
-    int test_nodes;        /* tests only: pretend this many nodes; 0: real */
-    bool test_cyclic;      /* pretended nodes take ranks in turn */
-    char *cuda;            /* the plugin, instead of the one beside us */
+    char *policy;       /* policy file; NULL: discovery */
+    char *log;          /* CSV log, instead of the policy's log.file */
+    char *discovery;    /* prefix of the files written; NULL: off */
+    bool pass_on_error; /* a bad policy: warn and pass through */
+    bool summary;       /* one line on rank 0 at the end */
+    bool enabled;       /* false: every call passes through */
+    int test_nodes;     /* tests only: pretend this many nodes; 0: real */
+    bool test_cyclic;   /* pretended nodes take ranks in turn */
+    char *cuda;         /* the plugin, instead of the one beside us */
     enum {
         APS_AWARE_ASK, /* the MPI says */
         APS_AWARE_YES,
         APS_AWARE_NO
-    } cuda_aware; /* does MPI take pointers to a GPU's memory? */
+    } cuda_aware;  /* does MPI take pointers to a GPU's memory? */
     bool cuda_ipc; /* ranks of a node may open each other's */
 };
 
 /*
- * Read the environment. Strings are copies, freed by aps_options_clear: programs
- * overwrite their environment to show a title. Values that are wrong are added to `errors` (the
- * default stands), unknown APSMPI_ names to `warnings` with the nearest name.
+ * Read the environment. Strings are copies, freed by aps_options_clear:
+ * programs overwrite their environment to show a title. Values that are wrong
+ * are added to `errors` (the default stands), unknown APSMPI_ names to
+ * `warnings` with the nearest name.
  */
 void aps_options_read(struct aps_options *options, struct aps_errors *errors,
                       struct aps_errors *warnings);

@@ -58,9 +58,9 @@ struct aps_schedule *aps_schedule_create(const struct aps_policy *policy)
     rule = schedule->rules;
     for (size_t i = 0; i < table->count; i++) {
         struct aps_plan_key place = {.layer = (long)i,
-                                  .layers = (long)table->count,
-                                  .name = table->list[i].name,
-                                  .count = table->list[i].count};
+                                     .layers = (long)table->count,
+                                     .name = table->list[i].name,
+                                     .count = table->list[i].count};
 
         for (size_t span = 0; span < schedule->span_count; span++) {
             long first = schedule->spans[span].first;

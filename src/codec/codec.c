@@ -10,8 +10,8 @@
 #include "number/bits.h"
 
 /*
- * The variant of this process (base/cpu.h), or the best codec where that one has
- * none: an AVX-512 without VBMI. Threads that meet here choose the same.
+ * The variant of this process (base/cpu.h), or the best codec where that one
+ * has none: an AVX-512 without VBMI. Threads that meet here choose the same.
  */
 static const struct aps_float_variant *chosen_variant(void)
 {

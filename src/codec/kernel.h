@@ -96,7 +96,8 @@ APS_INLINE void aps_kernel_mark(struct aps_kernel *k)
     k->special = APS_FLOAT_NAN;
 }
 
-/* Code of a scaled value that is finite and not beyond the largest finite one. */
+/* Code of a scaled value that is finite and not beyond the largest finite
+ * one. */
 APS_INLINE uint32_t aps_kernel_encode_bounded(const struct aps_kernel *k,
                                               float y)
 {
@@ -183,9 +184,10 @@ APS_INLINE bool aps_kernel_needs_marker(const struct aps_kernel *k,
 }
 
 /* codes[n] of x[n] * scale, all of it bounded. */
-APS_INLINE void aps_kernel_encode_array_bounded(
-    const struct aps_kernel *kernel, const aps_any_float *__restrict x, size_t n,
-    float scale, void *__restrict codes, int size)
+APS_INLINE void
+aps_kernel_encode_array_bounded(const struct aps_kernel *kernel,
+                                const aps_any_float *__restrict x, size_t n,
+                                float scale, void *__restrict codes, int size)
 {
     const struct aps_kernel k = *kernel;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory backends: the verbs that the reductions are written against, once, for
- * any kind of memory that the program's buffers live in. Wire bytes are the same
- * whatever the backend: ranks may differ. They lie in host memory, or, by verbs
- * that not all backends have, in a device's.
+ * any kind of memory that the program's buffers live in. Wire bytes are the
+ * same whatever the backend: ranks may differ. They lie in host memory, or, by
+ * verbs that not all backends have, in a device's.
  */
 #ifndef APS_CODEC_MEMORY_H
 #define APS_CODEC_MEMORY_H
@@ -19,23 +19,23 @@ struct aps_memory_token {
 };
 
 /*
- * Wire bytes in a device's memory. Verbs are done when they return, and
- * thread-safe; x is in device or managed memory, of the same or another context.
+ * Wire bytes in a device's memory. Verbs are done when they return, and thread-
+ * safe; x is in device or managed memory, of the same or another context.
  *
  * encode, decode, put and get return -1 where they fail: that counts among the
  * backend's failures, which it must have, and zeros are left, if the device can
- * still write them. What else fails gives its cause, and does not count. allocate,
- * release, open and close may wait for all that the device is doing.
+ * still write them. What else fails gives its cause, and does not count.
+ * allocate, release, open and close may wait for all that the device is doing.
  */
 struct aps_device_memory {
-    /* On the device whose memory `near` points into, at a multiple of 256 bytes;
-     * NULL with the cause. */
+    /* On the device whose memory `near` points into, at a multiple of 256
+     * bytes; NULL with the cause. */
     void *(*allocate)(const void *near, size_t bytes, char *cause, size_t size);
     void (*release)(void *memory); /* NULL: nothing; what allocate returned */
 
-    /* Do the verbs below work with such memory, of 4 KiB at least? What they need
-     * for that they have from then on. 0, or -1 with the cause, which does not
-     * count as a failure. */
+    /* Do the verbs below work with such memory, of 4 KiB at least? What they
+     * need for that they have from then on. 0, or -1 with the cause, which does
+     * not count as a failure. */
     int (*try)(void *memory, char *cause, size_t size);
 
     /* See struct aps_codec; `add`: x[i] += value i, FP32. Fastest for wire at
@@ -65,8 +65,8 @@ struct aps_device_memory {
 
 /*
  * x is in this backend's memory or in the host's. A verb is done when it
- * returns; all are thread-safe. One that fails counts among `failures`, and leaves
- * zeros where it was to write, if it can.
+ * returns; all are thread-safe. One that fails counts among `failures`, and
+ * leaves zeros where it was to write, if it can.
  */
 struct aps_memory {
     const char *name; /* "host", "cuda", ...: for messages */
@@ -84,17 +84,17 @@ struct aps_memory {
     void (*copy_out)(void *host, const float *x, size_t n);
     void (*copy_in)(float *x, const void *host, size_t n);
 
-    /* Lock host memory, whole pages, so that the driver's copies are fastest; it
-     * is ordinary memory all the same. 0, or -1: it is not locked. NULL: neither
-     * is needed. */
+    /* Lock host memory, whole pages, so that the driver's copies are fastest;
+     * it is ordinary memory all the same. 0, or -1: it is not locked. NULL:
+     * neither is needed. */
     int (*pin)(void *host, size_t bytes, const void *near);
     void (*unpin)(void *host); /* what pin has locked */
 
     /* NULL: it has none. */
     const struct aps_device_memory *device;
 
-    /* How many verbs have failed in this process so far; if any, cause[size] says
-     * why the last did. NULL: they never do. */
+    /* How many verbs have failed in this process so far; if any, cause[size]
+     * says why the last did. NULL: they never do. */
     unsigned long (*failures)(char *cause, size_t size);
 };
 

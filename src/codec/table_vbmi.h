@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Decoding of formats of up to 8 bits by a table in registers, for CPUs with
- * AVX-512 VBMI: a byte permutation looks 64 codes up at once. The values of such
- * formats are floats whose low 16 bits are zero, so that two bytes a value do.
- * Included by x86-64 builds only.
+ * AVX-512 VBMI: a byte permutation looks 64 codes up at once. The values of
+ * such formats are floats whose low 16 bits are zero, so that two bytes a value
+ * do. Included by x86-64 builds only.
  */
 #ifndef APS_CODEC_TABLE_VBMI_H
 #define APS_CODEC_TABLE_VBMI_H
@@ -13,7 +13,7 @@
 #include "codec/kernel.h"
 #include "codec/pack_vbmi.h"
 
-#define APS_TABLE_WIDTH 8 /* bits, at most */
+#define APS_TABLE_WIDTH 8  /* bits, at most */
 #define APS_TABLE_CODES 64 /* looked up at a time */
 
 /* The values of all codes; of 8 bits, those without sign. */
@@ -71,9 +71,8 @@ aps_table_unpack_make(unsigned width)
 
 /* x[16] = (or +=) y; with `tail` the elements of `some`. NaN of a sum: the
  * canonical one. */
-APS_TARGET_VBMI APS_INLINE void aps_table_store(aps_any_float *x, __m512 y,
-                                                bool add, bool tail,
-                                                __mmask16 some)
+APS_TARGET_VBMI APS_INLINE void
+aps_table_store(aps_any_float *x, __m512 y, bool add, bool tail, __mmask16 some)
 {
     if (add) {
         const __m512 nan =
@@ -99,8 +98,8 @@ aps_table_decode_codes(const struct aps_table *table,
 {
     /* The unpacking below works in lanes of 16 bytes: four codes of each
      * sixteen have to lie in each. */
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10,
-                                            14, 3, 7, 11, 15);
+    const __m512i order =
+        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m512i zero = _mm512_setzero_si512();
     const uint64_t some = tail ? ((uint64_t)1 << n) - 1 : ~UINT64_C(0);
     __m512i codes, low, high, half[2];
@@ -154,8 +153,8 @@ aps_table_decode_body(const struct aps_kernel *kernel, unsigned width,
 }
 
 /*
- * x[n] = (or +=, if `add`) value of the packed codes at `wire` * scale; the same
- * bits as aps_kernel_decode_array.
+ * x[n] = (or +=, if `add`) value of the packed codes at `wire` * scale; the
+ * same bits as aps_kernel_decode_array.
  */
 APS_TARGET_VBMI static void aps_table_decode(const struct aps_kernel *kernel,
                                              unsigned width,

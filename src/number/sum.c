@@ -107,9 +107,9 @@ aps_sum_fn aps_sum_kernel(enum aps_cpu cpu)
 
 /* --- the API ------------------------------------------------------------- */
 
-int aps_check_sum(const char *who, const struct aps_format *format, size_t terms,
-                 size_t n, const float *const x[], const float *out,
-                 struct aps_error *error)
+int aps_check_sum(const char *who, const struct aps_format *format,
+                  size_t terms, size_t n, const float *const x[],
+                  const float *out, struct aps_error *error)
 {
     if (aps_check_format(who, "format", format, error) < 0 ||
         aps_check_count(who, "terms", terms, error) < 0 ||

@@ -14,7 +14,7 @@ struct aps_policy {
     struct aps_policy_log log; /* its file is owned */
     size_t min_count;
     enum aps_progress_kind progress;
-    size_t fuse; /* bytes, 0: off */
+    size_t fuse;               /* bytes, 0: off */
     struct aps_layers *layers; /* or NULL */
     bool has_gemm;
     struct aps_policy_gemm gemm; /* if has_gemm */

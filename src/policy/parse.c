@@ -38,10 +38,9 @@ enum top_key {
     KEY_RULES,
     KEYS
 };
-static const char *const known[] = {"version",   "steps", "layers",   "log",
-                                    "min_count", "order", "progress", "fuse",
-                                    "gemm",      "pcontrol", "rules",
-                                    NULL};
+static const char *const known[] = {"version",   "steps",    "layers",   "log",
+                                    "min_count", "order",    "progress", "fuse",
+                                    "gemm",      "pcontrol", "rules",    NULL};
 
 /* A policy while it is read. */
 struct reading {

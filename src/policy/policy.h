@@ -199,7 +199,8 @@ bool aps_policy_by_step(const struct aps_policy *policy,
  * all-reduces: `reduce` direct and no groups; an allgather accumulates nothing.
  */
 void aps_policy_resolve(const struct aps_policy *policy,
-                        const struct aps_plan_key *place, struct aps_plan *plan);
+                        const struct aps_plan_key *place,
+                        struct aps_plan *plan);
 
 /*
  * The first epoch after `epoch`, the first step after `step`, at which a rule

@@ -42,7 +42,8 @@ static int check_header(int fd)
 
     if (got == 0)
         return 0;
-    if (got == (ssize_t)length && memcmp(start, APS_LOG_HEADER "\n", length) == 0)
+    if (got == (ssize_t)length &&
+        memcmp(start, APS_LOG_HEADER "\n", length) == 0)
         return 1;
     return -1;
 }
@@ -189,8 +190,8 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
         row->time, comm, row->step, row->epoch, row->layer, name, row->count,
         row->format, row->scale, row->reduce, row->scale_exponent,
         aps_measure_mean(m), m->max_relative, aps_measure_l2(m),
-        aps_measure_snr(m), m->underflow, m->overflow, m->nonfinite,
-        m->skipped, row->wire_bytes, row->fp32_bytes, row->usec);
+        aps_measure_snr(m), m->underflow, m->overflow, m->nonfinite, m->skipped,
+        row->wire_bytes, row->fp32_bytes, row->usec);
     uselocale(before);
     if (plain)
         freelocale(plain);

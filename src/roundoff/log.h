@@ -17,8 +17,8 @@
     "wire_bytes,fp32_bytes,usec"
 
 struct aps_log {
-    int fd;      /* -1: closed */
-    char *path;  /* owned */
+    int fd;        /* -1: closed */
+    char *path;    /* owned */
     bool failed;   /* a write failed: no more are tried */
     bool reported; /* for the caller: it has said so */
 };

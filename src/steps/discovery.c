@@ -15,8 +15,8 @@
 #define TRIES 100
 
 /* Open a new pair of files PREFIX[-n]-layers.csv and PREFIX[-n].yaml. */
-static int open_pair(const char *prefix, char table[], char policy[],
-                     FILE *files[2])
+static int discovery_open_pair(const char *prefix, char table[], char policy[],
+                               FILE *files[2])
 {
     for (int i = 0; i < TRIES; i++) {
         char number[16] = "";
@@ -42,16 +42,17 @@ static int open_pair(const char *prefix, char table[], char policy[],
     return -1;
 }
 
-static void write_table(FILE *file, const struct aps_steps *steps)
+static void discovery_write_table(FILE *file, const struct aps_steps *steps)
 {
     fprintf(file, "# layers of one step in the order of the calls; give them "
                   "names\nlayer,name,count\n");
     for (long i = 0; i < aps_steps_layers(steps); i++)
-        fprintf(file, "%ld,layer%ld,%zu\n", i, i, aps_steps_signature(steps, i));
+        fprintf(file, "%ld,layer%ld,%zu\n", i, i,
+                aps_steps_signature(steps, i));
 }
 
 /* The last layer that a policy's usual min_count lets through, or -1. */
-static long last_large(const struct aps_steps *steps)
+static long discovery_last_large(const struct aps_steps *steps)
 {
     long last = aps_steps_layers(steps) - 1;
 
@@ -60,7 +61,7 @@ static long last_large(const struct aps_steps *steps)
     return last;
 }
 
-static size_t smallest(const struct aps_steps *steps)
+static size_t discovery_smallest(const struct aps_steps *steps)
 {
     size_t least = SIZE_MAX;
 
@@ -70,10 +71,10 @@ static size_t smallest(const struct aps_steps *steps)
     return least;
 }
 
-static void write_policy(FILE *file, const struct aps_steps *steps,
-                         const char *table)
+static void discovery_write_policy(FILE *file, const struct aps_steps *steps,
+                                   const char *table)
 {
-    const long last = last_large(steps);
+    const long last = discovery_last_large(steps);
 
     fprintf(file,
             "# Written by apsmpi's discovery: a step of %ld call%s.\n"
@@ -89,7 +90,7 @@ static void write_policy(FILE *file, const struct aps_steps *steps,
             "log: {file: roundoff.csv, every: 10}  # every 10th step\n"
             "rules:\n",
             aps_steps_layers(steps), aps_steps_layers(steps) == 1 ? "" : "s",
-            table, last < 0 ? smallest(steps) : APS_MIN_COUNT);
+            table, last < 0 ? discovery_smallest(steps) : APS_MIN_COUNT);
     if (last > 0)
         fprintf(file,
                 "  - layers: %ld  # the last large layer stays FP32\n"
@@ -107,14 +108,14 @@ void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
     FILE *files[2];
     int bad;
 
-    if (open_pair(prefix, table, policy, files) < 0) {
+    if (discovery_open_pair(prefix, table, policy, files) < 0) {
         snprintf(said, size, "discovery cannot write %s: %s", policy,
                  strerror(errno));
         return;
     }
     snprintf(name, sizeof name, "%s", table);
-    write_table(files[0], steps);
-    write_policy(files[1], steps, basename(name));
+    discovery_write_table(files[0], steps);
+    discovery_write_policy(files[1], steps, basename(name));
     bad = ferror(files[0]) | ferror(files[1]);
     bad |= fclose(files[0]);
     bad |= fclose(files[1]);
@@ -134,7 +135,7 @@ void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
  * not for ever. */
 #define TIMES_MAX 3
 
-static bool is_news(struct aps_discovery *discovery, long layers)
+static bool discovery_is_news(struct aps_discovery *discovery, long layers)
 {
     if (discovery->layers == layers || discovery->times == TIMES_MAX)
         return false;
@@ -153,12 +154,13 @@ bool aps_discovery_note(struct aps_discovery *discovery,
         discovery->followed = 0;
     if (!position->active || position->layer != layers - 1)
         return false;
-    return ++discovery->followed == LASTING_STEPS && is_news(discovery, layers);
+    return ++discovery->followed == LASTING_STEPS &&
+           discovery_is_news(discovery, layers);
 }
 
 bool aps_discovery_end(struct aps_discovery *discovery,
                        const struct aps_steps *steps)
 {
     return discovery->followed > 0 &&
-           is_news(discovery, aps_steps_layers(steps));
+           discovery_is_news(discovery, aps_steps_layers(steps));
 }

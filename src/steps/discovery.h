@@ -18,13 +18,14 @@ struct aps_discovery {
     int times;     /* how often that was */
 };
 
-/* After aps_steps_advance: is it time to write the step out? It is when the step
- * has lasted, and not written as it is. Local. */
+/* After aps_steps_advance: is it time to write the step out? It is when the
+ * step has lasted, and not written as it is. Local. */
 bool aps_discovery_note(struct aps_discovery *discovery,
                         const struct aps_steps *steps,
                         const struct aps_step_position *position);
 
-/* No more calls will come: is there a step that was never written out? Local. */
+/* No more calls will come: is there a step that was never written out?
+ * Local. */
 bool aps_discovery_end(struct aps_discovery *discovery,
                        const struct aps_steps *steps);
 

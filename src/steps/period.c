@@ -49,7 +49,7 @@ struct aps_period {
 };
 
 /* The ring holds four rounds of the longest period; three are asked for. */
-static long ring_size(long longest)
+static long period_ring_size(long longest)
 {
     long size = 4;
 
@@ -72,7 +72,7 @@ struct aps_period *aps_period_create(long stated)
         return NULL;
     period->stated = stated;
     period->longest = stated ? stated : APS_PERIOD_MAX;
-    size = ring_size(period->longest);
+    size = period_ring_size(period->longest);
     period->mask = size - 1;
     period->complete = true;
     period->now = &period->patterns[0];
@@ -100,35 +100,36 @@ void aps_period_destroy(struct aps_period *period)
 }
 
 /* The count `back` places before the newest (0: the newest). */
-static size_t past(const struct aps_period *period, long back)
+static size_t period_past(const struct aps_period *period, long back)
 {
     return period->history[(period->seen - 1 - back) & period->mask];
 }
 
-static void push(struct aps_period *period, size_t count)
+static void period_push(struct aps_period *period, size_t count)
 {
     period->history[period->seen & period->mask] = count;
     period->seen++;
 }
 
 /* Counts that the history still holds. */
-static long held(const struct aps_period *period)
+static long period_held(const struct aps_period *period)
 {
     return period->seen <= period->mask ? period->seen : period->mask + 1;
 }
 
 /* How many of the latest counts have period p, p itself at least. */
-static long stretch_of(const struct aps_period *period, long p)
+static long period_stretch_of(const struct aps_period *period, long p)
 {
-    const long end = held(period) - p;
+    const long end = period_held(period) - p;
     long back = 0;
 
-    while (back < end && past(period, back) == past(period, back + p))
+    while (back < end &&
+           period_past(period, back) == period_past(period, back + p))
         back++;
     return back + p;
 }
 
-static long needed(const struct aps_period *period, long p)
+static long period_needed(const struct aps_period *period, long p)
 {
     const long most = 3 * period->longest;
     long need = (period->stated ? 2 : 3) * p;
@@ -145,19 +146,19 @@ static long needed(const struct aps_period *period, long p)
  * The smallest period that has lasted for long enough, or 0. One that has not
  * rules out its multiples: whatever is periodic with them is so with it.
  */
-static long shortest(const struct aps_period *period, long *stretch)
+static long period_shortest(const struct aps_period *period, long *stretch)
 {
     long p = period->stated ? period->stated : 1;
 
-    while (p <= period->longest && p < held(period)) {
+    while (p <= period->longest && p < period_held(period)) {
         long lasted;
 
-        if (past(period, 0) != past(period, p)) {
+        if (period_past(period, 0) != period_past(period, p)) {
             p++;
             continue;
         }
-        lasted = stretch_of(period, p);
-        if (lasted >= needed(period, p)) {
+        lasted = period_stretch_of(period, p);
+        if (lasted >= period_needed(period, p)) {
             *stretch = lasted;
             return p;
         }
@@ -167,20 +168,21 @@ static long shortest(const struct aps_period *period, long *stretch)
 }
 
 /* Have the latest counts been the trusted pattern? */
-static bool is_known(const struct aps_period *period)
+static bool period_is_known(const struct aps_period *period)
 {
     const struct pattern *known = period->known;
 
-    if (!known || held(period) < known->length)
+    if (!known || period_held(period) < known->length)
         return false;
     for (long back = 0; back < known->length; back++)
-        if (past(period, back) != known->counts[known->length - 1 - back])
+        if (period_past(period, back) !=
+            known->counts[known->length - 1 - back])
             return false;
     return true;
 }
 
 /* Follow the period p, whose first round began `stretch` calls ago. */
-static void take_up(struct aps_period *period, long p, long stretch)
+static void period_take_up(struct aps_period *period, long p, long stretch)
 {
     struct pattern *pattern = &period->patterns[0];
 
@@ -188,25 +190,25 @@ static void take_up(struct aps_period *period, long p, long stretch)
         pattern = &period->patterns[1];
     pattern->length = p;
     for (long i = 0; i < p; i++)
-        pattern->counts[i] = past(period, stretch - 1 - i);
+        pattern->counts[i] = period_past(period, stretch - 1 - i);
     period->now = pattern;
     period->cursor = stretch % p;
     period->first = period->complete && stretch == period->seen;
     period->stretch = stretch;
 }
 
-static bool has_lasted(const struct aps_period *period, long rounds)
+static bool period_has_lasted(const struct aps_period *period, long rounds)
 {
     return period->stretch / rounds >= period->now->length;
 }
 
 /* Is what is followed to be trusted from now on? */
-static bool is_proven(const struct aps_period *period)
+static bool period_is_proven(const struct aps_period *period)
 {
-    return has_lasted(period, period->stated ? 2 : APS_PERIOD_ROUNDS);
+    return period_has_lasted(period, period->stated ? 2 : APS_PERIOD_ROUNDS);
 }
 
-static void trust(struct aps_period *period)
+static void period_trust(struct aps_period *period)
 {
     period->trusted = true;
     period->known = period->now;
@@ -214,7 +216,7 @@ static void trust(struct aps_period *period)
 }
 
 /* A search that has been fruitless for long must not slow the program down. */
-static bool is_due(const struct aps_period *period)
+static bool period_is_due(const struct aps_period *period)
 {
     return period->fruitless < EAGER_CALLS ||
            period->fruitless % PATIENT_CALLS == 0;
@@ -225,21 +227,22 @@ bool aps_period_search(struct aps_period *period, size_t count)
     long stretch;
     long p;
 
-    push(period, count);
+    period_push(period, count);
     period->fruitless++;
     /* Nothing is longer than what has broken: the demand was too high. */
     if (++period->searched > 3 * period->longest) {
         period->searched = 0;
         period->demand = 0;
     }
-    if (is_known(period)) {
+    if (period_is_known(period)) {
         period->now = period->known;
         period->cursor = 0;
-        trust(period);
-    } else if (is_due(period) && (p = shortest(period, &stretch)) > 0) {
-        take_up(period, p, stretch);
-        if (is_proven(period))
-            trust(period);
+        period_trust(period);
+    } else if (period_is_due(period) &&
+               (p = period_shortest(period, &stretch)) > 0) {
+        period_take_up(period, p, stretch);
+        if (period_is_proven(period))
+            period_trust(period);
     } else {
         return false;
     }
@@ -253,11 +256,11 @@ long aps_period_cursor(const struct aps_period *period)
 }
 
 /* Lost at place `cursor`. */
-static enum aps_follow lose(struct aps_period *period, long cursor)
+static enum aps_follow period_lose(struct aps_period *period, long cursor)
 {
     if (period->first && cursor == 0 &&
-        has_lasted(period, APS_PERIOD_ROUNDS_WHOLE))
-        trust(period);
+        period_has_lasted(period, APS_PERIOD_ROUNDS_WHOLE))
+        period_trust(period);
     if (period->trusted) {
         if (++period->alarms > FALSE_ALARMS)
             period->known = NULL;
@@ -277,14 +280,14 @@ enum aps_follow aps_period_follow(struct aps_period *period, long cursor,
     if (period->recorded < period->stated)
         period->now->counts[period->recorded++] = count;
     else if (period->now->counts[cursor] != count)
-        return lose(period, cursor);
+        return period_lose(period, cursor);
     if (cursor == period->now->length - 1)
         period->alarms = 0;
     if (!period->trusted) {
-        push(period, count);
+        period_push(period, count);
         period->stretch++;
-        if (is_proven(period))
-            trust(period);
+        if (period_is_proven(period))
+            period_trust(period);
     }
     return APS_FOLLOW_FITS;
 }

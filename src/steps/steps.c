@@ -20,7 +20,7 @@ struct aps_steps {
     struct aps_policy_steps config;
     const struct aps_layers *layers; /* APS_STEPS_TABLE */
     size_t min_count;
-    struct aps_period *period;       /* APS_STEPS_AUTO and _CALLS */
+    struct aps_period *period; /* APS_STEPS_AUTO and _CALLS */
     bool active;
     long cursor;   /* next call (or layer, with a table) of the step */
     long step;     /* the current one */
@@ -28,8 +28,8 @@ struct aps_steps {
     uint64_t lost; /* elements since the step was lost, of its own part too */
     uint64_t held; /* elements since it was found */
     long numbers[COUNT_PLACES]; /* APS_STEPS_NONE */
-    long now_step;  /* of the call just advanced */
-    long now_epoch; /* likewise */
+    long now_step;              /* of the call just advanced */
+    long now_epoch;             /* likewise */
 };
 
 struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
@@ -64,27 +64,28 @@ void aps_steps_destroy(struct aps_steps *steps)
 }
 
 /* Of `layers`, the one at place `i` in the order of the calls. */
-static long forward_layer(const struct aps_steps *steps, long layers, long i)
+static long steps_forward_layer(const struct aps_steps *steps, long layers,
+                                long i)
 {
     return steps->config.backward ? layers - 1 - i : i;
 }
 
-static size_t table_count(const struct aps_steps *steps, long i)
+static size_t steps_table_count(const struct aps_steps *steps, long i)
 {
     const long layers = (long)steps->layers->count;
 
-    return steps->layers->list[forward_layer(steps, layers, i)].count;
+    return steps->layers->list[steps_forward_layer(steps, layers, i)].count;
 }
 
 /* Whole consecutive layers from `cursor` on that make up `count`; 0: none. */
-static long table_tiles(const struct aps_steps *steps, long cursor,
-                        size_t count)
+static long steps_table_tiles(const struct aps_steps *steps, long cursor,
+                              size_t count)
 {
     const long layers = (long)steps->layers->count;
     size_t sum = 0;
 
     for (long i = cursor; i < layers; i++) {
-        sum += table_count(steps, i);
+        sum += steps_table_count(steps, i);
         if (sum == count)
             return i - cursor + 1;
         if (sum > count)
@@ -94,25 +95,26 @@ static long table_tiles(const struct aps_steps *steps, long cursor,
 }
 
 /*
- * As table_tiles, from *cursor or from behind layers that are too small to be
- * numbered: those may have been reduced by calls of their own. *cursor moves to
- * the first layer of the call, or to the end when all that is left is small.
+ * As steps_table_tiles, from *cursor or from behind layers that are too small
+ * to be numbered: those may have been reduced by calls of their own. *cursor
+ * moves to the first layer of the call, or to the end when all that is left is
+ * small.
  */
-static long find_tiles(const struct aps_steps *steps, long *cursor,
-                       size_t count)
+static long steps_find_tiles(const struct aps_steps *steps, long *cursor,
+                             size_t count)
 {
     const long layers = (long)steps->layers->count;
 
     for (; *cursor < layers; ++*cursor) {
-        long tiles = table_tiles(steps, *cursor, count);
+        long tiles = steps_table_tiles(steps, *cursor, count);
 
-        if (tiles > 0 || table_count(steps, *cursor) >= steps->min_count)
+        if (tiles > 0 || steps_table_count(steps, *cursor) >= steps->min_count)
             return tiles;
     }
     return 0;
 }
 
-static void complete_table(struct aps_steps *steps)
+static void steps_complete_table(struct aps_steps *steps)
 {
     steps->cursor = 0;
     steps->active = true;
@@ -123,28 +125,28 @@ static void complete_table(struct aps_steps *steps)
  * A step is one tiling of the table. After a desync calls pass through until
  * one whole table has been seen again.
  */
-static void advance_table(struct aps_steps *steps, size_t count,
-                          struct aps_step_position *position)
+static void steps_advance_table(struct aps_steps *steps, size_t count,
+                                struct aps_step_position *position)
 {
     const long layers = (long)steps->layers->count;
     long cursor = steps->cursor;
-    long tiles = find_tiles(steps, &cursor, count);
+    long tiles = steps_find_tiles(steps, &cursor, count);
 
     if (cursor == layers && steps->cursor > 0) {
-        complete_table(steps);
+        steps_complete_table(steps);
         cursor = 0;
-        tiles = find_tiles(steps, &cursor, count);
+        tiles = steps_find_tiles(steps, &cursor, count);
     }
     if (tiles == 0) {
         position->desync = steps->active;
-        position->expected = table_count(steps, steps->cursor);
-        position->wanted = forward_layer(steps, layers, steps->cursor);
+        position->expected = steps_table_count(steps, steps->cursor);
+        position->wanted = steps_forward_layer(steps, layers, steps->cursor);
         /* A step that was cut short counts; what comes between two, not. */
         if (steps->active && steps->cursor > 0)
             steps->step++;
         steps->active = false;
         cursor = 0;
-        tiles = find_tiles(steps, &cursor, count);
+        tiles = steps_find_tiles(steps, &cursor, count);
     }
     position->active = steps->active;
     position->segments = tiles;
@@ -152,11 +154,11 @@ static void advance_table(struct aps_steps *steps, size_t count,
     position->step = steps->step;
     steps->cursor = tiles > 0 ? cursor + tiles : 0;
     if (steps->cursor == layers)
-        complete_table(steps);
+        steps_complete_table(steps);
 }
 
 /* Elements of the first `calls` calls of the step. */
-static uint64_t elements_of(const struct aps_steps *steps, long calls)
+static uint64_t steps_elements_of(const struct aps_steps *steps, long calls)
 {
     uint64_t sum = 0;
 
@@ -171,15 +173,16 @@ static uint64_t elements_of(const struct aps_steps *steps, long calls)
  * which those of an evaluation are few; but a step cut short and the one that
  * was recognised are two at least.
  */
-static void found(struct aps_steps *steps)
+static void steps_found(struct aps_steps *steps)
 {
-    const uint64_t whole = elements_of(steps, aps_period_length(steps->period));
+    const uint64_t whole =
+        steps_elements_of(steps, aps_period_length(steps->period));
     long passed = 1 + (steps->cursor > 0);
     uint64_t complete;
 
     steps->active = true;
     steps->cursor = aps_period_cursor(steps->period);
-    complete = steps->lost - elements_of(steps, steps->cursor);
+    complete = steps->lost - steps_elements_of(steps, steps->cursor);
     if (whole > 0 && complete / whole > (uint64_t)passed)
         passed = (long)(complete / whole);
     steps->before = steps->step;
@@ -188,11 +191,11 @@ static void found(struct aps_steps *steps)
 }
 
 /* A period that was wrong has counted no steps. */
-static void lose(struct aps_steps *steps, enum aps_follow how)
+static void steps_lose(struct aps_steps *steps, enum aps_follow how)
 {
     steps->active = false;
     if (how == APS_FOLLOW_BROKEN) {
-        steps->lost = elements_of(steps, steps->cursor);
+        steps->lost = steps_elements_of(steps, steps->cursor);
     } else {
         steps->step = steps->before;
         steps->lost += steps->held;
@@ -200,8 +203,8 @@ static void lose(struct aps_steps *steps, enum aps_follow how)
     }
 }
 
-static void advance_calls(struct aps_steps *steps, size_t count,
-                          struct aps_step_position *position)
+static void steps_advance_calls(struct aps_steps *steps, size_t count,
+                                struct aps_step_position *position)
 {
     if (steps->active) {
         enum aps_follow how =
@@ -221,15 +224,15 @@ static void advance_calls(struct aps_steps *steps, size_t count,
         }
         position->desync = true;
         position->expected = aps_period_count(steps->period, steps->cursor);
-        lose(steps, how);
+        steps_lose(steps, how);
     }
     position->step = steps->step;
     steps->lost += count;
     if (aps_period_search(steps->period, count))
-        found(steps);
+        steps_found(steps);
 }
 
-static size_t place_of(size_t count)
+static size_t steps_place_of(size_t count)
 {
     return (count * UINT64_C(0x9E3779B97F4A7C15)) >> 56;
 }
@@ -242,14 +245,14 @@ void aps_steps_advance(struct aps_steps *steps, size_t count,
     case APS_STEPS_NONE:
         position->active = true;
         position->segments = 1;
-        position->step = steps->numbers[place_of(count)]++;
+        position->step = steps->numbers[steps_place_of(count)]++;
         break;
     case APS_STEPS_TABLE:
-        advance_table(steps, count, position);
+        steps_advance_table(steps, count, position);
         break;
     case APS_STEPS_AUTO:
     case APS_STEPS_CALLS:
-        advance_calls(steps, count, position);
+        steps_advance_calls(steps, count, position);
         break;
     }
     position->layers = aps_steps_layers(steps);
@@ -275,12 +278,13 @@ void aps_steps_segment(const struct aps_steps *steps,
         *count = call_count;
         break;
     case APS_STEPS_TABLE:
-        *layer = forward_layer(steps, position->layers, position->layer + i);
-        *count = table_count(steps, position->layer + i);
+        *layer =
+            steps_forward_layer(steps, position->layers, position->layer + i);
+        *count = steps_table_count(steps, position->layer + i);
         break;
     case APS_STEPS_AUTO:
     case APS_STEPS_CALLS:
-        *layer = forward_layer(steps, position->layers, position->layer);
+        *layer = steps_forward_layer(steps, position->layers, position->layer);
         *count = call_count;
         break;
     }

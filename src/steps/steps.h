@@ -15,13 +15,13 @@
 
 /* What aps_steps_advance says of one call. */
 struct aps_step_position {
-    bool active;   /* false: no step is known, the call passes through */
-    bool desync;   /* this call broke the sequence (then active is false) ... */
+    bool active; /* false: no step is known, the call passes through */
+    bool desync; /* this call broke the sequence (then active is false) ... */
     size_t expected; /* ... which wanted so many elements here, and by the */
     long wanted;     /* table this layer, in forward order; -1: no table */
-    long segments; /* layers that this call carries, > 0 when active */
-    long layer;    /* of the first segment, in the order of the calls */
-    long layers;   /* of the step, as aps_steps_layers said then */
+    long segments;   /* layers that this call carries, > 0 when active */
+    long layer;      /* of the first segment, in the order of the calls */
+    long layers;     /* of the step, as aps_steps_layers said then */
     long step;
     long epoch;
 };
@@ -31,8 +31,8 @@ struct aps_steps; /* opaque */
 /*
  * State for one communicator. `layers` is the table of APS_STEPS_TABLE (not
  * owned, may be NULL otherwise). Calls of fewer than `min_count` elements never
- * come here, so a table may hold layers that are reduced unseen. NULL with errno
- * ENOMEM.
+ * come here, so a table may hold layers that are reduced unseen. NULL with
+ * errno ENOMEM.
  */
 struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
                                    const struct aps_layers *layers,
@@ -47,9 +47,9 @@ void aps_steps_advance(struct aps_steps *steps, size_t count,
 void aps_steps_now(const struct aps_steps *steps, long *step, long *epoch);
 
 /*
- * Segment `i` of a call that has been advanced, perhaps some calls ago: its layer
- * in forward order (as the policy counts them, whatever the order of the calls)
- * and its elements.
+ * Segment `i` of a call that has been advanced, perhaps some calls ago: its
+ * layer in forward order (as the policy counts them, whatever the order of the
+ * calls) and its elements.
  */
 void aps_steps_segment(const struct aps_steps *steps,
                        const struct aps_step_position *position, long i,

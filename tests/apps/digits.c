@@ -10,9 +10,10 @@
  * the same seed gives the same batches and the same initial weights on any
  * number of ranks.
  *
- * With WITH_DEVICE the weights and the gradients live in a GPU's memory, and MPI
- * is given pointers to it; rank 0 hands out the initial weights. The arithmetic is
- * still the host's, so that the results are those of the program without it.
+ * With WITH_DEVICE the weights and the gradients live in a GPU's memory, and
+ * MPI is given pointers to it; rank 0 hands out the initial weights. The
+ * arithmetic is still the host's, so that the results are those of the program
+ * without it.
  */
 #include <errno.h>
 #include <math.h>
@@ -77,7 +78,7 @@ struct network {
     float *param;
     float *grad;
     float *velocity;
-    float *act[LAYERS + 1]; /* [rows][width], act[LAYERS] are the logits */
+    float *act[LAYERS + 1];   /* [rows][width], act[LAYERS] are the logits */
     float *delta[LAYERS + 1]; /* d(loss)/d(act before ReLU) */
 #ifdef WITH_DEVICE
     float *device_param; /* of the same size */
@@ -542,7 +543,8 @@ static void layer_delta(struct network *net, int l, int rows)
     }
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. Sums gradients begin to end over the ranks. */
+/* COLLECTIVE over MPI_COMM_WORLD. Sums gradients begin to end over the
+ * ranks. */
 static void reduce_gradients(struct network *net, int begin, int end)
 {
     float *grad = net->grad + begin;
@@ -636,8 +638,7 @@ static int take_share(const struct images *set, const int *index, int n,
 
     for (int i = rank; i < n; i += ranks, rows++) {
         memcpy(net->act[0] + (size_t)rows * FEATURES,
-               set->x + (size_t)index[i] * FEATURES,
-               FEATURES * sizeof *set->x);
+               set->x + (size_t)index[i] * FEATURES, FEATURES * sizeof *set->x);
         label[rows] = set->label[index[i]];
     }
     return rows;
@@ -741,8 +742,8 @@ static int train(const struct images *set, const struct options *opt)
         double loss;
 
         random_shuffle(&random, learn, index);
-        loss = train_epoch(set, index, learn, opt, rate(opt, epoch), &net,
-                           label);
+        loss =
+            train_epoch(set, index, learn, opt, rate(opt, epoch), &net, label);
         accuracy = test_accuracy(set, index + learn, &net, label);
         if (rank == 0) {
             printf("epoch %ld loss %.9g test %.2f%%\n", epoch, loss, accuracy);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The training program digits.c on a GPU: the same network, data, batches and
- * initial weights, with all arithmetic in kernels. MPI is given pointers to device
- * memory: rank 0's weights are broadcast, and after every backward pass the
- * gradients of each tensor are summed in place. Plain MPI and CUDA's runtime;
- * ranks share the GPUs that there are.
+ * initial weights, with all arithmetic in kernels. MPI is given pointers to
+ * device memory: rank 0's weights are broadcast, and after every backward pass
+ * the gradients of each tensor are summed in place. Plain MPI and CUDA's
+ * runtime; ranks share the GPUs that there are.
  */
 #include <math.h>
 #include <stdint.h>
@@ -282,8 +282,8 @@ static int take_share(const struct images *set, const int *index, int n,
 
     for (int i = rank; i < n; i += ranks, rows++) {
         cuda(cudaMemcpy(net->act[0] + rows * FEATURES,
-                        set->x + index[i] * FEATURES,
-                        FEATURES * sizeof *set->x, cudaMemcpyHostToDevice));
+                        set->x + index[i] * FEATURES, FEATURES * sizeof *set->x,
+                        cudaMemcpyHostToDevice));
         label[rows] = set->label[index[i]];
     }
     cuda(cudaMemcpy(net->label, label, (size_t)rows * sizeof *label,
@@ -304,9 +304,9 @@ static double train_epoch(const struct images *set, const int *index, int n,
 
         forward(net, rows);
         if (rows > 0)
-            loss_kernel<<<blocks(rows), BLOCK>>>(
-                rows, (float)BATCH, net->label, net->act[LAYERS],
-                net->delta[LAYERS], net->loss);
+            loss_kernel<<<blocks(rows), BLOCK>>>(rows, (float)BATCH, net->label,
+                                                 net->act[LAYERS],
+                                                 net->delta[LAYERS], net->loss);
         backward(net, rows);
         update_kernel<<<blocks(size), BLOCK>>>(size, 0.9f, lr, net->grad,
                                                net->velocity, net->param);

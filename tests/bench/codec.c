@@ -165,7 +165,8 @@ static void fill(float *x, size_t n)
 
 static void bench(size_t kib)
 {
-    struct data d = {.n = kib * 1024 / sizeof *d.x, .scaling = {.exponent = 3, .factor = 1}};
+    struct data d = {.n = kib * 1024 / sizeof *d.x,
+                     .scaling = {.exponent = 3, .factor = 1}};
     size_t bytes = d.n * sizeof *d.x;
 
     d.x = aligned_alloc(4096, bytes);

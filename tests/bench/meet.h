@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 /*
- * COLLECTIVE. A barrier whose waits give the core away where ranks outnumber the
- * cores. MPICH's would spin on, and take the cores from the ranks that are
+ * COLLECTIVE. A barrier whose waits give the core away where ranks outnumber
+ * the cores. MPICH's would spin on, and take the cores from the ranks that are
  * measured, in turns of a scheduler's tick.
  */
 void meet(void);

@@ -35,12 +35,15 @@
 static const char help[] =
     "usage: mpiexec -n P nonblocking step|overlap [OPTION...]\n"
     "\n"
-    "Times nonblocking all-reduces of floats: those of a training step, and one\n"
+    "Times nonblocking all-reduces of floats: those of a training step, and "
+    "one\n"
     "under a computation. Prints a line a round, in milliseconds.\n"
     "\n"
-    "  --tensors FILE   of a step: layer,name,count (default: ResNet-50's 161)\n"
+    "  --tensors FILE   of a step: layer,name,count (default: ResNet-50's "
+    "161)\n"
     "  --blocking       of a step: MPI_Allreduce, one after the other\n"
-    "  --ragged         of a step: all ranks but the first wait within it too,\n"
+    "  --ragged         of a step: all ranks but the first wait within it "
+    "too,\n"
     "                   each at places of its own\n"
     "  --size N         of the overlap: floats, with Ki or Mi (default: 8Mi)\n"
     "  --rounds N       rounds that are measured (default: 5)\n"
@@ -64,7 +67,8 @@ struct bench {
     bool wrong;
 };
 
-/* --- sums that are known ---------------------------------------------------- */
+/* --- sums that are known
+ * ---------------------------------------------------- */
 
 /* -1, 0 or 1, from two of the ranks. */
 static float value(int tensor, size_t k)
@@ -115,7 +119,8 @@ static void check_sums(struct bench *b)
             }
 }
 
-/* --- rounds ----------------------------------------------------------------- */
+/* --- rounds
+ * ----------------------------------------------------------------- */
 
 /* The slowest rank's, in milliseconds. */
 static double slowest(double seconds)
@@ -235,7 +240,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* As long as the call takes, on all ranks at once: the median of some rounds. */
+/* As long as the call takes, on all ranks at once: the median of some
+ * rounds. */
 static void calibrate(struct bench *b)
 {
     enum { TRIES = 5 };
@@ -276,7 +282,8 @@ static void run(struct bench *b)
     }
 }
 
-/* --- the command line ------------------------------------------------------- */
+/* --- the command line
+ * ------------------------------------------------------- */
 
 static int read_number(const char *text, int least, int *number)
 {

@@ -10,7 +10,8 @@
 #define SIZES_TENSORS 4096
 #define SIZES_ERROR 256
 
-/* "4096", "64Ki", "25.6Mi": the nearest whole number of floats. -1: it is none. */
+/* "4096", "64Ki", "25.6Mi": the nearest whole number of floats. -1: it is
+ * none. */
 int sizes_read(const char *text, size_t *size);
 
 /* The last column of a table layer,name,count; the caller frees *tensors. -1,

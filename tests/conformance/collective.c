@@ -104,7 +104,8 @@ void collective_draw(struct program *program, const struct comm *comm,
     if (what->kind == BARRIER)
         what->count = 0;
     what->root = draw_below(draw, comm->size[0]);
-    /* MPICH 4.0 stops in MPI_Reduce in place where the root is not rank 0 ... */
+    /* MPICH 4.0 stops in MPI_Reduce in place where the root is not rank 0
+     * ... */
     what->in_place = draw_chance(draw, 50) && !inter &&
                      (what->kind != REDUCE || what->root == 0);
     /* ... and in MPI_Ireduce_scatter, where shares overlap that are moved. */
@@ -227,14 +228,13 @@ void collective_take(struct program *program, const struct collective *what)
 
     /* Where there is a root, the others' results must stay as they were. */
     hash = hash_values(hash, base, what->receive, what->result_elements);
-    hash = hash_bytes(hash,
-                      (const char *)what->receive +
-                          what->receive_elements * size,
-                      GUARD * size);
+    hash = hash_bytes(
+        hash, (const char *)what->receive + what->receive_elements * size,
+        GUARD * size);
     hash = hash_values(hash, base, what->send, what->send_elements);
-    hash = hash_bytes(hash,
-                      (const char *)what->send + what->send_elements * size,
-                      GUARD * size);
+    hash =
+        hash_bytes(hash, (const char *)what->send + what->send_elements * size,
+                   GUARD * size);
     program->hash = hash;
 }
 
@@ -292,11 +292,11 @@ static int allreduce(const struct collective *what, enum way way,
 
 #if MPI_VERSION >= 4
     if (way == PERSISTENT)
-        return what->large ? MPI_Allreduce_init_c(send, receive, count, type,
-                                                  op, comm, MPI_INFO_NULL,
-                                                  request)
-                           : MPI_Allreduce_init(send, receive, count, type, op,
-                                                comm, MPI_INFO_NULL, request);
+        return what->large
+                   ? MPI_Allreduce_init_c(send, receive, count, type, op, comm,
+                                          MPI_INFO_NULL, request)
+                   : MPI_Allreduce_init(send, receive, count, type, op, comm,
+                                        MPI_INFO_NULL, request);
     if (what->large)
         return way == BLOCKING
                    ? MPI_Allreduce_c(send, receive, count, type, op, comm)
@@ -372,8 +372,8 @@ static int call_persistent(const struct collective *what, MPI_Datatype type,
 
     switch (what->kind) {
     case REDUCE:
-        return MPI_Reduce_init(send, receive, count, type, op, what->root,
-                               comm, MPI_INFO_NULL, request);
+        return MPI_Reduce_init(send, receive, count, type, op, what->root, comm,
+                               MPI_INFO_NULL, request);
     case REDUCE_SCATTER_BLOCK:
         return MPI_Reduce_scatter_block_init(send, receive, count, type, op,
                                              comm, MPI_INFO_NULL, request);

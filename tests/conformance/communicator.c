@@ -43,9 +43,8 @@ static void handle_error(MPI_Comm *comm, int *code, ...)
 void communicator_setup(struct program *program)
 {
     for (int i = 0; i < KEYS; i++)
-        MUST(program,
-             MPI_Comm_create_keyval(copy_attribute, delete_attribute,
-                                    &program->keys[i], program));
+        MUST(program, MPI_Comm_create_keyval(copy_attribute, delete_attribute,
+                                             &program->keys[i], program));
     handled_program = program;
     MUST(program, MPI_Comm_create_errhandler(handle_error, &handler));
 }
@@ -70,8 +69,8 @@ void communicator_copy(struct program *program, int from, int to)
 }
 
 /* A live intracommunicator of these members. */
-static struct comm *fill(struct program *program, int index,
-                         const int *members, int size)
+static struct comm *fill(struct program *program, int index, const int *members,
+                         int size)
 {
     struct comm *comm = &program->comms[index];
 
@@ -109,8 +108,8 @@ void communicator_take(struct program *program, int index)
         void *value = NULL;
         int flag;
 
-        MUST(program, MPI_Comm_get_attr(comm->handle, program->keys[i], &value,
-                                        &flag));
+        MUST(program,
+             MPI_Comm_get_attr(comm->handle, program->keys[i], &value, &flag));
         take_word(program, (uint64_t)(flag ? *(int *)value : -1));
     }
 }
@@ -157,8 +156,8 @@ static void split(struct program *program, int from)
     MPI_Comm handle = MPI_COMM_NULL;
 
     for (int i = 0; i < comm->size[0]; i++) {
-        colours[i] = draw_chance(draw, 12) ? MPI_UNDEFINED
-                                           : draw_below(draw, count);
+        colours[i] =
+            draw_chance(draw, 12) ? MPI_UNDEFINED : draw_below(draw, count);
         keys[i] = draw_below(draw, 5) - 2;
     }
     for (int colour = 0; colour < count; colour++) {
@@ -177,8 +176,7 @@ static void split(struct program *program, int from)
         return;
     doing(program, "split of %d: colour %d, key %d", from, colours[me],
           keys[me]);
-    MUST(program,
-         MPI_Comm_split(comm->handle, colours[me], keys[me], &handle));
+    MUST(program, MPI_Comm_split(comm->handle, colours[me], keys[me], &handle));
     take_word(program, handle == MPI_COMM_NULL);
     if (colours[me] == MPI_UNDEFINED)
         return;
@@ -233,8 +231,7 @@ static void make_grid(struct program *program, int from, int to)
     const int dimensions = 1 + draw_below(draw, 2);
     const int periods[2] = {draw_chance(draw, 60), draw_chance(draw, 60)};
     int dims[2] = {0, 0};
-    struct comm *made =
-        fill(program, to, comm->members[0], comm->size[0]);
+    struct comm *made = fill(program, to, comm->members[0], comm->size[0]);
 
     made->dimensions = dimensions;
     if (!is_member(program, comm))
@@ -270,9 +267,9 @@ static void make_inter(struct program *program, int from, int to)
         return;
     doing(program, "intercomm_create of %d to %d", from, to);
     MUST(program, MPI_Comm_split(comm->handle, sides[me], 0, &local));
-    MUST(program, MPI_Intercomm_create(local, 0, comm->handle,
-                                       leaders[!sides[me]], tag,
-                                       &program->comms[to].handle));
+    MUST(program,
+         MPI_Intercomm_create(local, 0, comm->handle, leaders[!sides[me]], tag,
+                              &program->comms[to].handle));
     MUST(program, MPI_Comm_free(&local));
     communicator_take(program, to);
 }
@@ -294,10 +291,9 @@ static void merge(struct program *program, int from, int to)
     if (!is_member(program, comm))
         return;
     doing(program, "intercomm_merge of %d to %d", from, to);
-    MUST(program,
-         MPI_Intercomm_merge(comm->handle,
-                             comm_side(comm, program->rank) != first,
-                             &made->handle));
+    MUST(program, MPI_Intercomm_merge(comm->handle,
+                                      comm_side(comm, program->rank) != first,
+                                      &made->handle));
     communicator_take(program, to);
 }
 
@@ -384,7 +380,7 @@ void attribute_event(struct program *program)
     const bool had = comm->attributes[key];
     const int deletions = program->deletions;
 
-    if (delete && !had)
+    if (delete &&!had)
         return;
     /* MPI_Comm_idup copies what is there when it is called. */
     request_catch_up(program, index, comm_ranks(comm));

@@ -45,15 +45,15 @@ static void hang(int signal)
 /* Some ranks are late. */
 static void delay_event(struct program *program)
 {
-    const struct timespec time = {
-        .tv_nsec = 1000L * draw_below(&program->own, 3000)};
+    const struct timespec time = {.tv_nsec =
+                                      1000L * draw_below(&program->own, 3000)};
 
     if (draw_chance(&program->own, 50))
         nanosleep(&time, NULL);
 }
 
-/* An all-reduce begins; one rank ends it at once, and only then sends the message
- * that another waits for before it ends its own. */
+/* An all-reduce begins; one rank ends it at once, and only then sends the
+ * message that another waits for before it ends its own. */
 static void chain_event(struct program *program)
 {
     const int index = comm_draw(program, 2, false);
@@ -203,8 +203,8 @@ static void run(struct program *program, uint64_t seed, long length,
     print_hash(program);
 }
 
-/* Shorter ones where ranks may outnumber the cores: MPI's waits then take a turn
- * of the scheduler each. */
+/* Shorter ones where ranks may outnumber the cores: MPI's waits then take a
+ * turn of the scheduler each. */
 static long default_length(int size)
 {
     return size <= 2 ? 200 : 100;

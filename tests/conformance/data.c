@@ -40,8 +40,8 @@ const char *operation_name(enum operation operation)
 
 static double value_of(const struct values *values, int rank, size_t i)
 {
-    const uint64_t word = mix(values->key + mix((uint64_t)i * 64 +
-                                                (uint64_t)rank));
+    const uint64_t word =
+        mix(values->key + mix((uint64_t)i * 64 + (uint64_t)rank));
     const uint64_t shared = mix(values->key ^ (uint64_t)i);
     const int small = (int)(word % 17) - 8;
 

@@ -58,8 +58,8 @@ uint64_t hash_values(uint64_t hash, enum base base, const void *buffer,
 /* ... with bytes more. */
 uint64_t hash_bytes(uint64_t hash, const void *buffer, size_t bytes);
 
-/* The operations of the program's own, as MPI_Op_create takes them. They work on
- * the base types and on derived types of floats. */
+/* The operations of the program's own, as MPI_Op_create takes them. They work
+ * on the base types and on derived types of floats. */
 void own_sum(void *in, void *inout, int *count, MPI_Datatype *type);
 void own_first(void *in, void *inout, int *count, MPI_Datatype *type);
 

@@ -41,11 +41,11 @@ static void buffer_take(struct program *program, const struct values *values,
 {
     const size_t size = base_size(values->base);
 
-    program->hash = hash_values(program->hash, values->base, buffer,
-                                (size_t)count);
-    program->hash = hash_bytes(program->hash,
-                               (const char *)buffer + (size_t)count * size,
-                               GUARD * size);
+    program->hash =
+        hash_values(program->hash, values->base, buffer, (size_t)count);
+    program->hash =
+        hash_bytes(program->hash, (const char *)buffer + (size_t)count * size,
+                   GUARD * size);
 }
 
 static void status_take(struct program *program, const struct values *values,
@@ -70,17 +70,17 @@ static void side_request(struct program *program, struct op *op)
     MPI_Request *const request = &op->request;
 
     if (op->kind == OP_RECEIVE && op->persistent)
-        MUST(program, MPI_Recv_init(buffer, n, type, other, op->tag, comm,
-                                    request));
+        MUST(program,
+             MPI_Recv_init(buffer, n, type, other, op->tag, comm, request));
     else if (op->kind == OP_RECEIVE)
         MUST(program,
              MPI_Irecv(buffer, n, type, other, op->tag, comm, request));
     else if (op->persistent && op->synchronous)
-        MUST(program, MPI_Ssend_init(buffer, n, type, other, op->tag, comm,
-                                     request));
+        MUST(program,
+             MPI_Ssend_init(buffer, n, type, other, op->tag, comm, request));
     else if (op->persistent)
-        MUST(program, MPI_Send_init(buffer, n, type, other, op->tag, comm,
-                                    request));
+        MUST(program,
+             MPI_Send_init(buffer, n, type, other, op->tag, comm, request));
     else if (op->synchronous)
         MUST(program,
              MPI_Issend(buffer, n, type, other, op->tag, comm, request));
@@ -192,8 +192,8 @@ static struct op *begin_side(struct program *program, enum op_kind kind,
     op->synchronous = message->synchronous;
     op->persistent = persistent;
     if (rank == program->rank)
-        op->buffer = buffer_make(program, &op->values, op->count,
-                                 kind == OP_SEND);
+        op->buffer =
+            buffer_make(program, &op->values, op->count, kind == OP_SEND);
     if (persistent) {
         op->idle = true;
         if (rank == program->rank) {
@@ -227,8 +227,8 @@ static void send_now(struct program *program, const struct message *message)
           message->target, message->tag, n, message->comm);
     switch (draw_below(&program->own, 4)) {
     case 0:
-        MUST(program, MPI_Ssend(buffer, n, type, target, message->tag,
-                                comm->handle));
+        MUST(program,
+             MPI_Ssend(buffer, n, type, target, message->tag, comm->handle));
         break;
     case 1:
         MUST(program, MPI_Isend(buffer, n, type, target, message->tag,
@@ -240,15 +240,15 @@ static void send_now(struct program *program, const struct message *message)
         }
         break;
     default:
-        MUST(program, MPI_Send(buffer, n, type, target, message->tag,
-                               comm->handle));
+        MUST(program,
+             MPI_Send(buffer, n, type, target, message->tag, comm->handle));
     }
     buffer_take(program, &message->values, n, buffer);
     free(buffer);
 }
 
-/* A receive that ends before this returns, in one of many ways. `from` and `tag`
- * may be wildcards; count: room. */
+/* A receive that ends before this returns, in one of many ways. `from` and
+ * `tag` may be wildcards; count: room. */
 static void receive_some(struct program *program, MPI_Comm comm, void *buffer,
                          int count, MPI_Datatype type, int from, int tag,
                          MPI_Status *status)
@@ -440,8 +440,7 @@ void message_round(struct program *program, struct op *op)
 
 void message_send(struct program *program, int comm, int source, int target)
 {
-    struct message message = {
-        .comm = comm, .source = source, .target = target};
+    struct message message = {.comm = comm, .source = source, .target = target};
 
     draw_contents(program, &message);
     settle_envelope(program, &message);
@@ -466,9 +465,9 @@ void message_event(struct program *program)
         receive_now(program, &message);
     } else {
         begin_side(program,
-                   half             ? half->kind
-                   : kind % 2 == 0  ? OP_SEND
-                                    : OP_RECEIVE,
+                   half            ? half->kind
+                   : kind % 2 == 0 ? OP_SEND
+                                   : OP_RECEIVE,
                    &message, false);
     }
 }
@@ -505,17 +504,17 @@ void message_ring_event(struct program *program)
     to = (me + step) % size;
     from = (me + size - step) % size;
     if (comm->dimensions > 0)
-        MUST(program, MPI_Cart_shift(comm->handle, comm->dimensions - 1, 1,
-                                     &from, &to));
+        MUST(program,
+             MPI_Cart_shift(comm->handle, comm->dimensions - 1, 1, &from, &to));
     type = base_type(message.values.base);
     out = buffer_make(program, &message.values, message.count, true);
     in = buffer_make(program, &message.values, message.count, false);
     doing(program, "sendrecv to %d from %d of %d on %d", to, from,
           message.count, index);
     if (replace)
-        MUST(program, MPI_Sendrecv_replace(out, message.count, type, to,
-                                           message.tag, from, message.tag,
-                                           comm->handle, &status));
+        MUST(program,
+             MPI_Sendrecv_replace(out, message.count, type, to, message.tag,
+                                  from, message.tag, comm->handle, &status));
     else
         MUST(program, MPI_Sendrecv(out, message.count, type, to, message.tag,
                                    in, message.count, type, from, message.tag,
@@ -540,8 +539,7 @@ static void receive_any(struct program *program, const struct message *message,
 {
     const MPI_Comm comm = program->comms[message->comm].handle;
     const MPI_Datatype type = base_type(message->values.base);
-    const int tag = draw_chance(&program->own, 50) ? MPI_ANY_TAG
-                                                   : message->tag;
+    const int tag = draw_chance(&program->own, 50) ? MPI_ANY_TAG : message->tag;
     const bool together = draw_chance(&program->own, 30);
     MPI_Request requests[MAX_ANY];
     MPI_Status statuses[MAX_ANY];

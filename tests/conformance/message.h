@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages between two ranks. The k-th send of an envelope (communicator, source,
- * target, tag) matches its k-th receive; one side may begin events before the
- * other.
+ * Messages between two ranks. The k-th send of an envelope (communicator,
+ * source, target, tag) matches its k-th receive; one side may begin events
+ * before the other.
  */
 #ifndef CONFORMANCE_MESSAGE_H
 #define CONFORMANCE_MESSAGE_H

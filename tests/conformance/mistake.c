@@ -3,8 +3,8 @@
 
 #define COUNT 8
 
-/* The wrong calls: all that MPICH finds wrong before anything is sent (a negative
- * count is found by its messages only). */
+/* The wrong calls: all that MPICH finds wrong before anything is sent (a
+ * negative count is found by its messages only). */
 enum mistake {
     SEND_NEGATIVE_COUNT,
     NO_COMM,
@@ -33,8 +33,7 @@ static int call(enum mistake mistake, MPI_Comm comm)
 
     switch (mistake) {
     case NO_COMM:
-        return MPI_Allreduce(in, out, COUNT, MPI_FLOAT, MPI_SUM,
-                             MPI_COMM_NULL);
+        return MPI_Allreduce(in, out, COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_NULL);
     case NO_TYPE:
         return MPI_Allreduce(in, out, COUNT, MPI_DATATYPE_NULL, MPI_SUM, comm);
     case NO_OP:
@@ -49,8 +48,8 @@ static int call(enum mistake mistake, MPI_Comm comm)
         return MPI_Iallreduce(in, out, COUNT, MPI_FLOAT, MPI_OP_NULL, comm,
                               &request);
     case INO_COMM:
-        return MPI_Iallreduce(in, out, COUNT, MPI_FLOAT, MPI_SUM,
-                              MPI_COMM_NULL, &request);
+        return MPI_Iallreduce(in, out, COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_NULL,
+                              &request);
     case INO_TYPE:
         return MPI_Iallreduce(in, out, COUNT, MPI_DATATYPE_NULL, MPI_SUM, comm,
                               &request);
@@ -98,6 +97,6 @@ void mistake_event(struct program *program)
     MUST(program, MPI_Error_class(code, &class));
     if (class == MPI_SUCCESS)
         give_up(program, "a wrong call that MPI takes", MPI_ERR_OTHER);
-    take_word(program, (uint64_t)class);
+    take_word(program, (uint64_t) class);
     take_word(program, (uint64_t)(program->handled - handled));
 }

@@ -40,10 +40,10 @@ enum comm_state {
 
 struct comm {
     enum comm_state state;
-    MPI_Comm handle;               /* MPI_COMM_NULL: not a member */
-    int size[2];                   /* size[1] is 0 but for intercommunicators */
-    int members[2][MAX_RANKS];     /* ranks of MPI_COMM_WORLD */
-    int dimensions;                /* of a Cartesian one */
+    MPI_Comm handle;           /* MPI_COMM_NULL: not a member */
+    int size[2];               /* size[1] is 0 but for intercommunicators */
+    int members[2][MAX_RANKS]; /* ranks of MPI_COMM_WORLD */
+    int dimensions;            /* of a Cartesian one */
     int dims[2];
     bool attributes[KEYS];
 };
@@ -90,18 +90,18 @@ struct op {
     unsigned begun;      /* who has begun it */
     unsigned ended;      /* who has completed it and looked at the result */
     bool persistent;
-    bool idle;    /* persistent, and between two rounds */
-    bool matched; /* a message: the other side has begun, too */
-    int duplicate;            /* OP_DUPLICATE: index of the new communicator */
-    struct collective what;   /* OP_COLLECTIVE */
-    int source, target, tag;  /* of a message */
-    struct values values;     /* likewise */
-    int count;                /* likewise */
-    bool synchronous;         /* OP_SEND: MPI_Issend */
+    bool idle;               /* persistent, and between two rounds */
+    bool matched;            /* a message: the other side has begun, too */
+    int duplicate;           /* OP_DUPLICATE: index of the new communicator */
+    struct collective what;  /* OP_COLLECTIVE */
+    int source, target, tag; /* of a message */
+    struct values values;    /* likewise */
+    int count;               /* likewise */
+    bool synchronous;        /* OP_SEND: MPI_Issend */
 
     void *buffer; /* this rank's, of a message */
     MPI_Request request;
-    bool active;  /* this rank has begun it and not seen its end */
+    bool active; /* this rank has begun it and not seen its end */
     MPI_Status status;
 };
 
@@ -161,8 +161,9 @@ unsigned comm_ranks(const struct comm *comm);
 int comm_side(const struct comm *comm, int rank);
 int comm_rank(const struct comm *comm, int rank);
 
-/* A live communicator, with at least `least` members in its first group; `inter`
- * allows intercommunicators. There is always MPI_COMM_WORLD, number 0. */
+/* A live communicator, with at least `least` members in its first group;
+ * `inter` allows intercommunicators. There is always MPI_COMM_WORLD, number
+ * 0. */
 int comm_draw(struct program *program, int least, bool inter);
 
 /* A free place for a communicator, or -1. */

@@ -16,8 +16,8 @@ void request_begin(struct program *program, struct op *op)
     if (op->kind == OP_SEND || op->kind == OP_RECEIVE) {
         message_begin(program, op);
     } else if (op->persistent) {
-        doing(program, "start %s on %d",
-              collective_text(&op->what, PERSISTENT), op->comm);
+        doing(program, "start %s on %d", collective_text(&op->what, PERSISTENT),
+              op->comm);
         MUST(program, MPI_Start(&op->request));
     } else if (op->kind == OP_DUPLICATE) {
         doing(program, "idup of %d to %d", op->comm, op->duplicate);
@@ -35,8 +35,7 @@ void request_begin(struct program *program, struct op *op)
 
 static bool is_put_off(const struct op *op, int comm, unsigned ranks)
 {
-    return op->kind != OP_NONE && !op->idle &&
-           (comm < 0 || op->comm == comm) &&
+    return op->kind != OP_NONE && !op->idle && (comm < 0 || op->comm == comm) &&
            (op->ranks & ~op->begun & ranks) != 0;
 }
 
@@ -236,8 +235,8 @@ static void look_each(struct program *program, struct batch *batch)
         int done = 0;
 
         for (int times = 0; !done; times++) {
-            MUST(program, MPI_Request_get_status(batch->requests[i], &done,
-                                                 &status));
+            MUST(program,
+                 MPI_Request_get_status(batch->requests[i], &done, &status));
             if (!done)
                 nap(times);
         }
@@ -280,9 +279,9 @@ static void test_all(struct program *program, struct batch *batch)
     int done = 0;
 
     for (int times = 0; !done; times++) {
-        check_all(program, batch, "MPI_Testall",
-                  MPI_Testall(batch->count, batch->requests, &done,
-                              batch->statuses));
+        check_all(
+            program, batch, "MPI_Testall",
+            MPI_Testall(batch->count, batch->requests, &done, batch->statuses));
         if (!done)
             nap(times);
     }
@@ -294,8 +293,7 @@ static void wait_any(struct program *program, struct batch *batch)
     MPI_Status status;
     int index;
 
-    MUST(program,
-         MPI_Waitany(batch->count, batch->requests, &index, &status));
+    MUST(program, MPI_Waitany(batch->count, batch->requests, &index, &status));
     if (index != MPI_UNDEFINED)
         batch_ended(batch, index, &status);
 }
@@ -399,8 +397,7 @@ static bool has_delicate(const struct batch *batch)
  * scheduler: mostly others. */
 static int draw_way(struct program *program, const struct batch *batch)
 {
-    const bool may_block =
-        program->size <= 2 || draw_chance(&program->own, 40);
+    const bool may_block = program->size <= 2 || draw_chance(&program->own, 40);
     const bool delicate = has_delicate(batch);
     int way;
 
@@ -640,9 +637,8 @@ void request_persistent_event(struct program *program)
 
 void request_catch_up_event(struct program *program)
 {
-    const int comm = draw_chance(&program->shared, 50)
-                         ? -1
-                         : comm_draw(program, 1, true);
+    const int comm =
+        draw_chance(&program->shared, 50) ? -1 : comm_draw(program, 1, true);
 
     request_catch_up(program, comm, draw_prompt(program));
 }
@@ -688,9 +684,9 @@ static void poke(struct program *program, struct batch *batch, bool certain)
                                                  MPI_STATUS_IGNORE));
         break;
     case 2:
-        check_all(program, batch, "MPI_Testall",
-                  MPI_Testall(batch->count, batch->requests, &done,
-                              batch->statuses));
+        check_all(
+            program, batch, "MPI_Testall",
+            MPI_Testall(batch->count, batch->requests, &done, batch->statuses));
         if (done)
             all_ended(batch);
         break;

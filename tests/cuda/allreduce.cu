@@ -66,8 +66,8 @@ int main(int argc, char **argv)
 
         PMPI_Barrier(MPI_COMM_WORLD);
         begin = MPI_Wtime();
-        MUST(cudaMemcpy(host, device, n * sizeof *host,
-                        cudaMemcpyDeviceToHost));
+        MUST(
+            cudaMemcpy(host, device, n * sizeof *host, cudaMemcpyDeviceToHost));
         PMPI_Allreduce(MPI_IN_PLACE, host, (int)n, MPI_FLOAT, MPI_SUM,
                        MPI_COMM_WORLD);
         MUST(cudaMemcpy(sum, host, n * sizeof *host, cudaMemcpyHostToDevice));

@@ -98,8 +98,8 @@ template <typename Work> static double seconds(Work work)
     return times[RUNS / 2] * 1e-3;
 }
 
-static void row(const char *what, const char *format, double bytes,
-                double time, double rate, double goal)
+static void row(const char *what, const char *format, double bytes, double time,
+                double rate, double goal)
 {
     double share = bytes / time / rate;
 
@@ -143,15 +143,17 @@ int main(int argc, char **argv)
     must(cudaMemset(y, 0, n * 4), "memset");
     must(cudaDeviceSynchronize(), "fill");
 
-    copy_rate = 2.0 * n * 4 / seconds([&] {
-        must(cudaMemcpyAsync(y, x, n * 4, cudaMemcpyDeviceToDevice, stream),
-             "copy");
-    });
-    read_rate = 1.0 * n * 4 / seconds([&] {
-        read_all<<<properties.multiProcessorCount * 8, 256, 0, stream>>>(
-            (const uint4 *)x, n / 4, &result->unused);
-        must(cudaGetLastError(), "read");
-    });
+    copy_rate =
+        2.0 * n * 4 / seconds([&] {
+            must(cudaMemcpyAsync(y, x, n * 4, cudaMemcpyDeviceToDevice, stream),
+                 "copy");
+        });
+    read_rate =
+        1.0 * n * 4 / seconds([&] {
+            read_all<<<properties.multiProcessorCount * 8, 256, 0, stream>>>(
+                (const uint4 *)x, n / 4, &result->unused);
+            must(cudaGetLastError(), "read");
+        });
 
     printf("%s, %zu Mi floats, CUDA %d.%d\n", properties.name, n >> 20,
            CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);

@@ -54,7 +54,8 @@ static size_t long_one(const char *name)
 
     if (aps_format_parse(name, &format, NULL) < 0)
         bail_out("%s does not parse", name);
-    return (APS_CUDA_STREAM_SLOTS + 2) * APS_CUDA_STREAM_BYTES * 8 / (size_t)format.width +
+    return (APS_CUDA_STREAM_SLOTS + 2) * APS_CUDA_STREAM_BYTES * 8 /
+               (size_t)format.width +
            77;
 }
 
@@ -144,9 +145,9 @@ static void test_values_of_host(void)
     arrays_place("e5m2", 4, 0, FAKE_DEVICE, fake_context_primary(0), &a);
     wire = get_memory(a.device, 4);
     verbs->device->put(wire, x, 4);
-    all_fail = verbs->device->encode(&a.codec, x, 4, a.scaling, wire) == -1 &&
-               verbs->device->decode(&a.codec, wire, 4, a.scaling, 0, true,
-                                     x) == -1;
+    all_fail =
+        verbs->device->encode(&a.codec, x, 4, a.scaling, wire) == -1 &&
+        verbs->device->decode(&a.codec, wire, 4, a.scaling, 0, true, x) == -1;
     verbs->device->get(a.wire, wire, 4);
     ok(failures() == before + 2 && all_fail && x[3] == 4 &&
            memcmp(a.wire, "\0\0\0", 4) == 0,

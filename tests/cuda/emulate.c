@@ -58,8 +58,8 @@ void emulate_magnitude(const float *x, size_t n, struct aps_cuda_result *result)
             aps_magnitude_load(&w, unit, word);
             aps_magnitude_take(word, &seen);
         }
-        FOR_EDGES(w, unit)
-        aps_magnitude_edge(&w, unit, &seen);
+        FOR_EDGES (w, unit)
+            aps_magnitude_edge(&w, unit, &seen);
         if (seen.greatest > result->greatest)
             result->greatest = seen.greatest;
         if (seen.finite > result->finite)
@@ -92,19 +92,20 @@ void emulate_encode(const struct aps_format *format, const float *x, size_t n,
 
     if (options)
         here = *options;
-    for (size_t i = 0; i < n; i += APS_THREADS_MAX, here.offset += APS_THREADS_MAX) {
+    for (size_t i = 0; i < n;
+         i += APS_THREADS_MAX, here.offset += APS_THREADS_MAX) {
         unsigned char *to =
             (unsigned char *)wire + i / 8 * (size_t)format->width;
         enum aps_encode_way way;
-        const struct aps_encode_work w =
-            aps_encode_work_init(format, x + i, min_size(n - i, APS_THREADS_MAX),
-                                 scaling, &here, stats, to, &way);
+        const struct aps_encode_work w = aps_encode_work_init(
+            format, x + i, min_size(n - i, APS_THREADS_MAX), scaling, &here,
+            stats, to, &way);
         struct aps_threads_seen seen = {};
 
         for (uint32_t unit = w.inner; unit < w.outer; unit++)
             encode_whole(&w, way, unit, &seen);
-        FOR_EDGES(w, unit)
-        aps_encode_edge(&w, way, unit, &seen);
+        FOR_EDGES (w, unit)
+            aps_encode_edge(&w, way, unit, &seen);
         if (aps_encode_marks(&w, &seen))
             result->marked = 1;
         if (stats) {
@@ -146,8 +147,8 @@ void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
         }
         for (uint32_t unit = w.inner; unit < w.outer; unit++)
             decode_whole(&w, way, add, unit);
-        FOR_EDGES(w, unit)
-        aps_decode_edge(&w, add, unit);
+        FOR_EDGES (w, unit)
+            aps_decode_edge(&w, add, unit);
     }
 }
 

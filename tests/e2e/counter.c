@@ -9,8 +9,8 @@
 
 static unsigned long calls;
 
-int MPI_Allreduce(const void *send, void *receive, int count,
-                  MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type,
+                  MPI_Op op, MPI_Comm comm)
 {
     calls++;
     return PMPI_Allreduce(send, receive, count, type, op, comm);

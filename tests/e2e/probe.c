@@ -29,8 +29,8 @@ static void fill(float values[COUNT], int me)
 static int is_right(const float values[COUNT], int size)
 {
     for (int i = 0; i < COUNT; i++) {
-        float wanted = (float)(size * (size + 1)) / 2 +
-                       (float)size * (float)(i % 7) / 8;
+        float wanted =
+            (float)(size * (size + 1)) / 2 + (float)size * (float)(i % 7) / 8;
         float off = values[i] - wanted;
 
         if (off > wanted / 4 || off < -wanted / 4)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `reduce: auto` on ranks that come at different times, and so measure different
- * ones: whatever it tries and chooses, all ranks do the same, and the sum is
- * right. The counts lie in three classes of sizes, one of them below min_count.
+ * `reduce: auto` on ranks that come at different times, and so measure
+ * different ones: whatever it tries and chooses, all ranks do the same, and the
+ * sum is right. The counts lie in three classes of sizes, one of them below
+ * min_count.
  */
 #include "config.h"
 

@@ -6,8 +6,8 @@
 
 #include "mpitap.h"
 
-static int (*volatile allreduce)(const void *, void *, int, MPI_Datatype, MPI_Op,
-                                 MPI_Comm) = MPI_Allreduce;
+static int (*volatile allreduce)(const void *, void *, int, MPI_Datatype,
+                                 MPI_Op, MPI_Comm) = MPI_Allreduce;
 
 int main(int argc, char **argv)
 {

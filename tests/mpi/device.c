@@ -288,7 +288,8 @@ static uint64_t hash_floats(const float *x, size_t n)
     return hash;
 }
 
-/* Calls on host memory and on devices' in turn: what they share is used by both. */
+/* Calls on host memory and on devices' in turn: what they share is used by
+ * both. */
 static void run_long(bool has_gpu)
 {
     const size_t n = 4 * 1024 * 1024 + 77;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program that finds MPI_Iallreduce only after MPI_Init, as languages do that
- * load libraries by name: the library could not know that it would need threads.
+ * load libraries by name: the library could not know that it would need
+ * threads.
  */
 #include "config.h"
 

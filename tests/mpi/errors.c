@@ -139,8 +139,7 @@ static void compare_null(void)
     compare("no communicator", in, out, COUNT, MPI_FLOAT, MPI_SUM,
             MPI_COMM_NULL);
     if (mpitap_trusting)
-        skip_all("a type's handle as communicator",
-                 mpitap_trusted);
+        skip_all("a type's handle as communicator", mpitap_trusted);
     else
         compare("a type's handle as communicator", in, out, COUNT, MPI_FLOAT,
                 MPI_SUM, (MPI_Comm)MPI_FLOAT);

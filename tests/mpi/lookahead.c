@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fused calls where ranks look ahead differently far: rank 0 makes all its calls
- * before it waits, and the others wait after each. What is decided about a call
- * must not depend on that, or the ranks part.
+ * Fused calls where ranks look ahead differently far: rank 0 makes all its
+ * calls before it waits, and the others wait after each. What is decided about
+ * a call must not depend on that, or the ranks part.
  *
  *     ahead passing    counts that no rule takes, beside some that share what is
  *                      remembered of counts

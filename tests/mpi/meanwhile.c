@@ -4,8 +4,8 @@
  * reduction before it does what rank 0 blocks for, so that rank 0 must go on
  * with the reduction inside that call.
  *
- * With the argument `threads` it is another thread of rank 0 that blocks, and it
- * does so before the reduction begins.
+ * With the argument `threads` it is another thread of rank 0 that blocks, and
+ * it does so before the reduction begins.
  */
 #include "config.h"
 
@@ -43,7 +43,8 @@ static bool end(MPI_Request *request)
     return right;
 }
 
-/* --- what blocks: each returns whether all was well ------------------------- */
+/* --- what blocks: each returns whether all was well
+ * ------------------------- */
 
 static bool receive(void)
 {
@@ -113,11 +114,11 @@ static bool file(void)
                                   MPI_MODE_DELETE_ON_CLOSE,
                               MPI_INFO_NULL, &made) == MPI_SUCCESS;
 
-    good = good && MPI_File_write_at_all(made, 4 * mpitap_rank(), "ranks", 4,
-                                         MPI_CHAR,
-                                         MPI_STATUS_IGNORE) == MPI_SUCCESS;
-    good = good && MPI_File_write_all_begin(made, "more", 4, MPI_CHAR) ==
-                       MPI_SUCCESS;
+    good = good &&
+           MPI_File_write_at_all(made, 4 * mpitap_rank(), "ranks", 4, MPI_CHAR,
+                                 MPI_STATUS_IGNORE) == MPI_SUCCESS;
+    good = good &&
+           MPI_File_write_all_begin(made, "more", 4, MPI_CHAR) == MPI_SUCCESS;
     good = good && MPI_File_write_all_end(made, "more", MPI_STATUS_IGNORE) ==
                        MPI_SUCCESS;
     return good && MPI_File_close(&made) == MPI_SUCCESS;

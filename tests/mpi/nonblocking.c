@@ -77,7 +77,8 @@ static void start(int i)
     rewritten++;
 }
 
-/* --- completion calls ------------------------------------------------------ */
+/* --- completion calls
+ * ------------------------------------------------------ */
 
 static void by_wait(void)
 {
@@ -207,7 +208,8 @@ static void test_persistent(void)
 #endif
 }
 
-/* --- ranks that wait for each other ---------------------------------------- */
+/* --- ranks that wait for each other
+ * ---------------------------------------- */
 
 static void receive(int *token, int from)
 {
@@ -331,7 +333,8 @@ static void test_blocked(void)
     }
 }
 
-/* The first calls of all on two communicators, in an order of each rank's own. */
+/* The first calls of all on two communicators, in an order of each rank's
+ * own. */
 static void test_crossed(void)
 {
     MPI_Comm comms[2];
@@ -348,8 +351,8 @@ static void test_crossed(void)
                        comms[which], &requests[which]);
     }
     rewritten += 2;
-    /* Freed before the calls are complete, which Open MPI (4.1) does not survive
-     * by itself. */
+    /* Freed before the calls are complete, which Open MPI (4.1) does not
+     * survive by itself. */
     if (mpitap_trusting)
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     for (int i = 0; i < 2; i++)
@@ -375,8 +378,7 @@ static void test_mixed(void)
                           comm_of(i));
             rewritten++;
         }
-        MPI_Allreduce(MPI_IN_PLACE, &exact, 1, MPI_DOUBLE, MPI_MAX,
-                      comm_of(i));
+        MPI_Allreduce(MPI_IN_PLACE, &exact, 1, MPI_DOUBLE, MPI_MAX, comm_of(i));
     }
     by_waitsome();
     ok_all(is_right() && exact == 1, "blocking calls between nonblocking ones");

@@ -198,7 +198,8 @@ static void try_flush(void)
         control(2);
     ok_all(flushed == (mpitap_rank() == 0), "level 2 flushes the log");
     control(2);
-    ok_all(flushed == 2 * (mpitap_rank() == 0), "... again, where there is one");
+    ok_all(flushed == 2 * (mpitap_rank() == 0),
+           "... again, where there is one");
     good &= reduce(ROUNDED, MPI_COMM_WORLD);
     ok_all(good, "... and changes nothing else");
 }
@@ -297,8 +298,8 @@ static void try_nonblocking(void)
         if (i == mpitap_rank())
             usleep(300000);
         fill(in[i]);
-        MPI_Iallreduce(in[i], out[i], COUNT, MPI_FLOAT, MPI_SUM,
-                       MPI_COMM_WORLD, &requests[i]);
+        MPI_Iallreduce(in[i], out[i], COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
+                       &requests[i]);
     }
     for (int i = CALLS - 1; i >= 0; i--)
         MPI_Wait(&requests[i], MPI_STATUS_IGNORE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A tool that is found before us. It goes on by PMPI_, or with FRONT=next to the
- * next library; HAS_INIT: with an MPI_Init too, which FRONT_INIT=next likewise
- * takes to the next library, and before whose end it is not ready.
+ * A tool that is found before us. It goes on by PMPI_, or with FRONT=next to
+ * the next library; HAS_INIT: with an MPI_Init too, which FRONT_INIT=next
+ * likewise takes to the next library, and before whose end it is not ready.
  */
 #include "config.h"
 

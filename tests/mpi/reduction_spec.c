@@ -159,9 +159,8 @@ size_t way_chunk(const struct way *way, int ranks)
     switch (way->reduce) {
     case REDUCE_HIERARCHICAL:
         /* Groups of one rank each leave nothing but `direct`. */
-        return groups.count == ranks
-                   ? (size_t)ranks * message_length(width)
-                   : HIERARCHICAL_CHUNK;
+        return groups.count == ranks ? (size_t)ranks * message_length(width)
+                                     : HIERARCHICAL_CHUNK;
     case REDUCE_MASTER:
     case REDUCE_GATHER:
         return message_length(width);

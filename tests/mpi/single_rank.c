@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A communicator of this process alone is duplicated while those that the library
- * makes for two nonblocking reductions take context ids: rank 0 has begun both,
- * and all the second one, which must try twice to get an id. Between the two MPICH
- * 4.0 stays in its MPI_Comm_idup for ever. Others begin the first one afterwards:
- * nobody may wait for them.
+ * A communicator of this process alone is duplicated while those that the
+ * library makes for two nonblocking reductions take context ids: rank 0 has
+ * begun both, and all the second one, which must try twice to get an id.
+ * Between the two MPICH 4.0 stays in its MPI_Comm_idup for ever. Others begin
+ * the first one afterwards: nobody may wait for them.
  */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The model of what a rank does between its messages. The linker puts it between
- * the reductions and what they call (--wrap, see local.mk), so that the
+ * The model of what a rank does between its messages. The linker puts it
+ * between the reductions and what they call (--wrap, see local.mk), so that the
  * simulated clock goes on by a constant time a value, and not by what this
  * machine happens to take: a simulation gives the same times everywhere.
  */

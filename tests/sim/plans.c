@@ -77,7 +77,8 @@ void plan_reduce(struct aps_comm_resources *team, const struct aps_plan *plan,
 {
     struct aps_cost cost = {0};
     char name[64];
-    int rc = aps_comm_resources_reduce(team, plan, &aps_memory_host, in, out, n, &cost);
+    int rc = aps_comm_resources_reduce(team, plan, &aps_memory_host, in, out, n,
+                                       &cost);
 
     model_settle();
     if (rc == MPI_SUCCESS)

@@ -3,9 +3,9 @@
  * Round-off by group size, the APS paper's Table 9: roundoff GRADIENTS GROUP...
  *
  * Prints the table as comments, and what it must show as TAP: the same bits on
- * all ranks; `direct` under everything that sums in the format; and with several
- * group sizes, an error that falls from the ring of all ranks to a minimum and
- * rises again.
+ * all ranks; `direct` under everything that sums in the format; and with
+ * several group sizes, an error that falls from the ring of all ranks to a
+ * minimum and rises again.
  */
 #include "config.h"
 
@@ -21,8 +21,8 @@ static float in[GRADIENTS_VALUES], out[GRADIENTS_VALUES];
 static double exact[GRADIENTS_VALUES]; /* on rank 0 */
 
 /* The error on all ranks, and a line of the table. */
-static double measure(struct aps_comm_resources *team, const struct aps_plan *plan,
-                      int groups)
+static double measure(struct aps_comm_resources *team,
+                      const struct aps_plan *plan, int groups)
 {
     struct aps_measure measure = {0};
     char name[64];
@@ -117,8 +117,7 @@ int main(int argc, char **argv)
         const int size = atoi(argv[i]);
 
         plan = plan_master(size);
-        errors[i - 2] =
-            measure(team, &plan, (mpitap_size() + size - 1) / size);
+        errors[i - 2] = measure(team, &plan, (mpitap_size() + size - 1) / size);
         ok_all(direct < errors[i - 2], "direct: less than master %s", argv[i]);
     }
     if (argc > 4)

@@ -20,8 +20,10 @@ static float *x; /* [count], in and out */
 static int count;
 static double native; /* seconds */
 
-/* Seconds from the moment when the last rank starts until the last has ended. */
-static double time_once(struct aps_comm_resources *team, const struct aps_plan *plan)
+/* Seconds from the moment when the last rank starts until the last has
+ * ended. */
+static double time_once(struct aps_comm_resources *team,
+                        const struct aps_plan *plan)
 {
     double seconds, longest;
 
@@ -42,12 +44,12 @@ static void show(const char *name, double seconds)
 {
     if (mpitap_rank() != 0)
         return;
-    printf("# %-14s %10.3f ms  %6.2f\n", name, seconds * 1e3,
-           native / seconds);
+    printf("# %-14s %10.3f ms  %6.2f\n", name, seconds * 1e3, native / seconds);
     fflush(stdout);
 }
 
-static void measure(struct aps_comm_resources *team, const struct aps_plan *plan)
+static void measure(struct aps_comm_resources *team,
+                    const struct aps_plan *plan)
 {
     char name[64];
     double seconds;
@@ -68,7 +70,8 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     mpitap_begin();
-    if (argc < 3 || aps_comm_resources_create(MPI_COMM_WORLD, 0, false, &team) < 0)
+    if (argc < 3 ||
+        aps_comm_resources_create(MPI_COMM_WORLD, 0, false, &team) < 0)
         PMPI_Abort(MPI_COMM_WORLD, 2);
     path = argv[1];
     count = atoi(argv[2]);

@@ -3,8 +3,8 @@
  * pmpi/wait.h for SimGrid, in the place of pmpi/wait.c.
  *
  * The ranks are coroutines of one process: one that spun or slept would hold up
- * all of them. They give way to the simulator instead, and nobody needs to drive
- * the progress of messages, which is the simulator's own affair.
+ * all of them. They give way to the simulator instead, and nobody needs to
+ * drive the progress of messages, which is the simulator's own affair.
  */
 #include "config.h"
 

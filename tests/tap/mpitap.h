@@ -33,7 +33,8 @@ bool ok_all(bool pass, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Does MPI take it on trust that pointers, which its handles may be, point to
- * what they should, and crash where they do not? And that as a reason to skip. */
+ * what they should, and crash where they do not? And that as a reason to
+ * skip. */
 #ifdef OPEN_MPI
 #define mpitap_trusting true
 #else

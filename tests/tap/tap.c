@@ -52,8 +52,8 @@ bool ok(bool pass, const char *format, ...)
 
 bool is(const char *got, const char *expected, const char *format, ...)
 {
-    bool pass = got == expected ||
-                (got && expected && strcmp(got, expected) == 0);
+    bool pass =
+        got == expected || (got && expected && strcmp(got, expected) == 0);
 
     report(pass);
     PRINT_LINE(stdout, "", format);

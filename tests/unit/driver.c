@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When the driver is looked for: "there was none a moment ago" must not be said of
- * a moment in which there was one.
+ * When the driver is looked for: "there was none a moment ago" must not be said
+ * of a moment in which there was one.
  */
 #include "config.h"
 
@@ -45,7 +45,8 @@ int main(void)
     missed = aps_gpu_driver_missed;
     ok(!aps_gpu_driver_owns(host) && aps_gpu_driver_loaded,
        "one that has come is found at the next question");
-    ok(aps_gpu_driver_missed == missed, "... and no time is noted: it was not missing");
+    ok(aps_gpu_driver_missed == missed,
+       "... and no time is noted: it was not missing");
     ok(!aps_gpu_driver_was_missing(), "nor is it from then on");
     free(host);
     return done_testing();

@@ -24,10 +24,10 @@ static void resolve(const struct aps_policy *policy, long layer, long layers,
                     size_t count, long epoch, long step, struct aps_plan *plan)
 {
     struct aps_plan_key place = {.layer = layer,
-                              .layers = layers,
-                              .count = count,
-                              .epoch = epoch,
-                              .step = step};
+                                 .layers = layers,
+                                 .count = count,
+                                 .epoch = epoch,
+                                 .step = step};
 
     aps_policy_resolve(policy, &place, plan);
 }
@@ -97,8 +97,8 @@ static void test_pcontrol(void)
         snprintf(text, sizeof text, "pcontrol: %s\n" RULE "format: e5m2\n",
                  cases[i].text);
         policy = parse(text, NULL);
-        ok(policy && aps_policy_pcontrol(policy) == cases[i].on,
-           "pcontrol: %s", cases[i].text);
+        ok(policy && aps_policy_pcontrol(policy) == cases[i].on, "pcontrol: %s",
+           cases[i].text);
         aps_policy_destroy(policy);
     }
 }

@@ -700,10 +700,8 @@ static void test_table(void)
         {20, true, false, 1, 4, 1},
     };
     static const struct said unseen_broken[] = {
-        {9, true, false, 1, 0, 0},
-        {17, false, true, 0, 0, 0},
-        {9, false, false, 0, 0, 0},
-        {20, false, false, 0, 0, 0},
+        {9, true, false, 1, 0, 0},  {17, false, true, 0, 0, 0},
+        {9, false, false, 0, 0, 0}, {20, false, false, 0, 0, 0},
         {9, true, false, 1, 0, 2},
     };
     static const struct said broken[] = {
