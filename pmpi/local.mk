@@ -43,6 +43,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/progress/queue.c pmpi/progress/queue.h \
 	pmpi/progress/request.c pmpi/progress/request.h \
 	pmpi/progress/thread.c pmpi/progress/thread.h \
+	pmpi/progress/vcomm.c pmpi/progress/vcomm.h \
 	pmpi/progress/wait.c pmpi/progress/wait.h \
 	pmpi/reduce/accumulate.c pmpi/reduce/accumulate.h \
 	pmpi/reduce/allgather.c pmpi/reduce/allgather.h \

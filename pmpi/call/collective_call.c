@@ -13,7 +13,7 @@
 #include "device/bounce.h"
 
 static int
-collective_pass_reduce_scatter(const struct aps_collective_call_call *call)
+collective_pass_reduce_scatter(const struct aps_collective_call *call)
 {
     const struct aps_next_mpi *next = aps_next_mpi();
     const aps_handle type = (aps_handle)call->type;
@@ -33,8 +33,7 @@ collective_pass_reduce_scatter(const struct aps_collective_call_call *call)
                                       (int)call->count, type, op, comm);
 }
 
-static int
-collective_pass_allgather(const struct aps_collective_call_call *call)
+static int collective_pass_allgather(const struct aps_collective_call *call)
 {
     const struct aps_next_mpi *next = aps_next_mpi();
     const aps_handle send_type = (aps_handle)call->send_type;
@@ -48,7 +47,7 @@ collective_pass_allgather(const struct aps_collective_call_call *call)
                            call->receive, (int)call->count, type, comm);
 }
 
-static int collective_pass_reduce(const struct aps_collective_call_call *call)
+static int collective_pass_reduce(const struct aps_collective_call *call)
 {
     const struct aps_next_mpi *next = aps_next_mpi();
     const aps_handle type = (aps_handle)call->type;
@@ -62,7 +61,7 @@ static int collective_pass_reduce(const struct aps_collective_call_call *call)
                         call->root, comm);
 }
 
-static int collective_pass_as_it_is(const struct aps_collective_call_call *call)
+static int collective_pass_as_it_is(const struct aps_collective_call *call)
 {
     switch (call->kind) {
     case APS_CALL_REDUCE_SCATTER:
@@ -76,8 +75,7 @@ static int collective_pass_as_it_is(const struct aps_collective_call_call *call)
 
 /* --- with buffers in a GPU's memory ------------------------------------- */
 
-static const char *
-collective_name_of(const struct aps_collective_call_call *call)
+static const char *collective_name_of(const struct aps_collective_call *call)
 {
     switch (call->kind) {
     case APS_CALL_REDUCE_SCATTER:
@@ -90,9 +88,8 @@ collective_name_of(const struct aps_collective_call_call *call)
 }
 
 /* How many elements of its buffers the call reads and writes. */
-static void
-collective_count_elements(const struct aps_collective_call_call *call,
-                          MPI_Count *sent, MPI_Count *received)
+static void collective_count_elements(const struct aps_collective_call *call,
+                                      MPI_Count *sent, MPI_Count *received)
 {
     const bool in_place = call->send == MPI_IN_PLACE;
     int rank, size, others, inter = 0;
@@ -107,9 +104,8 @@ collective_count_elements(const struct aps_collective_call_call *call,
     case APS_CALL_REDUCE_SCATTER:
         *sent = 0;
         for (int i = 0; i < size; i++)
-            *sent += aps_collective_call_call_share(call, i);
-        *received =
-            in_place ? *sent : aps_collective_call_call_share(call, rank);
+            *sent += aps_collective_call_share(call, i);
+        *received = in_place ? *sent : aps_collective_call_share(call, rank);
         break;
     case APS_CALL_ALLGATHER:
         *sent = call->send_count;
@@ -123,10 +119,10 @@ collective_count_elements(const struct aps_collective_call_call *call,
     }
 }
 
-static int collective_pass_on(const struct aps_collective_call_call *call)
+static int collective_pass_on(const struct aps_collective_call *call)
 {
     const bool gathers = call->kind == APS_CALL_ALLGATHER;
-    struct aps_collective_call_call instead = *call;
+    struct aps_collective_call instead = *call;
     struct aps_bounce bounce;
     MPI_Count sent, received;
     int rc;
@@ -146,7 +142,7 @@ static int collective_pass_on(const struct aps_collective_call_call *call)
     return aps_bounce_end_call(&bounce, rc);
 }
 
-int aps_collective_call_call_pass(const struct aps_collective_call_call *call)
+int aps_collective_call_pass(const struct aps_collective_call *call)
 {
     bool helped;
     int rc;
@@ -157,11 +153,11 @@ int aps_collective_call_call_pass(const struct aps_collective_call_call *call)
     return rc;
 }
 
-int aps_collective_call_call_pass_because(
-    const struct aps_collective_call_call *call, enum aps_reason reason)
+int aps_collective_call_pass_because(const struct aps_collective_call *call,
+                                     enum aps_reason reason)
 {
     aps_count(&aps_other_counters[call->kind].passed[reason], 1);
-    return aps_collective_call_call_pass(call);
+    return aps_collective_call_pass(call);
 }
 
 /* A rank of an intracommunicator. */
@@ -173,8 +169,8 @@ static bool collective_is_root(int root, MPI_Comm comm)
            root < size;
 }
 
-bool aps_collective_call_call_is_candidate(
-    const struct aps_job *job, const struct aps_collective_call_call *call)
+bool aps_collective_call_is_candidate(const struct aps_job *job,
+                                      const struct aps_collective_call *call)
 {
     if (!aps_abi_is_communicator(call->comm))
         return false;
@@ -200,9 +196,8 @@ static bool collective_elements(MPI_Count a, MPI_Count b, size_t *product)
            *product <= PTRDIFF_MAX / sizeof(float);
 }
 
-MPI_Count
-aps_collective_call_call_share(const struct aps_collective_call_call *call,
-                               int i)
+MPI_Count aps_collective_call_share(const struct aps_collective_call *call,
+                                    int i)
 {
     if (!call->listed)
         return call->count;
@@ -213,14 +208,14 @@ aps_collective_call_call_share(const struct aps_collective_call_call *call,
 /* A share may be empty, and then there need be no room for it. */
 static bool
 collective_measure_reduce_scatter(const struct aps_context *context,
-                                  const struct aps_collective_call_call *call,
+                                  const struct aps_collective_call *call,
                                   struct aps_volume *volume)
 {
-    const MPI_Count own = aps_collective_call_call_share(call, context->rank);
+    const MPI_Count own = aps_collective_call_share(call, context->rank);
     size_t count = 0;
 
     for (int i = 0; i < context->size; i++) {
-        const MPI_Count share = aps_collective_call_call_share(call, i);
+        const MPI_Count share = aps_collective_call_share(call, i);
 
         if (share < 0 || __builtin_add_overflow(count, share, &count) ||
             count > PTRDIFF_MAX / sizeof(float))
@@ -241,10 +236,9 @@ collective_measure_reduce_scatter(const struct aps_context *context,
            call->receive != MPI_IN_PLACE && (own == 0 || call->receive);
 }
 
-static bool
-collective_measure_reduce(const struct aps_context *context,
-                          const struct aps_collective_call_call *call,
-                          struct aps_volume *volume)
+static bool collective_measure_reduce(const struct aps_context *context,
+                                      const struct aps_collective_call *call,
+                                      struct aps_volume *volume)
 {
     const bool root = context->rank == call->root;
     const bool in_place = root && call->send == MPI_IN_PLACE;
@@ -264,10 +258,9 @@ collective_measure_reduce(const struct aps_context *context,
 
 /* Here a rank with a type or an argument that is not for us says so to the
  * others (`good`). */
-static bool
-collective_measure_allgather(const struct aps_context *context,
-                             const struct aps_collective_call_call *call,
-                             struct aps_volume *volume)
+static bool collective_measure_allgather(const struct aps_context *context,
+                                         const struct aps_collective_call *call,
+                                         struct aps_volume *volume)
 {
     const struct aps_job *job = context->job;
     const size_t floats = aps_signature_floats(job, call->type);
@@ -291,9 +284,9 @@ collective_measure_allgather(const struct aps_context *context,
     return true;
 }
 
-bool aps_collective_call_call_measure(
-    const struct aps_context *context,
-    const struct aps_collective_call_call *call, struct aps_volume *volume)
+bool aps_collective_call_measure(const struct aps_context *context,
+                                 const struct aps_collective_call *call,
+                                 struct aps_volume *volume)
 {
     switch (call->kind) {
     case APS_CALL_REDUCE_SCATTER:

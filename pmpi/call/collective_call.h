@@ -13,7 +13,7 @@
 #include "comm/context.h"
 #include "job/job.h"
 
-struct aps_collective_call_call {
+struct aps_collective_call {
     enum aps_call_kind kind;
     bool large;       /* it came by a _c variant, and goes on by it */
     const void *send; /* or MPI_IN_PLACE */
@@ -47,28 +47,27 @@ struct aps_volume {
  * correct program: of an all-gather only what its elements are made of, since
  * ranks may describe them by different types.
  */
-bool aps_collective_call_call_is_candidate(
-    const struct aps_job *job, const struct aps_collective_call_call *call);
+bool aps_collective_call_is_candidate(const struct aps_job *job,
+                                      const struct aps_collective_call *call);
 
 /*
  * What a candidate moves; local. False for wrong arguments, which go to MPI for
  * its message and error handler (of an all-gather they, and types that are not
  * for us, make the volume no `good`).
  */
-bool aps_collective_call_call_measure(
-    const struct aps_context *context,
-    const struct aps_collective_call_call *call, struct aps_volume *volume);
+bool aps_collective_call_measure(const struct aps_context *context,
+                                 const struct aps_collective_call *call,
+                                 struct aps_volume *volume);
 
 /* How many elements of a reduce-scatter go to rank i. */
-MPI_Count
-aps_collective_call_call_share(const struct aps_collective_call_call *call,
-                               int i);
+MPI_Count aps_collective_call_share(const struct aps_collective_call *call,
+                                    int i);
 
 /* COLLECTIVE. The call as it came, to the next library in line. */
-int aps_collective_call_call_pass(const struct aps_collective_call_call *call);
+int aps_collective_call_pass(const struct aps_collective_call *call);
 
 /* Likewise, and count it with the reason. */
-int aps_collective_call_call_pass_because(
-    const struct aps_collective_call_call *call, enum aps_reason reason);
+int aps_collective_call_pass_because(const struct aps_collective_call *call,
+                                     enum aps_reason reason);
 
 #endif

@@ -22,7 +22,7 @@
 #include "scale/scale.h"
 
 /* What went wrong in messages of ours goes to the program's error handler. */
-static int other_raise(const struct aps_collective_call_call *call, int rc)
+static int other_raise(const struct aps_collective_call *call, int rc)
 {
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
@@ -34,7 +34,7 @@ static int other_raise(const struct aps_collective_call_call *call, int rc)
  * on first use; if it cannot be made, on any rank, they pass through on all.
  */
 static bool other_is_possible(struct aps_context *context,
-                              const struct aps_collective_call_call *call)
+                              const struct aps_collective_call *call)
 {
     struct aps_other_state *related = &context->related;
     bool first;
@@ -54,25 +54,22 @@ static bool other_is_possible(struct aps_context *context,
 }
 
 /* Where the shares of a reduce-scatter begin, and the last one ends. */
-static const size_t *
-other_bounds_of(struct aps_context *context,
-                const struct aps_collective_call_call *call)
+static const size_t *other_bounds_of(struct aps_context *context,
+                                     const struct aps_collective_call *call)
 {
     size_t *bounds = context->related.bounds;
 
     bounds[0] = 0;
     for (int i = 0; i < context->size; i++)
-        bounds[i + 1] =
-            bounds[i] + (size_t)aps_collective_call_call_share(call, i);
+        bounds[i + 1] = bounds[i] + (size_t)aps_collective_call_share(call, i);
     return bounds;
 }
 
 /* What this rank can compare with a reference: its share, the sum at the root,
  * or its own block as all ranks decoded it. */
-static const float *
-other_own_result(const struct aps_context *context,
-                 const struct aps_collective_call_call *call,
-                 const struct aps_volume *volume)
+static const float *other_own_result(const struct aps_context *context,
+                                     const struct aps_collective_call *call,
+                                     const struct aps_volume *volume)
 {
     if (call->kind == APS_CALL_ALLGATHER)
         return volume->out + (size_t)context->rank * volume->own;
@@ -82,7 +79,7 @@ other_own_result(const struct aps_context *context,
 /* COLLECTIVE. What FP32 would have given to this rank, before the inputs are
  * gone. */
 static int other_sample(struct aps_context *context,
-                        const struct aps_collective_call_call *call,
+                        const struct aps_collective_call *call,
                         const struct aps_volume *volume, int *ready)
 {
     const MPI_Comm comm = aps_comm_resources_comm(context->resources);
@@ -113,7 +110,7 @@ static int other_sample(struct aps_context *context,
 
 /* COLLECTIVE. */
 static int other_carry_out(struct aps_context *context,
-                           const struct aps_collective_call_call *call,
+                           const struct aps_collective_call *call,
                            const struct aps_volume *volume,
                            const struct aps_plan *plan, int exponent,
                            struct aps_cost *cost)
@@ -144,7 +141,7 @@ static int other_carry_out(struct aps_context *context,
 
 /* COLLECTIVE. Every rank measures what it has; rank 0 writes the sum. */
 static int other_write_sample(struct aps_context *context,
-                              const struct aps_collective_call_call *call,
+                              const struct aps_collective_call *call,
                               const struct aps_volume *volume,
                               const struct aps_plan_key *place,
                               const struct aps_plan *plan,
@@ -168,7 +165,7 @@ static int other_write_sample(struct aps_context *context,
 
 /* COLLECTIVE. By the plan, sampled where it is its turn. */
 static int other_rewrite(struct aps_context *context,
-                         const struct aps_collective_call_call *call,
+                         const struct aps_collective_call *call,
                          const struct aps_volume *volume,
                          struct aps_plan_key *place,
                          const struct aps_plan *plan, int exponent)
@@ -230,7 +227,7 @@ static int other_agree(struct aps_context *context,
 
 /* COLLECTIVE. A call of a kind that the policy names. */
 static int other_run(struct aps_context *context,
-                     const struct aps_collective_call_call *call,
+                     const struct aps_collective_call *call,
                      struct aps_volume *volume)
 {
     const unsigned long failures = aps_context_failures();
@@ -247,27 +244,27 @@ static int other_run(struct aps_context *context,
     int rc = MPI_SUCCESS;
 
     if (control.off)
-        return aps_collective_call_call_pass_because(call, APS_PASSED_OFF);
+        return aps_collective_call_pass_because(call, APS_PASSED_OFF);
     aps_steps_now(context->steps, &place.step, &place.epoch);
     if (control.epoch >= 0)
         place.epoch = control.epoch;
     aps_policy_resolve(context->job->policy, &place, &plan);
     if (!plan.rewrite || !other_is_possible(context, call))
-        return aps_collective_call_call_pass_because(call, APS_PASSED_RULE);
+        return aps_collective_call_pass_because(call, APS_PASSED_RULE);
     volume->memory = aps_context_memory(context, volume->in, volume->out);
     if (call->kind == APS_CALL_ALLGATHER)
         rc = other_agree(context, volume, &plan, &good, &exponent);
     if (rc != MPI_SUCCESS)
         return other_raise(call, rc);
     if (!good)
-        return aps_collective_call_call_pass_because(call, APS_PASSED_OTHER);
+        return aps_collective_call_pass_because(call, APS_PASSED_OTHER);
     rc = other_rewrite(context, call, volume, &place, &plan, exponent);
     return other_raise(
         call,
         aps_context_check(context, aps_call_name(call->kind), failures, rc));
 }
 
-static int other_handle(const struct aps_collective_call_call *call)
+static int other_handle(const struct aps_collective_call *call)
 {
     struct aps_context *context;
     struct aps_volume volume;
@@ -275,12 +272,12 @@ static int other_handle(const struct aps_collective_call_call *call)
     int rc;
 
     aps_count(&aps_other_counters[call->kind].calls, 1);
-    if (!aps_collective_call_call_is_candidate(aps_job(), call))
-        return aps_collective_call_call_pass_because(call, APS_PASSED_OTHER);
+    if (!aps_collective_call_is_candidate(aps_job(), call))
+        return aps_collective_call_pass_because(call, APS_PASSED_OTHER);
     /* Without a policy nothing is worth an agreement: APSMPI_POLICY is set on
      * all ranks or on none. */
     if (!aps_job()->options.policy && !aps_context_existing(call->comm))
-        return aps_collective_call_call_pass_because(call, APS_PASSED_COMM);
+        return aps_collective_call_pass_because(call, APS_PASSED_COMM);
     rc = aps_context_of(call->comm, &context, &stop);
     if (rc != MPI_SUCCESS)
         return rc;
@@ -289,14 +286,14 @@ static int other_handle(const struct aps_collective_call_call *call)
     if (context && context->queue)
         aps_context_drain(context);
     if (!context || context->state != APS_CONTEXT_ACTIVE)
-        return aps_collective_call_call_pass_because(call, APS_PASSED_COMM);
+        return aps_collective_call_pass_because(call, APS_PASSED_COMM);
     aps_lifecycle_watch_end();
-    if (!aps_collective_call_call_measure(context, call, &volume))
-        return aps_collective_call_call_pass_because(call, APS_PASSED_OTHER);
+    if (!aps_collective_call_measure(context, call, &volume))
+        return aps_collective_call_pass_because(call, APS_PASSED_OTHER);
     if (volume.count < context->min_count)
-        return aps_collective_call_call_pass_because(call, APS_PASSED_SMALL);
+        return aps_collective_call_pass_because(call, APS_PASSED_SMALL);
     if (!aps_policy_names(context->job->policy, call->kind))
-        return aps_collective_call_call_pass_because(call, APS_PASSED_RULE);
+        return aps_collective_call_pass_because(call, APS_PASSED_RULE);
     aps_pcontrol_note_call(context->job, volume.count);
     return other_run(context, call, &volume);
 }
@@ -305,7 +302,7 @@ int aps_other_reduce_scatter_block(const void *send, void *receive,
                                    int64_t count, bool large, aps_handle type,
                                    aps_handle op, aps_handle comm)
 {
-    const struct aps_collective_call_call call = {
+    const struct aps_collective_call call = {
         .kind = APS_CALL_REDUCE_SCATTER,
         .large = large,
         .send = send,
@@ -323,7 +320,7 @@ int aps_other_reduce_scatter(const void *send, void *receive,
                              const void *counts, bool large, aps_handle type,
                              aps_handle op, aps_handle comm)
 {
-    const struct aps_collective_call_call call = {
+    const struct aps_collective_call call = {
         .kind = APS_CALL_REDUCE_SCATTER,
         .large = large,
         .send = send,
@@ -342,7 +339,7 @@ int aps_other_allgather(const void *send, int64_t send_count,
                         aps_handle send_type, void *receive, int64_t count,
                         bool large, aps_handle type, aps_handle comm)
 {
-    const struct aps_collective_call_call call = {
+    const struct aps_collective_call call = {
         .kind = APS_CALL_ALLGATHER,
         .large = large,
         .send = send,
@@ -360,7 +357,7 @@ int aps_other_allgather(const void *send, int64_t send_count,
 int aps_other_reduce(const void *send, void *receive, int64_t count, bool large,
                      aps_handle type, aps_handle op, int root, aps_handle comm)
 {
-    const struct aps_collective_call_call call = {
+    const struct aps_collective_call call = {
         .kind = APS_CALL_REDUCE,
         .large = large,
         .send = send,

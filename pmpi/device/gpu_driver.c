@@ -212,7 +212,7 @@ static const struct aps_gpu_driver *gpu_driver_look(void)
     return found;
 }
 
-static const struct aps_gpu_driver *gpu_driver_driver(void)
+static const struct aps_gpu_driver *gpu_driver_find(void)
 {
     const struct aps_gpu_driver *found =
         atomic_load_explicit(&aps_gpu_driver_loaded, memory_order_acquire);
@@ -234,9 +234,8 @@ static const struct aps_gpu_driver *gpu_driver_driver(void)
 
 /* --- whose memory is it? ------------------------------------------------ */
 
-static bool
-gpu_driver_find_owner(const struct aps_gpu_driver *gpu_driver_driver,
-                      const void *p, struct owner *owner)
+static bool gpu_driver_find_owner(const struct aps_gpu_driver *driver,
+                                  const void *p, struct owner *owner)
 {
     static const int which[] = {MEMORY_TYPE, IS_MANAGED, CONTEXT,
                                 DEVICE_ORDINAL};
@@ -248,8 +247,7 @@ gpu_driver_find_owner(const struct aps_gpu_driver *gpu_driver_driver,
 
     /* Of memory that it does not know everything is 0; so is all before it was
      * initialised, an error. */
-    if (gpu_driver_driver->attributes(4, which, values,
-                                      (address)(uintptr_t)p) != 0 ||
+    if (driver->attributes(4, which, values, (address)(uintptr_t)p) != 0 ||
         ((unsigned)type != TYPE_DEVICE && (managed & 0xff) == 0))
         return false;
     *owner = (struct owner){.home = home, .device = (int)device};
@@ -263,7 +261,7 @@ bool aps_gpu_driver_asks(const void *p)
 
     if (aps_gpu_driver_stack.end == 0)
         gpu_driver_measure_stack();
-    found = gpu_driver_driver();
+    found = gpu_driver_find();
     if (!found)
         return false;
     gpu_driver_measure_heap();
@@ -273,7 +271,7 @@ bool aps_gpu_driver_asks(const void *p)
 
 int aps_gpu_driver_device(const void *p)
 {
-    const struct aps_gpu_driver *found = gpu_driver_driver();
+    const struct aps_gpu_driver *found = gpu_driver_find();
     struct owner owner;
 
     if (!found || aps_gpu_driver_cannot_own(p) ||
@@ -284,7 +282,7 @@ int aps_gpu_driver_device(const void *p)
 
 bool aps_gpu_driver_is_current(int device)
 {
-    const struct aps_gpu_driver *found = gpu_driver_driver();
+    const struct aps_gpu_driver *found = gpu_driver_find();
     context now = NULL;
     int number;
 
@@ -294,7 +292,7 @@ bool aps_gpu_driver_is_current(int device)
 
 bool aps_gpu_driver_is_there(void)
 {
-    const struct aps_gpu_driver *found = gpu_driver_driver();
+    const struct aps_gpu_driver *found = gpu_driver_find();
     context now;
 
     return found && found->current(&now) == 0;
@@ -302,13 +300,12 @@ bool aps_gpu_driver_is_there(void)
 
 /* --- copies ------------------------------------------------------------- */
 
-static int gpu_driver_fail(const struct aps_gpu_driver *gpu_driver_driver,
-                           int result, const char *function, char *cause,
-                           size_t size)
+static int gpu_driver_fail(const struct aps_gpu_driver *driver, int result,
+                           const char *function, char *cause, size_t size)
 {
     const char *name = NULL;
 
-    (void)gpu_driver_driver->error_name(result, &name);
+    (void)driver->error_name(result, &name);
     snprintf(cause, size, "%s: %s (%d)", function,
              name ? name : "unknown error", result);
     return -1;
@@ -316,17 +313,17 @@ static int gpu_driver_fail(const struct aps_gpu_driver *gpu_driver_driver,
 
 /* A device's primary context. Never released: the program is using that
  * device. */
-static int gpu_driver_primary_of(const struct aps_gpu_driver *gpu_driver_driver,
+static int gpu_driver_primary_of(const struct aps_gpu_driver *driver,
                                  int device, context *primary)
 {
     static context retained[DEVICES_MOST];
     int result = 0;
 
     if (device < 0 || device >= DEVICES_MOST)
-        return gpu_driver_driver->retain(primary, device);
+        return driver->retain(primary, device);
     pthread_mutex_lock(&lock);
     if (!retained[device])
-        result = gpu_driver_driver->retain(&retained[device], device);
+        result = driver->retain(&retained[device], device);
     *primary = retained[device];
     pthread_mutex_unlock(&lock);
     return result;
@@ -338,7 +335,7 @@ static int gpu_driver_primary_of(const struct aps_gpu_driver *gpu_driver_driver,
  * do not break a capture of a stream that the program has under way; *mode is
  * the caller's.
  */
-static int gpu_driver_enter(const struct aps_gpu_driver *gpu_driver_driver,
+static int gpu_driver_enter(const struct aps_gpu_driver *driver,
                             const struct owner *owner, int *mode, char *cause,
                             size_t size)
 {
@@ -346,38 +343,35 @@ static int gpu_driver_enter(const struct aps_gpu_driver *gpu_driver_driver,
     int device, result;
 
     *mode = CAPTURE_MODE_RELAXED;
-    if (!use && gpu_driver_driver->current(&use) == 0 && use &&
-        (gpu_driver_driver->current_device(&device) != 0 ||
-         device != owner->device))
+    if (!use && driver->current(&use) == 0 && use &&
+        (driver->current_device(&device) != 0 || device != owner->device))
         use = NULL;
     if (!use) {
-        result = gpu_driver_primary_of(gpu_driver_driver, owner->device, &use);
+        result = gpu_driver_primary_of(driver, owner->device, &use);
         if (result != 0)
-            return gpu_driver_fail(gpu_driver_driver, result,
-                                   "cuDevicePrimaryCtxRetain", cause, size);
+            return gpu_driver_fail(driver, result, "cuDevicePrimaryCtxRetain",
+                                   cause, size);
     }
-    result = gpu_driver_driver->push(use);
+    result = driver->push(use);
     if (result != 0)
-        return gpu_driver_fail(gpu_driver_driver, result, "cuCtxPushCurrent",
-                               cause, size);
-    (void)gpu_driver_driver->capture_mode(mode);
+        return gpu_driver_fail(driver, result, "cuCtxPushCurrent", cause, size);
+    (void)driver->capture_mode(mode);
     return 0;
 }
 
-static void gpu_driver_leave(const struct aps_gpu_driver *gpu_driver_driver,
-                             int mode)
+static void gpu_driver_leave(const struct aps_gpu_driver *driver, int mode)
 {
     context popped;
 
-    (void)gpu_driver_driver->capture_mode(&mode);
-    (void)gpu_driver_driver->pop(&popped);
+    (void)driver->capture_mode(&mode);
+    (void)driver->pop(&popped);
 }
 
 /* In one of both directions. */
 static int gpu_driver_copy(bool out, void *host, const void *device,
                            size_t bytes, char *cause, size_t size)
 {
-    const struct aps_gpu_driver *found = gpu_driver_driver();
+    const struct aps_gpu_driver *found = gpu_driver_find();
     const address at = (address)(uintptr_t)device;
     struct owner owner;
     int mode; /* of capture, the caller's */

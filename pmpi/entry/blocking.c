@@ -72,8 +72,7 @@
 #define COLLECTIVE(name, types, parameters, arguments)                         \
     WHOLE(name, types, parameters, arguments, comm)
 
-/* --- point to point
- * -------------------------------------------------------- */
+/* --- point to point ------------------------------------------------------ */
 
 #define SEND(name, kind, count_t)                                              \
     BLOCKING(name, (const void *, count_t, aps_handle, int, int, aps_handle),  \
@@ -152,8 +151,7 @@ BLOCKING(Mprobe, (int, int, aps_handle, void *, void *),
          (from, tag, comm, message, status),
          aps_blocking_mprobe(from, tag, comm, message, status))
 
-/* --- completion
- * ------------------------------------------------------------ */
+/* --- completion ---------------------------------------------------------- */
 
 COMPLETION(Wait, (void *, void *), (void *request, void *status),
            (request, status), 1, request, aps_completion_wait(request, status))
@@ -203,8 +201,7 @@ LOOK(Parrived, (aps_handle, int, int *),
      (request, partition, arrived))
 #endif
 
-/* --- collective
- * ------------------------------------------------------------ */
+/* --- collective ---------------------------------------------------------- */
 
 COLLECTIVE(Barrier, (aps_handle), (aps_handle comm), (comm))
 
@@ -427,8 +424,7 @@ WHOLE(Intercomm_create_from_groups,
       (group, leader, others, other, tag, info, handler, made), 0)
 #endif
 
-/* --- windows
- * --------------------------------------------------------------- */
+/* --- windows ------------------------------------------------------------- */
 
 #define WINDOW(suffix, unit_t)                                                 \
     COLLECTIVE(Win_create##suffix,                                             \
@@ -470,8 +466,7 @@ WHOLE(Win_lock, (int, int, int, aps_handle),
 WHOLE(Win_lock_all, (int, aps_handle), (int assert, aps_handle window),
       (assert, window), 0)
 
-/* --- files
- * ----------------------------------------------------------------- */
+/* --- files --------------------------------------------------------------- */
 
 COLLECTIVE(File_open, (aps_handle, const char *, int, aps_handle, void *),
            (aps_handle comm, const char *name, int mode, aps_handle info,

@@ -174,14 +174,14 @@ void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation)
 }
 
 size_t aps_queue_peek(const struct aps_queue *queue,
-                      struct aps_operation *queue_list[], size_t most)
+                      struct aps_operation *list[], size_t most)
 {
     size_t count = 0;
 
     pthread_mutex_lock(&lock);
     for (struct aps_operation *operation = queue->first;
          operation && count < most; operation = operation->next)
-        queue_list[count++] = operation;
+        list[count++] = operation;
     pthread_mutex_unlock(&lock);
     return count;
 }

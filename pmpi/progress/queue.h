@@ -59,8 +59,7 @@ void aps_queue_finish_all(void);
 /* No more will be pushed: the queue goes when it is empty. NULL: nothing. */
 void aps_queue_close(struct aps_queue *queue);
 
-/* --- driving the fibers
- * ---------------------------------------------------- */
+/* --- driving the fibers -------------------------------------------------- */
 
 extern atomic_int aps_queue_busy; /* queues that wait to be driven */
 

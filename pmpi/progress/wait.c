@@ -242,8 +242,8 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                           ? SPINS_CROWDED
                           : SPINS_ALONE;
     const long longest = messages ? NAP_MESSAGES_NS : NAP_LAST_NS;
-    struct timespec wait_nap = {.tv_nsec =
-                                    messages ? NAP_MESSAGES_NS : NAP_FIRST_NS};
+    struct timespec nap = {.tv_nsec =
+                               messages ? NAP_MESSAGES_NS : NAP_FIRST_NS};
     uint32_t now;
 
     if (aps_fiber_inside()) {
@@ -261,13 +261,13 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
     wait_be_idle();
     while (!wait_reached(count, target, &now)) {
         atomic_fetch_add(&count->sleepers, 1);
-        syscall(SYS_futex, &count->count, FUTEX_WAIT, now, &wait_nap, NULL, 0);
+        syscall(SYS_futex, &count->count, FUTEX_WAIT, now, &nap, NULL, 0);
         atomic_fetch_sub(&count->sleepers, 1);
         if (wait_reached(count, target, &now))
             return;
         wait_drive_progress(comm);
         wait_be_idle();
-        if (wait_nap.tv_nsec <= longest / 2)
-            wait_nap.tv_nsec *= 2;
+        if (nap.tv_nsec <= longest / 2)
+            nap.tv_nsec *= 2;
     }
 }

@@ -309,28 +309,28 @@ static void hierarchical_contribute(void *state, size_t k)
 
 /* FP32 slots in rank order, and the magnitude of the sum. */
 static void hierarchical_sum_exact(const struct run *run, size_t k,
-                                   size_t length, float *hierarchical_sum,
+                                   size_t length, float *total,
                                    struct aps_magnitude *magnitude)
 {
     const struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
 
-    memcpy(hierarchical_sum, hierarchical_slot_slice(run, k, 0, rank),
-           length * sizeof *hierarchical_sum);
+    memcpy(total, hierarchical_slot_slice(run, k, 0, rank),
+           length * sizeof *total);
     for (int member = 1; member < aps_shm_group_size(h->node); member++) {
         const float *values =
             (const float *)(const void *)hierarchical_slot_slice(run, k, member,
                                                                  rank);
 
         for (size_t i = 0; i < length; i++)
-            hierarchical_sum[i] += values[i];
+            total[i] += values[i];
     }
-    *magnitude = aps_magnitude_of(hierarchical_sum, length);
+    *magnitude = aps_magnitude_of(total, length);
 }
 
 /* Slots in GPUs' memory likewise; the magnitude only where it is asked for. */
 static void hierarchical_sum_on_device(const struct run *run, size_t k,
-                                       size_t length, float *hierarchical_sum,
+                                       size_t length, float *total,
                                        struct aps_magnitude *magnitude)
 {
     const struct aps_hierarchical *h = run->h;
@@ -340,17 +340,16 @@ static void hierarchical_sum_on_device(const struct run *run, size_t k,
     for (int member = 0; member < aps_shm_group_size(h->node); member++)
         aps_block_add(&run->inside, member == 0,
                       hierarchical_slot_slice(run, k, member, rank), length,
-                      hierarchical_sum);
+                      total);
     if (scale == APS_SCALE_APS_TIGHT ||
         (scale == APS_SCALE_APS && !hierarchical_is_alone(h)))
-        *magnitude = aps_block_magnitude(&run->inside, run->wire->memory,
-                                         hierarchical_sum, length);
+        *magnitude =
+            aps_block_magnitude(&run->inside, run->wire->memory, total, length);
 }
 
 /* One group: the sum is the result. */
 static void hierarchical_leave_result(struct run *run, size_t k,
-                                      const float *hierarchical_sum,
-                                      size_t length,
+                                      const float *total, size_t length,
                                       struct aps_magnitude magnitude)
 {
     const struct aps_hierarchical *h = run->h;
@@ -358,12 +357,12 @@ static void hierarchical_leave_result(struct run *run, size_t k,
         hierarchical_result_slice(run, k, aps_shm_group_rank(h->node));
 
     if (hierarchical_is_exact(run)) {
-        memcpy(result, hierarchical_sum, length * sizeof *hierarchical_sum);
+        memcpy(result, total, length * sizeof *total);
         hierarchical_count_fp32(run, length);
         return;
     }
-    aps_block_encode_known(&run->inside, &aps_memory_host, hierarchical_sum,
-                           length, magnitude, run->exponent, result);
+    aps_block_encode_known(&run->inside, &aps_memory_host, total, length,
+                           magnitude, run->exponent, result);
     hierarchical_watch_device(run);
     aps_cost_add(run->cost, &run->inside, length, 1);
 }
@@ -418,13 +417,13 @@ static struct aps_chunk hierarchical_across_chunk(const struct run *run,
     const struct aps_hierarchical *h = run->h;
     const size_t n = hierarchical_own_slice(run, k).length;
     const bool lost = hierarchical_device_failed(run);
-    float *hierarchical_sum =
+    float *total =
         lost ? aps_chunk_buffers_sum(&h->host, k) : hierarchical_sum_of(run, k);
 
     if (lost)
-        memset(hierarchical_sum, 0, n * sizeof *hierarchical_sum);
+        memset(total, 0, n * sizeof *total);
     return (struct aps_chunk){
-        .in = hierarchical_sum,
+        .in = total,
         .memory = hierarchical_is_on_devices(run) && !lost ? run->wire->memory
                                                            : &aps_memory_host,
         .n = n,

@@ -67,8 +67,7 @@ struct bench {
     bool wrong;
 };
 
-/* --- sums that are known
- * ---------------------------------------------------- */
+/* --- sums that are known ------------------------------------------------- */
 
 /* -1, 0 or 1, from two of the ranks. */
 static float value(int tensor, size_t k)
@@ -119,8 +118,7 @@ static void check_sums(struct bench *b)
             }
 }
 
-/* --- rounds
- * ----------------------------------------------------------------- */
+/* --- rounds -------------------------------------------------------------- */
 
 /* The slowest rank's, in milliseconds. */
 static double slowest(double seconds)
@@ -282,8 +280,7 @@ static void run(struct bench *b)
     }
 }
 
-/* --- the command line
- * ------------------------------------------------------- */
+/* --- the command line ---------------------------------------------------- */
 
 static int read_number(const char *text, int least, int *number)
 {

@@ -319,8 +319,7 @@ static void run_long(bool has_gpu)
     free(z);
 }
 
-/* --- the relatives
- * ------------------------------------------------------------ */
+/* --- the relatives ------------------------------------------------------- */
 
 static bool scatter(enum where where, size_t share, bool block)
 {
@@ -410,8 +409,7 @@ static void run_relatives(void)
     }
 }
 
-/* --- nonblocking ones
- * --------------------------------------------------------- */
+/* --- nonblocking ones ---------------------------------------------------- */
 
 #define CALLS 8
 
@@ -517,8 +515,7 @@ static void run_nonblocking(bool persistent)
 #endif
 }
 
-/* --- calls that pass
- * ----------------------------------------------------------- */
+/* --- calls that pass ----------------------------------------------------- */
 
 /* Every second of two floats, so that there are gaps. */
 static void test_gaps(void)
@@ -640,8 +637,7 @@ static void run_passed(void)
     test_two_communicators();
 }
 
-/* --- the log
- * ------------------------------------------------------------------- */
+/* --- the log ------------------------------------------------------------- */
 
 static void run_log(bool device)
 {
@@ -669,8 +665,7 @@ static void run_log(bool device)
     ok_all(true, "calls for the log");
 }
 
-/* --- what goes wrong
- * ------------------------------------------------------------ */
+/* --- what goes wrong ----------------------------------------------------- */
 
 /* Is no value beyond what the ranks' values x[n] can add up to? All call it. */
 static bool is_bounded(size_t n, const float *x, const float *sum)

@@ -43,8 +43,7 @@ static bool end(MPI_Request *request)
     return right;
 }
 
-/* --- what blocks: each returns whether all was well
- * ------------------------- */
+/* --- what blocks: each returns whether all was well ---------------------- */
 
 static bool receive(void)
 {

@@ -77,8 +77,7 @@ static void start(int i)
     rewritten++;
 }
 
-/* --- completion calls
- * ------------------------------------------------------ */
+/* --- completion calls ---------------------------------------------------- */
 
 static void by_wait(void)
 {
@@ -208,8 +207,7 @@ static void test_persistent(void)
 #endif
 }
 
-/* --- ranks that wait for each other
- * ---------------------------------------- */
+/* --- ranks that wait for each other -------------------------------------- */
 
 static void receive(int *token, int from)
 {
