@@ -212,7 +212,7 @@ static const struct aps_gpu_driver *gpu_driver_look(void)
     return found;
 }
 
-static const struct aps_gpu_driver *gpu_driver_find(void)
+static const struct aps_gpu_driver *gpu_driver_get(void)
 {
     const struct aps_gpu_driver *found =
         atomic_load_explicit(&aps_gpu_driver_loaded, memory_order_acquire);
@@ -261,7 +261,7 @@ bool aps_gpu_driver_asks(const void *p)
 
     if (aps_gpu_driver_stack.end == 0)
         gpu_driver_measure_stack();
-    found = gpu_driver_find();
+    found = gpu_driver_get();
     if (!found)
         return false;
     gpu_driver_measure_heap();
@@ -271,7 +271,7 @@ bool aps_gpu_driver_asks(const void *p)
 
 int aps_gpu_driver_device(const void *p)
 {
-    const struct aps_gpu_driver *found = gpu_driver_find();
+    const struct aps_gpu_driver *found = gpu_driver_get();
     struct owner owner;
 
     if (!found || aps_gpu_driver_cannot_own(p) ||
@@ -282,7 +282,7 @@ int aps_gpu_driver_device(const void *p)
 
 bool aps_gpu_driver_is_current(int device)
 {
-    const struct aps_gpu_driver *found = gpu_driver_find();
+    const struct aps_gpu_driver *found = gpu_driver_get();
     context now = NULL;
     int number;
 
@@ -292,7 +292,7 @@ bool aps_gpu_driver_is_current(int device)
 
 bool aps_gpu_driver_is_there(void)
 {
-    const struct aps_gpu_driver *found = gpu_driver_find();
+    const struct aps_gpu_driver *found = gpu_driver_get();
     context now;
 
     return found && found->current(&now) == 0;
@@ -371,7 +371,7 @@ static void gpu_driver_leave(const struct aps_gpu_driver *driver, int mode)
 static int gpu_driver_copy(bool out, void *host, const void *device,
                            size_t bytes, char *cause, size_t size)
 {
-    const struct aps_gpu_driver *found = gpu_driver_find();
+    const struct aps_gpu_driver *found = gpu_driver_get();
     const address at = (address)(uintptr_t)device;
     struct owner owner;
     int mode; /* of capture, the caller's */
