@@ -16,15 +16,19 @@ struct aps_vcomm aps_vcomm_all(MPI_Comm comm, int tag)
 }
 
 int aps_vcomm_init(struct aps_vcomm *vcomm, MPI_Comm comm, int size, int rank,
-                   const int ranks[], int tag)
+                   const int ranks[], const int *nodes, int tag)
 {
     int *copy = malloc((size_t)size * sizeof *copy);
 
     if (!copy)
         return -1;
     memcpy(copy, ranks, (size_t)size * sizeof *copy);
-    *vcomm = (struct aps_vcomm){
-        .comm = comm, .rank = rank, .size = size, .ranks = copy, .tag = tag};
+    *vcomm = (struct aps_vcomm){.comm = comm,
+                                .rank = rank,
+                                .size = size,
+                                .ranks = copy,
+                                .nodes = nodes,
+                                .tag = tag};
     return 0;
 }
 
@@ -32,7 +36,7 @@ int aps_vcomm_divide(struct aps_vcomm *part, const struct aps_vcomm *whole,
                      enum aps_vcomm_part kind, int size, int rank,
                      const int members[])
 {
-    if (aps_vcomm_init(part, whole->comm, size, rank, members,
+    if (aps_vcomm_init(part, whole->comm, size, rank, members, whole->nodes,
                        whole->tag + (int)kind * APS_TAGS) < 0)
         return -1;
     for (int i = 0; i < size; i++)

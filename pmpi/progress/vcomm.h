@@ -40,15 +40,19 @@ struct aps_vcomm {
     int size;
     int *ranks; /* [size]: rank in `comm` of each rank; owned; NULL: the same */
     int tag;    /* the first of its tags */
+    /* Of each rank of `comm`, the lowest rank of `comm` on the same node; not
+     * owned; NULL: not known. */
+    const int *nodes;
 };
 
-/* Local. All ranks of `comm`, one of ours, with the tags from `tag` on. */
+/* Local. All ranks of `comm`, one of ours, with the tags from `tag` on; the nodes
+ * are not known. */
 struct aps_vcomm aps_vcomm_all(MPI_Comm comm, int tag);
 
-/* Local. ranks[size] of `comm`, which are copied; this process is ranks[rank].
- * 0, or -1: out of memory. */
+/* Local. ranks[size] of `comm`, which are copied; this process is ranks[rank];
+ * `nodes` as in the struct. 0, or -1: out of memory. */
 int aps_vcomm_init(struct aps_vcomm *vcomm, MPI_Comm comm, int size, int rank,
-                   const int ranks[], int tag);
+                   const int ranks[], const int *nodes, int tag);
 
 /*
  * Local. A part of `whole`: its ranks members[size], of which this process is
