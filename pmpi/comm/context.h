@@ -16,8 +16,8 @@
 #include "steps/discovery.h"
 #include "job/job.h"
 #include "progress/queue.h"
-#include "reduce/reduction.h"
 #include "comm/other_collectives_state.h"
+#include "comm/resources.h"
 #include "comm/sample.h"
 #include "steps/steps.h"
 
@@ -32,25 +32,28 @@ enum aps_context_state {
 struct aps_context {
     enum aps_context_state state;
     struct aps_job *job;
+    struct aps_world *world; /* whose ranks agreed on state and samples */
+    bool own_world;          /* it is this communicator's alone */
     int rank;
     int size;
+    int *ranks;      /* [size]: in the world; NULL: nothing is ever rewritten */
     char label[128]; /* the `comm` of log and messages */
     size_t min_count;
     struct aps_steps *steps;
-    struct aps_comm_resources
-        *resources;       /* made when the first plan rewrites a call */
-    bool resources_ready; /* else the queue's first operation makes it so */
-    bool resources_failed;
-    struct aps_queue *queue; /* of nonblocking calls, made by the first one */
-    float *buffer;           /* aps_context_buffer */
-    size_t buffer_bytes;
-    struct aps_operation start, end; /* of its life in the queue */
-    bool agreed; /* the ranks have agreed on state, steps and samples */
-    /* ... and at the same call on all of them, so that nonblocking calls may be
-     * told apart. Until then all that may be eligible are queued. */
-    bool settled;
+    struct aps_comm_resources *resources; /* for the first plan that rewrites */
+    enum {
+        APS_RESOURCES_NONE,
+        APS_RESOURCES_BEGUN, /* the queue's first operation completes them */
+        APS_RESOURCES_READY,
+        APS_RESOURCES_FAILED /* every call passes */
+    } resources_state;
+    bool damaged; /* a reduction failed: the resources are not for others */
+    struct aps_queue *queue;           /* of nonblocking calls, by the first */
+    struct aps_operation start, end;   /* of its life in the queue */
     bool may_block; /* all ranks' queues have threads */
     int broken; /* MPI error code: the queue's calls cannot be carried out */
+    float *buffer; /* aps_context_buffer */
+    size_t buffer_bytes;
     /* Counts that no rule rewrites, where that follows from the count alone: a
      * shorter way through. By place_of(count), 0 for none. */
     size_t passing[APS_CONTEXT_PASSING];
@@ -60,18 +63,26 @@ struct aps_context {
     unsigned long long calls;   /* eligible ones, for messages */
     unsigned long long desyncs; /* likewise */
     struct aps_discovery discovery;
-    struct aps_other_state related; /* for the relatives of the all-reduce */
+    struct aps_other_state related; /* for the other collectives */
     unsigned complained;            /* rules that were said to be impossible */
 };
 
 /*
- * The context of `comm`; COLLECTIVE over comm when it has none yet. *context is
- * NULL when there can be none: then the call passes through. *stop tells that
- * the policy is bad and the job is to stop; rank 0 has said why. An MPI error
- * code means that `comm` is no communicator, and that the program's error
- * handler has been called.
+ * The context of `comm`, for a blocking call. Local where comm's ranks belong to
+ * the job's world; otherwise COLLECTIVE over comm when it has none yet. *context
+ * is NULL when there can be none, on all ranks: then the call passes through. An
+ * MPI error code means that `comm` is no communicator, or that this rank is out
+ * of memory, and that the program's error handler has been called. Does not
+ * return where the policy is bad and the job is to stop.
  */
-int aps_context_find(MPI_Comm comm, struct aps_context **context, bool *stop);
+int aps_context_find(MPI_Comm comm, struct aps_context **context);
+
+/*
+ * The same for a nonblocking call: local, never waits. *context is NULL also
+ * where comm needs a world of its own and no blocking call has made it yet, and
+ * where MPI leaves nobody to drive a queue.
+ */
+int aps_context_find_local(MPI_Comm comm, struct aps_context **context);
 
 /*
  * The context that this thread used last, since a look at an attribute takes
@@ -87,90 +98,36 @@ extern _Thread_local struct aps_context_recent aps_context_recent
     __attribute__((tls_model("initial-exec")));
 extern atomic_uint aps_context_deaths;
 
-static inline int aps_context_of(MPI_Comm comm, struct aps_context **context,
-                                 bool *stop)
+static inline int aps_context_of(MPI_Comm comm, struct aps_context **context)
 {
     const struct aps_context_recent *recent = &aps_context_recent;
 
     if (!recent->context || recent->comm != comm ||
         recent->deaths !=
             atomic_load_explicit(&aps_context_deaths, memory_order_relaxed))
-        return aps_context_find(comm, context, stop);
+        return aps_context_find(comm, context);
     *context = recent->context;
-    *stop = false;
     return MPI_SUCCESS;
 }
 
-/*
- * Like aps_context_find, for a nonblocking call: local, never waits. The
- * context may be unsettled: then the ranks will agree when its queue runs. NULL
- * also where MPI leaves nobody to drive a queue.
- */
-int aps_context_find_deferred(MPI_Comm comm, struct aps_context **context);
-
 /* Local. The context that comm has already, or NULL. */
 struct aps_context *aps_context_existing(MPI_Comm comm);
-
-/* Local, but counts as a nonblocking collective call on comm, by the first
- * nonblocking call that is queued. An MPI error code. */
-int aps_context_make_queue(struct aps_context *context, MPI_Comm comm);
-
-/* COLLECTIVE over the communicator. A blocking call comes: carry out what is
- * queued before it. */
-void aps_context_drain(struct aps_context *context);
 
 /* At least so many bytes of FP32 for the queue's run, kept for the next; NULL:
  * out of memory. */
 float *aps_context_buffer(struct aps_context *context, size_t bytes);
 
 /*
- * The backend for a call that reads `in` and writes `out`. Local; the first
- * time that it is not what it could be, a line says why.
- */
-const struct aps_memory *aps_context_memory(struct aps_context *context,
-                                            const void *in, const void *out);
-
-/*
- * A call is over, with this error code, that began when `failures` were
- * aps_context_failures: MPI_ERR_OTHER if it could not read or write a buffer in
- * a GPU's memory. Local; the line that tells names `call`.
- */
-unsigned long aps_context_failures(void);
-int aps_context_check(const struct aps_context *context, const char *call,
-                      unsigned long failures, int rc);
-
-/* The step is known: write it out for the user, on rank 0. Local. */
-void aps_context_write_step(struct aps_context *context);
-
-/*
- * Say something about this communicator once, on rank 0: a line on standard
- * error, and an event in the log if there is one.
- */
-void aps_context_event(struct aps_context *context, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/*
- * COLLECTIVE over comm, the context's communicator. Is there a resources? It is
- * made on first use; if it cannot be made, on any rank, there is none on all.
+ * COLLECTIVE over comm, the context's communicator. Are there resources? They
+ * are made on first use; if they cannot be made, there are none on all ranks.
  */
 bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm);
 
-/* Add what a reduction has sent. */
-static inline void aps_count_cost(struct aps_counters *counters,
-                                  const struct aps_cost *cost)
-{
-    aps_count(&counters->wire_bytes, cost->wire_bytes);
-    aps_count(&counters->fp32_bytes, cost->fp32_bytes);
-    if (cost->device_bytes > 0)
-        aps_count(&counters->device_bytes, cost->device_bytes);
-}
+/* Local, but counts as a nonblocking collective call on comm: begin to make
+ * them. An MPI error code. */
+int aps_context_begin_resources(struct aps_context *context, MPI_Comm comm);
 
-/* A row of the log, if there is one: a call, or a layer of one, reduced by
- * `reduce` in so many nanoseconds. On rank 0. */
-void aps_context_row(struct aps_context *context,
-                     const struct aps_plan_key *place,
-                     const struct aps_plan *plan, const char *reduce,
-                     const struct aps_cost *cost,
-                     const struct aps_measure *measure, int64_t taken);
+/* COLLECTIVE. Complete what was begun; an MPI error code. */
+int aps_context_complete_resources(struct aps_context *context);
 
 #endif

@@ -61,7 +61,7 @@ struct aps_job {
     bool
         policy_absent; /* APSMPI_POLICY names a file that cannot be read here */
 
-    /* Below: written once more at most, by aps_job_adopt. */
+    /* Below: written once more at most, by aps_policy_text_adopt. */
     _Atomic enum aps_held held; /* last: the others are there when it says so */
     struct aps_policy_source source;
     uint64_t hash; /* of the source's texts */
@@ -110,22 +110,11 @@ static inline struct aps_job *aps_job(void)
 }
 
 /*
- * Serialise the source that this process holds, to broadcast it: `*bytes` is
- * malloc'ed for the caller. 0 or -1.
- */
-int aps_job_pack(const struct aps_job *job, char **bytes, size_t *size);
-
-/*
- * Hold what rank 0 sent, if nothing is held yet. `bytes` comes from
- * aps_job_pack. 0, or -1: out of memory, or another text is held by now.
- */
-int aps_job_adopt(struct aps_job *job, const char *bytes);
-
-/*
  * Say what is wrong with the options and the policy, once in a process: called
- * where rank 0 speaks for a job or a communicator.
+ * on the rank that speaks for the others, rank 0 or the one that holds a bad
+ * policy.
  */
-void aps_job_report(struct aps_job *job);
+void aps_job_report(struct aps_job *job, int rank);
 
 /* Is the policy bad, and APSMPI_ON_ERROR not `pass`? */
 bool aps_job_must_stop(const struct aps_job *job);
@@ -145,8 +134,5 @@ bool aps_job_is_first_rank(void);
 
 /* What the log holds goes to the disk, if this process has one open. */
 void aps_job_flush(void);
-
-/* The end of the job's life on this process: the summary, on world rank 0. */
-void aps_job_end(struct aps_job *job, int world_rank);
 
 #endif

@@ -10,8 +10,11 @@
 
 #include "job/preload_order.h"
 #include "progress/progress_thread.h"
+#include "base/message.h"
 #include "job/job.h"
 #include "job/pcontrol.h"
+#include "job/summary.h"
+#include "job/world.h"
 #include "progress/queue.h"
 
 /* What a job ends with when its policy is bad. */
@@ -28,8 +31,9 @@ static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
     (void)extra;
     aps_queue_finish_all();
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    aps_pcontrol_end();
-    aps_job_end(aps_job(), rank);
+    aps_summary_tell(aps_job(), rank);
+    aps_world_destroy(aps_world_of_job());
+    aps_world_set_job(NULL);
     return MPI_SUCCESS;
 }
 
@@ -58,9 +62,12 @@ void aps_lifecycle_stop(void)
     /* Launchers forward standard error while the ranks live; what was said just
      * now must get through. */
     const struct timespec patience = {.tv_nsec = 500L * 1000 * 1000};
+    int initialized = 0;
 
     nanosleep(&patience, NULL);
-    PMPI_Abort(MPI_COMM_WORLD, EXIT_BAD_POLICY);
+    /* Under the sessions model there is no MPI_COMM_WORLD. */
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+        PMPI_Abort(MPI_COMM_WORLD, EXIT_BAD_POLICY);
     exit(EXIT_BAD_POLICY);
 }
 
@@ -69,6 +76,29 @@ int aps_lifecycle_thread_level(int required)
     if (aps_job_asks_for_threads())
         return MPI_THREAD_MULTIPLE;
     return required;
+}
+
+/* COLLECTIVE over MPI_COMM_WORLD. The hidden communicator of the job, and what
+ * its ranks agree on. */
+static void lifecycle_make_world(int rank)
+{
+    struct aps_world *world = NULL;
+
+    if (aps_world_create(MPI_COMM_WORLD, true, &world) < 0) {
+        if (rank == 0)
+            aps_message(-1, "cannot make the hidden communicator of the job: "
+                            "communicators agree one by one");
+        return;
+    }
+    if (world->agreed.stop)
+        aps_lifecycle_stop();
+    if (rank == 0) {
+        aps_job_report(aps_job(), 0);
+        if (world->agreed.cause[0] != '\0')
+            aps_message(-1, "%s: every call passes through",
+                        world->agreed.cause);
+    }
+    aps_world_set_job(world);
 }
 
 void aps_lifecycle_begin(int required)
@@ -80,10 +110,14 @@ void aps_lifecycle_begin(int required)
         aps_progress_thread_expect_threads();
     job->begun = true;
     aps_lifecycle_watch_end();
-    if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS || rank != 0)
+    if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS)
         return;
-    aps_job_report(job);
+    if (job->options.world)
+        lifecycle_make_world(rank);
+    if (rank != 0)
+        return;
+    aps_job_report(job, rank);
     aps_preload_order_check();
-    if (aps_job_must_stop(job))
+    if (!job->options.world && aps_job_must_stop(job))
         aps_lifecycle_stop();
 }

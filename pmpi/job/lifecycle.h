@@ -6,9 +6,10 @@
 #define APS_PMPI_JOB_LIFECYCLE_H
 
 /*
- * MPI_Init was seen, or MPI_Init_thread with the level `required`: rank 0 looks
- * at the policy now, so that a bad one stops the job before it trains. Not
- * collective: other ranks may come in by PMPI_Init, unseen.
+ * MPI_Init was seen, or MPI_Init_thread with the level `required`. COLLECTIVE
+ * over MPI_COMM_WORLD unless APSMPI_WORLD is off: makes the job's world, on which
+ * the ranks agree on their options and the policy. Does not return where the
+ * policy is bad and the job is to stop.
  */
 void aps_lifecycle_begin(int required);
 

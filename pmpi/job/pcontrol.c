@@ -7,10 +7,9 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "progress/agree.h"
 #include "base/message.h"
-#include "job/lifecycle.h"
 #include "job/job.h"
+#include "job/world.h"
 #include "progress/queue.h"
 #include "progress/wait.h"
 
@@ -23,7 +22,6 @@ enum level { LEVEL_OFF = 0, LEVEL_ON = 1, LEVEL_FLUSH = 2, LEVEL_MARK = 3 };
 enum {
     OBJECTION, /* another level than rank 0: the more, the lower the rank */
     TRAINED,   /* a gradient has come by */
-    POLICY,    /* there is one to control */
     VALUES
 };
 
@@ -31,9 +29,6 @@ atomic_long aps_pcontrol_word;
 atomic_bool aps_pcontrol_trained;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static MPI_Comm internal = MPI_COMM_NULL; /* MPI_COMM_WORLD, for ourselves */
-static bool
-    in_vain; /* the ranks have agreed that there is nothing to control */
 
 /* One call of the program. */
 struct control {
@@ -81,7 +76,7 @@ static int pcontrol_wait_for(struct control *control, MPI_Request *request,
 }
 
 /*
- * COLLECTIVE over comm. Rank 0's level goes first: whoever has heard of rank 0
+ * COLLECTIVE over the job. Rank 0's level goes first: whoever has heard of rank 0
  * leaves it to rank 0 to say that some ranks are missing. An MPI error code.
  */
 static int pcontrol_agree(struct control *control, MPI_Comm comm, int *level,
@@ -103,43 +98,6 @@ static int pcontrol_agree(struct control *control, MPI_Comm comm, int *level,
     return rc == MPI_SUCCESS
                ? pcontrol_wait_for(control, &request, control->rank != 0)
                : rc;
-}
-
-/* COLLECTIVE over MPI_COMM_WORLD, when all ranks have come. The same outcome on
- * all. */
-static void pcontrol_make_internal(const struct control *control)
-{
-    /* A split, not a dup: reduction.c says why. */
-    bool split = PMPI_Comm_split(MPI_COMM_WORLD, 0, control->rank, &internal) ==
-                 MPI_SUCCESS;
-
-    if (aps_agree_all(MPI_COMM_WORLD, split)) {
-        PMPI_Comm_set_errhandler(internal, MPI_ERRORS_RETURN);
-        aps_lifecycle_watch_end();
-        return;
-    }
-    if (split)
-        PMPI_Comm_free(&internal);
-    internal = MPI_COMM_NULL;
-    in_vain = true;
-    if (control->rank == 0)
-        aps_message(0, "cannot make an internal communicator: MPI_Pcontrol "
-                       "changes nothing");
-}
-
-/* COLLECTIVE over MPI_COMM_WORLD. The first time. An MPI error code. */
-static int pcontrol_agree_first(struct control *control, int *level,
-                                int values[VALUES])
-{
-    MPI_Errhandler theirs = aps_errhandler_push(MPI_COMM_WORLD);
-    int rc = pcontrol_agree(control, MPI_COMM_WORLD, level, values);
-
-    if (rc == MPI_SUCCESS && values[POLICY])
-        pcontrol_make_internal(control);
-    else
-        in_vain = true;
-    aps_errhandler_pop(MPI_COMM_WORLD, theirs);
-    return rc;
 }
 
 static void pcontrol_write_event(struct aps_job *job, const char *text)
@@ -184,24 +142,17 @@ static void pcontrol_tell_difference(const struct control *control, int level,
                     control->level, level);
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. */
-static void pcontrol_control_all(int level, struct aps_job *job)
+/* COLLECTIVE over the job. */
+static void pcontrol_control_all(int level, struct aps_job *job,
+                                 const struct aps_world *world)
 {
-    struct control control = {.level = level};
-    int values[VALUES] = {
-        [TRAINED] = atomic_load(&aps_pcontrol_trained),
-        [POLICY] = job->held == APS_HELD_GOOD,
-    };
+    struct control control = {.level = level,
+                              .rank = world->vcomm.rank,
+                              .size = world->vcomm.size};
+    int values[VALUES] = {[TRAINED] = atomic_load(&aps_pcontrol_trained)};
     int first = level;
-    int rc;
 
-    PMPI_Comm_rank(MPI_COMM_WORLD, &control.rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &control.size);
-    if (internal == MPI_COMM_NULL)
-        rc = pcontrol_agree_first(&control, &first, values);
-    else
-        rc = pcontrol_agree(&control, internal, &first, values);
-    if (rc != MPI_SUCCESS || in_vain)
+    if (pcontrol_agree(&control, world->comm, &first, values) != MPI_SUCCESS)
         return;
     if (values[OBJECTION])
         pcontrol_tell_difference(&control, first, values[OBJECTION]);
@@ -209,15 +160,18 @@ static void pcontrol_control_all(int level, struct aps_job *job)
         pcontrol_change(&control, job, values[TRAINED]);
 }
 
-/* Only what is equal on all ranks, or was agreed by them. */
-static bool pcontrol_is_collective(const struct aps_job *job)
+/* What the ranks of the job's world agreed on in MPI_Init: is there anything to
+ * control? */
+static bool pcontrol_is_collective(const struct aps_job *job,
+                                   const struct aps_world *world)
 {
-    return !in_vain && job->options.enabled && job->options.policy &&
-           (job->held != APS_HELD_GOOD || aps_policy_pcontrol(job->policy));
+    return world && world->agreed.outcome == APS_AGREED_POLICY &&
+           aps_policy_pcontrol(job->policy);
 }
 
 void aps_pcontrol(int level)
 {
+    const struct aps_world *world = aps_world_of_job();
     struct aps_job *job = aps_job();
 
     if (level == LEVEL_FLUSH)
@@ -225,13 +179,7 @@ void aps_pcontrol(int level)
     if (level != LEVEL_OFF && level != LEVEL_ON && level != LEVEL_MARK)
         return;
     pthread_mutex_lock(&lock);
-    if (pcontrol_is_collective(job))
-        pcontrol_control_all(level, job);
+    if (pcontrol_is_collective(job, world))
+        pcontrol_control_all(level, job, world);
     pthread_mutex_unlock(&lock);
-}
-
-void aps_pcontrol_end(void)
-{
-    if (internal != MPI_COMM_NULL)
-        PMPI_Comm_free(&internal);
 }

@@ -57,19 +57,12 @@ static inline void aps_pcontrol_note_call(const struct aps_job *job,
 }
 
 /*
- * The program called MPI_Pcontrol. COLLECTIVE over MPI_COMM_WORLD with levels
- * 0, 1 and 3 where there is a policy, unless the policy says `pcontrol: off`;
- * if the ranks come with different levels, nothing changes. No thread may
- * reduce meanwhile. Local with every other level and without a policy. Only
- * while MPI is initialised, which it is not under the sessions model.
- *
- * Whether there is a policy must be known without a word to the others, who may
- * never come: APSMPI_POLICY is set on all ranks or on none. The first time, all
- * that have it set agree whether any holds one.
+ * The program called MPI_Pcontrol. COLLECTIVE over MPI_COMM_WORLD with levels 0,
+ * 1 and 3 where its ranks agreed on a policy in MPI_Init (world.h), unless the
+ * policy says `pcontrol: off`; if the ranks come with different levels, nothing
+ * changes. No thread may reduce meanwhile. Otherwise local: without a policy, and
+ * where the job has no world, nothing changes.
  */
 void aps_pcontrol(int level);
-
-/* The job ends: give the internal communicator back. Local. */
-void aps_pcontrol_end(void);
 
 #endif

@@ -110,6 +110,11 @@ static bool set_cuda_aware(struct aps_options *options, const char *value)
     return true;
 }
 
+static bool set_world(struct aps_options *options, const char *value)
+{
+    return set_flag(&options->world, value);
+}
+
 static bool set_cuda_ipc(struct aps_options *options, const char *value)
 {
     return set_flag(&options->cuda_ipc, value);
@@ -136,6 +141,10 @@ static const struct option {
      set_discovery},
     {"APSMPI_ENABLE", "on|off", "off: every call passes through (default on)",
      set_enable},
+    {"APSMPI_WORLD", "on|off",
+     "off: MPI_Init makes no hidden communicator of the job, since some ranks "
+     "run without the library (default on)",
+     set_world},
     {"APSMPI_CPU", "plain|avx2|avx512",
      "force a variant of the kernels (default: the best)", set_cpu},
     {"APSMPI_CUDA", "FILE",
@@ -186,6 +195,7 @@ void aps_options_read(struct aps_options *options, struct aps_errors *errors,
         .discovery = strdup("apsmpi-discovered"),
         .summary = true,
         .enabled = true,
+        .world = true,
         .cuda_ipc = true,
     };
     for (char **entry = environ; entry && *entry; entry++) {

@@ -18,6 +18,7 @@ struct aps_options {
     bool pass_on_error; /* a bad policy: warn and pass through */
     bool summary;       /* one line on rank 0 at the end */
     bool enabled;       /* false: every call passes through */
+    bool world;         /* MPI_Init makes a hidden communicator of the job */
     int test_nodes;     /* tests only: pretend this many nodes; 0: real */
     bool test_cyclic;   /* pretended nodes take ranks in turn */
     char *cuda;         /* the plugin, instead of the one beside us */

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "comm/comm_queue.h"
+
+#include "comm/report.h"
+#include "progress/agree.h"
+#include "progress/progress_thread.h"
+
+/* COLLECTIVE over the communicator. The first operation of every queue. */
+static void comm_queue_run_start(struct aps_operation *operation)
+{
+    struct aps_context *context = operation->owner;
+
+    if (context->resources_state == APS_RESOURCES_BEGUN)
+        context->broken = aps_context_complete_resources(context);
+    if (context->broken == MPI_SUCCESS)
+        context->may_block =
+            aps_agree_all(aps_comm_resources_vcomm(context->resources),
+                          aps_queue_has_thread(context->queue));
+}
+
+/* Does the policy ask for a thread, or MPI need one? The same on all ranks. */
+static bool comm_queue_wants_thread(const struct aps_job *job)
+{
+#ifndef HAVE_PMPIX_GREQUEST_START
+    (void)job;
+    return true;
+#else
+    return job->held == APS_HELD_GOOD &&
+           aps_policy_progress(job->policy) == APS_PROGRESS_THREAD;
+#endif
+}
+
+/* Who drives the queue, where that is not as it could be. */
+static void comm_queue_tell_driver(struct aps_context *context, bool wanted)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+
+    if (aps_progress_thread_is_possible())
+        return;
+    if (wanted && !atomic_flag_test_and_set(&told))
+        aps_context_event(context,
+                          "progress: thread needs MPI_THREAD_MULTIPLE, which "
+                          "MPI was not initialised with: the program's calls "
+                          "drive nonblocking ones");
+    else if (!wanted && !atomic_flag_test_and_set(&told))
+        aps_context_event(context,
+                          "nonblocking calls stand still while the program "
+                          "blocks in collective calls, and the job may hang: "
+                          "MPI was not initialised with MPI_THREAD_MULTIPLE, "
+                          "call MPI_Init_thread with it");
+}
+
+int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
+{
+    const bool wanted = comm_queue_wants_thread(context->job);
+    const bool thread = wanted && aps_progress_thread_is_possible();
+    int rc = MPI_SUCCESS;
+
+    if (!thread)
+        comm_queue_tell_driver(context, wanted);
+    if (!context->job->begun && aps_progress_thread_is_possible())
+        aps_progress_thread_expect_threads(); /* who knows */
+    context->queue = aps_queue_create(thread);
+    if (!context->queue)
+        rc = MPI_ERR_NO_MEM;
+    else if (context->resources_state == APS_RESOURCES_NONE)
+        rc = aps_context_begin_resources(context, comm);
+    if (rc != MPI_SUCCESS) {
+        aps_queue_close(context->queue);
+        context->queue = NULL;
+        PMPI_Comm_call_errhandler(comm, rc);
+        return rc;
+    }
+    context->start = (struct aps_operation){.owner = context,
+                                            .run = comm_queue_run_start};
+    aps_queue_push(context->queue, &context->start);
+    return MPI_SUCCESS;
+}
+
+void aps_context_drain(struct aps_context *context)
+{
+    if (context->queue)
+        aps_queue_drain(context->queue);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "comm/report.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/message.h"
+#include "device/bounce.h"
+#include "device/device.h"
+
+void aps_context_event(struct aps_context *context, const char *format, ...)
+{
+    char text[768], line[1024];
+    struct aps_log *log;
+    va_list args;
+
+    if (context->rank != 0)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    snprintf(line, sizeof line, "%s: %s", context->label, text);
+    aps_message(-1, "%s", line);
+    log = aps_job_log(context->job, 0);
+    if (log)
+        (void)aps_log_event(log, line, NULL);
+}
+
+/* Of all who have the same to say, rank 0 says it, for the log, too, and the
+ * first rank of every other machine, as the launcher numbers them. */
+static void report_tell_complaint(struct aps_context *context)
+{
+    static const char text[] =
+        "buffers in GPU memory are encoded by the host, after a copy";
+    static const char *const names[] = {"MPI_LOCALRANKID",
+                                        "OMPI_COMM_WORLD_LOCAL_RANK"};
+
+    if (context->rank == 0)
+        aps_context_event(context, "%s: %s", text, aps_device_complaint());
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+
+        if (context->rank != 0 && value && strcmp(value, "0") == 0)
+            aps_message(context->rank, "%s: %s", text, aps_device_complaint());
+    }
+}
+
+const struct aps_memory *aps_context_memory(struct aps_context *context,
+                                            const void *in, const void *out)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    const struct aps_memory *memory = aps_device_memory(in, out);
+
+    if (memory != &aps_memory_host && aps_device_complaint()[0] != '\0' &&
+        !atomic_flag_test_and_set(&told))
+        report_tell_complaint(context);
+    return memory;
+}
+
+unsigned long aps_context_failures(void)
+{
+    return aps_device_failures(NULL, 0) + atomic_load(&aps_bounce_failures);
+}
+
+int aps_context_check(const struct aps_context *context, const char *call,
+                      unsigned long failures, int rc)
+{
+    static _Atomic unsigned long told; /* of the backend's */
+    static atomic_ullong times;
+    char cause[256] = "";
+    unsigned long now;
+
+    if (rc != MPI_SUCCESS || aps_context_failures() == failures)
+        return rc;
+    now = aps_device_failures(cause, sizeof cause);
+    /* Else the stage has said it. */
+    if (atomic_exchange(&told, now) != now &&
+        aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+        aps_message(context->rank,
+                    "%s: %s: a buffer in GPU memory cannot be read or written: "
+                    "%s",
+                    context->label, call, cause);
+    return MPI_ERR_OTHER;
+}
+
+void aps_context_row(struct aps_context *context,
+                     const struct aps_plan_key *place,
+                     const struct aps_plan *plan, const char *reduce,
+                     const struct aps_cost *cost,
+                     const struct aps_measure *measure, int64_t taken)
+{
+    const struct aps_log_row row = {
+        .time = 1e-9 * (double)aps_clock_ns(CLOCK_REALTIME),
+        .comm = context->label,
+        .step = place->step,
+        .epoch = place->epoch,
+        .layer = place->layer,
+        .name = place->name,
+        .count = place->count,
+        .format = plan->format.name,
+        .scale = aps_scale_name(plan->scale),
+        .reduce = reduce,
+        .scale_exponent = cost->least_exponent,
+        .measure = measure,
+        .wire_bytes = cost->wire_bytes,
+        .fp32_bytes = cost->fp32_bytes,
+        .usec = 1e-3 * (double)taken,
+    };
+    struct aps_log *log = aps_job_log(context->job, context->rank);
+    struct aps_error error;
+
+    if (log && aps_log_write(log, &row, &error) < 0 && !log->reported) {
+        char text[sizeof error + 32];
+
+        log->reported = true;
+        aps_message(context->rank, "%s; going on without a log",
+                    aps_error_format(&error, text, sizeof text));
+    }
+}
+
+void aps_context_write_step(struct aps_context *context)
+{
+    const char *prefix = context->job->options.discovery;
+    char said[512];
+
+    if (context->rank != 0 || !prefix)
+        return;
+    aps_discovery_write(context->steps, prefix, said, sizeof said);
+    aps_context_event(context, "%s", said);
+}
+
+/* The communicator goes: say what was found out about it. */
+void aps_context_end_discovery(struct aps_context *context)
+{
+    if (!context->job->options.discovery)
+        return;
+    if (aps_discovery_end(&context->discovery, context->steps))
+        aps_context_write_step(context);
+    else if (aps_steps_layers(context->steps) == 0 && context->calls > 0)
+        aps_context_event(context,
+                          "discovery saw %llu calls but no step that repeats",
+                          context->calls);
+}

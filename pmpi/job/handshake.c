@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "job/handshake.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/message.h"
+#include "job/policy_text.h"
+#include "progress/agree.h"
+
+/* What rank 0 runs, and all must run alike. */
+struct setting {
+    char version[32];
+    uint64_t switches;
+};
+
+/* What the rank that holds the policy offers. */
+struct offer {
+    uint64_t hash;
+    uint64_t size; /* of the packed text */
+};
+
+/* Values of a rank, agreed by MAX: 0 for no, or the more the lower the rank
+ * that says yes (handshake_yes). */
+enum { DIFFERS_VERSION, DIFFERS_SWITCHES, HOLDS_GOOD, HOLDS_BAD, ABSENT, FIRST };
+enum { HOLDS_ANOTHER, HOLDS_NONE, SECOND };
+
+/* One handshake, on this rank. */
+struct shake {
+    struct aps_job *job;
+    const struct aps_vcomm *vcomm;
+    struct aps_handshake *agreed;
+    enum aps_held held; /* when it began: another thread may adopt meanwhile */
+    bool absent;        /* held is BAD for one reason: the file is not here */
+};
+
+static int handshake_yes(const struct shake *shake, bool yes)
+{
+    return yes ? shake->vcomm->size - shake->vcomm->rank : 0;
+}
+
+/* The lowest rank that said yes; as many as there are ranks: none did. */
+static int handshake_lowest(const struct shake *shake, int value)
+{
+    return shake->vcomm->size - value;
+}
+
+/* COLLECTIVE. All compare with rank 0, and tell what they hold. */
+static int handshake_compare(const struct shake *shake, int values[FIRST])
+{
+    struct setting mine = {.switches = aps_job_switches(shake->job)};
+    struct setting first;
+    int rc;
+
+    snprintf(mine.version, sizeof mine.version, "%s", PACKAGE_VERSION);
+    first = mine;
+    rc = aps_agree_bytes(shake->vcomm, 0, &first, sizeof first);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    values[DIFFERS_VERSION] =
+        handshake_yes(shake, strcmp(mine.version, first.version) != 0);
+    values[DIFFERS_SWITCHES] =
+        handshake_yes(shake, mine.switches != first.switches);
+    values[HOLDS_GOOD] = handshake_yes(shake, shake->held == APS_HELD_GOOD);
+    values[HOLDS_BAD] = handshake_yes(shake, shake->held == APS_HELD_BAD &&
+                                                 !shake->absent);
+    values[ABSENT] = handshake_yes(shake, shake->absent);
+    return aps_agree_max(shake->vcomm, FIRST, values);
+}
+
+/* The rank that holds the bad policy says what is wrong with it. */
+static void handshake_refuse(struct shake *shake, int rank)
+{
+    shake->agreed->stop = !shake->job->options.pass_on_error;
+    snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
+             "the policy of rank %d is bad", rank);
+    if (shake->vcomm->rank == rank)
+        aps_job_report(shake->job, rank);
+}
+
+/* COLLECTIVE. The text from the rank that holds it to those that hold none. */
+static int handshake_hand_out(struct shake *shake, int holder, size_t size,
+                              char *packed)
+{
+    char cause[sizeof shake->agreed->cause - 64] = "";
+    char *bytes = packed ? packed : malloc(size);
+    int rank, rc;
+
+    /* All take part in the message, even one that has no room for it. */
+    if (!aps_agree_all(shake->vcomm, bytes != NULL)) {
+        snprintf(cause, sizeof cause, "%s", bytes ? "" : "is out of memory");
+        rc = MPI_SUCCESS;
+    } else {
+        rc = aps_agree_bytes(shake->vcomm, holder, bytes, size);
+        if (rc == MPI_SUCCESS && shake->held != APS_HELD_GOOD)
+            (void)aps_policy_text_adopt(shake->job, bytes, cause, sizeof cause);
+    }
+    if (!packed)
+        free(bytes);
+    rank = handshake_yes(shake, cause[0] != '\0');
+    if (rc == MPI_SUCCESS)
+        rc = aps_agree_max(shake->vcomm, 1, &rank);
+    if (rc != MPI_SUCCESS || rank == 0)
+        return rc;
+    rank = handshake_lowest(shake, rank);
+    rc = aps_agree_bytes(shake->vcomm, rank, cause, sizeof cause);
+    snprintf(shake->agreed->cause, sizeof shake->agreed->cause, "rank %d %s",
+             rank, cause);
+    return rc;
+}
+
+/* COLLECTIVE. The holder offers its policy; ranks with another one object. */
+static int handshake_offer(struct shake *shake, int holder)
+{
+    const bool ours = shake->vcomm->rank == holder;
+    struct offer offer = {0};
+    char *packed = NULL;
+    int values[SECOND];
+    bool another;
+    int rc;
+
+    if (ours && aps_policy_text_pack(shake->job, &packed, &offer.size) == 0)
+        offer.hash = shake->job->hash;
+    rc = aps_agree_bytes(shake->vcomm, holder, &offer, sizeof offer);
+    if (rc != MPI_SUCCESS)
+        goto free_packed;
+    another = shake->held == APS_HELD_GOOD
+                  ? shake->job->hash != offer.hash && offer.size > 0
+                  : shake->held == APS_HELD_BAD && !shake->absent;
+    values[HOLDS_ANOTHER] = handshake_yes(shake, another);
+    values[HOLDS_NONE] =
+        handshake_yes(shake, !another && shake->held != APS_HELD_GOOD);
+    rc = aps_agree_max(shake->vcomm, SECOND, values);
+    if (rc != MPI_SUCCESS)
+        goto free_packed;
+    if (another && shake->held == APS_HELD_BAD)
+        aps_message_errors(shake->vcomm->rank, &shake->job->errors);
+    if (offer.size == 0)
+        snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
+                 "rank %d is out of memory", holder);
+    else if (values[HOLDS_ANOTHER])
+        snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
+                 "rank %d holds another policy than rank %d",
+                 handshake_lowest(shake, values[HOLDS_ANOTHER]), holder);
+    else if (values[HOLDS_NONE])
+        rc = handshake_hand_out(shake, holder, offer.size, packed);
+
+free_packed:
+    free(packed);
+    return rc;
+}
+
+/* COLLECTIVE. All hold the policy now: rank 0 says whether it writes a log. */
+static int handshake_begin(struct shake *shake)
+{
+    int64_t every = 0;
+    int rc;
+
+    if (shake->vcomm->rank == 0 && aps_job_log(shake->job, 0))
+        every = aps_policy_log(shake->job->policy)->every;
+    rc = aps_agree_bytes(shake->vcomm, 0, &every, sizeof every);
+    shake->agreed->sample_every = (long)every;
+    shake->agreed->outcome = APS_AGREED_POLICY;
+    return rc;
+}
+
+/* COLLECTIVE. What follows from what the ranks hold. */
+static int handshake_decide(struct shake *shake, const int values[FIRST],
+                            bool whole_job)
+{
+    const int none = shake->vcomm->size;
+    const int good = handshake_lowest(shake, values[HOLDS_GOOD]);
+    const int bad = handshake_lowest(shake, values[HOLDS_BAD]);
+    const int absent = handshake_lowest(shake, values[ABSENT]);
+    int rc;
+
+    if (bad < good) {
+        handshake_refuse(shake, bad);
+        return MPI_SUCCESS;
+    }
+    if (good < none) {
+        rc = handshake_offer(shake, good);
+        return rc == MPI_SUCCESS && shake->agreed->cause[0] == '\0'
+                   ? handshake_begin(shake)
+                   : rc;
+    }
+    if (absent == none) {
+        shake->agreed->outcome = APS_AGREED_DISCOVER;
+        return MPI_SUCCESS;
+    }
+    if (whole_job)
+        handshake_refuse(shake, absent);
+    else
+        snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
+                 "no rank of this communicator can read the policy file");
+    return MPI_SUCCESS;
+}
+
+int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
+                  bool whole_job, struct aps_handshake *agreed)
+{
+    struct shake shake = {
+        .job = job, .vcomm = vcomm, .agreed = agreed, .held = job->held};
+    int values[FIRST];
+    int rc;
+
+    *agreed = (struct aps_handshake){.outcome = APS_AGREED_PASS};
+    shake.absent = shake.held == APS_HELD_BAD && job->policy_absent &&
+                   job->errors.count == 1;
+    rc = handshake_compare(&shake, values);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (values[DIFFERS_VERSION])
+        snprintf(agreed->cause, sizeof agreed->cause,
+                 "rank %d runs another version of apsmpi than rank 0",
+                 handshake_lowest(&shake, values[DIFFERS_VERSION]));
+    else if (values[DIFFERS_SWITCHES])
+        snprintf(agreed->cause, sizeof agreed->cause,
+                 "rank %d has other APSMPI_ switches than rank 0",
+                 handshake_lowest(&shake, values[DIFFERS_SWITCHES]));
+    else if (job->options.enabled)
+        return handshake_decide(&shake, values, whole_job);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "job/policy_text.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fpenv.h"
+
+#define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
+#define FNV_PRIME UINT64_C(0x100000001b3)
+
+/* One thread adopts at a time. */
+static pthread_mutex_t adopting = PTHREAD_MUTEX_INITIALIZER;
+
+/* With the length, so that two texts do not run into each other. */
+static uint64_t policy_text_hash_on(uint64_t hash, const void *bytes,
+                                    size_t size)
+{
+    const unsigned char *next = bytes;
+
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ next[i]) * FNV_PRIME;
+    for (size_t rest = size; rest > 0; rest >>= 8)
+        hash = (hash ^ (rest & 0xff)) * FNV_PRIME;
+    return hash;
+}
+
+uint64_t aps_policy_text_hash_bytes(const void *bytes, size_t size)
+{
+    return policy_text_hash_on(FNV_OFFSET, bytes, size);
+}
+
+uint64_t aps_policy_text_hash(const struct aps_policy_source *source)
+{
+    uint64_t hash = aps_policy_text_hash_bytes(source->text, source->length);
+
+    if (source->layers_text)
+        hash = policy_text_hash_on(hash, source->layers_text,
+                                   source->layers_length);
+    return hash;
+}
+
+/* A text with its length in front; a missing one has length -1. */
+static size_t policy_text_put(char *to, const char *text, size_t length)
+{
+    int64_t size = text ? (int64_t)length : -1;
+
+    if (to) {
+        memcpy(to, &size, sizeof size);
+        if (text)
+            memcpy(to + sizeof size, text, length);
+    }
+    return sizeof size + (text ? length : 0);
+}
+
+/* All texts; the bytes that they take. NULL: only count. */
+static size_t policy_text_put_all(const struct aps_policy_source *source,
+                                  char *to)
+{
+    const struct {
+        const char *text;
+        size_t length;
+    } parts[] = {
+        {source->path, strlen(source->path)},
+        {source->text, source->length},
+        {source->layers_path,
+         source->layers_path ? strlen(source->layers_path) : 0},
+        {source->layers_text, source->layers_length},
+    };
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        used += policy_text_put(to ? to + used : NULL, parts[i].text,
+                                parts[i].length);
+    return used;
+}
+
+int aps_policy_text_pack(const struct aps_job *job, char **bytes, size_t *size)
+{
+    const size_t needed = policy_text_put_all(&job->source, NULL);
+    char *packed = malloc(needed);
+
+    if (!packed)
+        return -1;
+    policy_text_put_all(&job->source, packed);
+    *bytes = packed;
+    *size = needed;
+    return 0;
+}
+
+/* The next packed text, NUL-terminated; 0 or -1 without memory. */
+static int policy_text_take(const char **next, char **text, size_t *length)
+{
+    int64_t size;
+
+    memcpy(&size, *next, sizeof size);
+    *next += sizeof size;
+    *text = NULL;
+    *length = 0;
+    if (size < 0)
+        return 0;
+    *text = malloc((size_t)size + 1);
+    if (!*text)
+        return -1;
+    memcpy(*text, *next, (size_t)size);
+    (*text)[size] = '\0';
+    *length = (size_t)size;
+    *next += size;
+    return 0;
+}
+
+static int policy_text_take_all(const char *bytes,
+                                struct aps_policy_source *source)
+{
+    size_t ignored;
+
+    if (policy_text_take(&bytes, &source->path, &ignored) < 0 ||
+        policy_text_take(&bytes, &source->text, &source->length) < 0 ||
+        policy_text_take(&bytes, &source->layers_path, &ignored) < 0 ||
+        policy_text_take(&bytes, &source->layers_text,
+                         &source->layers_length) < 0)
+        return -1;
+    return 0;
+}
+
+/* Whoever reads `held` finds the rest written before it. */
+static int policy_text_adopt_locked(struct aps_job *job,
+                                    struct aps_policy_source *source,
+                                    char *cause, size_t size)
+{
+    static struct aps_errors errors; /* too big for a stack */
+    const uint64_t hash = aps_policy_text_hash(source);
+
+    if (job->held == APS_HELD_GOOD && job->hash == hash)
+        return -1; /* content, and `source` is not needed */
+    if (job->held == APS_HELD_GOOD) {
+        snprintf(cause, size,
+                 "has taken another policy on another communicator");
+        return -1;
+    }
+    errors.count = 0;
+    if (aps_policy_parse(source, &job->policy, &errors) < 0) {
+        char text[sizeof errors.list[0] + 32];
+
+        snprintf(cause, size, "cannot read the policy that it was given: %s",
+                 errors.count > 0
+                     ? aps_error_format(&errors.list[0], text, sizeof text)
+                     : "out of memory");
+        return -1;
+    }
+    job->source = *source;
+    job->hash = hash;
+    job->held = APS_HELD_GOOD;
+    return 0;
+}
+
+int aps_policy_text_adopt(struct aps_job *job, const char *bytes, char *cause,
+                          size_t size)
+{
+    struct aps_policy_source source = {0};
+    fenv_t environment;
+    bool kept = false;
+
+    cause[0] = '\0';
+    aps_fpenv_enter(&environment);
+    pthread_mutex_lock(&adopting);
+    if (policy_text_take_all(bytes, &source) < 0)
+        snprintf(cause, size, "is out of memory");
+    else
+        kept = policy_text_adopt_locked(job, &source, cause, size) == 0;
+    pthread_mutex_unlock(&adopting);
+    if (!kept)
+        aps_policy_source_clear(&source);
+    aps_fpenv_leave(&environment);
+    return cause[0] == '\0' ? 0 : -1;
+}

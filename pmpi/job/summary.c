@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "job/summary.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/fpenv.h"
+#include "base/message.h"
+
+/* Bytes for people: 1536 -> "1.5 KB". */
+static char *summary_human(unsigned long long bytes, char *text, size_t size)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+
+    while (value >= 1000 && unit + 1 < sizeof units / sizeof *units) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(text, size, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
+    return text;
+}
+
+static double summary_percent(unsigned long long part, unsigned long long whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* ", passed: 4 no FP32 sums, 11 by rule", or "". */
+static char *summary_list_passed(const struct aps_counters *counters, char *text,
+                             size_t size)
+{
+    static const char *const reasons[APS_PASSED_REASONS] = {
+        [APS_PASSED_OTHER] = "no FP32 sums",
+        [APS_PASSED_SMALL] = "below min_count",
+        [APS_PASSED_RULE] = "by rule or for want of one",
+        [APS_PASSED_AUTO] = "by auto",
+        [APS_PASSED_STEP] = "while the step was not known",
+        [APS_PASSED_OFF] = "after MPI_Pcontrol(0)",
+        [APS_PASSED_COMM] = "on communicators that pass through",
+    };
+    const bool sums = counters != &aps_other_counters[APS_CALL_ALLGATHER];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < APS_PASSED_REASONS; i++) {
+        unsigned long long times = atomic_load(&counters->passed[i]) +
+                                   atomic_load(&counters->again[i]);
+
+        if (times > 0 && used < size)
+            used += (size_t)snprintf(
+                text + used, size - used, "%s %llu %s",
+                used == 0 ? ", passed:" : ",", times,
+                i == APS_PASSED_OTHER && !sums ? "not plain FP32" : reasons[i]);
+    }
+    return text;
+}
+
+static void summary_print_counters(const struct aps_counters *counters,
+                               const char *name, const char *hint)
+{
+    const unsigned long long calls = aps_counters_calls(counters);
+    const unsigned long long rewritten = atomic_load(&counters->rewritten);
+    const unsigned long long wire = atomic_load(&counters->wire_bytes);
+    const unsigned long long fp32 = atomic_load(&counters->fp32_bytes);
+    const unsigned long long fused = atomic_load(&counters->fused);
+    const unsigned long long device = atomic_load(&counters->device_bytes);
+    char sent[32], native[32], passed[256], together[64] = "", from[64] = "";
+    char there[32];
+
+    if (fused > 0)
+        snprintf(together, sizeof together, ", %llu of them fused", fused);
+    if (device > 0)
+        snprintf(from, sizeof from, ", %s of it from GPU memory",
+                 summary_human(device, there, sizeof there));
+    summary_list_passed(counters, passed, sizeof passed);
+    if (rewritten == 0)
+        aps_message(-1, "%llu calls of %s, none rewritten%s%s", calls, name,
+                    passed, hint);
+    else
+        aps_message(-1,
+                    "%llu calls of %s, %llu rewritten (%.1f %%)%s%s; rank 0 "
+                    "sent %s instead of %s (%.1f %% saved)%s",
+                    calls, name, rewritten, summary_percent(rewritten, calls),
+                    together, passed, summary_human(wire, sent, sizeof sent),
+                    summary_human(fp32, native, sizeof native),
+                    fp32 > wire ? summary_percent(fp32 - wire, fp32) : 0.0, from);
+}
+
+static const char *const names[APS_CALL_KINDS] = {
+    [APS_CALL_REDUCE_SCATTER] = "MPI_Reduce_scatter",
+    [APS_CALL_ALLGATHER] = "MPI_Allgather",
+    [APS_CALL_REDUCE] = "MPI_Reduce",
+};
+
+/*
+ * The names of the all-reduce are worth a line where a rule names them, or
+ * could have: programs make many such calls that are no matter of ours. Returns
+ * the number of lines.
+ */
+static int summary_print_names(const struct aps_job *job)
+{
+    int lines = 0;
+
+    for (int kind = 0; kind < APS_CALL_KINDS; kind++) {
+        const struct aps_counters *counters = &aps_other_counters[kind];
+        const bool named =
+            aps_policy_names(job->policy, (enum aps_call_kind)kind);
+        char hint[64] = "";
+
+        if (!names[kind] || aps_counters_calls(counters) == 0 ||
+            (!named && atomic_load(&counters->passed[APS_PASSED_RULE]) == 0))
+            continue;
+        if (!named)
+            snprintf(hint, sizeof hint, " (a rule may say: calls: [%s])",
+                     aps_call_name((enum aps_call_kind)kind));
+        summary_print_counters(counters, names[kind], hint);
+        lines++;
+    }
+    return lines;
+}
+
+/* Without a policy. */
+static void summary_print_unruled(const char *name, unsigned long long calls)
+{
+    if (calls > 0)
+        aps_message(-1, "%llu calls of %s, none rewritten (no policy)", calls,
+                    name);
+}
+
+static void summary_print_summary(const struct aps_job *job)
+{
+    const unsigned long long calls = aps_counters_calls(&aps_counters);
+
+    if (job->held == APS_HELD_NONE) {
+        summary_print_unruled("MPI_Allreduce", calls);
+        for (int kind = 0; kind < APS_CALL_KINDS; kind++)
+            if (calls == 0 && names[kind])
+                summary_print_unruled(
+                    names[kind],
+                    aps_counters_calls(&aps_other_counters[kind]));
+        return;
+    }
+    if (calls == 0 && job->held != APS_HELD_GOOD)
+        return;
+    if (calls > 0)
+        summary_print_counters(&aps_counters, "MPI_Allreduce", "");
+    if (job->held == APS_HELD_GOOD && summary_print_names(job) == 0 &&
+        calls == 0)
+        summary_print_counters(&aps_counters, "MPI_Allreduce", "");
+}
+
+void aps_summary_tell(struct aps_job *job, int world_rank)
+{
+    fenv_t environment;
+
+    if (world_rank != 0 || !job->options.summary || job->foreign)
+        return;
+    aps_fpenv_enter(&environment);
+    summary_print_summary(job);
+    aps_fpenv_leave(&environment);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the library did, in a line or two at the end of the job.
+ */
+#ifndef APS_PMPI_JOB_SUMMARY_H
+#define APS_PMPI_JOB_SUMMARY_H
+
+#include "job/job.h"
+
+/* Print the summary on world rank 0, unless APSMPI_SUMMARY is off. Local. */
+void aps_summary_tell(const struct aps_job *job, int world_rank);
+
+#endif

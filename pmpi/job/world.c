@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "job/world.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "job/nodes.h"
+#include "progress/agree.h"
+
+static struct aps_world *_Atomic world_of_job;
+
+void aps_world_set_job(struct aps_world *world)
+{
+    atomic_store(&world_of_job, world);
+}
+
+struct aps_world *aps_world_of_job(void)
+{
+    return atomic_load_explicit(&world_of_job, memory_order_acquire);
+}
+
+/* MPI's greatest tag is the same on all ranks. */
+static void world_count_blocks(struct aps_world *world)
+{
+    int *greatest = NULL, found = 0;
+    int blocks = 0;
+
+    if (PMPI_Comm_get_attr(world->comm, MPI_TAG_UB, &greatest, &found) ==
+            MPI_SUCCESS &&
+        found)
+        blocks = (*greatest / APS_VCOMM_TAGS - 1) / world->vcomm.size;
+    world->blocks = blocks < APS_WORLD_BLOCKS ? blocks : APS_WORLD_BLOCKS;
+}
+
+int aps_world_tag(const struct aps_world *world, int owner, int number)
+{
+    return (1 + owner * world->blocks + number) * APS_VCOMM_TAGS;
+}
+
+/* COLLECTIVE over world->comm, which is there. 0 or -1 on all ranks. */
+static int world_equip(struct aps_world *world, bool whole_job)
+{
+    bool good;
+
+    PMPI_Comm_set_errhandler(world->comm, MPI_ERRORS_RETURN);
+    world->vcomm = aps_vcomm_all(world->comm, 0);
+    world->nodes = malloc((size_t)world->vcomm.size * sizeof *world->nodes);
+    good = world->nodes && PMPI_Comm_group(world->comm, &world->group) ==
+                               MPI_SUCCESS;
+    if (!aps_agree_all(&world->vcomm, good) ||
+        aps_nodes_find(world->comm, world->nodes) != MPI_SUCCESS)
+        return -1;
+    world->vcomm.nodes = world->nodes;
+    world_count_blocks(world);
+    return aps_handshake(aps_job(), &world->vcomm, whole_job,
+                         &world->agreed) == MPI_SUCCESS
+               ? 0
+               : -1;
+}
+
+int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world)
+{
+    struct aps_world *new = calloc(1, sizeof *new);
+    bool split;
+    int rank;
+
+    if (!aps_agree_comm_first(comm, new != NULL)) {
+        free(new);
+        return -1;
+    }
+    new->comm = MPI_COMM_NULL;
+    new->group = MPI_GROUP_NULL;
+    pthread_mutex_init(&new->lock, NULL);
+    PMPI_Comm_rank(comm, &rank);
+    /* A split, not a dup: a dup would call the program's own attribute copy
+     * functions. */
+    split = PMPI_Comm_split(comm, 0, rank, &new->comm) == MPI_SUCCESS;
+    if (!aps_agree_comm_all(comm, split) || world_equip(new, whole_job) < 0) {
+        aps_world_destroy(new);
+        return -1;
+    }
+    *world = new;
+    return 0;
+}
+
+void aps_world_destroy(struct aps_world *world)
+{
+    if (!world)
+        return;
+    if (world->forget)
+        world->forget(world);
+    if (world->group != MPI_GROUP_NULL)
+        PMPI_Group_free(&world->group);
+    if (world->comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&world->comm);
+    pthread_mutex_destroy(&world->lock);
+    free(world->nodes);
+    free(world);
+}
+
+int *aps_world_ranks(const struct aps_world *world, MPI_Comm comm, int size,
+                     bool *no_memory)
+{
+    int *places = malloc((size_t)size * sizeof *places);
+    int *ranks = malloc((size_t)size * sizeof *ranks);
+    MPI_Group group;
+    bool inside = false;
+
+    *no_memory = !places || !ranks;
+    if (*no_memory || PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
+        goto free_places;
+    for (int i = 0; i < size; i++)
+        places[i] = i;
+    inside = PMPI_Group_translate_ranks(group, size, places, world->group,
+                                        ranks) == MPI_SUCCESS;
+    for (int i = 0; i < size && inside; i++)
+        inside = ranks[i] != MPI_UNDEFINED;
+    PMPI_Group_free(&group);
+
+free_places:
+    free(places);
+    if (!inside) {
+        free(ranks);
+        ranks = NULL;
+    }
+    return ranks;
+}
