@@ -21,7 +21,8 @@
 
 /*
  * What this thread has passed last. A call that is like it passes for the same
- * reason, if that holds for good, and then costs next to nothing.
+ * reason, which holds for good, and then costs next to nothing. Such a call is
+ * never numbered, whichever way it goes (allreduce.h).
  */
 struct passed {
     _Alignas(64) MPI_Comm comm; /* one cache line has it all */
@@ -71,23 +72,29 @@ static inline int allreduce_pass_again(const void *send, void *receive,
                                   op, comm);
 }
 
-/* Where a count is kept in context->passing. */
-static size_t *allreduce_passing_at(struct aps_context *context, size_t count)
-{
-    return &context->passing[(count * UINT64_C(0x9E3779B97F4A7C15)) >> 58];
-}
-
 /*
- * Counts that no rule takes are known at once the next time. Not where calls
- * fuse: ranks then place them at different times, some before the call that
- * would teach them.
+ * Where the policy needs no step, a call's plan follows from its count alone.
+ * Counts that no rule takes are kept in context->passing, so that the next call
+ * of that count is quicker: a cache, which changes nothing but the time.
  */
-static bool allreduce_remembers(const struct aps_context *context)
+static bool allreduce_is_for_no_rule(struct aps_context *context, size_t count)
 {
     const struct aps_policy *policy = context->job->policy;
+    const struct aps_plan_key key = {.layer = -1, .count = count};
+    struct aps_plan plan;
+    size_t *kept;
 
-    return policy && aps_policy_steps(policy)->kind == APS_STEPS_NONE &&
-           aps_policy_fuse(policy) == 0;
+    if (context->state != APS_CONTEXT_ACTIVE ||
+        aps_policy_steps(policy)->kind != APS_STEPS_NONE)
+        return false;
+    kept = &context->passing[(count * UINT64_C(0x9E3779B97F4A7C15)) >> 58];
+    if (*kept == count)
+        return true;
+    aps_policy_resolve(policy, &key, &plan);
+    if (plan.rewrite)
+        return false;
+    *kept = count;
+    return true;
 }
 
 /* The call's place among those of the communicator. */
@@ -137,8 +144,7 @@ bool aps_allreduce_place(struct aps_context *context,
         *reason = APS_PASSED_COMM;
     else if ((unsigned long long)call->count < context->min_count)
         *reason = APS_PASSED_SMALL;
-    else if (*allreduce_passing_at(context, (size_t)call->count) ==
-             (size_t)call->count)
+    else if (allreduce_is_for_no_rule(context, (size_t)call->count))
         *reason = APS_PASSED_RULE;
     else
         *reason = APS_PASSED_STEP;
@@ -179,12 +185,8 @@ int aps_allreduce_run(struct aps_context *context, const struct aps_call *call,
             reason = APS_PASSED_AUTO;
         offset += segment.count;
     }
-    if (!any) {
-        if (reason == APS_PASSED_RULE && allreduce_remembers(context))
-            *allreduce_passing_at(context, (size_t)call->count) =
-                (size_t)call->count;
+    if (!any)
         return aps_call_pass_because(call, reason);
-    }
     any = false;
     offset = passed = 0;
     for (long i = 0; i < position->segments && rc == MPI_SUCCESS; i++) {

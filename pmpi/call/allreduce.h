@@ -1,4 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * All-reduces: which are rewritten, and how they are numbered.
+ *
+ * INVARIANT. Numbers decide which calls are sampled, and where a step begins;
+ * all ranks take part in a sample. So what advances a number (aps_steps_advance,
+ * aps_other_state_number) is decided by values that are equal on all ranks:
+ * the sequence of counts on the communicator, the policy, MPI_Pcontrol's level.
+ * Never by what a thread or a rank did last, by time, or by what is cached. A
+ * call that the policy leaves to MPI for its count alone is never numbered, on
+ * no path: a rank may pass it by whatever shortcut.
+ */
 #ifndef APS_PMPI_CALL_ALLREDUCE_H
 #define APS_PMPI_CALL_ALLREDUCE_H
 

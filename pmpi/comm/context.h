@@ -54,8 +54,8 @@ struct aps_context {
     int broken; /* MPI error code: the queue's calls cannot be carried out */
     float *buffer; /* aps_context_buffer */
     size_t buffer_bytes;
-    /* Counts that no rule rewrites, where that follows from the count alone: a
-     * shorter way through. By place_of(count), 0 for none. */
+    /* A cache: counts that no rule rewrites, where that follows from the count
+     * alone (call/allreduce.c); 0 for none. */
     size_t passing[APS_CONTEXT_PASSING];
     struct aps_autotune autotune; /* of `reduce: auto` */
     long sample_every;            /* rank 0's: 0 takes no samples */

@@ -92,6 +92,10 @@ check_PROGRAMS += tests/mpi/rounded
 tests_mpi_rounded_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_rounded_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/skipped
+tests_mpi_skipped_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_skipped_LDADD = $(MPI_TEST_LDADD)
+
 # Preloaded behind the library; -rpath makes libtool build it shared.
 check_LTLIBRARIES += tests/mpi/preload_after.la
 tests_mpi_preload_after_la_SOURCES = tests/mpi/preload_after.c
@@ -142,7 +146,8 @@ mpi_tests = \
 	tests/mpi/t-reductions.sh \
 	tests/mpi/t-relatives-left.sh \
 	tests/mpi/t-relatives.sh \
-	tests/mpi/t-rounded.sh
+	tests/mpi/t-rounded.sh \
+	tests/mpi/t-skipped.sh
 TESTS += $(mpi_tests)
 dist_check_SCRIPTS += $(mpi_tests)
 EXTRA_DIST += tests/mpi/run.sh
