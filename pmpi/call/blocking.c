@@ -4,10 +4,8 @@
 #include "call/blocking.h"
 
 #include <mpi.h>
-#include <pthread.h>
 #include <stdlib.h>
 
-#include "progress/agree.h"
 #include "call/call.h"
 #include "comm/context.h"
 #include "progress/progress_thread.h"
@@ -63,42 +61,18 @@ int aps_blocking_duplicate(aps_handle handle, const aps_handle *info,
     return rc;
 }
 
-/*
- * A request of our own. Its error is the communicator's, as that of the
- * blocking call would be, but MPI_Test raises it on MPI_COMM_WORLD: not here.
- */
-static int blocking_await(MPI_Comm comm, MPI_Request *request,
-                          MPI_Status *status)
+/* A request of ours, for a call that MPI then has nothing to say about: one that
+ * sends, or that receives a matched message. */
+static int blocking_await(int rc, MPI_Request *request, MPI_Status *status)
 {
-    static pthread_mutex_t handler = PTHREAD_MUTEX_INITIALIZER;
     long begin = 0;
-    int rc;
 
-    for (;;) {
-        MPI_Errhandler theirs;
-        int done = 0;
-
-        /* One thread at a time: or another would take ours for theirs. */
-        pthread_mutex_lock(&handler);
-        theirs = aps_errhandler_push(MPI_COMM_WORLD);
+    for (int done = 0; rc == MPI_SUCCESS && !done;) {
         rc = PMPI_Test(request, &done, status);
-        aps_errhandler_pop(MPI_COMM_WORLD, theirs);
-        pthread_mutex_unlock(&handler);
-        if (rc != MPI_SUCCESS || done)
-            break;
-        aps_queue_wait(&begin);
+        if (rc == MPI_SUCCESS && !done)
+            aps_queue_wait(&begin);
     }
-    if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(comm, rc);
     return rc;
-}
-
-/* The nonblocking variant has been started. */
-static int blocking_finish(int rc, aps_handle comm, MPI_Request *request,
-                           MPI_Status *status)
-{
-    return rc == MPI_SUCCESS ? blocking_await((MPI_Comm)comm, request, status)
-                             : rc;
 }
 
 /* Counts that an int does not hold: where MPI takes them, so do we. */
@@ -132,39 +106,40 @@ int aps_blocking_send(enum aps_send_kind kind, const void *bytes, int64_t count,
                           (MPI_Comm)comm, &request);
         break;
     }
-    return blocking_finish(rc, comm, &request, MPI_STATUS_IGNORE);
+    return blocking_await(rc, &request, MPI_STATUS_IGNORE);
 }
 
+/* Arguments for which MPI_Recv fails at once, whatever comes. */
+static bool blocking_is_wrong(int64_t count, aps_handle type)
+{
+    return count < 0 || (MPI_Datatype)type == MPI_DATATYPE_NULL;
+}
+
+/*
+ * Not by MPI_Irecv: MPICH raises the error of a request, such as that of a
+ * message which is too long, on MPI_COMM_WORLD. MPI_Recv raises it on `comm`, and
+ * does not wait for a message that is there. (Unless another thread takes the
+ * message; then a progress thread drives what is under way.)
+ */
 int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
                          int tag, aps_handle comm, void *status)
 {
-    MPI_Request request;
+    bool helped = false;
+    MPI_Status found;
     int rc;
 
-    /* Waits for nobody; and a request would leave MPICH's status (4.0.2) with
-     * another source. */
-    if (from == MPI_PROC_NULL)
-        return SIZED(Recv)(bytes, AS_COUNT(count), (MPI_Datatype)type, from,
-                           tag, (MPI_Comm)comm, status);
-    rc = SIZED(Irecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, from, tag,
-                      (MPI_Comm)comm, &request);
-    return blocking_finish(rc, comm, &request, status);
-}
-
-/* Both sides have been begun. As MPI_Sendrecv, the receive's status. */
-static int blocking_finish_exchange(int rc, MPI_Comm comm, MPI_Request *receive,
-                                    MPI_Request *send, MPI_Status *status)
-{
-    int sent;
-
-    if (rc != MPI_SUCCESS) { /* the send has not */
-        PMPI_Cancel(receive);
-        PMPI_Request_free(receive);
-        return rc;
+    if (from != MPI_PROC_NULL && !blocking_is_wrong(count, type)) {
+        rc = aps_blocking_probe(from, tag, comm, &found);
+        if (rc != MPI_SUCCESS)
+            return rc;
+        from = found.MPI_SOURCE;
+        tag = found.MPI_TAG;
+        helped = aps_progress_thread_begin();
     }
-    rc = blocking_await(comm, receive, status);
-    sent = blocking_await(comm, send, MPI_STATUS_IGNORE);
-    return rc == MPI_SUCCESS ? sent : rc;
+    rc = SIZED(Recv)(bytes, AS_COUNT(count), (MPI_Datatype)type, from, tag,
+                     (MPI_Comm)comm, status);
+    aps_blocking_leave(helped);
+    return rc;
 }
 
 /* Not by MPI_Isendrecv, whose status MPICH (4.0.2) leaves empty. */
@@ -174,26 +149,22 @@ int aps_blocking_exchange(const void *send, int64_t send_count,
                           aps_handle receive_type, int from, int receive_tag,
                           aps_handle comm, void *status)
 {
-    MPI_Request incoming, outgoing;
-    int rc;
+    MPI_Request request;
+    int rc, sent;
 
-    if (from == MPI_PROC_NULL) {
-        rc = aps_blocking_send(APS_SEND, send, send_count, send_type, to,
-                               send_tag, comm);
-        return rc == MPI_SUCCESS
-                   ? aps_blocking_receive(receive, receive_count, receive_type,
-                                          from, receive_tag, comm, status)
-                   : rc;
-    }
-    rc = SIZED(Irecv)(receive, AS_COUNT(receive_count),
-                      (MPI_Datatype)receive_type, from, receive_tag,
-                      (MPI_Comm)comm, &incoming);
+    if (blocking_is_wrong(receive_count, receive_type))
+        return SIZED(Sendrecv)(
+            send, AS_COUNT(send_count), (MPI_Datatype)send_type, to, send_tag,
+            receive, AS_COUNT(receive_count), (MPI_Datatype)receive_type, from,
+            receive_tag, (MPI_Comm)comm, status);
+    rc = SIZED(Isend)(send, AS_COUNT(send_count), (MPI_Datatype)send_type, to,
+                      send_tag, (MPI_Comm)comm, &request);
     if (rc != MPI_SUCCESS)
         return rc;
-    rc = SIZED(Isend)(send, AS_COUNT(send_count), (MPI_Datatype)send_type, to,
-                      send_tag, (MPI_Comm)comm, &outgoing);
-    return blocking_finish_exchange(rc, (MPI_Comm)comm, &incoming, &outgoing,
-                                    status);
+    rc = aps_blocking_receive(receive, receive_count, receive_type, from,
+                              receive_tag, comm, status);
+    sent = blocking_await(MPI_SUCCESS, &request, MPI_STATUS_IGNORE);
+    return rc == MPI_SUCCESS ? sent : rc;
 }
 
 int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
@@ -262,6 +233,5 @@ int aps_blocking_mrecv(void *bytes, int64_t count, aps_handle type,
                             status);
     rc = SIZED(Imrecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, message,
                        &request);
-    /* Which communicator it came by is not to be learnt. */
-    return blocking_finish(rc, (aps_handle)MPI_COMM_WORLD, &request, status);
+    return blocking_await(rc, &request, status);
 }

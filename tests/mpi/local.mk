@@ -52,6 +52,10 @@ check_PROGRAMS += tests/mpi/exact
 tests_mpi_exact_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_exact_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/handlers
+tests_mpi_handlers_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_handlers_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/lookahead
 tests_mpi_lookahead_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_lookahead_LDADD = $(MPI_TEST_LDADD)
@@ -135,6 +139,7 @@ mpi_tests = \
 	tests/mpi/t-environment.sh \
 	tests/mpi/t-errors.sh \
 	tests/mpi/t-exact.sh \
+	tests/mpi/t-handlers.sh \
 	tests/mpi/t-preload-before.sh \
 	tests/mpi/t-lookahead.sh \
 	tests/mpi/t-single-rank.sh \
