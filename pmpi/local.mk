@@ -16,8 +16,11 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/segment.c pmpi/call/segment.h \
 	pmpi/call/signature.c pmpi/call/signature.h \
 	pmpi/comm/autotune.c pmpi/comm/autotune.h \
+	pmpi/comm/comm_queue.c pmpi/comm/comm_queue.h \
 	pmpi/comm/context.c pmpi/comm/context.h \
 	pmpi/comm/other_collectives_state.c pmpi/comm/other_collectives_state.h \
+	pmpi/comm/report.c pmpi/comm/report.h \
+	pmpi/comm/resources.c pmpi/comm/resources.h \
 	pmpi/comm/sample.c pmpi/comm/sample.h \
 	pmpi/device/bounce.c pmpi/device/bounce.h \
 	pmpi/device/device.c pmpi/device/device.h cuda/plugin.h \
@@ -28,10 +31,15 @@ libapsmpi_la_SOURCES = \
 	pmpi/entry/blocking.c \
 	pmpi/entry/control.c \
 	pmpi/entry/other_collectives.c \
+	pmpi/job/handshake.c pmpi/job/handshake.h \
 	pmpi/job/job.c pmpi/job/job.h \
 	pmpi/job/lifecycle.c pmpi/job/lifecycle.h \
+	pmpi/job/nodes.c pmpi/job/nodes.h \
 	pmpi/job/pcontrol.c pmpi/job/pcontrol.h \
+	pmpi/job/policy_text.c pmpi/job/policy_text.h \
 	pmpi/job/preload_order.c pmpi/job/preload_order.h \
+	pmpi/job/summary.c pmpi/job/summary.h \
+	pmpi/job/world.c pmpi/job/world.h \
 	pmpi/native/abi.c pmpi/native/abi.h \
 	pmpi/native/elf_imports.c pmpi/native/elf_imports.h \
 	pmpi/native/keyval.c pmpi/native/keyval.h \

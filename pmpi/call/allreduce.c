@@ -11,8 +11,9 @@
 #include <stdio.h>
 
 #include "base/message.h"
+#include "comm/comm_queue.h"
 #include "comm/context.h"
-#include "job/lifecycle.h"
+#include "comm/report.h"
 #include "job/job.h"
 #include "native/next_mpi.h"
 #include "progress/queue.h"
@@ -150,7 +151,6 @@ bool aps_allreduce_place(struct aps_context *context,
         *reason = APS_PASSED_STEP;
     if (*reason != APS_PASSED_STEP)
         return false;
-    aps_lifecycle_watch_end();
     allreduce_advance(context, call, position);
     if (context->state == APS_CONTEXT_DISCOVER) {
         *reason = APS_PASSED_UNCOUNTED;
@@ -233,7 +233,6 @@ int aps_allreduce_plan(struct aps_context *context, const struct aps_call *call)
 static int allreduce_handle_new(const struct aps_call *call)
 {
     struct aps_context *context;
-    bool stop;
     int rc;
 
     aps_count(&aps_counters.calls, 1);
@@ -243,11 +242,9 @@ static int allreduce_handle_new(const struct aps_call *call)
         return aps_call_pass_because(call, APS_PASSED_OTHER);
     }
     aps_pcontrol_note_call(aps_job(), (size_t)call->count);
-    rc = aps_context_of(call->comm, &context, &stop);
+    rc = aps_context_of(call->comm, &context);
     if (rc != MPI_SUCCESS)
         return rc;
-    if (stop)
-        aps_lifecycle_stop();
     if (!context)
         return aps_call_pass_because(call, APS_PASSED_COMM);
     if (context->queue)
@@ -275,7 +272,6 @@ handle(const void *send, void *receive, int64_t count, bool large,
         .type = (MPI_Datatype)type,
         .op = (MPI_Op)op,
         .comm = (MPI_Comm)comm,
-        .inside = MPI_COMM_NULL,
         .control = aps_pcontrol_now(),
     });
 }

@@ -3,12 +3,16 @@
 
 #include "call/call.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "call/blocking.h"
 #include "device/gpu_driver.h"
 #include "native/next_mpi.h"
 #include "progress/queue.h"
 #include "device/bounce.h"
-#include "progress/wait.h"
+#include "progress/agree.h"
+#include "progress/messages.h"
 
 static const char *call_name_of(const struct aps_call *call)
 {
@@ -29,14 +33,33 @@ static int call_end_bounce(const struct aps_call *call,
     return rc;
 }
 
+/* COLLECTIVE. In rank order, on rank 0, and from there to all. */
 static int call_sum_inside(const void *send, void *receive, int count,
-                           MPI_Comm comm)
+                           const struct aps_vcomm *inside)
 {
-    MPI_Request request;
-    int rc = PMPI_Iallreduce(send, receive, count, MPI_FLOAT, MPI_SUM, comm,
-                             &request);
+    const size_t bytes = (size_t)count * sizeof(float);
+    float *sum = receive, *theirs = inside->rank == 0 ? malloc(bytes) : NULL;
+    struct aps_messages messages;
+    int rc;
 
-    return rc == MPI_SUCCESS ? aps_wait_requests(1, &request) : rc;
+    if ((inside->rank == 0 && !theirs) ||
+        aps_messages_init(&messages, inside, 1) < 0)
+        return MPI_ERR_NO_MEM;
+    if (send != MPI_IN_PLACE)
+        memcpy(receive, send, bytes);
+    if (inside->rank != 0)
+        aps_messages_send(&messages, receive, bytes, 0, APS_TAG_CONTRIBUTION);
+    rc = aps_messages_wait(&messages);
+    for (int i = 1; i < inside->size && inside->rank == 0; i++) {
+        aps_messages_receive(&messages, theirs, bytes, i,
+                             APS_TAG_CONTRIBUTION);
+        rc = aps_messages_wait(&messages);
+        for (int k = 0; k < count; k++)
+            sum[k] += theirs[k];
+    }
+    aps_messages_clear(&messages);
+    free(theirs);
+    return rc == MPI_SUCCESS ? aps_agree_bytes(inside, 0, receive, bytes) : rc;
 }
 
 /* One of at most 2^30 elements. */
@@ -53,7 +76,7 @@ static int call_pass_inside(const struct aps_call *call, size_t offset,
     /* An MPI that takes GPUs' memory may not in this thread, of ours. */
     if (!aps_gpu_driver_owns(send) && !aps_gpu_driver_owns(receive))
         return call_sum_inside(send, receive, count, call->inside);
-    rc = aps_bounce_begin(&bounce, call_name_of(call), (aps_handle)call->inside,
+    rc = aps_bounce_begin(&bounce, call_name_of(call), (aps_handle)call->inside->comm,
                           send, count, (aps_handle)MPI_FLOAT, receive, count,
                           (aps_handle)MPI_FLOAT);
     if (rc != MPI_SUCCESS)

@@ -12,6 +12,7 @@
 #include "native/abi.h"
 #include "job/job.h"
 #include "job/pcontrol.h"
+#include "progress/vcomm.h"
 
 struct aps_call {
     const void *send; /* or MPI_IN_PLACE */
@@ -23,8 +24,8 @@ struct aps_call {
     MPI_Comm comm; /* the program's; of a deferred call it may be gone */
     /* A deferred call is carried out later than it was made. By then the
      * program may have made other calls on `comm`: all goes by this internal
-     * communicator. MPI_COMM_NULL: the call is being made. */
-    MPI_Comm inside;
+     * communicator. NULL: the call is being made. */
+    const struct aps_vcomm *inside;
     struct aps_pcontrol control; /* as it was when the call was made */
     /* One of several of the program's call: buffers in a GPU's memory that
      * cannot be copied are only counted (device/bounce.h), since the others
@@ -34,7 +35,7 @@ struct aps_call {
 
 static inline bool aps_call_is_deferred(const struct aps_call *call)
 {
-    return call->inside != MPI_COMM_NULL;
+    return call->inside != NULL;
 }
 
 /* Without Fortran MPI_REAL is no type at all, and a Fortran built with 8-byte

@@ -49,7 +49,7 @@ static void fuse_place(struct aps_deferred *call)
     if (call->placed)
         return;
     call->placed = true;
-    call->call.inside = aps_comm_resources_comm(context->resources);
+    call->call.inside = aps_comm_resources_vcomm(context->resources);
     call->passes = !aps_allreduce_place(context, &call->call, &call->position,
                                         &call->reason);
     if (call->passes || call->position.segments != 1)

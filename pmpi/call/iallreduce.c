@@ -14,8 +14,8 @@
 
 #include "call/allreduce.h"
 #include "call/call.h"
+#include "comm/comm_queue.h"
 #include "comm/context.h"
-#include "job/lifecycle.h"
 #include "call/deferred.h"
 #include "call/fuse.h"
 #include "progress/progress_thread.h"
@@ -86,7 +86,7 @@ static void iallreduce_run(struct aps_operation *operation)
         aps_fuse_run(this);
         return;
     }
-    this->call.inside = aps_comm_resources_comm(context->resources);
+    this->call.inside = aps_comm_resources_vcomm(context->resources);
     aps_deferred_complete(this, aps_allreduce_plan(context, &this->call));
 }
 
@@ -125,21 +125,21 @@ static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
     if (!request || !aps_call_is_candidate(aps_job(), call))
         return iallreduce_pass_because(call, request, APS_PASSED_OTHER);
     aps_pcontrol_note_call(aps_job(), (size_t)call->count);
-    rc = aps_context_find_deferred(call->comm, &context);
+    rc = aps_context_find_local(call->comm, &context);
     if (rc != MPI_SUCCESS)
         return rc;
     if (!context)
         return iallreduce_pass_because(call, request, APS_PASSED_COMM);
-    aps_lifecycle_watch_end();
-    if (context->settled) {
-        if (context->state == APS_CONTEXT_PASS || context->resources_failed)
-            return iallreduce_pass_because(call, request, APS_PASSED_COMM);
-        if ((unsigned long long)call->count < context->min_count)
-            return iallreduce_pass_because(call, request, APS_PASSED_SMALL);
-        if (context->state == APS_CONTEXT_DISCOVER) {
-            aps_allreduce_discover(context, call);
-            return iallreduce_pass(call, request);
-        }
+    /* That resources failed is the same on all ranks only as long as there is no
+     * queue, which finds out at different times. */
+    if (context->state == APS_CONTEXT_PASS ||
+        (context->resources_state == APS_RESOURCES_FAILED && !context->queue))
+        return iallreduce_pass_because(call, request, APS_PASSED_COMM);
+    if ((unsigned long long)call->count < context->min_count)
+        return iallreduce_pass_because(call, request, APS_PASSED_SMALL);
+    if (context->state == APS_CONTEXT_DISCOVER) {
+        aps_allreduce_discover(context, call);
+        return iallreduce_pass(call, request);
     }
     if (!context->queue)
         rc = aps_context_make_queue(context, call->comm);
@@ -158,7 +158,6 @@ int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
         .type = (MPI_Datatype)type,
         .op = (MPI_Op)op,
         .comm = (MPI_Comm)comm,
-        .inside = MPI_COMM_NULL,
         .control = aps_pcontrol_now(),
     };
 

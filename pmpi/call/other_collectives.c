@@ -14,8 +14,9 @@
 #include "base/fpenv.h"
 #include "call/blocking.h"
 #include "call/collective_call.h"
+#include "comm/comm_queue.h"
 #include "comm/context.h"
-#include "job/lifecycle.h"
+#include "comm/report.h"
 #include "job/job.h"
 #include "job/pcontrol.h"
 #include "progress/queue.h"
@@ -268,26 +269,23 @@ static int other_handle(const struct aps_collective_call *call)
 {
     struct aps_context *context;
     struct aps_volume volume;
-    bool stop;
     int rc;
 
     aps_count(&aps_other_counters[call->kind].calls, 1);
     if (!aps_collective_call_is_candidate(aps_job(), call))
         return aps_collective_call_pass_because(call, APS_PASSED_OTHER);
-    /* Without a policy nothing is worth an agreement: APSMPI_POLICY is set on
-     * all ranks or on none. */
-    if (!aps_job()->options.policy && !aps_context_existing(call->comm))
+    /* Discovery does not look at these calls: nothing is worth a context where
+     * the ranks agreed that there is no policy. */
+    if (aps_world_of_job() &&
+        aps_world_of_job()->agreed.outcome != APS_AGREED_POLICY)
         return aps_collective_call_pass_because(call, APS_PASSED_COMM);
-    rc = aps_context_of(call->comm, &context, &stop);
+    rc = aps_context_of(call->comm, &context);
     if (rc != MPI_SUCCESS)
         return rc;
-    if (stop)
-        aps_lifecycle_stop();
     if (context && context->queue)
         aps_context_drain(context);
     if (!context || context->state != APS_CONTEXT_ACTIVE)
         return aps_collective_call_pass_because(call, APS_PASSED_COMM);
-    aps_lifecycle_watch_end();
     if (!aps_collective_call_measure(context, call, &volume))
         return aps_collective_call_pass_because(call, APS_PASSED_OTHER);
     if (volume.count < context->min_count)

@@ -113,7 +113,6 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
         .type = (MPI_Datatype)type,
         .op = (MPI_Op)op,
         .comm = (MPI_Comm)comm,
-        .inside = MPI_COMM_NULL,
     };
     MPI_Request *handle = request;
     /* Without a policy it stays MPI's own, on all ranks. */
