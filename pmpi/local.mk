@@ -42,7 +42,6 @@ libapsmpi_la_SOURCES = \
 	pmpi/job/world.c pmpi/job/world.h \
 	pmpi/native/abi.c pmpi/native/abi.h \
 	pmpi/native/elf_imports.c pmpi/native/elf_imports.h \
-	pmpi/native/keyval.c pmpi/native/keyval.h \
 	pmpi/native/next_mpi.c pmpi/native/next_mpi.h \
 	pmpi/progress/agree.c pmpi/progress/agree.h \
 	pmpi/progress/fiber.c pmpi/progress/fiber.h \
@@ -54,6 +53,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/progress/vcomm.c pmpi/progress/vcomm.h \
 	pmpi/progress/wait.c pmpi/progress/wait.h \
 	pmpi/reduce/accumulate.c pmpi/reduce/accumulate.h \
+	pmpi/reduce/algorithm.h \
 	pmpi/reduce/allgather.c pmpi/reduce/allgather.h \
 	pmpi/reduce/allgather_sum.c pmpi/reduce/allgather_sum.h \
 	pmpi/reduce/block.c pmpi/reduce/block.h \

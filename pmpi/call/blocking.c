@@ -10,7 +10,7 @@
 #include "comm/context.h"
 #include "progress/progress_thread.h"
 #include "progress/queue.h"
-#include "reduce/reduction.h"
+#include "comm/resources.h"
 #include "progress/wait.h"
 
 static void blocking_drain(MPI_Comm comm)

@@ -147,7 +147,7 @@ static int fuse_agree(struct group *group, struct agreement *agreement)
                 context->size);
     }
     aps_fpenv_leave(&environment);
-    rc = aps_agree_max(aps_comm_resources_comm(context->resources),
+    rc = aps_agree_max(aps_comm_resources_vcomm(context->resources),
                        AGREEMENT_INTS, &agreement->count);
     group->count = -agreement->count;
     return rc;

@@ -44,7 +44,7 @@ static bool other_is_possible(struct aps_context *context,
         return false;
     first = related->state[call->kind] == APS_OTHER_STATE_NEW;
     if (aps_other_state_prepare(related,
-                                aps_comm_resources_comm(context->resources),
+                                aps_comm_resources_vcomm(context->resources),
                                 call->kind) == 0)
         return true;
     if (first)
@@ -83,7 +83,8 @@ static int other_sample(struct aps_context *context,
                         const struct aps_collective_call *call,
                         const struct aps_volume *volume, int *ready)
 {
-    const MPI_Comm comm = aps_comm_resources_comm(context->resources);
+    const struct aps_vcomm *vcomm =
+        aps_comm_resources_vcomm(context->resources);
     const size_t *bounds;
     int rc = MPI_SUCCESS;
 
@@ -94,14 +95,14 @@ static int other_sample(struct aps_context *context,
         return MPI_SUCCESS;
     }
     if (call->kind == APS_CALL_REDUCE)
-        return aps_sample_reference(&context->sample, comm, call->root,
+        return aps_sample_reference(&context->sample, vcomm, call->root,
                                     volume->memory, volume->in, volume->count,
                                     ready);
     bounds = other_bounds_of(context, call);
     for (int i = 0; i < context->size && rc == MPI_SUCCESS; i++) {
         int there = 1;
 
-        rc = aps_sample_reference(&context->sample, comm, i, volume->memory,
+        rc = aps_sample_reference(&context->sample, vcomm, i, volume->memory,
                                   volume->in + bounds[i],
                                   bounds[i + 1] - bounds[i], &there);
         *ready &= there;
@@ -156,7 +157,7 @@ static int other_write_sample(struct aps_context *context,
         aps_sample_compare(&context->sample, volume->memory,
                            other_own_result(context, call, volume), volume->own,
                            &measured);
-    rc = aps_sample_merge(aps_comm_resources_comm(context->resources),
+    rc = aps_sample_merge(aps_comm_resources_vcomm(context->resources),
                           &measured, &ready);
     if (rc == MPI_SUCCESS && context->rank == 0 && ready)
         aps_context_row(context, place, plan, aps_call_name(place->call), cost,
@@ -218,7 +219,7 @@ static int other_agree(struct aps_context *context,
     if (scaled && volume->good)
         values[1] = aps_scale_max_exponent(
             volume->memory->magnitude(volume->in, volume->own).max, 1);
-    rc = aps_agree_max(aps_comm_resources_comm(context->resources),
+    rc = aps_agree_max(aps_comm_resources_vcomm(context->resources),
                        scaled ? 2 : 1, values);
     *good = !values[0];
     *exponent = scaled ? aps_scale_aps(&plan->format, values[1]) : 0;

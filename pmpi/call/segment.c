@@ -92,7 +92,7 @@ static int segment_sample(struct aps_context *context,
 
     aps_fpenv_enter(&environment);
     rc = aps_sample_reference(
-        &context->sample, aps_comm_resources_comm(context->resources), 0,
+        &context->sample, aps_comm_resources_vcomm(context->resources), 0,
         segment->memory, segment->in, segment->count, ready);
     aps_fpenv_leave(&environment);
     return aps_call_raise(call, rc);

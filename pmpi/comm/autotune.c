@@ -103,7 +103,7 @@ aps_autotune_begin(struct aps_autotune *choice,
     *candidate = class->list[class->trials % class->candidates];
     plan->reduce = candidates[*candidate].reduce;
     /* Who comes late must not be measured. */
-    (void)aps_agree_all(aps_comm_resources_comm(resources), true);
+    (void)aps_agree_all(aps_comm_resources_vcomm(resources), true);
     return class;
 }
 
@@ -152,7 +152,7 @@ bool aps_autotune_end(struct aps_autotune_class *class,
     if (class->trials <
         (class->size < SHORT ? TRIALS_SHORT : TRIALS) * class->candidates)
         return false;
-    *rc = aps_agree_max(aps_comm_resources_comm(resources), class->candidates,
+    *rc = aps_agree_max(aps_comm_resources_vcomm(resources), class->candidates,
                         class->best);
     autotune_settle(class);
     autotune_tell(class, text, size);

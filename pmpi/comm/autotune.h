@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "reduce/reduction.h"
+#include "comm/resources.h"
 
 /* What a class may end up with; the first is MPI's own. */
 enum aps_candidate {

@@ -9,34 +9,34 @@
 #include "progress/agree.h"
 
 /* Local. What a kind of calls needs; what is there stays. */
-static bool other_state_make(struct aps_other_state *related, MPI_Comm comm,
+static bool other_state_make(struct aps_other_state *related,
+                             const struct aps_vcomm *vcomm,
                              enum aps_call_kind kind)
 {
-    int ranks;
-
     if (kind == APS_CALL_ALLGATHER) {
-        related->gather = aps_allgather_create(comm);
+        related->gather = aps_allgather_create(vcomm);
         return related->gather != NULL;
     }
     if (!related->scatter)
-        related->scatter = aps_reduce_scatter_create(comm);
+        related->scatter = aps_reduce_scatter_create(vcomm);
     if (!related->scatter)
         return false;
     if (kind == APS_CALL_REDUCE) {
-        related->rooted = aps_reduce_root_create(comm, related->scatter);
+        related->rooted = aps_reduce_root_create(vcomm, related->scatter);
         return related->rooted != NULL;
     }
-    PMPI_Comm_size(comm, &ranks);
-    related->bounds = malloc(((size_t)ranks + 1) * sizeof *related->bounds);
+    related->bounds =
+        malloc(((size_t)vcomm->size + 1) * sizeof *related->bounds);
     return related->bounds != NULL;
 }
 
-int aps_other_state_prepare(struct aps_other_state *related, MPI_Comm comm,
+int aps_other_state_prepare(struct aps_other_state *related,
+                            const struct aps_vcomm *vcomm,
                             enum aps_call_kind kind)
 {
     if (related->state[kind] == APS_OTHER_STATE_NEW)
         related->state[kind] =
-            aps_agree_all(comm, other_state_make(related, comm, kind))
+            aps_agree_all(vcomm, other_state_make(related, vcomm, kind))
                 ? APS_OTHER_STATE_READY
                 : APS_OTHER_STATE_FAILED;
     return related->state[kind] == APS_OTHER_STATE_READY ? 0 : -1;

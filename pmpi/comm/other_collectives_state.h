@@ -6,12 +6,12 @@
 #ifndef APS_PMPI_COMM_OTHER_COLLECTIVES_STATE_H
 #define APS_PMPI_COMM_OTHER_COLLECTIVES_STATE_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "reduce/allgather.h"
 #include "policy/policy.h"
+#include "progress/vcomm.h"
 #include "reduce/reduce_root.h"
 #include "reduce/reduce_scatter.h"
 
@@ -34,11 +34,12 @@ struct aps_other_state {
 };
 
 /*
- * COLLECTIVE over comm, an internal communicator, the same at every call. Get
+ * COLLECTIVE over vcomm, the same at every call, which outlives the state. Get
  * ready for calls of one kind: cheap when it was done before. 0 on all ranks or
  * -1 on all ranks: out of memory, now and for ever.
  */
-int aps_other_state_prepare(struct aps_other_state *related, MPI_Comm comm,
+int aps_other_state_prepare(struct aps_other_state *related,
+                            const struct aps_vcomm *vcomm,
                             enum aps_call_kind kind);
 
 /* The number of the next call of that kind, from 0. */

@@ -7,10 +7,10 @@
 #ifndef APS_PMPI_COMM_SAMPLE_H
 #define APS_PMPI_COMM_SAMPLE_H
 
-#include <mpi.h>
 #include <stddef.h>
 
 #include "codec/memory.h"
+#include "progress/vcomm.h"
 #include "roundoff/measure.h"
 
 /* Longer layers are not sampled: rank 0 keeps 8 bytes an element. */
@@ -19,6 +19,7 @@
 /* Scratch, reused from sample to sample. {0} is an empty one. */
 struct aps_sample {
     double *chunk;     /* this rank's inputs, converted */
+    double *partial;   /* sums of other ranks */
     float *copy;       /* the same, where they are not in the host's memory */
     double *reference; /* where it is asked for: the exact sum of a layer */
     size_t capacity;   /* elements of reference */
@@ -30,11 +31,12 @@ int aps_sample_init(struct aps_sample *sample);
 void aps_sample_clear(struct aps_sample *sample);
 
 /*
- * COLLECTIVE over comm, before the layer is reduced. The FP64 sum of in[n] over
- * the ranks is kept on `root`. *ready tells, there, whether it is there (it is
+ * COLLECTIVE over vcomm, before the layer is reduced. The FP64 sum of in[n] over
+ * the ranks, always added in the same order, is kept on `root`. *ready tells, there, whether it is there (it is
  * not when memory is short: the sample is then lost, nothing else).
  */
-int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm, int root,
+int aps_sample_reference(struct aps_sample *sample,
+                         const struct aps_vcomm *vcomm, int root,
                          const struct aps_memory *memory, const float *in,
                          size_t n, int *ready);
 
@@ -42,9 +44,10 @@ int aps_sample_reference(struct aps_sample *sample, MPI_Comm comm, int root,
 void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
                      const float *in, size_t n, int *ready);
 
-/* COLLECTIVE over comm. On rank 0 *measure becomes that of all ranks' parts,
+/* COLLECTIVE over vcomm. On rank 0 *measure becomes that of all ranks' parts,
  * and *ready tells whether none is missing. An MPI error code. */
-int aps_sample_merge(MPI_Comm comm, struct aps_measure *measure, int *ready);
+int aps_sample_merge(const struct aps_vcomm *vcomm, struct aps_measure *measure,
+                     int *ready);
 
 /* Where the reference is, afterwards: compare out[n] with it. */
 void aps_sample_compare(const struct aps_sample *sample,

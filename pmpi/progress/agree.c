@@ -9,43 +9,196 @@
 #include "base/message.h"
 #include "progress/wait.h"
 
-static int agree_telling(MPI_Comm comm, int count, void *values,
-                         MPI_Datatype type, MPI_Op op, void (*tell)(void))
-{
-    MPI_Request request;
-    int rc =
-        PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, comm, &request);
+/* --- messages ------------------------------------------------------------- */
 
-    return rc == MPI_SUCCESS ? aps_wait_requests_telling(1, &request, tell)
-                             : rc;
+static void agree_combine_max(void *values, const void *theirs, size_t size)
+{
+    const int *other = theirs;
+    int *mine = values;
+
+    for (size_t i = 0; i < size / sizeof *mine; i++)
+        if (other[i] > mine[i])
+            mine[i] = other[i];
 }
 
-static int agree_agree(MPI_Comm comm, int count, void *values,
-                       MPI_Datatype type, MPI_Op op)
+static void agree_combine_or(void *values, const void *theirs, size_t size)
 {
-    return agree_telling(comm, count, values, type, op, NULL);
+    const unsigned char *other = theirs;
+    unsigned char *mine = values;
+
+    for (size_t i = 0; i < size; i++)
+        mine[i] |= other[i];
 }
 
-int aps_agree_max(MPI_Comm comm, int count, int values[])
+static void agree_posted(struct aps_agreement *agreement, int rc)
 {
-    return agree_agree(comm, count, values, MPI_INT, MPI_MAX);
+    if (rc == MPI_SUCCESS)
+        agreement->count++;
+    else if (agreement->rc == MPI_SUCCESS)
+        agreement->rc = rc;
 }
 
-int aps_agree_sum(MPI_Comm comm, int *value)
+static void agree_send(struct aps_agreement *agreement, int to)
 {
-    return agree_agree(comm, 1, value, MPI_INT, MPI_SUM);
+    const struct aps_vcomm *vcomm = agreement->vcomm;
+
+    agree_posted(agreement,
+                 PMPI_Isend(agreement->values, (int)agreement->size, MPI_BYTE,
+                            aps_vcomm_rank(vcomm, to),
+                            aps_vcomm_tag(vcomm, agreement->tag), vcomm->comm,
+                            &agreement->requests[agreement->count]));
 }
 
-int aps_agree_or(MPI_Comm comm, void *bits, size_t size)
+static void agree_receive(struct aps_agreement *agreement, int from, int place)
 {
-    return agree_agree(comm, (int)size, bits, MPI_BYTE, MPI_BOR);
+    const struct aps_vcomm *vcomm = agreement->vcomm;
+
+    agree_posted(agreement,
+                 PMPI_Irecv(agreement->theirs[place].bytes,
+                            (int)agreement->size, MPI_BYTE,
+                            aps_vcomm_rank(vcomm, from),
+                            aps_vcomm_tag(vcomm, agreement->tag), vcomm->comm,
+                            &agreement->requests[agreement->count]));
 }
 
-bool aps_agree_all(MPI_Comm comm, bool good)
+static void agree_wait(struct aps_agreement *agreement, void (*tell)(void))
+{
+    if (agreement->rc == MPI_SUCCESS && agreement->count > 0)
+        agreement->rc = aps_wait_requests_telling(agreement->count,
+                                                  agreement->requests, tell);
+    for (int i = 0; i < agreement->count && agreement->rc != MPI_SUCCESS; i++) {
+        if (agreement->requests[i] == MPI_REQUEST_NULL)
+            continue;
+        PMPI_Cancel(&agreement->requests[i]);
+        PMPI_Request_free(&agreement->requests[i]);
+    }
+    agreement->count = 0;
+}
+
+/* --- one agreement -------------------------------------------------------- */
+
+static bool agree_is_direct(const struct aps_agreement *agreement)
+{
+    return agreement->vcomm->size <= APS_AGREEMENT_DIRECT;
+}
+
+/* With many ranks: after the round of distance d each rank has combined the
+ * values of the 2 d ranks up to its own; some of them twice, which neither MAX
+ * nor OR minds. */
+static void agree_post_round(struct aps_agreement *agreement, int distance)
+{
+    const int rank = agreement->vcomm->rank, size = agreement->vcomm->size;
+
+    agree_receive(agreement, (rank + size - distance) % size, 0);
+    agree_send(agreement, (rank + distance) % size);
+}
+
+static void agree_post(struct aps_agreement *agreement)
+{
+    const int rank = agreement->vcomm->rank, size = agreement->vcomm->size;
+
+    agreement->count = 0;
+    agreement->rc = MPI_SUCCESS;
+    if (!agree_is_direct(agreement)) {
+        agree_post_round(agreement, 1);
+        return;
+    }
+    for (int i = 1; i < size; i++)
+        agree_receive(agreement, (rank + size - i) % size, i - 1);
+    for (int i = 1; i < size; i++)
+        agree_send(agreement, (rank + i) % size);
+}
+
+static int agree_finish(struct aps_agreement *agreement, void (*tell)(void))
+{
+    const int size = agreement->vcomm->size;
+
+    agree_wait(agreement, tell);
+    if (agree_is_direct(agreement)) {
+        for (int i = 0; i < size - 1 && agreement->rc == MPI_SUCCESS; i++)
+            agreement->combine(agreement->values, agreement->theirs[i].bytes,
+                               agreement->size);
+        return agreement->rc;
+    }
+    for (int distance = 1; agreement->rc == MPI_SUCCESS;) {
+        agreement->combine(agreement->values, agreement->theirs[0].bytes,
+                           agreement->size);
+        distance *= 2;
+        if (distance >= size)
+            break;
+        agree_post_round(agreement, distance);
+        agree_wait(agreement, tell);
+    }
+    return agreement->rc;
+}
+
+int aps_agreement_begin(struct aps_agreement *agreement,
+                        const struct aps_vcomm *vcomm, enum aps_tag tag,
+                        int count, int values[])
+{
+    agreement->vcomm = vcomm;
+    agreement->tag = tag;
+    agreement->combine = agree_combine_max;
+    agreement->values = values;
+    agreement->size = (size_t)count * sizeof *values;
+    agree_post(agreement);
+    return agreement->rc;
+}
+
+int aps_agreement_end(struct aps_agreement *agreement)
+{
+    return agree_finish(agreement, NULL);
+}
+
+/* Any number of bytes, some at a time. */
+static int agree_agree(const struct aps_vcomm *vcomm, void *values, size_t size,
+                       void (*combine)(void *, const void *, size_t),
+                       void (*tell)(void))
+{
+    struct aps_agreement agreement;
+    unsigned char *next = values;
+    int rc = MPI_SUCCESS;
+
+    agreement.vcomm = vcomm;
+    agreement.tag = APS_TAG_AGREEMENT;
+    agreement.combine = combine;
+    for (; size > 0 && rc == MPI_SUCCESS; size -= agreement.size) {
+        agreement.values = next;
+        agreement.size =
+            size < APS_AGREEMENT_BYTES ? size : APS_AGREEMENT_BYTES;
+        agree_post(&agreement);
+        rc = agree_finish(&agreement, tell);
+        next += agreement.size;
+    }
+    return rc;
+}
+
+/* --- what ranks agree on -------------------------------------------------- */
+
+int aps_agree_max(const struct aps_vcomm *vcomm, int count, int values[])
+{
+    return agree_agree(vcomm, values, (size_t)count * sizeof *values,
+                       agree_combine_max, NULL);
+}
+
+int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size)
+{
+    return agree_agree(vcomm, bits, size, agree_combine_or, NULL);
+}
+
+static bool agree_all_good(const struct aps_vcomm *vcomm, bool good,
+                           void (*tell)(void))
 {
     int bad = !good;
 
-    return aps_agree_max(comm, 1, &bad) == MPI_SUCCESS && !bad;
+    return agree_agree(vcomm, &bad, sizeof bad, agree_combine_max, tell) ==
+               MPI_SUCCESS &&
+           !bad;
+}
+
+bool aps_agree_all(const struct aps_vcomm *vcomm, bool good)
+{
+    return agree_all_good(vcomm, good, NULL);
 }
 
 /* One or two ranks of the job are enough to say it. */
@@ -62,22 +215,171 @@ void aps_agree_tell_missing(void)
                     "preloaded, and APSMPI_POLICY set, on all ranks?");
 }
 
-bool aps_agree_first(MPI_Comm comm, bool good)
+bool aps_agree_first(const struct aps_vcomm *vcomm, bool good)
 {
-    int bad = !good;
-
-    return agree_telling(comm, 1, &bad, MPI_INT, MPI_MAX,
-                         aps_agree_tell_missing) == MPI_SUCCESS &&
-           !bad;
+    return agree_all_good(vcomm, good, aps_agree_tell_missing);
 }
 
-int aps_agree_bytes(MPI_Comm comm, void *bytes, size_t size)
+/* Not more than an int can count. */
+static int agree_part(size_t size)
+{
+    return size < INT_MAX / 2 ? (int)size : INT_MAX / 2;
+}
+
+/* Down a binomial tree, in which a rank's number is its distance from the root:
+ * from the rank that lacks its lowest bit, then to those with one more bit below
+ * that. */
+static int agree_broadcast(const struct aps_vcomm *vcomm, int root, void *bytes,
+                           int size)
+{
+    const int number = (vcomm->rank + vcomm->size - root) % vcomm->size;
+    const int tag = aps_vcomm_tag(vcomm, APS_TAG_AGREEMENT);
+    MPI_Request requests[8 * sizeof(int)];
+    int rc = MPI_SUCCESS, count = 0, bit = 1;
+
+    while (bit < vcomm->size && !(number & bit))
+        bit <<= 1;
+    if (number != 0) {
+        const int from = (number - bit + root) % vcomm->size;
+
+        rc = PMPI_Irecv(bytes, size, MPI_BYTE, aps_vcomm_rank(vcomm, from), tag,
+                        vcomm->comm, &requests[0]);
+        if (rc == MPI_SUCCESS)
+            rc = aps_wait_requests(1, requests);
+    }
+    for (bit >>= 1; bit > 0 && rc == MPI_SUCCESS; bit >>= 1) {
+        const int to = (number + bit + root) % vcomm->size;
+
+        if (number + bit >= vcomm->size)
+            continue;
+        rc = PMPI_Isend(bytes, size, MPI_BYTE, aps_vcomm_rank(vcomm, to), tag,
+                        vcomm->comm, &requests[count]);
+        count += rc == MPI_SUCCESS;
+    }
+    if (count > 0) {
+        const int waited = aps_wait_requests(count, requests);
+
+        rc = rc == MPI_SUCCESS ? waited : rc;
+    }
+    return rc;
+}
+
+int aps_agree_bytes(const struct aps_vcomm *vcomm, int root, void *bytes,
+                    size_t size)
 {
     char *next = bytes;
     int rc = MPI_SUCCESS;
 
     while (size > 0 && rc == MPI_SUCCESS) {
-        int part = size < INT_MAX / 2 ? (int)size : INT_MAX / 2;
+        const int part = agree_part(size);
+
+        rc = agree_broadcast(vcomm, root, next, part);
+        next += part;
+        size -= (size_t)part;
+    }
+    return rc;
+}
+
+/* Values [begin, begin + count) of `values`, round its end, to or from a rank:
+ * in one message or in two. */
+static int agree_move(const struct aps_vcomm *vcomm, bool send, int peer,
+                      int begin, int count, int values[],
+                      MPI_Request requests[])
+{
+    const int tag = aps_vcomm_tag(vcomm, APS_TAG_AGREEMENT);
+    const int rank = aps_vcomm_rank(vcomm, peer);
+    int rc = MPI_SUCCESS;
+
+    for (int i = 0; i < 2 && count > 0 && rc == MPI_SUCCESS; i++) {
+        const int part =
+            count < vcomm->size - begin ? count : vcomm->size - begin;
+
+        rc = send ? PMPI_Isend(&values[begin], part, MPI_INT, rank, tag,
+                               vcomm->comm, &requests[i])
+                  : PMPI_Irecv(&values[begin], part, MPI_INT, rank, tag,
+                               vcomm->comm, &requests[i]);
+        count -= part;
+        begin = 0;
+    }
+    return rc;
+}
+
+/* Before the round of distance d a rank has the values of the d ranks from its
+ * own on. */
+int aps_agree_gather(const struct aps_vcomm *vcomm, int value, int values[])
+{
+    const int rank = vcomm->rank, size = vcomm->size;
+    int rc = MPI_SUCCESS;
+
+    values[rank] = value;
+    for (int distance = 1; distance < size && rc == MPI_SUCCESS;
+         distance *= 2) {
+        const int count =
+            distance < size - distance ? distance : size - distance;
+        const int next = (rank + distance) % size;
+        MPI_Request requests[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL,
+                                   MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+
+        rc = agree_move(vcomm, false, next, next, count, values, requests);
+        if (rc == MPI_SUCCESS)
+            rc = agree_move(vcomm, true, (rank + size - distance) % size, rank,
+                            count, values, requests + 2);
+        if (rc == MPI_SUCCESS)
+            rc = aps_wait_requests(4, requests);
+    }
+    return rc;
+}
+
+void aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size)
+{
+    /* MAX of the negated rank is the lowest rank that has something to say. */
+    int lowest = text[0] != '\0' ? -vcomm->rank : INT_MIN;
+
+    if (aps_agree_max(vcomm, 1, &lowest) == MPI_SUCCESS && lowest != INT_MIN)
+        (void)aps_agree_bytes(vcomm, -lowest, text, size);
+}
+
+/* --- on a communicator of the program ------------------------------------- */
+
+static int agree_comm_max(MPI_Comm comm, int count, int values[],
+                          void (*tell)(void))
+{
+    MPI_Request request;
+    int rc = PMPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_INT, MPI_MAX,
+                             comm, &request);
+
+    return rc == MPI_SUCCESS ? aps_wait_requests_telling(1, &request, tell)
+                             : rc;
+}
+
+int aps_agree_comm_max(MPI_Comm comm, int count, int values[])
+{
+    return agree_comm_max(comm, count, values, NULL);
+}
+
+bool aps_agree_comm_all(MPI_Comm comm, bool good)
+{
+    int bad = !good;
+
+    return agree_comm_max(comm, 1, &bad, NULL) == MPI_SUCCESS && !bad;
+}
+
+bool aps_agree_comm_first(MPI_Comm comm, bool good)
+{
+    int bad = !good;
+
+    return agree_comm_max(comm, 1, &bad, aps_agree_tell_missing) ==
+               MPI_SUCCESS &&
+           !bad;
+}
+
+int aps_agree_comm_bytes(MPI_Comm comm, void *bytes, size_t size)
+{
+    char *next = bytes;
+    int rc = MPI_SUCCESS;
+
+    while (size > 0 && rc == MPI_SUCCESS) {
+        const int part = agree_part(size);
         MPI_Request request;
 
         rc = PMPI_Ibcast(next, part, MPI_BYTE, 0, comm, &request);
@@ -87,21 +389,6 @@ int aps_agree_bytes(MPI_Comm comm, void *bytes, size_t size)
         size -= (size_t)part;
     }
     return rc;
-}
-
-void aps_agree_cause(MPI_Comm comm, char *text, size_t size)
-{
-    MPI_Request request;
-    int rank, lowest;
-
-    PMPI_Comm_rank(comm, &rank);
-    /* MAX of the negated rank is the lowest rank that has something to say. */
-    lowest = text[0] != '\0' ? -rank : INT_MIN;
-    if (aps_agree_max(comm, 1, &lowest) != MPI_SUCCESS || lowest == INT_MIN)
-        return;
-    if (PMPI_Ibcast(text, (int)size, MPI_CHAR, -lowest, comm, &request) ==
-        MPI_SUCCESS)
-        (void)aps_wait_requests(1, &request);
 }
 
 /* Is it MPI_COMM_WORLD's error handler that ends the job? Where there is no

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small collectives by which ranks agree. They wait as all our waits do, and so
- * stay cheap with more ranks than cores.
+ * Small agreements between ranks, by messages on a virtual communicator. Their
+ * waits are ours (wait.h): they stay cheap with more ranks than cores, and give
+ * way on a fiber.
  */
 #ifndef APS_PMPI_PROGRESS_AGREE_H
 #define APS_PMPI_PROGRESS_AGREE_H
@@ -10,29 +11,85 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* COLLECTIVE over comm. values[i] becomes its MAX over the ranks. An MPI error
- * code. */
-int aps_agree_max(MPI_Comm comm, int count, int values[]);
+#include "progress/vcomm.h"
 
-/* COLLECTIVE over comm. *value becomes its SUM over the ranks. An MPI error
+/* COLLECTIVE over vcomm. values[i] becomes its MAX over the ranks. An MPI error
  * code. */
-int aps_agree_sum(MPI_Comm comm, int *value);
+int aps_agree_max(const struct aps_vcomm *vcomm, int count, int values[]);
 
-/* COLLECTIVE over comm. bits[size] become their OR over the ranks. An MPI error
- * code. */
-int aps_agree_or(MPI_Comm comm, void *bits, size_t size);
+/* COLLECTIVE over vcomm. bits[size] become their OR over the ranks. An MPI
+ * error code. */
+int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size);
 
-/* COLLECTIVE over comm. True on all ranks if `good` is on all; false also when
+/* COLLECTIVE over vcomm. True on all ranks if `good` is on all; false also when
  * MPI fails. */
-bool aps_agree_all(MPI_Comm comm, bool good);
+bool aps_agree_all(const struct aps_vcomm *vcomm, bool good);
 
-/* The same, where ranks meet for the first time: some may never come, for they
- * were given no library or no policy. Then aps_agree_tell_missing is called. */
-bool aps_agree_first(MPI_Comm comm, bool good);
+/* The same, where ranks meet for the first time: some may never come, because
+ * they were given no library or no policy. After ten seconds
+ * aps_agree_tell_missing is called. */
+bool aps_agree_first(const struct aps_vcomm *vcomm, bool good);
 void aps_agree_tell_missing(void);
 
-/* COLLECTIVE over comm. `size` bytes of rank 0 to all. An MPI error code. */
-int aps_agree_bytes(MPI_Comm comm, void *bytes, size_t size);
+/* COLLECTIVE over vcomm. `size` bytes of rank `root` go to all ranks. An MPI
+ * error code. */
+int aps_agree_bytes(const struct aps_vcomm *vcomm, int root, void *bytes,
+                    size_t size);
+
+/* COLLECTIVE over vcomm. values[i] becomes the `value` of rank i, on all ranks;
+ * values has one element a rank. An MPI error code. */
+int aps_agree_gather(const struct aps_vcomm *vcomm, int value, int values[]);
+
+/* COLLECTIVE over vcomm. The text of the lowest rank whose text is not empty
+ * goes to all; texts are arrays of `size`. */
+void aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size);
+
+/* --- in two steps --------------------------------------------------------- */
+
+/* Up to so many ranks exchange their values with all others at once; more ranks
+ * need several rounds. */
+#define APS_AGREEMENT_DIRECT 16
+
+/* Bytes that ranks agree on at a time. */
+#define APS_AGREEMENT_BYTES 576
+#define APS_AGREEMENT_INTS (APS_AGREEMENT_BYTES / (int)sizeof(int))
+
+/* An agreement that is under way. Zeros: none is. */
+struct aps_agreement {
+    const struct aps_vcomm *vcomm;
+    enum aps_tag tag;
+    void (*combine)(void *values, const void *theirs, size_t size);
+    void *values; /* the caller's */
+    size_t size;
+    int count; /* of requests */
+    MPI_Request requests[2 * (APS_AGREEMENT_DIRECT - 1)];
+    int rc; /* of what was posted */
+    union {
+        int ints[APS_AGREEMENT_INTS]; /* they are aligned for this */
+        unsigned char bytes[APS_AGREEMENT_BYTES];
+    } theirs[APS_AGREEMENT_DIRECT - 1];
+};
+
+/*
+ * aps_agree_max in two steps, so that other work can be done while its messages
+ * are under way: each is COLLECTIVE over vcomm, both in the same order. `tag`
+ * tells agreements apart that overlap others. values[count] stay untouched, and
+ * *agreement where it is, until the end; count is APS_AGREEMENT_INTS at most.
+ * An MPI error code.
+ */
+int aps_agreement_begin(struct aps_agreement *agreement,
+                        const struct aps_vcomm *vcomm, enum aps_tag tag,
+                        int count, int values[]);
+int aps_agreement_end(struct aps_agreement *agreement);
+
+/* --- on a communicator of the program ------------------------------------- */
+
+/* The same by nonblocking collective calls, which never meet the program's
+ * messages: COLLECTIVE over comm. The bytes are those of rank 0. */
+int aps_agree_comm_max(MPI_Comm comm, int count, int values[]);
+bool aps_agree_comm_all(MPI_Comm comm, bool good);
+bool aps_agree_comm_first(MPI_Comm comm, bool good);
+int aps_agree_comm_bytes(MPI_Comm comm, void *bytes, size_t size);
 
 /*
  * Setting up may fail, and must then not call the program's error handler:
@@ -42,9 +99,5 @@ int aps_agree_bytes(MPI_Comm comm, void *bytes, size_t size);
  */
 MPI_Errhandler aps_errhandler_push(MPI_Comm comm);
 void aps_errhandler_pop(MPI_Comm comm, MPI_Errhandler theirs);
-
-/* COLLECTIVE over comm. The text of the lowest rank whose text is not empty
- * goes to all; texts are arrays of `size`. */
-void aps_agree_cause(MPI_Comm comm, char *text, size_t size);
 
 #endif

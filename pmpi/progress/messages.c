@@ -7,10 +7,10 @@
 
 #include "progress/wait.h"
 
-int aps_messages_init(struct aps_messages *messages, MPI_Comm comm,
-                      int capacity)
+int aps_messages_init(struct aps_messages *messages,
+                      const struct aps_vcomm *vcomm, int capacity)
 {
-    *messages = (struct aps_messages){.comm = comm, .capacity = capacity};
+    *messages = (struct aps_messages){.vcomm = vcomm, .capacity = capacity};
     messages->requests = malloc((size_t)capacity * sizeof *messages->requests);
     return messages->requests ? 0 : -1;
 }
@@ -31,22 +31,28 @@ static void messages_posted(struct aps_messages *messages, int rc)
 }
 
 void aps_messages_send(struct aps_messages *messages, const void *bytes,
-                       size_t size, int to, int tag)
+                       size_t size, int to, enum aps_tag tag)
 {
+    const struct aps_vcomm *vcomm = messages->vcomm;
+
     if (size > 0 && messages->rc == MPI_SUCCESS)
         messages_posted(messages,
-                        PMPI_Isend(bytes, (int)size, MPI_BYTE, to, tag,
-                                   messages->comm,
+                        PMPI_Isend(bytes, (int)size, MPI_BYTE,
+                                   aps_vcomm_rank(vcomm, to),
+                                   aps_vcomm_tag(vcomm, tag), vcomm->comm,
                                    &messages->requests[messages->count]));
 }
 
 void aps_messages_receive(struct aps_messages *messages, void *bytes,
-                          size_t size, int from, int tag)
+                          size_t size, int from, enum aps_tag tag)
 {
+    const struct aps_vcomm *vcomm = messages->vcomm;
+
     if (size > 0 && messages->rc == MPI_SUCCESS)
         messages_posted(messages,
-                        PMPI_Irecv(bytes, (int)size, MPI_BYTE, from, tag,
-                                   messages->comm,
+                        PMPI_Irecv(bytes, (int)size, MPI_BYTE,
+                                   aps_vcomm_rank(vcomm, from),
+                                   aps_vcomm_tag(vcomm, tag), vcomm->comm,
                                    &messages->requests[messages->count]));
 }
 

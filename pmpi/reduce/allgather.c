@@ -8,7 +8,6 @@
 #include "progress/messages.h"
 #include "reduce/pipeline.h"
 
-#define TAG_VALUES 1
 #define SLOTS (APS_PIPELINE_WIRE_LAG + 1)
 
 /* Scratch of one chunk. */
@@ -23,14 +22,14 @@ struct aps_allgather {
     struct slot slots[SLOTS];
 };
 
-struct aps_allgather *aps_allgather_create(MPI_Comm comm)
+struct aps_allgather *aps_allgather_create(const struct aps_vcomm *vcomm)
 {
     struct aps_allgather *gather = calloc(1, sizeof *gather);
 
     if (!gather)
         return NULL;
-    PMPI_Comm_rank(comm, &gather->rank);
-    PMPI_Comm_size(comm, &gather->ranks);
+    gather->rank = vcomm->rank;
+    gather->ranks = vcomm->size;
     for (int i = 0; i < SLOTS; i++) {
         struct slot *slot = &gather->slots[i];
 
@@ -38,7 +37,7 @@ struct aps_allgather *aps_allgather_create(MPI_Comm comm)
             malloc(aps_block_stride_bytes(aps_pipeline_bytes(gather->ranks)) *
                    (size_t)gather->ranks);
         if (!slot->blocks ||
-            aps_messages_init(&slot->messages, comm, 2 * gather->ranks) < 0) {
+            aps_messages_init(&slot->messages, vcomm, 2 * gather->ranks) < 0) {
             aps_allgather_destroy(gather);
             return NULL;
         }
@@ -87,14 +86,14 @@ static void allgather_send_values(void *state, size_t k)
 
         aps_messages_receive(&slot->messages,
                              slot->blocks + (size_t)peer * stride, bytes, peer,
-                             TAG_VALUES);
+                             APS_TAG_CONTRIBUTION);
     }
     aps_cost_note(run->cost, aps_block_encode(run->wire, run->wire->memory,
                                               run->in + k * run->chunk, n,
                                               run->exponent, own));
     for (int i = 1; i < ranks; i++)
         aps_messages_send(&slot->messages, own, bytes,
-                          (gather->rank + i) % ranks, TAG_VALUES);
+                          (gather->rank + i) % ranks, APS_TAG_CONTRIBUTION);
     aps_cost_add(run->cost, run->wire, n, ranks - 1);
     run->rc = slot->messages.rc;
 }

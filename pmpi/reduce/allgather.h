@@ -6,20 +6,20 @@
 #ifndef APS_PMPI_REDUCE_ALLGATHER_H
 #define APS_PMPI_REDUCE_ALLGATHER_H
 
-#include <mpi.h>
 #include <stddef.h>
 
+#include "progress/vcomm.h"
 #include "reduce/block.h"
 
-struct aps_allgather; /* opaque: a communicator and scratch */
+struct aps_allgather; /* opaque: a virtual communicator and scratch */
 
-/* Over `comm`, an internal communicator that is not owned. Local; NULL when out
+/* Over `vcomm`, a virtual communicator that is not owned. Local; NULL when out
  * of memory. */
-struct aps_allgather *aps_allgather_create(MPI_Comm comm);
+struct aps_allgather *aps_allgather_create(const struct aps_vcomm *vcomm);
 void aps_allgather_destroy(struct aps_allgather *gather); /* NULL: nothing */
 
 /*
- * COLLECTIVE over the communicator. in[n] of rank i to out[i * n] of all; `in`
+ * COLLECTIVE over vcomm. in[n] of rank i to out[i * n] of all; `in`
  * may be our own place in `out`. `exponent` is that of the stage, on which the
  * ranks have agreed (APS_SCALE_APS). An MPI error code.
  */

@@ -3,6 +3,7 @@
 
 #include "reduce/allgather_sum.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "reduce/accumulate.h"
@@ -10,7 +11,6 @@
 #include "progress/messages.h"
 #include "reduce/pipeline.h"
 
-#define TAG_VALUES 1
 #define SLOTS (APS_PIPELINE_WIRE_LAG + 1)
 
 /* Scratch of one chunk. */
@@ -20,22 +20,24 @@ struct slot {
 };
 
 struct aps_allgather_sum {
-    MPI_Comm comm;
+    struct aps_algorithm algorithm; /* of aps_allgather_sum_algorithm */
+    const struct aps_vcomm *vcomm;
     int rank;
     int size;
     float *sum; /* of a chunk */
     struct slot slots[SLOTS];
 };
 
-struct aps_allgather_sum *aps_allgather_sum_create(MPI_Comm comm)
+struct aps_allgather_sum *
+aps_allgather_sum_create(const struct aps_vcomm *vcomm)
 {
     struct aps_allgather_sum *gather = calloc(1, sizeof *gather);
 
     if (!gather)
         return NULL;
-    gather->comm = comm;
-    PMPI_Comm_rank(comm, &gather->rank);
-    PMPI_Comm_size(comm, &gather->size);
+    gather->vcomm = vcomm;
+    gather->rank = vcomm->rank;
+    gather->size = vcomm->size;
     gather->sum = malloc(aps_pipeline_elements(2, 1) * sizeof *gather->sum);
     if (!gather->sum)
         goto destroy;
@@ -45,7 +47,7 @@ struct aps_allgather_sum *aps_allgather_sum_create(MPI_Comm comm)
         slot->blocks = malloc(aps_block_stride_bytes(aps_pipeline_bytes(1)) *
                               (size_t)gather->size);
         if (!slot->blocks ||
-            aps_messages_init(&slot->messages, comm, 2 * gather->size) < 0)
+            aps_messages_init(&slot->messages, vcomm, 2 * gather->size) < 0)
             goto destroy;
     }
     return gather;
@@ -102,14 +104,14 @@ static void gather_sum_send_values(void *state, size_t k)
 
         aps_messages_receive(&slot->messages,
                              slot->blocks + (size_t)peer * stride, bytes, peer,
-                             TAG_VALUES);
+                             APS_TAG_CONTRIBUTION);
     }
     aps_cost_note(run->cost, aps_block_encode(run->wire, run->wire->memory,
                                               run->in + k * run->chunk, n,
                                               run->exponent, own));
     for (int i = 1; i < size; i++)
         aps_messages_send(&slot->messages, own, bytes,
-                          (gather->rank + i) % size, TAG_VALUES);
+                          (gather->rank + i) % size, APS_TAG_CONTRIBUTION);
     run->cost->wire_bytes += (unsigned)(size - 1) * bytes;
     /* In place of this, an all-reduce of FP32 would send its floats to their
      * owners and the sums back. */
@@ -151,9 +153,40 @@ int aps_allgather_sum_run(struct aps_allgather_sum *gather,
         .cost = cost,
     };
 
-    run.rc = aps_exponent_agree(gather->comm, wire, in, n, &run.exponent);
+    run.rc = aps_exponent_agree(gather->vcomm, wire, in, n, &run.exponent);
     aps_pipeline_run((n + run.chunk - 1) / run.chunk, 2, stages, &run);
     for (int i = 0; i < SLOTS && run.rc != MPI_SUCCESS; i++)
         aps_messages_cancel(&gather->slots[i].messages);
     return run.rc;
+}
+
+static int gather_sum_run(struct aps_algorithm *algorithm,
+                          const struct aps_plan *plan,
+                          const struct aps_wire *wire, const float *in,
+                          float *out, size_t n, struct aps_cost *cost)
+{
+    (void)plan;
+    return aps_allgather_sum_run((struct aps_allgather_sum *)algorithm, wire,
+                                 in, out, n, cost);
+}
+
+static void gather_sum_destroy(struct aps_algorithm *algorithm)
+{
+    aps_allgather_sum_destroy((struct aps_allgather_sum *)algorithm);
+}
+
+struct aps_algorithm *
+aps_allgather_sum_algorithm(const struct aps_algorithm_site *site, char *cause,
+                            size_t size)
+{
+    static const struct aps_algorithm_ops ops = {gather_sum_run,
+                                                 gather_sum_destroy};
+    struct aps_allgather_sum *gather = aps_allgather_sum_create(site->vcomm);
+
+    if (!gather) {
+        snprintf(cause, size, "out of memory for reduce: gather");
+        return NULL;
+    }
+    gather->algorithm.ops = &ops;
+    return &gather->algorithm;
 }

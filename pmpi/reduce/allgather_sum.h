@@ -9,23 +9,28 @@
 #ifndef APS_PMPI_REDUCE_ALLGATHER_SUM_H
 #define APS_PMPI_REDUCE_ALLGATHER_SUM_H
 
-#include <mpi.h>
 #include <stddef.h>
 
+#include "progress/vcomm.h"
+#include "reduce/algorithm.h"
 #include "reduce/block.h"
 
-struct aps_allgather_sum; /* opaque: a communicator and scratch */
+struct aps_allgather_sum; /* opaque: a virtual communicator and scratch */
 
-/* Over `comm`, an internal communicator that is not owned. Local; NULL when out
+/* Over `vcomm`, a virtual communicator that is not owned. Local; NULL when out
  * of memory. */
-struct aps_allgather_sum *aps_allgather_sum_create(MPI_Comm comm);
+struct aps_allgather_sum *
+aps_allgather_sum_create(const struct aps_vcomm *vcomm);
 void aps_allgather_sum_destroy(
     struct aps_allgather_sum *gather); /* NULL: nothing */
 
-/* COLLECTIVE over the communicator. in[n] to out[n], which may be the same. An
+/* COLLECTIVE over vcomm. in[n] to out[n], which may be the same. An
  * MPI error code. */
 int aps_allgather_sum_run(struct aps_allgather_sum *gather,
                           const struct aps_wire *wire, const float *in,
                           float *out, size_t n, struct aps_cost *cost);
+
+/* `reduce: gather`. */
+aps_algorithm_create_fn aps_allgather_sum_algorithm;
 
 #endif

@@ -89,8 +89,8 @@ static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
 }
 
 int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
-                           const struct aps_groups *groups, MPI_Comm progress,
-                           char *cause, size_t size)
+                           const struct aps_groups *groups, char *cause,
+                           size_t size)
 {
     *slots = (struct aps_chunk_buffers){
         .owners = groups->smallest,
@@ -99,7 +99,7 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
     };
     buffers_choose_chunk(slots, groups->largest);
     aps_gpu_ipc_destroy_closed(); /* its shared memory may be short */
-    if (aps_shm_group_create(groups->group, progress, buffers_slot_bytes(slots),
+    if (aps_shm_group_create(&groups->group, buffers_slot_bytes(slots),
                              (size_t)slots->owners *
                                  buffers_result_bytes(slots),
                              &slots->node, cause, size) < 0)

@@ -34,13 +34,13 @@ struct aps_chunk_buffers {
 
 /*
  * COLLECTIVE over groups->group, whose ranks share a machine; chunks are
- * equally long in all groups. `progress` is as in node.h. 0, or -1 with a
+ * equally long in all groups. 0, or -1 with a
  * cause, on all ranks or only on some: aps_chunk_buffers_clear is due in any
  * case.
  */
 int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
-                           const struct aps_groups *groups, MPI_Comm progress,
-                           char *cause, size_t size);
+                           const struct aps_groups *groups, char *cause,
+                           size_t size);
 
 /*
  * Local: likewise in the memory of GPUs, beside `host`; nothing is allocated

@@ -3,6 +3,7 @@
 
 #include "reduce/direct.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,6 @@
 #include "base/message.h"
 #include "reduce/exponent.h"
 #include "progress/messages.h"
-
-enum { TAG_CONTRIBUTION = 1, TAG_RESULT = 2 };
 
 /* The blocks of one chunk. */
 struct blocks {
@@ -33,7 +32,8 @@ struct slot {
 };
 
 struct aps_direct {
-    MPI_Comm comm;
+    struct aps_algorithm algorithm; /* of aps_direct_algorithm */
+    const struct aps_vcomm *vcomm;
     int rank;
     int size;
     size_t message; /* bytes of packed values, for `direct` alone */
@@ -46,16 +46,16 @@ struct aps_direct {
     bool refused;
 };
 
-struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
-                                     size_t bytes)
+struct aps_direct *aps_direct_create(const struct aps_vcomm *vcomm,
+                                     size_t elements, size_t bytes)
 {
     struct aps_direct *direct = calloc(1, sizeof *direct);
 
     if (!direct)
         return NULL;
-    direct->comm = comm;
-    PMPI_Comm_rank(comm, &direct->rank);
-    PMPI_Comm_size(comm, &direct->size);
+    direct->vcomm = vcomm;
+    direct->rank = vcomm->rank;
+    direct->size = vcomm->size;
     bytes *= (size_t)direct->size;
     direct->host.sum = malloc(elements * sizeof *direct->host.sum);
     if (!direct->host.sum)
@@ -67,9 +67,9 @@ struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
         blocks->outgoing = malloc(bytes);
         blocks->incoming = malloc(bytes);
         if (!blocks->outgoing || !blocks->incoming ||
-            aps_messages_init(&slot->contributions, comm, 2 * direct->size) <
+            aps_messages_init(&slot->contributions, vcomm, 2 * direct->size) <
                 0 ||
-            aps_messages_init(&slot->results, comm, 2 * direct->size) < 0)
+            aps_messages_init(&slot->results, vcomm, 2 * direct->size) < 0)
             goto destroy;
     }
     return direct;
@@ -85,20 +85,20 @@ static size_t direct_stride_alone(const struct aps_direct *direct)
     return aps_block_stride_bytes(direct->message);
 }
 
-struct aps_direct *aps_direct_create_alone(MPI_Comm comm,
+struct aps_direct *aps_direct_create_alone(const struct aps_vcomm *vcomm,
                                            enum aps_devices devices)
 {
     struct aps_direct *direct;
     size_t message, bytes;
     int ranks;
 
-    PMPI_Comm_size(comm, &ranks);
+    ranks = vcomm->size;
     message = devices == APS_DEVICES_AWARE
                   ? aps_pipeline_bytes_of_devices(ranks)
                   : aps_pipeline_bytes(ranks);
     bytes = aps_block_stride_bytes(message);
     direct =
-        aps_direct_create(comm, aps_pipeline_elements_in(message, 2), bytes);
+        aps_direct_create(vcomm, aps_pipeline_elements_in(message, 2), bytes);
     if (direct)
         direct->message = message;
     for (int i = 0; i < APS_DIRECT_SLOTS && direct; i++) {
@@ -231,11 +231,11 @@ int aps_direct_send_contributions(struct aps_direct *direct,
 
         aps_messages_receive(&slot->contributions,
                              blocks->incoming + (size_t)peer * stride, own,
-                             peer, TAG_CONTRIBUTION);
+                             peer, APS_TAG_CONTRIBUTION);
         aps_messages_receive(
             &slot->results, chunk->blocks + (size_t)peer * chunk->stride,
             aps_block_bytes(wire, aps_slice_of(n, size, peer).length), peer,
-            TAG_RESULT);
+            APS_TAG_RESULT);
     }
     for (int i = 1; i <= size; i++) {
         int peer = (direct->rank + i) % size;
@@ -258,7 +258,7 @@ int aps_direct_send_contributions(struct aps_direct *direct,
                     (size_t)peer * stride);
         aps_messages_send(&slot->contributions, block,
                           aps_block_bytes(wire, slice.length), peer,
-                          TAG_CONTRIBUTION);
+                          APS_TAG_CONTRIBUTION);
         aps_cost_add(cost, wire, slice.length, 1);
     }
     return slot->contributions.rc != MPI_SUCCESS ? slot->contributions.rc
@@ -295,7 +295,7 @@ int aps_direct_reduce_slice(struct aps_direct *direct,
     for (int i = 1; i < size; i++)
         aps_messages_send(&slot->results, block,
                           aps_block_bytes(wire, own.length),
-                          (direct->rank + i) % size, TAG_RESULT);
+                          (direct->rank + i) % size, APS_TAG_RESULT);
     aps_cost_add(cost, wire, own.length, size - 1);
     return slot->results.rc;
 }
@@ -411,10 +411,41 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
         run.wire.device = wire->memory->device;
         run.wire.lost = &run.lost;
     }
-    run.rc = aps_exponent_agree(direct->comm, wire, in, n, &run.exponent);
+    run.rc = aps_exponent_agree(direct->vcomm, wire, in, n, &run.exponent);
     aps_pipeline_run((n + run.chunk - 1) / run.chunk, 3, stages, &run);
     if (run.rc != MPI_SUCCESS)
         aps_direct_cancel(direct);
     direct->refused |= run.lost;
     return run.rc;
+}
+
+static int direct_run(struct aps_algorithm *algorithm,
+                      const struct aps_plan *plan, const struct aps_wire *wire,
+                      const float *in, float *out, size_t n,
+                      struct aps_cost *cost)
+{
+    (void)plan;
+    return aps_direct_run((struct aps_direct *)algorithm, wire, in, out, n,
+                          cost);
+}
+
+static void direct_destroy(struct aps_algorithm *algorithm)
+{
+    aps_direct_destroy((struct aps_direct *)algorithm);
+}
+
+struct aps_algorithm *
+aps_direct_algorithm(const struct aps_algorithm_site *site, char *cause,
+                     size_t size)
+{
+    static const struct aps_algorithm_ops ops = {direct_run, direct_destroy};
+    struct aps_direct *direct =
+        aps_direct_create_alone(site->vcomm, site->devices);
+
+    if (!direct) {
+        snprintf(cause, size, "out of memory for reduce: direct");
+        return NULL;
+    }
+    direct->algorithm.ops = &ops;
+    return &direct->algorithm;
 }

@@ -11,25 +11,26 @@
 #ifndef APS_PMPI_REDUCE_DIRECT_H
 #define APS_PMPI_REDUCE_DIRECT_H
 
-#include <mpi.h>
 #include <stddef.h>
 
-#include "reduce/block.h"
 #include "device/device.h"
+#include "progress/vcomm.h"
+#include "reduce/algorithm.h"
+#include "reduce/block.h"
 #include "reduce/pipeline.h"
 
 /* A chunk is finished two lags behind its offer. */
 #define APS_DIRECT_SLOTS (2 * APS_PIPELINE_WIRE_LAG + 1)
 
-struct aps_direct; /* opaque: a communicator and scratch */
+struct aps_direct; /* opaque: a virtual communicator and scratch */
 
 /*
  * The stages for slices of up to `elements` elements and blocks of up to
- * `bytes` bytes over `comm`, an internal communicator that is not owned. Local;
+ * `bytes` bytes over `vcomm`, a virtual communicator that is not owned. Local;
  * NULL when out of memory.
  */
-struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
-                                     size_t bytes);
+struct aps_direct *aps_direct_create(const struct aps_vcomm *vcomm,
+                                     size_t elements, size_t bytes);
 
 /*
  * The same for aps_direct_run, which needs room for results, too. `devices`,
@@ -37,12 +38,12 @@ struct aps_direct *aps_direct_create(MPI_Comm comm, size_t elements,
  * memory. If the vectors of a call are there, blocks are, too: each rank sees
  * to that by itself.
  */
-struct aps_direct *aps_direct_create_alone(MPI_Comm comm,
+struct aps_direct *aps_direct_create_alone(const struct aps_vcomm *vcomm,
                                            enum aps_devices devices);
 void aps_direct_destroy(struct aps_direct *direct); /* NULL: nothing */
 
 /*
- * COLLECTIVE over the communicator, each, in the order of k: send our
+ * COLLECTIVE over vcomm, each, in the order of k: send our
  * contributions and be ready for all that comes; sum our slice and send the
  * result; wait for the results of the others. An MPI error code; after an error
  * aps_direct_cancel gives up the chunks that are under way.
@@ -58,11 +59,14 @@ int aps_direct_reduce_slice(struct aps_direct *direct,
 int aps_direct_receive_results(struct aps_direct *direct, size_t k);
 void aps_direct_cancel(struct aps_direct *direct);
 
-/* COLLECTIVE over the communicator. The reduction `direct`: in[n] to out[n],
+/* COLLECTIVE over vcomm. The reduction `direct`: in[n] to out[n],
  * which may be the same. An MPI error code; after an error other ranks may wait
  * for messages that do not come, as in MPI's own. */
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
                    const float *in, float *out, size_t n,
                    struct aps_cost *cost);
+
+/* `reduce: direct`. */
+aps_algorithm_create_fn aps_direct_algorithm;
 
 #endif

@@ -7,31 +7,48 @@
 #define APS_PMPI_REDUCE_EXPONENT_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "progress/agree.h"
 #include "reduce/block.h"
 
+/* Vectors whose exponents are found at a time. */
+#define APS_EXPONENTS_MOST APS_AGREEMENT_INTS
+
 /*
- * COLLECTIVE over comm, the ranks of the stage, where `wire` scales by APS;
+ * COLLECTIVE over vcomm, the ranks of the stage, where `wire` scales by APS;
  * else local, and *exponent is 0. x[n] is what this rank contributes, in the
  * memory of `wire`. An MPI error code.
  */
-int aps_exponent_agree(MPI_Comm comm, const struct aps_wire *wire,
-                       const float *x, size_t n, int *exponent);
+int aps_exponent_agree(const struct aps_vcomm *vcomm,
+                       const struct aps_wire *wire, const float *x, size_t n,
+                       int *exponent);
 
 /* The same for several vectors at a time, whose greatest finite magnitudes are
  * max[count]. */
-int aps_exponent_agree_all(MPI_Comm comm, const struct aps_wire *wire,
-                           int count, const float max[], int exponents[]);
+int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
+                           const struct aps_wire *wire, int count,
+                           const float max[], int exponents[]);
+
+/* Exponents that are being agreed on. Zeros: none are. */
+struct aps_exponents {
+    bool begun;
+    int count;
+    int greatest[APS_EXPONENTS_MOST];
+    struct aps_agreement agreement;
+};
 
 /*
- * The same in two steps, so that the exchange is under way while other work is
- * done: COLLECTIVE in the order of the calls, and *request and *greatest stay
- * until the end. Without APS the request is MPI_REQUEST_NULL.
+ * aps_exponent_agree_all in two steps, so that the exchange is under way while
+ * other work is done: both COLLECTIVE in the order of the calls, and *exponents
+ * stays where it is until the end. Without APS the exponents are 0.
  */
-int aps_exponent_begin(MPI_Comm comm, const struct aps_wire *wire, float max,
-                       int *greatest, MPI_Request *request);
-int aps_exponent_end(const struct aps_wire *wire, const int *greatest,
-                     MPI_Request *request, int *exponent);
+int aps_exponent_begin(struct aps_exponents *exponents,
+                       const struct aps_vcomm *vcomm,
+                       const struct aps_wire *wire, int count,
+                       const float max[]);
+int aps_exponent_end(struct aps_exponents *exponents,
+                     const struct aps_wire *wire, int result[]);
 
 #endif

@@ -35,13 +35,8 @@
 #include "reduce/chunk_buffers.h"
 #include "progress/wait.h"
 
-/* The exponent of a sum on its way to the owners' peers. */
-struct across {
-    int greatest; /* while it is agreed on */
-    MPI_Request exponent;
-};
-
 struct aps_hierarchical {
+    struct aps_algorithm algorithm; /* of aps_hierarchical_algorithm */
     struct aps_groups groups;
     struct aps_direct *whole;   /* every group is one rank: `direct` alone */
     struct aps_shm_group *node; /* of the slots */
@@ -49,9 +44,9 @@ struct aps_hierarchical {
     struct aps_chunk_buffers devices; /* if GPUs are expected */
     struct aps_direct *across; /* owners, when there are several groups */
     int owners;                /* ranks of a group that own a slice */
-    struct across sums[APS_SUM_TURNS];
-    int exponents[APS_DIRECT_SLOTS]; /* across groups */
-    size_t done;                     /* chunks of all calls before this one */
+    struct aps_exponents sums[APS_SUM_TURNS]; /* on their way across groups */
+    int exponents[APS_DIRECT_SLOTS];          /* across groups */
+    size_t done; /* chunks of all calls before this one */
 };
 
 static bool hierarchical_is_alone(const struct aps_hierarchical *h)
@@ -63,14 +58,14 @@ static bool hierarchical_is_alone(const struct aps_hierarchical *h)
  * COLLECTIVE over the group. Do its ranks outnumber the cores that they may run
  * on together? One rank's own binding does not tell.
  */
-static void hierarchical_count_cores(MPI_Comm group, int ranks)
+static void hierarchical_count_cores(const struct aps_vcomm *group)
 {
     cpu_set_t cpus;
 
     CPU_ZERO(&cpus);
     (void)sched_getaffinity(0, sizeof cpus, &cpus);
     if (aps_agree_or(group, &cpus, sizeof cpus) == MPI_SUCCESS)
-        aps_wait_set_ranks(ranks, CPU_COUNT(&cpus));
+        aps_wait_set_ranks(group->size, CPU_COUNT(&cpus));
 }
 
 /* Local: what this rank needs beside the slots. 0 or -1. */
@@ -84,62 +79,56 @@ static int hierarchical_equip_local(struct aps_hierarchical *h,
         return -1;
     if (hierarchical_is_alone(h) || aps_shm_group_rank(h->node) >= h->owners)
         return 0;
-    h->across = aps_direct_create(h->groups.peers,
+    h->across = aps_direct_create(&h->groups.peers,
                                   aps_slice_longest(slice, h->groups.groups),
                                   h->host.part_stride);
     return h->across ? 0 : -1;
 }
 
-/* COLLECTIVE over comm. */
-static int hierarchical_equip(struct aps_hierarchical *h, MPI_Comm comm,
+/* COLLECTIVE over vcomm. */
+static int hierarchical_equip(struct aps_hierarchical *h,
+                              const struct aps_vcomm *vcomm,
                               enum aps_devices devices, char *cause,
                               size_t size)
 {
-    bool good =
-        aps_chunk_buffers_init(&h->host, &h->groups, comm, cause, size) == 0;
+    bool good = aps_chunk_buffers_init(&h->host, &h->groups, cause, size) == 0;
 
     h->node = h->host.node;
     if (good && hierarchical_equip_local(h, devices) < 0) {
         snprintf(cause, size, "out of memory");
         good = false;
     }
-    if (!aps_agree_all(comm, good))
+    if (!aps_agree_all(vcomm, good))
         return -1;
-    hierarchical_count_cores(h->groups.group, aps_shm_group_size(h->node));
+    hierarchical_count_cores(&h->groups.group);
     return 0;
 }
 
-int aps_hierarchical_create(MPI_Comm comm, const struct aps_grouping *grouping,
+int aps_hierarchical_create(const struct aps_vcomm *vcomm,
+                            const struct aps_grouping *grouping,
                             enum aps_devices devices,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size)
 {
     struct aps_hierarchical *h = calloc(1, sizeof *h);
-    int ranks;
 
     cause[0] = '\0';
-    if (!aps_agree_all(comm, h != NULL)) {
+    if (!aps_agree_all(vcomm, h != NULL)) {
         snprintf(cause, size, "%s", h ? "" : "out of memory");
         free(h);
         return -1;
     }
-    h->groups.group = h->groups.peers = MPI_COMM_NULL;
-    if (aps_topology_groups(comm, grouping, &h->groups, cause, size) < 0)
+    if (aps_topology_groups(vcomm, grouping, &h->groups, cause, size) < 0)
         goto hierarchical_fail;
     h->owners = h->groups.smallest;
-    PMPI_Comm_size(comm, &ranks);
-    if (h->groups.groups == ranks) {
-        h->whole = aps_direct_create_alone(comm, devices);
-        if (!aps_agree_all(comm, h->whole != NULL)) {
+    if (h->groups.groups == vcomm->size) {
+        h->whole = aps_direct_create_alone(vcomm, devices);
+        if (!aps_agree_all(vcomm, h->whole != NULL)) {
             snprintf(cause, size, "%s", h->whole ? "" : "out of memory");
             goto hierarchical_fail;
         }
-        aps_topology_release(&h->groups);
-    } else if (hierarchical_equip(h, comm, devices, cause, size) < 0) {
+    } else if (hierarchical_equip(h, vcomm, devices, cause, size) < 0) {
         goto hierarchical_fail;
-    } else {
-        /* Only needed to set up; context ids are few. */
-        PMPI_Comm_free(&h->groups.group);
     }
     *hierarchical = h;
     return 0;
@@ -373,7 +362,6 @@ static void hierarchical_sum(void *state, size_t k)
     struct aps_hierarchical *h = run->h;
     const int ranks = aps_shm_group_size(h->node);
     const struct aps_slice own = hierarchical_own_slice(run, k);
-    struct across *across = &h->sums[k % APS_SUM_TURNS];
     float *total =
         hierarchical_is_owner(h) ? hierarchical_sum_of(run, k) : NULL;
     struct aps_magnitude magnitude = {0, false};
@@ -402,11 +390,10 @@ static void hierarchical_sum(void *state, size_t k)
         aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
         return;
     }
-    across->exponent = MPI_REQUEST_NULL;
     if (run->rc == MPI_SUCCESS && own.length > 0)
-        hierarchical_fail(
-            run, aps_exponent_begin(h->groups.peers, run->wire, magnitude.max,
-                                    &across->greatest, &across->exponent));
+        hierarchical_fail(run, aps_exponent_begin(&h->sums[k % APS_SUM_TURNS],
+                                                  &h->groups.peers, run->wire,
+                                                  1, &magnitude.max));
 }
 
 /* Chunk k between the groups. The second stage has its own N and its own
@@ -438,7 +425,6 @@ static void hierarchical_offer(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_hierarchical *h = run->h;
-    struct across *across = &h->sums[k % APS_SUM_TURNS];
     struct aps_chunk chunk;
 
     if (hierarchical_own_slice(run, k).length == 0)
@@ -446,9 +432,9 @@ static void hierarchical_offer(void *state, size_t k)
     hierarchical_await(run, APS_SHM_GROUP_COLLECTED,
                        aps_shm_group_size(h->node), k,
                        run->results->result_turns);
-    hierarchical_fail(
-        run, aps_exponent_end(run->wire, &across->greatest, &across->exponent,
-                              &h->exponents[k % APS_DIRECT_SLOTS]));
+    hierarchical_fail(run,
+                      aps_exponent_end(&h->sums[k % APS_SUM_TURNS], run->wire,
+                                       &h->exponents[k % APS_DIRECT_SLOTS]));
     chunk = hierarchical_across_chunk(run, k);
     if (run->rc == MPI_SUCCESS)
         hierarchical_fail(run,
@@ -619,4 +605,34 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
     if (hierarchical_device_failed(&run))
         aps_device_note_loss();
     return run.rc;
+}
+
+static int hierarchical_run(struct aps_algorithm *algorithm,
+                            const struct aps_plan *plan,
+                            const struct aps_wire *wire, const float *in,
+                            float *out, size_t n, struct aps_cost *cost)
+{
+    return aps_hierarchical_run((struct aps_hierarchical *)algorithm, wire,
+                                plan->node == APS_NODE_FP32, in, out, n, cost);
+}
+
+static void hierarchical_destroy(struct aps_algorithm *algorithm)
+{
+    aps_hierarchical_destroy((struct aps_hierarchical *)algorithm);
+}
+
+struct aps_algorithm *
+aps_hierarchical_algorithm(const struct aps_algorithm_site *site, char *cause,
+                           size_t size)
+{
+    static const struct aps_algorithm_ops ops = {hierarchical_run,
+                                                 hierarchical_destroy};
+    struct aps_hierarchical *hierarchical;
+
+    if (aps_hierarchical_create(site->vcomm, &site->grouping, site->devices,
+                                &hierarchical, cause, size) < 0)
+        return NULL;
+
+    hierarchical->algorithm.ops = &ops;
+    return &hierarchical->algorithm;
 }

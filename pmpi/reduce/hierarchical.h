@@ -9,10 +9,10 @@
 #ifndef APS_PMPI_REDUCE_HIERARCHICAL_H
 #define APS_PMPI_REDUCE_HIERARCHICAL_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "reduce/algorithm.h"
 #include "reduce/block.h"
 #include "device/device.h"
 #include "topo/topology.h"
@@ -20,11 +20,12 @@
 struct aps_hierarchical; /* opaque: groups, shared memory, peers */
 
 /*
- * COLLECTIVE over comm, an internal communicator that is not owned and outlives
+ * COLLECTIVE over vcomm, which is not owned and outlives
  * the object. `devices` is the same on all ranks. 0 on all ranks, or -1 on all
  * ranks: then `cause` says why on the ranks that know and is "" on the others.
  */
-int aps_hierarchical_create(MPI_Comm comm, const struct aps_grouping *grouping,
+int aps_hierarchical_create(const struct aps_vcomm *vcomm,
+                            const struct aps_grouping *grouping,
                             enum aps_devices devices,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size);
@@ -33,12 +34,15 @@ int aps_hierarchical_create(MPI_Comm comm, const struct aps_grouping *grouping,
 void aps_hierarchical_destroy(struct aps_hierarchical *hierarchical);
 
 /*
- * COLLECTIVE over comm. in[n] to out[n], which may be the same. With
+ * COLLECTIVE over vcomm. in[n] to out[n], which may be the same. With
  * `exact_inside` (node: fp32) sums inside a group stay FP32. An MPI error code.
  */
 int aps_hierarchical_run(struct aps_hierarchical *hierarchical,
                          const struct aps_wire *wire, bool exact_inside,
                          const float *in, float *out, size_t n,
                          struct aps_cost *cost);
+
+/* `reduce: hierarchical`. */
+aps_algorithm_create_fn aps_hierarchical_algorithm;
 
 #endif

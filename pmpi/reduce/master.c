@@ -14,8 +14,6 @@
 #include "reduce/pipeline.h"
 #include "reduce/ring.h"
 
-enum { TAG_VALUES = 1, TAG_RESULT = 2 };
-
 /* Scratch of one chunk of the window. */
 struct slot {
     unsigned char *values;  /* the members' blocks; a member's own */
@@ -25,6 +23,7 @@ struct slot {
 };
 
 struct aps_master {
+    struct aps_algorithm algorithm; /* of aps_master_algorithm */
     struct aps_groups groups;
     struct aps_ring *ring; /* of the masters, when there are several groups */
     int place;             /* in the group; the master has 0 */
@@ -56,7 +55,7 @@ static int master_allocate(struct aps_master *master)
          * secrets of the program's. */
         slot->results = calloc(1, results);
         if (!slot->values || !slot->sum || !slot->results ||
-            aps_messages_init(&slot->messages, master->groups.group,
+            aps_messages_init(&slot->messages, &master->groups.group,
                               2 * master->members) < 0)
             return -1;
     }
@@ -64,31 +63,30 @@ static int master_allocate(struct aps_master *master)
         return 0;
     /* Partial sums travel as FP32, of whatever width the result is. */
     longest = aps_slice_longest(aps_pipeline_elements(2, 1), groups);
-    master->ring = aps_ring_create(master->groups.peers, longest,
+    master->ring = aps_ring_create(&master->groups.peers, longest,
                                    aps_block_stride_widest(longest));
     return master->ring ? 0 : -1;
 }
 
-int aps_master_create(MPI_Comm comm, const struct aps_grouping *grouping,
+int aps_master_create(const struct aps_vcomm *vcomm,
+                      const struct aps_grouping *grouping,
                       struct aps_master **master, char *cause, size_t size)
 {
     struct aps_master *new = calloc(1, sizeof *new);
 
     cause[0] = '\0';
-    if (!aps_agree_all(comm, new != NULL)) {
+    if (!aps_agree_all(vcomm, new != NULL)) {
         snprintf(cause, size, "%s", new ? "" : "out of memory");
         free(new);
         return -1;
     }
-    new->groups.group = new->groups.peers = MPI_COMM_NULL;
-    if (aps_topology_groups(comm, grouping, &new->groups, cause, size) < 0)
+    if (aps_topology_groups(vcomm, grouping, &new->groups, cause, size) < 0)
         goto fail;
-    PMPI_Comm_set_errhandler(new->groups.group, MPI_ERRORS_RETURN);
-    PMPI_Comm_rank(new->groups.group, &new->place);
-    PMPI_Comm_size(new->groups.group, &new->members);
+    new->place = new->groups.group.rank;
+    new->members = new->groups.group.size;
     if (master_allocate(new) < 0)
         snprintf(cause, size, "out of memory");
-    if (!aps_agree_all(comm, cause[0] == '\0'))
+    if (!aps_agree_all(vcomm, cause[0] == '\0'))
         goto fail;
     *master = new;
     return 0;
@@ -171,9 +169,10 @@ static int master_follow(const struct run *run)
 
         master_encode_values(run, i);
         aps_messages_receive(&slot->messages, slot->results,
-                             master_result_bytes(run, i), 0, TAG_RESULT);
+                             master_result_bytes(run, i), 0, APS_TAG_RESULT);
         aps_messages_send(&slot->messages, slot->values,
-                          aps_block_bytes(run->wire, n), 0, TAG_VALUES);
+                          aps_block_bytes(run->wire, n), 0,
+                          APS_TAG_CONTRIBUTION);
         aps_cost_add(run->cost, run->wire, n, 1);
     }
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
@@ -216,7 +215,7 @@ static int master_sum_group(const struct run *run, struct aps_magnitude max[])
         for (int member = 1; member < members; member++)
             aps_messages_receive(
                 &slot->messages, slot->values + (size_t)member * stride,
-                aps_block_bytes(run->wire, n), member, TAG_VALUES);
+                aps_block_bytes(run->wire, n), member, APS_TAG_CONTRIBUTION);
         master_encode_values(run, i);
     }
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
@@ -254,7 +253,7 @@ static int master_sum_groups(const struct run *run,
     }
     for (int i = 0; i < run->count; i++)
         greatest[i] = max[i].max;
-    rc = aps_exponent_agree_all(master->groups.peers, run->wire, run->count,
+    rc = aps_exponent_agree_all(&master->groups.peers, run->wire, run->count,
                                 greatest, exponents);
     for (int i = 0; i < run->count; i++)
         chunks[i] = (struct aps_chunk){
@@ -283,7 +282,8 @@ static int master_lead(const struct run *run)
 
         for (int member = 1; member < master->members; member++)
             aps_messages_send(&slot->messages, slot->results,
-                              master_result_bytes(run, i), member, TAG_RESULT);
+                              master_result_bytes(run, i), member,
+                              APS_TAG_RESULT);
         run->cost->wire_bytes +=
             (unsigned)(master->members - 1) * master_result_bytes(run, i);
         run->cost->fp32_bytes += (unsigned)(master->members - 1) *
@@ -302,7 +302,7 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
     struct run run = {
         .master = master, .wire = wire, .chunk = chunk, .cost = cost};
     int rc =
-        aps_exponent_agree(master->groups.group, wire, in, n, &run.exponent);
+        aps_exponent_agree(&master->groups.group, wire, in, n, &run.exponent);
 
     for (size_t begin = 0; begin < n && rc == MPI_SUCCESS;
          begin += APS_RING_WINDOW * chunk) {
@@ -317,4 +317,35 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
     for (int i = 0; i < APS_RING_WINDOW && rc != MPI_SUCCESS; i++)
         aps_messages_cancel(&master->slots[i].messages);
     return rc;
+}
+
+static int master_run(struct aps_algorithm *algorithm,
+                      const struct aps_plan *plan, const struct aps_wire *wire,
+                      const float *in, float *out, size_t n,
+                      struct aps_cost *cost)
+{
+    (void)plan;
+    return aps_master_run((struct aps_master *)algorithm, wire, in, out, n,
+                          cost);
+}
+
+static void master_destroy(struct aps_algorithm *algorithm)
+{
+    aps_master_destroy((struct aps_master *)algorithm);
+}
+
+struct aps_algorithm *
+aps_master_algorithm(const struct aps_algorithm_site *site, char *cause,
+                     size_t size)
+{
+    static const struct aps_algorithm_ops ops = {master_run, master_destroy};
+    struct aps_grouping grouping = site->grouping;
+    struct aps_master *master;
+
+    grouping.across_nodes = true;
+    if (aps_master_create(site->vcomm, &grouping, &master, cause, size) < 0)
+        return NULL;
+
+    master->algorithm.ops = &ops;
+    return &master->algorithm;
 }

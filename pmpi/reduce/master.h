@@ -10,27 +10,31 @@
 #ifndef APS_PMPI_REDUCE_MASTER_H
 #define APS_PMPI_REDUCE_MASTER_H
 
-#include <mpi.h>
 #include <stddef.h>
 
+#include "reduce/algorithm.h"
 #include "reduce/block.h"
 #include "topo/topology.h"
 
 struct aps_master; /* opaque: groups and scratch */
 
 /*
- * COLLECTIVE over comm, an internal communicator that is not owned and outlives
+ * COLLECTIVE over vcomm, which is not owned and outlives
  * the object. 0 on all ranks, or -1 on all ranks: then `cause` says why on the
  * ranks that know and is "" on the others.
  */
-int aps_master_create(MPI_Comm comm, const struct aps_grouping *grouping,
+int aps_master_create(const struct aps_vcomm *vcomm,
+                      const struct aps_grouping *grouping,
                       struct aps_master **master, char *cause, size_t size);
 void aps_master_destroy(struct aps_master *master); /* local; NULL: nothing */
 
-/* COLLECTIVE over comm. in[n] to out[n], which may be the same. An MPI error
+/* COLLECTIVE over vcomm. in[n] to out[n], which may be the same. An MPI error
  * code. */
 int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
                    const float *in, float *out, size_t n,
                    struct aps_cost *cost);
+
+/* `reduce: master`. */
+aps_algorithm_create_fn aps_master_algorithm;
 
 #endif

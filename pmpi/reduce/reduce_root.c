@@ -9,7 +9,6 @@
 #include "progress/messages.h"
 #include "reduce/pipeline.h"
 
-#define TAG_RESULT 2
 #define SLOTS (APS_PIPELINE_WIRE_LAG + 1)
 
 /* Scratch of one chunk, from its turn on. */
@@ -20,7 +19,7 @@ struct slot {
 };
 
 struct aps_reduce_root {
-    MPI_Comm comm;
+    const struct aps_vcomm *vcomm;
     struct aps_reduce_scatter *scatter;
     int rank;
     int ranks;
@@ -28,16 +27,17 @@ struct aps_reduce_root {
 };
 
 struct aps_reduce_root *
-aps_reduce_root_create(MPI_Comm comm, struct aps_reduce_scatter *scatter)
+aps_reduce_root_create(const struct aps_vcomm *vcomm,
+                       struct aps_reduce_scatter *scatter)
 {
     struct aps_reduce_root *rooted = calloc(1, sizeof *rooted);
 
     if (!rooted)
         return NULL;
-    rooted->comm = comm;
+    rooted->vcomm = vcomm;
     rooted->scatter = scatter;
-    PMPI_Comm_rank(comm, &rooted->rank);
-    PMPI_Comm_size(comm, &rooted->ranks);
+    rooted->rank = vcomm->rank;
+    rooted->ranks = vcomm->size;
     for (int i = 0; i < SLOTS; i++) {
         struct slot *slot = &rooted->slots[i];
 
@@ -45,7 +45,7 @@ aps_reduce_root_create(MPI_Comm comm, struct aps_reduce_scatter *scatter)
             malloc(aps_block_stride_bytes(aps_pipeline_bytes(rooted->ranks)) *
                    (size_t)rooted->ranks);
         if (!slot->results ||
-            aps_messages_init(&slot->messages, comm, rooted->ranks) < 0) {
+            aps_messages_init(&slot->messages, vcomm, rooted->ranks) < 0) {
             aps_reduce_root_destroy(rooted);
             return NULL;
         }
@@ -115,7 +115,7 @@ static void root_receive_results(struct run *run, struct slot *slot,
         aps_messages_receive(
             &slot->messages, slot->results + (size_t)peer * stride,
             aps_block_bytes(run->wire, shares->part(shares, peer, k).length),
-            peer, TAG_RESULT);
+            peer, APS_TAG_RESULT);
     }
 }
 
@@ -145,7 +145,7 @@ static void root_turn(void *state, size_t k)
     if (rooted->rank == run->root)
         return;
     aps_messages_send(&slot->messages, block, aps_block_bytes(wire, own.length),
-                      run->root, TAG_RESULT);
+                      run->root, APS_TAG_RESULT);
     aps_cost_add(run->cost, wire, own.length, 1);
 }
 
@@ -189,7 +189,7 @@ int aps_reduce_root_run(struct aps_reduce_root *rooted,
     const size_t chunk = root_chunk_of(&run.shares);
 
     run.shares.rounds = (n + chunk - 1) / chunk;
-    run.rc = aps_exponent_agree(rooted->comm, wire, in, n, &run.exponent);
+    run.rc = aps_exponent_agree(rooted->vcomm, wire, in, n, &run.exponent);
     aps_pipeline_run(run.shares.rounds, 3, stages, &run);
     if (run.rc != MPI_SUCCESS) {
         aps_reduce_scatter_cancel(rooted->scatter);

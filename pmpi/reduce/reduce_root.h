@@ -7,22 +7,23 @@
 #ifndef APS_PMPI_REDUCE_REDUCE_ROOT_H
 #define APS_PMPI_REDUCE_REDUCE_ROOT_H
 
-#include <mpi.h>
 #include <stddef.h>
 
+#include "progress/vcomm.h"
 #include "reduce/block.h"
 #include "reduce/reduce_scatter.h"
 
 struct aps_reduce_root; /* opaque: scratch */
 
-/* Over `comm`, an internal communicator, and `scatter`, which is made for it;
+/* Over `vcomm`, a virtual communicator, and `scatter`, which is made for it;
  * neither is owned. Local; NULL when out of memory. */
 struct aps_reduce_root *
-aps_reduce_root_create(MPI_Comm comm, struct aps_reduce_scatter *scatter);
+aps_reduce_root_create(const struct aps_vcomm *vcomm,
+                       struct aps_reduce_scatter *scatter);
 void aps_reduce_root_destroy(
     struct aps_reduce_root *rooted); /* NULL: nothing */
 
-/* COLLECTIVE over the communicator. in[n] of all to out[n] of `root`, which may
+/* COLLECTIVE over vcomm. in[n] of all to out[n] of `root`, which may
  * be the same; the others' `out` is not looked at. An MPI error code. */
 int aps_reduce_root_run(struct aps_reduce_root *rooted,
                         const struct aps_wire *wire, int root, const float *in,

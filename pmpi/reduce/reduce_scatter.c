@@ -10,7 +10,6 @@
 #include "progress/messages.h"
 #include "reduce/pipeline.h"
 
-#define TAG_CONTRIBUTION 1
 #define SLOTS (APS_PIPELINE_WIRE_LAG + 1)
 
 /* Scratch of one round. */
@@ -21,23 +20,24 @@ struct slot {
 };
 
 struct aps_reduce_scatter {
-    MPI_Comm comm;
+    const struct aps_vcomm *vcomm;
     int rank;
     int ranks;
     float *sum; /* our part */
     struct slot slots[SLOTS];
 };
 
-struct aps_reduce_scatter *aps_reduce_scatter_create(MPI_Comm comm)
+struct aps_reduce_scatter *
+aps_reduce_scatter_create(const struct aps_vcomm *vcomm)
 {
     struct aps_reduce_scatter *scatter = calloc(1, sizeof *scatter);
     size_t bytes;
 
     if (!scatter)
         return NULL;
-    scatter->comm = comm;
-    PMPI_Comm_rank(comm, &scatter->rank);
-    PMPI_Comm_size(comm, &scatter->ranks);
+    scatter->vcomm = vcomm;
+    scatter->rank = vcomm->rank;
+    scatter->ranks = vcomm->size;
     bytes = aps_block_stride_bytes(aps_pipeline_bytes(scatter->ranks)) *
             (size_t)scatter->ranks;
     scatter->sum =
@@ -50,7 +50,7 @@ struct aps_reduce_scatter *aps_reduce_scatter_create(MPI_Comm comm)
         slot->outgoing = malloc(bytes);
         slot->incoming = malloc(bytes);
         if (!slot->outgoing || !slot->incoming ||
-            aps_messages_init(&slot->messages, comm, 2 * scatter->ranks) < 0)
+            aps_messages_init(&slot->messages, vcomm, 2 * scatter->ranks) < 0)
             goto destroy;
     }
     return scatter;
@@ -95,7 +95,7 @@ int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
 
         aps_messages_receive(&slot->messages,
                              slot->incoming + (size_t)peer * stride, own, peer,
-                             TAG_CONTRIBUTION);
+                             APS_TAG_CONTRIBUTION);
     }
     for (int i = 1; i <= ranks; i++) {
         int peer = (scatter->rank + i) % ranks;
@@ -113,7 +113,7 @@ int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
             continue;
         aps_messages_send(&slot->messages, block,
                           aps_block_bytes(wire, part.length), peer,
-                          TAG_CONTRIBUTION);
+                          APS_TAG_CONTRIBUTION);
         aps_cost_add(cost, wire, part.length, 1);
     }
     return slot->messages.rc;
@@ -239,7 +239,7 @@ int aps_reduce_scatter_run(struct aps_reduce_scatter *scatter,
         .cost = cost,
     };
 
-    run.rc = aps_exponent_agree(scatter->comm, wire, in, run.shares.n,
+    run.rc = aps_exponent_agree(scatter->vcomm, wire, in, run.shares.n,
                                 &run.exponent);
     aps_pipeline_run(run.shares.rounds, 2, stages, &run);
     if (run.rc != MPI_SUCCESS)

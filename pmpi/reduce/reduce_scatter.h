@@ -10,9 +10,9 @@
 #ifndef APS_PMPI_REDUCE_REDUCE_SCATTER_H
 #define APS_PMPI_REDUCE_REDUCE_SCATTER_H
 
-#include <mpi.h>
 #include <stddef.h>
 
+#include "progress/vcomm.h"
 #include "reduce/block.h"
 
 /*
@@ -35,11 +35,12 @@ struct aps_shares {
     const size_t *bounds;
 };
 
-struct aps_reduce_scatter; /* opaque: a communicator and scratch */
+struct aps_reduce_scatter; /* opaque: a virtual communicator and scratch */
 
-/* Over `comm`, an internal communicator that is not owned. Local; NULL when out
+/* Over `vcomm`, a virtual communicator that is not owned. Local; NULL when out
  * of memory. */
-struct aps_reduce_scatter *aps_reduce_scatter_create(MPI_Comm comm);
+struct aps_reduce_scatter *
+aps_reduce_scatter_create(const struct aps_vcomm *vcomm);
 void aps_reduce_scatter_destroy(
     struct aps_reduce_scatter *scatter); /* NULL: nothing */
 
@@ -47,7 +48,7 @@ void aps_reduce_scatter_destroy(
 size_t aps_reduce_scatter_elements(const struct aps_wire *wire, int ranks);
 
 /*
- * COLLECTIVE over the communicator, each, in the order of k: send our
+ * COLLECTIVE over vcomm, each, in the order of k: send our
  * contributions to part k of every share, from the vector `in`; sum our own
  * part into sum[], where *sum is scratch until the next turn and *magnitude,
  * unless NULL, that of the sum. An MPI error code; after an error
@@ -65,7 +66,7 @@ int aps_reduce_scatter_turn(struct aps_reduce_scatter *scatter,
 void aps_reduce_scatter_cancel(struct aps_reduce_scatter *scatter);
 
 /*
- * COLLECTIVE over the communicator. MPI_Reduce_scatter: in[bounds[ranks]] is
+ * COLLECTIVE over vcomm. MPI_Reduce_scatter: in[bounds[ranks]] is
  * summed, and rank i gets [bounds[i], bounds[i + 1]) of it in `out`, which may
  * be `in`. A share is cut into parts of aps_reduce_scatter_elements from its
  * begin on. An MPI error code.

@@ -3,6 +3,7 @@
 
 #include "reduce/ring.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,6 @@
 #include "reduce/exponent.h"
 #include "progress/messages.h"
 #include "reduce/pipeline.h"
-
-enum { TAG_PARTIAL = 1, TAG_RESULT = 2 };
 
 /* Scratch of one chunk of the window. */
 struct slot {
@@ -22,22 +21,24 @@ struct slot {
 };
 
 struct aps_ring {
-    MPI_Comm comm;
+    struct aps_algorithm algorithm; /* of aps_ring_algorithm */
+    const struct aps_vcomm *vcomm;
     int rank;
     int size;
     float *sum; /* a slice */
     struct slot slots[APS_RING_WINDOW];
 };
 
-struct aps_ring *aps_ring_create(MPI_Comm comm, size_t elements, size_t bytes)
+struct aps_ring *aps_ring_create(const struct aps_vcomm *vcomm, size_t elements,
+                                 size_t bytes)
 {
     struct aps_ring *ring = calloc(1, sizeof *ring);
 
     if (!ring)
         return NULL;
-    ring->comm = comm;
-    PMPI_Comm_rank(comm, &ring->rank);
-    PMPI_Comm_size(comm, &ring->size);
+    ring->vcomm = vcomm;
+    ring->rank = vcomm->rank;
+    ring->size = vcomm->size;
     ring->sum = malloc(elements * sizeof *ring->sum);
     if (!ring->sum)
         goto destroy;
@@ -48,7 +49,7 @@ struct aps_ring *aps_ring_create(MPI_Comm comm, size_t elements, size_t bytes)
         slot->pair = malloc(2 * bytes);
         slot->results = malloc(bytes * (size_t)ring->size);
         if (!slot->outgoing || !slot->pair || !slot->results ||
-            aps_messages_init(&slot->messages, comm, 2) < 0)
+            aps_messages_init(&slot->messages, vcomm, 2) < 0)
             goto destroy;
     }
     return ring;
@@ -58,12 +59,12 @@ destroy:
     return NULL;
 }
 
-struct aps_ring *aps_ring_create_alone(MPI_Comm comm)
+struct aps_ring *aps_ring_create_alone(const struct aps_vcomm *vcomm)
 {
     int ranks;
 
-    PMPI_Comm_size(comm, &ranks);
-    return aps_ring_create(comm, aps_pipeline_elements(2, ranks),
+    ranks = vcomm->size;
+    return aps_ring_create(vcomm, aps_pipeline_elements(2, ranks),
                            aps_block_stride_bytes(aps_pipeline_bytes(ranks)));
 }
 
@@ -119,9 +120,10 @@ static void ring_post_partial(struct aps_ring *ring, struct slot *slot,
 
     aps_messages_receive(&slot->messages, slot->pair,
                          ring_partial_bytes(wire, coming),
-                         ring_slice_behind(ring, 1), TAG_PARTIAL);
+                         ring_slice_behind(ring, 1), APS_TAG_CONTRIBUTION);
     aps_messages_send(&slot->messages, slot->outgoing,
-                      ring_partial_bytes(wire, going), next, TAG_PARTIAL);
+                      ring_partial_bytes(wire, going), next,
+                      APS_TAG_CONTRIBUTION);
     cost->wire_bytes += ring_partial_bytes(wire, going);
     cost->fp32_bytes += going * sizeof(float);
 }
@@ -208,11 +210,11 @@ static void ring_post_result(struct aps_ring *ring, struct slot *slot,
     aps_messages_receive(
         &slot->messages, chunk->blocks + (size_t)coming * chunk->stride,
         aps_block_bytes(wire, ring_slice_at(ring, chunk, coming).length),
-        ring_slice_behind(ring, 1), TAG_RESULT);
+        ring_slice_behind(ring, 1), APS_TAG_RESULT);
     aps_messages_send(&slot->messages,
                       chunk->blocks + (size_t)going * chunk->stride,
                       aps_block_bytes(wire, length),
-                      (ring->rank + 1) % ring->size, TAG_RESULT);
+                      (ring->rank + 1) % ring->size, APS_TAG_RESULT);
     aps_cost_add(cost, wire, length, 1);
 }
 
@@ -267,7 +269,7 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
     const size_t chunk =
         (size_t)ring->size * aps_pipeline_elements(width, ring->size);
     int exponent;
-    int rc = aps_exponent_agree(ring->comm, wire, in, n, &exponent);
+    int rc = aps_exponent_agree(ring->vcomm, wire, in, n, &exponent);
 
     for (size_t begin = 0; begin < n && rc == MPI_SUCCESS;) {
         struct aps_chunk chunks[APS_RING_WINDOW];
@@ -295,4 +297,32 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
                               out + first + (size_t)i * chunk);
     }
     return rc;
+}
+
+static int ring_run(struct aps_algorithm *algorithm,
+                    const struct aps_plan *plan, const struct aps_wire *wire,
+                    const float *in, float *out, size_t n,
+                    struct aps_cost *cost)
+{
+    (void)plan;
+    return aps_ring_run((struct aps_ring *)algorithm, wire, in, out, n, cost);
+}
+
+static void ring_destroy(struct aps_algorithm *algorithm)
+{
+    aps_ring_destroy((struct aps_ring *)algorithm);
+}
+
+struct aps_algorithm *aps_ring_algorithm(const struct aps_algorithm_site *site,
+                                         char *cause, size_t size)
+{
+    static const struct aps_algorithm_ops ops = {ring_run, ring_destroy};
+    struct aps_ring *ring = aps_ring_create_alone(site->vcomm);
+
+    if (!ring) {
+        snprintf(cause, size, "out of memory for reduce: ring");
+        return NULL;
+    }
+    ring->algorithm.ops = &ops;
+    return &ring->algorithm;
 }

@@ -12,36 +12,41 @@
 #ifndef APS_PMPI_REDUCE_RING_H
 #define APS_PMPI_REDUCE_RING_H
 
-#include <mpi.h>
 #include <stddef.h>
 
+#include "progress/vcomm.h"
+#include "reduce/algorithm.h"
 #include "reduce/block.h"
 
 /* Chunks that are under way at a time: while one is summed, others travel. */
 #define APS_RING_WINDOW 4
 
-struct aps_ring; /* opaque: a communicator and scratch */
+struct aps_ring; /* opaque: a virtual communicator and scratch */
 
 /*
  * For slices of up to `elements` elements, and blocks and partial sums of up to
- * `bytes` bytes, over `comm`, an internal communicator of two ranks or more
+ * `bytes` bytes, over `vcomm`, a virtual communicator of two ranks or more
  * that is not owned. Local; NULL when out of memory.
  */
-struct aps_ring *aps_ring_create(MPI_Comm comm, size_t elements, size_t bytes);
+struct aps_ring *aps_ring_create(const struct aps_vcomm *vcomm, size_t elements,
+                                 size_t bytes);
 
 /* The same for aps_ring_run. */
-struct aps_ring *aps_ring_create_alone(MPI_Comm comm);
+struct aps_ring *aps_ring_create_alone(const struct aps_vcomm *vcomm);
 void aps_ring_destroy(struct aps_ring *ring); /* NULL: nothing */
 
-/* COLLECTIVE over the communicator: up to APS_RING_WINDOW chunks. An MPI error
+/* COLLECTIVE over vcomm: up to APS_RING_WINDOW chunks. An MPI error
  * code. */
 int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
                     int count, const struct aps_chunk chunks[],
                     struct aps_cost *cost);
 
-/* COLLECTIVE over the communicator. The reduction `ring`: in[n] to out[n],
+/* COLLECTIVE over vcomm. The reduction `ring`: in[n] to out[n],
  * which may be the same. An MPI error code. */
 int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
                  const float *in, float *out, size_t n, struct aps_cost *cost);
+
+/* `reduce: ring`. */
+aps_algorithm_create_fn aps_ring_algorithm;
 
 #endif

@@ -43,8 +43,8 @@ struct aps_shm_group {
     size_t slot_bytes;
     int rank;
     int size;
-    MPI_Comm progress;
-    uint32_t turns; /* of aps_shm_group_max */
+    MPI_Comm progress; /* to drive MPI's progress while waiting */
+    uint32_t turns;    /* of aps_shm_group_max */
 };
 
 static size_t shm_group_round_up(size_t bytes)
@@ -104,8 +104,8 @@ close_fd:
  * Group rank 0 creates the segment, the others open it by name, and the name
  * goes as soon as all have it: a job that dies later leaves nothing behind.
  */
-static void *shm_group_share(MPI_Comm group, int rank, size_t bytes,
-                             char *cause, size_t size)
+static void *shm_group_share(const struct aps_vcomm *group, int rank,
+                             size_t bytes, char *cause, size_t size)
 {
     char name[64] = "";
     void *mapping = NULL;
@@ -117,7 +117,7 @@ static void *shm_group_share(MPI_Comm group, int rank, size_t bytes,
     }
     created = aps_agree_all(group, rank != 0 || mapping);
     if (created) {
-        if (aps_agree_bytes(group, name, sizeof name) == MPI_SUCCESS &&
+        if (aps_agree_bytes(group, 0, name, sizeof name) == MPI_SUCCESS &&
             rank != 0)
             mapping = shm_group_map_segment(name, false, bytes, cause, size);
         created = aps_agree_all(group, mapping != NULL);
@@ -131,7 +131,7 @@ static void *shm_group_share(MPI_Comm group, int rank, size_t bytes,
     return mapping;
 }
 
-int aps_shm_group_create(MPI_Comm group, MPI_Comm progress, size_t slot_bytes,
+int aps_shm_group_create(const struct aps_vcomm *group, size_t slot_bytes,
                          size_t result_bytes, struct aps_shm_group **node,
                          char *cause, size_t size)
 {
@@ -143,15 +143,15 @@ int aps_shm_group_create(MPI_Comm group, MPI_Comm progress, size_t slot_bytes,
         free(new);
         return -1;
     }
-    PMPI_Comm_rank(group, &new->rank);
-    PMPI_Comm_size(group, &new->size);
+    new->rank = group->rank;
+    new->size = group->size;
     head =
         shm_group_round_up(sizeof *new->shared +
                            (size_t) new->size * sizeof new->shared->counts[0]);
     new->slot_bytes = shm_group_round_up(slot_bytes);
     new->bytes = head + (size_t) new->size *new->slot_bytes +
                  shm_group_round_up(result_bytes);
-    new->progress = progress;
+    new->progress = group->comm;
     new->shared = shm_group_share(group, new->rank, new->bytes, cause, size);
     if (!new->shared) {
         free(new);

@@ -6,24 +6,23 @@
 #ifndef APS_PMPI_TOPO_SHM_GROUP_H
 #define APS_PMPI_TOPO_SHM_GROUP_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "codec/memory.h"
+#include "progress/vcomm.h"
 
 struct aps_shm_group; /* opaque */
 
 /*
  * COLLECTIVE over `group`, whose ranks share a machine. One mapping of
- * group size * slot_bytes + result_bytes. `progress` is an internal
- * communicator that outlives the node and is used to drive MPI's progress while
- * waiting. On success *node is a new object, on all ranks or on none; on
+ * group size * slot_bytes + result_bytes. The communicator beneath `group`
+ * outlives the node. On success *node is a new object, on all ranks or on none; on
  * failure `cause` (size bytes) says why on the rank that failed, or is "".
  * Returns 0 or -1.
  */
-int aps_shm_group_create(MPI_Comm group, MPI_Comm progress, size_t slot_bytes,
+int aps_shm_group_create(const struct aps_vcomm *group, size_t slot_bytes,
                          size_t result_bytes, struct aps_shm_group **node,
                          char *cause, size_t size);
 void aps_shm_group_destroy(

@@ -4,8 +4,9 @@
 #include "topo/topology.h"
 
 #include <hwloc.h>
-#include <stdbool.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "progress/agree.h"
 
@@ -63,153 +64,226 @@ static int topology_covering_object(hwloc_topology_t topology,
     return -1;
 }
 
+/* The machine, loaded once: it takes milliseconds. */
+static hwloc_topology_t loaded;
+static bool is_loaded;
+static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+
+static void topology_load(void)
+{
+    if (hwloc_topology_init(&loaded) != 0)
+        return;
+    is_loaded = hwloc_topology_load(loaded) == 0;
+    if (!is_loaded)
+        hwloc_topology_destroy(loaded);
+}
+
 /* The colour of this rank inside its node by hwloc, or -1 with a cause. */
 static int topology_hardware_colour(enum aps_group_kind kind, int node_rank,
                                     char *cause, size_t size)
 {
     const hwloc_obj_type_t type = topology_object_type(kind);
-    hwloc_topology_t topology;
     hwloc_cpuset_t set;
     int colour = -1;
 
-    if (hwloc_topology_init(&topology) != 0) {
-        snprintf(cause, size, "hwloc_topology_init failed");
+    pthread_once(&load_once, topology_load);
+    set = is_loaded ? hwloc_bitmap_alloc() : NULL;
+    if (!set) {
+        snprintf(cause, size, "hwloc cannot load the topology");
         return -1;
     }
-    set = hwloc_bitmap_alloc();
-    if (!set || hwloc_topology_load(topology) != 0) {
-        snprintf(cause, size, "hwloc cannot load the topology");
-        goto destroy;
-    }
-    if (hwloc_get_nbobjs_by_type(topology, type) <= 0) {
+    if (hwloc_get_nbobjs_by_type(loaded, type) <= 0) {
         snprintf(cause, size, "hwloc sees no %s here", aps_group_name(kind));
-        goto destroy;
+        goto free_set;
     }
-    if (topology_rank_cpuset(topology, node_rank, set, cause, size) < 0)
-        goto destroy;
-    colour = topology_covering_object(topology, type, set);
+    if (topology_rank_cpuset(loaded, node_rank, set, cause, size) < 0)
+        goto free_set;
+    colour = topology_covering_object(loaded, type, set);
     if (colour < 0)
         snprintf(cause, size,
                  "this rank is not bound inside one %s: bind the ranks "
                  "(mpiexec -bind-to core) or use group: node",
                  aps_group_name(kind));
 
-destroy:
+free_set:
     hwloc_bitmap_free(set);
-    hwloc_topology_destroy(topology);
     return colour;
 }
 
-/*
- * The ranks of comm that this rank can be grouped with: those on its (perhaps
- * pretended) node, or all.
- */
-static int topology_candidates(MPI_Comm comm,
-                               const struct aps_grouping *grouping,
-                               MPI_Comm *node)
+int aps_topology_nodes(MPI_Comm comm, int nodes[])
 {
-    MPI_Comm machine;
-    int rank, size, colour;
-    int rc;
+    const struct aps_vcomm all = aps_vcomm_all(comm, 0);
+    MPI_Group here = MPI_GROUP_NULL, everywhere = MPI_GROUP_NULL;
+    const int first = 0;
+    MPI_Comm node;
+    int lowest;
+    int rc = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, all.rank,
+                                  MPI_INFO_NULL, &node);
 
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Comm_size(comm, &size);
-    if (grouping->kind == APS_GROUP_NUMBER && grouping->across_nodes)
-        return PMPI_Comm_split(comm, 0, rank, node);
-    rc = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL,
-                              grouping->test_nodes > 0 ? &machine : node);
-    if (rc != MPI_SUCCESS || grouping->test_nodes <= 0)
+    if (rc != MPI_SUCCESS)
         return rc;
-    colour = grouping->test_cyclic
-                 ? rank % grouping->test_nodes
-                 : (int)((long)rank * grouping->test_nodes / size);
-    rc = PMPI_Comm_split(machine, colour, rank, node);
-    PMPI_Comm_free(&machine);
-    return rc;
+    PMPI_Comm_group(node, &here);
+    PMPI_Comm_group(comm, &everywhere);
+    rc = PMPI_Group_translate_ranks(here, 1, &first, everywhere, &lowest);
+    PMPI_Group_free(&here);
+    PMPI_Group_free(&everywhere);
+    PMPI_Comm_free(&node);
+    return rc == MPI_SUCCESS ? aps_agree_gather(&all, lowest, nodes) : rc;
 }
 
-/* Number the groups by their first ranks, and connect the ranks that have the
- * same place in each. */
-static int topology_connect_peers(MPI_Comm comm, struct aps_groups *groups)
-{
-    int place, members, first, leads, owns, rc;
-    int extremes[2];
+/* --- groups --------------------------------------------------------------- */
 
-    PMPI_Comm_rank(groups->group, &place);
-    PMPI_Comm_size(groups->group, &members);
-    PMPI_Comm_rank(comm, &first);
-    leads = place == 0;
-    extremes[0] = -members; /* the MAX of it is the smallest group */
-    extremes[1] = members;
-    rc = aps_agree_bytes(groups->group, &first, sizeof first);
-    if (rc == MPI_SUCCESS)
-        rc = aps_agree_sum(comm, &leads);
-    groups->groups = leads;
-    if (rc == MPI_SUCCESS)
-        rc = aps_agree_max(comm, 2, extremes);
-    groups->smallest = -extremes[0];
-    groups->largest = extremes[1];
-    groups->peers = MPI_COMM_NULL;
-    if (rc != MPI_SUCCESS || groups->groups == 1)
-        return rc;
-    owns = place < groups->smallest;
-    rc = PMPI_Comm_split(comm, owns ? place : MPI_UNDEFINED, first,
-                         &groups->peers);
-    if (rc == MPI_SUCCESS && groups->peers != MPI_COMM_NULL)
-        PMPI_Comm_set_errhandler(groups->peers, MPI_ERRORS_RETURN);
-    return rc;
+/* Ranks with the same two keys, [n] each, are in one part. */
+struct partition {
+    int n;
+    int parts;
+    int *part;    /* [n]: of each rank; parts are numbered by first ranks */
+    int *place;   /* [n]: of each rank in its part */
+    int *first;   /* [parts]: the first rank */
+    int *members; /* [parts]: how many */
+};
+
+static void topology_part(struct partition *p, const int a[], const int b[])
+{
+    p->parts = 0;
+    for (int i = 0; i < p->n; i++) {
+        int part = p->parts - 1; /* neighbours are often in the same */
+
+        while (part >= 0 &&
+               (a[p->first[part]] != a[i] || b[p->first[part]] != b[i]))
+            part--;
+        if (part < 0) {
+            part = p->parts++;
+            p->first[part] = i;
+            p->members[part] = 0;
+        }
+        p->part[i] = part;
+        p->place[i] = p->members[part]++;
+    }
 }
 
-int aps_topology_groups(MPI_Comm comm, const struct aps_grouping *grouping,
+/* The (perhaps pretended) node of each rank, by two keys; one for all where
+ * nodes do not count. */
+static void topology_node_keys(const struct aps_vcomm *vcomm,
+                               const struct aps_grouping *grouping, int node[],
+                               int pretended[])
+{
+    const bool anywhere =
+        grouping->kind == APS_GROUP_NUMBER && grouping->across_nodes;
+    const int nodes = anywhere ? 0 : grouping->test_nodes;
+
+    for (int i = 0; i < vcomm->size; i++) {
+        node[i] = anywhere ? 0 : vcomm->nodes[aps_vcomm_rank(vcomm, i)];
+        pretended[i] = 0;
+        if (nodes > 0)
+            pretended[i] = grouping->test_cyclic
+                               ? i % nodes
+                               : (int)((long)i * nodes / vcomm->size);
+    }
+}
+
+/* COLLECTIVE for the kinds that hwloc tells. The colour of each rank inside its
+ * node. -1 on all ranks: some rank has none, and says why. */
+static int topology_colours(const struct aps_vcomm *vcomm,
+                            const struct aps_grouping *grouping,
+                            const struct partition *nodes, int colours[],
+                            char *cause, size_t size)
+{
+    int mine;
+
+    for (int i = 0; i < vcomm->size; i++)
+        colours[i] = grouping->kind == APS_GROUP_NUMBER
+                         ? nodes->place[i] / grouping->number
+                         : 0;
+    if (grouping->kind == APS_GROUP_NUMBER || grouping->kind == APS_GROUP_NODE)
+        return 0;
+    mine = topology_hardware_colour(grouping->kind, nodes->place[vcomm->rank],
+                                    cause, size);
+    if (aps_agree_gather(vcomm, mine, colours) != MPI_SUCCESS) {
+        snprintf(cause, size, "MPI failed while grouping the ranks");
+        return -1;
+    }
+    for (int i = 0; i < vcomm->size; i++)
+        if (colours[i] < 0)
+            return -1;
+    return 0;
+}
+
+/* Local: what this rank sees of the groups. `members` is scratch. 0 or -1. */
+static int topology_describe(const struct aps_vcomm *vcomm,
+                             const struct partition *parts, int members[],
+                             struct aps_groups *groups)
+{
+    const int own = parts->part[vcomm->rank];
+    const int place = parts->place[vcomm->rank];
+    int count = 0;
+
+    groups->groups = parts->parts;
+    groups->smallest = groups->largest = parts->members[0];
+    for (int i = 0; i < parts->parts; i++) {
+        if (parts->members[i] < groups->smallest)
+            groups->smallest = parts->members[i];
+        if (parts->members[i] > groups->largest)
+            groups->largest = parts->members[i];
+    }
+    for (int i = 0; i < parts->n; i++)
+        if (parts->part[i] == own)
+            members[count++] = i;
+    if (aps_vcomm_divide(&groups->group, vcomm, APS_PART_GROUP, count, place,
+                         members) < 0)
+        return -1;
+    if (groups->groups == 1 || place >= groups->smallest)
+        return 0;
+    for (int i = 0; i < parts->n; i++)
+        if (parts->place[i] == place)
+            members[parts->part[i]] = i;
+    return aps_vcomm_divide(&groups->peers, vcomm, APS_PART_PEERS, parts->parts,
+                            own, members);
+}
+
+int aps_topology_groups(const struct aps_vcomm *vcomm,
+                        const struct aps_grouping *grouping,
                         struct aps_groups *groups, char *cause, size_t size)
 {
-    MPI_Comm node = MPI_COMM_NULL;
-    int node_rank, node_size, colour = 0, homeless;
+    const size_t n = (size_t)vcomm->size;
+    int *scratch = malloc(7 * n * sizeof *scratch);
+    struct partition parts;
+    bool good = false;
 
-    *groups =
-        (struct aps_groups){.group = MPI_COMM_NULL, .peers = MPI_COMM_NULL};
+    *groups = (struct aps_groups){0};
     cause[0] = '\0';
-    if (topology_candidates(comm, grouping, &node) != MPI_SUCCESS)
-        goto mpi_failed;
-    PMPI_Comm_rank(node, &node_rank);
-    PMPI_Comm_size(node, &node_size);
-    if (grouping->kind == APS_GROUP_NUMBER)
-        colour = node_rank / grouping->number;
-    else if (grouping->kind != APS_GROUP_NODE)
-        colour =
-            topology_hardware_colour(grouping->kind, node_rank, cause, size);
-    homeless = colour < 0;
-    if (aps_agree_max(comm, 1, &homeless) != MPI_SUCCESS)
-        goto mpi_failed;
-    if (homeless)
-        goto fail; /* on every rank, and one of them knows why */
-    if (node_size == 1) {
-        /* To split it would be as bad as aps_blocking_duplicates() says. */
-        groups->group = node;
-        node = MPI_COMM_NULL;
-    } else if (PMPI_Comm_split(node, colour, node_rank, &groups->group) !=
-               MPI_SUCCESS) {
-        goto mpi_failed;
+    if (!aps_agree_all(vcomm, scratch != NULL)) {
+        snprintf(cause, size, "%s", scratch ? "" : "out of memory");
+        goto free_scratch;
     }
-    if (topology_connect_peers(comm, groups) != MPI_SUCCESS)
-        goto mpi_failed;
-    if (node != MPI_COMM_NULL)
-        PMPI_Comm_free(&node);
-    return 0;
+    parts = (struct partition){
+        .n = vcomm->size,
+        .part = scratch,
+        .place = scratch + n,
+        .first = scratch + 2 * n,
+        .members = scratch + 3 * n,
+    };
+    topology_node_keys(vcomm, grouping, scratch + 4 * n, scratch + 5 * n);
+    topology_part(&parts, scratch + 4 * n, scratch + 5 * n);
+    if (topology_colours(vcomm, grouping, &parts, scratch + 6 * n, cause,
+                         size) < 0)
+        goto free_scratch; /* on every rank */
+    for (size_t i = 0; i < n; i++)
+        scratch[4 * n + i] = parts.part[i];
+    topology_part(&parts, scratch + 4 * n, scratch + 6 * n);
+    good = topology_describe(vcomm, &parts, scratch + 4 * n, groups) == 0;
+    if (!aps_agree_all(vcomm, good)) {
+        snprintf(cause, size, "%s", good ? "" : "out of memory");
+        good = false;
+    }
 
-mpi_failed:
-    snprintf(cause, size, "MPI failed while grouping the ranks");
-fail:
-    if (node != MPI_COMM_NULL)
-        PMPI_Comm_free(&node);
-    aps_topology_release(groups);
-    return -1;
+free_scratch:
+    free(scratch);
+    return good ? 0 : -1;
 }
 
 void aps_topology_release(struct aps_groups *groups)
 {
-    if (groups->group != MPI_COMM_NULL)
-        PMPI_Comm_free(&groups->group);
-    if (groups->peers != MPI_COMM_NULL)
-        PMPI_Comm_free(&groups->peers);
+    aps_vcomm_clear(&groups->group);
+    aps_vcomm_clear(&groups->peers);
 }

@@ -10,23 +10,30 @@
 #include <stddef.h>
 
 #include "policy/policy.h"
+#include "progress/vcomm.h"
 
-/* How the ranks of a communicator are grouped, as one rank sees it. */
+/*
+ * COLLECTIVE over comm, one of ours, and blocking. nodes[i] becomes the lowest
+ * rank on the node of rank i, as MPI sees nodes. An MPI error code.
+ */
+int aps_topology_nodes(MPI_Comm comm, int nodes[]);
+
+/* How the ranks of a virtual communicator are grouped, as one rank sees it. */
 struct aps_groups {
-    MPI_Comm group; /* the ranks of this rank's group, in rank order */
-    int groups;     /* how many there are */
-    int smallest;   /* ranks of the smallest one */
-    int largest;    /* and of the largest */
+    struct aps_vcomm group; /* the ranks of this rank's group, in rank order */
+    int groups;             /* how many there are */
+    int smallest;           /* ranks of the smallest one */
+    int largest;            /* and of the largest */
     /* Ranks with the same place in their groups, in the order of the groups'
-     * first ranks. MPI_COMM_NULL beyond `smallest`, or with one group. */
-    MPI_Comm peers;
+     * first ranks. Of size 0 beyond `smallest`, or with one group. */
+    struct aps_vcomm peers;
 };
 
 /* How to group them. */
 struct aps_grouping {
     enum aps_group_kind kind;
-    int number; /* ranks of a group, for APS_GROUP_NUMBER; the last one
-                         may have fewer */
+    int number; /* ranks of a group, for APS_GROUP_NUMBER; the last one may have
+                   fewer */
     bool
         across_nodes; /* by number: any ranks that follow each other, instead of
                           ranks of one node */
@@ -35,16 +42,17 @@ struct aps_grouping {
 };
 
 /*
- * COLLECTIVE over comm. Group its ranks. The communicators are new and the
- * caller's.
+ * COLLECTIVE over vcomm, whose nodes are known and which outlives the groups.
+ * Group its ranks.
  *
  * 0 on all ranks, or -1 on all ranks: then `cause` says why on the rank that
- * found out, and is "" on the others.
+ * found out, and is "" on the others. In any case aps_topology_release is due.
  */
-int aps_topology_groups(MPI_Comm comm, const struct aps_grouping *grouping,
+int aps_topology_groups(const struct aps_vcomm *vcomm,
+                        const struct aps_grouping *grouping,
                         struct aps_groups *groups, char *cause, size_t size);
 
-/* Free the communicators. */
+/* Zeros, or groups that have been released: nothing. */
 void aps_topology_release(struct aps_groups *groups);
 
 #endif

@@ -25,6 +25,8 @@ sim_engine = \
 	$(top_srcdir)/pmpi/native/keyval.c \
 	$(top_srcdir)/pmpi/reduce/master.c \
 	$(top_srcdir)/pmpi/progress/messages.c \
+	$(top_srcdir)/pmpi/progress/vcomm.c \
+	$(top_srcdir)/pmpi/comm/resources.c \
 	$(top_srcdir)/pmpi/topo/shm_group.c \
 	$(top_srcdir)/pmpi/reduce/gpu_ipc.c \
 	$(top_srcdir)/pmpi/reduce/pipeline.c \

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "pmpi/reduce/reduction.h"
+#include "pmpi/comm/resources.h"
 
 /* Plans for e5m2 with scale: aps. */
 struct aps_plan plan_direct(void);

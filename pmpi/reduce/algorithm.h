@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One way to reduce: made once for a virtual communicator, then run. The object
+ * of every algorithm begins with a struct aps_algorithm.
+ */
+#ifndef APS_PMPI_REDUCE_ALGORITHM_H
+#define APS_PMPI_REDUCE_ALGORITHM_H
+
+#include <stddef.h>
+
+#include "device/device.h"
+#include "reduce/block.h"
+#include "topo/topology.h"
+
+struct aps_algorithm;
+
+struct aps_algorithm_ops {
+    /* COLLECTIVE. in[n] to out[n], which may be the same. An MPI error code. */
+    int (*run)(struct aps_algorithm *algorithm, const struct aps_plan *plan,
+               const struct aps_wire *wire, const float *in, float *out,
+               size_t n, struct aps_cost *cost);
+    /* Local; may be called while a communicator is freed. */
+    void (*destroy)(struct aps_algorithm *algorithm);
+};
+
+struct aps_algorithm {
+    const struct aps_algorithm_ops *ops;
+};
+
+/* Where it is to run. */
+struct aps_algorithm_site {
+    const struct aps_vcomm *vcomm; /* not owned; outlives the object */
+    struct aps_grouping grouping;
+    enum aps_devices devices; /* the same on all ranks */
+};
+
+/*
+ * COLLECTIVE over the site's ranks. NULL with a cause on the ranks that know it
+ * and "" on the others; perhaps on some ranks only.
+ */
+typedef struct aps_algorithm *
+aps_algorithm_create_fn(const struct aps_algorithm_site *site, char *cause,
+                        size_t size);
+
+#endif
