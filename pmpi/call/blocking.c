@@ -10,7 +10,6 @@
 #include "comm/context.h"
 #include "progress/progress_thread.h"
 #include "progress/queue.h"
-#include "comm/resources.h"
 #include "progress/wait.h"
 
 static void blocking_drain(MPI_Comm comm)
@@ -30,35 +29,6 @@ bool aps_blocking_enter_pending(aps_handle comm)
     if (!helped)
         blocking_drain((MPI_Comm)comm);
     return helped;
-}
-
-bool aps_blocking_duplicates(aps_handle handle)
-{
-#ifdef APS_MPI_MPICH
-    const MPI_Comm comm = (MPI_Comm)handle;
-    int inter, size;
-
-    return aps_comm_resources_any_begun() && aps_abi_is_communicator(comm) &&
-           PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
-           PMPI_Comm_size(comm, &size) == MPI_SUCCESS && size == 1;
-#else
-    (void)handle;
-    return false;
-#endif
-}
-
-int aps_blocking_duplicate(aps_handle handle, const aps_handle *info,
-                           void *made, void *request)
-{
-    const MPI_Comm comm = (MPI_Comm)handle;
-    const bool helped = aps_blocking_enter(handle);
-    int rc = info ? PMPI_Comm_dup_with_info(comm, (MPI_Info)*info, made)
-                  : PMPI_Comm_dup(comm, made);
-
-    aps_blocking_leave(helped);
-    if (rc == MPI_SUCCESS)
-        rc = PMPI_Ibarrier(comm, request); /* of one rank */
-    return rc;
 }
 
 /* A request of ours, for a call that MPI then has nothing to say about: one that

@@ -35,23 +35,6 @@ static inline void aps_blocking_leave(bool helped)
         aps_progress_thread_end();
 }
 
-/*
- * Must MPI_Comm_idup of this communicator not be MPI's own now? MPICH 4.0,
- * where it cannot have a context id at once, tries again for as long as that
- * takes no message: within the call, if this process is alone in it, and for
- * ever, as it lets nothing else go on. The communicators that we have MPI make
- * for nonblocking calls take ids at the same time.
- */
-bool aps_blocking_duplicates(aps_handle comm);
-
-/*
- * Then the blocking call, which lets others go on, does the same, as there is
- * nobody to wait for. `info`, unless NULL, is that of MPI_Comm_idup_with_info;
- * *request is complete.
- */
-int aps_blocking_duplicate(aps_handle comm, const aps_handle *info, void *made,
-                           void *request);
-
 enum aps_send_kind { APS_SEND, APS_SSEND, APS_RSEND };
 
 int aps_blocking_send(enum aps_send_kind kind, const void *bytes, int64_t count,

@@ -51,8 +51,7 @@ static int call_sum_inside(const void *send, void *receive, int count,
         aps_messages_send(&messages, receive, bytes, 0, APS_TAG_CONTRIBUTION);
     rc = aps_messages_wait(&messages);
     for (int i = 1; i < inside->size && inside->rank == 0; i++) {
-        aps_messages_receive(&messages, theirs, bytes, i,
-                             APS_TAG_CONTRIBUTION);
+        aps_messages_receive(&messages, theirs, bytes, i, APS_TAG_CONTRIBUTION);
         rc = aps_messages_wait(&messages);
         for (int k = 0; k < count; k++)
             sum[k] += theirs[k];
@@ -76,9 +75,9 @@ static int call_pass_inside(const struct aps_call *call, size_t offset,
     /* An MPI that takes GPUs' memory may not in this thread, of ours. */
     if (!aps_gpu_driver_owns(send) && !aps_gpu_driver_owns(receive))
         return call_sum_inside(send, receive, count, call->inside);
-    rc = aps_bounce_begin(&bounce, call_name_of(call), (aps_handle)call->inside->comm,
-                          send, count, (aps_handle)MPI_FLOAT, receive, count,
-                          (aps_handle)MPI_FLOAT);
+    rc = aps_bounce_begin(
+        &bounce, call_name_of(call), (aps_handle)call->inside->comm, send,
+        count, (aps_handle)MPI_FLOAT, receive, count, (aps_handle)MPI_FLOAT);
     if (rc != MPI_SUCCESS)
         return rc;
     rc = call_sum_inside(bounce.send, bounce.receive, count, call->inside);

@@ -8,6 +8,7 @@
 
 #include "progress/agree.h"
 #include "call/allreduce.h"
+#include "comm/report.h"
 #include "base/fpenv.h"
 #include "codec/codec.h"
 #include "scale/scale.h"

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fpenv.h"
 #include "base/message.h"
+#include "comm/report.h"
 
 /* COLLECTIVE. Reduce one layer by its plan. */
 static int segment_reduce(struct aps_context *context,
@@ -148,15 +149,11 @@ int aps_segment_reduce(struct aps_context *context, const struct aps_call *call,
     return rc;
 }
 
-/* A call on a fiber can wait only where fibers do: it cannot make groups,
- * unless a blocking call has made them before, nor measure what is fastest. */
+/* A call on a fiber gives way to others: it cannot measure what is fastest. */
 static void segment_defer(const struct aps_context *context,
                           struct aps_plan *plan)
 {
-    if (context->may_block)
-        return;
-    if (plan->reduce == APS_REDUCE_AUTO ||
-        !aps_comm_resources_prepares_deferred(context->resources, plan))
+    if (!context->may_block && plan->reduce == APS_REDUCE_AUTO)
         plan->reduce = APS_REDUCE_DIRECT;
 }
 

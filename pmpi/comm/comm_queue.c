@@ -73,8 +73,8 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
         PMPI_Comm_call_errhandler(comm, rc);
         return rc;
     }
-    context->start = (struct aps_operation){.owner = context,
-                                            .run = comm_queue_run_start};
+    context->start =
+        (struct aps_operation){.owner = context, .run = comm_queue_run_start};
     aps_queue_push(context->queue, &context->start);
     return MPI_SUCCESS;
 }

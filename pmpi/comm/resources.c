@@ -3,184 +3,317 @@
 
 #include "comm/resources.h"
 
-#include <stdatomic.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "native/keyval.h"
 #include "progress/agree.h"
 #include "progress/wait.h"
-#include "topo/topology.h"
 
-/* MPICH has about 2000 context ids, for the program first of all: so many
- * communicators may have resources at a time in a process. */
-#define RESOURCES_MAX 256
-static atomic_int resources_alive;
+/* Blocks that rank 0 offers at a time. One is enough but where other ranks still
+ * use those that rank 0 has done with. */
+#define OFFERS 16
 
-/* Of them, those whose communicators MPI is still making. */
-static atomic_int begun;
+/* Resources that are kept for communicators to come, at most. */
+#define KEPT_MOST 4
+
+#define WORDS (APS_WORLD_BLOCKS / 64)
+
+/* What the ranks agree on, by AND: a bit a block of rank 0. */
+struct masks {
+    uint64_t kept[WORDS]; /* with resources of the same ranks */
+    uint64_t free[WORDS];
+};
+#define MASKS_COUNT ((int)(sizeof(struct masks) / sizeof(uint64_t)))
 
 struct aps_comm_resources {
-    MPI_Comm comm;          /* ours, all ranks of the program's communicator */
-    MPI_Request begun;      /* it is being made */
-    struct aps_vcomm vcomm; /* on it */
-    int *nodes;             /* vcomm.nodes; NULL: not known yet, or never */
+    struct aps_comm_resources *next; /* in the world's list */
+    struct aps_world *world;
+    enum { AGREEING, USED, KEPT, LOST } state;
+    bool offered; /* KEPT, and reserved for one that is being agreed on */
+    unsigned long released; /* KEPT: the lower, the longer ago */
+    int owner;  /* rank in the world of rank 0, which hands out its block */
+    int number; /* of the block; -1 while AGREEING */
+    struct aps_vcomm vcomm;
     struct aps_reductions *reductions;
+
+    /* AGREEING. */
+    MPI_Request request;
+    struct masks masks;
+    struct masks offer; /* what this rank reserves for it */
 };
 
-/* Local, before anybody counts on them. */
-static struct aps_comm_resources *resources_allocate(int test_nodes,
-                                                     bool test_cyclic)
+static bool resources_bit(const uint64_t mask[WORDS], int number)
 {
-    struct aps_comm_resources *new = calloc(1, sizeof *new);
-
-    if (!new)
-        return NULL;
-    new->comm = MPI_COMM_NULL;
-    new->begun = MPI_REQUEST_NULL;
-    new->reductions =
-        aps_reductions_create(&new->vcomm, test_nodes, test_cyclic);
-    if (new->reductions)
-        return new;
-    free(new);
-    return NULL;
+    return mask[number / 64] >> (number % 64) & 1;
 }
 
-static void resources_free(struct aps_comm_resources *resources)
+static void resources_set_bit(uint64_t mask[WORDS], int number, bool value)
 {
-    if (!resources)
-        return;
+    const uint64_t bit = UINT64_C(1) << (number % 64);
+
+    mask[number / 64] =
+        value ? mask[number / 64] | bit : mask[number / 64] & ~bit;
+}
+
+/* The lowest block of the mask, or -1. */
+static int resources_lowest(const uint64_t mask[WORDS])
+{
+    for (int i = 0; i < WORDS; i++)
+        if (mask[i])
+            return i * 64 + __builtin_ctzll(mask[i]);
+    return -1;
+}
+
+static bool resources_same_ranks(const struct aps_vcomm *a,
+                                 const struct aps_vcomm *b)
+{
+    return a->size == b->size && a->rank == b->rank &&
+           memcmp(a->ranks, b->ranks, (size_t)a->size * sizeof *a->ranks) == 0;
+}
+
+/* --- the world's list: its lock is held ----------------------------------- */
+
+/* What this rank can agree to: blocks of the same owner that it does not use, and
+ * those that it has kept. */
+static void resources_fill_masks_locked(struct aps_comm_resources *new)
+{
+    const struct aps_world *world = new->world;
+
+    for (int i = 0; i < world->blocks; i++)
+        resources_set_bit(new->masks.free, i, true);
+    for (struct aps_comm_resources *other = world->resources; other;
+         other = other->next) {
+        if (other->owner != new->owner || other->state == AGREEING)
+            continue;
+        resources_set_bit(new->masks.free, other->number, false);
+        if (other->state == KEPT && !other->offered &&
+            resources_same_ranks(&other->vcomm, &new->vcomm)) {
+            resources_set_bit(new->masks.kept, other->number, true);
+            other->offered = true;
+        }
+    }
+}
+
+/* On rank 0: offer what it offers to no other communicator. */
+static void resources_limit_offer_locked(struct aps_comm_resources *new)
+{
+    struct aps_world *world = new->world;
+    int offers = 0;
+
+    for (const struct aps_comm_resources *other = world->resources; other;
+         other = other->next)
+        if (other->owner == new->owner && other->state == AGREEING)
+            for (int i = 0; i < WORDS; i++)
+                new->masks.free[i] &= ~other->offer.free[i];
+    for (int i = 0; i < world->blocks; i++)
+        if (resources_bit(new->masks.free, i) && ++offers > OFFERS)
+            resources_set_bit(new->masks.free, i, false);
+}
+
+static void resources_withdraw_offer_locked(struct aps_comm_resources *new)
+{
+    for (struct aps_comm_resources *other = new->world->resources; other;
+         other = other->next)
+        if (other->owner == new->owner &&
+            other->state ==
+                KEPT &&resources_bit(new->offer.kept, other->number))
+            other->offered = false;
+}
+
+static void resources_list_locked(struct aps_comm_resources *resources)
+{
+    resources->next = resources->world->resources;
+    resources->world->resources = resources;
+}
+
+static void resources_unlist_locked(struct aps_comm_resources *resources)
+{
+    struct aps_comm_resources **link = &resources->world->resources;
+
+    while (*link != resources)
+        link = &(*link)->next;
+    *link = resources->next;
+}
+
+static struct aps_comm_resources *
+resources_find_kept_locked(const struct aps_comm_resources *new, int number)
+{
+    struct aps_comm_resources *other = new->world->resources;
+
+    while (other->owner != new->owner || other->number != number)
+        other = other->next;
+    return other;
+}
+
+/* The one that was released longest ago, if there are too many. */
+static struct aps_comm_resources *
+resources_evict_locked(struct aps_world *world)
+{
+    struct aps_comm_resources *oldest = NULL;
+    int kept = 0;
+
+    for (struct aps_comm_resources *other = world->resources; other;
+         other = other->next) {
+        if (other->state != KEPT)
+            continue;
+        kept++;
+        if (!other->offered && (!oldest || other->released < oldest->released))
+            oldest = other;
+    }
+    if (kept <= KEPT_MOST || !oldest)
+        return NULL;
+    resources_unlist_locked(oldest);
+    return oldest;
+}
+
+/* -------------------------------------------------------------------------- */
+
+static void resources_destroy(struct aps_comm_resources *resources)
+{
     aps_reductions_destroy(resources->reductions);
-    free(resources->nodes);
+    aps_vcomm_clear(&resources->vcomm);
     free(resources);
 }
 
-/* Its communicator is there. */
-static void resources_equip(struct aps_comm_resources *resources)
-{
-    PMPI_Comm_set_errhandler(resources->comm, MPI_ERRORS_RETURN);
-    resources->vcomm = aps_vcomm_all(resources->comm, 0);
-}
-
-int aps_comm_resources_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
-                              struct aps_comm_resources **resources)
-{
-    struct aps_comm_resources *new =
-        resources_allocate(test_nodes, test_cyclic);
-    MPI_Errhandler theirs = aps_errhandler_push(comm);
-    bool split = false;
-    int rank;
-
-    PMPI_Comm_rank(comm, &rank);
-    /* A split, not a dup: a dup would call the program's own attribute copy
-     * functions. */
-    if (aps_agree_comm_all(comm, new != NULL &&atomic_load(&resources_alive) <
-                                            RESOURCES_MAX)) {
-        split = PMPI_Comm_split(comm, 0, rank, &new->comm) == MPI_SUCCESS;
-        if (!aps_agree_comm_all(comm, split) && split) {
-            PMPI_Comm_free(&new->comm);
-            split = false;
-        }
-    }
-    aps_errhandler_pop(comm, theirs);
-    if (!split) {
-        resources_free(new);
-        return -1;
-    }
-    atomic_fetch_add(&resources_alive, 1);
-    resources_equip(new);
-    *resources = new;
-    return 0;
-}
-
-int aps_comm_resources_begin(MPI_Comm comm, int test_nodes, bool test_cyclic,
+int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
+                             const struct aps_members *members,
                              struct aps_comm_resources **resources)
 {
-    struct aps_comm_resources *new =
-        resources_allocate(test_nodes, test_cyclic);
+    struct aps_comm_resources *new = calloc(1, sizeof *new);
     int rc;
 
     if (!new)
         return MPI_ERR_NO_MEM;
-    aps_keyval_hide(true);
-    rc = PMPI_Comm_idup(comm, &new->comm, &new->begun);
-    aps_keyval_hide(false);
-    if (rc != MPI_SUCCESS) {
-        resources_free(new);
+    if (aps_vcomm_init(&new->vcomm, world->comm, members->size, members->rank,
+                       members->ranks, world->nodes, 0) < 0) {
+        free(new);
+        return MPI_ERR_NO_MEM;
+    }
+    new->reductions =
+        aps_reductions_create(&new->vcomm, aps_job()->options.test_nodes,
+                              aps_job()->options.test_cyclic);
+    if (!new->reductions) {
+        resources_destroy(new);
+        return MPI_ERR_NO_MEM;
+    }
+    new->world = world;
+    new->owner = members->ranks[0];
+    new->number = -1;
+    pthread_mutex_lock(&world->lock);
+    world->forget = aps_comm_resources_forget;
+    resources_fill_masks_locked(new);
+    if (members->rank == 0)
+        resources_limit_offer_locked(new);
+    new->offer = new->masks;
+    resources_list_locked(new);
+    pthread_mutex_unlock(&world->lock);
+    rc = PMPI_Iallreduce(MPI_IN_PLACE, &new->masks, MASKS_COUNT, MPI_UINT64_T,
+                         MPI_BAND, comm, &new->request);
+    if (rc == MPI_SUCCESS) {
+        *resources = new;
         return rc;
     }
-    atomic_fetch_add(&resources_alive, 1);
-    atomic_fetch_add(&begun, 1);
-    *resources = new;
-    return MPI_SUCCESS;
-}
-
-bool aps_comm_resources_any_begun(void)
-{
-    return atomic_load(&begun) > 0;
-}
-
-int aps_comm_resources_complete(struct aps_comm_resources *resources)
-{
-    int rc =
-        aps_wait_requests_telling(1, &resources->begun, aps_agree_tell_missing);
-
-    atomic_fetch_sub(&begun, 1);
-    if (rc == MPI_SUCCESS)
-        resources_equip(resources);
-    else
-        resources->comm = MPI_COMM_NULL;
+    pthread_mutex_lock(&world->lock);
+    resources_withdraw_offer_locked(new);
+    resources_unlist_locked(new);
+    pthread_mutex_unlock(&world->lock);
+    resources_destroy(new);
     return rc;
 }
 
-void aps_comm_resources_destroy(struct aps_comm_resources *resources)
+/* The ranks have agreed: which resources these are. NULL: on none. */
+static struct aps_comm_resources *
+resources_choose_locked(struct aps_comm_resources *new)
 {
+    const int kept = resources_lowest(new->masks.kept);
+    const int number = resources_lowest(new->masks.free);
+    struct aps_comm_resources *chosen = new;
+
+    resources_withdraw_offer_locked(new);
+    if (kept >= 0) {
+        chosen = resources_find_kept_locked(new, kept);
+    } else if (number >= 0) {
+        new->number = number;
+        new->vcomm.tag = aps_world_tag(new->world, new->owner, number);
+    } else {
+        chosen = NULL;
+    }
+    if (chosen)
+        chosen->state = USED;
+    if (chosen != new)
+        resources_unlist_locked(new);
+    return chosen;
+}
+
+int aps_comm_resources_complete(struct aps_comm_resources **resources)
+{
+    struct aps_comm_resources *new = *resources;
+    struct aps_comm_resources *chosen = NULL;
+    pthread_mutex_t *lock = &new->world->lock;
+    int rc =
+        aps_wait_requests_telling(1, &new->request, aps_agree_tell_missing);
+
+    pthread_mutex_lock(lock);
+    if (rc != MPI_SUCCESS) /* nothing was agreed on */
+        memset(&new->masks, 0, sizeof new->masks);
+    chosen = resources_choose_locked(new);
+    pthread_mutex_unlock(lock);
+    if (rc == MPI_SUCCESS && !chosen)
+        rc = MPI_ERR_OTHER;
+    if (chosen != new)
+        resources_destroy(new);
+    *resources = chosen;
+    return rc;
+}
+
+int aps_comm_resources_create(struct aps_world *world, MPI_Comm comm,
+                              const struct aps_members *members,
+                              struct aps_comm_resources **resources)
+{
+    int rc = aps_comm_resources_begin(world, comm, members, resources);
+
+    return rc == MPI_SUCCESS ? aps_comm_resources_complete(resources) : rc;
+}
+
+void aps_comm_resources_release(struct aps_comm_resources *resources,
+                                bool failed)
+{
+    static unsigned long releases; /* under the lock of any world: a hint */
+    struct aps_comm_resources *evicted = NULL;
+    struct aps_world *world;
+
     if (!resources)
         return;
-    if (resources->comm != MPI_COMM_NULL)
-        PMPI_Comm_free(&resources->comm);
-    atomic_fetch_sub(&resources_alive, 1);
-    resources_free(resources);
-}
-
-MPI_Comm aps_comm_resources_comm(const struct aps_comm_resources *resources)
-{
-    return resources->comm;
-}
-
-const struct aps_vcomm *
-aps_comm_resources_vcomm(const struct aps_comm_resources *resources)
-{
-    return &resources->vcomm;
-}
-
-/* COLLECTIVE, and blocking. 0 or -1 on all ranks. */
-static int resources_find_nodes(struct aps_comm_resources *resources)
-{
-    int *nodes =
-        malloc((size_t)resources->vcomm.size * sizeof *resources->nodes);
-
-    if (aps_agree_all(&resources->vcomm, nodes != NULL) &&
-        aps_agree_all(&resources->vcomm,
-                      aps_topology_nodes(resources->comm, nodes) ==
-                          MPI_SUCCESS)) {
-        resources->nodes = nodes;
-        resources->vcomm.nodes = nodes;
-        return 0;
+    world = resources->world;
+    pthread_mutex_lock(&world->lock);
+    resources->state = failed ? LOST : KEPT;
+    resources->released = releases++;
+    if (!failed)
+        evicted = resources_evict_locked(world);
+    pthread_mutex_unlock(&world->lock);
+    if (failed) {
+        aps_reductions_destroy(resources->reductions);
+        resources->reductions = NULL;
     }
-    free(nodes);
-    return -1;
+    if (evicted)
+        resources_destroy(evicted);
+}
+
+void aps_comm_resources_forget(struct aps_world *world)
+{
+    while (world->resources) {
+        struct aps_comm_resources *first = world->resources;
+
+        world->resources = first->next;
+        resources_destroy(first);
+    }
 }
 
 int aps_comm_resources_prepare(struct aps_comm_resources *resources,
                                const struct aps_plan *plan, char *cause,
                                size_t size)
 {
-    if (aps_reductions_need_nodes(plan) && !resources->vcomm.nodes &&
-        resources_find_nodes(resources) < 0) {
-        snprintf(cause, size, "the nodes of the ranks cannot be found out");
-        return -1;
-    }
     return aps_reductions_prepare(resources->reductions, plan, cause, size);
 }
 
@@ -193,10 +326,8 @@ int aps_comm_resources_reduce(struct aps_comm_resources *resources,
                               cost);
 }
 
-bool aps_comm_resources_prepares_deferred(struct aps_comm_resources *resources,
-                                          const struct aps_plan *plan)
+const struct aps_vcomm *
+aps_comm_resources_vcomm(const struct aps_comm_resources *resources)
 {
-    /* To find out nodes blocks. */
-    return !aps_reductions_need_nodes(plan) || resources->vcomm.nodes ||
-           aps_reductions_are_prepared(resources->reductions, plan);
+    return &resources->vcomm;
 }

@@ -1,49 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a communicator of the program needs so that its calls can be rewritten:
- * a communicator of ours over the same ranks, and the reductions on it. Made
- * the first time a plan asks for it, kept until the program's is freed.
+ * What a communicator of the program needs to reduce: a virtual communicator of
+ * its world and the reductions that are prepared on it. Made when the first plan
+ * rewrites a call, without a communicator of ours.
+ *
+ * The tags of a virtual communicator are a block that its rank 0 hands out. Its
+ * ranks agree on one that rank 0 offers and that none of them still uses. When
+ * the program frees the communicator, its resources are kept for a while: the
+ * next communicator of the same ranks in the same order takes them over, with
+ * all that is prepared, if all its ranks have kept them.
  */
 #ifndef APS_PMPI_COMM_RESOURCES_H
 #define APS_PMPI_COMM_RESOURCES_H
 
 #include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
 
-#include "progress/vcomm.h"
+#include "job/world.h"
 #include "reduce/reduction.h"
 
-struct aps_comm_resources; /* opaque */
+/* The ranks of a communicator of the program, all of one world. */
+struct aps_members {
+    int rank;
+    int size;
+    const int *ranks; /* [size]: in the world */
+};
 
 /*
- * COLLECTIVE over comm, the program's communicator, from which ours is derived.
- * 0 on all ranks or -1 on all ranks: out of memory, or too many communicators
- * live already.
+ * Local, but counts as a nonblocking collective call on comm. Its virtual
+ * communicator is ready when aps_comm_resources_complete has been called. An MPI
+ * error code; *resources only on success.
  */
-int aps_comm_resources_create(MPI_Comm comm, int test_nodes, bool test_cyclic,
+int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
+                             const struct aps_members *members,
+                             struct aps_comm_resources **resources);
+
+/*
+ * COLLECTIVE over the communicator. *resources may become others, and NULL on
+ * failure: MPI_ERR_OTHER on all ranks where rank 0 has no tags left, or MPI's own
+ * error code.
+ */
+int aps_comm_resources_complete(struct aps_comm_resources **resources);
+
+/* Both. */
+int aps_comm_resources_create(struct aps_world *world, MPI_Comm comm,
+                              const struct aps_members *members,
                               struct aps_comm_resources **resources);
 
 /*
- * The same without waiting: aps_comm_resources_begin is local but counts as a
- * nonblocking collective call on comm; the resources are ready when
- * aps_comm_resources_complete, COLLECTIVE, has been called on them. MPI error
- * codes; after one aps_comm_resources_destroy is due.
+ * Local; safe inside an attribute's delete callback. They are no longer used; a
+ * reduction that failed on them (`failed`) may have left messages behind, so that
+ * nobody must use their tags again. NULL: nothing.
  */
-int aps_comm_resources_begin(MPI_Comm comm, int test_nodes, bool test_cyclic,
-                             struct aps_comm_resources **resources);
-int aps_comm_resources_complete(struct aps_comm_resources *resources);
+void aps_comm_resources_release(struct aps_comm_resources *resources,
+                                bool failed);
 
-/* Local: has one been begun that is not complete? */
-bool aps_comm_resources_any_begun(void);
-
-/* Local: safe inside an attribute's delete callback. NULL: nothing. */
-void aps_comm_resources_destroy(struct aps_comm_resources *resources);
-
-/* Our communicator over all ranks: as MPI's, and to send messages on. */
-MPI_Comm aps_comm_resources_comm(const struct aps_comm_resources *resources);
-const struct aps_vcomm *
-aps_comm_resources_vcomm(const struct aps_comm_resources *resources);
+/* Local: free what is kept. The world is about to go. */
+void aps_comm_resources_forget(struct aps_world *world);
 
 /* COLLECTIVE. aps_reductions_prepare and aps_reductions_run on them. */
 int aps_comm_resources_prepare(struct aps_comm_resources *resources,
@@ -54,9 +66,7 @@ int aps_comm_resources_reduce(struct aps_comm_resources *resources,
                               const struct aps_memory *memory, const float *in,
                               float *out, size_t n, struct aps_cost *cost);
 
-/* Does aps_comm_resources_prepare for `plan` do with waits of progress/wait.h,
- * so that it may be called on a fiber? The same on all ranks. */
-bool aps_comm_resources_prepares_deferred(struct aps_comm_resources *resources,
-                                          const struct aps_plan *plan);
+const struct aps_vcomm *
+aps_comm_resources_vcomm(const struct aps_comm_resources *resources);
 
 #endif

@@ -10,7 +10,6 @@
 #include "job/lifecycle.h"
 #include "call/iallreduce.h"
 #include "job/job.h"
-#include "native/keyval.h"
 #include "native/next_mpi.h"
 #include "call/persistent.h"
 #include "progress/queue.h"
@@ -149,14 +148,3 @@ int MPI_Allreduce_init_c(const void *send, void *receive, int64_t count,
                                request);
 }
 #endif
-
-EXPORT int MPI_Comm_create_keyval(void *copy, void *delete, int *keyval,
-                                  void *extra);
-
-int MPI_Comm_create_keyval(void *copy, void *delete, int *keyval, void *extra)
-{
-    /* Without a policy nothing is duplicated. */
-    if (aps_job()->foreign || !aps_job()->options.policy)
-        return aps_next_mpi()->comm_create_keyval(copy, delete, keyval, extra);
-    return aps_keyval_create(copy, delete, keyval, extra);
-}

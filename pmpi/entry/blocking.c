@@ -324,23 +324,6 @@ COLLECTIVE(Comm_dup, (aps_handle, void *), (aps_handle comm, void *made),
            (comm, made))
 COLLECTIVE(Comm_dup_with_info, (aps_handle, aps_handle, void *),
            (aps_handle comm, aps_handle info, void *made), (comm, info, made))
-#define DUPLICATION(name, types, parameters, arguments, info)                  \
-    EXPORT int MPI_##name types;                                               \
-    int MPI_##name parameters                                                  \
-    {                                                                          \
-        NEXT(name, types);                                                     \
-        if (made && request && aps_blocking_duplicates(comm))                  \
-            return aps_blocking_duplicate(comm, info, made, request);          \
-        return function arguments;                                             \
-    }
-DUPLICATION(Comm_idup, (aps_handle, void *, void *),
-            (aps_handle comm, void *made, void *request),
-            (comm, made, request), NULL)
-#ifdef HAVE_PMPI_COMM_IDUP_WITH_INFO
-DUPLICATION(Comm_idup_with_info, (aps_handle, aps_handle, void *, void *),
-            (aps_handle comm, aps_handle with, void *made, void *request),
-            (comm, with, made, request), &with)
-#endif
 COLLECTIVE(Comm_create, (aps_handle, aps_handle, void *),
            (aps_handle comm, aps_handle group, void *made),
            (comm, group, made))

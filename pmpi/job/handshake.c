@@ -26,7 +26,14 @@ struct offer {
 
 /* Values of a rank, agreed by MAX: 0 for no, or the more the lower the rank
  * that says yes (handshake_yes). */
-enum { DIFFERS_VERSION, DIFFERS_SWITCHES, HOLDS_GOOD, HOLDS_BAD, ABSENT, FIRST };
+enum {
+    DIFFERS_VERSION,
+    DIFFERS_SWITCHES,
+    HOLDS_GOOD,
+    HOLDS_BAD,
+    ABSENT,
+    FIRST
+};
 enum { HOLDS_ANOTHER, HOLDS_NONE, SECOND };
 
 /* One handshake, on this rank. */
@@ -66,8 +73,8 @@ static int handshake_compare(const struct shake *shake, int values[FIRST])
     values[DIFFERS_SWITCHES] =
         handshake_yes(shake, mine.switches != first.switches);
     values[HOLDS_GOOD] = handshake_yes(shake, shake->held == APS_HELD_GOOD);
-    values[HOLDS_BAD] = handshake_yes(shake, shake->held == APS_HELD_BAD &&
-                                                 !shake->absent);
+    values[HOLDS_BAD] =
+        handshake_yes(shake, shake->held == APS_HELD_BAD && !shake->absent);
     values[ABSENT] = handshake_yes(shake, shake->absent);
     return aps_agree_max(shake->vcomm, FIRST, values);
 }

@@ -174,9 +174,9 @@ void aps_job_report(struct aps_job *job, int rank)
         return;
     aps_message_errors(rank, &job->errors);
     aps_message(rank, job->options.pass_on_error
-                        ? "every call passes through (APSMPI_ON_ERROR=pass)"
-                        : "the job stops before training "
-                          "(APSMPI_ON_ERROR=pass goes on without apsmpi)");
+                          ? "every call passes through (APSMPI_ON_ERROR=pass)"
+                          : "the job stops before training "
+                            "(APSMPI_ON_ERROR=pass goes on without apsmpi)");
 }
 
 bool aps_job_must_stop(const struct aps_job *job)

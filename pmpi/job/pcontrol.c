@@ -146,9 +146,8 @@ static void pcontrol_tell_difference(const struct control *control, int level,
 static void pcontrol_control_all(int level, struct aps_job *job,
                                  const struct aps_world *world)
 {
-    struct control control = {.level = level,
-                              .rank = world->vcomm.rank,
-                              .size = world->vcomm.size};
+    struct control control = {
+        .level = level, .rank = world->vcomm.rank, .size = world->vcomm.size};
     int values[VALUES] = {[TRAINED] = atomic_load(&aps_pcontrol_trained)};
     int first = level;
 

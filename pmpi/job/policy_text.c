@@ -121,8 +121,8 @@ static int policy_text_take_all(const char *bytes,
     if (policy_text_take(&bytes, &source->path, &ignored) < 0 ||
         policy_text_take(&bytes, &source->text, &source->length) < 0 ||
         policy_text_take(&bytes, &source->layers_path, &ignored) < 0 ||
-        policy_text_take(&bytes, &source->layers_text,
-                         &source->layers_length) < 0)
+        policy_text_take(&bytes, &source->layers_text, &source->layers_length) <
+            0)
         return -1;
     return 0;
 }

@@ -30,8 +30,8 @@ static double summary_percent(unsigned long long part, unsigned long long whole)
 }
 
 /* ", passed: 4 no FP32 sums, 11 by rule", or "". */
-static char *summary_list_passed(const struct aps_counters *counters, char *text,
-                             size_t size)
+static char *summary_list_passed(const struct aps_counters *counters,
+                                 char *text, size_t size)
 {
     static const char *const reasons[APS_PASSED_REASONS] = {
         [APS_PASSED_OTHER] = "no FP32 sums",
@@ -60,7 +60,7 @@ static char *summary_list_passed(const struct aps_counters *counters, char *text
 }
 
 static void summary_print_counters(const struct aps_counters *counters,
-                               const char *name, const char *hint)
+                                   const char *name, const char *hint)
 {
     const unsigned long long calls = aps_counters_calls(counters);
     const unsigned long long rewritten = atomic_load(&counters->rewritten);
@@ -87,7 +87,8 @@ static void summary_print_counters(const struct aps_counters *counters,
                     calls, name, rewritten, summary_percent(rewritten, calls),
                     together, passed, summary_human(wire, sent, sizeof sent),
                     summary_human(fp32, native, sizeof native),
-                    fp32 > wire ? summary_percent(fp32 - wire, fp32) : 0.0, from);
+                    fp32 > wire ? summary_percent(fp32 - wire, fp32) : 0.0,
+                    from);
 }
 
 static const char *const names[APS_CALL_KINDS] = {
@@ -140,8 +141,7 @@ static void summary_print_summary(const struct aps_job *job)
         for (int kind = 0; kind < APS_CALL_KINDS; kind++)
             if (calls == 0 && names[kind])
                 summary_print_unruled(
-                    names[kind],
-                    aps_counters_calls(&aps_other_counters[kind]));
+                    names[kind], aps_counters_calls(&aps_other_counters[kind]));
         return;
     }
     if (calls == 0 && job->held != APS_HELD_GOOD)
@@ -153,7 +153,7 @@ static void summary_print_summary(const struct aps_job *job)
         summary_print_counters(&aps_counters, "MPI_Allreduce", "");
 }
 
-void aps_summary_tell(struct aps_job *job, int world_rank)
+void aps_summary_tell(const struct aps_job *job, int world_rank)
 {
     fenv_t environment;
 

@@ -47,15 +47,15 @@ static int world_equip(struct aps_world *world, bool whole_job)
     PMPI_Comm_set_errhandler(world->comm, MPI_ERRORS_RETURN);
     world->vcomm = aps_vcomm_all(world->comm, 0);
     world->nodes = malloc((size_t)world->vcomm.size * sizeof *world->nodes);
-    good = world->nodes && PMPI_Comm_group(world->comm, &world->group) ==
-                               MPI_SUCCESS;
+    good = world->nodes &&
+           PMPI_Comm_group(world->comm, &world->group) == MPI_SUCCESS;
     if (!aps_agree_all(&world->vcomm, good) ||
         aps_nodes_find(world->comm, world->nodes) != MPI_SUCCESS)
         return -1;
     world->vcomm.nodes = world->nodes;
     world_count_blocks(world);
-    return aps_handshake(aps_job(), &world->vcomm, whole_job,
-                         &world->agreed) == MPI_SUCCESS
+    return aps_handshake(aps_job(), &world->vcomm, whole_job, &world->agreed) ==
+                   MPI_SUCCESS
                ? 0
                : -1;
 }

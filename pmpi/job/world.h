@@ -34,9 +34,10 @@ struct aps_world {
      * rank hands out so many to the virtual communicators that it is rank 0 of
      * (comm/resources.h). */
     int blocks;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock;                 /* of what follows */
     struct aps_comm_resources *resources; /* on this rank, in use or kept */
-    void (*forget)(struct aps_world *world); /* free them; NULL: there are none */
+    void (*forget)(
+        struct aps_world *world); /* free them; NULL: there are none */
 };
 
 /*

@@ -49,8 +49,6 @@ static void next_mpi_resolve(void)
                   &library.allreduce_init);
     next_mpi_next("MPI_Allreduce_init_c", "PMPI_Allreduce_init_c",
                   &library.allreduce_init_c);
-    next_mpi_next("MPI_Comm_create_keyval", "PMPI_Comm_create_keyval",
-                  &library.comm_create_keyval);
     next_mpi_next("MPI_Start", "PMPI_Start", &library.start);
     next_mpi_next("MPI_Startall", "PMPI_Startall", &library.startall);
     next_mpi_next("MPI_Request_free", "PMPI_Request_free",

@@ -38,8 +38,6 @@ struct aps_next_mpi {
                      aps_handle comm);
     int (*reduce)(const void *send, void *receive, int count, aps_handle type,
                   aps_handle op, int root, aps_handle comm);
-    int (*comm_create_keyval)(void *copy, void *delete, int *keyval,
-                              void *extra);
     int (*start)(void *request);
     int (*startall)(int count, void *requests);
     int (*request_free)(void *request);
