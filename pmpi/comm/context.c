@@ -33,8 +33,7 @@ static void context_destroy(struct aps_context *context)
         aps_context_end_discovery(context);
     aps_other_state_clear(&context->related);
     aps_comm_resources_release(context->resources, context->damaged);
-    if (context->own_world)
-        aps_world_destroy(context->world);
+    aps_world_release(context->world);
     aps_steps_destroy(context->steps);
     aps_sample_clear(&context->sample);
     free(context->buffer);
@@ -147,14 +146,16 @@ static int context_find_world(struct aps_context *context, MPI_Comm comm,
     if (!context->ranks && make) {
         MPI_Errhandler theirs = aps_errhandler_push(comm);
 
-        world = NULL;
+        world = NULL; /* this context alone will hold it */
         context->own_world = aps_world_create(comm, false, &world) == 0;
         aps_errhandler_pop(comm, theirs);
         if (context->own_world)
             context->ranks =
                 aps_world_ranks(world, comm, context->size, &no_memory);
     }
-    if (context->ranks)
+    if (context->ranks && !context->own_world)
+        aps_world_hold(world);
+    if (context->ranks || context->own_world)
         context->world = world;
     return no_memory ? -1 : 0;
 }

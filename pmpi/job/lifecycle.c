@@ -32,7 +32,8 @@ static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
     aps_queue_finish_all();
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     aps_summary_tell(aps_job(), rank);
-    aps_world_destroy(aps_world_of_job());
+    /* MPI_COMM_WORLD's context, if it has one, goes later, and holds it. */
+    aps_world_release(aps_world_of_job());
     aps_world_set_job(NULL);
     return MPI_SUCCESS;
 }

@@ -70,6 +70,7 @@ int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world)
         free(new);
         return -1;
     }
+    atomic_store(&new->holders, 1);
     new->comm = MPI_COMM_NULL;
     new->group = MPI_GROUP_NULL;
     pthread_mutex_init(&new->lock, NULL);
@@ -78,16 +79,21 @@ int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world)
      * functions. */
     split = PMPI_Comm_split(comm, 0, rank, &new->comm) == MPI_SUCCESS;
     if (!aps_agree_comm_all(comm, split) || world_equip(new, whole_job) < 0) {
-        aps_world_destroy(new);
+        aps_world_release(new);
         return -1;
     }
     *world = new;
     return 0;
 }
 
-void aps_world_destroy(struct aps_world *world)
+void aps_world_hold(struct aps_world *world)
 {
-    if (!world)
+    atomic_fetch_add(&world->holders, 1);
+}
+
+void aps_world_release(struct aps_world *world)
+{
+    if (!world || atomic_fetch_sub(&world->holders, 1) > 1)
         return;
     if (world->forget)
         world->forget(world);

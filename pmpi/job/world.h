@@ -14,6 +14,7 @@
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "job/handshake.h"
@@ -25,6 +26,7 @@ struct aps_comm_resources; /* comm/resources.h */
 #define APS_WORLD_BLOCKS 2048 /* of one rank, at most */
 
 struct aps_world {
+    atomic_int holders; /* contexts, and the job */
     MPI_Comm comm;
     MPI_Group group;
     struct aps_vcomm vcomm; /* all of it */
@@ -48,10 +50,13 @@ struct aps_world {
  */
 int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world);
 
-/* Local. NULL: nothing. */
-void aps_world_destroy(struct aps_world *world);
+/* Local. Who holds a world lets go of it; with the last it is destroyed. The one
+ * that is created has one holder. NULL: nothing. */
+void aps_world_hold(struct aps_world *world);
+void aps_world_release(struct aps_world *world);
 
-/* The job's world, made once. aps_world_of_job is NULL where there is none. */
+/* The job's world, made once. aps_world_of_job is NULL where there is none, and
+ * when MPI_Finalize has begun. */
 void aps_world_set_job(struct aps_world *world);
 struct aps_world *aps_world_of_job(void);
 

@@ -110,27 +110,6 @@ free_set:
     return colour;
 }
 
-int aps_topology_nodes(MPI_Comm comm, int nodes[])
-{
-    const struct aps_vcomm all = aps_vcomm_all(comm, 0);
-    MPI_Group here = MPI_GROUP_NULL, everywhere = MPI_GROUP_NULL;
-    const int first = 0;
-    MPI_Comm node;
-    int lowest;
-    int rc = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, all.rank,
-                                  MPI_INFO_NULL, &node);
-
-    if (rc != MPI_SUCCESS)
-        return rc;
-    PMPI_Comm_group(node, &here);
-    PMPI_Comm_group(comm, &everywhere);
-    rc = PMPI_Group_translate_ranks(here, 1, &first, everywhere, &lowest);
-    PMPI_Group_free(&here);
-    PMPI_Group_free(&everywhere);
-    PMPI_Comm_free(&node);
-    return rc == MPI_SUCCESS ? aps_agree_gather(&all, lowest, nodes) : rc;
-}
-
 /* --- groups --------------------------------------------------------------- */
 
 /* Ranks with the same two keys, [n] each, are in one part. */

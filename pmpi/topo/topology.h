@@ -12,12 +12,6 @@
 #include "policy/policy.h"
 #include "progress/vcomm.h"
 
-/*
- * COLLECTIVE over comm, one of ours, and blocking. nodes[i] becomes the lowest
- * rank on the node of rank i, as MPI sees nodes. An MPI error code.
- */
-int aps_topology_nodes(MPI_Comm comm, int nodes[]);
-
 /* How the ranks of a virtual communicator are grouped, as one rank sees it. */
 struct aps_groups {
     struct aps_vcomm group; /* the ranks of this rank's group, in rank order */

@@ -22,11 +22,10 @@ sim_engine = \
 	$(top_srcdir)/pmpi/reduce/exponent.c \
 	$(top_srcdir)/pmpi/reduce/allgather_sum.c \
 	$(top_srcdir)/pmpi/reduce/hierarchical.c \
-	$(top_srcdir)/pmpi/native/keyval.c \
 	$(top_srcdir)/pmpi/reduce/master.c \
 	$(top_srcdir)/pmpi/progress/messages.c \
 	$(top_srcdir)/pmpi/progress/vcomm.c \
-	$(top_srcdir)/pmpi/comm/resources.c \
+	$(top_srcdir)/pmpi/job/nodes.c \
 	$(top_srcdir)/pmpi/topo/shm_group.c \
 	$(top_srcdir)/pmpi/reduce/gpu_ipc.c \
 	$(top_srcdir)/pmpi/reduce/pipeline.c \

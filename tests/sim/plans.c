@@ -4,9 +4,11 @@
 #include "plans.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model.h"
+#include "pmpi/job/nodes.h"
 
 static struct aps_plan plan_of(enum aps_reduce_kind reduce,
                                enum aps_accumulate_kind accumulate)
@@ -61,24 +63,59 @@ const char *plan_name(const struct aps_plan *plan, char *buffer, size_t size)
     return buffer;
 }
 
-void plan_prepare(struct aps_comm_resources *team, const struct aps_plan *plan)
+/* What the reductions of this rank run on. */
+struct world {
+    MPI_Comm comm;
+    struct aps_vcomm vcomm;
+    int nodes[];
+};
+static struct world *world;
+
+struct aps_reductions *plan_begin(void)
+{
+    struct aps_reductions *reductions = NULL;
+    int size;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    world = malloc(sizeof *world + (size_t)size * sizeof *world->nodes);
+    if (world && PMPI_Comm_dup(MPI_COMM_WORLD, &world->comm) == MPI_SUCCESS) {
+        world->vcomm = aps_vcomm_all(world->comm, 0);
+        if (aps_nodes_find(world->comm, world->nodes) == MPI_SUCCESS) {
+            world->vcomm.nodes = world->nodes;
+            reductions = aps_reductions_create(&world->vcomm, 0, false);
+        }
+    }
+    if (!reductions)
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    return reductions;
+}
+
+void plan_end(struct aps_reductions *reductions)
+{
+    aps_reductions_destroy(reductions);
+    PMPI_Comm_free(&world->comm);
+    free(world);
+}
+
+void plan_prepare(struct aps_reductions *reductions,
+                  const struct aps_plan *plan)
 {
     char name[64], cause[256] = "";
 
-    if (aps_comm_resources_prepare(team, plan, cause, sizeof cause) == 0)
+    if (aps_reductions_prepare(reductions, plan, cause, sizeof cause) == 0)
         return;
     if (cause[0] != '\0')
         fprintf(stderr, "%s: %s\n", plan_name(plan, name, sizeof name), cause);
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-void plan_reduce(struct aps_comm_resources *team, const struct aps_plan *plan,
+void plan_reduce(struct aps_reductions *reductions, const struct aps_plan *plan,
                  const float *in, float *out, size_t n)
 {
     struct aps_cost cost = {0};
     char name[64];
-    int rc = aps_comm_resources_reduce(team, plan, &aps_memory_host, in, out, n,
-                                       &cost);
+    int rc = aps_reductions_run(reductions, plan, &aps_memory_host, in, out, n,
+                                &cost);
 
     model_settle();
     if (rc == MPI_SUCCESS)

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "pmpi/comm/resources.h"
+#include "pmpi/reduce/reduction.h"
 
 /* Plans for e5m2 with scale: aps. */
 struct aps_plan plan_direct(void);
@@ -18,11 +18,17 @@ struct aps_plan plan_master(int group_size); /* accumulate: format */
 /* What Table 9 and the times list: "direct", "ring", "master 16". */
 const char *plan_name(const struct aps_plan *plan, char *buffer, size_t size);
 
-/* COLLECTIVE over the team's communicator. Reduce in[n] to out[n] by a plan;
+/* COLLECTIVE over MPI_COMM_WORLD. What plans run with; plan_end frees it. What
+ * fails ends the simulation. */
+struct aps_reductions *plan_begin(void);
+void plan_end(struct aps_reductions *reductions);
+
+/* COLLECTIVE over MPI_COMM_WORLD. Reduce in[n] to out[n] by a plan;
  * what fails ends the simulation. `plan_prepare` first, which takes no part in
  * the time of a reduction. */
-void plan_prepare(struct aps_comm_resources *team, const struct aps_plan *plan);
-void plan_reduce(struct aps_comm_resources *team, const struct aps_plan *plan,
+void plan_prepare(struct aps_reductions *reductions,
+                  const struct aps_plan *plan);
+void plan_reduce(struct aps_reductions *reductions, const struct aps_plan *plan,
                  const float *in, float *out, size_t n);
 
 /*

@@ -21,7 +21,7 @@ static float in[GRADIENTS_VALUES], out[GRADIENTS_VALUES];
 static double exact[GRADIENTS_VALUES]; /* on rank 0 */
 
 /* The error on all ranks, and a line of the table. */
-static double measure(struct aps_comm_resources *team,
+static double measure(struct aps_reductions *reductions,
                       const struct aps_plan *plan, int groups)
 {
     struct aps_measure measure = {0};
@@ -29,8 +29,8 @@ static double measure(struct aps_comm_resources *team,
     double error = 0;
 
     plan_name(plan, name, sizeof name);
-    plan_prepare(team, plan);
-    plan_reduce(team, plan, in, out, GRADIENTS_VALUES);
+    plan_prepare(reductions, plan);
+    plan_reduce(reductions, plan, in, out, GRADIENTS_VALUES);
     ok_all(same_on_all(out, sizeof out), "%s: the same bits on all ranks",
            name);
     if (mpitap_rank() == 0) {
@@ -88,16 +88,16 @@ static void check_shape(double ring, int count, char **groups,
 
 int main(int argc, char **argv)
 {
-    struct aps_comm_resources *team;
+    struct aps_reductions *reductions;
     struct aps_plan plan;
     double direct, ring, *errors;
     int status;
 
     MPI_Init(&argc, &argv);
     mpitap_begin();
-    if (argc < 3 ||
-        aps_comm_resources_create(MPI_COMM_WORLD, 0, false, &team) < 0)
+    if (argc < 3)
         PMPI_Abort(MPI_COMM_WORLD, 2);
+    reductions = plan_begin();
     errors = calloc((size_t)argc, sizeof *errors);
     if (!errors)
         PMPI_Abort(MPI_COMM_WORLD, 1);
@@ -109,21 +109,22 @@ int main(int argc, char **argv)
                "# %-12s %6s  %8s  %8s\n",
                mpitap_size(), "reduction", "groups", "error", "L2");
     plan = plan_direct();
-    direct = measure(team, &plan, 1);
+    direct = measure(reductions, &plan, 1);
     plan = plan_ring(APS_ACCUMULATE_FORMAT);
-    ring = measure(team, &plan, 1);
+    ring = measure(reductions, &plan, 1);
     ok_all(direct < ring, "direct: less than the ring");
     for (int i = 2; i < argc; i++) {
         const int size = atoi(argv[i]);
 
         plan = plan_master(size);
-        errors[i - 2] = measure(team, &plan, (mpitap_size() + size - 1) / size);
+        errors[i - 2] =
+            measure(reductions, &plan, (mpitap_size() + size - 1) / size);
         ok_all(direct < errors[i - 2], "direct: less than master %s", argv[i]);
     }
     if (argc > 4)
         check_shape(ring, argc - 2, argv + 2, errors);
     free(errors);
-    aps_comm_resources_destroy(team);
+    plan_end(reductions);
     status = mpitap_end();
     MPI_Finalize();
     return status;

@@ -22,7 +22,7 @@ static double native; /* seconds */
 
 /* Seconds from the moment when the last rank starts until the last has
  * ended. */
-static double time_once(struct aps_comm_resources *team,
+static double time_once(struct aps_reductions *reductions,
                         const struct aps_plan *plan)
 {
     double seconds, longest;
@@ -31,7 +31,7 @@ static double time_once(struct aps_comm_resources *team,
     PMPI_Barrier(MPI_COMM_WORLD);
     seconds = -MPI_Wtime();
     if (plan)
-        plan_reduce(team, plan, x, x, (size_t)count);
+        plan_reduce(reductions, plan, x, x, (size_t)count);
     else
         PMPI_Allreduce(MPI_IN_PLACE, x, count, MPI_FLOAT, MPI_SUM,
                        MPI_COMM_WORLD);
@@ -48,15 +48,15 @@ static void show(const char *name, double seconds)
     fflush(stdout);
 }
 
-static void measure(struct aps_comm_resources *team,
+static void measure(struct aps_reductions *reductions,
                     const struct aps_plan *plan)
 {
     char name[64];
     double seconds;
 
     plan_name(plan, name, sizeof name);
-    plan_prepare(team, plan);
-    seconds = time_once(team, plan);
+    plan_prepare(reductions, plan);
+    seconds = time_once(reductions, plan);
     ok_all(same_on_all(x, (size_t)count * sizeof *x),
            "%s: the same bits on all ranks", name);
     show(name, seconds);
@@ -64,38 +64,38 @@ static void measure(struct aps_comm_resources *team,
 
 int main(int argc, char **argv)
 {
-    struct aps_comm_resources *team;
+    struct aps_reductions *reductions;
     struct aps_plan plan;
     int status;
 
     MPI_Init(&argc, &argv);
     mpitap_begin();
-    if (argc < 3 ||
-        aps_comm_resources_create(MPI_COMM_WORLD, 0, false, &team) < 0)
+    if (argc < 3)
         PMPI_Abort(MPI_COMM_WORLD, 2);
+    reductions = plan_begin();
     path = argv[1];
     count = atoi(argv[2]);
     x = malloc((size_t)count * sizeof *x);
     if (!x)
         PMPI_Abort(MPI_COMM_WORLD, 1);
-    native = time_once(team, NULL);
+    native = time_once(reductions, NULL);
     if (mpitap_rank() == 0)
         printf("# %d values, e5m2, scale: aps; native over ours\n", count);
     show("native FP32", native);
     plan = plan_direct();
-    measure(team, &plan);
+    measure(reductions, &plan);
     plan = plan_hierarchical();
-    measure(team, &plan);
+    measure(reductions, &plan);
     plan = plan_ring(APS_ACCUMULATE_FP32);
-    measure(team, &plan);
+    measure(reductions, &plan);
     plan = plan_ring(APS_ACCUMULATE_FORMAT);
-    measure(team, &plan);
+    measure(reductions, &plan);
     for (int i = 3; i < argc; i++) {
         plan = plan_master(atoi(argv[i]));
-        measure(team, &plan);
+        measure(reductions, &plan);
     }
     free(x);
-    aps_comm_resources_destroy(team);
+    plan_end(reductions);
     status = mpitap_end();
     MPI_Finalize();
     return status;
