@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/message.h"
 #include "job/nodes.h"
 #include "progress/agree.h"
 
@@ -60,13 +61,28 @@ static int world_equip(struct aps_world *world, bool whole_job)
                : -1;
 }
 
+/* One or two ranks are enough to say it. */
+static void world_tell_missing(void)
+{
+    int rank;
+
+    if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank < 2)
+        aps_message(
+            rank, "waits in MPI_Init for ranks of the job that have not come "
+                  "through this library; preload it on all ranks, or, if some "
+                  "are to run without it, set APSMPI_WORLD=off on those that "
+                  "have it");
+}
+
 int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world)
 {
     struct aps_world *new = calloc(1, sizeof *new);
     bool split;
     int rank;
 
-    if (!aps_agree_comm_first(comm, new != NULL)) {
+    if (!aps_agree_comm_first(comm, new != NULL,
+                              whole_job ? world_tell_missing
+                                        : aps_agree_tell_missing)) {
         free(new);
         return -1;
     }

@@ -201,18 +201,20 @@ bool aps_agree_all(const struct aps_vcomm *vcomm, bool good)
     return agree_all_good(vcomm, good, NULL);
 }
 
-/* One or two ranks of the job are enough to say it. */
+/* One or two ranks of the job are enough to say it; under the sessions model,
+ * which has no MPI_COMM_WORLD, every process does. */
 void aps_agree_tell_missing(void)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
-    int rank;
+    int initialized = 0, rank = -1;
 
-    if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank < 2 &&
-        !atomic_flag_test_and_set(&told))
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank < 2 && !atomic_flag_test_and_set(&told))
         aps_message(rank,
                     "waits at the first reduction of a communicator for ranks "
                     "that have not come yet; if they never do: is the library "
-                    "preloaded, and APSMPI_POLICY set, on all ranks?");
+                    "preloaded on all ranks?");
 }
 
 bool aps_agree_first(const struct aps_vcomm *vcomm, bool good)
@@ -364,13 +366,11 @@ bool aps_agree_comm_all(MPI_Comm comm, bool good)
     return agree_comm_max(comm, 1, &bad, NULL) == MPI_SUCCESS && !bad;
 }
 
-bool aps_agree_comm_first(MPI_Comm comm, bool good)
+bool aps_agree_comm_first(MPI_Comm comm, bool good, void (*tell)(void))
 {
     int bad = !good;
 
-    return agree_comm_max(comm, 1, &bad, aps_agree_tell_missing) ==
-               MPI_SUCCESS &&
-           !bad;
+    return agree_comm_max(comm, 1, &bad, tell) == MPI_SUCCESS && !bad;
 }
 
 int aps_agree_comm_bytes(MPI_Comm comm, void *bytes, size_t size)

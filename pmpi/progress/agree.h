@@ -88,7 +88,7 @@ int aps_agreement_end(struct aps_agreement *agreement);
  * messages: COLLECTIVE over comm. The bytes are those of rank 0. */
 int aps_agree_comm_max(MPI_Comm comm, int count, int values[]);
 bool aps_agree_comm_all(MPI_Comm comm, bool good);
-bool aps_agree_comm_first(MPI_Comm comm, bool good);
+bool aps_agree_comm_first(MPI_Comm comm, bool good, void (*tell)(void));
 int aps_agree_comm_bytes(MPI_Comm comm, void *bytes, size_t size);
 
 /*

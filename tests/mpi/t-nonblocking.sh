@@ -37,13 +37,18 @@ if can_be_driven; then
         "$tmp/stderr"
     check $? "found late: it is said what cannot go on without threads"
 
-    # Rank 1 passes its calls, rank 0 waits for it: it says so, in ten seconds.
-    timeout 14 "$MPIEXEC" -genv LD_PRELOAD "$library" \
+    # Rank 1 has the policy from rank 0, by MPI_Init.
+    timeout 30 "$MPIEXEC" -genv LD_PRELOAD "$library" \
         -n 1 -env APSMPI_POLICY "$tmp/policy.yaml" "$mpi/dlsym_late" : \
         -n 1 "$mpi/dlsym_late" </dev/null >"$tmp/stdout" 2>"$tmp/stderr"
-    grep -q 'rank 0: waits at the first reduction .* APSMPI_POLICY set' \
-        "$tmp/stderr"
-    check $? "a policy on rank 0 only: it is said who waits for what"
+    check $? "a policy on rank 0 only: found late on both"
+
+    # Rank 1 runs without the library: rank 0 says so, in ten seconds.
+    timeout 14 "$MPIEXEC" \
+        -n 1 -env LD_PRELOAD "$library" "$mpi/dlsym_late" : \
+        -n 1 "$mpi/dlsym_late" </dev/null >"$tmp/stdout" 2>"$tmp/stderr"
+    grep -q 'rank 0: waits .* APSMPI_WORLD=off' "$tmp/stderr"
+    check $? "the library on rank 0 only: it is said who waits for what"
 else
     skip "found late" "$MPI passes such calls"
 fi
