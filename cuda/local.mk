@@ -59,7 +59,8 @@ am__v_NVCC_1 =
 # Registers and memory of every kernel are kept, for a test.
 cuda_headers = cuda/aps_cuda.h cuda/decode.h cuda/encode.h \
 	cuda/kernels.h cuda/sums.h \
-	cuda/sums_kernels.h cuda/threads.h src/aps.h src/codec/codec.h \
+	cuda/sums_kernels.h cuda/threads.h src/aps.h \
+	src/codec/codec.h src/codec/ops.h \
 	src/codec/kernel.h src/number/bits.h src/number/cast.h \
 	src/number/cpd.h src/number/philox.h src/number/quantize.h
 cuda/kernels.o: cuda/kernels.cu $(cuda_headers) Makefile

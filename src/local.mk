@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Numbers, codecs, scales, policy, round-off: no MPI, no GPU.
 
+# The numeric kernels. The user's CFLAGS stand last on a compiler's line, and
+# usually say -O2; KERNEL_CFLAGS (configure.ac) must stand after them.
+noinst_LTLIBRARIES += libkernels.la
+libkernels_la_SOURCES = \
+	src/codec/float.c src/codec/float.h \
+	src/number/gemm_kernel.c \
+	src/number/sum.c src/number/sum.h
+$(libkernels_la_OBJECTS): override CFLAGS += $(KERNEL_CFLAGS)
+
 # What libaps and libapsmpi.so share.
 noinst_LTLIBRARIES += libcore.la
 libcore_la_SOURCES = \
@@ -15,16 +24,15 @@ libcore_la_SOURCES = \
 	src/number/format.c src/number/value.c \
 	src/number/check.c src/number/check.h \
 	src/number/quantize.h \
-	src/number/sum.c src/number/sum.h \
-	src/number/gemm.c src/number/gemm.h src/number/gemm_kernel.c \
+	src/number/gemm.c src/number/gemm.h \
 	src/codec/array.c \
 	src/codec/codec.c src/codec/codec.h \
-	src/codec/float.c src/codec/float.h \
+	src/codec/ops.c src/codec/ops.h \
 	src/codec/kernel.h src/codec/rounding.h src/codec/scaling.h \
 	src/codec/memory.c src/codec/memory.h \
 	src/codec/pack.h src/codec/pack_vbmi.h src/codec/table_vbmi.h \
 	src/scale/aps.c src/scale/scale.h
-libcore_la_LIBADD = -lm
+libcore_la_LIBADD = libkernels.la -lm
 
 # What libapsmpi.so and the apsmpi command share.
 noinst_LTLIBRARIES += libpolicy.la

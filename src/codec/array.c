@@ -62,14 +62,6 @@ int aps_cast_array(const struct aps_format *format, const float *x, size_t n,
     return 0;
 }
 
-size_t aps_packed_bytes(const struct aps_format *format, size_t n)
-{
-    size_t width = (size_t)format->width;
-
-    /* n * width / 8 without overflow: eight values are `width` bytes */
-    return n / 8 * width + (n % 8 * width + 7) / 8;
-}
-
 int aps_encode_array(const struct aps_format *format, const float *x, size_t n,
                      const struct aps_cast_options *options, void *packed,
                      struct aps_error *error)

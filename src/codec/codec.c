@@ -33,11 +33,6 @@ void aps_codec_init(const struct aps_format *format, struct aps_codec *codec)
     aps_float_codec_init(format, chosen_variant(), codec);
 }
 
-size_t aps_codec_bytes(const struct aps_codec *codec, size_t n)
-{
-    return aps_packed_bytes(&codec->format, n);
-}
-
 float aps_max_finite(const float *x, size_t n)
 {
     return aps_float_from_bits(chosen_variant()->max_finite(x, n));

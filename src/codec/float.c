@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loops of kernel.h and pack.h are vectorised by the compiler. GCC does
- * that thoroughly only at -O3, and the usual CFLAGS say -O2, so this file asks
- * for it itself; clang vectorises at -O2. A choice between two computed values
- * becomes a branch, and is not vectorised, unless both may be computed whatever
- * exception flags they raise (no-trapping-math); nobody reads ours, see
- * base/fpenv.h. Contraction into fused operations would make variants differ.
+ * The loops of kernel.h and pack.h are vectorised by the compiler, which needs
+ * flags of its own for them: see KERNEL_CFLAGS in configure.ac. Nobody reads
+ * the exception flags that they raise (base/fpenv.h).
  */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-trapping-math", "fp-contract=off")
-#endif
-
 #include "config.h"
 
 #include "codec/float.h"

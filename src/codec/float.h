@@ -12,7 +12,7 @@
 #ifndef APS_CODEC_FLOAT_H
 #define APS_CODEC_FLOAT_H
 
-#include "codec/codec.h"
+#include "codec/ops.h"
 
 struct aps_float_variant {
     const char *cpu; /* "avx512", "avx2" or "plain" */

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "codec/codec.h"
+#include "codec/ops.h"
 #include "number/bits.h"
 #include "number/cast.h"
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "codec/codec.h"
+#include "codec/ops.h"
 #include "codec/kernel.h"
 #include "number/bits.h"
 

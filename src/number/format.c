@@ -182,3 +182,11 @@ double aps_format_min_positive(const struct aps_format *format)
         return 0;
     return aps_double_pow2(1 - format->bias - format->mantissa_bits);
 }
+
+size_t aps_packed_bytes(const struct aps_format *format, size_t n)
+{
+    size_t width = (size_t)format->width;
+
+    /* n * width / 8 without overflow: eight values are `width` bytes */
+    return n / 8 * width + (n % 8 * width + 7) / 8;
+}

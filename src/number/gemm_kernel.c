@@ -1,11 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Compiled as number/sum.c is, for the reasons given there.
- */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-trapping-math", "fp-contract=off")
-#endif
-
 #include "config.h"
 
 #include "number/gemm.h"

@@ -1,14 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * GCC vectorises these loops thoroughly only at -O3, and a choice between two
- * computed values only if both may be computed whatever exception flags they
- * raise (no-trapping-math). Contraction would make variants differ. See
- * codec/float.c.
- */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3", "no-trapping-math", "fp-contract=off")
-#endif
-
 #include "config.h"
 
 #include "number/sum.h"

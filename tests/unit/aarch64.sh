@@ -33,7 +33,8 @@ sources="$top_srcdir/src/base/error.c $top_srcdir/src/base/cpu.c
 build()
 {
     # shellcheck disable=SC2086 # a list of patterns
-    "$1" -std=gnu11 -O2 -I"$tmp" -I"$top_srcdir/src" -I"$top_srcdir/tests" \
+    "$1" -std=gnu11 -O3 -fno-trapping-math -ffp-contract=off \
+        -I"$tmp" -I"$top_srcdir/src" -I"$top_srcdir/tests" \
         -I"$top_srcdir/tests/tap" -I"$top_srcdir" -D_GNU_SOURCE \
         -o "$tmp/$2.$1" "$top_srcdir/tests/unit/$2.c" $sources -lm \
         2>"$tmp/errors" || {

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The ops table of codecs: encode and decode between float arrays and densely
+ * packed wire bytes, with the scale applied on the way. A family of formats
+ * (float.c) fills the table; codec.h chooses the family and the variant.
+ *
+ * Value i of a block occupies the bits [i*width, (i+1)*width) of the wire,
+ * least significant bit first within a byte. A block starts at a byte and its
+ * last byte is filled up with zero bits. All CPU variants give identical bits.
+ *
+ * The arithmetic assumes the default floating point environment (round to
+ * nearest, no flush to zero): aps_fpenv_enter (base/fpenv.h) sees to it.
+ */
+#ifndef APS_CODEC_OPS_H
+#define APS_CODEC_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "aps.h"
+
+/*
+ * How a block is scaled: x is multiplied by factor * 2^exponent before the
+ * cast, and a decoded value by its inverse. Powers of two (factor 1) are exact:
+ * the product is rounded only once, by the cast, whatever the exponent, also
+ * where x * 2^exponent is not a float.
+ */
+struct aps_scaling {
+    int exponent; /* -400 ... 400 */
+    float factor; /* in [1, 2); 1 for every scale but `fixed` */
+    bool bounded; /* the caller knows that all x are finite, and none is beyond
+                     the largest finite value once it is scaled: a hint for
+                     encode, which gives the same bytes sooner */
+};
+
+/*
+ * What encode reports of a block and decode has to know: the marker in the
+ * block header. Set if M = 0 and there is a NaN; then INF codes stand for INF
+ * or NaN. Set if the format saturates and there is an INF or a NaN; then codes
+ * of the largest finite value stand for that, for INF, or for NaN if it has no
+ * code of its own. No INF or NaN ever comes out finite; some large values of
+ * such a block come out as NaN with them.
+ */
+#define APS_BLOCK_NAN                                                          \
+    1u /* holds values that the format has no code for: the                    \
+          codes of the largest magnitude decode to NaN */
+
+/* What became of the values of a block. */
+struct aps_encode_stats {
+    uint64_t underflow; /* finite and not 0, encoded as 0 */
+    uint64_t overflow;  /* finite, rounded beyond the largest finite value:
+                           encoded as INF, NaN or, saturating, that value */
+    uint64_t nonfinite; /* INF and NaN to begin with */
+};
+
+struct aps_codec {
+    struct aps_format format;
+    const char *cpu; /* "avx512", "avx2" or "plain": the variant chosen */
+
+    /* x[n] -> aps_codec_bytes(n) bytes. Returns the block's marker flags. x
+     * and wire have any alignment and do not overlap. `options` NULL is round
+     * to nearest; with CPD, or with a factor, it is the product rounded to
+     * float that is cast. */
+    unsigned (*encode)(const struct aps_codec *codec, const float *x, size_t n,
+                       struct aps_scaling scaling,
+                       const struct aps_cast_options *options, void *wire);
+
+    /* The same bytes; adds to *stats. */
+    unsigned (*encode_stats)(const struct aps_codec *codec, const float *x,
+                             size_t n, struct aps_scaling scaling,
+                             const struct aps_cast_options *options, void *wire,
+                             struct aps_encode_stats *stats);
+
+    /* wire -> x[n]. */
+    void (*decode)(const struct aps_codec *codec, const void *wire, size_t n,
+                   struct aps_scaling scaling, unsigned flags, float *x);
+
+    /* sum[i] += decoded value i: one FP32 addition an element. */
+    void (*decode_add)(const struct aps_codec *codec, const void *wire,
+                       size_t n, struct aps_scaling scaling, unsigned flags,
+                       float *sum);
+
+    /* sum[i] = cast(sum[i] * s) / s: the partial sum rounded to the format, for
+     * sums that are kept in it (accumulate: format). */
+    void (*round)(const struct aps_codec *codec, size_t n,
+                  struct aps_scaling scaling, float *sum);
+};
+
+/* Bytes of n packed values: ceil(n * width / 8). */
+size_t aps_codec_bytes(const struct aps_codec *codec, size_t n);
+
+/* What a search for exponents needs to know of an array: the greatest finite
+ * magnitude (0 for none), and whether all of the array is known to be finite. */
+struct aps_magnitude {
+    float max;
+    bool finite;
+};
+
+#endif
