@@ -27,10 +27,11 @@ libapsmpi_la_SOURCES = \
 	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h \
 	pmpi/device/memory_bounce.c pmpi/device/memory_bounce.h \
 	pmpi/device/pinned_pool.c pmpi/device/pinned_pool.h \
-	pmpi/entry/allreduce.c \
-	pmpi/entry/blocking.c \
-	pmpi/entry/control.c \
+	pmpi/entry/allreduce.c pmpi/entry/arguments.h \
+	pmpi/entry/blocking.c pmpi/entry/blocking_table.h \
+	pmpi/entry/control.c pmpi/entry/export.h \
 	pmpi/entry/other_collectives.c \
+	pmpi/entry/prototypes.c pmpi/entry/prototypes.h \
 	pmpi/job/handshake.c pmpi/job/handshake.h \
 	pmpi/job/job.c pmpi/job/job.h \
 	pmpi/job/lifecycle.c pmpi/job/lifecycle.h \

@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions that replace MPI's: all else in the library is hidden. No mpi.h
- * here (library.h says why); calls of an MPI that we do not know go on
- * untouched.
+ * The functions that replace MPI's all-reduces, its start-up, and what persistent
+ * requests need. No mpi.h here
+ * (native/next_mpi.h says why); calls of an MPI that the library does not know
+ * go on untouched.
  */
 #include "config.h"
 
 #include "call/allreduce.h"
-#include "job/lifecycle.h"
 #include "call/iallreduce.h"
-#include "job/job.h"
-#include "native/next_mpi.h"
 #include "call/persistent.h"
+#include "entry/prototypes.h"
+#include "job/job.h"
+#include "job/lifecycle.h"
+#include "native/next_mpi.h"
 #include "progress/queue.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define HOT __attribute__((hot)) /* side by side with aps_allreduce */
-
-EXPORT int MPI_Init(int *argc, char ***argv);
-EXPORT int MPI_Init_thread(int *argc, char ***argv, int required,
-                           int *provided);
-EXPORT int MPI_Allreduce(const void *send, void *receive, int count,
-                         aps_handle type, aps_handle op, aps_handle comm);
 
 int MPI_Init(int *argc, char ***argv)
 {
@@ -54,19 +49,12 @@ HOT int MPI_Allreduce(const void *send, void *receive, int count,
 }
 
 #ifdef HAVE_PMPI_ALLREDUCE_C
-EXPORT int MPI_Allreduce_c(const void *send, void *receive, int64_t count,
-                           aps_handle type, aps_handle op, aps_handle comm);
-
 HOT int MPI_Allreduce_c(const void *send, void *receive, int64_t count,
                         aps_handle type, aps_handle op, aps_handle comm)
 {
     return aps_allreduce_c(send, receive, count, type, op, comm);
 }
 #endif
-
-EXPORT int MPI_Iallreduce(const void *send, void *receive, int count,
-                          aps_handle type, aps_handle op, aps_handle comm,
-                          void *request);
 
 int MPI_Iallreduce(const void *send, void *receive, int count, aps_handle type,
                    aps_handle op, aps_handle comm, void *request)
@@ -78,10 +66,6 @@ int MPI_Iallreduce(const void *send, void *receive, int count, aps_handle type,
 }
 
 #ifdef HAVE_PMPI_IALLREDUCE_C
-EXPORT int MPI_Iallreduce_c(const void *send, void *receive, int64_t count,
-                            aps_handle type, aps_handle op, aps_handle comm,
-                            void *request);
-
 int MPI_Iallreduce_c(const void *send, void *receive, int64_t count,
                      aps_handle type, aps_handle op, aps_handle comm,
                      void *request)
@@ -92,10 +76,6 @@ int MPI_Iallreduce_c(const void *send, void *receive, int64_t count,
     return aps_iallreduce(send, receive, count, true, type, op, comm, request);
 }
 #endif
-
-EXPORT int MPI_Start(void *request);
-EXPORT int MPI_Startall(int count, void *requests);
-EXPORT int MPI_Request_free(void *request);
 
 int MPI_Start(void *request)
 {
@@ -119,13 +99,6 @@ int MPI_Request_free(void *request)
 }
 
 #ifdef HAVE_PMPI_ALLREDUCE_INIT
-EXPORT int MPI_Allreduce_init(const void *send, void *receive, int count,
-                              aps_handle type, aps_handle op, aps_handle comm,
-                              aps_handle info, void *request);
-EXPORT int MPI_Allreduce_init_c(const void *send, void *receive, int64_t count,
-                                aps_handle type, aps_handle op, aps_handle comm,
-                                aps_handle info, void *request);
-
 int MPI_Allreduce_init(const void *send, void *receive, int count,
                        aps_handle type, aps_handle op, aps_handle comm,
                        aps_handle info, void *request)

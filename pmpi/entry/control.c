@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Pcontrol, as entry.c has the others.
+ * The function that replaces MPI_Pcontrol, as allreduce.c has the others.
  */
 #include "config.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
 
+#include "entry/prototypes.h"
 #include "job/job.h"
-#include "native/next_mpi.h"
 #include "job/pcontrol.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-EXPORT int MPI_Pcontrol(const int level, ...);
+#include "native/next_mpi.h"
 
 /* The same in every MPI. */
 int PMPI_Initialized(int *flag);

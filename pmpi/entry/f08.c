@@ -13,12 +13,11 @@
 #include <mpi.h>
 
 #include "call/blocking.h"
-#include "job/lifecycle.h"
-#include "job/job.h"
 #include "call/persistent.h"
+#include "entry/export.h"
+#include "job/job.h"
+#include "job/lifecycle.h"
 #include "progress/queue.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 #define TYPES_1 void *
 #define TYPES_2 TYPES_1, void *

@@ -13,9 +13,8 @@
 
 #include "call/allreduce.h"
 #include "call/iallreduce.h"
+#include "entry/export.h"
 #include "job/job.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 typedef void blocking_fn(const void *send, void *receive, const MPI_Fint *count,
                          const MPI_Fint *type, const MPI_Fint *op,

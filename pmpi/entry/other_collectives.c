@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions that replace MPI's (as entry.c): the relatives of the
- * all-reduce.
+ * The functions that replace MPI's other collectives, as allreduce.c has the
+ * all-reduces: reduce, reduce-scatter and all-gather.
  */
 #include "config.h"
 
+#include "call/other_collectives.h"
+#include "entry/prototypes.h"
 #include "job/job.h"
 #include "native/next_mpi.h"
-#include "call/other_collectives.h"
-
-#define EXPORT __attribute__((visibility("default")))
-
-EXPORT int MPI_Reduce_scatter_block(const void *send, void *receive, int count,
-                                    aps_handle type, aps_handle op,
-                                    aps_handle comm);
-EXPORT int MPI_Reduce_scatter(const void *send, void *receive,
-                              const int counts[], aps_handle type,
-                              aps_handle op, aps_handle comm);
-EXPORT int MPI_Allgather(const void *send, int send_count, aps_handle send_type,
-                         void *receive, int count, aps_handle type,
-                         aps_handle comm);
-EXPORT int MPI_Reduce(const void *send, void *receive, int count,
-                      aps_handle type, aps_handle op, int root,
-                      aps_handle comm);
 
 int MPI_Reduce_scatter_block(const void *send, void *receive, int count,
                              aps_handle type, aps_handle op, aps_handle comm)
@@ -64,10 +50,6 @@ int MPI_Reduce(const void *send, void *receive, int count, aps_handle type,
 }
 
 #ifdef HAVE_PMPI_REDUCE_SCATTER_BLOCK_C
-EXPORT int MPI_Reduce_scatter_block_c(const void *send, void *receive,
-                                      int64_t count, aps_handle type,
-                                      aps_handle op, aps_handle comm);
-
 int MPI_Reduce_scatter_block_c(const void *send, void *receive, int64_t count,
                                aps_handle type, aps_handle op, aps_handle comm)
 {
@@ -80,10 +62,6 @@ int MPI_Reduce_scatter_block_c(const void *send, void *receive, int64_t count,
 #endif
 
 #ifdef HAVE_PMPI_REDUCE_SCATTER_C
-EXPORT int MPI_Reduce_scatter_c(const void *send, void *receive,
-                                const int64_t counts[], aps_handle type,
-                                aps_handle op, aps_handle comm);
-
 int MPI_Reduce_scatter_c(const void *send, void *receive,
                          const int64_t counts[], aps_handle type, aps_handle op,
                          aps_handle comm)
@@ -97,10 +75,6 @@ int MPI_Reduce_scatter_c(const void *send, void *receive,
 #endif
 
 #ifdef HAVE_PMPI_ALLGATHER_C
-EXPORT int MPI_Allgather_c(const void *send, int64_t send_count,
-                           aps_handle send_type, void *receive, int64_t count,
-                           aps_handle type, aps_handle comm);
-
 int MPI_Allgather_c(const void *send, int64_t send_count, aps_handle send_type,
                     void *receive, int64_t count, aps_handle type,
                     aps_handle comm)
@@ -114,10 +88,6 @@ int MPI_Allgather_c(const void *send, int64_t send_count, aps_handle send_type,
 #endif
 
 #ifdef HAVE_PMPI_REDUCE_C
-EXPORT int MPI_Reduce_c(const void *send, void *receive, int64_t count,
-                        aps_handle type, aps_handle op, int root,
-                        aps_handle comm);
-
 int MPI_Reduce_c(const void *send, void *receive, int64_t count,
                  aps_handle type, aps_handle op, int root, aps_handle comm)
 {

@@ -148,6 +148,7 @@ mpi_tests = \
 	tests/mpi/t-nonfinite.sh \
 	tests/mpi/t-pcontrol.sh \
 	tests/mpi/t-progress.sh \
+	tests/mpi/t-prototypes.sh \
 	tests/mpi/t-reductions.sh \
 	tests/mpi/t-relatives-left.sh \
 	tests/mpi/t-relatives.sh \
