@@ -68,6 +68,12 @@ timed "$bin/apsmpi" explain "$policies/resnet50.yaml"
 check '... and find the installed layer tables' has out layer4
 timed "$PYTHON3" "$bin/apsmpi-report" --help
 check 'the installed apsmpi-report starts' status_is 0
+check 'its package' in_place tables.py apsmpi_report
+timed "$PYTHON3" "$bin/apsmpi-report" --version
+check '... has the version of configure' equal "$(cat out)" \
+    "apsmpi-report $PACKAGE_VERSION"
+timed "$PYTHON3" "$bin/apsmpi-report" "$top_srcdir/tests/e2e/data/report.csv"
+check '... and reads what the library of this version writes' has out conv1.weight
 check 'the installed apsmpi-run names the installed library' \
     grep -x "library=$(where libapsmpi.so | sed "s,^$dest,,")" \
     "$(where apsmpi-run)"

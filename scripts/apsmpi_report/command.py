@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command: apsmpi-report's arguments, and what each leads to."""
+
+import argparse
+import datetime
+import fnmatch
+import os
+import re
+import sys
+
+from .bench import Bench
+from .bench_figures import figure_bench
+from .bench_tables import print_bench
+from .figures import draw, figure_compared, figure_one
+from .library import VERSION
+from .reading import KEYS, Log, set_labels
+from .tables import print_report, write_csv
+from .text import INF, ReportError, note
+
+
+def parse_layers(text):
+    """'0-3,7,10-,conv*' to a predicate of (layer, name)."""
+    ranges, globs = [], []
+    for item in text.split(","):
+        item = item.strip()
+        match = re.fullmatch(r"(-1|\d+)|(\d+)-(\d*)", item)
+        if not item:
+            raise argparse.ArgumentTypeError("empty item in '%s'" % text)
+        if not match:
+            globs.append(item)
+            continue
+        if match.group(1):
+            low = high = int(match.group(1))
+        else:
+            low = int(match.group(2))
+            high = int(match.group(3)) if match.group(3) else INF
+        if high < low:
+            raise argparse.ArgumentTypeError("'%s' runs backwards" % item)
+        ranges.append((low, high))
+
+    def wanted(layer, name):
+        return (any(low <= layer <= high for low, high in ranges) or
+                any(fnmatch.fnmatchcase(name, glob) for glob in globs))
+    return wanted
+
+
+def parse_since(text):
+    """Seconds since the epoch, or an ISO 8601 time (UTC unless it says)."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    try:
+        # Python 3.9 and 3.10 know no Z and only fractions of 3 or 6 digits.
+        iso = re.sub("[zZ]$", "+00:00", text)
+        iso = re.sub(r"\.(\d{1,6})\d*", lambda m: "." + m[1].ljust(6, "0"), iso)
+        when = datetime.datetime.fromisoformat(iso)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            "'%s' is neither seconds since the epoch nor an ISO 8601 time"
+            % text) from None
+    if when.tzinfo is None:
+        when = when.replace(tzinfo=datetime.timezone.utc)
+    return when.timestamp()
+
+
+def parse_plot(text):
+    if os.path.splitext(text)[1].lower() not in (".png", ".svg"):
+        raise argparse.ArgumentTypeError(
+            "'%s' ends neither in .png nor in .svg" % text)
+    return text
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(
+        prog="apsmpi-report",
+        description="Summarise the round-off logs that libapsmpi writes. "
+        "Several logs are compared side by side.")
+    parser.add_argument("logs", metavar="LOG", nargs="*", help="a round-off log")
+    parser.add_argument("--bench", metavar="FILE",
+                        help="instead of logs: what tests/bench/allreduce "
+                        "wrote by its --csv, as tables and, with --plot, as a "
+                        "figure")
+    parser.add_argument("--bench-title", metavar="TEXT",
+                        help="the title of both, instead of ranks, hosts and "
+                        "links")
+    parser.add_argument("--by", choices=list(KEYS), default="layer",
+                        help="what a line of the table stands for "
+                        "(default: layer)")
+    parser.add_argument("--plot", metavar="FILE", action="append", default=[],
+                        type=parse_plot, help="draw a figure, .png or .svg; "
+                        "may be given several times (needs matplotlib)")
+    parser.add_argument("--csv", metavar="OUT",
+                        help="write the table as CSV, in full precision")
+    parser.add_argument("--comm", metavar="LABEL",
+                        help="only the rows of this communicator")
+    parser.add_argument("--layers", metavar="RANGE", type=parse_layers,
+                        help="only these layers: indices, ranges and name "
+                        "patterns, as in 0-52,60,100-,layer4.*")
+    parser.add_argument("--since", metavar="TIME", type=parse_since,
+                        help="only rows from TIME on: seconds since the epoch "
+                        "or ISO 8601, UTC unless it says otherwise")
+    parser.add_argument("--last", action="store_true",
+                        help="only the last run in each log: a run starts "
+                        "where a communicator's step number goes back")
+    parser.add_argument("--version", action="version",
+                        version="apsmpi-report " + VERSION)
+    options = parser.parse_args(arguments)
+    if not options.bench and not options.logs:
+        parser.error("no LOG")
+    if options.bench and (options.logs or options.csv):
+        parser.error("--bench takes neither LOG nor --csv")
+    return options
+
+
+def main_bench(options):
+    try:
+        bench = Bench(options.bench)
+        if options.plot:
+            draw(options.plot, lambda mpl, np: figure_bench(
+                mpl, np, bench, options.bench_title))
+    except ReportError as error:
+        note(str(error))
+        return 2
+    return print_safely(lambda: print_bench(bench, options.bench_title))
+
+
+def print_safely(work):
+    """A reader who leaves early (head) is no error."""
+    sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        work()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def main(arguments):
+    options = parse_arguments(arguments)
+    if options.bench:
+        return main_bench(options)
+    logs = [Log(path, options) for path in options.logs]
+    try:
+        for log in logs:
+            log.read()
+        set_labels(logs)
+        filled = [log for log in logs if log.total.rows]
+        # Files first: a reader who leaves early (head) still gets them.
+        if options.csv:
+            write_csv(options.csv, logs, options.by)
+        if options.plot and filled:
+            draw(options.plot, lambda mpl, np: (
+                figure_one(mpl, np, filled[0]) if len(filled) == 1
+                else figure_compared(mpl, np, filled)))
+        elif options.plot:
+            note("no rows to draw: %s not written" % ", ".join(options.plot))
+    except ReportError as error:
+        note(str(error))
+        return 2
+    return print_safely(lambda: print_report(logs, options.by))

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads round-off logs: in one pass, and never held in memory, except for a few
+numbers a row where a figure is asked for."""
+
+import array
+import collections
+import csv
+import math
+import os
+
+from .library import LOG_HEADER
+from .statistics import Stats
+from .text import NAN, NOTES_MAX, ReportError, note, shorten
+
+
+FIELDS = LOG_HEADER.split(",")
+Row = collections.namedtuple("Row", FIELDS)
+
+
+def parse_float(text):
+    """A number, inf or nan; an empty field is nan."""
+    return float(text) if text else NAN
+
+
+def parse_count(text):
+    value = int(text)
+    if value < 0:
+        raise ValueError("%d is negative" % value)
+    return value
+
+
+def parse_time(text):
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError("%s is not a time" % text)
+    return value
+
+
+PARSERS = dict.fromkeys(FIELDS, str)
+PARSERS.update(dict.fromkeys(("step", "epoch", "layer"), int))
+PARSERS.update(dict.fromkeys(
+    ("count", "underflow", "overflow", "nonfinite", "skipped", "wire_bytes",
+     "fp32_bytes"), parse_count))
+PARSERS.update(dict.fromkeys(
+    ("err_mean", "err_max", "err_l2", "snr_db", "usec"), parse_float))
+PARSERS["time"] = parse_time
+PARSERS["scale_exp"] = lambda text: int(text) if text else None
+CONVERT = [(name, PARSERS[name]) for name in FIELDS]
+
+
+def parse_row(line):
+    """One line of the log to a Row; ValueError names the field at fault."""
+    try:
+        cells = next(csv.reader([line], strict=True))
+    except csv.Error as error:
+        raise ValueError(str(error)) from None
+    if len(cells) != len(FIELDS):
+        raise ValueError("%d fields, expected %d" % (len(cells), len(FIELDS)))
+    values = []
+    for (name, convert), cell in zip(CONVERT, cells):
+        try:
+            values.append(convert(cell))
+        except ValueError:
+            raise ValueError("bad %s '%s'" % (name, cell)) from None
+    return Row._make(values)
+
+
+# Calls that are no all-reduces have no layers: `reduce` says which they are.
+CALLS = ("reduce_scatter", "allgather", "reduce")
+
+
+def call_of(row):
+    return row.reduce if row.reduce in CALLS else ""
+
+
+KEYS = {
+    "layer": lambda row: (row.comm, row.layer, row.count, call_of(row)),
+    "step": lambda row: (row.comm, row.step),
+    "epoch": lambda row: (row.comm, row.epoch),
+    "format": lambda row: (row.comm, row.format),
+}
+
+
+class Log:
+    """One log file, summarised."""
+
+    def __init__(self, path, options):
+        self.path = path
+        self.label = path
+        self.options = options
+        self.has_rows = False   # before any filter
+        self.malformed = 0
+        self.clear()
+
+    def clear(self):
+        """Forget all rows, as at the start of a new run under --last."""
+        self.groups = {}
+        self.layers = {}
+        self.total = Stats()
+        self.first = self.last = None
+        self.events = collections.Counter()
+        # For figures, one entry a row: step, index into layers, two values.
+        self.cell_step = array.array("q")
+        self.cell_layer = array.array("q")
+        self.cell_err = array.array("d")
+        self.cell_exp = array.array("d")
+
+    def add(self, row):
+        layer = KEYS["layer"](row)
+        if self.options.by != "layer":
+            self.groups.setdefault(
+                KEYS[self.options.by](row), Stats()).add(row, layer)
+        self.layers.setdefault(layer, Stats()).add(row, layer)
+        self.total.add(row, layer)
+        self.first = row.time if self.first is None else min(self.first, row.time)
+        self.last = row.time if self.last is None else max(self.last, row.time)
+        if self.options.plot:
+            self.cell_step.append(row.step)
+            self.cell_layer.append(self.layer_index(layer))
+            self.cell_err.append(row.err_mean)
+            self.cell_exp.append(NAN if row.scale_exp is None else row.scale_exp)
+
+    def layer_index(self, layer):
+        stats = self.layers[layer]
+        if stats.rows == 1:
+            stats.index = len(self.layers) - 1
+        return stats.index
+
+    def summary(self):
+        return self.layers if self.options.by == "layer" else self.groups
+
+    def read(self):
+        try:
+            with open(self.path, "rb") as file:
+                self.read_lines(file)
+        except OSError as error:
+            raise ReportError("%s: %s" % (self.path, error.strerror)) from None
+
+    def read_lines(self, file):
+        options = self.options
+        expected = "expected the header '%s'" % LOG_HEADER
+        header = False
+        number = 0
+        steps = {}                          # last step by communicator, or
+                                            # of what is numbered by itself
+        recent = collections.Counter()      # events since the last row
+        for raw in file:
+            number += 1
+            line = raw.decode("utf-8", "replace").rstrip("\r\n")
+            if not header:
+                if line.startswith("#"):
+                    recent[line[1:].strip()] += 1
+                elif line.lstrip("\ufeff") == LOG_HEADER:
+                    header = True
+                else:
+                    raise ReportError("%s:%d: not a round-off log: found '%s', %s"
+                                      % (self.path, number,
+                                         shorten(line, 60), expected))
+                continue
+            if not raw.endswith(b"\n"):
+                note("%s:%d: truncated last line ignored" % (self.path, number))
+                break
+            if not line or line == LOG_HEADER:
+                continue
+            if line.startswith("#"):
+                recent[line[1:].strip()] += 1
+                continue
+            try:
+                row = parse_row(line)
+            except ValueError as error:
+                self.malformed += 1
+                if self.malformed <= NOTES_MAX:
+                    note("%s:%d: %s; line skipped" % (self.path, number, error))
+                elif self.malformed == NOTES_MAX + 1:
+                    note("%s: more malformed lines follow" % self.path)
+                continue
+            self.has_rows = True
+            place = row.comm if row.layer >= 0 else KEYS["layer"](row)
+            if options.last and row.step < steps.get(place, row.step):
+                self.clear()
+                steps.clear()
+            steps[place] = row.step
+            if options.since is not None and row.time < options.since:
+                recent.clear()
+                continue
+            self.events.update(recent)
+            recent.clear()
+            if options.comm is not None and row.comm != options.comm:
+                continue
+            if options.layers and not options.layers(row.layer, row.name):
+                continue
+            self.add(row)
+        self.events.update(recent)
+        if number == 0:
+            raise ReportError("%s:1: the file is empty, %s"
+                              % (self.path, expected))
+        if not header:
+            raise ReportError("%s:%d: the file ends without a header, %s"
+                              % (self.path, number, expected))
+
+
+def set_labels(logs):
+    """A short name for each log: the file's, longer where two are alike."""
+    for depth in range(1, 64):
+        labels = []
+        for log in logs:
+            stem = os.path.splitext(os.path.normpath(log.path))[0]
+            labels.append("/".join(stem.split(os.sep)[-depth:]))
+        if len(set(labels)) == len(labels):
+            break
+    for index, (log, label) in enumerate(zip(logs, labels), 1):
+        log.label = label if labels.count(label) == 1 else "%s#%d" % (label, index)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How the report speaks: errors, notes, and numbers as text."""
+
+import datetime
+import math
+import sys
+
+WIDTH = 120           # columns of a table
+NOTES_MAX = 20        # notes printed per log, events listed per log
+NAN = float("nan")
+INF = float("inf")
+
+
+class ReportError(Exception):
+    """What ends the report, with the text for the user."""
+
+
+def note(text):
+    print("apsmpi-report: " + text, file=sys.stderr)
+
+
+def shorten(text, width):
+    """At most `width` characters, cut in the middle."""
+    if len(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    return text[:width - 1 - tail] + "~" + text[len(text) - tail:]
+
+
+def plural(number, word):
+    return "%d %s%s" % (number, word, "" if number == 1 else "s")
+
+
+def show_error(value):
+    return "-" if math.isnan(value) else "%.2e" % value
+
+
+def show_fixed(value, digits):
+    return "-" if math.isnan(value) else "%.*f" % (digits, value)
+
+
+def show_elements(count, _=None):
+    for unit, size in ((" Mi", 1 << 20), (" Ki", 1 << 10)):
+        if count >= size:
+            return "%.3g%s" % (count / size, unit)
+    return "%.3g" % count
+
+
+def show_usec(value, _=None):
+    for unit, size in ((" s", 1e6), (" ms", 1e3)):
+        if value >= size:
+            return "%.3g%s" % (value / size, unit)
+    return "%.3g us" % value
+
+
+def show_bytes(value, _=None):
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= size:
+            return "%.3g %s" % (value / size, unit)
+    return "%.3g B" % value
+
+
+def show_time(seconds):
+    try:
+        when = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
+    except (OverflowError, ValueError, OSError):
+        return "%g s" % seconds
+    return when.strftime("%Y-%m-%d %H:%M:%S")
