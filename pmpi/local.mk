@@ -81,3 +81,15 @@ libapsmpi_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi $(MPI_CFLAGS) \
 libapsmpi_la_LIBADD = libpolicy.la libcore.la $(MPI_LIBS) $(HWLOC_LIBS)
 libapsmpi_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
 	$(LIBYAML_LIBS)
+
+# What may live in each room.
+EXTRA_DIST += \
+	pmpi/call/README.md \
+	pmpi/comm/README.md \
+	pmpi/device/README.md \
+	pmpi/entry/README.md \
+	pmpi/job/README.md \
+	pmpi/native/README.md \
+	pmpi/progress/README.md \
+	pmpi/reduce/README.md \
+	pmpi/topo/README.md

@@ -24,6 +24,7 @@ TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/tap
 dist_check_SCRIPTS = tests/tap/launch.sh
 EXTRA_DIST += tests/tap/mpi.sh
 
+include tests/structure/local.mk
 include tests/unit/local.mk
 include tests/standin/local.mk
 include tests/cuda/local.mk

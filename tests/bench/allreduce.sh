@@ -60,9 +60,10 @@ on_hosts()
     shift 3
     each="$ranks ranks each"
     [ "$ranks" -gt 1 ] || each='one rank each'
+    link="--rate ${gbit}gbit --delay ${delay:-none}"
     run "lab-${hosts}x$ranks-${gbit}gbit" \
         "$hosts hosts, $each, $gbit Gbit/s${delay:+ and $delay}" \
-        "$lab --hosts $hosts --ranks-per-host $ranks --rate ${gbit}gbit --delay ${delay:-none} --" \
+        "$lab --hosts $hosts --ranks-per-host $ranks $link --" \
         --wire-gbit "$gbit" "$@"
 }
 

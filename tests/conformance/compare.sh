@@ -78,7 +78,8 @@ repeat()
         sed 's/^/#     /' "$tmp/$1.yaml"
         ;;
     esac
-    echo "# MPI=$MPI MPIEXEC=$MPIEXEC CONFORMANCE_TRACE=1 $launch ${repeat_options}-n $2 $conformance $3"
+    echo "# MPI=$MPI MPIEXEC=$MPIEXEC CONFORMANCE_TRACE=1 $launch" \
+        "${repeat_options}-n $2 $conformance $3"
 } >&2
 
 # ended HOW RANKS FIRST LAST: one test: the programs came to a good end. If not,

@@ -3,7 +3,8 @@
 // program would do with an MPI that is not CUDA-aware: copy the floats to pinned
 // memory, MPI's own all-reduce, copy them back. Both in turns, in one job.
 //
-//     mpiexec -n 2 -genv LD_PRELOAD libapsmpi.so -genv APSMPI_POLICY ... allreduce [MEBIFLOATS]
+//     mpiexec -n 2 -genv LD_PRELOAD libapsmpi.so -genv APSMPI_POLICY ...
+//         allreduce [MEBIFLOATS]
 //
 // Rank 0 prints the medians in milliseconds, and the ratio.
 #include <algorithm>

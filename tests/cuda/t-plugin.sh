@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# libapsmpi-cuda.so and libaps-cuda.so as files: what they need, what they export, what their
-# kernels use, and what it says where there is no GPU.
+# libapsmpi-cuda.so and libaps-cuda.so as files: what they need, what they export,
+# what their kernels use, and what the plugin says where there is no GPU.
 
 top_builddir=$(cd "${top_builddir:-build}" && pwd)
 plugin=$top_builddir/.libs/libapsmpi-cuda.so

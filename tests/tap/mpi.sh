@@ -21,8 +21,8 @@ launch="sh $top_srcdir/tests/tap/launch.sh"
 launched_as='${PMI_RANK-$OMPI_COMM_WORLD_RANK}'
 
 # Open MPI, and nobody else, reads these: more ranks than cores, none bound to
-# one, waits that yield; shared memory alone, without a look for networks; as root in a container;
-# no text of its own where a program fails.
+# one, waits that yield; shared memory alone, without a look for networks; as root
+# in a container; no text of its own where a program fails.
 OMPI_MCA_rmaps_base_oversubscribe=1
 OMPI_MCA_hwloc_base_binding_policy=none
 OMPI_MCA_mpi_yield_when_idle=1

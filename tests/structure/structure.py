@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rules of the house that a machine can check (DESIGN.md, section 2).
+
+    structure.py TOP RULE
+
+prints a line for each place that breaks the rule, and nothing where none does:
+
+    arrows    an include that runs up: between the rooms of pmpi/, or out of src/
+    circles   files of pmpi/ or src/ that include each other in a circle, X.c and
+              X.h taken as one
+    lengths   a .c of pmpi/, src/ or cuda/ of more than 500 lines
+    tests     a .c of tests/ or scripts/ of more than 500 lines
+    columns   a line of more than 88 columns; what programs are expected to print
+              is excepted
+    rooms     a room of pmpi/ without a README.md of one paragraph
+    list      every include of pmpi/ and src/ (breaks no rule)
+"""
+
+import os
+import re
+import sys
+
+# From the top down: a file may include its own room's headers, and those of the
+# rooms below. src/ lies below all of them.
+ROOMS = ["entry", "call", "comm", "reduce", "topo", "device", "job",
+         "progress", "native"]
+LINES = 500
+COLUMNS = 88
+LONG_STRING = re.compile(r"'[^']{60,}'")  # what a program prints
+INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]*)[">]')
+
+
+def files(top, places, endings):
+    """The files of the places, as paths below top, in order."""
+    for place in places:
+        for folder, folders, names in os.walk(os.path.join(top, place)):
+            folders.sort()
+            for name in sorted(names):
+                if name.endswith(endings):
+                    yield os.path.relpath(os.path.join(folder, name), top)
+
+
+def lines(top, path):
+    with open(os.path.join(top, path), encoding="utf-8") as stream:
+        return stream.read().split("\n")
+
+
+def includes(top, path):
+    """(line, name, path of the file or None) of each include of a file."""
+    for number, line in enumerate(lines(top, path), 1):
+        found = INCLUDE.match(line)
+        if not found:
+            continue
+        quote, name = found.groups()
+        target = None
+        for folder in [os.path.dirname(path), "pmpi", "src", "."]:
+            candidate = os.path.normpath(os.path.join(folder, name))
+            if quote == '"' and os.path.exists(os.path.join(top, candidate)):
+                target = candidate
+                break
+        yield number, name, target
+
+
+def room(path):
+    """The room of pmpi/ that a file is in."""
+    return path.split(os.sep)[1]
+
+
+def arrow_is_wrong(path, name, target):
+    """Why a file must not have this include, or None."""
+    place = path.split(os.sep)[0]
+    goal = target.split(os.sep)[0] if target else None
+    if place == "src":
+        if name == "mpi.h":
+            return "src/ knows no MPI"
+        if goal not in (None, "src"):
+            return f"src/ includes nothing of {goal}/"
+    elif place == "cuda":
+        if goal == "pmpi" or name == "mpi.h":
+            return "cuda/ knows no MPI"
+    elif goal == "pmpi":
+        here, there = room(path), room(target)
+        for name_of_room in (here, there):
+            if name_of_room not in ROOMS:
+                return f"{name_of_room} is not a room of pmpi/"
+        if ROOMS.index(there) < ROOMS.index(here):
+            return f"{here} lies below {there}"
+    elif goal == "cuda" and target != os.path.join("cuda", "plugin.h"):
+        return "of cuda/, pmpi/ includes plugin.h alone"
+    elif goal not in (None, "src", "cuda"):
+        return f"pmpi/ includes nothing of {goal}/"
+    return None
+
+
+def arrows(top):
+    for path in files(top, ["pmpi", "src", "cuda"], (".c", ".h", ".cu")):
+        for number, name, target in includes(top, path):
+            why = arrow_is_wrong(path, name, target)
+            if why:
+                yield f"{path}:{number}: includes {name}: {why}"
+
+
+def graph(top):
+    """node -> the nodes that it includes; a node is a path without .c or .h."""
+    edges = {}
+    for path in files(top, ["pmpi", "src"], (".c", ".h")):
+        node = os.path.splitext(path)[0]
+        goals = edges.setdefault(node, set())
+        for _, _, target in includes(top, path):
+            if target and os.path.splitext(target)[0] != node:
+                goals.add(os.path.splitext(target)[0])
+    return edges
+
+
+def reachable(edges, start):
+    """The nodes that can be reached from start by one step or more."""
+    seen, left = set(), list(edges.get(start, ()))
+    while left:
+        node = left.pop()
+        if node not in seen:
+            seen.add(node)
+            left.extend(edges.get(node, ()))
+    return seen
+
+
+def shortest_circle(edges, start):
+    """The nodes of one of the shortest circles through start."""
+    left, before = [start], {}
+    while left:
+        node = left.pop(0)
+        for goal in sorted(edges.get(node, ())):
+            if goal == start:
+                circle = [start]
+                while node != start:
+                    circle.insert(1, node)
+                    node = before[node]
+                return circle + [start]
+            if goal not in before:
+                before[goal] = node
+                left.append(goal)
+    return []
+
+
+def circles(top):
+    """One line for each set of files that all reach each other."""
+    edges = graph(top)
+    reached = {node: reachable(edges, node) for node in edges}
+    told = set()
+    for node in sorted(edges):
+        if node in told or node not in reached[node]:
+            continue
+        together = {goal for goal in reached[node] if node in reached.get(goal, ())}
+        told |= together
+        shortest = min((shortest_circle(edges, goal)
+                        for goal in sorted(together)), key=len)
+        others = sorted(together - set(shortest))
+        yield " -> ".join(shortest) + "".join(
+            f"\n    in circles with these: {goal}" for goal in others)
+
+
+def too_long(top, places):
+    for path in files(top, places, (".c",)):
+        count = len(lines(top, path)) - 1
+        if count > LINES:
+            yield f"{path}: {count} lines"
+
+
+def lengths(top):
+    return too_long(top, ["pmpi", "src", "cuda"])
+
+
+def tests(top):
+    return too_long(top, ["tests", "scripts"])
+
+
+def own_lines(top, path):
+    """(number, line) of those that are not text of a shell's here-document."""
+    ends = None
+    for number, line in enumerate(lines(top, path), 1):
+        if ends is not None:
+            if line.strip() == ends:
+                ends = None
+            continue
+        yield number, line
+        found = re.search(r"<<-?\s*['\"\\]?(\w+)", line)
+        if path.endswith(".sh") and found:
+            ends = found.group(1)
+
+
+def columns(top):
+    places = ["pmpi", "src", "cuda", "tests", "scripts"]
+    for path in files(top, places, (".c", ".h", ".cu", ".sh")):
+        for number, line in own_lines(top, path):
+            if len(line) > COLUMNS and not LONG_STRING.search(line):
+                yield f"{path}:{number}: {len(line)} columns"
+
+
+def rooms(top):
+    found = sorted(entry.name for entry in os.scandir(os.path.join(top, "pmpi"))
+                   if entry.is_dir())
+    for name in found:
+        path = os.path.join("pmpi", name, "README.md")
+        if name not in ROOMS:
+            yield f"pmpi/{name}: not a room that DESIGN.md knows"
+        elif not os.path.exists(os.path.join(top, path)):
+            yield f"{path}: missing"
+        else:
+            text = "\n".join(lines(top, path)).strip()
+            body = [part for part in text.split("\n\n")
+                    if not part.startswith("#")]
+            if len(body) != 1:
+                yield f"{path}: {len(body)} paragraphs, not one"
+
+
+def list_of_includes(top):
+    for path in files(top, ["pmpi", "src"], (".c", ".h")):
+        for _, _, target in includes(top, path):
+            if target:
+                yield f"{path} -> {target}"
+
+
+RULES = {"arrows": arrows, "circles": circles, "lengths": lengths,
+         "tests": tests, "columns": columns, "rooms": rooms,
+         "list": list_of_includes}
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[2] not in RULES:
+        sys.exit(f"usage: structure.py TOP {'|'.join(RULES)}")
+    for line in RULES[sys.argv[2]](sys.argv[1]):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
