@@ -100,11 +100,33 @@ check_PROGRAMS += tests/mpi/skipped
 tests_mpi_skipped_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_skipped_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/idup_self
+tests_mpi_idup_self_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_idup_self_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/many_communicators
+tests_mpi_many_communicators_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_many_communicators_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/policy_rank
+tests_mpi_policy_rank_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_policy_rank_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/short_lived
+tests_mpi_short_lived_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_short_lived_LDADD = $(MPI_TEST_LDADD)
+
 # Preloaded behind the library; -rpath makes libtool build it shared.
 check_LTLIBRARIES += tests/mpi/preload_after.la
 tests_mpi_preload_after_la_SOURCES = tests/mpi/preload_after.c
 tests_mpi_preload_after_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_mpi_preload_after_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+
+# Preloaded in front of it: calls of MPI that fail or come late (inject.c).
+check_LTLIBRARIES += tests/mpi/inject.la
+tests_mpi_inject_la_SOURCES = tests/mpi/inject.c
+tests_mpi_inject_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_mpi_inject_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
 # Preloaded in front of it: without an MPI_Init, and with one.
 check_LTLIBRARIES += tests/mpi/preload_before.la tests/mpi/preload_before-init.la
@@ -141,19 +163,23 @@ mpi_tests = \
 	tests/mpi/t-exact.sh \
 	tests/mpi/t-handlers.sh \
 	tests/mpi/t-preload-before.sh \
+	tests/mpi/t-idup-self.sh \
 	tests/mpi/t-lookahead.sh \
+	tests/mpi/t-many-communicators.sh \
 	tests/mpi/t-single-rank.sh \
 	tests/mpi/t-meanwhile.sh \
 	tests/mpi/t-nonblocking.sh \
 	tests/mpi/t-nonfinite.sh \
 	tests/mpi/t-pcontrol.sh \
+	tests/mpi/t-policy-rank.sh \
 	tests/mpi/t-progress.sh \
 	tests/mpi/t-prototypes.sh \
 	tests/mpi/t-reductions.sh \
 	tests/mpi/t-relatives-left.sh \
 	tests/mpi/t-relatives.sh \
 	tests/mpi/t-rounded.sh \
-	tests/mpi/t-skipped.sh
+	tests/mpi/t-skipped.sh \
+	tests/mpi/t-short-lived.sh
 TESTS += $(mpi_tests)
 dist_check_SCRIPTS += $(mpi_tests)
 EXTRA_DIST += tests/mpi/run.sh

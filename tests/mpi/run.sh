@@ -16,7 +16,8 @@ tmp=$(mktemp -d "${TMPDIR:-/tmp}/apsmpi-test.XXXXXX") || exit 99
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
 mpi=$top_builddir/tests/mpi
-library=$top_builddir/.libs/libapsmpi.so
+# Another library than the one that was built: APS_TEST_LIBRARY.
+library=${APS_TEST_LIBRARY:-$top_builddir/.libs/libapsmpi.so}
 seconds=${APS_TEST_TIMEOUT:-60}
 count=0
 failures=0

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A library to preload in front of libapsmpi.so that lets calls of MPI fail or
+ * come late, and counts them. It catches the PMPI_ functions that libapsmpi.so
+ * calls; calls that come from elsewhere it passes on. In the environment:
+ *
+ *     INJECT=fail:PMPI_Isend:1:3,late:PMPI_Irecv:0:2:10
+ *
+ * the third PMPI_Isend of rank 1 of MPI_COMM_WORLD returns MPI_ERR_OTHER and
+ * does nothing else; the second PMPI_Irecv of rank 0 comes ten seconds late. The
+ * rank `*` stands for all ranks. Functions with and without _c count as one. For the
+ * function `completion`, the third time is the request of libapsmpi.so's third
+ * PMPI_Comm_idup: it completes with MPI_ERR_OTHER.
+ *
+ *     INJECT_REPORT=1
+ *
+ * says at the end of each process how often libapsmpi.so called each function.
+ *
+ * A program finds these functions by dlsym(RTLD_DEFAULT, ...), or does not:
+ *
+ *     long inject_count(const char *function);  calls so far, "" for all that
+ *                                               make a communicator
+ *     long inject_failures(void);               calls that were made to fail
+ */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER __builtin_return_address(0)
+
+enum inject_function {
+    INJECT_ISEND,
+    INJECT_IRECV,
+    INJECT_IALLREDUCE,
+    INJECT_IBCAST,
+    INJECT_IBARRIER,
+    INJECT_COMM_DUP, /* the first that makes a communicator */
+    INJECT_COMM_DUP_WITH_INFO,
+    INJECT_COMM_IDUP,
+    INJECT_COMM_SPLIT,
+    INJECT_COMM_SPLIT_TYPE,
+    INJECT_COMM_CREATE,
+    INJECT_COMM_CREATE_GROUP,
+    INJECT_COMPLETION, /* not a function: the request of a PMPI_Comm_idup */
+    INJECT_FUNCTIONS
+};
+
+static const char *const inject_names[INJECT_FUNCTIONS] = {
+    "PMPI_Isend",
+    "PMPI_Irecv",
+    "PMPI_Iallreduce",
+    "PMPI_Ibcast",
+    "PMPI_Ibarrier",
+    "PMPI_Comm_dup",
+    "PMPI_Comm_dup_with_info",
+    "PMPI_Comm_idup",
+    "PMPI_Comm_split",
+    "PMPI_Comm_split_type",
+    "PMPI_Comm_create",
+    "PMPI_Comm_create_group",
+    "completion",
+};
+
+static atomic_long inject_calls[INJECT_FUNCTIONS];
+static atomic_long inject_failed;
+
+EXPORT long inject_count(const char *function);
+EXPORT long inject_failures(void);
+
+long inject_count(const char *function)
+{
+    long count = 0;
+
+    for (int i = 0; i < INJECT_FUNCTIONS; i++)
+        if (*function ? strcmp(function, inject_names[i]) == 0
+                      : i >= INJECT_COMM_DUP && i < INJECT_COMPLETION)
+            count += inject_calls[i];
+    return count;
+}
+
+long inject_failures(void)
+{
+    return inject_failed;
+}
+
+__attribute__((destructor)) static void inject_report(void)
+{
+    const char *report = getenv("INJECT_REPORT");
+
+    if (!report || !*report)
+        return;
+    for (int i = 0; i < INJECT_COMPLETION; i++)
+        if (inject_calls[i] > 0)
+            fprintf(stderr, "# inject: %s was called %ld times\n",
+                    inject_names[i], (long)inject_calls[i]);
+}
+
+/* --- what the environment asks for ---------------------------------------- */
+
+struct inject_order {
+    bool fails; /* else it comes late */
+    char function[32];
+    char rank[16];
+    long call;
+    long seconds;
+};
+
+/* The order at *text, which moves behind it; false: there is none. */
+static bool inject_next_order(const char **text, struct inject_order *order)
+{
+    char kind[8];
+    int length = 0;
+
+    *order = (struct inject_order){.seconds = 0};
+    if (sscanf(*text, "%7[a-z]:%31[A-Za-z_]:%15[0-9*]:%ld%n", kind,
+               order->function, order->rank, &order->call, &length) != 4)
+        return false;
+    *text += length;
+    order->fails = strcmp(kind, "fail") == 0;
+    if (**text == ':')
+        order->seconds = strtol(*text + 1, (char **)text, 10);
+    if (**text == ',')
+        ++*text;
+    return true;
+}
+
+static bool inject_is_for(const struct inject_order *order,
+                          enum inject_function function, long call)
+{
+    char me[16] = "";
+    int rank = 0, initialized = 0, finalized = 0;
+
+    if (call != order->call ||
+        strcmp(order->function, inject_names[function]) != 0)
+        return false;
+    PMPI_Initialized(&initialized);
+    PMPI_Finalized(&finalized);
+    if (initialized && !finalized)
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    snprintf(me, sizeof me, "%d", rank);
+    return strcmp(order->rank, "*") == 0 || strcmp(order->rank, me) == 0;
+}
+
+/* Is the address in libapsmpi.so? */
+static bool inject_is_ours(const void *address)
+{
+    Dl_info info;
+
+    return dladdr(address, &info) != 0 && info.dli_fname &&
+           strstr(info.dli_fname, "libapsmpi.so") != NULL;
+}
+
+/* A call from `caller`: counts it, is late, and true if it is to fail. */
+static bool inject(enum inject_function function, const void *caller)
+{
+    const char *text = getenv("INJECT");
+    struct inject_order order;
+    bool fails = false;
+    long call;
+
+    if (!inject_is_ours(caller))
+        return false;
+    call = ++inject_calls[function];
+    while (text && inject_next_order(&text, &order)) {
+        if (!inject_is_for(&order, function, call))
+            continue;
+        fprintf(stderr, "# inject: %s of %s number %ld\n",
+                order.fails ? "failure" : "delay", order.function, call);
+        if (order.fails) {
+            fails = true;
+            inject_failed++;
+        } else {
+            nanosleep(&(struct timespec){.tv_sec = order.seconds}, NULL);
+        }
+    }
+    return fails;
+}
+
+/* --- the functions -------------------------------------------------------- */
+
+/* NAME with its parameters and arguments in parentheses. */
+#define INJECT(FUNCTION, NAME, PARAMETERS, ARGUMENTS)                          \
+    EXPORT int NAME PARAMETERS                                                 \
+    {                                                                          \
+        static int(*next) PARAMETERS;                                          \
+                                                                               \
+        if (!next)                                                             \
+            *(void **)&next = dlsym(RTLD_NEXT, #NAME);                         \
+        return inject(FUNCTION, CALLER) ? MPI_ERR_OTHER : next ARGUMENTS;      \
+    }
+
+INJECT(INJECT_ISEND, PMPI_Isend,
+       (const void *buffer, int count, MPI_Datatype type, int rank, int tag,
+        MPI_Comm comm, MPI_Request *request),
+       (buffer, count, type, rank, tag, comm, request))
+INJECT(INJECT_IRECV, PMPI_Irecv,
+       (void *buffer, int count, MPI_Datatype type, int rank, int tag,
+        MPI_Comm comm, MPI_Request *request),
+       (buffer, count, type, rank, tag, comm, request))
+INJECT(INJECT_IALLREDUCE, PMPI_Iallreduce,
+       (const void *send, void *receive, int count, MPI_Datatype type,
+        MPI_Op op, MPI_Comm comm, MPI_Request *request),
+       (send, receive, count, type, op, comm, request))
+INJECT(INJECT_IBCAST, PMPI_Ibcast,
+       (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm,
+        MPI_Request *request),
+       (buffer, count, type, root, comm, request))
+INJECT(INJECT_IBARRIER, PMPI_Ibarrier, (MPI_Comm comm, MPI_Request *request),
+       (comm, request))
+INJECT(INJECT_COMM_DUP, PMPI_Comm_dup, (MPI_Comm comm, MPI_Comm *copy),
+       (comm, copy))
+INJECT(INJECT_COMM_DUP_WITH_INFO, PMPI_Comm_dup_with_info,
+       (MPI_Comm comm, MPI_Info info, MPI_Comm *copy), (comm, info, copy))
+INJECT(INJECT_COMM_SPLIT, PMPI_Comm_split,
+       (MPI_Comm comm, int colour, int key, MPI_Comm *part),
+       (comm, colour, key, part))
+INJECT(INJECT_COMM_SPLIT_TYPE, PMPI_Comm_split_type,
+       (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *part),
+       (comm, type, key, info, part))
+INJECT(INJECT_COMM_CREATE, PMPI_Comm_create,
+       (MPI_Comm comm, MPI_Group group, MPI_Comm *part), (comm, group, part))
+INJECT(INJECT_COMM_CREATE_GROUP, PMPI_Comm_create_group,
+       (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *part),
+       (comm, group, tag, part))
+
+/* --- the request of a PMPI_Comm_idup -------------------------------------- */
+
+/* One whose completion is to fail; one at a time. */
+static _Atomic(MPI_Request) inject_doomed;
+static atomic_bool inject_has_doomed;
+
+EXPORT int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request)
+{
+    int (*next)(MPI_Comm, MPI_Comm *, MPI_Request *);
+    const void *const caller = CALLER;
+    int rc;
+
+    *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Comm_idup");
+    if (inject(INJECT_COMM_IDUP, caller))
+        return MPI_ERR_OTHER;
+    rc = next(comm, copy, request);
+    if (rc == MPI_SUCCESS && inject(INJECT_COMPLETION, caller)) {
+        inject_doomed = *request;
+        inject_has_doomed = true;
+    }
+    return rc;
+}
+
+/* Is the doomed request among them? */
+static bool inject_holds_doomed(int count, const MPI_Request *requests)
+{
+    for (int i = 0; i < count && inject_has_doomed; i++)
+        if (requests[i] == inject_doomed && requests[i] != MPI_REQUEST_NULL)
+            return true;
+    return false;
+}
+
+EXPORT int PMPI_Test(MPI_Request *request, int *done, MPI_Status *status)
+{
+    const bool doomed = inject_holds_doomed(1, request);
+    int (*next)(MPI_Request *, int *, MPI_Status *);
+    int rc;
+
+    *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Test");
+    rc = next(request, done, status);
+    if (!doomed || rc != MPI_SUCCESS || !*done)
+        return rc;
+    inject_has_doomed = false;
+    return MPI_ERR_OTHER;
+}
+
+EXPORT int PMPI_Testall(int count, MPI_Request requests[], int *done,
+                        MPI_Status statuses[])
+{
+    const bool doomed = inject_holds_doomed(count, requests);
+    int (*next)(int, MPI_Request *, int *, MPI_Status *);
+    int rc;
+
+    *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Testall");
+    rc = next(count, requests, done, statuses);
+    if (!doomed || rc != MPI_SUCCESS || !*done)
+        return rc;
+    inject_has_doomed = false;
+    return MPI_ERR_OTHER;
+}
+
+#if MPI_VERSION >= 4
+INJECT(INJECT_ISEND, PMPI_Isend_c,
+       (const void *buffer, MPI_Count count, MPI_Datatype type, int rank,
+        int tag, MPI_Comm comm, MPI_Request *request),
+       (buffer, count, type, rank, tag, comm, request))
+INJECT(INJECT_IRECV, PMPI_Irecv_c,
+       (void *buffer, MPI_Count count, MPI_Datatype type, int rank, int tag,
+        MPI_Comm comm, MPI_Request *request),
+       (buffer, count, type, rank, tag, comm, request))
+INJECT(INJECT_IALLREDUCE, PMPI_Iallreduce_c,
+       (const void *send, void *receive, MPI_Count count, MPI_Datatype type,
+        MPI_Op op, MPI_Comm comm, MPI_Request *request),
+       (send, receive, count, type, op, comm, request))
+#endif

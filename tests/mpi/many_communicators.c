@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * More communicators at a time than MPI would have context ids for if the
+ * library took one for each: 1,500, and one sum on each. The argument is
+ * `nonblocking` (all begun, then all completed), `blocking`, or `both`.
+ */
+#include "config.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpitap.h"
+
+/* MPICH declares the statuses as an array, and MPI_STATUSES_IGNORE is 1. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
+#define COUNT 64
+#define COMMS 1500
+
+static MPI_Comm comms[COMMS];
+static MPI_Request requests[COMMS];
+static float values[COMMS][COUNT];
+static int errors; /* that MPI told the program's handler */
+
+static void handle(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+    errors++;
+}
+
+static void fill(void)
+{
+    for (int c = 0; c < COMMS; c++)
+        for (int i = 0; i < COUNT; i++)
+            values[c][i] = (float)((c + i) % 7);
+}
+
+static bool is_right(void)
+{
+    bool right = true;
+
+    for (int c = 0; c < COMMS; c++)
+        for (int i = 0; i < COUNT; i++)
+            right &= values[c][i] == (float)((c + i) % 7 * mpitap_size());
+    return right;
+}
+
+static void test_nonblocking(void)
+{
+    bool good = true;
+
+    fill();
+    for (int c = 0; c < COMMS; c++)
+        good &= MPI_Iallreduce(MPI_IN_PLACE, values[c], COUNT, MPI_FLOAT,
+                               MPI_SUM, comms[c], &requests[c]) == MPI_SUCCESS;
+    ok_all(good, "%d nonblocking sums begin", COMMS);
+    good = MPI_Waitall(COMMS, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
+    ok_all(good, "... and complete");
+    ok_all(is_right(), "... and are right");
+}
+
+static void test_blocking(void)
+{
+    bool good = true;
+
+    fill();
+    for (int c = 0; c < COMMS; c++)
+        good &= MPI_Allreduce(MPI_IN_PLACE, values[c], COUNT, MPI_FLOAT,
+                              MPI_SUM, comms[c]) == MPI_SUCCESS;
+    ok_all(good, "%d blocking sums succeed", COMMS);
+    ok_all(is_right(), "... and are right");
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    const bool blocks = strcmp(what, "nonblocking") != 0;
+    const bool starts = strcmp(what, "blocking") != 0;
+    MPI_Errhandler handler;
+    int level, status, made = 0;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    mpitap_begin();
+    MPI_Comm_create_errhandler(handle, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    for (int c = 0; c < COMMS; c++) {
+        made += MPI_Comm_dup(MPI_COMM_WORLD, &comms[c]) == MPI_SUCCESS;
+        MPI_Comm_set_errhandler(comms[c], handler);
+    }
+    ok_all(made == COMMS, "%d communicators", COMMS);
+    if (starts)
+        test_nonblocking();
+    if (blocks)
+        test_blocking();
+    ok_all(errors == 0, "no error handler is called");
+    for (int c = 0; c < COMMS; c++)
+        MPI_Comm_free(&comms[c]);
+    MPI_Errhandler_free(&handler);
+    expect_rewritten((unsigned long)(COMMS * (blocks + starts)));
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Only rank 0 of MPI_COMM_WORLD sees the policy's file, which rounds every sum
+ * to e3m0 by `direct`. The argument says on which communicator the first sum is:
+ *
+ *     world     MPI_COMM_WORLD, right after MPI_Pcontrol(0)
+ *     without   two halves, of which one has none of those that see the file
+ *     among     all ranks, but in reversed order: rank 0 sees no file
+ *     some      ranks 0 and 2, in reversed order; rank 1 stands by
+ */
+#include "config.h"
+
+#include <mpi.h>
+#include <string.h>
+
+#include "mpitap.h"
+
+#define COUNT 2048
+
+/* COLLECTIVE over comm. Sums 1.25 of every rank: what all elements of the result
+ * are, or -1 where they differ or the call fails. */
+static float sum(MPI_Comm comm)
+{
+    static float in[COUNT], out[COUNT];
+
+    for (int i = 0; i < COUNT; i++)
+        in[i] = 1.25f;
+    memset(out, 0, sizeof out);
+    if (MPI_Allreduce(in, out, COUNT, MPI_FLOAT, MPI_SUM, comm) != MPI_SUCCESS)
+        return -1;
+    for (int i = 1; i < COUNT; i++)
+        if (out[i] != out[0])
+            return -1;
+    return out[0];
+}
+
+/* Is the sum of `ranks` ranks what e3m0 makes of it? */
+static bool is_rounded(float value, int ranks)
+{
+    /* 1.25 becomes 1, and the sum a power of two, the nearest one. */
+    const float powers[] = {0, 1, 2, 4, 4};
+
+    return value == powers[ranks];
+}
+
+static void test_world(void)
+{
+    float value;
+
+    MPI_Pcontrol(0);
+    value = sum(MPI_COMM_WORLD);
+    ok_all(is_rounded(value, mpitap_size()),
+           "MPI_Pcontrol(0) is not listened to: rounded");
+    MPI_Pcontrol(1);
+    value = sum(MPI_COMM_WORLD);
+    ok_all(is_rounded(value, mpitap_size()), "... after MPI_Pcontrol(1), too");
+}
+
+static void test_without(void)
+{
+    const int half = mpitap_rank() >= mpitap_size() / 2;
+    const int ranks =
+        half ? mpitap_size() - mpitap_size() / 2 : mpitap_size() / 2;
+    MPI_Comm comm;
+    float value;
+
+    MPI_Comm_split(MPI_COMM_WORLD, half, 0, &comm);
+    value = half ? sum(comm) : 0;
+    ok_all(!half || is_rounded(value, ranks) || value == 1.25f * (float)ranks,
+           "ranks without the file: a sum");
+    ok_all(half || is_rounded(sum(comm), ranks),
+           "ranks with the file among them: rounded");
+    ok_all(is_rounded(sum(MPI_COMM_WORLD), mpitap_size()),
+           "all ranks: rounded");
+    if (half)
+        value = sum(comm);
+    ok_all(!half || is_rounded(value, ranks) || value == 1.25f * (float)ranks,
+           "ranks without the file, again: a sum");
+    MPI_Comm_free(&comm);
+}
+
+static void test_among(void)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_split(MPI_COMM_WORLD, 0, mpitap_size() - mpitap_rank(), &comm);
+    ok_all(is_rounded(sum(comm), mpitap_size()), "reversed ranks: rounded");
+    MPI_Comm_free(&comm);
+}
+
+static void test_some(void)
+{
+    const bool in = mpitap_rank() == 0 || mpitap_rank() == 2;
+    MPI_Comm comm;
+
+    MPI_Comm_split(MPI_COMM_WORLD, in ? 0 : MPI_UNDEFINED,
+                   mpitap_size() - mpitap_rank(), &comm);
+    ok_all(!in || is_rounded(sum(comm), 2), "two of the ranks: rounded");
+    if (in)
+        MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    int status;
+
+    MPI_Init(&argc, &argv);
+    mpitap_begin();
+    if (strcmp(what, "world") == 0)
+        test_world();
+    else if (strcmp(what, "without") == 0)
+        test_without();
+    else if (strcmp(what, "among") == 0)
+        test_among();
+    else
+        test_some();
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}
