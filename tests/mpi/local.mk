@@ -100,6 +100,14 @@ check_PROGRAMS += tests/mpi/skipped
 tests_mpi_skipped_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_skipped_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/faulty
+tests_mpi_faulty_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_faulty_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/freed
+tests_mpi_freed_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_freed_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/idup_self
 tests_mpi_idup_self_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_idup_self_LDADD = $(MPI_TEST_LDADD)
@@ -163,7 +171,9 @@ mpi_tests = \
 	tests/mpi/t-exact.sh \
 	tests/mpi/t-handlers.sh \
 	tests/mpi/t-preload-before.sh \
+	tests/mpi/t-freed.sh \
 	tests/mpi/t-idup-self.sh \
+	tests/mpi/t-inject.sh \
 	tests/mpi/t-lookahead.sh \
 	tests/mpi/t-many-communicators.sh \
 	tests/mpi/t-single-rank.sh \

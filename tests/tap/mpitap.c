@@ -14,11 +14,16 @@ static int failed;
 
 void mpitap_begin(void)
 {
+    mpitap_begin_on(MPI_COMM_WORLD);
+}
+
+void mpitap_begin_on(MPI_Comm comm)
+{
     /* Whole lines, so that those of several ranks do not mix. */
     setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &size);
-    PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &own);
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
+    PMPI_Comm_split(comm, 0, rank, &own);
 }
 
 int mpitap_rank(void)

@@ -10,6 +10,7 @@
 #ifndef APS_MPITAP_H
 #define APS_MPITAP_H
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,6 +18,10 @@
 
 /* COLLECTIVE over MPI_COMM_WORLD. After MPI_Init, before all else. */
 void mpitap_begin(void);
+
+/* COLLECTIVE over comm, which takes the place of MPI_COMM_WORLD in programs
+ * without one. */
+void mpitap_begin_on(MPI_Comm comm);
 
 /* COLLECTIVE. Prints the plan; the exit status. Before MPI_Finalize. */
 int mpitap_end(void);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sums on communicators that are freed, for t-freed.sh to look at what the
+ * library says about them: `world`, or `session` without MPI_Init.
+ */
+#include "config.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "mpitap.h"
+
+#define COUNT 2000
+#define COMMS 3
+#define SUMS 40
+
+static void test(MPI_Comm comm)
+{
+    static float x[COUNT], y[COUNT];
+    bool good = true;
+
+    for (int i = 0; i < COUNT; i++)
+        x[i] = (float)(i % 5);
+    for (int c = 0; c < COMMS; c++) {
+        MPI_Comm copy;
+
+        MPI_Comm_dup(comm, &copy);
+        /* Now with a step that repeats, now without. */
+        for (int s = 0; s < SUMS; s++)
+            good &= MPI_Allreduce(x, y, c == 1 ? 2000 - s : 2000 - s % 2,
+                                  MPI_FLOAT, MPI_SUM, copy) == MPI_SUCCESS;
+        MPI_Comm_free(&copy);
+    }
+    ok_all(good, "sums on %d communicators", COMMS);
+}
+
+#if MPI_VERSION >= 4
+static int test_session(void)
+{
+    MPI_Session session;
+    MPI_Comm comm, own;
+    MPI_Group group;
+    int status;
+
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "tests", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                               &own);
+    MPI_Comm_create_from_group(group, "sums", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                               &comm);
+    MPI_Group_free(&group);
+    mpitap_begin_on(own);
+    test(comm);
+    status = mpitap_end();
+    MPI_Comm_free(&comm);
+    MPI_Comm_free(&own);
+    MPI_Session_finalize(&session);
+    return status;
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    int status;
+
+#if MPI_VERSION >= 4
+    if (argc > 1 && strcmp(argv[1], "session") == 0)
+        return test_session();
+#endif
+    MPI_Init(&argc, &argv);
+    mpitap_begin();
+    test(MPI_COMM_WORLD);
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}

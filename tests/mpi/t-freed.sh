@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the library says when communicators are freed, and at the end of sessions.
+. "$top_srcdir/tests/mpi/run.sh"
+cd "$tmp" || exit 99
+
+# apsmpi_lines: how many lines of the last run are the library's
+apsmpi_lines()
+{
+    grep -c '^apsmpi: ' "$tmp/stderr"
+}
+
+run "no discovery" 2 "$mpi/freed" world
+[ "$(apsmpi_lines)" -eq 1 ] && grep -q '^apsmpi: 12[0-9]* calls' "$tmp/stderr"
+silent=$?
+check $silent "no discovery: the summary alone"
+[ $silent -eq 0 ] || show_errors
+
+APSMPI_DISCOVERY=$tmp/found
+run "discovery" 2 "$mpi/freed" world
+says '^apsmpi: .*step' 3 "discovery: a line for each step, or where there is none"
+APSMPI_DISCOVERY=off
+
+# MPI_Finalize, where the summary is made, is not called.
+if grep -q '^#define HAVE_PMPI_ALLREDUCE_INIT' "$top_builddir/config.h"; then
+    run "sessions" 2 "$mpi/freed" session
+    grep -q '^apsmpi: .*\(summary\|calls of MPI_Allreduce\)' "$tmp/stderr"
+    check $? "sessions: a summary, or a line that there is none"
+fi
+finish

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Calls of MPI fail, or come late, inside the library: nobody waits for ever, all
+# ranks get an error, one line names the rank.
+. "$top_srcdir/tests/mpi/run.sh"
+
+library=$mpi/.libs/inject.so:$library
+printf 'version: 1\nprogress: thread\nrules: [{format: e5m10, reduce: %s}]\n' \
+    direct >"$tmp/direct.yaml"
+sed 's/direct/hierarchical/' "$tmp/direct.yaml" >"$tmp/hierarchical.yaml"
+
+# injected ORDER RANKS POLICY ARG...
+injected()
+{
+    order=$1 ranks=$2 policy=$3
+    shift 3
+    run "$order, $ranks ranks, $policy, $*" "$ranks" -genv INJECT "$order" \
+        -genv APSMPI_POLICY "$tmp/$policy.yaml" "$mpi/faulty" "$@"
+}
+
+# fails ORDER RANKS POLICY ARG...: a line says so, and names the rank if it is one,
+# where the library has made that call at all.
+fails()
+{
+    injected "$@"
+    grep -q '^# inject: failure' "$tmp/stderr" || return 0
+    case $1 in
+    *:\**) who= ;;
+    *) who="rank $(echo "$1" | cut -d: -f3)" ;;
+    esac
+    grep -v ' calls of MPI_' "$tmp/stderr" | grep -q "^apsmpi: .*$who"
+    named=$?
+    check $named "$1, $2 ranks, $3: a line says so${who:+ and names $who}"
+    [ $named -eq 0 ] || show_errors
+}
+
+# Communicators of the library's own, where there are any: in the world, and in a
+# session.
+for where in world session; do
+    for function in PMPI_Comm_split PMPI_Comm_split_type PMPI_Comm_dup; do
+        fails "fail:$function:*:1" 3 hierarchical $where blocking
+    done
+    for order in 'fail:PMPI_Comm_idup:*:1' 'fail:completion:*:1'; do
+        fails "$order" 3 direct $where nonblocking
+    done
+done
+
+# Messages and agreements, on one rank.
+for order in fail:PMPI_Isend:1:1 fail:PMPI_Isend:0:4 fail:PMPI_Irecv:1:1 \
+    fail:PMPI_Irecv:0:4 fail:PMPI_Iallreduce:1:1 fail:PMPI_Iallreduce:0:3; do
+    fails $order 3 direct world blocking
+    fails $order 2 direct world nonblocking
+done
+for order in fail:PMPI_Isend:1:3 fail:PMPI_Irecv:2:2 fail:PMPI_Isend:3:9; do
+    APSMPI_TEST_NODES=2
+    export APSMPI_TEST_NODES
+    fails $order 4 hierarchical world blocking
+    unset APSMPI_TEST_NODES
+done
+
+injected late:PMPI_Isend:1:2:3 3 direct world blocking late
+injected late:PMPI_Irecv:0:3:3 2 direct world nonblocking late
+finish
