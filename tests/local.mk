@@ -30,6 +30,7 @@ include tests/standin/local.mk
 include tests/cuda/local.mk
 include tests/mpi/local.mk
 include tests/conformance/local.mk
+include tests/random/local.mk
 include tests/e2e/local.mk
 include tests/apps/local.mk
 include tests/bench/local.mk

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the ranks contribute, and what has to come of it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "task.h"
+
+size_t base_size(enum base base)
+{
+    static const size_t sizes[] = {sizeof(float), sizeof(double), sizeof(int)};
+
+    return sizes[base];
+}
+
+/* Sixteenths of a power of two: their sums over eight ranks are exact in FP32, in
+ * any order. `any`: floats whose sums are not. */
+static double value_of(const struct op *op, int rank, size_t i)
+{
+    const uint64_t word = mix(op->key + mix((uint64_t)i * 64 + (uint64_t)rank));
+    const int sixteenths = (int)(word % 257) - 128;
+
+    if (op->base == BASE_INT)
+        return sixteenths;
+    if (op->any)
+        return (float)ldexp((double)(int32_t)(uint32_t)word,
+                            (int)(word >> 60) - 36);
+    return ldexp(sixteenths, op->exponent - 4);
+}
+
+void op_fill(const struct op *op, int rank, char *buffer, size_t first,
+             size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const double value = value_of(op, rank, first + i);
+
+        if (op->base == BASE_FLOAT)
+            ((float *)(void *)buffer)[i] = (float)value;
+        else if (op->base == BASE_DOUBLE)
+            ((double *)(void *)buffer)[i] = value;
+        else
+            ((int *)(void *)buffer)[i] = (int)value;
+    }
+}
+
+/* Element i of the vector that is reduced; *magnitude: of all contributions. */
+static double expected(const struct op *op, size_t i, double *magnitude)
+{
+    double total = value_of(op, op->comm.members[0], i);
+
+    *magnitude = fabs(total);
+    for (int r = 1; r < op->comm.size; r++) {
+        const double value = value_of(op, op->comm.members[r], i);
+
+        *magnitude += fabs(value);
+        if (op->operation == MAX)
+            total = value > total ? value : total;
+        else if (op->operation == MIN)
+            total = value < total ? value : total;
+        else if (op->any)
+            total = (double)((float)total + (float)value);
+        else
+            total += value;
+    }
+    return total;
+}
+
+/* How far an element may be away, in units of its contributions' magnitude. */
+static double tolerance(const struct task *task, const struct op *op)
+{
+    const struct setup *setup = task->setup;
+
+    if (setup->exact || op->base != BASE_FLOAT || op->operation != SUM ||
+        op->total < (size_t)setup->min_count || op->comm.size == 1)
+        return 0;
+    return 2 * (op->comm.size + 3) * ldexp(1, -setup->mantissa);
+}
+
+static double element(const struct op *op, size_t i)
+{
+    const void *x = op->receive;
+
+    if (op->base == BASE_FLOAT)
+        return (double)((const float *)x)[i];
+    if (op->base == BASE_DOUBLE)
+        return ((const double *)x)[i];
+    return ((const int *)x)[i];
+}
+
+/* Where the result lies in what the ranks contribute. */
+static double expected_result(const struct op *op, size_t i, double *magnitude)
+{
+    size_t first = 0;
+
+    if (op->kind == ALLGATHER) {
+        const int rank = op->comm.members[i / (size_t)op->count];
+        const double value = value_of(op, rank, i % (size_t)op->count);
+
+        *magnitude = fabs(value);
+        return value;
+    }
+    if (op->kind == REDUCE_SCATTER_BLOCK)
+        first = (size_t)op->me * (size_t)op->count;
+    if (op->kind == REDUCE_SCATTER)
+        for (int r = 0; r < op->me; r++)
+            first += (size_t)op->counts[r];
+    return expected(op, first + i, magnitude);
+}
+
+void op_check(struct task *task, const struct op *op)
+{
+    const double share = tolerance(task, op);
+
+    for (size_t i = 0; i < op->result; i++) {
+        double magnitude;
+        const double is = element(op, i);
+        const double should = expected_result(op, i, &magnitude);
+
+        if (fabs(is - should) <= share * magnitude)
+            continue;
+        wrong(task, "%s: element %zu is %.9g, expected %.9g +- %.3g",
+              op_text(op), i, is, should, share * magnitude);
+        return;
+    }
+}
