@@ -2,6 +2,7 @@
 # GPU memory: libapsmpi.so loads this plugin when it meets some. It needs
 # neither MPI nor libapsmpi.so, exports one symbol, and finds the driver's
 # library at run time, by way of CUDA's runtime, which is linked statically.
+dist_man_MANS += cuda/apsmpi-gpu.7
 if HAVE_CUDA
 lib_LTLIBRARIES += libapsmpi-cuda.la libaps-cuda.la
 include_HEADERS += cuda/aps_cuda.h

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The library to preload. It links MPI (Python loads MPI where we could not see
 # it) and exports MPI's names alone.
+dist_man_MANS += pmpi/apsmpi.7
 lib_LTLIBRARIES += libapsmpi.la
 libapsmpi_la_SOURCES = \
 	pmpi/call/allreduce.c pmpi/call/allreduce.h \

@@ -2,6 +2,8 @@
 # Commands for users (installed) and for this tree.
 dist_bin_SCRIPTS = scripts/apsmpi-lab scripts/apsmpi-report
 bin_SCRIPTS += scripts/apsmpi-run
+dist_man_MANS += scripts/apsmpi-lab.1 scripts/apsmpi-report.1 \
+	scripts/apsmpi-run.1
 CLEANFILES += scripts/apsmpi-run
 EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check \
 	scripts/check-cuda scripts/demo

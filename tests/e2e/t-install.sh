@@ -51,7 +51,10 @@ done
 for file in "$top_srcdir"/config/layers/*.csv; do
     check "table $(basename "$file")" in_place "$(basename "$file")" layers
 done
-check 'the manual page' in_place apsmpi.1 man1
+for page in apsmpi.1 apsmpi-lab.1 apsmpi-report.1 apsmpi-run.1 libaps.3 \
+    apsmpi-log.5 apsmpi-policy.5 apsmpi.7 apsmpi-gpu.7; do
+    check "the manual page $page" in_place $page "man${page##*.}"
+done
 check 'no test program is installed' equal \
     "$(where probe)$(where digits)$(where 'counter.*')$(where 'libtap*')" ''
 check 'no internal library is installed' equal \
