@@ -34,6 +34,7 @@ tests_bench_nonblocking_CPPFLAGS = $(tests_bench_allreduce_CPPFLAGS)
 tests_bench_nonblocking_LDADD = $(MPI_LIBS) -lm
 
 EXTRA_DIST += tests/bench/allreduce.sh tests/bench/nonblocking.sh \
+	tests/bench/speed.csv tests/bench/speed.py tests/bench/speed.svg \
 	tests/e2e/data/bench.csv
 CLEANFILES += tests/bench/allreduce-*.yaml tests/bench/allreduce-*.csv \
 	tests/bench/allreduce-*.png tests/bench/nonblocking-*.yaml \
