@@ -39,7 +39,7 @@ void aps_message_errors(int rank, const struct aps_errors *errors)
         aps_message(rank, "%s",
                     aps_error_format(&errors->list[i], text, sizeof text));
     if (errors->count > APS_ERRORS_MAX)
-        aps_message(rank, "and %zu more errors",
+        aps_message(rank, "%zu more errors are not shown",
                     errors->count - APS_ERRORS_MAX);
 }
 

@@ -184,7 +184,7 @@ static void warn_unknown(const char *name, struct aps_errors *warnings)
     for (size_t i = 0; i < TABLE_SIZE; i++)
         aps_nearest_offer(&nearest, table[i].name + prefix);
     aps_errors_add(
-        warnings, NULL, 0, 0, "unknown variable %s%s", name,
+        warnings, NULL, 0, 0, "the unknown variable %s is ignored%s", name,
         aps_nearest_hint(nearest.best ? nearest.best - prefix : NULL, hint));
 }
 
@@ -216,7 +216,8 @@ void aps_options_read(struct aps_options *options, struct aps_errors *errors,
             name[length] = '\0';
             warn_unknown(name, warnings);
         } else if (equals[1] != '\0' && !option->set(options, equals + 1)) {
-            aps_errors_add(errors, NULL, 0, 0, "%s='%s': expected %s",
+            aps_errors_add(errors, NULL, 0, 0,
+                           "%s='%s' is wrong: the value must be %s",
                            option->name, equals + 1, option->values);
         }
     }

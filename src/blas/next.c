@@ -42,7 +42,10 @@ aps_next_fn aps_next_find(const char *name, aps_next_fn self,
     if (!next)
         next = find_from(caller, name);
     if (!next || next == self) {
-        aps_message(-1, "%s: no BLAS behind libapsgemm.so has it", name);
+        aps_message(-1,
+                    "the program calls %s, which no BLAS library behind "
+                    "libapsgemm.so has: the program is aborted",
+                    name);
         abort();
     }
     return next;

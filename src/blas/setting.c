@@ -42,12 +42,14 @@ static void read_setting(void)
         return;
     aps_message_errors(-1, &errors);
     if (options.pass_on_error) {
-        aps_message(-1, "bad policy: matrix products are left as they are");
+        aps_message(-1, "bad policy: the program's BLAS computes all matrix "
+                        "products (APSMPI_ON_ERROR=pass)");
         setting.rewrite = false;
         return;
     }
-    aps_message(-1, "bad policy: stopping at the first matrix product "
-                    "(APSMPI_ON_ERROR=pass goes on without it)");
+    aps_message(-1,
+                "bad policy: the program stops at its first matrix product "
+                "(with APSMPI_ON_ERROR=pass its BLAS computes all of them)");
     /* Not exit(): we may stand in any thread, with locks of the program's own
      * held that its exit handlers wait for. */
     _exit(EXIT_FAILURE);

@@ -50,13 +50,13 @@ static const char *parse_value(const char *text, float *value)
 
     /* strtof skips blanks and takes nan(...) */
     if (strchr(BLANKS, *digits) || strchr(digits, '('))
-        return "not a number";
+        return "is not a number";
     errno = 0;
     *value = strtof(text, &end);
     if (end == text || *end)
-        return "not a number";
+        return "is not a number";
     if (errno == ERANGE && isinf(*value))
-        return "too large for a float";
+        return "is too large for a float";
     return NULL;
 }
 
@@ -79,7 +79,7 @@ static void cast(struct job *job, const char *place, const char *text)
 
     cause = parse_value(text, &input);
     if (cause) {
-        fprintf(stderr, "apsmpi: %s'%s': %s\n", place, text, cause);
+        fprintf(stderr, "apsmpi: %s'%s' %s\n", place, text, cause);
         job->status = APS_EXIT_FAILURE;
         return;
     }
@@ -105,7 +105,9 @@ static void cast_stdin(struct job *job)
 
         snprintf(place, sizeof place, "standard input:%ld: ", number);
         if (strlen(line) != (size_t)length) {
-            fprintf(stderr, "apsmpi: %sa NUL byte: no text\n", place);
+            fprintf(stderr,
+                    "apsmpi: %sthe line holds a NUL byte and is skipped\n",
+                    place);
             job->status = APS_EXIT_FAILURE;
             continue;
         }
@@ -135,7 +137,8 @@ static int parse_rounding(const char *name, enum aps_rounding *rounding)
         aps_nearest_offer(&nearest, roundings[i].name);
     }
     fprintf(stderr,
-            "apsmpi: --rounding '%s': not nearest, stochastic, zero or cpd%s\n",
+            "apsmpi: --rounding must be nearest, stochastic, zero or cpd, not "
+            "'%s'%s\n",
             name, aps_nearest_hint(nearest.best, hint));
     return -1;
 }
@@ -145,7 +148,8 @@ static int parse_seed(const char *text, uint64_t *seed)
     uintmax_t number;
 
     if (aps_digits_parse(text, strlen(text), UINT64_MAX, &number) < 0) {
-        fprintf(stderr, "apsmpi: --seed '%s': not a number from 0 to 2^64-1\n",
+        fprintf(stderr,
+                "apsmpi: --seed must be a number from 0 to 2^64-1, not '%s'\n",
                 text);
         return -1;
     }

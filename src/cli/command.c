@@ -29,8 +29,8 @@ static void print_errors(const struct aps_errors *errors)
         fprintf(stderr, "%s\n",
                 aps_error_format(&errors->list[i], line, sizeof line));
     if (errors->count > kept)
-        fprintf(stderr, "%s: and %zu more errors\n", errors->list[0].file,
-                errors->count - kept);
+        fprintf(stderr, "%s: %zu more errors are not shown\n",
+                errors->list[0].file, errors->count - kept);
 }
 
 int aps_command_load(const char *path, struct aps_policy **policy)

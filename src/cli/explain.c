@@ -244,7 +244,7 @@ static void print_totals(const struct explanation *explanation)
                                        {"bytes/step", true},
                                        {"of FP32", true},
                                        {"saved", true},
-                                       {"groups", true}};
+                                       {"batches", true}};
     bool fuses = aps_policy_fuse(explanation->policy) > 0;
     struct aps_columns *columns = aps_columns_create(heads, fuses ? 5 : 4);
 
@@ -272,7 +272,7 @@ static void print_totals(const struct explanation *explanation)
             aps_nonblocking_groups(explanation->policy, schedule, (size_t)i));
         aps_columns_add(columns, cells);
     }
-    printf("\ntotal (one copy of every layer, as sent)\n");
+    printf("\ntotal (one encoded copy of every layer)\n");
     aps_columns_print(columns, stdout);
     aps_columns_destroy(columns);
 }
@@ -385,7 +385,7 @@ static void print_rules(const struct aps_policy *policy)
     if (any)
         aps_columns_print(columns, stdout);
     else
-        printf("No rule is for all-reduces: they are left to MPI.\n");
+        printf("No rule is for all-reduces: all of them are left to MPI.\n");
     aps_columns_destroy(columns);
     aps_traffic_notes(policy, shown, stdout);
     free(shown);
@@ -396,8 +396,9 @@ static void explain_rules(const struct aps_policy *policy)
     print_rules(policy);
     aps_nonblocking_notes(policy, stdout);
     aps_others_print(policy, stdout);
-    printf("\nThe first rule that matches wins. Calls that match none, and "
-           "calls of fewer\nthan %zu elements (min_count), are native: left to "
+    printf("\nThe first rule that matches applies. Calls that no rule matches, "
+           "and "
+           "calls of\nfewer than %zu elements (min_count), are left to "
            "MPI.\n",
            aps_policy_min_count(policy));
 }
@@ -426,8 +427,7 @@ static int explain(const char *path, const struct aps_range *epochs,
     else
         printf("No rules: every call is left to MPI.\n");
     if (!aps_policy_pcontrol(policy))
-        printf("\nMPI_Pcontrol switches nothing and marks no epochs (pcontrol: "
-               "off).\n");
+        printf("\nThe library only passes MPI_Pcontrol on (pcontrol: off).\n");
     aps_policy_destroy(policy);
     return status;
 }

@@ -49,15 +49,15 @@ static void note_fuse(const struct aps_policy *policy, FILE *stream)
     char note[600], size[32];
 
     snprintf(note, sizeof note,
-             "fuse %s: nonblocking all-reduces that follow each other go "
-             "together until they have so much FP32; the one that reaches it "
-             "closes the group, and one that has so much by itself goes "
-             "alone. Calls that are left to MPI do not count. Each "
-             "layer keeps its own scale; the aps exponents of a group are "
-             "agreed on in one message.%s%s%s",
+             "fuse %s: nonblocking all-reduces that follow each other form a "
+             "batch, which is reduced together. The call with which a batch "
+             "has so many bytes of FP32 closes it; a call that has so many "
+             "bytes itself is reduced alone. Calls that are left to MPI do not "
+             "count. Each layer keeps its own scale. The ranks agree on the "
+             "aps exponents of a batch by one message.%s%s%s",
              aps_size_format(aps_policy_fuse(policy), size, sizeof size),
-             table ? " Groups above are those of a step whose layers are "
-                     "summed one by one, "
+             table ? " The batches above are those of a program that reduces "
+                     "each layer by a call of its own, "
                    : "",
              table ? aps_policy_steps(policy)->backward ? "last" : "first" : "",
              table ? " layer first." : "");
@@ -68,11 +68,11 @@ void aps_nonblocking_notes(const struct aps_policy *policy, FILE *stream)
 {
     if (aps_policy_progress(policy) == APS_PROGRESS_THREAD)
         aps_command_note(
-            "progress thread: a thread of the library carries "
-            "nonblocking calls on while the program computes. MPI "
-            "is initialised with MPI_THREAD_MULTIPLE for it; where "
-            "that fails they go on inside the program's calls of "
-            "MPI.",
+            "progress thread: a progress thread of the library carries "
+            "nonblocking calls on while the program computes. For it the "
+            "library initialises MPI with MPI_THREAD_MULTIPLE. If MPI does not "
+            "give that level, the program's own calls of MPI carry nonblocking "
+            "calls on.",
             stream);
     if (aps_policy_fuse(policy) > 0)
         note_fuse(policy, stream);

@@ -16,14 +16,14 @@ enum { LINE, CALLS, WHEN, ARROW, FORMAT, SCALE, ACCUMULATE, BYTES, CELLS };
 static const char *const notes[APS_CALL_KINDS] = {
     [APS_CALL_REDUCE_SCATTER] =
         "reduce_scatter: every rank sends each block of its contribution, "
-        "encoded, to the block's owner, who adds them up. The sum is not "
+        "encoded, to the block's owner, which adds them up. The sum is not "
         "encoded.",
-    [APS_CALL_ALLGATHER] =
-        "allgather: every rank's block goes to everyone, encoded. Nothing is "
-        "summed.",
-    [APS_CALL_REDUCE] =
-        "reduce: as reduce_scatter, in slices, whose sums go encoded to the "
-        "root.",
+    [APS_CALL_ALLGATHER] = "allgather: every rank sends its block, encoded, to "
+                           "all ranks. Nothing is "
+                           "added up.",
+    [APS_CALL_REDUCE] = "reduce: every rank sends each slice of its "
+                        "contribution, encoded, to the slice's owner, which "
+                        "adds them up and sends the encoded sum to the root.",
 };
 
 /* The first of the calls in `mask`, which is not empty. */

@@ -110,7 +110,7 @@ void aps_schedule_warn(const struct aps_schedule *schedule,
         if (!used[i] &&
             aps_policy_rule_calls(policy, (int)i) == 1u << APS_CALL_ALLREDUCE)
             fprintf(stream,
-                    "%s:%d: warning: no layer ever gets this rule: its layers "
+                    "%s:%d: warning: this rule applies to no layer: its layers "
                     "have fewer than %zu elements (min_count) or match an "
                     "earlier rule\n",
                     path, aps_policy_rule_line(policy, (int)i),

@@ -63,35 +63,37 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
     switch (plan->reduce) {
     case APS_REDUCE_RING:
         snprintf(note, size, "ring, accumulate %s: %s", accumulate,
-                 fp32 ? "FP32 partial sums go round, then the result in the "
+                 fp32 ? "partial sums travel in FP32, and the result in the "
                         "format; bytes/elem is the mean of both."
-                      : "partial sums and result go round in the format; every "
-                        "hop rounds.");
+                      : "partial sums and the result travel in the format; "
+                        "each rank rounds.");
         break;
     case APS_REDUCE_MASTER:
         snprintf(note, size,
-                 "master, accumulate %s: members send to their group's master "
-                 "and get the result in the format; partial sums go round "
-                 "between the masters %s.",
+                 "master, accumulate %s: the members of a group send their "
+                 "contributions to their master in the format, and get the "
+                 "result from it in the format; between the masters partial "
+                 "sums travel %s.",
                  accumulate,
-                 fp32 ? "in FP32, which the bytes shown leave out"
-                      : "in it too, every hop rounds");
+                 fp32 ? "in FP32, whose bytes are not in the table"
+                      : "in the format, and each master rounds");
         break;
     case APS_REDUCE_GATHER:
         /* p - 1 copies, where others send (p - 1) / p of one there and as much
          * back, FP32 too. */
         snprintf(note, size,
-                 "gather: every rank gets the %s of all p ranks and sums it "
-                 "itself: p/2 times the bytes shown, no less than FP32 from "
-                 "%d ranks on. The sum is not encoded.",
+                 "gather: every rank gets the %s of all p ranks and adds it up "
+                 "itself. That takes p/2 times the bytes shown, which is no "
+                 "less than FP32 from %d ranks on. The sum is not encoded.",
                  plan->format.name, (2 * FP32_WIDTH + width - 1) / width);
         break;
     case APS_REDUCE_AUTO:
-        snprintf(note, size,
-                 "auto: the first calls of each class of sizes try native "
-                 "MPI_Allreduce, hierarchical, direct and ring, four times "
-                 "each (16 below 64 Ki elements); the fastest stays. Bytes are "
-                 "those of hierarchical and direct.");
+        snprintf(
+            note, size,
+            "auto: the library measures native MPI_Allreduce, hierarchical, "
+            "direct and ring with the first calls of each class of sizes, four "
+            "times each (16 below 64 Ki elements), and keeps the fastest. The "
+            "bytes shown are those of hierarchical and direct.");
         break;
     default:
         break;

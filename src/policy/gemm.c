@@ -15,7 +15,8 @@ static void check_fp32(const struct aps_reader *reader,
         if (keys[i])
             aps_reader_error(reader, keys[i],
                              "'%s' contradicts format: fp32, which leaves "
-                             "products to the BLAS (e8m23 is our product of "
+                             "products to the program's BLAS (e8m23 is the "
+                             "library's product of "
                              "full floats)",
                              keys[i]->text);
     }

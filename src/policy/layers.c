@@ -262,7 +262,7 @@ static void read_lines(struct reading *reading, const char *text, size_t length)
     }
     if (reading->table->count == 0)
         aps_errors_add(reading->errors, reading->path, 1, 1,
-                       "no layers in the table");
+                       "the table has no layers");
 }
 
 /* At least the number of layers. */

@@ -233,10 +233,11 @@ static void read_layers(struct reading *reading)
     layers->table = policy->layers;
     layers->count = (long)policy->layers->count;
     if (policy->steps.calls > layers->count)
-        aps_reader_error(&reading->reader, reading->keys[KEY_STEPS],
-                         "%ld calls cannot carry the %ld layers of the table: "
-                         "a call carries one or more",
-                         policy->steps.calls, layers->count);
+        aps_reader_error(
+            &reading->reader, reading->keys[KEY_STEPS],
+            "a step of %ld calls has more calls than the table has layers "
+            "(%ld): each call carries one layer or more",
+            policy->steps.calls, layers->count);
 }
 
 /* The first rule that always matches, for each kind of call; or NULL. */
@@ -261,14 +262,16 @@ static void check_reachable(const struct reading *reading,
             line = covers->of[i]->line;
     }
     if (rule->calls == 1u << APS_CALL_ALLREDUCE)
-        aps_reader_error(&reading->reader, node,
-                         "unreachable: the rule in line %d matches everything",
-                         line);
+        aps_reader_error(
+            &reading->reader, node,
+            "this rule is unreachable: the rule in line %d matches everything",
+            line);
     else if (rule->calls != 0)
-        aps_reader_error(&reading->reader, node,
-                         "unreachable: the rules up to line %d match all its "
-                         "calls",
-                         line);
+        aps_reader_error(
+            &reading->reader, node,
+            "this rule is unreachable: the rules up to line %d match all its "
+            "calls",
+            line);
 }
 
 /*

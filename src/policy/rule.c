@@ -294,7 +294,7 @@ static void check_fp32(struct reading *reading)
             aps_reader_error(
                 reading->reader, key,
                 "'%s' contradicts format: fp32, which leaves the "
-                "call to MPI (e8m23 is our reduction on full floats)",
+                "call to MPI (e8m23 is the library's reduction of full floats)",
                 key->text);
     }
 }

@@ -211,7 +211,7 @@ static int build_children(struct builder *builder, struct aps_yaml_node *parent,
 
     if (depth > MAX_DEPTH) {
         aps_errors_add(builder->errors, builder->path, parent->line,
-                       parent->column, "nested too deeply");
+                       parent->column, "the YAML text is nested too deeply");
         return -1;
     }
     for (;;) {

@@ -112,7 +112,8 @@ int aps_log_open(struct aps_log *log, const char *path, struct aps_error *error)
     }
     if (header < 0) {
         aps_error_set(error, EEXIST, path, 1, 0,
-                      "not a round-off log of this version: left alone");
+                      "the file is not a round-off log of this version and is "
+                      "left alone");
         goto close_fd;
     }
     if (header == 0 &&

@@ -82,7 +82,7 @@ static void discovery_write_policy(FILE *file, const struct aps_steps *steps,
             "layers: %s\n"
             "# The table stands in the order of the calls. A program that "
             "reduces its last\n"
-            "# layer first: turn the table round and say `order: backward`. "
+            "# layer first: reverse the table and say `order: backward`. "
             "Rules by epoch\n"
             "# need the steps of an epoch, and both go into one line:\n"
             "# steps: {per_epoch: 100, order: backward}\n"
@@ -123,7 +123,8 @@ void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
         snprintf(said, size, "discovery cannot write %s", policy);
     else
         snprintf(said, size,
-                 "a step of %ld call%s: layers in %s, policy skeleton in %s",
+                 "the program repeats a step of %ld call%s: its layers are in "
+                 "%s, and the skeleton of a policy is in %s",
                  layers, layers == 1 ? "" : "s", table, policy);
 }
 

@@ -147,14 +147,14 @@ job 2 APSMPI_POLICY=good.yaml APSMPI_ON_ERROR=maybe $digits --epochs 1
 check 'a bad APSMPI_ON_ERROR stops the job' failed
 check '... before it trains' empty out
 check '... with what was expected' lines 1 err \
-    "APSMPI_ON_ERROR='maybe': expected stop|pass"
+    "APSMPI_ON_ERROR='maybe' is wrong: the value must be stop|pass"
 
 for assignment in APSMPI_SUMMARY=yes APSMPI_ENABLE=1 APSMPI_CPU=fast \
     APSMPI_TEST_NODES=two; do
     job 2 APSMPI_POLICY=good.yaml $assignment $digits --epochs 1
     check "$assignment stops the job" failed
     check '... before it trains' empty out
-    check '... with what was expected' lines 1 err ': expected '
+    check '... with what was expected' lines 1 err ': the value must be '
 done
 
 # --- unknown variables --------------------------------------------------------
@@ -162,8 +162,8 @@ done
 job 3 APSMPI_POLICY=good.yaml APSMPI_POLCY=x APSMPI_XYZZY=1 $digits --epochs 1
 check 'unknown variables are no obstacle' trained
 check '... but named, with the nearest that exists' lines 1 err \
-    "apsmpi: unknown variable APSMPI_POLCY; did you mean 'APSMPI_POLICY'?"
-check '... if one is near' lines 1 err 'unknown variable APSMPI_XYZZY'
+    "apsmpi: the unknown variable APSMPI_POLCY is ignored; did you mean 'APSMPI_POLICY'?"
+check '... if one is near' lines 1 err 'the unknown variable APSMPI_XYZZY is ignored'
 
 # --- ranks that differ --------------------------------------------------------
 
@@ -217,7 +217,7 @@ cp foreign.csv copy.csv
 job 2 APSMPI_POLICY=good.yaml APSMPI_LOG=foreign.csv $digits --epochs 1
 check 'a foreign file as log is left alone' cmp foreign.csv copy.csv
 check '... with one warning' lines 1 err \
-    'foreign.csv:1: not a round-off log of this version: left alone'
+    'foreign.csv:1: the file is not a round-off log of this version'
 check '... and the same result' cmp low out
 
 # A disk that becomes full in the middle: a limit on the size of files, and a log

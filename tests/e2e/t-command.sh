@@ -218,7 +218,7 @@ awk 'BEGIN {
 apsmpi check many.yaml
 test "$(wc -l <err)" = 51
 result $? 'fifty errors are printed'
-has err 'many.yaml: and 10 more errors' '... and the others counted'
+has err 'many.yaml: 10 more errors are not shown' '... and the others counted'
 
 mkdir tables/policies
 cp table.yaml tables/policies/net.yaml
@@ -238,7 +238,7 @@ same out '... which is summed up in a line' <<'END'
 tables/policies/net.yaml: ok: 3 rules, 6 layers, steps: from the table
 END
 same err '... with a warning for a rule without a layer' <<'END'
-tables/policies/net.yaml:6: warning: no layer ever gets this rule: its layers have fewer than 1024 elements (min_count) or match an earlier rule
+tables/policies/net.yaml:6: warning: this rule applies to no layer: its layers have fewer than 1024 elements (min_count) or match an earlier rule
 END
 
 echo 'version: 1
@@ -290,8 +290,8 @@ line  when                           format  scale       reduce        group  no
    7  steps 500-                 ->  e4m3    aps-tight   direct        -      -       fp32                 1
    8  always                     ->  e3m0    aps         hierarchical  l3     fp32    format             0.5
 
-The first rule that matches wins. Calls that match none, and calls of fewer
-than 512 elements (min_count), are native: left to MPI.
+The first rule that matches applies. Calls that no rule matches, and calls of
+fewer than 512 elements (min_count), are left to MPI.
 END
 
 cat >kinds.yaml <<'END'
@@ -326,29 +326,33 @@ line  when                 format  scale      reduce        group  node    accum
    9  count <= 262143  ->  e4m3    aps        ring          -      -       fp32               2.5
   10  always           ->  e4m3    aps        hierarchical  node   format  kahan                1
 
-ring, accumulate fp32: FP32 partial sums go round, then the result in the
+ring, accumulate fp32: partial sums travel in FP32, and the result in the
   format; bytes/elem is the mean of both.
 
-ring, accumulate format: partial sums and result go round in the format; every
-  hop rounds.
+ring, accumulate format: partial sums and the result travel in the format;
+  each rank rounds.
 
-master, accumulate fp32: members send to their group's master and get the
-  result in the format; partial sums go round between the masters in FP32,
-  which the bytes shown leave out.
+master, accumulate fp32: the members of a group send their contributions to
+  their master in the format, and get the result from it in the format;
+  between the masters partial sums travel in FP32, whose bytes are not in the
+  table.
 
-master, accumulate format: members send to their group's master and get the
-  result in the format; partial sums go round between the masters in it too,
-  every hop rounds.
+master, accumulate format: the members of a group send their contributions to
+  their master in the format, and get the result from it in the format;
+  between the masters partial sums travel in the format, and each master
+  rounds.
 
-gather: every rank gets the e3m3 of all p ranks and sums it itself: p/2 times
-  the bytes shown, no less than FP32 from 10 ranks on. The sum is not encoded.
+gather: every rank gets the e3m3 of all p ranks and adds it up itself. That
+  takes p/2 times the bytes shown, which is no less than FP32 from 10 ranks
+  on. The sum is not encoded.
 
-auto: the first calls of each class of sizes try native MPI_Allreduce,
-  hierarchical, direct and ring, four times each (16 below 64 Ki elements);
-  the fastest stays. Bytes are those of hierarchical and direct.
+auto: the library measures native MPI_Allreduce, hierarchical, direct and ring
+  with the first calls of each class of sizes, four times each (16 below 64 Ki
+  elements), and keeps the fastest. The bytes shown are those of hierarchical
+  and direct.
 
-The first rule that matches wins. Calls that match none, and calls of fewer
-than 1024 elements (min_count), are native: left to MPI.
+The first rule that matches applies. Calls that no rule matches, and calls of
+fewer than 1024 elements (min_count), are left to MPI.
 END
 
 cat >net.yaml <<'END'
@@ -385,7 +389,7 @@ layers   name          count  epochs      format  scale      reduce        group
 4        fc.weight     20480  all     ->  native (format: fp32)                                          5           4           0
 3 small                  138  all     ->  native (count < min_count 1024)                                -           4           0
 
-total (one copy of every layer, as sent)
+total (one encoded copy of every layer)
 epochs  bytes/step  of FP32  saved
 0-4         175016   267560  34.6%
 5-19        239336   267560  10.5%
@@ -411,7 +415,7 @@ layers  name          count  epochs      format  scale      reduce        group 
 4       fc.weight     20480  4-21    ->  native (format: fp32)                                          5           4           0
 5       fc.bias          10  4-21    ->  native (count < min_count 1024)                                -           4           0
 
-total (one copy of every layer, as sent)
+total (one encoded copy of every layer)
 epochs  bytes/step  of FP32  saved
 4           175016   267560  34.6%
 5-19        239336   267560  10.5%
@@ -437,11 +441,11 @@ layers  name                        count  epochs      format  scale      reduce
 4       fc.weight                   20480  0-4     ->  e4m3    aps-tight  ring    -      -     fp32           8         2.5       30720
 5       fc.bias                        10  0-4     ->  e3m0    aps-tight  ring    -      -     fp32           6        2.25          17
 
-total (one copy of every layer, as sent)
+total (one encoded copy of every layer)
 epochs  bytes/step  of FP32  saved
 0-4         236823   267560  11.5%
 
-ring, accumulate fp32: FP32 partial sums go round, then the result in the
+ring, accumulate fp32: partial sums travel in FP32, and the result in the
   format; bytes/elem is the mean of both.
 END
 
@@ -467,7 +471,7 @@ layers   name                       count  steps      format  scale      reduce 
                                            30-    ->  native (no rule matches)                                       -           4           0
 3 small                               138  all    ->  native (count < min_count 1024)                                -           4           0
 
-total (one copy of every layer, as sent)
+total (one encoded copy of every layer)
 steps  bytes/step  of FP32  saved
 0-4        267560   267560   0.0%
 5-14        67304   267560  74.8%
@@ -485,7 +489,7 @@ layers   name                       count  steps      format  scale      reduce 
                                            15-19  ->  native (no rule matches)                                       -           4           0
 3 small                               138  all    ->  native (count < min_count 1024)                                -           4           0
 
-total (one copy of every layer, as sent)
+total (one encoded copy of every layer)
 steps  bytes/step  of FP32  saved
 10-14       67304   267560  74.8%
 15-19      267560   267560   0.0%
@@ -514,15 +518,16 @@ calls.yaml: 4 rules, no layer table, steps: auto, progress: thread, fuse: 1536 K
 line  when                       format  scale      reduce        group  node    accumulate  bytes/elem
    6  layers 0-3; epochs 5-  ->  e5m2    aps-tight  hierarchical  node   format  fp32                 1
 
-progress thread: a thread of the library carries nonblocking calls on while
-  the program computes. MPI is initialised with MPI_THREAD_MULTIPLE for it;
-  where that fails they go on inside the program's calls of MPI.
+progress thread: a progress thread of the library carries nonblocking calls on
+  while the program computes. For it the library initialises MPI with
+  MPI_THREAD_MULTIPLE. If MPI does not give that level, the program's own
+  calls of MPI carry nonblocking calls on.
 
-fuse 1536 KiB: nonblocking all-reduces that follow each other go together
-  until they have so much FP32; the one that reaches it closes the group, and
-  one that has so much by itself goes alone. Calls that are left to MPI do not
-  count. Each layer keeps its own scale; the aps exponents of a group are
-  agreed on in one message.
+fuse 1536 KiB: nonblocking all-reduces that follow each other form a batch,
+  which is reduced together. The call with which a batch has so many bytes of
+  FP32 closes it; a call that has so many bytes itself is reduced alone. Calls
+  that are left to MPI do not count. Each layer keeps its own scale. The ranks
+  agree on the aps exponents of a batch by one message.
 
 other calls
 line  calls                      when               format  scale      accumulate  bytes/elem
@@ -532,14 +537,16 @@ line  calls                      when               format  scale      accumulat
    9  reduce                     always         ->  native (format: fp32)                   4
 
 reduce_scatter: every rank sends each block of its contribution, encoded, to
-  the block's owner, who adds them up. The sum is not encoded.
+  the block's owner, which adds them up. The sum is not encoded.
 
-allgather: every rank's block goes to everyone, encoded. Nothing is summed.
+allgather: every rank sends its block, encoded, to all ranks. Nothing is added
+  up.
 
-reduce: as reduce_scatter, in slices, whose sums go encoded to the root.
+reduce: every rank sends each slice of its contribution, encoded, to the
+  slice's owner, which adds them up and sends the encoded sum to the root.
 
-The first rule that matches wins. Calls that match none, and calls of fewer
-than 1024 elements (min_count), are native: left to MPI.
+The first rule that matches applies. Calls that no rule matches, and calls of
+fewer than 1024 elements (min_count), are left to MPI.
 END
 
 cat >others.yaml <<'END'
@@ -551,17 +558,17 @@ apsmpi explain others.yaml
 same out 'a policy without a rule for all-reduces says so' <<'END'
 others.yaml: 1 rule, no layer table, steps: not needed
 
-No rule is for all-reduces: they are left to MPI.
+No rule is for all-reduces: all of them are left to MPI.
 
 other calls
 line  calls           when        format  scale  accumulate  bytes/elem
    3  reduce_scatter  always  ->  e4m3    aps    fp32                 1
 
 reduce_scatter: every rank sends each block of its contribution, encoded, to
-  the block's owner, who adds them up. The sum is not encoded.
+  the block's owner, which adds them up. The sum is not encoded.
 
-The first rule that matches wins. Calls that match none, and calls of fewer
-than 1024 elements (min_count), are native: left to MPI.
+The first rule that matches applies. Calls that no rule matches, and calls of
+fewer than 1024 elements (min_count), are left to MPI.
 END
 
 # The first layer has just so many bytes. Neither the epochs and steps nor the
@@ -579,7 +586,7 @@ rules:
 END
 apsmpi explain fuse.yaml
 empty err 'no warning for a rule that other calls get'
-same out 'the groups of a step are counted' <<'END'
+same out 'the batches of a step are counted' <<'END'
 fuse.yaml: 4 rules, 6 layers, steps: from the table, fuse: 37632 bytes
 
 layers   name          count  epochs      format  scale  reduce        group  node    accumulate  line  bytes/elem  saved/step
@@ -589,45 +596,47 @@ layers   name          count  epochs      format  scale  reduce        group  no
 4        fc.weight     20480  all     ->  e5m2    aps    hierarchical  node   format  fp32           9           1       61440
 3 small                  138  all     ->  native (count < min_count 1024)                            -           4           0
 
-total (one copy of every layer, as sent)
-epochs  bytes/step  of FP32  saved  groups
-0-1         177896   267560  33.5%       2
-2-           67304   267560  74.8%       3
+total (one encoded copy of every layer)
+epochs  bytes/step  of FP32  saved  batches
+0-1         177896   267560  33.5%        2
+2-           67304   267560  74.8%        3
 
-fuse 37632 bytes: nonblocking all-reduces that follow each other go together
-  until they have so much FP32; the one that reaches it closes the group, and
-  one that has so much by itself goes alone. Calls that are left to MPI do not
-  count. Each layer keeps its own scale; the aps exponents of a group are
-  agreed on in one message. Groups above are those of a step whose layers are
-  summed one by one, first layer first.
+fuse 37632 bytes: nonblocking all-reduces that follow each other form a batch,
+  which is reduced together. The call with which a batch has so many bytes of
+  FP32 closes it; a call that has so many bytes itself is reduced alone. Calls
+  that are left to MPI do not count. Each layer keeps its own scale. The ranks
+  agree on the aps exponents of a batch by one message. The batches above are
+  those of a program that reduces each layer by a call of its own, first layer
+  first.
 
 other calls
 line  calls      when                     format  scale      accumulate  bytes/elem
    6  reduce     epochs 3-; steps 7-  ->  e3m0    aps-tight  fp32               0.5
    7  allgather  always               ->  native (format: fp32)                   4
 
-reduce: as reduce_scatter, in slices, whose sums go encoded to the root.
+reduce: every rank sends each slice of its contribution, encoded, to the
+  slice's owner, which adds them up and sends the encoded sum to the root.
 END
 
-# groups ORDER BYTES WANTED NAME: those of a step from epoch 2 on
-groups() {
+# batches ORDER BYTES WANTED NAME: those of a step from epoch 2 on
+batches() {
     sed "s/forward/$1/; s/37632/$2/" fuse.yaml >order.yaml
     apsmpi explain order.yaml
     test "$(awk '$1 == "2-" && NF == 5 { print $5 }' out)" = "$3"
     result $? "$4"
 }
 
-groups forward 37633 3 'a byte more, and the next layer is too large to join'
-has out 'summed one by one, first layer first' \
+batches forward 37633 3 'a byte more, and the next layer is too large to join'
+has out 'own, first layer' \
     '... first layer first'
-groups backward 37633 3 'in the other order these are other groups'
-has out 'summed one by one, last layer first' \
+batches backward 37633 3 'in the other order these are other batches'
+has out 'own, last layer' \
     '... last layer first'
-groups backward 81920 3 'the last layer alone reaches it'
-groups backward 185089 2 '... or with the next one'
-groups backward 1GiB 1 'a group that nothing closes is one'
-groups backward 1 3 'with a byte every layer is a group'
-groups forward off '' 'without fuse there are no groups'
+batches backward 81920 3 'the last layer alone reaches it'
+batches backward 185089 2 '... or with the next one'
+batches backward 1GiB 1 'a batch that nothing closes is one'
+batches backward 1 3 'with a byte every layer is a batch'
+batches forward off '' 'without fuse there are no batches'
 
 echo "1..$number"
 test $failed = 0

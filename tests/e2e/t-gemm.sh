@@ -75,7 +75,7 @@ multiply APSMPI_POLICY=missing.yaml "$product" rows
 check 'so does one that is missing' failed
 multiply APSMPI_POLICY=bad.yaml APSMPI_ON_ERROR=pass "$product" rows
 check '... or is passed over' equal "$(cat out)" "$exact"
-check '... with a word' lines 1 err 'matrix products are left as they are'
+check '... with a word' lines 1 err 'BLAS computes all matrix products'
 multiply APSMPI_POLICY=missing.yaml ls /
 check 'programs that never multiply never read it' status_is 0
 check '... and nothing is said' empty err

@@ -103,7 +103,7 @@ check 'cast: nothing on standard input' prints '' feed '' "$apsmpi" cast e5m2
 
 for value in x 1x 0x '' ' 1' '1 2' --1 nan\(1\) 1e39 1,5; do
     check "cast: '$value' is no value" \
-        refuses 1 "'$value': " "$apsmpi" cast e5m2 -- "$value"
+        refuses 1 "'$value' is " "$apsmpi" cast e5m2 -- "$value"
 done
 lines()
 {
@@ -111,7 +111,7 @@ lines()
     status=$?
     cat out err
     test $status = 1 && test "$(wc -l <out)" -eq 3 &&
-        grep -qF "standard input:2: 'foo': not a number" err
+        grep -qF "standard input:2: 'foo' is not a number" err
 }
 check 'cast: a bad value is named by line, the others are printed' lines
 
@@ -124,7 +124,7 @@ check 'cast: unknown rounding' refuses 2 "did you mean 'nearest'" \
     "$apsmpi" cast --rounding nearst e5m2 1
 check 'cast: cpd of an OCP format' refuses 2 'cpd rounds to formats eEmM' \
     "$apsmpi" cast --rounding cpd e4m3fn 1
-check 'cast: bad seed' refuses 2 "--seed '-1'" \
+check 'cast: bad seed' refuses 2 "not '-1'" \
     "$apsmpi" cast --seed -1 e5m2 1
 check 'cast: option without its value' refuses 2 usage \
     "$apsmpi" cast e5m2 1 --seed

@@ -112,6 +112,6 @@ check '... with the errors' lines 1 err bad.yaml:4:
 check '... and no rewritten call' rewritten 0
 run --on-error never -p good.yaml $MPIEXEC -n 2 $digits --epochs 1
 check 'a wrong --on-error stops the job' failed
-check '... and says what was expected' lines 1 err 'expected stop|pass'
+check '... and says what was expected' lines 1 err 'must be stop|pass'
 
 finish

@@ -42,8 +42,8 @@ static void test_bad(void)
         const char *text;
         const char *errors;
     } cases[] = {
-        {"nothing", "", "t.csv:1:1: no layers in the table"},
-        {"a header alone", HEADER, "t.csv:1:1: no layers in the table"},
+        {"nothing", "", "t.csv:1:1: the table has no layers"},
+        {"a header alone", HEADER, "t.csv:1:1: the table has no layers"},
         {"no header", "0,a,1\n1,b,1\n",
          "t.csv:1:1: the first line must be layer,name,count"},
         {"another header", "layer,count,name\n0,a,1\n",

@@ -354,7 +354,9 @@ static void test_refused(void)
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
         write_file(foreign[i]);
         snprintf(expected, sizeof expected,
-                 "%s:1: not a round-off log of this version: left alone", path);
+                 "%s:1: the file is not a round-off log of this version and is "
+                 "left alone",
+                 path);
         check_refused(path, expected);
         read_log();
         is(text, foreign[i], "left alone");

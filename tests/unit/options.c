@@ -41,35 +41,44 @@ static void test_bad(void)
         const char *value;
         const char *text;
     } cases[] = {
-        {"APSMPI_ON_ERROR", "go", "APSMPI_ON_ERROR='go': expected stop|pass"},
+        {"APSMPI_ON_ERROR", "go",
+         "APSMPI_ON_ERROR='go' is wrong: the value must be stop|pass"},
         {"APSMPI_ON_ERROR", "PASS",
-         "APSMPI_ON_ERROR='PASS': expected stop|pass"},
-        {"APSMPI_SUMMARY", "1", "APSMPI_SUMMARY='1': expected on|off"},
-        {"APSMPI_SUMMARY", "on ", "APSMPI_SUMMARY='on ': expected on|off"},
-        {"APSMPI_ENABLE", "yes", "APSMPI_ENABLE='yes': expected on|off"},
-        {"APSMPI_CPU", "sse", "APSMPI_CPU='sse': expected plain|avx2|avx512"},
-        {"APSMPI_CUDA_AWARE", "on", "APSMPI_CUDA_AWARE='on': expected yes|no"},
-        {"APSMPI_CUDA_IPC", "no", "APSMPI_CUDA_IPC='no': expected on|off"},
+         "APSMPI_ON_ERROR='PASS' is wrong: the value must be stop|pass"},
+        {"APSMPI_SUMMARY", "1",
+         "APSMPI_SUMMARY='1' is wrong: the value must be on|off"},
+        {"APSMPI_SUMMARY", "on ",
+         "APSMPI_SUMMARY='on ' is wrong: the value must be on|off"},
+        {"APSMPI_ENABLE", "yes",
+         "APSMPI_ENABLE='yes' is wrong: the value must be on|off"},
+        {"APSMPI_CPU", "sse",
+         "APSMPI_CPU='sse' is wrong: the value must be plain|avx2|avx512"},
+        {"APSMPI_CUDA_AWARE", "on",
+         "APSMPI_CUDA_AWARE='on' is wrong: the value must be yes|no"},
+        {"APSMPI_CUDA_IPC", "no",
+         "APSMPI_CUDA_IPC='no' is wrong: the value must be on|off"},
         {"APSMPI_TEST_NODES", "0",
-         "APSMPI_TEST_NODES='0': expected N[:cyclic]"},
+         "APSMPI_TEST_NODES='0' is wrong: the value must be N[:cyclic]"},
         {"APSMPI_TEST_NODES", "-1",
-         "APSMPI_TEST_NODES='-1': expected N[:cyclic]"},
+         "APSMPI_TEST_NODES='-1' is wrong: the value must be N[:cyclic]"},
         {"APSMPI_TEST_NODES", "+1",
-         "APSMPI_TEST_NODES='+1': expected N[:cyclic]"},
+         "APSMPI_TEST_NODES='+1' is wrong: the value must be N[:cyclic]"},
         {"APSMPI_TEST_NODES", " 1",
-         "APSMPI_TEST_NODES=' 1': expected N[:cyclic]"},
+         "APSMPI_TEST_NODES=' 1' is wrong: the value must be N[:cyclic]"},
         {"APSMPI_TEST_NODES", "3x",
-         "APSMPI_TEST_NODES='3x': expected N[:cyclic]"},
+         "APSMPI_TEST_NODES='3x' is wrong: the value must be N[:cyclic]"},
         {"APSMPI_TEST_NODES",
-         "3:", "APSMPI_TEST_NODES='3:': expected N[:cyclic]"},
+         "3:", "APSMPI_TEST_NODES='3:' is wrong: the value must be N[:cyclic]"},
         {"APSMPI_TEST_NODES", "3:block",
-         "APSMPI_TEST_NODES='3:block': expected N[:cyclic]"},
+         "APSMPI_TEST_NODES='3:block' is wrong: the value must be N[:cyclic]"},
         {"APSMPI_TEST_NODES", ":cyclic",
-         "APSMPI_TEST_NODES=':cyclic': expected N[:cyclic]"},
+         "APSMPI_TEST_NODES=':cyclic' is wrong: the value must be N[:cyclic]"},
         {"APSMPI_TEST_NODES", "99999999999999999999",
-         "APSMPI_TEST_NODES='99999999999999999999': expected N[:cyclic]"},
+         "APSMPI_TEST_NODES='99999999999999999999' is wrong: the value must be "
+         "N[:cyclic]"},
         {"APSMPI_TEST_NODES", "2147483648",
-         "APSMPI_TEST_NODES='2147483648': expected N[:cyclic]"},
+         "APSMPI_TEST_NODES='2147483648' is wrong: the value must be "
+         "N[:cyclic]"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -86,18 +95,23 @@ static void test_unknown(void)
         const char *name;
         const char *text;
     } cases[] = {
-        {"APSMPI_POLCY", "unknown variable APSMPI_POLCY; did you mean "
-                         "'APSMPI_POLICY'?"},
-        {"APSMPI_policy", "unknown variable APSMPI_policy; did you mean "
-                          "'APSMPI_POLICY'?"},
-        {"APSMPI_TESTNODES", "unknown variable APSMPI_TESTNODES; did you mean "
-                             "'APSMPI_TEST_NODES'?"},
-        {"APSMPI_LOGS", "unknown variable APSMPI_LOGS; did you mean "
-                        "'APSMPI_LOG'?"},
-        {"APSMPI_ENABLED", "unknown variable APSMPI_ENABLED; did you mean "
-                           "'APSMPI_ENABLE'?"},
-        {"APSMPI_XYZ", "unknown variable APSMPI_XYZ"},
-        {"APSMPI_", "unknown variable APSMPI_"},
+        {"APSMPI_POLCY",
+         "the unknown variable APSMPI_POLCY is ignored; did you mean "
+         "'APSMPI_POLICY'?"},
+        {"APSMPI_policy",
+         "the unknown variable APSMPI_policy is ignored; did you mean "
+         "'APSMPI_POLICY'?"},
+        {"APSMPI_TESTNODES",
+         "the unknown variable APSMPI_TESTNODES is ignored; did you mean "
+         "'APSMPI_TEST_NODES'?"},
+        {"APSMPI_LOGS",
+         "the unknown variable APSMPI_LOGS is ignored; did you mean "
+         "'APSMPI_LOG'?"},
+        {"APSMPI_ENABLED",
+         "the unknown variable APSMPI_ENABLED is ignored; did you mean "
+         "'APSMPI_ENABLE'?"},
+        {"APSMPI_XYZ", "the unknown variable APSMPI_XYZ is ignored"},
+        {"APSMPI_", "the unknown variable APSMPI_ is ignored"},
     };
     char name[301];
 

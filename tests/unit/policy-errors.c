@@ -67,7 +67,8 @@ static void test_bad_yaml(void)
          "min_count, max_count, format, scale, aps, reduce, group, node, "
          "accumulate\n"
          "5:5: the rule has no 'format'\n"
-         "5:5: unreachable: the rule in line 3 matches everything\n"
+         "5:5: this rule is unreachable: the rule in line 3 matches "
+         "everything\n"
          "5:9: aliases (*name) are not accepted; quote a pattern that begins "
          "with '*'"},
         {"a tag", "version: !!int 1\nrules:\n  - format: !x e5m2\n",
@@ -88,7 +89,7 @@ static void test_bad_yaml(void)
         {"an escaped NUL", RULE "format: \"e5m2\\0\"\n",
          "3:13: a value must not hold a NUL character"},
         {"a deep nest", "a: [[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]",
-         "1:19: nested too deeply"},
+         "1:19: the YAML text is nested too deeply"},
     };
 
     REFUSE(cases, NULL);
@@ -368,14 +369,14 @@ static void test_bad_rules(void)
          RULE "format: fp32\n    scale: none\n    reduce: direct\n"
               "    accumulate: fp32\n",
          "4:5: 'scale' contradicts format: fp32, which leaves the call to MPI "
-         "(e8m23 is our reduction on full floats)\n"
+         "(e8m23 is the library's reduction of full floats)\n"
          "5:5: 'reduce' contradicts format: fp32, which leaves the call to MPI "
-         "(e8m23 is our reduction on full floats)\n"
+         "(e8m23 is the library's reduction of full floats)\n"
          "6:5: 'accumulate' contradicts format: fp32, which leaves the call to "
-         "MPI (e8m23 is our reduction on full floats)"},
+         "MPI (e8m23 is the library's reduction of full floats)"},
         {"aps of fp32", RULE "format: fp32\n    aps: off\n",
          "4:5: 'aps' contradicts format: fp32, which leaves the call to MPI "
-         "(e8m23 is our reduction on full floats)"},
+         "(e8m23 is the library's reduction of full floats)"},
         {"e1m0, scaled tightly by default", RULE "format: e1m0\n",
          "3:13: format e1m0 has no finite value but zero, which scale "
          "aps-tight needs"},
@@ -395,8 +396,10 @@ static void test_bad_rules(void)
         {"rules behind the one that matches all",
          RULE
          "format: e5m2\n  - format: e4m3\n  - format: e4m3\n    steps: 1\n",
-         "4:5: unreachable: the rule in line 3 matches everything\n"
-         "5:5: unreachable: the rule in line 3 matches everything"},
+         "4:5: this rule is unreachable: the rule in line 3 matches "
+         "everything\n"
+         "5:5: this rule is unreachable: the rule in line 3 matches "
+         "everything"},
         {"a misspelt condition does not make the rest unreachable",
          RULE "format: e5m2\n    step: 5\n  - format: e4m3\n",
          "4:5: unknown key 'step'; did you mean 'steps'?"},
@@ -462,7 +465,7 @@ static void test_bad_calls(void)
         {"settings of fp32, for other calls",
          RULE "calls: reduce\n    format: fp32\n    reduce: direct\n",
          "5:5: 'reduce' contradicts format: fp32, which leaves the call to MPI "
-         "(e8m23 is our reduction on full floats)"},
+         "(e8m23 is the library's reduction of full floats)"},
         {"the same calls again",
          RULE "{format: e5m2, calls: [reduce, allgather]}\n"
               "  - {format: e4m3, calls: [allgather, reduce_scatter]}\n"
@@ -471,15 +474,20 @@ static void test_bad_calls(void)
               "  - {format: e5m2, calls: allreduce}\n"
               "  - {format: e5m2}\n"
               "  - {format: e5m2, calls: [reduce, allreduce]}\n",
-         "5:5: unreachable: the rules up to line 4 match all its calls\n"
-         "6:5: unreachable: the rules up to line 3 match all its calls\n"
-         "8:5: unreachable: the rule in line 7 matches everything\n"
-         "9:5: unreachable: the rules up to line 7 match all its calls"},
+         "5:5: this rule is unreachable: the rules up to line 4 match all its "
+         "calls\n"
+         "6:5: this rule is unreachable: the rules up to line 3 match all its "
+         "calls\n"
+         "8:5: this rule is unreachable: the rule in line 7 matches "
+         "everything\n"
+         "9:5: this rule is unreachable: the rules up to line 7 match all its "
+         "calls"},
         {"layers limit no other calls",
          RULE "{format: e5m2, layers: 0, calls: [allreduce, reduce]}\n"
               "  - {format: e4m3, calls: reduce}\n"
               "  - {format: e4m3}\n",
-         "4:5: unreachable: the rules up to line 3 match all its calls"},
+         "4:5: this rule is unreachable: the rules up to line 3 match all its "
+         "calls"},
         {"a wrong rule for other calls covers nothing",
          RULE "{format: e5m2, calls: redce}\n  - {format: e4m3}\n"
               "  - {format: e4m3, calls: [reduce]}\n",
@@ -575,8 +583,8 @@ static void test_bad_names(void)
          "4:32: layer 6 is beyond the last: a step has 5 layers (0-4)"},
         {"more calls than layers",
          "steps: {calls: 6}\n" NAMED_RULE "format: e5m2\n",
-         "1:1: 6 calls cannot carry the 5 layers of the table: a call carries "
-         "one or more"},
+         "1:1: a step of 6 calls has more calls than the table has layers (5): "
+         "each call carries one layer or more"},
     };
 
     REFUSE(cases, TABLE);

@@ -623,7 +623,8 @@ static void test_call_rules(void)
 
     ok(!policy, "a rule behind one whose layers do not limit it");
     is(all_errors(),
-       "6:5: unreachable: the rules up to line 5 match all its calls",
+       "6:5: this rule is unreachable: the rules up to line 5 match all its "
+       "calls",
        "... is unreachable");
     policy = parse("version: 1\n"
                    "steps: {calls: 8, per_epoch: 10}\n"
