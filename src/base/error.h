@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Errors that carry a place and a cause from the one who detects them up to the
- * one who prints them.
+ * Errors that carry a place and a cause from the function that detects them up to
+ * the function that prints them.
  *
  * The convention of the house: a function that can fail returns 0, or -1 with
  * errno set, and fills an optional struct aps_error. Readers of files that can

@@ -65,8 +65,8 @@ enum aps_call_kind {
     APS_CALL_KINDS
 };
 
-/* Who drives a nonblocking call: the program's own calls of MPI, or a thread of
- * ours. */
+/* What carries a nonblocking call on: the program's own calls of MPI, or a
+ * progress thread of the library. */
 enum aps_progress_kind { APS_PROGRESS_CALLS, APS_PROGRESS_THREAD };
 
 /*
@@ -167,12 +167,12 @@ const struct aps_policy_log *aps_policy_log(const struct aps_policy *);
 /* The section `gemm`, or NULL. A policy that has one may do without rules. */
 const struct aps_policy_gemm *aps_policy_gemm(const struct aps_policy *);
 
-/* Calls of fewer elements are no gradients: not numbered, not matched. Small
- * layers inside larger calls are. */
+/* Calls of fewer elements are not gradients: they are neither numbered nor
+ * matched. Small layers inside larger calls are both. */
 #define APS_MIN_COUNT ((size_t)1024) /* where the policy does not say */
 size_t aps_policy_min_count(const struct aps_policy *);
 
-/* Who drives nonblocking calls. */
+/* What carries nonblocking calls on. */
 enum aps_progress_kind aps_policy_progress(const struct aps_policy *);
 
 /* Consecutive nonblocking all-reduces go together until they have so many bytes
@@ -195,8 +195,8 @@ bool aps_policy_by_step(const struct aps_policy *policy,
 
 /*
  * The first rule that matches `place`, as a plan. No allocation, no failure.
- * Calls other than an all-reduce have one way each, whatever the rule says of
- * all-reduces: `reduce` direct and no groups; an allgather accumulates nothing.
+ * Calls other than an all-reduce have a single algorithm each, whatever the rule
+ * says of all-reduces: `reduce` direct and no groups; an allgather accumulates nothing.
  */
 void aps_policy_resolve(const struct aps_policy *policy,
                         const struct aps_plan_key *place,

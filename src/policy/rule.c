@@ -118,7 +118,7 @@ static void contradicts_calls(struct reading *reading, enum rule_key at,
     const struct aps_rule *rule = reading->rule;
     char calls[64], others[64];
 
-    /* 0: nobody knows what was meant, and it has been reported. */
+    /* 0: `calls` is wrong, and the error has been reported. */
     if (rule->calls == 0 || (rule->calls & takers) != 0)
         return;
     aps_words_list(&aps_words_call, rule->calls, ", ", calls, sizeof calls);
@@ -341,8 +341,8 @@ static void check_reduce(struct reading *reading)
     }
 }
 
-/* Settings that mean nothing with the rule's calls: but for all-reduces there
- * is one way each. */
+/* Settings that mean nothing with the rule's calls: calls other than an
+ * all-reduce have a single algorithm each. */
 static void check_calls(struct reading *reading)
 {
     static const struct {

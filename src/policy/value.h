@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Values of a YAML tree as what the policy language wants there: a word, a
- * number, a switch, a list of items. Whoever reads a value here gets it, or -1
- * with the error already reported at the value's place.
+ * number, a switch, a list of items. A function that reads a value returns 0, or
+ * -1 after it has reported the error at the value's place.
  */
 #ifndef APS_POLICY_VALUE_H
 #define APS_POLICY_VALUE_H

@@ -29,7 +29,7 @@ struct aps_steps {
     uint64_t held; /* elements since it was found */
     long numbers[COUNT_PLACES]; /* APS_STEPS_NONE */
     long now_step;              /* of the call just advanced */
-    long now_epoch;             /* likewise */
+    long now_epoch;             /* and its epoch */
 };
 
 struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
