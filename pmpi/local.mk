@@ -18,6 +18,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/signature.c pmpi/call/signature.h \
 	pmpi/comm/autotune.c pmpi/comm/autotune.h \
 	pmpi/comm/comm_queue.c pmpi/comm/comm_queue.h \
+	pmpi/comm/communicator.h \
 	pmpi/comm/context.c pmpi/comm/context.h \
 	pmpi/comm/other_collectives_state.c pmpi/comm/other_collectives_state.h \
 	pmpi/comm/report.c pmpi/comm/report.h \

@@ -49,7 +49,7 @@ libpolicy_la_SOURCES = \
 	src/policy/glob.c src/policy/glob.h \
 	src/policy/layers.c src/policy/layers.h \
 	src/policy/object.h src/policy/parse.c \
-	src/policy/policy.c src/policy/policy.h \
+	src/policy/policy.h src/policy/resolve.c \
 	src/policy/ranges.c src/policy/ranges.h \
 	src/policy/rule.c src/policy/rule.h \
 	src/policy/select.c src/policy/select.h \

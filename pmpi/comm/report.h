@@ -6,7 +6,7 @@
 #ifndef APS_PMPI_COMM_REPORT_H
 #define APS_PMPI_COMM_REPORT_H
 
-#include "comm/context.h"
+#include "comm/communicator.h"
 
 /*
  * Say something about this communicator, on rank 0: a line on standard error,

@@ -31,9 +31,10 @@ int aps_sample_init(struct aps_sample *sample);
 void aps_sample_clear(struct aps_sample *sample);
 
 /*
- * COLLECTIVE over vcomm, before the layer is reduced. The FP64 sum of in[n] over
- * the ranks, always added in the same order, is kept on `root`. *ready tells, there, whether it is there (it is
- * not when memory is short: the sample is then lost, nothing else).
+ * COLLECTIVE over vcomm, before the layer is reduced. The FP64 sum of in[n]
+ * over the ranks, always added in the same order, is kept on `root`. *ready
+ * tells, there, whether it is there (it is not when memory is short: the sample
+ * is then lost, nothing else).
  */
 int aps_sample_reference(struct aps_sample *sample,
                          const struct aps_vcomm *vcomm, int root,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions that replace MPI's all-reduces, its start-up, and what persistent
- * requests need. No mpi.h here (native/next_mpi.h says why); calls of an MPI that the library does not know
- * go on untouched.
+ * The functions that replace MPI's all-reduces, its start-up, and what
+ * persistent requests need. No mpi.h here (native/next_mpi.h says why); calls
+ * of an MPI that the library does not know go on untouched.
  */
 #include "config.h"
 

@@ -104,7 +104,7 @@ static int handshake_hand_out(struct shake *shake, int holder, size_t size,
     } else {
         rc = aps_agree_bytes(shake->vcomm, holder, bytes, size);
         if (rc == MPI_SUCCESS && shake->held != APS_HELD_GOOD)
-            (void)aps_policy_text_adopt(shake->job, bytes, cause, sizeof cause);
+            (void)aps_job_adopt(shake->job, bytes, cause, sizeof cause);
     }
     if (!packed)
         free(bytes);
@@ -130,7 +130,8 @@ static int handshake_offer(struct shake *shake, int holder)
     bool another;
     int rc;
 
-    if (ours && aps_policy_text_pack(shake->job, &packed, &offer.size) == 0)
+    if (ours &&
+        aps_policy_text_pack(&shake->job->source, &packed, &offer.size) == 0)
         offer.hash = shake->job->hash;
     rc = aps_agree_bytes(shake->vcomm, holder, &offer, sizeof offer);
     if (rc != MPI_SUCCESS)

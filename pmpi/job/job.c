@@ -162,6 +162,58 @@ struct aps_job *aps_job_make(void)
     return &the_job;
 }
 
+/* Whoever reads `held` finds the rest written before it. */
+static int job_adopt_locked(struct aps_job *job,
+                            struct aps_policy_source *source, char *cause,
+                            size_t size)
+{
+    static struct aps_errors errors; /* too big for a stack */
+    const uint64_t hash = aps_policy_text_hash(source);
+
+    if (job->held == APS_HELD_GOOD && job->hash == hash)
+        return -1; /* content, and `source` is not needed */
+    if (job->held == APS_HELD_GOOD) {
+        snprintf(cause, size,
+                 "has taken another policy on another communicator");
+        return -1;
+    }
+    errors.count = 0;
+    if (aps_policy_parse(source, &job->policy, &errors) < 0) {
+        char text[sizeof errors.list[0] + 32];
+
+        snprintf(cause, size, "cannot read the policy that it was given: %s",
+                 errors.count > 0
+                     ? aps_error_format(&errors.list[0], text, sizeof text)
+                     : "out of memory");
+        return -1;
+    }
+    job->source = *source;
+    job->hash = hash;
+    job->held = APS_HELD_GOOD;
+    return 0;
+}
+
+int aps_job_adopt(struct aps_job *job, const char *bytes, char *cause,
+                  size_t size)
+{
+    struct aps_policy_source source = {0};
+    fenv_t environment;
+    bool kept = false;
+
+    cause[0] = '\0';
+    aps_fpenv_enter(&environment);
+    pthread_mutex_lock(&lock);
+    if (aps_policy_text_unpack(bytes, &source) < 0)
+        snprintf(cause, size, "is out of memory");
+    else
+        kept = job_adopt_locked(job, &source, cause, size) == 0;
+    pthread_mutex_unlock(&lock);
+    if (!kept)
+        aps_policy_source_clear(&source);
+    aps_fpenv_leave(&environment);
+    return cause[0] == '\0' ? 0 : -1;
+}
+
 void aps_job_report(struct aps_job *job, int rank)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;

@@ -61,7 +61,7 @@ struct aps_job {
     bool
         policy_absent; /* APSMPI_POLICY names a file that cannot be read here */
 
-    /* Below: written once more at most, by aps_policy_text_adopt. */
+    /* Below: written once more at most, by aps_job_adopt. */
     _Atomic enum aps_held held; /* last: the others are there when it says so */
     struct aps_policy_source source;
     uint64_t hash; /* of the source's texts */
@@ -108,6 +108,14 @@ static inline struct aps_job *aps_job(void)
 
     return job ? job : aps_job_make();
 }
+
+/*
+ * Hold the policy whose source another rank has packed (policy_text.h), if this
+ * process holds none yet; one that holds the same text already is content. 0, or
+ * -1 with the cause. Thread-safe.
+ */
+int aps_job_adopt(struct aps_job *job, const char *bytes, char *cause,
+                  size_t size);
 
 /*
  * Say what is wrong with the options and the policy, once in a process: called

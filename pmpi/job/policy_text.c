@@ -3,18 +3,11 @@
 
 #include "job/policy_text.h"
 
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fpenv.h"
-
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
-
-/* One thread adopts at a time. */
-static pthread_mutex_t adopting = PTHREAD_MUTEX_INITIALIZER;
 
 /* With the length, so that two texts do not run into each other. */
 static uint64_t policy_text_hash_on(uint64_t hash, const void *bytes,
@@ -79,14 +72,15 @@ static size_t policy_text_put_all(const struct aps_policy_source *source,
     return used;
 }
 
-int aps_policy_text_pack(const struct aps_job *job, char **bytes, size_t *size)
+int aps_policy_text_pack(const struct aps_policy_source *source, char **bytes,
+                         size_t *size)
 {
-    const size_t needed = policy_text_put_all(&job->source, NULL);
+    const size_t needed = policy_text_put_all(source, NULL);
     char *packed = malloc(needed);
 
     if (!packed)
         return -1;
-    policy_text_put_all(&job->source, packed);
+    policy_text_put_all(source, packed);
     *bytes = packed;
     *size = needed;
     return 0;
@@ -113,8 +107,7 @@ static int policy_text_take(const char **next, char **text, size_t *length)
     return 0;
 }
 
-static int policy_text_take_all(const char *bytes,
-                                struct aps_policy_source *source)
+int aps_policy_text_unpack(const char *bytes, struct aps_policy_source *source)
 {
     size_t ignored;
 
@@ -125,56 +118,4 @@ static int policy_text_take_all(const char *bytes,
             0)
         return -1;
     return 0;
-}
-
-/* Whoever reads `held` finds the rest written before it. */
-static int policy_text_adopt_locked(struct aps_job *job,
-                                    struct aps_policy_source *source,
-                                    char *cause, size_t size)
-{
-    static struct aps_errors errors; /* too big for a stack */
-    const uint64_t hash = aps_policy_text_hash(source);
-
-    if (job->held == APS_HELD_GOOD && job->hash == hash)
-        return -1; /* content, and `source` is not needed */
-    if (job->held == APS_HELD_GOOD) {
-        snprintf(cause, size,
-                 "has taken another policy on another communicator");
-        return -1;
-    }
-    errors.count = 0;
-    if (aps_policy_parse(source, &job->policy, &errors) < 0) {
-        char text[sizeof errors.list[0] + 32];
-
-        snprintf(cause, size, "cannot read the policy that it was given: %s",
-                 errors.count > 0
-                     ? aps_error_format(&errors.list[0], text, sizeof text)
-                     : "out of memory");
-        return -1;
-    }
-    job->source = *source;
-    job->hash = hash;
-    job->held = APS_HELD_GOOD;
-    return 0;
-}
-
-int aps_policy_text_adopt(struct aps_job *job, const char *bytes, char *cause,
-                          size_t size)
-{
-    struct aps_policy_source source = {0};
-    fenv_t environment;
-    bool kept = false;
-
-    cause[0] = '\0';
-    aps_fpenv_enter(&environment);
-    pthread_mutex_lock(&adopting);
-    if (policy_text_take_all(bytes, &source) < 0)
-        snprintf(cause, size, "is out of memory");
-    else
-        kept = policy_text_adopt_locked(job, &source, cause, size) == 0;
-    pthread_mutex_unlock(&adopting);
-    if (!kept)
-        aps_policy_source_clear(&source);
-    aps_fpenv_leave(&environment);
-    return cause[0] == '\0' ? 0 : -1;
 }

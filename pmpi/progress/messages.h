@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A batch of nonblocking messages on a virtual communicator, completed together.
+ * A batch of nonblocking messages on a virtual communicator, completed
+ * together.
  */
 #ifndef APS_PMPI_PROGRESS_MESSAGES_H
 #define APS_PMPI_PROGRESS_MESSAGES_H
@@ -18,7 +19,8 @@ struct aps_messages {
     int rc;    /* the first error of the batch; later posts do nothing */
 };
 
-/* Room for `capacity` messages at a time on vcomm, which outlives them. 0, or -1: out of memory. */
+/* Room for `capacity` messages at a time on vcomm, which outlives them. 0,
+ * or -1: out of memory. */
 int aps_messages_init(struct aps_messages *messages,
                       const struct aps_vcomm *vcomm, int capacity);
 void aps_messages_clear(struct aps_messages *messages);
