@@ -162,7 +162,8 @@ done
 job 3 APSMPI_POLICY=good.yaml APSMPI_POLCY=x APSMPI_XYZZY=1 $digits --epochs 1
 check 'unknown variables are no obstacle' trained
 check '... but named, with the nearest that exists' lines 1 err \
-    "apsmpi: the unknown variable APSMPI_POLCY is ignored; did you mean 'APSMPI_POLICY'?"
+    "apsmpi: the unknown variable APSMPI_POLCY is ignored; \
+did you mean 'APSMPI_POLICY'?"
 check '... if one is near' lines 1 err 'the unknown variable APSMPI_XYZZY is ignored'
 
 # --- ranks that differ --------------------------------------------------------
