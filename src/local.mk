@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Numbers, codecs, scales, policy, round-off: no MPI, no GPU.
 
-# The manual pages of what is here.
-dist_man_MANS += src/cli/apsmpi.1 src/libaps.3 src/policy/apsmpi-policy.5 \
-	src/roundoff/apsmpi-log.5
-
 # The numeric kernels. The user's CFLAGS stand last on a compiler's line, and
 # usually say -O2; KERNEL_CFLAGS (configure.ac) must stand after them.
 noinst_LTLIBRARIES += libkernels.la
@@ -87,6 +83,8 @@ libapsgemm_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
 
 # The command.
 bin_PROGRAMS += apsmpi
+dist_man_MANS += src/cli/apsmpi.1 src/libaps.3 src/policy/apsmpi-policy.5 \
+	src/roundoff/apsmpi-log.5
 apsmpi_SOURCES = \
 	src/cli/main.c src/cli/command.c src/cli/command.h \
 	src/cli/check.c src/cli/explain.c \
