@@ -282,6 +282,9 @@ for page in $pages; do
     sed -n "s|^\.Dl \\$ |$page |p" "$top_srcdir/$page" >>commands
 done
 check 'README.md and the pages show commands' test -s commands
+check '... which fit into a line of a terminal' \
+    awk '{ sub(/^[^ ]* /, "") } length > 70 { print; bad = 1 } END { exit bad }' \
+    commands
 exec 3<commands
 while read -r page command <&3; do
     runs "$page" "$command"
