@@ -8,8 +8,9 @@
 #   .\" policy     a policy, which apsmpi check accepts without a warning
 #   .\" table      a layer table
 #   .\" program    a C program that uses libaps
+#   .\" command    commands, with the library where make install puts it
 #
-# A line `.Dl $ COMMAND` is a command that is run here. In README.md policies
+# A line `.Dl $ COMMAND` is a command, too. In README.md policies
 # are blocks of yaml, commands the lines of blocks of sh. Commands find what they
 # name in the directory in which they run: ./train trains for one epoch, mpiexec
 # starts two ranks whatever the command says.
@@ -255,19 +256,28 @@ stand_in bin/mpiexec "MPIEXEC='$MPIEXEC' last=" \
 PATH=$tmp/bin:$PATH
 export PATH MPIEXEC
 
-# runs PAGE COMMAND: it does, or the reason is known
+# runs PAGE COMMAND [AS]: it does, in these words if given, or the reason is known
 runs()
 {
+    case $sanitizer,$2 in
+    ?*,*mpiexec* | ?*,*apsmpi-lab* | ?*,*LD_PRELOAD*)
+        skip "$1: $2" "the sanitizer's library would have to come first"
+        return
+        ;;
+    esac
     case $2 in
     *apsmpi-lab*)
         [ "$MPI" = mpich ] || { skip "$1: $2" 'the lab needs MPICH'; return; }
+        ;;
+    *-genv*)
+        [ "$MPI" = mpich ] || { skip "$1: $2" "these are MPICH's words"; return; }
         ;;
     *--plot*)
         "$PYTHON3" -c 'import matplotlib' 2>/dev/null ||
             { skip "$1: $2" 'there is no matplotlib'; return; }
         ;;
     esac
-    timed sh -c "$2"
+    timed sh -c "${3-$2}"
     case $status,$2 in
     77,*apsmpi-lab*) skip "$1: $2" "$(tail -n 1 err)" ;;
     *) check "$1: $2" status_is 0 ;;
@@ -293,6 +303,19 @@ while read -r page command <&3; do
     [ -f header ] || head -n 1 roundoff.csv | tr , '\n' >header
 done
 exec 3<&-
+
+for page in $pages; do
+    blocks command "$top_srcdir/$page" "${page##*/}.command"
+done
+grep -l '^gemm:' apsmpi-policy.5.yaml* | head -n 1 | xargs -I FILE cp FILE gemm.yaml
+echo 'import os; os.execv("./train", ["./train"])' >train.py
+for file in *.command[0-9]*; do
+    # As a reader sees it, then as it can run here.
+    command=$(sed -e :a -e '/\\$/N; s/\\\n *//; ta' "$file" |
+        paste -s -d '|' | sed 's/|/ \&\& /g')
+    runs "${file%.command*}" "$command" "$(echo "$command" |
+        sed "s,/usr/local/lib/,$top_builddir/.libs/,; s,/home/me/,$tmp/,")"
+done
 
 # --- the log ------------------------------------------------------------------
 
