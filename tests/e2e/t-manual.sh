@@ -15,6 +15,7 @@
 # name in the directory in which they run: ./train trains for one epoch, mpiexec
 # starts two ranks whatever the command says.
 # shellcheck disable=SC2086 # some variables are lists of words
+# shellcheck disable=SC2013 # ... and what sed prints here
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 readme=$top_srcdir/README.md
@@ -62,16 +63,16 @@ for page in $pages; do
 done
 
 # Pages of ours that pages name: `name.section`.
+printf '%s\n' $pages >pages
 for name in $(cd "$top_srcdir" && cat $pages |
     sed -n 's/^\.\(It \)\{0,1\}Xr \(apsmpi[a-z-]*\|libaps\) \([0-9]\).*/\2.\3/p' |
     sort -u); do
     check "$name, which a page names, exists" \
-        has "$(printf '%s\n' $pages >names; echo names)" "/$name"
+        has pages "/$name"
 done
 for page in $pages; do
     check "README.md links to $page" has "$readme" "]($page)"
 done
-# shellcheck disable=SC2013 # names without blanks
 for name in $(sed -n 's/.*](\([a-z][^):]*\)).*/\1/p' "$readme"); do
     check "$name, to which README.md links, exists" test -s "$top_srcdir/$name"
 done
