@@ -60,8 +60,10 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/allgather.c pmpi/reduce/allgather.h \
 	pmpi/reduce/allgather_sum.c pmpi/reduce/allgather_sum.h \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/chunk.c pmpi/reduce/chunk.h \
 	pmpi/reduce/chunk_buffers.c pmpi/reduce/chunk_buffers.h \
 	pmpi/reduce/direct.c pmpi/reduce/direct.h \
+	pmpi/reduce/exchange.c pmpi/reduce/exchange.h \
 	pmpi/reduce/exponent.c pmpi/reduce/exponent.h \
 	pmpi/reduce/gpu_ipc.c pmpi/reduce/gpu_ipc.h \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
@@ -71,6 +73,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/reduce_scatter.c pmpi/reduce/reduce_scatter.h \
 	pmpi/reduce/reduction.c pmpi/reduce/reduction.h \
 	pmpi/reduce/ring.c pmpi/reduce/ring.h \
+	pmpi/reduce/turns.h \
 	pmpi/topo/shm_group.c pmpi/topo/shm_group.h \
 	pmpi/topo/topology.c pmpi/topo/topology.h
 if MPI_OPENMPI

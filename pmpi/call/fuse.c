@@ -10,7 +10,6 @@
 #include "call/allreduce.h"
 #include "comm/report.h"
 #include "base/fpenv.h"
-#include "codec/codec.h"
 #include "scale/scale.h"
 
 /* Calls of a group at most, those that pass through included. */
@@ -26,15 +25,17 @@ struct group {
     bool closed;            /* with the last of them, by their sequence alone */
     size_t bytes;           /* FP32, of those that fuse */
     unsigned long failures; /* aps_context_failures, before anything was read */
+    struct aps_magnitude magnitudes[GROUP_MOST]; /* of those that are scaled */
 };
 
 /* What the ranks agree on, by MAX. */
 struct agreement {
-    int count;     /* of the calls, negated */
-    int no_memory; /* somebody has no buffer: each call goes alone */
+    int count; /* of the calls, negated */
     int exponents[GROUP_MOST];
 };
 #define AGREEMENT_INTS (int)(sizeof(struct agreement) / sizeof(int))
+
+_Static_assert(GROUP_MOST <= APS_VECTORS_MOST, "a group is reduced at a time");
 
 /*
  * Where the call stands and what is planned for it. Local: calls are placed in
@@ -125,6 +126,12 @@ static bool fuse_is_waited_for(const struct group *group)
     return false;
 }
 
+/* Does the group need to know how great the values of this layer are? */
+static bool fuse_is_scaled(const struct aps_deferred *call)
+{
+    return call->fusable && call->segment.plan.scale == APS_SCALE_APS;
+}
+
 /* COLLECTIVE over the group's communicator. */
 static int fuse_agree(struct group *group, struct agreement *agreement)
 {
@@ -133,19 +140,17 @@ static int fuse_agree(struct group *group, struct agreement *agreement)
     int rc;
 
     agreement->count = -group->count;
-    agreement->no_memory =
-        group->count > 1 && aps_context_buffer(context, group->bytes) == NULL;
     aps_fpenv_enter(&environment);
     for (int i = 0; i < GROUP_MOST; i++) {
-        struct aps_deferred *call = group->calls[i];
+        const struct aps_segment *segment = &group->calls[i]->segment;
 
         agreement->exponents[i] = INT_MIN;
-        if (i < group->count && call->fusable)
-            agreement->exponents[i] = aps_scale_max_exponent(
-                call->segment.memory
-                    ->magnitude(call->segment.in, call->segment.count)
-                    .max,
-                context->size);
+        if (i >= group->count || !fuse_is_scaled(group->calls[i]))
+            continue;
+        group->magnitudes[i] =
+            segment->memory->magnitude(segment->in, segment->count);
+        agreement->exponents[i] =
+            aps_scale_max_exponent(group->magnitudes[i].max, context->size);
     }
     aps_fpenv_leave(&environment);
     rc = aps_agree_max(aps_comm_resources_vcomm(context->resources),
@@ -171,73 +176,38 @@ static bool fuse_same_plan(const struct aps_plan *a, const struct aps_plan *b)
            a->accumulate == b->accumulate;
 }
 
-/* Each layer is scaled by its own exponent as it is copied: exact, but for what
- * falls below the least float, which no format of the paper holds. */
-static struct aps_scaling fuse_scaling_of(const struct aps_plan *plan,
-                                          int greatest)
+static struct aps_vector fuse_layer_of(const struct group *group,
+                                      const struct agreement *agreement, int i)
 {
-    struct aps_scaling scaling = {.factor = 1, .exponent = 0};
+    const struct aps_deferred *call = group->calls[i];
+    const struct aps_segment *segment = &call->segment;
 
-    if (plan->scale == APS_SCALE_APS || plan->scale == APS_SCALE_APS_TIGHT)
-        scaling.exponent = aps_scale_aps(&plan->format, greatest);
-    return scaling;
+    return (struct aps_vector){
+        .in = segment->in,
+        .out = segment->out,
+        .n = segment->count,
+        .memory = segment->memory,
+        .magnitude = group->magnitudes[i],
+        .measured = fuse_is_scaled(call),
+        .greatest = agreement->exponents[i],
+        .agreed = fuse_is_scaled(call),
+    };
 }
 
-static void fuse_copy_in(const struct aps_codec *copy,
-                         struct aps_deferred *batch[], const int exponents[],
-                         int count, float *buffer)
-{
-    for (int i = 0; i < count; i++) {
-        const struct aps_segment *segment = &batch[i]->segment;
-
-        (void)segment->memory->encode(
-            copy, segment->in, segment->count,
-            fuse_scaling_of(&segment->plan, exponents[i]), buffer);
-        buffer += segment->count;
-    }
-}
-
-static void fuse_copy_out(const struct aps_codec *copy,
-                          struct aps_deferred *batch[], const int exponents[],
-                          int count, const float *buffer)
-{
-    for (int i = 0; i < count; i++) {
-        const struct aps_segment *segment = &batch[i]->segment;
-
-        segment->memory->decode(copy, buffer, segment->count,
-                                fuse_scaling_of(&segment->plan, exponents[i]),
-                                0, segment->out);
-        buffer += segment->count;
-    }
-}
-
-/* COLLECTIVE. Layers of one plan, together. */
+/* COLLECTIVE. Layers of one plan, together: each gets what it would get
+ * alone. */
 static int fuse_run_batch(struct aps_context *context,
-                          struct aps_deferred *batch[], const int exponents[],
-                          int count, unsigned long failures)
+                          const struct aps_plan *plan, int count,
+                          const struct aps_vector layers[],
+                          unsigned long failures)
 {
-    struct aps_plan plan = batch[0]->segment.plan;
     struct aps_cost cost = {0};
-    struct aps_format fp32;
-    struct aps_codec copy;
     fenv_t environment;
-    size_t n = 0;
-    float *buffer;
     int rc;
 
-    for (int i = 0; i < count; i++)
-        n += batch[i]->segment.count;
-    buffer = aps_context_buffer(context, n * sizeof *buffer);
-    if (plan.scale == APS_SCALE_APS)
-        plan.scale = APS_SCALE_NONE; /* done by the copy */
     aps_fpenv_enter(&environment);
-    (void)aps_format_parse("fp32", &fp32, NULL);
-    aps_codec_init(&fp32, &copy);
-    fuse_copy_in(&copy, batch, exponents, count, buffer);
-    rc = aps_comm_resources_reduce(context->resources, &plan, &aps_memory_host,
-                                   buffer, buffer, n, &cost);
-    if (rc == MPI_SUCCESS)
-        fuse_copy_out(&copy, batch, exponents, count, buffer);
+    rc = aps_comm_resources_reduce(context->resources, plan, count, layers,
+                                   &cost);
     aps_fpenv_leave(&environment);
     aps_count_cost(&aps_counters, &cost);
     aps_count(&aps_counters.rewritten, (unsigned long long)count);
@@ -246,27 +216,31 @@ static int fuse_run_batch(struct aps_context *context,
                              rc);
 }
 
-/* COLLECTIVE. The layers from calls[first] on that share its plan. */
-static void fuse_run_alike(struct aps_deferred *calls[], const int exponents[],
-                           int first, int count, unsigned long failures)
+/* COLLECTIVE. The layers from calls[first] on that share its plan, which are
+ * taken out of the group. */
+static void fuse_run_alike(struct group *group,
+                           const struct agreement *agreement, int first)
 {
-    struct aps_context *context = calls[first]->context;
-    const struct aps_plan *plan = &calls[first]->segment.plan;
+    struct aps_context *context = group->context;
+    const struct aps_plan plan = group->calls[first]->segment.plan;
     struct aps_deferred *batch[GROUP_MOST];
-    int batch_exponents[GROUP_MOST];
+    struct aps_vector layers[GROUP_MOST];
     int length = 0;
     int rc;
 
-    for (int i = first; i < count; i++) {
-        if (!calls[i] || !calls[i]->fusable ||
-            !fuse_same_plan(plan, &calls[i]->segment.plan))
+    for (int i = first; i < group->count; i++) {
+        struct aps_deferred *call = group->calls[i];
+
+        if (!call || !call->fusable ||
+            !fuse_same_plan(&plan, &call->segment.plan))
             continue;
-        batch[length] = calls[i];
-        batch_exponents[length++] = exponents[i];
-        calls[i] = NULL;
+        layers[length] = fuse_layer_of(group, agreement, i);
+        batch[length++] = call;
+        group->calls[i] = NULL;
     }
-    if (length > 1 && aps_segment_is_possible(context, &batch[0]->call, plan)) {
-        rc = fuse_run_batch(context, batch, batch_exponents, length, failures);
+    if (length > 1 &&
+        aps_segment_is_possible(context, &batch[0]->call, &plan)) {
+        rc = fuse_run_batch(context, &plan, length, layers, group->failures);
         for (int i = 0; i < length; i++)
             aps_deferred_complete(batch[i], rc);
         return;
@@ -282,9 +256,8 @@ static void fuse_run_group(struct group *group,
     for (int i = 0; i < group->count; i++) {
         struct aps_deferred *call = group->calls[i];
 
-        if (call && call->fusable && !agreement->no_memory)
-            fuse_run_alike(group->calls, agreement->exponents, i, group->count,
-                           group->failures);
+        if (call && call->fusable)
+            fuse_run_alike(group, agreement, i);
         else if (call)
             aps_deferred_complete(call, fuse_run_alone(call));
     }

@@ -14,13 +14,18 @@ static int segment_reduce(struct aps_context *context,
                           const struct aps_segment *segment,
                           struct aps_cost *cost)
 {
+    const struct aps_vector layer = {
+        .in = segment->in,
+        .out = segment->out,
+        .n = segment->count,
+        .memory = segment->memory,
+    };
     fenv_t environment;
     int rc;
 
     aps_fpenv_enter(&environment);
-    rc = aps_comm_resources_reduce(context->resources, &segment->plan,
-                                   segment->memory, segment->in, segment->out,
-                                   segment->count, cost);
+    rc = aps_comm_resources_reduce(context->resources, &segment->plan, 1,
+                                   &layer, cost);
     aps_fpenv_leave(&environment);
     aps_count_cost(&aps_counters, cost);
     return aps_call_raise(call, rc);

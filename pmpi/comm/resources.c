@@ -318,12 +318,11 @@ int aps_comm_resources_prepare(struct aps_comm_resources *resources,
 }
 
 int aps_comm_resources_reduce(struct aps_comm_resources *resources,
-                              const struct aps_plan *plan,
-                              const struct aps_memory *memory, const float *in,
-                              float *out, size_t n, struct aps_cost *cost)
+                              const struct aps_plan *plan, int count,
+                              const struct aps_vector vectors[],
+                              struct aps_cost *cost)
 {
-    return aps_reductions_run(resources->reductions, plan, memory, in, out, n,
-                              cost);
+    return aps_reductions_run(resources->reductions, plan, count, vectors, cost);
 }
 
 const struct aps_vcomm *

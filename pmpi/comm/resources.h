@@ -62,9 +62,9 @@ int aps_comm_resources_prepare(struct aps_comm_resources *resources,
                                const struct aps_plan *plan, char *cause,
                                size_t size);
 int aps_comm_resources_reduce(struct aps_comm_resources *resources,
-                              const struct aps_plan *plan,
-                              const struct aps_memory *memory, const float *in,
-                              float *out, size_t n, struct aps_cost *cost);
+                              const struct aps_plan *plan, int count,
+                              const struct aps_vector vectors[],
+                              struct aps_cost *cost);
 
 const struct aps_vcomm *
 aps_comm_resources_vcomm(const struct aps_comm_resources *resources);

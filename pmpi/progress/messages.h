@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A batch of nonblocking messages on a virtual communicator, completed
- * together.
+ * A batch of nonblocking messages on a virtual communicator, completed together.
+ *
+ * An MPI error on one rank must not leave the others waiting. So the batches of
+ * a call share its outcome, and after an error the call goes on: what it sends
+ * then is empty, which tells the receivers that it has failed, so that theirs
+ * fails, too. All messages that are waited for are sent and received, and the
+ * next call finds none of them.
  */
 #ifndef APS_PMPI_PROGRESS_MESSAGES_H
 #define APS_PMPI_PROGRESS_MESSAGES_H
@@ -13,16 +18,22 @@
 
 struct aps_messages {
     const struct aps_vcomm *vcomm; /* not owned */
-    MPI_Request *requests;         /* [capacity], owned */
+    MPI_Request *requests;         /* [capacity], owned, as are: */
+    MPI_Status *statuses;          /* [capacity] */
+    int *sizes; /* [capacity]: bytes that are to come; -1: it is sent */
     int capacity;
     int count; /* under way */
-    int rc;    /* the first error of the batch; later posts do nothing */
+    /* MPI_SUCCESS, or the first error of the call; not owned. */
+    int *outcome;
 };
 
-/* Room for `capacity` messages at a time on vcomm, which outlives them. 0,
- * or -1: out of memory. */
+/* Room for `capacity` messages at a time on vcomm, which outlives them. 0, or
+ * -1: out of memory. */
 int aps_messages_init(struct aps_messages *messages,
-                      const struct aps_vcomm *vcomm, int capacity);
+                      const struct aps_vcomm *vcomm, int capacity,
+                      int *outcome);
+
+/* Zeros, or one that has been cleared: nothing. */
 void aps_messages_clear(struct aps_messages *messages);
 
 /* Start one; of 0 bytes: none. The buffer stays untouched until the wait. */
@@ -32,13 +43,18 @@ void aps_messages_receive(struct aps_messages *messages, void *bytes,
                           size_t size, int from, enum aps_tag tag);
 
 /*
- * Complete the batch, which is empty then. An MPI error code: after an error
- * nothing is left behind that would write to a buffer later, or catch the
- * messages of the next call.
+ * Complete the batch, which is empty then. *outcome: after an error of this
+ * rank or of one that sent to it the buffers are undefined, but nothing is left
+ * behind that would write to them later, or catch the messages of the next
+ * call.
  */
 int aps_messages_wait(struct aps_messages *messages);
 
-/* Give up what is under way, after an error elsewhere. */
-void aps_messages_cancel(struct aps_messages *messages);
+/*
+ * Say which call of this rank has failed, and why: "MPI_Isend to rank 3: ...".
+ * `peer` is a rank of vcomm, or negative: none is named. Returns rc.
+ */
+int aps_messages_tell(const struct aps_vcomm *vcomm, const char *call, int peer,
+                      int rc);
 
 #endif

@@ -163,11 +163,6 @@ void aps_wait_end_rounds(void)
     spare = 0;
 }
 
-int aps_wait_requests(int count, MPI_Request requests[])
-{
-    return aps_wait_requests_telling(count, requests, NULL);
-}
-
 /* A turn that comes late is no wait: the program computed, for one. */
 static bool wait_is_long(long *waited, long *last)
 {
@@ -179,8 +174,8 @@ static bool wait_is_long(long *waited, long *last)
     return *waited > TELL_NS;
 }
 
-int aps_wait_requests_telling(int count, MPI_Request requests[],
-                              void (*tell)(void))
+static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
+                    void (*tell)(void))
 {
     long waited = 0, last = tell ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
     const bool alone = !atomic_load_explicit(&crowded, memory_order_relaxed) &&
@@ -190,7 +185,7 @@ int aps_wait_requests_telling(int count, MPI_Request requests[],
 
     for (int turn = 0;; turn++) {
         int done = 0;
-        int rc = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
+        int rc = PMPI_Testall(count, requests, &done, statuses);
 
         if (rc != MPI_SUCCESS)
             return rc == MPI_ERR_IN_STATUS ? MPI_ERR_OTHER : rc;
@@ -208,6 +203,22 @@ int aps_wait_requests_telling(int count, MPI_Request requests[],
             turn = 0;
         }
     }
+}
+
+int aps_wait_requests(int count, MPI_Request requests[])
+{
+    return wait_for(count, requests, MPI_STATUSES_IGNORE, NULL);
+}
+
+int aps_wait_requests_telling(int count, MPI_Request requests[],
+                              void (*tell)(void))
+{
+    return wait_for(count, requests, MPI_STATUSES_IGNORE, tell);
+}
+
+int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    return wait_for(count, requests, statuses, NULL);
 }
 
 /* Any look into MPI drives the progress of everything. */

@@ -25,6 +25,9 @@ int aps_wait_requests(int count, MPI_Request requests[]);
 int aps_wait_requests_telling(int count, MPI_Request requests[],
                               void (*tell)(void));
 
+/* The same; statuses[count] are those of the requests. */
+int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[]);
+
 /*
  * A count in memory that processes share: one of them advances it, others wait
  * for it. It wraps, and starts at zero bytes.

@@ -10,15 +10,20 @@
 
 #include "device/device.h"
 #include "reduce/block.h"
+#include "reduce/chunk.h"
 #include "topo/topology.h"
 
 struct aps_algorithm;
 
 struct aps_algorithm_ops {
-    /* COLLECTIVE. in[n] to out[n], which may be the same. An MPI error code. */
+    /*
+     * COLLECTIVE. Reduce `count` vectors, APS_VECTORS_MOST at most, each to what
+     * it would be alone. If it is one, the memory of `wire` is the layer's;
+     * else the host's. An MPI error code.
+     */
     int (*run)(struct aps_algorithm *algorithm, const struct aps_plan *plan,
-               const struct aps_wire *wire, const float *in, float *out,
-               size_t n, struct aps_cost *cost);
+               const struct aps_wire *wire, int count,
+               const struct aps_vector vectors[], struct aps_cost *cost);
     /* Local; may be called while a communicator is freed. */
     void (*destroy)(struct aps_algorithm *algorithm);
 };

@@ -5,21 +5,21 @@
 
 #include <stdlib.h>
 
-#include "progress/messages.h"
+#include "reduce/chunk.h"
+#include "reduce/exchange.h"
 #include "reduce/pipeline.h"
-
-#define SLOTS (APS_PIPELINE_WIRE_LAG + 1)
 
 /* Scratch of one chunk. */
 struct slot {
     unsigned char *blocks; /* [ranks]: of every rank, our own too */
-    struct aps_messages messages;
+    struct aps_exchange exchange;
 };
 
 struct aps_allgather {
     int rank;
     int ranks;
-    struct slot slots[SLOTS];
+    int outcome; /* of the call under way */
+    struct slot slots[APS_EXCHANGE_TURNS];
 };
 
 struct aps_allgather *aps_allgather_create(const struct aps_vcomm *vcomm)
@@ -30,14 +30,15 @@ struct aps_allgather *aps_allgather_create(const struct aps_vcomm *vcomm)
         return NULL;
     gather->rank = vcomm->rank;
     gather->ranks = vcomm->size;
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
         struct slot *slot = &gather->slots[i];
 
         slot->blocks =
             malloc(aps_block_stride_bytes(aps_pipeline_bytes(gather->ranks)) *
                    (size_t)gather->ranks);
         if (!slot->blocks ||
-            aps_messages_init(&slot->messages, vcomm, 2 * gather->ranks) < 0) {
+            aps_exchange_init(&slot->exchange, vcomm, APS_TAG_CONTRIBUTION,
+                              &gather->outcome) < 0) {
             aps_allgather_destroy(gather);
             return NULL;
         }
@@ -49,9 +50,9 @@ void aps_allgather_destroy(struct aps_allgather *gather)
 {
     if (!gather)
         return;
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
         free(gather->slots[i].blocks);
-        aps_messages_clear(&gather->slots[i].messages);
+        aps_exchange_clear(&gather->slots[i].exchange);
     }
     free(gather);
 }
@@ -65,50 +66,36 @@ struct run {
     size_t chunk; /* elements of each rank */
     int exponent;
     struct aps_cost *cost;
-    int rc; /* the first error: nothing is done after it */
 };
 
 static void allgather_send_values(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_allgather *gather = run->gather;
-    struct slot *slot = &gather->slots[k % SLOTS];
-    const int ranks = gather->ranks;
+    struct slot *slot = &gather->slots[k % APS_EXCHANGE_TURNS];
     const size_t n = aps_chunk_length(run->n, run->chunk, k);
     const size_t stride = aps_block_stride(run->wire, n);
     const size_t bytes = aps_block_bytes(run->wire, n);
     unsigned char *own = slot->blocks + (size_t)gather->rank * stride;
 
-    if (run->rc != MPI_SUCCESS)
-        return;
-    for (int i = 1; i < ranks; i++) {
-        int peer = (gather->rank + ranks - i) % ranks;
-
-        aps_messages_receive(&slot->messages,
-                             slot->blocks + (size_t)peer * stride, bytes, peer,
-                             APS_TAG_CONTRIBUTION);
-    }
-    aps_cost_note(run->cost, aps_block_encode(run->wire, run->wire->memory,
-                                              run->in + k * run->chunk, n,
-                                              run->exponent, own));
-    for (int i = 1; i < ranks; i++)
-        aps_messages_send(&slot->messages, own, bytes,
-                          (gather->rank + i) % ranks, APS_TAG_CONTRIBUTION);
-    aps_cost_add(run->cost, run->wire, n, ranks - 1);
-    run->rc = slot->messages.rc;
+    aps_exchange_receive_alike(&slot->exchange, slot->blocks, stride, bytes);
+    if (gather->outcome == MPI_SUCCESS)
+        aps_cost_note(run->cost, aps_block_encode(run->wire, run->wire->memory,
+                                                  run->in + k * run->chunk, n,
+                                                  run->exponent, own));
+    aps_exchange_send_all(&slot->exchange, own, bytes);
+    aps_cost_add(run->cost, run->wire, n, gather->ranks - 1);
 }
 
 static void allgather_take_values(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_allgather *gather = run->gather;
-    struct slot *slot = &gather->slots[k % SLOTS];
+    struct slot *slot = &gather->slots[k % APS_EXCHANGE_TURNS];
     const size_t n = aps_chunk_length(run->n, run->chunk, k);
     const size_t stride = aps_block_stride(run->wire, n);
 
-    if (run->rc == MPI_SUCCESS)
-        run->rc = aps_messages_wait(&slot->messages);
-    if (run->rc != MPI_SUCCESS)
+    if (aps_exchange_wait(&slot->exchange) != MPI_SUCCESS)
         return;
     for (int i = 0; i < gather->ranks; i++)
         aps_block_decode(run->wire, run->wire->memory,
@@ -133,11 +120,9 @@ int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,
         .chunk = aps_pipeline_elements(wire->codec.format.width, gather->ranks),
         .exponent = exponent,
         .cost = cost,
-        .rc = MPI_SUCCESS,
     };
 
+    gather->outcome = MPI_SUCCESS;
     aps_pipeline_run((n + run.chunk - 1) / run.chunk, 2, stages, &run);
-    for (int i = 0; i < SLOTS && run.rc != MPI_SUCCESS; i++)
-        aps_messages_cancel(&gather->slots[i].messages);
-    return run.rc;
+    return gather->outcome;
 }

@@ -8,15 +8,14 @@
 
 #include "reduce/accumulate.h"
 #include "reduce/exponent.h"
-#include "progress/messages.h"
+#include "reduce/exchange.h"
 #include "reduce/pipeline.h"
-
-#define SLOTS (APS_PIPELINE_WIRE_LAG + 1)
 
 /* Scratch of one chunk. */
 struct slot {
     unsigned char *blocks; /* [size]: of every rank, our own too */
-    struct aps_messages messages;
+    struct aps_exchange exchange;
+    struct aps_chunk chunk;
 };
 
 struct aps_allgather_sum {
@@ -24,8 +23,9 @@ struct aps_allgather_sum {
     const struct aps_vcomm *vcomm;
     int rank;
     int size;
-    float *sum; /* of a chunk */
-    struct slot slots[SLOTS];
+    int outcome; /* of the call under way */
+    float *sum;  /* of a piece */
+    struct slot slots[APS_EXCHANGE_TURNS];
 };
 
 struct aps_allgather_sum *
@@ -41,13 +41,14 @@ aps_allgather_sum_create(const struct aps_vcomm *vcomm)
     gather->sum = malloc(aps_pipeline_elements(2, 1) * sizeof *gather->sum);
     if (!gather->sum)
         goto destroy;
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
         struct slot *slot = &gather->slots[i];
 
         slot->blocks = malloc(aps_block_stride_bytes(aps_pipeline_bytes(1)) *
                               (size_t)gather->size);
         if (!slot->blocks ||
-            aps_messages_init(&slot->messages, vcomm, 2 * gather->size) < 0)
+            aps_exchange_init(&slot->exchange, vcomm, APS_TAG_CONTRIBUTION,
+                              &gather->outcome) < 0)
             goto destroy;
     }
     return gather;
@@ -61,9 +62,9 @@ void aps_allgather_sum_destroy(struct aps_allgather_sum *gather)
 {
     if (!gather)
         return;
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
         free(gather->slots[i].blocks);
-        aps_messages_clear(&gather->slots[i].messages);
+        aps_exchange_clear(&gather->slots[i].exchange);
     }
     free(gather->sum);
     free(gather);
@@ -72,102 +73,98 @@ void aps_allgather_sum_destroy(struct aps_allgather_sum *gather)
 struct run {
     struct aps_allgather_sum *gather;
     const struct aps_wire *wire;
-    const float *in;
-    float *out;
-    size_t n;
-    size_t chunk; /* elements */
-    int exponent;
+    struct aps_cut cut;
     struct aps_cost *cost;
-    int rc; /* the first error: nothing is done after it */
 };
-
-static size_t gather_sum_chunk_length(const struct run *run, size_t k)
-{
-    return aps_chunk_length(run->n, run->chunk, k);
-}
 
 static void gather_sum_send_values(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_allgather_sum *gather = run->gather;
-    struct slot *slot = &gather->slots[k % SLOTS];
-    const int size = gather->size;
-    const size_t n = gather_sum_chunk_length(run, k);
-    const size_t stride = aps_block_stride(run->wire, n);
-    const size_t bytes = aps_block_bytes(run->wire, n);
-    unsigned char *own = slot->blocks + (size_t)gather->rank * stride;
+    struct slot *slot = &gather->slots[k % APS_EXCHANGE_TURNS];
+    struct aps_chunk *chunk = &slot->chunk;
+    const size_t others = (size_t)gather->size - 1;
+    unsigned char *own;
+    size_t stride, bytes;
 
-    if (run->rc != MPI_SUCCESS)
-        return;
-    for (int i = 1; i < size; i++) {
-        int peer = (gather->rank + size - i) % size;
+    aps_cut_next(&run->cut, chunk);
+    stride = aps_chunk_stride(chunk);
+    bytes = aps_chunk_slice_bytes(chunk, run->wire, 1, 0);
+    own = slot->blocks + (size_t)gather->rank * stride;
+    aps_exchange_receive_alike(&slot->exchange, slot->blocks, stride, bytes);
+    aps_chunk_clear_gaps(chunk, own, bytes);
+    for (int p = 0; p < chunk->count && gather->outcome == MPI_SUCCESS; p++) {
+        const struct aps_piece *piece = &chunk->pieces[p];
 
-        aps_messages_receive(&slot->messages,
-                             slot->blocks + (size_t)peer * stride, bytes, peer,
-                             APS_TAG_CONTRIBUTION);
+        aps_cost_note(run->cost,
+                      aps_block_encode(run->wire, piece->memory, piece->in,
+                                       piece->n, piece->exponent,
+                                       own + piece->offset));
     }
-    aps_cost_note(run->cost, aps_block_encode(run->wire, run->wire->memory,
-                                              run->in + k * run->chunk, n,
-                                              run->exponent, own));
-    for (int i = 1; i < size; i++)
-        aps_messages_send(&slot->messages, own, bytes,
-                          (gather->rank + i) % size, APS_TAG_CONTRIBUTION);
-    run->cost->wire_bytes += (unsigned)(size - 1) * bytes;
+    aps_exchange_send_all(&slot->exchange, own, bytes);
+    run->cost->wire_bytes += others * bytes;
     /* In place of this, an all-reduce of FP32 would send its floats to their
      * owners and the sums back. */
-    run->cost->fp32_bytes +=
-        2 * n * sizeof(float) * (unsigned)(size - 1) / (unsigned)size;
+    run->cost->fp32_bytes += 2 * aps_chunk_slice_elements(chunk, 1, 0) *
+                             sizeof(float) * others / (others + 1);
 }
 
 static void gather_sum_sum_values(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_allgather_sum *gather = run->gather;
-    struct slot *slot = &gather->slots[k % SLOTS];
-    const size_t n = gather_sum_chunk_length(run, k);
+    struct slot *slot = &gather->slots[k % APS_EXCHANGE_TURNS];
+    const struct aps_chunk *chunk = &slot->chunk;
 
-    if (run->rc == MPI_SUCCESS)
-        run->rc = aps_messages_wait(&slot->messages);
-    if (run->rc != MPI_SUCCESS)
+    if (aps_exchange_wait(&slot->exchange) != MPI_SUCCESS)
         return;
-    aps_accumulate(run->wire, gather->size, slot->blocks,
-                   aps_block_stride(run->wire, n), n, gather->sum, NULL);
-    run->wire->memory->copy_in(run->out + k * run->chunk, gather->sum, n);
+    for (int p = 0; p < chunk->count; p++) {
+        const struct aps_piece *piece = &chunk->pieces[p];
+
+        aps_accumulate(run->wire, gather->size, slot->blocks + piece->offset,
+                       aps_chunk_stride(chunk), piece->n, gather->sum, NULL);
+        piece->memory->copy_in(piece->out, gather->sum, piece->n);
+    }
 }
 
 int aps_allgather_sum_run(struct aps_allgather_sum *gather,
-                          const struct aps_wire *wire, const float *in,
-                          float *out, size_t n, struct aps_cost *cost)
+                          const struct aps_wire *wire, int count,
+                          const struct aps_vector vectors[],
+                          struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {
         {gather_sum_send_values, 0},
         {gather_sum_sum_values, APS_PIPELINE_WIRE_LAG},
     };
+    int exponents[APS_VECTORS_MOST];
     struct run run = {
         .gather = gather,
         .wire = wire,
-        .in = in,
-        .out = out,
-        .n = n,
-        .chunk = aps_pipeline_elements(wire->codec.format.width, 1),
+        .cut = {.wire = wire,
+                .vectors = vectors,
+                .exponents = exponents,
+                .count = count,
+                .length = aps_pipeline_elements(wire->codec.format.width, 1),
+                .parts = 1,
+                .inner = 1},
         .cost = cost,
     };
 
-    run.rc = aps_exponent_agree(gather->vcomm, wire, in, n, &run.exponent);
-    aps_pipeline_run((n + run.chunk - 1) / run.chunk, 2, stages, &run);
-    for (int i = 0; i < SLOTS && run.rc != MPI_SUCCESS; i++)
-        aps_messages_cancel(&gather->slots[i].messages);
-    return run.rc;
+    gather->outcome = aps_exponent_vectors(gather->vcomm, wire, true, count,
+                                          vectors, exponents);
+    aps_pipeline_run(aps_cut_chunks(&run.cut), 2, stages, &run);
+    return gather->outcome;
 }
 
 static int gather_sum_run(struct aps_algorithm *algorithm,
                           const struct aps_plan *plan,
-                          const struct aps_wire *wire, const float *in,
-                          float *out, size_t n, struct aps_cost *cost)
+                          const struct aps_wire *wire, int count,
+                          const struct aps_vector vectors[],
+                          struct aps_cost *cost)
 {
     (void)plan;
     return aps_allgather_sum_run((struct aps_allgather_sum *)algorithm, wire,
-                                 in, out, n, cost);
+                                 count, vectors, cost);
 }
 
 static void gather_sum_destroy(struct aps_algorithm *algorithm)

@@ -24,11 +24,11 @@ aps_allgather_sum_create(const struct aps_vcomm *vcomm);
 void aps_allgather_sum_destroy(
     struct aps_allgather_sum *gather); /* NULL: nothing */
 
-/* COLLECTIVE over vcomm. in[n] to out[n], which may be the same. An
- * MPI error code. */
+/* COLLECTIVE over vcomm. As in algorithm.h. */
 int aps_allgather_sum_run(struct aps_allgather_sum *gather,
-                          const struct aps_wire *wire, const float *in,
-                          float *out, size_t n, struct aps_cost *cost);
+                          const struct aps_wire *wire, int count,
+                          const struct aps_vector vectors[],
+                          struct aps_cost *cost);
 
 /* `reduce: gather`. */
 aps_algorithm_create_fn aps_allgather_sum_algorithm;

@@ -39,14 +39,14 @@ size_t aps_block_bytes(const struct aps_wire *wire, size_t n)
     return n > 0 ? APS_BLOCK_HEADER + aps_codec_bytes(&wire->codec, n) : 0;
 }
 
-static size_t block_aligned(size_t bytes)
+size_t aps_block_aligned(size_t bytes)
 {
     return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
 size_t aps_block_stride(const struct aps_wire *wire, size_t n)
 {
-    return block_aligned(aps_block_bytes(wire, n));
+    return aps_block_aligned(aps_block_bytes(wire, n));
 }
 
 size_t aps_block_stride_widest(size_t n)
@@ -56,7 +56,7 @@ size_t aps_block_stride_widest(size_t n)
 
 size_t aps_block_stride_bytes(size_t bytes)
 {
-    return block_aligned(APS_BLOCK_HEADER + bytes);
+    return aps_block_aligned(APS_BLOCK_HEADER + bytes);
 }
 
 void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,

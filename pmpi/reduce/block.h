@@ -65,6 +65,9 @@ size_t aps_block_stride(const struct aps_wire *wire, size_t n);
 size_t aps_block_stride_widest(size_t n);
 size_t aps_block_stride_bytes(size_t bytes); /* of packed values */
 
+/* The multiple of a cache line from so many bytes on: what the strides are. */
+size_t aps_block_aligned(size_t bytes);
+
 /* The magnitude of x[n], in memory `memory`; lost, too, where it cannot be had
  * and the wire's blocks lie on a device. */
 struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
@@ -111,22 +114,6 @@ struct aps_slice {
     size_t length;
 };
 struct aps_slice aps_slice_of(size_t n, int parts, int i);
-
-/* One chunk of a layer, on its way to be the encoded sum over some ranks. */
-struct aps_chunk {
-    const float *in; /* [n], in memory `memory` */
-    const struct aps_memory *memory;
-    size_t n;
-    int exponent;          /* the stage's, for APS */
-    unsigned char *blocks; /* block i: slice i (aps_slice_of) of the result, */
-    size_t stride;         /* at blocks + i * stride; the same on all ranks */
-};
-
-/* Elements of chunk k of n elements. */
-static inline size_t aps_chunk_length(size_t n, size_t chunk, size_t k)
-{
-    return n - k * chunk < chunk ? n - k * chunk : chunk;
-}
 
 /* Decode one block a slice, of all `parts` slices, to x[n]: block i lies at
  * blocks + i * stride. */

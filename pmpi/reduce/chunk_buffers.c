@@ -19,13 +19,9 @@
 #define MESSAGE_LEAST ((size_t)1024) /* elements */
 #define SHARED_BYTES ((size_t)48 * 1024 * 1024)
 
-/* As many as there are chunks between the groups, and one. */
-#define RESULT_TURNS (APS_DIRECT_SLOTS + 1)
-
 /* In GPUs' memory a single group needs fewer results, and longer slices: each
  * kernel, and each look at a header, takes some 10 us. Reckoned, not measured.
  * A rank's region is to be no more than the program will miss. */
-#define DEVICE_RESULT_TURNS 2
 #define DEVICE_SLICE ((size_t)512 * 1024)
 #define DEVICE_BYTES ((size_t)32 * 1024 * 1024)
 
@@ -95,7 +91,7 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
     *slots = (struct aps_chunk_buffers){
         .owners = groups->smallest,
         .parts = groups->groups,
-        .result_turns = RESULT_TURNS,
+        .result_turns = APS_RESULT_TURNS,
     };
     buffers_choose_chunk(slots, groups->largest);
     aps_gpu_ipc_destroy_closed(); /* its shared memory may be short */
@@ -135,7 +131,7 @@ int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
         .node = host->node,
         .owners = host->owners,
         .parts = host->parts,
-        .result_turns = alone ? DEVICE_RESULT_TURNS : 0,
+        .result_turns = alone ? APS_DEVICE_RESULT_TURNS : 0,
     };
     buffers_set_chunk(slots, alone ? (size_t)host->owners * DEVICE_SLICE
                                    : host->chunk);

@@ -14,11 +14,8 @@
 
 #include "topo/shm_group.h"
 #include "reduce/gpu_ipc.h"
+#include "reduce/turns.h"
 #include "topo/topology.h"
-
-/* Chunks that lie in slots and in sums at a time. */
-#define APS_SLOT_TURNS 2
-#define APS_SUM_TURNS 2
 
 struct aps_chunk_buffers {
     struct aps_shm_group *node; /* owned: by the peers, if there are any */

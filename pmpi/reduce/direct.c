@@ -10,7 +10,7 @@
 #include "reduce/accumulate.h"
 #include "base/message.h"
 #include "reduce/exponent.h"
-#include "progress/messages.h"
+#include "reduce/exchange.h"
 
 /* The blocks of one chunk. */
 struct blocks {
@@ -22,13 +22,14 @@ struct blocks {
 /* In one kind of memory. */
 struct scratch {
     float *sum; /* our slice */
-    struct blocks blocks[APS_DIRECT_SLOTS];
+    struct blocks blocks[APS_DIRECT_TURNS];
 };
 
 /* The messages of one chunk. */
 struct slot {
-    struct aps_messages contributions;
-    struct aps_messages results;
+    struct aps_exchange contributions;
+    struct aps_exchange results;
+    struct aps_chunk chunk; /* for `direct` alone */
 };
 
 struct aps_direct {
@@ -36,8 +37,9 @@ struct aps_direct {
     const struct aps_vcomm *vcomm;
     int rank;
     int size;
+    int outcome;    /* of the call under way */
     size_t message; /* bytes of packed values, for `direct` alone */
-    struct slot slots[APS_DIRECT_SLOTS];
+    struct slot slots[APS_DIRECT_TURNS];
     struct scratch host;
     struct scratch device; /* as soon as it is needed, if it can be had */
     const struct aps_device_memory *verbs; /* that it is of, or NULL */
@@ -60,16 +62,17 @@ struct aps_direct *aps_direct_create(const struct aps_vcomm *vcomm,
     direct->host.sum = malloc(elements * sizeof *direct->host.sum);
     if (!direct->host.sum)
         goto destroy;
-    for (int i = 0; i < APS_DIRECT_SLOTS; i++) {
+    for (int i = 0; i < APS_DIRECT_TURNS; i++) {
         struct slot *slot = &direct->slots[i];
         struct blocks *blocks = &direct->host.blocks[i];
 
         blocks->outgoing = malloc(bytes);
         blocks->incoming = malloc(bytes);
         if (!blocks->outgoing || !blocks->incoming ||
-            aps_messages_init(&slot->contributions, vcomm, 2 * direct->size) <
-                0 ||
-            aps_messages_init(&slot->results, vcomm, 2 * direct->size) < 0)
+            aps_exchange_init(&slot->contributions, vcomm, APS_TAG_CONTRIBUTION,
+                              &direct->outcome) < 0 ||
+            aps_exchange_init(&slot->results, vcomm, APS_TAG_RESULT,
+                              &direct->outcome) < 0)
             goto destroy;
     }
     return direct;
@@ -101,7 +104,7 @@ struct aps_direct *aps_direct_create_alone(const struct aps_vcomm *vcomm,
         aps_direct_create(vcomm, aps_pipeline_elements_in(message, 2), bytes);
     if (direct)
         direct->message = message;
-    for (int i = 0; i < APS_DIRECT_SLOTS && direct; i++) {
+    for (int i = 0; i < APS_DIRECT_TURNS && direct; i++) {
         direct->host.blocks[i].results = malloc(bytes * (size_t)ranks);
         if (!direct->host.blocks[i].results) {
             aps_direct_destroy(direct);
@@ -115,14 +118,14 @@ void aps_direct_destroy(struct aps_direct *direct)
 {
     if (!direct)
         return;
-    for (int i = 0; i < APS_DIRECT_SLOTS; i++) {
+    for (int i = 0; i < APS_DIRECT_TURNS; i++) {
         struct blocks *blocks = &direct->host.blocks[i];
 
         free(blocks->outgoing);
         free(blocks->incoming);
         free(blocks->results);
-        aps_messages_clear(&direct->slots[i].contributions);
-        aps_messages_clear(&direct->slots[i].results);
+        aps_exchange_clear(&direct->slots[i].contributions);
+        aps_exchange_clear(&direct->slots[i].results);
     }
     free(direct->host.sum);
     if (direct->verbs)
@@ -144,7 +147,7 @@ static bool direct_allocate_on_device(struct aps_direct *direct,
     unsigned char *next;
 
     direct->allocation = memory->device->allocate(
-        near, sum + 3 * APS_DIRECT_SLOTS * blocks + 16, cause, sizeof cause);
+        near, sum + 3 * APS_DIRECT_TURNS * blocks + 16, cause, sizeof cause);
     if (direct->allocation &&
         memory->device->try(direct->allocation, cause, sizeof cause) < 0) {
         memory->device->release(direct->allocation);
@@ -161,7 +164,7 @@ static bool direct_allocate_on_device(struct aps_direct *direct,
     direct->number = device;
     direct->device.sum = direct->allocation;
     next = (unsigned char *)direct->allocation + sum + APS_BLOCK_SKEW;
-    for (int i = 0; i < APS_DIRECT_SLOTS; i++, next += 3 * blocks)
+    for (int i = 0; i < APS_DIRECT_TURNS; i++, next += 3 * blocks)
         direct->device.blocks[i] = (struct blocks){
             .outgoing = next,
             .incoming = next + blocks,
@@ -197,13 +200,6 @@ static bool direct_is_lost(const struct aps_wire *wire)
     return wire->device && *wire->lost;
 }
 
-static unsigned char *direct_zeros(const struct aps_wire *wire, size_t n,
-                                   unsigned char *block)
-{
-    memset(block, 0, aps_block_bytes(wire, n));
-    return block;
-}
-
 static struct scratch *direct_scratch_of(struct aps_direct *direct,
                                          const struct aps_wire *wire)
 {
@@ -212,57 +208,115 @@ static struct scratch *direct_scratch_of(struct aps_direct *direct,
 
 /* --- the stages ---------------------------------------------------------- */
 
+void aps_direct_begin(struct aps_direct *direct)
+{
+    direct->outcome = MPI_SUCCESS;
+}
+
+void aps_direct_fail(struct aps_direct *direct, int rc)
+{
+    if (direct->outcome == MPI_SUCCESS)
+        direct->outcome = rc;
+}
+
+/* What the results of a chunk are cut like. */
+struct shape {
+    const struct aps_chunk *chunk;
+    const struct aps_wire *wire;
+    int size;
+};
+
+static size_t direct_slice_bytes(const void *state, int rank)
+{
+    const struct shape *shape = state;
+
+    return aps_chunk_slice_bytes(shape->chunk, shape->wire, shape->size, rank);
+}
+
+/* Our values of one rank's slice. */
+static void direct_encode_slice(const struct aps_direct *direct,
+                                const struct aps_wire *wire,
+                                const struct aps_chunk *chunk, int owner,
+                                unsigned char *blocks, struct aps_cost *cost)
+{
+    for (int p = 0; p < chunk->count; p++) {
+        const struct aps_piece *piece = &chunk->pieces[p];
+        const struct aps_slice slice =
+            aps_slice_of(piece->n, direct->size, owner);
+
+        if (slice.length == 0)
+            continue;
+        aps_cost_note(cost, aps_block_encode(wire, piece->memory,
+                                             piece->in + slice.begin,
+                                             slice.length, piece->exponent,
+                                             blocks + piece->offset));
+        if (owner != direct->rank)
+            aps_cost_add(cost, wire, slice.length, 1);
+    }
+}
+
 int aps_direct_send_contributions(struct aps_direct *direct,
                                   const struct aps_wire *wire, size_t k,
                                   const struct aps_chunk *chunk,
                                   struct aps_cost *cost)
 {
-    struct slot *slot = &direct->slots[k % APS_DIRECT_SLOTS];
+    const size_t turn = k % APS_DIRECT_TURNS;
+    struct slot *slot = &direct->slots[turn];
     const struct blocks *blocks =
-        &direct_scratch_of(direct, wire)->blocks[k % APS_DIRECT_SLOTS];
-    const int size = direct->size;
-    const size_t n = chunk->n;
-    const size_t stride = aps_block_stride(wire, aps_slice_longest(n, size));
-    const size_t own =
-        aps_block_bytes(wire, aps_slice_of(n, size, direct->rank).length);
+        &direct_scratch_of(direct, wire)->blocks[turn];
+    const struct shape shape = {chunk, wire, direct->size};
+    const size_t stride = aps_chunk_stride(chunk);
 
-    for (int i = 1; i < size; i++) {
-        int peer = (direct->rank + size - i) % size;
+    aps_exchange_receive_alike(&slot->contributions, blocks->incoming, stride,
+                               direct_slice_bytes(&shape, direct->rank));
+    aps_exchange_receive(&slot->results, chunk->blocks, chunk->stride,
+                         direct_slice_bytes, &shape);
+    for (int i = 1; i <= direct->size; i++) {
+        const int peer = (direct->rank + i) % direct->size;
+        const size_t bytes = direct_slice_bytes(&shape, peer);
+        unsigned char *to =
+            (peer == direct->rank ? blocks->incoming : blocks->outgoing) +
+            (size_t)peer * stride;
 
-        aps_messages_receive(&slot->contributions,
-                             blocks->incoming + (size_t)peer * stride, own,
-                             peer, APS_TAG_CONTRIBUTION);
-        aps_messages_receive(
-            &slot->results, chunk->blocks + (size_t)peer * chunk->stride,
-            aps_block_bytes(wire, aps_slice_of(n, size, peer).length), peer,
-            APS_TAG_RESULT);
-    }
-    for (int i = 1; i <= size; i++) {
-        int peer = (direct->rank + i) % size;
-        struct aps_slice slice = aps_slice_of(n, size, peer);
-        bool ours = peer == direct->rank;
-        unsigned char *block = (ours ? blocks->incoming : blocks->outgoing) +
-                               (size_t)peer * stride;
-
-        if (slice.length == 0)
-            continue;
-        aps_cost_note(
-            cost, aps_block_encode(wire, chunk->memory, chunk->in + slice.begin,
-                                   slice.length, chunk->exponent, block));
-        if (ours)
+        aps_chunk_clear_gaps(chunk, to, bytes);
+        if (direct->outcome == MPI_SUCCESS)
+            direct_encode_slice(direct, wire, chunk, peer, to, cost);
+        if (peer == direct->rank)
             continue;
         if (direct_is_lost(wire))
-            block = direct_zeros(
-                wire, slice.length,
-                direct->host.blocks[k % APS_DIRECT_SLOTS].outgoing +
-                    (size_t)peer * stride);
-        aps_messages_send(&slot->contributions, block,
-                          aps_block_bytes(wire, slice.length), peer,
-                          APS_TAG_CONTRIBUTION);
-        aps_cost_add(cost, wire, slice.length, 1);
+            to = memset(direct->host.blocks[turn].outgoing +
+                            (size_t)peer * stride,
+                        0, bytes);
+        aps_exchange_send(&slot->contributions, peer, to, bytes);
     }
-    return slot->contributions.rc != MPI_SUCCESS ? slot->contributions.rc
-                                                 : slot->results.rc;
+    return direct->outcome;
+}
+
+/* The sums of our slice, encoded. */
+static void direct_sum_slice(const struct aps_direct *direct,
+                             const struct aps_wire *wire,
+                             const struct scratch *scratch,
+                             const unsigned char *incoming,
+                             const struct aps_chunk *chunk, unsigned char *to,
+                             struct aps_cost *cost)
+{
+    const bool tight = wire->scale == APS_SCALE_APS_TIGHT;
+    const size_t stride = aps_chunk_stride(chunk);
+
+    for (int p = 0; p < chunk->count; p++) {
+        const struct aps_piece *piece = &chunk->pieces[p];
+        const size_t n =
+            aps_slice_of(piece->n, direct->size, direct->rank).length;
+        struct aps_magnitude magnitude = {0, false};
+
+        if (n == 0)
+            continue;
+        aps_accumulate(wire, direct->size, incoming + piece->offset, stride, n,
+                       scratch->sum, tight ? &magnitude : NULL);
+        aps_block_encode_known(wire, &aps_memory_host, scratch->sum, n,
+                               magnitude, piece->exponent, to + piece->offset);
+        aps_cost_add(cost, wire, n, direct->size - 1);
+    }
 }
 
 int aps_direct_reduce_slice(struct aps_direct *direct,
@@ -270,47 +324,26 @@ int aps_direct_reduce_slice(struct aps_direct *direct,
                             const struct aps_chunk *chunk,
                             struct aps_cost *cost)
 {
-    struct slot *slot = &direct->slots[k % APS_DIRECT_SLOTS];
-    const int size = direct->size;
-    const size_t n = chunk->n;
-    const struct aps_slice own = aps_slice_of(n, size, direct->rank);
-    unsigned char *block = chunk->blocks + (size_t)direct->rank * chunk->stride;
-    const bool tight = wire->scale == APS_SCALE_APS_TIGHT;
+    const size_t turn = k % APS_DIRECT_TURNS;
+    struct slot *slot = &direct->slots[turn];
     struct scratch *scratch = direct_scratch_of(direct, wire);
-    const unsigned char *incoming =
-        scratch->blocks[k % APS_DIRECT_SLOTS].incoming;
-    const size_t stride = aps_block_stride(wire, aps_slice_longest(n, size));
-    struct aps_magnitude magnitude = {0, false};
-    int rc = aps_messages_wait(&slot->contributions);
+    const size_t bytes =
+        aps_chunk_slice_bytes(chunk, wire, direct->size, direct->rank);
+    unsigned char *to = chunk->blocks + (size_t)direct->rank * chunk->stride;
 
-    if (rc != MPI_SUCCESS || own.length == 0)
-        return rc;
-    aps_accumulate(wire, size, incoming, stride, own.length, scratch->sum,
-                   tight ? &magnitude : NULL);
-    aps_block_encode_known(wire, &aps_memory_host, scratch->sum, own.length,
-                           magnitude, chunk->exponent, block);
+    aps_chunk_clear_gaps(chunk, to, bytes);
+    if (aps_exchange_wait(&slot->contributions) == MPI_SUCCESS)
+        direct_sum_slice(direct, wire, scratch, scratch->blocks[turn].incoming,
+                         chunk, to, cost);
     if (direct_is_lost(wire))
-        block = direct_zeros(wire, own.length,
-                             direct->host.blocks[k % APS_DIRECT_SLOTS].results);
-    for (int i = 1; i < size; i++)
-        aps_messages_send(&slot->results, block,
-                          aps_block_bytes(wire, own.length),
-                          (direct->rank + i) % size, APS_TAG_RESULT);
-    aps_cost_add(cost, wire, own.length, size - 1);
-    return slot->results.rc;
+        to = memset(direct->host.blocks[turn].results, 0, bytes);
+    aps_exchange_send_all(&slot->results, to, bytes);
+    return direct->outcome;
 }
 
 int aps_direct_receive_results(struct aps_direct *direct, size_t k)
 {
-    return aps_messages_wait(&direct->slots[k % APS_DIRECT_SLOTS].results);
-}
-
-void aps_direct_cancel(struct aps_direct *direct)
-{
-    for (int i = 0; i < APS_DIRECT_SLOTS; i++) {
-        aps_messages_cancel(&direct->slots[i].contributions);
-        aps_messages_cancel(&direct->slots[i].results);
-    }
+    return aps_exchange_wait(&direct->slots[k % APS_DIRECT_TURNS].results);
 }
 
 /* --- the reduction ------------------------------------------------------- */
@@ -319,64 +352,45 @@ struct run {
     struct aps_direct *direct;
     struct aps_wire wire;
     bool lost; /* by the device */
-    const float *in;
-    float *out;
-    size_t n;
-    size_t chunk; /* elements */
-    int exponent;
+    struct aps_cut cut;
     struct aps_cost *cost;
-    int rc; /* the first error: nothing is done after it */
 };
 
-static struct aps_chunk direct_chunk_of(const struct run *run, size_t k)
+static struct aps_chunk *direct_chunk_of(const struct run *run, size_t k)
 {
-    const struct aps_direct *direct = run->direct;
-    const size_t n = aps_chunk_length(run->n, run->chunk, k);
-
-    return (struct aps_chunk){
-        .in = run->in + k * run->chunk,
-        .memory = run->wire.memory,
-        .n = n,
-        .exponent = run->exponent,
-        .blocks = direct_scratch_of(run->direct, &run->wire)
-                      ->blocks[k % APS_DIRECT_SLOTS]
-                      .results,
-        .stride =
-            aps_block_stride(&run->wire, aps_slice_longest(n, direct->size)),
-    };
+    return &run->direct->slots[k % APS_DIRECT_TURNS].chunk;
 }
 
 static void direct_offer(void *state, size_t k)
 {
     struct run *run = state;
-    const struct aps_chunk chunk = direct_chunk_of(run, k);
+    struct aps_direct *direct = run->direct;
+    struct aps_chunk *chunk = direct_chunk_of(run, k);
 
-    if (run->rc == MPI_SUCCESS)
-        run->rc = aps_direct_send_contributions(run->direct, &run->wire, k,
-                                                &chunk, run->cost);
+    aps_cut_next(&run->cut, chunk);
+    chunk->blocks = direct_scratch_of(direct, &run->wire)
+                        ->blocks[k % APS_DIRECT_TURNS]
+                        .results;
+    chunk->stride = aps_chunk_stride(chunk);
+    (void)aps_direct_send_contributions(direct, &run->wire, k, chunk,
+                                        run->cost);
 }
 
 static void direct_turn(void *state, size_t k)
 {
     struct run *run = state;
-    const struct aps_chunk chunk = direct_chunk_of(run, k);
 
-    if (run->rc == MPI_SUCCESS)
-        run->rc = aps_direct_reduce_slice(run->direct, &run->wire, k, &chunk,
-                                          run->cost);
+    (void)aps_direct_reduce_slice(run->direct, &run->wire, k,
+                                  direct_chunk_of(run, k), run->cost);
 }
 
 static void direct_finish(void *state, size_t k)
 {
     struct run *run = state;
-    const struct aps_chunk chunk = direct_chunk_of(run, k);
-    float *out = run->out + k * run->chunk;
 
-    if (run->rc == MPI_SUCCESS)
-        run->rc = aps_direct_receive_results(run->direct, k);
-    if (run->rc == MPI_SUCCESS)
-        aps_blocks_decode(&run->wire, run->wire.memory, run->direct->size,
-                          chunk.blocks, chunk.stride, chunk.n, out);
+    if (aps_direct_receive_results(run->direct, k) == MPI_SUCCESS)
+        aps_chunk_decode(direct_chunk_of(run, k), &run->wire,
+                         run->direct->size);
 }
 
 static size_t direct_message_elements(const struct aps_direct *direct,
@@ -390,42 +404,49 @@ static size_t direct_message_elements(const struct aps_direct *direct,
 }
 
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
-                   const float *in, float *out, size_t n, struct aps_cost *cost)
+                   int count, const struct aps_vector vectors[],
+                   struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {
         {direct_offer, 0},
         {direct_turn, APS_PIPELINE_WIRE_LAG},
         {direct_finish, APS_PIPELINE_WIRE_LAG},
     };
+    int exponents[APS_VECTORS_MOST];
     struct run run = {
         .direct = direct,
         .wire = *wire,
-        .in = in,
-        .out = out,
-        .n = n,
-        .chunk = (size_t)direct->size * direct_message_elements(direct, wire),
+        .cut = {.wire = &run.wire,
+                .vectors = vectors,
+                .exponents = exponents,
+                .count = count,
+                .length = (size_t)direct->size *
+                          direct_message_elements(direct, wire),
+                .parts = direct->size,
+                .inner = 1},
         .cost = cost,
     };
 
-    if (direct_goes_by_device(direct, wire, in, out)) {
+    if (count == 1 &&
+        direct_goes_by_device(direct, wire, vectors[0].in, vectors[0].out)) {
         run.wire.device = wire->memory->device;
         run.wire.lost = &run.lost;
     }
-    run.rc = aps_exponent_agree(direct->vcomm, wire, in, n, &run.exponent);
-    aps_pipeline_run((n + run.chunk - 1) / run.chunk, 3, stages, &run);
-    if (run.rc != MPI_SUCCESS)
-        aps_direct_cancel(direct);
+    aps_direct_begin(direct);
+    direct->outcome = aps_exponent_vectors(direct->vcomm, wire, true, count,
+                                          vectors, exponents);
+    aps_pipeline_run(aps_cut_chunks(&run.cut), 3, stages, &run);
     direct->refused |= run.lost;
-    return run.rc;
+    return direct->outcome;
 }
 
 static int direct_run(struct aps_algorithm *algorithm,
                       const struct aps_plan *plan, const struct aps_wire *wire,
-                      const float *in, float *out, size_t n,
+                      int count, const struct aps_vector vectors[],
                       struct aps_cost *cost)
 {
     (void)plan;
-    return aps_direct_run((struct aps_direct *)algorithm, wire, in, out, n,
+    return aps_direct_run((struct aps_direct *)algorithm, wire, count, vectors,
                           cost);
 }
 

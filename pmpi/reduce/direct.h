@@ -6,7 +6,7 @@
  *
  * It works chunk by chunk in three stages, which callers run in a pipeline
  * (pipeline.h): offer, turn, finish. Chunk number k uses scratch number
- * k % APS_DIRECT_SLOTS.
+ * k % APS_DIRECT_TURNS.
  */
 #ifndef APS_PMPI_REDUCE_DIRECT_H
 #define APS_PMPI_REDUCE_DIRECT_H
@@ -17,10 +17,8 @@
 #include "progress/vcomm.h"
 #include "reduce/algorithm.h"
 #include "reduce/block.h"
+#include "reduce/chunk.h"
 #include "reduce/pipeline.h"
-
-/* A chunk is finished two lags behind its offer. */
-#define APS_DIRECT_SLOTS (2 * APS_PIPELINE_WIRE_LAG + 1)
 
 struct aps_direct; /* opaque: a virtual communicator and scratch */
 
@@ -43,11 +41,13 @@ struct aps_direct *aps_direct_create_alone(const struct aps_vcomm *vcomm,
 void aps_direct_destroy(struct aps_direct *direct); /* NULL: nothing */
 
 /*
- * COLLECTIVE over vcomm, each, in the order of k: send our
- * contributions and be ready for all that comes; sum our slice and send the
- * result; wait for the results of the others. An MPI error code; after an error
- * aps_direct_cancel gives up the chunks that are under way.
+ * Local, first: what went wrong in an earlier call is forgotten. Then COLLECTIVE
+ * over vcomm, each, in the order of k: send our contributions and be ready for
+ * all that comes; sum our slice and send the result; wait for the results of
+ * the others. The outcome of the call so far, an MPI error code: after an error
+ * the stages are gone through to the end (messages.h).
  */
+void aps_direct_begin(struct aps_direct *direct);
 int aps_direct_send_contributions(struct aps_direct *direct,
                                   const struct aps_wire *wire, size_t k,
                                   const struct aps_chunk *chunk,
@@ -57,13 +57,13 @@ int aps_direct_reduce_slice(struct aps_direct *direct,
                             const struct aps_chunk *chunk,
                             struct aps_cost *cost);
 int aps_direct_receive_results(struct aps_direct *direct, size_t k);
-void aps_direct_cancel(struct aps_direct *direct);
 
-/* COLLECTIVE over vcomm. The reduction `direct`: in[n] to out[n],
- * which may be the same. An MPI error code; after an error other ranks may wait
- * for messages that do not come, as in MPI's own. */
+/* For a stage that fails elsewhere: what is sent from now on is empty. */
+void aps_direct_fail(struct aps_direct *direct, int rc);
+
+/* COLLECTIVE over vcomm. The reduction `direct`, as in algorithm.h. */
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
-                   const float *in, float *out, size_t n,
+                   int count, const struct aps_vector vectors[],
                    struct aps_cost *cost);
 
 /* `reduce: direct`. */

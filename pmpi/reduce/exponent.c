@@ -18,6 +18,36 @@ int aps_exponent_agree(const struct aps_vcomm *vcomm,
     return aps_exponent_agree_all(vcomm, wire, 1, &max, exponent);
 }
 
+struct aps_magnitude aps_exponent_magnitude(const struct aps_wire *wire,
+                                            const struct aps_vector *vector)
+{
+    return vector->measured
+               ? vector->magnitude
+               : aps_block_magnitude(wire, vector->memory, vector->in, vector->n);
+}
+
+int aps_exponent_vectors(const struct aps_vcomm *vcomm,
+                        const struct aps_wire *wire, bool whole, int count,
+                        const struct aps_vector vectors[], int exponents[])
+{
+    float max[APS_VECTORS_MOST];
+    bool agreed = whole;
+
+    for (int i = 0; i < count; i++) {
+        exponents[i] = 0;
+        agreed &= vectors[i].agreed;
+    }
+    if (wire->scale != APS_SCALE_APS)
+        return MPI_SUCCESS;
+    for (int i = 0; i < count && agreed; i++)
+        exponents[i] = aps_scale_aps(&wire->codec.format, vectors[i].greatest);
+    if (agreed)
+        return MPI_SUCCESS;
+    for (int i = 0; i < count; i++)
+        max[i] = aps_exponent_magnitude(wire, &vectors[i]).max;
+    return aps_exponent_agree_all(vcomm, wire, count, max, exponents);
+}
+
 int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
                            const struct aps_wire *wire, int count,
                            const float max[], int exponents[])

@@ -12,20 +12,31 @@
 
 #include "progress/agree.h"
 #include "reduce/block.h"
+#include "reduce/chunk.h"
 
 /* Vectors whose exponents are found at a time. */
 #define APS_EXPONENTS_MOST APS_AGREEMENT_INTS
 
 /*
  * COLLECTIVE over vcomm, the ranks of the stage, where `wire` scales by APS;
- * else local, and *exponent is 0. x[n] is what this rank contributes, in the
- * memory of `wire`. An MPI error code.
+ * else local, and exponents are 0. What this rank contributes are `count`
+ * layers; `whole`: the stage has all ranks that may have agreed on a layer's
+ * greatest exponent. An MPI error code.
  */
+int aps_exponent_vectors(const struct aps_vcomm *vcomm,
+                        const struct aps_wire *wire, bool whole, int count,
+                        const struct aps_vector vectors[], int exponents[]);
+
+/* Local. The magnitude of a layer, if nobody has measured it yet. */
+struct aps_magnitude aps_exponent_magnitude(const struct aps_wire *wire,
+                                            const struct aps_vector *vector);
+
+/* The same for one vector, in the memory of `wire`. */
 int aps_exponent_agree(const struct aps_vcomm *vcomm,
                        const struct aps_wire *wire, const float *x, size_t n,
                        int *exponent);
 
-/* The same for several vectors at a time, whose greatest finite magnitudes are
+/* The same for several vectors, whose greatest finite magnitudes are
  * max[count]. */
 int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
                            const struct aps_wire *wire, int count,

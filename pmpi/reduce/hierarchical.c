@@ -45,8 +45,10 @@ struct aps_hierarchical {
     struct aps_direct *across; /* owners, when there are several groups */
     int owners;                /* ranks of a group that own a slice */
     struct aps_exponents sums[APS_SUM_TURNS]; /* on their way across groups */
-    int exponents[APS_DIRECT_SLOTS];          /* across groups */
-    size_t done; /* chunks of all calls before this one */
+    struct aps_chunk chunks[APS_HIERARCHICAL_TURNS];
+    struct aps_chunk across_chunks[APS_DIRECT_TURNS]; /* between groups */
+    size_t done;    /* chunks of all calls before this one */
+    uint32_t calls; /* this one included */
 };
 
 static bool hierarchical_is_alone(const struct aps_hierarchical *h)
@@ -158,32 +160,50 @@ struct run {
     bool exact_inside;
     const struct aps_chunk_buffers *slots;   /* with the sums */
     const struct aps_chunk_buffers *results; /* the same or the host's */
-    size_t chunk;                            /* elements */
     bool lost;                               /* values, by this rank's device */
-    const float *in;
-    float *out;
-    size_t n;
-    int exponent; /* inside the group */
+    struct aps_cut cut;
     struct aps_cost *cost;
     struct aps_cost across; /* of the stage across groups */
-    int rc; /* the first error: after it nothing is sent or decoded, but the
-               marks go on */
+    int rc; /* the first error: after it what is sent is empty and nothing is
+               decoded, but all stages go on */
 };
 
-static size_t hierarchical_chunk_length(const struct run *run, size_t k)
+static struct aps_chunk *hierarchical_chunk_of(const struct run *run, size_t k)
 {
-    return aps_chunk_length(run->n, run->chunk, k);
+    return &run->h->chunks[k % APS_HIERARCHICAL_TURNS];
 }
 
-/* This rank's slice of chunk k; empty if it owns none. */
-static struct aps_slice hierarchical_own_slice(const struct run *run, size_t k)
+static struct aps_chunk *hierarchical_across_of(const struct run *run, size_t k)
+{
+    return &run->h->across_chunks[k % APS_DIRECT_TURNS];
+}
+
+/* How many elements of chunk k this rank owns. */
+static size_t hierarchical_own_elements(const struct run *run, size_t k)
 {
     const struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
 
-    if (rank >= h->owners)
-        return (struct aps_slice){0, 0};
-    return aps_slice_of(hierarchical_chunk_length(run, k), h->owners, rank);
+    return rank < h->owners
+               ? aps_chunk_slice_elements(hierarchical_chunk_of(run, k),
+                                          h->owners, rank)
+               : 0;
+}
+
+/* And of a piece of it. */
+static size_t hierarchical_own_length(const struct run *run,
+                                      const struct aps_piece *piece)
+{
+    return aps_slice_of(piece->n, run->h->owners,
+                        aps_shm_group_rank(run->h->node))
+        .length;
+}
+
+/* Where a piece lies in a slice of a slot, or of an exact result. */
+static size_t hierarchical_slot_offset(const struct run *run,
+                                       const struct aps_piece *piece)
+{
+    return run->exact_inside ? piece->base * sizeof(float) : piece->offset;
 }
 
 static bool hierarchical_is_owner(const struct aps_hierarchical *h)
@@ -233,7 +253,9 @@ static void hierarchical_fail(struct run *run, int rc)
     if (rc == MPI_SUCCESS || run->rc != MPI_SUCCESS)
         return;
     run->rc = rc;
-    aps_shm_group_fail(run->h->node);
+    if (run->h->across)
+        aps_direct_fail(run->h->across, rc);
+    aps_shm_group_fail(run->h->node, run->h->calls);
 }
 
 /* Before a mark: what this rank could not leave in its GPU's memory the others
@@ -264,52 +286,72 @@ static void hierarchical_count_fp32(const struct run *run, size_t n)
     run->cost->fp32_bytes += n * sizeof(float);
 }
 
-static void hierarchical_contribute(void *state, size_t k)
+/* Our values of a piece, in our slot. */
+static void hierarchical_contribute_piece(const struct run *run, size_t k,
+                                          const struct aps_piece *piece)
 {
-    struct run *run = state;
     const struct aps_hierarchical *h = run->h;
     const struct aps_wire *wire = &run->inside;
     const int rank = aps_shm_group_rank(h->node);
-    const float *in = run->in + k * run->chunk;
 
-    hierarchical_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
     for (int owner = 0; owner < h->owners; owner++) {
-        struct aps_slice slice =
-            aps_slice_of(hierarchical_chunk_length(run, k), h->owners, owner);
-        unsigned char *block = hierarchical_slot_slice(run, k, rank, owner);
+        struct aps_slice slice = aps_slice_of(piece->n, h->owners, owner);
+        unsigned char *to = hierarchical_slot_slice(run, k, rank, owner) +
+                            hierarchical_slot_offset(run, piece);
 
         if (slice.length == 0)
             continue;
         if (run->exact_inside) {
-            wire->memory->copy_out(block, in + slice.begin, slice.length);
+            piece->memory->copy_out(to, piece->in + slice.begin, slice.length);
             if (owner != rank)
                 hierarchical_count_fp32(run, slice.length);
             continue;
         }
         aps_cost_note(run->cost,
-                      aps_block_encode(wire, wire->memory, in + slice.begin,
-                                       slice.length, run->exponent, block));
+                      aps_block_encode(wire, piece->memory,
+                                       piece->in + slice.begin, slice.length,
+                                       piece->exponent, to));
         if (owner != rank)
             aps_cost_add(run->cost, wire, slice.length, 1);
     }
+}
+
+static void hierarchical_contribute(void *state, size_t k)
+{
+    struct run *run = state;
+    const struct aps_hierarchical *h = run->h;
+    struct aps_chunk *chunk = hierarchical_chunk_of(run, k);
+
+    aps_cut_next(&run->cut, chunk);
+    hierarchical_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
+    for (int p = 0; p < chunk->count; p++)
+        hierarchical_contribute_piece(run, k, &chunk->pieces[p]);
     hierarchical_watch_device(run);
     aps_shm_group_mark(h->node, APS_SHM_GROUP_CONTRIBUTED);
 }
 
+/* Where a rank's values of our slice of a piece are. */
+static unsigned char *hierarchical_contribution(const struct run *run, size_t k,
+                                                int member,
+                                                const struct aps_piece *piece)
+{
+    return hierarchical_slot_slice(run, k, member,
+                                   aps_shm_group_rank(run->h->node)) +
+           hierarchical_slot_offset(run, piece);
+}
+
 /* FP32 slots in rank order, and the magnitude of the sum. */
 static void hierarchical_sum_exact(const struct run *run, size_t k,
-                                   size_t length, float *total,
+                                   const struct aps_piece *piece, size_t length,
+                                   float *total,
                                    struct aps_magnitude *magnitude)
 {
-    const struct aps_hierarchical *h = run->h;
-    const int rank = aps_shm_group_rank(h->node);
-
-    memcpy(total, hierarchical_slot_slice(run, k, 0, rank),
+    memcpy(total, hierarchical_contribution(run, k, 0, piece),
            length * sizeof *total);
-    for (int member = 1; member < aps_shm_group_size(h->node); member++) {
+    for (int member = 1; member < aps_shm_group_size(run->h->node); member++) {
         const float *values =
-            (const float *)(const void *)hierarchical_slot_slice(run, k, member,
-                                                                 rank);
+            (const float *)(const void *)hierarchical_contribution(
+                run, k, member, piece);
 
         for (size_t i = 0; i < length; i++)
             total[i] += values[i];
@@ -317,18 +359,19 @@ static void hierarchical_sum_exact(const struct run *run, size_t k,
     *magnitude = aps_magnitude_of(total, length);
 }
 
-/* Slots in GPUs' memory likewise; the magnitude only where it is asked for. */
+/* The same for slots in GPUs' memory; the magnitude only where it is asked
+ * for. */
 static void hierarchical_sum_on_device(const struct run *run, size_t k,
+                                       const struct aps_piece *piece,
                                        size_t length, float *total,
                                        struct aps_magnitude *magnitude)
 {
     const struct aps_hierarchical *h = run->h;
-    const int rank = aps_shm_group_rank(h->node);
     const enum aps_scale_kind scale = run->wire->scale;
 
     for (int member = 0; member < aps_shm_group_size(h->node); member++)
         aps_block_add(&run->inside, member == 0,
-                      hierarchical_slot_slice(run, k, member, rank), length,
+                      hierarchical_contribution(run, k, member, piece), length,
                       total);
     if (scale == APS_SCALE_APS_TIGHT ||
         (scale == APS_SCALE_APS && !hierarchical_is_alone(h)))
@@ -336,22 +379,49 @@ static void hierarchical_sum_on_device(const struct run *run, size_t k,
             aps_block_magnitude(&run->inside, run->wire->memory, total, length);
 }
 
+static void hierarchical_sum_piece(const struct run *run, size_t k,
+                                   const struct aps_piece *piece,
+                                   struct aps_magnitude *magnitude)
+{
+    const struct aps_hierarchical *h = run->h;
+    const size_t length = hierarchical_own_length(run, piece);
+    float *total = hierarchical_sum_of(run, k) + piece->base;
+
+    *magnitude = (struct aps_magnitude){0, false};
+    if (length == 0)
+        return;
+    if (run->exact_inside)
+        hierarchical_sum_exact(run, k, piece, length, total, magnitude);
+    else if (hierarchical_is_on_devices(run))
+        hierarchical_sum_on_device(run, k, piece, length, total, magnitude);
+    else
+        aps_accumulate(run->wire, aps_shm_group_size(h->node),
+                       hierarchical_contribution(run, k, 0, piece),
+                       aps_shm_group_slot_stride(h->node), length, total,
+                       magnitude);
+}
+
 /* One group: the sum is the result. */
 static void hierarchical_leave_result(struct run *run, size_t k,
-                                      const float *total, size_t length,
+                                      const struct aps_piece *piece,
                                       struct aps_magnitude magnitude)
 {
     const struct aps_hierarchical *h = run->h;
+    const size_t length = hierarchical_own_length(run, piece);
+    const float *total = hierarchical_sum_of(run, k) + piece->base;
     unsigned char *result =
-        hierarchical_result_slice(run, k, aps_shm_group_rank(h->node));
+        hierarchical_result_slice(run, k, aps_shm_group_rank(h->node)) +
+        hierarchical_slot_offset(run, piece);
 
+    if (length == 0)
+        return;
     if (hierarchical_is_exact(run)) {
         memcpy(result, total, length * sizeof *total);
         hierarchical_count_fp32(run, length);
         return;
     }
     aps_block_encode_known(&run->inside, &aps_memory_host, total, length,
-                           magnitude, run->exponent, result);
+                           magnitude, piece->exponent, result);
     hierarchical_watch_device(run);
     aps_cost_add(run->cost, &run->inside, length, 1);
 }
@@ -361,166 +431,178 @@ static void hierarchical_sum(void *state, size_t k)
     struct run *run = state;
     struct aps_hierarchical *h = run->h;
     const int ranks = aps_shm_group_size(h->node);
-    const struct aps_slice own = hierarchical_own_slice(run, k);
-    float *total =
-        hierarchical_is_owner(h) ? hierarchical_sum_of(run, k) : NULL;
-    struct aps_magnitude magnitude = {0, false};
+    const struct aps_chunk *chunk = hierarchical_chunk_of(run, k);
+    struct aps_magnitude magnitudes[APS_PIECES_MOST];
+    float max[APS_PIECES_MOST];
 
     if (!hierarchical_is_owner(h))
         return;
     hierarchical_await(run, APS_SHM_GROUP_CONTRIBUTED, ranks, k, 0);
-    if (own.length > 0 && run->exact_inside)
-        hierarchical_sum_exact(run, k, own.length, total, &magnitude);
-    else if (own.length > 0 && hierarchical_is_on_devices(run))
-        hierarchical_sum_on_device(run, k, own.length, total, &magnitude);
-    else if (own.length > 0)
-        aps_accumulate(
-            run->wire, ranks,
-            hierarchical_slot_slice(run, k, 0, aps_shm_group_rank(h->node)),
-            aps_shm_group_slot_stride(h->node), own.length, total, &magnitude);
+    for (int p = 0; p < chunk->count; p++)
+        hierarchical_sum_piece(run, k, &chunk->pieces[p], &magnitudes[p]);
     hierarchical_watch_device(run);
-    if (hierarchical_device_failed(run))
-        magnitude = (struct aps_magnitude){0, false};
+    for (int p = 0; p < chunk->count; p++) {
+        if (hierarchical_device_failed(run))
+            magnitudes[p] = (struct aps_magnitude){0, false};
+        max[p] = magnitudes[p].max;
+    }
     aps_shm_group_mark(h->node, APS_SHM_GROUP_SUMMED);
     if (hierarchical_is_alone(h)) {
         hierarchical_await(run, APS_SHM_GROUP_COLLECTED, ranks, k,
                            run->results->result_turns);
-        if (own.length > 0)
-            hierarchical_leave_result(run, k, total, own.length, magnitude);
+        for (int p = 0; p < chunk->count; p++)
+            hierarchical_leave_result(run, k, &chunk->pieces[p], magnitudes[p]);
         aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
         return;
     }
-    if (run->rc == MPI_SUCCESS && own.length > 0)
+    if (hierarchical_own_elements(run, k) > 0)
         hierarchical_fail(run, aps_exponent_begin(&h->sums[k % APS_SUM_TURNS],
                                                   &h->groups.peers, run->wire,
-                                                  1, &magnitude.max));
+                                                  chunk->count, max));
 }
 
 /* Chunk k between the groups. The second stage has its own N and its own
- * exponent. Values that are lost count as zeros. */
-static struct aps_chunk hierarchical_across_chunk(const struct run *run,
-                                                  size_t k)
+ * exponents. Values that are lost count as zeros. */
+static struct aps_chunk *hierarchical_begin_across(const struct run *run,
+                                                   size_t k,
+                                                   const int exponents[])
 {
     const struct aps_hierarchical *h = run->h;
-    const size_t n = hierarchical_own_slice(run, k).length;
+    const int rank = aps_shm_group_rank(h->node);
     const bool lost = hierarchical_device_failed(run);
+    const struct aps_chunk *chunk = hierarchical_chunk_of(run, k);
+    struct aps_chunk *across = hierarchical_across_of(run, k);
     float *total =
         lost ? aps_chunk_buffers_sum(&h->host, k) : hierarchical_sum_of(run, k);
 
     if (lost)
-        memset(total, 0, n * sizeof *total);
-    return (struct aps_chunk){
-        .in = total,
-        .memory = hierarchical_is_on_devices(run) && !lost ? run->wire->memory
-                                                           : &aps_memory_host,
-        .n = n,
-        .exponent = h->exponents[k % APS_DIRECT_SLOTS],
-        .blocks =
-            hierarchical_result_slice(run, k, aps_shm_group_rank(h->node)),
-        .stride = run->results->part_stride,
-    };
+        memset(total, 0, chunk->elements * sizeof *total);
+    aps_chunk_inner(chunk, h->owners, rank, total,
+                    hierarchical_is_on_devices(run) && !lost ? run->wire->memory
+                                                             : &aps_memory_host,
+                    across);
+    for (int p = 0; p < across->count; p++)
+        across->pieces[p].exponent = exponents[p];
+    across->blocks = hierarchical_result_slice(run, k, rank);
+    across->stride = run->results->part_stride;
+    return across;
 }
 
 static void hierarchical_offer(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_hierarchical *h = run->h;
-    struct aps_chunk chunk;
+    int exponents[APS_PIECES_MOST] = {0};
+    const struct aps_chunk *across;
 
-    if (hierarchical_own_slice(run, k).length == 0)
+    if (hierarchical_own_elements(run, k) == 0)
         return;
     hierarchical_await(run, APS_SHM_GROUP_COLLECTED,
                        aps_shm_group_size(h->node), k,
                        run->results->result_turns);
-    hierarchical_fail(run,
-                      aps_exponent_end(&h->sums[k % APS_SUM_TURNS], run->wire,
-                                       &h->exponents[k % APS_DIRECT_SLOTS]));
-    chunk = hierarchical_across_chunk(run, k);
-    if (run->rc == MPI_SUCCESS)
-        hierarchical_fail(run,
-                          aps_direct_send_contributions(h->across, run->wire, k,
-                                                        &chunk, &run->across));
+    hierarchical_fail(run, aps_exponent_end(&h->sums[k % APS_SUM_TURNS],
+                                            run->wire, exponents));
+    across = hierarchical_begin_across(run, k, exponents);
+    hierarchical_fail(run, aps_direct_send_contributions(
+                               h->across, run->wire, k, across, &run->across));
 }
 
 static void hierarchical_turn(void *state, size_t k)
 {
     struct run *run = state;
-    struct aps_hierarchical *h = run->h;
-    struct aps_chunk chunk;
 
-    if (hierarchical_own_slice(run, k).length == 0 || run->rc != MPI_SUCCESS)
+    if (hierarchical_own_elements(run, k) == 0)
         return;
-    chunk = hierarchical_across_chunk(run, k);
-    hierarchical_fail(run, aps_direct_reduce_slice(h->across, run->wire, k,
-                                                   &chunk, &run->across));
+    hierarchical_fail(run, aps_direct_reduce_slice(
+                               run->h->across, run->wire, k,
+                               hierarchical_across_of(run, k), &run->across));
 }
 
 static void hierarchical_finish(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_hierarchical *h = run->h;
-    const struct aps_slice own = hierarchical_own_slice(run, k);
+    const struct aps_chunk *chunk = hierarchical_chunk_of(run, k);
 
     if (!hierarchical_is_owner(h))
         return;
-    if (own.length > 0 && run->rc == MPI_SUCCESS)
+    if (hierarchical_own_elements(run, k) > 0)
         hierarchical_fail(run, aps_direct_receive_results(h->across, k));
-    if (own.length > 0 && aps_shm_group_size(h->node) > 1)
-        aps_cost_add(run->cost, run->wire, own.length, 1);
+    for (int p = 0; p < chunk->count && aps_shm_group_size(h->node) > 1; p++)
+        aps_cost_add(run->cost, run->wire,
+                     hierarchical_own_length(run, &chunk->pieces[p]), 1);
     aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
+}
+
+static void hierarchical_collect_piece(const struct run *run, size_t k,
+                                       const struct aps_piece *piece)
+{
+    const struct aps_hierarchical *h = run->h;
+    const struct aps_wire *wire =
+        run->results->peers ? &run->inside : run->wire;
+    const bool exact = hierarchical_is_exact(run);
+
+    for (int owner = 0; owner < h->owners; owner++) {
+        const struct aps_slice slice = aps_slice_of(piece->n, h->owners, owner);
+        const unsigned char *result = hierarchical_result_slice(run, k, owner);
+
+        if (exact && slice.length > 0)
+            piece->memory->copy_in(
+                piece->out + slice.begin,
+                result + hierarchical_slot_offset(run, piece), slice.length);
+        else if (!exact)
+            aps_blocks_decode(wire, piece->memory, h->groups.groups,
+                              result + piece->inner_offset,
+                              run->results->part_stride, slice.length,
+                              piece->out + slice.begin);
+    }
 }
 
 static void hierarchical_collect(void *state, size_t k)
 {
     struct run *run = state;
     const struct aps_hierarchical *h = run->h;
-    const struct aps_wire *wire =
-        run->results->peers ? &run->inside : run->wire;
-    float *out = run->out + k * run->chunk;
+    const struct aps_chunk *chunk = hierarchical_chunk_of(run, k);
 
     hierarchical_await(run, APS_SHM_GROUP_FINISHED, h->owners, k, 0);
-    if (run->rc == MPI_SUCCESS && aps_shm_group_failed(h->node))
-        run->rc = MPI_ERR_OTHER;
-    for (int owner = 0; owner < h->owners && run->rc == MPI_SUCCESS; owner++) {
-        struct aps_slice slice =
-            aps_slice_of(hierarchical_chunk_length(run, k), h->owners, owner);
-        const unsigned char *result = hierarchical_result_slice(run, k, owner);
-
-        if (hierarchical_is_exact(run))
-            wire->memory->copy_in(out + slice.begin, result, slice.length);
-        else
-            aps_blocks_decode(wire, wire->memory, h->groups.groups, result,
-                              run->results->part_stride, slice.length,
-                              out + slice.begin);
-    }
+    if (run->rc == MPI_SUCCESS && aps_shm_group_failed(h->node, h->calls))
+        hierarchical_fail(run, MPI_ERR_OTHER);
+    for (int p = 0; p < chunk->count && run->rc == MPI_SUCCESS; p++)
+        hierarchical_collect_piece(run, k, &chunk->pieces[p]);
     aps_shm_group_mark(h->node, APS_SHM_GROUP_COLLECTED);
 }
 
-/* The exponent inside the group. Sums that stay FP32 there need none. */
-static int hierarchical_group_exponent(const struct run *run)
+/* The exponents inside the group. Sums that stay FP32 there need none. */
+static void hierarchical_group_exponents(const struct run *run, int count,
+                                         const struct aps_vector vectors[],
+                                         int exponents[])
 {
-    const struct aps_shm_group *node = run->h->node;
+    struct aps_shm_group *node = run->h->node;
     const struct aps_wire *wire = &run->inside;
-    struct aps_magnitude magnitude;
-    int mine;
 
+    for (int i = 0; i < count; i++)
+        exponents[i] = 0;
     if (wire->scale != APS_SCALE_APS || run->exact_inside)
-        return 0;
-    magnitude = aps_block_magnitude(wire, wire->memory, run->in, run->n);
-    mine = aps_scale_max_exponent(magnitude.max, aps_shm_group_size(node));
-    return aps_scale_aps(&wire->codec.format,
-                         aps_shm_group_max(run->h->node, mine));
+        return;
+    for (int i = 0; i < count; i++)
+        exponents[i] =
+            aps_scale_max_exponent(aps_exponent_magnitude(wire, &vectors[i]).max,
+                                   aps_shm_group_size(node));
+    aps_shm_group_max_all(node, count, exponents);
+    for (int i = 0; i < count; i++)
+        exponents[i] = aps_scale_aps(&wire->codec.format, exponents[i]);
 }
 
 /* COLLECTIVE over the group: first what all ranks know, then what they agree
  * on. */
-static bool hierarchical_meets_on_devices(const struct run *run)
+static bool hierarchical_meets_on_devices(const struct run *run,
+                                          const struct aps_vector *vector)
 {
     struct aps_gpu_ipc *peers = run->h->devices.peers;
 
     return peers && !run->exact_inside &&
            run->wire->accumulate == APS_ACCUMULATE_FP32 &&
-           aps_gpu_ipc_meet(peers, run->wire->memory, run->in, run->out);
+           aps_gpu_ipc_meet(peers, run->wire->memory, vector->in, vector->out);
 }
 
 static void hierarchical_move_to_devices(struct run *run)
@@ -529,7 +611,7 @@ static void hierarchical_move_to_devices(struct run *run)
     if (hierarchical_is_alone(run->h))
         run->results = run->slots;
     if (!aps_wire_has_own_blocks(run->wire))
-        run->chunk = run->slots->chunk;
+        run->cut.length = run->slots->chunk;
     run->inside.device = run->wire->memory->device;
     run->inside.lost = &run->lost;
 }
@@ -556,48 +638,53 @@ static void hierarchical_add_across(struct run *run)
 
 int aps_hierarchical_run(struct aps_hierarchical *h,
                          const struct aps_wire *wire, bool exact_inside,
-                         const float *in, float *out, size_t n,
+                         int count, const struct aps_vector vectors[],
                          struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage alone[] = {
         {hierarchical_contribute, 0},
-        {hierarchical_sum, 1},
-        {hierarchical_collect, 1}};
+        {hierarchical_sum, APS_GROUP_LAG},
+        {hierarchical_collect, APS_GROUP_LAG}};
     static const struct aps_pipeline_stage across[] = {
         {hierarchical_contribute, 0},
-        {hierarchical_sum, 1},
-        {hierarchical_offer, 1},
+        {hierarchical_sum, APS_GROUP_LAG},
+        {hierarchical_offer, APS_GROUP_LAG},
         {hierarchical_turn, APS_PIPELINE_WIRE_LAG},
         {hierarchical_finish, APS_PIPELINE_WIRE_LAG},
-        {hierarchical_collect, 1},
+        {hierarchical_collect, APS_GROUP_LAG},
     };
+    int exponents[APS_VECTORS_MOST];
     size_t chunks;
     struct run run = {
         .h = h,
         .wire = wire,
         .inside = *wire,
         .exact_inside = exact_inside,
-        .in = in,
-        .out = out,
-        .n = n,
         .slots = &h->host,
         .results = &h->host,
-        .chunk = h->host.chunk,
+        .cut = {.wire = wire,
+                .vectors = vectors,
+                .exponents = exponents,
+                .count = count,
+                .length = h->host.chunk,
+                .parts = h->owners,
+                .inner = h->groups.groups},
         .cost = cost,
     };
 
     if (h->whole)
-        return aps_direct_run(h->whole, wire, in, out, n, cost);
-    if (hierarchical_meets_on_devices(&run))
+        return aps_direct_run(h->whole, wire, count, vectors, cost);
+    h->calls++;
+    if (h->across)
+        aps_direct_begin(h->across);
+    if (count == 1 && hierarchical_meets_on_devices(&run, &vectors[0]))
         hierarchical_move_to_devices(&run);
-    chunks = (n + run.chunk - 1) / run.chunk;
-    run.exponent = hierarchical_group_exponent(&run);
+    chunks = aps_cut_chunks(&run.cut);
+    hierarchical_group_exponents(&run, count, vectors, exponents);
     if (hierarchical_is_alone(h))
         aps_pipeline_run(chunks, 3, alone, &run);
     else
         aps_pipeline_run(chunks, 6, across, &run);
-    if (run.rc != MPI_SUCCESS && h->across)
-        aps_direct_cancel(h->across);
     hierarchical_leave_results(&run, chunks);
     h->done += chunks;
     hierarchical_add_across(&run);
@@ -609,11 +696,13 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
 
 static int hierarchical_run(struct aps_algorithm *algorithm,
                             const struct aps_plan *plan,
-                            const struct aps_wire *wire, const float *in,
-                            float *out, size_t n, struct aps_cost *cost)
+                            const struct aps_wire *wire, int count,
+                            const struct aps_vector vectors[],
+                            struct aps_cost *cost)
 {
     return aps_hierarchical_run((struct aps_hierarchical *)algorithm, wire,
-                                plan->node == APS_NODE_FP32, in, out, n, cost);
+                                plan->node == APS_NODE_FP32, count, vectors,
+                                cost);
 }
 
 static void hierarchical_destroy(struct aps_algorithm *algorithm)

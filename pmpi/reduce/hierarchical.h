@@ -34,12 +34,12 @@ int aps_hierarchical_create(const struct aps_vcomm *vcomm,
 void aps_hierarchical_destroy(struct aps_hierarchical *hierarchical);
 
 /*
- * COLLECTIVE over vcomm. in[n] to out[n], which may be the same. With
- * `exact_inside` (node: fp32) sums inside a group stay FP32. An MPI error code.
+ * COLLECTIVE over vcomm. As in algorithm.h. With `exact_inside` (node: fp32)
+ * sums inside a group stay FP32.
  */
 int aps_hierarchical_run(struct aps_hierarchical *hierarchical,
                          const struct aps_wire *wire, bool exact_inside,
-                         const float *in, float *out, size_t n,
+                         int count, const struct aps_vector vectors[],
                          struct aps_cost *cost);
 
 /* `reduce: hierarchical`. */

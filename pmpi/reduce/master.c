@@ -18,8 +18,10 @@
 struct slot {
     unsigned char *values;  /* the members' blocks; a member's own */
     float *sum;             /* of the group; masters only */
-    unsigned char *results; /* one block a group */
+    unsigned char *results; /* one slice a group */
     struct aps_messages messages;
+    struct aps_chunk chunk; /* of members' values */
+    struct aps_chunk sums;  /* of a master, on its way round the ring */
 };
 
 struct aps_master {
@@ -28,6 +30,7 @@ struct aps_master {
     struct aps_ring *ring; /* of the masters, when there are several groups */
     int place;             /* in the group; the master has 0 */
     int members;
+    int outcome; /* of the call under way */
     struct slot slots[APS_RING_WINDOW];
 };
 
@@ -56,7 +59,7 @@ static int master_allocate(struct aps_master *master)
         slot->results = calloc(1, results);
         if (!slot->values || !slot->sum || !slot->results ||
             aps_messages_init(&slot->messages, &master->groups.group,
-                              2 * master->members) < 0)
+                              2 * master->members, &master->outcome) < 0)
             return -1;
     }
     if (!leads || groups == 1)
@@ -111,221 +114,283 @@ void aps_master_destroy(struct aps_master *master)
     free(master);
 }
 
-/* One call, and the window of it that is under way. */
+/* One call. */
 struct run {
     struct aps_master *master;
     const struct aps_wire *wire;
-    int exponent; /* the group's */
-    const float *in;
-    float *out;
-    size_t n;
-    size_t chunk; /* elements */
-    int count;    /* chunks of the window, which starts at in and out */
+    struct aps_cut cut;
+    int count; /* chunks of the window that is under way */
     struct aps_cost *cost;
 };
 
-static size_t master_chunk_length(const struct run *run, int i)
+static bool master_is_well(const struct run *run)
 {
-    return aps_chunk_length(run->n, run->chunk, (size_t)i);
+    return run->master->outcome == MPI_SUCCESS;
 }
 
-/* From one block of a chunk's result to the next. */
-static size_t master_result_stride(const struct run *run, int i)
+/* Bytes of a chunk's values, and from those of one member to the next. */
+static size_t master_value_bytes(const struct run *run,
+                                 const struct aps_chunk *chunk)
 {
-    return aps_block_stride(run->wire,
-                            aps_slice_longest(master_chunk_length(run, i),
-                                              run->master->groups.groups));
+    return aps_chunk_slice_bytes(chunk, run->wire, 1, 0);
 }
 
-static size_t master_result_bytes(const struct run *run, int i)
+/* Bytes of a chunk's result, gaps included. */
+static size_t master_result_bytes(const struct run *run,
+                                  const struct aps_chunk *chunk)
 {
-    return master_result_stride(run, i) * (size_t)run->master->groups.groups;
+    return chunk->stride * (size_t)run->master->groups.groups;
 }
 
-static void master_encode_values(const struct run *run, int i)
+static void master_encode_values(const struct run *run, struct slot *slot)
 {
-    aps_cost_note(run->cost,
-                  aps_block_encode(run->wire, run->wire->memory,
-                                   run->in + (size_t)i * run->chunk,
-                                   master_chunk_length(run, i), run->exponent,
-                                   run->master->slots[i].values));
+    const struct aps_chunk *chunk = &slot->chunk;
+
+    aps_chunk_clear_gaps(chunk, slot->values, master_value_bytes(run, chunk));
+    for (int p = 0; p < chunk->count; p++) {
+        const struct aps_piece *piece = &chunk->pieces[p];
+
+        aps_cost_note(run->cost,
+                      aps_block_encode(run->wire, piece->memory, piece->in,
+                                       piece->n, piece->exponent,
+                                       slot->values + piece->offset));
+    }
 }
 
-static void master_decode_results(const struct run *run, int i)
+static void master_decode_results(const struct run *run, struct slot *slot)
 {
-    aps_blocks_decode(run->wire, run->wire->memory, run->master->groups.groups,
-                      run->master->slots[i].results,
-                      master_result_stride(run, i), master_chunk_length(run, i),
-                      run->out + (size_t)i * run->chunk);
+    const struct aps_chunk *chunk = &slot->chunk;
+
+    for (int p = 0; p < chunk->count; p++) {
+        const struct aps_piece *piece = &chunk->pieces[p];
+
+        aps_blocks_decode(run->wire, piece->memory, run->master->groups.groups,
+                          slot->results + piece->inner_offset, chunk->stride,
+                          piece->n, piece->out);
+    }
 }
 
-static int master_follow(const struct run *run)
+static size_t master_elements(const struct aps_chunk *chunk)
 {
-    int rc = MPI_SUCCESS;
+    return aps_chunk_slice_elements(chunk, 1, 0);
+}
 
+static void master_follow(const struct run *run)
+{
     for (int i = 0; i < run->count; i++) {
         struct slot *slot = &run->master->slots[i];
-        const size_t n = master_chunk_length(run, i);
+        const struct aps_chunk *chunk = &slot->chunk;
 
-        master_encode_values(run, i);
+        if (master_is_well(run))
+            master_encode_values(run, slot);
         aps_messages_receive(&slot->messages, slot->results,
-                             master_result_bytes(run, i), 0, APS_TAG_RESULT);
+                             master_result_bytes(run, chunk), 0,
+                             APS_TAG_RESULT);
         aps_messages_send(&slot->messages, slot->values,
-                          aps_block_bytes(run->wire, n), 0,
+                          master_value_bytes(run, chunk), 0,
                           APS_TAG_CONTRIBUTION);
-        aps_cost_add(run->cost, run->wire, n, 1);
+        for (int p = 0; p < chunk->count; p++)
+            aps_cost_add(run->cost, run->wire, chunk->pieces[p].n, 1);
     }
-    for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
-        rc = aps_messages_wait(&run->master->slots[i].messages);
-        if (rc == MPI_SUCCESS)
-            master_decode_results(run, i);
+    for (int i = 0; i < run->count; i++) {
+        struct slot *slot = &run->master->slots[i];
+
+        if (aps_messages_wait(&slot->messages) == MPI_SUCCESS)
+            master_decode_results(run, slot);
     }
-    return rc;
 }
 
 /* The sum of a group of one: nothing has travelled, so that nothing is rounded
- * but where every contribution is. */
-static struct aps_magnitude master_sum_alone(const struct run *run, int i)
+ * except where every contribution is. */
+static struct aps_magnitude master_sum_alone(const struct run *run,
+                                             const struct slot *slot,
+                                             const struct aps_piece *piece)
 {
-    const struct aps_memory *memory = run->wire->memory;
-    struct slot *slot = &run->master->slots[i];
-    const size_t n = master_chunk_length(run, i);
+    float *sum = slot->sum + piece->base;
 
-    if (run->wire->accumulate == APS_ACCUMULATE_FP32) {
-        memory->copy_out(slot->sum, run->in + (size_t)i * run->chunk, n);
-    } else {
-        master_encode_values(run, i);
-        aps_block_decode(run->wire, &aps_memory_host, slot->values, n,
-                         slot->sum);
-    }
-    return aps_magnitude_of(slot->sum, n);
+    if (run->wire->accumulate == APS_ACCUMULATE_FP32)
+        piece->memory->copy_out(sum, piece->in, piece->n);
+    else
+        aps_block_decode(run->wire, &aps_memory_host,
+                         slot->values + piece->offset, piece->n, sum);
+    return aps_magnitude_of(sum, piece->n);
 }
 
-/* The group's sums of the window, and their greatest finite magnitudes. */
-static int master_sum_group(const struct run *run, struct aps_magnitude max[])
+/* The group's sums of a chunk, and their magnitudes. */
+static void master_sum_chunk(const struct run *run, struct slot *slot,
+                             struct aps_magnitude max[])
+{
+    const struct aps_chunk *chunk = &slot->chunk;
+    const int members = run->master->members;
+
+    if (members == 1 && run->wire->accumulate != APS_ACCUMULATE_FP32)
+        master_encode_values(run, slot);
+    for (int p = 0; p < chunk->count; p++) {
+        const struct aps_piece *piece = &chunk->pieces[p];
+
+        if (members == 1)
+            max[p] = master_sum_alone(run, slot, piece);
+        else
+            aps_accumulate(run->wire, members, slot->values + piece->offset,
+                           aps_chunk_stride(chunk), piece->n,
+                           slot->sum + piece->base, &max[p]);
+    }
+}
+
+/* The group's sums of the window, and the magnitudes of their pieces, one after
+ * the other. */
+static void master_sum_group(const struct run *run, struct aps_magnitude max[])
 {
     const int members = run->master->members;
-    int rc = MPI_SUCCESS;
 
     for (int i = 0; i < run->count && members > 1; i++) {
         struct slot *slot = &run->master->slots[i];
-        const size_t n = master_chunk_length(run, i);
-        const size_t stride = aps_block_stride(run->wire, n);
+        const size_t bytes = master_value_bytes(run, &slot->chunk);
 
         for (int member = 1; member < members; member++)
             aps_messages_receive(
-                &slot->messages, slot->values + (size_t)member * stride,
-                aps_block_bytes(run->wire, n), member, APS_TAG_CONTRIBUTION);
-        master_encode_values(run, i);
+                &slot->messages,
+                slot->values + (size_t)member * aps_chunk_stride(&slot->chunk),
+                bytes, member, APS_TAG_CONTRIBUTION);
+        if (master_is_well(run))
+            master_encode_values(run, slot);
     }
-    for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
+    for (int i = 0; i < run->count; i++) {
         struct slot *slot = &run->master->slots[i];
-        const size_t n = master_chunk_length(run, i);
 
-        rc = aps_messages_wait(&slot->messages);
-        if (rc == MPI_SUCCESS && members == 1)
-            max[i] = master_sum_alone(run, i);
-        else if (rc == MPI_SUCCESS)
-            aps_accumulate(run->wire, members, slot->values,
-                           aps_block_stride(run->wire, n), n, slot->sum,
-                           &max[i]);
+        for (int p = 0; p < slot->chunk.count; p++)
+            max[p] = (struct aps_magnitude){0, false};
+        if (aps_messages_wait(&slot->messages) == MPI_SUCCESS)
+            master_sum_chunk(run, slot, max);
+        max += slot->chunk.count;
     }
-    return rc;
 }
 
-/* The window's results from the sums of the groups. */
-static int master_sum_groups(const struct run *run,
-                             const struct aps_magnitude max[])
+/* A single group: its sums are the result. */
+static void master_leave_results(const struct run *run,
+                                 const struct aps_magnitude max[])
+{
+    for (int i = 0; i < run->count && master_is_well(run); i++) {
+        const struct slot *slot = &run->master->slots[i];
+
+        for (int p = 0; p < slot->chunk.count; p++) {
+            const struct aps_piece *piece = &slot->chunk.pieces[p];
+
+            aps_block_encode_known(
+                run->wire, &aps_memory_host, slot->sum + piece->base, piece->n,
+                *max++, piece->exponent, slot->results + piece->inner_offset);
+        }
+    }
+}
+
+/* COLLECTIVE over the masters: the window's results from the sums of their
+ * groups. */
+static void master_sum_groups(const struct run *run,
+                              const struct aps_magnitude max[])
 {
     struct aps_master *master = run->master;
-    struct aps_chunk chunks[APS_RING_WINDOW];
-    float greatest[APS_RING_WINDOW];
-    int exponents[APS_RING_WINDOW];
+    const struct aps_chunk *chunks[APS_RING_WINDOW];
+    float greatest[APS_RING_WINDOW * APS_PIECES_MOST];
+    int exponents[APS_RING_WINDOW * APS_PIECES_MOST];
+    int pieces = 0, piece = 0;
     int rc;
 
-    if (master->groups.groups == 1) {
-        for (int i = 0; i < run->count; i++)
-            aps_block_encode_known(run->wire, &aps_memory_host,
-                                   master->slots[i].sum,
-                                   master_chunk_length(run, i), max[i],
-                                   run->exponent, master->slots[i].results);
-        return MPI_SUCCESS;
-    }
     for (int i = 0; i < run->count; i++)
+        pieces += master->slots[i].chunk.count;
+    for (int i = 0; i < pieces; i++)
         greatest[i] = max[i].max;
-    rc = aps_exponent_agree_all(&master->groups.peers, run->wire, run->count,
+    rc = aps_exponent_agree_all(&master->groups.peers, run->wire, pieces,
                                 greatest, exponents);
-    for (int i = 0; i < run->count; i++)
-        chunks[i] = (struct aps_chunk){
-            .in = master->slots[i].sum,
-            .memory = &aps_memory_host,
-            .n = master_chunk_length(run, i),
-            .exponent = exponents[i],
-            .blocks = master->slots[i].results,
-            .stride = master_result_stride(run, i),
-        };
-    return rc == MPI_SUCCESS ? aps_ring_window(master->ring, run->wire,
-                                               run->count, chunks, run->cost)
-                             : rc;
-}
-
-static int master_lead(const struct run *run)
-{
-    struct aps_master *master = run->master;
-    struct aps_magnitude max[APS_RING_WINDOW];
-    int rc = master_sum_group(run, max);
-
-    if (rc == MPI_SUCCESS)
-        rc = master_sum_groups(run, max);
-    for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
+    if (master->outcome == MPI_SUCCESS)
+        master->outcome = rc;
+    for (int i = 0; i < run->count; i++) {
         struct slot *slot = &master->slots[i];
 
-        for (int member = 1; member < master->members; member++)
-            aps_messages_send(&slot->messages, slot->results,
-                              master_result_bytes(run, i), member,
-                              APS_TAG_RESULT);
-        run->cost->wire_bytes +=
-            (unsigned)(master->members - 1) * master_result_bytes(run, i);
-        run->cost->fp32_bytes += (unsigned)(master->members - 1) *
-                                 master_chunk_length(run, i) * sizeof(float);
-        master_decode_results(run, i);
+        aps_chunk_inner(&slot->chunk, 1, 0, slot->sum, &aps_memory_host,
+                        &slot->sums);
+        slot->sums.blocks = slot->results;
+        slot->sums.stride = slot->chunk.stride;
+        for (int p = 0; p < slot->sums.count; p++)
+            slot->sums.pieces[p].exponent = exponents[piece++];
+        chunks[i] = &slot->sums;
     }
-    for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++)
-        rc = aps_messages_wait(&master->slots[i].messages);
-    return rc;
+    aps_ring_begin(master->ring, master->outcome);
+    master->outcome =
+        aps_ring_window(master->ring, run->wire, run->count, chunks, run->cost);
+}
+
+static void master_lead(const struct run *run)
+{
+    struct aps_master *master = run->master;
+    struct aps_magnitude max[APS_RING_WINDOW * APS_PIECES_MOST];
+
+    master_sum_group(run, max);
+    if (master->groups.groups == 1)
+        master_leave_results(run, max);
+    else
+        master_sum_groups(run, max);
+    for (int i = 0; i < run->count; i++) {
+        struct slot *slot = &master->slots[i];
+        const size_t bytes = master_result_bytes(run, &slot->chunk);
+
+        for (int member = 1; member < master->members; member++)
+            aps_messages_send(&slot->messages, slot->results, bytes, member,
+                              APS_TAG_RESULT);
+        run->cost->wire_bytes += (unsigned)(master->members - 1) * bytes;
+        run->cost->fp32_bytes += (unsigned)(master->members - 1) *
+                                 master_elements(&slot->chunk) * sizeof(float);
+        if (master_is_well(run))
+            master_decode_results(run, slot);
+    }
+    for (int i = 0; i < run->count; i++)
+        (void)aps_messages_wait(&master->slots[i].messages);
 }
 
 int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
-                   const float *in, float *out, size_t n, struct aps_cost *cost)
+                   int count, const struct aps_vector vectors[],
+                   struct aps_cost *cost)
 {
-    const size_t chunk = aps_pipeline_elements(wire->codec.format.width, 1);
+    int exponents[APS_VECTORS_MOST];
     struct run run = {
-        .master = master, .wire = wire, .chunk = chunk, .cost = cost};
-    int rc =
-        aps_exponent_agree(&master->groups.group, wire, in, n, &run.exponent);
+        .master = master,
+        .wire = wire,
+        .cut = {.wire = wire,
+                .vectors = vectors,
+                .exponents = exponents,
+                .count = count,
+                .length = aps_pipeline_elements(wire->codec.format.width, 1),
+                .parts = 1,
+                .inner = master->groups.groups},
+        .cost = cost,
+    };
 
-    for (size_t begin = 0; begin < n && rc == MPI_SUCCESS;
-         begin += APS_RING_WINDOW * chunk) {
-        const size_t chunks = (n - begin + chunk - 1) / chunk;
+    master->outcome = aps_exponent_vectors(&master->groups.group, wire,
+                                          master->groups.groups == 1, count,
+                                          vectors, exponents);
+    while (run.cut.vector < run.cut.count) {
+        for (run.count = 0;
+             run.count < APS_RING_WINDOW && run.cut.vector < run.cut.count;
+             run.count++) {
+            struct aps_chunk *chunk = &master->slots[run.count].chunk;
 
-        run.in = in + begin;
-        run.out = out + begin;
-        run.n = n - begin;
-        run.count = chunks < APS_RING_WINDOW ? (int)chunks : APS_RING_WINDOW;
-        rc = master->place == 0 ? master_lead(&run) : master_follow(&run);
+            aps_cut_next(&run.cut, chunk);
+            chunk->stride = aps_block_aligned(chunk->inner_bytes);
+        }
+        if (master->place == 0)
+            master_lead(&run);
+        else
+            master_follow(&run);
     }
-    for (int i = 0; i < APS_RING_WINDOW && rc != MPI_SUCCESS; i++)
-        aps_messages_cancel(&master->slots[i].messages);
-    return rc;
+    return master->outcome;
 }
 
 static int master_run(struct aps_algorithm *algorithm,
                       const struct aps_plan *plan, const struct aps_wire *wire,
-                      const float *in, float *out, size_t n,
+                      int count, const struct aps_vector vectors[],
                       struct aps_cost *cost)
 {
     (void)plan;
-    return aps_master_run((struct aps_master *)algorithm, wire, in, out, n,
+    return aps_master_run((struct aps_master *)algorithm, wire, count, vectors,
                           cost);
 }
 

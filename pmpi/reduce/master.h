@@ -28,10 +28,9 @@ int aps_master_create(const struct aps_vcomm *vcomm,
                       struct aps_master **master, char *cause, size_t size);
 void aps_master_destroy(struct aps_master *master); /* local; NULL: nothing */
 
-/* COLLECTIVE over vcomm. in[n] to out[n], which may be the same. An MPI error
- * code. */
+/* COLLECTIVE over vcomm. As in algorithm.h. */
 int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
-                   const float *in, float *out, size_t n,
+                   int count, const struct aps_vector vectors[],
                    struct aps_cost *cost);
 
 /* `reduce: master`. */

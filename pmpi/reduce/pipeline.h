@@ -15,8 +15,7 @@
 
 #include <stddef.h>
 
-/* Rounds that a message is given to arrive: so many chunks are on the wire. */
-#define APS_PIPELINE_WIRE_LAG 8
+#include "reduce/turns.h"
 
 struct aps_pipeline_stage {
     /* One stage of one chunk. A stage that fails notes that in `state`, and the

@@ -6,16 +6,15 @@
 #include <stdlib.h>
 
 #include "reduce/exponent.h"
-#include "progress/messages.h"
+#include "reduce/chunk.h"
+#include "reduce/exchange.h"
 #include "reduce/pipeline.h"
-
-#define SLOTS (APS_PIPELINE_WIRE_LAG + 1)
 
 /* Scratch of one chunk, from its turn on. */
 struct slot {
     unsigned char *results; /* [ranks]: every slice's sum; but for the root's,
                                only our own */
-    struct aps_messages messages;
+    struct aps_exchange exchange;
 };
 
 struct aps_reduce_root {
@@ -23,7 +22,8 @@ struct aps_reduce_root {
     struct aps_reduce_scatter *scatter;
     int rank;
     int ranks;
-    struct slot slots[SLOTS];
+    int outcome; /* of the call under way, as the scatter's */
+    struct slot slots[APS_EXCHANGE_TURNS];
 };
 
 struct aps_reduce_root *
@@ -38,14 +38,15 @@ aps_reduce_root_create(const struct aps_vcomm *vcomm,
     rooted->scatter = scatter;
     rooted->rank = vcomm->rank;
     rooted->ranks = vcomm->size;
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
         struct slot *slot = &rooted->slots[i];
 
         slot->results =
             malloc(aps_block_stride_bytes(aps_pipeline_bytes(rooted->ranks)) *
                    (size_t)rooted->ranks);
         if (!slot->results ||
-            aps_messages_init(&slot->messages, vcomm, rooted->ranks) < 0) {
+            aps_exchange_init(&slot->exchange, vcomm, APS_TAG_RESULT,
+                              &rooted->outcome) < 0) {
             aps_reduce_root_destroy(rooted);
             return NULL;
         }
@@ -57,9 +58,9 @@ void aps_reduce_root_destroy(struct aps_reduce_root *rooted)
 {
     if (!rooted)
         return;
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
         free(rooted->slots[i].results);
-        aps_messages_clear(&rooted->slots[i].messages);
+        aps_exchange_clear(&rooted->slots[i].exchange);
     }
     free(rooted);
 }
@@ -73,8 +74,13 @@ struct run {
     float *out;
     int exponent;
     struct aps_cost *cost;
-    int rc; /* the first error: nothing is done after it */
 };
+
+static void root_note(struct aps_reduce_root *rooted, int rc)
+{
+    if (rooted->outcome == MPI_SUCCESS)
+        rooted->outcome = rc;
+}
 
 /* The chunks and slices of `direct`. */
 static size_t root_chunk_of(const struct aps_shares *shares)
@@ -97,55 +103,55 @@ static void root_offer(void *state, size_t k)
 {
     struct run *run = state;
 
-    if (run->rc == MPI_SUCCESS)
-        run->rc = aps_reduce_scatter_offer(run->rooted->scatter, run->wire,
-                                           &run->shares, k, run->in,
-                                           run->exponent, run->cost);
+    (void)aps_reduce_scatter_offer(run->rooted->scatter, run->wire,
+                                   &run->shares, k, run->in, run->exponent,
+                                   run->cost);
 }
 
-/* The root's side of a turn: be ready for the sums of the others. */
-static void root_receive_results(struct run *run, struct slot *slot,
-                                 size_t stride, size_t k)
+/* What a slice of chunk k takes, for an exchange. */
+struct shape {
+    const struct run *run;
+    size_t k;
+};
+
+static size_t root_slice_bytes(const void *state, int rank)
 {
-    const struct aps_shares *shares = &run->shares;
+    const struct shape *shape = state;
+    const struct aps_shares *shares = &shape->run->shares;
 
-    for (int i = 1; i < shares->ranks; i++) {
-        int peer = (run->root + i) % shares->ranks;
-
-        aps_messages_receive(
-            &slot->messages, slot->results + (size_t)peer * stride,
-            aps_block_bytes(run->wire, shares->part(shares, peer, k).length),
-            peer, APS_TAG_RESULT);
-    }
+    return aps_block_bytes(shape->run->wire,
+                           shares->part(shares, rank, shape->k).length);
 }
 
 static void root_turn(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_reduce_root *rooted = run->rooted;
-    struct slot *slot = &rooted->slots[k % SLOTS];
+    struct slot *slot = &rooted->slots[k % APS_EXCHANGE_TURNS];
     const struct aps_wire *wire = run->wire;
     const size_t stride = aps_block_stride(wire, run->shares.longest);
     const struct aps_slice own = root_slice_of(&run->shares, rooted->rank, k);
     const bool tight = wire->scale == APS_SCALE_APS_TIGHT;
+    const struct shape shape = {run, k};
     unsigned char *block = slot->results + (size_t)rooted->rank * stride;
     struct aps_magnitude magnitude = {0, false};
     const float *sum = NULL;
 
-    if (run->rc != MPI_SUCCESS)
-        return;
     if (rooted->rank == run->root)
-        root_receive_results(run, slot, stride, k);
-    run->rc = aps_reduce_scatter_turn(rooted->scatter, wire, &run->shares, k,
-                                      &sum, tight ? &magnitude : NULL);
-    if (run->rc != MPI_SUCCESS || own.length == 0)
+        aps_exchange_receive(&slot->exchange, slot->results, stride,
+                             root_slice_bytes, &shape);
+    root_note(rooted,
+              aps_reduce_scatter_turn(rooted->scatter, wire, &run->shares, k,
+                                      &sum, tight ? &magnitude : NULL));
+    if (own.length == 0)
         return;
-    aps_block_encode_known(wire, &aps_memory_host, sum, own.length, magnitude,
-                           run->exponent, block);
+    if (rooted->outcome == MPI_SUCCESS)
+        aps_block_encode_known(wire, &aps_memory_host, sum, own.length,
+                               magnitude, run->exponent, block);
     if (rooted->rank == run->root)
         return;
-    aps_messages_send(&slot->messages, block, aps_block_bytes(wire, own.length),
-                      run->root, APS_TAG_RESULT);
+    aps_exchange_send(&slot->exchange, run->root, block,
+                      aps_block_bytes(wire, own.length));
     aps_cost_add(run->cost, wire, own.length, 1);
 }
 
@@ -153,12 +159,12 @@ static void root_finish(void *state, size_t k)
 {
     struct run *run = state;
     struct aps_reduce_root *rooted = run->rooted;
-    struct slot *slot = &rooted->slots[k % SLOTS];
+    struct slot *slot = &rooted->slots[k % APS_EXCHANGE_TURNS];
     const size_t chunk = root_chunk_of(&run->shares);
 
-    if (run->rc == MPI_SUCCESS)
-        run->rc = aps_messages_wait(&slot->messages);
-    if (run->rc == MPI_SUCCESS && rooted->rank == run->root)
+    if (aps_exchange_wait(&slot->exchange) != MPI_SUCCESS)
+        aps_reduce_scatter_fail(rooted->scatter, rooted->outcome);
+    else if (rooted->rank == run->root)
         aps_blocks_decode(
             run->wire, run->wire->memory, rooted->ranks, slot->results,
             aps_block_stride(run->wire, run->shares.longest),
@@ -189,12 +195,9 @@ int aps_reduce_root_run(struct aps_reduce_root *rooted,
     const size_t chunk = root_chunk_of(&run.shares);
 
     run.shares.rounds = (n + chunk - 1) / chunk;
-    run.rc = aps_exponent_agree(rooted->vcomm, wire, in, n, &run.exponent);
+    rooted->outcome =
+        aps_exponent_agree(rooted->vcomm, wire, in, n, &run.exponent);
+    aps_reduce_scatter_begin(rooted->scatter, rooted->outcome);
     aps_pipeline_run(run.shares.rounds, 3, stages, &run);
-    if (run.rc != MPI_SUCCESS) {
-        aps_reduce_scatter_cancel(rooted->scatter);
-        for (int i = 0; i < SLOTS; i++)
-            aps_messages_cancel(&rooted->slots[i].messages);
-    }
-    return run.rc;
+    return rooted->outcome;
 }

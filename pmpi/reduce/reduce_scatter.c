@@ -7,24 +7,23 @@
 
 #include "reduce/accumulate.h"
 #include "reduce/exponent.h"
-#include "progress/messages.h"
+#include "reduce/exchange.h"
 #include "reduce/pipeline.h"
-
-#define SLOTS (APS_PIPELINE_WIRE_LAG + 1)
 
 /* Scratch of one round. */
 struct slot {
     unsigned char *outgoing; /* [ranks]: our contribution to each part */
     unsigned char *incoming; /* [ranks]: each rank's contribution to ours */
-    struct aps_messages messages;
+    struct aps_exchange exchange;
 };
 
 struct aps_reduce_scatter {
     const struct aps_vcomm *vcomm;
     int rank;
     int ranks;
-    float *sum; /* our part */
-    struct slot slots[SLOTS];
+    int outcome; /* of the call under way */
+    float *sum;  /* our part */
+    struct slot slots[APS_EXCHANGE_TURNS];
 };
 
 struct aps_reduce_scatter *
@@ -44,13 +43,14 @@ aps_reduce_scatter_create(const struct aps_vcomm *vcomm)
         malloc(aps_pipeline_elements(2, scatter->ranks) * sizeof *scatter->sum);
     if (!scatter->sum)
         goto destroy;
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
         struct slot *slot = &scatter->slots[i];
 
         slot->outgoing = malloc(bytes);
         slot->incoming = malloc(bytes);
         if (!slot->outgoing || !slot->incoming ||
-            aps_messages_init(&slot->messages, vcomm, 2 * scatter->ranks) < 0)
+            aps_exchange_init(&slot->exchange, vcomm, APS_TAG_CONTRIBUTION,
+                              &scatter->outcome) < 0)
             goto destroy;
     }
     return scatter;
@@ -64,10 +64,10 @@ void aps_reduce_scatter_destroy(struct aps_reduce_scatter *scatter)
 {
     if (!scatter)
         return;
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
         free(scatter->slots[i].outgoing);
         free(scatter->slots[i].incoming);
-        aps_messages_clear(&scatter->slots[i].messages);
+        aps_exchange_clear(&scatter->slots[i].exchange);
     }
     free(scatter->sum);
     free(scatter);
@@ -84,19 +84,13 @@ int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
                              const float *in, int exponent,
                              struct aps_cost *cost)
 {
-    struct slot *slot = &scatter->slots[k % SLOTS];
+    struct slot *slot = &scatter->slots[k % APS_EXCHANGE_TURNS];
     const int ranks = scatter->ranks;
     const size_t stride = aps_block_stride(wire, shares->longest);
     const size_t own =
         aps_block_bytes(wire, shares->part(shares, scatter->rank, k).length);
 
-    for (int i = 1; i < ranks; i++) {
-        int peer = (scatter->rank + ranks - i) % ranks;
-
-        aps_messages_receive(&slot->messages,
-                             slot->incoming + (size_t)peer * stride, own, peer,
-                             APS_TAG_CONTRIBUTION);
-    }
+    aps_exchange_receive_alike(&slot->exchange, slot->incoming, stride, own);
     for (int i = 1; i <= ranks; i++) {
         int peer = (scatter->rank + i) % ranks;
         struct aps_slice part = shares->part(shares, peer, k);
@@ -106,17 +100,17 @@ int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
 
         if (part.length == 0)
             continue;
-        aps_cost_note(cost,
-                      aps_block_encode(wire, wire->memory, in + part.begin,
-                                       part.length, exponent, block));
+        if (scatter->outcome == MPI_SUCCESS)
+            aps_cost_note(cost,
+                          aps_block_encode(wire, wire->memory, in + part.begin,
+                                           part.length, exponent, block));
         if (ours)
             continue;
-        aps_messages_send(&slot->messages, block,
-                          aps_block_bytes(wire, part.length), peer,
-                          APS_TAG_CONTRIBUTION);
+        aps_exchange_send(&slot->exchange, peer, block,
+                          aps_block_bytes(wire, part.length));
         aps_cost_add(cost, wire, part.length, 1);
     }
-    return slot->messages.rc;
+    return scatter->outcome;
 }
 
 int aps_reduce_scatter_turn(struct aps_reduce_scatter *scatter,
@@ -124,9 +118,9 @@ int aps_reduce_scatter_turn(struct aps_reduce_scatter *scatter,
                             const struct aps_shares *shares, size_t k,
                             const float **sum, struct aps_magnitude *magnitude)
 {
-    struct slot *slot = &scatter->slots[k % SLOTS];
+    struct slot *slot = &scatter->slots[k % APS_EXCHANGE_TURNS];
     const size_t n = shares->part(shares, scatter->rank, k).length;
-    int rc = aps_messages_wait(&slot->messages);
+    int rc = aps_exchange_wait(&slot->exchange);
 
     if (rc == MPI_SUCCESS && n > 0)
         aps_accumulate(wire, scatter->ranks, slot->incoming,
@@ -136,10 +130,15 @@ int aps_reduce_scatter_turn(struct aps_reduce_scatter *scatter,
     return rc;
 }
 
-void aps_reduce_scatter_cancel(struct aps_reduce_scatter *scatter)
+void aps_reduce_scatter_begin(struct aps_reduce_scatter *scatter, int outcome)
 {
-    for (int i = 0; i < SLOTS; i++)
-        aps_messages_cancel(&scatter->slots[i].messages);
+    scatter->outcome = outcome;
+}
+
+void aps_reduce_scatter_fail(struct aps_reduce_scatter *scatter, int rc)
+{
+    if (scatter->outcome == MPI_SUCCESS)
+        scatter->outcome = rc;
 }
 
 /* --- MPI_Reduce_scatter -------------------------------------------------- */
@@ -152,7 +151,6 @@ struct run {
     float *out;
     int exponent;
     struct aps_cost *cost;
-    int rc; /* the first error: nothing is done after it */
 };
 
 static struct aps_slice scatter_part_of(const struct aps_shares *shares,
@@ -195,10 +193,8 @@ static void scatter_offer(void *state, size_t k)
 {
     struct run *run = state;
 
-    if (run->rc == MPI_SUCCESS)
-        run->rc =
-            aps_reduce_scatter_offer(run->scatter, run->wire, &run->shares, k,
-                                     run->in, run->exponent, run->cost);
+    (void)aps_reduce_scatter_offer(run->scatter, run->wire, &run->shares, k,
+                                   run->in, run->exponent, run->cost);
 }
 
 /*
@@ -213,10 +209,9 @@ static void scatter_turn(void *state, size_t k)
     const struct aps_slice own = run->shares.part(&run->shares, rank, k);
     const float *sum = NULL;
 
-    if (run->rc == MPI_SUCCESS)
-        run->rc = aps_reduce_scatter_turn(run->scatter, run->wire, &run->shares,
-                                          k, &sum, NULL);
-    if (run->rc == MPI_SUCCESS && own.length > 0)
+    if (aps_reduce_scatter_turn(run->scatter, run->wire, &run->shares, k, &sum,
+                                NULL) == MPI_SUCCESS &&
+        own.length > 0)
         run->wire->memory->copy_in(
             run->out + (own.begin - run->shares.bounds[rank]), sum, own.length);
 }
@@ -239,10 +234,9 @@ int aps_reduce_scatter_run(struct aps_reduce_scatter *scatter,
         .cost = cost,
     };
 
-    run.rc = aps_exponent_agree(scatter->vcomm, wire, in, run.shares.n,
-                                &run.exponent);
+    aps_reduce_scatter_begin(scatter,
+                             aps_exponent_agree(scatter->vcomm, wire, in,
+                                                run.shares.n, &run.exponent));
     aps_pipeline_run(run.shares.rounds, 2, stages, &run);
-    if (run.rc != MPI_SUCCESS)
-        aps_reduce_scatter_cancel(scatter);
-    return run.rc;
+    return scatter->outcome;
 }

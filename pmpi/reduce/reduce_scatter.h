@@ -47,12 +47,17 @@ void aps_reduce_scatter_destroy(
 /* Elements of the longest part there is room for. */
 size_t aps_reduce_scatter_elements(const struct aps_wire *wire, int ranks);
 
+/* Local, first: the outcome of the call so far (messages.h); and for a stage
+ * that fails elsewhere. */
+void aps_reduce_scatter_begin(struct aps_reduce_scatter *scatter, int outcome);
+void aps_reduce_scatter_fail(struct aps_reduce_scatter *scatter, int rc);
+
 /*
- * COLLECTIVE over vcomm, each, in the order of k: send our
- * contributions to part k of every share, from the vector `in`; sum our own
- * part into sum[], where *sum is scratch until the next turn and *magnitude,
- * unless NULL, that of the sum. An MPI error code; after an error
- * aps_reduce_scatter_cancel gives up what is under way.
+ * COLLECTIVE over vcomm, each, in the order of k: send our contributions to part
+ * k of every share, from the vector `in`; sum our own part into sum[], where
+ * *sum is scratch until the next turn and *magnitude, unless NULL, that of the
+ * sum. The outcome of the call so far: after an error the stages are gone
+ * through to the end.
  */
 int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
                              const struct aps_wire *wire,
@@ -63,7 +68,6 @@ int aps_reduce_scatter_turn(struct aps_reduce_scatter *scatter,
                             const struct aps_wire *wire,
                             const struct aps_shares *shares, size_t k,
                             const float **sum, struct aps_magnitude *magnitude);
-void aps_reduce_scatter_cancel(struct aps_reduce_scatter *scatter);
 
 /*
  * COLLECTIVE over vcomm. MPI_Reduce_scatter: in[bounds[ranks]] is

@@ -175,13 +175,12 @@ bool aps_reductions_need_nodes(const struct aps_plan *plan)
 }
 
 int aps_reductions_run(struct aps_reductions *reductions,
-                       const struct aps_plan *plan,
-                       const struct aps_memory *memory, const float *in,
-                       float *out, size_t n, struct aps_cost *cost)
+                       const struct aps_plan *plan, int count,
+                       const struct aps_vector vectors[], struct aps_cost *cost)
 {
     const struct prepared *prepared = reduction_find(reductions, plan);
     struct aps_wire wire = {
-        .memory = memory,
+        .memory = count == 1 ? vectors[0].memory : &aps_memory_host,
         .scale = plan->scale,
         .fixed = plan->fixed,
         .accumulate = plan->accumulate,
@@ -190,6 +189,6 @@ int aps_reductions_run(struct aps_reductions *reductions,
     if (!prepared || !prepared->algorithm)
         return MPI_ERR_INTERN; /* on all ranks: it is not prepared */
     aps_codec_init(&plan->format, &wire.codec);
-    return prepared->algorithm->ops->run(prepared->algorithm, plan, &wire, in,
-                                         out, n, cost);
+    return prepared->algorithm->ops->run(prepared->algorithm, plan, &wire,
+                                         count, vectors, cost);
 }

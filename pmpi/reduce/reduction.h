@@ -12,6 +12,7 @@
 #include "policy/policy.h"
 #include "progress/vcomm.h"
 #include "reduce/block.h"
+#include "reduce/chunk.h"
 
 struct aps_reductions; /* opaque */
 
@@ -43,12 +44,12 @@ bool aps_reductions_are_prepared(struct aps_reductions *reductions,
 bool aps_reductions_need_nodes(const struct aps_plan *plan);
 
 /*
- * COLLECTIVE over vcomm. Reduce in[n] to out[n] (which may be the same) by a
- * plan that is prepared. The same bits arrive on every rank. An MPI error code.
+ * COLLECTIVE over vcomm. Reduce `count` vectors, APS_VECTORS_MOST at most, by a
+ * plan that is prepared. The same bits arrive on every rank, and each layer gets
+ * those that it would get alone. An MPI error code.
  */
 int aps_reductions_run(struct aps_reductions *reductions,
-                       const struct aps_plan *plan,
-                       const struct aps_memory *memory, const float *in,
-                       float *out, size_t n, struct aps_cost *cost);
+                       const struct aps_plan *plan, int count,
+                       const struct aps_vector vectors[], struct aps_cost *cost);
 
 #endif

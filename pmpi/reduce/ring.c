@@ -15,9 +15,10 @@
 /* Scratch of one chunk of the window. */
 struct slot {
     unsigned char *outgoing; /* the partial sum that we pass on */
-    unsigned char *pair;     /* two blocks: the one that came, and our own */
+    unsigned char *pair;     /* two slices: the one that came, and our own */
     unsigned char *results;  /* [size]: for `ring` alone */
     struct aps_messages messages;
+    struct aps_chunk chunk; /* for `ring` alone */
 };
 
 struct aps_ring {
@@ -25,7 +26,8 @@ struct aps_ring {
     const struct aps_vcomm *vcomm;
     int rank;
     int size;
-    float *sum; /* a slice */
+    int outcome; /* of the call under way */
+    float *sum;  /* a slice */
     struct slot slots[APS_RING_WINDOW];
 };
 
@@ -49,7 +51,7 @@ struct aps_ring *aps_ring_create(const struct aps_vcomm *vcomm, size_t elements,
         slot->pair = malloc(2 * bytes);
         slot->results = malloc(bytes * (size_t)ring->size);
         if (!slot->outgoing || !slot->pair || !slot->results ||
-            aps_messages_init(&slot->messages, vcomm, 2) < 0)
+            aps_messages_init(&slot->messages, vcomm, 2, &ring->outcome) < 0)
             goto destroy;
     }
     return ring;
@@ -88,22 +90,34 @@ static int ring_slice_behind(const struct aps_ring *ring, int behind)
     return (ring->rank + ring->size - behind % ring->size) % ring->size;
 }
 
-static struct aps_slice ring_slice_at(const struct aps_ring *ring,
-                                      const struct aps_chunk *chunk, int index)
-{
-    return aps_slice_of(chunk->n, ring->size, index);
-}
-
 static bool ring_travels_as_fp32(const struct aps_wire *wire)
 {
     return wire->accumulate == APS_ACCUMULATE_FP32;
 }
 
-/* Bytes of a partial sum of n values. */
-static size_t ring_partial_bytes(const struct aps_wire *wire, size_t n)
+/* Where a piece's partial sum lies in that of its chunk. */
+static size_t ring_partial_offset(const struct aps_wire *wire,
+                                  const struct aps_piece *piece)
 {
-    return ring_travels_as_fp32(wire) ? n * sizeof(float)
-                                      : aps_block_bytes(wire, n);
+    return ring_travels_as_fp32(wire) ? piece->base * sizeof(float)
+                                      : piece->offset;
+}
+
+/* Bytes of the partial sum of a slice. */
+static size_t ring_partial_bytes(const struct aps_ring *ring,
+                                 const struct aps_wire *wire,
+                                 const struct aps_chunk *chunk, int index)
+{
+    if (!ring_travels_as_fp32(wire))
+        return aps_chunk_slice_bytes(chunk, wire, ring->size, index);
+    for (int p = chunk->count - 1; p >= 0; p--) {
+        const struct aps_piece *piece = &chunk->pieces[p];
+        const size_t n = aps_slice_of(piece->n, ring->size, index).length;
+
+        if (n > 0)
+            return (piece->base + n) * sizeof(float);
+    }
+    return 0;
 }
 
 /* In step s, the partial sum of one slice comes and that of another goes. */
@@ -112,89 +126,117 @@ static void ring_post_partial(struct aps_ring *ring, struct slot *slot,
                               const struct aps_chunk *chunk, int step,
                               struct aps_cost *cost)
 {
-    const size_t going =
-        ring_slice_at(ring, chunk, ring_slice_behind(ring, step + 1)).length;
-    const size_t coming =
-        ring_slice_at(ring, chunk, ring_slice_behind(ring, step + 2)).length;
-    const int next = (ring->rank + 1) % ring->size;
+    const int going = ring_slice_behind(ring, step + 1);
+    const int coming = ring_slice_behind(ring, step + 2);
+    const size_t bytes = ring_partial_bytes(ring, wire, chunk, going);
 
     aps_messages_receive(&slot->messages, slot->pair,
-                         ring_partial_bytes(wire, coming),
+                         ring_partial_bytes(ring, wire, chunk, coming),
                          ring_slice_behind(ring, 1), APS_TAG_CONTRIBUTION);
-    aps_messages_send(&slot->messages, slot->outgoing,
-                      ring_partial_bytes(wire, going), next,
-                      APS_TAG_CONTRIBUTION);
-    cost->wire_bytes += ring_partial_bytes(wire, going);
-    cost->fp32_bytes += going * sizeof(float);
+    aps_messages_send(&slot->messages, slot->outgoing, bytes,
+                      (ring->rank + 1) % ring->size, APS_TAG_CONTRIBUTION);
+    cost->wire_bytes += bytes;
+    cost->fp32_bytes +=
+        aps_chunk_slice_elements(chunk, ring->size, going) * sizeof(float);
 }
 
 /* Our own values of a slice are where its sum begins. */
-static void ring_begin_sum(struct slot *slot, const struct aps_wire *wire,
-                           const struct aps_chunk *chunk,
-                           struct aps_slice slice, struct aps_cost *cost)
+static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
+                           const struct aps_wire *wire,
+                           const struct aps_chunk *chunk, struct aps_cost *cost)
 {
-    if (slice.length == 0)
-        return;
-    if (ring_travels_as_fp32(wire))
-        chunk->memory->copy_out(slot->outgoing, chunk->in + slice.begin,
-                                slice.length);
-    else
-        aps_cost_note(cost, aps_block_encode(
-                                wire, chunk->memory, chunk->in + slice.begin,
-                                slice.length, chunk->exponent, slot->outgoing));
+    const int index = ring_slice_behind(ring, 1);
+
+    aps_chunk_clear_gaps(chunk, slot->outgoing,
+                         ring_partial_bytes(ring, wire, chunk, index));
+    for (int p = 0; p < chunk->count; p++) {
+        const struct aps_piece *piece = &chunk->pieces[p];
+        const struct aps_slice slice =
+            aps_slice_of(piece->n, ring->size, index);
+        unsigned char *to = slot->outgoing + ring_partial_offset(wire, piece);
+
+        if (slice.length == 0)
+            continue;
+        if (ring_travels_as_fp32(wire))
+            piece->memory->copy_out(to, piece->in + slice.begin, slice.length);
+        else
+            aps_cost_note(cost,
+                          aps_block_encode(wire, piece->memory,
+                                           piece->in + slice.begin,
+                                           slice.length, piece->exponent, to));
+    }
 }
 
 /* sum = the partial sum that came + our own values. */
 static void ring_add_own(struct aps_ring *ring, struct slot *slot,
-                         const struct aps_wire *wire,
-                         const struct aps_chunk *chunk, struct aps_slice slice,
+                         const struct aps_wire *wire, size_t stride,
+                         const struct aps_piece *piece, struct aps_slice slice,
                          struct aps_cost *cost)
 {
-    const size_t stride = aps_block_stride(wire, slice.length);
+    unsigned char *came = slot->pair + ring_partial_offset(wire, piece);
 
     if (ring_travels_as_fp32(wire)) {
-        const float *partial = (const float *)(const void *)slot->pair;
+        const float *partial = (const float *)(const void *)came;
 
-        chunk->memory->copy_out(ring->sum, chunk->in + slice.begin,
+        piece->memory->copy_out(ring->sum, piece->in + slice.begin,
                                 slice.length);
         for (size_t i = 0; i < slice.length; i++)
             ring->sum[i] = partial[i] + ring->sum[i];
         return;
     }
-    aps_cost_note(cost, aps_block_encode(wire, chunk->memory,
-                                         chunk->in + slice.begin, slice.length,
-                                         chunk->exponent, slot->pair + stride));
-    aps_accumulate(wire, 2, slot->pair, stride, slice.length, ring->sum, NULL);
+    aps_cost_note(cost, aps_block_encode(wire, piece->memory,
+                                         piece->in + slice.begin, slice.length,
+                                         piece->exponent, came + stride));
+    aps_accumulate(wire, 2, came, stride, slice.length, ring->sum, NULL);
 }
 
-/* What came in step s is summed and made ready for the next step. */
-static int ring_advance(struct aps_ring *ring, struct slot *slot,
-                        const struct aps_wire *wire,
-                        const struct aps_chunk *chunk, int step,
-                        struct aps_cost *cost)
+/* What came of one piece in a step is summed and made ready for the next. */
+static void ring_advance_piece(struct aps_ring *ring, struct slot *slot,
+                               const struct aps_wire *wire,
+                               const struct aps_chunk *chunk,
+                               const struct aps_piece *piece, int index,
+                               struct aps_cost *cost)
+{
+    const bool last = index == ring->rank;
+    const struct aps_slice slice = aps_slice_of(piece->n, ring->size, index);
+    int exponent;
+
+    if (slice.length == 0)
+        return;
+    ring_add_own(ring, slot, wire, aps_chunk_stride(chunk), piece, slice, cost);
+    if (ring_travels_as_fp32(wire) && !last) {
+        memcpy(slot->outgoing + ring_partial_offset(wire, piece), ring->sum,
+               slice.length * sizeof *ring->sum);
+        return;
+    }
+    exponent = aps_block_encode(
+        wire, &aps_memory_host, ring->sum, slice.length, piece->exponent,
+        last ? chunk->blocks + (size_t)index * chunk->stride + piece->offset
+             : slot->outgoing + piece->offset);
+    /* The only block that this rank encodes. */
+    if (ring_travels_as_fp32(wire))
+        aps_cost_note(cost, exponent);
+}
+
+static void ring_advance(struct aps_ring *ring, struct slot *slot,
+                         const struct aps_wire *wire,
+                         const struct aps_chunk *chunk, int step,
+                         struct aps_cost *cost)
 {
     const int index = ring_slice_behind(ring, step + 2);
-    const struct aps_slice slice = ring_slice_at(ring, chunk, index);
-    const bool last = step == ring->size - 2; /* then the slice is our own */
-    unsigned char *to =
-        last ? chunk->blocks + (size_t)index * chunk->stride : slot->outgoing;
-    int rc = aps_messages_wait(&slot->messages);
 
-    if (rc != MPI_SUCCESS || slice.length == 0)
-        return rc;
-    ring_add_own(ring, slot, wire, chunk, slice, cost);
-    if (ring_travels_as_fp32(wire) && !last) {
-        memcpy(to, ring->sum, slice.length * sizeof *ring->sum);
-    } else {
-        const int exponent =
-            aps_block_encode(wire, &aps_memory_host, ring->sum, slice.length,
-                             chunk->exponent, to);
-
-        /* The only block that this rank encodes. */
-        if (ring_travels_as_fp32(wire))
-            aps_cost_note(cost, exponent);
-    }
-    return MPI_SUCCESS;
+    if (aps_messages_wait(&slot->messages) != MPI_SUCCESS)
+        return;
+    if (index == ring->rank)
+        aps_chunk_clear_gaps(
+            chunk, chunk->blocks + (size_t)index * chunk->stride,
+            aps_chunk_slice_bytes(chunk, wire, ring->size, index));
+    else
+        aps_chunk_clear_gaps(chunk, slot->outgoing,
+                             ring_partial_bytes(ring, wire, chunk, index));
+    for (int p = 0; p < chunk->count; p++)
+        ring_advance_piece(ring, slot, wire, chunk, &chunk->pieces[p], index,
+                           cost);
 }
 
 /* In step s, the result of one slice comes and that of another goes. */
@@ -205,107 +247,109 @@ static void ring_post_result(struct aps_ring *ring, struct slot *slot,
 {
     const int going = ring_slice_behind(ring, step);
     const int coming = ring_slice_behind(ring, step + 1);
-    const size_t length = ring_slice_at(ring, chunk, going).length;
 
-    aps_messages_receive(
-        &slot->messages, chunk->blocks + (size_t)coming * chunk->stride,
-        aps_block_bytes(wire, ring_slice_at(ring, chunk, coming).length),
-        ring_slice_behind(ring, 1), APS_TAG_RESULT);
+    aps_messages_receive(&slot->messages,
+                         chunk->blocks + (size_t)coming * chunk->stride,
+                         aps_chunk_slice_bytes(chunk, wire, ring->size, coming),
+                         ring_slice_behind(ring, 1), APS_TAG_RESULT);
     aps_messages_send(&slot->messages,
                       chunk->blocks + (size_t)going * chunk->stride,
-                      aps_block_bytes(wire, length),
+                      aps_chunk_slice_bytes(chunk, wire, ring->size, going),
                       (ring->rank + 1) % ring->size, APS_TAG_RESULT);
-    aps_cost_add(cost, wire, length, 1);
+    for (int p = 0; p < chunk->count; p++)
+        aps_cost_add(cost, wire,
+                     aps_slice_of(chunk->pieces[p].n, ring->size, going).length,
+                     1);
+}
+
+void aps_ring_begin(struct aps_ring *ring, int outcome)
+{
+    ring->outcome = outcome;
 }
 
 int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
-                    int count, const struct aps_chunk chunks[],
+                    int count, const struct aps_chunk *const chunks[],
                     struct aps_cost *cost)
 {
     const int steps = ring->size - 1;
-    int rc = MPI_SUCCESS;
 
     for (int i = 0; i < count; i++) {
         struct slot *slot = &ring->slots[i];
 
-        ring_begin_sum(
-            slot, wire, &chunks[i],
-            ring_slice_at(ring, &chunks[i], ring_slice_behind(ring, 1)), cost);
-        ring_post_partial(ring, slot, wire, &chunks[i], 0, cost);
+        if (ring->outcome == MPI_SUCCESS)
+            ring_begin_sum(ring, slot, wire, chunks[i], cost);
+        ring_post_partial(ring, slot, wire, chunks[i], 0, cost);
     }
     for (int step = 0; step < steps; step++) {
-        for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
+        for (int i = 0; i < count; i++) {
             struct slot *slot = &ring->slots[i];
 
-            rc = ring_advance(ring, slot, wire, &chunks[i], step, cost);
-            if (rc != MPI_SUCCESS)
-                break;
+            ring_advance(ring, slot, wire, chunks[i], step, cost);
             if (step + 1 < steps)
-                ring_post_partial(ring, slot, wire, &chunks[i], step + 1, cost);
+                ring_post_partial(ring, slot, wire, chunks[i], step + 1, cost);
             else
-                ring_post_result(ring, slot, wire, &chunks[i], 0, cost);
+                ring_post_result(ring, slot, wire, chunks[i], 0, cost);
         }
     }
     for (int step = 0; step < steps; step++) {
-        for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
+        for (int i = 0; i < count; i++) {
             struct slot *slot = &ring->slots[i];
 
-            rc = aps_messages_wait(&slot->messages);
-            if (rc == MPI_SUCCESS && step + 1 < steps)
-                ring_post_result(ring, slot, wire, &chunks[i], step + 1, cost);
+            (void)aps_messages_wait(&slot->messages);
+            if (step + 1 < steps)
+                ring_post_result(ring, slot, wire, chunks[i], step + 1, cost);
         }
     }
-    for (int i = 0; i < count && rc != MPI_SUCCESS; i++)
-        aps_messages_cancel(&ring->slots[i].messages);
-    return rc;
+    return ring->outcome;
 }
 
-int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
-                 const float *in, float *out, size_t n, struct aps_cost *cost)
+int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
+                 const struct aps_vector vectors[], struct aps_cost *cost)
 {
     /* A message is as long as its widest: of partial sums, that is FP32's. */
     const int width =
         ring_travels_as_fp32(wire) ? 32 : wire->codec.format.width;
-    const size_t chunk =
-        (size_t)ring->size * aps_pipeline_elements(width, ring->size);
-    int exponent;
-    int rc = aps_exponent_agree(ring->vcomm, wire, in, n, &exponent);
+    int exponents[APS_VECTORS_MOST];
+    struct aps_cut cut = {
+        .wire = wire,
+        .vectors = vectors,
+        .exponents = exponents,
+        .count = count,
+        .length = (size_t)ring->size * aps_pipeline_elements(width, ring->size),
+        .parts = ring->size,
+        .inner = 1,
+    };
 
-    for (size_t begin = 0; begin < n && rc == MPI_SUCCESS;) {
-        struct aps_chunk chunks[APS_RING_WINDOW];
-        const size_t first = begin;
-        int count = 0;
+    ring->outcome =
+        aps_exponent_vectors(ring->vcomm, wire, true, count, vectors, exponents);
+    while (cut.vector < cut.count) {
+        const struct aps_chunk *chunks[APS_RING_WINDOW];
+        int window = 0;
 
-        for (; count < APS_RING_WINDOW && begin < n; count++) {
-            const size_t length = aps_chunk_length(n - begin, chunk, 0);
+        for (; window < APS_RING_WINDOW && cut.vector < cut.count; window++) {
+            struct aps_chunk *chunk = &ring->slots[window].chunk;
 
-            chunks[count] = (struct aps_chunk){
-                .in = in + begin,
-                .memory = wire->memory,
-                .n = length,
-                .exponent = exponent,
-                .blocks = ring->slots[count].results,
-                .stride = aps_block_stride(
-                    wire, aps_slice_longest(length, ring->size)),
-            };
-            begin += length;
+            aps_cut_next(&cut, chunk);
+            chunk->blocks = ring->slots[window].results;
+            chunk->stride = aps_chunk_stride(chunk);
+            chunks[window] = chunk;
         }
-        rc = aps_ring_window(ring, wire, count, chunks, cost);
-        for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
-            aps_blocks_decode(wire, wire->memory, ring->size, chunks[i].blocks,
-                              chunks[i].stride, chunks[i].n,
-                              out + first + (size_t)i * chunk);
+        if (aps_ring_window(ring, wire, window, chunks, cost) != MPI_SUCCESS)
+            continue;
+        for (int i = 0; i < window; i++)
+            aps_chunk_decode(chunks[i], wire, ring->size);
     }
-    return rc;
+    return ring->outcome;
 }
 
 static int ring_run(struct aps_algorithm *algorithm,
                     const struct aps_plan *plan, const struct aps_wire *wire,
-                    const float *in, float *out, size_t n,
+                    int count, const struct aps_vector vectors[],
                     struct aps_cost *cost)
 {
     (void)plan;
-    return aps_ring_run((struct aps_ring *)algorithm, wire, in, out, n, cost);
+    return aps_ring_run((struct aps_ring *)algorithm, wire, count, vectors,
+                        cost);
 }
 
 static void ring_destroy(struct aps_algorithm *algorithm)

@@ -17,9 +17,8 @@
 #include "progress/vcomm.h"
 #include "reduce/algorithm.h"
 #include "reduce/block.h"
-
-/* Chunks that are under way at a time: while one is summed, others travel. */
-#define APS_RING_WINDOW 4
+#include "reduce/chunk.h"
+#include "reduce/turns.h"
 
 struct aps_ring; /* opaque: a virtual communicator and scratch */
 
@@ -35,16 +34,20 @@ struct aps_ring *aps_ring_create(const struct aps_vcomm *vcomm, size_t elements,
 struct aps_ring *aps_ring_create_alone(const struct aps_vcomm *vcomm);
 void aps_ring_destroy(struct aps_ring *ring); /* NULL: nothing */
 
-/* COLLECTIVE over vcomm: up to APS_RING_WINDOW chunks. An MPI error
- * code. */
+/*
+ * Local, before the first window of a call: its outcome so far (messages.h).
+ * Then COLLECTIVE over vcomm, up to APS_RING_WINDOW chunks at a time; with more
+ * than one slice, their bytes and offsets are those of slices. The outcome of
+ * the call so far; after an error all windows are gone through.
+ */
+void aps_ring_begin(struct aps_ring *ring, int outcome);
 int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
-                    int count, const struct aps_chunk chunks[],
+                    int count, const struct aps_chunk *const chunks[],
                     struct aps_cost *cost);
 
-/* COLLECTIVE over vcomm. The reduction `ring`: in[n] to out[n],
- * which may be the same. An MPI error code. */
-int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire,
-                 const float *in, float *out, size_t n, struct aps_cost *cost);
+/* COLLECTIVE over vcomm. The reduction `ring`, as in algorithm.h. */
+int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
+                 const struct aps_vector vectors[], struct aps_cost *cost);
 
 /* `reduce: ring`. */
 aps_algorithm_create_fn aps_ring_algorithm;

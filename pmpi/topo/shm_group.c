@@ -19,18 +19,21 @@
 
 #define CACHE_LINE 64
 
+/* Of a rank, for aps_shm_group_max_all, at a time. */
+#define VALUES 32
+
 /* What one rank has done; nobody else writes the counts. */
 struct counts {
     struct aps_wait_count marks[APS_SHM_GROUP_MARKS];
     struct aps_wait_count values; /* aps_shm_group_max: values given */
-    int32_t value[2];             /* by turns */
+    int32_t value[2][VALUES];     /* by turns */
     struct aps_memory_token token;
 };
 
 /* The head of the mapping; a new segment is zero, which is where counts
  * start. */
 struct shared {
-    _Alignas(CACHE_LINE) _Atomic int failed;
+    _Alignas(CACHE_LINE) _Atomic uint32_t failed; /* call; 0: none */
     _Atomic int device_failed;
     _Atomic int leavers;
     struct counts counts[]; /* [group size] */
@@ -210,32 +213,54 @@ void aps_shm_group_await(struct aps_shm_group *node,
                        node->progress, messages);
 }
 
-/* A rank gives the value of the turn after next, into the same place, only once
- * all have given that of the next, and so have read this one. */
-int aps_shm_group_max(struct aps_shm_group *node, int value)
+/* A rank gives the values of the turn after next, into the same place, only once
+ * all have given those of the next, and so have read these. */
+static void shm_group_max_some(struct aps_shm_group *node, int count,
+                               int values[])
 {
     struct counts *counts = node->shared->counts;
     const uint32_t turn = node->turns++;
-    int greatest = value;
 
-    counts[node->rank].value[turn % 2] = value;
+    memcpy(counts[node->rank].value[turn % 2], values,
+           (size_t)count * sizeof *values);
     aps_wait_advance(&counts[node->rank].values);
     for (int i = 0; i < node->size; i++) {
         aps_wait_reach(&counts[i].values, turn + 1, node->progress, false);
-        if (counts[i].value[turn % 2] > greatest)
-            greatest = counts[i].value[turn % 2];
+        for (int k = 0; k < count; k++)
+            if (counts[i].value[turn % 2][k] > values[k])
+                values[k] = counts[i].value[turn % 2][k];
     }
-    return greatest;
 }
 
-void aps_shm_group_fail(struct aps_shm_group *node)
+void aps_shm_group_max_all(struct aps_shm_group *node, int count, int values[])
 {
-    atomic_store_explicit(&node->shared->failed, 1, memory_order_relaxed);
+    for (int i = 0; i < count; i += VALUES)
+        shm_group_max_some(node, count - i < VALUES ? count - i : VALUES,
+                           values + i);
 }
 
-bool aps_shm_group_failed(const struct aps_shm_group *node)
+int aps_shm_group_max(struct aps_shm_group *node, int value)
 {
-    return atomic_load_explicit(&node->shared->failed, memory_order_relaxed);
+    shm_group_max_some(node, 1, &value);
+    return value;
+}
+
+void aps_shm_group_fail(struct aps_shm_group *node, uint32_t call)
+{
+    uint32_t before =
+        atomic_load_explicit(&node->shared->failed, memory_order_relaxed);
+
+    while ((before == 0 || (int32_t)(call - before) > 0) &&
+           !atomic_compare_exchange_weak(&node->shared->failed, &before, call))
+        ;
+}
+
+bool aps_shm_group_failed(const struct aps_shm_group *node, uint32_t call)
+{
+    const uint32_t failed =
+        atomic_load_explicit(&node->shared->failed, memory_order_relaxed);
+
+    return failed != 0 && (int32_t)(failed - call) >= 0;
 }
 
 void aps_shm_group_fail_device(struct aps_shm_group *node)

@@ -60,13 +60,14 @@ void aps_shm_group_await(struct aps_shm_group *node,
                          uint32_t times, bool messages);
 
 /*
- * A rank of the group could not do its part, for good: the others learn of it
- * with its next mark.
+ * A rank of the group could not do its part in a call: the others, which number
+ * their calls from 1 alike, learn of it with its next mark. It failed where it
+ * failed in that call or, as it may be ahead, in a later one.
  */
-void aps_shm_group_fail(struct aps_shm_group *node);
-bool aps_shm_group_failed(const struct aps_shm_group *node);
+void aps_shm_group_fail(struct aps_shm_group *node, uint32_t call);
+bool aps_shm_group_failed(const struct aps_shm_group *node, uint32_t call);
 
-/* The same of its GPU: they will go on without theirs. */
+/* A rank's GPU has failed, for good: the others will go on without theirs. */
 void aps_shm_group_fail_device(struct aps_shm_group *node);
 bool aps_shm_group_device_failed(const struct aps_shm_group *node);
 
@@ -80,7 +81,9 @@ struct aps_memory_token *aps_shm_group_token(const struct aps_shm_group *node,
 void aps_shm_group_leave(struct aps_shm_group *node);
 int aps_shm_group_leavers(const struct aps_shm_group *node);
 
-/* COLLECTIVE over the group: the MAX of one value of every rank. */
+/* COLLECTIVE over the group: the MAX of one value of every rank; and values[i]
+ * becomes the MAX of those of all ranks. */
 int aps_shm_group_max(struct aps_shm_group *node, int value);
+void aps_shm_group_max_all(struct aps_shm_group *node, int count, int values[]);
 
 #endif

@@ -56,6 +56,10 @@ check_PROGRAMS += tests/mpi/handlers
 tests_mpi_handlers_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_handlers_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/fused
+tests_mpi_fused_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_fused_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/lookahead
 tests_mpi_lookahead_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_lookahead_LDADD = $(MPI_TEST_LDADD)
@@ -174,6 +178,7 @@ mpi_tests = \
 	tests/mpi/t-freed.sh \
 	tests/mpi/t-idup-self.sh \
 	tests/mpi/t-inject.sh \
+	tests/mpi/t-fused.sh \
 	tests/mpi/t-lookahead.sh \
 	tests/mpi/t-many-communicators.sh \
 	tests/mpi/t-single-rank.sh \

@@ -31,6 +31,8 @@ sim_engine = \
 	$(top_srcdir)/pmpi/reduce/pipeline.c \
 	$(top_srcdir)/pmpi/reduce/reduction.c \
 	$(top_srcdir)/pmpi/reduce/ring.c \
+	$(top_srcdir)/pmpi/reduce/chunk.c \
+	$(top_srcdir)/pmpi/reduce/exchange.c \
 	$(top_srcdir)/pmpi/reduce/chunk_buffers.c \
 	$(top_srcdir)/pmpi/topo/topology.c
 sim_common = \

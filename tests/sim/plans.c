@@ -112,10 +112,11 @@ void plan_prepare(struct aps_reductions *reductions,
 void plan_reduce(struct aps_reductions *reductions, const struct aps_plan *plan,
                  const float *in, float *out, size_t n)
 {
+    const struct aps_vector layer = {
+        .in = in, .out = out, .n = n, .memory = &aps_memory_host};
     struct aps_cost cost = {0};
     char name[64];
-    int rc = aps_reductions_run(reductions, plan, &aps_memory_host, in, out, n,
-                                &cost);
+    int rc = aps_reductions_run(reductions, plan, 1, &layer, &cost);
 
     model_settle();
     if (rc == MPI_SUCCESS)

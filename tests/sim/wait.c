@@ -17,19 +17,25 @@
 
 #include "model.h"
 
-int aps_wait_requests(int count, MPI_Request requests[])
+int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     model_settle();
     /* One by one: SimGrid's Waitall looks at all of them for each that ends,
      * which takes it minutes where a rank has hundreds. The last to end ends at
      * the same time. */
     for (int i = 0; i < count; i++) {
-        int rc = PMPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        int rc = PMPI_Wait(&requests[i],
+                           statuses ? &statuses[i] : MPI_STATUS_IGNORE);
 
         if (rc != MPI_SUCCESS)
             return rc;
     }
     return MPI_SUCCESS;
+}
+
+int aps_wait_requests(int count, MPI_Request requests[])
+{
+    return aps_wait_statuses(count, requests, NULL);
 }
 
 int aps_wait_requests_telling(int count, MPI_Request requests[],

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How vectors, one a layer, are cut for a pipeline. A long vector is cut into
+ * chunks of a fixed length; short ones share a chunk, each a piece of its own. A
+ * piece has its own slices, blocks and scale exponent, the same whatever else is
+ * in the chunk: what travels together is only sent together. So the result of a
+ * layer does not depend on the layers that it is reduced with.
+ */
+#ifndef APS_PMPI_REDUCE_CHUNK_H
+#define APS_PMPI_REDUCE_CHUNK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "codec/memory.h"
+#include "reduce/block.h"
+
+/* Vectors that are reduced together at most, and pieces of a chunk. */
+#define APS_VECTORS_MOST 128
+#define APS_PIECES_MOST 16
+
+/* A vector to reduce: in[n] to out[n], which may be the same. */
+struct aps_vector {
+    const float *in;
+    float *out;
+    size_t n;
+    const struct aps_memory *memory; /* of both */
+    /* Unless !measured: the magnitude of in[n]. */
+    struct aps_magnitude magnitude;
+    bool measured;
+    /* Unless !agreed: the MAX of aps_scale_max_exponent over all ranks. */
+    int greatest;
+    bool agreed;
+};
+
+/* A part of one vector, in slices (aps_slice_of) of its own. */
+struct aps_piece {
+    const float *in;
+    float *out;
+    size_t n;
+    const struct aps_memory *memory;
+    int exponent;  /* the stage's, for APS */
+    size_t base;   /* its place in a slice's values, in elements ... */
+    size_t offset; /* ... and in a slice's blocks, in bytes; from the begin of
+                      the slice, equal in all slices */
+    size_t inner_base; /* the same for slices of slices */
+    size_t inner_offset;
+};
+
+/* Pieces that are on their way together. */
+struct aps_chunk {
+    int count;
+    size_t elements; /* of the longest slice */
+    size_t bytes;    /* of its blocks */
+    size_t inner_bytes;
+    /* Where the result is to be: slice i of all pieces from blocks + i * stride
+     * on. */
+    unsigned char *blocks;
+    size_t stride;
+    struct aps_piece pieces[APS_PIECES_MOST]; /* [count] */
+};
+
+/* How the vectors of one call are cut. */
+struct aps_cut {
+    const struct aps_wire *wire;
+    const struct aps_vector *vectors;
+    const int *exponents; /* [count], of each vector */
+    int count;
+    size_t length; /* elements of a chunk that is one piece */
+    int parts;     /* slices of a piece */
+    int inner;     /* slices of a slice, or 1 */
+    int vector;     /* where the next chunk begins */
+    size_t begin;
+};
+
+/* How many chunks there are: depends on lengths alone. */
+size_t aps_cut_chunks(const struct aps_cut *cut);
+
+/* The next chunk, its blocks NULL. There must be one. */
+void aps_cut_next(struct aps_cut *cut, struct aps_chunk *chunk);
+
+/* Elements of chunk k of n elements. */
+static inline size_t aps_chunk_length(size_t n, size_t chunk, size_t k)
+{
+    return n - k * chunk < chunk ? n - k * chunk : chunk;
+}
+
+/* Between the blocks of two slices of a chunk, in scratch. */
+size_t aps_chunk_stride(const struct aps_chunk *chunk);
+
+/* Bytes of the blocks of slice i of `parts`, and its elements without the gaps
+ * between pieces. */
+size_t aps_chunk_slice_bytes(const struct aps_chunk *chunk,
+                             const struct aps_wire *wire, int parts, int i);
+size_t aps_chunk_slice_elements(const struct aps_chunk *chunk, int parts,
+                                int i);
+
+/*
+ * The chunk that slice i of `parts` of `chunk` is in a stage of its own: sums,
+ * where that slice's values are, each piece at its base, in memory `memory`.
+ * Exponents, blocks and stride are not set.
+ */
+void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
+                     const float *sums, const struct aps_memory *memory,
+                     struct aps_chunk *inner);
+
+/* Gaps between blocks travel, too, and hold no secrets: zeros, if there are
+ * gaps in bytes[size], where blocks are then written. */
+void aps_chunk_clear_gaps(const struct aps_chunk *chunk, unsigned char *bytes,
+                          size_t size);
+
+/* Decode the blocks of a chunk, of `parts` slices, to the pieces' `out`. */
+void aps_chunk_decode(const struct aps_chunk *chunk,
+                      const struct aps_wire *wire, int parts);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "reduce/exchange.h"
+
+int aps_exchange_init(struct aps_exchange *exchange,
+                      const struct aps_vcomm *vcomm, enum aps_tag tag,
+                      int *outcome)
+{
+    exchange->tag = tag;
+    return aps_messages_init(&exchange->messages, vcomm, 2 * vcomm->size,
+                             outcome);
+}
+
+void aps_exchange_clear(struct aps_exchange *exchange)
+{
+    aps_messages_clear(&exchange->messages);
+}
+
+void aps_exchange_receive(struct aps_exchange *exchange, unsigned char *bytes,
+                          size_t stride,
+                          size_t (*size_of)(const void *state, int rank),
+                          const void *state)
+{
+    const struct aps_vcomm *vcomm = exchange->messages.vcomm;
+
+    for (int i = 1; i < vcomm->size; i++) {
+        const int from = (vcomm->rank + vcomm->size - i) % vcomm->size;
+
+        aps_messages_receive(&exchange->messages, bytes + (size_t)from * stride,
+                             size_of(state, from), from, exchange->tag);
+    }
+}
+
+static size_t exchange_alike(const void *state, int rank)
+{
+    (void)rank;
+    return *(const size_t *)state;
+}
+
+void aps_exchange_receive_alike(struct aps_exchange *exchange,
+                                unsigned char *bytes, size_t stride,
+                                size_t size)
+{
+    aps_exchange_receive(exchange, bytes, stride, exchange_alike, &size);
+}
+
+void aps_exchange_send(struct aps_exchange *exchange, int to,
+                       const unsigned char *bytes, size_t size)
+{
+    aps_messages_send(&exchange->messages, bytes, size, to, exchange->tag);
+}
+
+void aps_exchange_send_all(struct aps_exchange *exchange,
+                           const unsigned char *bytes, size_t size)
+{
+    for (int i = 1; i < exchange->messages.vcomm->size; i++)
+        aps_exchange_send(exchange, aps_exchange_peer(exchange, i), bytes,
+                          size);
+}
+
+int aps_exchange_wait(struct aps_exchange *exchange)
+{
+    return aps_messages_wait(&exchange->messages);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An exchange of bytes between all ranks: each has something for every other
+ * (all-to-all), or the same for all others (all-to-everyone). It knows nothing
+ * of what the bytes are. Ranks send to their neighbours first, so that not all
+ * of them send to one.
+ */
+#ifndef APS_PMPI_REDUCE_EXCHANGE_H
+#define APS_PMPI_REDUCE_EXCHANGE_H
+
+#include <stddef.h>
+
+#include "progress/messages.h"
+#include "progress/vcomm.h"
+
+struct aps_exchange {
+    enum aps_tag tag;
+    struct aps_messages messages;
+};
+
+/* Over vcomm, which outlives it; *outcome is as in messages.h. 0, or -1: out of
+ * memory. */
+int aps_exchange_init(struct aps_exchange *exchange,
+                      const struct aps_vcomm *vcomm, enum aps_tag tag,
+                      int *outcome);
+
+/* Zeros, or one that has been cleared: nothing. */
+void aps_exchange_clear(struct aps_exchange *exchange);
+
+/* The i-th rank to send to, for i from 1 to vcomm->size - 1. */
+static inline int aps_exchange_peer(const struct aps_exchange *exchange, int i)
+{
+    const struct aps_vcomm *vcomm = exchange->messages.vcomm;
+
+    return (vcomm->rank + i) % vcomm->size;
+}
+
+/* Be ready for size_of(state, i) bytes of every other rank i, at bytes + i *
+ * stride; of 0 bytes: nothing comes. */
+void aps_exchange_receive(struct aps_exchange *exchange, unsigned char *bytes,
+                          size_t stride,
+                          size_t (*size_of)(const void *state, int rank),
+                          const void *state);
+
+/* The same for as many bytes of each. */
+void aps_exchange_receive_alike(struct aps_exchange *exchange,
+                                unsigned char *bytes, size_t stride,
+                                size_t size);
+
+/* To one other rank, or the same to all others. */
+void aps_exchange_send(struct aps_exchange *exchange, int to,
+                       const unsigned char *bytes, size_t size);
+void aps_exchange_send_all(struct aps_exchange *exchange,
+                           const unsigned char *bytes, size_t size);
+
+/* Until all of it is complete. *outcome. */
+int aps_exchange_wait(struct aps_exchange *exchange);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How many chunks are under way at a time, and how many places of each kind of
+ * scratch they therefore need. These numbers depend on each other: who changes
+ * one finds here what follows.
+ *
+ * Chunk k goes through a stage in round k + L, where L is the sum of the lags up
+ * to that stage; in a round earlier stages run first (pipeline.h). Scratch that
+ * is written in stage A and read last in stage B is used by turns: chunk k takes
+ * place k modulo the turns, of which there are L(B) - L(A) + 1 or more.
+ */
+#ifndef APS_PMPI_REDUCE_TURNS_H
+#define APS_PMPI_REDUCE_TURNS_H
+
+/* Rounds that a message is given to arrive: so many chunks are on the wire. */
+#define APS_PIPELINE_WIRE_LAG 8
+
+/* Rounds between two stages inside a group, which meet in shared memory. */
+#define APS_GROUP_LAG 1
+
+/* Exchanges of one kind: sent, and received a wire's lag later. */
+#define APS_EXCHANGE_TURNS (APS_PIPELINE_WIRE_LAG + 1)
+
+/* `direct`: contributions, then results. */
+#define APS_DIRECT_TURNS (2 * APS_PIPELINE_WIRE_LAG + 1)
+
+/* `hierarchical`: the slots of a group are read one lag after they were
+ * written, and its sums one lag after those. */
+#define APS_SLOT_TURNS 2
+#define APS_SUM_TURNS 2
+
+/* Results of a group: of several groups they are written by the stages of
+ * `direct`, from the offer on, and read one lag after the last of them. A result
+ * must have been read by all in an *earlier* round than the next one begins in
+ * its place, hence one more. */
+#define APS_RESULT_TURNS (2 * APS_PIPELINE_WIRE_LAG + APS_GROUP_LAG + 1)
+
+/* A single group's results in GPUs' memory: written with the sum, read one lag
+ * later. */
+#define APS_DEVICE_RESULT_TURNS 2
+
+/* `hierarchical`, from the contribution to the collected result. */
+#define APS_HIERARCHICAL_TURNS                                                 \
+    (3 * APS_GROUP_LAG + 2 * APS_PIPELINE_WIRE_LAG + 1)
+
+/* Chunks that go round the ring at a time: while one is summed, others
+ * travel. `master` sums as many. */
+#define APS_RING_WINDOW 4
+
+_Static_assert(APS_SLOT_TURNS > APS_GROUP_LAG,
+               "a slot is written anew in a later round than it is summed in");
+_Static_assert(APS_SUM_TURNS >= APS_GROUP_LAG + 1,
+               "a sum outlives the stage that offers it");
+_Static_assert(APS_EXCHANGE_TURNS >= APS_PIPELINE_WIRE_LAG + 1,
+               "an exchange outlives its lag");
+_Static_assert(APS_DIRECT_TURNS >= 2 * APS_EXCHANGE_TURNS - 1,
+               "a chunk of direct outlives two exchanges");
+_Static_assert(APS_RESULT_TURNS > APS_DIRECT_TURNS,
+               "a result outlives the chunk of direct that writes it");
+_Static_assert(APS_DEVICE_RESULT_TURNS > APS_GROUP_LAG,
+               "a result is written anew in a later round than it is read in");
+_Static_assert(APS_HIERARCHICAL_TURNS >= APS_RESULT_TURNS + APS_GROUP_LAG,
+               "a chunk outlives its result");
+
+#endif
