@@ -7,12 +7,17 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/allreduce.c pmpi/call/allreduce.h \
 	pmpi/call/blocking.c pmpi/call/blocking.h \
 	pmpi/call/call.c pmpi/call/call.h \
-	pmpi/call/collective_call.c pmpi/call/collective_call.h \
 	pmpi/call/completion.c pmpi/call/completion.h \
 	pmpi/call/deferred.h \
 	pmpi/call/fuse.c pmpi/call/fuse.h \
 	pmpi/call/iallreduce.c pmpi/call/iallreduce.h \
+	pmpi/call/kind.h \
+	pmpi/call/kind_allgather.c \
+	pmpi/call/kind_reduce.c \
+	pmpi/call/kind_reduce_scatter.c \
 	pmpi/call/other_collectives.c pmpi/call/other_collectives.h \
+	pmpi/call/other_kind.h \
+	pmpi/call/pass.c pmpi/call/pass.h \
 	pmpi/call/persistent.c pmpi/call/persistent.h \
 	pmpi/call/segment.c pmpi/call/segment.h \
 	pmpi/call/signature.c pmpi/call/signature.h \

@@ -11,12 +11,13 @@
 #include <stdio.h>
 
 #include "base/message.h"
-#include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/report.h"
 #include "job/job.h"
 #include "native/next_mpi.h"
 #include "progress/queue.h"
+#include "call/call.h"
+#include "call/kind.h"
 #include "call/segment.h"
 #include "device/bounce.h"
 
@@ -37,9 +38,18 @@ struct passed {
 static _Thread_local struct passed last
     __attribute__((tls_model("initial-exec")));
 
+/* Of what is no candidate, remember what its type and operation say; else what
+ * follows from the count. A deferred call says nothing of those on its
+ * communicator, which may be gone, nor of what has been drained there. */
 static void allreduce_remember(const struct aps_call *call,
                                enum aps_reason reason)
 {
+    if (aps_call_is_deferred(call) ||
+        (reason == APS_PASSED_OTHER && call->op == MPI_SUM &&
+         aps_call_is_float(aps_job(), call->type)) ||
+        (reason != APS_PASSED_OTHER && reason != APS_PASSED_SMALL &&
+         reason != APS_PASSED_RULE))
+        return;
     last = (struct passed){
         .comm = call->comm,
         .type = call->type,
@@ -141,6 +151,7 @@ bool aps_allreduce_place(struct aps_context *context,
                          struct aps_step_position *position,
                          enum aps_reason *reason)
 {
+    aps_pcontrol_note_call(context->job, (size_t)call->count);
     if (context->state == APS_CONTEXT_PASS)
         *reason = APS_PASSED_COMM;
     else if ((unsigned long long)call->count < context->min_count)
@@ -165,106 +176,130 @@ bool aps_allreduce_place(struct aps_context *context,
     return position->active && !call->control.off;
 }
 
-/* COLLECTIVE. A call whose place in the step is known. */
-int aps_allreduce_run(struct aps_context *context, const struct aps_call *call,
-                      const struct aps_step_position *position)
+static void allreduce_segment(const struct aps_context *context,
+                              const struct aps_call *call,
+                              const struct aps_step_position *position, long i,
+                              size_t offset, struct aps_segment *segment)
 {
-    struct aps_segment segment;
-    enum aps_reason reason = APS_PASSED_RULE;
-    bool any = false;
-    size_t offset = 0;
-    size_t passed; /* elements before `offset` that wait to be passed on */
-    const unsigned long failures = aps_context_failures();
-    int rc = MPI_SUCCESS;
+    const struct aps_layers *layers = aps_policy_layers(context->job->policy);
+    struct aps_plan_key *key = &segment->key;
 
-    for (long i = 0; i < position->segments && !any; i++) {
-        aps_segment_plan(context, call, position, i, offset, &segment);
-        any = segment.plan.rewrite &&
-              aps_segment_is_possible(context, call, &segment.plan);
-        if (!segment.plan.rewrite && segment.plan.reduce == APS_REDUCE_AUTO)
-            reason = APS_PASSED_AUTO;
-        offset += segment.count;
-    }
-    if (!any)
-        return aps_call_pass_because(call, reason);
-    any = false;
-    offset = passed = 0;
-    for (long i = 0; i < position->segments && rc == MPI_SUCCESS; i++) {
-        aps_segment_plan(context, call, position, i, offset, &segment);
-        offset += segment.count;
-        if (!segment.plan.rewrite ||
-            !aps_segment_is_possible(context, call, &segment.plan)) {
-            passed += segment.count;
-            continue;
-        }
-        rc = aps_call_pass_part(call, offset - segment.count - passed, passed);
-        passed = 0;
-        if (rc == MPI_SUCCESS)
-            rc = aps_segment_reduce(context, call, &segment);
-        any |= segment.plan.reduce != APS_REDUCE_AUTO;
-    }
-    if (rc == MPI_SUCCESS)
-        rc = aps_call_pass_part(call, offset - passed, passed);
-    aps_count(any ? &aps_counters.rewritten
-                  : &aps_counters.passed[APS_PASSED_AUTO],
-              1);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    return aps_call_raise(
-        call, aps_context_check(context, "all-reduce", failures, rc));
+    *segment = (struct aps_segment){.good = true, .number = position->number};
+    segment->out = (float *)call->receive + offset;
+    segment->in = call->send == MPI_IN_PLACE
+                      ? segment->out
+                      : (const float *)call->send + offset;
+    *key = (struct aps_plan_key){
+        .call = APS_CALL_ALLREDUCE,
+        .layers = position->layers,
+        .fused = position->segments > 1,
+        .epoch = position->epoch,
+        .step = position->step,
+    };
+    aps_steps_segment(context->steps, position, i, (size_t)call->count,
+                      &key->layer, &key->count);
+    if (layers && key->layer >= 0)
+        key->name = layers->list[key->layer].name;
+    segment->count = segment->own = key->count;
 }
 
-int aps_allreduce_plan(struct aps_context *context, const struct aps_call *call)
+static bool allreduce_is_possible(struct aps_context *context,
+                                  const struct aps_call *call,
+                                  const struct aps_plan *plan)
 {
-    struct aps_step_position position;
-    enum aps_reason reason;
+    char cause[256] = "";
+    unsigned bit = 1u << (plan->rule % 32);
 
-    if (!aps_allreduce_place(context, call, &position, &reason)) {
-        /* A deferred call says nothing of those on its communicator, which may
-         * be gone, nor of what has been drained there. */
-        if (!aps_call_is_deferred(call) &&
-            (reason == APS_PASSED_SMALL || reason == APS_PASSED_RULE))
-            allreduce_remember(call, reason);
-        return aps_call_pass_because(call, reason);
+    if (!aps_context_has_resources(context, call->comm))
+        return false;
+    /* Of what auto tries, native is always possible. */
+    if (plan->reduce == APS_REDUCE_AUTO ||
+        aps_comm_resources_prepare(context->resources, plan, cause,
+                                   sizeof cause) == 0)
+        return true;
+    if (!(context->complained & bit)) {
+        context->complained |= bit;
+        aps_context_event(
+            context,
+            "the rule at line %d (reduce: %s, group: %s) cannot "
+            "run here: %s; its layers pass through",
+            aps_policy_rule_line(context->job->policy, plan->rule),
+            aps_reduce_name(plan->reduce), aps_group_name(plan->group), cause);
     }
-    return aps_allreduce_run(context, call, &position);
+    return false;
 }
 
-static int allreduce_handle_new(const struct aps_call *call)
+static int allreduce_run(struct aps_context *context,
+                         const struct aps_call *call,
+                         const struct aps_segment *segment,
+                         struct aps_cost *cost)
 {
-    struct aps_context *context;
-    int rc;
+    const struct aps_vector layer = {
+        .in = segment->in,
+        .out = segment->out,
+        .n = segment->count,
+        .memory = segment->memory,
+    };
 
-    aps_count(&aps_counters.calls, 1);
-    if (!aps_call_is_candidate(aps_job(), call)) {
-        if (call->op != MPI_SUM || !aps_call_is_float(aps_job(), call->type))
-            allreduce_remember(call, APS_PASSED_OTHER);
-        return aps_call_pass_because(call, APS_PASSED_OTHER);
-    }
-    aps_pcontrol_note_call(aps_job(), (size_t)call->count);
-    rc = aps_context_of(call->comm, &context);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    if (!context)
-        return aps_call_pass_because(call, APS_PASSED_COMM);
-    if (context->queue)
-        aps_context_drain(context);
-    return aps_allreduce_plan(context, call);
+    (void)call;
+    return aps_comm_resources_reduce(context->resources, &segment->plan, 1,
+                                     &layer, cost);
 }
+
+static int allreduce_sample(struct aps_context *context,
+                            const struct aps_call *call,
+                            const struct aps_segment *segment, int *ready)
+{
+    (void)call;
+    return aps_sample_reference(
+        &context->sample, aps_comm_resources_vcomm(context->resources), 0,
+        segment->memory, segment->in, segment->count, ready);
+}
+
+static bool allreduce_is_candidate(const struct aps_job *job,
+                                   const struct aps_call *call)
+{
+    return aps_call_is_float(job, call->type) && call->op == MPI_SUM &&
+           call->count > 0 && aps_abi_is_communicator(call->comm) &&
+           call->send && call->receive && call->receive != MPI_IN_PLACE &&
+           call->send != call->receive;
+}
+
+static int allreduce_pass(const struct aps_next_mpi *next,
+                          const struct aps_call *call)
+{
+    return aps_next_mpi_allreduce(next, call->large, call->send, call->receive,
+                                  call->count, (aps_handle)call->type,
+                                  (aps_handle)call->op, (aps_handle)call->comm);
+}
+
+static void allreduce_count_elements(const struct aps_call *call,
+                                     MPI_Count *sent, MPI_Count *received)
+{
+    *sent = *received = call->count;
+}
+
+const struct aps_kind aps_kind_allreduce = {
+    .which = APS_CALL_ALLREDUCE,
+    .name = "MPI_Allreduce",
+    .is_candidate = allreduce_is_candidate,
+    .pass = allreduce_pass,
+    .count_elements = allreduce_count_elements,
+    .place = aps_allreduce_place,
+    .note_passed = allreduce_remember,
+    .segment = allreduce_segment,
+    .is_possible = allreduce_is_possible,
+    .run = allreduce_run,
+    .sample = allreduce_sample,
+};
 
 /* What may not pass at once. (Cold: out of the way of what may.) */
 static __attribute__((noinline, cold)) int
-handle(const void *send, void *receive, int64_t count, bool large,
-       aps_handle type, aps_handle op, aps_handle comm)
+allreduce_handle(const void *send, void *receive, int64_t count, bool large,
+                 aps_handle type, aps_handle op, aps_handle comm)
 {
-    if (aps_job()->foreign)
-        return aps_next_mpi_allreduce(aps_next_mpi(), large, send, receive,
-                                      count, type, op, comm);
-    if (allreduce_may_pass_again(count, type, op, comm) &&
-        !aps_bounce_is_needed(send, receive))
-        return allreduce_pass_again(send, receive, count, large, type, op,
-                                    comm);
-    return allreduce_handle_new(&(struct aps_call){
+    struct aps_call call = {
+        .kind = &aps_kind_allreduce,
         .send = send,
         .receive = receive,
         .count = count,
@@ -272,8 +307,17 @@ handle(const void *send, void *receive, int64_t count, bool large,
         .type = (MPI_Datatype)type,
         .op = (MPI_Op)op,
         .comm = (MPI_Comm)comm,
-        .control = aps_pcontrol_now(),
-    });
+    };
+
+    if (aps_job()->foreign)
+        return aps_next_mpi_allreduce(aps_next_mpi(), large, send, receive,
+                                      count, type, op, comm);
+    aps_call_enter(&call);
+    if (allreduce_may_pass_again(count, type, op, comm) &&
+        !aps_bounce_is_wanted_by(call.gpu))
+        return allreduce_pass_again(send, receive, count, large, type, op,
+                                    comm);
+    return aps_call_handle(&call);
 }
 
 static inline int allreduce_pass_or_handle(const void *send, void *receive,
@@ -285,7 +329,7 @@ static inline int allreduce_pass_or_handle(const void *send, void *receive,
                    aps_bounce_is_needless(send, receive)
                ? allreduce_pass_again(send, receive, count, large, type, op,
                                       comm)
-               : handle(send, receive, count, large, type, op, comm);
+               : allreduce_handle(send, receive, count, large, type, op, comm);
 }
 
 /*

@@ -33,20 +33,11 @@ int aps_allreduce_c(const void *send, void *receive, int64_t count,
 struct aps_call;
 struct aps_context;
 
-/*
- * A call that is eligible, in its turn: rewritten, or passed through; an MPI
- * error code. COLLECTIVE over the context's communicator. It is done in two
- * steps: `place` finds its place in the step, local, and is false where the
- * call passes through, for `*reason`; `run` carries it out.
- */
-int aps_allreduce_plan(struct aps_context *context,
-                       const struct aps_call *call);
+/* Local, for each all-reduce in the order of the calls (kind.h: place). */
 bool aps_allreduce_place(struct aps_context *context,
                          const struct aps_call *call,
                          struct aps_step_position *position,
                          enum aps_reason *reason);
-int aps_allreduce_run(struct aps_context *context, const struct aps_call *call,
-                      const struct aps_step_position *position);
 
 /* Local. Without a policy: a call that is passed on, noted for discovery. */
 void aps_allreduce_discover(struct aps_context *context,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One all-reduce of the program, blocking or not.
+ * One call of the program that may be rewritten, whatever its kind (kind.h): an
+ * all-reduce, blocking, nonblocking or persistent, a reduce-scatter, an
+ * all-gather or a reduce.
  */
 #ifndef APS_PMPI_CALL_CALL_H
 #define APS_PMPI_CALL_CALL_H
@@ -9,24 +11,38 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "native/abi.h"
+#include "device/bounce.h"
 #include "job/job.h"
 #include "job/pcontrol.h"
+#include "native/abi.h"
 #include "progress/vcomm.h"
 
+struct aps_context;
+struct aps_kind;
+struct aps_step_position;
+
 struct aps_call {
+    const struct aps_kind *kind;
+    bool large;       /* it came by the _c variant, and goes on by it */
     const void *send; /* or MPI_IN_PLACE */
     void *receive;
-    MPI_Count count;
-    bool large; /* it came by the _c variant, and goes on by it */
+    MPI_Count count; /* of an element of `type`: MPI's count or recvcount */
     MPI_Datatype type;
     MPI_Op op;
-    MPI_Comm comm; /* the program's; of a deferred call it may be gone */
+    MPI_Comm comm;        /* the program's; of a deferred call it may be gone */
+    const void *counts;   /* MPI_Reduce_scatter: recvcounts, int or MPI_Count */
+    MPI_Count send_count; /* MPI_Allgather */
+    MPI_Datatype send_type; /* MPI_Allgather */
+    int root;               /* MPI_Reduce */
+
+    /* Asked once, where the call enters (aps_call_enter). */
+    struct aps_gpu_buffers gpu;
+    struct aps_pcontrol control;
+
     /* A deferred call is carried out later than it was made. By then the
      * program may have made other calls on `comm`: all goes by this internal
      * communicator. NULL: the call is being made. */
     const struct aps_vcomm *inside;
-    struct aps_pcontrol control; /* as it was when the call was made */
     /* One of several of the program's call: buffers in a GPU's memory that
      * cannot be copied are only counted (device/bounce.h), since the others
      * follow. */
@@ -48,30 +64,29 @@ static inline bool aps_call_is_float(const struct aps_job *job,
             ((type == MPI_REAL && job->real_is_float) || type == MPI_REAL4));
 }
 
-/* Is it an FP32 sum with arguments that are right? Wrong ones go to MPI, for
- * its message and error handler. All that is looked at is equal on all ranks of
- * a correct program. */
-static inline bool aps_call_is_candidate(const struct aps_job *job,
-                                         const struct aps_call *call)
+/* Local. A call comes in, with its arguments: whose memory are its buffers in,
+ * and what has MPI_Pcontrol said last? */
+static inline void aps_call_enter(struct aps_call *call)
 {
-    return aps_call_is_float(job, call->type) && call->op == MPI_SUM &&
-           call->count > 0 && aps_abi_is_communicator(call->comm) &&
-           call->send && call->receive && call->receive != MPI_IN_PLACE &&
-           call->send != call->receive;
+    call->gpu = aps_gpu_buffers_of(call->send, call->receive);
+    call->control = aps_pcontrol_now();
+    call->inside = NULL;
 }
 
-/* COLLECTIVE. The whole call to MPI: to the next MPI_Allreduce. */
-int aps_call_pass(const struct aps_call *call);
-
-/* Likewise, and count it with the reason. */
-int aps_call_pass_because(const struct aps_call *call, enum aps_reason reason);
-
-/* COLLECTIVE. `count` elements from `offset` on; none: nothing. */
-int aps_call_pass_part(const struct aps_call *call, size_t offset,
-                       size_t count);
+/* Where calls of this kind are counted. */
+struct aps_counters *aps_call_counters(const struct aps_call *call);
 
 /* What went wrong in messages of ours goes to the program's error handler, or
- * for a deferred call to who completes it. Returns rc. */
+ * for a deferred call to whoever completes its request. Returns rc. */
 int aps_call_raise(const struct aps_call *call, int rc);
+
+/* COLLECTIVE over the call's communicator. A blocking call, which has been
+ * counted by nobody yet: rewritten, or passed on. An MPI error code. */
+int aps_call_handle(const struct aps_call *call);
+
+/* COLLECTIVE over the context's communicator. A call whose position in the step
+ * is known: every layer is rewritten or passed on. An MPI error code. */
+int aps_call_run(struct aps_context *context, const struct aps_call *call,
+                 const struct aps_step_position *position);
 
 #endif

@@ -8,6 +8,8 @@
 
 #include "progress/agree.h"
 #include "call/allreduce.h"
+#include "call/kind.h"
+#include "call/pass.h"
 #include "comm/report.h"
 #include "base/fpenv.h"
 #include "scale/scale.h"
@@ -62,7 +64,7 @@ static void fuse_place(struct aps_deferred *call)
                     !aps_segment_is_sampled(context, segment);
     if (call->fusable)
         call->segment.memory =
-            aps_context_memory(context, segment->in, segment->out);
+            aps_segment_memory(context, &call->call, segment);
 }
 
 /* Is it the last layer of its step? */
@@ -164,7 +166,7 @@ static int fuse_run_alone(struct aps_deferred *call)
 {
     if (call->passes)
         return aps_call_pass_because(&call->call, call->reason);
-    return aps_allreduce_run(call->context, &call->call, &call->position);
+    return aps_call_run(call->context, &call->call, &call->position);
 }
 
 static bool fuse_same_plan(const struct aps_plan *a, const struct aps_plan *b)
@@ -239,7 +241,7 @@ static void fuse_run_alike(struct group *group,
         group->calls[i] = NULL;
     }
     if (length > 1 &&
-        aps_segment_is_possible(context, &batch[0]->call, &plan)) {
+        aps_kind_allreduce.is_possible(context, &batch[0]->call, &plan)) {
         rc = fuse_run_batch(context, &plan, length, layers, group->failures);
         for (int i = 0; i < length; i++)
             aps_deferred_complete(batch[i], rc);

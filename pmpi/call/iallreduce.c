@@ -18,52 +18,9 @@
 #include "comm/context.h"
 #include "call/deferred.h"
 #include "call/fuse.h"
+#include "call/kind.h"
+#include "call/pass.h"
 #include "progress/progress_thread.h"
-#include "device/bounce.h"
-
-static int iallreduce_pass_as_it_is(const struct aps_call *call, void *request)
-{
-    const struct aps_next_mpi *next = aps_next_mpi();
-
-    if (call->large)
-        return next->iallreduce_c(call->send, call->receive, call->count,
-                                  (aps_handle)call->type, (aps_handle)call->op,
-                                  (aps_handle)call->comm, request);
-    return next->iallreduce(call->send, call->receive, (int)call->count,
-                            (aps_handle)call->type, (aps_handle)call->op,
-                            (aps_handle)call->comm, request);
-}
-
-static int iallreduce_pass(const struct aps_call *call, void *request)
-{
-    struct aps_call instead = *call;
-    struct aps_bounce bounce;
-    MPI_Request inner;
-    int rc;
-
-    if (!aps_bounce_is_wanted(call->send, call->receive) || !request ||
-        !aps_bounce_can_defer())
-        return iallreduce_pass_as_it_is(call, request);
-    rc = aps_bounce_begin(
-        &bounce, call->large ? "MPI_Iallreduce_c" : "MPI_Iallreduce",
-        (aps_handle)call->comm, call->send, call->count, (aps_handle)call->type,
-        call->receive, call->count, (aps_handle)call->type);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    instead.send = bounce.send;
-    instead.receive = bounce.receive;
-    rc = iallreduce_pass_as_it_is(&instead, &inner);
-    if (rc != MPI_SUCCESS)
-        return aps_bounce_end(&bounce, rc);
-    return aps_call_raise(call, aps_bounce_defer(&bounce, &inner, request));
-}
-
-static int iallreduce_pass_because(const struct aps_call *call, void *request,
-                                   enum aps_reason reason)
-{
-    aps_count(&aps_counters.passed[reason], 1);
-    return iallreduce_pass(call, request);
-}
 
 void aps_deferred_complete(struct aps_deferred *deferred, int rc)
 {
@@ -76,6 +33,7 @@ static void iallreduce_run(struct aps_operation *operation)
 {
     struct aps_deferred *this = operation->owner;
     struct aps_context *context = this->context;
+    int rc;
 
     if (context->broken != MPI_SUCCESS) {
         aps_deferred_complete(this, context->broken);
@@ -87,7 +45,12 @@ static void iallreduce_run(struct aps_operation *operation)
         return;
     }
     this->call.inside = aps_comm_resources_vcomm(context->resources);
-    aps_deferred_complete(this, aps_allreduce_plan(context, &this->call));
+    if (aps_allreduce_place(context, &this->call, &this->position,
+                            &this->reason))
+        rc = aps_call_run(context, &this->call, &this->position);
+    else
+        rc = aps_call_pass_because(&this->call, this->reason);
+    aps_deferred_complete(this, rc);
 }
 
 bool aps_deferred_is(const struct aps_operation *operation)
@@ -122,24 +85,24 @@ static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
     int rc;
 
     aps_count(&aps_counters.calls, 1);
-    if (!request || !aps_call_is_candidate(aps_job(), call))
-        return iallreduce_pass_because(call, request, APS_PASSED_OTHER);
+    if (!request || !call->kind->is_candidate(aps_job(), call))
+        return aps_call_start_because(call, request, APS_PASSED_OTHER);
     aps_pcontrol_note_call(aps_job(), (size_t)call->count);
     rc = aps_context_find_local(call->comm, &context);
     if (rc != MPI_SUCCESS)
         return rc;
     if (!context)
-        return iallreduce_pass_because(call, request, APS_PASSED_COMM);
+        return aps_call_start_because(call, request, APS_PASSED_COMM);
     /* That resources failed is the same on all ranks only as long as there is no
      * queue, which finds out at different times. */
     if (context->state == APS_CONTEXT_PASS ||
         (context->resources_state == APS_RESOURCES_FAILED && !context->queue))
-        return iallreduce_pass_because(call, request, APS_PASSED_COMM);
+        return aps_call_start_because(call, request, APS_PASSED_COMM);
     if ((unsigned long long)call->count < context->min_count)
-        return iallreduce_pass_because(call, request, APS_PASSED_SMALL);
+        return aps_call_start_because(call, request, APS_PASSED_SMALL);
     if (context->state == APS_CONTEXT_DISCOVER) {
         aps_allreduce_discover(context, call);
-        return iallreduce_pass(call, request);
+        return aps_call_start(call, request);
     }
     if (!context->queue)
         rc = aps_context_make_queue(context, call->comm);
@@ -150,7 +113,8 @@ int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
                    aps_handle type, aps_handle op, aps_handle comm,
                    void *request)
 {
-    const struct aps_call call = {
+    struct aps_call call = {
+        .kind = &aps_kind_allreduce,
         .send = send,
         .receive = receive,
         .count = count,
@@ -158,8 +122,8 @@ int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
         .type = (MPI_Datatype)type,
         .op = (MPI_Op)op,
         .comm = (MPI_Comm)comm,
-        .control = aps_pcontrol_now(),
     };
 
+    aps_call_enter(&call);
     return iallreduce_handle(&call, request);
 }

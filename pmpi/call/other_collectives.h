@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The relatives of the all-reduce: MPI_Reduce_scatter_block,
- * MPI_Reduce_scatter, MPI_Allgather and MPI_Reduce of floats, and their
- * large-count variants
+ * The other collectives: MPI_Reduce_scatter_block, MPI_Reduce_scatter,
+ * MPI_Allgather and MPI_Reduce of floats, and their large-count variants
  * (`large`), in the MPI that we were built for. Rewritten where a rule of the
- * policy names the call; passed through otherwise.
+ * policy names the call; passed on otherwise.
  */
 #ifndef APS_PMPI_CALL_OTHER_COLLECTIVES_H
 #define APS_PMPI_CALL_OTHER_COLLECTIVES_H

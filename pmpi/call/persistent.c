@@ -9,6 +9,7 @@
 
 #include "call/call.h"
 #include "call/iallreduce.h"
+#include "call/kind.h"
 #include "progress/queue.h"
 
 static _Thread_local bool left_to_mpi;
@@ -106,6 +107,7 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
                         aps_handle comm, aps_handle info, void *request)
 {
     const struct aps_call call = {
+        .kind = &aps_kind_allreduce,
         .send = send,
         .receive = receive,
         .count = count,
@@ -118,7 +120,7 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
     /* Without a policy it stays MPI's own, on all ranks. */
     const bool candidate = handle && !left_to_mpi &&
                            aps_job()->options.policy &&
-                           aps_call_is_candidate(aps_job(), &call);
+                           call.kind->is_candidate(aps_job(), &call);
     struct persistent *persistent = NULL;
     int rc;
 

@@ -6,34 +6,29 @@
 #include "base/clock.h"
 #include "base/fpenv.h"
 #include "base/message.h"
+#include "call/kind.h"
+#include "call/pass.h"
 #include "comm/report.h"
 
-/* COLLECTIVE. Reduce one layer by its plan. */
-static int segment_reduce(struct aps_context *context,
-                          const struct aps_call *call,
-                          const struct aps_segment *segment,
-                          struct aps_cost *cost)
+/* COLLECTIVE. One layer by its plan. */
+static int segment_carry_out(struct aps_context *context,
+                             const struct aps_call *call,
+                             const struct aps_segment *segment,
+                             struct aps_cost *cost)
 {
-    const struct aps_vector layer = {
-        .in = segment->in,
-        .out = segment->out,
-        .n = segment->count,
-        .memory = segment->memory,
-    };
     fenv_t environment;
     int rc;
 
     aps_fpenv_enter(&environment);
-    rc = aps_comm_resources_reduce(context->resources, &segment->plan, 1,
-                                   &layer, cost);
+    rc = call->kind->run(context, call, segment, cost);
     aps_fpenv_leave(&environment);
-    aps_count_cost(&aps_counters, cost);
+    aps_count_cost(aps_call_counters(call), cost);
     return aps_call_raise(call, rc);
 }
 
 /* COLLECTIVE. One layer, to MPI. */
-static int segment_pass_segment(const struct aps_call *call,
-                                const struct aps_segment *segment)
+static int segment_pass(const struct aps_call *call,
+                        const struct aps_segment *segment)
 {
     struct aps_call part = *call;
 
@@ -75,12 +70,12 @@ static int segment_try_candidate(struct aps_context *context,
     class = aps_autotune_begin(&context->autotune, context->resources,
                                segment->count, &segment->plan, &candidate);
     if (!class)
-        return segment_pass_segment(call, segment);
+        return segment_pass(call, segment);
     begin = aps_clock_ns(CLOCK_MONOTONIC);
     if (candidate == APS_CANDIDATE_NATIVE)
-        rc = segment_pass_segment(call, segment);
+        rc = segment_pass(call, segment);
     else
-        rc = segment_reduce(context, call, segment, cost);
+        rc = segment_carry_out(context, call, segment, cost);
     *taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
     if (aps_autotune_end(class, context->resources, *taken, text, sizeof text,
                          &ended))
@@ -88,7 +83,7 @@ static int segment_try_candidate(struct aps_context *context,
     return rc != MPI_SUCCESS ? rc : aps_call_raise(call, ended);
 }
 
-/* COLLECTIVE. The FP32 sum of the same inputs, before they are gone. */
+/* COLLECTIVE. What FP32 gives for the same inputs, before they are gone. */
 static int segment_sample(struct aps_context *context,
                           const struct aps_call *call,
                           const struct aps_segment *segment, int *ready)
@@ -97,39 +92,53 @@ static int segment_sample(struct aps_context *context,
     int rc;
 
     aps_fpenv_enter(&environment);
-    rc = aps_sample_reference(
-        &context->sample, aps_comm_resources_vcomm(context->resources), 0,
-        segment->memory, segment->in, segment->count, ready);
+    rc = call->kind->sample(context, call, segment, ready);
     aps_fpenv_leave(&environment);
     return aps_call_raise(call, rc);
 }
 
-static void segment_write_sample(struct aps_context *context,
-                                 const struct aps_segment *segment,
-                                 const struct aps_cost *cost, int64_t taken)
+/* COLLECTIVE where the ranks merge what they have measured; rank 0 writes. */
+static int segment_write_sample(struct aps_context *context,
+                                const struct aps_call *call,
+                                const struct aps_segment *segment,
+                                const struct aps_cost *cost, int64_t taken,
+                                int ready)
 {
-    struct aps_measure measure;
+    const bool gathers = segment->key.call == APS_CALL_ALLGATHER;
+    const char *reduce = segment->key.call == APS_CALL_ALLREDUCE
+                             ? aps_reduce_name(segment->plan.reduce)
+                             : aps_call_name(segment->key.call);
+    struct aps_measure measure = {0};
     fenv_t environment;
+    int rc = MPI_SUCCESS;
 
     aps_fpenv_enter(&environment);
-    aps_sample_compare(&context->sample, segment->memory, segment->out,
-                       segment->count, &measure);
-    aps_context_row(context, &segment->place, &segment->plan,
-                    aps_reduce_name(segment->plan.reduce), cost, &measure,
-                    taken);
+    if (ready && (call->kind->merges || context->rank == 0))
+        aps_sample_compare(&context->sample, segment->memory,
+                           gathers ? segment->out +
+                                         (size_t)context->rank * segment->own
+                                   : segment->out,
+                           segment->own, &measure);
+    if (call->kind->merges)
+        rc = aps_sample_merge(aps_comm_resources_vcomm(context->resources),
+                              &measure, &ready);
+    if (rc == MPI_SUCCESS && context->rank == 0 && ready)
+        aps_context_row(context, &segment->key, &segment->plan, reduce, cost,
+                        &measure, taken);
     aps_fpenv_leave(&environment);
+    return aps_call_raise(call, rc);
 }
 
 bool aps_segment_is_sampled(const struct aps_context *context,
                             const struct aps_segment *segment)
 {
     return context->sample_every > 0 &&
-           segment->place.step % context->sample_every == 0 &&
+           segment->number % context->sample_every == 0 &&
            segment->count <= APS_SAMPLE_MAX;
 }
 
-int aps_segment_reduce(struct aps_context *context, const struct aps_call *call,
-                       struct aps_segment *segment)
+int aps_segment_run(struct aps_context *context, const struct aps_call *call,
+                    struct aps_segment *segment)
 {
     const bool sampled = aps_segment_is_sampled(context, segment);
     struct aps_cost cost = {0};
@@ -137,7 +146,6 @@ int aps_segment_reduce(struct aps_context *context, const struct aps_call *call,
     int ready = 0;
     int rc = MPI_SUCCESS;
 
-    segment->memory = aps_context_memory(context, segment->in, segment->out);
     if (sampled)
         rc = segment_sample(context, call, segment, &ready);
     if (rc == MPI_SUCCESS && segment->plan.reduce == APS_REDUCE_AUTO) {
@@ -145,13 +153,21 @@ int aps_segment_reduce(struct aps_context *context, const struct aps_call *call,
     } else if (rc == MPI_SUCCESS) {
         const int64_t begin = sampled ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
 
-        rc = segment_reduce(context, call, segment, &cost);
+        rc = segment_carry_out(context, call, segment, &cost);
         taken = sampled ? aps_clock_ns(CLOCK_MONOTONIC) - begin : 0;
     }
-    if (rc == MPI_SUCCESS && context->rank == 0 && ready &&
-        segment->plan.reduce != APS_REDUCE_AUTO)
-        segment_write_sample(context, segment, &cost, taken);
+    if (rc == MPI_SUCCESS && sampled && segment->plan.reduce != APS_REDUCE_AUTO)
+        rc = segment_write_sample(context, call, segment, &cost, taken, ready);
     return rc;
+}
+
+const struct aps_memory *aps_segment_memory(struct aps_context *context,
+                                            const struct aps_call *call,
+                                            const struct aps_segment *segment)
+{
+    return call->gpu.send || call->gpu.receive
+               ? aps_context_memory(context, segment->in, segment->out)
+               : &aps_memory_host;
 }
 
 /* A call on a fiber gives way to others: it cannot measure what is fastest. */
@@ -167,55 +183,12 @@ void aps_segment_plan(const struct aps_context *context,
                       const struct aps_step_position *position, long i,
                       size_t offset, struct aps_segment *segment)
 {
-    const struct aps_policy *policy = context->job->policy;
-    const struct aps_layers *layers = aps_policy_layers(policy);
-    struct aps_plan_key *place = &segment->place;
-
-    *place = (struct aps_plan_key){
-        .layers = position->layers,
-        .fused = position->segments > 1,
-        .epoch = position->epoch,
-        .step = position->step,
-    };
-    aps_steps_segment(context->steps, position, i, (size_t)call->count,
-                      &place->layer, &segment->count);
-    if (layers && place->layer >= 0)
-        place->name = layers->list[place->layer].name;
-    place->count = segment->count;
-    segment->out = (float *)call->receive + offset;
-    segment->in = call->send == MPI_IN_PLACE
-                      ? segment->out
-                      : (const float *)call->send + offset;
-    aps_policy_resolve(policy, place, &segment->plan);
-    segment->chosen = segment->plan.reduce == APS_REDUCE_AUTO;
+    call->kind->segment(context, call, position, i, offset, segment);
+    aps_policy_resolve(context->job->policy, &segment->key, &segment->plan);
+    segment->chosen = segment->key.call == APS_CALL_ALLREDUCE &&
+                      segment->plan.reduce == APS_REDUCE_AUTO;
     if (segment->plan.rewrite && segment->chosen)
         aps_autotune_apply(&context->autotune, segment->count, &segment->plan);
     if (segment->plan.rewrite && aps_call_is_deferred(call))
         segment_defer(context, &segment->plan);
-}
-
-bool aps_segment_is_possible(struct aps_context *context,
-                             const struct aps_call *call,
-                             const struct aps_plan *plan)
-{
-    char cause[256] = "";
-    unsigned bit = 1u << (plan->rule % 32);
-
-    if (!aps_context_has_resources(context, call->comm))
-        return false;
-    /* Of what auto tries, native is always possible. */
-    if (plan->reduce == APS_REDUCE_AUTO ||
-        aps_comm_resources_prepare(context->resources, plan, cause,
-                                   sizeof cause) == 0)
-        return true;
-    if (!(context->complained & bit)) {
-        context->complained |= bit;
-        aps_context_event(
-            context,
-            "the rule at line %d (reduce: %s, group: %s) cannot "
-            "run here: %s; its layers pass through",
-            aps_policy_rule_line(context->job->policy, plan->rule),
-            aps_reduce_name(plan->reduce), aps_group_name(plan->group), cause);
-    }
-    return false;
 }

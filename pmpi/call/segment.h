@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One layer of a call: planned, reduced, sampled, logged.
+ * One layer of a call: planned, carried out, sampled, logged. The calls that are
+ * no all-reduces have one layer each.
  */
 #ifndef APS_PMPI_CALL_SEGMENT_H
 #define APS_PMPI_CALL_SEGMENT_H
@@ -14,36 +15,39 @@
 
 struct aps_segment {
     const float *in;
-    float *out;
-    const struct aps_memory *memory; /* of both; known when it is reduced */
-    size_t count;
-    struct aps_plan_key place;
+    float *out;                      /* all that this rank receives */
+    const struct aps_memory *memory; /* of both; known when it is carried out */
+    size_t count; /* elements of the whole vector, the same on all ranks */
+    size_t own;   /* of them, those that end on this rank alone (a share), or
+                     start there (a block); all-reduce: `count` */
+    bool good;    /* this rank can do its part (kind.h: agree) */
+    int exponent; /* of an all-gather's blocks, which the ranks have agreed on */
+    long number;  /* among those like it, for samples */
+    struct aps_plan_key key;
     struct aps_plan plan;
     bool
         chosen; /* the rule says auto: plan.reduce is what trials have chosen */
 };
 
-/* Segment i of the call, with its plan; starts at element `offset`. */
+/* Local. Layer i of the call, with its plan; begins at element `offset`. */
 void aps_segment_plan(const struct aps_context *context,
                       const struct aps_call *call,
                       const struct aps_step_position *position, long i,
                       size_t offset, struct aps_segment *segment);
 
-/*
- * COLLECTIVE. Can the plan run here? What it needs is made on first use; if it
- * cannot be made, on any rank, the layer passes through on all.
- */
-bool aps_segment_is_possible(struct aps_context *context,
-                             const struct aps_call *call,
-                             const struct aps_plan *plan);
+/* Local. The memory backend of the call's buffers. */
+const struct aps_memory *aps_segment_memory(struct aps_context *context,
+                                            const struct aps_call *call,
+                                            const struct aps_segment *segment);
 
-/* Is it the layer's turn to be measured? */
+/* Local. Is it the layer's turn to be sampled? The same on all ranks. */
 bool aps_segment_is_sampled(const struct aps_context *context,
                             const struct aps_segment *segment);
 
-/* COLLECTIVE. Carry out the plan, sampled where it is its turn. With `reduce:
- * auto` the plan says afterwards what did it. An MPI error code. */
-int aps_segment_reduce(struct aps_context *context, const struct aps_call *call,
-                       struct aps_segment *segment);
+/* COLLECTIVE over the context's communicator. Carry out the plan, sampled where
+ * it is its turn. With `reduce: auto` the plan says afterwards what did it. An
+ * MPI error code, of which the program's error handler knows. */
+int aps_segment_run(struct aps_context *context, const struct aps_call *call,
+                    struct aps_segment *segment);
 
 #endif

@@ -19,10 +19,9 @@
 
 /* --- is there anything to do? ------------------------------------------- */
 
-bool aps_bounce_is_needed(const void *send, const void *receive)
+bool aps_bounce_is_wanted_by(struct aps_gpu_buffers gpu)
 {
-    return !aps_device_mpi_is_aware() &&
-           (aps_gpu_driver_owns(send) || aps_gpu_driver_owns(receive));
+    return (gpu.send || gpu.receive) && !aps_device_mpi_is_aware();
 }
 
 atomic_ulong aps_bounce_failures;
@@ -70,13 +69,13 @@ static void bounce_fetch(struct aps_bounce *bounce,
         memset(side->host, 0, side->bytes);
 }
 
-/* Let host memory stand in for a buffer, if it is in a GPU's. *instead is what
- * MPI gets. */
+/* Let host memory stand in for a buffer in a GPU's. *instead is what MPI
+ * gets. */
 static int bounce_stand_in(const void *buffer, MPI_Count count,
                            MPI_Datatype type, struct aps_stand_in *side,
                            struct span *span, void **instead)
 {
-    if (!aps_gpu_driver_owns(buffer) || !bounce_measure(count, type, span))
+    if (!bounce_measure(count, type, span))
         return MPI_SUCCESS;
     side->host = aps_pinned_pool_take(span->bytes, buffer);
     if (!side->host)
@@ -96,9 +95,9 @@ static void bounce_begin(struct aps_bounce *bounce, const char *name,
 }
 
 int aps_bounce_begin(struct aps_bounce *bounce, const char *name,
-                     aps_handle comm, const void *send, int64_t send_count,
-                     aps_handle send_type, void *receive, int64_t count,
-                     aps_handle type)
+                     aps_handle comm, struct aps_gpu_buffers gpu,
+                     const void *send, int64_t send_count, aps_handle send_type,
+                     void *receive, int64_t count, aps_handle type)
 {
     const bool in_place = send == MPI_IN_PLACE;
     struct span from = {0}, to = {0};
@@ -108,12 +107,12 @@ int aps_bounce_begin(struct aps_bounce *bounce, const char *name,
     bounce_begin(bounce, name, comm);
     bounce->send = send;
     bounce->receive = receive;
-    if (!in_place && send_count > 0)
+    if (gpu.send && !in_place && send_count > 0)
         rc = bounce_stand_in(send, send_count, (MPI_Datatype)send_type,
                              &bounce->from, &from, &instead);
     if (instead)
         bounce->send = instead;
-    if (rc == MPI_SUCCESS && count > 0)
+    if (rc == MPI_SUCCESS && gpu.receive && count > 0)
         rc = bounce_stand_in(receive, count, (MPI_Datatype)type, &bounce->to,
                              &to, &bounce->receive);
     if (rc != MPI_SUCCESS) {
@@ -134,6 +133,8 @@ int aps_bounce_begin_bcast(struct aps_bounce *bounce, const char *name,
                            void *bytes, int64_t count, aps_handle type,
                            int root, aps_handle comm)
 {
+    const struct aps_gpu_buffers sent = {.send = true};
+    const struct aps_gpu_buffers received = {.receive = true};
     const void *const nothing = NULL;
     int inter = 0, rank = MPI_PROC_NULL, rc;
     bool sends;
@@ -145,10 +146,10 @@ int aps_bounce_begin_bcast(struct aps_bounce *bounce, const char *name,
     sends = root == (inter ? MPI_ROOT : rank);
     if (inter && root == MPI_PROC_NULL) /* it takes no part */
         count = 0;
-    rc = sends ? aps_bounce_begin(bounce, name, comm, bytes, count, type, NULL,
-                                  0, type)
-               : aps_bounce_begin(bounce, name, comm, nothing, 0, type, bytes,
-                                  count, type);
+    rc = sends ? aps_bounce_begin(bounce, name, comm, sent, bytes, count, type,
+                                  NULL, 0, type)
+               : aps_bounce_begin(bounce, name, comm, received, nothing, 0,
+                                  type, bytes, count, type);
     if (sends)
         bounce->receive = (void *)(uintptr_t)bounce->send;
     return rc;

@@ -18,6 +18,19 @@
 #include "device/gpu_driver.h"
 #include "native/next_mpi.h"
 
+/* Which of a call's buffers are in a GPU's memory. */
+struct aps_gpu_buffers {
+    bool send;
+    bool receive;
+};
+
+static inline struct aps_gpu_buffers aps_gpu_buffers_of(const void *send,
+                                                        const void *receive)
+{
+    return (struct aps_gpu_buffers){aps_gpu_driver_owns(send),
+                                    aps_gpu_driver_owns(receive)};
+}
+
 /* The host memory that stands in for one buffer; {0}: none does. */
 struct aps_stand_in {
     void *device; /* the first byte that MPI may touch */
@@ -41,8 +54,9 @@ struct aps_bounce {
 /* How many calls of this process had a buffer that could not be copied. */
 extern atomic_ulong aps_bounce_failures;
 
-/* Is one of them in a GPU's memory, and this MPI not aware of it? */
-bool aps_bounce_is_needed(const void *send, const void *receive);
+/* Does a call with such buffers need bounce buffers: does this MPI not take a
+ * GPU's memory? */
+bool aps_bounce_is_wanted_by(struct aps_gpu_buffers gpu);
 
 /* Is it known in a few instructions that none is? So it is for most buffers of
  * the host. */
@@ -55,7 +69,7 @@ static inline bool aps_bounce_is_needless(const void *send, const void *receive)
 static inline bool aps_bounce_is_wanted(const void *send, const void *receive)
 {
     return !aps_bounce_is_needless(send, receive) &&
-           aps_bounce_is_needed(send, receive);
+           aps_bounce_is_wanted_by(aps_gpu_buffers_of(send, receive));
 }
 
 /*
@@ -68,11 +82,11 @@ static inline bool aps_bounce_is_wanted(const void *send, const void *receive)
  * Where a copy fails MPI gets zeros: the call goes on, for the other ranks.
  */
 int aps_bounce_begin(struct aps_bounce *bounce, const char *name,
-                     aps_handle comm, const void *send, int64_t send_count,
-                     aps_handle send_type, void *receive, int64_t count,
-                     aps_handle type);
+                     aps_handle comm, struct aps_gpu_buffers gpu,
+                     const void *send, int64_t send_count, aps_handle send_type,
+                     void *receive, int64_t count, aps_handle type);
 
-/* Likewise, for MPI_Bcast; both bounce->send and ->receive are for MPI. */
+/* The same for MPI_Bcast of bytes in a GPU's memory; both bounce->send and ->receive are for MPI. */
 int aps_bounce_begin_bcast(struct aps_bounce *bounce, const char *name,
                            void *bytes, int64_t count, aps_handle type,
                            int root, aps_handle comm);

@@ -258,6 +258,7 @@ void aps_steps_advance(struct aps_steps *steps, size_t count,
     position->layers = aps_steps_layers(steps);
     if (steps->config.per_epoch > 0)
         position->epoch = position->step / steps->config.per_epoch;
+    position->number = position->step;
     steps->now_step = position->step;
     steps->now_epoch = position->epoch;
 }

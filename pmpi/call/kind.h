@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kinds of calls that may be rewritten: one table each, in a file of its
+ * own, with all that differs between them. What they have in common is written
+ * once: how a call is handled (call.c), passed on (pass.c), and how a layer of
+ * it is carried out and sampled (segment.c).
+ */
+#ifndef APS_PMPI_CALL_KIND_H
+#define APS_PMPI_CALL_KIND_H
+
+#include <stdbool.h>
+
+#include "call/call.h"
+#include "call/segment.h"
+#include "comm/context.h"
+#include "native/next_mpi.h"
+#include "steps/steps.h"
+
+struct aps_kind {
+    enum aps_call_kind which; /* as policy and counters know it */
+    const char *name;         /* MPI's */
+
+    /* Local. May it be a call for us? Looks only at what is equal on all ranks
+     * of a correct program. Wrong arguments make it none, so that it goes to
+     * MPI for its message and error handler. */
+    bool (*is_candidate)(const struct aps_job *job,
+                         const struct aps_call *call);
+
+    /* The call as it is, to the next library in line. */
+    int (*pass)(const struct aps_next_mpi *next, const struct aps_call *call);
+
+    /* Local. How many elements of its buffers the call reads and writes. */
+    void (*count_elements)(const struct aps_call *call, MPI_Count *sent,
+                           MPI_Count *received);
+
+    /* Local, once for each candidate in the order of the calls. Where the call
+     * stands in the step; false: it passes, for *reason. (allreduce.h says what
+     * this may depend on.) */
+    bool (*place)(struct aps_context *context, const struct aps_call *call,
+                  struct aps_step_position *position, enum aps_reason *reason);
+
+    /* Local. The call passes, for this reason. May be NULL. */
+    void (*note_passed)(const struct aps_call *call, enum aps_reason reason);
+
+    /* Local. What the call moves, all but the key and the plan of its only layer;
+     * false: its arguments are wrong. Only of the other collectives. */
+    bool (*measure)(const struct aps_context *context,
+                    const struct aps_call *call, struct aps_segment *segment);
+
+    /* Local. Layer i of the call, which begins at element `offset`: fills in all
+     * of *segment but its plan. */
+    void (*segment)(const struct aps_context *context,
+                    const struct aps_call *call,
+                    const struct aps_step_position *position, long i,
+                    size_t offset, struct aps_segment *segment);
+
+    /* COLLECTIVE. Can the plan be carried out here? What it needs is made on
+     * first use; if it cannot be made, on any rank, then on none. */
+    bool (*is_possible)(struct aps_context *context,
+                        const struct aps_call *call,
+                        const struct aps_plan *plan);
+
+    /* COLLECTIVE. Where only the ranks together know whether all of them can
+     * take part: *good says so. May be NULL: they can. */
+    int (*agree)(struct aps_context *context, struct aps_segment *segment,
+                 bool *good);
+
+    /* COLLECTIVE. By the plan, which is possible. */
+    int (*run)(struct aps_context *context, const struct aps_call *call,
+               const struct aps_segment *segment, struct aps_cost *cost);
+
+    /* COLLECTIVE. What FP32 gives to this rank, before the inputs are gone;
+     * *ready: it is there. */
+    int (*sample)(struct aps_context *context, const struct aps_call *call,
+                  const struct aps_segment *segment, int *ready);
+
+    /* Every rank measures its own part of a sample, and rank 0 merges them;
+     * otherwise rank 0 has it all. */
+    bool merges;
+};
+
+extern const struct aps_kind aps_kind_allreduce;
+extern const struct aps_kind aps_kind_reduce_scatter;
+extern const struct aps_kind aps_kind_reduce_scatter_block;
+extern const struct aps_kind aps_kind_allgather;
+extern const struct aps_kind aps_kind_reduce;
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the kinds of the other collectives have in common: operations of their
+ * tables (kind.h says what each does), and what these need.
+ */
+#ifndef APS_PMPI_CALL_OTHER_KIND_H
+#define APS_PMPI_CALL_OTHER_KIND_H
+
+#include "call/kind.h"
+#include "reduce/block.h"
+
+bool aps_other_place(struct aps_context *context, const struct aps_call *call,
+                     struct aps_step_position *position,
+                     enum aps_reason *reason);
+
+void aps_other_segment(const struct aps_context *context,
+                       const struct aps_call *call,
+                       const struct aps_step_position *position, long i,
+                       size_t offset, struct aps_segment *segment);
+
+bool aps_other_is_possible(struct aps_context *context,
+                           const struct aps_call *call,
+                           const struct aps_plan *plan);
+
+/* a * b elements of FP32; false: so many bytes cannot be. */
+bool aps_other_elements(MPI_Count a, MPI_Count b, size_t *product);
+
+/* A sum of FP32 values on a communicator? */
+bool aps_other_is_sum(const struct aps_job *job, const struct aps_call *call);
+
+/* How the blocks of a layer are made. */
+struct aps_wire aps_other_wire(const struct aps_segment *segment);
+
+#endif

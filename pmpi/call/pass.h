@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Passing a call on to the next library in line: with bounce buffers where its
+ * MPI does not take a GPU's memory, and with somebody to drive what is under way
+ * while it blocks.
+ */
+#ifndef APS_PMPI_CALL_PASS_H
+#define APS_PMPI_CALL_PASS_H
+
+#include <stddef.h>
+
+#include "call/call.h"
+
+/* COLLECTIVE over the call's communicator. The whole call. An MPI error code, of
+ * which the error handler knows. */
+int aps_call_pass(const struct aps_call *call);
+
+/* COLLECTIVE. The same, counted with the reason. */
+int aps_call_pass_because(const struct aps_call *call, enum aps_reason reason);
+
+/* COLLECTIVE. `count` elements of an all-reduce from `offset` on; none:
+ * nothing. */
+int aps_call_pass_part(const struct aps_call *call, size_t offset,
+                       size_t count);
+
+/* Local. The whole call as an MPI_Iallreduce; *request is the program's. */
+int aps_call_start(const struct aps_call *call, MPI_Request *request);
+
+/* Local. The same, counted with the reason. */
+int aps_call_start_because(const struct aps_call *call, MPI_Request *request,
+                           enum aps_reason reason);
+
+#endif
