@@ -120,7 +120,10 @@ static int completion_complete(const struct completion *this, void *requests,
         aps_request_set_driven(false);
         if (rc != MPI_SUCCESS || *done || !blocking)
             break;
-        aps_queue_wait(&begin);
+        if (this->count == 1 && aps_request_may_rest())
+            aps_queue_rest_with(aps_request_rest);
+        else
+            aps_queue_wait(&begin);
     }
     completion_take_back(&substitutes);
     return rc;

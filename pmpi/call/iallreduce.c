@@ -62,7 +62,9 @@ static int iallreduce_enqueue(struct aps_context *context,
                               const struct aps_call *call, MPI_Request *request)
 {
     struct aps_deferred *this = calloc(1, sizeof *this);
-    int rc = this ? aps_request_start(&this->request, request) : MPI_ERR_NO_MEM;
+    int rc = this ? aps_request_start(aps_queue_has_thread(context->queue),
+                                      &this->request, request)
+                  : MPI_ERR_NO_MEM;
 
     if (rc != MPI_SUCCESS) {
         free(this);

@@ -303,6 +303,14 @@ void aps_queue_wait(long *begin)
     atomic_fetch_sub(&resting, 1);
 }
 
+void aps_queue_rest_with(void (*rest)(void))
+{
+    aps_queue_drive_blocked();
+    atomic_fetch_add(&resting, 1);
+    rest();
+    atomic_fetch_sub(&resting, 1);
+}
+
 bool aps_queue_is_blocked(void)
 {
     return atomic_load(&blocked) > 0;

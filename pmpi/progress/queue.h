@@ -92,4 +92,7 @@ bool aps_queue_is_blocked(void);
  * the core away (wait.h). *begin starts as 0. */
 void aps_queue_wait(long *begin);
 
+/* The same, where the core is given away by rest(). */
+void aps_queue_rest_with(void (*rest)(void));
+
 #endif

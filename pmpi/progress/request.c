@@ -3,25 +3,41 @@
 
 #include "progress/request.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "progress/queue.h"
 #include "progress/wait.h"
 
 struct aps_request {
     atomic_int holders; /* MPI, and who completes it */
-    atomic_bool complete;
+    _Atomic uint32_t complete;
+    _Atomic uint32_t sleepers; /* on `complete` */
     int rc;
     MPI_Request handle;
     atomic_bool waited;
+    bool threaded; /* a thread of its own works for it */
 };
 
+/* A thread that waits for such a request alone looks into MPI as often. */
+#define NAP_NS 1000000L
+
 static _Thread_local bool driven;
+
+/* Of ours, the one that MPI has last found not complete in this thread. */
+static _Thread_local struct aps_request *incomplete;
 
 void aps_request_set_driven(bool now)
 {
     driven = now;
+    if (now)
+        incomplete = NULL;
 }
 
 static void request_release(struct aps_request *request)
@@ -63,6 +79,7 @@ static int request_poll(void *state, MPI_Status *status)
 
     (void)status;
     atomic_store(&request->waited, true);
+    incomplete = atomic_load(&request->complete) ? NULL : request;
     if (!driven)
         aps_queue_drive();
     return MPI_SUCCESS;
@@ -86,7 +103,8 @@ static int request_wait(int count, void *states[], double timeout,
 }
 #endif
 
-int aps_request_start(struct aps_request **request, MPI_Request *handle)
+int aps_request_start(bool threaded, struct aps_request **request,
+                      MPI_Request *handle)
 {
     struct aps_request *new = calloc(1, sizeof *new);
     int rc;
@@ -94,6 +112,7 @@ int aps_request_start(struct aps_request **request, MPI_Request *handle)
     if (!new)
         return MPI_ERR_NO_MEM;
     atomic_init(&new->holders, 2);
+    new->threaded = threaded;
 #ifdef HAVE_PMPIX_GREQUEST_START
     rc = PMPIX_Grequest_start(request_query, request_forget, request_cancel,
                               request_poll, request_wait, new, &new->handle);
@@ -115,10 +134,30 @@ bool aps_request_is_waited(const struct aps_request *request)
     return atomic_load(&request->waited);
 }
 
+void aps_request_rest(void)
+{
+    const struct timespec nap = {.tv_nsec = NAP_NS};
+    struct aps_request *request = incomplete;
+
+    atomic_fetch_add(&request->sleepers, 1);
+    syscall(SYS_futex, &request->complete, FUTEX_WAIT_PRIVATE, 0, &nap, NULL,
+            0);
+    atomic_fetch_sub(&request->sleepers, 1);
+}
+
+bool aps_request_may_rest(void)
+{
+    return incomplete && incomplete->threaded;
+}
+
 void aps_request_complete(struct aps_request *request, int rc)
 {
     request->rc = rc;
     PMPI_Grequest_complete(request->handle);
-    atomic_store(&request->complete, true);
+    atomic_store(&request->complete, 1);
+    /* Both sides are sequentially consistent. */
+    if (atomic_load(&request->sleepers) > 0)
+        syscall(SYS_futex, &request->complete, FUTEX_WAKE_PRIVATE, INT_MAX,
+                NULL, NULL, 0);
     request_release(request);
 }

@@ -12,9 +12,11 @@
 
 struct aps_request; /* opaque; shared by MPI and who completes it */
 
-/* *handle is for the program, *request for who will complete it. An MPI error
+/* *handle is for the program, *request for what will complete it: with
+ * `threaded` a thread of ours, without a call of the program. An MPI error
  * code. */
-int aps_request_start(struct aps_request **request, MPI_Request *handle);
+int aps_request_start(bool threaded, struct aps_request **request,
+                      MPI_Request *handle);
 
 /* Has the program begun to wait for it, or to test it? */
 bool aps_request_is_waited(const struct aps_request *request);
@@ -22,6 +24,14 @@ bool aps_request_is_waited(const struct aps_request *request);
 /* While a thread's completion call is ours, which drives the queues itself, MPI
  * need not do so for each of its requests. */
 void aps_request_set_driven(bool driven);
+
+/*
+ * Between two of the tests of one request by a completion call of ours, which has
+ * not found it complete: does a thread of ours work for it? Then the caller may
+ * rest until that thread completes it, or for a millisecond.
+ */
+bool aps_request_may_rest(void);
+void aps_request_rest(void);
 
 /* It is complete, with this MPI error code; `request` is gone. */
 void aps_request_complete(struct aps_request *request, int rc);

@@ -253,8 +253,12 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                           ? SPINS_CROWDED
                           : SPINS_ALONE;
     const long longest = messages ? NAP_MESSAGES_NS : NAP_LAST_NS;
-    struct timespec nap = {.tv_nsec =
-                               messages ? NAP_MESSAGES_NS : NAP_FIRST_NS};
+    /* A look into MPI takes a lock that threads of the program may hold for as
+     * long as they spin in it: a thread beside them looks as late as it may. */
+    const bool late = awaited && !messages;
+    struct timespec nap = {.tv_nsec = messages ? NAP_MESSAGES_NS
+                                      : late   ? NAP_LAST_NS
+                                               : NAP_FIRST_NS};
     uint32_t now;
 
     if (aps_fiber_inside()) {
@@ -268,7 +272,8 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
             return;
         wait_pause_core();
     }
-    wait_drive_progress(comm);
+    if (!late)
+        wait_drive_progress(comm);
     wait_be_idle();
     while (!wait_reached(count, target, &now)) {
         atomic_fetch_add(&count->sleepers, 1);
