@@ -39,13 +39,11 @@ static _Thread_local struct passed last
     __attribute__((tls_model("initial-exec")));
 
 /* Of what is no candidate, remember what its type and operation say; else what
- * follows from the count. A deferred call says nothing of those on its
- * communicator, which may be gone, nor of what has been drained there. */
+ * follows from the count. */
 static void allreduce_remember(const struct aps_call *call,
                                enum aps_reason reason)
 {
-    if (aps_call_is_deferred(call) ||
-        (reason == APS_PASSED_OTHER && call->op == MPI_SUM &&
+    if ((reason == APS_PASSED_OTHER && call->op == MPI_SUM &&
          aps_call_is_float(aps_job(), call->type)) ||
         (reason != APS_PASSED_OTHER && reason != APS_PASSED_SMALL &&
          reason != APS_PASSED_RULE))
@@ -120,14 +118,6 @@ static void allreduce_advance(struct aps_context *context,
         aps_context_write_step(context);
 }
 
-void aps_allreduce_discover(struct aps_context *context,
-                            const struct aps_call *call)
-{
-    struct aps_step_position position;
-
-    allreduce_advance(context, call, &position);
-}
-
 static void allreduce_tell_desync(struct aps_context *context,
                                   const struct aps_call *call,
                                   const struct aps_step_position *position)
@@ -146,10 +136,10 @@ static void allreduce_tell_desync(struct aps_context *context,
                       position->expected);
 }
 
-bool aps_allreduce_place(struct aps_context *context,
-                         const struct aps_call *call,
-                         struct aps_step_position *position,
-                         enum aps_reason *reason)
+static bool allreduce_place(struct aps_context *context,
+                            const struct aps_call *call,
+                            struct aps_step_position *position,
+                            enum aps_reason *reason)
 {
     aps_pcontrol_note_call(context->job, (size_t)call->count);
     if (context->state == APS_CONTEXT_PASS)
@@ -222,7 +212,8 @@ static bool allreduce_is_possible(struct aps_context *context,
         aps_context_event(
             context,
             "the rule at line %d (reduce: %s, group: %s) cannot "
-            "run here: %s; its layers pass through",
+            "run here: %s; its layers pass through, or in nonblocking calls "
+            "take `reduce: direct`",
             aps_policy_rule_line(context->job->policy, plan->rule),
             aps_reduce_name(plan->reduce), aps_group_name(plan->group), cause);
     }
@@ -285,7 +276,7 @@ const struct aps_kind aps_kind_allreduce = {
     .is_candidate = allreduce_is_candidate,
     .pass = allreduce_pass,
     .count_elements = allreduce_count_elements,
-    .place = aps_allreduce_place,
+    .place = allreduce_place,
     .note_passed = allreduce_remember,
     .segment = allreduce_segment,
     .is_possible = allreduce_is_possible,

@@ -30,17 +30,4 @@ int aps_allreduce(const void *send, void *receive, int count, aps_handle type,
 int aps_allreduce_c(const void *send, void *receive, int64_t count,
                     aps_handle type, aps_handle op, aps_handle comm);
 
-struct aps_call;
-struct aps_context;
-
-/* Local, for each all-reduce in the order of the calls (kind.h: place). */
-bool aps_allreduce_place(struct aps_context *context,
-                         const struct aps_call *call,
-                         struct aps_step_position *position,
-                         enum aps_reason *reason);
-
-/* Local. Without a policy: a call that is passed on, noted for discovery. */
-void aps_allreduce_discover(struct aps_context *context,
-                            const struct aps_call *call);
-
 #endif

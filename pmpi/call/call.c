@@ -20,7 +20,7 @@ struct aps_counters *aps_call_counters(const struct aps_call *call)
 
 int aps_call_raise(const struct aps_call *call, int rc)
 {
-    if (rc != MPI_SUCCESS && !aps_call_is_deferred(call))
+    if (rc != MPI_SUCCESS && !call->nonblocking)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
 }
@@ -61,14 +61,6 @@ int aps_call_handle(const struct aps_call *call)
     return aps_call_run(context, call, &position);
 }
 
-/* Why a call none of whose layers is rewritten passes. */
-static enum aps_reason call_reason_of(const struct aps_plan *plan,
-                                      enum aps_reason reason)
-{
-    return !plan->rewrite && plan->reduce == APS_REDUCE_AUTO ? APS_PASSED_AUTO
-                                                             : reason;
-}
-
 /* COLLECTIVE. Is any layer to be rewritten? Else for which reason not? */
 static bool call_is_rewritten(struct aps_context *context,
                               const struct aps_call *call,
@@ -82,9 +74,12 @@ static bool call_is_rewritten(struct aps_context *context,
     for (long i = 0; i < position->segments; i++) {
         aps_segment_plan(context, call, position, i, offset, &segment);
         if (segment.plan.rewrite &&
-            call->kind->is_possible(context, call, &segment.plan))
+            aps_segment_is_possible(context, call, &segment.plan))
             return true;
-        *reason = call_reason_of(&segment.plan, *reason);
+        if (!segment.plan.rewrite && segment.plan.reduce == APS_REDUCE_AUTO)
+            *reason = APS_PASSED_AUTO;
+        if (context->resources_state == APS_RESOURCES_FAILED)
+            *reason = APS_PASSED_COMM;
         offset += segment.count;
     }
     return false;
@@ -127,7 +122,7 @@ int aps_call_run(struct aps_context *context, const struct aps_call *call,
         aps_segment_plan(context, call, position, i, offset, &segment);
         offset += segment.count;
         if (!segment.plan.rewrite ||
-            !call->kind->is_possible(context, call, &segment.plan)) {
+            !aps_segment_is_possible(context, call, &segment.plan)) {
             waiting += segment.count;
             continue;
         }

@@ -15,7 +15,6 @@
 #include "job/job.h"
 #include "job/pcontrol.h"
 #include "native/abi.h"
-#include "progress/vcomm.h"
 
 struct aps_context;
 struct aps_kind;
@@ -23,6 +22,7 @@ struct aps_step_position;
 
 struct aps_call {
     const struct aps_kind *kind;
+    bool nonblocking; /* an MPI_Iallreduce, or what MPI_Start starts */
     bool large;       /* it came by the _c variant, and goes on by it */
     const void *send; /* or MPI_IN_PLACE */
     void *receive;
@@ -39,20 +39,11 @@ struct aps_call {
     struct aps_gpu_buffers gpu;
     struct aps_pcontrol control;
 
-    /* A deferred call is carried out later than it was made. By then the
-     * program may have made other calls on `comm`: all goes by this internal
-     * communicator. NULL: the call is being made. */
-    const struct aps_vcomm *inside;
     /* One of several of the program's call: buffers in a GPU's memory that
      * cannot be copied are only counted (device/bounce.h), since the others
      * follow. */
     bool part;
 };
-
-static inline bool aps_call_is_deferred(const struct aps_call *call)
-{
-    return call->inside != NULL;
-}
 
 /* Without Fortran MPI_REAL is no type at all, and a Fortran built with 8-byte
  * reals has another MPI_REAL. */
@@ -70,7 +61,6 @@ static inline void aps_call_enter(struct aps_call *call)
 {
     call->gpu = aps_gpu_buffers_of(call->send, call->receive);
     call->control = aps_pcontrol_now();
-    call->inside = NULL;
 }
 
 /* Where calls of this kind are counted. */

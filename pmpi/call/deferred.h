@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A nonblocking all-reduce in its queue.
+ * A nonblocking all-reduce in its queue: the layers of it that are rewritten,
+ * which were placed and planned when the call was made. Those that pass have
+ * been started then.
  */
 #ifndef APS_PMPI_CALL_DEFERRED_H
 #define APS_PMPI_CALL_DEFERRED_H
@@ -8,26 +10,27 @@
 #include <stdbool.h>
 
 #include "call/call.h"
+#include "call/segment.h"
 #include "comm/context.h"
 #include "progress/request.h"
-#include "call/segment.h"
 #include "steps/steps.h"
 
 struct aps_deferred {
     struct aps_operation operation;
     struct aps_context *context;
     struct aps_call call;
+    struct aps_step_position position;
     struct aps_request *request;
-
-    /* Below: when it has been looked at (fuse.c). */
-    bool placed;
-    bool passes;
-    enum aps_reason reason;            /* if it passes */
-    struct aps_step_position position; /* if not */
     bool fusable;               /* one layer, with a plan that can be shared */
-    struct aps_segment segment; /* if so */
-    float max;                  /* its greatest finite magnitude */
+    struct aps_segment segment; /* if so, with its plan */
+    int rc;                     /* MPI error code: what has gone wrong so far */
+    int parts;                  /* of the call that pass, in MPI's hands */
+    MPI_Request requests[];     /* [parts] */
 };
+
+/* COLLECTIVE over the context's communicator. One call by itself: its layers are
+ * carried out, and its request completes. It is gone then. */
+void aps_deferred_run(struct aps_deferred *deferred);
 
 /* It has been carried out, with this MPI error code: complete its request. It
  * is gone then. */

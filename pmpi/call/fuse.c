@@ -7,14 +7,11 @@
 #include <string.h>
 
 #include "progress/agree.h"
-#include "call/allreduce.h"
-#include "call/kind.h"
-#include "call/pass.h"
 #include "comm/report.h"
 #include "base/fpenv.h"
 #include "scale/scale.h"
 
-/* Calls of a group at most, those that pass through included. */
+/* Calls of a group at most. */
 #define GROUP_MOST 128
 
 /* So long after its last call a program gets a shorter group. */
@@ -39,40 +36,12 @@ struct agreement {
 
 _Static_assert(GROUP_MOST <= APS_VECTORS_MOST, "a group is reduced at a time");
 
-/*
- * Where the call stands and what is planned for it. Local: calls are placed in
- * their order, each once, and nothing else advances the step meanwhile. Ranks
- * look ahead differently far: nothing here may depend on what running a call
- * changes. So calls whose reduction is chosen by trials never fuse.
- */
-static void fuse_place(struct aps_deferred *call)
-{
-    struct aps_context *context = call->context;
-    const struct aps_segment *segment = &call->segment;
-
-    if (call->placed)
-        return;
-    call->placed = true;
-    call->call.inside = aps_comm_resources_vcomm(context->resources);
-    call->passes = !aps_allreduce_place(context, &call->call, &call->position,
-                                        &call->reason);
-    if (call->passes || call->position.segments != 1)
-        return;
-    aps_segment_plan(context, &call->call, &call->position, 0, 0,
-                     &call->segment);
-    call->fusable = segment->plan.rewrite && !segment->chosen &&
-                    !aps_segment_is_sampled(context, segment);
-    if (call->fusable)
-        call->segment.memory =
-            aps_segment_memory(context, &call->call, segment);
-}
-
 /* Is it the last layer of its step? */
 static bool fuse_ends_step(const struct aps_deferred *call)
 {
     const struct aps_step_position *position = &call->position;
 
-    return !call->passes && position->layers > 0 &&
+    return position->layers > 0 &&
            position->layer + position->segments == position->layers;
 }
 
@@ -102,7 +71,6 @@ static void fuse_gather(struct group *group)
             return;
         }
         next = waiting[group->count - 1]->owner;
-        fuse_place(next);
         bytes = next->fusable ? next->segment.count * sizeof(float) : 0;
         if (bytes >= fuse && group->bytes > 0) {
             group->closed = true;
@@ -161,14 +129,6 @@ static int fuse_agree(struct group *group, struct agreement *agreement)
     return rc;
 }
 
-/* COLLECTIVE. One call by itself. */
-static int fuse_run_alone(struct aps_deferred *call)
-{
-    if (call->passes)
-        return aps_call_pass_because(&call->call, call->reason);
-    return aps_call_run(call->context, &call->call, &call->position);
-}
-
 static bool fuse_same_plan(const struct aps_plan *a, const struct aps_plan *b)
 {
     return strcmp(a->format.name, b->format.name) == 0 &&
@@ -179,7 +139,7 @@ static bool fuse_same_plan(const struct aps_plan *a, const struct aps_plan *b)
 }
 
 static struct aps_vector fuse_layer_of(const struct group *group,
-                                      const struct agreement *agreement, int i)
+                                       const struct agreement *agreement, int i)
 {
     const struct aps_deferred *call = group->calls[i];
     const struct aps_segment *segment = &call->segment;
@@ -241,14 +201,14 @@ static void fuse_run_alike(struct group *group,
         group->calls[i] = NULL;
     }
     if (length > 1 &&
-        aps_kind_allreduce.is_possible(context, &batch[0]->call, &plan)) {
+        aps_segment_is_possible(context, &batch[0]->call, &plan)) {
         rc = fuse_run_batch(context, &plan, length, layers, group->failures);
         for (int i = 0; i < length; i++)
             aps_deferred_complete(batch[i], rc);
         return;
     }
     for (int i = 0; i < length; i++)
-        aps_deferred_complete(batch[i], fuse_run_alone(batch[i]));
+        aps_deferred_run(batch[i]);
 }
 
 /* COLLECTIVE. The calls that the ranks have agreed on. */
@@ -261,7 +221,7 @@ static void fuse_run_group(struct group *group,
         if (call && call->fusable)
             fuse_run_alike(group, agreement, i);
         else if (call)
-            aps_deferred_complete(call, fuse_run_alone(call));
+            aps_deferred_run(call);
     }
 }
 
@@ -273,13 +233,12 @@ void aps_fuse_run(struct aps_deferred *first)
     int rc;
 
     group.failures = aps_context_failures();
-    fuse_place(first);
     if (first->fusable)
         group.bytes = first->segment.count * sizeof(float);
     /* On every rank it goes alone, whatever follows. */
     if (!first->fusable || fuse_ends_step(first) ||
         group.bytes >= aps_policy_fuse(context->job->policy)) {
-        aps_deferred_complete(first, fuse_run_alone(first));
+        aps_deferred_run(first);
         return;
     }
     for (fuse_gather(&group); !group.closed && !fuse_is_waited_for(&group);

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * MPI_Iallreduce: a nonblocking call may not wait, not even for the agreement
- * on whether it is to be rewritten. So what may be eligible is queued, on all
- * ranks alike, and planned when its turn comes; if it is to pass then, it does
- * so on the internal communicator.
- */
 #include "config.h"
 
 #include "call/iallreduce.h"
@@ -12,15 +6,19 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-#include "call/allreduce.h"
+#include "base/message.h"
 #include "call/call.h"
-#include "comm/comm_queue.h"
-#include "comm/context.h"
 #include "call/deferred.h"
 #include "call/fuse.h"
 #include "call/kind.h"
 #include "call/pass.h"
+#include "comm/comm_queue.h"
+#include "comm/context.h"
+#include "comm/report.h"
 #include "progress/progress_thread.h"
+#include "progress/wait.h"
+
+/* --- its turn has come --------------------------------------------------- */
 
 void aps_deferred_complete(struct aps_deferred *deferred, int rc)
 {
@@ -28,29 +26,83 @@ void aps_deferred_complete(struct aps_deferred *deferred, int rc)
     free(deferred);
 }
 
-/* COLLECTIVE over the communicator. Its turn has come. */
+/*
+ * COLLECTIVE. The plan was made before anybody knew whether it can be carried
+ * out. If it cannot, `direct` takes its place, which needs nothing but memory.
+ */
+static bool iallreduce_is_possible(struct aps_context *context,
+                                   const struct aps_call *call,
+                                   struct aps_plan *plan)
+{
+    static atomic_ullong times;
+
+    if (aps_segment_is_possible(context, call, plan))
+        return true;
+    plan->reduce = APS_REDUCE_DIRECT;
+    if (aps_segment_is_possible(context, call, plan))
+        return true;
+    if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+        aps_context_event(
+            context,
+            "%s of %lld elements cannot be carried out: the ranks "
+            "are out of memory, and its request ends with "
+            "MPI_ERR_NO_MEM",
+            "MPI_Iallreduce", (long long)call->count);
+    return false;
+}
+
+/* COLLECTIVE. The layers that are rewritten. On to the end, whatever happens:
+ * what cannot be carried out cannot on any rank. */
+static int iallreduce_run_layers(struct aps_deferred *this)
+{
+    struct aps_context *context = this->context;
+    size_t offset = 0;
+    int first = MPI_SUCCESS;
+
+    for (long i = 0; i < this->position.segments; i++) {
+        struct aps_segment segment;
+        int rc = MPI_ERR_NO_MEM;
+
+        aps_segment_plan(context, &this->call, &this->position, i, offset,
+                         &segment);
+        offset += segment.count;
+        if (!segment.plan.rewrite)
+            continue;
+        segment.memory = aps_segment_memory(context, &this->call, &segment);
+        if (iallreduce_is_possible(context, &this->call, &segment.plan))
+            rc = aps_segment_run(context, &this->call, &segment);
+        first = first == MPI_SUCCESS ? rc : first;
+    }
+    aps_count(&aps_counters.rewritten, 1);
+    return first;
+}
+
+void aps_deferred_run(struct aps_deferred *this)
+{
+    struct aps_context *context = this->context;
+    const unsigned long failures = aps_context_failures();
+    int rc = context->broken;
+    int passed = MPI_SUCCESS;
+
+    if (rc == MPI_SUCCESS)
+        rc = aps_context_check(context, "MPI_Iallreduce", failures,
+                               iallreduce_run_layers(this));
+    if (this->parts > 0)
+        passed = aps_wait_requests(this->parts, this->requests);
+    if (rc == MPI_SUCCESS)
+        rc = this->rc != MPI_SUCCESS ? this->rc : passed;
+    aps_deferred_complete(this, rc);
+}
+
 static void iallreduce_run(struct aps_operation *operation)
 {
     struct aps_deferred *this = operation->owner;
-    struct aps_context *context = this->context;
-    int rc;
 
-    if (context->broken != MPI_SUCCESS) {
-        aps_deferred_complete(this, context->broken);
-        return;
-    }
-    if (context->state == APS_CONTEXT_ACTIVE &&
-        aps_policy_fuse(context->job->policy) > 0) {
+    if (this->context->broken == MPI_SUCCESS &&
+        aps_policy_fuse(this->context->job->policy) > 0)
         aps_fuse_run(this);
-        return;
-    }
-    this->call.inside = aps_comm_resources_vcomm(context->resources);
-    if (aps_allreduce_place(context, &this->call, &this->position,
-                            &this->reason))
-        rc = aps_call_run(context, &this->call, &this->position);
     else
-        rc = aps_call_pass_because(&this->call, this->reason);
-    aps_deferred_complete(this, rc);
+        aps_deferred_run(this);
 }
 
 bool aps_deferred_is(const struct aps_operation *operation)
@@ -58,22 +110,90 @@ bool aps_deferred_is(const struct aps_operation *operation)
     return operation->run == iallreduce_run;
 }
 
-static int iallreduce_enqueue(struct aps_context *context,
-                              const struct aps_call *call, MPI_Request *request)
+/* --- the call is made ---------------------------------------------------- */
+
+/* What becomes of the layers of a call. */
+struct layers {
+    long rewritten;
+    int parts; /* runs of layers that pass */
+    enum aps_reason reason;
+};
+
+/*
+ * Of the call's layers, start the runs of those that pass, unless `this` is
+ * NULL, when they are only counted.
+ */
+static struct layers iallreduce_look(struct aps_context *context,
+                                     const struct aps_call *call,
+                                     const struct aps_step_position *position,
+                                     struct aps_deferred *this)
 {
-    struct aps_deferred *this = calloc(1, sizeof *this);
-    int rc = this ? aps_request_start(aps_queue_has_thread(context->queue),
-                                      &this->request, request)
+    struct layers layers = {.reason = APS_PASSED_RULE};
+    size_t offset = 0;
+    size_t waiting = 0; /* elements before `offset` that are to be passed on */
+
+    for (long i = 0; i <= position->segments; i++) {
+        struct aps_segment segment = {.plan.rewrite = true};
+
+        if (i < position->segments)
+            aps_segment_plan(context, call, position, i, offset, &segment);
+        if (segment.plan.rewrite && waiting > 0) {
+            if (this)
+                aps_call_start_part(call, offset - waiting, waiting,
+                                    &this->requests[layers.parts], &this->rc);
+            layers.parts++;
+            waiting = 0;
+        }
+        if (!segment.plan.rewrite)
+            waiting += segment.count;
+        else
+            layers.rewritten += i < position->segments;
+        if (!segment.plan.rewrite && segment.plan.reduce == APS_REDUCE_AUTO)
+            layers.reason = APS_PASSED_AUTO;
+        offset += segment.count;
+    }
+    return layers;
+}
+
+/* May it go together with others (fuse.h)? */
+static void iallreduce_look_whether_it_fuses(struct aps_deferred *this)
+{
+    struct aps_context *context = this->context;
+
+    if (aps_policy_fuse(context->job->policy) == 0 ||
+        this->position.segments != 1)
+        return;
+    aps_segment_plan(context, &this->call, &this->position, 0, 0,
+                     &this->segment);
+    this->fusable = !aps_segment_is_sampled(context, &this->segment);
+    this->segment.memory =
+        aps_segment_memory(context, &this->call, &this->segment);
+}
+
+static int iallreduce_enqueue(struct aps_context *context,
+                              const struct aps_call *call,
+                              const struct aps_step_position *position,
+                              int parts, MPI_Request *request)
+{
+    const bool threaded = aps_queue_has_thread(context->queue);
+    struct aps_deferred *this =
+        calloc(1, sizeof *this + (size_t)parts * sizeof *this->requests);
+    int rc = this ? aps_request_start(threaded, &this->request, request)
                   : MPI_ERR_NO_MEM;
 
     if (rc != MPI_SUCCESS) {
         free(this);
-        return aps_call_raise(call, rc);
+        PMPI_Comm_call_errhandler(call->comm, rc);
+        return rc;
     }
     this->operation =
         (struct aps_operation){.owner = this, .run = iallreduce_run};
     this->context = context;
     this->call = *call;
+    this->position = *position;
+    this->parts = parts;
+    iallreduce_look_whether_it_fuses(this);
+    (void)iallreduce_look(context, call, position, this);
     aps_queue_push(context->queue, &this->operation);
     /* Its first messages leave now. */
     aps_queue_drive();
@@ -83,32 +203,34 @@ static int iallreduce_enqueue(struct aps_context *context,
 
 static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
 {
+    struct aps_step_position position;
     struct aps_context *context;
+    enum aps_reason reason;
+    struct layers layers;
     int rc;
 
     aps_count(&aps_counters.calls, 1);
     if (!request || !call->kind->is_candidate(aps_job(), call))
         return aps_call_start_because(call, request, APS_PASSED_OTHER);
-    aps_pcontrol_note_call(aps_job(), (size_t)call->count);
     rc = aps_context_find_local(call->comm, &context);
     if (rc != MPI_SUCCESS)
         return rc;
     if (!context)
         return aps_call_start_because(call, request, APS_PASSED_COMM);
+    if (!call->kind->place(context, call, &position, &reason))
+        return aps_call_start_because(call, request, reason);
     /* That resources failed is the same on all ranks only as long as there is no
      * queue, which finds out at different times. */
-    if (context->state == APS_CONTEXT_PASS ||
-        (context->resources_state == APS_RESOURCES_FAILED && !context->queue))
+    if (context->resources_state == APS_RESOURCES_FAILED && !context->queue)
         return aps_call_start_because(call, request, APS_PASSED_COMM);
-    if ((unsigned long long)call->count < context->min_count)
-        return aps_call_start_because(call, request, APS_PASSED_SMALL);
-    if (context->state == APS_CONTEXT_DISCOVER) {
-        aps_allreduce_discover(context, call);
-        return aps_call_start(call, request);
-    }
+    layers = iallreduce_look(context, call, &position, NULL);
+    if (layers.rewritten == 0)
+        return aps_call_start_because(call, request, layers.reason);
     if (!context->queue)
         rc = aps_context_make_queue(context, call->comm);
-    return rc == MPI_SUCCESS ? iallreduce_enqueue(context, call, request) : rc;
+    return rc == MPI_SUCCESS ? iallreduce_enqueue(context, call, &position,
+                                                  layers.parts, request)
+                             : rc;
 }
 
 int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
@@ -117,6 +239,7 @@ int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
 {
     struct aps_call call = {
         .kind = &aps_kind_allreduce,
+        .nonblocking = true,
         .send = send,
         .receive = receive,
         .count = count,

@@ -8,9 +8,10 @@
 #include "native/next_mpi.h"
 
 /*
- * The program's MPI_Iallreduce, or MPI_Iallreduce_c (`large`): passed through,
- * or queued behind the earlier ones of its communicator. Never waits. *request,
- * an MPI_Request, completes by all of MPI's completion calls.
+ * The program's MPI_Iallreduce, or MPI_Iallreduce_c (`large`). Local, never
+ * waits: it is planned here, and what passes goes straight to the next library.
+ * What is rewritten is queued behind the earlier calls of its communicator.
+ * *request, an MPI_Request, completes by all of MPI's completion calls.
  */
 int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
                    aps_handle type, aps_handle op, aps_handle comm,

@@ -3,15 +3,10 @@
 
 #include "call/pass.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "call/blocking.h"
 #include "call/kind.h"
 #include "device/bounce.h"
 #include "native/next_mpi.h"
-#include "progress/agree.h"
-#include "progress/messages.h"
 #include "progress/queue.h"
 
 /* Needs the call a bounce buffer? */
@@ -32,101 +27,25 @@ static int pass_begin_bounce(const struct aps_call *call,
     int rc;
 
     call->kind->count_elements(call, &sent, &received);
-    rc = aps_bounce_begin(bounce, call->kind->name,
-                          (aps_handle)(aps_call_is_deferred(call)
-                                           ? call->inside->comm
-                                           : call->comm),
-                          call->gpu, call->send, sent,
-                          (aps_handle)(gathers ? call->send_type : call->type),
-                          call->receive, received, (aps_handle)call->type);
+    rc = aps_bounce_begin(
+        bounce, call->nonblocking ? "MPI_Iallreduce" : call->kind->name,
+        (aps_handle)call->comm, call->gpu, call->send, sent,
+        (aps_handle)(gathers ? call->send_type : call->type), call->receive,
+        received, (aps_handle)call->type);
     *bounced = *call;
     bounced->send = bounce->send;
     bounced->receive = bounce->receive;
     return rc;
 }
 
-/* The error handler of the program is no matter of a part of a call, nor of a
- * deferred one. */
+/* Of a part of a call a copy that failed is only counted: the others follow. */
 static int pass_end_bounce(const struct aps_call *call,
                            struct aps_bounce *bounce, int rc)
 {
-    if (!call->part && !aps_call_is_deferred(call))
-        return aps_bounce_end_call(bounce, rc);
     if (!call->part)
-        return aps_bounce_end(bounce, rc);
+        return aps_bounce_end_call(bounce, rc);
     (void)aps_bounce_end(bounce, rc);
     return rc;
-}
-
-/* --- deferred ------------------------------------------------------------ */
-
-/* COLLECTIVE. In rank order, on rank 0, and from there to all. */
-static int call_sum_inside(const void *send, void *receive, int count,
-                           const struct aps_vcomm *inside)
-{
-    const size_t bytes = (size_t)count * sizeof(float);
-    float *sum = receive, *theirs = inside->rank == 0 ? malloc(bytes) : NULL;
-    struct aps_messages messages;
-    int rc;
-
-    if ((inside->rank == 0 && !theirs) ||
-        aps_messages_init(&messages, inside, 1) < 0)
-        return MPI_ERR_NO_MEM;
-    if (send != MPI_IN_PLACE)
-        memcpy(receive, send, bytes);
-    if (inside->rank != 0)
-        aps_messages_send(&messages, receive, bytes, 0, APS_TAG_CONTRIBUTION);
-    rc = aps_messages_wait(&messages);
-    for (int i = 1; i < inside->size && inside->rank == 0; i++) {
-        aps_messages_receive(&messages, theirs, bytes, i, APS_TAG_CONTRIBUTION);
-        rc = aps_messages_wait(&messages);
-        for (int k = 0; k < count; k++)
-            sum[k] += theirs[k];
-    }
-    aps_messages_clear(&messages);
-    free(theirs);
-    return rc == MPI_SUCCESS ? aps_agree_bytes(inside, 0, receive, bytes) : rc;
-}
-
-/* At most 2^30 elements. */
-static int pass_sum_inside(const struct aps_call *call, size_t offset,
-                           int count)
-{
-    return call_sum_inside(
-        call->send == MPI_IN_PLACE ? MPI_IN_PLACE
-                                   : (const float *)call->send + offset,
-        (float *)call->receive + offset, count, call->inside);
-}
-
-static int pass_all_inside(const struct aps_call *call)
-{
-    const size_t most = (size_t)1 << 30;
-    int rc = MPI_SUCCESS;
-
-    /* On to the end, whatever happens here: the other ranks go there. */
-    for (size_t offset = 0, count = (size_t)call->count; offset < count;
-         offset += most) {
-        int part = pass_sum_inside(
-            call, offset, (int)(count - offset < most ? count - offset : most));
-
-        rc = rc == MPI_SUCCESS ? part : rc;
-    }
-    return rc;
-}
-
-static int pass_deferred(const struct aps_call *call)
-{
-    struct aps_bounce bounce;
-    struct aps_call bounced;
-    int rc;
-
-    /* An MPI that takes GPUs' memory may not in this thread, of ours. */
-    if (!call->gpu.send && !call->gpu.receive)
-        return pass_all_inside(call);
-    rc = pass_begin_bounce(call, &bounce, &bounced);
-    return rc == MPI_SUCCESS
-               ? pass_end_bounce(call, &bounce, pass_all_inside(&bounced))
-               : rc;
 }
 
 /* --- at once ------------------------------------------------------------- */
@@ -151,8 +70,6 @@ int aps_call_pass(const struct aps_call *call)
     bool helped;
     int rc;
 
-    if (aps_call_is_deferred(call))
-        return pass_deferred(call);
     helped = aps_blocking_enter((aps_handle)call->comm);
     rc = pass_now(call);
     aps_blocking_leave(helped);
@@ -171,18 +88,25 @@ int aps_call_pass_because(const struct aps_call *call, enum aps_reason reason)
     return aps_call_pass(call);
 }
 
-int aps_call_pass_part(const struct aps_call *call, size_t offset, size_t count)
+/* Elements of an all-reduce. */
+static struct aps_call pass_part_of(const struct aps_call *call, size_t offset,
+                                    size_t count)
 {
     struct aps_call part = *call;
 
-    if (count == 0)
-        return MPI_SUCCESS;
     if (call->send != MPI_IN_PLACE)
         part.send = (const float *)call->send + offset;
     part.receive = (float *)call->receive + offset;
     part.count = (MPI_Count)count;
     part.part = true;
-    return aps_call_pass(&part);
+    return part;
+}
+
+int aps_call_pass_part(const struct aps_call *call, size_t offset, size_t count)
+{
+    const struct aps_call part = pass_part_of(call, offset, count);
+
+    return count > 0 ? aps_call_pass(&part) : MPI_SUCCESS;
 }
 
 /* --- nonblocking --------------------------------------------------------- */
@@ -215,7 +139,10 @@ int aps_call_start(const struct aps_call *call, MPI_Request *request)
     rc = pass_start(&bounced, &inner);
     if (rc != MPI_SUCCESS)
         return aps_bounce_end(&bounce, rc);
-    return aps_call_raise(call, aps_bounce_defer(&bounce, &inner, request));
+    rc = aps_bounce_defer(&bounce, &inner, request);
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
 }
 
 int aps_call_start_because(const struct aps_call *call, MPI_Request *request,
@@ -223,4 +150,16 @@ int aps_call_start_because(const struct aps_call *call, MPI_Request *request,
 {
     pass_count(call, reason);
     return aps_call_start(call, request);
+}
+
+void aps_call_start_part(const struct aps_call *call, size_t offset,
+                         size_t count, MPI_Request *request, int *rc)
+{
+    const struct aps_call part = pass_part_of(call, offset, count);
+    int started = aps_call_start(&part, request);
+
+    if (started != MPI_SUCCESS)
+        *request = MPI_REQUEST_NULL;
+    if (*rc == MPI_SUCCESS)
+        *rc = started;
 }

@@ -30,4 +30,10 @@ int aps_call_start(const struct aps_call *call, MPI_Request *request);
 int aps_call_start_because(const struct aps_call *call, MPI_Request *request,
                            enum aps_reason reason);
 
+/* Local. `count` elements from `offset` on. After an error, of which the error
+ * handler knows, *request is MPI_REQUEST_NULL, and *rc the error unless it is
+ * one already. */
+void aps_call_start_part(const struct aps_call *call, size_t offset,
+                         size_t count, MPI_Request *request, int *rc);
+
 #endif

@@ -10,6 +10,16 @@
 #include "call/pass.h"
 #include "comm/report.h"
 
+/* What goes wrong in our messages may leave some behind: nobody must use their
+ * tags again. */
+static int segment_raise(struct aps_context *context,
+                         const struct aps_call *call, int rc)
+{
+    if (rc != MPI_SUCCESS)
+        context->damaged = true;
+    return aps_call_raise(call, rc);
+}
+
 /* COLLECTIVE. One layer by its plan. */
 static int segment_carry_out(struct aps_context *context,
                              const struct aps_call *call,
@@ -23,7 +33,7 @@ static int segment_carry_out(struct aps_context *context,
     rc = call->kind->run(context, call, segment, cost);
     aps_fpenv_leave(&environment);
     aps_count_cost(aps_call_counters(call), cost);
-    return aps_call_raise(call, rc);
+    return segment_raise(context, call, rc);
 }
 
 /* COLLECTIVE. One layer, to MPI. */
@@ -94,7 +104,7 @@ static int segment_sample(struct aps_context *context,
     aps_fpenv_enter(&environment);
     rc = call->kind->sample(context, call, segment, ready);
     aps_fpenv_leave(&environment);
-    return aps_call_raise(call, rc);
+    return segment_raise(context, call, rc);
 }
 
 /* COLLECTIVE where the ranks merge what they have measured; rank 0 writes. */
@@ -126,7 +136,7 @@ static int segment_write_sample(struct aps_context *context,
         aps_context_row(context, &segment->key, &segment->plan, reduce, cost,
                         &measure, taken);
     aps_fpenv_leave(&environment);
-    return aps_call_raise(call, rc);
+    return segment_raise(context, call, rc);
 }
 
 bool aps_segment_is_sampled(const struct aps_context *context,
@@ -161,6 +171,13 @@ int aps_segment_run(struct aps_context *context, const struct aps_call *call,
     return rc;
 }
 
+bool aps_segment_is_possible(struct aps_context *context,
+                             const struct aps_call *call,
+                             const struct aps_plan *plan)
+{
+    return call->kind->is_possible(context, call, plan);
+}
+
 const struct aps_memory *aps_segment_memory(struct aps_context *context,
                                             const struct aps_call *call,
                                             const struct aps_segment *segment)
@@ -168,14 +185,6 @@ const struct aps_memory *aps_segment_memory(struct aps_context *context,
     return call->gpu.send || call->gpu.receive
                ? aps_context_memory(context, segment->in, segment->out)
                : &aps_memory_host;
-}
-
-/* A call on a fiber gives way to others: it cannot measure what is fastest. */
-static void segment_defer(const struct aps_context *context,
-                          struct aps_plan *plan)
-{
-    if (!context->may_block && plan->reduce == APS_REDUCE_AUTO)
-        plan->reduce = APS_REDUCE_DIRECT;
 }
 
 void aps_segment_plan(const struct aps_context *context,
@@ -189,6 +198,9 @@ void aps_segment_plan(const struct aps_context *context,
                       segment->plan.reduce == APS_REDUCE_AUTO;
     if (segment->plan.rewrite && segment->chosen)
         aps_autotune_apply(&context->autotune, segment->count, &segment->plan);
-    if (segment->plan.rewrite && aps_call_is_deferred(call))
-        segment_defer(context, &segment->plan);
+    /* Nonblocking calls are under way at the same time: none of them can be
+     * timed. */
+    if (segment->plan.rewrite && call->nonblocking &&
+        segment->plan.reduce == APS_REDUCE_AUTO)
+        segment->plan.reduce = APS_REDUCE_DIRECT;
 }

@@ -35,6 +35,12 @@ void aps_segment_plan(const struct aps_context *context,
                       const struct aps_step_position *position, long i,
                       size_t offset, struct aps_segment *segment);
 
+/* COLLECTIVE over the context's communicator. Can the plan be carried out here
+ * (kind.h)? The same on all ranks, at every call. */
+bool aps_segment_is_possible(struct aps_context *context,
+                             const struct aps_call *call,
+                             const struct aps_plan *plan);
+
 /* Local. The memory backend of the call's buffers. */
 const struct aps_memory *aps_segment_memory(struct aps_context *context,
                                             const struct aps_call *call,

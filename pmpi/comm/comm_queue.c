@@ -4,7 +4,6 @@
 #include "comm/comm_queue.h"
 
 #include "comm/report.h"
-#include "progress/agree.h"
 #include "progress/progress_thread.h"
 
 /* COLLECTIVE over the communicator. The first operation of every queue. */
@@ -14,10 +13,6 @@ static void comm_queue_run_start(struct aps_operation *operation)
 
     if (context->resources_state == APS_RESOURCES_BEGUN)
         context->broken = aps_context_complete_resources(context);
-    if (context->broken == MPI_SUCCESS)
-        context->may_block =
-            aps_agree_all(aps_comm_resources_vcomm(context->resources),
-                          aps_queue_has_thread(context->queue));
 }
 
 /* Does the policy ask for a thread, or MPI need one? The same on all ranks. */

@@ -48,7 +48,6 @@ struct aps_context {
     bool damaged; /* a reduction failed: the resources are not for others */
     struct aps_queue *queue;         /* of nonblocking calls, by the first */
     struct aps_operation start, end; /* of its life in the queue */
-    bool may_block;                  /* all ranks' queues have threads */
     int broken;    /* MPI error code: the queue's calls cannot be carried out */
     float *buffer; /* aps_context_buffer */
     size_t buffer_bytes;

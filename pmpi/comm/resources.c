@@ -322,7 +322,8 @@ int aps_comm_resources_reduce(struct aps_comm_resources *resources,
                               const struct aps_vector vectors[],
                               struct aps_cost *cost)
 {
-    return aps_reductions_run(resources->reductions, plan, count, vectors, cost);
+    return aps_reductions_run(resources->reductions, plan, count, vectors,
+                              cost);
 }
 
 const struct aps_vcomm *

@@ -151,7 +151,7 @@ int aps_allgather_sum_run(struct aps_allgather_sum *gather,
     };
 
     gather->outcome = aps_exponent_vectors(gather->vcomm, wire, true, count,
-                                          vectors, exponents);
+                                           vectors, exponents);
     aps_pipeline_run(aps_cut_chunks(&run.cut), 2, stages, &run);
     return gather->outcome;
 }

@@ -69,7 +69,7 @@ struct aps_cut {
     size_t length; /* elements of a chunk that is one piece */
     int parts;     /* slices of a piece */
     int inner;     /* slices of a slice, or 1 */
-    int vector;     /* where the next chunk begins */
+    int vector;    /* where the next chunk begins */
     size_t begin;
 };
 

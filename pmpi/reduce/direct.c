@@ -434,7 +434,7 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
     }
     aps_direct_begin(direct);
     direct->outcome = aps_exponent_vectors(direct->vcomm, wire, true, count,
-                                          vectors, exponents);
+                                           vectors, exponents);
     aps_pipeline_run(aps_cut_chunks(&run.cut), 3, stages, &run);
     direct->refused |= run.lost;
     return direct->outcome;

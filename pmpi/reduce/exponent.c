@@ -21,14 +21,14 @@ int aps_exponent_agree(const struct aps_vcomm *vcomm,
 struct aps_magnitude aps_exponent_magnitude(const struct aps_wire *wire,
                                             const struct aps_vector *vector)
 {
-    return vector->measured
-               ? vector->magnitude
-               : aps_block_magnitude(wire, vector->memory, vector->in, vector->n);
+    return vector->measured ? vector->magnitude
+                            : aps_block_magnitude(wire, vector->memory,
+                                                  vector->in, vector->n);
 }
 
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
-                        const struct aps_wire *wire, bool whole, int count,
-                        const struct aps_vector vectors[], int exponents[])
+                         const struct aps_wire *wire, bool whole, int count,
+                         const struct aps_vector vectors[], int exponents[])
 {
     float max[APS_VECTORS_MOST];
     bool agreed = whole;

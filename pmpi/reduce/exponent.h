@@ -24,8 +24,8 @@
  * greatest exponent. An MPI error code.
  */
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
-                        const struct aps_wire *wire, bool whole, int count,
-                        const struct aps_vector vectors[], int exponents[]);
+                         const struct aps_wire *wire, bool whole, int count,
+                         const struct aps_vector vectors[], int exponents[]);
 
 /* Local. The magnitude of a layer, if nobody has measured it yet. */
 struct aps_magnitude aps_exponent_magnitude(const struct aps_wire *wire,

@@ -585,9 +585,9 @@ static void hierarchical_group_exponents(const struct run *run, int count,
     if (wire->scale != APS_SCALE_APS || run->exact_inside)
         return;
     for (int i = 0; i < count; i++)
-        exponents[i] =
-            aps_scale_max_exponent(aps_exponent_magnitude(wire, &vectors[i]).max,
-                                   aps_shm_group_size(node));
+        exponents[i] = aps_scale_max_exponent(
+            aps_exponent_magnitude(wire, &vectors[i]).max,
+            aps_shm_group_size(node));
     aps_shm_group_max_all(node, count, exponents);
     for (int i = 0; i < count; i++)
         exponents[i] = aps_scale_aps(&wire->codec.format, exponents[i]);

@@ -365,8 +365,8 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
     };
 
     master->outcome = aps_exponent_vectors(&master->groups.group, wire,
-                                          master->groups.groups == 1, count,
-                                          vectors, exponents);
+                                           master->groups.groups == 1, count,
+                                           vectors, exponents);
     while (run.cut.vector < run.cut.count) {
         for (run.count = 0;
              run.count < APS_RING_WINDOW && run.cut.vector < run.cut.count;

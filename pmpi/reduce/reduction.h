@@ -50,6 +50,7 @@ bool aps_reductions_need_nodes(const struct aps_plan *plan);
  */
 int aps_reductions_run(struct aps_reductions *reductions,
                        const struct aps_plan *plan, int count,
-                       const struct aps_vector vectors[], struct aps_cost *cost);
+                       const struct aps_vector vectors[],
+                       struct aps_cost *cost);
 
 #endif

@@ -320,8 +320,8 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
         .inner = 1,
     };
 
-    ring->outcome =
-        aps_exponent_vectors(ring->vcomm, wire, true, count, vectors, exponents);
+    ring->outcome = aps_exponent_vectors(ring->vcomm, wire, true, count,
+                                         vectors, exponents);
     while (cut.vector < cut.count) {
         const struct aps_chunk *chunks[APS_RING_WINDOW];
         int window = 0;
