@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "progress/wait.h"
+#include "progress/messages.h"
 
 /* What ranks merge on rank 0. */
 struct totals {
@@ -69,55 +69,46 @@ static const float *sample_on_host(const struct aps_sample *sample,
     return sample->copy;
 }
 
-/* One message, complete. An MPI error code. */
-static int sample_send(const struct aps_vcomm *vcomm, int to, const void *bytes,
-                       size_t size)
-{
-    MPI_Request request;
-    int rc =
-        PMPI_Isend(bytes, (int)size, MPI_BYTE, aps_vcomm_rank(vcomm, to),
-                   aps_vcomm_tag(vcomm, APS_TAG_SAMPLE), vcomm->comm, &request);
-
-    return rc == MPI_SUCCESS ? aps_wait_requests(1, &request) : rc;
-}
-
-static int sample_receive(const struct aps_vcomm *vcomm, int from, void *bytes,
-                          size_t size)
-{
-    MPI_Request request;
-    int rc =
-        PMPI_Irecv(bytes, (int)size, MPI_BYTE, aps_vcomm_rank(vcomm, from),
-                   aps_vcomm_tag(vcomm, APS_TAG_SAMPLE), vcomm->comm, &request);
-
-    return rc == MPI_SUCCESS ? aps_wait_requests(1, &request) : rc;
-}
-
 /*
  * COLLECTIVE over vcomm. `mine` of all ranks is merged up a binomial tree, in
  * which a rank's number is its distance from the root: on the root `mine` is
  * the result, on the others it is spoilt; `theirs` is scratch of the same size.
- * An MPI error code.
+ * *outcome is as in messages.h.
  */
-static int sample_reduce(const struct aps_vcomm *vcomm, int root, void *mine,
-                         void *theirs, size_t size,
-                         void (*merge)(void *mine, const void *theirs,
-                                       size_t size))
+static void sample_reduce(const struct aps_vcomm *vcomm, int root, void *mine,
+                          void *theirs, size_t size,
+                          void (*merge)(void *mine, const void *theirs,
+                                        size_t size),
+                          int *outcome)
 {
+    MPI_Request request;
+    MPI_Status status;
+    int expected;
+    struct aps_messages messages = {
+        .vcomm = vcomm,
+        .requests = &request,
+        .statuses = &status,
+        .sizes = &expected,
+        .capacity = 1,
+        .outcome = outcome,
+    };
     const int ranks = vcomm->size;
     const int number = (vcomm->rank + ranks - root) % ranks;
-    int rc = MPI_SUCCESS;
 
-    for (int bit = 1; bit < ranks && rc == MPI_SUCCESS; bit <<= 1) {
-        if (number & bit)
-            return sample_send(vcomm, (number - bit + root) % ranks, mine,
-                               size);
+    for (int bit = 1; bit < ranks; bit <<= 1) {
+        if (number & bit) {
+            aps_messages_send(&messages, mine, size,
+                              (number - bit + root) % ranks, APS_TAG_SAMPLE);
+            (void)aps_messages_wait(&messages);
+            return;
+        }
         if (number + bit >= ranks)
             continue;
-        rc = sample_receive(vcomm, (number + bit + root) % ranks, theirs, size);
-        if (rc == MPI_SUCCESS)
+        aps_messages_receive(&messages, theirs, size,
+                             (number + bit + root) % ranks, APS_TAG_SAMPLE);
+        if (aps_messages_wait(&messages) == MPI_SUCCESS)
             merge(mine, theirs, size);
     }
-    return rc;
 }
 
 static void sample_add(void *mine, const void *theirs, size_t size)
@@ -135,12 +126,12 @@ int aps_sample_reference(struct aps_sample *sample,
                          size_t n, int *ready)
 {
     const bool keeps = vcomm->rank == root;
-    int rc = MPI_SUCCESS;
+    int outcome = MPI_SUCCESS;
     int room = 1;
 
     if (keeps)
         room = sample_reserve(sample, n) == 0;
-    for (size_t begin = 0; begin < n && rc == MPI_SUCCESS; begin += CHUNK) {
+    for (size_t begin = 0; begin < n; begin += CHUNK) {
         const size_t length = sample_length_at(begin, n);
         const float *values =
             sample_on_host(sample, memory, in + begin, length);
@@ -151,11 +142,11 @@ int aps_sample_reference(struct aps_sample *sample,
 
         for (size_t i = 0; i < length; i++)
             mine[i] = values[i];
-        rc = sample_reduce(vcomm, root, mine, sample->partial,
-                           length * sizeof *mine, sample_add);
+        sample_reduce(vcomm, root, mine, sample->partial, length * sizeof *mine,
+                      sample_add, &outcome);
     }
-    *ready = room;
-    return rc;
+    *ready = room && outcome == MPI_SUCCESS;
+    return MPI_SUCCESS;
 }
 
 void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
@@ -197,8 +188,10 @@ int aps_sample_merge(const struct aps_vcomm *vcomm, struct aps_measure *measure,
                  measure->sum_reference2},
         .max_relative = measure->max_relative,
     };
-    const int rc = sample_reduce(vcomm, 0, &totals, &theirs, sizeof totals,
-                                 sample_merge_totals);
+    int outcome = MPI_SUCCESS;
+
+    sample_reduce(vcomm, 0, &totals, &theirs, sizeof totals,
+                  sample_merge_totals, &outcome);
 
     measure->compared = totals.counts[0];
     measure->skipped = totals.counts[1];
@@ -209,8 +202,8 @@ int aps_sample_merge(const struct aps_vcomm *vcomm, struct aps_measure *measure,
     measure->sum_error2 = totals.sums[1];
     measure->sum_reference2 = totals.sums[2];
     measure->max_relative = totals.max_relative;
-    *ready = totals.counts[5] == 0;
-    return rc;
+    *ready = totals.counts[5] == 0 && outcome == MPI_SUCCESS;
+    return MPI_SUCCESS;
 }
 
 void aps_sample_compare(const struct aps_sample *sample,

@@ -33,8 +33,8 @@ void aps_sample_clear(struct aps_sample *sample);
 /*
  * COLLECTIVE over vcomm, before the layer is reduced. The FP64 sum of in[n]
  * over the ranks, always added in the same order, is kept on `root`. *ready
- * tells, there, whether it is there (it is not when memory is short: the sample
- * is then lost, nothing else).
+ * tells, there, whether it is there (it is not when memory is short or a
+ * message has failed: the sample is then lost, nothing else). MPI_SUCCESS.
  */
 int aps_sample_reference(struct aps_sample *sample,
                          const struct aps_vcomm *vcomm, int root,

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/message.h"
+#include "progress/messages.h"
 #include "progress/wait.h"
 
 /* --- messages ------------------------------------------------------------- */
@@ -40,25 +41,19 @@ static void agree_posted(struct aps_agreement *agreement, int rc)
 
 static void agree_send(struct aps_agreement *agreement, int to)
 {
-    const struct aps_vcomm *vcomm = agreement->vcomm;
-
     agree_posted(agreement,
-                 PMPI_Isend(agreement->values, (int)agreement->size, MPI_BYTE,
-                            aps_vcomm_rank(vcomm, to),
-                            aps_vcomm_tag(vcomm, agreement->tag), vcomm->comm,
-                            &agreement->requests[agreement->count]));
+                 aps_message_send(agreement->vcomm, agreement->values,
+                                  agreement->size, to, agreement->tag,
+                                  &agreement->requests[agreement->count]));
 }
 
 static void agree_receive(struct aps_agreement *agreement, int from, int place)
 {
-    const struct aps_vcomm *vcomm = agreement->vcomm;
-
     agree_posted(agreement,
-                 PMPI_Irecv(agreement->theirs[place].bytes,
-                            (int)agreement->size, MPI_BYTE,
-                            aps_vcomm_rank(vcomm, from),
-                            aps_vcomm_tag(vcomm, agreement->tag), vcomm->comm,
-                            &agreement->requests[agreement->count]));
+                 aps_message_receive(agreement->vcomm,
+                                     agreement->theirs[place].bytes,
+                                     agreement->size, from, agreement->tag,
+                                     &agreement->requests[agreement->count]));
 }
 
 static void agree_wait(struct aps_agreement *agreement, void (*tell)(void))
@@ -235,7 +230,6 @@ static int agree_broadcast(const struct aps_vcomm *vcomm, int root, void *bytes,
                            int size)
 {
     const int number = (vcomm->rank + vcomm->size - root) % vcomm->size;
-    const int tag = aps_vcomm_tag(vcomm, APS_TAG_AGREEMENT);
     MPI_Request requests[8 * sizeof(int)];
     int rc = MPI_SUCCESS, count = 0, bit = 1;
 
@@ -244,8 +238,8 @@ static int agree_broadcast(const struct aps_vcomm *vcomm, int root, void *bytes,
     if (number != 0) {
         const int from = (number - bit + root) % vcomm->size;
 
-        rc = PMPI_Irecv(bytes, size, MPI_BYTE, aps_vcomm_rank(vcomm, from), tag,
-                        vcomm->comm, &requests[0]);
+        rc = aps_message_receive(vcomm, bytes, (size_t)size, from,
+                                 APS_TAG_AGREEMENT, &requests[0]);
         if (rc == MPI_SUCCESS)
             rc = aps_wait_requests(1, requests);
     }
@@ -254,8 +248,8 @@ static int agree_broadcast(const struct aps_vcomm *vcomm, int root, void *bytes,
 
         if (number + bit >= vcomm->size)
             continue;
-        rc = PMPI_Isend(bytes, size, MPI_BYTE, aps_vcomm_rank(vcomm, to), tag,
-                        vcomm->comm, &requests[count]);
+        rc = aps_message_send(vcomm, bytes, (size_t)size, to, APS_TAG_AGREEMENT,
+                              &requests[count]);
         count += rc == MPI_SUCCESS;
     }
     if (count > 0) {
@@ -288,18 +282,18 @@ static int agree_move(const struct aps_vcomm *vcomm, bool send, int peer,
                       int begin, int count, int values[],
                       MPI_Request requests[])
 {
-    const int tag = aps_vcomm_tag(vcomm, APS_TAG_AGREEMENT);
-    const int rank = aps_vcomm_rank(vcomm, peer);
     int rc = MPI_SUCCESS;
 
     for (int i = 0; i < 2 && count > 0 && rc == MPI_SUCCESS; i++) {
         const int part =
             count < vcomm->size - begin ? count : vcomm->size - begin;
 
-        rc = send ? PMPI_Isend(&values[begin], part, MPI_INT, rank, tag,
-                               vcomm->comm, &requests[i])
-                  : PMPI_Irecv(&values[begin], part, MPI_INT, rank, tag,
-                               vcomm->comm, &requests[i]);
+        const size_t size = (size_t)part * sizeof *values;
+
+        rc = send ? aps_message_send(vcomm, &values[begin], size, peer,
+                                     APS_TAG_AGREEMENT, &requests[i])
+                  : aps_message_receive(vcomm, &values[begin], size, peer,
+                                        APS_TAG_AGREEMENT, &requests[i]);
         count -= part;
         begin = 0;
     }

@@ -9,6 +9,9 @@
 #include "base/message.h"
 #include "progress/wait.h"
 
+/* Of one message, where it may be sent or received again. */
+#define TRIES 3
+
 int aps_messages_init(struct aps_messages *messages,
                       const struct aps_vcomm *vcomm, int capacity, int *outcome)
 {
@@ -36,8 +39,9 @@ void aps_messages_clear(struct aps_messages *messages)
     *messages = (struct aps_messages){0};
 }
 
-int aps_messages_tell(const struct aps_vcomm *vcomm, const char *call, int peer,
-                      int rc)
+/* Say which call of this rank has failed, and why. */
+static void messages_tell(const struct aps_vcomm *vcomm, const char *call,
+                          int peer, int rc)
 {
     const int rank = aps_vcomm_rank(vcomm, vcomm->rank);
     char text[MPI_MAX_ERROR_STRING] = "unknown error";
@@ -45,15 +49,65 @@ int aps_messages_tell(const struct aps_vcomm *vcomm, const char *call, int peer,
     int length;
 
     if (!aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
-        return rc;
+        return;
     (void)PMPI_Error_string(rc, text, &length);
     if (peer < 0)
         aps_message(rank, "%s failed inside a rewritten call: %s", call, text);
     else
         aps_message(rank, "%s rank %d failed inside a rewritten call: %s", call,
                     aps_vcomm_rank(vcomm, peer), text);
+}
+
+static int message_send(const struct aps_vcomm *vcomm, const void *bytes,
+                        size_t size, int to, enum aps_tag tag,
+                        MPI_Request *request)
+{
+    int rc = PMPI_Isend(bytes, (int)size, MPI_BYTE, aps_vcomm_rank(vcomm, to),
+                        aps_vcomm_tag(vcomm, tag), vcomm->comm, request);
+
+    if (rc != MPI_SUCCESS)
+        messages_tell(vcomm, "MPI_Isend to", to, rc);
     return rc;
 }
+
+static int message_receive(const struct aps_vcomm *vcomm, void *bytes,
+                           size_t size, int from, enum aps_tag tag,
+                           MPI_Request *request)
+{
+    int rc = PMPI_Irecv(bytes, (int)size, MPI_BYTE, aps_vcomm_rank(vcomm, from),
+                        aps_vcomm_tag(vcomm, tag), vcomm->comm, request);
+
+    if (rc != MPI_SUCCESS)
+        messages_tell(vcomm, "MPI_Irecv from", from, rc);
+    return rc;
+}
+
+int aps_message_send(const struct aps_vcomm *vcomm, const void *bytes,
+                     size_t size, int to, enum aps_tag tag,
+                     MPI_Request *request)
+{
+    int rc = MPI_ERR_OTHER;
+
+    for (int i = 0; i < TRIES && rc != MPI_SUCCESS; i++)
+        rc = message_send(vcomm, bytes, size, to, tag, request);
+    if (rc != MPI_SUCCESS)
+        *request = MPI_REQUEST_NULL;
+    return rc;
+}
+
+int aps_message_receive(const struct aps_vcomm *vcomm, void *bytes, size_t size,
+                        int from, enum aps_tag tag, MPI_Request *request)
+{
+    int rc = MPI_ERR_OTHER;
+
+    for (int i = 0; i < TRIES && rc != MPI_SUCCESS; i++)
+        rc = message_receive(vcomm, bytes, size, from, tag, request);
+    if (rc != MPI_SUCCESS)
+        *request = MPI_REQUEST_NULL;
+    return rc;
+}
+
+/* --- a batch -------------------------------------------------------------- */
 
 static void messages_fail(struct aps_messages *messages, int rc)
 {
@@ -61,56 +115,49 @@ static void messages_fail(struct aps_messages *messages, int rc)
         *messages->outcome = rc;
 }
 
-static int messages_isend(struct aps_messages *messages, const void *bytes,
-                          size_t size, int to, enum aps_tag tag)
+/* It has been posted. */
+static void messages_keep(struct aps_messages *messages, int size)
 {
-    const struct aps_vcomm *vcomm = messages->vcomm;
-    int rc = PMPI_Isend(bytes, (int)size, MPI_BYTE, aps_vcomm_rank(vcomm, to),
-                        aps_vcomm_tag(vcomm, tag), vcomm->comm,
-                        &messages->requests[messages->count]);
-
-    if (rc == MPI_SUCCESS)
-        messages->sizes[messages->count++] = -1;
-    return rc;
+    messages->sizes[messages->count++] = size;
 }
 
 void aps_messages_send(struct aps_messages *messages, const void *bytes,
                        size_t size, int to, enum aps_tag tag)
 {
-    int rc = MPI_SUCCESS;
+    MPI_Request *request = &messages->requests[messages->count];
 
     if (size == 0)
         return;
+    /* Not the same again after an error: if it has been sent after all, the
+     * receiver would find it twice, and take it for a later one. */
     if (*messages->outcome == MPI_SUCCESS) {
-        rc = messages_isend(messages, bytes, size, to, tag);
-        if (rc == MPI_SUCCESS)
+        const int rc =
+            message_send(messages->vcomm, bytes, size, to, tag, request);
+
+        if (rc == MPI_SUCCESS) {
+            messages_keep(messages, -1);
             return;
-        messages_fail(messages, aps_messages_tell(messages->vcomm,
-                                                  "MPI_Isend to", to, rc));
+        }
+        messages_fail(messages, rc);
     }
-    (void)messages_isend(messages, bytes, 0, to, tag);
+    if (aps_message_send(messages->vcomm, bytes, 0, to, tag, request) ==
+        MPI_SUCCESS)
+        messages_keep(messages, -1);
 }
 
 void aps_messages_receive(struct aps_messages *messages, void *bytes,
                           size_t size, int from, enum aps_tag tag)
 {
-    const struct aps_vcomm *vcomm = messages->vcomm;
+    int rc;
 
-    /* Once again after an error: what comes must be received, or the next call
-     * would take it for its own. */
-    for (int turn = 0; turn < 2 && size > 0; turn++) {
-        const int rc =
-            PMPI_Irecv(bytes, (int)size, MPI_BYTE, aps_vcomm_rank(vcomm, from),
-                       aps_vcomm_tag(vcomm, tag), vcomm->comm,
-                       &messages->requests[messages->count]);
-
-        if (rc == MPI_SUCCESS) {
-            messages->sizes[messages->count++] = (int)size;
-            return;
-        }
-        messages_fail(messages,
-                      aps_messages_tell(vcomm, "MPI_Irecv from", from, rc));
-    }
+    if (size == 0)
+        return;
+    rc = aps_message_receive(messages->vcomm, bytes, size, from, tag,
+                             &messages->requests[messages->count]);
+    if (rc == MPI_SUCCESS)
+        messages_keep(messages, (int)size);
+    else
+        messages_fail(messages, rc);
 }
 
 /* Has what came the length that was to come? If not its sender has failed. */
@@ -148,8 +195,8 @@ int aps_messages_wait(struct aps_messages *messages)
     if (rc == MPI_SUCCESS) {
         messages_check(messages);
     } else {
-        messages_fail(messages, aps_messages_tell(messages->vcomm,
-                                                  "MPI_Testall", -1, rc));
+        messages_tell(messages->vcomm, "MPI_Testall", -1, rc);
+        messages_fail(messages, rc);
         messages_cancel(messages);
     }
     messages->count = 0;

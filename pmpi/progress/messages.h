@@ -50,11 +50,17 @@ void aps_messages_receive(struct aps_messages *messages, void *bytes,
  */
 int aps_messages_wait(struct aps_messages *messages);
 
+/* --- one message ---------------------------------------------------------- */
+
 /*
- * Say which call of this rank has failed, and why: "MPI_Isend to rank 3: ...".
- * `peer` is a rank of vcomm, or negative: none is named. Returns rc.
+ * PMPI_Isend and PMPI_Irecv on vcomm. After an error, which a line names with
+ * this rank, the call and the cause, they are tried again, twice. An MPI error
+ * code; then *request is MPI_REQUEST_NULL.
  */
-int aps_messages_tell(const struct aps_vcomm *vcomm, const char *call, int peer,
-                      int rc);
+int aps_message_send(const struct aps_vcomm *vcomm, const void *bytes,
+                     size_t size, int to, enum aps_tag tag,
+                     MPI_Request *request);
+int aps_message_receive(const struct aps_vcomm *vcomm, void *bytes, size_t size,
+                        int from, enum aps_tag tag, MPI_Request *request);
 
 #endif

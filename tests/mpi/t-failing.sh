@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A message of one rank fails: the others get an error, too, or the sum, and a
+# line names rank, call and cause.
+. "$top_srcdir/tests/mpi/run.sh"
+
+library=$mpi/.libs/fail_once.so:$library
+while read -r ranks nodes kind when length often rule; do
+    progress=calls
+    can_be_driven || progress=thread
+    cat >"$tmp/policy.yaml" <<END
+version: 1
+min_count: 1
+progress: $progress
+rules: [{format: e5m10, $rule}]
+END
+    name="$ranks ranks, nodes $nodes, $kind, $when, $length, $often times, $rule"
+    run "$name" "$ranks" -genv APSMPI_POLICY "$tmp/policy.yaml" \
+        -genv APSMPI_TEST_NODES "$nodes" \
+        "$mpi/failing" "$kind" "$when" "$length" "$often"
+    grep -q 'rank [0-9]*: MPI_Isend to rank [0-9]* failed .*: .' "$tmp/stderr"
+    check $? "$name: a line names rank, call and cause"
+done <<END
+2 1 blocking later 3000 1 reduce: direct, scale: aps
+3 1 nonblocking later 3000 2 reduce: direct, scale: none
+3 1 blocking later 3000 1 reduce: ring, scale: aps
+2 1 blocking later 3000 2 reduce: ring, scale: none, accumulate: format
+3 1 blocking later 3000 1 reduce: gather, scale: aps, accumulate: format
+4 1 blocking later 3000 1 reduce: master, group: 2, scale: aps
+4 2 blocking later 3000 1 reduce: hierarchical, scale: aps
+3 2 nonblocking later 3000 2 reduce: hierarchical, scale: aps-tight
+2 1 blocking first 3000 1 reduce: direct, scale: aps
+3 2 blocking first 3000 2 reduce: hierarchical, scale: aps
+2 1 nonblocking first 3000 1 reduce: direct, scale: aps
+2 1 blocking later 200000 1 reduce: direct, scale: aps-tight
+END
+finish
