@@ -89,6 +89,10 @@ check_PROGRAMS += tests/mpi/nonfinite
 tests_mpi_nonfinite_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_nonfinite_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/parts
+tests_mpi_parts_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_parts_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/pcontrol
 tests_mpi_pcontrol_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_pcontrol_LDADD = $(MPI_TEST_LDADD)
@@ -195,6 +199,7 @@ mpi_tests = \
 	tests/mpi/t-meanwhile.sh \
 	tests/mpi/t-nonblocking.sh \
 	tests/mpi/t-nonfinite.sh \
+	tests/mpi/t-parts.sh \
 	tests/mpi/t-pcontrol.sh \
 	tests/mpi/t-policy-rank.sh \
 	tests/mpi/t-progress.sh \
