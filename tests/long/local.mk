@@ -8,10 +8,10 @@ tests_long_sweep_LDADD = tests/libtap.la libcore.la $(MPFR_LIBS) -lm
 
 .PHONY: check-long
 if HAVE_MPFR
-check-long: tests/long/sweep tests/unit/cast
+check-long: check-random tests/long/sweep tests/unit/cast
 	tests/long/sweep
 	APS_TEST_LONG=1 tests/unit/cast
 else
-check-long:
+check-long: check-random
 	@echo "1..0 # SKIP the sweep's oracle needs MPFR"
 endif

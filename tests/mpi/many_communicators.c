@@ -28,8 +28,13 @@ static int errors; /* that MPI told the program's handler */
 
 static void handle(MPI_Comm *comm, int *code, ...)
 {
-    (void)comm, (void)code;
-    errors++;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+
+    (void)comm;
+    MPI_Error_string(*code, text, &length);
+    if (errors++ == 0)
+        diag("rank %d: an error handler is called: %s", mpitap_rank(), text);
 }
 
 static void fill(void)

@@ -243,7 +243,7 @@ void setup_draw(struct setup *setup, uint64_t seed, int size)
     setup->size = size;
     if (seed % 100 == 7)
         setup->special = SPECIAL_LATE;
-    else if (seed % 50 == 17)
+    else if (seed % 52 == 20 && size == 2)
         setup->special = SPECIAL_MANY;
     else if (seed % 10 == 3)
         setup->special = SPECIAL_FAILURE;

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Thousands of random programs, on up to 8 ranks; for `make check-long`. First
+# seed and number of seeds may be given: RANDOM_SEED, RANDOM_SEEDS.
+. "$top_srcdir/tests/random/seeds.sh"
+
+first=${RANDOM_SEED:-1001}
+count=${RANDOM_SEEDS:-3000}
+seeds "$first" $((first + count / 3 * 2 - 1)) 5
+seeds $((first + count / 3 * 2)) $((first + count - 1)) 8
+finish_seeds
