@@ -48,11 +48,13 @@ libapsmpi_la_SOURCES = \
 	pmpi/job/preload_order.c pmpi/job/preload_order.h \
 	pmpi/job/summary.c pmpi/job/summary.h \
 	pmpi/job/world.c pmpi/job/world.h \
+	pmpi/job/sessions.c pmpi/job/sessions.h \
 	pmpi/native/abi.c pmpi/native/abi.h \
 	pmpi/native/elf_imports.c pmpi/native/elf_imports.h \
 	pmpi/native/next_mpi.c pmpi/native/next_mpi.h \
 	pmpi/progress/agree.c pmpi/progress/agree.h \
 	pmpi/progress/fiber.c pmpi/progress/fiber.h \
+	pmpi/progress/finish.c pmpi/progress/finish.h \
 	pmpi/progress/messages.c pmpi/progress/messages.h \
 	pmpi/progress/progress_thread.c pmpi/progress/progress_thread.h \
 	pmpi/progress/queue.c pmpi/progress/queue.h \

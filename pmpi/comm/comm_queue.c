@@ -57,7 +57,7 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
         comm_queue_tell_driver(context, wanted);
     if (!context->job->begun && aps_progress_thread_is_possible())
         aps_progress_thread_expect_threads(); /* who knows */
-    context->queue = aps_queue_create(thread);
+    context->queue = aps_queue_create(thread, context->label);
     if (!context->queue)
         rc = MPI_ERR_NO_MEM;
     else if (context->resources_state == APS_RESOURCES_NONE)

@@ -256,7 +256,7 @@ int aps_bounce_defer(const struct aps_bounce *bounce, const void *inner,
     this->inner = *(const MPI_Request *)inner;
     pthread_mutex_lock(&deferred_lock);
     if (!queue)
-        queue = aps_queue_create(WITH_THREAD);
+        queue = aps_queue_create(WITH_THREAD, "buffers in GPU memory");
     if (queue) {
         this->next = under_way;
         under_way = this;

@@ -45,6 +45,10 @@ typedef APS_ENTRY_MEMORY(MPI_Request) request_at;
 typedef APS_ENTRY_MEMORY(MPI_Status) status_at;
 typedef APS_ENTRY_MEMORY(MPI_Win) window_at;
 
+#ifdef HAVE_PMPI_SESSION_INIT
+typedef APS_ENTRY_MEMORY(MPI_Session) session_at;
+#endif
+
 /* Numbers. */
 typedef APS_ENTRY_NUMBER(MPI_Aint, intptr_t) aint_arg;
 typedef APS_ENTRY_NUMBER(MPI_Count, int64_t) count_arg;

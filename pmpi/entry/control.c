@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The function that replaces MPI_Pcontrol, as allreduce.c has the others.
+ * The functions that replace MPI_Pcontrol and those that end MPI, as allreduce.c
+ * has the others.
  */
 #include "config.h"
 
@@ -9,7 +10,9 @@
 
 #include "entry/prototypes.h"
 #include "job/job.h"
+#include "job/lifecycle.h"
 #include "job/pcontrol.h"
+#include "job/sessions.h"
 #include "native/next_mpi.h"
 
 /* The same in every MPI. */
@@ -42,3 +45,38 @@ int MPI_Pcontrol(const int level, ...)
     return aps_next_mpi()->pcontrol(level, words[0], words[1], words[2],
                                     words[3], words[4]);
 }
+
+int MPI_Finalize(void)
+{
+    static void *_Atomic kept;
+    int (*next)(void);
+
+    aps_next_mpi_function(&kept, "MPI_Finalize", &next);
+    aps_lifecycle_finish();
+    return next();
+}
+
+#ifdef HAVE_PMPI_SESSION_INIT
+int MPI_Session_init(aps_handle info, aps_handle handler, void *session)
+{
+    static void *_Atomic kept;
+    int (*next)(aps_handle, aps_handle, void *);
+    int rc;
+
+    aps_next_mpi_function(&kept, "MPI_Session_init", &next);
+    rc = next(info, handler, session);
+    if (rc == 0)
+        aps_sessions_begin();
+    return rc;
+}
+
+int MPI_Session_finalize(void *session)
+{
+    static void *_Atomic kept;
+    int (*next)(void *);
+
+    aps_next_mpi_function(&kept, "MPI_Session_finalize", &next);
+    aps_sessions_end();
+    return next(session);
+}
+#endif

@@ -17,6 +17,7 @@
 #include "entry/export.h"
 #include "job/job.h"
 #include "job/lifecycle.h"
+#include "job/sessions.h"
 #include "progress/queue.h"
 
 #define TYPES_1 void *
@@ -187,6 +188,37 @@ static void entry_f08_begin(int required)
         initialized)
         aps_lifecycle_begin(required);
 }
+
+EXPORT void mpi_finalize_f08_(void *error);
+
+void mpi_finalize_f08_(void *error)
+{
+    NEXT(finalize_f08_, 1);
+
+    aps_lifecycle_finish();
+    next(error);
+}
+
+#ifdef HAVE_PMPI_SESSION_INIT
+EXPORT void mpi_session_init_f08_(TYPES_4);
+EXPORT void mpi_session_finalize_f08_(TYPES_2);
+
+void mpi_session_init_f08_(NAMED_4)
+{
+    NEXT(session_init_f08_, 4);
+
+    next(NAMES_4);
+    aps_sessions_begin();
+}
+
+void mpi_session_finalize_f08_(NAMED_2)
+{
+    NEXT(session_finalize_f08_, 2);
+
+    aps_sessions_end();
+    next(NAMES_2);
+}
+#endif
 
 EXPORT void mpi_init_f08_(void *error);
 EXPORT void mpi_init_thread_f08_(void *required, void *provided, void *error);

@@ -33,6 +33,12 @@ PROTOTYPE(Init, (int *argc, char ***argv), NEXT(init))
 PROTOTYPE(Init_thread,
           (int *argc, char ***argv, int required, int *provided),
           NEXT(init_thread))
+PROTOTYPE(Finalize, (void), NO_NEXT)
+#ifdef HAVE_PMPI_SESSION_INIT
+PROTOTYPE(Session_init,
+          (info_arg info, errhandler_arg handler, session_at *session), NO_NEXT)
+PROTOTYPE(Session_finalize, (session_at *session), NO_NEXT)
+#endif
 PROTOTYPE(Pcontrol, (const int level, ...), NEXT(pcontrol))
 
 /* --- the all-reduce ------------------------------------------------------ */

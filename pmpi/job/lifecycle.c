@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -15,22 +16,46 @@
 #include "job/pcontrol.h"
 #include "job/summary.h"
 #include "job/world.h"
-#include "progress/queue.h"
+#include "progress/finish.h"
 
 /* What a job ends with when its policy is bad. */
 #define EXIT_BAD_POLICY 2
 
+/* Returns the world rank. */
+static int lifecycle_finish(bool inside)
+{
+    static bool together; /* this process has met all others of the job */
+    const struct aps_world *world = aps_world_of_job();
+    const bool meet = world && !together;
+    int rank = -1;
+
+    together |= meet;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    aps_finish("MPI_Finalize", rank, meet ? world->comm : MPI_COMM_NULL,
+               inside);
+    return rank;
+}
+
+void aps_lifecycle_finish(void)
+{
+    int initialized = 0, finalized = 1;
+
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized &&
+        PMPI_Finalized(&finalized) == MPI_SUCCESS && !finalized &&
+        !aps_job()->foreign)
+        (void)lifecycle_finish(false);
+}
+
 static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
                                   void *extra)
 {
-    int rank = -1;
+    int rank;
 
     (void)comm;
     (void)key;
     (void)value;
     (void)extra;
-    aps_queue_finish_all();
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    rank = lifecycle_finish(true);
     aps_summary_tell(aps_job(), rank);
     /* MPI_COMM_WORLD's context, if it has one, goes later, and holds it. */
     aps_world_release(aps_world_of_job());

@@ -24,6 +24,11 @@ int aps_lifecycle_thread_level(int required);
  */
 void aps_lifecycle_watch_end(void);
 
+/* MPI_Finalize was called and is yet to be passed on. COLLECTIVE over
+ * MPI_COMM_WORLD: what is queued is carried out, and the library's threads end.
+ * Where the call passes the library by, that is done inside MPI_Finalize. */
+void aps_lifecycle_finish(void);
+
 /* The policy is bad and the job is to stop; does not return. */
 void aps_lifecycle_stop(void) __attribute__((noreturn));
 

@@ -23,7 +23,9 @@ static pthread_cond_t needed = PTHREAD_COND_INITIALIZER;
 static atomic_int blocked; /* threads of the program */
 static bool asleep;        /* under the lock */
 static atomic_bool threads_expected;
-static enum { NOT_YET, STARTED, FAILED } thread;
+static enum { NOT_YET, STARTED, FAILED } state;
+static pthread_t thread;
+static bool stop; /* under the lock */
 
 /* Does a thread of the program block, as far as we know? */
 static bool progress_thread_is_blocked(void)
@@ -31,16 +33,21 @@ static bool progress_thread_is_blocked(void)
     return atomic_load(&blocked) > 0;
 }
 
-static void progress_thread_wait_for_work(void)
+/* False: the thread is to end. */
+static bool progress_thread_wait_for_work(void)
 {
+    bool going_on;
+
     pthread_mutex_lock(&lock);
-    while (!progress_thread_is_blocked() &&
+    while (!stop && !progress_thread_is_blocked() &&
            !(atomic_load(&threads_expected) && aps_queue_pending())) {
         asleep = true;
         pthread_cond_wait(&needed, &lock);
     }
     asleep = false;
+    going_on = !stop;
     pthread_mutex_unlock(&lock);
+    return going_on;
 }
 
 /* As long as it completes something, for who comes next waits already. */
@@ -60,8 +67,7 @@ static void *progress_thread_serve(void *nothing)
     struct timespec rest = {0};
 
     (void)nothing;
-    for (;;) {
-        progress_thread_wait_for_work();
+    while (progress_thread_wait_for_work()) {
         rest.tv_nsec = progress_thread_is_blocked() ? NAP_NS : DOZE_NS;
         nanosleep(&rest, NULL);
         if (progress_thread_is_blocked())
@@ -72,11 +78,26 @@ static void *progress_thread_serve(void *nothing)
     return NULL;
 }
 
-/* The lock is held. */
-static void progress_thread_start(void)
+static void progress_thread_start_locked(void)
 {
-    thread =
-        aps_thread_start(progress_thread_serve, NULL) == 0 ? STARTED : FAILED;
+    stop = false;
+    state = aps_thread_start(&thread, progress_thread_serve, NULL) == 0
+                ? STARTED
+                : FAILED;
+}
+
+void aps_progress_thread_stop(void)
+{
+    bool started;
+
+    pthread_mutex_lock(&lock);
+    started = state == STARTED;
+    state = NOT_YET;
+    stop = true;
+    pthread_cond_signal(&needed);
+    pthread_mutex_unlock(&lock);
+    if (started)
+        pthread_join(thread, NULL);
 }
 
 bool aps_progress_thread_is_possible(void)
@@ -93,9 +114,9 @@ static bool progress_thread_wake(int threads)
     bool helps;
 
     pthread_mutex_lock(&lock);
-    if (thread == NOT_YET)
-        progress_thread_start();
-    helps = thread == STARTED;
+    if (state == NOT_YET)
+        progress_thread_start_locked();
+    helps = state == STARTED;
     if (helps) {
         atomic_fetch_add(&blocked, threads);
         if (asleep)

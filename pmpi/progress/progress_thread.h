@@ -23,6 +23,9 @@
 bool aps_progress_thread_begin(void);
 void aps_progress_thread_end(void);
 
+/* MPI is about to end: the thread ends, until it is needed again. */
+void aps_progress_thread_stop(void);
+
 /* The program has threads of its own that call MPI at a time. */
 void aps_progress_thread_expect_threads(void);
 

@@ -4,15 +4,18 @@
 #include "progress/queue.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "progress/fiber.h"
 #include "progress/thread.h"
 #include "progress/wait.h"
 
-#define FINISH_NS 1000000000L
+/* How long abandoned threads have to come to their next look at the queue. */
+#define STOP_NS 1000000000L
 
 struct aps_queue {
     struct aps_operation *first;
@@ -24,7 +27,15 @@ struct aps_queue {
     struct aps_fiber *fiber; /* NULL: a thread */
     bool listed;             /* among the busy ones */
     struct aps_queue *next;  /* in that list */
-    pthread_cond_t arrived;  /* for the thread */
+    struct aps_queue *other; /* in the list of all */
+    char label[64];
+
+    /* Of a queue with a thread. */
+    pthread_t thread;
+    pthread_cond_t arrived;
+    bool running; /* until the thread's last look at the queue */
+    bool stop;    /* the thread is to end when the queue is empty */
+    bool joined;  /* someone joins it; else it detaches itself */
 };
 
 atomic_int aps_queue_busy;
@@ -34,20 +45,39 @@ static atomic_int resting; /* of them, between two looks */
 
 /* All lists of all queues; held for a few instructions. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct aps_queue *busy; /* those with fibers */
+static struct aps_queue *queues; /* all of them */
+static struct aps_queue *busy;   /* those with fibers */
+
+static atomic_bool abandoned;
+static atomic_int parked; /* threads that have ended in a wait */
 
 /* Held by who drives the fibers. */
 static pthread_mutex_t driving = PTHREAD_MUTEX_INITIALIZER;
 
+static void queue_enrol(struct aps_queue *queue)
+{
+    pthread_mutex_lock(&lock);
+    queue->other = queues;
+    queues = queue;
+    pthread_mutex_unlock(&lock);
+}
+
 static void queue_destroy(struct aps_queue *queue)
 {
+    struct aps_queue **link = &queues;
+
+    pthread_mutex_lock(&lock);
+    while (*link && *link != queue)
+        link = &(*link)->other;
+    if (*link)
+        *link = queue->other;
+    pthread_mutex_unlock(&lock);
     aps_fiber_destroy(queue->fiber);
     pthread_cond_destroy(&queue->arrived);
     free(queue);
 }
 
-/* The lock is held. */
-static struct aps_operation *queue_pop(struct aps_queue *queue)
+static struct aps_operation *queue_pop_locked(struct aps_queue *queue)
 {
     struct aps_operation *first = queue->first;
 
@@ -74,7 +104,7 @@ static void queue_serve_on_fiber(void *argument)
         struct aps_operation *operation;
 
         pthread_mutex_lock(&lock);
-        operation = queue_pop(queue);
+        operation = queue_pop_locked(queue);
         pthread_mutex_unlock(&lock);
         if (operation)
             queue_run(queue, operation);
@@ -89,28 +119,63 @@ static bool queue_is_awaited(void)
     return atomic_load(&resting) > 0;
 }
 
+/* In a wait of such a thread: its operation will never be complete. The thread
+ * calls MPI no more; it goes with the process. */
+static void queue_park_abandoned(void)
+{
+    if (!atomic_load_explicit(&abandoned, memory_order_relaxed))
+        return;
+    atomic_fetch_add(&parked, 1);
+    for (;;)
+        pause();
+}
+
+/* The next operation, or NULL: the thread ends, and joined or detached it is
+ * then; `*closed`: the queue goes with it. */
+static struct aps_operation *queue_await(struct aps_queue *queue, bool *closed)
+{
+    struct aps_operation *operation;
+
+    pthread_mutex_lock(&lock);
+    while (!queue->first && !queue->closed && !queue->stop)
+        pthread_cond_wait(&queue->arrived, &lock);
+    operation = queue_pop_locked(queue);
+    if (!operation) {
+        *closed = queue->closed;
+        queue->running = false;
+        if (!queue->joined)
+            pthread_detach(pthread_self());
+    }
+    pthread_mutex_unlock(&lock);
+    return operation;
+}
+
 static void *queue_serve_on_thread(void *argument)
 {
     struct aps_queue *queue = argument;
+    struct aps_operation *operation;
+    bool closed = false;
 
     aps_wait_set_beside(queue_is_awaited);
-    for (;;) {
-        struct aps_operation *operation;
-
-        pthread_mutex_lock(&lock);
-        while (!queue->first && !queue->closed)
-            pthread_cond_wait(&queue->arrived, &lock);
-        operation = queue_pop(queue);
-        pthread_mutex_unlock(&lock);
-        if (!operation)
-            break;
+    aps_wait_set_turn(queue_park_abandoned);
+    while ((operation = queue_await(queue, &closed)))
         queue_run(queue, operation);
-    }
-    queue_destroy(queue);
+    if (closed)
+        queue_destroy(queue);
     return NULL;
 }
 
-struct aps_queue *aps_queue_create(bool thread)
+/* Or before anybody else knows the queue. */
+static int queue_start_thread_locked(struct aps_queue *queue)
+{
+    queue->stop = false;
+    queue->joined = false;
+    queue->running =
+        aps_thread_start(&queue->thread, queue_serve_on_thread, queue) == 0;
+    return queue->running ? 0 : -1;
+}
+
+struct aps_queue *aps_queue_create(bool thread, const char *label)
 {
     struct aps_queue *queue = calloc(1, sizeof *queue);
 
@@ -121,11 +186,12 @@ struct aps_queue *aps_queue_create(bool thread)
     pthread_cond_init(&queue->arrived, NULL);
     if (!thread)
         queue->fiber = aps_fiber_create(queue_serve_on_fiber, queue);
-    if (thread ? aps_thread_start(queue_serve_on_thread, queue) < 0
-               : queue->fiber == NULL) {
+    snprintf(queue->label, sizeof queue->label, "%s", label);
+    if (thread ? queue_start_thread_locked(queue) < 0 : queue->fiber == NULL) {
         queue_destroy(queue);
         return NULL;
     }
+    queue_enrol(queue);
     return queue;
 }
 
@@ -134,8 +200,7 @@ bool aps_queue_has_thread(const struct aps_queue *queue)
     return queue->fiber == NULL;
 }
 
-/* The lock is held. */
-static void queue_list(struct aps_queue *queue)
+static void queue_list_locked(struct aps_queue *queue)
 {
     if (queue->listed)
         return;
@@ -145,8 +210,7 @@ static void queue_list(struct aps_queue *queue)
     atomic_fetch_add(&aps_queue_busy, 1);
 }
 
-/* The lock is held. */
-static void queue_unlist(struct aps_queue *queue)
+static void queue_unlist_locked(struct aps_queue *queue)
 {
     struct aps_queue **link = &busy;
 
@@ -167,9 +231,11 @@ void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation)
     atomic_fetch_add(&queue->pushed, 1);
     atomic_fetch_add(&aps_queue_operations, 1);
     if (queue->fiber)
-        queue_list(queue);
-    else
+        queue_list_locked(queue);
+    else if (queue->running)
         pthread_cond_signal(&queue->arrived);
+    else /* MPI_Finalize has ended it, and calls back a program that goes on */
+        (void)queue_start_thread_locked(queue);
     pthread_mutex_unlock(&lock);
 }
 
@@ -190,7 +256,7 @@ void aps_queue_take(struct aps_queue *queue, size_t count)
 {
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < count; i++)
-        (void)queue_pop(queue);
+        (void)queue_pop_locked(queue);
     pthread_mutex_unlock(&lock);
     atomic_fetch_add(&queue->done, count);
     atomic_fetch_sub(&aps_queue_operations, (int)count);
@@ -200,10 +266,12 @@ void aps_queue_pause(const struct aps_queue *queue)
 {
     const struct timespec nap = {.tv_nsec = 50000};
 
-    if (queue->fiber)
+    if (queue->fiber) {
         aps_fiber_yield();
-    else
+    } else {
+        queue_park_abandoned();
         nanosleep(&nap, NULL);
+    }
 }
 
 long aps_queue_age(const struct aps_queue *queue)
@@ -221,26 +289,9 @@ void aps_queue_drain(struct aps_queue *queue)
     long begin = 0;
 
     atomic_fetch_add(&blocked, 1);
-    while (!aps_queue_is_empty(queue))
+    while (!aps_queue_is_empty(queue) && !atomic_load(&abandoned))
         aps_queue_wait(&begin);
     atomic_fetch_sub(&blocked, 1);
-}
-
-void aps_queue_finish_all(void)
-{
-    const long begin = aps_clock_ns(CLOCK_MONOTONIC);
-    long rested = 0;
-
-    /* The program has completed its requests; what is left is ours, and
-     * short. */
-    while (aps_queue_unfinished() &&
-           aps_clock_ns(CLOCK_MONOTONIC) - begin < FINISH_NS) {
-        aps_queue_drive_blocked();
-        aps_wait_rest(&rested);
-    }
-    /* Nobody is still about it in another thread. */
-    pthread_mutex_lock(&driving);
-    pthread_mutex_unlock(&driving);
 }
 
 /* The next of the busy queues after `queue`, or the first. */
@@ -261,7 +312,7 @@ static void queue_settle(struct aps_queue *queue)
 
     pthread_mutex_lock(&lock);
     if (aps_queue_is_empty(queue)) {
-        queue_unlist(queue);
+        queue_unlist_locked(queue);
         gone = queue->closed;
     }
     pthread_mutex_unlock(&lock);
@@ -271,7 +322,7 @@ static void queue_settle(struct aps_queue *queue)
 
 void aps_queue_drive(void)
 {
-    if (!aps_queue_pending() || aps_fiber_inside() ||
+    if (!aps_queue_pending() || aps_fiber_inside() || atomic_load(&abandoned) ||
         pthread_mutex_trylock(&driving) != 0)
         return;
     /* Only this thread takes queues off the list; others come in front. */
@@ -324,10 +375,100 @@ void aps_queue_close(struct aps_queue *queue)
         return;
     pthread_mutex_lock(&lock);
     queue->closed = true;
-    gone = queue->fiber && !queue->listed;
+    gone = queue->fiber ? !queue->listed : !queue->running;
     if (!queue->fiber)
         pthread_cond_signal(&queue->arrived);
     pthread_mutex_unlock(&lock);
     if (gone)
         queue_destroy(queue);
+}
+
+unsigned long aps_queue_list_unfinished(char *text, size_t size)
+{
+    unsigned long count = 0;
+    size_t used = 0;
+
+    text[0] = '\0';
+    pthread_mutex_lock(&lock);
+    for (struct aps_queue *queue = queues; queue; queue = queue->other) {
+        const unsigned long left =
+            atomic_load(&queue->pushed) - atomic_load(&queue->done);
+
+        if (left > 0 && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%lu of %s",
+                                     used > 0 ? ", " : "", left, queue->label);
+        count += left;
+    }
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+bool aps_queue_has_busy_thread(void)
+{
+    bool busy_thread = false;
+
+    pthread_mutex_lock(&lock);
+    for (struct aps_queue *queue = queues; queue; queue = queue->other)
+        busy_thread |= queue->running && !aps_queue_is_empty(queue);
+    pthread_mutex_unlock(&lock);
+    return busy_thread;
+}
+
+void aps_queue_abandon(void)
+{
+    atomic_store(&abandoned, true);
+    /* Nobody is still about it in another thread. */
+    pthread_mutex_lock(&driving);
+    pthread_mutex_unlock(&driving);
+}
+
+/* One whose thread runs and can be joined, from now on by the caller. */
+static struct aps_queue *queue_find_stoppable_locked(void)
+{
+    struct aps_queue *queue = queues;
+
+    while (queue && (!queue->running || queue->joined ||
+                     (atomic_load(&abandoned) && !aps_queue_is_empty(queue))))
+        queue = queue->other;
+    if (queue)
+        queue->joined = true;
+    return queue;
+}
+
+static int queue_count_running(void)
+{
+    int count = 0;
+
+    pthread_mutex_lock(&lock);
+    for (struct aps_queue *queue = queues; queue; queue = queue->other)
+        count += queue->running;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+int aps_queue_stop_threads(void)
+{
+    const long begin = aps_clock_ns(CLOCK_MONOTONIC);
+    struct aps_queue *queue;
+    long rested = 0;
+    int left;
+
+    pthread_mutex_lock(&lock);
+    for (queue = queues; queue; queue = queue->other) {
+        queue->stop = true;
+        pthread_cond_signal(&queue->arrived);
+    }
+    while ((queue = queue_find_stoppable_locked())) {
+        const pthread_t thread = queue->thread;
+
+        /* The queue may go before the thread does. */
+        pthread_mutex_unlock(&lock);
+        pthread_join(thread, NULL);
+        pthread_mutex_lock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+    while ((left = queue_count_running() - atomic_load(&parked)) > 0 &&
+           aps_clock_ns(CLOCK_MONOTONIC) - begin < STOP_NS)
+        aps_wait_rest(&rested);
+    return left;
 }

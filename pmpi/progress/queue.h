@@ -24,8 +24,9 @@ struct aps_operation {
 struct aps_queue; /* opaque */
 
 /* `thread`: with a thread of its own, for which MPI must be initialised with
- * MPI_THREAD_MULTIPLE. NULL: out of memory, or no thread could be made. */
-struct aps_queue *aps_queue_create(bool thread);
+ * MPI_THREAD_MULTIPLE. `label` says in messages which communicator it is of, and
+ * is copied. NULL: out of memory, or no thread could be made. */
+struct aps_queue *aps_queue_create(bool thread, const char *label);
 
 bool aps_queue_has_thread(const struct aps_queue *queue);
 
@@ -53,11 +54,25 @@ bool aps_queue_is_empty(const struct aps_queue *queue);
  * run. */
 void aps_queue_drain(struct aps_queue *queue);
 
-/* MPI is about to end: let all queues come to an end, for a while. */
-void aps_queue_finish_all(void);
-
 /* No more will be pushed: the queue goes when it is empty. NULL: nothing. */
 void aps_queue_close(struct aps_queue *queue);
+
+/* --- the end of MPI (finish.h) ------------------------------------------- */
+
+/* "2 of world, 1 of comm3": the operations that are not done, by queue; how many
+ * they are. */
+unsigned long aps_queue_list_unfinished(char *text, size_t size);
+
+/* Has any queue with a thread operations that are not done? */
+bool aps_queue_has_busy_thread(void);
+
+/* Carry out none of them any more. */
+void aps_queue_abandon(void);
+
+/* End the threads of all queues, each when it has done what was pushed. A thread
+ * whose operations are abandoned ends within a wait, or not at all; so many have
+ * not ended. Not from such a thread. */
+int aps_queue_stop_threads(void);
 
 /* --- driving the fibers -------------------------------------------------- */
 

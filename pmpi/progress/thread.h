@@ -5,8 +5,11 @@
 #ifndef APS_PMPI_PROGRESS_THREAD_H
 #define APS_PMPI_PROGRESS_THREAD_H
 
-/* Nobody joins it, and no signal is delivered to it: signals are the program's
- * affair. 0 or -1. */
-int aps_thread_start(void *(*run)(void *argument), void *argument);
+#include <pthread.h>
+
+/* No signal is delivered to it: signals are the program's affair. Who starts it
+ * joins or detaches it. 0 or -1. */
+int aps_thread_start(pthread_t *thread, void *(*run)(void *argument),
+                     void *argument);
 
 #endif

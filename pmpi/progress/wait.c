@@ -57,6 +57,32 @@ void aps_wait_set_beside(bool (*is_awaited)(void))
     awaited = is_awaited;
 }
 
+static _Thread_local void (*turn_of_thread)(void);
+
+void aps_wait_set_turn(void (*turn)(void))
+{
+    turn_of_thread = turn;
+}
+
+static inline void wait_take_turn(void)
+{
+    if (turn_of_thread)
+        turn_of_thread();
+}
+
+static _Atomic unsigned long ends;
+
+unsigned long aps_wait_ends(void)
+{
+    return atomic_load_explicit(&ends, memory_order_relaxed);
+}
+
+/* Not a locked addition: two threads may count one, which still advances. */
+static inline void wait_note_end(void)
+{
+    atomic_store_explicit(&ends, aps_wait_ends() + 1, memory_order_relaxed);
+}
+
 /* Such a thread may sleep so long and longer, as there is more under way; or
  * 0. */
 static _Thread_local long spare;
@@ -189,8 +215,10 @@ static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
 
         if (rc != MPI_SUCCESS)
             return rc == MPI_ERR_IN_STATUS ? MPI_ERR_OTHER : rc;
-        if (done)
+        if (done) {
+            wait_note_end();
             return MPI_SUCCESS;
+        }
         if (tell && wait_is_long(&waited, &last)) {
             tell();
             tell = NULL;
@@ -198,6 +226,7 @@ static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
         if (aps_fiber_inside()) {
             aps_fiber_yield();
         } else if (turn == tests) {
+            wait_take_turn();
             wait_be_idle();
             aps_wait_rest(&begin);
             turn = 0;
@@ -261,6 +290,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                                                : NAP_FIRST_NS};
     uint32_t now;
 
+    wait_note_end();
     if (aps_fiber_inside()) {
         /* Who drives us may look into MPI nowhere else. */
         for (; !wait_reached(count, target, &now); aps_fiber_yield())
@@ -281,6 +311,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
         atomic_fetch_sub(&count->sleepers, 1);
         if (wait_reached(count, target, &now))
             return;
+        wait_take_turn();
         wait_drive_progress(comm);
         wait_be_idle();
         if (nap.tv_nsec <= longest / 2)

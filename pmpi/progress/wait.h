@@ -58,6 +58,14 @@ void aps_wait_rest(long *begin);
  */
 void aps_wait_set_beside(bool (*is_awaited)(void));
 
+/* `turn` is called within every wait of the calling thread, between two looks at
+ * what is waited for, and need not return. */
+void aps_wait_set_turn(void (*turn)(void));
+
+/* Advances whenever a wait of any thread has come to its end: while it stands
+ * still, nothing that is waited for arrives. A hint. */
+unsigned long aps_wait_ends(void);
+
 /*
  * Such a thread works in rounds, and `round`, from 0, begins with `under_way`
  * of them not complete: its waits may sleep for half the time that those take,

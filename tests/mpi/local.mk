@@ -69,6 +69,10 @@ check_PROGRAMS += tests/mpi/fused
 tests_mpi_fused_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_fused_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/finish
+tests_mpi_finish_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_finish_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/lookahead
 tests_mpi_lookahead_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_lookahead_LDADD = $(MPI_TEST_LDADD)
@@ -187,6 +191,7 @@ mpi_tests = \
 	tests/mpi/t-errors.sh \
 	tests/mpi/t-exact.sh \
 	tests/mpi/t-handlers.sh \
+	tests/mpi/t-finish.sh \
 	tests/mpi/t-preload-before.sh \
 	tests/mpi/t-freed.sh \
 	tests/mpi/t-idup-self.sh \

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "job/sessions.h"
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "job/job.h"
+#include "job/summary.h"
+#include "progress/finish.h"
+
+static atomic_int sessions;          /* those that are not finalized */
+static atomic_ullong calls_reported; /* by the last summary */
+
+/* Is there, or was there, an MPI_COMM_WORLD, with whose end the job ends? */
+static bool sessions_have_world(void)
+{
+    int initialized = 0, finalized = 0;
+
+    return (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized) ||
+           (PMPI_Finalized(&finalized) == MPI_SUCCESS && finalized);
+}
+
+static unsigned long long sessions_calls(void)
+{
+    unsigned long long calls = aps_counters_calls(&aps_counters);
+
+    for (int kind = 0; kind < APS_CALL_KINDS; kind++)
+        calls += aps_counters_calls(&aps_other_counters[kind]);
+    return calls;
+}
+
+/* Unless it was printed after the last call already. */
+static void sessions_tell_summary(void)
+{
+    const unsigned long long calls = sessions_calls();
+
+    if (atomic_exchange(&calls_reported, calls) != calls)
+        aps_summary_tell(aps_job(), aps_job_is_first_rank() ? 0 : 1);
+}
+
+void aps_sessions_begin(void)
+{
+    atomic_fetch_add(&sessions, 1);
+}
+
+void aps_sessions_end(void)
+{
+    int open = atomic_load(&sessions);
+
+    while (open > 0 &&
+           !atomic_compare_exchange_weak(&sessions, &open, open - 1))
+        ;
+    if (open != 1 || aps_job()->foreign || sessions_have_world())
+        return;
+    aps_finish("MPI_Session_finalize", -1, MPI_COMM_NULL, false);
+    sessions_tell_summary();
+}
+
+/* The process exits. Whether MPI was initialised may be asked at any time. */
+__attribute__((destructor)) static void sessions_exit(void)
+{
+    const struct aps_job *job =
+        atomic_load_explicit(&aps_job_made, memory_order_acquire);
+
+    if (job && !job->foreign && sessions_calls() > 0 && !sessions_have_world())
+        sessions_tell_summary();
+}
