@@ -10,9 +10,10 @@
 #include "progress/agree.h"
 #include "progress/wait.h"
 
-/* Blocks that rank 0 offers at a time. One is enough but where other ranks still
- * use those that rank 0 has done with. */
-#define OFFERS 16
+/* Blocks that rank 0 offers at a time, while it has many: other ranks may still
+ * use one that rank 0 gave back just now. */
+#define OFFERS 4
+#define MANY 256
 
 /* Resources that are kept for communicators to come, at most. */
 #define KEPT_MOST 4
@@ -99,6 +100,8 @@ static void resources_fill_masks_locked(struct aps_comm_resources *new)
 static void resources_limit_offer_locked(struct aps_comm_resources *new)
 {
     struct aps_world *world = new->world;
+    const int most = world->blocks > MANY ? OFFERS : 1;
+    int next = world->next_block;
     int offers = 0;
 
     for (const struct aps_comm_resources *other = world->resources; other;
@@ -106,9 +109,18 @@ static void resources_limit_offer_locked(struct aps_comm_resources *new)
         if (other->owner == new->owner && other->state == AGREEING)
             for (int i = 0; i < WORDS; i++)
                 new->masks.free[i] &= ~other->offer.free[i];
-    for (int i = 0; i < world->blocks; i++)
-        if (resources_bit(new->masks.free, i) && ++offers > OFFERS)
-            resources_set_bit(new->masks.free, i, false);
+    /* Those that were given back longest ago come first. */
+    for (int i = 0; i < world->blocks; i++) {
+        const int number = (world->next_block + i) % world->blocks;
+
+        if (!resources_bit(new->masks.free, number))
+            continue;
+        if (offers == most)
+            resources_set_bit(new->masks.free, number, false);
+        else if (++offers == most)
+            next = number + 1;
+    }
+    world->next_block = next;
 }
 
 static void resources_withdraw_offer_locked(struct aps_comm_resources *new)

@@ -22,8 +22,8 @@
 
 struct aps_comm_resources; /* comm/resources.h */
 
-/* More communicators than this are never alive: MPICH has some 2000. */
-#define APS_WORLD_BLOCKS 2048 /* of one rank, at most */
+/* MPICH has some 2000 communicators at a time, each of which is offered a few. */
+#define APS_WORLD_BLOCKS 8192 /* of one rank, at most */
 
 struct aps_world {
     atomic_int holders; /* contexts, and the job */
@@ -36,7 +36,8 @@ struct aps_world {
      * rank hands out so many to the virtual communicators that it is rank 0 of
      * (comm/resources.h). */
     int blocks;
-    pthread_mutex_t lock;                 /* of what follows */
+    int next_block;       /* under the lock: where the next offer begins */
+    pthread_mutex_t lock; /* of what follows */
     struct aps_comm_resources *resources; /* on this rank, in use or kept */
     void (*forget)(
         struct aps_world *world); /* free them; NULL: there are none */
