@@ -74,6 +74,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/exponent.c pmpi/reduce/exponent.h \
 	pmpi/reduce/gpu_ipc.c pmpi/reduce/gpu_ipc.h \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
+	pmpi/reduce/hierarchical_stages.c pmpi/reduce/hierarchical_stages.h \
 	pmpi/reduce/master.c pmpi/reduce/master.h \
 	pmpi/reduce/pipeline.c pmpi/reduce/pipeline.h \
 	pmpi/reduce/reduce_root.c pmpi/reduce/reduce_root.h \

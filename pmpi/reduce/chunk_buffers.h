@@ -4,7 +4,7 @@
  * slot a rank, one slice an owner; the results of every owner, one part a
  * group; and this rank's sums. All are used by turns, so that they hold some
  * chunks at a time. Either in the host's shared memory, or in the GPUs'
- * (peers.h).
+ * (gpu_ipc.h).
  */
 #ifndef APS_PMPI_REDUCE_CHUNK_BUFFERS_H
 #define APS_PMPI_REDUCE_CHUNK_BUFFERS_H

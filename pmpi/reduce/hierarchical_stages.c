@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "reduce/hierarchical_stages.h"
+
+#include <string.h>
+
+#include "reduce/accumulate.h"
+
+static struct aps_chunk *stages_chunk_of(const struct aps_hierarchical_run *run,
+                                         size_t k)
+{
+    return &run->h->chunks[k % APS_HIERARCHICAL_TURNS];
+}
+
+static struct aps_chunk *
+stages_across_of(const struct aps_hierarchical_run *run, size_t k)
+{
+    return &run->h->across_chunks[k % APS_DIRECT_TURNS];
+}
+
+/* How many elements of chunk k this rank owns. */
+static size_t stages_own_elements(const struct aps_hierarchical_run *run,
+                                  size_t k)
+{
+    const struct aps_hierarchical *h = run->h;
+    const int rank = aps_shm_group_rank(h->node);
+
+    return rank < h->owners ? aps_chunk_slice_elements(stages_chunk_of(run, k),
+                                                       h->owners, rank)
+                            : 0;
+}
+
+/* And of a piece of it. */
+static size_t stages_own_length(const struct aps_hierarchical_run *run,
+                                const struct aps_piece *piece)
+{
+    return aps_slice_of(piece->n, run->h->owners,
+                        aps_shm_group_rank(run->h->node))
+        .length;
+}
+
+/* Where a piece lies in a slice of a slot, or of an exact result. */
+static size_t stages_slot_offset(const struct aps_hierarchical_run *run,
+                                 const struct aps_piece *piece)
+{
+    return run->exact_inside ? piece->base * sizeof(float) : piece->offset;
+}
+
+static bool stages_is_owner(const struct aps_hierarchical *h)
+{
+    return aps_shm_group_rank(h->node) < h->owners;
+}
+
+static bool stages_is_on_devices(const struct aps_hierarchical_run *run)
+{
+    return run->slots->peers != NULL;
+}
+
+/* Chunk k's slice of `owner` in the slot of a rank, ... */
+static unsigned char *stages_slot_slice(const struct aps_hierarchical_run *run,
+                                        size_t k, int rank, int owner)
+{
+    return aps_chunk_buffers_slice(run->slots, run->h->done + k, rank, owner);
+}
+
+/* ... its result, one part a group, ... */
+static unsigned char *
+stages_result_slice(const struct aps_hierarchical_run *run, size_t k, int owner)
+{
+    return aps_chunk_buffers_result(run->results, run->h->done + k, owner);
+}
+
+/* ... and this owner's sum. */
+static float *stages_sum_of(const struct aps_hierarchical_run *run, size_t k)
+{
+    return aps_chunk_buffers_sum(run->slots, run->h->done + k);
+}
+
+/* Until `ranks` ranks have made the mark for the chunk `behind` chunks ago. */
+static void stages_await(const struct aps_hierarchical_run *run,
+                         enum aps_shm_group_mark mark, int ranks, size_t k,
+                         size_t behind)
+{
+    const struct aps_hierarchical *h = run->h;
+
+    aps_shm_group_await(h->node, mark, ranks,
+                        (uint32_t)(h->done + k + 1) - (uint32_t)behind,
+                        h->across != NULL);
+}
+
+static void stages_fail(struct aps_hierarchical_run *run, int rc)
+{
+    if (rc == MPI_SUCCESS || run->rc != MPI_SUCCESS)
+        return;
+    run->rc = rc;
+    if (run->h->across)
+        aps_direct_fail(run->h->across, rc);
+    aps_shm_group_fail(run->h->node, run->h->calls);
+}
+
+/* Before a mark: what this rank could not leave in its GPU's memory the others
+ * must not take for its values. All goes on, but the call will fail. */
+static void stages_watch_device(const struct aps_hierarchical_run *run)
+{
+    if (run->lost)
+        aps_shm_group_fail_device(run->h->node);
+}
+
+bool aps_hierarchical_device_failed(const struct aps_hierarchical_run *run)
+{
+    return stages_is_on_devices(run) &&
+           aps_shm_group_device_failed(run->h->node);
+}
+
+/* Nothing is rounded: one group, whose sums stay FP32. */
+static bool stages_is_exact(const struct aps_hierarchical_run *run)
+{
+    return run->exact_inside && aps_hierarchical_is_alone(run->h);
+}
+
+/* Count n values sent inside the group as FP32. */
+static void hierarchical_count_fp32(const struct aps_hierarchical_run *run,
+                                    size_t n)
+{
+    run->cost->wire_bytes += n * sizeof(float);
+    run->cost->fp32_bytes += n * sizeof(float);
+}
+
+/* Our values of a piece, in our slot. */
+static void stages_contribute_piece(const struct aps_hierarchical_run *run,
+                                    size_t k, const struct aps_piece *piece)
+{
+    const struct aps_hierarchical *h = run->h;
+    const struct aps_wire *wire = &run->inside;
+    const int rank = aps_shm_group_rank(h->node);
+
+    for (int owner = 0; owner < h->owners; owner++) {
+        struct aps_slice slice = aps_slice_of(piece->n, h->owners, owner);
+        unsigned char *to = stages_slot_slice(run, k, rank, owner) +
+                            stages_slot_offset(run, piece);
+
+        if (slice.length == 0)
+            continue;
+        if (run->exact_inside) {
+            piece->memory->copy_out(to, piece->in + slice.begin, slice.length);
+            if (owner != rank)
+                hierarchical_count_fp32(run, slice.length);
+            continue;
+        }
+        aps_cost_note(run->cost,
+                      aps_block_encode(wire, piece->memory,
+                                       piece->in + slice.begin, slice.length,
+                                       piece->exponent, to));
+        if (owner != rank)
+            aps_cost_add(run->cost, wire, slice.length, 1);
+    }
+}
+
+void aps_hierarchical_contribute(void *state, size_t k)
+{
+    struct aps_hierarchical_run *run = state;
+    const struct aps_hierarchical *h = run->h;
+    struct aps_chunk *chunk = stages_chunk_of(run, k);
+
+    aps_cut_next(&run->cut, chunk);
+    stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
+    for (int p = 0; p < chunk->count; p++)
+        stages_contribute_piece(run, k, &chunk->pieces[p]);
+    stages_watch_device(run);
+    aps_shm_group_mark(h->node, APS_SHM_GROUP_CONTRIBUTED);
+}
+
+/* Where a rank's values of our slice of a piece are. */
+static unsigned char *
+stages_contribution(const struct aps_hierarchical_run *run, size_t k,
+                    int member, const struct aps_piece *piece)
+{
+    return stages_slot_slice(run, k, member, aps_shm_group_rank(run->h->node)) +
+           stages_slot_offset(run, piece);
+}
+
+/* FP32 slots in rank order, and the magnitude of the sum. */
+static void stages_sum_exact(const struct aps_hierarchical_run *run, size_t k,
+                             const struct aps_piece *piece, size_t length,
+                             float *total, struct aps_magnitude *magnitude)
+{
+    memcpy(total, stages_contribution(run, k, 0, piece),
+           length * sizeof *total);
+    for (int member = 1; member < aps_shm_group_size(run->h->node); member++) {
+        const float *values = (const float *)(const void *)stages_contribution(
+            run, k, member, piece);
+
+        for (size_t i = 0; i < length; i++)
+            total[i] += values[i];
+    }
+    *magnitude = aps_magnitude_of(total, length);
+}
+
+/* The same for slots in GPUs' memory; the magnitude only where it is asked
+ * for. */
+static void stages_sum_on_device(const struct aps_hierarchical_run *run,
+                                 size_t k, const struct aps_piece *piece,
+                                 size_t length, float *total,
+                                 struct aps_magnitude *magnitude)
+{
+    const struct aps_hierarchical *h = run->h;
+    const enum aps_scale_kind scale = run->wire->scale;
+
+    for (int member = 0; member < aps_shm_group_size(h->node); member++)
+        aps_block_add(&run->inside, member == 0,
+                      stages_contribution(run, k, member, piece), length,
+                      total);
+    if (scale == APS_SCALE_APS_TIGHT ||
+        (scale == APS_SCALE_APS && !aps_hierarchical_is_alone(h)))
+        *magnitude =
+            aps_block_magnitude(&run->inside, run->wire->memory, total, length);
+}
+
+static void stages_sum_piece(const struct aps_hierarchical_run *run, size_t k,
+                             const struct aps_piece *piece,
+                             struct aps_magnitude *magnitude)
+{
+    const struct aps_hierarchical *h = run->h;
+    const size_t length = stages_own_length(run, piece);
+    float *total = stages_sum_of(run, k) + piece->base;
+
+    *magnitude = (struct aps_magnitude){0, false};
+    if (length == 0)
+        return;
+    if (run->exact_inside)
+        stages_sum_exact(run, k, piece, length, total, magnitude);
+    else if (stages_is_on_devices(run))
+        stages_sum_on_device(run, k, piece, length, total, magnitude);
+    else
+        aps_accumulate(run->wire, aps_shm_group_size(h->node),
+                       stages_contribution(run, k, 0, piece),
+                       aps_shm_group_slot_stride(h->node), length, total,
+                       magnitude);
+}
+
+/* One group: the sum is the result. */
+static void stages_leave_result(struct aps_hierarchical_run *run, size_t k,
+                                const struct aps_piece *piece,
+                                struct aps_magnitude magnitude)
+{
+    const struct aps_hierarchical *h = run->h;
+    const size_t length = stages_own_length(run, piece);
+    const float *total = stages_sum_of(run, k) + piece->base;
+    unsigned char *result =
+        stages_result_slice(run, k, aps_shm_group_rank(h->node)) +
+        stages_slot_offset(run, piece);
+
+    if (length == 0)
+        return;
+    if (stages_is_exact(run)) {
+        memcpy(result, total, length * sizeof *total);
+        hierarchical_count_fp32(run, length);
+        return;
+    }
+    aps_block_encode_known(&run->inside, &aps_memory_host, total, length,
+                           magnitude, piece->exponent, result);
+    stages_watch_device(run);
+    aps_cost_add(run->cost, &run->inside, length, 1);
+}
+
+void aps_hierarchical_sum(void *state, size_t k)
+{
+    struct aps_hierarchical_run *run = state;
+    struct aps_hierarchical *h = run->h;
+    const int ranks = aps_shm_group_size(h->node);
+    const struct aps_chunk *chunk = stages_chunk_of(run, k);
+    struct aps_magnitude magnitudes[APS_PIECES_MOST];
+    float max[APS_PIECES_MOST];
+
+    if (!stages_is_owner(h))
+        return;
+    stages_await(run, APS_SHM_GROUP_CONTRIBUTED, ranks, k, 0);
+    for (int p = 0; p < chunk->count; p++)
+        stages_sum_piece(run, k, &chunk->pieces[p], &magnitudes[p]);
+    stages_watch_device(run);
+    for (int p = 0; p < chunk->count; p++) {
+        if (aps_hierarchical_device_failed(run))
+            magnitudes[p] = (struct aps_magnitude){0, false};
+        max[p] = magnitudes[p].max;
+    }
+    aps_shm_group_mark(h->node, APS_SHM_GROUP_SUMMED);
+    if (aps_hierarchical_is_alone(h)) {
+        stages_await(run, APS_SHM_GROUP_COLLECTED, ranks, k,
+                     run->results->result_turns);
+        for (int p = 0; p < chunk->count; p++)
+            stages_leave_result(run, k, &chunk->pieces[p], magnitudes[p]);
+        aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
+        return;
+    }
+    if (stages_own_elements(run, k) > 0)
+        stages_fail(run, aps_exponent_begin(&h->sums[k % APS_SUM_TURNS],
+                                            &h->groups.peers, run->wire,
+                                            chunk->count, max));
+}
+
+/* Chunk k between the groups. The second stage has its own N and its own
+ * exponents. Values that are lost count as zeros. */
+static struct aps_chunk *
+stages_begin_across(const struct aps_hierarchical_run *run, size_t k,
+                    const int exponents[])
+{
+    const struct aps_hierarchical *h = run->h;
+    const int rank = aps_shm_group_rank(h->node);
+    const bool lost = aps_hierarchical_device_failed(run);
+    const struct aps_chunk *chunk = stages_chunk_of(run, k);
+    struct aps_chunk *across = stages_across_of(run, k);
+    float *total =
+        lost ? aps_chunk_buffers_sum(&h->host, k) : stages_sum_of(run, k);
+
+    if (lost)
+        memset(total, 0, chunk->elements * sizeof *total);
+    aps_chunk_inner(chunk, h->owners, rank, total,
+                    stages_is_on_devices(run) && !lost ? run->wire->memory
+                                                       : &aps_memory_host,
+                    across);
+    for (int p = 0; p < across->count; p++)
+        across->pieces[p].exponent = exponents[p];
+    across->blocks = stages_result_slice(run, k, rank);
+    across->stride = run->results->part_stride;
+    return across;
+}
+
+void aps_hierarchical_offer(void *state, size_t k)
+{
+    struct aps_hierarchical_run *run = state;
+    struct aps_hierarchical *h = run->h;
+    int exponents[APS_PIECES_MOST] = {0};
+    const struct aps_chunk *across;
+
+    if (stages_own_elements(run, k) == 0)
+        return;
+    stages_await(run, APS_SHM_GROUP_COLLECTED, aps_shm_group_size(h->node), k,
+                 run->results->result_turns);
+    stages_fail(run, aps_exponent_end(&h->sums[k % APS_SUM_TURNS], run->wire,
+                                      exponents));
+    across = stages_begin_across(run, k, exponents);
+    stages_fail(run, aps_direct_send_contributions(h->across, run->wire, k,
+                                                   across, &run->across));
+}
+
+void aps_hierarchical_turn(void *state, size_t k)
+{
+    struct aps_hierarchical_run *run = state;
+
+    if (stages_own_elements(run, k) == 0)
+        return;
+    stages_fail(run, aps_direct_reduce_slice(run->h->across, run->wire, k,
+                                             stages_across_of(run, k),
+                                             &run->across));
+}
+
+void aps_hierarchical_finish(void *state, size_t k)
+{
+    struct aps_hierarchical_run *run = state;
+    struct aps_hierarchical *h = run->h;
+    const struct aps_chunk *chunk = stages_chunk_of(run, k);
+
+    if (!stages_is_owner(h))
+        return;
+    if (stages_own_elements(run, k) > 0)
+        stages_fail(run, aps_direct_receive_results(h->across, k));
+    for (int p = 0; p < chunk->count && aps_shm_group_size(h->node) > 1; p++)
+        aps_cost_add(run->cost, run->wire,
+                     stages_own_length(run, &chunk->pieces[p]), 1);
+    aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
+}
+
+static void stages_collect_piece(const struct aps_hierarchical_run *run,
+                                 size_t k, const struct aps_piece *piece)
+{
+    const struct aps_hierarchical *h = run->h;
+    const struct aps_wire *wire =
+        run->results->peers ? &run->inside : run->wire;
+    const bool exact = stages_is_exact(run);
+
+    for (int owner = 0; owner < h->owners; owner++) {
+        const struct aps_slice slice = aps_slice_of(piece->n, h->owners, owner);
+        const unsigned char *result = stages_result_slice(run, k, owner);
+
+        if (exact && slice.length > 0)
+            piece->memory->copy_in(piece->out + slice.begin,
+                                   result + stages_slot_offset(run, piece),
+                                   slice.length);
+        else if (!exact)
+            aps_blocks_decode(wire, piece->memory, h->groups.groups,
+                              result + piece->inner_offset,
+                              run->results->part_stride, slice.length,
+                              piece->out + slice.begin);
+    }
+}
+
+void aps_hierarchical_collect(void *state, size_t k)
+{
+    struct aps_hierarchical_run *run = state;
+    const struct aps_hierarchical *h = run->h;
+    const struct aps_chunk *chunk = stages_chunk_of(run, k);
+
+    stages_await(run, APS_SHM_GROUP_FINISHED, h->owners, k, 0);
+    if (run->rc == MPI_SUCCESS && aps_shm_group_failed(h->node, h->calls))
+        stages_fail(run, MPI_ERR_OTHER);
+    for (int p = 0; p < chunk->count && run->rc == MPI_SUCCESS; p++)
+        stages_collect_piece(run, k, &chunk->pieces[p]);
+    aps_shm_group_mark(h->node, APS_SHM_GROUP_COLLECTED);
+}
+
+void aps_hierarchical_leave_results(const struct aps_hierarchical_run *run,
+                                    size_t chunks)
+{
+    const struct aps_hierarchical *h = run->h;
+
+    if (run->results->peers && stages_is_owner(h) && chunks > 0)
+        stages_await(run, APS_SHM_GROUP_COLLECTED, aps_shm_group_size(h->node),
+                     chunks - 1, 0);
+}
