@@ -25,8 +25,8 @@ struct aps_request {
     bool threaded; /* a thread of its own works for it */
 };
 
-/* A thread that waits for such a request alone looks into MPI as often. */
-#define NAP_NS 1000000L
+/* A thread that rests looks into MPI as often. */
+#define NAP_NS 500000L
 
 static _Thread_local bool driven;
 

@@ -28,7 +28,7 @@ void aps_request_set_driven(bool driven);
 /*
  * Between two of the tests of one request by a completion call of ours, which has
  * not found it complete: does a thread of ours work for it? Then the caller may
- * rest until that thread completes it, or for a millisecond.
+ * rest until that thread completes it, or for half a millisecond.
  */
 bool aps_request_may_rest(void);
 void aps_request_rest(void);

@@ -282,12 +282,12 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                           ? SPINS_CROWDED
                           : SPINS_ALONE;
     const long longest = messages ? NAP_MESSAGES_NS : NAP_LAST_NS;
-    /* A look into MPI takes a lock that threads of the program may hold for as
-     * long as they spin in it: a thread beside them looks as late as it may. */
-    const bool late = awaited && !messages;
-    struct timespec nap = {.tv_nsec = messages ? NAP_MESSAGES_NS
-                                      : late   ? NAP_LAST_NS
-                                               : NAP_FIRST_NS};
+    /* A look into MPI takes MPI's lock, which threads of the program that spin in
+     * MPI keep for long. A thread of ours that has no messages under way leaves
+     * those of the program to the program's threads. */
+    const bool looks = !awaited || messages;
+    struct timespec nap = {.tv_nsec =
+                               messages ? NAP_MESSAGES_NS : NAP_FIRST_NS};
     uint32_t now;
 
     wait_note_end();
@@ -302,7 +302,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
             return;
         wait_pause_core();
     }
-    if (!late)
+    if (looks)
         wait_drive_progress(comm);
     wait_be_idle();
     while (!wait_reached(count, target, &now)) {
@@ -312,7 +312,8 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
         if (wait_reached(count, target, &now))
             return;
         wait_take_turn();
-        wait_drive_progress(comm);
+        if (looks)
+            wait_drive_progress(comm);
         wait_be_idle();
         if (nap.tv_nsec <= longest / 2)
             nap.tv_nsec *= 2;

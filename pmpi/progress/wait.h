@@ -40,9 +40,10 @@ struct aps_wait_count {
 void aps_wait_advance(struct aps_wait_count *count);
 
 /*
- * Until the count has reached `target`. `comm` is an internal communicator,
- * used to drive progress; with `messages` this rank has messages of its own
- * under way, and looks after them more often.
+ * Until the count has reached `target`. `comm` is a communicator of ours, used to
+ * drive MPI's progress; with `messages` this rank has messages of its own under
+ * way, and looks after them more often. Without, a thread of ours (below) does
+ * not look into MPI at all.
  */
 void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                     MPI_Comm comm, bool messages);
