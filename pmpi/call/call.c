@@ -25,6 +25,17 @@ int aps_call_raise(const struct aps_call *call, int rc)
     return rc;
 }
 
+int aps_call_check(struct aps_context *context, const struct aps_call *call,
+                   unsigned long failures)
+{
+    const char *name = call->nonblocking ? "MPI_Iallreduce" : call->kind->name;
+    int rc = aps_context_check(context, name, failures, MPI_SUCCESS);
+
+    if (rc != MPI_SUCCESS)
+        context->damaged = true;
+    return rc;
+}
+
 static int call_pass_because(const struct aps_call *call,
                              enum aps_reason reason)
 {
@@ -92,13 +103,12 @@ static int call_run_segment(struct aps_context *context,
                             struct aps_segment *segment, bool *passed)
 {
     bool good = true;
-    int rc = MPI_SUCCESS;
+    int rc;
 
     segment->memory = aps_segment_memory(context, call, segment);
-    if (call->kind->agree)
-        rc = aps_call_raise(call, call->kind->agree(context, segment, &good));
-    *passed = !good;
-    return good && rc == MPI_SUCCESS ? aps_segment_run(context, call, segment)
+    rc = aps_segment_agree(context, call, segment, &good);
+    *passed = rc == MPI_SUCCESS && !good;
+    return rc == MPI_SUCCESS && good ? aps_segment_run(context, call, segment)
                                      : rc;
 }
 
@@ -142,6 +152,5 @@ int aps_call_run(struct aps_context *context, const struct aps_call *call,
               1);
     if (rc != MPI_SUCCESS)
         return rc;
-    return aps_call_raise(
-        call, aps_context_check(context, call->kind->name, failures, rc));
+    return aps_call_raise(call, aps_call_check(context, call, failures));
 }

@@ -70,6 +70,12 @@ struct aps_counters *aps_call_counters(const struct aps_call *call);
  * for a deferred call to whoever completes its request. Returns rc. */
 int aps_call_raise(const struct aps_call *call, int rc);
 
+/* Local. The call is over, which began when `failures` were
+ * aps_context_failures: MPI_ERR_OTHER if it could not read or write a buffer in a
+ * GPU's memory. Then other communicators must not take over the resources. */
+int aps_call_check(struct aps_context *context, const struct aps_call *call,
+                   unsigned long failures);
+
 /* COLLECTIVE over the call's communicator. A blocking call, which has been
  * counted by nobody yet: rewritten, or passed on. An MPI error code. */
 int aps_call_handle(const struct aps_call *call);

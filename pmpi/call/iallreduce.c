@@ -85,8 +85,9 @@ void aps_deferred_run(struct aps_deferred *this)
     int passed = MPI_SUCCESS;
 
     if (rc == MPI_SUCCESS)
-        rc = aps_context_check(context, "MPI_Iallreduce", failures,
-                               iallreduce_run_layers(this));
+        rc = iallreduce_run_layers(this);
+    if (rc == MPI_SUCCESS)
+        rc = aps_call_check(context, &this->call, failures);
     if (this->parts > 0)
         passed = aps_wait_requests(this->parts, this->requests);
     if (rc == MPI_SUCCESS)

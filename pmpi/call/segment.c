@@ -139,6 +139,16 @@ static int segment_write_sample(struct aps_context *context,
     return segment_raise(context, call, rc);
 }
 
+int aps_segment_agree(struct aps_context *context, const struct aps_call *call,
+                      struct aps_segment *segment, bool *good)
+{
+    *good = true;
+    return call->kind->agree
+               ? segment_raise(context, call,
+                               call->kind->agree(context, segment, good))
+               : MPI_SUCCESS;
+}
+
 bool aps_segment_is_sampled(const struct aps_context *context,
                             const struct aps_segment *segment)
 {

@@ -46,6 +46,12 @@ const struct aps_memory *aps_segment_memory(struct aps_context *context,
                                             const struct aps_call *call,
                                             const struct aps_segment *segment);
 
+/* COLLECTIVE over the context's communicator. Can all ranks take part in it
+ * (kind.h: agree)? An MPI error code, of which the program's error handler
+ * knows. */
+int aps_segment_agree(struct aps_context *context, const struct aps_call *call,
+                      struct aps_segment *segment, bool *good);
+
 /* Local. Is it the layer's turn to be sampled? The same on all ranks. */
 bool aps_segment_is_sampled(const struct aps_context *context,
                             const struct aps_segment *segment);
