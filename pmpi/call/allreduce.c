@@ -38,15 +38,27 @@ struct passed {
 static _Thread_local struct passed last
     __attribute__((tls_model("initial-exec")));
 
-/* Of what is no candidate, remember what its type and operation say; else what
- * follows from the count. */
+/* Does what is true of this call hold for good of those that are like it? Of no
+ * candidate only where its type or operation say so. */
+static bool allreduce_holds_for_good(const struct aps_call *call,
+                                     enum aps_reason reason)
+{
+    switch (reason) {
+    case APS_PASSED_OTHER:
+        return call->op != MPI_SUM || !aps_call_is_float(aps_job(), call->type);
+    case APS_PASSED_SMALL:
+    case APS_PASSED_RULE:
+    case APS_PASSED_COMM: /* its context says so */
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void allreduce_remember(const struct aps_call *call,
                                enum aps_reason reason)
 {
-    if ((reason == APS_PASSED_OTHER && call->op == MPI_SUM &&
-         aps_call_is_float(aps_job(), call->type)) ||
-        (reason != APS_PASSED_OTHER && reason != APS_PASSED_SMALL &&
-         reason != APS_PASSED_RULE))
+    if (!allreduce_holds_for_good(call, reason))
         return;
     last = (struct passed){
         .comm = call->comm,
