@@ -24,6 +24,11 @@
 #define NAP_LAST_NS 2000000L
 #define NAP_MESSAGES_NS 50000L /* messages of one's own are under way */
 
+/* A look into MPI takes MPI's lock, which threads of the program that spin in MPI
+ * keep for long, while they drive the progress of everything. A thread of ours
+ * that has no messages under way looks in case nobody else does. */
+#define NAP_LATE_NS 10000000L
+
 /* Tests of requests between two sched_yield. */
 #define TESTS_ALONE 16
 #define TESTS_CROWDED 1
@@ -281,13 +286,13 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
     const int spins = atomic_load_explicit(&crowded, memory_order_relaxed)
                           ? SPINS_CROWDED
                           : SPINS_ALONE;
-    const long longest = messages ? NAP_MESSAGES_NS : NAP_LAST_NS;
-    /* A look into MPI takes MPI's lock, which threads of the program that spin in
-     * MPI keep for long. A thread of ours that has no messages under way leaves
-     * those of the program to the program's threads. */
-    const bool looks = !awaited || messages;
-    struct timespec nap = {.tv_nsec =
-                               messages ? NAP_MESSAGES_NS : NAP_FIRST_NS};
+    const bool late = awaited && !messages;
+    const long longest = messages ? NAP_MESSAGES_NS
+                         : late   ? NAP_LATE_NS
+                                  : NAP_LAST_NS;
+    struct timespec nap = {.tv_nsec = late       ? NAP_LATE_NS
+                                      : messages ? NAP_MESSAGES_NS
+                                                 : NAP_FIRST_NS};
     uint32_t now;
 
     wait_note_end();
@@ -302,7 +307,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
             return;
         wait_pause_core();
     }
-    if (looks)
+    if (!late)
         wait_drive_progress(comm);
     wait_be_idle();
     while (!wait_reached(count, target, &now)) {
@@ -312,8 +317,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
         if (wait_reached(count, target, &now))
             return;
         wait_take_turn();
-        if (looks)
-            wait_drive_progress(comm);
+        wait_drive_progress(comm);
         wait_be_idle();
         if (nap.tv_nsec <= longest / 2)
             nap.tv_nsec *= 2;

@@ -42,8 +42,8 @@ void aps_wait_advance(struct aps_wait_count *count);
 /*
  * Until the count has reached `target`. `comm` is a communicator of ours, used to
  * drive MPI's progress; with `messages` this rank has messages of its own under
- * way, and looks after them more often. Without, a thread of ours (below) does
- * not look into MPI at all.
+ * way, and looks after them more often. Without, a thread of ours (below) looks
+ * into MPI every ten milliseconds only.
  */
 void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                     MPI_Comm comm, bool messages);
