@@ -106,3 +106,4 @@ EXTRA_DIST += \
 	pmpi/progress/README.md \
 	pmpi/reduce/README.md \
 	pmpi/topo/README.md
+EXTRA_DIST += pmpi/LOCKS.md

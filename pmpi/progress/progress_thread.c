@@ -18,7 +18,7 @@
 /* Between two looks where nobody is known to block. */
 #define DOZE_NS 1000000L
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* pmpi/LOCKS.md */
 static pthread_cond_t needed = PTHREAD_COND_INITIALIZER;
 static atomic_int blocked; /* threads of the program */
 static bool asleep;        /* under the lock */

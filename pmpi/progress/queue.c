@@ -43,7 +43,8 @@ atomic_int aps_queue_operations;
 static atomic_int blocked; /* threads of the program */
 static atomic_int resting; /* of them, between two looks */
 
-/* All lists of all queues; held for a few instructions. */
+/* All lists of all queues; held for a few instructions. (pmpi/LOCKS.md has the
+ * order of all locks.) */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct aps_queue *queues; /* all of them */
 static struct aps_queue *busy;   /* those with fibers */

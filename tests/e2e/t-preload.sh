@@ -89,6 +89,8 @@ else
     check '... with every call rewritten, whatever MPI_Pcontrol says' equal \
         "$(column format sessions.csv | grep -c e4m3)" 5
     check '... without a word of trouble' not has err cannot
+    check '... and a summary when the last session ends' lines 1 err \
+        '5 calls of MPI_Allreduce, 5 rewritten'
 fi
 
 job 1 APSMPI_POLICY=aps.yaml "$probe" sums 3
