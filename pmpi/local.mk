@@ -106,4 +106,4 @@ EXTRA_DIST += \
 	pmpi/progress/README.md \
 	pmpi/reduce/README.md \
 	pmpi/topo/README.md
-EXTRA_DIST += pmpi/LOCKS.md
+EXTRA_DIST += pmpi/DECISIONS.md pmpi/LOCKS.md

@@ -57,14 +57,39 @@
 #define NAMES_11 NAMES_10, k
 #define NAMES_12 NAMES_11, l
 
+/* How many arguments has MPI_<name>? */
+#define SELECT(a, b, c, d, e, f, g, h, i, j, k, l, count, ...) count
+#define COUNT(...) SELECT(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+enum {
+#define PROTOTYPE(name, parameters, next) ARGUMENTS_##name = COUNT parameters,
+#include "entry/prototypes.h"
+#define BLOCKING(name, parameters, arguments, instead)                         \
+    ARGUMENTS_##name = COUNT parameters,
+#define COMPLETION(name, parameters, arguments, count, first, instead)         \
+    ARGUMENTS_##name = COUNT parameters,
+#define LOOK(name, parameters, arguments) ARGUMENTS_##name = COUNT parameters,
+#define COLLECTIVE(name, parameters, arguments) LOOK(name, parameters, )
+#define WHOLE(name, parameters, arguments) LOOK(name, parameters, )
+#define BROADCAST(name, parameters, arguments) LOOK(name, parameters, )
+#include "entry/blocking_table.h"
+};
+
+/* Fortran's function has an error behind the arguments of MPI_<function>, and
+ * the length of each text behind that. */
+#define MATCHES(function, arguments, strings)                                  \
+    _Static_assert((arguments) == ARGUMENTS_##function + 1 + (strings),        \
+                   "mpi_f08 has other arguments than MPI_" #function);
+
 /* The function that MPI's library has for mpi_<name>, as `next`. */
 #define NEXT(name, arguments)                                                  \
     static void *_Atomic kept;                                                 \
     void (*next)(TYPES_##arguments);                                           \
     aps_next_mpi_function(&kept, "mpi_" #name, &next)
 
-/* mpi_<name>, with so many arguments, blocks. */
-#define BLOCKS(name, arguments)                                                \
+/* mpi_<name>, which is MPI_<function> with so many arguments, some of them
+ * texts, blocks. */
+#define BLOCKS(function, name, arguments, strings)                             \
+    MATCHES(function, arguments, strings)                                      \
     EXPORT void mpi_##name(TYPES_##arguments);                                 \
     void mpi_##name(NAMED_##arguments)                                         \
     {                                                                          \
@@ -75,7 +100,8 @@
     }
 
 /* It only looks. */
-#define LOOKS(name, arguments)                                                 \
+#define LOOKS(function, name, arguments, strings)                              \
+    MATCHES(function, arguments, strings)                                      \
     EXPORT void mpi_##name(TYPES_##arguments);                                 \
     void mpi_##name(NAMED_##arguments)                                         \
     {                                                                          \
@@ -85,7 +111,8 @@
     }
 
 /* It makes a persistent request, which MPI alone will start and complete. */
-#define MAKES(name, arguments)                                                 \
+#define MAKES(function, name, arguments, strings)                              \
+    MATCHES(function, arguments, strings)                                      \
     EXPORT void mpi_##name(TYPES_##arguments);                                 \
     void mpi_##name(NAMED_##arguments)                                         \
     {                                                                          \
@@ -96,68 +123,76 @@
     }
 
 /* clang-format off */
-BLOCKS(barrier_f08_, 2)
-BLOCKS(buffer_detach_f08_, 3)
-BLOCKS(buffer_detach_f08_large_, 3)
-BLOCKS(cart_create_f08_, 7)
-BLOCKS(cart_sub_f08_, 4)
-BLOCKS(comm_accept_f08_, 7)
-BLOCKS(comm_connect_f08_, 7)
-BLOCKS(comm_create_f08_, 4)
-BLOCKS(comm_create_from_group_f08_, 7)
-BLOCKS(comm_create_group_f08_, 5)
-BLOCKS(comm_disconnect_f08_, 2)
-BLOCKS(comm_dup_f08_, 3)
-BLOCKS(comm_dup_with_info_f08_, 4)
-BLOCKS(comm_join_f08_, 3)
-BLOCKS(comm_spawn_f08_, 11)
-BLOCKS(comm_spawn_multiple_f08_, 12)
-BLOCKS(comm_split_f08_, 5)
-BLOCKS(comm_split_type_f08_, 6)
-BLOCKS(dist_graph_create_f08_, 10)
-BLOCKS(dist_graph_create_adjacent_f08_, 11)
-BLOCKS(file_close_f08_, 2)
-BLOCKS(file_open_f08_, 7)
-BLOCKS(file_preallocate_f08_, 3)
-BLOCKS(file_seek_shared_f08_, 4)
-BLOCKS(file_set_atomicity_f08_, 3)
-BLOCKS(file_set_info_f08_, 3)
-BLOCKS(file_set_size_f08_, 3)
-BLOCKS(file_set_view_f08_, 8)
-BLOCKS(file_sync_f08_, 2)
-BLOCKS(graph_create_f08_, 7)
-BLOCKS(intercomm_create_f08_, 7)
-BLOCKS(intercomm_create_from_groups_f08_, 10)
-BLOCKS(intercomm_merge_f08_, 4)
-BLOCKS(mprobe_f08_, 6)
-BLOCKS(probe_f08_, 5)
-BLOCKS(wait_f08_, 3)
-BLOCKS(waitall_f08_, 4)
-BLOCKS(waitany_f08_, 5)
-BLOCKS(waitsome_f08_, 6)
-BLOCKS(win_allocate_f08_, 7)
-BLOCKS(win_allocate_f08_large_, 7)
-BLOCKS(win_allocate_shared_f08_, 7)
-BLOCKS(win_allocate_shared_f08_large_, 7)
-BLOCKS(win_complete_f08_, 2)
-BLOCKS(win_create_dynamic_f08_, 4)
-BLOCKS(win_fence_f08_, 3)
-BLOCKS(win_free_f08_, 2)
-BLOCKS(win_lock_f08_, 5)
-BLOCKS(win_lock_all_f08_, 3)
-BLOCKS(win_set_info_f08_, 3)
-BLOCKS(win_start_f08_, 4)
-BLOCKS(win_wait_f08_, 2)
-LOOKS(improbe_f08_, 7)
-LOOKS(iprobe_f08_, 6)
-LOOKS(request_get_status_f08_, 4)
-LOOKS(test_f08_, 4)
-LOOKS(testall_f08_, 5)
-LOOKS(testany_f08_, 6)
-LOOKS(testsome_f08_, 6)
-LOOKS(win_test_f08_, 3)
-MAKES(allreduce_init_f08ts_, 9)
-MAKES(allreduce_init_f08ts_large_, 9)
+BLOCKS(Barrier, barrier_f08_, 2, 0)
+BLOCKS(Buffer_detach, buffer_detach_f08_, 3, 0)
+BLOCKS(Cart_create, cart_create_f08_, 7, 0)
+BLOCKS(Cart_sub, cart_sub_f08_, 4, 0)
+BLOCKS(Comm_accept, comm_accept_f08_, 7, 1)
+BLOCKS(Comm_connect, comm_connect_f08_, 7, 1)
+BLOCKS(Comm_create, comm_create_f08_, 4, 0)
+BLOCKS(Comm_create_group, comm_create_group_f08_, 5, 0)
+BLOCKS(Comm_disconnect, comm_disconnect_f08_, 2, 0)
+BLOCKS(Comm_dup, comm_dup_f08_, 3, 0)
+BLOCKS(Comm_dup_with_info, comm_dup_with_info_f08_, 4, 0)
+BLOCKS(Comm_join, comm_join_f08_, 3, 0)
+BLOCKS(Comm_spawn, comm_spawn_f08_, 11, 2)
+BLOCKS(Comm_spawn_multiple, comm_spawn_multiple_f08_, 12, 2)
+BLOCKS(Comm_split, comm_split_f08_, 5, 0)
+BLOCKS(Comm_split_type, comm_split_type_f08_, 6, 0)
+BLOCKS(Dist_graph_create, dist_graph_create_f08_, 10, 0)
+BLOCKS(Dist_graph_create_adjacent, dist_graph_create_adjacent_f08_, 11, 0)
+BLOCKS(File_close, file_close_f08_, 2, 0)
+BLOCKS(File_open, file_open_f08_, 7, 1)
+BLOCKS(File_preallocate, file_preallocate_f08_, 3, 0)
+BLOCKS(File_seek_shared, file_seek_shared_f08_, 4, 0)
+BLOCKS(File_set_atomicity, file_set_atomicity_f08_, 3, 0)
+BLOCKS(File_set_info, file_set_info_f08_, 3, 0)
+BLOCKS(File_set_size, file_set_size_f08_, 3, 0)
+BLOCKS(File_set_view, file_set_view_f08_, 8, 1)
+BLOCKS(File_sync, file_sync_f08_, 2, 0)
+BLOCKS(Graph_create, graph_create_f08_, 7, 0)
+BLOCKS(Intercomm_create, intercomm_create_f08_, 7, 0)
+BLOCKS(Intercomm_merge, intercomm_merge_f08_, 4, 0)
+BLOCKS(Mprobe, mprobe_f08_, 6, 0)
+BLOCKS(Probe, probe_f08_, 5, 0)
+BLOCKS(Wait, wait_f08_, 3, 0)
+BLOCKS(Waitall, waitall_f08_, 4, 0)
+BLOCKS(Waitany, waitany_f08_, 5, 0)
+BLOCKS(Waitsome, waitsome_f08_, 6, 0)
+BLOCKS(Win_allocate, win_allocate_f08_, 7, 0)
+BLOCKS(Win_allocate_shared, win_allocate_shared_f08_, 7, 0)
+BLOCKS(Win_complete, win_complete_f08_, 2, 0)
+BLOCKS(Win_create_dynamic, win_create_dynamic_f08_, 4, 0)
+BLOCKS(Win_fence, win_fence_f08_, 3, 0)
+BLOCKS(Win_free, win_free_f08_, 2, 0)
+BLOCKS(Win_lock, win_lock_f08_, 5, 0)
+BLOCKS(Win_lock_all, win_lock_all_f08_, 3, 0)
+BLOCKS(Win_set_info, win_set_info_f08_, 3, 0)
+BLOCKS(Win_start, win_start_f08_, 4, 0)
+BLOCKS(Win_wait, win_wait_f08_, 2, 0)
+LOOKS(Improbe, improbe_f08_, 7, 0)
+LOOKS(Iprobe, iprobe_f08_, 6, 0)
+LOOKS(Request_get_status, request_get_status_f08_, 4, 0)
+LOOKS(Test, test_f08_, 4, 0)
+LOOKS(Testall, testall_f08_, 5, 0)
+LOOKS(Testany, testany_f08_, 6, 0)
+LOOKS(Testsome, testsome_f08_, 6, 0)
+LOOKS(Win_test, win_test_f08_, 3, 0)
+#ifdef HAVE_PMPI_ISEND_C
+BLOCKS(Buffer_detach_c, buffer_detach_f08_large_, 3, 0)
+#endif
+#ifdef HAVE_PMPI_COMM_CREATE_FROM_GROUP
+BLOCKS(Comm_create_from_group, comm_create_from_group_f08_, 7, 1)
+BLOCKS(Intercomm_create_from_groups, intercomm_create_from_groups_f08_, 10, 1)
+#endif
+#ifdef HAVE_PMPI_ALLREDUCE_C
+BLOCKS(Win_allocate_c, win_allocate_f08_large_, 7, 0)
+BLOCKS(Win_allocate_shared_c, win_allocate_shared_f08_large_, 7, 0)
+#endif
+#ifdef HAVE_PMPI_ALLREDUCE_INIT
+MAKES(Allreduce_init, allreduce_init_f08ts_, 9, 0)
+MAKES(Allreduce_init_c, allreduce_init_f08ts_large_, 9, 0)
+#endif
 /* clang-format on */
 
 EXPORT void mpi_request_free_f08_(void *request, void *error);
