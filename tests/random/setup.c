@@ -127,7 +127,10 @@ static void draw_rules(struct setup *setup, struct draw *draw, bool steps,
     const int others = draw_below(draw, 4);
     struct scope scope = {.calls = "", .percent = 25};
 
-    if (draw_chance(draw, 40)) {
+    /* What matches no rule passes. */
+    const bool some = draw_chance(draw, 30);
+
+    if (some || draw_chance(draw, 30)) {
         snprintf(scope.condition, sizeof scope.condition, "%s: %d, ",
                  ONE_OF(draw, "min_count", "max_count"),
                  setup->min_count + 1 + draw_below(draw, 1500));
