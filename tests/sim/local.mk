@@ -22,6 +22,7 @@ sim_engine = \
 	$(top_srcdir)/pmpi/reduce/exponent.c \
 	$(top_srcdir)/pmpi/reduce/allgather_sum.c \
 	$(top_srcdir)/pmpi/reduce/hierarchical.c \
+	$(top_srcdir)/pmpi/reduce/hierarchical_stages.c \
 	$(top_srcdir)/pmpi/reduce/master.c \
 	$(top_srcdir)/pmpi/progress/messages.c \
 	$(top_srcdir)/pmpi/progress/vcomm.c \
