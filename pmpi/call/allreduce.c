@@ -216,7 +216,8 @@ static bool allreduce_is_possible(struct aps_context *context,
         return false;
     /* Of what auto tries, native is always possible. */
     if (plan->reduce == APS_REDUCE_AUTO ||
-        aps_comm_resources_prepare(context->resources, plan, cause,
+        aps_comm_resources_prepare(context->resources, plan,
+                                   (size_t)call->count, cause,
                                    sizeof cause) == 0)
         return true;
     if (!(context->complained & bit)) {

@@ -187,9 +187,11 @@ static void fuse_run_alike(struct group *group,
     const struct aps_plan plan = group->calls[first]->segment.plan;
     struct aps_deferred *batch[GROUP_MOST];
     struct aps_vector layers[GROUP_MOST];
+    struct aps_call together = group->calls[first]->call;
     int length = 0;
     int rc;
 
+    together.count = 0;
     for (int i = first; i < group->count; i++) {
         struct aps_deferred *call = group->calls[i];
 
@@ -199,9 +201,9 @@ static void fuse_run_alike(struct group *group,
         layers[length] = fuse_layer_of(group, agreement, i);
         batch[length++] = call;
         group->calls[i] = NULL;
+        together.count += call->call.count;
     }
-    if (length > 1 &&
-        aps_segment_is_possible(context, &batch[0]->call, &plan)) {
+    if (length > 1 && aps_segment_is_possible(context, &together, &plan)) {
         rc = fuse_run_batch(context, &plan, length, layers, group->failures);
         for (int i = 0; i < length; i++)
             aps_deferred_complete(batch[i], rc);

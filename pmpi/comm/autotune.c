@@ -65,7 +65,7 @@ void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
 /* COLLECTIVE over the resources. What can run here. */
 static void autotune_list_candidates(struct aps_autotune_class *class,
                                      struct aps_comm_resources *resources,
-                                     const struct aps_plan *plan)
+                                     const struct aps_plan *plan, size_t count)
 {
     char cause[256];
 
@@ -74,7 +74,7 @@ static void autotune_list_candidates(struct aps_autotune_class *class,
 
         plan_of.reduce = candidates[i].reduce;
         if (i != APS_CANDIDATE_NATIVE &&
-            aps_comm_resources_prepare(resources, &plan_of, cause,
+            aps_comm_resources_prepare(resources, &plan_of, count, cause,
                                        sizeof cause) < 0)
             continue;
         class->best[class->candidates] = INT_MAX;
@@ -97,7 +97,7 @@ aps_autotune_begin(struct aps_autotune *choice,
         class = &choice->classes[i];
         class->rule = plan->rule;
         class->size = autotune_size_of(count);
-        autotune_list_candidates(class, resources, plan);
+        autotune_list_candidates(class, resources, plan, count);
     }
     class = &choice->classes[i];
     *candidate = class->list[class->trials % class->candidates];

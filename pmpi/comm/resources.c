@@ -323,10 +323,10 @@ void aps_comm_resources_forget(struct aps_world *world)
 }
 
 int aps_comm_resources_prepare(struct aps_comm_resources *resources,
-                               const struct aps_plan *plan, char *cause,
-                               size_t size)
+                               const struct aps_plan *plan, size_t n,
+                               char *cause, size_t size)
 {
-    return aps_reductions_prepare(resources->reductions, plan, cause, size);
+    return aps_reductions_prepare(resources->reductions, plan, n, cause, size);
 }
 
 int aps_comm_resources_reduce(struct aps_comm_resources *resources,

@@ -59,8 +59,8 @@ void aps_comm_resources_forget(struct aps_world *world);
 
 /* COLLECTIVE. aps_reductions_prepare and aps_reductions_run on them. */
 int aps_comm_resources_prepare(struct aps_comm_resources *resources,
-                               const struct aps_plan *plan, char *cause,
-                               size_t size);
+                               const struct aps_plan *plan, size_t n,
+                               char *cause, size_t size);
 int aps_comm_resources_reduce(struct aps_comm_resources *resources,
                               const struct aps_plan *plan, int count,
                               const struct aps_vector vectors[],

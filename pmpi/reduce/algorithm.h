@@ -37,6 +37,7 @@ struct aps_algorithm_site {
     const struct aps_vcomm *vcomm; /* not owned; outlives the object */
     struct aps_grouping grouping;
     enum aps_devices devices; /* the same on all ranks */
+    size_t longest; /* elements of all vectors of a call together, at most */
 };
 
 /*

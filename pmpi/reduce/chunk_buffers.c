@@ -56,7 +56,8 @@ static size_t buffers_shared_bytes(const struct aps_chunk_buffers *slots,
 }
 
 /* The same in all groups. */
-static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks)
+static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
+                                 size_t longest)
 {
     size_t chunk = (size_t)slots->owners * (size_t)slots->parts * MESSAGE_LEAST;
 
@@ -68,6 +69,8 @@ static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks)
     while (slots->chunk > CHUNK_UNIT &&
            buffers_shared_bytes(slots, ranks) > SHARED_BYTES)
         buffers_set_chunk(slots, slots->chunk / 2 / CHUNK_UNIT * CHUNK_UNIT);
+    if (slots->chunk > longest) /* a multiple of the unit, too */
+        buffers_set_chunk(slots, longest);
 }
 
 /* --- the host's ---------------------------------------------------------- */
@@ -85,15 +88,15 @@ static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
 }
 
 int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
-                           const struct aps_groups *groups, char *cause,
-                           size_t size)
+                           const struct aps_groups *groups, size_t longest,
+                           char *cause, size_t size)
 {
     *slots = (struct aps_chunk_buffers){
         .owners = groups->smallest,
         .parts = groups->groups,
         .result_turns = APS_RESULT_TURNS,
     };
-    buffers_choose_chunk(slots, groups->largest);
+    buffers_choose_chunk(slots, groups->largest, longest);
     aps_gpu_ipc_destroy_closed(); /* its shared memory may be short */
     if (aps_shm_group_create(&groups->group, buffers_slot_bytes(slots),
                              (size_t)slots->owners *

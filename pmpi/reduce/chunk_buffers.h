@@ -31,13 +31,14 @@ struct aps_chunk_buffers {
 
 /*
  * COLLECTIVE over groups->group, whose ranks share a machine; chunks are
- * equally long in all groups. 0, or -1 with a
+ * equally long in all groups, and no longer than a vector of `longest` elements
+ * needs. 0, or -1 with a
  * cause, on all ranks or only on some: aps_chunk_buffers_clear is due in any
  * case.
  */
 int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
-                           const struct aps_groups *groups, char *cause,
-                           size_t size);
+                           const struct aps_groups *groups, size_t longest,
+                           char *cause, size_t size);
 
 /*
  * Local: likewise in the memory of GPUs, beside `host`; nothing is allocated

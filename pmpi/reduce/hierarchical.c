@@ -47,10 +47,11 @@ static int hierarchical_equip_local(struct aps_hierarchical *h,
 /* COLLECTIVE over vcomm. */
 static int hierarchical_equip(struct aps_hierarchical *h,
                               const struct aps_vcomm *vcomm,
-                              enum aps_devices devices, char *cause,
-                              size_t size)
+                              enum aps_devices devices, size_t longest,
+                              char *cause, size_t size)
 {
-    bool good = aps_chunk_buffers_init(&h->host, &h->groups, cause, size) == 0;
+    bool good =
+        aps_chunk_buffers_init(&h->host, &h->groups, longest, cause, size) == 0;
 
     h->node = h->host.node;
     if (good && hierarchical_equip_local(h, devices) < 0) {
@@ -65,7 +66,7 @@ static int hierarchical_equip(struct aps_hierarchical *h,
 
 int aps_hierarchical_create(const struct aps_vcomm *vcomm,
                             const struct aps_grouping *grouping,
-                            enum aps_devices devices,
+                            enum aps_devices devices, size_t longest,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size)
 {
@@ -86,7 +87,8 @@ int aps_hierarchical_create(const struct aps_vcomm *vcomm,
             snprintf(cause, size, "%s", h->whole ? "" : "out of memory");
             goto hierarchical_fail;
         }
-    } else if (hierarchical_equip(h, vcomm, devices, cause, size) < 0) {
+    } else if (hierarchical_equip(h, vcomm, devices, longest, cause, size) <
+               0) {
         goto hierarchical_fail;
     }
     *hierarchical = h;
@@ -248,7 +250,7 @@ aps_hierarchical_algorithm(const struct aps_algorithm_site *site, char *cause,
     struct aps_hierarchical *hierarchical;
 
     if (aps_hierarchical_create(site->vcomm, &site->grouping, site->devices,
-                                &hierarchical, cause, size) < 0)
+                                site->longest, &hierarchical, cause, size) < 0)
         return NULL;
 
     hierarchical->algorithm.ops = &ops;

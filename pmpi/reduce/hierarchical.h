@@ -20,13 +20,14 @@
 struct aps_hierarchical; /* opaque: groups, shared memory, peers */
 
 /*
- * COLLECTIVE over vcomm, which is not owned and outlives
- * the object. `devices` is the same on all ranks. 0 on all ranks, or -1 on all
+ * COLLECTIVE over vcomm, which is not owned and outlives the object. `devices`
+ * is the same on all ranks, as is `longest`, the elements of all vectors of a
+ * call together at most. 0 on all ranks, or -1 on all
  * ranks: then `cause` says why on the ranks that know and is "" on the others.
  */
 int aps_hierarchical_create(const struct aps_vcomm *vcomm,
                             const struct aps_grouping *grouping,
-                            enum aps_devices devices,
+                            enum aps_devices devices, size_t longest,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size);
 

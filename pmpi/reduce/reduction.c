@@ -3,6 +3,7 @@
 
 #include "reduce/reduction.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,11 +19,16 @@
 /* A policy that reduces in more ways than this is turned away. */
 #define PREPARED_MAX 32
 
+/* What an algorithm needs in shared memory follows from the longest vector that
+ * it is made for: one of these, or any. */
+static const size_t sizes[] = {1024, 16 * 1024, SIZE_MAX};
+
 /* An algorithm, ready for one kind of groups. */
 struct prepared {
     enum aps_reduce_kind reduce;
     enum aps_group_kind group;
     int group_size;
+    size_t longest;                  /* vector, in elements */
     struct aps_algorithm *algorithm; /* NULL: it could not be made */
     char cause[256];                 /* then why */
 };
@@ -38,21 +44,22 @@ struct aps_reductions {
 struct row {
     aps_algorithm_create_fn *create; /* NULL: it is no algorithm (auto) */
     bool grouped;                    /* by the plan's groups */
+    bool sized;                      /* made for vectors up to a size */
 };
 
 static struct row reduction_row_of(enum aps_reduce_kind reduce)
 {
     static const struct row rows[] = {
-        [APS_REDUCE_DIRECT] = {aps_direct_algorithm, false},
-        [APS_REDUCE_HIERARCHICAL] = {aps_hierarchical_algorithm, true},
-        [APS_REDUCE_RING] = {aps_ring_algorithm, false},
-        [APS_REDUCE_MASTER] = {aps_master_algorithm, true},
-        [APS_REDUCE_GATHER] = {aps_allgather_sum_algorithm, false},
+        [APS_REDUCE_DIRECT] = {aps_direct_algorithm, false, false},
+        [APS_REDUCE_HIERARCHICAL] = {aps_hierarchical_algorithm, true, true},
+        [APS_REDUCE_RING] = {aps_ring_algorithm, false, false},
+        [APS_REDUCE_MASTER] = {aps_master_algorithm, true, false},
+        [APS_REDUCE_GATHER] = {aps_allgather_sum_algorithm, false, false},
     };
 
     return (size_t)reduce < sizeof rows / sizeof *rows
                ? rows[reduce]
-               : (struct row){NULL, false};
+               : (struct row){NULL, false, false};
 }
 
 struct aps_reductions *aps_reductions_create(const struct aps_vcomm *vcomm,
@@ -81,13 +88,15 @@ void aps_reductions_destroy(struct aps_reductions *reductions)
     free(reductions);
 }
 
+/* The first one that was made for vectors of n elements, or longer ones; all give
+ * the same bits. */
 static struct prepared *reduction_find(struct aps_reductions *reductions,
-                                       const struct aps_plan *plan)
+                                       const struct aps_plan *plan, size_t n)
 {
     for (int i = 0; i < reductions->count; i++) {
         struct prepared *prepared = &reductions->prepared[i];
 
-        if (prepared->reduce == plan->reduce &&
+        if (prepared->reduce == plan->reduce && prepared->longest >= n &&
             (!reduction_row_of(plan->reduce).grouped ||
              (prepared->group == plan->group &&
               (plan->group != APS_GROUP_NUMBER ||
@@ -107,27 +116,42 @@ static enum aps_devices reduction_agree_devices(const struct aps_vcomm *vcomm)
     return lacks[1] ? APS_DEVICES_EXPECTED : APS_DEVICES_AWARE;
 }
 
+static size_t reduction_size_of(size_t n)
+{
+    size_t i = 0;
+
+    while (sizes[i] < n)
+        i++;
+    return sizes[i];
+}
+
 /* COLLECTIVE. */
 static struct prepared *reduction_make(struct aps_reductions *reductions,
-                                       const struct aps_plan *plan)
+                                       const struct aps_plan *plan, size_t n)
 {
     const struct aps_vcomm *vcomm = reductions->vcomm;
+    const struct row row = reduction_row_of(plan->reduce);
+    const enum aps_devices devices = reduction_agree_devices(vcomm);
+    const size_t longest = row.sized && devices == APS_DEVICES_NONE
+                               ? reduction_size_of(n)
+                               : SIZE_MAX;
     const struct aps_algorithm_site site = {
         .vcomm = vcomm,
         .grouping = {.kind = plan->group,
                      .number = plan->group_size,
                      .test_nodes = reductions->test_nodes,
                      .test_cyclic = reductions->test_cyclic},
-        .devices = reduction_agree_devices(vcomm),
+        .devices = devices,
+        .longest = longest,
     };
     struct prepared *prepared = &reductions->prepared[reductions->count++];
 
     prepared->reduce = plan->reduce;
     prepared->group = plan->group;
     prepared->group_size = plan->group_size;
+    prepared->longest = longest;
     prepared->algorithm =
-        reduction_row_of(plan->reduce)
-            .create(&site, prepared->cause, sizeof prepared->cause);
+        row.create(&site, prepared->cause, sizeof prepared->cause);
     if (aps_agree_all(vcomm, prepared->algorithm != NULL))
         return prepared;
     if (prepared->algorithm) {
@@ -140,10 +164,10 @@ static struct prepared *reduction_make(struct aps_reductions *reductions,
 }
 
 int aps_reductions_prepare(struct aps_reductions *reductions,
-                           const struct aps_plan *plan, char *cause,
+                           const struct aps_plan *plan, size_t n, char *cause,
                            size_t size)
 {
-    const struct prepared *prepared = reduction_find(reductions, plan);
+    const struct prepared *prepared = reduction_find(reductions, plan, n);
 
     if (!prepared && !reduction_row_of(plan->reduce).create) {
         snprintf(cause, size, "reduce: %s is no single reduction",
@@ -156,7 +180,7 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
         return -1;
     }
     if (!prepared)
-        prepared = reduction_make(reductions, plan);
+        prepared = reduction_make(reductions, plan, n);
     if (prepared->algorithm)
         return 0;
     snprintf(cause, size, "%s", prepared->cause);
@@ -166,7 +190,7 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
 bool aps_reductions_are_prepared(struct aps_reductions *reductions,
                                  const struct aps_plan *plan)
 {
-    return reduction_find(reductions, plan) != NULL;
+    return reduction_find(reductions, plan, 0) != NULL;
 }
 
 bool aps_reductions_need_nodes(const struct aps_plan *plan)
@@ -178,7 +202,8 @@ int aps_reductions_run(struct aps_reductions *reductions,
                        const struct aps_plan *plan, int count,
                        const struct aps_vector vectors[], struct aps_cost *cost)
 {
-    const struct prepared *prepared = reduction_find(reductions, plan);
+    const struct prepared *prepared;
+    size_t n = 0;
     struct aps_wire wire = {
         .memory = count == 1 ? vectors[0].memory : &aps_memory_host,
         .scale = plan->scale,
@@ -186,6 +211,9 @@ int aps_reductions_run(struct aps_reductions *reductions,
         .accumulate = plan->accumulate,
     };
 
+    for (int i = 0; i < count; i++)
+        n += vectors[i].n;
+    prepared = reduction_find(reductions, plan, n);
     if (!prepared || !prepared->algorithm)
         return MPI_ERR_INTERN; /* on all ranks: it is not prepared */
     aps_codec_init(&plan->format, &wire.codec);

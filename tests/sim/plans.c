@@ -3,6 +3,7 @@
 
 #include "plans.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,8 @@ void plan_prepare(struct aps_reductions *reductions,
 {
     char name[64], cause[256] = "";
 
-    if (aps_reductions_prepare(reductions, plan, cause, sizeof cause) == 0)
+    if (aps_reductions_prepare(reductions, plan, SIZE_MAX, cause,
+                               sizeof cause) == 0)
         return;
     if (cause[0] != '\0')
         fprintf(stderr, "%s: %s\n", plan_name(plan, name, sizeof name), cause);
