@@ -69,8 +69,9 @@ static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
     while (slots->chunk > CHUNK_UNIT &&
            buffers_shared_bytes(slots, ranks) > SHARED_BYTES)
         buffers_set_chunk(slots, slots->chunk / 2 / CHUNK_UNIT * CHUNK_UNIT);
-    if (slots->chunk > longest) /* a multiple of the unit, too */
-        buffers_set_chunk(slots, longest);
+    if (slots->chunk > longest)
+        buffers_set_chunk(slots,
+                          (longest + CHUNK_UNIT - 1) / CHUNK_UNIT * CHUNK_UNIT);
 }
 
 /* --- the host's ---------------------------------------------------------- */

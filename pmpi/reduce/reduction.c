@@ -20,8 +20,9 @@
 #define PREPARED_MAX 32
 
 /* What an algorithm needs in shared memory follows from the longest vector that
- * it is made for: one of these, or any. */
-static const size_t sizes[] = {1024, 16 * 1024, SIZE_MAX};
+ * it is made for: one of these, or any. A class of comm/autotune is on one side
+ * of each, so that what was prepared for one call of it does for all. */
+static const size_t sizes[] = {1024 - 1, 16 * 1024 - 1, SIZE_MAX};
 
 /* An algorithm, ready for one kind of groups. */
 struct prepared {
