@@ -29,7 +29,7 @@ static bool entry_control_is_initialized(void)
            PMPI_Finalized(&finalized) == 0 && !finalized;
 }
 
-/* Whoever is behind us may know what the other arguments are: they go on as
+/* The next library may know what the other arguments are: they are passed on as
  * five words, which all stand in registers, given or not. */
 int MPI_Pcontrol(const int level, ...)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mpi_f08 of MPICH: its functions without a choice buffer call the profiling
- * names of C, where no library in front of it sees them (those with one call
- * MPI_Allreduce and so on, like mpif.h and `use mpi`). These stand in front of
- * what blocks, so that reductions go on meanwhile, and of MPI_Init.
+ * names of C, where no preloaded library sees the call. (Its functions with a
+ * choice buffer, mpif.h and `use mpi` call MPI_Allreduce and so on.) This file
+ * replaces those that block, so that nonblocking reductions go on during the
+ * call, and those that begin and end MPI.
  *
- * All arguments are addresses, or behind them the lengths of texts, which take
- * as much room, and go on as they came.
+ * All arguments are addresses; the lengths of texts follow the addresses and take
+ * as much room as an address. All are passed on unchanged.
  */
 #include "config.h"
 

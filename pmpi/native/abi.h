@@ -40,7 +40,7 @@ static inline bool aps_abi_is_communicator(MPI_Comm comm)
 #endif
 }
 
-/* Likewise: is it, or may it be, the handle of a datatype that is not built
+/* In the same way: is it, or may it be, the handle of a datatype that is not built
  * in? */
 static inline bool aps_abi_may_be_derived(MPI_Datatype type)
 {

@@ -13,7 +13,7 @@
  * Does the program, or a library that is loaded by now, import one of these
  * functions from elsewhere? What loads MPI's functions later (dlopen, a
  * language of its own) is not seen; what imports them and never calls them is,
- * but for the library that has the function `but_not_where`.
+ * except the library that has the function `but_not_where`.
  */
 bool aps_elf_imports_any(const char *const names[], size_t count,
                          const char *but_not_where);

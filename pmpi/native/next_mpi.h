@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The MPI behind us: passing calls through goes to the next library in line, so
- * that a profiler behind us still sees them.
+ * The next MPI library: calls are passed on to the next library in the order of
+ * preloading, so that a profiler there still sees them.
  *
- * It may be another MPI than the one we were built for, whose handles are
- * pointers where MPICH's are ints. So that passing through works even then,
- * handles come in and go out as whole registers here, and this header knows
- * nothing of mpi.h. (A callee that expects an int looks at the low half of the
+ * The next library may be of another MPI than this library was built for, whose
+ * handles are pointers where MPICH's are ints. Handles come in and go out as whole
+ * registers here, which works in both cases, and this header knows nothing of
+ * mpi.h. (A callee that expects an int looks at the low half of the
  * register, on every ABI that Linux has.)
  */
 #ifndef APS_PMPI_NATIVE_NEXT_MPI_H

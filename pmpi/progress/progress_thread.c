@@ -27,7 +27,7 @@ static enum { NOT_YET, STARTED, FAILED } state;
 static pthread_t thread;
 static bool stop; /* under the lock */
 
-/* Does a thread of the program block, as far as we know? */
+/* Does a thread of the program block in a call that the library sees? */
 static bool progress_thread_is_blocked(void)
 {
     return atomic_load(&blocked) > 0;
@@ -50,7 +50,7 @@ static bool progress_thread_wait_for_work(void)
     return going_on;
 }
 
-/* As long as it completes something, for who comes next waits already. */
+/* As long as it completes something: the next operation may be complete, too. */
 static void progress_thread_drive(void)
 {
     int before;

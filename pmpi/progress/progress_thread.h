@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The helper: a thread that drives the queues (queue.h) while a thread of the
- * program blocks inside MPI, in a call that we cannot take apart: a collective
+ * The progress thread drives the queues (queue.h) while a thread of the program
+ * blocks inside MPI, in a call that the library cannot take apart: a collective
  * one. Without it a rank that waits there for one that waits for a reduction
  * would wait for ever.
  *
  * In a program with threads one may be in there already, and wait for others,
- * when another starts a reduction: there the helper looks now and then after
- * whatever is pending. It sleeps at all other times.
+ * when another starts a reduction: there the progress thread looks now and then
+ * after whatever is pending. It sleeps at all other times.
  */
 #ifndef APS_PMPI_PROGRESS_PROGRESS_THREAD_H
 #define APS_PMPI_PROGRESS_PROGRESS_THREAD_H

@@ -52,7 +52,7 @@ static struct aps_queue *busy;   /* those with fibers */
 static atomic_bool abandoned;
 static atomic_int parked; /* threads that have ended in a wait */
 
-/* Held by who drives the fibers. */
+/* Held by the thread that drives the fibers. */
 static pthread_mutex_t driving = PTHREAD_MUTEX_INITIALIZER;
 
 static void queue_enrol(struct aps_queue *queue)
@@ -114,7 +114,8 @@ static void queue_serve_on_fiber(void *argument)
     }
 }
 
-/* Does a thread of the program block, as far as we see, or do all compute? */
+/* Does a thread of the program wait in a call that the library sees? Else all of
+ * them compute. */
 static bool queue_is_awaited(void)
 {
     return atomic_load(&resting) > 0;

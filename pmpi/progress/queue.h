@@ -34,8 +34,8 @@ void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation);
 
 /*
  * Only from inside a run: the operations that wait behind it, list[0..most) at
- * most, in their order; how many of them. And take the first `count` of them
- * off: who does so runs them as well.
+ * most, in their order; returns how many. And take the first `count` of them
+ * off: the caller then runs them, too.
  */
 size_t aps_queue_peek(const struct aps_queue *queue,
                       struct aps_operation *list[], size_t most);
@@ -96,7 +96,7 @@ static inline bool aps_queue_unfinished(void)
  * Nothing on a fiber, or while another thread does it. */
 void aps_queue_drive(void);
 
-/* Likewise from a call of MPI in which the program blocks: this thread will
+/* The same from a call of MPI in which the program blocks: this thread will
  * push nothing until others go on. */
 void aps_queue_drive_blocked(void);
 

@@ -11,7 +11,7 @@ int aps_thread_start(pthread_t *thread, void *(*run)(void *argument),
     sigset_t all, theirs;
     int rc;
 
-    /* A thread starts with the mask of who starts it. */
+    /* A thread starts with the mask of the thread that starts it. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &theirs);
     rc = pthread_create(thread, NULL, run, argument);

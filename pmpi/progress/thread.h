@@ -7,8 +7,8 @@
 
 #include <pthread.h>
 
-/* No signal is delivered to it: signals are the program's affair. Who starts it
- * joins or detaches it. 0 or -1. */
+/* No signal is delivered to the thread: signals are the program's affair. The
+ * caller joins or detaches the thread. 0 or -1. */
 int aps_thread_start(pthread_t *thread, void *(*run)(void *argument),
                      void *argument);
 

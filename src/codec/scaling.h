@@ -32,7 +32,7 @@ APS_INLINE bool aps_scaling_is_simple(const struct aps_format *format,
            format->mantissa_bits == 23 || scaling.factor != 1;
 }
 
-/* Likewise for the inverse, of a value that is exact: the product is always
+/* The same for the inverse, of a value that is exact: the product is always
  * rounded to float, once, and division by a factor is not a product. */
 APS_INLINE bool aps_scaling_inverse_is_simple(struct aps_scaling scaling)
 {

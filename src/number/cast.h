@@ -128,7 +128,7 @@ APS_INLINE uint32_t aps_cast_round(const struct aps_format *format,
     return aps_cast_complete(format, bits, rounding, code);
 }
 
-/* Likewise, to nearest. */
+/* The same, rounded to nearest. */
 APS_INLINE uint32_t aps_cast_encode(const struct aps_format *format,
                                     uint32_t bits, int exponent)
 {

@@ -31,12 +31,12 @@ struct aps_gemm_block {
     size_t columns; /* a multiple of APS_GEMM_VECTOR, the last ones zeros */
     size_t depth;
     float *a; /* rows x depth; the kernel rounds it to the format */
-    float *b; /* depth x columns, likewise */
+    float *b; /* depth x columns; the kernel rounds it, too */
     float *s; /* rows x columns: partial sums, ... */
     float *c; /* ... and compensations, if `kahan` */
 };
 
-/* s = R(s + Q(Q(a) * Q(b))) over the block; Kahan likewise. */
+/* s = R(s + Q(Q(a) * Q(b))) over the block, or its sum by Kahan. */
 typedef void (*aps_gemm_fn)(const struct aps_gemm_block *block);
 
 /* The kernel for an instruction set; NULL if it is not supported. */

@@ -4,7 +4,7 @@
  * branches, written so that a compiler vectorises them. Every function is
  * inlined into a caller that is compiled for one instruction set.
  *
- * The values are those of aps_cast, but for NaN: it stays NaN also where the
+ * The values are those of aps_cast, except for NaN: it stays NaN also where the
  * format has none, and is always the positive canonical one, since which
  * operand's payload and sign an addition keeps is the CPU's and the compiler's
  * choice.
