@@ -58,6 +58,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/progress/messages.c pmpi/progress/messages.h \
 	pmpi/progress/progress_thread.c pmpi/progress/progress_thread.h \
 	pmpi/progress/queue.c pmpi/progress/queue.h \
+	pmpi/progress/queue_pool.c pmpi/progress/queue_pool.h \
 	pmpi/progress/request.c pmpi/progress/request.h \
 	pmpi/progress/thread.c pmpi/progress/thread.h \
 	pmpi/progress/vcomm.c pmpi/progress/vcomm.h \

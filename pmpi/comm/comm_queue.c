@@ -5,6 +5,7 @@
 
 #include "comm/report.h"
 #include "progress/progress_thread.h"
+#include "progress/queue_pool.h"
 
 /* COLLECTIVE over the communicator. The first operation of every queue. */
 static void comm_queue_run_start(struct aps_operation *operation)
@@ -57,13 +58,13 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
         comm_queue_tell_driver(context, wanted);
     if (!context->job->begun && aps_progress_thread_is_possible())
         aps_progress_thread_expect_threads(); /* who knows */
-    context->queue = aps_queue_create(thread, context->label);
+    context->queue = aps_queue_pool_take(thread, context->label);
     if (!context->queue)
         rc = MPI_ERR_NO_MEM;
     else if (context->resources_state == APS_RESOURCES_NONE)
         rc = aps_context_begin_resources(context, comm);
     if (rc != MPI_SUCCESS) {
-        aps_queue_close(context->queue);
+        aps_queue_pool_give(context->queue);
         context->queue = NULL;
         PMPI_Comm_call_errhandler(comm, rc);
         return rc;

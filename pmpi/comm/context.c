@@ -12,6 +12,7 @@
 #include "job/lifecycle.h"
 #include "progress/agree.h"
 #include "progress/progress_thread.h"
+#include "progress/queue_pool.h"
 
 /* Discovery lists small layers too, such as biases; losses and metrics are
  * smaller still. */
@@ -39,7 +40,7 @@ static void context_destroy(struct aps_context *context)
     free(context->buffer);
     free(context->ranks);
     free(context);
-    aps_queue_close(queue);
+    aps_queue_pool_give(queue);
 }
 
 static void context_run_end(struct aps_operation *operation)

@@ -13,7 +13,7 @@
 
 /* MPI's progress runs on it, with whatever its transports need, and a GPU's
  * driver; pages that are never touched cost nothing. */
-#define STACK_BYTES ((size_t)4 * 1024 * 1024)
+#define STACK_BYTES ((size_t)1024 * 1024)
 
 struct aps_fiber {
     ucontext_t self;

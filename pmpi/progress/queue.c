@@ -197,6 +197,13 @@ struct aps_queue *aps_queue_create(bool thread, const char *label)
     return queue;
 }
 
+void aps_queue_set_label(struct aps_queue *queue, const char *label)
+{
+    pthread_mutex_lock(&lock);
+    snprintf(queue->label, sizeof queue->label, "%s", label);
+    pthread_mutex_unlock(&lock);
+}
+
 bool aps_queue_has_thread(const struct aps_queue *queue)
 {
     return queue->fiber == NULL;

@@ -28,6 +28,9 @@ struct aps_queue; /* opaque */
  * is copied. NULL: out of memory, or no thread could be made. */
 struct aps_queue *aps_queue_create(bool thread, const char *label);
 
+/* What messages call its communicator; copied. */
+void aps_queue_set_label(struct aps_queue *queue, const char *label);
+
 bool aps_queue_has_thread(const struct aps_queue *queue);
 
 void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation);
