@@ -14,7 +14,7 @@ static size_t chunk_round_up(size_t bytes)
     return (bytes + BLOCK_UNIT - 1) / BLOCK_UNIT * BLOCK_UNIT;
 }
 
-/* A piece of n elements, or the rest of what a chunk has room for. */
+/* What a piece of n elements takes, or some. */
 struct extent {
     size_t elements; /* of the longest slice */
     size_t bytes;    /* of its block */
@@ -24,72 +24,89 @@ struct extent {
 
 static struct extent chunk_extent(const struct aps_cut *cut, size_t n)
 {
-    const size_t slice = aps_slice_longest(n, cut->parts);
-    const size_t inner = aps_slice_longest(slice, cut->inner);
+    struct extent extent = {.elements = aps_slice_longest(n, cut->parts)};
 
-    return (struct extent){
-        .elements = slice,
-        .bytes = aps_block_bytes(cut->wire, slice),
-        .inner_elements = inner,
-        .inner_bytes = aps_block_bytes(cut->wire, inner),
-    };
+    extent.bytes = aps_block_bytes(cut->wire, extent.elements);
+    extent.inner_elements = extent.elements;
+    extent.inner_bytes = extent.bytes;
+    if (cut->inner > 1) {
+        extent.inner_elements = aps_slice_longest(extent.elements, cut->inner);
+        extent.inner_bytes = aps_block_bytes(cut->wire, extent.inner_elements);
+    }
+    return extent;
 }
 
-/* Put the next piece into the chunk, unless it has no room: `used` is what the
- * pieces before it take. */
-static bool chunk_add(struct aps_cut *cut, const struct extent *room,
-                      struct extent *used, struct aps_chunk *chunk)
+static size_t chunk_next_length(const struct aps_cut *cut)
+{
+    const size_t rest = cut->vectors[cut->vector].n - cut->begin;
+
+    return rest < cut->length ? rest : cut->length;
+}
+
+/* Put the next piece of n elements into the chunk, behind what it has. */
+static void chunk_add(struct aps_cut *cut, size_t n,
+                      const struct extent *extent, struct extent *used,
+                      struct aps_chunk *chunk)
 {
     const struct aps_vector *vector = &cut->vectors[cut->vector];
-    const size_t rest = vector->n - cut->begin;
-    const size_t n = rest < cut->length ? rest : cut->length;
-    const struct extent extent = chunk_extent(cut, n);
-    const struct extent at = {
-        .elements = used->elements,
-        .bytes = chunk_round_up(used->bytes),
-        .inner_elements = used->inner_elements,
-        .inner_bytes = chunk_round_up(used->inner_bytes),
-    };
 
-    if (chunk->count > 0 &&
-        (chunk->count == APS_PIECES_MOST ||
-         at.elements + extent.elements > room->elements ||
-         at.bytes + extent.bytes > room->bytes ||
-         at.inner_elements + extent.inner_elements > room->inner_elements ||
-         at.inner_bytes + extent.inner_bytes > room->inner_bytes))
-        return false;
     chunk->pieces[chunk->count++] = (struct aps_piece){
         .in = vector->in + cut->begin,
         .out = vector->out + cut->begin,
         .n = n,
         .memory = vector->memory,
-        .exponent = cut->exponents ? cut->exponents[cut->vector] : 0,
-        .base = at.elements,
-        .offset = at.bytes,
-        .inner_base = at.inner_elements,
-        .inner_offset = at.inner_bytes,
+        .exponent = cut->exponents[cut->vector],
+        .base = used->elements,
+        .offset = used->bytes,
+        .inner_base = used->inner_elements,
+        .inner_offset = used->inner_bytes,
     };
-    used->elements = at.elements + extent.elements;
-    used->bytes = at.bytes + extent.bytes;
-    used->inner_elements = at.inner_elements + extent.inner_elements;
-    used->inner_bytes = at.inner_bytes + extent.inner_bytes;
+    used->elements += extent->elements;
+    used->bytes += extent->bytes;
+    used->inner_elements += extent->inner_elements;
+    used->inner_bytes += extent->inner_bytes;
     cut->begin += n;
     if (cut->begin == vector->n) {
         cut->vector++;
         cut->begin = 0;
     }
-    return true;
+}
+
+/* Put more pieces into the chunk, as long as all takes no more room than one
+ * piece of the full length. */
+static void chunk_fill(struct aps_cut *cut, struct extent *used,
+                       struct aps_chunk *chunk)
+{
+    const struct extent room = chunk_extent(cut, cut->length);
+
+    while (cut->vector < cut->count && chunk->count < APS_PIECES_MOST) {
+        const size_t n = chunk_next_length(cut);
+        const struct extent extent = chunk_extent(cut, n);
+        struct extent at = *used;
+
+        at.bytes = chunk_round_up(at.bytes);
+        at.inner_bytes = chunk_round_up(at.inner_bytes);
+        if (at.elements + extent.elements > room.elements ||
+            at.bytes + extent.bytes > room.bytes ||
+            at.inner_elements + extent.inner_elements > room.inner_elements ||
+            at.inner_bytes + extent.inner_bytes > room.inner_bytes)
+            return;
+        *used = at;
+        chunk_add(cut, n, &extent, used, chunk);
+    }
 }
 
 void aps_cut_next(struct aps_cut *cut, struct aps_chunk *chunk)
 {
-    const struct extent room = chunk_extent(cut, cut->length);
+    const size_t n = chunk_next_length(cut);
+    const struct extent extent = chunk_extent(cut, n);
     struct extent used = {0};
 
     chunk->count = 0;
     chunk->blocks = NULL;
-    while (cut->vector < cut->count && chunk_add(cut, &room, &used, chunk))
-        ;
+    chunk_add(cut, n, &extent, &used, chunk);
+    if (n < cut->length && cut->vector < cut->count)
+        chunk_fill(cut, &used, chunk);
     chunk->elements = used.elements;
     chunk->bytes = used.bytes;
     chunk->inner_bytes = used.inner_bytes;
