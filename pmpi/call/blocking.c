@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "call/call.h"
+#include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "progress/progress_thread.h"
 #include "progress/queue.h"
@@ -18,8 +19,8 @@ static void blocking_drain(MPI_Comm comm)
         aps_abi_is_communicator(comm) ? aps_context_existing(comm) : NULL;
 
     /* Other ranks may have nothing under way, and not come here. */
-    if (context && context->queue)
-        aps_queue_drain(context->queue);
+    if (context)
+        aps_context_drain(context);
 }
 
 bool aps_blocking_enter_pending(aps_handle comm)

@@ -293,13 +293,16 @@ bool aps_queue_is_empty(const struct aps_queue *queue)
     return atomic_load(&queue->done) == atomic_load(&queue->pushed);
 }
 
-void aps_queue_drain(struct aps_queue *queue)
+void aps_queue_drain(struct aps_queue *queue, aps_handle comm)
 {
     long begin = 0;
 
     atomic_fetch_add(&blocked, 1);
-    while (!aps_queue_is_empty(queue) && !atomic_load(&abandoned))
+    while (!aps_queue_is_empty(queue) && !atomic_load(&abandoned)) {
+        if (!queue->fiber)
+            aps_wait_look((MPI_Comm)comm);
         aps_queue_wait(&begin);
+    }
     atomic_fetch_sub(&blocked, 1);
 }
 

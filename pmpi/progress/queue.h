@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "native/next_mpi.h"
+
 /* One call in a queue; the owner embeds it. */
 struct aps_operation {
     struct aps_operation *next; /* the queue's */
@@ -53,9 +55,10 @@ long aps_queue_age(const struct aps_queue *queue);
 /* Is nothing left to do? */
 bool aps_queue_is_empty(const struct aps_queue *queue);
 
-/* Until everything pushed so far has been carried out. Not from inside a
- * run. */
-void aps_queue_drain(struct aps_queue *queue);
+/* Until everything pushed so far has been carried out. Not from inside a run. As
+ * every call that blocks, it drives MPI's progress meanwhile: by `comm`, a
+ * communicator of ours. */
+void aps_queue_drain(struct aps_queue *queue, aps_handle comm);
 
 /* No more will be pushed: the queue goes when it is empty. NULL: nothing. */
 void aps_queue_close(struct aps_queue *queue);

@@ -255,8 +255,7 @@ int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[])
     return wait_for(count, requests, statuses, NULL);
 }
 
-/* Any look into MPI drives the progress of everything. */
-static void wait_drive_progress(MPI_Comm comm)
+void aps_wait_look(MPI_Comm comm)
 {
     int flag;
 
@@ -299,7 +298,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
     if (aps_fiber_inside()) {
         /* Who drives us may look into MPI nowhere else. */
         for (; !wait_reached(count, target, &now); aps_fiber_yield())
-            wait_drive_progress(comm);
+            aps_wait_look(comm);
         return;
     }
     for (int i = 0; i < spins; i++) {
@@ -308,7 +307,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
         wait_pause_core();
     }
     if (!late)
-        wait_drive_progress(comm);
+        aps_wait_look(comm);
     wait_be_idle();
     while (!wait_reached(count, target, &now)) {
         atomic_fetch_add(&count->sleepers, 1);
@@ -317,7 +316,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
         if (wait_reached(count, target, &now))
             return;
         wait_take_turn();
-        wait_drive_progress(comm);
+        aps_wait_look(comm);
         wait_be_idle();
         if (nap.tv_nsec <= longest / 2)
             nap.tv_nsec *= 2;

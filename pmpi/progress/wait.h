@@ -48,6 +48,9 @@ void aps_wait_advance(struct aps_wait_count *count);
 void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                     MPI_Comm comm, bool messages);
 
+/* Any look into MPI drives the progress of everything. */
+void aps_wait_look(MPI_Comm comm);
+
 /* Between two looks at what is waited for: the longer the wait has been, the
  * longer the core is given away. *begin starts as 0. */
 void aps_wait_rest(long *begin);

@@ -199,6 +199,26 @@ static void test_calls(void)
     }
 }
 
+/* Rank 1 blocks in an all-reduce behind a nonblocking one; rank 0 begins neither
+ * before a communicator is duplicated, for which rank 1 has to go on. */
+static void test_drain(void)
+{
+    static float sums[COUNT];
+    MPI_Request requests[2];
+    MPI_Comm copy;
+    int done = 0;
+
+    MPI_Comm_idup(other, &copy, &requests[0]);
+    while (mpitap_rank() == 0 && !done)
+        MPI_Request_get_status(requests[0], &done, MPI_STATUS_IGNORE);
+    begin(&requests[1]);
+    MPI_Allreduce(MPI_IN_PLACE, sums, COUNT, MPI_FLOAT, MPI_SUM,
+                  MPI_COMM_WORLD);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    ok_all(end(&requests[1]), "MPI_Allreduce behind a nonblocking one");
+    MPI_Comm_free(&copy);
+}
+
 static void *run(void *good)
 {
     const size_t *which = good;
@@ -243,6 +263,7 @@ int main(int argc, char **argv)
         test_threads();
     else
         test_calls();
+    test_drain();
     MPI_Comm_free(&other);
     status = mpitap_end();
     MPI_Finalize();
