@@ -10,6 +10,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/completion.c pmpi/call/completion.h \
 	pmpi/call/deferred.h \
 	pmpi/call/fuse.c pmpi/call/fuse.h \
+	pmpi/call/handle.c pmpi/call/handle.h \
 	pmpi/call/iallreduce.c pmpi/call/iallreduce.h \
 	pmpi/call/kind.h \
 	pmpi/call/kind_allgather.c \

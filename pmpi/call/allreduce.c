@@ -17,6 +17,7 @@
 #include "native/next_mpi.h"
 #include "progress/queue.h"
 #include "call/call.h"
+#include "call/handle.h"
 #include "call/kind.h"
 #include "call/segment.h"
 #include "device/bounce.h"

@@ -6,9 +6,9 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-#include "call/call.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
+#include "native/abi.h"
 #include "progress/progress_thread.h"
 #include "progress/queue.h"
 #include "progress/wait.h"

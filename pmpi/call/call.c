@@ -4,12 +4,8 @@
 #include "call/call.h"
 
 #include "call/kind.h"
-#include "call/pass.h"
-#include "call/segment.h"
-#include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/report.h"
-#include "job/world.h"
 
 struct aps_counters *aps_call_counters(const struct aps_call *call)
 {
@@ -34,123 +30,4 @@ int aps_call_check(struct aps_context *context, const struct aps_call *call,
     if (rc != MPI_SUCCESS)
         context->damaged = true;
     return rc;
-}
-
-static int call_pass_because(const struct aps_call *call,
-                             enum aps_reason reason)
-{
-    if (call->kind->note_passed)
-        call->kind->note_passed(call, reason);
-    return aps_call_pass_because(call, reason);
-}
-
-int aps_call_handle(const struct aps_call *call)
-{
-    const struct aps_world *world = aps_world_of_job();
-    struct aps_step_position position;
-    struct aps_context *context;
-    enum aps_reason reason;
-    int rc;
-
-    aps_count(&aps_call_counters(call)->calls, 1);
-    if (!call->kind->is_candidate(aps_job(), call))
-        return call_pass_because(call, APS_PASSED_OTHER);
-    /* Discovery looks at all-reduces alone: others are not worth a context where
-     * the ranks agreed that there is no policy. */
-    if (call->kind->which != APS_CALL_ALLREDUCE && world &&
-        world->agreed.outcome != APS_AGREED_POLICY)
-        return aps_call_pass_because(call, APS_PASSED_COMM);
-    rc = aps_context_of(call->comm, &context);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    if (!context)
-        return aps_call_pass_because(call, APS_PASSED_COMM);
-    if (context->queue)
-        aps_context_drain(context);
-    if (!call->kind->place(context, call, &position, &reason))
-        return call_pass_because(call, reason);
-    return aps_call_run(context, call, &position);
-}
-
-/* COLLECTIVE. Is any layer to be rewritten? Else for which reason not? */
-static bool call_is_rewritten(struct aps_context *context,
-                              const struct aps_call *call,
-                              const struct aps_step_position *position,
-                              enum aps_reason *reason)
-{
-    struct aps_segment segment;
-    size_t offset = 0;
-
-    *reason = APS_PASSED_RULE;
-    for (long i = 0; i < position->segments; i++) {
-        aps_segment_plan(context, call, position, i, offset, &segment);
-        if (segment.plan.rewrite &&
-            aps_segment_is_possible(context, call, &segment.plan))
-            return true;
-        if (!segment.plan.rewrite && segment.plan.reduce == APS_REDUCE_AUTO)
-            *reason = APS_PASSED_AUTO;
-        if (context->resources_state == APS_RESOURCES_FAILED)
-            *reason = APS_PASSED_COMM;
-        offset += segment.count;
-    }
-    return false;
-}
-
-/* COLLECTIVE. One layer that is rewritten, or, where that needs the ranks'
- * agreement and has it not, the whole call passes (*passed). */
-static int call_run_segment(struct aps_context *context,
-                            const struct aps_call *call,
-                            struct aps_segment *segment, bool *passed)
-{
-    bool good = true;
-    int rc;
-
-    segment->memory = aps_segment_memory(context, call, segment);
-    rc = aps_segment_agree(context, call, segment, &good);
-    *passed = rc == MPI_SUCCESS && !good;
-    return rc == MPI_SUCCESS && good ? aps_segment_run(context, call, segment)
-                                     : rc;
-}
-
-int aps_call_run(struct aps_context *context, const struct aps_call *call,
-                 const struct aps_step_position *position)
-{
-    const unsigned long failures = aps_context_failures();
-    struct aps_counters *counters = aps_call_counters(call);
-    enum aps_reason reason;
-    size_t offset = 0;
-    size_t waiting = 0; /* elements before `offset` that are to be passed on */
-    bool any = false;
-    int rc = MPI_SUCCESS;
-
-    if (!call_is_rewritten(context, call, position, &reason))
-        return aps_call_pass_because(call, reason);
-    for (long i = 0; i < position->segments && rc == MPI_SUCCESS; i++) {
-        struct aps_segment segment;
-        bool passed;
-
-        aps_segment_plan(context, call, position, i, offset, &segment);
-        offset += segment.count;
-        if (!segment.plan.rewrite ||
-            !aps_segment_is_possible(context, call, &segment.plan)) {
-            waiting += segment.count;
-            continue;
-        }
-        rc =
-            aps_call_pass_part(call, offset - segment.count - waiting, waiting);
-        waiting = 0;
-        if (rc != MPI_SUCCESS)
-            break;
-        rc = call_run_segment(context, call, &segment, &passed);
-        if (passed)
-            return aps_call_pass_because(call, APS_PASSED_OTHER);
-        any |= segment.plan.reduce != APS_REDUCE_AUTO;
-    }
-    if (rc == MPI_SUCCESS)
-        rc = aps_call_pass_part(call, offset - waiting, waiting);
-    aps_count(any ? &counters->rewritten : &counters->passed[APS_PASSED_AUTO],
-              1);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    return aps_call_raise(call, aps_call_check(context, call, failures));
 }

@@ -18,7 +18,6 @@
 
 struct aps_context;
 struct aps_kind;
-struct aps_step_position;
 
 struct aps_call {
     const struct aps_kind *kind;
@@ -75,14 +74,5 @@ int aps_call_raise(const struct aps_call *call, int rc);
  * GPU's memory. Then other communicators must not take over the resources. */
 int aps_call_check(struct aps_context *context, const struct aps_call *call,
                    unsigned long failures);
-
-/* COLLECTIVE over the call's communicator. A blocking call, which has been
- * counted by nobody yet: rewritten, or passed on. An MPI error code. */
-int aps_call_handle(const struct aps_call *call);
-
-/* COLLECTIVE over the context's communicator. A call whose position in the step
- * is known: every layer is rewritten or passed on. An MPI error code. */
-int aps_call_run(struct aps_context *context, const struct aps_call *call,
-                 const struct aps_step_position *position);
 
 #endif

@@ -2,19 +2,25 @@
 /*
  * The kinds of calls that may be rewritten: one table each, in a file of its
  * own, with all that differs between them. What they have in common is written
- * once: how a call is handled (call.c), passed on (pass.c), and how a layer of
+ * once: how a call is handled (handle.c), passed on (pass.c), and how a layer of
  * it is carried out and sampled (segment.c).
  */
 #ifndef APS_PMPI_CALL_KIND_H
 #define APS_PMPI_CALL_KIND_H
 
+#include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "call/call.h"
-#include "call/segment.h"
-#include "comm/context.h"
+#include "job/job.h"
 #include "native/next_mpi.h"
-#include "steps/steps.h"
+#include "policy/policy.h"
+
+struct aps_call;
+struct aps_context;
+struct aps_cost;
+struct aps_segment;
+struct aps_step_position;
 
 struct aps_kind {
     enum aps_call_kind which; /* as policy and counters know it */

@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdint.h>
 
+#include "call/handle.h"
 #include "call/other_kind.h"
 #include "comm/report.h"
 

@@ -6,7 +6,10 @@
 #ifndef APS_PMPI_CALL_OTHER_KIND_H
 #define APS_PMPI_CALL_OTHER_KIND_H
 
+#include "call/call.h"
 #include "call/kind.h"
+#include "call/segment.h"
+#include "comm/context.h"
 #include "reduce/block.h"
 
 bool aps_other_place(struct aps_context *context, const struct aps_call *call,
