@@ -8,7 +8,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/blocking.c pmpi/call/blocking.h \
 	pmpi/call/call.c pmpi/call/call.h \
 	pmpi/call/completion.c pmpi/call/completion.h \
-	pmpi/call/deferred.h \
+	pmpi/call/deferred.c pmpi/call/deferred.h \
 	pmpi/call/fuse.c pmpi/call/fuse.h \
 	pmpi/call/handle.c pmpi/call/handle.h \
 	pmpi/call/iallreduce.c pmpi/call/iallreduce.h \

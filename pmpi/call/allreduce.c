@@ -72,8 +72,8 @@ static void allreduce_remember(const struct aps_call *call,
     };
 }
 
-/* Is it like the last one, and is nothing of ours under way? But for buffers in
- * a GPU's memory it may pass then. */
+/* Is the call like the last one, and is nothing of ours under way? Then it may
+ * pass, unless its buffers are in a GPU's memory. */
 static inline bool allreduce_may_pass_again(int64_t count, aps_handle type,
                                             aps_handle op, aps_handle comm)
 {

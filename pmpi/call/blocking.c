@@ -32,8 +32,8 @@ bool aps_blocking_enter_pending(aps_handle comm)
     return helped;
 }
 
-/* A request of ours, for a call that MPI then has nothing to say about: one that
- * sends, or that receives a matched message. */
+/* Of a request that this file has started: to send, or to receive a message that
+ * is matched. Where it fails, MPI calls the error handler that it likes. */
 static int blocking_await(int rc, MPI_Request *request, MPI_Status *status)
 {
     long begin = 0;

@@ -2,10 +2,11 @@
 /*
  * Blocking calls of the program while nonblocking reductions are under way.
  *
- * MPI makes those progress in every call that blocks; so must we. A rank that
- * waits in MPI_Recv for one that waits for a reduction would otherwise wait for
- * ever. These stand in for MPI's functions then, with the same arguments and
- * results; where nothing is under way MPI's own are called (entry_blocking.c).
+ * Every MPI call that blocks drives MPI's nonblocking calls, so it has to drive
+ * the library's, too. Otherwise a rank that waits in MPI_Recv for another rank,
+ * which waits for a reduction, would wait for ever. The functions below take the
+ * place of MPI's while something is under way, with the same arguments and
+ * results; otherwise MPI's own are called (entry/blocking.c).
  */
 #ifndef APS_PMPI_CALL_BLOCKING_H
 #define APS_PMPI_CALL_BLOCKING_H
@@ -18,10 +19,11 @@
 #include "progress/queue.h"
 
 /*
- * A call of MPI's own comes that blocks and cannot be taken apart, a collective
- * one; `comm` may be no communicator at all. Until aps_blocking_leave(the
- * result) a helper drives what is under way. Where there can be none, what was
- * started on `comm` before it, by all ranks, is carried out first.
+ * The program calls a function of MPI that blocks and cannot be taken apart, a
+ * collective one; `comm` may be no communicator at all. Until
+ * aps_blocking_leave(the result) the progress thread drives what is under way.
+ * Where there can be no such thread, the calls that all ranks have started on
+ * `comm` before are carried out first.
  */
 bool aps_blocking_enter_pending(aps_handle comm);
 static inline bool aps_blocking_enter(aps_handle comm)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI's completion calls, with the same arguments and results: what stands
- * behind persistent requests is completed in their place, and while they wait
- * they drive what is under way, and give the core away.
+ * MPI's completion calls, with the same arguments and results. They complete the
+ * nonblocking call behind a persistent request in that request's place. While
+ * they wait, they drive the queues, and give the core away.
  */
 #ifndef APS_PMPI_CALL_COMPLETION_H
 #define APS_PMPI_CALL_COMPLETION_H
@@ -13,7 +13,7 @@
 #include "call/persistent.h"
 #include "progress/queue.h"
 
-/* Need the completion calls more than MPI's own for these requests? */
+/* Do these requests need the completion calls below, and not MPI's own? */
 static inline bool aps_completion_is_ours(int count, const void *requests)
 {
     return aps_queue_unfinished() ||

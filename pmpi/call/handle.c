@@ -52,7 +52,7 @@ static int handle_segment(struct aps_context *context,
     bool good = true;
     int rc;
 
-    segment->memory = aps_segment_memory(context, call, segment);
+    segment->memory = aps_segment_memory(context, call);
     rc = aps_segment_agree(context, call, segment, &good);
     *passed = rc == MPI_SUCCESS && !good;
     return rc == MPI_SUCCESS && good ? aps_segment_run(context, call, segment)

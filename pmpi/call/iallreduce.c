@@ -6,7 +6,6 @@
 #include <mpi.h>
 #include <stdlib.h>
 
-#include "base/message.h"
 #include "call/call.h"
 #include "call/deferred.h"
 #include "call/fuse.h"
@@ -14,86 +13,9 @@
 #include "call/pass.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
-#include "comm/report.h"
 #include "progress/progress_thread.h"
-#include "progress/wait.h"
 
 /* --- its turn has come --------------------------------------------------- */
-
-void aps_deferred_complete(struct aps_deferred *deferred, int rc)
-{
-    aps_request_complete(deferred->request, rc);
-    free(deferred);
-}
-
-/*
- * COLLECTIVE. The plan was made before anybody knew whether it can be carried
- * out. If it cannot, `direct` takes its place, which needs nothing but memory.
- */
-static bool iallreduce_is_possible(struct aps_context *context,
-                                   const struct aps_call *call,
-                                   struct aps_plan *plan)
-{
-    static atomic_ullong times;
-
-    if (aps_segment_is_possible(context, call, plan))
-        return true;
-    plan->reduce = APS_REDUCE_DIRECT;
-    if (aps_segment_is_possible(context, call, plan))
-        return true;
-    if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
-        aps_context_event(
-            context,
-            "%s of %lld elements cannot be carried out: the ranks "
-            "are out of memory, and its request ends with "
-            "MPI_ERR_NO_MEM",
-            "MPI_Iallreduce", (long long)call->count);
-    return false;
-}
-
-/* COLLECTIVE. The layers that are rewritten. On to the end, whatever happens:
- * what cannot be carried out cannot on any rank. */
-static int iallreduce_run_layers(struct aps_deferred *this)
-{
-    struct aps_context *context = this->context;
-    size_t offset = 0;
-    int first = MPI_SUCCESS;
-
-    for (long i = 0; i < this->position.segments; i++) {
-        struct aps_segment segment;
-        int rc = MPI_ERR_NO_MEM;
-
-        aps_segment_plan(context, &this->call, &this->position, i, offset,
-                         &segment);
-        offset += segment.count;
-        if (!segment.plan.rewrite)
-            continue;
-        segment.memory = aps_segment_memory(context, &this->call, &segment);
-        if (iallreduce_is_possible(context, &this->call, &segment.plan))
-            rc = aps_segment_run(context, &this->call, &segment);
-        first = first == MPI_SUCCESS ? rc : first;
-    }
-    aps_count(&aps_counters.rewritten, 1);
-    return first;
-}
-
-void aps_deferred_run(struct aps_deferred *this)
-{
-    struct aps_context *context = this->context;
-    const unsigned long failures = aps_context_failures();
-    int rc = context->broken;
-    int passed = MPI_SUCCESS;
-
-    if (rc == MPI_SUCCESS)
-        rc = iallreduce_run_layers(this);
-    if (rc == MPI_SUCCESS)
-        rc = aps_call_check(context, &this->call, failures);
-    if (this->parts > 0)
-        passed = aps_wait_requests(this->parts, this->requests);
-    if (rc == MPI_SUCCESS)
-        rc = this->rc != MPI_SUCCESS ? this->rc : passed;
-    aps_deferred_complete(this, rc);
-}
 
 static void iallreduce_run(struct aps_operation *operation)
 {
@@ -120,10 +42,22 @@ struct layers {
     enum aps_reason reason;
 };
 
-/*
- * Of the call's layers, start the runs of those that pass, unless `this` is
- * NULL, when they are only counted.
- */
+/* A run of layers that pass, of *waiting elements, ends in front of element
+ * `end`: count it, and start it unless `this` is NULL. */
+static void iallreduce_end_run(const struct aps_call *call, size_t end,
+                               size_t *waiting, struct layers *layers,
+                               struct aps_deferred *this)
+{
+    if (*waiting == 0)
+        return;
+    if (this)
+        aps_call_start_part(call, end - *waiting, *waiting,
+                            &this->requests[layers->parts], &this->rc);
+    layers->parts++;
+    *waiting = 0;
+}
+
+/* Look at the call's layers; with `this`, start those that pass. */
 static struct layers iallreduce_look(struct aps_context *context,
                                      const struct aps_call *call,
                                      const struct aps_step_position *position,
@@ -131,33 +65,28 @@ static struct layers iallreduce_look(struct aps_context *context,
 {
     struct layers layers = {.reason = APS_PASSED_RULE};
     size_t offset = 0;
-    size_t waiting = 0; /* elements before `offset` that are to be passed on */
+    size_t waiting = 0; /* elements before `offset` that pass */
 
-    for (long i = 0; i <= position->segments; i++) {
-        struct aps_segment segment = {.plan.rewrite = true};
+    for (long i = 0; i < position->segments; i++) {
+        struct aps_segment segment;
 
-        if (i < position->segments)
-            aps_segment_plan(context, call, position, i, offset, &segment);
-        if (segment.plan.rewrite && waiting > 0) {
-            if (this)
-                aps_call_start_part(call, offset - waiting, waiting,
-                                    &this->requests[layers.parts], &this->rc);
-            layers.parts++;
-            waiting = 0;
-        }
-        if (!segment.plan.rewrite)
+        aps_segment_plan(context, call, position, i, offset, &segment);
+        if (segment.plan.rewrite) {
+            iallreduce_end_run(call, offset, &waiting, &layers, this);
+            layers.rewritten++;
+        } else {
             waiting += segment.count;
-        else
-            layers.rewritten += i < position->segments;
-        if (!segment.plan.rewrite && segment.plan.reduce == APS_REDUCE_AUTO)
-            layers.reason = APS_PASSED_AUTO;
+            if (segment.plan.reduce == APS_REDUCE_AUTO)
+                layers.reason = APS_PASSED_AUTO;
+        }
         offset += segment.count;
     }
+    iallreduce_end_run(call, offset, &waiting, &layers, this);
     return layers;
 }
 
-/* May it go together with others (fuse.h)? */
-static void iallreduce_look_whether_it_fuses(struct aps_deferred *this)
+/* May the call go together with others (fuse.h)? */
+static void iallreduce_see_whether_it_fuses(struct aps_deferred *this)
 {
     struct aps_context *context = this->context;
 
@@ -167,8 +96,7 @@ static void iallreduce_look_whether_it_fuses(struct aps_deferred *this)
     aps_segment_plan(context, &this->call, &this->position, 0, 0,
                      &this->segment);
     this->fusable = !aps_segment_is_sampled(context, &this->segment);
-    this->segment.memory =
-        aps_segment_memory(context, &this->call, &this->segment);
+    this->segment.memory = aps_segment_memory(context, &this->call);
 }
 
 static int iallreduce_enqueue(struct aps_context *context,
@@ -193,7 +121,7 @@ static int iallreduce_enqueue(struct aps_context *context,
     this->call = *call;
     this->position = *position;
     this->parts = parts;
-    iallreduce_look_whether_it_fuses(this);
+    iallreduce_see_whether_it_fuses(this);
     (void)iallreduce_look(context, call, position, this);
     aps_queue_push(context->queue, &this->operation);
     /* Its first messages leave now. */

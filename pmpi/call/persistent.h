@@ -2,10 +2,11 @@
 /*
  * Persistent all-reduces: MPI_Allreduce_init, MPI_Start and what follows.
  *
- * The program holds MPI's own persistent request, which is never started: what
- * is started is a nonblocking all-reduce behind it, which the completion calls
- * (completion.h) complete in its place. What mpi_f08 makes is MPI's own all the
- * way: its other calls come by functions that pass by us (entry_f08.c).
+ * The program holds MPI's own persistent request, which is never started. Instead
+ * MPI_Start starts a nonblocking all-reduce, which the completion calls
+ * (completion.h) complete in the place of the persistent request. A request that
+ * a program makes by mpi_f08 stays MPI's own, because its other calls come by
+ * functions that the library does not see (entry/f08.c).
  */
 #ifndef APS_PMPI_CALL_PERSISTENT_H
 #define APS_PMPI_CALL_PERSISTENT_H

@@ -189,12 +189,10 @@ bool aps_segment_is_possible(struct aps_context *context,
 }
 
 const struct aps_memory *aps_segment_memory(struct aps_context *context,
-                                            const struct aps_call *call,
-                                            const struct aps_segment *segment)
+                                            const struct aps_call *call)
 {
-    return call->gpu.send || call->gpu.receive
-               ? aps_context_memory(context, segment->in, segment->out)
-               : &aps_memory_host;
+    return call->gpu.send || call->gpu.receive ? aps_context_gpu_memory(context)
+                                               : &aps_memory_host;
 }
 
 void aps_segment_plan(const struct aps_context *context,

@@ -43,8 +43,7 @@ bool aps_segment_is_possible(struct aps_context *context,
 
 /* Local. The memory backend of the call's buffers. */
 const struct aps_memory *aps_segment_memory(struct aps_context *context,
-                                            const struct aps_call *call,
-                                            const struct aps_segment *segment);
+                                            const struct aps_call *call);
 
 /* COLLECTIVE over the context's communicator. Can all ranks take part in it
  * (kind.h: agree)? An MPI error code, of which the program's error handler

@@ -50,14 +50,12 @@ static void report_tell_complaint(struct aps_context *context)
     }
 }
 
-const struct aps_memory *aps_context_memory(struct aps_context *context,
-                                            const void *in, const void *out)
+const struct aps_memory *aps_context_gpu_memory(struct aps_context *context)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
-    const struct aps_memory *memory = aps_device_memory(in, out);
+    const struct aps_memory *memory = aps_device_open();
 
-    if (memory != &aps_memory_host && aps_device_complaint()[0] != '\0' &&
-        !atomic_flag_test_and_set(&told))
+    if (aps_device_complaint()[0] != '\0' && !atomic_flag_test_and_set(&told))
         report_tell_complaint(context);
     return memory;
 }

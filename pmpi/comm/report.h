@@ -16,11 +16,10 @@ void aps_context_event(struct aps_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * The backend for a call that reads `in` and writes `out`. Local; the first
+ * The memory backend for a call with a buffer in a GPU's memory. Local; the first
  * time that it is not what it could be, a line says why.
  */
-const struct aps_memory *aps_context_memory(struct aps_context *context,
-                                            const void *in, const void *out);
+const struct aps_memory *aps_context_gpu_memory(struct aps_context *context);
 
 /*
  * A call is over, with this error code, that began when `failures` were

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that go on to an MPI which is not CUDA-aware, with buffers in a GPU's
- * memory: host memory stands in for these, locked where the backend can lock
- * it, and what MPI leaves there is copied back. Each rank does so by itself;
- * MPI sees the same call.
+ * Bounce buffers: where an MPI does not take a GPU's memory, a call that goes on
+ * to it gets host memory in the place of such a buffer, page-locked where the
+ * memory backend can lock it, and what MPI leaves there is copied back. Each rank
+ * does this by itself; MPI sees the same call.
  *
- * No mpi.h here: library.h says why.
+ * No mpi.h here: native/next_mpi.h says why.
  */
 #ifndef APS_PMPI_DEVICE_BOUNCE_H
 #define APS_PMPI_DEVICE_BOUNCE_H
@@ -41,10 +41,10 @@ struct aps_stand_in {
 /* One call. */
 struct aps_bounce {
     const char *name; /* of the call, for messages */
-    int rank;         /* likewise */
+    int rank;         /* for messages, too */
     aps_handle comm;
     /* What MPI is to get in place of the program's buffers; those in host
-     * memory, and those of arguments that are wrong, are as they came. */
+     * memory, and those of wrong arguments, stay unchanged. */
     const void *send;
     void *receive;
     struct aps_stand_in from, to;
@@ -86,7 +86,8 @@ int aps_bounce_begin(struct aps_bounce *bounce, const char *name,
                      const void *send, int64_t send_count, aps_handle send_type,
                      void *receive, int64_t count, aps_handle type);
 
-/* The same for MPI_Bcast of bytes in a GPU's memory; both bounce->send and ->receive are for MPI. */
+/* The same for MPI_Bcast of bytes in a GPU's memory; MPI gets bounce->send or
+ * bounce->receive, which are the same. */
 int aps_bounce_begin_bcast(struct aps_bounce *bounce, const char *name,
                            void *bytes, int64_t count, aps_handle type,
                            int root, aps_handle comm);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which memory backend the program's buffers ask for: the host's; for a GPU's
- * memory the plugin's (cuda/plugin.h), or, where it cannot work, the driver's
- * copies to the host (relay.h). All give the same wire bytes, so that each rank
- * finds out by itself.
+ * The memory backend for buffers in a GPU's memory: the plugin's (cuda/plugin.h),
+ * or, where the plugin cannot work, the driver's copies to the host
+ * (memory_bounce.h). Both give the same wire bytes as the host's backend, so that
+ * each rank chooses by itself.
  */
 #ifndef APS_PMPI_DEVICE_DEVICE_H
 #define APS_PMPI_DEVICE_DEVICE_H
@@ -18,18 +18,9 @@
 /* The backend for GPUs, once it has been asked for, or NULL. */
 extern const struct aps_memory *_Atomic aps_device_backend;
 
-/* Opens the plugin at the first call. Thread-safe. */
+/* The backend for a call that has a buffer in a GPU's memory; another may be in
+ * the host's. Opens the plugin at the first call. Thread-safe. */
 const struct aps_memory *aps_device_open(void);
-
-/* The backend for a call that reads `in` and writes `out`; either may be in a
- * GPU's memory, the other in the host's. */
-static inline const struct aps_memory *aps_device_memory(const void *in,
-                                                         const void *out)
-{
-    return aps_gpu_driver_owns(in) || (out != in && aps_gpu_driver_owns(out))
-               ? aps_device_open()
-               : &aps_memory_host;
-}
 
 /* Why the plugin is not used; "" where it is, or nobody has asked for it. */
 const char *aps_device_complaint(void);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "call/deferred.h"
+
+#include <stdlib.h>
+
+#include "base/message.h"
+#include "comm/report.h"
+#include "progress/wait.h"
+
+void aps_deferred_complete(struct aps_deferred *deferred, int rc)
+{
+    aps_request_complete(deferred->request, rc);
+    free(deferred);
+}
+
+/*
+ * COLLECTIVE. The plan was made before anybody knew whether it can be carried
+ * out. If it cannot, `direct` takes its place, which needs nothing but memory.
+ */
+static bool deferred_is_possible(struct aps_context *context,
+                                 const struct aps_call *call,
+                                 struct aps_plan *plan)
+{
+    static atomic_ullong times;
+
+    if (aps_segment_is_possible(context, call, plan))
+        return true;
+    plan->reduce = APS_REDUCE_DIRECT;
+    if (aps_segment_is_possible(context, call, plan))
+        return true;
+    if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+        aps_context_event(
+            context,
+            "MPI_Iallreduce of %lld elements cannot be carried out: a rank is "
+            "out of memory. Its request ends with MPI_ERR_NO_MEM on all ranks",
+            (long long)call->count);
+    return false;
+}
+
+/* COLLECTIVE. The layers that are rewritten. On to the end, whatever happens:
+ * what cannot be carried out cannot on any rank. */
+static int deferred_run_layers(struct aps_deferred *this)
+{
+    struct aps_context *context = this->context;
+    size_t offset = 0;
+    int first = MPI_SUCCESS;
+
+    for (long i = 0; i < this->position.segments; i++) {
+        struct aps_segment segment;
+        int rc = MPI_ERR_NO_MEM;
+
+        aps_segment_plan(context, &this->call, &this->position, i, offset,
+                         &segment);
+        offset += segment.count;
+        if (!segment.plan.rewrite)
+            continue;
+        segment.memory = aps_segment_memory(context, &this->call);
+        if (deferred_is_possible(context, &this->call, &segment.plan))
+            rc = aps_segment_run(context, &this->call, &segment);
+        first = first == MPI_SUCCESS ? rc : first;
+    }
+    aps_count(&aps_counters.rewritten, 1);
+    return first;
+}
+
+void aps_deferred_run(struct aps_deferred *this)
+{
+    struct aps_context *context = this->context;
+    const unsigned long failures = aps_context_failures();
+    int rc = context->broken;
+    int passed = MPI_SUCCESS;
+
+    if (rc == MPI_SUCCESS)
+        rc = deferred_run_layers(this);
+    if (rc == MPI_SUCCESS)
+        rc = aps_call_check(context, &this->call, failures);
+    if (this->parts > 0)
+        passed = aps_wait_requests(this->parts, this->requests);
+    if (rc == MPI_SUCCESS)
+        rc = this->rc != MPI_SUCCESS ? this->rc : passed;
+    aps_deferred_complete(this, rc);
+}
