@@ -22,16 +22,33 @@ struct aps_world *aps_world_of_job(void)
     return atomic_load_explicit(&world_of_job, memory_order_acquire);
 }
 
-/* MPI's greatest tag is the same on all ranks. */
-static void world_count_blocks(struct aps_world *world)
+/* What MPI promises: no MPI_TAG_UB is less. */
+#define LEAST_TAG_UB 32767
+
+/* MPI's greatest tag, the same on all ranks. MPI promises the attribute on
+ * MPI_COMM_WORLD alone, and Open MPI has it nowhere else; under the sessions model
+ * there is no MPI_COMM_WORLD. */
+static int world_greatest_tag(const struct aps_world *world)
 {
-    int *greatest = NULL, found = 0;
-    int blocks = 0;
+    int *greatest = NULL, found = 0, initialized = 0;
 
     if (PMPI_Comm_get_attr(world->comm, MPI_TAG_UB, &greatest, &found) ==
             MPI_SUCCESS &&
         found)
-        blocks = (*greatest / APS_VCOMM_TAGS - 1) / world->vcomm.size;
+        return *greatest;
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized &&
+        PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &greatest, &found) ==
+            MPI_SUCCESS &&
+        found)
+        return *greatest;
+    return LEAST_TAG_UB;
+}
+
+static void world_count_blocks(struct aps_world *world)
+{
+    const int blocks =
+        (world_greatest_tag(world) / APS_VCOMM_TAGS - 1) / world->vcomm.size;
+
     world->blocks = blocks < APS_WORLD_BLOCKS ? blocks : APS_WORLD_BLOCKS;
 }
 
