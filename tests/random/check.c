@@ -71,7 +71,8 @@ static double tolerance(const struct task *task, const struct op *op)
 {
     const struct setup *setup = task->setup;
 
-    if (setup->exact || op->base != BASE_FLOAT || op->operation != SUM ||
+    if (setup->exact || op->base != BASE_FLOAT ||
+        (op->operation != SUM && op->kind != ALLGATHER) ||
         op->total < (size_t)setup->min_count || op->comm.size == 1)
         return 0;
     return 2 * (op->comm.size + 3) * ldexp(1, -setup->mantissa);
