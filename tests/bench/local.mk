@@ -33,14 +33,21 @@ tests_bench_nonblocking_SOURCES = \
 tests_bench_nonblocking_CPPFLAGS = $(tests_bench_allreduce_CPPFLAGS)
 tests_bench_nonblocking_LDADD = $(MPI_LIBS) -lm
 
+# Communicators that live for one sum.
+check_PROGRAMS += tests/bench/short_lived
+tests_bench_short_lived_CPPFLAGS = $(MPI_CFLAGS)
+tests_bench_short_lived_LDADD = $(MPI_LIBS)
+
 EXTRA_DIST += tests/bench/allreduce.sh tests/bench/nonblocking.sh \
+	tests/bench/short_lived.sh \
 	tests/bench/speed.csv tests/bench/speed.py tests/bench/speed.svg \
 	tests/e2e/data/bench.csv
 CLEANFILES += tests/bench/allreduce-*.yaml tests/bench/allreduce-*.csv \
 	tests/bench/allreduce-*.png tests/bench/nonblocking-*.yaml \
-	tests/bench/nonblocking-*.txt
+	tests/bench/nonblocking-*.txt tests/bench/short_lived.yaml
 
-.PHONY: bench bench-programs bench-allreduce bench-lab bench-nonblocking
+.PHONY: bench bench-programs bench-allreduce bench-lab bench-nonblocking \
+	bench-short-lived
 bench-programs: $(bench_programs) tests/bench/allreduce tests/bench/nonblocking
 bench: tests/bench/codec tests/bench/gemm
 	tests/bench/codec
@@ -60,3 +67,8 @@ bench-nonblocking: tests/bench/nonblocking libapsmpi.la apsmpi \
 		$(pkglibexec_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/nonblocking.sh all $(BENCH_FLAGS)
+
+# Communicators that live for one sum, under three policies.
+bench-short-lived: tests/bench/short_lived libapsmpi.la
+	@$(AM_TESTS_ENVIRONMENT) \
+	$(SHELL) $(top_srcdir)/tests/bench/short_lived.sh $(BENCH_FLAGS)

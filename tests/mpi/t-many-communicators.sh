@@ -3,8 +3,6 @@
 # program's communicators, not for as many of the library's.
 . "$top_srcdir/tests/mpi/run.sh"
 
-ulimit -v 8000000 2>/dev/null || ulimit -v unlimited
-
 for progress in calls thread; do
     can_be_driven || [ $progress = thread ] || continue
     cat >"$tmp/$progress.yaml" <<END

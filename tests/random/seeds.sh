@@ -22,7 +22,7 @@ cd "$tmp" || exit 99
 : >lines
 
 # An error may take memory without end.
-ulimit -v 12000000 2>/dev/null || :
+ulimit -v 32000000 2>/dev/null || :
 
 # program SEED RANKS: leaves its line in $line, and $status
 program()
