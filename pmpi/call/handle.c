@@ -60,7 +60,8 @@ static int handle_segment(struct aps_context *context,
 }
 
 /* COLLECTIVE. A call whose position in the step is known: every layer is
- * rewritten or passed on. */
+ * rewritten or passed on. On to the end, whatever happens: an error may be one of
+ * this rank alone, and the others go there. */
 static int handle_layers(struct aps_context *context,
                          const struct aps_call *call,
                          const struct aps_step_position *position)
@@ -71,13 +72,14 @@ static int handle_layers(struct aps_context *context,
     size_t offset = 0;
     size_t waiting = 0; /* elements before `offset` that are to be passed on */
     bool any = false;
-    int rc = MPI_SUCCESS;
+    int rc = MPI_SUCCESS; /* the first error */
 
     if (!handle_is_rewritten(context, call, position, &reason))
         return aps_call_pass_because(call, reason);
-    for (long i = 0; i < position->segments && rc == MPI_SUCCESS; i++) {
+    for (long i = 0; i < position->segments; i++) {
         struct aps_segment segment;
         bool passed;
+        int now;
 
         aps_segment_plan(context, call, position, i, offset, &segment);
         offset += segment.count;
@@ -86,18 +88,21 @@ static int handle_layers(struct aps_context *context,
             waiting += segment.count;
             continue;
         }
-        rc =
+        now =
             aps_call_pass_part(call, offset - segment.count - waiting, waiting);
+        rc = rc == MPI_SUCCESS ? now : rc;
         waiting = 0;
-        if (rc != MPI_SUCCESS)
-            break;
-        rc = handle_segment(context, call, &segment, &passed);
+        now = handle_segment(context, call, &segment, &passed);
         if (passed)
             return aps_call_pass_because(call, APS_PASSED_OTHER);
+        rc = rc == MPI_SUCCESS ? now : rc;
         any |= segment.plan.reduce != APS_REDUCE_AUTO;
     }
-    if (rc == MPI_SUCCESS)
-        rc = aps_call_pass_part(call, offset - waiting, waiting);
+    if (waiting > 0) {
+        const int now = aps_call_pass_part(call, offset - waiting, waiting);
+
+        rc = rc == MPI_SUCCESS ? now : rc;
+    }
     aps_count(any ? &counters->rewritten : &counters->passed[APS_PASSED_AUTO],
               1);
     if (rc != MPI_SUCCESS)

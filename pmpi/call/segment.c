@@ -176,8 +176,14 @@ int aps_segment_run(struct aps_context *context, const struct aps_call *call,
         rc = segment_carry_out(context, call, segment, &cost);
         taken = sampled ? aps_clock_ns(CLOCK_MONOTONIC) - begin : 0;
     }
-    if (rc == MPI_SUCCESS && sampled && segment->plan.reduce != APS_REDUCE_AUTO)
-        rc = segment_write_sample(context, call, segment, &cost, taken, ready);
+    /* To merge samples is collective: a rank whose call has failed takes part. */
+    if (sampled && segment->plan.reduce != APS_REDUCE_AUTO &&
+        (rc == MPI_SUCCESS || call->kind->merges)) {
+        const int written = segment_write_sample(
+            context, call, segment, &cost, taken, ready && rc == MPI_SUCCESS);
+
+        rc = rc == MPI_SUCCESS ? written : rc;
+    }
     return rc;
 }
 

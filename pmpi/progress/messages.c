@@ -185,19 +185,34 @@ static void messages_cancel(struct aps_messages *messages)
     }
 }
 
-int aps_messages_wait(struct aps_messages *messages)
+/* After an error of one request MPI may leave the others under way: they are
+ * waited for, since the next call must not receive their messages. */
+static int messages_wait_all(struct aps_messages *messages)
 {
     int rc = MPI_SUCCESS;
 
-    if (messages->count > 0)
-        rc = aps_wait_statuses(messages->count, messages->requests,
-                               messages->statuses);
+    for (int i = 0; i < messages->count; i++) {
+        const int now = aps_wait_statuses(messages->count, messages->requests,
+                                          messages->statuses);
+
+        if (rc == MPI_SUCCESS)
+            rc = now;
+        if (now == MPI_SUCCESS)
+            break;
+    }
+    return rc;
+}
+
+int aps_messages_wait(struct aps_messages *messages)
+{
+    const int rc = messages_wait_all(messages);
+
     if (rc == MPI_SUCCESS) {
         messages_check(messages);
     } else {
         messages_tell(messages->vcomm, "MPI_Testall", -1, rc);
         messages_fail(messages, rc);
-        messages_cancel(messages);
+        messages_cancel(messages); /* what MPI still has */
     }
     messages->count = 0;
     return *messages->outcome;
