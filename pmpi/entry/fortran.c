@@ -15,6 +15,7 @@
 #include "call/iallreduce.h"
 #include "entry/export.h"
 #include "job/job.h"
+#include "job/lifecycle.h"
 
 typedef void blocking_fn(const void *send, void *receive, const MPI_Fint *count,
                          const MPI_Fint *type, const MPI_Fint *op,
@@ -135,3 +136,56 @@ void mpi_iallreduce_f08_(const void *send, void *receive, const MPI_Fint *count,
     entry_fortran_iallreduce(&next, "mpi_iallreduce_f08_", send, receive, count,
                              type, op, comm, request, error);
 }
+
+/* --- the beginning and the end -------------------------------------------- */
+
+/* MPI is there, if all went well: the error may be left out. */
+static void entry_fortran_begin(int required)
+{
+    int initialized = 0;
+
+    if (!aps_job()->foreign && PMPI_Initialized(&initialized) == MPI_SUCCESS &&
+        initialized)
+        aps_lifecycle_begin(required);
+}
+
+/* mpi_init<suffix>, mpi_init_thread<suffix> and mpi_finalize<suffix>. */
+#define BEGIN_AND_END(suffix)                                                  \
+    EXPORT void mpi_init##suffix(MPI_Fint *error);                             \
+    EXPORT void mpi_init_thread##suffix(MPI_Fint *required,                    \
+                                        MPI_Fint *provided, MPI_Fint *error);  \
+    EXPORT void mpi_finalize##suffix(MPI_Fint *error);                         \
+    static void entry_fortran_init##suffix(int required, MPI_Fint *provided,   \
+                                           MPI_Fint *error)                    \
+    {                                                                          \
+        static void *_Atomic kept;                                             \
+        MPI_Fint level = aps_lifecycle_thread_level(required);                 \
+        void (*next)(MPI_Fint *, MPI_Fint *, MPI_Fint *);                      \
+                                                                               \
+        aps_next_mpi_function(&kept, "mpi_init_thread" #suffix, &next);        \
+        next(&level, provided, error);                                         \
+        entry_fortran_begin(required);                                         \
+    }                                                                          \
+    void mpi_init##suffix(MPI_Fint *error)                                     \
+    {                                                                          \
+        MPI_Fint provided;                                                     \
+                                                                               \
+        entry_fortran_init##suffix(MPI_THREAD_SINGLE, &provided, error);       \
+    }                                                                          \
+    void mpi_init_thread##suffix(MPI_Fint *required, MPI_Fint *provided,       \
+                                 MPI_Fint *error)                              \
+    {                                                                          \
+        entry_fortran_init##suffix(*required, provided, error);                \
+    }                                                                          \
+    void mpi_finalize##suffix(MPI_Fint *error)                                 \
+    {                                                                          \
+        static void *_Atomic kept;                                             \
+        void (*next)(MPI_Fint *);                                              \
+                                                                               \
+        aps_next_mpi_function(&kept, "mpi_finalize" #suffix, &next);           \
+        aps_lifecycle_finish();                                                \
+        next(error);                                                           \
+    }
+
+BEGIN_AND_END(_)
+BEGIN_AND_END(_f08_)
