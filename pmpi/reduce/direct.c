@@ -272,7 +272,7 @@ int aps_direct_send_contributions(struct aps_direct *direct,
     aps_exchange_receive(&slot->results, chunk->blocks, chunk->stride,
                          direct_slice_bytes, &shape);
     for (int i = 1; i <= direct->size; i++) {
-        const int peer = (direct->rank + i) % direct->size;
+        const int peer = aps_exchange_peer(&slot->contributions, i);
         const size_t bytes = direct_slice_bytes(&shape, peer);
         unsigned char *to =
             (peer == direct->rank ? blocks->incoming : blocks->outgoing) +

@@ -27,7 +27,8 @@ int aps_exchange_init(struct aps_exchange *exchange,
 /* Zeros, or one that has been cleared: nothing. */
 void aps_exchange_clear(struct aps_exchange *exchange);
 
-/* The i-th rank to send to, for i from 1 to vcomm->size - 1. */
+/* The i-th rank to send to, for i from 1 to vcomm->size - 1; after them comes
+ * this rank itself. */
 static inline int aps_exchange_peer(const struct aps_exchange *exchange, int i)
 {
     const struct aps_vcomm *vcomm = exchange->messages.vcomm;

@@ -92,7 +92,7 @@ int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
 
     aps_exchange_receive_alike(&slot->exchange, slot->incoming, stride, own);
     for (int i = 1; i <= ranks; i++) {
-        int peer = (scatter->rank + i) % ranks;
+        int peer = aps_exchange_peer(&slot->exchange, i);
         struct aps_slice part = shares->part(shares, peer, k);
         bool ours = peer == scatter->rank;
         unsigned char *block =

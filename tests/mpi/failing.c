@@ -3,7 +3,10 @@
  * A message of one rank fails (fail_once.c), whichever: no rank hangs, every
  * rank gets the right sum or an error, and the next call is right on all.
  *
- *     failing blocking|nonblocking later|first COUNT HOW_OFTEN
+ *     failing CALL later|first COUNT HOW_OFTEN
+ *
+ * CALL is blocking or nonblocking (all-reduces), reduce, reduce_scatter or
+ * allgather.
  *
  * later: in a call on a communicator that has been reduced on before; first: in
  * the first call on a new one.
@@ -21,30 +24,103 @@
 
 static void (*arm)(int receives, long call, long how_often);
 static long (*disarm)(void);
-static bool blocking, first;
+static bool first;
 static int rank, ranks, count;
 static long how_often;
 static float *in, *out;
 
-static int reduce(MPI_Comm comm)
+/* The calls under test: in[count] and out[count] of every rank. */
+
+static int blocking(MPI_Comm comm)
+{
+    return MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, comm);
+}
+
+static int nonblocking(MPI_Comm comm)
 {
     MPI_Request request;
-    int rc;
+    int rc = MPI_Iallreduce(in, out, count, MPI_FLOAT, MPI_SUM, comm, &request);
 
-    memset(out, 0, (size_t)count * sizeof *out);
-    if (blocking)
-        return MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, comm);
-    rc = MPI_Iallreduce(in, out, count, MPI_FLOAT, MPI_SUM, comm, &request);
     return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
 }
 
-/* All sums are small integers, which every format of the policies holds. */
-static bool is_right(void)
+static int rooted(MPI_Comm comm)
 {
-    for (int i = 0; i < count; i++)
-        if (out[i] != (float)(ranks * (i % 3)))
+    return MPI_Reduce(in, out, count, MPI_FLOAT, MPI_SUM, ranks - 1, comm);
+}
+
+static int scatter(MPI_Comm comm)
+{
+    return MPI_Reduce_scatter_block(in, out, count / ranks, MPI_FLOAT, MPI_SUM,
+                                    comm);
+}
+
+static int gather(MPI_Comm comm)
+{
+    return MPI_Allgather(in, count / ranks, MPI_FLOAT, out, count / ranks,
+                         MPI_FLOAT, comm);
+}
+
+/* Are out[n] what the inputs are from `begin` on, times `factor`? */
+static bool is_equal(int n, int begin, int factor)
+{
+    for (int i = 0; i < n; i++)
+        if (out[i] != (float)(factor * ((begin + i) % 3)))
             return false;
     return true;
+}
+
+static bool all_right(void)
+{
+    return is_equal(count, 0, ranks);
+}
+
+static bool root_right(void)
+{
+    return rank != ranks - 1 || all_right();
+}
+
+static bool part_right(void)
+{
+    return is_equal(count / ranks, rank * (count / ranks), ranks);
+}
+
+/* The shares are multiples of 3: all begin alike. */
+static bool parts_right(void)
+{
+    return is_equal(count / ranks * ranks, 0, 1);
+}
+
+static const struct kind {
+    const char *name;
+    int (*run)(MPI_Comm comm);
+    /* All values are small integers, which every format of the policies
+     * holds. */
+    bool (*is_right)(void);
+} kinds[] = {
+    {"blocking", blocking, all_right},  {"nonblocking", nonblocking, all_right},
+    {"reduce", rooted, root_right},     {"reduce_scatter", scatter, part_right},
+    {"allgather", gather, parts_right},
+};
+static const struct kind *kind;
+
+static int reduce(MPI_Comm comm)
+{
+    memset(out, 0, (size_t)count * sizeof *out);
+    return kind->run(comm);
+}
+
+static bool is_right(void)
+{
+    return kind->is_right();
+}
+
+static const struct kind *kind_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    return NULL;
 }
 
 /* COLLECTIVE. Call number `call` of the victim fails: did it? */
@@ -90,13 +166,13 @@ int main(int argc, char **argv)
     MPI_Comm comm;
     int status, level;
 
-    if (argc != 5 || !found())
+    kind = argc == 5 ? kind_named(argv[1]) : NULL;
+    if (!kind || !found())
         return 99;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     mpitap_begin();
     rank = mpitap_rank();
     ranks = mpitap_size();
-    blocking = strcmp(argv[1], "blocking") == 0;
     first = strcmp(argv[2], "first") == 0;
     count = atoi(argv[3]);
     how_often = atol(argv[4]);

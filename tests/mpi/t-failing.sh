@@ -31,6 +31,9 @@ done <<END
 2 1 blocking first 3000 1 reduce: direct, scale: aps
 3 2 blocking first 3000 2 reduce: hierarchical, scale: aps
 2 1 nonblocking first 3000 1 reduce: direct, scale: aps
+3 1 reduce later 3000 1 calls: [reduce], scale: aps
+3 1 reduce_scatter later 9000 1 calls: [reduce_scatter], scale: aps-tight
+3 1 allgather later 9000 2 calls: [allgather], scale: aps
 2 1 blocking later 200000 1 reduce: direct, scale: aps-tight
 END
 finish
