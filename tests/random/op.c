@@ -68,6 +68,17 @@ void op_draw(struct task *task, const struct comm *comm, enum way way,
     draw_values(task, op);
 }
 
+void op_draw_sum(struct task *task, const struct comm *comm, int count,
+                 struct op *op)
+{
+    op_draw(task, comm, BLOCKING, op);
+    op->kind = ALLREDUCE;
+    op->base = BASE_FLOAT;
+    op->operation = SUM;
+    op->count = count;
+    op->any = false;
+}
+
 const char *op_text(const struct op *op)
 {
     static const char *const kinds[] = {"allreduce", "reduce_scatter_block",

@@ -195,6 +195,29 @@ static void alone_event(struct task *task)
     MUST(task, MPI_Comm_free(&copy));
 }
 
+/* Several blocking sums of two lengths, as a training step has them; some ranks
+ * make calls of their own between them. */
+static void run_event(struct task *task)
+{
+    struct draw *draw = &task->shared;
+    const struct comm *comm = comm_draw(task, 2);
+    const int counts[] = {setup.counts[draw_below(draw, COUNTS)],
+                          setup.counts[draw_below(draw, COUNTS)]};
+    const int times = 3 + draw_below(draw, 5);
+
+    for (int i = 0; i < times; i++) {
+        const bool member = comm_rank(comm, task->rank) >= 0;
+        struct op *op = op_place(task), unused;
+
+        op = member ? op : &unused;
+        op_draw_sum(task, comm, counts[draw_below(draw, 3) == 0], op);
+        if (member)
+            op_begin(task, op);
+        if (draw_chance(draw, 30))
+            alone_event(task);
+    }
+}
+
 /* A wrong call, by one rank or by all; MPI finds it before anything is sent. */
 static void mistake_event(struct task *task)
 {
@@ -273,8 +296,10 @@ static void one_event(struct task *task)
 {
     const int kind = draw_below(&task->shared, 100);
 
-    if (kind < 30)
+    if (kind < 24)
         call_event(task, BLOCKING);
+    else if (kind < 30)
+        run_event(task);
     else if (kind < 46)
         call_event(task, NONBLOCKING);
     else if (kind < 50)

@@ -121,6 +121,16 @@ static void draw_rule(struct setup *setup, struct draw *draw,
     write_text(setup, "%s}\n", tail);
 }
 
+/* Between the counts, mostly; never what the whole policy leaves out. */
+static int draw_threshold(const struct setup *setup, struct draw *draw)
+{
+    const int count = setup->counts[draw_below(draw, COUNTS)];
+
+    if (count > setup->min_count)
+        return count - draw_below(draw, 2) + 1;
+    return setup->min_count + 1 + draw_below(draw, 1500);
+}
+
 static void draw_rules(struct setup *setup, struct draw *draw, bool steps,
                        bool epochs)
 {
@@ -133,7 +143,7 @@ static void draw_rules(struct setup *setup, struct draw *draw, bool steps,
     if (some || draw_chance(draw, 30)) {
         snprintf(scope.condition, sizeof scope.condition, "%s: %d, ",
                  ONE_OF(draw, "min_count", "max_count"),
-                 setup->min_count + 1 + draw_below(draw, 1500));
+                 draw_threshold(setup, draw));
         draw_rule(setup, draw, &scope);
         setup->ordered = false;
     }
@@ -150,6 +160,8 @@ static void draw_rules(struct setup *setup, struct draw *draw, bool steps,
                    "reduce_scatter", "[reduce, allgather]", "allgather");
         draw_rule(setup, draw, &scope);
     }
+    if (some)
+        return;
     scope.calls = others == 2
                       ? ONE_OF(draw, "[allreduce, reduce_scatter, reduce]",
                                "[allreduce, allgather]")
@@ -172,7 +184,7 @@ static void draw_policy(struct setup *setup, struct draw *draw)
     if (draw_chance(draw, 35))
         write_text(setup, "fuse: %s\n",
                    ONE_OF(draw, "1KiB", "8KiB", "64KiB", "4MiB"));
-    if (draw_chance(draw, 40))
+    if (draw_chance(draw, 50))
         write_text(setup, "log: {file: random.csv, every: %d}\n",
                    1 + draw_below(draw, 4));
     setup->pcontrol = draw_chance(draw, 60);

@@ -114,6 +114,10 @@ struct op *op_place(struct task *task);
 void op_draw(struct task *task, const struct comm *comm, enum way way,
              struct op *op);
 
+/* ... a blocking sum of `count` floats. */
+void op_draw_sum(struct task *task, const struct comm *comm, int count,
+                 struct op *op);
+
 const char *op_text(const struct op *op);
 
 /* This rank begins the call: a blocking one is over then. COLLECTIVE over its
