@@ -220,8 +220,8 @@ int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
     new->offer = new->masks;
     resources_list_locked(new);
     pthread_mutex_unlock(&world->lock);
-    rc = PMPI_Iallreduce(MPI_IN_PLACE, &new->masks, MASKS_COUNT, MPI_UINT64_T,
-                         MPI_BAND, comm, &new->request);
+    rc = aps_agree_comm_begin(comm, MASKS_COUNT, &new->masks, MPI_UINT64_T,
+                              MPI_BAND, &new->request);
     if (rc == MPI_SUCCESS) {
         *resources = new;
         return rc;

@@ -10,6 +10,9 @@
 #include "progress/messages.h"
 #include "progress/wait.h"
 
+/* Of a call of MPI that fails. */
+#define TRIES 3
+
 /* --- messages ------------------------------------------------------------- */
 
 static void agree_combine_max(void *values, const void *theirs, size_t size)
@@ -337,52 +340,47 @@ void aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size)
 
 /* --- on a communicator of the program ------------------------------------- */
 
-static int agree_comm_max(MPI_Comm comm, int count, int values[],
-                          void (*tell)(void))
+int aps_agree_comm_begin(MPI_Comm comm, int count, void *values,
+                         MPI_Datatype type, MPI_Op op, MPI_Request *request)
 {
-    MPI_Request request;
-    int rc = PMPI_Iallreduce(MPI_IN_PLACE, values, count, MPI_INT, MPI_MAX,
-                             comm, &request);
+    int rc = MPI_ERR_OTHER;
 
-    return rc == MPI_SUCCESS ? aps_wait_requests_telling(1, &request, tell)
-                             : rc;
+    /* The other ranks wait for this one: it does not give up at once. */
+    for (int i = 0; i < TRIES && rc != MPI_SUCCESS; i++) {
+        char text[MPI_MAX_ERROR_STRING] = "unknown error";
+        int rank = -1, length;
+
+        rc = PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, comm,
+                             request);
+        if (rc == MPI_SUCCESS)
+            break;
+        PMPI_Comm_rank(comm, &rank);
+        (void)PMPI_Error_string(rc, text, &length);
+        aps_message(rank, "MPI_Iallreduce failed in an agreement: %s", text);
+    }
+    return rc;
 }
 
-int aps_agree_comm_max(MPI_Comm comm, int count, int values[])
+/* True on all ranks if `bad` is false on all. */
+static bool agree_comm_none(MPI_Comm comm, bool bad, void (*tell)(void))
 {
-    return agree_comm_max(comm, count, values, NULL);
+    MPI_Request request;
+    int value = bad;
+    int rc = aps_agree_comm_begin(comm, 1, &value, MPI_INT, MPI_MAX, &request);
+
+    if (rc == MPI_SUCCESS)
+        rc = aps_wait_requests_telling(1, &request, tell);
+    return rc == MPI_SUCCESS && !value;
 }
 
 bool aps_agree_comm_all(MPI_Comm comm, bool good)
 {
-    int bad = !good;
-
-    return agree_comm_max(comm, 1, &bad, NULL) == MPI_SUCCESS && !bad;
+    return agree_comm_none(comm, !good, NULL);
 }
 
 bool aps_agree_comm_first(MPI_Comm comm, bool good, void (*tell)(void))
 {
-    int bad = !good;
-
-    return agree_comm_max(comm, 1, &bad, tell) == MPI_SUCCESS && !bad;
-}
-
-int aps_agree_comm_bytes(MPI_Comm comm, void *bytes, size_t size)
-{
-    char *next = bytes;
-    int rc = MPI_SUCCESS;
-
-    while (size > 0 && rc == MPI_SUCCESS) {
-        const int part = agree_part(size);
-        MPI_Request request;
-
-        rc = PMPI_Ibcast(next, part, MPI_BYTE, 0, comm, &request);
-        if (rc == MPI_SUCCESS)
-            rc = aps_wait_requests(1, &request);
-        next += part;
-        size -= (size_t)part;
-    }
-    return rc;
+    return agree_comm_none(comm, !good, tell);
 }
 
 /* Is it MPI_COMM_WORLD's error handler that ends the job? Where there is no

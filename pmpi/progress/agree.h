@@ -84,12 +84,19 @@ int aps_agreement_end(struct aps_agreement *agreement);
 
 /* --- on a communicator of the program ------------------------------------- */
 
-/* The same by nonblocking collective calls, which never meet the program's
- * messages: COLLECTIVE over comm. The bytes are those of rank 0. */
-int aps_agree_comm_max(MPI_Comm comm, int count, int values[]);
+/*
+ * Agreements on a communicator of the program, by nonblocking collective calls,
+ * which never meet its messages. COLLECTIVE over comm; aps_agree_comm_begin is
+ * local, but counts as a nonblocking collective call: values[count] are combined
+ * in place. It tries again, and says so, where MPI fails. An MPI error code.
+ */
+int aps_agree_comm_begin(MPI_Comm comm, int count, void *values,
+                         MPI_Datatype type, MPI_Op op, MPI_Request *request);
+
+/* True on all ranks if `good` is on all; false also where MPI fails. After ten
+ * seconds `tell` is called once. */
 bool aps_agree_comm_all(MPI_Comm comm, bool good);
 bool aps_agree_comm_first(MPI_Comm comm, bool good, void (*tell)(void));
-int aps_agree_comm_bytes(MPI_Comm comm, void *bytes, size_t size);
 
 /*
  * Setting up may fail, and must then not call the program's error handler:
