@@ -48,9 +48,7 @@ struct aps_context {
     bool damaged; /* a reduction failed: the resources are not for others */
     struct aps_queue *queue;         /* of nonblocking calls, by the first */
     struct aps_operation start, end; /* of its life in the queue */
-    int broken;    /* MPI error code: the queue's calls cannot be carried out */
-    float *buffer; /* aps_context_buffer */
-    size_t buffer_bytes;
+    int broken; /* MPI error code: the queue's calls cannot be carried out */
     /* A cache: counts that no rule rewrites, where that follows from the count
      * alone (call/allreduce.c); 0 for none. */
     size_t passing[APS_CONTEXT_PASSING];

@@ -37,7 +37,6 @@ static void context_destroy(struct aps_context *context)
     aps_world_release(context->world);
     aps_steps_destroy(context->steps);
     aps_sample_clear(&context->sample);
-    free(context->buffer);
     free(context->ranks);
     free(context);
     aps_queue_pool_give(queue);
@@ -269,16 +268,6 @@ struct aps_context *aps_context_existing(MPI_Comm comm)
 }
 
 /* --- what it keeps -------------------------------------------------------- */
-
-float *aps_context_buffer(struct aps_context *context, size_t bytes)
-{
-    if (bytes <= context->buffer_bytes)
-        return context->buffer;
-    free(context->buffer);
-    context->buffer = malloc(bytes);
-    context->buffer_bytes = context->buffer ? bytes : 0;
-    return context->buffer;
-}
 
 int aps_context_begin_resources(struct aps_context *context, MPI_Comm comm)
 {

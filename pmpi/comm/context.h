@@ -60,10 +60,6 @@ static inline int aps_context_of(MPI_Comm comm, struct aps_context **context)
 /* Local. The context that comm has already, or NULL. */
 struct aps_context *aps_context_existing(MPI_Comm comm);
 
-/* At least so many bytes of FP32 for the queue's run, kept for the next; NULL:
- * out of memory. */
-float *aps_context_buffer(struct aps_context *context, size_t bytes);
-
 /*
  * COLLECTIVE over comm, the context's communicator. Are there resources? They
  * are made on first use; if they cannot be made, there are none on all ranks.
