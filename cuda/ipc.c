@@ -112,7 +112,7 @@ void *aps_cuda_open(const struct aps_memory_token *token, const void *near,
 
     memcpy(&t, token->bytes, sizeof t);
     if (memcmp(t.magic, magic, sizeof magic) != 0 || t.offset >= t.bytes) {
-        snprintf(cause, size, "this is no token of CUDA memory");
+        snprintf(cause, size, "the bytes are not a token of CUDA memory");
         return NULL;
     }
     if (t.process == ipc_this_process() && t.pid == (uint64_t)getpid()) {

@@ -142,9 +142,9 @@ static void allreduce_tell_desync(struct aps_context *context,
         snprintf(wanted, sizeof wanted, "layer %ld (%.120s)", position->wanted,
                  layers->list[position->wanted].name);
     aps_context_event(context,
-                      "desync: call %llu has %lld elements where %s has %zu; "
-                      "calls pass through until the step is found again (wrong "
-                      "layer table, `steps` or `order`?)",
+                      "desync: call %llu has %lld elements, but %s has %zu: "
+                      "calls pass through until the step is found again; check "
+                      "the layer table, `steps` and `order` of the policy",
                       context->calls - 1, (long long)call->count, wanted,
                       position->expected);
 }
@@ -226,8 +226,8 @@ static bool allreduce_is_possible(struct aps_context *context,
         aps_context_event(
             context,
             "the rule at line %d (reduce: %s, group: %s) cannot "
-            "run here: %s; its layers pass through, or in nonblocking calls "
-            "take `reduce: direct`",
+            "run here: %s; its layers pass through in blocking calls and are "
+            "reduced by `direct` in nonblocking ones",
             aps_policy_rule_line(context->job->policy, plan->rule),
             aps_reduce_name(plan->reduce), aps_group_name(plan->group), cause);
     }

@@ -120,7 +120,8 @@ bool aps_other_is_possible(struct aps_context *context,
         return true;
     if (first)
         aps_context_event(context,
-                          "out of memory for calls: [%s]: they pass through",
+                          "there is no memory to rewrite calls: [%s]; these "
+                          "calls pass through",
                           aps_call_name(which));
     return false;
 }

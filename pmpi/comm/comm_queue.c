@@ -37,15 +37,15 @@ static void comm_queue_tell_driver(struct aps_context *context, bool wanted)
         return;
     if (wanted && !atomic_flag_test_and_set(&told))
         aps_context_event(context,
-                          "progress: thread needs MPI_THREAD_MULTIPLE, which "
-                          "MPI was not initialised with: the program's calls "
-                          "drive nonblocking ones");
+                          "progress: thread needs MPI_THREAD_MULTIPLE, but MPI "
+                          "was initialised with a lower level: the program's "
+                          "own calls of MPI carry nonblocking reductions on");
     else if (!wanted && !atomic_flag_test_and_set(&told))
-        aps_context_event(context,
-                          "nonblocking calls stand still while the program "
-                          "blocks in collective calls, and the job may hang: "
-                          "MPI was not initialised with MPI_THREAD_MULTIPLE, "
-                          "call MPI_Init_thread with it");
+        aps_context_event(
+            context, "nonblocking reductions stand still while the program "
+                     "blocks in a collective call, and the job may hang: "
+                     "initialise MPI by MPI_Init_thread with "
+                     "MPI_THREAD_MULTIPLE");
 }
 
 int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)

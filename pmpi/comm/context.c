@@ -168,7 +168,8 @@ static void context_tell_world(struct aps_context *context)
     if (agreed->stop)
         aps_lifecycle_stop();
     if (agreed->cause[0] != '\0')
-        aps_context_event(context, "%s: every call passes through",
+        aps_context_event(context,
+                          "%s: every call on this communicator passes through",
                           agreed->cause);
 }
 
@@ -196,8 +197,9 @@ static int context_create(MPI_Comm comm, bool make,
             return 0;
         }
         if (!context->world)
-            aps_context_event(context, "cannot make an internal communicator: "
-                                       "every call passes through");
+            aps_context_event(context,
+                              "MPI cannot make an internal communicator: every "
+                              "call on this communicator passes through");
         else if (context_equip(context) < 0)
             goto no_memory;
     }
@@ -290,9 +292,10 @@ int aps_context_complete_resources(struct aps_context *context)
         rc == MPI_SUCCESS ? APS_RESOURCES_READY : APS_RESOURCES_FAILED;
     if (rc != MPI_SUCCESS &&
         aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
-        aps_context_event(context, "the ranks cannot agree on tags for their "
-                                   "messages (too many communicators live "
-                                   "already?): every call passes through");
+        aps_context_event(context,
+                          "the ranks find no free tags for the messages of "
+                          "this communicator (the program has too many "
+                          "communicators): every call on it passes through");
     return rc;
 }
 

@@ -116,7 +116,7 @@ void aps_context_row(struct aps_context *context,
         char text[sizeof error + 32];
 
         log->reported = true;
-        aps_message(context->rank, "%s; going on without a log",
+        aps_message(context->rank, "%s; the job runs without a log",
                     aps_error_format(&error, text, sizeof text));
     }
 }
@@ -141,6 +141,7 @@ void aps_context_end_discovery(struct aps_context *context)
         aps_context_write_step(context);
     else if (aps_steps_layers(context->steps) == 0 && context->calls > 0)
         aps_context_event(context,
-                          "discovery saw %llu calls but no step that repeats",
+                          "discovery: the program made %llu calls, but no step "
+                          "repeats",
                           context->calls);
 }

@@ -99,7 +99,8 @@ static int handshake_hand_out(struct shake *shake, int holder, size_t size,
 
     /* All take part in the message, even one that has no room for it. */
     if (!aps_agree_all(shake->vcomm, bytes != NULL)) {
-        snprintf(cause, sizeof cause, "%s", bytes ? "" : "is out of memory");
+        snprintf(cause, sizeof cause, "%s",
+                 bytes ? "" : "has no memory left for the policy");
         rc = MPI_SUCCESS;
     } else {
         rc = aps_agree_bytes(shake->vcomm, holder, bytes, size);
@@ -149,7 +150,7 @@ static int handshake_offer(struct shake *shake, int holder)
         aps_message_errors(shake->vcomm->rank, &shake->job->errors);
     if (offer.size == 0)
         snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
-                 "rank %d is out of memory", holder);
+                 "rank %d has no memory left for the policy", holder);
     else if (values[HOLDS_ANOTHER])
         snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
                  "rank %d holds another policy than rank %d",
@@ -227,9 +228,11 @@ int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
                  "rank %d runs another version of apsmpi than rank 0",
                  handshake_lowest(&shake, values[DIFFERS_VERSION]));
     else if (values[DIFFERS_SWITCHES])
-        snprintf(agreed->cause, sizeof agreed->cause,
-                 "rank %d has other APSMPI_ switches than rank 0",
-                 handshake_lowest(&shake, values[DIFFERS_SWITCHES]));
+        snprintf(
+            agreed->cause, sizeof agreed->cause,
+            "rank %d and rank 0 differ in APSMPI_ENABLE, APSMPI_ON_ERROR or "
+            "APSMPI_TEST_NODES",
+            handshake_lowest(&shake, values[DIFFERS_SWITCHES]));
     else if (job->options.enabled)
         return handshake_decide(&shake, values, whole_job);
     return MPI_SUCCESS;

@@ -56,8 +56,8 @@ static bool job_is_foreign(void)
     version[strcspn(version, "\r\n")] = '\0';
     if (aps_job_is_first_rank() && !atomic_flag_test_and_set(&said))
         aps_message(-1,
-                    "built for %s but running with '%s': every call passes "
-                    "through",
+                    "the library was built for %s, but the program runs with "
+                    "'%s': every call passes through",
                     aps_abi_name, version);
     return true;
 }
@@ -204,7 +204,7 @@ int aps_job_adopt(struct aps_job *job, const char *bytes, char *cause,
     aps_fpenv_enter(&environment);
     pthread_mutex_lock(&lock);
     if (aps_policy_text_unpack(bytes, &source) < 0)
-        snprintf(cause, size, "is out of memory");
+        snprintf(cause, size, "has no memory left for the policy");
     else
         kept = job_adopt_locked(job, &source, cause, size) == 0;
     pthread_mutex_unlock(&lock);
@@ -226,9 +226,11 @@ void aps_job_report(struct aps_job *job, int rank)
         return;
     aps_message_errors(rank, &job->errors);
     aps_message(rank, job->options.pass_on_error
-                          ? "every call passes through (APSMPI_ON_ERROR=pass)"
-                          : "the job stops before training "
-                            "(APSMPI_ON_ERROR=pass goes on without apsmpi)");
+                          ? "the policy or an APSMPI_ variable is bad: every "
+                            "call passes through (APSMPI_ON_ERROR=pass)"
+                          : "the policy or an APSMPI_ variable is bad: the job "
+                            "stops before training (with APSMPI_ON_ERROR=pass "
+                            "every call passes through instead)");
 }
 
 bool aps_job_must_stop(const struct aps_job *job)
@@ -261,7 +263,7 @@ struct aps_log *aps_job_log(struct aps_job *job, int rank)
     if (!log_tried && aps_log_open(&the_log, path, &error) < 0) {
         char text[sizeof error + 32];
 
-        aps_message(rank, "%s; going on without a log",
+        aps_message(rank, "%s; the job runs without a log",
                     aps_error_format(&error, text, sizeof text));
     }
     log_tried = true;

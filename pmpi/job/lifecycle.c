@@ -112,8 +112,9 @@ static void lifecycle_make_world(int rank)
 
     if (aps_world_create(MPI_COMM_WORLD, true, &world) < 0) {
         if (rank == 0)
-            aps_message(-1, "cannot make the hidden communicator of the job: "
-                            "communicators agree one by one");
+            aps_message(-1,
+                        "MPI cannot make the hidden communicator of the job: "
+                        "each communicator makes one of its own");
         return;
     }
     if (world->agreed.stop)

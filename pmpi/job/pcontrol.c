@@ -43,7 +43,8 @@ static void pcontrol_tell_wait(struct control *control)
     control->said = true;
     aps_message(control->rank,
                 "waits in MPI_Pcontrol(%d), which every rank of MPI_COMM_WORLD "
-                "has to call (`pcontrol: off` in the policy if that cannot be)",
+                "has to call; set `pcontrol: off` in the policy if only some "
+                "ranks call it",
                 control->level);
 }
 
@@ -123,7 +124,7 @@ static void pcontrol_change(const struct control *control, struct aps_job *job,
     if (off != now.off && control->rank == 0)
         pcontrol_write_event(job,
                              off ? "MPI_Pcontrol(0): every call passes through"
-                                 : "MPI_Pcontrol(1): by the policy again");
+                                 : "MPI_Pcontrol(1): the policy applies again");
     atomic_store(&aps_pcontrol_word, 2 * (epoch + 1) + off);
 }
 
@@ -136,10 +137,11 @@ static void pcontrol_tell_difference(const struct control *control, int level,
     times++;
     if (control->size - objection == control->rank &&
         (times <= 10 || (times & (times - 1)) == 0))
-        aps_message(control->rank,
-                    "MPI_Pcontrol(%d) where rank 0 calls MPI_Pcontrol(%d): "
-                    "nothing changes",
-                    control->level, level);
+        aps_message(
+            control->rank,
+            "calls MPI_Pcontrol(%d), but rank 0 calls MPI_Pcontrol(%d): "
+            "nothing changes",
+            control->level, level);
 }
 
 /* COLLECTIVE over the job. */

@@ -48,13 +48,13 @@ static void preload_tell(const Dl_info *object, const char *what)
     told = true;
     if (preload_is_program(object))
         aps_message(-1,
-                    "%s: the program itself (%s) has an MPI_Allreduce, which "
-                    "nothing can be put in front of",
+                    "%s: the program itself (%s) defines MPI_Allreduce, and no "
+                    "preloaded library can come before it",
                     what, object->dli_fname);
     else
         aps_message(-1,
-                    "%s: %s has one and stands in front; name libapsmpi.so "
-                    "before it in LD_PRELOAD",
+                    "%s: %s defines MPI_Allreduce, too, and comes first; name "
+                    "libapsmpi.so before it in LD_PRELOAD",
                     what, object->dli_fname);
 }
 
@@ -84,7 +84,7 @@ void aps_preload_order_check(void)
         preload_in_front("MPI_Init_thread", &other))
         return;
     if (!preload_is_reached(symbol))
-        preload_tell(&object, "no call of MPI_Allreduce gets here");
+        preload_tell(&object, "no call of MPI_Allreduce reaches the library");
 }
 
 /*
@@ -106,5 +106,5 @@ __attribute__((destructor)) static void check_end(void)
         return;
     aps_options_read(&options, &ignored, &ignored);
     if (options.policy && options.enabled)
-        preload_tell(&object, "no call of MPI_Allreduce got here");
+        preload_tell(&object, "no call of MPI_Allreduce reached the library");
 }

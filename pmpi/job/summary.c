@@ -9,7 +9,7 @@
 #include "base/fpenv.h"
 #include "base/message.h"
 
-/* Bytes for people: 1536 -> "1.5 KB". */
+/* Bytes with a unit: 1536 -> "1.5 KB". */
 static char *summary_human(unsigned long long bytes, char *text, size_t size)
 {
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB"};
@@ -29,18 +29,21 @@ static double summary_percent(unsigned long long part, unsigned long long whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* ", passed: 4 no FP32 sums, 11 by rule", or "". */
+/* ", passed: 4 (not FP32 sums), 11 (smaller than min_count)", or "". */
 static char *summary_list_passed(const struct aps_counters *counters,
                                  char *text, size_t size)
 {
     static const char *const reasons[APS_PASSED_REASONS] = {
-        [APS_PASSED_OTHER] = "no FP32 sums",
-        [APS_PASSED_SMALL] = "below min_count",
-        [APS_PASSED_RULE] = "by rule or for want of one",
-        [APS_PASSED_AUTO] = "by auto",
-        [APS_PASSED_STEP] = "while the step was not known",
+        [APS_PASSED_OTHER] = "not FP32 sums",
+        [APS_PASSED_SMALL] = "smaller than min_count",
+        [APS_PASSED_RULE] = "no rule matched, or a rule says fp32",
+        [APS_PASSED_AUTO] = "left to MPI by reduce: auto",
+        [APS_PASSED_STEP] =
+            "before the step was known, or until it was found again",
         [APS_PASSED_OFF] = "after MPI_Pcontrol(0)",
-        [APS_PASSED_COMM] = "on communicators that pass through",
+        [APS_PASSED_COMM] =
+            "on communicators that pass through: one rank, an "
+            "intercommunicator, ranks that do not agree, or no policy",
     };
     const bool sums = counters != &aps_other_counters[APS_CALL_ALLGATHER];
     size_t used = 0;
@@ -52,7 +55,7 @@ static char *summary_list_passed(const struct aps_counters *counters,
 
         if (times > 0 && used < size)
             used += (size_t)snprintf(
-                text + used, size - used, "%s %llu %s",
+                text + used, size - used, "%s %llu (%s)",
                 used == 0 ? ", passed:" : ",", times,
                 i == APS_PASSED_OTHER && !sums ? "not plain FP32" : reasons[i]);
     }
@@ -68,7 +71,7 @@ static void summary_print_counters(const struct aps_counters *counters,
     const unsigned long long fp32 = atomic_load(&counters->fp32_bytes);
     const unsigned long long fused = atomic_load(&counters->fused);
     const unsigned long long device = atomic_load(&counters->device_bytes);
-    char sent[32], native[32], passed[256], together[64] = "", from[64] = "";
+    char sent[32], native[32], passed[512], together[64] = "", from[64] = "";
     char there[32];
 
     if (fused > 0)
@@ -98,9 +101,9 @@ static const char *const names[APS_CALL_KINDS] = {
 };
 
 /*
- * The names of the all-reduce are worth a line where a rule names them, or
- * could have: programs make many such calls that are no matter of ours. Returns
- * the number of lines.
+ * One line for each other collective that a rule names or could have named:
+ * programs make many such calls that no rule can be about. Returns the number
+ * of lines.
  */
 static int summary_print_names(const struct aps_job *job)
 {
@@ -116,7 +119,7 @@ static int summary_print_names(const struct aps_job *job)
             (!named && atomic_load(&counters->passed[APS_PASSED_RULE]) == 0))
             continue;
         if (!named)
-            snprintf(hint, sizeof hint, " (a rule may say: calls: [%s])",
+            snprintf(hint, sizeof hint, "; a rule may name them by calls: [%s]",
                      aps_call_name((enum aps_call_kind)kind));
         summary_print_counters(counters, names[kind], hint);
         lines++;
@@ -124,7 +127,7 @@ static int summary_print_names(const struct aps_job *job)
     return lines;
 }
 
-/* Without a policy. */
+/* One line about calls that were made without a policy. */
 static void summary_print_unruled(const char *name, unsigned long long calls)
 {
     if (calls > 0)

@@ -85,10 +85,10 @@ static void world_tell_missing(void)
 
     if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank < 2)
         aps_message(
-            rank, "waits in MPI_Init for ranks of the job that have not come "
-                  "through this library; preload it on all ranks, or, if some "
-                  "are to run without it, set APSMPI_WORLD=off on those that "
-                  "have it");
+            rank, "waits in MPI_Init for ranks of the job that do not preload "
+                  "the library; preload it on all ranks, or set "
+                  "APSMPI_WORLD=off on the ranks that have it if others are to "
+                  "run without it");
 }
 
 int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world)

@@ -211,8 +211,8 @@ void aps_agree_tell_missing(void)
     if (rank < 2 && !atomic_flag_test_and_set(&told))
         aps_message(rank,
                     "waits at the first reduction of a communicator for ranks "
-                    "that have not come yet; if they never do: is the library "
-                    "preloaded on all ranks?");
+                    "that have not come yet; preload the library on all ranks "
+                    "of the job");
 }
 
 bool aps_agree_first(const struct aps_vcomm *vcomm, bool good)

@@ -138,6 +138,8 @@ void aps_finish(const char *call, int rank, MPI_Comm comm, bool inside)
     left = aps_queue_stop_threads();
     aps_progress_thread_stop();
     if (left > 0)
-        aps_message(rank, "%d threads of the library are still inside MPI",
+        aps_message(rank,
+                    "%d progress threads of the library are still inside MPI: "
+                    "the job may crash",
                     left);
 }

@@ -155,8 +155,8 @@ static bool direct_allocate_on_device(struct aps_direct *direct,
     }
     if (!direct->allocation) {
         aps_message(direct->rank,
-                    "no wire bytes in the GPU's memory: %s: MPI gets them in "
-                    "the host's",
+                    "encoded bytes cannot lie in GPU memory: %s: MPI gets them "
+                    "in host memory",
                     cause);
         return false;
     }

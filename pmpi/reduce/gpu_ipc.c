@@ -128,8 +128,8 @@ static bool gpu_ipc_all_well(const struct aps_gpu_ipc *peers, bool well,
 
     if (first == rank && aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
         aps_message(-1,
-                    "GPUs cannot share memory: %s: sums inside the node are "
-                    "made by the host",
+                    "GPUs cannot share memory: %s: the host makes the sums "
+                    "inside the node",
                     cause);
     return first == size;
 }

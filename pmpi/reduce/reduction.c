@@ -176,7 +176,9 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
         return -1;
     }
     if (!prepared && reductions->count == PREPARED_MAX) {
-        snprintf(cause, size, "more than %d kinds of reductions and groups",
+        snprintf(cause, size,
+                 "the policy asks for more than %d kinds of reductions and "
+                 "groups",
                  PREPARED_MAX);
         return -1;
     }

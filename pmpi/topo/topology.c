@@ -93,7 +93,8 @@ static int topology_hardware_colour(enum aps_group_kind kind, int node_rank,
         return -1;
     }
     if (hwloc_get_nbobjs_by_type(loaded, type) <= 0) {
-        snprintf(cause, size, "hwloc sees no %s here", aps_group_name(kind));
+        snprintf(cause, size, "hwloc finds no %s on this node",
+                 aps_group_name(kind));
         goto free_set;
     }
     if (topology_rank_cpuset(loaded, node_rank, set, cause, size) < 0)
@@ -168,7 +169,8 @@ static int topology_colours(const struct aps_vcomm *vcomm,
                             const struct partition *nodes, int colours[],
                             char *cause, size_t size)
 {
-    int mine;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int mine, rc, length;
 
     for (int i = 0; i < vcomm->size; i++)
         colours[i] = grouping->kind == APS_GROUP_NUMBER
@@ -178,8 +180,11 @@ static int topology_colours(const struct aps_vcomm *vcomm,
         return 0;
     mine = topology_hardware_colour(grouping->kind, nodes->place[vcomm->rank],
                                     cause, size);
-    if (aps_agree_gather(vcomm, mine, colours) != MPI_SUCCESS) {
-        snprintf(cause, size, "MPI failed while grouping the ranks");
+    rc = aps_agree_gather(vcomm, mine, colours);
+    if (rc != MPI_SUCCESS) {
+        (void)PMPI_Error_string(rc, text, &length);
+        snprintf(cause, size, "MPI failed while the ranks were grouped: %s",
+                 text);
         return -1;
     }
     for (int i = 0; i < vcomm->size; i++)

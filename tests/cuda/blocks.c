@@ -401,7 +401,7 @@ static void test_tokens(void)
     other = token;
     other.bytes[0] ^= 1;
     ok(!open_memory(&other, near), "bytes that are no token");
-    is(cause, "this is no token of CUDA memory", "... is said");
+    is(cause, "the bytes are not a token of CUDA memory", "... is said");
     memset(&other, 0, sizeof other);
     ok(!open_memory(&other, near), "... not even any");
     ok(!open_memory(&token, &token), "near the host's memory");

@@ -193,7 +193,7 @@ for other in APSMPI_POLICY=second.yaml APSMPI_POLICY=several.yaml \
     differing $other
     check "$other on rank 1 alone: the calls pass through" cmp native out
     check '... said once' lines 1 err \
-        'than rank 0: every call passes through'
+        ': every call passes through'
     check '... with the rank' has err 'rank 1 '
 done
 
@@ -210,10 +210,10 @@ without_log()
 }
 
 without_log 'a log in a folder that does not exist' none/log.csv \
-    'cannot open the log: No such file or directory; going on without a log'
+    'cannot open the log: No such file or directory; the job runs without a log'
 without_log 'a folder as log' directory.yaml 'cannot open the log: '
 without_log 'a full disk' /dev/full \
-    'cannot write the log: No space left on device; going on without a log'
+    'cannot write the log: No space left on device; the job runs without a log'
 
 sed 's/^/x/' several.yaml >foreign.csv
 cp foreign.csv copy.csv
@@ -234,6 +234,6 @@ job 2 APSMPI_POLICY=every.yaml sh -c \
     'trap "" XFSZ; ulimit -f 2097152; exec "$@"' sh $digits --epochs 1
 check 'a log that cannot grow: the training goes on' cmp low out
 check '... with one warning' lines 1 err \
-    'large.csv: cannot write the log: File too large; going on without a log'
+    'large.csv: cannot write the log: File too large; the job runs without a log'
 
 finish

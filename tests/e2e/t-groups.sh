@@ -95,14 +95,14 @@ impossible()
     rm -f none.csv
 }
 
-impossible 'a topology without L3 caches' l3 'hwloc sees no l3 here' \
+impossible 'a topology without L3 caches' l3 'hwloc finds no l3 on this node' \
     HWLOC_SYNTHETIC='package:2 core:4 pu:1'
-impossible 'a topology without packages' package 'hwloc sees no package here' \
+impossible 'a topology without packages' package 'hwloc finds no package on this node' \
     HWLOC_SYNTHETIC='core:4 pu:1'
 impossible 'ranks that are not bound' package \
     'this rank is not bound inside one package: bind the ranks' \
     HWLOC_SYNTHETIC='package:2 core:1 pu:1' HWLOC_THISSYSTEM=1
-impossible 'a topology that only rank 1 lacks' l3 'hwloc sees no l3 here' \
+impossible 'a topology that only rank 1 lacks' l3 'hwloc finds no l3 on this node' \
     HWLOC_SYNTHETIC="$packages" sh -c \
     "[ $launched_as != 1 ] || export HWLOC_SYNTHETIC='core:4 pu:1'
     exec \"\$@\"" sh

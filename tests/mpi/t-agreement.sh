@@ -56,10 +56,10 @@ says '^apsmpi: .*rank 2 holds another policy' 1 \
     "another layer table on rank 2: said once, with the rank"
 odd "another number of nodes on rank 2" native 2 \
     APSMPI_TEST_NODES 2 hierarchical.yaml
-says '^apsmpi: .*rank 2 has other APSMPI_ switches' 1 \
+says '^apsmpi: .*rank 2 and rank 0 differ in APSMPI_ENABLE, ' 1 \
     "another number of nodes: said once, with the rank"
 odd "switched off on rank 1" native 1 APSMPI_ENABLE off a.yaml
-says '^apsmpi: .*rank 1 has other APSMPI_ switches' 1 \
+says '^apsmpi: .*rank 1 and rank 0 differ in APSMPI_ENABLE, ' 1 \
     "switched off on rank 1: said once, with the rank"
 
 odd "no policy file on rank 1" rounded 1 APSMPI_POLICY "$tmp/none" a.yaml

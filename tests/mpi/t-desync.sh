@@ -27,7 +27,7 @@ calls "stated: no desync" '4*(' 100:r 200:r 300:r ')'
 says 'desync' 0 "stated: no desync: nothing is said"
 calls "stated: a call out of order" '2*(' 100:r 200:r 300:r ')' \
     200:n '3*(' 100 200 300 ')' '2*(' 100:r 200:r 300:r ')'
-says 'desync: call 6 has 200 elements where the step has 100' 1 \
+says 'desync: call 6 has 200 elements, but the step has 100' 1 \
     "stated: a call out of order: said once, with the call"
 calls "stated: two in the middle change places" '2*(' 100:r 200:r 300:r ')' \
     100:r 300:n 200:n '3*(' 100 200 300 ')' '2*(' 100:r 200:r 300:r ')'
@@ -88,7 +88,7 @@ calls "table: fused in several ways" 100+200:rr 50+300:rn \
     100:r 200+50:rr 300:n 100+200+50:rrr 300:n
 calls "table: a call that does not tile" 100:r 200:r 120:n \
     100:n 200+50:nn 300:n '2*(' 100+200:rr 50+300:rn ')'
-says 'desync: call 2 has 120 elements where layer 2 (bn) has 50' 1 \
+says 'desync: call 2 has 120 elements, but layer 2 (bn) has 50' 1 \
     "table: a call that does not tile: said once"
 
 policy "$fused" 'layers: bn, format: fp32' 'layers: first, format: fp32' \

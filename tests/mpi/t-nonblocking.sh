@@ -33,7 +33,7 @@ if can_be_driven; then
     printf 'version: 1\nmin_count: 1\nrules: [{format: e8m23}]\n' \
         >"$tmp/policy.yaml"
     run "found late" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/dlsym_late"
-    grep -q 'stand still .* MPI was not initialised with MPI_THREAD_MULTIPLE, call' \
+    grep -q 'stand still .* initialise MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE' \
         "$tmp/stderr"
     check $? "found late: it is said what cannot go on without threads"
 

@@ -44,7 +44,7 @@ for progress in calls thread; do
     # hwloc sees no packages: blocking calls pass, nonblocking ones go on.
     more=
     parts "no groups" 2 'reduce: hierarchical, group: package' nnnn
-    says 'cannot run here: .* take `reduce: direct`' 1 \
+    says 'cannot run here: .* are reduced by `direct` in nonblocking ones' 1 \
         "no groups, progress $progress: said once"
 done
 finish

@@ -71,9 +71,9 @@ with "flush" 2 flush "$mpi/pcontrol" flush
 
 for ranks in 2 4; do
     with "$ranks ranks that differ" $ranks all "$mpi/pcontrol" differ
-    says "^apsmpi: rank $((ranks - 1)): MPI_Pcontrol(0) where rank 0 calls \
+    says "^apsmpi: rank $((ranks - 1)): calls MPI_Pcontrol(0), but rank 0 calls \
 MPI_Pcontrol(1): nothing changes" 1 "$ranks ranks that differ: said once"
-    says '^apsmpi: rank 1: MPI_Pcontrol(3) where rank 0 calls MPI_Pcontrol(0)' \
+    says '^apsmpi: rank 1: calls MPI_Pcontrol(3), but rank 0 calls MPI_Pcontrol(0)' \
         1 "$ranks ranks that differ: by the lowest"
 done
 

@@ -21,26 +21,26 @@ tool()
 }
 
 tool preload_before "a tool that calls PMPI" native -genv FRONT pmpi
-says '^apsmpi: no call of MPI_Allreduce gets here: .*/preload_before.so has one' 1 \
+says '^apsmpi: no call of MPI_Allreduce reaches the library: .*/preload_before.so defines' 1 \
     "a tool that calls PMPI: said once, with its path"
 says 'libapsmpi.so before it in LD_PRELOAD' 1 \
     "a tool that calls PMPI: with what to do"
 tool preload_before "a tool that calls the next library" rounded -genv FRONT next
-says 'stands in front' 0 "a tool that calls the next library: not a word"
+says 'comes first' 0 "a tool that calls the next library: not a word"
 says '3 calls of MPI_Allreduce' 1 \
     "a tool that calls the next library: the trial is not counted"
 
 tool preload_before-init "a tool with MPI_Init" rounded \
     -genv FRONT next -genv FRONT_INIT next
-says 'stands in front' 0 "a tool with MPI_Init: not a word"
+says 'comes first' 0 "a tool with MPI_Init: not a word"
 tool preload_before-init "... that calls PMPI later" native -genv FRONT_INIT next
-says '^apsmpi: no call of MPI_Allreduce got here: .*/preload_before-init.so has one' 1 \
+says '^apsmpi: no call of MPI_Allreduce reached the library: .*/preload_before-init.so defines' 1 \
     "... that calls PMPI later: said at the end, once"
 tool preload_before-init "... that calls PMPI always" "native unseen"
-says '^apsmpi: no call of MPI_Allreduce got here: .*/preload_before-init.so has one' 1 \
+says '^apsmpi: no call of MPI_Allreduce reached the library: .*/preload_before-init.so defines' 1 \
     "... that calls PMPI always: said at the end, once"
 tool preload_before-init "... calls PMPI_Init alone" rounded -genv FRONT next
-says 'stands in front' 0 "... calls PMPI_Init alone: not a word"
+says 'comes first' 0 "... calls PMPI_Init alone: not a word"
 tool preload_before-init "APSMPI_ENABLE=off" "native unseen" -genv APSMPI_ENABLE off
 says apsmpi 0 "APSMPI_ENABLE=off: not a word"
 
@@ -52,19 +52,19 @@ says apsmpi 0 "no policy: not a word"
 library=$ours:$mpi/.libs/preload_before-init.so
 run "the library in front" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
     "$mpi/agreement" rounded
-says 'stands in front' 0 "the library in front: not a word"
+says 'comes first' 0 "the library in front: not a word"
 
 library=$ours
 run "a tool inside the program" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
     "$mpi/own" native
-says '^apsmpi: .*the program itself (.*/own) has an MPI_Allreduce' 1 \
+says '^apsmpi: .*the program itself (.*/own) defines MPI_Allreduce' 1 \
     "a tool inside the program: said once"
 run "a program at fixed addresses" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
     "$mpi/call_by_address"
-says 'front\|itself' 0 "a program at fixed addresses: not a word"
+says 'comes first\|itself' 0 "a program at fixed addresses: not a word"
 run "a program at fixed addresses that does not reduce" 2 \
     -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/call_by_address" nothing
-says 'front\|itself' 0 \
+says 'comes first\|itself' 0 \
     "a program at fixed addresses that does not reduce: not a word"
 
 # What is no rank.
