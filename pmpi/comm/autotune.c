@@ -8,13 +8,15 @@
 
 #include "progress/agree.h"
 
-/* Of every candidate; the first touches fresh memory and connections. Short
- * calls vary more, and cost less. */
+/* Trials of every candidate. The first trial is slower, since memory and
+ * connections are new. The times of short calls vary more, and trials of them
+ * cost less. */
 #define TRIALS 4
 #define TRIALS_SHORT 16
 #define SHORT 16 /* size class: below 64 Ki elements */
 
-/* Rounding has to be worth it: native wins unless it takes this much longer. */
+/* Native is chosen unless it takes at least this much longer than the fastest
+ * candidate: a small gain is not worth the rounding. */
 #define GAIN_PERCENT 10
 
 static const struct {
@@ -62,7 +64,7 @@ void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
     plan->reduce = candidates[choice->classes[i].chosen].reduce;
 }
 
-/* COLLECTIVE over the resources. What can run here. */
+/* COLLECTIVE over the resources. List the candidates that can run on them. */
 static void autotune_list_candidates(struct aps_autotune_class *class,
                                      struct aps_comm_resources *resources,
                                      const struct aps_plan *plan, size_t count)
@@ -102,12 +104,12 @@ aps_autotune_begin(struct aps_autotune *choice,
     class = &choice->classes[i];
     *candidate = class->list[class->trials % class->candidates];
     plan->reduce = candidates[*candidate].reduce;
-    /* Who comes late must not be measured. */
+    /* The time must not contain the wait for a late rank. */
     (void)aps_agree_all(aps_comm_resources_vcomm(resources), true);
     return class;
 }
 
-/* The fastest, by the times that the ranks have agreed on. */
+/* Choose the fastest by the times that the ranks have agreed on. */
 static void autotune_settle(struct aps_autotune_class *class)
 {
     int fastest = 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `reduce: auto`: which reduction is fastest here, native MPI among them, found
- * out with the program's own first calls.
+ * `reduce: auto`: finds out with the program's first calls which reduction is
+ * the fastest on this communicator. Native MPI is one of the candidates.
  *
  * Layers are classed by rule and by size (powers of two). The first calls of a
- * class try every candidate in turn, a few times each; then the ranks agree on
- * the greatest of their best times, and the class is settled for good. Without
- * a clear gain it stays native.
+ * class try every candidate in turn, a few times each. Then the ranks take, for
+ * each candidate, the MAX over the ranks of their best times, and the class
+ * settles on the fastest candidate for the rest of the job. Without a clear
+ * gain it settles on native.
  */
 #ifndef APS_PMPI_COMM_AUTOTUNE_H
 #define APS_PMPI_COMM_AUTOTUNE_H
@@ -17,7 +18,7 @@
 
 #include "comm/resources.h"
 
-/* What a class may end up with; the first is MPI's own. */
+/* What a class may settle on. */
 enum aps_candidate {
     APS_CANDIDATE_NATIVE,
     APS_CANDIDATE_HIERARCHICAL,
@@ -34,30 +35,31 @@ struct aps_autotune_class {
     enum aps_candidate chosen; /* once settled */
     int candidates;            /* how many can run here */
     enum aps_candidate list[APS_CANDIDATES];
-    int best[APS_CANDIDATES]; /* by place in the list: 0.1 us */
+    int best[APS_CANDIDATES]; /* [candidates], as in `list`; in 0.1 us */
 };
 
 #define APS_AUTOTUNE_CLASSES 64
 
-/* Of one communicator; starts as zero bytes. */
+/* The classes of one communicator; {0} has none. */
 struct aps_autotune {
     struct aps_autotune_class classes[APS_AUTOTUNE_CLASSES];
     int count;
 };
 
 /*
- * What is settled for a layer of `count` elements whose plan says auto: the
- * plan gets its reduction, or is not to be rewritten. Otherwise it stays auto.
- * Local, and the same on all ranks.
+ * Apply the choice to the plan of a layer of `count` elements, which says auto.
+ * If the layer's class has settled, the plan gets the chosen reduction, or is
+ * not rewritten. Otherwise the plan remains auto. Local; the same result on all
+ * ranks.
  */
 void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
                         struct aps_plan *plan);
 
 /*
- * COLLECTIVE over the resources. The trial that is next for such a layer:
- * *candidate is to be run, and `plan` gets its reduction unless that is native.
- * Returns when all ranks are there. NULL: there is no room for another class,
- * and the layer is native's.
+ * COLLECTIVE over the resources. Begin the next trial for such a layer: the
+ * caller runs *candidate, and `plan` gets the reduction of *candidate unless
+ * that is native. Waits until all ranks have come. NULL: there is no room for
+ * another class, and the layer passes through.
  */
 struct aps_autotune_class *
 aps_autotune_begin(struct aps_autotune *choice,
@@ -65,9 +67,9 @@ aps_autotune_begin(struct aps_autotune *choice,
                    struct aps_plan *plan, enum aps_candidate *candidate);
 
 /*
- * COLLECTIVE over the resources. The trial took so long here. True when it
- * settled the class; then `text` says how, for people. *rc is an MPI error
- * code.
+ * COLLECTIVE over the resources. End a trial, which took so many nanoseconds on
+ * this rank. True if the class has settled with this trial; `text` is then a
+ * message about the choice. *rc is an MPI error code.
  */
 bool aps_autotune_end(struct aps_autotune_class *class,
                       struct aps_comm_resources *resources, int64_t nanoseconds,

@@ -7,7 +7,8 @@
 #include "progress/progress_thread.h"
 #include "progress/queue_pool.h"
 
-/* COLLECTIVE over the communicator. The first operation of every queue. */
+/* COLLECTIVE over the communicator. The first operation of every queue
+ * completes the resources. */
 static void comm_queue_run_start(struct aps_operation *operation)
 {
     struct aps_context *context = operation->owner;
@@ -16,7 +17,8 @@ static void comm_queue_run_start(struct aps_operation *operation)
         context->broken = aps_context_complete_resources(context);
 }
 
-/* Does the policy ask for a thread, or MPI need one? The same on all ranks. */
+/* Whether the policy asks for a progress thread, or this MPI needs one. The
+ * same on all ranks. */
 static bool comm_queue_wants_thread(const struct aps_job *job)
 {
 #ifndef HAVE_PMPIX_GREQUEST_START
@@ -28,7 +30,7 @@ static bool comm_queue_wants_thread(const struct aps_job *job)
 #endif
 }
 
-/* Who drives the queue, where that is not as it could be. */
+/* Print what follows for the queue if no progress thread is possible. */
 static void comm_queue_tell_driver(struct aps_context *context, bool wanted)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -57,7 +59,7 @@ int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)
     if (!thread)
         comm_queue_tell_driver(context, wanted);
     if (!context->job->begun && aps_progress_thread_is_possible())
-        aps_progress_thread_expect_threads(); /* who knows */
+        aps_progress_thread_expect_threads(); /* MPI_Init was not seen */
     context->queue = aps_queue_pool_take(thread, context->label);
     if (!context->queue)
         rc = MPI_ERR_NO_MEM;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue of a communicator's nonblocking calls: made by the first of them.
+ * The queue of a communicator's nonblocking calls. The first of them makes it.
  */
 #ifndef APS_PMPI_COMM_COMM_QUEUE_H
 #define APS_PMPI_COMM_COMM_QUEUE_H
@@ -9,12 +9,12 @@
 
 #include "comm/context.h"
 
-/* Local, but counts as a nonblocking collective call on comm. An MPI error code,
- * of which comm's error handler knows. */
+/* Local, but counts as a nonblocking collective call on comm. Returns an MPI
+ * error code; after an error comm's error handler has been called. */
 int aps_context_make_queue(struct aps_context *context, MPI_Comm comm);
 
-/* COLLECTIVE over the communicator. A blocking call comes: carry out what is
- * queued before it. */
+/* COLLECTIVE over the communicator. Carry out what is queued, before a blocking
+ * call. */
 void aps_context_drain(struct aps_context *context);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is known about a communicator of the program.
+ * The context: what the library knows about a communicator of the program.
  */
 #ifndef APS_PMPI_COMM_COMMUNICATOR_H
 #define APS_PMPI_COMM_COMMUNICATOR_H
@@ -30,36 +30,36 @@ enum aps_context_state {
 struct aps_context {
     enum aps_context_state state;
     struct aps_job *job;
-    struct aps_world *world; /* whose ranks agreed on state and samples */
-    bool own_world;          /* it is this communicator's alone */
+    struct aps_world *world; /* its ranks agreed on state and samples */
+    bool own_world;          /* the world was made for this communicator */
     int rank;
     int size;
-    int *ranks;      /* [size]: in the world; NULL: nothing is ever rewritten */
-    char label[128]; /* the `comm` of log and messages */
+    int *ranks;      /* [size]: ranks in the world; NULL: every call passes */
+    char label[128]; /* column `comm` of the log, and in messages */
     size_t min_count;
     struct aps_steps *steps;
-    struct aps_comm_resources *resources; /* for the first plan that rewrites */
+    struct aps_comm_resources *resources; /* by the first rewritten call */
     enum {
         APS_RESOURCES_NONE,
         APS_RESOURCES_BEGUN, /* the queue's first operation completes them */
         APS_RESOURCES_READY,
         APS_RESOURCES_FAILED /* every call passes */
     } resources_state;
-    bool damaged; /* a reduction failed: the resources are not for others */
-    struct aps_queue *queue;         /* of nonblocking calls, by the first */
-    struct aps_operation start, end; /* of its life in the queue */
+    bool damaged; /* a reduction failed: do not reuse the resources */
+    struct aps_queue *queue; /* of nonblocking calls; the first makes it */
+    struct aps_operation start, end; /* first and last in the queue */
     int broken; /* MPI error code: the queue's calls cannot be carried out */
-    /* A cache: counts that no rule rewrites, where that follows from the count
-     * alone (call/allreduce.c); 0 for none. */
+    /* A cache: counts that no rule rewrites, in whatever layer or step
+     * (call/allreduce.c); 0: an empty place. */
     size_t passing[APS_CONTEXT_PASSING];
     struct aps_autotune autotune; /* of `reduce: auto` */
-    long sample_every;            /* rank 0's: 0 takes no samples */
+    long sample_every;            /* of rank 0's log; 0: no samples */
     struct aps_sample sample;
-    unsigned long long calls;   /* eligible ones, for messages */
-    unsigned long long desyncs; /* likewise */
+    unsigned long long calls;   /* eligible calls, for messages */
+    unsigned long long desyncs; /* for messages */
     struct aps_discovery discovery;
     struct aps_other_state related; /* for the other collectives */
-    unsigned complained;            /* rules that were said to be impossible */
+    unsigned complained;            /* rules whose "cannot run" was printed */
 };
 
 #endif

@@ -14,8 +14,8 @@
 #include "progress/progress_thread.h"
 #include "progress/queue_pool.h"
 
-/* Discovery lists small layers too, such as biases; losses and metrics are
- * smaller still. */
+/* Discovery lists layers that are as small as biases, but no losses or metrics,
+ * which are smaller. */
 #define DISCOVER_MIN_COUNT 8
 
 _Thread_local struct aps_context_recent aps_context_recent;
@@ -24,7 +24,7 @@ atomic_uint aps_context_deaths;
 static int keyval = MPI_KEYVAL_INVALID;
 static pthread_once_t keyval_once = PTHREAD_ONCE_INIT;
 
-/* --- its end -------------------------------------------------------------- */
+/* --- deletion ------------------------------------------------------------- */
 
 static void context_destroy(struct aps_context *context)
 {
@@ -56,8 +56,8 @@ static int context_delete_callback(MPI_Comm comm, int key, void *value,
     (void)comm;
     (void)key;
     (void)extra;
-    /* A communicator may be freed before its calls are complete; MPI may also
-     * come here from the queue's own thread. */
+    /* A program may free a communicator before its nonblocking calls are
+     * complete, and MPI may call this in the progress thread. */
     if (context->queue && !aps_queue_is_empty(context->queue)) {
         context->end =
             (struct aps_operation){.owner = context, .run = context_run_end};
@@ -68,7 +68,7 @@ static int context_delete_callback(MPI_Comm comm, int key, void *value,
     return MPI_SUCCESS;
 }
 
-/* --- its beginning -------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------- */
 
 static void context_create_keyval(void)
 {
@@ -91,7 +91,8 @@ static void context_make_label(struct aps_context *context, MPI_Comm comm)
                  atomic_fetch_add(&serial, 1));
 }
 
-/* An intercommunicator, or one rank alone: nothing to rewrite, ever. */
+/* Whether comm is an intercommunicator or has a single rank: every call
+ * passes. */
 static bool context_is_plain(MPI_Comm comm, int size)
 {
     int inter = 0;
@@ -100,7 +101,7 @@ static bool context_is_plain(MPI_Comm comm, int size)
            inter;
 }
 
-/* Allocate what the world's agreement asks for; local. 0 or -1. */
+/* Local. Allocate what the agreed policy needs. 0, or -1: out of memory. */
 static int context_equip(struct aps_context *context)
 {
     static const struct aps_policy_steps discover = {.kind = APS_STEPS_AUTO};
@@ -128,9 +129,10 @@ static int context_equip(struct aps_context *context)
 }
 
 /*
- * The world of comm's ranks: the job's, or one of its own, which is COLLECTIVE to
- * make and is made only if `make`. The same outcome on all ranks: NULL where
- * there is none. 0, or -1: this rank is out of memory.
+ * Find the world of comm's ranks: the job's, or a world of comm's own. Local if
+ * the job's world has all of comm's ranks, or without `make`; otherwise
+ * COLLECTIVE over comm, to make a world. context->world is NULL on all ranks if
+ * they have no world. 0, or -1: this rank is out of memory.
  */
 static int context_find_world(struct aps_context *context, MPI_Comm comm,
                               bool make)
@@ -146,7 +148,7 @@ static int context_find_world(struct aps_context *context, MPI_Comm comm,
     if (!context->ranks && make) {
         MPI_Errhandler theirs = aps_errhandler_push(comm);
 
-        world = NULL; /* this context alone will hold it */
+        world = NULL; /* the new one is held by this context alone */
         context->own_world = aps_world_create(comm, false, &world) == 0;
         aps_errhandler_pop(comm, theirs);
         if (context->own_world)
@@ -160,7 +162,7 @@ static int context_find_world(struct aps_context *context, MPI_Comm comm,
     return no_memory ? -1 : 0;
 }
 
-/* What a world of its own has to say. */
+/* Print what the ranks of comm's own world found out, or stop the job. */
 static void context_tell_world(struct aps_context *context)
 {
     const struct aps_handshake *agreed = &context->world->agreed;
@@ -174,9 +176,9 @@ static void context_tell_world(struct aps_context *context)
 }
 
 /*
- * Local, or COLLECTIVE over comm where it needs a world of its own and may
- * `make` it. *created stays NULL where there is no context, on all ranks. 0, or
- * -1: this rank is out of memory.
+ * Local, or, with `make`, COLLECTIVE over comm if comm needs a world of its
+ * own. Without `make` *created stays NULL, on all ranks, if comm needs one. 0,
+ * or -1: this rank is out of memory.
  */
 static int context_create(MPI_Comm comm, bool make,
                           struct aps_context **created)
@@ -192,7 +194,7 @@ static int context_create(MPI_Comm comm, bool make,
     if (!context_is_plain(comm, context->size)) {
         if (context_find_world(context, comm, make) < 0)
             goto no_memory;
-        if (!context->world && !make) { /* a blocking call will */
+        if (!context->world && !make) { /* a blocking call will make one */
             free(context);
             return 0;
         }
@@ -269,7 +271,7 @@ struct aps_context *aps_context_existing(MPI_Comm comm)
     return found ? context : NULL;
 }
 
-/* --- what it keeps -------------------------------------------------------- */
+/* --- buffer and resources ------------------------------------------------- */
 
 int aps_context_begin_resources(struct aps_context *context, MPI_Comm comm)
 {

@@ -8,7 +8,7 @@
 
 #include "progress/agree.h"
 
-/* Local. What a kind of calls needs; what is there stays. */
+/* Local. Make what calls of this kind need and the state does not have. */
 static bool other_state_make(struct aps_other_state *related,
                              const struct aps_vcomm *vcomm,
                              enum aps_call_kind kind)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a communicator needs for the relatives of the all-reduce: made the first
- * time a plan rewrites such a call, and kept until the communicator is freed.
+ * What a communicator needs for reduce, reduce-scatter and all-gather. It is
+ * made when a plan rewrites such a call for the first time, and kept until the
+ * program frees the communicator.
  */
 #ifndef APS_PMPI_COMM_OTHER_COLLECTIVES_STATE_H
 #define APS_PMPI_COMM_OTHER_COLLECTIVES_STATE_H
@@ -15,16 +16,16 @@
 #include "reduce/reduce_root.h"
 #include "reduce/reduce_scatter.h"
 
-/* Calls of one kind and count are numbered among themselves. Counts that share
- * a place share a number; it serves the log alone. */
+/* The log numbers calls of the same kind and count. The numbers lie in a hash
+ * table of so many places; two counts may share a place, and then a number. */
 #define APS_OTHER_STATE_PLACES 64
 
-/* {0} is one that nothing has been made for. */
+/* {0} is an empty state. */
 struct aps_other_state {
     struct aps_reduce_scatter *scatter;
     struct aps_reduce_root *rooted;
     struct aps_allgather *gather;
-    size_t *bounds; /* [ranks + 1]: of the shares of a reduce-scatter */
+    size_t *bounds; /* [ranks + 1]: of the parts of a reduce-scatter */
     enum {
         APS_OTHER_STATE_NEW,
         APS_OTHER_STATE_READY,
@@ -34,15 +35,16 @@ struct aps_other_state {
 };
 
 /*
- * COLLECTIVE over vcomm, the same at every call, which outlives the state. Get
- * ready for calls of one kind: cheap when it was done before. 0 on all ranks or
- * -1 on all ranks: out of memory, now and for ever.
+ * COLLECTIVE over vcomm, which must be the same at every call and must outlive
+ * the state. Prepare for calls of one kind; cheap after the first time. 0 on
+ * all ranks, or -1 on all ranks: a rank is out of memory, and later calls give
+ * -1, too.
  */
 int aps_other_state_prepare(struct aps_other_state *related,
                             const struct aps_vcomm *vcomm,
                             enum aps_call_kind kind);
 
-/* The number of the next call of that kind, from 0. */
+/* The number of the next call of that kind and count, from 0. */
 long aps_other_state_number(struct aps_other_state *related,
                             enum aps_call_kind kind, size_t count);
 

@@ -31,8 +31,9 @@ void aps_context_event(struct aps_context *context, const char *format, ...)
         (void)aps_log_event(log, line, NULL);
 }
 
-/* Of all who have the same to say, rank 0 says it, for the log, too, and the
- * first rank of every other machine, as the launcher numbers them. */
+/* Every rank may have the same complaint. Rank 0 prints it and writes it into
+ * the log; on every other node the first rank, by the launcher's numbers,
+ * prints it. */
 static void report_tell_complaint(struct aps_context *context)
 {
     static const char text[] =
@@ -68,7 +69,7 @@ unsigned long aps_context_failures(void)
 int aps_context_check(const struct aps_context *context, const char *call,
                       unsigned long failures, int rc)
 {
-    static _Atomic unsigned long told; /* of the backend's */
+    static _Atomic unsigned long told; /* the backend's, when last printed */
     static atomic_ullong times;
     char cause[256] = "";
     unsigned long now;
@@ -76,7 +77,7 @@ int aps_context_check(const struct aps_context *context, const char *call,
     if (rc != MPI_SUCCESS || aps_context_failures() == failures)
         return rc;
     now = aps_device_failures(cause, sizeof cause);
-    /* Else the stage has said it. */
+    /* If the count is the same, a bounce buffer failed and printed a line. */
     if (atomic_exchange(&told, now) != now &&
         aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
         aps_message(context->rank,
@@ -132,7 +133,7 @@ void aps_context_write_step(struct aps_context *context)
     aps_context_event(context, "%s", said);
 }
 
-/* The communicator goes: say what was found out about it. */
+/* The communicator is being freed. */
 void aps_context_end_discovery(struct aps_context *context)
 {
     if (!context->job->options.discovery)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is said about a communicator: lines on standard error, events and rows of
- * the log, errors of buffers in GPU memory, the step that discovery found.
+ * Reports about a communicator: lines on standard error, events and rows of the
+ * log, errors of buffers in GPU memory, the step that discovery found.
  */
 #ifndef APS_PMPI_COMM_REPORT_H
 #define APS_PMPI_COMM_REPORT_H
@@ -9,28 +9,30 @@
 #include "comm/communicator.h"
 
 /*
- * Say something about this communicator, on rank 0: a line on standard error,
- * and an event in the log if there is one. Local.
+ * Report an event of this communicator. Local. Rank 0 prints a line on standard
+ * error, and writes an event into the log if it has one; other ranks do
+ * nothing.
  */
 void aps_context_event(struct aps_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * The memory backend for a call with a buffer in a GPU's memory. Local; the first
- * time that it is not what it could be, a line says why.
+ * The memory backend for a call with a buffer in GPU memory. Local. The first
+ * time that the plugin cannot serve such a buffer, a line says why.
  */
 const struct aps_memory *aps_context_gpu_memory(struct aps_context *context);
 
 /*
- * A call is over, with this error code, that began when `failures` were
- * aps_context_failures: MPI_ERR_OTHER if it could not read or write a buffer in
- * a GPU's memory. Local; the line that tells names `call`.
+ * Check a call that has ended with `rc`. `failures` is aps_context_failures
+ * from before the call. If a buffer in GPU memory could not be read or written
+ * since, print a line that names `call`, and return MPI_ERR_OTHER; otherwise
+ * return rc. Local.
  */
 unsigned long aps_context_failures(void);
 int aps_context_check(const struct aps_context *context, const char *call,
                       unsigned long failures, int rc);
 
-/* Add what a reduction has sent. */
+/* Add the bytes that a reduction has sent. */
 static inline void aps_count_cost(struct aps_counters *counters,
                                   const struct aps_cost *cost)
 {
@@ -40,18 +42,19 @@ static inline void aps_count_cost(struct aps_counters *counters,
         aps_count(&counters->device_bytes, cost->device_bytes);
 }
 
-/* A row of the log, if there is one: a call, or a layer of one, reduced by
- * `reduce` in so many nanoseconds. On rank 0. */
+/* Write a row of the log, if this process has one: a call or one of its layers
+ * was reduced by `reduce` in `taken` nanoseconds. Local; called on rank 0. */
 void aps_context_row(struct aps_context *context,
                      const struct aps_plan_key *place,
                      const struct aps_plan *plan, const char *reduce,
                      const struct aps_cost *cost,
                      const struct aps_measure *measure, int64_t taken);
 
-/* The step is known: write it out for the user, on rank 0. Local. */
+/* Discovery has found the step: rank 0 writes the policy and the layer table.
+ * Local. */
 void aps_context_write_step(struct aps_context *context);
 
-/* The communicator goes: say what discovery found out about it. Local. */
+/* The communicator is being freed: report what discovery found. Local. */
 void aps_context_end_discovery(struct aps_context *context);
 
 #endif

@@ -10,20 +10,21 @@
 #include "progress/agree.h"
 #include "progress/wait.h"
 
-/* Blocks that rank 0 offers at a time, while it has many: other ranks may still
- * use one that rank 0 gave back just now. */
+/* Rank 0 offers so many blocks at a time if it has more than MANY, and
+ * otherwise one: other ranks may still use a block that rank 0 has just given
+ * back. */
 #define OFFERS 4
 #define MANY 256
 
-/* Resources that are kept for communicators to come, at most. */
+/* A world keeps at most so many resources that no communicator uses. */
 #define KEPT_MOST 4
 
 #define WORDS (APS_WORLD_BLOCKS / 64)
 
-/* What the ranks agree on, by AND: a bit a block of rank 0. */
+/* What the ranks agree on by AND: one bit for each block of rank 0. */
 struct masks {
-    uint64_t kept[WORDS]; /* with resources of the same ranks */
-    uint64_t free[WORDS];
+    uint64_t kept[WORDS]; /* blocks of kept resources of the same ranks */
+    uint64_t free[WORDS]; /* blocks that this rank does not use */
 };
 #define MASKS_COUNT ((int)(sizeof(struct masks) / sizeof(uint64_t)))
 
@@ -31,17 +32,17 @@ struct aps_comm_resources {
     struct aps_comm_resources *next; /* in the world's list */
     struct aps_world *world;
     enum { AGREEING, USED, KEPT, LOST } state;
-    bool offered; /* KEPT, and reserved for one that is being agreed on */
-    unsigned long released; /* KEPT: the lower, the longer ago */
-    int owner;  /* rank in the world of rank 0, which hands out its block */
+    bool offered; /* KEPT, and offered in an agreement that is not complete */
+    unsigned long released; /* KEPT: the lowest was released first */
+    int owner;  /* the rank in the world of rank 0, which owns the block */
     int number; /* of the block; -1 while AGREEING */
     struct aps_vcomm vcomm;
     struct aps_reductions *reductions;
 
-    /* AGREEING. */
+    /* While AGREEING: */
     MPI_Request request;
     struct masks masks;
-    struct masks offer; /* what this rank reserves for it */
+    struct masks offer; /* what this rank offers */
 };
 
 static bool resources_bit(const uint64_t mask[WORDS], int number)
@@ -73,10 +74,10 @@ static bool resources_same_ranks(const struct aps_vcomm *a,
            memcmp(a->ranks, b->ranks, (size_t)a->size * sizeof *a->ranks) == 0;
 }
 
-/* --- the world's list: its lock is held ----------------------------------- */
+/* --- the world's list, under the world's lock ----------------------------- */
 
-/* What this rank can agree to: blocks of the same owner that it does not use, and
- * those that it has kept. */
+/* What this rank can agree to: blocks of the owner that this rank does not use,
+ * and blocks of kept resources of the same ranks. */
 static void resources_fill_masks_locked(struct aps_comm_resources *new)
 {
     const struct aps_world *world = new->world;
@@ -96,7 +97,8 @@ static void resources_fill_masks_locked(struct aps_comm_resources *new)
     }
 }
 
-/* On rank 0: offer what it offers to no other communicator. */
+/* On rank 0: take out the blocks that it offers to another communicator, and
+ * all but the first few of the rest. */
 static void resources_limit_offer_locked(struct aps_comm_resources *new)
 {
     struct aps_world *world = new->world;
@@ -109,7 +111,8 @@ static void resources_limit_offer_locked(struct aps_comm_resources *new)
         if (other->owner == new->owner && other->state == AGREEING)
             for (int i = 0; i < WORDS; i++)
                 new->masks.free[i] &= ~other->offer.free[i];
-    /* Those that were given back longest ago come first. */
+    /* Go round from next_block: the blocks given back longest ago come
+     * first. */
     for (int i = 0; i < world->blocks; i++) {
         const int number = (world->next_block + i) % world->blocks;
 
@@ -158,7 +161,8 @@ resources_find_kept_locked(const struct aps_comm_resources *new, int number)
     return other;
 }
 
-/* The one that was released longest ago, if there are too many. */
+/* Unlist and return the resources that were released longest ago, if the world
+ * keeps too many; otherwise NULL. */
 static struct aps_comm_resources *
 resources_evict_locked(struct aps_world *world)
 {
@@ -234,7 +238,8 @@ int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
     return rc;
 }
 
-/* The ranks have agreed: which resources these are. NULL: on none. */
+/* The agreement is complete: the resources that the ranks have agreed on, or
+ * NULL if they have no block in common. */
 static struct aps_comm_resources *
 resources_choose_locked(struct aps_comm_resources *new)
 {
@@ -267,7 +272,7 @@ int aps_comm_resources_complete(struct aps_comm_resources **resources)
         aps_wait_requests_telling(1, &new->request, aps_agree_tell_missing);
 
     pthread_mutex_lock(lock);
-    if (rc != MPI_SUCCESS) /* nothing was agreed on */
+    if (rc != MPI_SUCCESS) /* the ranks have agreed on nothing */
         memset(&new->masks, 0, sizeof new->masks);
     chosen = resources_choose_locked(new);
     pthread_mutex_unlock(lock);
@@ -291,7 +296,7 @@ int aps_comm_resources_create(struct aps_world *world, MPI_Comm comm,
 void aps_comm_resources_release(struct aps_comm_resources *resources,
                                 bool failed)
 {
-    static unsigned long releases; /* under the lock of any world: a hint */
+    static unsigned long releases; /* worlds have own locks: approximate */
     struct aps_comm_resources *evicted = NULL;
     struct aps_world *world;
 

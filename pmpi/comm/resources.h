@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a communicator of the program needs to reduce: a virtual communicator of
- * its world and the reductions that are prepared on it. Made when the first plan
- * rewrites a call, without a communicator of ours.
+ * The resources of a communicator of the program: a virtual communicator on the
+ * world's hidden communicator, and the reductions that are prepared on it. They
+ * are made when a plan rewrites a call for the first time. MPI makes no new
+ * communicator for them.
  *
- * The tags of a virtual communicator are a block that its rank 0 hands out. Its
- * ranks agree on one that rank 0 offers and that none of them still uses. When
- * the program frees the communicator, its resources are kept for a while: the
- * next communicator of the same ranks in the same order takes them over, with
- * all that is prepared, if all its ranks have kept them.
+ * The messages of a virtual communicator use one block of tags. Its rank 0
+ * offers some blocks, and its ranks agree on a block that none of them still
+ * uses. When the program frees the communicator, each rank keeps the resources
+ * for a while. A later communicator of the same ranks in the same order takes
+ * them over with all prepared reductions, if all its ranks have kept them.
  */
 #ifndef APS_PMPI_COMM_RESOURCES_H
 #define APS_PMPI_COMM_RESOURCES_H
@@ -18,46 +19,47 @@
 #include "job/world.h"
 #include "reduce/reduction.h"
 
-/* The ranks of a communicator of the program, all of one world. */
+/* The ranks of a communicator of the program; all belong to one world. */
 struct aps_members {
     int rank;
     int size;
-    const int *ranks; /* [size]: in the world */
+    const int *ranks; /* [size]: ranks in the world */
 };
 
 /*
- * Local, but counts as a nonblocking collective call on comm. Its virtual
- * communicator is ready when aps_comm_resources_complete has been called. An MPI
- * error code; *resources only on success.
+ * Begin to make the resources of comm. Local, but counts as a nonblocking
+ * collective call on comm. aps_comm_resources_complete makes them usable. An
+ * MPI error code; *resources is set only on success.
  */
 int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
                              const struct aps_members *members,
                              struct aps_comm_resources **resources);
 
 /*
- * COLLECTIVE over the communicator. *resources may become others, and NULL on
- * failure: MPI_ERR_OTHER on all ranks where rank 0 has no tags left, or MPI's own
- * error code.
+ * COLLECTIVE over the communicator. *resources may be replaced by resources
+ * that the ranks have kept. MPI_ERR_OTHER on all ranks if rank 0 has no free
+ * block of tags, or an error code of MPI; *resources is then NULL.
  */
 int aps_comm_resources_complete(struct aps_comm_resources **resources);
 
-/* Both. */
+/* COLLECTIVE over comm: begin and complete. */
 int aps_comm_resources_create(struct aps_world *world, MPI_Comm comm,
                               const struct aps_members *members,
                               struct aps_comm_resources **resources);
 
 /*
- * Local; safe inside an attribute's delete callback. They are no longer used; a
- * reduction that failed on them (`failed`) may have left messages behind, so that
- * nobody must use their tags again. NULL: nothing.
+ * Local; may be called inside an attribute's delete callback. The communicator
+ * does not use the resources any more. `failed`: a reduction failed, and may
+ * have left messages behind; the tags are then never used again. NULL: nothing.
  */
 void aps_comm_resources_release(struct aps_comm_resources *resources,
                                 bool failed);
 
-/* Local: free what is kept. The world is about to go. */
+/* Local. Free all resources of a world that is about to be destroyed. */
 void aps_comm_resources_forget(struct aps_world *world);
 
-/* COLLECTIVE. aps_reductions_prepare and aps_reductions_run on them. */
+/* COLLECTIVE over the resources: aps_reductions_prepare and
+ * aps_reductions_run. */
 int aps_comm_resources_prepare(struct aps_comm_resources *resources,
                                const struct aps_plan *plan, size_t n,
                                char *cause, size_t size);

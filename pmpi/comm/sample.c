@@ -9,14 +9,14 @@
 
 #include "progress/messages.h"
 
-/* What ranks merge on rank 0. */
+/* The parts of a measure, which the ranks merge on rank 0. */
 struct totals {
     uint64_t counts[6];
     double sums[3];
     double max_relative;
 };
 
-/* Elements that are summed at a time. */
+/* The elements of one message. */
 #define CHUNK (32 * 1024)
 
 int aps_sample_init(struct aps_sample *sample)
@@ -36,7 +36,7 @@ void aps_sample_clear(struct aps_sample *sample)
     *sample = (struct aps_sample){0};
 }
 
-/* Room for n elements; at least a chunk, to receive into. */
+/* Make room for n elements, and at least for one message. */
 static int sample_reserve(struct aps_sample *sample, size_t n)
 {
     double *bigger;
@@ -58,7 +58,7 @@ static size_t sample_length_at(size_t begin, size_t n)
     return n - begin < CHUNK ? n - begin : CHUNK;
 }
 
-/* x[n], where the host can read them; n is at most CHUNK. */
+/* A copy of x[n], n <= CHUNK, in host memory, or x itself if it is there. */
 static const float *sample_on_host(const struct aps_sample *sample,
                                    const struct aps_memory *memory,
                                    const float *x, size_t n)
@@ -70,10 +70,10 @@ static const float *sample_on_host(const struct aps_sample *sample,
 }
 
 /*
- * COLLECTIVE over vcomm. `mine` of all ranks is merged up a binomial tree, in
- * which a rank's number is its distance from the root: on the root `mine` is
- * the result, on the others it is spoilt; `theirs` is scratch of the same size.
- * *outcome is as in messages.h.
+ * COLLECTIVE over vcomm. The ranks merge their `mine` along a binomial tree, in
+ * which the number of a rank is its distance from the root. On the root `mine`
+ * is the result; on the others it is overwritten. `theirs` is scratch of the
+ * same size. *outcome is as in messages.h.
  */
 static void sample_reduce(const struct aps_vcomm *vcomm, int root, void *mine,
                           void *theirs, size_t size,
@@ -135,8 +135,8 @@ int aps_sample_reference(struct aps_sample *sample,
         const size_t length = sample_length_at(begin, n);
         const float *values =
             sample_on_host(sample, memory, in + begin, length);
-        /* The root sums in place: into the reference, or into the chunk when
-         * there is no room, so that the others need not know. */
+        /* The root sums into the reference. Without room for the reference it
+         * sums into the chunk: the other ranks then send the same messages. */
         double *mine =
             keeps && room ? sample->reference + begin : sample->chunk;
 

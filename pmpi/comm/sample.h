@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Samples of the round-off: on sampled steps the exact sum of the same inputs
- * is computed beside the low-precision one, and rank 0 writes the difference
- * into the log.
+ * Samples of the round-off error. In sampled steps the ranks also compute the
+ * exact sum of the same inputs, and rank 0 writes its difference from the
+ * low-precision sum into the log.
  */
 #ifndef APS_PMPI_COMM_SAMPLE_H
 #define APS_PMPI_COMM_SAMPLE_H
@@ -13,44 +13,46 @@
 #include "progress/vcomm.h"
 #include "roundoff/measure.h"
 
-/* Longer layers are not sampled: rank 0 keeps 8 bytes an element. */
+/* Longer layers are not sampled, because a rank keeps 8 bytes an element. */
 #define APS_SAMPLE_MAX ((size_t)1 << 27)
 
-/* Scratch, reused from sample to sample. {0} is an empty one. */
+/* Scratch memory, kept from sample to sample. {0} is empty. */
 struct aps_sample {
     double *chunk;     /* this rank's inputs, converted */
     double *partial;   /* sums of other ranks */
-    float *copy;       /* the same, where they are not in the host's memory */
-    double *reference; /* where it is asked for: the exact sum of a layer */
+    float *copy;       /* a copy of values from GPU memory */
+    double *reference; /* on the root: the exact sum of a layer */
     size_t capacity;   /* elements of reference */
 };
 
-/* Allocate what every rank needs; local. 0 or -1. Values, below, are in memory
- * `memory`. */
+/* Local. Allocate what every rank needs. 0, or -1: out of memory. In the
+ * functions below `memory` is the memory of in[] and out[]. */
 int aps_sample_init(struct aps_sample *sample);
 void aps_sample_clear(struct aps_sample *sample);
 
 /*
- * COLLECTIVE over vcomm, before the layer is reduced. The FP64 sum of in[n]
- * over the ranks, always added in the same order, is kept on `root`. *ready
- * tells, there, whether it is there (it is not when memory is short or a
- * message has failed: the sample is then lost, nothing else). MPI_SUCCESS.
+ * COLLECTIVE over vcomm, before the layer is reduced. Rank `root` keeps the
+ * FP64 sum of in[n] over the ranks, which is always added in the same order. On
+ * the root *ready becomes 0 if memory was short or a message failed, and
+ * otherwise 1. Only the sample is lost then: returns MPI_SUCCESS.
  */
 int aps_sample_reference(struct aps_sample *sample,
                          const struct aps_vcomm *vcomm, int root,
                          const struct aps_memory *memory, const float *in,
                          size_t n, int *ready);
 
-/* Local. The same for values that nobody adds to: in[n] are kept. */
+/* Local. The same for an all-gather, which adds nothing: keeps in[n]. */
 void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
                      const float *in, size_t n, int *ready);
 
-/* COLLECTIVE over vcomm. On rank 0 *measure becomes that of all ranks' parts,
- * and *ready tells whether none is missing. An MPI error code. */
+/* COLLECTIVE over vcomm. On rank 0 *measure becomes the measure of the parts of
+ * all ranks, and *ready becomes 1 if no part is missing, otherwise 0. An MPI
+ * error code. */
 int aps_sample_merge(const struct aps_vcomm *vcomm, struct aps_measure *measure,
                      int *ready);
 
-/* Where the reference is, afterwards: compare out[n] with it. */
+/* Local. On the rank that keeps the reference, after the reduction: compare
+ * out[n] with the reference. */
 void aps_sample_compare(const struct aps_sample *sample,
                         const struct aps_memory *memory, const float *out,
                         size_t n, struct aps_measure *measure);
