@@ -12,7 +12,7 @@
 #include "job/policy_text.h"
 #include "progress/agree.h"
 
-/* What rank 0 runs, and all must run alike. */
+/* What must be the same on all ranks. */
 struct setting {
     char version[32];
     uint64_t switches;
@@ -24,8 +24,8 @@ struct offer {
     uint64_t size; /* of the packed text */
 };
 
-/* Values of a rank, agreed by MAX: 0 for no, or the more the lower the rank
- * that says yes (handshake_yes). */
+/* Values that the ranks agree on by MAX: 0 for no, size - rank for yes
+ * (handshake_yes). The maximum gives the lowest rank that says yes. */
 enum {
     DIFFERS_VERSION,
     DIFFERS_SWITCHES,
@@ -41,8 +41,8 @@ struct shake {
     struct aps_job *job;
     const struct aps_vcomm *vcomm;
     struct aps_handshake *agreed;
-    enum aps_held held; /* when it began: another thread may adopt meanwhile */
-    bool absent;        /* held is BAD for one reason: the file is not here */
+    enum aps_held held; /* at first: another thread may adopt one meanwhile */
+    bool absent;        /* `held` is BAD only because the file is missing */
 };
 
 static int handshake_yes(const struct shake *shake, bool yes)
@@ -50,13 +50,14 @@ static int handshake_yes(const struct shake *shake, bool yes)
     return yes ? shake->vcomm->size - shake->vcomm->rank : 0;
 }
 
-/* The lowest rank that said yes; as many as there are ranks: none did. */
+/* The lowest rank that said yes; vcomm's size if none did. */
 static int handshake_lowest(const struct shake *shake, int value)
 {
     return shake->vcomm->size - value;
 }
 
-/* COLLECTIVE. All compare with rank 0, and tell what they hold. */
+/* COLLECTIVE. All ranks compare their setting with that of rank 0, and tell
+ * what they hold. */
 static int handshake_compare(const struct shake *shake, int values[FIRST])
 {
     struct setting mine = {.switches = aps_job_switches(shake->job)};
@@ -79,7 +80,7 @@ static int handshake_compare(const struct shake *shake, int values[FIRST])
     return aps_agree_max(shake->vcomm, FIRST, values);
 }
 
-/* The rank that holds the bad policy says what is wrong with it. */
+/* `rank` holds a bad policy, and prints what is wrong with it. */
 static void handshake_refuse(struct shake *shake, int rank)
 {
     shake->agreed->stop = !shake->job->options.pass_on_error;
@@ -89,7 +90,7 @@ static void handshake_refuse(struct shake *shake, int rank)
         aps_job_report(shake->job, rank);
 }
 
-/* COLLECTIVE. The text from the rank that holds it to those that hold none. */
+/* COLLECTIVE. `holder` sends its policy to the ranks that hold none. */
 static int handshake_hand_out(struct shake *shake, int holder, size_t size,
                               char *packed)
 {
@@ -97,7 +98,7 @@ static int handshake_hand_out(struct shake *shake, int holder, size_t size,
     char *bytes = packed ? packed : malloc(size);
     int rank, rc;
 
-    /* All take part in the message, even one that has no room for it. */
+    /* The broadcast is collective: it is left out unless all have room. */
     if (!aps_agree_all(shake->vcomm, bytes != NULL)) {
         snprintf(cause, sizeof cause, "%s",
                  bytes ? "" : "has no memory left for the policy");
@@ -121,7 +122,8 @@ static int handshake_hand_out(struct shake *shake, int holder, size_t size,
     return rc;
 }
 
-/* COLLECTIVE. The holder offers its policy; ranks with another one object. */
+/* COLLECTIVE. The holder offers its policy; a rank with another policy makes
+ * all calls pass through. */
 static int handshake_offer(struct shake *shake, int holder)
 {
     const bool ours = shake->vcomm->rank == holder;
@@ -163,7 +165,8 @@ free_packed:
     return rc;
 }
 
-/* COLLECTIVE. All hold the policy now: rank 0 says whether it writes a log. */
+/* COLLECTIVE. All ranks hold the policy. Rank 0 tells how often its log takes
+ * samples. */
 static int handshake_begin(struct shake *shake)
 {
     int64_t every = 0;

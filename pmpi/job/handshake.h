@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the ranks of a communicator of ours agree on before anything else: that
- * they run the same version with the same switches, and one policy.
+ * What the ranks of a communicator of the library agree on first: that they run
+ * the same version with the same switches, and which policy they hold.
  *
- * The policy is that of the lowest rank that holds one; the ranks that hold none
- * take it from there. Ranks that hold another one object, and then every call
- * passes through on all.
+ * The lowest rank that holds a policy sends it to the ranks that hold none. If
+ * a rank holds another policy, every call passes through on all ranks.
  */
 #ifndef APS_PMPI_JOB_HANDSHAKE_H
 #define APS_PMPI_JOB_HANDSHAKE_H
@@ -17,23 +16,24 @@
 
 enum aps_agreed {
     APS_AGREED_PASS,     /* every call passes through */
-    APS_AGREED_DISCOVER, /* nobody holds a policy: watch the calls */
-    APS_AGREED_POLICY    /* all hold the same one */
+    APS_AGREED_DISCOVER, /* no rank holds a policy: watch the calls */
+    APS_AGREED_POLICY    /* all ranks hold the same policy */
 };
 
 /* The same on all ranks. */
 struct aps_handshake {
     enum aps_agreed outcome;
-    bool stop; /* the policy is bad and the job is to stop; the rank that holds
-                  it has said why */
-    long sample_every; /* rank 0's log: 0 takes no samples */
+    bool stop; /* the policy is bad and the job must stop; the rank that holds
+                  the policy has printed why */
+    long sample_every; /* of rank 0's log; 0: no samples */
     char cause[320];   /* why every call passes through, or "" */
 };
 
 /*
- * COLLECTIVE over vcomm. `whole_job`: its ranks are those of MPI_COMM_WORLD, so
- * that a policy which none of them can read is an error of the job; otherwise
- * other ranks may hold it, and the calls only pass. An MPI error code.
+ * COLLECTIVE over vcomm. `whole_job`: vcomm has the ranks of MPI_COMM_WORLD,
+ * and a policy file that none of them can read is a bad policy. Otherwise ranks
+ * outside vcomm may hold the policy, and the calls pass through. An MPI error
+ * code.
  */
 int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
                   bool whole_job, struct aps_handshake *agreed);

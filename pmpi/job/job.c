@@ -24,7 +24,7 @@ struct aps_job *_Atomic aps_job_made;
 
 static struct aps_job the_job;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_once_t texts_read = PTHREAD_ONCE_INIT; /* before MPI_Init, too */
+static pthread_once_t texts_read = PTHREAD_ONCE_INIT; /* or before MPI_Init */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct aps_log the_log = {.fd = -1};
 static bool log_tried;
@@ -43,7 +43,8 @@ bool aps_job_is_first_rank(void)
     return true;
 }
 
-/* Are we inside an MPI of another ABI than we were built for? Says so once. */
+/* Whether this process runs an MPI of another ABI than the library was built
+ * for. The first rank prints that once. */
 static bool job_is_foreign(void)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -74,8 +75,8 @@ static void job_read_policy(struct aps_job *job)
         job->held = APS_HELD_GOOD;
 }
 
-/* How many ranks share this machine, as launchers tell it, for the waits before
- * any shared memory is there (hierarchical.c knows better). */
+/* Launchers say how many ranks share this node. Waits use that number until the
+ * ranks have counted themselves (hierarchical.c). */
 static void job_count_neighbours(void)
 {
     static const char *const names[] = {"MPI_LOCALNRANKS",
@@ -89,7 +90,7 @@ static void job_count_neighbours(void)
     }
 }
 
-/* Before MPI_Init, and with sessions, nobody can tell. */
+/* True before MPI_Init and with sessions, where MPI cannot tell the level. */
 static bool job_may_have_threads(void)
 {
     int initialized = 0, level = MPI_THREAD_MULTIPLE;
@@ -99,8 +100,8 @@ static bool job_may_have_threads(void)
     return level == MPI_THREAD_MULTIPLE;
 }
 
-/* Numbers are read, and must be the same on all ranks, whatever rounding and
- * traps the program has set by now. */
+/* Every rank must read the same numbers, whatever rounding mode and traps the
+ * program has set: the floating-point environment is replaced meanwhile. */
 static void job_read_texts(void)
 {
     struct aps_job *job = &the_job;
@@ -112,7 +113,7 @@ static void job_read_texts(void)
         job_read_policy(job);
         aps_fpenv_leave(&environment);
     }
-    /* Without the file a rank may still be given the text by rank 0. */
+    /* A rank that cannot read the file may still get the text from another. */
     if (job->errors.count > 0)
         job->held = APS_HELD_BAD;
 }
@@ -162,7 +163,7 @@ struct aps_job *aps_job_make(void)
     return &the_job;
 }
 
-/* Whoever reads `held` finds the rest written before it. */
+/* `held` is written last: a thread that reads GOOD finds the rest written. */
 static int job_adopt_locked(struct aps_job *job,
                             struct aps_policy_source *source, char *cause,
                             size_t size)
@@ -171,7 +172,7 @@ static int job_adopt_locked(struct aps_job *job,
     const uint64_t hash = aps_policy_text_hash(source);
 
     if (job->held == APS_HELD_GOOD && job->hash == hash)
-        return -1; /* content, and `source` is not needed */
+        return -1; /* the same text: `source` is not needed */
     if (job->held == APS_HELD_GOOD) {
         snprintf(cause, size,
                  "has taken another policy on another communicator");

@@ -18,13 +18,13 @@
 #include "job/world.h"
 #include "progress/finish.h"
 
-/* What a job ends with when its policy is bad. */
+/* The exit status of a job whose policy is bad. */
 #define EXIT_BAD_POLICY 2
 
-/* Returns the world rank. */
+/* Returns the rank in MPI_COMM_WORLD. `inside`: MPI_Finalize is running. */
 static int lifecycle_finish(bool inside)
 {
-    static bool together; /* this process has met all others of the job */
+    static bool together; /* the ranks of the job have met here before */
     const struct aps_world *world = aps_world_of_job();
     const bool meet = world && !together;
     int rank = -1;
@@ -57,7 +57,8 @@ static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
     (void)extra;
     rank = lifecycle_finish(true);
     aps_summary_tell(aps_job(), rank);
-    /* MPI_COMM_WORLD's context, if it has one, goes later, and holds it. */
+    /* The context of MPI_COMM_WORLD also holds the world, and is freed
+     * later. */
     aps_world_release(aps_world_of_job());
     aps_world_set_job(NULL);
     return MPI_SUCCESS;
@@ -68,7 +69,7 @@ static void lifecycle_watch_end(void)
     int initialized = 0;
     int key;
 
-    /* Under the sessions model there is no MPI_COMM_SELF. */
+    /* The sessions model has no MPI_COMM_SELF. */
     if (PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized)
         return;
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, lifecycle_end_callback,
@@ -85,13 +86,13 @@ void aps_lifecycle_watch_end(void)
 
 void aps_lifecycle_stop(void)
 {
-    /* Launchers forward standard error while the ranks live; what was said just
-     * now must get through. */
+    /* Launchers forward standard error only while the ranks live: give them the
+     * time to forward the last lines. */
     const struct timespec patience = {.tv_nsec = 500L * 1000 * 1000};
     int initialized = 0;
 
     nanosleep(&patience, NULL);
-    /* Under the sessions model there is no MPI_COMM_WORLD. */
+    /* The sessions model has no MPI_COMM_WORLD. */
     if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
         PMPI_Abort(MPI_COMM_WORLD, EXIT_BAD_POLICY);
     exit(EXIT_BAD_POLICY);
@@ -104,8 +105,8 @@ int aps_lifecycle_thread_level(int required)
     return required;
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. The hidden communicator of the job, and what
- * its ranks agree on. */
+/* COLLECTIVE over MPI_COMM_WORLD. Make the hidden communicator of the job; its
+ * ranks agree on the policy. */
 static void lifecycle_make_world(int rank)
 {
     struct aps_world *world = NULL;

@@ -13,7 +13,7 @@ int aps_nodes_find(MPI_Comm comm, int nodes[])
                               &node);
     if (rc != MPI_SUCCESS)
         return rc;
-    lowest = rank; /* of all the node's ranks, rank 0 of `node` is the lowest */
+    lowest = rank; /* true of rank 0 of `node` */
     rc = PMPI_Bcast(&lowest, 1, MPI_INT, 0, node);
     PMPI_Comm_free(&node);
     if (rc != MPI_SUCCESS)

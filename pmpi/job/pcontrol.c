@@ -13,15 +13,15 @@
 #include "progress/queue.h"
 #include "progress/wait.h"
 
-/* A wait is worth a word after so long. */
+/* A rank that has waited for so long prints a line. */
 #define PATIENCE_S 10
 
 enum level { LEVEL_OFF = 0, LEVEL_ON = 1, LEVEL_FLUSH = 2, LEVEL_MARK = 3 };
 
-/* Values of the ranks, agreed by MAX. */
+/* Values that the ranks agree on by MAX. */
 enum {
-    OBJECTION, /* another level than rank 0: the more, the lower the rank */
-    TRAINED,   /* a gradient has come by */
+    OBJECTION, /* this rank called another level than rank 0: size - rank */
+    TRAINED,   /* the program has reduced a gradient */
     VALUES
 };
 
@@ -35,7 +35,7 @@ struct control {
     int level;
     int rank;
     int size;
-    bool said; /* that it waits */
+    bool said; /* the line about the wait was printed */
 };
 
 static void pcontrol_tell_wait(struct control *control)
@@ -56,8 +56,8 @@ static time_t pcontrol_seconds(void)
     return now.tv_sec;
 }
 
-/* Like any blocking call of the program. With `silent` another rank tells that
- * it takes long. An MPI error code. */
+/* Wait as in a blocking call of the program. `silent`: another rank prints the
+ * line about a long wait. An MPI error code. */
 static int pcontrol_wait_for(struct control *control, MPI_Request *request,
                              bool silent)
 {
@@ -77,8 +77,9 @@ static int pcontrol_wait_for(struct control *control, MPI_Request *request,
 }
 
 /*
- * COLLECTIVE over the job. Rank 0's level goes first: whoever has heard of rank 0
- * leaves it to rank 0 to say that some ranks are missing. An MPI error code.
+ * COLLECTIVE over the job. Rank 0 broadcasts its level first: a rank that has
+ * got it knows that rank 0 is here, and leaves the line about missing ranks to
+ * rank 0. An MPI error code.
  */
 static int pcontrol_agree(struct control *control, MPI_Comm comm, int *level,
                           int values[VALUES])
@@ -109,7 +110,7 @@ static void pcontrol_write_event(struct aps_job *job, const char *text)
         (void)aps_log_event(log, text, NULL);
 }
 
-/* What all ranks said. */
+/* All ranks called the same level: do what it says. */
 static void pcontrol_change(const struct control *control, struct aps_job *job,
                             bool trained)
 {
@@ -133,7 +134,7 @@ static void pcontrol_tell_difference(const struct control *control, int level,
 {
     static unsigned long long times;
 
-    /* The first ten, then ever more rarely. */
+    /* Print the first ten, then those whose number is a power of two. */
     times++;
     if (control->size - objection == control->rank &&
         (times <= 10 || (times & (times - 1)) == 0))
@@ -161,8 +162,8 @@ static void pcontrol_control_all(int level, struct aps_job *job,
         pcontrol_change(&control, job, values[TRAINED]);
 }
 
-/* What the ranks of the job's world agreed on in MPI_Init: is there anything to
- * control? */
+/* Whether the ranks agreed in MPI_Init on a policy that MPI_Pcontrol
+ * controls. */
 static bool pcontrol_is_collective(const struct aps_job *job,
                                    const struct aps_world *world)
 {

@@ -3,15 +3,15 @@
  * MPI_Pcontrol: the program switches the rewriting off and on, and marks its
  * epochs.
  *
- * Level 0 switches off: every call goes to MPI as it came, on every
- * communicator; steps are counted all the same, so that layers, steps and
- * epochs stay where they belong. Level 1 switches on again. Level 2 flushes the
- * log. Level 3 marks: epochs count marks from then on, whatever `per_epoch`
- * says. A mark ahead of the first gradient begins epoch 0, so that marks may
- * stand at the beginning of epochs or between them; every other mark begins the
- * next epoch.
+ * Level 0 switches rewriting off: every call on every communicator passes
+ * through. The library still counts the calls, and keeps its place in the
+ * layers, steps and epochs. Level 1 switches rewriting on. Level 2 flushes the
+ * log. Level 3 is an epoch mark: from the first mark on, epochs count marks and
+ * `per_epoch` has no effect. A mark before the first gradient begins epoch 0;
+ * every other mark begins the next epoch. A program may thus place its marks at
+ * the beginning of epochs or between them.
  *
- * What the levels 0, 1 and 3 change must change at the same call on all ranks.
+ * What levels 0, 1 and 3 change must change at the same call on all ranks.
  */
 #ifndef APS_PMPI_JOB_PCONTROL_H
 #define APS_PMPI_JOB_PCONTROL_H
@@ -23,16 +23,16 @@
 #include "job/job.h"
 
 /*
- * What holds for a call that is made now. A nonblocking call that is carried
- * out later takes what held when it was made: its ranks get to it at different
- * times.
+ * What holds for a call that the program makes now. A nonblocking call that is
+ * carried out later uses what held when the program made it, because the ranks
+ * carry it out at different times.
  */
 struct aps_pcontrol {
     bool off;
-    long epoch; /* -1: nothing was marked yet */
+    long epoch; /* -1: before the first mark */
 };
 
-/* 2 * (epoch + 1) + off: one word, to be read in every call. */
+/* 2 * (epoch + 1) + off: a single word, because every call reads it. */
 extern atomic_long aps_pcontrol_word;
 extern atomic_bool aps_pcontrol_trained;
 
@@ -44,8 +44,8 @@ static inline struct aps_pcontrol aps_pcontrol_now(void)
     return (struct aps_pcontrol){.off = word & 1, .epoch = word / 2 - 1};
 }
 
-/* An all-reduce of `count` floats, or a relative, comes by. A gradient, for
- * marks to go by? */
+/* The program reduces or gathers `count` floats. Notes that the first gradient
+ * was seen, if `count` is that of a gradient: pcontrol_change needs it. */
 static inline void aps_pcontrol_note_call(const struct aps_job *job,
                                           size_t count)
 {
@@ -57,11 +57,11 @@ static inline void aps_pcontrol_note_call(const struct aps_job *job,
 }
 
 /*
- * The program called MPI_Pcontrol. COLLECTIVE over MPI_COMM_WORLD with levels 0,
- * 1 and 3 where its ranks agreed on a policy in MPI_Init (world.h), unless the
- * policy says `pcontrol: off`; if the ranks come with different levels, nothing
- * changes. No thread may reduce meanwhile. Otherwise local: without a policy, and
- * where the job has no world, nothing changes.
+ * The program called MPI_Pcontrol. COLLECTIVE over MPI_COMM_WORLD with levels
+ * 0, 1 and 3 if its ranks agreed on a policy in MPI_Init (world.h), unless the
+ * policy says `pcontrol: off`. If the ranks call different levels, nothing
+ * changes. No other thread may reduce meanwhile. In all other cases local;
+ * without a policy, or if the job has no world, nothing changes.
  */
 void aps_pcontrol(int level);
 

@@ -9,7 +9,7 @@
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
-/* With the length, so that two texts do not run into each other. */
+/* The hash covers the length: "ab", "c" differs from "a", "bc". */
 static uint64_t policy_text_hash_on(uint64_t hash, const void *bytes,
                                     size_t size)
 {
@@ -37,7 +37,7 @@ uint64_t aps_policy_text_hash(const struct aps_policy_source *source)
     return hash;
 }
 
-/* A text with its length in front; a missing one has length -1. */
+/* Write the length and then the text; a missing text has length -1. */
 static size_t policy_text_put(char *to, const char *text, size_t length)
 {
     int64_t size = text ? (int64_t)length : -1;
@@ -50,7 +50,7 @@ static size_t policy_text_put(char *to, const char *text, size_t length)
     return sizeof size + (text ? length : 0);
 }
 
-/* All texts; the bytes that they take. NULL: only count. */
+/* Write all texts to `to`, unless that is NULL. Returns their bytes. */
 static size_t policy_text_put_all(const struct aps_policy_source *source,
                                   char *to)
 {
@@ -86,7 +86,7 @@ int aps_policy_text_pack(const struct aps_policy_source *source, char **bytes,
     return 0;
 }
 
-/* The next packed text, NUL-terminated; 0 or -1 without memory. */
+/* Unpack the next text, NUL-terminated. 0, or -1: out of memory. */
 static int policy_text_take(const char **next, char **text, size_t *length)
 {
     int64_t size;

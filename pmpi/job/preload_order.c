@@ -18,8 +18,9 @@ typedef int (*allreduce_fn)(const void *, void *, int, MPI_Datatype, MPI_Op,
 
 static bool told;
 
-/* What the program gets when it calls a function by this name, if that is in
- * another object than we are; *object says which. NULL: it gets ours. */
+/* The function that the program calls by this name, if another object than this
+ * library defines it; *object says which. NULL: the program calls this
+ * library's. */
 static void *preload_in_front(const char *name, Dl_info *object)
 {
     void *symbol = dlsym(RTLD_DEFAULT, name);
@@ -30,8 +31,9 @@ static void *preload_in_front(const char *name, Dl_info *object)
         !dladdr1(symbol, object, (void **)&entry, RTLD_DL_SYMENT) ||
         object->dli_fbase == ours.dli_fbase)
         return NULL;
-    /* A program that is linked to fixed addresses and takes that of a function
-     * has a stub of that name, which jumps to whoever has the function. */
+    /* A program that is linked to fixed addresses and takes the address of a
+     * function has an undefined symbol with the address of a stub, which jumps
+     * to the function. */
     return entry && entry->st_shndx == SHN_UNDEF ? NULL : symbol;
 }
 
@@ -58,7 +60,7 @@ static void preload_tell(const Dl_info *object, const char *what)
                     what, object->dli_fname);
 }
 
-/* Nothing that can be rewritten, and so nothing that the ranks agree on. */
+/* A call on MPI_COMM_SELF with integers: it needs no agreement of ranks. */
 static bool preload_is_reached(void *symbol)
 {
     const unsigned long long before = aps_counters_calls(&aps_counters);
@@ -69,7 +71,7 @@ static bool preload_is_reached(void *symbol)
     memcpy(&allreduce, &symbol, sizeof allreduce);
     (void)allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
     after = aps_counters_calls(&aps_counters);
-    /* It was none of the program's. */
+    /* The call was not the program's. */
     atomic_fetch_sub(&aps_counters.calls, after - before);
     atomic_fetch_sub(&aps_counters.passed[APS_PASSED_OTHER], after - before);
     return after > before;
@@ -88,9 +90,9 @@ void aps_preload_order_check(void)
 }
 
 /*
- * Who stands in front may have kept all calls to itself, MPI_Init among them;
- * only here do we get to run then. In a process that never was a rank, or whose
- * parent was, MPI was not finalised.
+ * An object that comes before the library may have caught all calls, MPI_Init
+ * among them: then only this destructor runs. In a process that never was a
+ * rank, such as a child of a rank, MPI was not finalised.
  */
 __attribute__((destructor)) static void check_end(void)
 {

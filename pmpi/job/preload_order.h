@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A tool in front of us: its MPI_Allreduce is found before ours. If it goes on
- * to the next library's, all is well; if it calls PMPI_Allreduce, as most do,
- * no call ever reaches us, and only a word to the user can help.
+ * The order of preloaded libraries. The dynamic linker may find the
+ * MPI_Allreduce of another tool before ours. If that tool calls the next
+ * library's MPI_Allreduce, the library works. If the tool calls PMPI_Allreduce,
+ * as most tools do, no call reaches the library, which can only tell the user.
  */
 #ifndef APS_PMPI_JOB_PRELOAD_ORDER_H
 #define APS_PMPI_JOB_PRELOAD_ORDER_H
 
 /*
- * MPI_Init has come to us. Where somebody stands in front, try: does a call of
- * its MPI_Allreduce, on MPI_COMM_SELF, arrive here? If not, say so. Local.
+ * The program's MPI_Init has reached the library. If another object defines the
+ * MPI_Allreduce that the program calls, call it on MPI_COMM_SELF, and print a
+ * line if that call does not reach the library. Local.
  *
- * A tool that has an MPI_Init of its own may not be ready for calls yet. Then
- * nothing is tried; at the end of the process it is told that no call came, if
- * none did.
+ * If that object defines MPI_Init, too, it may not be ready for calls yet, and
+ * nothing is tried. The line is then printed at the end of the process, if no
+ * call reached the library.
  */
 void aps_preload_order_check(void);
 

@@ -11,10 +11,11 @@
 #include "job/summary.h"
 #include "progress/finish.h"
 
-static atomic_int sessions;          /* those that are not finalized */
-static atomic_ullong calls_reported; /* by the last summary */
+static atomic_int sessions;          /* not finalised yet */
+static atomic_ullong calls_reported; /* in the last summary */
 
-/* Is there, or was there, an MPI_COMM_WORLD, with whose end the job ends? */
+/* Whether the process has, or had, an MPI_COMM_WORLD: MPI_Finalize then ends
+ * the job. */
 static bool sessions_have_world(void)
 {
     int initialized = 0, finalized = 0;
@@ -32,7 +33,7 @@ static unsigned long long sessions_calls(void)
     return calls;
 }
 
-/* Unless it was printed after the last call already. */
+/* Print the summary, unless no call was made since the last one. */
 static void sessions_tell_summary(void)
 {
     const unsigned long long calls = sessions_calls();
@@ -59,7 +60,8 @@ void aps_sessions_end(void)
     sessions_tell_summary();
 }
 
-/* The process exits. Whether MPI was initialised may be asked at any time. */
+/* The process exits. MPI_Initialized and MPI_Finalized may be called at any
+ * time. */
 __attribute__((destructor)) static void sessions_exit(void)
 {
     const struct aps_job *job =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the library did, in a line or two at the end of the job.
+ * The summary: one or more lines at the end of the job about what the library
+ * did.
  */
 #ifndef APS_PMPI_JOB_SUMMARY_H
 #define APS_PMPI_JOB_SUMMARY_H

@@ -22,6 +22,7 @@ struct aps_world *aps_world_of_job(void)
     return atomic_load_explicit(&world_of_job, memory_order_acquire);
 }
 
+<<<<<<< HEAD
 /* What MPI promises: no MPI_TAG_UB is less. */
 #define LEAST_TAG_UB 32767
 
@@ -29,6 +30,10 @@ struct aps_world *aps_world_of_job(void)
  * MPI_COMM_WORLD alone, and Open MPI has it nowhere else; under the sessions model
  * there is no MPI_COMM_WORLD. */
 static int world_greatest_tag(const struct aps_world *world)
+=======
+/* The number is the same on all ranks, since MPI_TAG_UB is. */
+static void world_count_blocks(struct aps_world *world)
+>>>>>>> 9567f9e (pmpi/job: comments as whole sentences in MPI's terms)
 {
     int *greatest = NULL, found = 0, initialized = 0;
 
@@ -57,7 +62,8 @@ int aps_world_tag(const struct aps_world *world, int owner, int number)
     return (1 + owner * world->blocks + number) * APS_VCOMM_TAGS;
 }
 
-/* COLLECTIVE over world->comm, which is there. 0 or -1 on all ranks. */
+/* COLLECTIVE over world->comm. Fill in the rest of the world. 0 or -1 on all
+ * ranks. */
 static int world_equip(struct aps_world *world, bool whole_job)
 {
     bool good;
@@ -78,7 +84,7 @@ static int world_equip(struct aps_world *world, bool whole_job)
                : -1;
 }
 
-/* One or two ranks are enough to say it. */
+/* Only ranks 0 and 1 print the line: either of them may be the missing one. */
 static void world_tell_missing(void)
 {
     int rank;
