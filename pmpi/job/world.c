@@ -22,7 +22,6 @@ struct aps_world *aps_world_of_job(void)
     return atomic_load_explicit(&world_of_job, memory_order_acquire);
 }
 
-<<<<<<< HEAD
 /* What MPI promises: no MPI_TAG_UB is less. */
 #define LEAST_TAG_UB 32767
 
@@ -30,10 +29,6 @@ struct aps_world *aps_world_of_job(void)
  * MPI_COMM_WORLD alone, and Open MPI has it nowhere else; under the sessions model
  * there is no MPI_COMM_WORLD. */
 static int world_greatest_tag(const struct aps_world *world)
-=======
-/* The number is the same on all ranks, since MPI_TAG_UB is. */
-static void world_count_blocks(struct aps_world *world)
->>>>>>> 9567f9e (pmpi/job: comments as whole sentences in MPI's terms)
 {
     int *greatest = NULL, found = 0, initialized = 0;
 
