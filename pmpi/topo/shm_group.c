@@ -19,21 +19,21 @@
 
 #define CACHE_LINE 64
 
-/* Of a rank, for aps_shm_group_max_all, at a time. */
+/* The values that aps_shm_group_max_all exchanges at a time. */
 #define VALUES 32
 
-/* What one rank has done; nobody else writes the counts. */
+/* What one rank has done. Only this rank writes its counts. */
 struct counts {
     struct aps_wait_count marks[APS_SHM_GROUP_MARKS];
-    struct aps_wait_count values; /* aps_shm_group_max: values given */
-    int32_t value[2][VALUES];     /* by turns */
+    struct aps_wait_count values; /* how often it wrote `value` */
+    int32_t value[2][VALUES];     /* used in turn */
     struct aps_memory_token token;
 };
 
-/* The head of the mapping; a new segment is zero, which is where counts
- * start. */
+/* The beginning of the segment. A new segment is zero, and counts begin at
+ * 0. */
 struct shared {
-    _Alignas(CACHE_LINE) _Atomic uint32_t failed; /* call; 0: none */
+    _Alignas(CACHE_LINE) _Atomic uint32_t failed; /* last failed call, or 0 */
     _Atomic int device_failed;
     _Atomic int leavers;
     struct counts counts[]; /* [group size] */
@@ -46,8 +46,8 @@ struct aps_shm_group {
     size_t slot_bytes;
     int rank;
     int size;
-    MPI_Comm progress; /* to drive MPI's progress while waiting */
-    uint32_t turns;    /* of aps_shm_group_max */
+    MPI_Comm progress; /* for MPI's progress during waits */
+    uint32_t turns;    /* the number of exchanges by MAX */
 };
 
 static size_t shm_group_round_up(size_t bytes)
@@ -57,7 +57,7 @@ static size_t shm_group_round_up(size_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
-/* A name that nobody else is likely to have; O_EXCL sees to the rest. */
+/* A name that is probably new; O_EXCL refuses one that exists. */
 static void shm_group_make_name(char *name, size_t size)
 {
     static _Atomic unsigned serial;
@@ -81,8 +81,8 @@ static void *shm_group_map_segment(const char *name, bool create, size_t bytes,
         snprintf(cause, size, "shm_open %s: %s", name, strerror(errno));
         return NULL;
     }
-    /* Allocate for real: a sparse segment on a full /dev/shm would kill the
-     * program with SIGBUS in the middle of a reduction. */
+    /* Allocate the pages now: a sparse segment on a full /dev/shm would kill
+     * the program with SIGBUS in a reduction. */
     do
         error = create ? posix_fallocate(fd, 0, (off_t)bytes) : 0;
     while (error == EINTR);
@@ -104,8 +104,9 @@ close_fd:
 }
 
 /*
- * Group rank 0 creates the segment, the others open it by name, and the name
- * goes as soon as all have it: a job that dies later leaves nothing behind.
+ * Rank 0 of the group creates the segment, and the others open it by name. Rank
+ * 0 unlinks the name as soon as all ranks have opened the segment: a job that
+ * dies later leaves nothing in /dev/shm.
  */
 static void *shm_group_share(const struct aps_vcomm *group, int rank,
                              size_t bytes, char *cause, size_t size)
@@ -213,8 +214,9 @@ void aps_shm_group_await(struct aps_shm_group *node,
                        node->progress, messages);
 }
 
-/* A rank gives the values of the turn after next, into the same place, only once
- * all have given those of the next, and so have read these. */
+/* The two places of `value` are enough: a rank writes a place again two turns
+ * later, and in between it has awaited the values that every rank wrote after
+ * it had read the place. */
 static void shm_group_max_some(struct aps_shm_group *node, int count,
                                int values[])
 {

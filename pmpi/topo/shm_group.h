@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared memory of a group of ranks on one node: a slot a rank, a result area,
- * and counts of what each rank has done, whose waits sleep.
+ * A shared-memory group: ranks of one node with a common shared-memory segment.
+ * The segment has a slot for each rank, a result area, and counts of what each
+ * rank has done. A rank that waits for a count sleeps.
  */
 #ifndef APS_PMPI_TOPO_SHM_GROUP_H
 #define APS_PMPI_TOPO_SHM_GROUP_H
@@ -16,11 +17,11 @@
 struct aps_shm_group; /* opaque */
 
 /*
- * COLLECTIVE over `group`, whose ranks share a machine. One mapping of
- * group size * slot_bytes + result_bytes. The communicator beneath `group`
- * outlives the node. On success *node is a new object, on all ranks or on none; on
- * failure `cause` (size bytes) says why on the rank that failed, or is "".
- * Returns 0 or -1.
+ * COLLECTIVE over `group`, whose ranks share a node. Maps one segment of group
+ * size * slot_bytes + result_bytes. The communicator of `group` outlives the
+ * shared-memory group. 0 on all ranks with the new shared-memory group in
+ * *node, or -1 on all ranks: `cause` (size bytes) says why on the rank that
+ * failed, and is "" on the others.
  */
 int aps_shm_group_create(const struct aps_vcomm *group, size_t slot_bytes,
                          size_t result_bytes, struct aps_shm_group **node,
@@ -36,53 +37,54 @@ aps_shm_group_slot_stride(const struct aps_shm_group *node); /* rank to rank */
 unsigned char *aps_shm_group_result(const struct aps_shm_group *node);
 
 /*
- * How far the ranks are: each counts what it has done, once a chunk, and others
- * wait for its count. Memory written before a mark is seen by whoever has
- * awaited it.
+ * The marks of a rank: it makes each mark once a chunk, and other ranks wait
+ * for the number of its marks. A rank that has awaited a mark sees the memory
+ * that was written before the mark.
  */
 enum aps_shm_group_mark {
-    APS_SHM_GROUP_CONTRIBUTED, /* its values are in its slot */
-    APS_SHM_GROUP_SUMMED,      /* it has read what it owns of all slots */
-    APS_SHM_GROUP_FINISHED,    /* its part of the result is there */
-    APS_SHM_GROUP_COLLECTED,   /* it has read the result */
+    APS_SHM_GROUP_CONTRIBUTED, /* the rank's values are in its slot */
+    APS_SHM_GROUP_SUMMED,      /* the rank has read its slice of all slots */
+    APS_SHM_GROUP_FINISHED,    /* the rank's slice of the result is written */
+    APS_SHM_GROUP_COLLECTED,   /* the rank has read the result */
     APS_SHM_GROUP_MARKS
 };
 void aps_shm_group_mark(struct aps_shm_group *node,
                         enum aps_shm_group_mark mark);
 
 /*
- * Until each of the group's first `ranks` ranks has made `mark` `times` times
- * since the node was made. Counts wrap; a count from before the first is
- * reached at once. `messages`: see aps_wait_reach.
+ * Wait until each of the first `ranks` ranks of the group has made `mark`
+ * `times` times since the group was created. Counts wrap around; a wait for a
+ * number before the first mark ends at once. `messages`: see aps_wait_reach.
  */
 void aps_shm_group_await(struct aps_shm_group *node,
                          enum aps_shm_group_mark mark, int ranks,
                          uint32_t times, bool messages);
 
 /*
- * A rank of the group could not do its part in a call: the others, which number
- * their calls from 1 alike, learn of it with its next mark. It failed where it
- * failed in that call or, as it may be ahead, in a later one.
+ * aps_shm_group_fail: this rank could not do its part in `call`. Every rank
+ * numbers its calls from 1. The other ranks see the failure when they have
+ * awaited the next mark of this rank. aps_shm_group_failed: whether a rank has
+ * failed in `call` or in a later call, since a rank may be ahead of others.
  */
 void aps_shm_group_fail(struct aps_shm_group *node, uint32_t call);
 bool aps_shm_group_failed(const struct aps_shm_group *node, uint32_t call);
 
-/* A rank's GPU has failed, for good: the others will go on without theirs. */
+/* The GPU of a rank has failed: the group uses no GPU memory from then on. */
 void aps_shm_group_fail_device(struct aps_shm_group *node);
 bool aps_shm_group_device_failed(const struct aps_shm_group *node);
 
-/* Where a rank leaves its token for the others, who may read it after the next
- * aps_shm_group_max. */
+/* The token of a rank. A rank writes its own token; the others may read it
+ * after the next aps_shm_group_max. */
 struct aps_memory_token *aps_shm_group_token(const struct aps_shm_group *node,
                                              int rank);
 
-/* This rank, which calls it once, will not need the others any more; how many
- * ranks have said so. */
+/* A rank calls aps_shm_group_leave once, when it needs the other ranks no more.
+ * aps_shm_group_leavers: how many ranks have done so. */
 void aps_shm_group_leave(struct aps_shm_group *node);
 int aps_shm_group_leavers(const struct aps_shm_group *node);
 
-/* COLLECTIVE over the group: the MAX of one value of every rank; and values[i]
- * becomes the MAX of those of all ranks. */
+/* COLLECTIVE over the group. aps_shm_group_max returns the MAX of `value` over
+ * the ranks; aps_shm_group_max_all replaces each values[i] by its MAX. */
 int aps_shm_group_max(struct aps_shm_group *node, int value);
 void aps_shm_group_max_all(struct aps_shm_group *node, int count, int values[]);
 

@@ -23,8 +23,8 @@ static hwloc_obj_type_t topology_object_type(enum aps_group_kind kind)
 }
 
 /*
- * Where this rank stands. On this machine: its binding. On a described one
- * (HWLOC_SYNTHETIC, HWLOC_XMLFILE) rank i of the node stands on core i.
+ * The cores of this rank: those that it is bound to. On a described topology
+ * (HWLOC_SYNTHETIC, HWLOC_XMLFILE) rank i of the node has core i.
  */
 static int topology_rank_cpuset(hwloc_topology_t topology, int node_rank,
                                 hwloc_cpuset_t set, char *cause, size_t size)
@@ -48,7 +48,7 @@ static int topology_rank_cpuset(hwloc_topology_t topology, int node_rank,
     return 0;
 }
 
-/* The index of the one object that holds all of `set`, or -1. */
+/* The index of the object that contains all of `set`, or -1. */
 static int topology_covering_object(hwloc_topology_t topology,
                                     hwloc_obj_type_t type,
                                     hwloc_const_cpuset_t set)
@@ -64,7 +64,7 @@ static int topology_covering_object(hwloc_topology_t topology,
     return -1;
 }
 
-/* The machine, loaded once: it takes milliseconds. */
+/* The topology of this node, loaded once: loading takes milliseconds. */
 static hwloc_topology_t loaded;
 static bool is_loaded;
 static pthread_once_t load_once = PTHREAD_ONCE_INIT;
@@ -78,7 +78,8 @@ static void topology_load(void)
         hwloc_topology_destroy(loaded);
 }
 
-/* The colour of this rank inside its node by hwloc, or -1 with a cause. */
+/* The index of the object that this rank is bound inside, or -1 with a
+ * cause. */
 static int topology_hardware_colour(enum aps_group_kind kind, int node_rank,
                                     char *cause, size_t size)
 {
@@ -113,21 +114,21 @@ free_set:
 
 /* --- groups --------------------------------------------------------------- */
 
-/* Ranks with the same two keys, [n] each, are in one part. */
+/* A partition of n ranks: ranks with the same two keys are in the same part. */
 struct partition {
     int n;
     int parts;
-    int *part;    /* [n]: of each rank; parts are numbered by first ranks */
-    int *place;   /* [n]: of each rank in its part */
+    int *part;    /* [n]: the part of each rank, in the order of first ranks */
+    int *place;   /* [n]: the rank's number in its part */
     int *first;   /* [parts]: the first rank */
-    int *members; /* [parts]: how many */
+    int *members; /* [parts]: the number of ranks */
 };
 
 static void topology_part(struct partition *p, const int a[], const int b[])
 {
     p->parts = 0;
     for (int i = 0; i < p->n; i++) {
-        int part = p->parts - 1; /* neighbours are often in the same */
+        int part = p->parts - 1; /* neighbours are often in the same part */
 
         while (part >= 0 &&
                (a[p->first[part]] != a[i] || b[p->first[part]] != b[i]))
@@ -142,8 +143,8 @@ static void topology_part(struct partition *p, const int a[], const int b[])
     }
 }
 
-/* The (perhaps pretended) node of each rank, by two keys; one for all where
- * nodes do not count. */
+/* The node and the pretended node of each rank, as the two keys of a partition.
+ * If groups go across nodes, all ranks get the same keys. */
 static void topology_node_keys(const struct aps_vcomm *vcomm,
                                const struct aps_grouping *grouping, int node[],
                                int pretended[])
@@ -162,8 +163,9 @@ static void topology_node_keys(const struct aps_vcomm *vcomm,
     }
 }
 
-/* COLLECTIVE for the kinds that hwloc tells. The colour of each rank inside its
- * node. -1 on all ranks: some rank has none, and says why. */
+/* COLLECTIVE over vcomm for the kinds that need hwloc. Ranks of a node with the
+ * same colour form a group. 0, or -1 on all ranks if some rank has no colour;
+ * that rank says why. */
 static int topology_colours(const struct aps_vcomm *vcomm,
                             const struct aps_grouping *grouping,
                             const struct partition *nodes, int colours[],
@@ -193,7 +195,8 @@ static int topology_colours(const struct aps_vcomm *vcomm,
     return 0;
 }
 
-/* Local: what this rank sees of the groups. `members` is scratch. 0 or -1. */
+/* Local. Fill in the groups from the view of this rank. `members` is scratch.
+ * 0, or -1: out of memory. */
 static int topology_describe(const struct aps_vcomm *vcomm,
                              const struct partition *parts, int members[],
                              struct aps_groups *groups)
