@@ -17,7 +17,7 @@
 #include "progress/queue.h"
 #include "progress/request.h"
 
-/* --- is there anything to do? ------------------------------------------- */
+/* --- whether bounce buffers are needed ----------------------------------- */
 
 bool aps_bounce_is_wanted_by(struct aps_gpu_buffers gpu)
 {
@@ -28,14 +28,14 @@ atomic_ulong aps_bounce_failures;
 
 /* --- one call ----------------------------------------------------------- */
 
-/* Where the elements of a buffer lie. */
+/* The bytes that the elements of a buffer span. */
 struct span {
-    ptrdiff_t first; /* byte, from its address */
+    ptrdiff_t first; /* the first byte, from the buffer's address */
     size_t bytes;
     bool gaps; /* MPI does not write all of them */
 };
 
-/* False for none, and for what MPI will refuse. */
+/* False if there are no elements, and for arguments that MPI will refuse. */
 static bool bounce_measure(MPI_Count count, MPI_Datatype type,
                            struct span *span)
 {
@@ -47,7 +47,7 @@ static bool bounce_measure(MPI_Count count, MPI_Datatype type,
         PMPI_Type_size_x(type, &size) != MPI_SUCCESS || length <= 0 ||
         __builtin_mul_overflow(count - 1, extent, &last))
         return false;
-    if (last < 0) { /* the last element lies in front */
+    if (last < 0) { /* the last element has the lowest address */
         first += last;
         last = -last;
     }
@@ -69,8 +69,8 @@ static void bounce_fetch(struct aps_bounce *bounce,
         memset(side->host, 0, side->bytes);
 }
 
-/* Let host memory stand in for a buffer in a GPU's. *instead is what MPI
- * gets. */
+/* Make the bounce buffer of a buffer in GPU memory. *instead becomes the
+ * address for MPI. */
 static int bounce_stand_in(const void *buffer, MPI_Count count,
                            MPI_Datatype type, struct aps_stand_in *side,
                            struct span *span, void **instead)
@@ -144,7 +144,7 @@ int aps_bounce_begin_bcast(struct aps_bounce *bounce, const char *name,
         PMPI_Comm_rank((MPI_Comm)comm, &rank);
     }
     sends = root == (inter ? MPI_ROOT : rank);
-    if (inter && root == MPI_PROC_NULL) /* it takes no part */
+    if (inter && root == MPI_PROC_NULL) /* this rank takes no part */
         count = 0;
     rc = sends ? aps_bounce_begin(bounce, name, comm, sent, bytes, count, type,
                                   NULL, 0, type)
@@ -178,7 +178,7 @@ int aps_bounce_end_call(struct aps_bounce *bounce, int rc)
 {
     const int ended = aps_bounce_end(bounce, rc);
 
-    /* Else MPI has called it. */
+    /* If the call itself failed, MPI has called the error handler. */
     if (rc == MPI_SUCCESS && ended != MPI_SUCCESS)
         PMPI_Comm_call_errhandler((MPI_Comm)bounce->comm, ended);
     return ended;
@@ -186,12 +186,13 @@ int aps_bounce_end_call(struct aps_bounce *bounce, int rc)
 
 /* --- nonblocking calls -------------------------------------------------- */
 
-/* MPI carries them out in whatever order; a queue of their own sees to all that
- * are under way, whichever of them it has come to. */
+/* The operations of all such calls are in one queue. MPI may complete the calls
+ * in any order: whichever operation runs tests all calls that are not
+ * complete. */
 struct deferred {
     struct aps_operation operation;
     struct aps_bounce bounce;
-    MPI_Request inner; /* MPI_REQUEST_NULL: done */
+    MPI_Request inner; /* MPI_REQUEST_NULL: complete */
     struct aps_request *request;
     struct deferred *next;
 };
@@ -211,7 +212,7 @@ bool aps_bounce_can_defer(void)
     return !WITH_THREAD || aps_progress_thread_is_possible();
 }
 
-/* Complete what MPI has completed. */
+/* Complete the requests of the calls that MPI has completed. */
 static void bounce_look(void)
 {
     pthread_mutex_lock(&deferred_lock);

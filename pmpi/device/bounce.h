@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bounce buffers: where an MPI does not take a GPU's memory, a call that goes on
- * to it gets host memory in the place of such a buffer, page-locked where the
- * memory backend can lock it, and what MPI leaves there is copied back. Each rank
- * does this by itself; MPI sees the same call.
+ * Bounce buffers: calls with buffers in GPU memory that pass through to an MPI
+ * which is not CUDA-aware. MPI gets bounce buffers in host memory, which the
+ * backend pins if it can, and the library copies what MPI writes there back to
+ * GPU memory. Each rank does so by itself; the call of MPI is the same.
  *
- * No mpi.h here: native/next_mpi.h says why.
+ * This header does not include mpi.h, because entry/ must not:
+ * native/next_mpi.h says why.
  */
 #ifndef APS_PMPI_DEVICE_BOUNCE_H
 #define APS_PMPI_DEVICE_BOUNCE_H
@@ -18,7 +19,7 @@
 #include "device/gpu_driver.h"
 #include "native/next_mpi.h"
 
-/* Which of a call's buffers are in a GPU's memory. */
+/* Which buffers of a call are in GPU memory. */
 struct aps_gpu_buffers {
     bool send;
     bool receive;
@@ -31,7 +32,7 @@ static inline struct aps_gpu_buffers aps_gpu_buffers_of(const void *send,
                                     aps_gpu_driver_owns(receive)};
 }
 
-/* The host memory that stands in for one buffer; {0}: none does. */
+/* The bounce buffer of one buffer; {0}: the buffer needs none. */
 struct aps_stand_in {
     void *device; /* the first byte that MPI may touch */
     void *host;
@@ -41,10 +42,11 @@ struct aps_stand_in {
 /* One call. */
 struct aps_bounce {
     const char *name; /* of the call, for messages */
-    int rank;         /* for messages, too */
+    int rank;         /* in comm, for messages; -1: unknown */
     aps_handle comm;
-    /* What MPI is to get in place of the program's buffers; those in host
-     * memory, and those of wrong arguments, stay unchanged. */
+    /* The buffers for MPI: bounce buffers in place of buffers in GPU memory.
+     * Buffers in host memory are the program's, and so are all if an argument
+     * is wrong. */
     const void *send;
     void *receive;
     struct aps_stand_in from, to;
@@ -54,12 +56,12 @@ struct aps_bounce {
 /* How many calls of this process had a buffer that could not be copied. */
 extern atomic_ulong aps_bounce_failures;
 
-/* Does a call with such buffers need bounce buffers: does this MPI not take a
- * GPU's memory? */
+/* Whether a call with such buffers needs bounce buffers: one of them is in GPU
+ * memory, and MPI is not CUDA-aware. */
 bool aps_bounce_is_wanted_by(struct aps_gpu_buffers gpu);
 
-/* Is it known in a few instructions that none is? So it is for most buffers of
- * the host. */
+/* Whether a few instructions suffice to know that no bounce buffer is needed,
+ * as for most buffers in host memory. */
 static inline bool aps_bounce_is_needless(const void *send, const void *receive)
 {
     return aps_gpu_driver_was_missing() || (aps_gpu_driver_cannot_own(send) &&
@@ -73,43 +75,46 @@ static inline bool aps_bounce_is_wanted(const void *send, const void *receive)
 }
 
 /*
- * Local, before the call on `comm`. It reads `send_count` elements at `send`,
- * or, if that is MPI_IN_PLACE, `count` at `receive`; and writes to `count`
- * elements at `receive`. A buffer of no elements is left alone. 0, or
- * MPI_ERR_NO_MEM, of which comm's error handler knows; then there is nothing to
- * end, but one may.
+ * Local. Make the bounce buffers of a call on `comm`, before the call. The call
+ * reads `send_count` elements at `send`, or, if `send` is MPI_IN_PLACE, `count`
+ * elements at `receive`; it writes `count` elements at `receive`. A buffer
+ * without elements needs no bounce buffer. 0, or MPI_ERR_NO_MEM after comm's
+ * error handler has been called; aps_bounce_end is then not needed, but
+ * allowed.
  *
- * Where a copy fails MPI gets zeros: the call goes on, for the other ranks.
+ * If a copy fails, MPI gets zeros: the call must take place, for the other
+ * ranks.
  */
 int aps_bounce_begin(struct aps_bounce *bounce, const char *name,
                      aps_handle comm, struct aps_gpu_buffers gpu,
                      const void *send, int64_t send_count, aps_handle send_type,
                      void *receive, int64_t count, aps_handle type);
 
-/* The same for MPI_Bcast of bytes in a GPU's memory; MPI gets bounce->send or
- * bounce->receive, which are the same. */
+/* The same for MPI_Bcast of bytes in GPU memory: bounce->send and
+ * bounce->receive are the same buffer for MPI. */
 int aps_bounce_begin_bcast(struct aps_bounce *bounce, const char *name,
                            void *bytes, int64_t count, aps_handle type,
                            int root, aps_handle comm);
 
-/* Local, after the call, which returned `rc`: copies back what it wrote.
- * Returns rc, or MPI_ERR_OTHER if a copy failed; then a line has said so. */
+/* Local. After the call, which returned `rc`: copies back what the call wrote,
+ * and frees the bounce buffers. Returns rc, or MPI_ERR_OTHER if a copy failed;
+ * a line says so. */
 int aps_bounce_end(struct aps_bounce *bounce, int rc);
 
-/* The same, and a copy that failed is a matter of comm's error handler, too. */
+/* The same; also calls comm's error handler if a copy failed. */
 int aps_bounce_end_call(struct aps_bounce *bounce, int rc);
 
 /*
- * A nonblocking call has been made between begin and end, of which *inner is
- * the MPI_Request: *request, another, is for the program, and is complete when
- * all has been copied back. Local; takes over what is in `bounce`. An MPI error
- * code.
+ * Local. Instead of aps_bounce_end, after a nonblocking call whose MPI_Request
+ * is *inner: makes *request, an MPI_Request for the program, which completes
+ * when the results have been copied back. Takes over the bounce buffers. An MPI
+ * error code.
  */
 int aps_bounce_defer(const struct aps_bounce *bounce, const void *inner,
                      void *request);
 
-/* Is that possible? Where MPI's own calls drive no requests of ours it takes a
- * thread, and so MPI_THREAD_MULTIPLE. */
+/* Whether aps_bounce_defer can be used. If MPI's calls cannot drive requests of
+ * the library, it needs a progress thread, and thus MPI_THREAD_MULTIPLE. */
 bool aps_bounce_can_defer(void);
 
 #endif

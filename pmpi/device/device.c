@@ -19,7 +19,7 @@ const struct aps_memory *_Atomic aps_device_backend;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char complaint[PATH_MAX + 256];
 
-/* The plugin stands beside the library that we are in. */
+/* The plugin lies in the directory of this library. */
 static void device_default_path(char *path, size_t size)
 {
     Dl_info ours;
@@ -32,7 +32,7 @@ static void device_default_path(char *path, size_t size)
              slash ? ours.dli_fname : "", APS_CUDA_LIBRARY);
 }
 
-/* NULL, with the cause in `complaint`. */
+/* The plugin, or NULL with the cause in `complaint`. */
 static const struct aps_cuda_plugin *device_load(const char *path)
 {
     const struct aps_cuda_plugin *plugin;
@@ -117,7 +117,7 @@ bool aps_device_is_expected(void)
     return aps_gpu_driver_is_there();
 }
 
-/* MPI says so by a function that it has if it might. */
+/* An MPI without MPIX_Query_cuda_support is not CUDA-aware. */
 static bool device_ask_awareness(void)
 {
     const struct aps_job *job = aps_job();
@@ -153,6 +153,6 @@ void aps_device_note_loss(void)
 
 unsigned long aps_device_losses(char *cause, size_t size)
 {
-    /* Ours say more. */
+    /* A cause that the backend has written says more than this one. */
     return aps_failures_count(&losses, cause, cause && cause[0] ? 0 : size);
 }

@@ -15,7 +15,7 @@
 #include "codec/memory.h"
 #include "device/gpu_driver.h"
 
-/* The backend for GPUs, once it has been asked for, or NULL. */
+/* The backend for GPU memory; NULL before aps_device_open was called. */
 extern const struct aps_memory *_Atomic aps_device_backend;
 
 /* The backend for a call that has a buffer in a GPU's memory; another may be in
@@ -25,36 +25,37 @@ const struct aps_memory *aps_device_open(void);
 /* Why the plugin is not used; "" where it is, or nobody has asked for it. */
 const char *aps_device_complaint(void);
 
-/* The number of the device in whose memory both lie; -1: they do not. */
+/* The number of the device whose memory holds both buffers, or -1. */
 int aps_device_of(const void *in, const void *out);
 
-/* May an MPI that takes GPUs' memory be given that device's here? It needs a
- * context of the device, which threads of ours have not; and a fiber goes on in
- * any thread. */
+/* Whether a CUDA-aware MPI may be called with memory of that device in this
+ * thread. MPI needs a current context of the device. Progress threads have
+ * none, and a fiber may continue in any thread. */
 bool aps_device_is_current(int device);
 
-/* May ranks of a node open each other's memory? The environment says. */
+/* Whether the ranks of a node may open each other's GPU memory:
+ * APSMPI_CUDA_IPC. */
 bool aps_device_is_shared(void);
 
-/* Will there be buffers in a GPU's memory? As far as one can tell before the
- * first: the program has a driver at work. */
+/* Whether buffers in GPU memory may come: the program has initialised the CUDA
+ * driver. */
 bool aps_device_is_expected(void);
 
-/* What holds on all ranks of a communicator, as far as one can tell. */
+/* What all ranks of a communicator have agreed to expect. */
 enum aps_devices {
     APS_DEVICES_NONE,
-    APS_DEVICES_EXPECTED, /* buffers in GPUs' memory */
-    APS_DEVICES_AWARE     /* which MPI takes itself */
+    APS_DEVICES_EXPECTED, /* buffers in GPU memory */
+    APS_DEVICES_AWARE     /* and MPI is CUDA-aware */
 };
 
-/* Does MPI take pointers to a GPU's memory itself? Thread-safe. */
+/* Whether MPI is CUDA-aware: accepts pointers to GPU memory. Thread-safe. */
 bool aps_device_mpi_is_aware(void);
 
-/* Those that were noted. */
+/* How often aps_device_note_loss was called; the cause as below. */
 unsigned long aps_device_losses(char *cause, size_t size);
 
-/* How many verbs of the backend have failed so far; if any, and where cause has
- * room, why the last did. */
+/* How many verbs of the backend have failed so far. If some have, `cause` (size
+ * bytes) says why the last one did. */
 static inline unsigned long aps_device_failures(char *cause, size_t size)
 {
     const struct aps_memory *backend =
@@ -65,8 +66,8 @@ static inline unsigned long aps_device_failures(char *cause, size_t size)
                : 0;
 }
 
-/* Another rank's device has lost values of a call of ours: counts as a
- * failure. */
+/* The device of another rank has lost values of a call of this rank. Counts as
+ * a failure. */
 void aps_device_note_loss(void);
 
 #endif

@@ -13,11 +13,11 @@
 
 #define LIBRARY "libcuda.so.1"
 
-/* Of CUpointer_attribute and CUmemorytype. */
+/* Values of CUpointer_attribute and CUmemorytype. */
 enum { CONTEXT = 1, MEMORY_TYPE = 2, IS_MANAGED = 8, DEVICE_ORDINAL = 9 };
 #define TYPE_DEVICE 2u
 
-/* Of CUstreamCaptureMode. */
+/* A value of CUstreamCaptureMode. */
 #define CAPTURE_MODE_RELAXED 2
 
 #define DEVICES_MOST 64
@@ -25,7 +25,8 @@ enum { CONTEXT = 1, MEMORY_TYPE = 2, IS_MANAGED = 8, DEVICE_ORDINAL = 9 };
 typedef unsigned long long address; /* CUdeviceptr */
 typedef void *context;              /* CUcontext */
 
-/* Its functions that we call; a result is 0, or a CUresult. */
+/* The functions of the driver that are called here. They return a CUresult; 0
+ * is success. */
 struct aps_gpu_driver {
     int (*attributes)(unsigned count, const int *which, void **values,
                       address pointer);
@@ -41,9 +42,9 @@ struct aps_gpu_driver {
     int (*error_name)(int result, const char **name);
 };
 
-/* Whose memory it is. */
+/* The owner of memory. */
 struct owner {
-    context home; /* NULL: of a pool, which all contexts share */
+    context home; /* NULL: memory of a pool, which all contexts share */
     int device;
 };
 
@@ -54,12 +55,12 @@ _Atomic uint64_t aps_gpu_driver_missed;
 _Thread_local struct aps_gpu_driver_stack aps_gpu_driver_stack;
 
 static struct aps_gpu_driver functions;
-static _Atomic unsigned long long looked; /* libraries loaded by then */
+static _Atomic unsigned long long looked; /* gpu_driver_libraries() then */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* --- is there a driver? ------------------------------------------------- */
+/* --- loading ------------------------------------------------------------- */
 
-/* The libraries that were ever loaded: every object tells. */
+/* The number of libraries that were ever loaded. Every object has it. */
 static int gpu_driver_count_objects(struct dl_phdr_info *object, size_t size,
                                     void *data)
 {
@@ -78,7 +79,7 @@ static unsigned long long gpu_driver_libraries(void)
     return count;
 }
 
-/* Pointers to functions and to data do not mix in C: copy. */
+/* C cannot convert a pointer to data to a pointer to a function: copy it. */
 static bool gpu_driver_find(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
@@ -87,8 +88,8 @@ static bool gpu_driver_find(void *library, const char *name, void *function)
     return symbol != NULL;
 }
 
-/* The lock is held. A driver that lacks any of these is older than CUDA
- * 10.1. */
+/* The caller holds the lock. NULL if the driver is not loaded, or is older than
+ * CUDA 10.1 and lacks one of the functions. */
 static const struct aps_gpu_driver *gpu_driver_load(void)
 {
     void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
@@ -116,9 +117,9 @@ static const struct aps_gpu_driver *gpu_driver_load(void)
     return &functions;
 }
 
-/* --- what cannot be a driver's ------------------------------------------ */
+/* --- addresses that the driver cannot own -------------------------------- */
 
-/* The first object is the program. */
+/* The lowest address of the program, which is the first object. */
 static int gpu_driver_find_image(struct dl_phdr_info *object, size_t size,
                                  void *data)
 {
@@ -137,17 +138,18 @@ static int gpu_driver_find_image(struct dl_phdr_info *object, size_t size,
 }
 
 /*
- * Where the heap ends, from the kernel. sbrk(0) must not be asked: UCX, beneath
- * MPICH, replaces it by one that reads the end and then sets it to what it
- * read, and takes away what malloc has got in another thread in between.
+ * The end of the heap, from the kernel. sbrk(0) must not be called: UCX, which
+ * MPICH uses, replaces it by a function that reads the end of the heap and then
+ * sets the end to the value read. It thereby takes away memory that malloc has
+ * got in another thread in between.
  */
 static uintptr_t gpu_driver_heap_end(void)
 {
     return (uintptr_t)syscall(SYS_brk, 0);
 }
 
-/* The kernel puts the heap behind the image, and nothing between; a program
- * that was started by naming its loader lies elsewhere, above the heap. */
+/* The kernel puts the heap behind the program's image, and nothing in between.
+ * A program that was started through its loader lies above the heap instead. */
 static void gpu_driver_measure_heap(void)
 {
     uintptr_t begin = atomic_load(&aps_gpu_driver_image_begin);
@@ -155,7 +157,7 @@ static void gpu_driver_measure_heap(void)
 
     if (begin == 0)
         dl_iterate_phdr(gpu_driver_find_image, &begin);
-    /* The end is read first, and says that the beginning is there. */
+    /* Readers read the end first: once it is set, the beginning is set. */
     atomic_store(&aps_gpu_driver_image_begin, begin);
     if (end > begin && end != UINTPTR_MAX)
         atomic_store(&aps_gpu_driver_heap_end, end);
@@ -163,8 +165,8 @@ static void gpu_driver_measure_heap(void)
         atomic_store(&aps_gpu_driver_heap_end, begin);
 }
 
-/* A main thread's stack may be said to be longer than what the kernel keeps
- * free for it. */
+/* The size that is given for a main thread's stack may be more than what the
+ * kernel keeps free for it. */
 #define STACK_MOST ((uintptr_t)8 << 20)
 
 static void gpu_driver_measure_stack(void)
@@ -174,7 +176,7 @@ static void gpu_driver_measure_stack(void)
     void *lowest;
     size_t bytes;
 
-    stack->begin = stack->end = 1; /* not again, whatever comes of it */
+    stack->begin = stack->end = 1; /* measure only once, even if it fails */
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;
     if (pthread_attr_getstack(&attributes, &lowest, &bytes) == 0) {
@@ -187,12 +189,12 @@ static void gpu_driver_measure_stack(void)
     pthread_attr_destroy(&attributes);
 }
 
-/* --- is it there by now? ------------------------------------------------- */
+/* --- whether the driver is loaded by now --------------------------------- */
 
 /*
- * To look for a library takes long where it is not there: only when others have
- * come since. To ask for that takes a walk over all of them: only once in a
- * moment.
+ * Looking for a library that is not loaded takes long: done only if libraries
+ * were loaded since the last look. Counting the libraries takes a walk over all
+ * of them: done only once in a moment (aps_gpu_driver_was_missing).
  */
 static const struct aps_gpu_driver *gpu_driver_look(void)
 {
@@ -222,8 +224,8 @@ static const struct aps_gpu_driver *gpu_driver_get(void)
         return found;
     if (aps_gpu_driver_was_missing())
         return NULL;
-    /* Before the look: who loads it meanwhile gives out memory that much
-     * later. */
+    /* Take the time before the look: a driver that is loaded meanwhile
+     * allocates memory a moment later at the earliest. */
     now = aps_gpu_driver_ticks();
     found = gpu_driver_look();
     if (!found)
@@ -232,21 +234,21 @@ static const struct aps_gpu_driver *gpu_driver_get(void)
     return found;
 }
 
-/* --- whose memory is it? ------------------------------------------------ */
+/* --- the owner of memory ------------------------------------------------- */
 
 static bool gpu_driver_find_owner(const struct aps_gpu_driver *driver,
                                   const void *p, struct owner *owner)
 {
     static const int which[] = {MEMORY_TYPE, IS_MANAGED, CONTEXT,
                                 DEVICE_ORDINAL};
-    /* Room for whatever integer the driver makes of them. */
+    /* Large enough for any integer that the driver writes. */
     unsigned long long type = 0, managed = 0;
     long long device = 0;
     context home = NULL;
     void *values[] = {&type, &managed, &home, &device};
 
-    /* Of memory that it does not know everything is 0; so is all before it was
-     * initialised, an error. */
+    /* All values are 0 for memory that the driver does not know. Before the
+     * driver is initialised the call fails. */
     if (driver->attributes(4, which, values, (address)(uintptr_t)p) != 0 ||
         ((unsigned)type != TYPE_DEVICE && (managed & 0xff) == 0))
         return false;
@@ -311,8 +313,8 @@ static int gpu_driver_fail(const struct aps_gpu_driver *driver, int result,
     return -1;
 }
 
-/* A device's primary context. Never released: the program is using that
- * device. */
+/* The primary context of a device. It is never released, because the program
+ * uses the device. */
 static int gpu_driver_primary_of(const struct aps_gpu_driver *driver,
                                  int device, context *primary)
 {
@@ -330,10 +332,10 @@ static int gpu_driver_primary_of(const struct aps_gpu_driver *driver,
 }
 
 /*
- * Make a context current in which the owner's memory can be copied: memory of a
- * pool belongs to its whole device. Until gpu_driver_leave() the thread's calls
- * do not break a capture of a stream that the program has under way; *mode is
- * the caller's.
+ * Make a context current in which the owner's memory can be copied. For memory
+ * of a pool any context of its device will do. Until gpu_driver_leave(), calls
+ * of this thread do not break a stream capture of the program. *mode becomes
+ * the capture mode to restore.
  */
 static int gpu_driver_enter(const struct aps_gpu_driver *driver,
                             const struct owner *owner, int *mode, char *cause,
@@ -367,14 +369,14 @@ static void gpu_driver_leave(const struct aps_gpu_driver *driver, int mode)
     (void)driver->pop(&popped);
 }
 
-/* In one of both directions. */
+/* Copy out of, or into, memory of the device. */
 static int gpu_driver_copy(bool out, void *host, const void *device,
                            size_t bytes, char *cause, size_t size)
 {
     const struct aps_gpu_driver *found = gpu_driver_get();
     const address at = (address)(uintptr_t)device;
     struct owner owner;
-    int mode; /* of capture, the caller's */
+    int mode; /* the capture mode to restore */
     int result;
 
     if (!found || !gpu_driver_find_owner(found, device, &owner)) {
@@ -386,8 +388,8 @@ static int gpu_driver_copy(bool out, void *host, const void *device,
         return -1;
     result = out ? found->copy_out(host, at, bytes)
                  : found->copy_in(at, host, bytes);
-    /* From ordinary memory it may have come no farther than the driver's own:
-     * other streams of the program would miss the rest. */
+    /* A copy from pageable memory may return when the bytes are in the driver's
+     * own buffer: wait, or other streams of the program may not see them. */
     if (!out && result == 0)
         result = found->wait(NULL);
     gpu_driver_leave(found, mode);
@@ -409,7 +411,7 @@ int aps_gpu_driver_copy_in(void *device, const void *host, size_t bytes,
     union {
         const void *from;
         void *to;
-    } plain = {.from = host}; /* only read */
+    } plain = {.from = host}; /* the copy only reads it */
 
     return gpu_driver_copy(false, plain.to, device, bytes, cause, size);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CUDA's driver, where a program has loaded it: whose memory a pointer is in,
- * and copies. Neither CUDA's headers nor its libraries are needed to build or
- * to load this.
+ * The CUDA driver, if the program has loaded it: tells which device a pointer
+ * belongs to, and copies. To build or to load this code needs neither the
+ * headers nor the libraries of CUDA.
  */
 #ifndef APS_PMPI_DEVICE_GPU_DRIVER_H
 #define APS_PMPI_DEVICE_GPU_DRIVER_H
@@ -15,9 +15,10 @@
 #include "base/clock.h"
 
 /*
- * Where no driver's memory can be, so that most pointers are known to be the
- * host's without a question to anybody: what the program's image and its heap
- * (brk) span, and this thread's stack.
+ * Address ranges in which the driver cannot have memory: from the program's
+ * image to the end of its heap (brk), and the stack of this thread. Most
+ * pointers to host memory are in these ranges, and the driver need not be
+ * asked.
  */
 extern atomic_uintptr_t aps_gpu_driver_image_begin;
 extern atomic_uintptr_t aps_gpu_driver_heap_end;
@@ -43,8 +44,9 @@ static inline bool aps_gpu_driver_cannot_own(const void *p)
 }
 
 /*
- * Was there no driver a moment ago? From being loaded to giving out memory it
- * needs some 10 ms; a moment is less, whatever the frequency of the counter.
+ * Whether the driver was missing a moment ago. The driver takes some 10 ms from
+ * being loaded to its first allocation. A moment is shorter at any frequency of
+ * the counter, and the driver cannot have allocated memory meanwhile.
  */
 #if defined(__x86_64__)
 #define APS_GPU_DRIVER_MOMENT (UINT64_C(1) << 23)
@@ -69,10 +71,10 @@ static inline uint64_t aps_gpu_driver_ticks(void)
 }
 #endif
 struct aps_gpu_driver; /* its functions */
-extern const struct aps_gpu_driver
-    *_Atomic aps_gpu_driver_loaded; /* NULL: not yet */
-extern _Atomic uint64_t
-    aps_gpu_driver_missed; /* when there was none; 0: never */
+/* The driver; NULL: not loaded yet. */
+extern const struct aps_gpu_driver *_Atomic aps_gpu_driver_loaded;
+/* The last time at which the driver was missing; 0: never. */
+extern _Atomic uint64_t aps_gpu_driver_missed;
 
 static inline bool aps_gpu_driver_was_missing(void)
 {
@@ -83,8 +85,8 @@ static inline bool aps_gpu_driver_was_missing(void)
                APS_GPU_DRIVER_MOMENT;
 }
 
-/* Is p in memory of a device, or managed? False also where there is no driver.
- * Thread-safe; p may be any value. */
+/* Ask the driver whether p is in memory of a device or in managed memory. False
+ * without a driver. Thread-safe; p may have any value. */
 bool aps_gpu_driver_asks(const void *p);
 
 static inline bool aps_gpu_driver_owns(const void *p)
@@ -93,20 +95,20 @@ static inline bool aps_gpu_driver_owns(const void *p)
            aps_gpu_driver_asks(p);
 }
 
-/* The number of the device that memory is of, which aps_gpu_driver_owns;
- * else -1. */
+/* The number of the device that p belongs to, or -1 if the driver does not own
+ * p. */
 int aps_gpu_driver_device(const void *p);
 
-/* Is a context of that device current in this thread? */
+/* Whether a context of that device is current in this thread. */
 bool aps_gpu_driver_is_current(int device);
 
-/* Has a program loaded it, and is it initialised? */
+/* Whether the program has loaded and initialised the driver. */
 bool aps_gpu_driver_is_there(void);
 
 /*
- * Copy between host memory and memory that aps_gpu_driver_owns, of whatever
- * device and context; done when they return. 0, or -1 with the cause. Thread-
- * safe.
+ * Copy between host memory and memory that the driver owns, of any device and
+ * context. The copy is complete on return. 0, or -1 with the cause.
+ * Thread-safe.
  */
 int aps_gpu_driver_copy_out(void *host, const void *device, size_t bytes,
                             char *cause, size_t size);

@@ -10,11 +10,12 @@
 #include "base/failures.h"
 #include "device/gpu_driver.h"
 
-/* Elements of a piece: a multiple of 8, so that packed values of any width meet
- * at a byte; long enough for a copy to be worth its start, and for a cache. */
+/* Elements of a piece. A multiple of 8: packed pieces then begin at a byte for
+ * any width. Long compared with the start of a copy, and short enough for a
+ * cache. */
 #define PIECE ((size_t)128 * 1024)
 
-/* Scratch, one piece a thread that is at it, kept for the next. */
+/* Scratch memory: one piece for each thread inside a verb, kept for later. */
 struct piece {
     struct piece *next;
     float values[PIECE];
@@ -122,7 +123,7 @@ static unsigned memory_bounce_relay_encode(const struct aps_codec *codec,
     for (size_t at = 0; at < n && piece; at += PIECE) {
         const size_t length = memory_bounce_length_at(at, n);
 
-        /* Zeros, if it fails. */
+        /* If the copy fails, the values are zeros. */
         (void)memory_bounce_copy_out(piece->values, x + at, length);
         flags |= aps_memory_host.encode(codec, piece->values, length, scaling,
                                         bytes + aps_codec_bytes(codec, at));

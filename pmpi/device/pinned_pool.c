@@ -10,24 +10,24 @@
 
 #include "device/device.h"
 
-/* So much is kept, in use or not; what a program needs beyond it comes and
- * goes. */
+/* The pool keeps so many bytes, in use or idle. Buffers beyond that are freed
+ * after use. */
 #define KEPT_BYTES_MOST ((size_t)512 << 20)
 
 struct buffer {
     struct buffer *next;
-    size_t size; /* with this head */
+    size_t size; /* including this header */
     bool kept;
-    const struct aps_memory *pinned_by; /* NULL: ordinary memory */
+    const struct aps_memory *pinned_by; /* NULL: pageable memory */
     _Alignas(256) unsigned char bytes[];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct buffer *idle; /* the last used is first */
-static size_t kept_bytes;   /* of all that are kept */
-static size_t idle_bytes;   /* of these, the idle ones */
+static struct buffer *idle; /* the most recently used one is first */
+static size_t kept_bytes;   /* of all kept buffers */
+static size_t idle_bytes;   /* of the idle ones */
 
-/* A buffer is not lent for less than this part of it. */
+/* A buffer is not used for less than 1 / LENT_PART of its size. */
 #define LENT_PART 8
 
 static void pool_destroy(struct buffer *list)
@@ -42,7 +42,7 @@ static void pool_destroy(struct buffer *list)
     }
 }
 
-/* The shortest that is long enough. */
+/* The shortest idle buffer that is long enough, or NULL. */
 static struct buffer *pool_reuse(size_t size)
 {
     struct buffer **best = NULL, *found = NULL;
@@ -61,7 +61,8 @@ static struct buffer *pool_reuse(size_t size)
     return found;
 }
 
-/* The lock is held, and there are idle ones. Take off the longest unused. */
+/* The caller holds the lock, and idle buffers exist. Take out the one that was
+ * unused for longest. */
 static struct buffer *pool_forget_last(void)
 {
     struct buffer **link = &idle, *last;
@@ -75,7 +76,8 @@ static struct buffer *pool_forget_last(void)
     return last;
 }
 
-/* Is there room to keep so much, if idle ones go? They are destroyed. */
+/* Make room to keep `size` bytes by destroying idle buffers. False if even all
+ * of them would not be enough; then none is destroyed. */
 static bool pool_reserve(size_t size)
 {
     struct buffer *forgotten = NULL;
@@ -110,7 +112,8 @@ static void pool_forget_all(void)
     pool_destroy(list);
 }
 
-/* Whole pages, which nobody else has a part of. */
+/* Make a buffer of whole pages: pages are pinned, and no other memory may share
+ * them. */
 static struct buffer *pool_create(size_t size, size_t page, const void *near)
 {
     const struct aps_memory *backend = aps_device_open();
