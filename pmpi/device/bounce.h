@@ -5,8 +5,7 @@
  * backend pins if it can, and the library copies what MPI writes there back to
  * GPU memory. Each rank does so by itself; the call of MPI is the same.
  *
- * This header does not include mpi.h, because entry/ must not:
- * native/next_mpi.h says why.
+ * This header does not include mpi.h: native/next_mpi.h says why.
  */
 #ifndef APS_PMPI_DEVICE_BOUNCE_H
 #define APS_PMPI_DEVICE_BOUNCE_H
