@@ -205,6 +205,7 @@ static void fuse_run_alike(struct group *group,
     }
     if (length > 1 && aps_segment_is_possible(context, &together, &plan)) {
         rc = fuse_run_batch(context, &plan, length, layers, group->failures);
+        context->damaged |= rc != MPI_SUCCESS;
         for (int i = 0; i < length; i++)
             aps_deferred_complete(batch[i], rc);
         return;
@@ -247,6 +248,7 @@ void aps_fuse_run(struct aps_deferred *first)
          fuse_gather(&group))
         aps_queue_pause(context->queue);
     rc = fuse_agree(&group, &agreement);
+    context->damaged |= rc != MPI_SUCCESS;
     aps_queue_take(context->queue, (size_t)group.count - 1);
     if (rc == MPI_SUCCESS)
         fuse_run_group(&group, &agreement);
