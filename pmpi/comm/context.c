@@ -250,13 +250,14 @@ int aps_context_find(MPI_Comm comm, struct aps_context **context)
 
 int aps_context_find_local(MPI_Comm comm, struct aps_context **context)
 {
+    int rc = context_find(comm, false, context);
+
 #ifndef HAVE_PMPIX_GREQUEST_START
-    if (!aps_progress_thread_is_possible()) {
+    /* Threads alone can drive a queue. */
+    if (*context && (*context)->world && !(*context)->world->agreed.threads)
         *context = NULL;
-        return MPI_SUCCESS;
-    }
 #endif
-    return context_find(comm, false, context);
+    return rc;
 }
 
 struct aps_context *aps_context_existing(MPI_Comm comm)
@@ -303,9 +304,19 @@ int aps_context_complete_resources(struct aps_context *context)
 
 bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm)
 {
-    if (context->resources_state == APS_RESOURCES_NONE &&
-        aps_context_begin_resources(context, comm) != MPI_SUCCESS)
-        context->resources_state = APS_RESOURCES_FAILED;
+    if (context->resources_state == APS_RESOURCES_NONE) {
+        const int rc = aps_context_begin_resources(context, comm);
+
+        /* The other ranks wait for this one: nothing but an error can end it. */
+        if (rc != MPI_SUCCESS) {
+            context->resources_state = APS_RESOURCES_FAILED;
+            aps_message(context->rank,
+                        "%s: this rank has no memory left for a first "
+                        "rewritten call, for which the other ranks wait",
+                        context->label);
+            PMPI_Comm_call_errhandler(comm, rc);
+        }
+    }
     if (context->resources_state == APS_RESOURCES_BEGUN)
         (void)aps_context_complete_resources(context);
     return context->resources_state == APS_RESOURCES_READY;

@@ -88,7 +88,9 @@ static void resources_fill_masks_locked(struct aps_comm_resources *new)
          other = other->next) {
         if (other->owner != new->owner || other->state == AGREEING)
             continue;
-        resources_set_bit(new->masks.free, other->number, false);
+        /* If the owner has not kept it, this rank need not. */
+        if (other->state != KEPT || new->vcomm.rank == 0)
+            resources_set_bit(new->masks.free, other->number, false);
         if (other->state == KEPT && !other->offered &&
             resources_same_ranks(&other->vcomm, &new->vcomm)) {
             resources_set_bit(new->masks.kept, other->number, true);
@@ -103,7 +105,6 @@ static void resources_limit_offer_locked(struct aps_comm_resources *new)
 {
     struct aps_world *world = new->world;
     const int most = world->blocks > MANY ? OFFERS : 1;
-    int next = world->next_block;
     int offers = 0;
 
     for (const struct aps_comm_resources *other = world->resources; other;
@@ -118,12 +119,9 @@ static void resources_limit_offer_locked(struct aps_comm_resources *new)
 
         if (!resources_bit(new->masks.free, number))
             continue;
-        if (offers == most)
+        if (offers++ >= most)
             resources_set_bit(new->masks.free, number, false);
-        else if (++offers == most)
-            next = number + 1;
     }
-    world->next_block = next;
 }
 
 static void resources_withdraw_offer_locked(struct aps_comm_resources *new)
@@ -238,10 +236,25 @@ int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
     return rc;
 }
 
+/* Take the resources off the list that this rank has kept with a block which the
+ * ranks have chosen as a free one, or NULL. */
+static struct aps_comm_resources *
+resources_drop_kept_locked(const struct aps_comm_resources *new, int number)
+{
+    struct aps_comm_resources *other = new->world->resources;
+
+    while (other && (other->owner != new->owner || other->number != number))
+        other = other->next;
+    if (other)
+        resources_unlist_locked(other);
+    return other;
+}
+
 /* The agreement is complete: the resources that the ranks have agreed on, or
  * NULL if they have no block in common. */
 static struct aps_comm_resources *
-resources_choose_locked(struct aps_comm_resources *new)
+resources_choose_locked(struct aps_comm_resources *new,
+                        struct aps_comm_resources **dropped)
 {
     const int kept = resources_lowest(new->masks.kept);
     const int number = resources_lowest(new->masks.free);
@@ -251,6 +264,9 @@ resources_choose_locked(struct aps_comm_resources *new)
     if (kept >= 0) {
         chosen = resources_find_kept_locked(new, kept);
     } else if (number >= 0) {
+        *dropped = resources_drop_kept_locked(new, number);
+        if (new->vcomm.rank == 0)
+            new->world->next_block = number + 1;
         new->number = number;
         new->vcomm.tag = aps_world_tag(new->world, new->owner, number);
     } else {
@@ -266,19 +282,23 @@ resources_choose_locked(struct aps_comm_resources *new)
 int aps_comm_resources_complete(struct aps_comm_resources **resources)
 {
     struct aps_comm_resources *new = *resources;
-    struct aps_comm_resources *chosen = NULL;
+    struct aps_comm_resources *chosen = NULL, *dropped = NULL;
     pthread_mutex_t *lock = &new->world->lock;
-    int rc =
+    const int waited =
         aps_wait_requests_telling(1, &new->request, aps_agree_tell_missing);
+    int rc = waited;
 
     pthread_mutex_lock(lock);
     if (rc != MPI_SUCCESS) /* the ranks have agreed on nothing */
         memset(&new->masks, 0, sizeof new->masks);
-    chosen = resources_choose_locked(new);
+    chosen = resources_choose_locked(new, &dropped);
     pthread_mutex_unlock(lock);
     if (rc == MPI_SUCCESS && !chosen)
         rc = MPI_ERR_OTHER;
-    if (chosen != new)
+    if (dropped)
+        resources_destroy(dropped);
+    /* After an error MPI may still write to its masks. */
+    if (chosen != new &&waited == MPI_SUCCESS)
         resources_destroy(new);
     *resources = chosen;
     return rc;

@@ -11,6 +11,7 @@
 #include "base/message.h"
 #include "job/policy_text.h"
 #include "progress/agree.h"
+#include "progress/progress_thread.h"
 
 /* What must be the same on all ranks. */
 struct setting {
@@ -32,6 +33,7 @@ enum {
     HOLDS_GOOD,
     HOLDS_BAD,
     ABSENT,
+    LACKS_THREADS,
     FIRST
 };
 enum { HOLDS_ANOTHER, HOLDS_NONE, SECOND };
@@ -71,6 +73,8 @@ static int handshake_compare(const struct shake *shake, int values[FIRST])
         return rc;
     values[DIFFERS_VERSION] =
         handshake_yes(shake, strcmp(mine.version, first.version) != 0);
+    values[LACKS_THREADS] =
+        handshake_yes(shake, !aps_progress_thread_is_possible());
     values[DIFFERS_SWITCHES] =
         handshake_yes(shake, mine.switches != first.switches);
     values[HOLDS_GOOD] = handshake_yes(shake, shake->held == APS_HELD_GOOD);
@@ -226,6 +230,7 @@ int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
     rc = handshake_compare(&shake, values);
     if (rc != MPI_SUCCESS)
         return rc;
+    agreed->threads = !values[LACKS_THREADS];
     if (values[DIFFERS_VERSION])
         snprintf(agreed->cause, sizeof agreed->cause,
                  "rank %d runs another version of apsmpi than rank 0",

@@ -25,6 +25,7 @@ struct aps_handshake {
     enum aps_agreed outcome;
     bool stop; /* the policy is bad and the job must stop; the rank that holds
                   the policy has printed why */
+    bool threads;      /* all ranks have MPI_THREAD_MULTIPLE */
     long sample_every; /* of rank 0's log; 0: no samples */
     char cause[320];   /* why every call passes through, or "" */
 };

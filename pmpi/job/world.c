@@ -57,8 +57,8 @@ int aps_world_tag(const struct aps_world *world, int owner, int number)
     return (1 + owner * world->blocks + number) * APS_VCOMM_TAGS;
 }
 
-/* COLLECTIVE over world->comm. Fill in the rest of the world. 0 or -1 on all
- * ranks. */
+/* COLLECTIVE over world->comm. Fill in the rest of the world. 0, or -1: on some
+ * ranks, perhaps. */
 static int world_equip(struct aps_world *world, bool whole_job)
 {
     bool good;
@@ -79,12 +79,14 @@ static int world_equip(struct aps_world *world, bool whole_job)
                : -1;
 }
 
-/* Only ranks 0 and 1 print the line: either of them may be the missing one. */
+/* Some ranks print the line, not all of a large job: any of them may be missing
+ * (progress/agree.h). */
 static void world_tell_missing(void)
 {
     int rank;
 
-    if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS && rank < 2)
+    if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS &&
+        aps_agree_rank_tells(rank))
         aps_message(
             rank, "waits in MPI_Init for ranks of the job that do not preload "
                   "the library; preload it on all ranks, or set "
@@ -112,7 +114,9 @@ int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world)
     /* A split, not a dup: a dup would call the program's own attribute copy
      * functions. */
     split = PMPI_Comm_split(comm, 0, rank, &new->comm) == MPI_SUCCESS;
-    if (!aps_agree_comm_all(comm, split) || world_equip(new, whole_job) < 0) {
+    /* An error in it may be one of this rank alone. */
+    if (!aps_agree_comm_all(comm, split) ||
+        !aps_agree_comm_all(comm, world_equip(new, whole_job) == 0)) {
         aps_world_release(new);
         return -1;
     }
@@ -148,13 +152,16 @@ int *aps_world_ranks(const struct aps_world *world, MPI_Comm comm, int size,
     MPI_Group group;
     bool inside = false;
 
-    *no_memory = !places || !ranks;
-    if (*no_memory || PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
+    /* If MPI fails this rank must not take it for "outside" by itself. */
+    *no_memory =
+        !places || !ranks || PMPI_Comm_group(comm, &group) != MPI_SUCCESS;
+    if (*no_memory)
         goto free_places;
     for (int i = 0; i < size; i++)
         places[i] = i;
     inside = PMPI_Group_translate_ranks(group, size, places, world->group,
                                         ranks) == MPI_SUCCESS;
+    *no_memory = !inside;
     for (int i = 0; i < size && inside; i++)
         inside = ranks[i] != MPI_UNDEFINED;
     PMPI_Group_free(&group);

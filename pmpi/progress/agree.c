@@ -199,8 +199,7 @@ bool aps_agree_all(const struct aps_vcomm *vcomm, bool good)
     return agree_all_good(vcomm, good, NULL);
 }
 
-/* One or two ranks of the job are enough to say it; under the sessions model,
- * which has no MPI_COMM_WORLD, every process does. */
+/* Under the sessions model, which has no MPI_COMM_WORLD, every process tells. */
 void aps_agree_tell_missing(void)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -208,7 +207,7 @@ void aps_agree_tell_missing(void)
 
     if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank < 2 && !atomic_flag_test_and_set(&told))
+    if (aps_agree_rank_tells(rank) && !atomic_flag_test_and_set(&told))
         aps_message(rank,
                     "waits at the first reduction of a communicator for ranks "
                     "that have not come yet; preload the library on all ranks "

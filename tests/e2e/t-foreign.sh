@@ -26,7 +26,8 @@ data=$top_srcdir/tests/apps/digits.csv
 job 2 APSMPI_POLICY=aps.yaml ./probe sums 3
 check "a program of $theirs" lines 1 out '3 sums right'
 check '... ends well' status_is 0
-check '... is told once' lines 1 err "built for $ours, but the program runs with '$theirs"
+check '... is told once' lines 1 err \
+    "built for $ours, but the program runs with '$theirs"
 check '... and nothing else' equal "$(wc -l <err)" 1
 job 2 APSMPI_POLICY=missing.yaml ./probe sums 3
 check 'a bad policy is not looked at' lines 1 out '3 sums right'

@@ -112,7 +112,8 @@ device "failing, aware" 3 -genv APSMPI_POLICY "$tmp/failing.yaml" \
 device "aware, no room" 2 -genv APSMPI_POLICY "$tmp/sums.yaml" \
     -genv STANDIN_TELL 1 -genv STANDIN_DEVICE full:1 \
     -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" sums
-says "^apsmpi: rank 1: encoded bytes cannot lie in GPU memory: out of memory: MPI gets" 1 \
+told='encoded bytes cannot lie in GPU memory: out of memory: MPI gets'
+says "^apsmpi: rank 1: $told" 1 \
     "aware, no room: it says so"
 library=$plain
 
