@@ -4,6 +4,7 @@ check_PROGRAMS += tests/random/random
 tests_random_random_SOURCES = \
 	tests/random/check.c \
 	tests/random/communicator.c \
+	tests/random/event.c \
 	tests/random/op.c \
 	tests/random/random.c \
 	tests/random/setup.c tests/random/setup.h \

@@ -105,6 +105,11 @@ void must_fail(struct task *task, const char *call, int code)
 /* Asleep, so that others can have the core; short at first. */
 void nap(int times);
 
+/* --- events (event.c) ------------------------------------------------------- */
+
+/* Draw an event, and carry out this rank's part. */
+void event_draw(struct task *task);
+
 /* --- calls (op.c, check.c) ------------------------------------------------- */
 
 /* A free place, or NULL. */
