@@ -69,7 +69,7 @@ seed()
     *' fixed'*) ;;
     *) return 0 ;;
     esac
-    [ $(($1 % 3)) -eq 0 ] || return 0
+    [ $(($1 % 4)) -eq 1 ] || return 0
     first=$line
     RANDOM_PACE=1
     export RANDOM_PACE
