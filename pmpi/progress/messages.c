@@ -4,13 +4,19 @@
 #include "progress/messages.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/message.h"
+#include "progress/fiber.h"
 #include "progress/wait.h"
 
-/* Of one message, where it may be sent or received again. */
-#define TRIES 3
+/* Of one message, where it may be sent or received again: the first few tries
+ * follow each other at once. */
+#define TRIES 1000
+#define TRIES_AT_ONCE 3
+
+static atomic_int lost = MPI_SUCCESS;
 
 int aps_messages_init(struct aps_messages *messages,
                       const struct aps_vcomm *vcomm, int capacity, int *outcome)
@@ -82,33 +88,71 @@ static int message_receive(const struct aps_vcomm *vcomm, void *bytes,
     return rc;
 }
 
+/* After `tries` failures of one message: may it be tried again? The rest
+ * between two tries lets other messages complete, which gives MPI back what it
+ * may lack. */
+static bool message_may_retry(const struct aps_vcomm *vcomm, int tries,
+                              long *begin)
+{
+    if (tries < TRIES_AT_ONCE)
+        return true;
+    if (tries >= TRIES || aps_messages_lost() != MPI_SUCCESS)
+        return false;
+    if (aps_fiber_inside()) {
+        aps_fiber_yield();
+    } else {
+        aps_wait_look(vcomm->comm);
+        aps_wait_rest(begin);
+    }
+    return true;
+}
+
+static int message_give_up(int rc, MPI_Request *request)
+{
+    atomic_store(&lost, rc);
+    *request = MPI_REQUEST_NULL;
+    return rc;
+}
+
+int aps_messages_lost(void)
+{
+    return atomic_load_explicit(&lost, memory_order_relaxed);
+}
+
 int aps_message_send(const struct aps_vcomm *vcomm, const void *bytes,
                      size_t size, int to, enum aps_tag tag,
                      MPI_Request *request)
 {
-    int rc = MPI_ERR_OTHER;
+    long begin = 0;
 
-    for (int i = 0; i < TRIES && rc != MPI_SUCCESS; i++)
-        rc = message_send(vcomm, bytes, size, to, tag, request);
-    if (rc != MPI_SUCCESS)
-        *request = MPI_REQUEST_NULL;
-    return rc;
+    for (int tries = 1;; tries++) {
+        const int rc = message_send(vcomm, bytes, size, to, tag, request);
+
+        if (rc == MPI_SUCCESS)
+            return rc;
+        if (!message_may_retry(vcomm, tries, &begin))
+            return message_give_up(rc, request);
+    }
 }
 
 int aps_message_receive(const struct aps_vcomm *vcomm, void *bytes, size_t size,
                         int from, enum aps_tag tag, MPI_Request *request)
 {
-    int rc = MPI_ERR_OTHER;
+    long begin = 0;
 
-    for (int i = 0; i < TRIES && rc != MPI_SUCCESS; i++)
-        rc = message_receive(vcomm, bytes, size, from, tag, request);
-    if (rc != MPI_SUCCESS)
-        *request = MPI_REQUEST_NULL;
-    return rc;
+    for (int tries = 1;; tries++) {
+        const int rc = message_receive(vcomm, bytes, size, from, tag, request);
+
+        if (rc == MPI_SUCCESS)
+            return rc;
+        if (!message_may_retry(vcomm, tries, &begin))
+            return message_give_up(rc, request);
+    }
 }
 
 /* --- a batch -------------------------------------------------------------- */
 
+/* MPI_SUCCESS: nothing. */
 static void messages_fail(struct aps_messages *messages, int rc)
 {
     if (*messages->outcome == MPI_SUCCESS)
@@ -128,6 +172,7 @@ void aps_messages_send(struct aps_messages *messages, const void *bytes,
 
     if (size == 0)
         return;
+    messages_fail(messages, aps_messages_lost());
     /* Not the same again after an error: if it has been sent after all, the
      * receiver would find it twice, and take it for a later one. */
     if (*messages->outcome == MPI_SUCCESS) {
@@ -156,8 +201,7 @@ void aps_messages_receive(struct aps_messages *messages, void *bytes,
                              &messages->requests[messages->count]);
     if (rc == MPI_SUCCESS)
         messages_keep(messages, (int)size);
-    else
-        messages_fail(messages, rc);
+    messages_fail(messages, rc == MPI_SUCCESS ? aps_messages_lost() : rc);
 }
 
 /* Has what came the length that was to come? If not its sender has failed. */

@@ -54,13 +54,22 @@ int aps_messages_wait(struct aps_messages *messages);
 
 /*
  * PMPI_Isend and PMPI_Irecv on vcomm. After an error, which a line names with
- * this rank, the call and the cause, they are tried again, twice. An MPI error
- * code; then *request is MPI_REQUEST_NULL.
+ * this rank, the call and the cause, they are tried again, a thousand times and
+ * with rests in between: without its message a partner waits for ever, or this
+ * rank takes a later message for the one that it did not receive. An MPI error
+ * code; then *request is MPI_REQUEST_NULL, and the message is lost.
  */
 int aps_message_send(const struct aps_vcomm *vcomm, const void *bytes,
                      size_t size, int to, enum aps_tag tag,
                      MPI_Request *request);
 int aps_message_receive(const struct aps_vcomm *vcomm, void *bytes, size_t size,
                         int from, enum aps_tag tag, MPI_Request *request);
+
+/*
+ * MPI_SUCCESS, or the error for which this process has lost a message. From
+ * then on all batches of this process fail, and so do those of the ranks that
+ * they send to: no rank takes a message for another one.
+ */
+int aps_messages_lost(void);
 
 #endif

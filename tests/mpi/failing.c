@@ -5,8 +5,9 @@
  *
  *     failing CALL later|first COUNT HOW_OFTEN
  *
- * CALL is blocking or nonblocking (all-reduces), reduce, reduce_scatter or
- * allgather.
+ * CALL is blocking or nonblocking (all-reduces), fused (several nonblocking
+ * all-reduces at a time), sampled (blocking, for a policy with a log), reduce,
+ * reduce_scatter or allgather.
  *
  * later: in a call on a communicator that has been reduced on before; first: in
  * the first call on a new one.
@@ -21,6 +22,7 @@
 #include "mpitap.h"
 
 #define CALLS_MOST 60
+#define FUSED 3
 
 static void (*arm)(int receives, long call, long how_often);
 static long (*disarm)(void);
@@ -42,6 +44,28 @@ static int nonblocking(MPI_Comm comm)
     int rc = MPI_Iallreduce(in, out, count, MPI_FLOAT, MPI_SUM, comm, &request);
 
     return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
+}
+
+static int fused(MPI_Comm comm)
+{
+    const int part = count / FUSED / 3 * 3;
+    MPI_Request requests[FUSED];
+    int rc = MPI_SUCCESS;
+
+    for (int i = 0; i < FUSED; i++) {
+        const int begin = i * part;
+        const int now = MPI_Iallreduce(in + begin, out + begin,
+                                       i < FUSED - 1 ? part : count - begin,
+                                       MPI_FLOAT, MPI_SUM, comm, &requests[i]);
+
+        rc = rc == MPI_SUCCESS ? now : rc;
+    }
+    for (int i = 0; i < FUSED; i++) {
+        const int now = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+
+        rc = rc == MPI_SUCCESS ? now : rc;
+    }
+    return rc;
 }
 
 static int rooted(MPI_Comm comm)
@@ -99,6 +123,7 @@ static const struct kind {
     bool (*is_right)(void);
 } kinds[] = {
     {"blocking", blocking, all_right},  {"nonblocking", nonblocking, all_right},
+    {"fused", fused, all_right},        {"sampled", blocking, all_right},
     {"reduce", rooted, root_right},     {"reduce_scatter", scatter, part_right},
     {"allgather", gather, parts_right},
 };

@@ -13,6 +13,10 @@ min_count: 1
 progress: $progress
 rules: [{format: e5m10, $rule}]
 END
+    case $kind in
+    fused) echo 'fuse: 1MiB' ;;
+    sampled) echo "log: {file: $tmp/log.csv, every: 1}" ;;
+    esac >>"$tmp/policy.yaml"
     name="$ranks ranks, nodes $nodes, $kind, $when, $length, $often times, $rule"
     run "$name" "$ranks" -genv APSMPI_POLICY "$tmp/policy.yaml" \
         -genv APSMPI_TEST_NODES "$nodes" \
@@ -35,5 +39,11 @@ done <<END
 3 1 reduce_scatter later 9000 1 calls: [reduce_scatter], scale: aps-tight
 3 1 allgather later 9000 2 calls: [allgather], scale: aps
 2 1 blocking later 200000 1 reduce: direct, scale: aps-tight
+3 1 blocking later 3000 5 reduce: direct, scale: aps
+4 2 blocking later 3000 5 reduce: hierarchical, scale: aps
+3 1 blocking later 3000 5 reduce: ring, scale: none
+3 1 blocking first 3000 5 reduce: direct, scale: aps
+3 1 fused later 3000 5 reduce: direct, scale: aps
+3 1 sampled later 9000 5 reduce: direct, scale: none
 END
 finish
