@@ -10,6 +10,7 @@
 #include "call/call.h"
 #include "call/iallreduce.h"
 #include "call/kind.h"
+#include "comm/context.h"
 #include "progress/queue.h"
 
 static _Thread_local bool left_to_mpi;
@@ -102,6 +103,22 @@ static int persistent_init(const struct aps_call *call, aps_handle info,
                                 (aps_handle)call->comm, info, request);
 }
 
+/*
+ * Local, and the same on all ranks: whether the ranks of comm have agreed on a
+ * policy, in MPI_Init or in an earlier blocking call on comm. A rank's own
+ * policy does not count, because the others may have none of their own. An MPI
+ * error code, for which the program's error handler has been called.
+ */
+static int persistent_find_policy(MPI_Comm comm, bool *agreed)
+{
+    struct aps_context *context;
+    int rc = aps_context_find_local(comm, &context);
+
+    *agreed =
+        rc == MPI_SUCCESS && context && context->state == APS_CONTEXT_ACTIVE;
+    return rc;
+}
+
 int aps_persistent_init(const void *send, void *receive, int64_t count,
                         bool large, aps_handle type, aps_handle op,
                         aps_handle comm, aps_handle info, void *request)
@@ -117,13 +134,16 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
         .comm = (MPI_Comm)comm,
     };
     MPI_Request *handle = request;
-    /* Without a policy it stays MPI's own, on all ranks. */
-    const bool candidate = handle && !left_to_mpi &&
-                           aps_job()->options.policy &&
-                           call.kind->is_candidate(aps_job(), &call);
     struct persistent *persistent = NULL;
+    bool candidate =
+        handle && !left_to_mpi && call.kind->is_candidate(aps_job(), &call);
     int rc;
 
+    if (candidate) {
+        rc = persistent_find_policy(call.comm, &candidate);
+        if (rc != MPI_SUCCESS)
+            return rc;
+    }
     /* Before MPI's own, so that nothing has to be undone. */
     if (candidate) {
         persistent = calloc(1, sizeof *persistent);

@@ -137,6 +137,10 @@ check_PROGRAMS += tests/mpi/many_communicators
 tests_mpi_many_communicators_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_many_communicators_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/persistent
+tests_mpi_persistent_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_persistent_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/policy_rank
 tests_mpi_policy_rank_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_policy_rank_LDADD = $(MPI_TEST_LDADD)
@@ -206,6 +210,7 @@ mpi_tests = \
 	tests/mpi/t-nonfinite.sh \
 	tests/mpi/t-parts.sh \
 	tests/mpi/t-pcontrol.sh \
+	tests/mpi/t-persistent.sh \
 	tests/mpi/t-policy-rank.sh \
 	tests/mpi/t-progress.sh \
 	tests/mpi/t-prototypes.sh \

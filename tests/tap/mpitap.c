@@ -36,6 +36,16 @@ int mpitap_size(void)
     return size;
 }
 
+MPI_Info mpitap_strict_order(void)
+{
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_strict_persistent_collective_ordering",
+                 "true");
+    return info;
+}
+
 /* Whoever yields gets its share of the core all the same: ranks that wait for
  * one that computes have to sleep, or it would get no more than its own. */
 static void wait_for(MPI_Request *request)

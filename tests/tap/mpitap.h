@@ -56,6 +56,11 @@ bool good_on_all(bool good);
 /* COLLECTIVE. Do all ranks hold the same bytes? */
 bool same_on_all(const void *bytes, size_t size);
 
+/* An info that asserts what MPI leaves open otherwise: that all ranks start the
+ * persistent collectives of a communicator in one order. MPI_Info_free frees
+ * it. */
+MPI_Info mpitap_strict_order(void);
+
 /* COLLECTIVE. No rank leaves before all have come. */
 void meet(void);
 

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Persistent all-reduces. The argument says what is tested:
+ *
+ *     swapped   odd ranks start two requests in the other order
+ *     beside    odd ranks start a request after an MPI_Iallreduce, not before
+ *     held      one request; the policy, which rounds to e3m0, is on one rank
+ */
+#include "config.h"
+
+#include <mpi.h>
+#include <string.h>
+
+#include "mpitap.h"
+
+#define COUNT 100000
+#define TURNS 3
+
+static float a[COUNT], b[COUNT];
+
+#ifdef HAVE_PMPI_ALLREDUCE_INIT
+
+static void fill(void)
+{
+    for (int i = 0; i < COUNT; i++) {
+        a[i] = 1.25f;
+        b[i] = 16;
+    }
+}
+
+static bool is_all(const float *values, float expected)
+{
+    for (int i = 0; i < COUNT; i++)
+        if (values[i] != expected)
+            return false;
+    return true;
+}
+
+static bool are_sums(void)
+{
+    const float ranks = (float)mpitap_size();
+
+    return is_all(a, 1.25f * ranks) && is_all(b, 16 * ranks);
+}
+
+static void make(float *values, MPI_Info info, MPI_Request *request)
+{
+    MPI_Allreduce_init(MPI_IN_PLACE, values, COUNT, MPI_FLOAT, MPI_SUM,
+                       MPI_COMM_WORLD, info, request);
+}
+
+static void test_swapped(void)
+{
+    const int odd = mpitap_rank() % 2;
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    bool good = true;
+
+    make(a, MPI_INFO_NULL, &requests[0]);
+    make(b, MPI_INFO_NULL, &requests[1]);
+    for (int turn = 0; turn < TURNS; turn++) {
+        fill();
+        MPI_Start(&requests[odd]);
+        MPI_Start(&requests[!odd]);
+        MPI_Waitall(2, requests, statuses);
+        good &= are_sums();
+    }
+    ok_all(good, "two requests, started in different orders: their own sums");
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+}
+
+static void test_beside(void)
+{
+    const int odd = mpitap_rank() % 2;
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    bool good = true;
+
+    make(a, MPI_INFO_NULL, &requests[0]);
+    for (int turn = 0; turn < TURNS; turn++) {
+        fill();
+        if (!odd)
+            MPI_Start(&requests[0]);
+        MPI_Iallreduce(MPI_IN_PLACE, b, COUNT, MPI_FLOAT, MPI_SUM,
+                       MPI_COMM_WORLD, &requests[1]);
+        if (odd)
+            MPI_Start(&requests[0]);
+        MPI_Waitall(2, requests, statuses);
+        good &= are_sums();
+    }
+    ok_all(good, "one request, beside an MPI_Iallreduce: their own sums");
+    MPI_Request_free(&requests[0]);
+}
+
+static void test_held(void)
+{
+    MPI_Info info = mpitap_strict_order();
+    MPI_Request request;
+    bool good = true;
+
+    make(a, info, &request);
+    for (int turn = 0; turn < TURNS; turn++) {
+        fill();
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        good &= is_all(a, (float)mpitap_size()); /* e3m0 makes 1 of 1.25 */
+    }
+    ok_all(good, "the ranks agreed on a policy: rounded");
+    MPI_Request_free(&request);
+    MPI_Info_free(&info);
+}
+
+#endif
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    int status, level;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    mpitap_begin();
+#ifdef HAVE_PMPI_ALLREDUCE_INIT
+    if (strcmp(what, "swapped") == 0)
+        test_swapped();
+    else if (strcmp(what, "beside") == 0)
+        test_beside();
+    else
+        test_held();
+#else
+    (void)a;
+    (void)b;
+    ok_all(true, "%s # SKIP no MPI_Allreduce_init", what);
+#endif
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Persistent all-reduces: who starts what when, and who holds the policy.
+. "$top_srcdir/tests/mpi/run.sh"
+
+printf 'version: 1\nrules: [{format: e3m0, scale: none, reduce: direct}]\n' \
+    >"$tmp/policy.yaml"
+
+for ranks in 2 4; do
+    run_mpiexec "a policy on rank 0 only, $ranks ranks" \
+        -n 1 -env APSMPI_POLICY "$tmp/policy.yaml" "$mpi/persistent" held : \
+        -n $((ranks - 1)) "$mpi/persistent" held
+done
+finish
