@@ -136,13 +136,17 @@ void aps_context_write_step(struct aps_context *context)
 /* The communicator is being freed. */
 void aps_context_end_discovery(struct aps_context *context)
 {
+    static atomic_ullong times;
+
     if (!context->job->options.discovery)
         return;
+    /* A program may make a communicator for every call. */
     if (aps_discovery_end(&context->discovery, context->steps))
         aps_context_write_step(context);
-    else if (aps_steps_layers(context->steps) == 0 && context->calls > 0)
+    else if (aps_steps_layers(context->steps) == 0 && context->calls > 0 &&
+             aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
         aps_context_event(context,
-                          "discovery: the program made %llu calls, but no step "
-                          "repeats",
-                          context->calls);
+                          "discovery: the program made %llu call%s, but no "
+                          "step repeats",
+                          context->calls, context->calls == 1 ? "" : "s");
 }
