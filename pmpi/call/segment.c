@@ -90,6 +90,7 @@ static int segment_try_candidate(struct aps_context *context,
     if (aps_autotune_end(class, context->resources, *taken, text, sizeof text,
                          &ended))
         segment_tell_choice(context, segment, text);
+    context->damaged |= ended != MPI_SUCCESS;
     return rc != MPI_SUCCESS ? rc : aps_call_raise(call, ended);
 }
 

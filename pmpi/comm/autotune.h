@@ -69,7 +69,8 @@ aps_autotune_begin(struct aps_autotune *choice,
 /*
  * COLLECTIVE over the resources. End a trial, which took so many nanoseconds on
  * this rank. True if the class has settled with this trial; `text` is then a
- * message about the choice. *rc is an MPI error code.
+ * message about the choice. *rc is an MPI error code; after an error the class
+ * settles for native.
  */
 bool aps_autotune_end(struct aps_autotune_class *class,
                       struct aps_comm_resources *resources, int64_t nanoseconds,

@@ -59,17 +59,29 @@ static void agree_receive(struct aps_agreement *agreement, int from, int place)
                                      &agreement->requests[agreement->count]));
 }
 
+/* Complete the requests, some of which may be MPI_REQUEST_NULL. `rc` is the
+ * first error so far. Messages that are under way are completed also after an
+ * error: the next agreement must not find them. */
+static int agree_complete(int count, MPI_Request requests[], void (*tell)(void),
+                          int rc)
+{
+    const int waited = count > 0
+                           ? aps_wait_requests_telling(count, requests, tell)
+                           : MPI_SUCCESS;
+
+    for (int i = 0; i < count && waited != MPI_SUCCESS; i++) {
+        if (requests[i] == MPI_REQUEST_NULL)
+            continue;
+        PMPI_Cancel(&requests[i]);
+        PMPI_Request_free(&requests[i]);
+    }
+    return rc == MPI_SUCCESS ? waited : rc;
+}
+
 static void agree_wait(struct aps_agreement *agreement, void (*tell)(void))
 {
-    if (agreement->rc == MPI_SUCCESS && agreement->count > 0)
-        agreement->rc = aps_wait_requests_telling(agreement->count,
-                                                  agreement->requests, tell);
-    for (int i = 0; i < agreement->count && agreement->rc != MPI_SUCCESS; i++) {
-        if (agreement->requests[i] == MPI_REQUEST_NULL)
-            continue;
-        PMPI_Cancel(&agreement->requests[i]);
-        PMPI_Request_free(&agreement->requests[i]);
-    }
+    agreement->rc = agree_complete(agreement->count, agreement->requests, tell,
+                                   agreement->rc);
     agreement->count = 0;
 }
 
@@ -96,7 +108,7 @@ static void agree_post(struct aps_agreement *agreement)
     const int rank = agreement->vcomm->rank, size = agreement->vcomm->size;
 
     agreement->count = 0;
-    agreement->rc = MPI_SUCCESS;
+    agreement->rc = aps_messages_lost();
     if (!agree_is_direct(agreement)) {
         agree_post_round(agreement, 1);
         return;
@@ -107,6 +119,7 @@ static void agree_post(struct aps_agreement *agreement)
         agree_send(agreement, (rank + i) % size);
 }
 
+/* To the end, also after an error: the other ranks wait for this one. */
 static int agree_finish(struct aps_agreement *agreement, void (*tell)(void))
 {
     const int size = agreement->vcomm->size;
@@ -118,16 +131,16 @@ static int agree_finish(struct aps_agreement *agreement, void (*tell)(void))
                                agreement->size);
         return agreement->rc;
     }
-    for (int distance = 1; agreement->rc == MPI_SUCCESS;) {
-        agreement->combine(agreement->values, agreement->theirs[0].bytes,
-                           agreement->size);
+    for (int distance = 1;;) {
+        if (agreement->rc == MPI_SUCCESS)
+            agreement->combine(agreement->values, agreement->theirs[0].bytes,
+                               agreement->size);
         distance *= 2;
         if (distance >= size)
-            break;
+            return agreement->rc;
         agree_post_round(agreement, distance);
         agree_wait(agreement, tell);
     }
-    return agreement->rc;
 }
 
 int aps_agreement_begin(struct aps_agreement *agreement,
@@ -160,12 +173,15 @@ static int agree_agree(const struct aps_vcomm *vcomm, void *values, size_t size,
     agreement.vcomm = vcomm;
     agreement.tag = APS_TAG_AGREEMENT;
     agreement.combine = combine;
-    for (; size > 0 && rc == MPI_SUCCESS; size -= agreement.size) {
+    for (; size > 0; size -= agreement.size) {
+        int now;
+
         agreement.values = next;
         agreement.size =
             size < APS_AGREEMENT_BYTES ? size : APS_AGREEMENT_BYTES;
         agree_post(&agreement);
-        rc = agree_finish(&agreement, tell);
+        now = agree_finish(&agreement, tell);
+        rc = rc == MPI_SUCCESS ? now : rc;
         next += agreement.size;
     }
     return rc;
@@ -187,7 +203,7 @@ int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size)
 static bool agree_all_good(const struct aps_vcomm *vcomm, bool good,
                            void (*tell)(void))
 {
-    int bad = !good;
+    int bad = !good || aps_messages_lost() != MPI_SUCCESS;
 
     return agree_agree(vcomm, &bad, sizeof bad, agree_combine_max, tell) ==
                MPI_SUCCESS &&
@@ -225,9 +241,27 @@ static int agree_part(size_t size)
     return size < INT_MAX / 2 ? (int)size : INT_MAX / 2;
 }
 
+/* Receive exactly `size` bytes: fewer come from a rank that does not have
+ * them. */
+static int agree_receive_bytes(const struct aps_vcomm *vcomm, int from,
+                               void *bytes, int size)
+{
+    MPI_Request request;
+    MPI_Status status;
+    int rc = aps_message_receive(vcomm, bytes, (size_t)size, from,
+                                 APS_TAG_AGREEMENT, &request);
+    int came = 0;
+
+    if (rc == MPI_SUCCESS)
+        rc = aps_wait_statuses(1, &request, &status);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Get_count(&status, MPI_BYTE, &came);
+    return rc == MPI_SUCCESS && came != size ? MPI_ERR_OTHER : rc;
+}
+
 /* Down a binomial tree, in which a rank's number is its distance from the root:
  * from the rank that lacks its lowest bit, then to those with one more bit below
- * that. */
+ * that. A rank that could not receive the bytes sends empty messages. */
 static int agree_broadcast(const struct aps_vcomm *vcomm, int root, void *bytes,
                            int size)
 {
@@ -237,29 +271,21 @@ static int agree_broadcast(const struct aps_vcomm *vcomm, int root, void *bytes,
 
     while (bit < vcomm->size && !(number & bit))
         bit <<= 1;
-    if (number != 0) {
-        const int from = (number - bit + root) % vcomm->size;
-
-        rc = aps_message_receive(vcomm, bytes, (size_t)size, from,
-                                 APS_TAG_AGREEMENT, &requests[0]);
-        if (rc == MPI_SUCCESS)
-            rc = aps_wait_requests(1, requests);
-    }
-    for (bit >>= 1; bit > 0 && rc == MPI_SUCCESS; bit >>= 1) {
+    if (number != 0)
+        rc = agree_receive_bytes(vcomm, (number - bit + root) % vcomm->size,
+                                 bytes, size);
+    for (bit >>= 1; bit > 0; bit >>= 1) {
         const int to = (number + bit + root) % vcomm->size;
+        int now;
 
         if (number + bit >= vcomm->size)
             continue;
-        rc = aps_message_send(vcomm, bytes, (size_t)size, to, APS_TAG_AGREEMENT,
-                              &requests[count]);
-        count += rc == MPI_SUCCESS;
+        now =
+            aps_message_send(vcomm, bytes, rc == MPI_SUCCESS ? (size_t)size : 0,
+                             to, APS_TAG_AGREEMENT, &requests[count++]);
+        rc = rc == MPI_SUCCESS ? now : rc;
     }
-    if (count > 0) {
-        const int waited = aps_wait_requests(count, requests);
-
-        rc = rc == MPI_SUCCESS ? waited : rc;
-    }
-    return rc;
+    return agree_complete(count, requests, NULL, rc);
 }
 
 int aps_agree_bytes(const struct aps_vcomm *vcomm, int root, void *bytes,
@@ -268,10 +294,11 @@ int aps_agree_bytes(const struct aps_vcomm *vcomm, int root, void *bytes,
     char *next = bytes;
     int rc = MPI_SUCCESS;
 
-    while (size > 0 && rc == MPI_SUCCESS) {
+    while (size > 0) {
         const int part = agree_part(size);
+        const int now = agree_broadcast(vcomm, root, next, part);
 
-        rc = agree_broadcast(vcomm, root, next, part);
+        rc = rc == MPI_SUCCESS ? now : rc;
         next += part;
         size -= (size_t)part;
     }
@@ -286,16 +313,18 @@ static int agree_move(const struct aps_vcomm *vcomm, bool send, int peer,
 {
     int rc = MPI_SUCCESS;
 
-    for (int i = 0; i < 2 && count > 0 && rc == MPI_SUCCESS; i++) {
+    for (int i = 0; i < 2 && count > 0; i++) {
         const int part =
             count < vcomm->size - begin ? count : vcomm->size - begin;
 
         const size_t size = (size_t)part * sizeof *values;
+        const int now =
+            send ? aps_message_send(vcomm, &values[begin], size, peer,
+                                    APS_TAG_AGREEMENT, &requests[i])
+                 : aps_message_receive(vcomm, &values[begin], size, peer,
+                                       APS_TAG_AGREEMENT, &requests[i]);
 
-        rc = send ? aps_message_send(vcomm, &values[begin], size, peer,
-                                     APS_TAG_AGREEMENT, &requests[i])
-                  : aps_message_receive(vcomm, &values[begin], size, peer,
-                                        APS_TAG_AGREEMENT, &requests[i]);
+        rc = rc == MPI_SUCCESS ? now : rc;
         count -= part;
         begin = 0;
     }
@@ -303,27 +332,27 @@ static int agree_move(const struct aps_vcomm *vcomm, bool send, int peer,
 }
 
 /* Before the round of distance d a rank has the values of the d ranks from its
- * own on. */
+ * own on. A rank sends and receives to the end also after an error, when some of
+ * its values are undefined. */
 int aps_agree_gather(const struct aps_vcomm *vcomm, int value, int values[])
 {
     const int rank = vcomm->rank, size = vcomm->size;
     int rc = MPI_SUCCESS;
 
-    values[rank] = value;
-    for (int distance = 1; distance < size && rc == MPI_SUCCESS;
-         distance *= 2) {
+    for (int i = 0; i < size; i++)
+        values[i] = value;
+    for (int distance = 1; distance < size; distance *= 2) {
         const int count =
             distance < size - distance ? distance : size - distance;
         const int next = (rank + distance) % size;
         MPI_Request requests[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL,
                                    MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        int now = agree_move(vcomm, false, next, next, count, values, requests);
 
-        rc = agree_move(vcomm, false, next, next, count, values, requests);
-        if (rc == MPI_SUCCESS)
-            rc = agree_move(vcomm, true, (rank + size - distance) % size, rank,
-                            count, values, requests + 2);
-        if (rc == MPI_SUCCESS)
-            rc = aps_wait_requests(4, requests);
+        rc = rc == MPI_SUCCESS ? now : rc;
+        now = agree_move(vcomm, true, (rank + size - distance) % size, rank,
+                         count, values, requests + 2);
+        rc = agree_complete(4, requests, NULL, rc == MPI_SUCCESS ? now : rc);
     }
     return rc;
 }

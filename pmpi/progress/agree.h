@@ -2,7 +2,9 @@
 /*
  * Small agreements between ranks, by messages on a virtual communicator. Their
  * waits are ours (wait.h): they stay cheap with more ranks than cores, and give
- * way on a fiber.
+ * way on a fiber. A rank sends and receives to the end of an agreement, also after
+ * an error: the other ranks wait for its messages, and the next agreement must
+ * not find theirs.
  */
 #ifndef APS_PMPI_PROGRESS_AGREE_H
 #define APS_PMPI_PROGRESS_AGREE_H
