@@ -134,13 +134,14 @@ static int scatter_sample(struct aps_context *context,
     int rc = MPI_SUCCESS;
 
     *ready = 1;
-    for (int i = 0; i < context->size && rc == MPI_SUCCESS; i++) {
+    for (int i = 0; i < context->size; i++) {
         int there = 1;
+        const int now = aps_sample_reference(
+            &context->sample, vcomm, i, segment->memory,
+            segment->in + bounds[i], bounds[i + 1] - bounds[i], &there);
 
-        rc = aps_sample_reference(&context->sample, vcomm, i, segment->memory,
-                                  segment->in + bounds[i],
-                                  bounds[i + 1] - bounds[i], &there);
         *ready &= there;
+        rc = rc == MPI_SUCCESS ? now : rc;
     }
     return rc;
 }

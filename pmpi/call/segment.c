@@ -94,10 +94,11 @@ static int segment_try_candidate(struct aps_context *context,
     return rc != MPI_SUCCESS ? rc : aps_call_raise(call, ended);
 }
 
-/* COLLECTIVE. What FP32 gives for the same inputs, before they are gone. */
-static int segment_sample(struct aps_context *context,
-                          const struct aps_call *call,
-                          const struct aps_segment *segment, int *ready)
+/* COLLECTIVE. What FP32 gives for the same inputs, before they are gone. A
+ * sample that is lost is no error of the call. */
+static void segment_sample(struct aps_context *context,
+                           const struct aps_call *call,
+                           const struct aps_segment *segment, int *ready)
 {
     fenv_t environment;
     int rc;
@@ -105,15 +106,15 @@ static int segment_sample(struct aps_context *context,
     aps_fpenv_enter(&environment);
     rc = call->kind->sample(context, call, segment, ready);
     aps_fpenv_leave(&environment);
-    return segment_raise(context, call, rc);
+    context->damaged |= rc != MPI_SUCCESS;
 }
 
 /* COLLECTIVE where the ranks merge what they have measured; rank 0 writes. */
-static int segment_write_sample(struct aps_context *context,
-                                const struct aps_call *call,
-                                const struct aps_segment *segment,
-                                const struct aps_cost *cost, int64_t taken,
-                                int ready)
+static void segment_write_sample(struct aps_context *context,
+                                 const struct aps_call *call,
+                                 const struct aps_segment *segment,
+                                 const struct aps_cost *cost, int64_t taken,
+                                 int ready)
 {
     const bool gathers = segment->key.call == APS_CALL_ALLGATHER;
     const char *reduce = segment->key.call == APS_CALL_ALLREDUCE
@@ -137,7 +138,7 @@ static int segment_write_sample(struct aps_context *context,
         aps_context_row(context, &segment->key, &segment->plan, reduce, cost,
                         &measure, taken);
     aps_fpenv_leave(&environment);
-    return segment_raise(context, call, rc);
+    context->damaged |= rc != MPI_SUCCESS;
 }
 
 int aps_segment_agree(struct aps_context *context, const struct aps_call *call,
@@ -168,10 +169,10 @@ int aps_segment_run(struct aps_context *context, const struct aps_call *call,
     int rc = MPI_SUCCESS;
 
     if (sampled)
-        rc = segment_sample(context, call, segment, &ready);
-    if (rc == MPI_SUCCESS && segment->plan.reduce == APS_REDUCE_AUTO) {
+        segment_sample(context, call, segment, &ready);
+    if (segment->plan.reduce == APS_REDUCE_AUTO) {
         rc = segment_try_candidate(context, call, segment, &cost, &taken);
-    } else if (rc == MPI_SUCCESS) {
+    } else {
         const int64_t begin = sampled ? aps_clock_ns(CLOCK_MONOTONIC) : 0;
 
         rc = segment_carry_out(context, call, segment, &cost);
@@ -179,12 +180,9 @@ int aps_segment_run(struct aps_context *context, const struct aps_call *call,
     }
     /* To merge samples is collective: a rank whose call has failed takes part. */
     if (sampled && segment->plan.reduce != APS_REDUCE_AUTO &&
-        (rc == MPI_SUCCESS || call->kind->merges)) {
-        const int written = segment_write_sample(
-            context, call, segment, &cost, taken, ready && rc == MPI_SUCCESS);
-
-        rc = rc == MPI_SUCCESS ? written : rc;
-    }
+        (rc == MPI_SUCCESS || call->kind->merges))
+        segment_write_sample(context, call, segment, &cost, taken,
+                             ready && rc == MPI_SUCCESS);
     return rc;
 }
 

@@ -146,7 +146,7 @@ int aps_sample_reference(struct aps_sample *sample,
                       sample_add, &outcome);
     }
     *ready = room && outcome == MPI_SUCCESS;
-    return MPI_SUCCESS;
+    return outcome;
 }
 
 void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
@@ -203,7 +203,7 @@ int aps_sample_merge(const struct aps_vcomm *vcomm, struct aps_measure *measure,
     measure->sum_reference2 = totals.sums[2];
     measure->max_relative = totals.max_relative;
     *ready = totals.counts[5] == 0 && outcome == MPI_SUCCESS;
-    return MPI_SUCCESS;
+    return outcome;
 }
 
 void aps_sample_compare(const struct aps_sample *sample,

@@ -34,7 +34,8 @@ void aps_sample_clear(struct aps_sample *sample);
  * COLLECTIVE over vcomm, before the layer is reduced. Rank `root` keeps the
  * FP64 sum of in[n] over the ranks, which is always added in the same order. On
  * the root *ready becomes 0 if memory was short or a message failed, and
- * otherwise 1. Only the sample is lost then: returns MPI_SUCCESS.
+ * otherwise 1. An MPI error code: only the sample is lost then, and its messages
+ * have been sent and received all the same.
  */
 int aps_sample_reference(struct aps_sample *sample,
                          const struct aps_vcomm *vcomm, int root,
@@ -47,7 +48,7 @@ void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
 
 /* COLLECTIVE over vcomm. On rank 0 *measure becomes the measure of the parts of
  * all ranks, and *ready becomes 1 if no part is missing, otherwise 0. An MPI
- * error code. */
+ * error code, as above. */
 int aps_sample_merge(const struct aps_vcomm *vcomm, struct aps_measure *measure,
                      int *ready);
 
