@@ -6,11 +6,13 @@
 #include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "call/call.h"
 #include "call/iallreduce.h"
 #include "call/kind.h"
 #include "comm/context.h"
+#include "comm/report.h"
 #include "progress/queue.h"
 
 static _Thread_local bool left_to_mpi;
@@ -103,20 +105,73 @@ static int persistent_init(const struct aps_call *call, aps_handle info,
                                 (aps_handle)call->comm, info, request);
 }
 
+#define STRICT_ORDER "mpi_assert_strict_persistent_collective_ordering"
+
+/* Whether the info asserts the order of starts. It must do so on all ranks, or
+ * on none (MPI 4.1, info keys of communicators). */
+static bool persistent_info_asserts(MPI_Info info)
+{
+    char value[sizeof "false"] = "";
+    int found = 0;
+
+    if (info == MPI_INFO_NULL ||
+        PMPI_Info_get(info, STRICT_ORDER, sizeof value - 1, value, &found) !=
+            MPI_SUCCESS)
+        return false;
+    return found && strcmp(value, "true") == 0;
+}
+
+static bool persistent_comm_asserts(MPI_Comm comm)
+{
+    MPI_Info info = MPI_INFO_NULL;
+    bool asserts;
+
+    if (PMPI_Comm_get_info(comm, &info) != MPI_SUCCESS)
+        return false;
+    asserts = persistent_info_asserts(info);
+    if (info != MPI_INFO_NULL)
+        PMPI_Info_free(&info);
+    return asserts;
+}
+
 /*
  * Local, and the same on all ranks: whether the ranks of comm have agreed on a
  * policy, in MPI_Init or in an earlier blocking call on comm. A rank's own
- * policy does not count, because the others may have none of their own. An MPI
- * error code, for which the program's error handler has been called.
+ * policy does not count, because the others may have none of their own.
+ * *context is that of comm if so, otherwise NULL. An MPI error code, for which
+ * the program's error handler has been called.
  */
-static int persistent_find_policy(MPI_Comm comm, bool *agreed)
+static int persistent_find_policy(MPI_Comm comm, struct aps_context **context)
 {
-    struct aps_context *context;
-    int rc = aps_context_find_local(comm, &context);
+    int rc = aps_context_find_local(comm, context);
 
-    *agreed =
-        rc == MPI_SUCCESS && context && context->state == APS_CONTEXT_ACTIVE;
+    if (rc != MPI_SUCCESS ||
+        (*context && (*context)->state != APS_CONTEXT_ACTIVE))
+        *context = NULL;
     return rc;
+}
+
+/*
+ * Ranks may start their persistent requests in different orders, but what
+ * MPI_Start starts (a queued reduction, or a nonblocking call of MPI) meets that
+ * of the other ranks by the order of starts. Only the program can say that
+ * this order is one.
+ */
+static bool persistent_is_ordered(struct aps_context *context,
+                                  const struct aps_call *call, MPI_Info info)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+
+    if (persistent_info_asserts(info) || persistent_comm_asserts(call->comm))
+        return true;
+    if ((unsigned long long)call->count >= context->min_count &&
+        !atomic_flag_test_and_set(&told))
+        aps_context_event(
+            context,
+            "persistent all-reduces are left to MPI, because ranks may start "
+            "them in different orders; if they do not, set " STRICT_ORDER
+            " to true in the info of MPI_Allreduce_init");
+    return false;
 }
 
 int aps_persistent_init(const void *send, void *receive, int64_t count,
@@ -135,23 +190,24 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
     };
     MPI_Request *handle = request;
     struct persistent *persistent = NULL;
-    bool candidate =
-        handle && !left_to_mpi && call.kind->is_candidate(aps_job(), &call);
+    struct aps_context *context = NULL;
     int rc;
 
-    if (candidate) {
-        rc = persistent_find_policy(call.comm, &candidate);
+    /* All before MPI's own, so that nothing has to be undone. */
+    if (handle && !left_to_mpi && call.kind->is_candidate(aps_job(), &call)) {
+        rc = persistent_find_policy(call.comm, &context);
         if (rc != MPI_SUCCESS)
             return rc;
     }
-    /* Before MPI's own, so that nothing has to be undone. */
-    if (candidate) {
+    if (context) {
         persistent = calloc(1, sizeof *persistent);
         if (!persistent)
             return aps_call_raise(&call, MPI_ERR_NO_MEM);
     }
     rc = persistent_init(&call, info, handle);
-    if (!persistent || rc != MPI_SUCCESS) {
+    /* Now MPI has found the info to be one. */
+    if (!persistent || rc != MPI_SUCCESS ||
+        !persistent_is_ordered(context, &call, (MPI_Info)info)) {
         free(persistent);
         return rc;
     }

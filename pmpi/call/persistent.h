@@ -4,8 +4,13 @@
  *
  * The program holds MPI's own persistent request, which is never started. Instead
  * MPI_Start starts a nonblocking all-reduce, which the completion calls
- * (completion.h) complete in the place of the persistent request. A request that
- * a program makes by mpi_f08 stays MPI's own, because its other calls come by
+ * (completion.h) complete in the place of the persistent request.
+ *
+ * That is right only if all ranks start the requests of a communicator in one
+ * order, which MPI does not ask for. So a request stays MPI's own unless the
+ * program asserts that order, by mpi_assert_strict_persistent_collective_ordering
+ * in the info of the request or of its communicator. A request that a program
+ * makes by mpi_f08 stays MPI's own, too, because its other calls come by
  * functions that the library does not see (entry/f08.c).
  */
 #ifndef APS_PMPI_CALL_PERSISTENT_H

@@ -495,13 +495,16 @@ static void run_nonblocking(bool persistent)
         ok_all(are_right(), "nonblocking, turn %d", turn);
     }
 #ifdef HAVE_PMPI_ALLREDUCE_INIT
+    MPI_Info info = mpitap_strict_order();
+
     for (int i = 0; i < CALLS && persistent; i++) {
         const struct buffers buffers = buffers_of_call(i);
 
         MPI_Allreduce_init(send_of(&buffers), buffers.receive, (int)count_of(i),
-                           MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                           MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, info,
                            &requests[i]);
     }
+    MPI_Info_free(&info);
     for (int turn = 0; turn < 2 && persistent; turn++) {
         lay_out_calls();
         MPI_Startall(CALLS, requests);

@@ -148,17 +148,18 @@ static void by_get_status(void)
 static const struct {
     const char *name;
     void (*complete)(void);
-    bool frees; /* persistent requests too */
+    bool frees;  /* persistent requests too */
+    bool native; /* MPICH 4.0 completes persistent ones of its own by it */
 } ways[] = {
-    {"MPI_Wait", by_wait, false},
-    {"MPI_Test", by_test, false},
-    {"MPI_Waitall", by_waitall, false},
-    {"MPI_Testall", by_testall, false},
-    {"MPI_Waitany", by_waitany, false},
-    {"MPI_Testany", by_testany, false},
-    {"MPI_Waitsome", by_waitsome, false},
-    {"MPI_Testsome", by_testsome, false},
-    {"MPI_Request_get_status and MPI_Request_free", by_get_status, true},
+    {"MPI_Wait", by_wait, false, true},
+    {"MPI_Test", by_test, false, true},
+    {"MPI_Waitall", by_waitall, false, true},
+    {"MPI_Testall", by_testall, false, false},
+    {"MPI_Waitany", by_waitany, false, false},
+    {"MPI_Testany", by_testany, false, false},
+    {"MPI_Waitsome", by_waitsome, false, false},
+    {"MPI_Testsome", by_testsome, false, false},
+    {"MPI_Request_get_status and MPI_Request_free", by_get_status, true, false},
 };
 #define WAYS (sizeof ways / sizeof *ways)
 
@@ -180,13 +181,16 @@ static void test_completion(void)
 static void test_persistent(void)
 {
 #ifdef HAVE_PMPI_ALLREDUCE_INIT
+    MPI_Info info = mpitap_strict_order();
+
     for (int i = 0; i < CALLS; i++)
         MPI_Allreduce_init(in[i], out[i], count_of(i), MPI_FLOAT, MPI_SUM,
-                           comm_of(i), MPI_INFO_NULL, &requests[i]);
+                           comm_of(i), info, &requests[i]);
+    MPI_Info_free(&info);
     for (size_t way = 0; way < WAYS; way++) {
         bool there = true;
 
-        if (ways[way].frees)
+        if (ways[way].frees || (ranks == 1 && !ways[way].native))
             continue;
         fill((int)way);
         if (way % 2)

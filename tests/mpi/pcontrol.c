@@ -335,11 +335,13 @@ static void try_persistent(void)
 #if MPI_VERSION >= 4
     static const enum what whats[] = {ROUNDED, EXACT, EXACT, ROUNDED};
     static float in[COUNT], out[COUNT];
+    MPI_Info info = mpitap_strict_order();
     MPI_Request request;
 
     fill(in);
-    MPI_Allreduce_init(in, out, COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD,
-                       MPI_INFO_NULL, &request);
+    MPI_Allreduce_init(in, out, COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, info,
+                       &request);
+    MPI_Info_free(&info);
     for (int i = 0; i < 4; i++) {
         if (i == 1)
             control(0);

@@ -10,4 +10,8 @@ for ranks in 2 4; do
         -n 1 -env APSMPI_POLICY "$tmp/policy.yaml" "$mpi/persistent" held : \
         -n $((ranks - 1)) "$mpi/persistent" held
 done
+for what in swapped beside; do
+    run "$what" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/persistent" $what
+    says 'persistent all-reduces are left to MPI' 1 "$what: one line says why"
+done
 finish

@@ -195,6 +195,24 @@ static MPI_Op operation_of(const struct op *op)
     return operations[op->operation];
 }
 
+#if MPI_VERSION >= 4
+/* All ranks start their requests in one order, and say so. */
+static int make_persistent(struct op *op, const void *send, MPI_Datatype type,
+                           MPI_Op sum)
+{
+    MPI_Info info;
+    int rc;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_assert_strict_persistent_collective_ordering",
+                 "true");
+    rc = MPI_Allreduce_init(send, op->receive, op->count, type, sum,
+                            op->comm.handle, info, &op->request);
+    MPI_Info_free(&info);
+    return rc;
+}
+#endif
+
 static int call_allreduce(struct op *op, const void *send)
 {
     MPI_Datatype type = type_of(op);
@@ -202,8 +220,7 @@ static int call_allreduce(struct op *op, const void *send)
 
 #if MPI_VERSION >= 4
     if (op->way == PERSISTENT)
-        return MPI_Allreduce_init(send, op->receive, op->count, type, sum,
-                                  op->comm.handle, MPI_INFO_NULL, &op->request);
+        return make_persistent(op, send, type, sum);
     if (op->large)
         return op->way == BLOCKING
                    ? MPI_Allreduce_c(send, op->receive, op->count, type, sum,
