@@ -154,6 +154,8 @@ static bool allreduce_place(struct aps_context *context,
                             struct aps_step_position *position,
                             enum aps_reason *reason)
 {
+    const struct aps_pcontrol control = aps_call_control(context, call);
+
     aps_pcontrol_note_call(context->job, (size_t)call->count);
     if (context->state == APS_CONTEXT_PASS)
         *reason = APS_PASSED_COMM;
@@ -172,11 +174,11 @@ static bool allreduce_place(struct aps_context *context,
     }
     if (position->desync && aps_message_is_due(++context->desyncs))
         allreduce_tell_desync(context, call, position);
-    if (call->control.epoch >= 0)
-        position->epoch = call->control.epoch;
-    if (call->control.off)
+    if (control.epoch >= 0)
+        position->epoch = control.epoch;
+    if (control.off)
         *reason = APS_PASSED_OFF;
-    return position->active && !call->control.off;
+    return position->active && !control.off;
 }
 
 static void allreduce_segment(const struct aps_context *context,

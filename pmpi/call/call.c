@@ -14,6 +14,14 @@ struct aps_counters *aps_call_counters(const struct aps_call *call)
                : &aps_other_counters[call->kind->which];
 }
 
+struct aps_pcontrol aps_call_control(const struct aps_context *context,
+                                     const struct aps_call *call)
+{
+    static const struct aps_pcontrol none = {.off = false, .epoch = -1};
+
+    return context->own_world ? none : call->control;
+}
+
 int aps_call_raise(const struct aps_call *call, int rc)
 {
     if (rc != MPI_SUCCESS && !call->nonblocking)

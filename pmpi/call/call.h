@@ -62,6 +62,14 @@ static inline void aps_call_enter(struct aps_call *call)
     call->control = aps_pcontrol_now();
 }
 
+/*
+ * Local. What MPI_Pcontrol says for this call. The ranks of one job agree on
+ * that, so it holds for communicators of this job's ranks alone: one that has a
+ * world of its own may have ranks of other jobs.
+ */
+struct aps_pcontrol aps_call_control(const struct aps_context *context,
+                                     const struct aps_call *call);
+
 /* Where calls of this kind are counted. */
 struct aps_counters *aps_call_counters(const struct aps_call *call);
 

@@ -42,6 +42,7 @@ static bool other_advance(struct aps_context *context,
                           struct aps_step_position *position)
 {
     const struct aps_policy *policy = context->job->policy;
+    const long epoch = aps_call_control(context, call).epoch;
     struct aps_plan_key key;
     struct aps_plan plan;
 
@@ -52,8 +53,8 @@ static bool other_advance(struct aps_context *context,
         .layers = aps_steps_layers(context->steps),
     };
     aps_steps_now(context->steps, &position->step, &position->epoch);
-    if (call->control.epoch >= 0)
-        position->epoch = call->control.epoch;
+    if (epoch >= 0)
+        position->epoch = epoch;
     other_key(call, position, count, &key);
     aps_policy_resolve(policy, &key, &plan);
     if (!plan.rewrite)
@@ -84,7 +85,7 @@ bool aps_other_place(struct aps_context *context, const struct aps_call *call,
     if (!aps_policy_names(context->job->policy, call->kind->which))
         return false;
     aps_pcontrol_note_call(context->job, segment.count);
-    if (call->control.off) {
+    if (aps_call_control(context, call).off) {
         *reason = APS_PASSED_OFF;
         return false;
     }
