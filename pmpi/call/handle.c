@@ -9,7 +9,6 @@
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/report.h"
-#include "job/world.h"
 
 static int handle_pass_because(const struct aps_call *call,
                                enum aps_reason reason)
@@ -112,7 +111,6 @@ static int handle_layers(struct aps_context *context,
 
 int aps_call_handle(const struct aps_call *call)
 {
-    const struct aps_world *world = aps_world_of_job();
     struct aps_step_position position;
     struct aps_context *context;
     enum aps_reason reason;
@@ -121,11 +119,6 @@ int aps_call_handle(const struct aps_call *call)
     aps_count(&aps_call_counters(call)->calls, 1);
     if (!call->kind->is_candidate(aps_job(), call))
         return handle_pass_because(call, APS_PASSED_OTHER);
-    /* Discovery looks at all-reduces alone: others are not worth a context where
-     * the ranks agreed that there is no policy. */
-    if (call->kind->which != APS_CALL_ALLREDUCE && world &&
-        world->agreed.outcome != APS_AGREED_POLICY)
-        return aps_call_pass_because(call, APS_PASSED_COMM);
     rc = aps_context_of(call->comm, &context);
     if (rc != MPI_SUCCESS)
         return rc;
