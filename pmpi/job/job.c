@@ -123,6 +123,7 @@ static void job_start(void)
     struct aps_job *job = &the_job;
     int real_size;
 
+    job->pid = getpid();
     job->foreign = job_is_foreign();
     if (job->foreign)
         return;

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/options.h"
 #include "policy/policy.h"
@@ -54,7 +55,8 @@ struct aps_counters {
 };
 
 struct aps_job {
-    bool foreign;       /* the library was built for another MPI */
+    pid_t pid;    /* of the process that made it; a forked child has another */
+    bool foreign; /* the library was built for another MPI */
     bool real_is_float; /* MPI_REAL has 4 bytes, as is usual in Fortran */
     atomic_bool begun;  /* MPI_Init was seen: aps_lifecycle_begin */
     struct aps_options options;

@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "job/job.h"
 #include "job/summary.h"
@@ -61,12 +62,14 @@ void aps_sessions_end(void)
 }
 
 /* The process exits. MPI_Initialized and MPI_Finalized may be called at any
- * time. */
+ * time. A child that the program forked has made none of the calls that it
+ * counts. */
 __attribute__((destructor)) static void sessions_exit(void)
 {
     const struct aps_job *job =
         atomic_load_explicit(&aps_job_made, memory_order_acquire);
 
-    if (job && !job->foreign && sessions_calls() > 0 && !sessions_have_world())
+    if (job && !job->foreign && job->pid == getpid() && sessions_calls() > 0 &&
+        !sessions_have_world())
         sessions_tell_summary();
 }

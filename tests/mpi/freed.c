@@ -7,7 +7,11 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "mpitap.h"
 
@@ -36,6 +40,18 @@ static void test(MPI_Comm comm)
 }
 
 #if MPI_VERSION >= 4
+/* A child that knows nothing of MPI comes and goes. */
+static void have_a_child(void)
+{
+    pid_t child;
+
+    fflush(NULL);
+    child = fork();
+    if (child == 0)
+        exit(0);
+    waitpid(child, NULL, 0);
+}
+
 static int test_session(void)
 {
     MPI_Session session;
@@ -52,6 +68,7 @@ static int test_session(void)
     MPI_Group_free(&group);
     mpitap_begin_on(own);
     test(comm);
+    have_a_child();
     status = mpitap_end();
     MPI_Comm_free(&comm);
     MPI_Comm_free(&own);

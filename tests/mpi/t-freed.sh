@@ -25,5 +25,7 @@ if grep -q '^#define HAVE_PMPI_ALLREDUCE_INIT' "$top_builddir/config.h"; then
     run "sessions" 2 "$mpi/freed" session
     grep -q '^apsmpi: .*\(summary\|calls of MPI_Allreduce\)' "$tmp/stderr"
     check $? "sessions: a summary, or a line that there is none"
+    [ "$(grep -c '^apsmpi: .*calls of MPI_Allreduce' "$tmp/stderr")" -le 1 ]
+    check $? "sessions: no second one from a forked child"
 fi
 finish
