@@ -136,6 +136,8 @@ void aps_lifecycle_begin(int required)
 
     if (required == MPI_THREAD_MULTIPLE)
         aps_progress_thread_expect_threads();
+    if (job->begun) /* a tool behind the library calls another MPI_Init */
+        return;
     job->begun = true;
     aps_lifecycle_watch_end();
     if (PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS)
