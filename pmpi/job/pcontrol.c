@@ -162,6 +162,26 @@ static void pcontrol_control_all(int level, struct aps_job *job,
         pcontrol_change(&control, job, values[TRAINED]);
 }
 
+/* The job has no world, but this process holds a policy: the program, which
+ * expects something to change, is told once, by rank 0. */
+static void pcontrol_tell_nothing_changes(const struct aps_job *job, int level)
+{
+    static bool told;
+    int rank;
+
+    if (told || job->held != APS_HELD_GOOD ||
+        !aps_policy_pcontrol(job->policy) ||
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS || rank != 0)
+        return;
+    told = true;
+    aps_message(-1,
+                "MPI_Pcontrol(%d) changes nothing, because the job has no "
+                "hidden communicator of all its ranks, on which they could "
+                "agree (APSMPI_WORLD=off, or an MPI_Init that the library did "
+                "not see)",
+                level);
+}
+
 /* Whether the ranks agreed in MPI_Init on a policy that MPI_Pcontrol
  * controls. */
 static bool pcontrol_is_collective(const struct aps_job *job,
@@ -183,5 +203,7 @@ void aps_pcontrol(int level)
     pthread_mutex_lock(&lock);
     if (pcontrol_is_collective(job, world))
         pcontrol_control_all(level, job, world);
+    else if (!world)
+        pcontrol_tell_nothing_changes(job, level);
     pthread_mutex_unlock(&lock);
 }

@@ -88,6 +88,11 @@ run "no policy" 3 "$mpi/pcontrol" alone-exact
 with "switched off by APSMPI_ENABLE" 3 all -genv APSMPI_ENABLE off \
     "$mpi/pcontrol" alone-exact
 
+with "no world of the job" 2 all -genv APSMPI_WORLD off "$mpi/pcontrol" \
+    alone-rounded
+says '^apsmpi: MPI_Pcontrol([013]) changes nothing' 1 \
+    "no world of the job: said once"
+
 # A policy where rank 0 runs only; the others are told.
 run_mpiexec "a policy on rank 0 only" \
     -n 1 -env APSMPI_POLICY "$tmp/all.yaml" "$mpi/pcontrol" early : \
