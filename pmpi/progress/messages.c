@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/message.h"
-#include "progress/fiber.h"
 #include "progress/wait.h"
 
 /* Of one message, where it may be sent or received again: the first few tries
@@ -98,12 +97,7 @@ static bool message_may_retry(const struct aps_vcomm *vcomm, int tries,
         return true;
     if (tries >= TRIES || aps_messages_lost() != MPI_SUCCESS)
         return false;
-    if (aps_fiber_inside()) {
-        aps_fiber_yield();
-    } else {
-        aps_wait_look(vcomm->comm);
-        aps_wait_rest(begin);
-    }
+    aps_wait_pause(vcomm->comm, begin);
     return true;
 }
 
@@ -229,27 +223,10 @@ static void messages_cancel(struct aps_messages *messages)
     }
 }
 
-/* After an error of one request MPI may leave the others under way: they are
- * waited for, since the next call must not receive their messages. */
-static int messages_wait_all(struct aps_messages *messages)
-{
-    int rc = MPI_SUCCESS;
-
-    for (int i = 0; i < messages->count; i++) {
-        const int now = aps_wait_statuses(messages->count, messages->requests,
-                                          messages->statuses);
-
-        if (rc == MPI_SUCCESS)
-            rc = now;
-        if (now == MPI_SUCCESS)
-            break;
-    }
-    return rc;
-}
-
 int aps_messages_wait(struct aps_messages *messages)
 {
-    const int rc = messages_wait_all(messages);
+    const int rc = aps_wait_statuses(messages->count, messages->requests,
+                                     messages->statuses);
 
     if (rc == MPI_SUCCESS) {
         messages_check(messages);

@@ -205,6 +205,7 @@ static bool wait_is_long(long *waited, long *last)
     return *waited > TELL_NS;
 }
 
+/* After an error of one request MPI may leave the others under way. */
 static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
                     void (*tell)(void))
 {
@@ -212,17 +213,21 @@ static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
     const bool alone = !atomic_load_explicit(&crowded, memory_order_relaxed) &&
                        !wait_is_beside();
     const int tests = alone ? TESTS_ALONE : TESTS_CROWDED;
+    int first = MPI_SUCCESS, errors = 0;
     long begin = 0;
 
     for (int turn = 0;; turn++) {
         int done = 0;
         int rc = PMPI_Testall(count, requests, &done, statuses);
 
-        if (rc != MPI_SUCCESS)
-            return rc == MPI_ERR_IN_STATUS ? MPI_ERR_OTHER : rc;
+        if (rc != MPI_SUCCESS) {
+            if (first == MPI_SUCCESS)
+                first = rc == MPI_ERR_IN_STATUS ? MPI_ERR_OTHER : rc;
+            done = ++errors > count;
+        }
         if (done) {
             wait_note_end();
-            return MPI_SUCCESS;
+            return first;
         }
         if (tell && wait_is_long(&waited, &last)) {
             tell();
@@ -261,6 +266,16 @@ void aps_wait_look(MPI_Comm comm)
 
     (void)PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag,
                       MPI_STATUS_IGNORE);
+}
+
+void aps_wait_pause(MPI_Comm comm, long *begin)
+{
+    if (aps_fiber_inside()) {
+        aps_fiber_yield();
+        return;
+    }
+    aps_wait_look(comm);
+    aps_wait_rest(begin);
 }
 
 static bool wait_reached(const struct aps_wait_count *count, uint32_t target,

@@ -18,7 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Complete all requests; an MPI error code. */
+/* Complete all requests, also after an error of some of them; an MPI error code,
+ * of the first error. Then requests are MPI_REQUEST_NULL, except those that MPI
+ * cannot complete. */
 int aps_wait_requests(int count, MPI_Request requests[]);
 
 /* The same; where it takes ten seconds, `tell` is called once. */
@@ -54,6 +56,9 @@ void aps_wait_look(MPI_Comm comm);
 /* Between two looks at what is waited for: the longer the wait has been, the
  * longer the core is given away. *begin starts as 0. */
 void aps_wait_rest(long *begin);
+
+/* Both, or on a fiber: give way. */
+void aps_wait_pause(MPI_Comm comm, long *begin);
 
 /*
  * The calling thread works beside the program's own, perhaps on the same core.
