@@ -112,11 +112,12 @@ static int fuse_agree(struct group *group, struct agreement *agreement)
     agreement->count = -group->count;
     aps_fpenv_enter(&environment);
     for (int i = 0; i < GROUP_MOST; i++) {
-        const struct aps_segment *segment = &group->calls[i]->segment;
+        const struct aps_segment *segment;
 
         agreement->exponents[i] = INT_MIN;
         if (i >= group->count || !fuse_is_scaled(group->calls[i]))
             continue;
+        segment = &group->calls[i]->segment;
         group->magnitudes[i] =
             segment->memory->magnitude(segment->in, segment->count);
         agreement->exponents[i] =
