@@ -33,7 +33,9 @@ struct counts {
 /* The beginning of the segment. A new segment is zero, and counts begin at
  * 0. */
 struct shared {
-    _Alignas(CACHE_LINE) _Atomic uint32_t failed; /* last failed call, or 0 */
+    /* The last failed call of even and of odd number, or 0: a rank is at most
+     * one call ahead of another. */
+    _Alignas(CACHE_LINE) _Atomic uint32_t failed[2];
     _Atomic int device_failed;
     _Atomic int leavers;
     struct counts counts[]; /* [group size] */
@@ -249,20 +251,13 @@ int aps_shm_group_max(struct aps_shm_group *node, int value)
 
 void aps_shm_group_fail(struct aps_shm_group *node, uint32_t call)
 {
-    uint32_t before =
-        atomic_load_explicit(&node->shared->failed, memory_order_relaxed);
-
-    while ((before == 0 || (int32_t)(call - before) > 0) &&
-           !atomic_compare_exchange_weak(&node->shared->failed, &before, call))
-        ;
+    atomic_store(&node->shared->failed[call % 2], call);
 }
 
 bool aps_shm_group_failed(const struct aps_shm_group *node, uint32_t call)
 {
-    const uint32_t failed =
-        atomic_load_explicit(&node->shared->failed, memory_order_relaxed);
-
-    return failed != 0 && (int32_t)(failed - call) >= 0;
+    return atomic_load_explicit(&node->shared->failed[call % 2],
+                                memory_order_relaxed) == call;
 }
 
 void aps_shm_group_fail_device(struct aps_shm_group *node)

@@ -64,7 +64,8 @@ void aps_shm_group_await(struct aps_shm_group *node,
  * aps_shm_group_fail: this rank could not do its part in `call`. Every rank
  * numbers its calls from 1. The other ranks see the failure when they have
  * awaited the next mark of this rank. aps_shm_group_failed: whether a rank has
- * failed in `call` or in a later call, since a rank may be ahead of others.
+ * failed in `call`. A rank that is ahead may have failed in the next call, but
+ * no rank may be two calls ahead.
  */
 void aps_shm_group_fail(struct aps_shm_group *node, uint32_t call);
 bool aps_shm_group_failed(const struct aps_shm_group *node, uint32_t call);
