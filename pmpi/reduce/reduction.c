@@ -16,8 +16,9 @@
 #include "reduce/master.h"
 #include "reduce/ring.h"
 
-/* A policy that reduces in more ways than this is turned away. */
-#define PREPARED_MAX 32
+/* A policy that reduces in more ways than this is turned away: 32 kinds of
+ * reductions and groups, each with the three size classes below. */
+#define PREPARED_MAX (32 * 3)
 
 /* What an algorithm needs in shared memory follows from the longest vector that
  * it is made for: one of these, or any. A class of comm/autotune is on one side
@@ -90,10 +91,13 @@ void aps_reductions_destroy(struct aps_reductions *reductions)
 }
 
 /* The first one that was made for vectors of n elements, or longer ones; all give
- * the same bits. */
+ * the same bits. Only if none of these has an algorithm: one that could not be
+ * made. */
 static struct prepared *reduction_find(struct aps_reductions *reductions,
                                        const struct aps_plan *plan, size_t n)
 {
+    struct prepared *failed = NULL;
+
     for (int i = 0; i < reductions->count; i++) {
         struct prepared *prepared = &reductions->prepared[i];
 
@@ -101,10 +105,13 @@ static struct prepared *reduction_find(struct aps_reductions *reductions,
             (!reduction_row_of(plan->reduce).grouped ||
              (prepared->group == plan->group &&
               (plan->group != APS_GROUP_NUMBER ||
-               prepared->group_size == plan->group_size))))
-            return prepared;
+               prepared->group_size == plan->group_size)))) {
+            if (prepared->algorithm)
+                return prepared;
+            failed = prepared;
+        }
     }
-    return NULL;
+    return failed;
 }
 
 /* COLLECTIVE over vcomm. */
@@ -177,8 +184,8 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
     }
     if (!prepared && reductions->count == PREPARED_MAX) {
         snprintf(cause, size,
-                 "the policy asks for more than %d kinds of reductions and "
-                 "groups",
+                 "the policy asks for more than %d kinds of reductions, "
+                 "groups and sizes",
                  PREPARED_MAX);
         return -1;
     }
@@ -188,12 +195,6 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
         return 0;
     snprintf(cause, size, "%s", prepared->cause);
     return -1;
-}
-
-bool aps_reductions_are_prepared(struct aps_reductions *reductions,
-                                 const struct aps_plan *plan)
-{
-    return reduction_find(reductions, plan, 0) != NULL;
 }
 
 bool aps_reductions_need_nodes(const struct aps_plan *plan)

@@ -37,10 +37,6 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
                            const struct aps_plan *plan, size_t n, char *cause,
                            size_t size);
 
-/* Local. Has that been done for `plan`? The same on all ranks. */
-bool aps_reductions_are_prepared(struct aps_reductions *reductions,
-                                 const struct aps_plan *plan);
-
 /* Local. Does the plan group ranks, so that it needs to know nodes? */
 bool aps_reductions_need_nodes(const struct aps_plan *plan);
 
