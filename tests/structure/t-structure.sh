@@ -15,7 +15,10 @@ ok()
         echo "ok $count - $2"
     else
         echo "not ok $count - $2"
-        failures=$((failures + 1))
+        case $2 in
+        *'# TODO'*) ;; # expected
+        *) failures=$((failures + 1)) ;;
+        esac
     fi
 }
 
