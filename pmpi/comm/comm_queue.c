@@ -3,6 +3,7 @@
 
 #include "comm/comm_queue.h"
 
+#include "base/message.h"
 #include "comm/report.h"
 #include "progress/progress_thread.h"
 #include "progress/queue_pool.h"
@@ -30,7 +31,10 @@ static bool comm_queue_wants_thread(const struct aps_job *job)
 #endif
 }
 
-/* Print what follows for the queue if no progress thread is possible. */
+/* Print what follows for the queue if no progress thread is possible on this
+ * rank. Ranks may have different thread levels, for instance where only one of
+ * them holds the policy: the line that warns of a hang comes from each rank
+ * concerned. */
 static void comm_queue_tell_driver(struct aps_context *context, bool wanted)
 {
     static atomic_flag told = ATOMIC_FLAG_INIT;
@@ -43,11 +47,12 @@ static void comm_queue_tell_driver(struct aps_context *context, bool wanted)
                           "was initialised with a lower level: the program's "
                           "own calls of MPI carry nonblocking reductions on");
     else if (!wanted && !atomic_flag_test_and_set(&told))
-        aps_context_event(
-            context, "nonblocking reductions stand still while the program "
-                     "blocks in a collective call, and the job may hang: "
-                     "initialise MPI by MPI_Init_thread with "
-                     "MPI_THREAD_MULTIPLE");
+        aps_message(context->rank,
+                    "%s: nonblocking reductions stand still while the program "
+                    "blocks in a collective call, and the job may hang: "
+                    "initialise MPI by MPI_Init_thread with "
+                    "MPI_THREAD_MULTIPLE, and set APSMPI_POLICY on all ranks",
+                    context->label);
 }
 
 int aps_context_make_queue(struct aps_context *context, MPI_Comm comm)

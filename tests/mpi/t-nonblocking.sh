@@ -42,6 +42,8 @@ if can_be_driven; then
         -n 1 -env APSMPI_POLICY "$tmp/policy.yaml" "$mpi/dlsym_late" : \
         -n 1 "$mpi/dlsym_late" </dev/null >"$tmp/stdout" 2>"$tmp/stderr"
     check $? "a policy on rank 0 only: found late on both"
+    grep -q 'rank 1: .*stand still' "$tmp/stderr"
+    check $? "a policy on rank 0 only: rank 1 says what cannot go on, too"
 
     # Rank 1 runs without the library: rank 0 says so, in ten seconds.
     timeout 14 "$MPIEXEC" \
