@@ -145,6 +145,10 @@ check_PROGRAMS += tests/mpi/policy_rank
 tests_mpi_policy_rank_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_policy_rank_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/spawned
+tests_mpi_spawned_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_spawned_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/short_lived
 tests_mpi_short_lived_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_short_lived_LDADD = $(MPI_TEST_LDADD)
@@ -219,6 +223,7 @@ mpi_tests = \
 	tests/mpi/t-relatives.sh \
 	tests/mpi/t-rounded.sh \
 	tests/mpi/t-skipped.sh \
+	tests/mpi/t-spawned.sh \
 	tests/mpi/t-short-lived.sh
 TESTS += $(mpi_tests)
 dist_check_SCRIPTS += $(mpi_tests)
