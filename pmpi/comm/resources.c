@@ -304,15 +304,6 @@ int aps_comm_resources_complete(struct aps_comm_resources **resources)
     return rc;
 }
 
-int aps_comm_resources_create(struct aps_world *world, MPI_Comm comm,
-                              const struct aps_members *members,
-                              struct aps_comm_resources **resources)
-{
-    int rc = aps_comm_resources_begin(world, comm, members, resources);
-
-    return rc == MPI_SUCCESS ? aps_comm_resources_complete(resources) : rc;
-}
-
 void aps_comm_resources_release(struct aps_comm_resources *resources,
                                 bool failed)
 {

@@ -42,11 +42,6 @@ int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
  */
 int aps_comm_resources_complete(struct aps_comm_resources **resources);
 
-/* COLLECTIVE over comm: begin and complete. */
-int aps_comm_resources_create(struct aps_world *world, MPI_Comm comm,
-                              const struct aps_members *members,
-                              struct aps_comm_resources **resources);
-
 /*
  * Local; may be called inside an attribute's delete callback. The communicator
  * does not use the resources any more. `failed`: a reduction failed, and may

@@ -120,12 +120,8 @@ static void lifecycle_make_world(int rank)
     }
     if (world->agreed.stop)
         aps_lifecycle_stop();
-    if (rank == 0) {
-        aps_job_report(aps_job(), 0);
-        if (world->agreed.cause[0] != '\0')
-            aps_message(-1, "%s: every call passes through",
-                        world->agreed.cause);
-    }
+    if (rank == 0 && world->agreed.cause[0] != '\0')
+        aps_message(-1, "%s: every call passes through", world->agreed.cause);
     aps_world_set_job(world);
 }
 

@@ -62,12 +62,10 @@ static void agree_receive(struct aps_agreement *agreement, int from, int place)
 /* Complete the requests, some of which may be MPI_REQUEST_NULL. `rc` is the
  * first error so far. Messages that are under way are completed also after an
  * error: the next agreement must not find them. */
-static int agree_complete(int count, MPI_Request requests[], void (*tell)(void),
-                          int rc)
+static int agree_complete(int count, MPI_Request requests[], int rc)
 {
-    const int waited = count > 0
-                           ? aps_wait_requests_telling(count, requests, tell)
-                           : MPI_SUCCESS;
+    const int waited =
+        count > 0 ? aps_wait_requests(count, requests) : MPI_SUCCESS;
 
     for (int i = 0; i < count && waited != MPI_SUCCESS; i++) {
         if (requests[i] == MPI_REQUEST_NULL)
@@ -78,10 +76,10 @@ static int agree_complete(int count, MPI_Request requests[], void (*tell)(void),
     return rc == MPI_SUCCESS ? waited : rc;
 }
 
-static void agree_wait(struct aps_agreement *agreement, void (*tell)(void))
+static void agree_wait(struct aps_agreement *agreement)
 {
-    agreement->rc = agree_complete(agreement->count, agreement->requests, tell,
-                                   agreement->rc);
+    agreement->rc =
+        agree_complete(agreement->count, agreement->requests, agreement->rc);
     agreement->count = 0;
 }
 
@@ -120,11 +118,11 @@ static void agree_post(struct aps_agreement *agreement)
 }
 
 /* To the end, also after an error: the other ranks wait for this one. */
-static int agree_finish(struct aps_agreement *agreement, void (*tell)(void))
+static int agree_finish(struct aps_agreement *agreement)
 {
     const int size = agreement->vcomm->size;
 
-    agree_wait(agreement, tell);
+    agree_wait(agreement);
     if (agree_is_direct(agreement)) {
         for (int i = 0; i < size - 1 && agreement->rc == MPI_SUCCESS; i++)
             agreement->combine(agreement->values, agreement->theirs[i].bytes,
@@ -139,7 +137,7 @@ static int agree_finish(struct aps_agreement *agreement, void (*tell)(void))
         if (distance >= size)
             return agreement->rc;
         agree_post_round(agreement, distance);
-        agree_wait(agreement, tell);
+        agree_wait(agreement);
     }
 }
 
@@ -158,13 +156,12 @@ int aps_agreement_begin(struct aps_agreement *agreement,
 
 int aps_agreement_end(struct aps_agreement *agreement)
 {
-    return agree_finish(agreement, NULL);
+    return agree_finish(agreement);
 }
 
 /* Any number of bytes, some at a time. */
 static int agree_agree(const struct aps_vcomm *vcomm, void *values, size_t size,
-                       void (*combine)(void *, const void *, size_t),
-                       void (*tell)(void))
+                       void (*combine)(void *, const void *, size_t))
 {
     struct aps_agreement agreement;
     unsigned char *next = values;
@@ -180,7 +177,7 @@ static int agree_agree(const struct aps_vcomm *vcomm, void *values, size_t size,
         agreement.size =
             size < APS_AGREEMENT_BYTES ? size : APS_AGREEMENT_BYTES;
         agree_post(&agreement);
-        now = agree_finish(&agreement, tell);
+        now = agree_finish(&agreement);
         rc = rc == MPI_SUCCESS ? now : rc;
         next += agreement.size;
     }
@@ -192,27 +189,21 @@ static int agree_agree(const struct aps_vcomm *vcomm, void *values, size_t size,
 int aps_agree_max(const struct aps_vcomm *vcomm, int count, int values[])
 {
     return agree_agree(vcomm, values, (size_t)count * sizeof *values,
-                       agree_combine_max, NULL);
+                       agree_combine_max);
 }
 
 int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size)
 {
-    return agree_agree(vcomm, bits, size, agree_combine_or, NULL);
-}
-
-static bool agree_all_good(const struct aps_vcomm *vcomm, bool good,
-                           void (*tell)(void))
-{
-    int bad = !good || aps_messages_lost() != MPI_SUCCESS;
-
-    return agree_agree(vcomm, &bad, sizeof bad, agree_combine_max, tell) ==
-               MPI_SUCCESS &&
-           !bad;
+    return agree_agree(vcomm, bits, size, agree_combine_or);
 }
 
 bool aps_agree_all(const struct aps_vcomm *vcomm, bool good)
 {
-    return agree_all_good(vcomm, good, NULL);
+    int bad = !good || aps_messages_lost() != MPI_SUCCESS;
+
+    return agree_agree(vcomm, &bad, sizeof bad, agree_combine_max) ==
+               MPI_SUCCESS &&
+           !bad;
 }
 
 /* Under the sessions model, which has no MPI_COMM_WORLD, every process tells. */
@@ -228,11 +219,6 @@ void aps_agree_tell_missing(void)
                     "waits at the first reduction of a communicator for ranks "
                     "that have not come yet; preload the library on all ranks "
                     "of the job");
-}
-
-bool aps_agree_first(const struct aps_vcomm *vcomm, bool good)
-{
-    return agree_all_good(vcomm, good, aps_agree_tell_missing);
 }
 
 /* Not more than an int can count. */
@@ -285,7 +271,7 @@ static int agree_broadcast(const struct aps_vcomm *vcomm, int root, void *bytes,
                              to, APS_TAG_AGREEMENT, &requests[count++]);
         rc = rc == MPI_SUCCESS ? now : rc;
     }
-    return agree_complete(count, requests, NULL, rc);
+    return agree_complete(count, requests, rc);
 }
 
 int aps_agree_bytes(const struct aps_vcomm *vcomm, int root, void *bytes,
@@ -352,7 +338,7 @@ int aps_agree_gather(const struct aps_vcomm *vcomm, int value, int values[])
         rc = rc == MPI_SUCCESS ? now : rc;
         now = agree_move(vcomm, true, (rank + size - distance) % size, rank,
                          count, values, requests + 2);
-        rc = agree_complete(4, requests, NULL, rc == MPI_SUCCESS ? now : rc);
+        rc = agree_complete(4, requests, rc == MPI_SUCCESS ? now : rc);
     }
     return rc;
 }

@@ -27,10 +27,8 @@ int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size);
  * MPI fails. */
 bool aps_agree_all(const struct aps_vcomm *vcomm, bool good);
 
-/* The same, where ranks meet for the first time: some may never come, because
- * they were given no library or no policy. After ten seconds
- * aps_agree_tell_missing is called. */
-bool aps_agree_first(const struct aps_vcomm *vcomm, bool good);
+/* Local. Print that this rank waits for ranks that may never come, because they
+ * were given no library: what to call where ranks first meet. */
 void aps_agree_tell_missing(void);
 
 /* Is this rank of MPI_COMM_WORLD one of those that print such a line? */

@@ -197,11 +197,6 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
     return -1;
 }
 
-bool aps_reductions_need_nodes(const struct aps_plan *plan)
-{
-    return reduction_row_of(plan->reduce).grouped;
-}
-
 int aps_reductions_run(struct aps_reductions *reductions,
                        const struct aps_plan *plan, int count,
                        const struct aps_vector vectors[], struct aps_cost *cost)

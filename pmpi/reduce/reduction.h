@@ -37,9 +37,6 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
                            const struct aps_plan *plan, size_t n, char *cause,
                            size_t size);
 
-/* Local. Does the plan group ranks, so that it needs to know nodes? */
-bool aps_reductions_need_nodes(const struct aps_plan *plan);
-
 /*
  * COLLECTIVE over vcomm. Reduce `count` vectors, APS_VECTORS_MOST at most, by a
  * plan that is prepared. The same bits arrive on every rank, and each layer gets
