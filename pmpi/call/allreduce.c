@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Allreduce: what is eligible is identified, planned, reduced and sampled;
- * everything else goes on to MPI as it came.
+ * everything else goes on to MPI unchanged.
  */
 #include "config.h"
 

@@ -42,7 +42,7 @@
 /* Who waits so long for ranks that may never come says so. */
 #define TELL_NS 10000000000L
 
-/* The longest sleep of a thread beside a program that computes, but for slack:
+/* The longest sleep of a thread beside a program that computes, without slack:
  * the fewer, the less time goes into switches between the two (22 to 31 us of
  * the program's each, on a virtual machine). */
 #define NAP_BESIDE_NS 1000000L

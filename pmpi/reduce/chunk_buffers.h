@@ -41,9 +41,9 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
                            char *cause, size_t size);
 
 /*
- * Local: likewise in the memory of GPUs, beside `host`; nothing is allocated
- * there yet (aps_gpu_ipc_meet). With several groups the results remain the
- * host's, whose chunks are as long. 0, or -1: out of memory.
+ * Local. The same buffers in GPU memory, beside those of `host`; they are not
+ * allocated yet (aps_gpu_ipc_meet). With several groups the results stay in host
+ * memory, and chunks are as long as the host's. 0, or -1: out of memory.
  */
 int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
                                    const struct aps_chunk_buffers *host);

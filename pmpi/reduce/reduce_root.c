@@ -10,10 +10,10 @@
 #include "reduce/exchange.h"
 #include "reduce/pipeline.h"
 
-/* Scratch of one chunk, from its turn on. */
+/* Scratch of one chunk, from the sum of its slices on. */
 struct slot {
-    unsigned char *results; /* [ranks]: every slice's sum; but for the root's,
-                               only our own */
+    unsigned char *results; /* [ranks]: on the root the sum of every slice, on
+                               other ranks only this rank's */
     struct aps_exchange exchange;
 };
 
