@@ -19,6 +19,11 @@ UNIT_TESTS = \
 	tests/unit/options \
 	tests/unit/policy \
 	tests/unit/policy-errors \
+	tests/unit/policy-errors-conditions \
+	tests/unit/policy-errors-rules \
+	tests/unit/policy-matching \
+	tests/unit/policy-mutated \
+	tests/unit/policy-rules \
 	tests/unit/ranges \
 	tests/unit/rounding \
 	tests/unit/scale \
@@ -90,13 +95,37 @@ tests_unit_ranges_LDADD = $(UNIT_LIBS)
 tests_unit_layers_SOURCES = tests/unit/layers.c
 tests_unit_layers_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_layers_LDADD = $(UNIT_LIBS)
-tests_unit_policy_SOURCES = tests/unit/policy.c tests/unit/policytext.h
+tests_unit_policy_SOURCES = tests/unit/policy.c \
+	tests/unit/policytext.h
 tests_unit_policy_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_policy_errors_SOURCES = tests/unit/policy-errors.c \
+	tests/unit/policyerrors.h \
 	tests/unit/policytext.h
 tests_unit_policy_errors_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_errors_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+tests_unit_policy_errors_conditions_SOURCES = tests/unit/policy-errors-conditions.c \
+	tests/unit/policyerrors.h \
+	tests/unit/policytext.h
+tests_unit_policy_errors_conditions_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_errors_conditions_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+tests_unit_policy_errors_rules_SOURCES = tests/unit/policy-errors-rules.c \
+	tests/unit/policyerrors.h \
+	tests/unit/policytext.h
+tests_unit_policy_errors_rules_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_errors_rules_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+tests_unit_policy_matching_SOURCES = tests/unit/policy-matching.c \
+	tests/unit/policytext.h
+tests_unit_policy_matching_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_matching_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+tests_unit_policy_mutated_SOURCES = tests/unit/policy-mutated.c \
+	tests/unit/policytext.h
+tests_unit_policy_mutated_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_mutated_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+tests_unit_policy_rules_SOURCES = tests/unit/policy-rules.c \
+	tests/unit/policytext.h
+tests_unit_policy_rules_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_rules_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 
 # Round-off.
 tests_unit_log_SOURCES = tests/unit/log.c

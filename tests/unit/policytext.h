@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "policy/policy.h"
+#include "tests/tap/tap.h"
 
 #define TABLE                                                                  \
     "layer,name,count\n"                                                       \
@@ -22,7 +23,7 @@
 static struct aps_errors errors;
 
 /* All errors, one a line, without the policy's name: "2:5: cause". */
-static const char *all_errors(void)
+static inline const char *all_errors(void)
 {
     static char text[8192];
     size_t used = 0;
@@ -43,8 +44,8 @@ static const char *all_errors(void)
     return text;
 }
 
-static int parse_bytes(const char *text, size_t length, const char *table,
-                       struct aps_policy **policy)
+static inline int parse_bytes(const char *text, size_t length,
+                              const char *table, struct aps_policy **policy)
 {
     char path[] = "p.yaml", layers_path[] = "t.csv";
     struct aps_policy_source source = {
@@ -58,6 +59,38 @@ static int parse_bytes(const char *text, size_t length, const char *table,
 
     errors.count = 0;
     return aps_policy_parse(&source, policy, &errors);
+}
+
+/* The policy of a text, or NULL with its errors as a diagnosis. */
+static inline struct aps_policy *parse(const char *text, const char *table)
+{
+    struct aps_policy *policy = NULL;
+
+    if (parse_bytes(text, strlen(text), table, &policy) < 0)
+        diag("%s", all_errors());
+    return policy;
+}
+
+static inline void resolve(const struct aps_policy *policy, long layer,
+                           long layers, size_t count, long epoch, long step,
+                           struct aps_plan *plan)
+{
+    struct aps_plan_key place = {.layer = layer,
+                                 .layers = layers,
+                                 .count = count,
+                                 .epoch = epoch,
+                                 .step = step};
+
+    aps_policy_resolve(policy, &place, plan);
+}
+
+static inline int rule_at(const struct aps_policy *policy, long layer,
+                          long layers, size_t count, long epoch, long step)
+{
+    struct aps_plan plan;
+
+    resolve(policy, layer, layers, count, epoch, step, &plan);
+    return plan.rule;
 }
 
 /* One rule, its first key in line 3, column 5. */

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a rule is refused for: settings and calls. */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "policy/policy.h"
+#include "tests/tap/tap.h"
+#include "tests/unit/policyerrors.h"
+
+static void test_bad_rules(void)
+{
+    static const struct bad cases[] = {
+        {"a rule that is a word", RULE "e5m2\n",
+         "3:5: a rule must be a mapping (key: value), not a single value"},
+        {"an empty rule", RULE "{}\n", "3:5: the rule has no 'format'"},
+        {"no format", RULE "aps: on\n", "3:5: the rule has no 'format'"},
+        {"an unknown key", RULE "formt: e5m2\n",
+         "3:5: unknown key 'formt'; did you mean 'format'?\n"
+         "3:5: the rule has no 'format'"},
+        {"a duplicate key", RULE "format: e5m2\n    format: e4m3\n",
+         "4:5: duplicate key 'format', first in line 3"},
+        {"keys of later versions",
+         RULE "format: e5m2\n    rounding: stochastic\n    compress: x\n"
+              "    feedback: on\n",
+         "4:5: key 'rounding' is not in this version (" PACKAGE_VERSION ")\n"
+         "5:5: key 'compress' is not in this version (" PACKAGE_VERSION ")\n"
+         "6:5: key 'feedback' is not in this version (" PACKAGE_VERSION ")"},
+        {"a format without a value", RULE "format:\n",
+         "3:5: 'format' has no value"},
+        {"too many exponent bits", RULE "format: e9m2\n",
+         "3:13: format 'e9m2': exponent bits must be 1 to 8"},
+        {"block formats",
+         TOP "  - {min_count: 9999, format: bfp8/32}\n"
+             "  - {min_count: 9998, format: mx-e4m3fn}\n"
+             "  - {min_count: 9997, format: e4m3fn}\n"
+             "  - {min_count: 9996, format: int8/64}\n"
+             "  - {min_count: 9995, format: qsgd4/64}\n"
+             "  - {min_count: 9994, format: ternary}\n"
+             "  - {min_count: 9993, format: flex16}\n",
+         "3:31: format 'bfp8/32' is not in this version (" PACKAGE_VERSION ")\n"
+         "4:31: format 'mx-e4m3fn' is not in this version (" PACKAGE_VERSION
+         ")\n"
+         "5:31: format 'e4m3fn' is not in this version (" PACKAGE_VERSION ")\n"
+         "6:31: format 'int8/64' is not in this version (" PACKAGE_VERSION ")\n"
+         "7:31: format 'qsgd4/64' is not in this version (" PACKAGE_VERSION
+         ")\n"
+         "8:31: format 'ternary' is not in this version (" PACKAGE_VERSION ")\n"
+         "9:31: format 'flex16' is not in this version (" PACKAGE_VERSION ")"},
+        {"an unknown scale", RULE "format: e5m2\n    scale: aps_tight\n",
+         "4:12: unknown scale 'aps_tight'; did you mean 'aps-tight'?"},
+        {"a scale unlike any", RULE "format: e5m2\n    scale: big\n",
+         "4:12: unknown scale 'big'; one of none, fixed, aps, aps-tight"},
+        {"a scale of a later version",
+         RULE "format: e5m2\n    scale: backoff\n",
+         "4:12: scale 'backoff' is not in this version (" PACKAGE_VERSION ")"},
+        {"a scale mapping of a later version",
+         RULE "format: e5m2\n    scale: {logmax: 1}\n",
+         "4:13: key 'logmax' is not in this version (" PACKAGE_VERSION ")"},
+        {"fixed without its number", RULE "format: e5m2\n    scale: fixed\n",
+         "4:12: 'fixed' needs its number: scale: {fixed: 1024}"},
+        {"an empty scale", RULE "format: e5m2\n    scale: {}\n",
+         "4:12: 'scale' is empty"},
+        {"a fixed scale of 0", RULE "format: e5m2\n    scale: {fixed: 0}\n",
+         "4:20: 'fixed' must be a finite number above 0, not '0'"},
+        {"a negative fixed scale",
+         RULE "format: e5m2\n    scale: {fixed: -2}\n",
+         "4:20: 'fixed' must be a finite number above 0, not '-2'"},
+        {"an infinite fixed scale",
+         RULE "format: e5m2\n    scale: {fixed: inf}\n",
+         "4:20: 'fixed' must be a finite number above 0, not 'inf'"},
+        {"a fixed scale beyond floats",
+         RULE "format: e5m2\n    scale: {fixed: 1e99}\n",
+         "4:20: 'fixed' must be a finite number above 0, not '1e99'"},
+        {"a fixed scale below floats",
+         RULE "format: e5m2\n    scale: {fixed: 1e-99}\n",
+         "4:20: 'fixed' must be a finite number above 0, not '1e-99'"},
+        {"a fixed scale that is no number",
+         RULE "format: e5m2\n    scale: {fixed: 1e}\n",
+         "4:20: 'fixed' must be a finite number above 0, not '1e'"},
+        {"a switch", RULE "format: e5m2\n    aps: maybe\n",
+         "4:10: 'aps' must be on or off, not 'maybe'"},
+        {"aps and scale", RULE "format: e5m2\n    aps: on\n    scale: aps\n",
+         "5:5: 'aps' and 'scale' say the same thing: keep one"},
+        {"scale and aps in one line",
+         RULE "{format: e5m2, scale: aps, aps: on}\n",
+         "3:32: 'aps' and 'scale' say the same thing: keep one"},
+        {"an unknown reduction", RULE "format: e5m2\n    reduce: dirct\n",
+         "4:13: unknown reduce 'dirct'; did you mean 'direct'?"},
+        {"a reduction unlike any", RULE "format: e5m2\n    reduce: tree\n",
+         "4:13: unknown reduce 'tree'; one of direct, hierarchical, ring, "
+         "master, gather, auto"},
+        {"a misspelt reduction is not held against its settings",
+         RULE "format: e5m2\n    reduce: mastr\n    group: 16\n",
+         "4:13: unknown reduce 'mastr'; did you mean 'master'?"},
+        {"an unknown group", RULE "format: e5m2\n    group: packge\n",
+         "4:12: unknown group 'packge'; did you mean 'package'?"},
+        {"a group unlike any", RULE "format: e5m2\n    group: rack\n",
+         "4:12: unknown group 'rack'; one of node, package, numa, l3, or a "
+         "number"},
+        {"a group of none", RULE "format: e5m2\n    group: 0\n",
+         "4:12: 'group' must be at least 1"},
+        {"a group that is too large",
+         RULE "format: e5m2\n    group: 2147483648\n",
+         "4:12: 'group' is too large: 2147483648; the most is 2147483647"},
+        {"a group with a sign", RULE "format: e5m2\n    group: 4k\n",
+         "4:12: 'group' must be a whole number, not '4k'"},
+        {"an unknown node", RULE "format: e5m2\n    node: fp16\n",
+         "4:11: unknown node 'fp16'; one of format, fp32"},
+        {"an unknown accumulation", RULE "format: e5m2\n    accumulate: khan\n",
+         "4:17: unknown accumulate 'khan'; did you mean 'kahan'?"},
+        {"an accumulation unlike any",
+         RULE "format: e5m2\n    accumulate: fp64\n",
+         "4:17: unknown accumulate 'fp64'; one of fp32, format, kahan"},
+        {"aps-tight where sums are cast",
+         RULE "format: e5m2\n    accumulate: format\n    scale: aps-tight\n",
+         "5:5: scale aps-tight contradicts accumulate: format (every sender "
+         "would have its own scale); use aps"},
+        {"aps-tight in a Kahan sum",
+         RULE "format: e5m2\n    scale: aps-tight\n    accumulate: kahan\n",
+         "4:5: scale aps-tight contradicts accumulate: kahan (every sender "
+         "would have its own scale); use aps"},
+        {"groups of a direct reduction",
+         RULE "format: e5m2\n    reduce: direct\n    group: node\n"
+              "    node: fp32\n",
+         "5:5: 'group' contradicts reduce: direct; it goes with hierarchical, "
+         "master or auto\n"
+         "6:5: 'node' contradicts reduce: direct; it goes with hierarchical or "
+         "auto"},
+        {"all that a ring has not",
+         RULE "format: e5m2\n    group: 4\n    node: format\n"
+              "    reduce: ring\n    accumulate: kahan\n",
+         "4:5: 'group' contradicts reduce: ring; it goes with hierarchical, "
+         "master or auto\n"
+         "5:5: 'node' contradicts reduce: ring; it goes with hierarchical or "
+         "auto\n"
+         "7:5: accumulate: kahan contradicts reduce: ring; it goes with "
+         "direct, hierarchical or gather"},
+        {"all that a gather has not",
+         RULE "format: e5m2\n    reduce: gather\n    group: l3\n"
+              "    node: fp32\n",
+         "5:5: 'group' contradicts reduce: gather; it goes with hierarchical, "
+         "master or auto\n"
+         "6:5: 'node' contradicts reduce: gather; it goes with hierarchical or "
+         "auto"},
+        {"all that masters have not, tightly scaled",
+         RULE "format: e5m2\n    reduce: master\n    group: 16\n"
+              "    node: format\n    accumulate: kahan\n"
+              "    scale: aps-tight\n",
+         "6:5: 'node' contradicts reduce: master; it goes with hierarchical or "
+         "auto\n"
+         "7:5: accumulate: kahan contradicts reduce: master; it goes with "
+         "direct, hierarchical or gather\n"
+         "8:5: scale aps-tight contradicts accumulate: kahan (every sender "
+         "would have its own scale); use aps"},
+        {"a Kahan sum of whatever is fastest",
+         RULE "{format: e5m2, reduce: auto, group: 2, accumulate: kahan}\n",
+         "3:44: accumulate: kahan contradicts reduce: auto; it goes with "
+         "direct, hierarchical or gather"},
+        {"settings of fp32",
+         RULE "format: fp32\n    scale: none\n    reduce: direct\n"
+              "    accumulate: fp32\n",
+         "4:5: 'scale' contradicts format: fp32, which leaves the call to MPI "
+         "(e8m23 is the library's reduction of full floats)\n"
+         "5:5: 'reduce' contradicts format: fp32, which leaves the call to MPI "
+         "(e8m23 is the library's reduction of full floats)\n"
+         "6:5: 'accumulate' contradicts format: fp32, which leaves the call to "
+         "MPI (e8m23 is the library's reduction of full floats)"},
+        {"aps of fp32", RULE "format: fp32\n    aps: off\n",
+         "4:5: 'aps' contradicts format: fp32, which leaves the call to MPI "
+         "(e8m23 is the library's reduction of full floats)"},
+        {"e1m0, scaled tightly by default", RULE "format: e1m0\n",
+         "3:13: format e1m0 has no finite value but zero, which scale "
+         "aps-tight needs"},
+        {"e1m0, scaled tightly", RULE "scale: aps-tight\n    format: e1m0\n",
+         "3:12: format e1m0 has no finite value but zero, which scale "
+         "aps-tight needs"},
+        {"counts the wrong way round",
+         RULE "format: e5m2\n    min_count: 5000\n    max_count: 4000\n",
+         "5:16: max_count 4000 is below the rule's min_count 5000: it can "
+         "never match"},
+        {"a count below the policy's",
+         RULE "format: e5m2\n    max_count: 1000\n",
+         "4:16: max_count 1000 is below the policy's min_count 1024: the rule "
+         "can never match"},
+        {"a count that is a size", RULE "format: e5m2\n    min_count: 4K\n",
+         "4:16: 'min_count' must be a whole number, not '4K'"},
+        {"rules behind the one that matches all",
+         RULE
+         "format: e5m2\n  - format: e4m3\n  - format: e4m3\n    steps: 1\n",
+         "4:5: this rule is unreachable: the rule in line 3 matches "
+         "everything\n"
+         "5:5: this rule is unreachable: the rule in line 3 matches "
+         "everything"},
+        {"a misspelt condition does not make the rest unreachable",
+         RULE "format: e5m2\n    step: 5\n  - format: e4m3\n",
+         "4:5: unknown key 'step'; did you mean 'steps'?"},
+    };
+
+    REFUSE(cases, NULL);
+}
+
+static void test_bad_calls(void)
+{
+    static const struct bad cases[] = {
+        {"calls without a value", RULE "calls:\n    format: e5m2\n",
+         "3:5: 'calls' has no value"},
+        {"no call", RULE "calls: []\n    format: e5m2\n",
+         "3:12: 'calls' is an empty list"},
+        {"calls that are a mapping",
+         RULE "calls: {reduce: on}\n    format: e5m2\n",
+         "3:12: 'calls' must be a value or a list, not a mapping"},
+        {"a list of lists",
+         RULE "calls: [reduce, [reduce]]\n    format: e5m2\n",
+         "3:21: items of 'calls' must be single values, not a list"},
+        {"an empty item", RULE "calls: reduce,\n    format: e5m2\n",
+         "3:19: 'calls' holds an empty item"},
+        {"unknown calls",
+         RULE "calls: [allredce, reduce-scatter, bcast]\n    format: e5m2\n",
+         "3:13: unknown calls 'allredce'; did you mean 'allreduce'?\n"
+         "3:23: unknown calls 'reduce-scatter'; did you mean "
+         "'reduce_scatter'?\n"
+         "3:39: unknown calls 'bcast'; one of allreduce, reduce_scatter, "
+         "allgather, reduce"},
+        {"a call twice",
+         RULE "calls: reduce, allgather, reduce\n"
+              "    format: e5m2\n",
+         "3:31: 'calls' names 'reduce' twice"},
+        {"misspelt calls are not held against settings",
+         RULE "calls: [allgather, redce]\n    format: e5m2\n    layers: 0\n"
+              "    reduce: ring\n    group: 2\n    accumulate: kahan\n",
+         "3:24: unknown calls 'redce'; did you mean 'reduce'?"},
+        {"layers of other calls",
+         RULE "calls: [reduce, allgather]\n    layers: 0-3\n"
+              "    format: fp32\n",
+         "4:5: 'layers' contradicts calls: allgather, reduce; it goes with "
+         "allreduce"},
+        {"a way for other calls",
+         RULE "calls: reduce\n    format: e5m2\n    reduce: direct\n"
+              "    group: 4\n    node: fp32\n",
+         "5:5: 'reduce' contradicts calls: reduce; it goes with allreduce\n"
+         "6:5: 'group' contradicts calls: reduce; it goes with allreduce\n"
+         "7:5: 'node' contradicts calls: reduce; it goes with allreduce"},
+        {"sums of an allgather",
+         TOP "  - {calls: allgather, max_count: 9999, format: e5m2, "
+             "accumulate: format}\n"
+             "  - {calls: allgather, format: e5m2, accumulate: kahan}\n",
+         "3:55: accumulate: format contradicts calls: allgather; it goes with "
+         "allreduce, reduce_scatter or reduce\n"
+         "4:38: accumulate: kahan contradicts calls: allgather; it goes with "
+         "allreduce, reduce_scatter or reduce"},
+        {"a Kahan sum in a ring, for other calls too",
+         RULE "calls: [allreduce, reduce]\n    format: e5m2\n"
+              "    reduce: ring\n    accumulate: kahan\n",
+         "6:5: accumulate: kahan contradicts reduce: ring; it goes with "
+         "direct, hierarchical or gather"},
+        {"settings of fp32, for other calls",
+         RULE "calls: reduce\n    format: fp32\n    reduce: direct\n",
+         "5:5: 'reduce' contradicts format: fp32, which leaves the call to MPI "
+         "(e8m23 is the library's reduction of full floats)"},
+        {"the same calls again",
+         RULE "{format: e5m2, calls: [reduce, allgather]}\n"
+              "  - {format: e4m3, calls: [allgather, reduce_scatter]}\n"
+              "  - {format: e5m2, calls: [reduce_scatter, reduce]}\n"
+              "  - {format: e5m2, calls: reduce, steps: 5}\n"
+              "  - {format: e5m2, calls: allreduce}\n"
+              "  - {format: e5m2}\n"
+              "  - {format: e5m2, calls: [reduce, allreduce]}\n",
+         "5:5: this rule is unreachable: the rules up to line 4 match all its "
+         "calls\n"
+         "6:5: this rule is unreachable: the rules up to line 3 match all its "
+         "calls\n"
+         "8:5: this rule is unreachable: the rule in line 7 matches "
+         "everything\n"
+         "9:5: this rule is unreachable: the rules up to line 7 match all its "
+         "calls"},
+        {"layers limit no other calls",
+         RULE "{format: e5m2, layers: 0, calls: [allreduce, reduce]}\n"
+              "  - {format: e4m3, calls: reduce}\n"
+              "  - {format: e4m3}\n",
+         "4:5: this rule is unreachable: the rules up to line 3 match all its "
+         "calls"},
+        {"a wrong rule for other calls covers nothing",
+         RULE "{format: e5m2, calls: redce}\n  - {format: e4m3}\n"
+              "  - {format: e4m3, calls: [reduce]}\n",
+         "3:27: unknown calls 'redce'; did you mean 'reduce'?"},
+    };
+
+    REFUSE(cases, NULL);
+}
+
+int main(void)
+{
+    test_bad_rules();
+    test_bad_calls();
+    return done_testing();
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the settings of a rule mean. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "policy/policy.h"
+#include "tests/tap/tap.h"
+#include "tests/unit/policytext.h"
+
+static void test_settings(void)
+{
+    static const struct {
+        const char *text; /* of a rule in braces, without the format */
+        struct aps_plan plan;
+    } cases[] = {
+        {"aps: on", {.scale = APS_SCALE_APS}},
+        {"aps: Yes", {.scale = APS_SCALE_APS}},
+        {"aps: true", {.scale = APS_SCALE_APS}},
+        {"aps: off", {.scale = APS_SCALE_NONE}},
+        {"aps: no", {.scale = APS_SCALE_NONE}},
+        {"aps: false", {.scale = APS_SCALE_NONE}},
+        {"scale: none", {.scale = APS_SCALE_NONE}},
+        {"scale: 'aps'", {.scale = APS_SCALE_APS}},
+        {"scale: aps-tight", {.scale = APS_SCALE_APS_TIGHT}},
+        {"scale: {fixed: 1024}", {.scale = APS_SCALE_FIXED, .fixed = 1024}},
+        {"scale: {fixed: 0.5}", {.scale = APS_SCALE_FIXED, .fixed = 0.5f}},
+        {"scale: {fixed: 1.5e+3}", {.scale = APS_SCALE_FIXED, .fixed = 1500}},
+        {"aps: on, reduce: direct",
+         {.scale = APS_SCALE_APS, .reduce = APS_REDUCE_DIRECT}},
+        {"aps: on, group: package",
+         {.scale = APS_SCALE_APS, .group = APS_GROUP_PACKAGE}},
+        {"aps: on, group: numa",
+         {.scale = APS_SCALE_APS, .group = APS_GROUP_NUMA}},
+        {"aps: on, group: l3", {.scale = APS_SCALE_APS, .group = APS_GROUP_L3}},
+        {"aps: on, group: 4",
+         {.scale = APS_SCALE_APS, .group = APS_GROUP_NUMBER, .group_size = 4}},
+        {"aps: on, node: fp32",
+         {.scale = APS_SCALE_APS, .node = APS_NODE_FP32}},
+        {"accumulate: format",
+         {.scale = APS_SCALE_APS, .accumulate = APS_ACCUMULATE_FORMAT}},
+        {"accumulate: format, scale: none",
+         {.scale = APS_SCALE_NONE, .accumulate = APS_ACCUMULATE_FORMAT}},
+        {"accumulate: kahan",
+         {.scale = APS_SCALE_APS, .accumulate = APS_ACCUMULATE_KAHAN}},
+        {"accumulate: kahan, aps: off, reduce: direct",
+         {.scale = APS_SCALE_NONE,
+          .reduce = APS_REDUCE_DIRECT,
+          .accumulate = APS_ACCUMULATE_KAHAN}},
+        {"reduce: ring",
+         {.scale = APS_SCALE_APS_TIGHT, .reduce = APS_REDUCE_RING}},
+        {"reduce: ring, accumulate: format",
+         {.scale = APS_SCALE_APS,
+          .reduce = APS_REDUCE_RING,
+          .accumulate = APS_ACCUMULATE_FORMAT}},
+        {"reduce: master, group: 16, scale: {fixed: 2}",
+         {.scale = APS_SCALE_FIXED,
+          .fixed = 2,
+          .reduce = APS_REDUCE_MASTER,
+          .group = APS_GROUP_NUMBER,
+          .group_size = 16}},
+        {"reduce: master, accumulate: format",
+         {.scale = APS_SCALE_APS,
+          .reduce = APS_REDUCE_MASTER,
+          .accumulate = APS_ACCUMULATE_FORMAT}},
+        {"reduce: gather, accumulate: kahan",
+         {.scale = APS_SCALE_APS,
+          .reduce = APS_REDUCE_GATHER,
+          .accumulate = APS_ACCUMULATE_KAHAN}},
+        {"reduce: auto, group: numa, node: fp32",
+         {.scale = APS_SCALE_APS_TIGHT,
+          .reduce = APS_REDUCE_AUTO,
+          .group = APS_GROUP_NUMA,
+          .node = APS_NODE_FP32}},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct aps_plan *want = &cases[i].plan;
+        char text[200];
+        struct aps_policy *policy;
+        struct aps_plan plan;
+
+        snprintf(text, sizeof text, RULE "{format: e4m3, %s}\n", cases[i].text);
+        policy = parse(text, NULL);
+        if (!ok(policy != NULL, "%s", cases[i].text))
+            continue;
+        resolve(policy, -1, 0, 5000, 0, 0, &plan);
+        ok(plan.rewrite && plan.scale == want->scale &&
+               plan.fixed == want->fixed &&
+               plan.reduce == (strstr(cases[i].text, "reduce")
+                                   ? want->reduce
+                                   : APS_REDUCE_HIERARCHICAL) &&
+               plan.group == want->group &&
+               plan.group_size == want->group_size && plan.node == want->node &&
+               plan.accumulate == want->accumulate,
+           "... is what is planned");
+        aps_policy_destroy(policy);
+    }
+}
+
+/* Every reduction with every setting: what has a meaning is accepted. */
+static void test_combinations(void)
+{
+    static const char *const reductions[] = {"direct", "hierarchical", "ring",
+                                             "master", "gather",       "auto"};
+    static const struct {
+        const char *text;
+        const char *accepted; /* a letter for each reduction */
+    } cases[] = {
+        {"group: node", ".h.m.a"},
+        {"group: 3", ".h.m.a"},
+        {"node: format", ".h...a"},
+        {"node: fp32", ".h...a"},
+        {"accumulate: fp32", "dhrmga"},
+        {"accumulate: format", "dhrmga"},
+        {"accumulate: kahan", "dh..g."},
+        {"scale: aps-tight", "dhrmga"},
+        {"scale: aps-tight, accumulate: format", "......"},
+        {"scale: aps-tight, accumulate: kahan", "......"},
+        {"scale: none, accumulate: kahan", "dh..g."},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char accepted[sizeof reductions / sizeof reductions[0] + 1] = "";
+
+        for (size_t j = 0; j < sizeof accepted - 1; j++) {
+            struct aps_policy *policy = NULL;
+            char text[200];
+
+            snprintf(text, sizeof text, RULE "{format: e5m2, reduce: %s, %s}\n",
+                     reductions[j], cases[i].text);
+            accepted[j] = '.';
+            if (parse_bytes(text, strlen(text), NULL, &policy) == 0)
+                accepted[j] = reductions[j][0];
+            aps_policy_destroy(policy);
+        }
+        is(accepted, cases[i].accepted, "reductions with %s", cases[i].text);
+    }
+}
+
+static void test_fp32(void)
+{
+    struct aps_policy *policy = parse(
+        RULE "{format: fp32, max_count: 2000}\n  - format: e8m23\n", NULL);
+    struct aps_plan plan;
+
+    if (!ok(policy != NULL, "fp32 and e8m23"))
+        return;
+    resolve(policy, -1, 0, 2000, 0, 0, &plan);
+    ok(!plan.rewrite && plan.rule == 0,
+       "fp32 leaves the call to MPI, by its rule");
+    resolve(policy, -1, 0, 2001, 0, 0, &plan);
+    ok(plan.rewrite && plan.rule == 1 && plan.format.width == 32,
+       "e8m23 is our reduction");
+    aps_policy_destroy(policy);
+}
+
+int main(void)
+{
+    test_settings();
+    test_combinations();
+    test_fp32();
+    return done_testing();
+}
