@@ -28,6 +28,7 @@ UNIT_TESTS = \
 	tests/unit/rounding \
 	tests/unit/scale \
 	tests/unit/steps \
+	tests/unit/steps_search \
 	tests/unit/sum
 
 # Numbers and codecs.
@@ -136,9 +137,14 @@ tests_unit_measure_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_measure_LDADD = $(UNIT_LIBS) -lm
 
 # Steps, and, of the MPI side, the search for CUDA's driver.
-tests_unit_steps_SOURCES = tests/unit/steps.c
+tests_unit_steps_SOURCES = tests/unit/steps.c tests/unit/step_trace.c \
+	tests/unit/step_trace.h
 tests_unit_steps_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_LDADD = $(UNIT_LIBS)
+tests_unit_steps_search_SOURCES = tests/unit/steps_search.c \
+	tests/unit/step_trace.c tests/unit/step_trace.h
+tests_unit_steps_search_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_steps_search_LDADD = $(UNIT_LIBS)
 tests_unit_driver_SOURCES = tests/unit/driver.c \
 	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h
 tests_unit_driver_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi \
