@@ -14,6 +14,7 @@ UNIT_TESTS = \
 	tests/unit/glob \
 	tests/unit/layers \
 	tests/unit/log \
+	tests/unit/log_faults \
 	tests/unit/measure \
 	tests/unit/nearest \
 	tests/unit/options \
@@ -129,9 +130,14 @@ tests_unit_policy_rules_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_rules_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 
 # Round-off.
-tests_unit_log_SOURCES = tests/unit/log.c
+tests_unit_log_SOURCES = tests/unit/log.c tests/unit/log_file.c \
+	tests/unit/log_file.h
 tests_unit_log_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_log_LDADD = $(UNIT_LIBS) -lm
+tests_unit_log_faults_SOURCES = tests/unit/log_faults.c \
+	tests/unit/log_file.c tests/unit/log_file.h
+tests_unit_log_faults_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_log_faults_LDADD = $(UNIT_LIBS) -lm
 tests_unit_measure_SOURCES = tests/unit/measure.c
 tests_unit_measure_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_measure_LDADD = $(UNIT_LIBS) -lm
