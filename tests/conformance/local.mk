@@ -4,13 +4,15 @@ check_PROGRAMS += tests/conformance/conformance
 tests_conformance_conformance_SOURCES = \
 	tests/conformance/collective.c tests/conformance/collective.h \
 	tests/conformance/communicator.c tests/conformance/communicator.h \
+	tests/conformance/completion.c tests/conformance/completion.h \
 	tests/conformance/conformance.c \
 	tests/conformance/data.c tests/conformance/data.h \
 	tests/conformance/draw.h \
 	tests/conformance/message.c tests/conformance/message.h \
 	tests/conformance/mistake.c tests/conformance/mistake.h \
 	tests/conformance/program.c tests/conformance/program.h \
-	tests/conformance/request.c tests/conformance/request.h
+	tests/conformance/request.c tests/conformance/request.h \
+	tests/conformance/transfer.c tests/conformance/transfer.h
 tests_conformance_conformance_CPPFLAGS = $(MPI_CFLAGS)
 tests_conformance_conformance_LDADD = $(MPI_LIBS) -lm
 

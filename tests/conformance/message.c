@@ -6,9 +6,7 @@
 
 #include "collective.h"
 #include "request.h"
-
-/* Elements behind every buffer that nobody is to touch. */
-#define GUARD 8
+#include "transfer.h"
 
 /* Messages to one receive from any source. */
 #define MAX_ANY (2 * MAX_RANKS)
@@ -20,43 +18,6 @@ static int envelope(const struct program *program, const struct op *op)
 {
     return comm_rank(&program->comms[op->comm],
                      op->kind == OP_SEND ? op->target : op->source);
-}
-
-/* Memory for `count` values; a sender's holds them. */
-static void *buffer_make(struct program *program, const struct values *values,
-                         int count, bool filled)
-{
-    const size_t size = base_size(values->base);
-    char *buffer = allocate(program, ((size_t)count + GUARD) * size);
-
-    canary_fill(buffer, ((size_t)count + GUARD) * size);
-    if (filled)
-        values_fill(values, program->rank, buffer, (size_t)count);
-    return buffer;
-}
-
-/* The whole buffer: what lies behind the message is to be as it was. */
-static void buffer_take(struct program *program, const struct values *values,
-                        int count, const void *buffer)
-{
-    const size_t size = base_size(values->base);
-
-    program->hash =
-        hash_values(program->hash, values->base, buffer, (size_t)count);
-    program->hash =
-        hash_bytes(program->hash, (const char *)buffer + (size_t)count * size,
-                   GUARD * size);
-}
-
-static void status_take(struct program *program, const struct values *values,
-                        const MPI_Status *status)
-{
-    int count;
-
-    MUST(program, MPI_Get_count(status, base_type(values->base), &count));
-    take_word(program, (uint64_t)status->MPI_SOURCE);
-    take_word(program, (uint64_t)status->MPI_TAG);
-    take_word(program, (uint64_t)count);
 }
 
 /* The request of one side: at once, or persistent. */
@@ -104,8 +65,8 @@ void message_begin(struct program *program, struct op *op)
 void message_take(struct program *program, struct op *op)
 {
     if (op->kind == OP_RECEIVE)
-        status_take(program, &op->values, &op->status);
-    buffer_take(program, &op->values, op->count, op->buffer);
+        transfer_take_status(program, &op->values, &op->status);
+    transfer_take(program, &op->values, op->count, op->buffer);
 }
 
 void message_release(struct op *op)
@@ -115,16 +76,6 @@ void message_release(struct op *op)
 }
 
 /* --- both sides ----------------------------------------------------------- */
-
-/* Who sends what to whom. */
-struct message {
-    int comm;
-    int source, target; /* ranks of MPI_COMM_WORLD */
-    int tag;
-    int count;
-    struct values values;
-    bool synchronous;
-};
 
 static int draw_count(struct draw *draw)
 {
@@ -193,7 +144,7 @@ static struct op *begin_side(struct program *program, enum op_kind kind,
     op->persistent = persistent;
     if (rank == program->rank)
         op->buffer =
-            buffer_make(program, &op->values, op->count, kind == OP_SEND);
+            transfer_buffer(program, &op->values, op->count, kind == OP_SEND);
     if (persistent) {
         op->idle = true;
         if (rank == program->rank) {
@@ -207,109 +158,6 @@ static struct op *begin_side(struct program *program, enum op_kind kind,
     if (rank == program->rank)
         request_begin(program, op);
     return op;
-}
-
-/* The source's part of a message that the target receives by now. */
-static void send_now(struct program *program, const struct message *message)
-{
-    const struct comm *comm = &program->comms[message->comm];
-    const MPI_Datatype type = base_type(message->values.base);
-    const int target = comm_rank(comm, message->target);
-    const int n = message->count;
-    MPI_Request request;
-    int done = 0;
-    void *buffer;
-
-    if (program->rank != message->source)
-        return;
-    buffer = buffer_make(program, &message->values, n, true);
-    doing(program, "send %d -> %d tag %d of %d on %d", message->source,
-          message->target, message->tag, n, message->comm);
-    switch (draw_below(&program->own, 4)) {
-    case 0:
-        MUST(program,
-             MPI_Ssend(buffer, n, type, target, message->tag, comm->handle));
-        break;
-    case 1:
-        MUST(program, MPI_Isend(buffer, n, type, target, message->tag,
-                                comm->handle, &request));
-        for (int times = 0; !done; times++) {
-            MUST(program, MPI_Test(&request, &done, MPI_STATUS_IGNORE));
-            if (!done)
-                nap(times);
-        }
-        break;
-    default:
-        MUST(program,
-             MPI_Send(buffer, n, type, target, message->tag, comm->handle));
-    }
-    buffer_take(program, &message->values, n, buffer);
-    free(buffer);
-}
-
-/* A receive that ends before this returns, in one of many ways. `from` and
- * `tag` may be wildcards; count: room. */
-static void receive_some(struct program *program, MPI_Comm comm, void *buffer,
-                         int count, MPI_Datatype type, int from, int tag,
-                         MPI_Status *status)
-{
-    MPI_Message found;
-    MPI_Request request;
-    int done = 0;
-
-    switch (draw_below(&program->own, 6)) {
-    case 0:
-        MUST(program, MPI_Probe(from, tag, comm, status));
-        MUST(program, MPI_Recv(buffer, count, type, status->MPI_SOURCE,
-                               status->MPI_TAG, comm, status));
-        break;
-    case 1:
-        MUST(program, MPI_Mprobe(from, tag, comm, &found, status));
-        MUST(program, MPI_Mrecv(buffer, count, type, &found, status));
-        break;
-    case 2:
-        for (int times = 0; !done; times++) {
-            MUST(program, MPI_Iprobe(from, tag, comm, &done, status));
-            if (!done)
-                nap(times);
-        }
-        MUST(program, MPI_Recv(buffer, count, type, status->MPI_SOURCE,
-                               status->MPI_TAG, comm, status));
-        break;
-    case 3:
-    case 4:
-        MUST(program,
-             MPI_Irecv(buffer, count, type, from, tag, comm, &request));
-        for (int times = 0; !done; times++) {
-            MUST(program, MPI_Test(&request, &done, status));
-            if (!done)
-                nap(times);
-        }
-        break;
-    default:
-        MUST(program, MPI_Recv(buffer, count, type, from, tag, comm, status));
-        break;
-    }
-}
-
-/* The target's part of a message that the source has begun by now. */
-static void receive_now(struct program *program, const struct message *message)
-{
-    const struct comm *comm = &program->comms[message->comm];
-    MPI_Status status;
-    void *buffer;
-
-    if (program->rank != message->target)
-        return;
-    buffer = buffer_make(program, &message->values, message->count, false);
-    doing(program, "receive %d -> %d tag %d of %d on %d", message->source,
-          message->target, message->tag, message->count, message->comm);
-    receive_some(program, comm->handle, buffer, message->count,
-                 base_type(message->values.base),
-                 comm_rank(comm, message->source), message->tag, &status);
-    status_take(program, &message->values, &status);
-    buffer_take(program, &message->values, message->count, buffer);
-    free(buffer);
 }
 
 static bool is_half(const struct op *op)
@@ -360,9 +208,9 @@ static void match(struct program *program, struct op *half, bool blocks)
     if (op)
         op->matched = true;
     else if (half->kind == OP_SEND)
-        receive_now(program, &message);
+        transfer_receive(program, &message);
     else
-        send_now(program, &message);
+        transfer_send(program, &message);
 }
 
 void message_settle(struct program *program, int comm, int target)
@@ -444,8 +292,8 @@ void message_send(struct program *program, int comm, int source, int target)
 
     draw_contents(program, &message);
     settle_envelope(program, &message);
-    send_now(program, &message);
-    receive_now(program, &message);
+    transfer_send(program, &message);
+    transfer_receive(program, &message);
 }
 
 void message_event(struct program *program)
@@ -461,8 +309,8 @@ void message_event(struct program *program)
         match(program, half, kind < 25);
     } else if (kind < 60 && message.source != message.target) {
         settle_envelope(program, &message);
-        send_now(program, &message);
-        receive_now(program, &message);
+        transfer_send(program, &message);
+        transfer_receive(program, &message);
     } else {
         begin_side(program,
                    half            ? half->kind
@@ -507,8 +355,8 @@ void message_ring_event(struct program *program)
         MUST(program,
              MPI_Cart_shift(comm->handle, comm->dimensions - 1, 1, &from, &to));
     type = base_type(message.values.base);
-    out = buffer_make(program, &message.values, message.count, true);
-    in = buffer_make(program, &message.values, message.count, false);
+    out = transfer_buffer(program, &message.values, message.count, true);
+    in = transfer_buffer(program, &message.values, message.count, false);
     doing(program, "sendrecv to %d from %d of %d on %d", to, from,
           message.count, index);
     if (replace)
@@ -519,9 +367,9 @@ void message_ring_event(struct program *program)
         MUST(program, MPI_Sendrecv(out, message.count, type, to, message.tag,
                                    in, message.count, type, from, message.tag,
                                    comm->handle, &status));
-    status_take(program, &message.values, &status);
-    buffer_take(program, &message.values, message.count, out);
-    buffer_take(program, &message.values, message.count, in);
+    transfer_take_status(program, &message.values, &status);
+    transfer_take(program, &message.values, message.count, out);
+    transfer_take(program, &message.values, message.count, in);
     free(out);
     free(in);
 }
@@ -547,15 +395,15 @@ static void receive_any(struct program *program, const struct message *message,
 
     for (int i = 0; i < total; i++) {
         buffers[i] =
-            buffer_make(program, &message->values, message->count, false);
+            transfer_buffer(program, &message->values, message->count, false);
         if (together)
             MUST(program, MPI_Irecv(buffers[i], message->count, type,
                                     MPI_ANY_SOURCE, tag, comm, &requests[i]));
         else
-            receive_some(program, comm, buffers[i], message->count, type,
-                         tag == MPI_ANY_TAG && i == 0 ? from[0]
-                                                      : MPI_ANY_SOURCE,
-                         tag, &statuses[i]);
+            transfer_receive_into(
+                program, comm, buffers[i], message->count, type,
+                tag == MPI_ANY_TAG && i == 0 ? from[0] : MPI_ANY_SOURCE, tag,
+                &statuses[i]);
     }
     if (together)
         MUST(program, MPI_Waitall(total, requests, statuses));
@@ -589,7 +437,7 @@ void message_any_event(struct program *program)
     message_settle(program, index, message.target);
     for (int i = 0; i < total; i++) {
         message.source = comm->members[0][from[i]];
-        send_now(program, &message);
+        transfer_send(program, &message);
     }
     if (program->rank == message.target) {
         doing(program, "receive %d from any on %d", total, index);
@@ -597,9 +445,10 @@ void message_any_event(struct program *program)
     }
     for (int i = 0; i < size; i++) {
         for (int n = 0; n < arrivals.count[i]; n++) {
-            status_take(program, &message.values, &arrivals.statuses[i][n]);
-            buffer_take(program, &message.values, message.count,
-                        arrivals.buffers[i][n]);
+            transfer_take_status(program, &message.values,
+                                 &arrivals.statuses[i][n]);
+            transfer_take(program, &message.values, message.count,
+                          arrivals.buffers[i][n]);
             free(arrivals.buffers[i][n]);
         }
     }

@@ -4,10 +4,8 @@
 #include <string.h>
 
 #include "communicator.h"
+#include "completion.h"
 #include "message.h"
-
-#define EXTRA 2 /* null requests among the others */
-#define BATCH (MAX_OPS + EXTRA)
 
 /* --- begin ---------------------------------------------------------------- */
 
@@ -132,281 +130,6 @@ uint64_t requests_of(const struct program *program, int comm)
     return ops;
 }
 
-/* Some of this rank's requests, and null ones, in an order of its own. */
-struct batch {
-    int count;
-    struct op *ops[BATCH]; /* NULL: a null request */
-    MPI_Request requests[BATCH];
-    MPI_Status statuses[BATCH];
-    int indices[BATCH];
-};
-
-static void batch_fill(struct program *program, uint64_t ops,
-                       struct batch *batch)
-{
-    batch->count = 0;
-    for (int i = 0; i < MAX_OPS; i++)
-        if (ops >> i & 1)
-            batch->ops[batch->count++] = &program->ops[i];
-    for (int i = draw_below(&program->own, EXTRA + 1); i > 0; i--)
-        batch->ops[batch->count++] = NULL;
-    for (int i = batch->count - 1; i > 0; i--) {
-        const int other = draw_below(&program->own, i + 1);
-        struct op *const op = batch->ops[i];
-
-        batch->ops[i] = batch->ops[other];
-        batch->ops[other] = op;
-    }
-    for (int i = 0; i < batch->count; i++)
-        batch->requests[i] =
-            batch->ops[i] ? batch->ops[i]->request : MPI_REQUEST_NULL;
-}
-
-/* Give the requests back, as MPI left them. */
-static void batch_return(struct batch *batch)
-{
-    for (int i = 0; i < batch->count; i++)
-        if (batch->ops[i])
-            batch->ops[i]->request = batch->requests[i];
-}
-
-static void batch_ended(struct batch *batch, int i, const MPI_Status *status)
-{
-    struct op *const op = batch->ops[i];
-
-    if (op && op->active) {
-        op->active = false;
-        op->status = *status;
-    }
-}
-
-static bool batch_is_active(const struct batch *batch)
-{
-    for (int i = 0; i < batch->count; i++)
-        if (batch->ops[i] && batch->ops[i]->active)
-            return true;
-    return false;
-}
-
-static void all_ended(struct batch *batch)
-{
-    for (int i = 0; i < batch->count; i++)
-        batch_ended(batch, i, &batch->statuses[i]);
-}
-
-static void some_ended(struct batch *batch, int count)
-{
-    for (int i = 0; i < count; i++)
-        batch_ended(batch, batch->indices[i], &batch->statuses[i]);
-}
-
-static void wait_each(struct program *program, struct batch *batch)
-{
-    for (int i = 0; i < batch->count; i++) {
-        MPI_Status status;
-
-        MUST(program, MPI_Wait(&batch->requests[i], &status));
-        batch_ended(batch, i, &status);
-    }
-}
-
-static void test_each(struct program *program, struct batch *batch)
-{
-    for (int i = 0; i < batch->count; i++) {
-        MPI_Status status;
-        int done = 0;
-
-        for (int times = 0; !done; times++) {
-            MUST(program, MPI_Test(&batch->requests[i], &done, &status));
-            if (!done)
-                nap(times);
-        }
-        batch_ended(batch, i, &status);
-    }
-}
-
-/* MPI_Request_get_status until it has ended; then let it go, in one of the ways
- * that are allowed. */
-static void look_each(struct program *program, struct batch *batch)
-{
-    for (int i = 0; i < batch->count; i++) {
-        const struct op *op = batch->ops[i];
-        MPI_Status status;
-        int done = 0;
-
-        for (int times = 0; !done; times++) {
-            MUST(program,
-                 MPI_Request_get_status(batch->requests[i], &done, &status));
-            if (!done)
-                nap(times);
-        }
-        if (op && op->active && op->kind == OP_SEND && !op->persistent &&
-            draw_chance(&program->own, 50)) {
-            MUST(program, MPI_Request_free(&batch->requests[i]));
-        } else if (draw_chance(&program->own, 50)) {
-            MUST(program, MPI_Wait(&batch->requests[i], &status));
-        } else {
-            MUST(program, MPI_Test(&batch->requests[i], &done, &status));
-            if (!done)
-                give_up(program, "MPI_Test after MPI_Request_get_status",
-                        MPI_ERR_REQUEST);
-        }
-        batch_ended(batch, i, &status);
-    }
-}
-
-/* Which of them failed? */
-static void check_all(struct program *program, struct batch *batch,
-                      const char *what, int rc)
-{
-    if (rc == MPI_ERR_IN_STATUS)
-        for (int i = 0; i < batch->count; i++)
-            if (batch->statuses[i].MPI_ERROR != MPI_SUCCESS)
-                give_up(program, what, batch->statuses[i].MPI_ERROR);
-    if (rc != MPI_SUCCESS)
-        give_up(program, what, rc);
-}
-
-static void wait_all(struct program *program, struct batch *batch)
-{
-    check_all(program, batch, "MPI_Waitall",
-              MPI_Waitall(batch->count, batch->requests, batch->statuses));
-    all_ended(batch);
-}
-
-static void test_all(struct program *program, struct batch *batch)
-{
-    int done = 0;
-
-    for (int times = 0; !done; times++) {
-        check_all(
-            program, batch, "MPI_Testall",
-            MPI_Testall(batch->count, batch->requests, &done, batch->statuses));
-        if (!done)
-            nap(times);
-    }
-    all_ended(batch);
-}
-
-static void wait_any(struct program *program, struct batch *batch)
-{
-    MPI_Status status;
-    int index;
-
-    MUST(program, MPI_Waitany(batch->count, batch->requests, &index, &status));
-    if (index != MPI_UNDEFINED)
-        batch_ended(batch, index, &status);
-}
-
-static bool test_any(struct program *program, struct batch *batch)
-{
-    MPI_Status status;
-    int index, done;
-
-    MUST(program,
-         MPI_Testany(batch->count, batch->requests, &index, &done, &status));
-    if (done && index != MPI_UNDEFINED)
-        batch_ended(batch, index, &status);
-    return done;
-}
-
-static void wait_some(struct program *program, struct batch *batch)
-{
-    int count;
-
-    MUST(program, MPI_Waitsome(batch->count, batch->requests, &count,
-                               batch->indices, batch->statuses));
-    if (count != MPI_UNDEFINED)
-        some_ended(batch, count);
-}
-
-static bool test_some(struct program *program, struct batch *batch)
-{
-    int count;
-
-    MUST(program, MPI_Testsome(batch->count, batch->requests, &count,
-                               batch->indices, batch->statuses));
-    if (count != MPI_UNDEFINED)
-        some_ended(batch, count);
-    return count != 0;
-}
-
-static void wait_any_each(struct program *program, struct batch *batch)
-{
-    while (batch_is_active(batch))
-        wait_any(program, batch);
-}
-
-static void wait_some_each(struct program *program, struct batch *batch)
-{
-    while (batch_is_active(batch))
-        wait_some(program, batch);
-}
-
-static void test_any_each(struct program *program, struct batch *batch)
-{
-    for (int times = 0; batch_is_active(batch); times++)
-        if (!test_any(program, batch))
-            nap(times);
-}
-
-static void test_some_each(struct program *program, struct batch *batch)
-{
-    for (int times = 0; batch_is_active(batch); times++)
-        if (!test_some(program, batch))
-            nap(times);
-}
-
-/*
- * The ways to complete requests. MPICH 4.0 errs with persistent collective ones
- * in MPI_Testall and in the calls for any and some: `safe` tells where it does
- * not.
- */
-static const struct {
-    const char *name;
-    void (*end)(struct program *, struct batch *);
-    bool blocks;
-    bool safe;
-} ways[] = {
-    {"wait", wait_each, true, true},
-    {"waitall", wait_all, true, true},
-    {"waitany", wait_any_each, true, false},
-    {"waitsome", wait_some_each, true, false},
-    {"test", test_each, false, true},
-    {"testall", test_all, false, false},
-    {"testany", test_any_each, false, false},
-    {"testsome", test_some_each, false, false},
-    {"get_status", look_each, false, true},
-};
-#define WAYS (int)(sizeof ways / sizeof ways[0])
-
-static bool is_delicate(const struct op *op)
-{
-    return op->kind == OP_COLLECTIVE && op->persistent;
-}
-
-static bool has_delicate(const struct batch *batch)
-{
-    for (int i = 0; i < batch->count; i++)
-        if (batch->ops[i] && is_delicate(batch->ops[i]))
-            return true;
-    return false;
-}
-
-/* Where ranks may outnumber the cores, MPI's blocking waits cost turns of the
- * scheduler: mostly others. */
-static int draw_way(struct program *program, const struct batch *batch)
-{
-    const bool may_block = program->size <= 2 || draw_chance(&program->own, 40);
-    const bool delicate = has_delicate(batch);
-    int way;
-
-    do
-        way = draw_below(&program->own, WAYS);
-    while ((ways[way].blocks && !may_block) || (!ways[way].safe && delicate));
-    return way;
-}
-
 static void take(struct program *program, struct op *op)
 {
     take_word(program, op->request != MPI_REQUEST_NULL);
@@ -432,19 +155,19 @@ static void end_mine(struct program *program, uint64_t ops)
     struct batch batch;
     int way;
 
-    batch_fill(program, ops, &batch);
-    way = draw_way(program, &batch);
+    completion_fill(program, ops, &batch);
+    way = completion_draw(program, &batch);
     for (int i = 0; i < MAX_OPS; i++)
         if (ops >> i & 1)
-            doing(program, "%s (%s)", ways[way].name,
+            doing(program, "%s (%s)", completion_name(way),
                   program->ops[i].kind == OP_COLLECTIVE
                       ? collective_text(&program->ops[i].what, NONBLOCKING)
                   : program->ops[i].kind == OP_SEND    ? "a send"
                   : program->ops[i].kind == OP_RECEIVE ? "a receive"
                                                        : "idup");
-    ways[way].end(program, &batch);
-    batch_return(&batch);
-    if (batch_is_active(&batch))
+    completion_run(program, &batch, way);
+    completion_return(&batch);
+    if (completion_is_active(&batch))
         give_up(program, "a request is active after its end", MPI_ERR_REQUEST);
     for (int i = 0; i < MAX_OPS; i++)
         if (ops >> i & 1)
@@ -662,49 +385,6 @@ void request_end_event(struct program *program)
     }
 }
 
-/* certain: one of the batch can end, so that a wait for any is in order. */
-static void poke(struct program *program, struct batch *batch, bool certain)
-{
-    const int kinds = has_delicate(batch) ? 2 : certain ? 7 : 5;
-    int done;
-
-    switch (draw_below(&program->own, kinds)) {
-    case 0:
-        for (int i = 0; i < batch->count; i++) {
-            MPI_Status status;
-
-            MUST(program, MPI_Test(&batch->requests[i], &done, &status));
-            if (done)
-                batch_ended(batch, i, &status);
-        }
-        break;
-    case 1:
-        for (int i = 0; i < batch->count; i++)
-            MUST(program, MPI_Request_get_status(batch->requests[i], &done,
-                                                 MPI_STATUS_IGNORE));
-        break;
-    case 2:
-        check_all(
-            program, batch, "MPI_Testall",
-            MPI_Testall(batch->count, batch->requests, &done, batch->statuses));
-        if (done)
-            all_ended(batch);
-        break;
-    case 3:
-        test_any(program, batch);
-        break;
-    case 4:
-        test_some(program, batch);
-        break;
-    case 5:
-        wait_any(program, batch);
-        break;
-    default:
-        wait_some(program, batch);
-        break;
-    }
-}
-
 void request_poke_event(struct program *program)
 {
     const uint64_t some = draw_word(&program->own);
@@ -722,8 +402,8 @@ void request_poke_event(struct program *program)
         ops |= UINT64_C(1) << i;
         certain |= request_can_end(op, program->rank);
     }
-    batch_fill(program, ops, &batch);
+    completion_fill(program, ops, &batch);
     doing(program, "look at some requests");
-    poke(program, &batch, certain);
-    batch_return(&batch);
+    completion_look(program, &batch, certain);
+    completion_return(&batch);
 }
