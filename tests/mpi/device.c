@@ -9,7 +9,7 @@
  *   device sums        all-reduces
  *   device long        all-reduces of several of the longest chunks
  *   device plain       those of `long` that are on host memory, without a GPU
- *   device relatives   the other calls that may be rewritten
+ *   device others      the other calls that may be rewritten
  *   device nonblocking MPI_Iallreduce and persistent ones
  *   device passed      calls of all kinds that go to an MPI which is not aware
  *   device log WHERE   some calls of all kinds, on `host` or `device` memory
@@ -319,7 +319,7 @@ static void run_long(bool has_gpu)
     free(z);
 }
 
-/* --- the relatives ------------------------------------------------------- */
+/* --- the other collectives ------------------------------------------------------- */
 
 static bool scatter(enum where where, size_t share, bool block)
 {
@@ -387,7 +387,7 @@ static bool reduce(enum where where, size_t n, int root)
     return check(&buffers, n, n) && rc == MPI_SUCCESS;
 }
 
-static void run_relatives(void)
+static void run_others(void)
 {
     static const size_t sizes[] = {64, 777, 40001};
 
@@ -630,7 +630,7 @@ static void run_passed(void)
         good[where] &= sum((enum where)where, 4097, 2);
         ok_all(good[where], "MPI_Allreduce: %s", where_names[where]);
     }
-    run_relatives();
+    run_others();
     for (int root = 0; root < ranks; root += ranks - 1)
         test_bcast(root);
     test_gaps();
@@ -802,8 +802,8 @@ static void run(const char *mode, const char *argument)
         run_sums();
     else if (strcmp(mode, "long") == 0)
         run_long(true);
-    else if (strcmp(mode, "relatives") == 0)
-        run_relatives();
+    else if (strcmp(mode, "others") == 0)
+        run_others();
     else if (strcmp(mode, "nonblocking") == 0)
         run_nonblocking(true);
     else if (strcmp(mode, "passed") == 0)

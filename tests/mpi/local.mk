@@ -105,13 +105,13 @@ check_PROGRAMS += tests/mpi/progress
 tests_mpi_progress_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_progress_LDADD = $(MPI_TEST_LDADD)
 
-check_PROGRAMS += tests/mpi/relatives
-tests_mpi_relatives_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_relatives_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/other_collectives
+tests_mpi_other_collectives_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_other_collectives_LDADD = $(MPI_TEST_LDADD)
 
-check_PROGRAMS += tests/mpi/relatives_left
-tests_mpi_relatives_left_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_relatives_left_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/other_collectives_left
+tests_mpi_other_collectives_left_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_other_collectives_left_LDADD = $(MPI_TEST_LDADD)
 
 check_PROGRAMS += tests/mpi/rounded
 tests_mpi_rounded_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
@@ -219,8 +219,8 @@ mpi_tests = \
 	tests/mpi/t-progress.sh \
 	tests/mpi/t-prototypes.sh \
 	tests/mpi/t-reductions.sh \
-	tests/mpi/t-relatives-left.sh \
-	tests/mpi/t-relatives.sh \
+	tests/mpi/t-other-collectives-left.sh \
+	tests/mpi/t-other-collectives.sh \
 	tests/mpi/t-rounded.sh \
 	tests/mpi/t-skipped.sh \
 	tests/mpi/t-spawned.sh \

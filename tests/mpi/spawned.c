@@ -4,7 +4,7 @@
  * the library serves, too. The arguments are its path, and what is tested:
  *
  *     control    the ranks that spawn call MPI_Pcontrol(0)
- *     relatives  the spawned rank has no policy of its own
+ *     others     the spawned rank has no policy of its own
  */
 #include "config.h"
 

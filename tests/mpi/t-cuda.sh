@@ -12,7 +12,7 @@ fi
 [ -e "$plugin" ] || skip "by the plugin" "$plugin was not built"
 
 "$mpi/device" policy >"$tmp/sums.yaml"
-cat >"$tmp/relatives.yaml" <<END
+cat >"$tmp/others.yaml" <<END
 version: 1
 min_count: 1
 rules: [{calls: [reduce_scatter, allgather, reduce], format: e4m3, scale: aps}]
@@ -27,7 +27,7 @@ rules: [{format: e4m3, scale: aps, reduce: direct}]
 END
 for ranks in 2 4; do
     for where in "$plugin" none; do
-        for mode in sums relatives nonblocking; do
+        for mode in sums others nonblocking; do
             { [ "$where" = none ] || [ -e "$where" ]; } || continue
             run "$ranks ranks, $mode, ${where##*/}" "$ranks" \
                 -genv APSMPI_CUDA "$where" \

@@ -117,17 +117,17 @@ says "^apsmpi: rank 1: $told" 1 \
     "aware, no room: it says so"
 library=$plain
 
-cat >"$tmp/relatives.yaml" <<END
+cat >"$tmp/others.yaml" <<END
 version: 1
 min_count: 1
 rules: [{calls: [reduce_scatter, allgather, reduce], format: e4m3, scale: aps}]
 END
-device "relatives, plugin" 3 -genv APSMPI_POLICY "$tmp/relatives.yaml" \
-    -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" relatives
-says "^apsmpi: .* none rewritten" 0 "relatives: all kinds were rewritten"
-device "relatives, no plugin" 4 -genv APSMPI_POLICY "$tmp/relatives.yaml" \
-    -genv APSMPI_CUDA_AWARE yes "$mpi/device" relatives
-says "$complaint" 1 "relatives: it says that there is no plugin"
+device "others, plugin" 3 -genv APSMPI_POLICY "$tmp/others.yaml" \
+    -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" others
+says "^apsmpi: .* none rewritten" 0 "others: all kinds were rewritten"
+device "others, no plugin" 4 -genv APSMPI_POLICY "$tmp/others.yaml" \
+    -genv APSMPI_CUDA_AWARE yes "$mpi/device" others
+says "$complaint" 1 "others: it says that there is no plugin"
 
 for fuse in off 64KiB 4MiB; do
     for plugin in plugin none; do

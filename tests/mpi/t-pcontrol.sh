@@ -23,7 +23,7 @@ sed '1a\
 progress: thread' "$tmp/all.yaml" >"$tmp/thread.yaml"
 sed '1a\
 fuse: 1MiB' "$tmp/all.yaml" >"$tmp/lazy.yaml"
-cat >"$tmp/relatives.yaml" <<END
+cat >"$tmp/others.yaml" <<END
 version: 1
 steps: {calls: 1, per_epoch: 1}
 rules: [{calls: reduce, epochs: 1, format: e3m0, scale: none}]
@@ -66,7 +66,7 @@ else
     skip "nonblocking calls" "Open MPI's MPI_Comm_idup (4.1) fails beside other \
 nonblocking collectives"
 fi
-with "relatives" 3 relatives "$mpi/pcontrol" relatives
+with "others" 3 others "$mpi/pcontrol" others
 with "flush" 2 flush "$mpi/pcontrol" flush
 
 for ranks in 2 4; do

@@ -7,7 +7,7 @@ printf 'version: 1\nrules: [{%s}, {%s}]\n' \
     'calls: [reduce_scatter], format: e3m0, scale: none' >"$tmp/policy.yaml"
 # Open MPI's shared memory serves the ranks of one job alone.
 OMPI_MCA_btl=self,vader,tcp
-for what in control relatives; do
+for what in control others; do
     run "$what" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/spawned" \
         "$library" $what
 done

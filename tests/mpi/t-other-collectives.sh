@@ -14,11 +14,11 @@ check_summary()
     done <"$tmp/summary"
 }
 
-"$mpi/relatives" policy >"$tmp/policy.yaml"
+"$mpi/other_collectives" policy >"$tmp/policy.yaml"
 while read -r ranks cpu; do
     run "$ranks ranks${cpu:+, }$cpu" "$ranks" \
         -genv APSMPI_POLICY "$tmp/policy.yaml" -genv APSMPI_CPU "$cpu" \
-        "$mpi/relatives"
+        "$mpi/other_collectives"
     check_summary "$ranks ranks"
 done <<END
 2 plain
@@ -34,7 +34,7 @@ version: 1
 log: {file: "$tmp/log.csv", every: 1}
 rules: [{calls: [reduce_scatter, allgather, reduce], format: e4m3}]
 END
-run "log" 3 -genv APSMPI_POLICY "$tmp/log.yaml" "$mpi/relatives" log
+run "log" 3 -genv APSMPI_POLICY "$tmp/log.yaml" "$mpi/other_collectives" log
 sed -n 's/^# error //p' "$tmp/stdout" >"$tmp/errors"
 while read -r name elements mean; do
     awk -F, -v name="$name" -v elements="$elements" -v mean="$mean" '
@@ -58,7 +58,7 @@ rules: [{calls: [allreduce, reduce_scatter, allgather, reduce], format: e8m23,
          reduce: direct}]
 END
 run "between nonblocking calls" 4 -genv APSMPI_POLICY "$tmp/exact.yaml" \
-    "$mpi/relatives" nonblocking
+    "$mpi/other_collectives" nonblocking
 for name in Allreduce Reduce_scatter Allgather Reduce; do
     says "^apsmpi: 4 calls of MPI_$name, 4 rewritten " 1 \
         "between nonblocking calls: all of MPI_$name were rewritten"

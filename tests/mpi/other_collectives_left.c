@@ -1,12 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * The other collectives where they are left to MPI: results and errors are
+ * MPI's own, and the program's error handler is called as often as without the
+ * library.
+ *
+ *   other_collectives_left errors   wrong arguments, under a policy that names
+ *                                   all calls
+ *   other_collectives_left others   what the library does not rewrite, under
+ *                                   such a policy
+ *   other_collectives_left unnamed  floats, under a policy that names none of
+ *                                   the calls
+ *   other_collectives_left behind   calls get the answer of the library behind
+ */
+/*
  * The all-reduce's relatives where they are left to MPI: results and errors are
  * MPI's own, and the program's error handler is called as often as without us.
  *
- *   relatives_left errors    wrong arguments, under a policy that names all
- * calls relatives_left others    what is not for us, under such a policy
- *   relatives_left unnamed   floats, under a policy that names none of the
- * calls relatives_left behind    calls get the answer of the library behind us
+ *   other_collectives_left errors    wrong arguments, under a policy that names all
+ * calls other_collectives_left others    what is not for us, under such a policy
+ *   other_collectives_left unnamed   floats, under a policy that names none of the
+ * calls other_collectives_left behind    calls get the answer of the library behind us
  */
 #include "config.h"
 

@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The relatives of the all-reduce against references that are computed here
+ * The other collectives against references that are computed here from the
+ * inputs of all ranks, bit for bit. Every way to reduce has a step of its own:
+ * the step of an all-reduce, which begins it.
+ *
+ *   other_collectives policy       prints the policy
+ *   other_collectives              runs all calls under it
+ *   other_collectives log          under e4m3: the errors that the log has to
+ *                                  show
+ *   other_collectives nonblocking  under e8m23: with nonblocking calls between
+ *                                  them
+ */
+/*
+ * The other collectives against references that are computed here
  * from the inputs of all ranks, bit for bit. Every way to reduce has a step of
  * its own: the step of an all-reduce, which begins it.
  *
- *   relatives policy     prints the policy
- *   relatives            runs all calls under it
- *   relatives log        under e4m3: the errors that the log has to show
- *   relatives nonblocking  under e8m23: with nonblocking calls between them
+XX policy     prints the policy
+XX            runs all calls under it
+XX log        under e4m3: the errors that the log has to show
+XX nonblocking  under e8m23: with nonblocking calls between them
  */
 #include "config.h"
 

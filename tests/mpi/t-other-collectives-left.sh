@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The all-reduce's relatives where they are left to MPI.
+# The other collectives where they are left to MPI.
 . "$top_srcdir/tests/mpi/run.sh"
 
 cat >"$tmp/all.yaml" <<END
@@ -14,7 +14,7 @@ END
 # left NAME RANKS POLICY MODE
 left()
 {
-    run "$1" "$2" -genv APSMPI_POLICY "$tmp/$3.yaml" "$mpi/relatives_left" "$4"
+    run "$1" "$2" -genv APSMPI_POLICY "$tmp/$3.yaml" "$mpi/other_collectives_left" "$4"
 }
 
 left "wrong arguments, 2 ranks" 2 all errors
@@ -38,7 +38,7 @@ says '^apsmpi: 2 calls of MPI_Allgather, none rewritten, passed: 2 (no rule matc
     "not named: so are all-gathers"
 says '^apsmpi: 1 calls of MPI_Reduce, none rewritten, passed: 1 (no rule matched, or a rule says fp32); a rule may name them by calls: \[reduce\]$' 1 \
     "not named: so are reductions"
-run "no policy" 3 "$mpi/relatives_left" unnamed
+run "no policy" 3 "$mpi/other_collectives_left" unnamed
 says '^apsmpi: [0-9]* calls of MPI_[A-Za-z_]*, none rewritten (no policy)$' 3 \
     "no policy: they are counted"
 
