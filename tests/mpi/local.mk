@@ -35,7 +35,11 @@ tests_mpi_desync_LDADD = $(MPI_TEST_LDADD)
 
 # With buffers in GPU memory: CUDA's, or the stand-in's (tests/standin).
 check_PROGRAMS += tests/mpi/device
-tests_mpi_device_SOURCES = tests/mpi/device.c \
+tests_mpi_device_SOURCES = tests/mpi/device.c tests/mpi/device_calls.h \
+	tests/mpi/device_buffers.c tests/mpi/device_buffers.h \
+	tests/mpi/device_failing.c tests/mpi/device_nonblocking.c \
+	tests/mpi/device_others.c tests/mpi/device_passed.c \
+	tests/mpi/device_sums.c \
 	tests/standin/gpu.c tests/standin/gpu.h tests/standin/driver.h
 tests_mpi_device_CPPFLAGS = $(MPI_TEST_CPPFLAGS) -I$(top_srcdir)/tests/standin
 tests_mpi_device_LDADD = $(MPI_TEST_LDADD)
@@ -106,6 +110,8 @@ tests_mpi_progress_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_progress_LDADD = $(MPI_TEST_LDADD)
 
 check_PROGRAMS += tests/mpi/other_collectives
+tests_mpi_other_collectives_SOURCES = tests/mpi/other_collectives.c \
+	tests/mpi/other_collectives_calls.c tests/mpi/other_collectives_calls.h
 tests_mpi_other_collectives_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_other_collectives_LDADD = $(MPI_TEST_LDADD)
 

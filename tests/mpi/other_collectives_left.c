@@ -12,15 +12,6 @@
  *                                   the calls
  *   other_collectives_left behind   calls get the answer of the library behind
  */
-/*
- * The all-reduce's relatives where they are left to MPI: results and errors are
- * MPI's own, and the program's error handler is called as often as without us.
- *
- *   other_collectives_left errors    wrong arguments, under a policy that names all
- * calls other_collectives_left others    what is not for us, under such a policy
- *   other_collectives_left unnamed   floats, under a policy that names none of the
- * calls other_collectives_left behind    calls get the answer of the library behind us
- */
 #include "config.h"
 
 #include <mpi.h>

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "device_calls.h"
+
+#include "config.h"
+
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "device_buffers.h"
+#include "gpu.h"
+#include "mpitap.h"
+
+static unsigned long rewritten;
+
+bool sum(enum where where, size_t n, uint64_t seed)
+{
+    const struct buffers buffers = buffers_of(where, 1 + seed % 3);
+    int rc;
+
+    fill((enum fill)(seed % FILLS), seed, rank, n, in);
+    MPI_Allreduce(in, expected, (int)n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    lay_out(&buffers, n, n);
+    rc = MPI_Allreduce(send_of(&buffers), buffers.receive, (int)n, MPI_FLOAT,
+                       MPI_SUM, MPI_COMM_WORLD);
+    rewritten += 2;
+    return check(&buffers, n, n) && rc == MPI_SUCCESS;
+}
+
+void run_sums(void)
+{
+    static const size_t counts[] = {1, 7, 64, 65, 777, 1000};
+    char name[128];
+    uint64_t seed = 0;
+
+    for (size_t i = 0; i < WAYS; i++) {
+        bool good[WHERES] = {0};
+
+        for (int where = 0; where < WHERES; where++) {
+            good[where] = true;
+            for (size_t k = 0; k < LENGTH(counts); k++, seed++)
+                good[where] &=
+                    sum((enum where)where, i * STEP + counts[k], seed);
+        }
+        good[i % WHERES] &=
+            sum((enum where)(i % WHERES), LONG + i * STEP + 1 + i % 7, seed++);
+        for (int where = 0; where < WHERES; where++)
+            ok_all(good[where], "%s: %s", way_name(&ways[i], name, sizeof name),
+                   where_names[where]);
+    }
+    /* The driver's contexts are left as they were found: none. */
+    gpu_leave();
+    (void)MPI_Allreduce(device_in, device_out, 1000, MPI_FLOAT, MPI_SUM,
+                        MPI_COMM_WORLD);
+    rewritten++;
+    gpu_enter();
+    ok_all(true, "without a context in this thread");
+    expect_rewritten(rewritten);
+}
+
+static uint64_t hash_floats(const float *x, size_t n)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint32_t bits;
+
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&bits, &x[i], sizeof bits);
+        hash = (hash ^ bits) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+void run_long(bool has_gpu)
+{
+    const size_t n = 4 * 1024 * 1024 + 77;
+    float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
+    float *z = malloc(n * sizeof *z);
+    float *device = has_gpu ? gpu_alloc(n * sizeof *x, false) : NULL;
+
+    for (uint64_t seed = 0; seed < FILLS; seed++) {
+        fill((enum fill)seed, seed, rank, n, x);
+        MPI_Allreduce(x, y, (int)n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        if (rank == 0)
+            printf("# sum %d: %016llx\n", (int)seed,
+                   (unsigned long long)hash_floats(y, n));
+        if (!has_gpu)
+            continue;
+        gpu_put(device, x, n * sizeof *x);
+        MPI_Allreduce(MPI_IN_PLACE, device, (int)n, MPI_FLOAT, MPI_SUM,
+                      MPI_COMM_WORLD);
+        gpu_get(z, device, n * sizeof *x);
+        ok_all(first_difference(n, y, z) == n, "%zu elements, %d", n,
+               (int)seed);
+    }
+    if (device)
+        gpu_free(device);
+    free(x);
+    free(y);
+    free(z);
+}
