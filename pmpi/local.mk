@@ -57,8 +57,11 @@ libapsmpi_la_SOURCES = \
 	pmpi/progress/fiber.c pmpi/progress/fiber.h \
 	pmpi/progress/finish.c pmpi/progress/finish.h \
 	pmpi/progress/messages.c pmpi/progress/messages.h \
+	pmpi/progress/operation.h \
 	pmpi/progress/progress_thread.c pmpi/progress/progress_thread.h \
 	pmpi/progress/queue.c pmpi/progress/queue.h \
+	pmpi/progress/queue_state.c pmpi/progress/queue_state.h \
+	pmpi/progress/queue_thread.c pmpi/progress/queue_thread.h \
 	pmpi/progress/queue_pool.c pmpi/progress/queue_pool.h \
 	pmpi/progress/request.c pmpi/progress/request.h \
 	pmpi/progress/thread.c pmpi/progress/thread.h \

@@ -11,6 +11,7 @@
 #include "base/message.h"
 #include "progress/progress_thread.h"
 #include "progress/queue.h"
+#include "progress/queue_thread.h"
 #include "progress/wait.h"
 
 /* Who waits so long says so; and gives up after so long without any arrival. */

@@ -7,95 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "progress/fiber.h"
-#include "progress/thread.h"
+#include "progress/queue_state.h"
+#include "progress/queue_thread.h"
 #include "progress/wait.h"
 
-/* How long abandoned threads have to come to their next look at the queue. */
-#define STOP_NS 1000000000L
-
-struct aps_queue {
-    struct aps_operation *first;
-    struct aps_operation **last;
-    _Atomic unsigned long pushed;
-    _Atomic unsigned long done; /* operations carried out */
-    _Atomic long last_push;     /* nanoseconds */
-    bool closed;
-    struct aps_fiber *fiber; /* NULL: a thread */
-    bool listed;             /* among the busy ones */
-    struct aps_queue *next;  /* in that list */
-    struct aps_queue *other; /* in the list of all */
-    char label[64];
-
-    /* Of a queue with a thread. */
-    pthread_t thread;
-    pthread_cond_t arrived;
-    bool running; /* until the thread's last look at the queue */
-    bool stop;    /* the thread is to end when the queue is empty */
-    bool joined;  /* someone joins it; else it detaches itself */
-};
-
 atomic_int aps_queue_busy;
-atomic_int aps_queue_operations;
-static atomic_int blocked; /* threads of the program */
-static atomic_int resting; /* of them, between two looks */
-
-/* All lists of all queues; held for a few instructions. (pmpi/LOCKS.md has the
- * order of all locks.) */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct aps_queue *queues; /* all of them */
-static struct aps_queue *busy;   /* those with fibers */
-
-static atomic_bool abandoned;
-static atomic_int parked; /* threads that have ended in a wait */
+static atomic_int blocked;     /* threads of the program */
+static struct aps_queue *busy; /* those with fibers */
 
 /* Held by the thread that drives the fibers. */
 static pthread_mutex_t driving = PTHREAD_MUTEX_INITIALIZER;
-
-static void queue_enrol(struct aps_queue *queue)
-{
-    pthread_mutex_lock(&lock);
-    queue->other = queues;
-    queues = queue;
-    pthread_mutex_unlock(&lock);
-}
-
-static void queue_destroy(struct aps_queue *queue)
-{
-    struct aps_queue **link = &queues;
-
-    pthread_mutex_lock(&lock);
-    while (*link && *link != queue)
-        link = &(*link)->other;
-    if (*link)
-        *link = queue->other;
-    pthread_mutex_unlock(&lock);
-    aps_fiber_destroy(queue->fiber);
-    pthread_cond_destroy(&queue->arrived);
-    free(queue);
-}
-
-static struct aps_operation *queue_pop_locked(struct aps_queue *queue)
-{
-    struct aps_operation *first = queue->first;
-
-    if (!first)
-        return NULL;
-    queue->first = first->next;
-    if (!queue->first)
-        queue->last = &queue->first;
-    return first;
-}
-
-static void queue_run(struct aps_queue *queue, struct aps_operation *operation)
-{
-    operation->run(operation);
-    atomic_fetch_add(&queue->done, 1);
-    atomic_fetch_sub(&aps_queue_operations, 1);
-}
 
 static void queue_serve_on_fiber(void *argument)
 {
@@ -104,77 +28,14 @@ static void queue_serve_on_fiber(void *argument)
     for (;;) {
         struct aps_operation *operation;
 
-        pthread_mutex_lock(&lock);
-        operation = queue_pop_locked(queue);
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_lock(&aps_queue_lock);
+        operation = aps_queue_pop_locked(queue);
+        pthread_mutex_unlock(&aps_queue_lock);
         if (operation)
-            queue_run(queue, operation);
+            aps_queue_carry_out(queue, operation);
         else
             aps_fiber_yield();
     }
-}
-
-/* Does a thread of the program wait in a call that the library sees? Else all of
- * them compute. */
-static bool queue_is_awaited(void)
-{
-    return atomic_load(&resting) > 0;
-}
-
-/* In a wait of such a thread: its operation will never be complete. The thread
- * calls MPI no more; it goes with the process. */
-static void queue_park_abandoned(void)
-{
-    if (!atomic_load_explicit(&abandoned, memory_order_relaxed))
-        return;
-    atomic_fetch_add(&parked, 1);
-    for (;;)
-        pause();
-}
-
-/* The next operation, or NULL: the thread ends, and joined or detached it is
- * then; `*closed`: the queue goes with it. */
-static struct aps_operation *queue_await(struct aps_queue *queue, bool *closed)
-{
-    struct aps_operation *operation;
-
-    pthread_mutex_lock(&lock);
-    while (!queue->first && !queue->closed && !queue->stop)
-        pthread_cond_wait(&queue->arrived, &lock);
-    operation = queue_pop_locked(queue);
-    if (!operation) {
-        *closed = queue->closed;
-        queue->running = false;
-        if (!queue->joined)
-            pthread_detach(pthread_self());
-    }
-    pthread_mutex_unlock(&lock);
-    return operation;
-}
-
-static void *queue_serve_on_thread(void *argument)
-{
-    struct aps_queue *queue = argument;
-    struct aps_operation *operation;
-    bool closed = false;
-
-    aps_wait_set_beside(queue_is_awaited);
-    aps_wait_set_turn(queue_park_abandoned);
-    while ((operation = queue_await(queue, &closed)))
-        queue_run(queue, operation);
-    if (closed)
-        queue_destroy(queue);
-    return NULL;
-}
-
-/* Or before anybody else knows the queue. */
-static int queue_start_thread_locked(struct aps_queue *queue)
-{
-    queue->stop = false;
-    queue->joined = false;
-    queue->running =
-        aps_thread_start(&queue->thread, queue_serve_on_thread, queue) == 0;
-    return queue->running ? 0 : -1;
 }
 
 struct aps_queue *aps_queue_create(bool thread, const char *label)
@@ -189,19 +50,20 @@ struct aps_queue *aps_queue_create(bool thread, const char *label)
     if (!thread)
         queue->fiber = aps_fiber_create(queue_serve_on_fiber, queue);
     snprintf(queue->label, sizeof queue->label, "%s", label);
-    if (thread ? queue_start_thread_locked(queue) < 0 : queue->fiber == NULL) {
-        queue_destroy(queue);
+    if (thread ? aps_queue_start_thread_locked(queue) < 0
+               : queue->fiber == NULL) {
+        aps_queue_destroy(queue);
         return NULL;
     }
-    queue_enrol(queue);
+    aps_queue_enrol(queue);
     return queue;
 }
 
 void aps_queue_set_label(struct aps_queue *queue, const char *label)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&aps_queue_lock);
     snprintf(queue->label, sizeof queue->label, "%s", label);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&aps_queue_lock);
 }
 
 bool aps_queue_has_thread(const struct aps_queue *queue)
@@ -234,7 +96,7 @@ void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation)
 {
     operation->next = NULL;
     atomic_store(&queue->last_push, aps_clock_ns(CLOCK_MONOTONIC));
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&aps_queue_lock);
     *queue->last = operation;
     queue->last = &operation->next;
     atomic_fetch_add(&queue->pushed, 1);
@@ -244,8 +106,8 @@ void aps_queue_push(struct aps_queue *queue, struct aps_operation *operation)
     else if (queue->running)
         pthread_cond_signal(&queue->arrived);
     else /* MPI_Finalize has ended it, and calls back a program that goes on */
-        (void)queue_start_thread_locked(queue);
-    pthread_mutex_unlock(&lock);
+        (void)aps_queue_start_thread_locked(queue);
+    pthread_mutex_unlock(&aps_queue_lock);
 }
 
 size_t aps_queue_peek(const struct aps_queue *queue,
@@ -253,20 +115,20 @@ size_t aps_queue_peek(const struct aps_queue *queue,
 {
     size_t count = 0;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&aps_queue_lock);
     for (struct aps_operation *operation = queue->first;
          operation && count < most; operation = operation->next)
         list[count++] = operation;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&aps_queue_lock);
     return count;
 }
 
 void aps_queue_take(struct aps_queue *queue, size_t count)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&aps_queue_lock);
     for (size_t i = 0; i < count; i++)
-        (void)queue_pop_locked(queue);
-    pthread_mutex_unlock(&lock);
+        (void)aps_queue_pop_locked(queue);
+    pthread_mutex_unlock(&aps_queue_lock);
     atomic_fetch_add(&queue->done, count);
     atomic_fetch_sub(&aps_queue_operations, (int)count);
 }
@@ -278,7 +140,7 @@ void aps_queue_pause(const struct aps_queue *queue)
     if (queue->fiber) {
         aps_fiber_yield();
     } else {
-        queue_park_abandoned();
+        aps_queue_park_abandoned();
         nanosleep(&nap, NULL);
     }
 }
@@ -290,7 +152,7 @@ long aps_queue_age(const struct aps_queue *queue)
 
 bool aps_queue_is_empty(const struct aps_queue *queue)
 {
-    return atomic_load(&queue->done) == atomic_load(&queue->pushed);
+    return aps_queue_has_done_all(queue);
 }
 
 void aps_queue_drain(struct aps_queue *queue, aps_handle comm)
@@ -298,7 +160,7 @@ void aps_queue_drain(struct aps_queue *queue, aps_handle comm)
     long begin = 0;
 
     atomic_fetch_add(&blocked, 1);
-    while (!aps_queue_is_empty(queue) && !atomic_load(&abandoned)) {
+    while (!aps_queue_is_empty(queue) && !atomic_load(&aps_queue_abandoned)) {
         if (!queue->fiber)
             aps_wait_look((MPI_Comm)comm);
         aps_queue_wait(&begin);
@@ -311,9 +173,9 @@ static struct aps_queue *queue_following(struct aps_queue *queue)
 {
     struct aps_queue *next;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&aps_queue_lock);
     next = queue ? queue->next : busy;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&aps_queue_lock);
     return next;
 }
 
@@ -322,19 +184,20 @@ static void queue_settle(struct aps_queue *queue)
 {
     bool gone = false;
 
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&aps_queue_lock);
     if (aps_queue_is_empty(queue)) {
         queue_unlist_locked(queue);
         gone = queue->closed;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&aps_queue_lock);
     if (gone)
-        queue_destroy(queue);
+        aps_queue_destroy(queue);
 }
 
 void aps_queue_drive(void)
 {
-    if (!aps_queue_pending() || aps_fiber_inside() || atomic_load(&abandoned) ||
+    if (!aps_queue_pending() || aps_fiber_inside() ||
+        atomic_load(&aps_queue_abandoned) ||
         pthread_mutex_trylock(&driving) != 0)
         return;
     /* Only this thread takes queues off the list; others come in front. */
@@ -361,17 +224,17 @@ void aps_queue_wait(long *begin)
     aps_queue_drive_blocked();
     if (atomic_load(&aps_queue_operations) < before)
         return;
-    atomic_fetch_add(&resting, 1);
+    atomic_fetch_add(&aps_queue_resting, 1);
     aps_wait_rest(begin);
-    atomic_fetch_sub(&resting, 1);
+    atomic_fetch_sub(&aps_queue_resting, 1);
 }
 
 void aps_queue_rest_with(void (*rest)(void))
 {
     aps_queue_drive_blocked();
-    atomic_fetch_add(&resting, 1);
+    atomic_fetch_add(&aps_queue_resting, 1);
     rest();
-    atomic_fetch_sub(&resting, 1);
+    atomic_fetch_sub(&aps_queue_resting, 1);
 }
 
 bool aps_queue_is_blocked(void)
@@ -385,14 +248,14 @@ void aps_queue_close(struct aps_queue *queue)
 
     if (!queue)
         return;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&aps_queue_lock);
     queue->closed = true;
     gone = queue->fiber ? !queue->listed : !queue->running;
     if (!queue->fiber)
         pthread_cond_signal(&queue->arrived);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&aps_queue_lock);
     if (gone)
-        queue_destroy(queue);
+        aps_queue_destroy(queue);
 }
 
 unsigned long aps_queue_list_unfinished(char *text, size_t size)
@@ -401,8 +264,8 @@ unsigned long aps_queue_list_unfinished(char *text, size_t size)
     size_t used = 0;
 
     text[0] = '\0';
-    pthread_mutex_lock(&lock);
-    for (struct aps_queue *queue = queues; queue; queue = queue->other) {
+    pthread_mutex_lock(&aps_queue_lock);
+    for (struct aps_queue *queue = aps_queue_all; queue; queue = queue->other) {
         const unsigned long left =
             atomic_load(&queue->pushed) - atomic_load(&queue->done);
 
@@ -411,7 +274,7 @@ unsigned long aps_queue_list_unfinished(char *text, size_t size)
                                      used > 0 ? ", " : "", left, queue->label);
         count += left;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&aps_queue_lock);
     return count;
 }
 
@@ -419,68 +282,17 @@ bool aps_queue_has_busy_thread(void)
 {
     bool busy_thread = false;
 
-    pthread_mutex_lock(&lock);
-    for (struct aps_queue *queue = queues; queue; queue = queue->other)
+    pthread_mutex_lock(&aps_queue_lock);
+    for (struct aps_queue *queue = aps_queue_all; queue; queue = queue->other)
         busy_thread |= queue->running && !aps_queue_is_empty(queue);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&aps_queue_lock);
     return busy_thread;
 }
 
 void aps_queue_abandon(void)
 {
-    atomic_store(&abandoned, true);
+    atomic_store(&aps_queue_abandoned, true);
     /* Nobody is still about it in another thread. */
     pthread_mutex_lock(&driving);
     pthread_mutex_unlock(&driving);
-}
-
-/* One whose thread runs and can be joined, from now on by the caller. */
-static struct aps_queue *queue_find_stoppable_locked(void)
-{
-    struct aps_queue *queue = queues;
-
-    while (queue && (!queue->running || queue->joined ||
-                     (atomic_load(&abandoned) && !aps_queue_is_empty(queue))))
-        queue = queue->other;
-    if (queue)
-        queue->joined = true;
-    return queue;
-}
-
-static int queue_count_running(void)
-{
-    int count = 0;
-
-    pthread_mutex_lock(&lock);
-    for (struct aps_queue *queue = queues; queue; queue = queue->other)
-        count += queue->running;
-    pthread_mutex_unlock(&lock);
-    return count;
-}
-
-int aps_queue_stop_threads(void)
-{
-    const long begin = aps_clock_ns(CLOCK_MONOTONIC);
-    struct aps_queue *queue;
-    long rested = 0;
-    int left;
-
-    pthread_mutex_lock(&lock);
-    for (queue = queues; queue; queue = queue->other) {
-        queue->stop = true;
-        pthread_cond_signal(&queue->arrived);
-    }
-    while ((queue = queue_find_stoppable_locked())) {
-        const pthread_t thread = queue->thread;
-
-        /* The queue may go before the thread does. */
-        pthread_mutex_unlock(&lock);
-        pthread_join(thread, NULL);
-        pthread_mutex_lock(&lock);
-    }
-    pthread_mutex_unlock(&lock);
-    while ((left = queue_count_running() - atomic_load(&parked)) > 0 &&
-           aps_clock_ns(CLOCK_MONOTONIC) - begin < STOP_NS)
-        aps_wait_rest(&rested);
-    return left;
 }

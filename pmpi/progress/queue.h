@@ -13,15 +13,7 @@
 #include <stddef.h>
 
 #include "native/next_mpi.h"
-
-/* One call in a queue; the owner embeds it. */
-struct aps_operation {
-    struct aps_operation *next; /* the queue's */
-    void *owner;
-    /* COLLECTIVE over the queue's communicator. Carry it out; afterwards the
-     * queue does not touch it again. */
-    void (*run)(struct aps_operation *operation);
-};
+#include "progress/operation.h"
 
 struct aps_queue; /* opaque */
 
@@ -72,13 +64,8 @@ unsigned long aps_queue_list_unfinished(char *text, size_t size);
 /* Has any queue with a thread operations that are not done? */
 bool aps_queue_has_busy_thread(void);
 
-/* Carry out none of them any more. */
+/* Carry out none of them any more (queue_thread.h ends their threads). */
 void aps_queue_abandon(void);
-
-/* End the threads of all queues, each when it has done what was pushed. A thread
- * whose operations are abandoned ends within a wait, or not at all; so many have
- * not ended. Not from such a thread. */
-int aps_queue_stop_threads(void);
 
 /* --- driving the fibers -------------------------------------------------- */
 
@@ -88,14 +75,6 @@ extern atomic_int aps_queue_busy; /* queues that wait to be driven */
 static inline bool aps_queue_pending(void)
 {
     return atomic_load_explicit(&aps_queue_busy, memory_order_relaxed) > 0;
-}
-
-/* Is any operation of any queue not done? */
-extern atomic_int aps_queue_operations;
-static inline bool aps_queue_unfinished(void)
-{
-    return atomic_load_explicit(&aps_queue_operations, memory_order_relaxed) >
-           0;
 }
 
 /* Let every queue that has a fiber go on as far as it can without waiting.
