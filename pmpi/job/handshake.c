@@ -169,13 +169,15 @@ free_packed:
     return rc;
 }
 
-/* COLLECTIVE. All ranks hold the policy. Rank 0 tells how often its log takes
- * samples. */
-static int handshake_begin(struct shake *shake)
+/* COLLECTIVE. All ranks hold the policy of `holder`, which prints its warnings.
+ * Rank 0 tells how often its log takes samples. */
+static int handshake_begin(struct shake *shake, int holder)
 {
     int64_t every = 0;
     int rc;
 
+    if (shake->vcomm->rank == holder)
+        aps_job_report(shake->job, holder);
     if (shake->vcomm->rank == 0 && aps_job_log(shake->job, 0))
         every = aps_policy_log(shake->job->policy)->every;
     rc = aps_agree_bytes(shake->vcomm, 0, &every, sizeof every);
@@ -201,7 +203,7 @@ static int handshake_decide(struct shake *shake, const int values[FIRST],
     if (good < none) {
         rc = handshake_offer(shake, good);
         return rc == MPI_SUCCESS && shake->agreed->cause[0] == '\0'
-                   ? handshake_begin(shake)
+                   ? handshake_begin(shake, good)
                    : rc;
     }
     if (absent == none) {

@@ -224,6 +224,7 @@ void aps_job_report(struct aps_job *job, int rank)
         return;
     rank = rank > 0 ? rank : -1; /* rank 0 speaks for the job */
     aps_message_errors(rank, &job->warnings);
+    aps_message_warnings(rank, &job->errors);
     if (job->held != APS_HELD_BAD)
         return;
     aps_message_errors(rank, &job->errors);

@@ -61,7 +61,7 @@ struct aps_job {
     atomic_bool begun;  /* MPI_Init was seen: aps_lifecycle_begin */
     struct aps_options options;
     struct aps_errors warnings; /* unknown variables */
-    struct aps_errors errors;
+    struct aps_errors errors;   /* warnings of the policy, too */
     bool policy_absent; /* this process cannot read the file APSMPI_POLICY */
 
     /* aps_job_adopt may write the following once more. */
@@ -121,8 +121,8 @@ int aps_job_adopt(struct aps_job *job, const char *bytes, char *cause,
                   size_t size);
 
 /*
- * Print what is wrong with the options and the policy, once in a process. The
- * caller is rank 0, or the rank that holds a bad policy.
+ * Print what is wrong with the options and the policy, and the warnings, once in
+ * a process. The caller is rank 0, or the rank whose policy counts.
  */
 void aps_job_report(struct aps_job *job, int rank);
 

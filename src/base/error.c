@@ -31,19 +31,42 @@ int aps_error_set(struct aps_error *error, int code, const char *file, int line,
     return -1;
 }
 
-char *aps_error_format(const struct aps_error *error, char *buffer, size_t size)
+static char *format_as(const struct aps_error *error, const char *kind,
+                       char *buffer, size_t size)
 {
     if (error->file[0] == '\0')
-        snprintf(buffer, size, "%s", error->text);
+        snprintf(buffer, size, "%s%s", kind, error->text);
     else if (error->line <= 0)
-        snprintf(buffer, size, "%s: %s", error->file, error->text);
+        snprintf(buffer, size, "%s: %s%s", error->file, kind, error->text);
     else if (error->column <= 0)
-        snprintf(buffer, size, "%s:%d: %s", error->file, error->line,
+        snprintf(buffer, size, "%s:%d: %s%s", error->file, error->line, kind,
                  error->text);
     else
-        snprintf(buffer, size, "%s:%d:%d: %s", error->file, error->line,
-                 error->column, error->text);
+        snprintf(buffer, size, "%s:%d:%d: %s%s", error->file, error->line,
+                 error->column, kind, error->text);
     return buffer;
+}
+
+char *aps_error_format(const struct aps_error *error, char *buffer, size_t size)
+{
+    return format_as(error, "", buffer, size);
+}
+
+char *aps_warning_format(const struct aps_error *warning, char *buffer,
+                         size_t size)
+{
+    return format_as(warning, "warning: ", buffer, size);
+}
+
+size_t aps_errors_kept(const struct aps_errors *errors)
+{
+    return errors->count < APS_ERRORS_MAX ? errors->count : APS_ERRORS_MAX;
+}
+
+size_t aps_warnings_kept(const struct aps_errors *errors)
+{
+    return errors->warning_count < APS_WARNINGS_MAX ? errors->warning_count
+                                                    : APS_WARNINGS_MAX;
 }
 
 void aps_errors_add(struct aps_errors *errors, const char *file, int line,
@@ -59,6 +82,20 @@ void aps_errors_add(struct aps_errors *errors, const char *file, int line,
     errors->count++;
 }
 
+void aps_errors_warn(struct aps_errors *errors, const char *file, int line,
+                     int column, const char *format, ...)
+{
+    va_list args;
+
+    if (errors->warning_count < APS_WARNINGS_MAX) {
+        va_start(args, format);
+        fill(&errors->warnings[errors->warning_count], file, line, column,
+             format, args);
+        va_end(args);
+    }
+    errors->warning_count++;
+}
+
 static bool is_after(const struct aps_error *a, const struct aps_error *b)
 {
     return a->line > b->line || (a->line == b->line && a->column > b->column);
@@ -66,26 +103,26 @@ static bool is_after(const struct aps_error *a, const struct aps_error *b)
 
 /* Insertion sort: few errors, and it is stable. Files stand in the order of
  * their first errors. */
-void aps_errors_sort(struct aps_errors *errors)
+static void sort_list(struct aps_error *list, size_t count)
 {
-    size_t kept =
-        errors->count < APS_ERRORS_MAX ? errors->count : APS_ERRORS_MAX;
-
-    for (size_t i = 1; i < kept; i++) {
-        const struct aps_error moving = errors->list[i];
+    for (size_t i = 1; i < count; i++) {
+        const struct aps_error moving = list[i];
         size_t place = i;
 
-        while (place > 0 &&
-               strcmp(errors->list[place - 1].file, moving.file) != 0)
+        while (place > 0 && strcmp(list[place - 1].file, moving.file) != 0)
             place--;
         if (place == 0)
             continue; /* the first of its file */
-        while (place > 0 &&
-               strcmp(errors->list[place - 1].file, moving.file) == 0 &&
-               is_after(&errors->list[place - 1], &moving))
+        while (place > 0 && strcmp(list[place - 1].file, moving.file) == 0 &&
+               is_after(&list[place - 1], &moving))
             place--;
-        memmove(&errors->list[place + 1], &errors->list[place],
-                (i - place) * sizeof *errors->list);
-        errors->list[place] = moving;
+        memmove(&list[place + 1], &list[place], (i - place) * sizeof *list);
+        list[place] = moving;
     }
+}
+
+void aps_errors_sort(struct aps_errors *errors)
+{
+    sort_list(errors->list, aps_errors_kept(errors));
+    sort_list(errors->warnings, aps_warnings_kept(errors));
 }

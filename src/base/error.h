@@ -31,21 +31,38 @@ int aps_error_set(struct aps_error *error, int code, const char *file, int line,
 char *aps_error_format(const struct aps_error *error, char *buffer,
                        size_t size);
 
+/* "file:line:col: warning: text", as aps_error_format. */
+char *aps_warning_format(const struct aps_error *warning, char *buffer,
+                         size_t size);
+
 /*
- * Errors found in one reading of a file. The first APS_ERRORS_MAX are kept, all
- * are counted; no allocation. {.count = 0} is an empty one.
+ * Errors and warnings found in one reading of a file. Only errors make the
+ * reading fail. The first APS_ERRORS_MAX errors and APS_WARNINGS_MAX warnings are
+ * kept, all are counted; no allocation. {.count = 0} is an empty one.
  */
 #define APS_ERRORS_MAX 50
+#define APS_WARNINGS_MAX 20
 struct aps_errors {
-    size_t count; /* found; min(count, APS_ERRORS_MAX) stand in list */
+    size_t count;         /* found; min(count, APS_ERRORS_MAX) stand in list */
+    size_t warning_count; /* the same of `warnings` */
     struct aps_error list[APS_ERRORS_MAX];
+    struct aps_error warnings[APS_WARNINGS_MAX];
 };
+
+/* How many of them are kept. */
+size_t aps_errors_kept(const struct aps_errors *errors);
+size_t aps_warnings_kept(const struct aps_errors *errors);
 
 void aps_errors_add(struct aps_errors *errors, const char *file, int line,
                     int column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Stable order by line and column, file by file. */
+/* As aps_errors_add, of something that is permitted but hardly meant. */
+void aps_errors_warn(struct aps_errors *errors, const char *file, int line,
+                     int column, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* Stable order by line and column, file by file; errors and warnings apart. */
 void aps_errors_sort(struct aps_errors *errors);
 
 #endif

@@ -33,14 +33,29 @@ void aps_message(int rank, const char *format, ...)
 
 void aps_message_errors(int rank, const struct aps_errors *errors)
 {
+    const size_t kept = aps_errors_kept(errors);
     char text[sizeof(struct aps_error) + 32];
 
-    for (size_t i = 0; i < errors->count && i < APS_ERRORS_MAX; i++)
+    for (size_t i = 0; i < kept; i++)
         aps_message(rank, "%s",
                     aps_error_format(&errors->list[i], text, sizeof text));
-    if (errors->count > APS_ERRORS_MAX)
+    if (errors->count > kept)
         aps_message(rank, "%zu more errors are not shown",
-                    errors->count - APS_ERRORS_MAX);
+                    errors->count - kept);
+}
+
+void aps_message_warnings(int rank, const struct aps_errors *errors)
+{
+    const size_t kept = aps_warnings_kept(errors);
+    char text[sizeof(struct aps_error) + 32];
+
+    for (size_t i = 0; i < kept; i++)
+        aps_message(
+            rank, "%s",
+            aps_warning_format(&errors->warnings[i], text, sizeof text));
+    if (errors->warning_count > kept)
+        aps_message(rank, "%zu more warnings are not shown",
+                    errors->warning_count - kept);
 }
 
 bool aps_message_is_due(unsigned long long times)

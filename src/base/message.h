@@ -19,7 +19,9 @@ void aps_message(int rank, const char *format, ...)
  * ever fewer; `times` counts from 1. */
 bool aps_message_is_due(unsigned long long times);
 
-/* One line an error, and how many more there were. */
+/* One line an error, and how many more there were; the warnings are left to
+ * aps_message_warnings, which does the same with them. */
 void aps_message_errors(int rank, const struct aps_errors *errors);
+void aps_message_warnings(int rank, const struct aps_errors *errors);
 
 #endif

@@ -18,19 +18,25 @@ int aps_command_usage(const struct aps_subcommand *subcommand)
     return APS_EXIT_USAGE;
 }
 
+/* Errors, then warnings. */
 static void print_errors(const struct aps_errors *errors)
 {
-    char line[sizeof(struct aps_error)];
-    size_t kept = errors->count;
+    const size_t kept = aps_errors_kept(errors);
+    const size_t warnings = aps_warnings_kept(errors);
+    char line[sizeof(struct aps_error) + 32];
 
-    if (kept > APS_ERRORS_MAX)
-        kept = APS_ERRORS_MAX;
     for (size_t i = 0; i < kept; i++)
         fprintf(stderr, "%s\n",
                 aps_error_format(&errors->list[i], line, sizeof line));
     if (errors->count > kept)
         fprintf(stderr, "%s: %zu more errors are not shown\n",
                 errors->list[0].file, errors->count - kept);
+    for (size_t i = 0; i < warnings; i++)
+        fprintf(stderr, "%s\n",
+                aps_warning_format(&errors->warnings[i], line, sizeof line));
+    if (errors->warning_count > warnings)
+        fprintf(stderr, "%s: %zu more warnings are not shown\n",
+                errors->warnings[0].file, errors->warning_count - warnings);
 }
 
 int aps_command_load(const char *path, struct aps_policy **policy)
@@ -106,6 +112,17 @@ char *aps_command_scale(const struct aps_plan *plan, char *buffer, size_t size)
         snprintf(buffer, size, "fixed %g", (double)plan->fixed);
     else
         snprintf(buffer, size, "%s", aps_scale_name(plan->scale));
+    return buffer;
+}
+
+char *aps_command_rule(const struct aps_policy *policy, int rule,
+                       char buffer[APS_COMMAND_RULE_MAX])
+{
+    const char *name = aps_policy_rule_name(policy, rule);
+
+    snprintf(buffer, APS_COMMAND_RULE_MAX, "%d%s%.60s",
+             aps_policy_rule_line(policy, rule), name ? " " : "",
+             name ? name : "");
     return buffer;
 }
 

@@ -46,6 +46,11 @@ char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
 /* "aps", "fixed 1024"; returns `buffer`. */
 char *aps_command_scale(const struct aps_plan *plan, char *buffer, size_t size);
 
+/* "12", the line of a rule, or "12 NAME" if it has a name; returns `buffer`. */
+#define APS_COMMAND_RULE_MAX 80
+char *aps_command_rule(const struct aps_policy *policy, int rule,
+                       char buffer[APS_COMMAND_RULE_MAX]);
+
 /* An empty line, and the text as a paragraph with a hanging indent. */
 void aps_command_note(const char *note, FILE *stream);
 

@@ -149,7 +149,7 @@ static void add_group(const struct explanation *explanation,
     for (long i = explanation->window.first; i <= explanation->window.last;) {
         int rule = rules[i];
         struct aps_range time = {spans[i].first, spans[i].last};
-        char time_text[48], line[16], saved[24];
+        char time_text[48], line[APS_COMMAND_RULE_MAX] = "-", saved[24];
         struct cell_text text;
 
         for (; i <= explanation->window.last && rules[i] == rule; i++)
@@ -165,10 +165,8 @@ static void add_group(const struct explanation *explanation,
                      aps_policy_min_count(explanation->policy));
             fill_native(why, &text, cells + PLAN);
         }
-        snprintf(line, sizeof line, "-");
         if (rule >= 0)
-            snprintf(line, sizeof line, "%d",
-                     aps_policy_rule_line(explanation->policy, rule));
+            aps_command_rule(explanation->policy, rule, line);
         cells[LINE] = line;
         cells[BYTES] = text.bytes;
         snprintf(saved, sizeof saved, "%zu",
@@ -366,15 +364,14 @@ static void print_rules(const struct aps_policy *policy)
 
     for (size_t i = 0; i < rules; i++) {
         const char *cells[RULE_CELLS] = {[RULE_ARROW] = "->"};
-        char line[16], when[400];
+        char line[APS_COMMAND_RULE_MAX], when[400];
         struct cell_text text;
         int rule = (int)i;
 
         if ((aps_policy_rule_calls(policy, rule) & 1u << APS_CALL_ALLREDUCE) ==
             0)
             continue;
-        snprintf(line, sizeof line, "%d", aps_policy_rule_line(policy, rule));
-        cells[RULE_LINE] = line;
+        cells[RULE_LINE] = aps_command_rule(policy, rule, line);
         cells[WHEN] = aps_policy_rule_when(policy, rule, APS_CALL_ALLREDUCE,
                                            when, sizeof when);
         fill_rule(policy, rule, &text, cells + RULE_PLAN);

@@ -50,10 +50,9 @@ static void add_rule(struct aps_columns *columns,
 {
     const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
     const char *cells[CELLS] = {[ARROW] = "->"};
-    char line[16], names[64], when[400], scale[32], bytes[16];
+    char line[APS_COMMAND_RULE_MAX], names[64], when[400], scale[32], bytes[16];
 
-    snprintf(line, sizeof line, "%d", aps_policy_rule_line(policy, rule));
-    cells[LINE] = line;
+    cells[LINE] = aps_command_rule(policy, rule, line);
     cells[CALLS] =
         aps_words_list(&aps_words_call, calls, ", ", names, sizeof names);
     cells[WHEN] =

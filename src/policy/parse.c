@@ -274,6 +274,25 @@ static void check_reachable(const struct reading *reading,
             line);
 }
 
+/* Does another rule before this one have its name? Both spellings of a hyphen
+ * are two names: the log shows a name as it is written. */
+static void check_name(const struct reading *reading,
+                       const struct aps_yaml_node *node, int index)
+{
+    const struct aps_rule *rules = reading->policy->rules;
+    const struct aps_yaml_node *key;
+
+    for (int i = 0; rules[index].name && i < index; i++) {
+        if (!rules[i].name || strcmp(rules[i].name, rules[index].name) != 0)
+            continue;
+        key = aps_yaml_find(node, "name");
+        aps_reader_error(&reading->reader, key->value,
+                         "the rule in line %d has the name '%s', too",
+                         rules[i].line, rules[i].name);
+        return;
+    }
+}
+
 /*
  * One rule after the other; those behind one that always matches are errors. A
  * rule that has errors itself is not held to match everything: the condition
@@ -293,6 +312,7 @@ static void read_rule_list(const struct reading *reading,
         unsigned all =
             result < 0 ? 0 : aps_rule_matches_all(rule, policy->min_count);
 
+        check_name(reading, node, index);
         check_reachable(reading, node, rule, &covers);
         for (int i = 0; i < APS_CALL_KINDS; i++) {
             if ((all >> i & 1) && !covers.of[i])
@@ -390,9 +410,9 @@ int aps_policy_parse(const struct aps_policy_source *source,
     else
         aps_reader_error(&reading.reader, root, "out of memory");
     aps_yaml_destroy(root);
+    aps_errors_sort(errors);
     if (errors->count > before) {
         aps_policy_destroy(reading.policy);
-        aps_errors_sort(errors);
         errno = EINVAL;
         return -1;
     }

@@ -154,7 +154,8 @@ void aps_policy_source_clear(struct aps_policy_source *source);
 
 /*
  * Parse a source. All errors are reported at once, sorted by place, each with
- * the nearest name for an unknown one; -1 if there was any. On success
+ * the nearest name for an unknown one; -1 if there was any. Warnings do not make
+ * it fail. On success
  * *policy is a new object for aps_policy_destroy. The source is not kept.
  */
 int aps_policy_parse(const struct aps_policy_source *source,
@@ -213,11 +214,12 @@ long aps_policy_next_step(const struct aps_policy *policy,
                           enum aps_call_kind call, long step);
 
 /* The rules, for people to read: how many, where rule 0, 1 ... stands in the
- * file, the calls that it is for (1 << enum aps_call_kind), what it plans, and
+ * file, its name (NULL: it has none), the calls that it is for (1 << enum aps_call_kind), what it plans, and
  * when it matches such a call: "layers 0-52, 60; epochs 30-", or "always"
  * (writes at most `size` bytes, returns `buffer`). */
 size_t aps_policy_rules(const struct aps_policy *policy);
 int aps_policy_rule_line(const struct aps_policy *policy, int rule);
+const char *aps_policy_rule_name(const struct aps_policy *policy, int rule);
 const struct aps_plan *aps_policy_rule_plan(const struct aps_policy *policy,
                                             int rule);
 unsigned aps_policy_rule_calls(const struct aps_policy *policy, int rule);

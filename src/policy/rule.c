@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "policy/words.h"
@@ -14,6 +15,7 @@
 
 /* In the order of `known`. */
 enum rule_key {
+    KEY_NAME,
     KEY_CALLS,
     KEY_LAYERS,
     KEY_EPOCHS,
@@ -31,8 +33,9 @@ enum rule_key {
 };
 
 static const char *const known[] = {
-    "calls", "layers", "epochs", "steps", "min_count", "max_count",  "format",
-    "scale", "aps",    "reduce", "group", "node",      "accumulate", NULL};
+    "name",      "calls",     "layers", "epochs",     "steps",
+    "min_count", "max_count", "format", "scale",      "aps",
+    "reduce",    "group",     "node",   "accumulate", NULL};
 static const char *const later[] = {"rounding", "compress", "feedback",
                                     "on_overflow", NULL};
 static const struct aps_words rule_words = {known, later, NULL};
@@ -92,6 +95,13 @@ static void read_counts(struct reading *reading)
         aps_read_number(reading->reader, keys[KEY_MIN_COUNT], 0, LONG_MAX - 1,
                         &number) == 0)
         rule->min_count = (size_t)number;
+    /* A layer of a table may be smaller than the call that carries it. */
+    if (rule->min_count > 0 && rule->min_count < least &&
+        !reading->context->layers.table && !reading->context->layers.blind)
+        aps_reader_warn(reading->reader, keys[KEY_MIN_COUNT],
+                        "min_count %zu has no effect: calls of fewer than %zu "
+                        "elements match no rule (min_count beside 'rules')",
+                        rule->min_count, least);
     if (!keys[KEY_MAX_COUNT] ||
         aps_read_number(reading->reader, keys[KEY_MAX_COUNT], 0, LONG_MAX - 1,
                         &number) < 0)
@@ -126,6 +136,18 @@ static void contradicts_calls(struct reading *reading, enum rule_key at,
     aps_reader_error(reading->reader, reading->keys[at],
                      "%s contradicts calls: %s; it goes with %s", name, calls,
                      others);
+}
+
+static void read_name(struct reading *reading)
+{
+    const struct aps_yaml_node *key = reading->keys[KEY_NAME];
+    const char *name = key ? aps_read_name(reading->reader, key) : NULL;
+
+    if (!name)
+        return;
+    reading->rule->name = strdup(name);
+    if (!reading->rule->name)
+        aps_reader_error(reading->reader, key, "out of memory");
 }
 
 static void read_conditions(struct reading *reading)
@@ -410,6 +432,7 @@ int aps_rule_read(const struct aps_reader *reader,
     rule->plan.rule = index;
     if (aps_read_keys(reader, node, "a rule", &rule_words, reading.keys) < 0)
         return -1;
+    read_name(&reading);
     read_conditions(&reading);
     read_plan(&reading);
     return reader->errors->count > before ? -1 : 0;
@@ -417,6 +440,7 @@ int aps_rule_read(const struct aps_reader *reader,
 
 void aps_rule_clear(struct aps_rule *rule)
 {
+    free(rule->name);
     aps_ranges_clear(&rule->layers.indices);
     aps_ranges_clear(&rule->epochs);
     aps_ranges_clear(&rule->steps);

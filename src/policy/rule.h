@@ -15,6 +15,7 @@
 
 struct aps_rule {
     int line;
+    char *name;     /* owned; NULL: none */
     unsigned calls; /* 1 << enum aps_call_kind, of those it is for; 0: the key
                        is wrong */
     bool by_layer, by_epoch, by_step; /* is there such a condition? */

@@ -125,6 +125,26 @@ const char *aps_read_text(const struct aps_reader *reader,
     return value->text;
 }
 
+const char *aps_read_name(const struct aps_reader *reader,
+                          const struct aps_yaml_node *key)
+{
+    const char *text = aps_read_text(reader, key);
+    size_t good;
+
+    if (!text)
+        return NULL;
+    good = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                        "abcdefghijklmnopqrstuvwxyz0123456789-_.");
+    if (text[good] == '\0')
+        return text;
+    aps_errors_add(
+        reader->errors, reader->path, key->value->line,
+        aps_yaml_column(key->value, good),
+        "'%s' may hold letters, digits, '-', '_' and '.' only: " QUOTE,
+        key->text, text);
+    return NULL;
+}
+
 int aps_read_word(const struct aps_reader *reader,
                   const struct aps_yaml_node *key,
                   const struct aps_words *words, int *index)

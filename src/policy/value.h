@@ -24,6 +24,11 @@ struct aps_reader {
     aps_errors_add((reader)->errors, (reader)->path, (node)->line,             \
                    (node)->column, __VA_ARGS__)
 
+/* The same, of a warning. */
+#define aps_reader_warn(reader, node, ...)                                     \
+    aps_errors_warn((reader)->errors, (reader)->path, (node)->line,            \
+                    (node)->column, __VA_ARGS__)
+
 /*
  * Sort the keys of a mapping: keys[i] becomes the key named words->known[i], or
  * NULL where it is missing. Unknown, reserved and duplicate keys are reported
@@ -39,6 +44,11 @@ int aps_read_keys(const struct aps_reader *reader,
 
 /* Non-empty text, or NULL. It belongs to the tree. */
 const char *aps_read_text(const struct aps_reader *reader,
+                          const struct aps_yaml_node *key);
+
+/* A name of letters, digits, '-', '_' and '.', or NULL. It belongs to the
+ * tree. */
+const char *aps_read_name(const struct aps_reader *reader,
                           const struct aps_yaml_node *key);
 
 /* The index in words->known. */

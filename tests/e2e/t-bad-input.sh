@@ -125,6 +125,17 @@ else
         'no rank of this communicator can read the policy file'
 fi
 
+# --- warnings -----------------------------------------------------------------
+
+echo 'version: 1
+min_count: 500
+rules:
+  - {name: all, min_count: 400, format: e4m3}' >odd.yaml
+job 3 APSMPI_POLICY=odd.yaml $digits --epochs 1
+check 'a policy with a warning runs' status_is 0
+check '... and the warning is printed once, with its place' lines 1 err \
+    'apsmpi: odd.yaml:4:17: warning: min_count 400 has no effect'
+
 # --- APSMPI_ON_ERROR ----------------------------------------------------------
 
 native 2 $digits --epochs 1

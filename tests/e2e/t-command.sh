@@ -242,6 +242,20 @@ tables/policies/net.yaml:6: warning: this rule applies to no layer: its layers h
 END
 
 echo 'version: 1
+rules: [{name: gradients, min_count: 10, format: e5m2}]' >odd.yaml
+apsmpi check odd.yaml
+status 0 'a policy with a warning'
+same out '... is right' <<'END'
+odd.yaml: ok: 1 rule, no layer table, steps: not needed
+END
+same err '... and the warning has its place' <<'END'
+odd.yaml:2:27: warning: min_count 10 has no effect: calls of fewer than 1024 elements match no rule (min_count beside 'rules')
+END
+apsmpi explain odd.yaml
+grep -q '^2 gradients ' out
+result $? "a rule's name stands beside its line"
+
+echo 'version: 1
 rules: [{format: e5m2}]' >good.yaml
 apsmpi check good.yaml bad.yaml many.yaml
 status 1 'one bad policy of several'

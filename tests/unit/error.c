@@ -121,11 +121,31 @@ static void test_overflow(void)
     is(text, "", "no error, no line");
 }
 
+static void test_warnings(void)
+{
+    static struct aps_errors errors;
+    char text[8192];
+
+    for (int i = 0; i < APS_WARNINGS_MAX + 3; i++)
+        aps_errors_warn(&errors, "f", APS_WARNINGS_MAX + 3 - i, 1, "odd");
+    ok(errors.count == 0 && errors.warning_count == APS_WARNINGS_MAX + 3 &&
+           aps_warnings_kept(&errors) == APS_WARNINGS_MAX,
+       "warnings are no errors");
+    aps_errors_sort(&errors);
+    ok(errors.warnings[0].line == 4, "they are sorted");
+    is(aps_warning_format(&errors.warnings[0], text, sizeof text),
+       "f:4:1: warning: odd", "they say what they are");
+    is(aps_warning_format(&(struct aps_error){.text = "odd"}, text,
+                          sizeof text),
+       "warning: odd", "without a place, too");
+}
+
 int main(void)
 {
     test_format();
     test_long();
     test_sort();
     test_overflow();
+    test_warnings();
     return done_testing();
 }

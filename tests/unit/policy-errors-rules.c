@@ -26,6 +26,18 @@ static void test_bad_rules(void)
          "4:5: key 'rounding' is not in this version (" PACKAGE_VERSION ")\n"
          "5:5: key 'compress' is not in this version (" PACKAGE_VERSION ")\n"
          "6:5: key 'feedback' is not in this version (" PACKAGE_VERSION ")"},
+        {"names that are none",
+         RULE "{name: 'a b', max_count: 2000, format: e5m2}\n"
+              "  - {name: [x], max_count: 2000, format: e5m2}\n"
+              "  - {name: '', format: e5m2}\n",
+         "3:14: 'name' may hold letters, digits, '-', '_' and '.' only: 'a b'\n"
+         "4:12: 'name' must be a single value, not a list\n"
+         "5:6: 'name' has no value"},
+        {"a name of two rules",
+         RULE "{name: a, max_count: 2000, format: e5m2}\n"
+              "  - {name: b, max_count: 3000, format: e5m2}\n"
+              "  - {name: a, format: e5m2}\n",
+         "5:12: the rule in line 3 has the name 'a', too"},
         {"a format without a value", RULE "format:\n",
          "3:5: 'format' has no value"},
         {"too many exponent bits", RULE "format: e9m2\n",

@@ -42,7 +42,7 @@ static void test_bad_yaml(void)
          "3:13: anchors (&name) are not accepted"},
         {"a merge key", RULE "&r\n    format: e5m2\n  - <<: *r\n",
          "3:5: anchors (&name) are not accepted\n"
-         "5:5: unknown key '<<'; one of calls, layers, epochs, steps, "
+         "5:5: unknown key '<<'; one of name, calls, layers, epochs, steps, "
          "min_count, max_count, format, scale, aps, reduce, group, node, "
          "accumulate\n"
          "5:5: the rule has no 'format'\n"

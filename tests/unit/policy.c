@@ -258,6 +258,42 @@ static void test_gemm(void)
     aps_policy_destroy(policy);
 }
 
+static void test_rule_names(void)
+{
+    struct aps_policy *policy =
+        parse(RULE "{name: conv-1_a.B, max_count: 2000, format: e5m2}\n"
+                   "  - {format: e4m3}\n",
+              NULL);
+
+    if (!ok(policy != NULL, "a rule may have a name"))
+        return;
+    is(aps_policy_rule_name(policy, 0), "conv-1_a.B", "... and keeps it");
+    ok(!aps_policy_rule_name(policy, 1), "... or may have none");
+    aps_policy_destroy(policy);
+}
+
+static void test_warnings(void)
+{
+    struct aps_policy *policy =
+        parse("version: 1\nmin_count: 5000\nrules:\n"
+              "  - {min_count: 9, max_count: 7000, format: e5m2}\n"
+              "  - {min_count: 4999, format: e4m3}\n",
+              NULL);
+
+    ok(policy != NULL, "a policy with warnings is accepted");
+    is(all_warnings(),
+       "4:6: warning: min_count 9 has no effect: calls of fewer than 5000 "
+       "elements match no rule (min_count beside 'rules')\n"
+       "5:6: warning: min_count 4999 has no effect: calls of fewer than 5000 "
+       "elements match no rule (min_count beside 'rules')",
+       "... and they are reported by place");
+    aps_policy_destroy(policy);
+    policy = parse(NAMED_RULE "{min_count: 9, format: e5m2}\n", TABLE);
+    ok(policy && errors.warning_count == 0,
+       "a layer of a table may be smaller than a call");
+    aps_policy_destroy(policy);
+}
+
 int main(void)
 {
     test_defaults();
@@ -267,5 +303,7 @@ int main(void)
     test_steps_kinds();
     test_names();
     test_gemm();
+    test_rule_names();
+    test_warnings();
     return done_testing();
 }

@@ -57,8 +57,30 @@ static inline int parse_bytes(const char *text, size_t length,
         .layers_length = table ? strlen(table) : 0,
     };
 
-    errors.count = 0;
+    errors.count = errors.warning_count = 0;
     return aps_policy_parse(&source, policy, &errors);
+}
+
+/* All warnings, as all_errors. */
+static inline const char *all_warnings(void)
+{
+    static char text[8192];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < aps_warnings_kept(&errors); i++) {
+        char line[sizeof(struct aps_error) + 32];
+        const char *at;
+
+        at = aps_warning_format(&errors.warnings[i], line, sizeof line);
+        if (strncmp(at, "p.yaml:", 7) == 0)
+            at += 7;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                 i > 0 ? "\n" : "", at);
+        if (used >= sizeof text)
+            break;
+    }
+    return text;
 }
 
 /* The policy of a text, or NULL with its errors as a diagnosis. */
