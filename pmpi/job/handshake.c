@@ -143,17 +143,14 @@ static int handshake_offer(struct shake *shake, int holder)
     rc = aps_agree_bytes(shake->vcomm, holder, &offer, sizeof offer);
     if (rc != MPI_SUCCESS)
         goto free_packed;
-    another = shake->held == APS_HELD_GOOD
-                  ? shake->job->hash != offer.hash && offer.size > 0
-                  : shake->held == APS_HELD_BAD && !shake->absent;
+    another = shake->held == APS_HELD_GOOD &&
+              shake->job->hash != offer.hash && offer.size > 0;
     values[HOLDS_ANOTHER] = handshake_yes(shake, another);
     values[HOLDS_NONE] =
         handshake_yes(shake, !another && shake->held != APS_HELD_GOOD);
     rc = aps_agree_max(shake->vcomm, SECOND, values);
     if (rc != MPI_SUCCESS)
         goto free_packed;
-    if (another && shake->held == APS_HELD_BAD)
-        aps_message_errors(shake->vcomm->rank, &shake->job->errors);
     if (offer.size == 0)
         snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
                  "rank %d has no memory left for the policy", holder);
@@ -186,7 +183,8 @@ static int handshake_begin(struct shake *shake, int holder)
     return rc;
 }
 
-/* COLLECTIVE. What follows from what the ranks hold. */
+/* COLLECTIVE. What follows from what the ranks hold. A bad policy on any rank
+ * counts, whatever the others hold. */
 static int handshake_decide(struct shake *shake, const int values[FIRST],
                             bool whole_job)
 {
@@ -196,7 +194,7 @@ static int handshake_decide(struct shake *shake, const int values[FIRST],
     const int absent = handshake_lowest(shake, values[ABSENT]);
     int rc;
 
-    if (bad < good) {
+    if (bad < none) {
         handshake_refuse(shake, bad);
         return MPI_SUCCESS;
     }

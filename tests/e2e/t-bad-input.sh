@@ -199,14 +199,20 @@ differing APSMPI_SUMMARY=off
 check 'a rank with another APSMPI_SUMMARY is like the others' cmp low out
 
 policy second.yaml 'format: e5m2'
-for other in APSMPI_POLICY=second.yaml APSMPI_POLICY=several.yaml \
-    APSMPI_ENABLE=off APSMPI_TEST_NODES=2 APSMPI_ON_ERROR=pass; do
+for other in APSMPI_POLICY=second.yaml APSMPI_ENABLE=off \
+    APSMPI_TEST_NODES=2 APSMPI_ON_ERROR=pass; do
     differing $other
     check "$other on rank 1 alone: the calls pass through" cmp native out
     check '... said once' lines 1 err \
         ': every call passes through'
     check '... with the rank' has err 'rank 1 '
 done
+
+differing APSMPI_POLICY=several.yaml
+check 'a policy that is bad on rank 1 alone stops the job' failed
+check '... before it trains' empty out
+check '... with its errors, and the rank' lines 5 err \
+    'apsmpi: rank 1: several.yaml:'
 
 # --- the log ------------------------------------------------------------------
 
