@@ -41,6 +41,7 @@ libpolicy_la_SOURCES = \
 	src/base/message.c src/base/message.h \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/options.c src/base/options.h \
+	src/base/switch.c src/base/switch.h \
 	src/policy/gemm.c src/policy/gemm.h \
 	src/policy/glob.c src/policy/glob.h \
 	src/policy/layers.c src/policy/layers.h \

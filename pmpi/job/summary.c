@@ -127,12 +127,19 @@ static int summary_print_names(const struct aps_job *job)
     return lines;
 }
 
+/* Why this process has no policy. */
+static const char *summary_unruled(const struct aps_job *job)
+{
+    return job->options.enabled ? "no policy" : "APSMPI_ENABLE is off";
+}
+
 /* One line about calls that were made without a policy. */
-static void summary_print_unruled(const char *name, unsigned long long calls)
+static void summary_print_unruled(const struct aps_job *job, const char *name,
+                                  unsigned long long calls)
 {
     if (calls > 0)
-        aps_message(-1, "%llu calls of %s, none rewritten (no policy)", calls,
-                    name);
+        aps_message(-1, "%llu calls of %s, none rewritten (%s)", calls, name,
+                    summary_unruled(job));
 }
 
 static void summary_print_summary(const struct aps_job *job)
@@ -140,11 +147,12 @@ static void summary_print_summary(const struct aps_job *job)
     const unsigned long long calls = aps_counters_calls(&aps_counters);
 
     if (job->held == APS_HELD_NONE) {
-        summary_print_unruled("MPI_Allreduce", calls);
+        summary_print_unruled(job, "MPI_Allreduce", calls);
         for (int kind = 0; kind < APS_CALL_KINDS; kind++)
             if (calls == 0 && names[kind])
                 summary_print_unruled(
-                    names[kind], aps_counters_calls(&aps_other_counters[kind]));
+                    job, names[kind],
+                    aps_counters_calls(&aps_other_counters[kind]));
         return;
     }
     if (calls == 0 && job->held != APS_HELD_GOOD)

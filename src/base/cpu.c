@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
+#include <strings.h>
 
 static const char *const names[APS_CPUS] = {
     [APS_CPU_PLAIN] = "plain",
@@ -16,6 +16,17 @@ static const char *const names[APS_CPUS] = {
 const char *aps_cpu_name(enum aps_cpu cpu)
 {
     return names[cpu];
+}
+
+int aps_cpu_parse(const char *name, enum aps_cpu *cpu)
+{
+    for (enum aps_cpu i = APS_CPU_PLAIN; i < APS_CPUS; i++) {
+        if (strcasecmp(name, names[i]) == 0) {
+            *cpu = i;
+            return 0;
+        }
+    }
+    return -1;
 }
 
 bool aps_cpu_supported(enum aps_cpu cpu)
@@ -34,15 +45,15 @@ bool aps_cpu_supported(enum aps_cpu cpu)
 
 static enum aps_cpu choose(void)
 {
-    const char *wanted = getenv("APSMPI_CPU");
-    enum aps_cpu best = APS_CPU_PLAIN;
+    const char *name = getenv("APSMPI_CPU");
+    enum aps_cpu wanted, best = APS_CPU_PLAIN;
+
+    if (name && aps_cpu_parse(name, &wanted) == 0 && aps_cpu_supported(wanted))
+        return wanted;
 
     for (enum aps_cpu cpu = APS_CPU_PLAIN; cpu < APS_CPUS; cpu++) {
-        if (!aps_cpu_supported(cpu))
-            continue;
-        if (wanted && strcmp(wanted, names[cpu]) == 0)
-            return cpu;
-        best = cpu;
+        if (aps_cpu_supported(cpu))
+            best = cpu;
     }
     return best;
 }

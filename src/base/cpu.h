@@ -31,6 +31,10 @@ enum aps_cpu { APS_CPU_PLAIN, APS_CPU_AVX2, APS_CPU_AVX512, APS_CPUS };
 /* "plain", "avx2" or "avx512". */
 const char *aps_cpu_name(enum aps_cpu cpu);
 
+/* The variant of that name, in small or capital letters. 0, or -1: there is
+ * none. */
+int aps_cpu_parse(const char *name, enum aps_cpu *cpu);
+
 /* Do this build and this machine have it? */
 bool aps_cpu_supported(enum aps_cpu cpu);
 

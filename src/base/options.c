@@ -8,13 +8,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "base/cpu.h"
 #include "base/digits.h"
 #include "base/nearest.h"
+#include "base/switch.h"
 
 extern char **environ;
 
 #define PREFIX "APSMPI_"
+#define DISCOVERED "apsmpi-discovered"
 #define LAB "APSMPI_LAB" /* scripts/apsmpi-lab's own start with this */
 
 typedef bool (*set_fn)(struct aps_options *options, const char *value);
@@ -40,10 +44,16 @@ static bool set_log(struct aps_options *options, const char *value)
     return keep(&options->log, value);
 }
 
+/* A prefix of files; off and its synonyms: none; on and its synonyms: the
+ * default. */
 static bool set_discovery(struct aps_options *options, const char *value)
 {
-    if (strcmp(value, "off") != 0)
+    bool on;
+
+    if (aps_switch_parse(value, &on) < 0)
         return keep(&options->discovery, value);
+    if (on)
+        return true;
     free(options->discovery);
     options->discovery = NULL;
     return true;
@@ -51,41 +61,33 @@ static bool set_discovery(struct aps_options *options, const char *value)
 
 static bool set_on_error(struct aps_options *options, const char *value)
 {
-    options->pass_on_error = strcmp(value, "pass") == 0;
-    return options->pass_on_error || strcmp(value, "stop") == 0;
-}
-
-/* on | off; anything else leaves *flag alone. */
-static bool set_flag(bool *flag, const char *value)
-{
-    if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
-        return false;
-    *flag = strcmp(value, "on") == 0;
-    return true;
+    options->pass_on_error = strcasecmp(value, "pass") == 0;
+    return options->pass_on_error || strcasecmp(value, "stop") == 0;
 }
 
 static bool set_summary(struct aps_options *options, const char *value)
 {
-    return set_flag(&options->summary, value);
+    return aps_switch_parse(value, &options->summary) == 0;
 }
 
 static bool set_enable(struct aps_options *options, const char *value)
 {
-    return set_flag(&options->enabled, value);
+    return aps_switch_parse(value, &options->enabled) == 0;
 }
 
 /* The codec's chooser reads it; here only its spelling is checked. */
 static bool set_cpu(struct aps_options *options, const char *value)
 {
+    enum aps_cpu cpu;
+
     (void)options;
-    return strcmp(value, "plain") == 0 || strcmp(value, "avx2") == 0 ||
-           strcmp(value, "avx512") == 0;
+    return aps_cpu_parse(value, &cpu) == 0;
 }
 
 static bool set_test_nodes(struct aps_options *options, const char *value)
 {
     const size_t length = strcspn(value, ":");
-    const bool cyclic = strcmp(value + length, ":cyclic") == 0;
+    const bool cyclic = strcasecmp(value + length, ":cyclic") == 0;
     uintmax_t nodes;
 
     if (aps_digits_parse(value, length, INT_MAX, &nodes) < 0 || nodes < 1 ||
@@ -103,64 +105,68 @@ static bool set_cuda(struct aps_options *options, const char *value)
 
 static bool set_cuda_aware(struct aps_options *options, const char *value)
 {
-    if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+    bool yes;
+
+    if (aps_switch_parse(value, &yes) < 0)
         return false;
-    options->cuda_aware =
-        strcmp(value, "yes") == 0 ? APS_AWARE_YES : APS_AWARE_NO;
+    options->cuda_aware = yes ? APS_AWARE_YES : APS_AWARE_NO;
     return true;
 }
 
 static bool set_world(struct aps_options *options, const char *value)
 {
-    return set_flag(&options->world, value);
+    return aps_switch_parse(value, &options->world) == 0;
 }
 
 static bool set_cuda_ipc(struct aps_options *options, const char *value)
 {
-    return set_flag(&options->cuda_ipc, value);
+    return aps_switch_parse(value, &options->cuda_ipc) == 0;
 }
 
 static const struct option {
     const char *name;
     const char *values;
     const char *meaning;
+    const char *fallback; /* the value of an unset variable; NULL: none */
+    bool is_switch;       /* on and off have synonyms */
     set_fn set;
 } table[] = {
-    {"APSMPI_POLICY", "FILE", "the policy; without one: discovery mode",
-     set_policy},
-    {"APSMPI_LOG", "FILE", "the round-off log, instead of the policy's",
-     set_log},
+    {"APSMPI_POLICY", "FILE", "the policy; without one: discovery mode", NULL,
+     false, set_policy},
+    {"APSMPI_LOG", "FILE", "the round-off log, instead of the policy's", NULL,
+     false, set_log},
     {"APSMPI_ON_ERROR", "stop|pass",
-     "a bad policy stops the job (default), or all calls pass through",
-     set_on_error},
+     "a bad policy stops the job (default), or all calls pass through", "stop",
+     false, set_on_error},
     {"APSMPI_SUMMARY", "on|off", "one line at the end of the job (default on)",
-     set_summary},
+     "on", true, set_summary},
     {"APSMPI_DISCOVERY", "PREFIX|off",
-     "where discovery writes PREFIX.yaml and PREFIX-layers.csv "
-     "(default apsmpi-discovered)",
-     set_discovery},
+     "where discovery writes PREFIX.yaml and PREFIX-layers.csv (default "
+     "apsmpi-discovered)",
+     DISCOVERED, true, set_discovery},
     {"APSMPI_ENABLE", "on|off", "off: every call passes through (default on)",
-     set_enable},
+     "on", true, set_enable},
     {"APSMPI_WORLD", "on|off",
      "off: MPI_Init makes no hidden communicator of the job, since some ranks "
      "run without the library (default on)",
-     set_world},
+     "on", true, set_world},
     {"APSMPI_CPU", "plain|avx2|avx512",
-     "force a variant of the kernels (default: the best)", set_cpu},
+     "force a variant of the kernels (default: the best)", NULL, false,
+     set_cpu},
     {"APSMPI_CUDA", "FILE",
      "the plugin for buffers in GPU memory (default: libapsmpi-cuda.so beside "
      "libapsmpi.so)",
-     set_cuda},
-    {"APSMPI_CUDA_AWARE", "yes|no",
-     "does MPI itself take buffers in GPU memory? (default: as it says)",
-     set_cuda_aware},
+     NULL, false, set_cuda},
+    {"APSMPI_CUDA_AWARE", "on|off",
+     "does MPI itself take buffers in GPU memory? (default: as it says)", NULL,
+     true, set_cuda_aware},
     {"APSMPI_CUDA_IPC", "on|off",
      "off: the ranks of a node do not open each other's GPU memory (default "
      "on)",
-     set_cuda_ipc},
+     "on", true, set_cuda_ipc},
     {"APSMPI_TEST_NODES", "N[:cyclic]",
-     "for tests and demos: pretend that the ranks stand on N nodes",
-     set_test_nodes},
+     "for tests and demos: pretend that the ranks stand on N nodes", NULL,
+     false, set_test_nodes},
 };
 
 #define TABLE_SIZE (sizeof table / sizeof *table)
@@ -192,7 +198,7 @@ void aps_options_read(struct aps_options *options, struct aps_errors *errors,
                       struct aps_errors *warnings)
 {
     *options = (struct aps_options){
-        .discovery = strdup("apsmpi-discovered"),
+        .discovery = strdup(DISCOVERED),
         .summary = true,
         .enabled = true,
         .world = true,
@@ -217,8 +223,9 @@ void aps_options_read(struct aps_options *options, struct aps_errors *errors,
             warn_unknown(name, warnings);
         } else if (equals[1] != '\0' && !option->set(options, equals + 1)) {
             aps_errors_add(errors, NULL, 0, 0,
-                           "%s='%s' is wrong: the value must be %s",
-                           option->name, equals + 1, option->values);
+                           "%s='%s' is wrong: the value must be %s%s",
+                           option->name, equals + 1, option->values,
+                           option->is_switch ? " " APS_SWITCH_SYNONYMS : "");
         }
     }
 }

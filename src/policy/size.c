@@ -4,13 +4,14 @@
 #include "policy/size.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/digits.h"
 #include "base/nearest.h"
+#include "base/switch.h"
 
 /* Unit i is 1024 to the i + 1. */
 static const char *const units[] = {"KiB", "MiB", "GiB", NULL};
@@ -71,10 +72,11 @@ int aps_read_size(const struct aps_reader *reader,
     size_t digits;
     uintmax_t number;
     int shift;
+    bool on;
 
     if (!text)
         return -1;
-    if (strcasecmp(text, "off") == 0) {
+    if (aps_switch_parse(text, &on) == 0 && !on) {
         *size = 0;
         return 0;
     }

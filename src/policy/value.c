@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/digits.h"
 #include "base/nearest.h"
+#include "base/switch.h"
 
 /* A value that is wrong anyway is quoted up to here. */
 #define QUOTE "'%.80s'"
@@ -192,18 +192,12 @@ int aps_read_number(const struct aps_reader *reader,
 int aps_read_switch(const struct aps_reader *reader,
                     const struct aps_yaml_node *key, bool *on)
 {
-    static const char *const words[] = {"on",  "true",  "yes",
-                                        "off", "false", "no"};
     const char *text = aps_read_text(reader, key);
 
     if (!text)
         return -1;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcasecmp(text, words[i]) == 0) {
-            *on = i < 3;
-            return 0;
-        }
-    }
+    if (aps_switch_parse(text, on) == 0)
+        return 0;
     aps_reader_error(reader, key->value, "'%s' must be on or off, not " QUOTE,
                      key->text, text);
     return -1;

@@ -61,7 +61,7 @@ int aps_read_number(const struct aps_reader *reader,
                     const struct aps_yaml_node *key, long min, long max,
                     long *number);
 
-/* on, off, true, false, yes, no. */
+/* on, off and their synonyms (base/switch.h). */
 int aps_read_switch(const struct aps_reader *reader,
                     const struct aps_yaml_node *key, bool *on);
 

@@ -151,6 +151,8 @@ check '... and no rewritten call' rewritten 0
 
 job 2 APSMPI_POLICY=several.yaml APSMPI_ENABLE=off $digits --epochs 1
 check 'APSMPI_ENABLE=off does not look at the policy' cmp native out
+check '... and the summary says why no call was rewritten' lines 1 err \
+    'calls of MPI_Allreduce, none rewritten (APSMPI_ENABLE is off)'
 
 policy good.yaml 'format: e4m3, scale: aps'
 job 2 APSMPI_POLICY=good.yaml APSMPI_LOG=low.csv $digits --epochs 1
@@ -162,13 +164,22 @@ check '... before it trains' empty out
 check '... with what was expected' lines 1 err \
     "APSMPI_ON_ERROR='maybe' is wrong: the value must be stop|pass"
 
-for assignment in APSMPI_SUMMARY=yes APSMPI_ENABLE=1 APSMPI_CPU=fast \
+for assignment in APSMPI_SUMMARY=maybe APSMPI_ENABLE=2 APSMPI_CPU=fast \
     APSMPI_TEST_NODES=two; do
     job 2 APSMPI_POLICY=good.yaml $assignment $digits --epochs 1
     check "$assignment stops the job" failed
     check '... before it trains' empty out
     check '... with what was expected' lines 1 err ': the value must be '
 done
+
+# A switch is written on, yes, true or 1, and off, no, false or 0.
+job 2 APSMPI_POLICY=good.yaml APSMPI_SUMMARY=0 $digits --epochs 1
+check 'APSMPI_SUMMARY=0 is no obstacle' cmp low out
+check '... and prints no summary' empty err
+job 2 APSMPI_POLICY=good.yaml APSMPI_ENABLE=No $digits --epochs 1
+check 'APSMPI_ENABLE=No switches the library off' cmp native out
+job 2 APSMPI_POLICY=good.yaml APSMPI_ENABLE=TRUE $digits --epochs 1
+check 'APSMPI_ENABLE=TRUE leaves it on' cmp low out
 
 # --- unknown variables --------------------------------------------------------
 

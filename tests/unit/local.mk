@@ -30,7 +30,8 @@ UNIT_TESTS = \
 	tests/unit/scale \
 	tests/unit/steps \
 	tests/unit/steps_search \
-	tests/unit/sum
+	tests/unit/sum \
+	tests/unit/switch
 
 # Numbers and codecs.
 tests_unit_format_SOURCES = tests/unit/format.c
@@ -77,6 +78,9 @@ tests_unit_scaling_LDADD = $(UNIT_LIBS) $(MPFR_LIBS) -lm
 tests_unit_digits_SOURCES = tests/unit/digits.c
 tests_unit_digits_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_digits_LDADD = $(UNIT_LIBS)
+tests_unit_switch_SOURCES = tests/unit/switch.c
+tests_unit_switch_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_switch_LDADD = $(UNIT_LIBS)
 tests_unit_error_SOURCES = tests/unit/error.c
 tests_unit_error_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_error_LDADD = $(UNIT_LIBS)

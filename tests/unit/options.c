@@ -8,6 +8,8 @@
 
 #include "tests/tap/tap.h"
 
+#define SYNONYMS "(yes, true and 1 mean on; no, false and 0 mean off)"
+
 static struct aps_options options;
 static struct aps_errors errors;
 static struct aps_errors warnings;
@@ -43,20 +45,22 @@ static void test_bad(void)
     } cases[] = {
         {"APSMPI_ON_ERROR", "go",
          "APSMPI_ON_ERROR='go' is wrong: the value must be stop|pass"},
-        {"APSMPI_ON_ERROR", "PASS",
-         "APSMPI_ON_ERROR='PASS' is wrong: the value must be stop|pass"},
-        {"APSMPI_SUMMARY", "1",
-         "APSMPI_SUMMARY='1' is wrong: the value must be on|off"},
+        {"APSMPI_ON_ERROR", "1",
+         "APSMPI_ON_ERROR='1' is wrong: the value must be stop|pass"},
         {"APSMPI_SUMMARY", "on ",
-         "APSMPI_SUMMARY='on ' is wrong: the value must be on|off"},
-        {"APSMPI_ENABLE", "yes",
-         "APSMPI_ENABLE='yes' is wrong: the value must be on|off"},
+         "APSMPI_SUMMARY='on ' is wrong: the value must be on|off " SYNONYMS},
+        {"APSMPI_ENABLE", "2",
+         "APSMPI_ENABLE='2' is wrong: the value must be on|off " SYNONYMS},
+        {"APSMPI_WORLD", "y",
+         "APSMPI_WORLD='y' is wrong: the value must be on|off " SYNONYMS},
         {"APSMPI_CPU", "sse",
          "APSMPI_CPU='sse' is wrong: the value must be plain|avx2|avx512"},
-        {"APSMPI_CUDA_AWARE", "on",
-         "APSMPI_CUDA_AWARE='on' is wrong: the value must be yes|no"},
-        {"APSMPI_CUDA_IPC", "no",
-         "APSMPI_CUDA_IPC='no' is wrong: the value must be on|off"},
+        {"APSMPI_CUDA_AWARE", "maybe",
+         "APSMPI_CUDA_AWARE='maybe' is wrong: the value must be "
+         "on|off " SYNONYMS},
+        {"APSMPI_CUDA_IPC", "none",
+         "APSMPI_CUDA_IPC='none' is wrong: the value must be "
+         "on|off " SYNONYMS},
         {"APSMPI_TEST_NODES", "0",
          "APSMPI_TEST_NODES='0' is wrong: the value must be N[:cyclic]"},
         {"APSMPI_TEST_NODES", "-1",
@@ -174,6 +178,45 @@ static void test_good(void)
     ok(options.test_nodes == 3 && options.test_cyclic, "test nodes: 3:cyclic");
 }
 
+/* Every switch takes every word, in small and capital letters. */
+static void test_switches(void)
+{
+    static const char *const words[][2] = {
+        {"on", "off"}, {"yes", "no"}, {"true", "false"},
+        {"1", "0"},    {"On", "OFF"}, {"YES", "No"},
+    };
+    static const char *const names[] = {
+        "APSMPI_SUMMARY",    "APSMPI_ENABLE",   "APSMPI_WORLD",
+        "APSMPI_CUDA_AWARE", "APSMPI_CUDA_IPC", "APSMPI_DISCOVERY",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (size_t w = 0; w < 2 * sizeof words / sizeof *words; w++) {
+            const char *word = words[w / 2][w % 2];
+            const bool is_on = w % 2 == 0;
+            bool found[6];
+
+            read_one(names[i], word);
+            found[0] = options.summary;
+            found[1] = options.enabled;
+            found[2] = options.world;
+            found[3] = options.cuda_aware == APS_AWARE_YES;
+            found[4] = options.cuda_ipc;
+            found[5] = options.discovery != NULL;
+            ok(errors.count == 0 && found[i] == is_on, "switch: %s=%s",
+               names[i], word);
+        }
+    }
+    read_one("APSMPI_DISCOVERY", "yes");
+    ok(are_defaults(), "discovery: on is the usual prefix");
+    read_one("APSMPI_ON_ERROR", "PASS");
+    ok(options.pass_on_error, "words in capitals");
+    read_one("APSMPI_CPU", "Plain");
+    ok(errors.count == 0, "... of every variable");
+    read_one("APSMPI_TEST_NODES", "2:Cyclic");
+    ok(options.test_cyclic, "... behind a number, too");
+}
+
 static void test_several(void)
 {
     clearenv();
@@ -214,6 +257,7 @@ int main(void)
     test_bad();
     test_unknown();
     test_good();
+    test_switches();
     test_several();
     test_print();
     return done_testing();

@@ -27,6 +27,8 @@ static void test_settings(void)
         {"scale: {fixed: 1024}", {.scale = APS_SCALE_FIXED, .fixed = 1024}},
         {"scale: {fixed: 0.5}", {.scale = APS_SCALE_FIXED, .fixed = 0.5f}},
         {"scale: {fixed: 1.5e+3}", {.scale = APS_SCALE_FIXED, .fixed = 1500}},
+        {"aps: 1", {.scale = APS_SCALE_APS}},
+        {"aps: 0", {.scale = APS_SCALE_NONE}},
         {"aps: on, reduce: direct",
          {.scale = APS_SCALE_APS, .reduce = APS_REDUCE_DIRECT}},
         {"aps: on, group: package",
