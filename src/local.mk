@@ -38,6 +38,7 @@ libcore_la_LIBADD = libkernels.la -lm
 noinst_LTLIBRARIES += libpolicy.la
 libpolicy_la_SOURCES = \
 	src/base/digits.c src/base/digits.h \
+	src/base/json.c src/base/json.h \
 	src/base/message.c src/base/message.h \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/options.c src/base/options.h \

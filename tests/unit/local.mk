@@ -12,6 +12,7 @@ UNIT_TESTS = \
 	tests/unit/format \
 	tests/unit/gemm \
 	tests/unit/glob \
+	tests/unit/json \
 	tests/unit/layers \
 	tests/unit/log \
 	tests/unit/log_faults \
@@ -78,6 +79,9 @@ tests_unit_scaling_LDADD = $(UNIT_LIBS) $(MPFR_LIBS) -lm
 tests_unit_digits_SOURCES = tests/unit/digits.c
 tests_unit_digits_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_digits_LDADD = $(UNIT_LIBS)
+tests_unit_json_SOURCES = tests/unit/json.c
+tests_unit_json_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_json_LDADD = $(UNIT_LIBS)
 tests_unit_switch_SOURCES = tests/unit/switch.c
 tests_unit_switch_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_switch_LDADD = $(UNIT_LIBS)
