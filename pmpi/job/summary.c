@@ -8,6 +8,7 @@
 
 #include "base/fpenv.h"
 #include "base/message.h"
+#include "job/summary_json.h"
 
 /* Bytes with a unit: 1536 -> "1.5 KB". */
 static char *summary_human(unsigned long long bytes, char *text, size_t size)
@@ -171,6 +172,9 @@ void aps_summary_tell(const struct aps_job *job, int world_rank)
     if (world_rank != 0 || !job->options.summary || job->foreign)
         return;
     aps_fpenv_enter(&environment);
-    summary_print_summary(job);
+    if (job->options.summary_file)
+        aps_summary_json_write(job);
+    else
+        summary_print_summary(job);
     aps_fpenv_leave(&environment);
 }

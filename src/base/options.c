@@ -19,6 +19,7 @@ extern char **environ;
 
 #define PREFIX "APSMPI_"
 #define DISCOVERED "apsmpi-discovered"
+#define JSON "json:"
 #define LAB "APSMPI_LAB" /* scripts/apsmpi-lab's own start with this */
 
 typedef bool (*set_fn)(struct aps_options *options, const char *value);
@@ -67,6 +68,9 @@ static bool set_on_error(struct aps_options *options, const char *value)
 
 static bool set_summary(struct aps_options *options, const char *value)
 {
+    if (strncasecmp(value, JSON, strlen(JSON)) == 0)
+        return value[strlen(JSON)] != '\0' &&
+               keep(&options->summary_file, value + strlen(JSON));
     return aps_switch_parse(value, &options->summary) == 0;
 }
 
@@ -138,7 +142,8 @@ static const struct option {
     {"APSMPI_ON_ERROR", "stop|pass",
      "a bad policy stops the job (default), or all calls pass through", "stop",
      false, set_on_error},
-    {"APSMPI_SUMMARY", "on|off", "one line at the end of the job (default on)",
+    {"APSMPI_SUMMARY", "on|off|json:FILE",
+     "one line at the end of the job (default on), or a JSON object in FILE",
      "on", true, set_summary},
     {"APSMPI_DISCOVERY", "PREFIX|off",
      "where discovery writes PREFIX.yaml and PREFIX-layers.csv (default "
@@ -236,7 +241,9 @@ void aps_options_clear(struct aps_options *options)
     free(options->log);
     free(options->discovery);
     free(options->cuda);
+    free(options->summary_file);
     options->policy = options->log = options->discovery = options->cuda = NULL;
+    options->summary_file = NULL;
 }
 
 void aps_options_print(FILE *stream)

@@ -16,7 +16,8 @@ struct aps_options {
     char *log;          /* CSV log, instead of the policy's log.file */
     char *discovery;    /* prefix of the files written; NULL: off */
     bool pass_on_error; /* a bad policy: warn and pass through */
-    bool summary;       /* one line on rank 0 at the end */
+    bool summary;       /* rank 0 tells at the end what was done */
+    char *summary_file; /* ... in this file, as JSON; NULL: in lines */
     bool enabled;       /* false: every call passes through */
     bool world;         /* MPI_Init makes a hidden communicator of the job */
     int test_nodes;     /* tests only: pretend this many nodes; 0: real */

@@ -75,7 +75,7 @@ static void test_numbers(void)
         {1e300, "1e+300"},
         {74.9, "74.9"},
         {1 / 3.0, "0.3333333333333333"},
-        {0x1p-1074, "5e-324"},
+        {0x1p-1074, "4.94065645841247e-324"},
         {(double)INFINITY, "null"},
         {(double)NAN, "null"},
     };

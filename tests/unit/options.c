@@ -48,7 +48,11 @@ static void test_bad(void)
         {"APSMPI_ON_ERROR", "1",
          "APSMPI_ON_ERROR='1' is wrong: the value must be stop|pass"},
         {"APSMPI_SUMMARY", "on ",
-         "APSMPI_SUMMARY='on ' is wrong: the value must be on|off " SYNONYMS},
+         "APSMPI_SUMMARY='on ' is wrong: the value must be "
+         "on|off|json:FILE " SYNONYMS},
+        {"APSMPI_SUMMARY", "json:",
+         "APSMPI_SUMMARY='json:' is wrong: the value must be "
+         "on|off|json:FILE " SYNONYMS},
         {"APSMPI_ENABLE", "2",
          "APSMPI_ENABLE='2' is wrong: the value must be on|off " SYNONYMS},
         {"APSMPI_WORLD", "y",
@@ -154,6 +158,10 @@ static void test_good(void)
     ok(!options.summary, "summary: off");
     read_one("APSMPI_SUMMARY", "on");
     ok(options.summary, "summary: on");
+    ok(!options.summary_file, "summary: in lines");
+    read_one("APSMPI_SUMMARY", "json:on.json");
+    is(options.summary_file, "on.json", "summary: a file");
+    ok(options.summary && errors.count == 0, "... is a summary");
     read_one("APSMPI_ENABLE", "off");
     ok(!options.enabled, "enable: off");
     read_one("APSMPI_DISCOVERY", "off");

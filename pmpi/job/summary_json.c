@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "job/summary_json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/message.h"
+
+/* Raised when a member changes its meaning or goes; new members do not count. */
+#define SCHEMA 1
+
+static const char *const call_names[APS_CALL_KINDS] = {
+    [APS_CALL_ALLREDUCE] = "MPI_Allreduce",
+    [APS_CALL_REDUCE_SCATTER] = "MPI_Reduce_scatter",
+    [APS_CALL_ALLGATHER] = "MPI_Allgather",
+    [APS_CALL_REDUCE] = "MPI_Reduce",
+};
+
+static const char *const reason_names[APS_PASSED_REASONS] = {
+    [APS_PASSED_OTHER] = "type_or_operation",
+    [APS_PASSED_SMALL] = "min_count",
+    [APS_PASSED_RULE] = "rule",
+    [APS_PASSED_AUTO] = "auto",
+    [APS_PASSED_STEP] = "step_unknown",
+    [APS_PASSED_OFF] = "pcontrol",
+    [APS_PASSED_COMM] = "communicator",
+};
+
+static void summary_json_counters(struct aps_json *json, const char *name,
+                                  const struct aps_counters *counters)
+{
+    aps_json_open_object(json, NULL);
+    aps_json_text(json, "call", name);
+    aps_json_unsigned(json, "calls", aps_counters_calls(counters));
+    aps_json_unsigned(json, "rewritten", atomic_load(&counters->rewritten));
+    aps_json_unsigned(json, "fused", atomic_load(&counters->fused));
+    aps_json_open_object(json, "passed");
+    for (int i = 0; i < APS_PASSED_REASONS; i++)
+        aps_json_unsigned(json, reason_names[i],
+                          atomic_load(&counters->passed[i]) +
+                              atomic_load(&counters->again[i]));
+    aps_json_close_object(json);
+    aps_json_unsigned(json, "wire_bytes", atomic_load(&counters->wire_bytes));
+    aps_json_unsigned(json, "fp32_bytes", atomic_load(&counters->fp32_bytes));
+    aps_json_unsigned(json, "device_bytes",
+                      atomic_load(&counters->device_bytes));
+    aps_json_close_object(json);
+}
+
+/* The number of ranks in MPI_COMM_WORLD, which the sessions model lacks. */
+static void summary_json_ranks(struct aps_json *json)
+{
+    int initialized = 0, finalized = 1, ranks;
+
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized &&
+        PMPI_Finalized(&finalized) == MPI_SUCCESS && !finalized &&
+        PMPI_Comm_size(MPI_COMM_WORLD, &ranks) == MPI_SUCCESS)
+        aps_json_unsigned(json, "ranks", (uintmax_t)ranks);
+    else
+        aps_json_null(json, "ranks");
+}
+
+static void summary_json_object(struct aps_json *json,
+                                const struct aps_job *job)
+{
+    const bool held = job->held == APS_HELD_GOOD;
+    struct timespec now;
+    char hash[17];
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    aps_json_open_object(json, NULL);
+    aps_json_unsigned(json, "schema", SCHEMA);
+    aps_json_text(json, "kind", "summary");
+    aps_json_text(json, "version", PACKAGE_VERSION);
+    aps_json_double(json, "time",
+                    (double)(now.tv_sec * 1000 + now.tv_nsec / 1000000) / 1000);
+    summary_json_ranks(json);
+    aps_json_bool(json, "enabled", job->options.enabled);
+    snprintf(hash, sizeof hash, "%016" PRIx64, job->hash);
+    aps_json_text(json, "policy", held ? job->source.path : NULL);
+    aps_json_text(json, "policy_hash", held ? hash : NULL);
+    aps_json_open_array(json, "calls");
+    for (int kind = 0; kind < APS_CALL_KINDS; kind++)
+        if (call_names[kind])
+            summary_json_counters(json, call_names[kind],
+                                  kind == APS_CALL_ALLREDUCE
+                                      ? &aps_counters
+                                      : &aps_other_counters[kind]);
+    aps_json_close_array(json);
+    aps_json_close_object(json);
+    fputc('\n', json->stream);
+}
+
+/* write(2) without the signals that would end the program: a limit on the size
+ * of files, a pipe whose reader went. */
+static ssize_t summary_json_write(int fd, const char *text, size_t length)
+{
+    static const struct timespec at_once;
+    sigset_t signals, before, pending;
+    ssize_t written;
+    bool blocked;
+    int saved;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGXFSZ);
+    sigaddset(&signals, SIGPIPE);
+    sigpending(&pending);
+    blocked = pthread_sigmask(SIG_BLOCK, &signals, &before) == 0;
+    do
+        written = write(fd, text, length);
+    while (written < 0 && errno == EINTR);
+    saved = errno;
+    if (blocked) {
+        if (written < 0 && (saved == EFBIG || saved == EPIPE) &&
+            !sigismember(&pending, SIGXFSZ) && !sigismember(&pending, SIGPIPE))
+            (void)sigtimedwait(&signals, NULL, &at_once);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    errno = saved;
+    return written;
+}
+
+/* One write: lines of jobs that end at the same time do not mix. A pipe that
+ * nobody reads is an error instead of a wait. */
+static int summary_json_append(const char *path, const char *text,
+                               size_t length)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK,
+                  0666);
+    ssize_t written;
+    int saved;
+
+    if (fd < 0)
+        return -1;
+    written = summary_json_write(fd, text, length);
+    if (written >= 0 && (size_t)written < length) {
+        errno = ENOSPC;
+        written = -1;
+    }
+    saved = errno;
+    if (close(fd) < 0 && written >= 0)
+        return -1;
+    errno = saved;
+    return written < 0 ? -1 : 0;
+}
+
+void aps_summary_json_write(const struct aps_job *job)
+{
+    const char *path = job->options.summary_file;
+    char *text = NULL;
+    size_t length = 0;
+    struct aps_json json = {.stream = open_memstream(&text, &length)};
+    bool whole;
+
+    if (json.stream) {
+        summary_json_object(&json, job);
+        whole = !ferror(json.stream);
+        whole &= fclose(json.stream) == 0;
+        if (!whole)
+            errno = ENOMEM;
+        whole = whole && summary_json_append(path, text, length) == 0;
+    } else {
+        whole = false;
+    }
+    if (!whole)
+        aps_message(-1, "%s: cannot write the summary: %s", path,
+                    strerror(errno));
+    free(text);
+}

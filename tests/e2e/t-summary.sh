@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# APSMPI_SUMMARY=json:FILE: the summary of a job as a JSON object.
+# shellcheck disable=SC2086 # $digits is a command with arguments
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+"$PYTHON3" -c '' 2>/dev/null || skip_all 'there is no Python'
+
+# holds EXPRESSION: true of the objects of the lines of summary.json: `last` is
+# the last one, `sums` its counts of MPI_Allreduce, `line` the text in err
+holds()
+{
+    "$PYTHON3" - "$1" <<'END'
+import json
+import re
+import sys
+
+lines = open("summary.json", encoding="utf-8").read().split("\n")
+assert lines.pop() == "", "the last line is not whole"
+objects = [json.loads(text) for text in lines]
+last = objects[-1]
+calls = {part["call"]: part for part in last["calls"]}
+sums = calls["MPI_Allreduce"]
+line = open("text", encoding="utf-8").read()
+print(last, line, sep="\n")
+sys.exit(not eval(f"({sys.argv[1]})"))
+END
+}
+
+policy good.yaml 'layers: fc2.*, format: fp32' 'format: e4m3, scale: aps'
+sed -i '2i layers: table.csv' good.yaml
+layer_table >table.csv
+job 2 APSMPI_POLICY=good.yaml $digits --epochs 1
+check 'the summary as text' lines 1 err 'calls of MPI_Allreduce, '
+cp out native
+mv err text
+
+: >summary.json
+job 2 APSMPI_POLICY=good.yaml APSMPI_SUMMARY=json:summary.json $digits --epochs 1
+check 'a summary as JSON: the job is the same' cmp native out
+check '... and prints no summary' empty err
+check '... the object says what it is' holds \
+    'last["schema"] == 1 and last["kind"] == "summary"'
+check '... of which version' holds "last['version'] == '$PACKAGE_VERSION'"
+check '... of which job' holds \
+    'last["ranks"] == 2 and last["policy"] == "good.yaml" and last["enabled"]'
+check '... with the hash of the policy' holds \
+    're.fullmatch("[0-9a-f]{16}", last["policy_hash"])'
+check '... when' holds 'abs(last["time"] - __import__("time").time()) < 600'
+check '... the counts are those of the text' holds \
+    're.search("apsmpi: %d calls of MPI_Allreduce, %d rewritten" % (
+        sums["calls"], sums["rewritten"]), line)'
+check '... also of the calls that passed' holds \
+    '"%d (no rule matched, or a rule says fp32)" % sums["passed"]["rule"] in line
+     and sums["passed"]["rule"] > 0'
+check '... all of them' holds 'sums["calls"] == sums["rewritten"] +
+    sum(sums["passed"].values())'
+check '... and the bytes' holds '"sent %.1f KB instead of %.1f KB" % (
+    sums["wire_bytes"] / 1e3, sums["fp32_bytes"] / 1e3) in line'
+check '... the other calls are there, too' holds \
+    'set(calls) == {"MPI_Allreduce", "MPI_Reduce_scatter", "MPI_Allgather",
+                    "MPI_Reduce"}'
+
+# A second job appends a second line.
+job 2 APSMPI_SUMMARY=JSON:summary.json APSMPI_ENABLE=0 $digits --epochs 1
+check 'the next job appends' holds 'len(objects) == 2 and
+    objects[0]["policy"] == "good.yaml"'
+check '... that the library was switched off' holds \
+    'not last["enabled"] and last["policy"] is None and sums["calls"] > 0 and
+     sums["rewritten"] == 0 and last["policy_hash"] is None'
+
+# --- what cannot be written ---------------------------------------------------
+
+# unwritten NAME FILE CAUSE
+unwritten()
+{
+    job 2 APSMPI_POLICY=good.yaml APSMPI_SUMMARY="json:$2" $digits --epochs 1
+    check "$1: the job is the same" cmp native out
+    check '... ends well' status_is 0
+    check '... and says so in one line' equal "$(cat err)" \
+        "apsmpi: $2: cannot write the summary: $3"
+}
+unwritten 'a folder that does not exist' none/summary.json \
+    'No such file or directory'
+unwritten 'a full disk' /dev/full 'No space left on device'
+mkfifo pipe
+unwritten 'a pipe that nobody reads' pipe 'No such device or address'
+
+# A limit on the size of files: the file has almost reached it (it has a large
+# hole). MPI's own files are smaller.
+rm -f summary.json
+truncate -s 1073741820 summary.json
+# shellcheck disable=SC2016 # for the shell inside
+job 2 APSMPI_POLICY=good.yaml APSMPI_SUMMARY=json:summary.json sh -c \
+    'ulimit -f 2097152 && exec "$@"' sh $digits --epochs 1
+check 'a limit on the size of files: the job is the same' cmp native out
+check '... ends well' status_is 0
+check '... and says so' lines 1 err 'summary.json: cannot write the summary: '
+
+finish
