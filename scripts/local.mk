@@ -8,8 +8,8 @@ CLEANFILES += scripts/apsmpi-run
 EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check \
 	scripts/check-cuda scripts/demo
 
-# The report: a launcher and a package, which knows the library's version and the
-# header of its logs from here.
+# The report: a launcher and a package, which knows the library's version from
+# here.
 reportdir = $(pkgdatadir)/apsmpi_report
 dist_report_DATA = \
 	scripts/apsmpi_report/__init__.py \
@@ -25,14 +25,9 @@ dist_report_DATA = \
 	scripts/apsmpi_report/text.py
 nodist_report_DATA = scripts/apsmpi_report/built.py
 CLEANFILES += scripts/apsmpi_report/built.py
-scripts/apsmpi_report/built.py: $(top_srcdir)/src/roundoff/log.h Makefile
-	$(AM_V_GEN)$(MKDIR_P) scripts/apsmpi_report && { \
-	    echo 'VERSION = "$(PACKAGE_VERSION)"' && \
-	    $(AWK) '/^.define APS_LOG_HEADER/ { on = 1 } \
-	        on && match($$0, /"[^"]*"/) { \
-	            text = text substr($$0, RSTART + 1, RLENGTH - 2) } \
-	        on && !/\\$$/ { print "LOG_HEADER = \"" text "\""; exit }' \
-	        $(top_srcdir)/src/roundoff/log.h; } >$@.tmp && mv $@.tmp $@
+scripts/apsmpi_report/built.py: Makefile
+	$(AM_V_GEN)$(MKDIR_P) scripts/apsmpi_report && \
+	echo 'VERSION = "$(PACKAGE_VERSION)"' >$@.tmp && mv $@.tmp $@
 install-exec-hook:
 	folder=`$(PYTHON3) -c 'import os, sys; print(os.path.relpath(*sys.argv[1:]))' \
 	    '$(pkgdatadir)' '$(bindir)'` || folder='$(pkgdatadir)'; \

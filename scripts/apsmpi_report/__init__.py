@@ -11,7 +11,7 @@ for the figures of tests/bench/allreduce.
     tables          bench_tables    as text and as CSV
     reading         bench           what is read
     statistics      what a line of the table is computed from
-    library         the library's version, and the header of its logs
+    library         the library's version
     text            errors, notes, and numbers as text
 
 A module imports only from its own line and the lines below.

@@ -8,13 +8,8 @@ import csv
 import math
 import os
 
-from .library import LOG_HEADER
 from .statistics import Stats
 from .text import NAN, NOTES_MAX, ReportError, note, shorten
-
-
-FIELDS = LOG_HEADER.split(",")
-Row = collections.namedtuple("Row", FIELDS)
 
 
 def parse_float(text):
@@ -36,33 +31,67 @@ def parse_time(text):
     return value
 
 
-PARSERS = dict.fromkeys(FIELDS, str)
-PARSERS.update(dict.fromkeys(("step", "epoch", "layer"), int))
-PARSERS.update(dict.fromkeys(
-    ("count", "underflow", "overflow", "nonfinite", "skipped", "wire_bytes",
-     "fp32_bytes"), parse_count))
-PARSERS.update(dict.fromkeys(
-    ("err_mean", "err_max", "err_l2", "snr_db", "usec"), parse_float))
-PARSERS["time"] = parse_time
-PARSERS["scale_exp"] = lambda text: int(text) if text else None
-CONVERT = [(name, PARSERS[name]) for name in FIELDS]
+def parse_exponent(text):
+    return int(text) if text else None
 
 
-def parse_row(line):
-    """One line of the log to a Row; ValueError names the field at fault."""
+# The columns that the report knows: how each is read, and its value where a log
+# does not have it. A log may have its columns in any order, and others besides.
+COLUMNS = {
+    "time": (parse_time, None), "comm": (str, None), "step": (int, None),
+    "layer": (int, None), "count": (parse_count, None),
+    "err_mean": (parse_float, None),
+    "epoch": (int, 0), "name": (str, ""), "format": (str, ""),
+    "scale": (str, ""), "reduce": (str, ""),
+    "scale_exp": (parse_exponent, None), "err_max": (parse_float, NAN),
+    "err_l2": (parse_float, NAN), "snr_db": (parse_float, NAN),
+    "underflow": (parse_count, 0), "overflow": (parse_count, 0),
+    "nonfinite": (parse_count, 0), "skipped": (parse_count, 0),
+    "wire_bytes": (parse_count, 0), "fp32_bytes": (parse_count, 0),
+    "usec": (parse_float, NAN)}
+NEEDED = ("time", "comm", "step", "layer", "count", "err_mean")
+Row = collections.namedtuple("Row", COLUMNS)
+
+
+def split_line(line):
+    """The fields of one line; ValueError says what is wrong with it."""
     try:
-        cells = next(csv.reader([line], strict=True))
+        return next(csv.reader([line], strict=True), [])
     except csv.Error as error:
         raise ValueError(str(error)) from None
-    if len(cells) != len(FIELDS):
-        raise ValueError("%d fields, expected %d" % (len(cells), len(FIELDS)))
-    values = []
-    for (name, convert), cell in zip(CONVERT, cells):
-        try:
-            values.append(convert(cell))
-        except ValueError:
-            raise ValueError("bad %s '%s'" % (name, cell)) from None
-    return Row._make(values)
+
+
+class Header:
+    """The header of a log: which of its columns is which."""
+
+    def __init__(self, line):
+        """ValueError: the line is no header of a round-off log."""
+        names = split_line(line.lstrip("\ufeff"))
+        for name in NEEDED:
+            if name not in names:
+                raise ValueError("no column '%s'" % name)
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError("two columns '%s'" % name)
+        self.line = line
+        self.fields = len(names)
+        self.defaults = [default for _, default in COLUMNS.values()]
+        self.convert = [(place, name, names.index(name), COLUMNS[name][0])
+                        for place, name in enumerate(COLUMNS) if name in names]
+
+    def parse(self, line):
+        """One line to a Row; ValueError names the field at fault."""
+        cells = split_line(line)
+        if len(cells) != self.fields:
+            raise ValueError("%d fields, expected %d"
+                             % (len(cells), self.fields))
+        values = self.defaults[:]
+        for place, name, index, convert in self.convert:
+            try:
+                values[place] = convert(cells[index])
+            except ValueError:
+                raise ValueError("bad %s '%s'" % (name, cells[index])) from None
+        return Row._make(values)
 
 
 # Calls that are no all-reduces have no layers: `reduce` says which they are.
@@ -138,8 +167,7 @@ class Log:
 
     def read_lines(self, file):
         options = self.options
-        expected = "expected the header '%s'" % LOG_HEADER
-        header = False
+        header = None
         number = 0
         steps = {}                          # last step by communicator, or
                                             # of what is numbered by itself
@@ -150,23 +178,25 @@ class Log:
             if not header:
                 if line.startswith("#"):
                     recent[line[1:].strip()] += 1
-                elif line.lstrip("\ufeff") == LOG_HEADER:
-                    header = True
-                else:
-                    raise ReportError("%s:%d: not a round-off log: found '%s', %s"
-                                      % (self.path, number,
-                                         shorten(line, 60), expected))
+                    continue
+                try:
+                    header = Header(line)
+                except ValueError as error:
+                    raise ReportError(
+                        "%s:%d: not a round-off log: %s in the header '%s'"
+                        % (self.path, number, error, shorten(line, 60))
+                    ) from None
                 continue
             if not raw.endswith(b"\n"):
                 note("%s:%d: truncated last line ignored" % (self.path, number))
                 break
-            if not line or line == LOG_HEADER:
+            if not line or line == header.line:
                 continue
             if line.startswith("#"):
                 recent[line[1:].strip()] += 1
                 continue
             try:
-                row = parse_row(line)
+                row = header.parse(line)
             except ValueError as error:
                 self.malformed += 1
                 if self.malformed <= NOTES_MAX:
@@ -192,11 +222,11 @@ class Log:
             self.add(row)
         self.events.update(recent)
         if number == 0:
-            raise ReportError("%s:1: the file is empty, %s"
-                              % (self.path, expected))
+            raise ReportError("%s:1: the file is empty, and no round-off log"
+                              % self.path)
         if not header:
-            raise ReportError("%s:%d: the file ends without a header, %s"
-                              % (self.path, number, expected))
+            raise ReportError("%s:%d: the file ends without a header"
+                              % (self.path, number))
 
 
 def set_labels(logs):
