@@ -56,6 +56,7 @@ libpolicy_la_SOURCES = \
 	src/policy/value.c src/policy/value.h \
 	src/policy/words.c src/policy/words.h \
 	src/policy/yaml.c src/policy/yaml.h \
+	src/roundoff/field.c src/roundoff/field.h \
 	src/roundoff/log.c src/roundoff/log.h \
 	src/roundoff/measure.c src/roundoff/measure.h \
 	src/steps/discovery.c src/steps/discovery.h \

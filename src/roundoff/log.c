@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "roundoff/field.h"
 
 /* Write all of it; a short write continues, which O_APPEND keeps in order as
  * long as nobody writes between, and a full disk ends in an error. */
@@ -153,25 +154,6 @@ static int put(struct aps_log *log, const char *line, size_t length,
                          "cannot write the log: %s", strerror(errno));
 }
 
-/* A CSV field: quoted where it holds a comma, a quote or a line end. */
-static void quote(const char *text, char *field, size_t size)
-{
-    size_t used = 0;
-
-    if (!text || !strpbrk(text, ",\"\r\n")) {
-        snprintf(field, size, "%s", text ? text : "");
-        return;
-    }
-    field[used++] = '"';
-    for (; *text && used + 3 < size; text++) {
-        if (*text == '"')
-            field[used++] = '"';
-        field[used++] = *text == '\n' || *text == '\r' ? ' ' : *text;
-    }
-    field[used++] = '"';
-    field[used] = '\0';
-}
-
 int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
                   struct aps_error *error)
 {
@@ -182,8 +164,8 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
     char comm[160], name[320], line[1024];
     int length;
 
-    quote(row->comm, comm, sizeof comm);
-    quote(row->name, name, sizeof name);
+    aps_field_quote(row->comm, comm, sizeof comm);
+    aps_field_quote(row->name, name, sizeof name);
     length = snprintf(
         line, sizeof line,
         "%.6f,%s,%ld,%ld,%ld,%s,%zu,%s,%s,%s,%d,%.6g,%.6g,%.6g,%.4g,"
@@ -202,14 +184,10 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
 int aps_log_event(struct aps_log *log, const char *text,
                   struct aps_error *error)
 {
-    char line[1024];
-    int length = snprintf(line, sizeof line - 1, "# %s", text);
+    char line[1024] = "# ";
+    size_t length = 2;
 
-    if ((size_t)length >= sizeof line - 1)
-        length = (int)sizeof line - 2;
-    for (int i = 0; i < length; i++)
-        if (line[i] == '\n' || line[i] == '\r')
-            line[i] = ' ';
+    length += aps_field_clean(text, line + length, sizeof line - length - 1);
     line[length++] = '\n';
-    return put(log, line, (size_t)length, error);
+    return put(log, line, length, error);
 }

@@ -113,6 +113,15 @@ static void test_names(void)
         {"two\nlines\r", "two lines "},
         {",\n\"", ", \""},
         {" blank ", " blank "},
+        {"conv#1", "conv#1"},
+        {"#", "#"},
+        {"M\xc3\xbcller \xe2\x82\xac \xf0\x9f\x98\x80",
+         "M\xc3\xbcller \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"M\xfcller", "M?ller"},             /* Latin-1 */
+        {"a\xc3", "a?"},                     /* half a character */
+        {"\xc0\xaf", "??"},                  /* too long a form */
+        {"\xed\xa0\x80", "???"},             /* a surrogate */
+        {"\xf4\x90\x80\x80,\xff", "????,?"}, /* beyond Unicode */
     };
     char name[1001], *fields[LOG_FIELDS + 1];
     struct aps_log log;
@@ -149,6 +158,48 @@ static void test_names(void)
                    LOG_FIELDS,
            "very long names are cut, the row is whole");
     }
+}
+
+/* A reader that drops what follows a '#' must not find one outside quotes. */
+static void test_hash(void)
+{
+    struct aps_log_row row = log_file_row("conv#1");
+    struct aps_log log;
+
+    unlink(log_file_path);
+    log_file_open(&log);
+    aps_log_write(&log, &row, NULL);
+    aps_log_close(&log);
+    log_file_read();
+    ok(log_file_count(",\"conv#1\",") == 1, "a name with a # is quoted");
+}
+
+/* Cut names end where a character ends, whatever is before it. */
+static void test_cut(void)
+{
+    char name[1001], *fields[LOG_FIELDS + 1];
+    struct aps_log log;
+    int whole = 0;
+
+    for (size_t ahead = 0; ahead < 4; ahead++) {
+        struct aps_log_row row = log_file_row(name);
+
+        memset(name, 'x', ahead);
+        for (size_t i = ahead; i + 4 < sizeof name; i += 4)
+            strcpy(name + i, "\xf0\x9f\x98\x80");
+        unlink(log_file_path);
+        log_file_open(&log);
+        aps_log_write(&log, &row, NULL);
+        aps_log_event(&log, name, NULL);
+        aps_log_close(&log);
+        log_file_read();
+        if (strchr(log_file_text, '?') ||
+            log_file_split(strchr(log_file_text, '\n') + 1, fields) !=
+                LOG_FIELDS)
+            continue;
+        whole += strlen(fields[5]) % 4 == ahead && strlen(fields[5]) > 300;
+    }
+    ok(whole == 4, "names and events are cut between characters");
 }
 
 static void test_special_values(void)
@@ -236,6 +287,8 @@ int main(void)
     test_row();
     test_header();
     test_names();
+    test_hash();
+    test_cut();
     test_special_values();
     test_event();
     test_locale();
