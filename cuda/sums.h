@@ -7,7 +7,7 @@
 #ifndef APS_CUDA_SUMS_H
 #define APS_CUDA_SUMS_H
 
-#include "aps.h"
+#include "number/format.h"
 #include "cuda/aps_cuda.h"
 #include "cuda/decode.h"
 #include "cuda/encode.h"
@@ -123,8 +123,8 @@ aps_gemm_work_init(const struct aps_gemm_arguments *g)
 {
     struct aps_gemm_work w;
 
-    w.product = aps_quantizer_init(&g->format);
-    w.sum = aps_quantizer_init(&g->accumulator);
+    w.product = aps_quantizer_init(g->format);
+    w.sum = aps_quantizer_init(g->accumulator);
     w.a = aps_view_init(g->a, g->lda, g->transpose_a);
     w.b = aps_view_init(g->b, g->ldb, g->transpose_b);
     w.c = g->c;

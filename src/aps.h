@@ -34,45 +34,57 @@ struct aps_error {
 
 /* --- formats ------------------------------------------------------------- */
 
-/* What the codes with an exponent field of all ones mean. */
-enum aps_format_kind {
-    APS_FORMAT_IEEE,  /* mantissa 0 is INF, all else NaN */
-    APS_FORMAT_NAN,   /* "fn": all ones is NaN, all else finite; no INF */
-    APS_FORMAT_FINITE /* "fn": all finite; neither INF nor NaN */
-};
+/*
+ * A number format. Formats are made by aps_format_get alone and last as long as
+ * the process: a program keeps the pointer, never frees it, and may compare two
+ * pointers to see whether two names mean one format.
+ *
+ * Below, `format` is a pointer that aps_format_get returned. Functions that
+ * return -1 on errors refuse NULL; for all others NULL is not allowed.
+ */
+struct aps_format;
 
 /*
- * A binary float format eEmM: one sign bit, 1 <= E <= 8 exponent bits,
- * 0 <= M <= 23 mantissa bits, bias 2^(E-1)-1, gradual underflow, all-ones
- * exponent for INF and NaN. With M = 0 there is no code for NaN. With E = 1
- * there are no normal numbers: a fixed-point format.
+ * The format of that name.
+ *
+ * eEmM: one sign bit, 1 <= E <= 8 exponent bits, 0 <= M <= 23 mantissa bits,
+ * bias 2^(E-1)-1, gradual underflow, all-ones exponent for INF and NaN. With
+ * M = 0 there is no code for NaN. With E = 1 there are no normal numbers: a
+ * fixed-point format. fp32, tf32, fp16 and bf16 are e8m23, e8m10, e5m10 and
+ * e8m7.
  *
  * The suffix fn names the OCP formats without INF (OFP8 1.0, MX 1.0): e4m3fn,
  * which has a NaN, and e3m2fn, e2m3fn, e2m1fn, which have none.
  *
- * Overflow. Without `saturate`, a value beyond the largest finite one becomes
- * INF, or NaN in e4m3fn (OFP8's non-saturating mode). With it, such a value,
- * INF included, becomes the largest finite one of its sign (OFP8's saturating
- * mode). The suffix -sat asks for that; formats that are all finite always do
- * it.
+ * Overflow. A value beyond the largest finite one becomes INF, or NaN in e4m3fn
+ * (OFP8's non-saturating mode). With the suffix -sat such a value, INF
+ * included, becomes the largest finite one of its sign (OFP8's saturating
+ * mode); formats that are all finite always do that.
+ *
+ * NULL with errno EINVAL and the reason in `error` for a name that is no
+ * format, with ENOMEM if memory is out.
  */
-struct aps_format {
-    char name[16]; /* canonical: "e5m2", "e4m3fn", "e4m3fn-sat" */
-    int exponent_bits;
-    int mantissa_bits;
-    int width; /* 1 + exponent_bits + mantissa_bits */
-    int bias;  /* 2^(exponent_bits - 1) - 1 */
-    enum aps_format_kind kind;
-    bool saturate;
-};
+APS_API const struct aps_format *aps_format_get(const char *name,
+                                                struct aps_error *error);
 
-/*
- * Parse "eEmM", one of the names fp32 (e8m23), tf32 (e8m10), fp16 (e5m10),
- * bf16 (e8m7), or one of the OCP formats above, with or without "-sat". EINVAL
- * with the reason in `error` for anything else.
- */
-APS_API int aps_format_parse(const char *name, struct aps_format *format,
-                             struct aps_error *error);
+/* The canonical name, "e5m10" for "fp16": the same for equal formats. It
+ * belongs to the format. */
+APS_API const char *aps_format_name(const struct aps_format *format);
+
+/* Bits of a code's exponent and mantissa, and of the whole code: 1 +
+ * exponent bits + mantissa bits. */
+APS_API int aps_format_exponent_bits(const struct aps_format *format);
+APS_API int aps_format_mantissa_bits(const struct aps_format *format);
+APS_API int aps_format_width(const struct aps_format *format);
+
+/* What is subtracted from an exponent field: 2^(exponent bits - 1) - 1. */
+APS_API int aps_format_bias(const struct aps_format *format);
+
+/* Has the format a code for INF, one for NaN? Do values beyond the largest
+ * finite one, and INF, become the largest finite one? */
+APS_API bool aps_format_has_inf(const struct aps_format *format);
+APS_API bool aps_format_has_nan(const struct aps_format *format);
+APS_API bool aps_format_saturates(const struct aps_format *format);
 
 /* Largest finite value; 0 for e1m0, which has none but zero. */
 APS_API float aps_format_max(const struct aps_format *format);
@@ -213,11 +225,11 @@ APS_API int aps_sum_kahan(const struct aps_format *format, size_t terms,
  * stored row. (Column-major: swap A with B and m with n.)
  */
 struct aps_gemm_arguments {
-    struct aps_format format;      /* of the inputs and of every product */
-    struct aps_format accumulator; /* of every partial sum and the result */
-    bool kahan;                    /* compensated sums, as aps_sum_kahan */
-    bool transpose_a;              /* A is stored as k x m */
-    bool transpose_b;              /* B is stored as n x k */
+    const struct aps_format *format;      /* of inputs and products */
+    const struct aps_format *accumulator; /* of partial sums and the result */
+    bool kahan;                           /* compensated, as aps_sum_kahan */
+    bool transpose_a;                     /* A is stored as k x m */
+    bool transpose_b;                     /* B is stored as n x k */
     int64_t m;
     int64_t n;
     int64_t k;

@@ -21,7 +21,8 @@ libcore_la_SOURCES = \
 	src/base/fpenv.h \
 	src/number/bits.h src/number/cast.h \
 	src/number/cpd.h src/number/philox.h \
-	src/number/format.c src/number/value.c \
+	src/number/format.c src/number/format.h \
+	src/number/interned.c src/number/value.c \
 	src/number/check.c src/number/check.h \
 	src/number/quantize.h \
 	src/number/gemm.c src/number/gemm.h \

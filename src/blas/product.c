@@ -37,8 +37,8 @@ bool aps_blas_product_compute(const struct aps_blas_product *p)
     if (!setting)
         return false;
     g = (struct aps_gemm_arguments){
-        .format = setting->format,
-        .accumulator = setting->accumulator,
+        .format = &setting->format,
+        .accumulator = &setting->accumulator,
         .kahan = setting->kahan,
         .m = p->m,
         .n = p->n,

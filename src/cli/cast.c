@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "base/digits.h"
 #include "base/nearest.h"
 #include "cli/command.h"

@@ -72,7 +72,7 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
     char layers[64] = "no layer table";
     const struct aps_policy_gemm *gemm = aps_policy_gemm(policy);
     char kind[64] = "not needed";
-    char products[64], fuse[32];
+    char products[96], fuse[32];
 
     if (table)
         snprintf(layers, sizeof layers, "%zu layer%s", table->count,

@@ -7,7 +7,7 @@
 #include <getopt.h>
 #include <stdio.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "cli/columns.h"
 #include "cli/command.h"
 

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "aps.h"
+#include "number/format.h"
 
 /*
  * How a block is scaled: x is multiplied by factor * 2^exponent before the

@@ -13,7 +13,7 @@
 #ifndef APS_NUMBER_CAST_H
 #define APS_NUMBER_CAST_H
 
-#include "aps.h"
+#include "number/format.h"
 #include "number/bits.h"
 
 /* The first magnitude code that is no finite value: INF, the only NaN, or, in

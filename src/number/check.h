@@ -9,9 +9,9 @@
 
 #include <stddef.h>
 
-#include "aps.h"
+#include "number/format.h"
 
-/* A format as aps_format_parse makes them; `what` is the argument's name. */
+/* A format, not NULL; `what` is the argument's name. */
 int aps_check_format(const char *who, const char *what,
                      const struct aps_format *format, struct aps_error *error);
 

@@ -18,7 +18,7 @@
 #ifndef APS_NUMBER_CPD_H
 #define APS_NUMBER_CPD_H
 
-#include "aps.h"
+#include "number/format.h"
 #include "number/bits.h"
 
 /* A 24-bit significand to its upper M + 1 bits, ties to even. */

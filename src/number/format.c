@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include "number/format.h"
+
 #include <errno.h>
 #include <string.h>
 
-#include "aps.h"
 #include "base/error.h"
-#include "number/bits.h"
-#include "number/cast.h"
 
 #define EXPONENT_BITS_MAX 8
 #define MANTISSA_BITS_MAX 23
@@ -162,31 +161,4 @@ int aps_format_parse(const char *name, struct aps_format *format,
 
     format_init(format, exponent_bits, mantissa_bits, kind, saturate);
     return 0;
-}
-
-float aps_format_max(const struct aps_format *format)
-{
-    uint32_t code = aps_cast_limit(format) - 1;
-
-    return aps_float_from_bits(aps_cast_decode(format, code));
-}
-
-double aps_format_min_normal(const struct aps_format *format)
-{
-    return aps_double_pow2(1 - format->bias);
-}
-
-double aps_format_min_positive(const struct aps_format *format)
-{
-    if (aps_format_max(format) == 0)
-        return 0;
-    return aps_double_pow2(1 - format->bias - format->mantissa_bits);
-}
-
-size_t aps_packed_bytes(const struct aps_format *format, size_t n)
-{
-    size_t width = (size_t)format->width;
-
-    /* n * width / 8 without overflow: eight values are `width` bytes */
-    return n / 8 * width + (n % 8 * width + 7) / 8;
 }

@@ -82,8 +82,8 @@ int aps_check_gemm(const char *who, const struct aps_gemm_arguments *g,
         b.rows = g->n;
         b.columns = g->k;
     }
-    if (aps_check_format(who, "format", &g->format, error) < 0 ||
-        aps_check_format(who, "accumulator", &g->accumulator, error) < 0 ||
+    if (aps_check_format(who, "format", g->format, error) < 0 ||
+        aps_check_format(who, "accumulator", g->accumulator, error) < 0 ||
         check_size(who, "m", g->m, error) < 0 ||
         check_size(who, "n", g->n, error) < 0 ||
         check_size(who, "k", g->k, error) < 0 ||
@@ -270,8 +270,8 @@ int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *arguments,
         return aps_error_set(error, ENOMEM, NULL, 0, 0, WHO ": out of memory");
 
     aps_fpenv_enter(&saved);
-    block.product = aps_quantizer_init(&arguments->format);
-    block.sum = aps_quantizer_init(&arguments->accumulator);
+    block.product = aps_quantizer_init(arguments->format);
+    block.sum = aps_quantizer_init(arguments->accumulator);
     block.kahan = arguments->kahan;
     for (size_t j = 0; j < product.n; j += APS_GEMM_COLUMNS) {
         for (size_t i = 0; i < product.m; i += APS_GEMM_ROWS)

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "number/bits.h"
 
 /* Floats at any address, of any effective type. */

@@ -6,7 +6,7 @@
 #ifndef APS_NUMBER_SUM_H
 #define APS_NUMBER_SUM_H
 
-#include "aps.h"
+#include "number/format.h"
 #include "base/cpu.h"
 
 /*

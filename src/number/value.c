@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "aps.h"
 #include "number/bits.h"
 #include "number/cast.h"
+#include "number/format.h"
 
 uint32_t aps_encode(const struct aps_format *format, float x)
 {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "base/error.h"
 #include "policy/layers.h"
 

@@ -6,7 +6,7 @@
 #ifndef APS_SCALE_SCALE_H
 #define APS_SCALE_SCALE_H
 
-#include "aps.h"
+#include "number/format.h"
 
 /* aps_scale_max_exponent of a layer that holds nothing but zeros. */
 #define APS_EXPONENT_ZERO (-32768)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "base/cpu.h"
 
 #define REPEATS 5
@@ -81,10 +81,10 @@ static void plain_gemm(const struct aps_gemm_arguments *g)
             float s = 0, c = 0;
 
             for (int64_t k = 0; k < g->k; k++) {
-                float x = aps_cast(&g->format,
+                float x = aps_cast(g->format,
                                    g->a[i * g->lda + k] * g->b[k * g->ldb + j]);
 
-                s = add(&g->accumulator, g->kahan, x, s, &c);
+                s = add(g->accumulator, g->kahan, x, s, &c);
             }
             g->c[i * g->ldc + j] = s;
         }
@@ -182,21 +182,22 @@ int main(int argc, char **argv)
             .ldc = size,
         };
 
-        if (aps_format_parse(cases[i].format, &g.format, NULL) < 0 ||
-            aps_format_parse(cases[i].accumulator, &g.accumulator, NULL) < 0)
+        g.format = aps_format_get(cases[i].format, NULL);
+        g.accumulator = aps_format_get(cases[i].accumulator, NULL);
+        if (!g.format || !g.accumulator)
             return 1;
         double product = operations(size) / best_gemm(g, size, false);
         g.lda = g.ldb = g.ldc = PLAIN_SIZE;
         double plain_product =
             operations(PLAIN_SIZE) / best_gemm(g, PLAIN_SIZE, true);
-        double sum = gigabytes(SUM_COUNT) / best_sum(&g.accumulator, g.kahan,
-                                                     SUM_COUNT, x, out, false);
+        double sum = gigabytes(SUM_COUNT) /
+                     best_sum(g.accumulator, g.kahan, SUM_COUNT, x, out, false);
         double plain_sums =
             gigabytes(PLAIN_COUNT) /
-            best_sum(&g.accumulator, g.kahan, PLAIN_COUNT, x, out, true);
+            best_sum(g.accumulator, g.kahan, PLAIN_COUNT, x, out, true);
 
         printf("  %-8s %-12s %-6s %8.2f %8.3f %7.0fx %8.2f %8.3f %7.0fx\n",
-               g.format.name, g.accumulator.name, g.kahan ? "on" : "off",
+               cases[i].format, cases[i].accumulator, g.kahan ? "on" : "off",
                product, plain_product, product / plain_product, sum, plain_sums,
                sum / plain_sums);
     }

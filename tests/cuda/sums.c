@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "emulate.h"
 #include "tap/tap.h"
 #include "unit/formats.h"
@@ -80,7 +80,7 @@ static bool test_gemm(const struct aps_format *f, unsigned turn)
     static const float factors[] = {1, 0, -1, 0.7f};
     static const char *const accumulators[] = {"e8m23", "e5m10", "e4m3"};
     struct aps_gemm_arguments g = {
-        .format = *f,
+        .format = f,
         .kahan = turn % 2,
         .transpose_a = turn / 2 % 2,
         .transpose_b = turn / 4 % 2,
@@ -93,9 +93,9 @@ static bool test_gemm(const struct aps_format *f, unsigned turn)
     float *a, *b, *c, *expected;
     bool same;
 
-    aps_format_parse(accumulators[turn % 3], &g.accumulator, NULL);
+    g.accumulator = aps_format_get(accumulators[turn % 3], NULL);
     if (turn % 4 == 1) /* the sum in the products' format */
-        g.accumulator = *f;
+        g.accumulator = f;
     g.lda = (g.transpose_a ? g.m : g.k) + 1 + turn % 3;
     g.ldb = (g.transpose_b ? g.k : g.n) + turn % 2 + 1;
     g.ldc = g.n + turn % 4;

@@ -97,15 +97,16 @@ cat >consumer.c <<'END'
 
 int main(int argc, char **argv)
 {
-    struct aps_format format;
     struct aps_error error;
+    const struct aps_format *format =
+        aps_format_get(argc > 1 ? argv[1] : "e5m2", &error);
 
-    if (aps_format_parse(argc > 1 ? argv[1] : "e5m2", &format, &error) < 0) {
+    if (!format) {
         printf("%s\n", error.text);
         return 1;
     }
-    printf("%s %d %g %g\n", format.name, format.width,
-           (double)aps_format_max(&format), (double)aps_cast(&format, 3.3f));
+    printf("%s %d %g %g\n", aps_format_name(format), aps_format_width(format),
+           (double)aps_format_max(format), (double)aps_cast(format, 3.3f));
     return 0;
 }
 END

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "codec/codec.h"
 #include "codec/float.h"
 #include "number/bits.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "formats.h"
 #include "number/bits.h"
 #include "number/cast.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "tap/tap.h"
 
 static const struct {

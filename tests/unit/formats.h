@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "tap/tap.h"
 
 #define FORMATS_IEEE (8 * 24)

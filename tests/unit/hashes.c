@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "codec/codec.h"
 #include "formats.h"
 #include "wire.h"

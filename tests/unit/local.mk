@@ -10,6 +10,7 @@ UNIT_TESTS = \
 	tests/unit/driver \
 	tests/unit/error \
 	tests/unit/format \
+	tests/unit/format_get \
 	tests/unit/gemm \
 	tests/unit/glob \
 	tests/unit/json \
@@ -38,6 +39,9 @@ UNIT_TESTS = \
 tests_unit_format_SOURCES = tests/unit/format.c
 tests_unit_format_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_format_LDADD = $(UNIT_LIBS) -lm
+tests_unit_format_get_SOURCES = tests/unit/format_get.c
+tests_unit_format_get_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_format_get_LDADD = $(UNIT_LIBS) -lpthread
 tests_unit_array_SOURCES = tests/unit/array.c tests/unit/formats.h \
 	tests/unit/wire.h
 tests_unit_array_CPPFLAGS = $(UNIT_CPPFLAGS)

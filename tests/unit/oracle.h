@@ -6,7 +6,7 @@
 #ifndef APS_TESTS_UNIT_ORACLE_H
 #define APS_TESTS_UNIT_ORACLE_H
 
-#include "aps.h"
+#include "number/format.h"
 
 /* x * 2^exponent rounded once, to nearest even or toward zero. x is no NaN. */
 float oracle_cast(const struct aps_format *format, float x, int exponent);

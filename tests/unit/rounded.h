@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "number/bits.h"
 #include "tap/tap.h"
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "formats.h"
 #include "number/bits.h"
 #include "number/cast.h"

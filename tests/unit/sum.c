@@ -162,14 +162,10 @@ static void refuse(const char *name, const struct aps_format *format,
 
 static void test_errors(void)
 {
-    struct aps_format format = format_named("e5m2"), bad = format;
+    struct aps_format format = format_named("e5m2");
     const float *x[2] = {terms_of[0], NULL};
 
-    bad.exponent_bits = 9;
     refuse("no format", NULL, 1, 1, x, out, "aps_sum: format is NULL");
-    refuse("a bad format", &bad, 1, 1, x, out,
-           "aps_sum: format is no format that aps_format_parse made "
-           "(9 exponent bits, 2 mantissa bits)");
     refuse("a negative count", &format, 1, (size_t)-3, x, out,
            "aps_sum: n is negative or beyond memory: -3");
     refuse("a negative number of terms", &format, (size_t)-1, 1, x, out,

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "number/bits.h"
 
 /* Set value i of a wire that was all zero. */
