@@ -32,18 +32,16 @@ static size_t api_min_size(size_t a, size_t b)
 }
 
 int aps_cuda_cast_array(const struct aps_format *format, const float *x,
-                        size_t n, const struct aps_cast_options *options,
+                        size_t n, const struct aps_cast_options *given,
                         float *y, void *stream, struct aps_error *error)
 {
     static const char who[] = "aps_cuda_cast_array";
-    struct aps_cast_options here = {.rounding = APS_ROUND_NEAREST};
+    struct aps_cast_options here;
     cudaError_t result = cudaSuccess;
 
     if (aps_check_array(who, format, x, y, n, error) < 0 ||
-        aps_check_options(who, format, options, error) < 0)
+        aps_check_options(who, format, given, &here, error) < 0)
         return -1;
-    if (options)
-        here = *options;
     for (size_t i = 0; i < n && result == cudaSuccess;
          i += APS_THREADS_MAX, here.offset += APS_THREADS_MAX) {
         struct aps_cast_work w = aps_cast_work_init(
@@ -55,16 +53,17 @@ int aps_cuda_cast_array(const struct aps_format *format, const float *x,
 }
 
 int aps_cuda_encode_array(const struct aps_format *format, const float *x,
-                          size_t n, const struct aps_cast_options *options,
+                          size_t n, const struct aps_cast_options *given,
                           void *packed, void *stream, struct aps_error *error)
 {
     static const char who[] = "aps_cuda_encode_array";
+    struct aps_cast_options options;
 
     if (aps_check_array(who, format, x, packed, n, error) < 0 ||
-        aps_check_options(who, format, options, error) < 0)
+        aps_check_options(who, format, given, &options, error) < 0)
         return -1;
     return api_done(who,
-                    aps_cuda_kernel_encode(format, x, n, unscaled, options,
+                    aps_cuda_kernel_encode(format, x, n, unscaled, &options,
                                            false, packed, NULL, stream),
                     error);
 }
@@ -138,16 +137,17 @@ int aps_cuda_sum_kahan(const struct aps_format *format, size_t terms, size_t n,
                    error);
 }
 
-int aps_cuda_gemm(const struct aps_gemm_arguments *g, void *stream,
+int aps_cuda_gemm(const struct aps_gemm_arguments *arguments, void *stream,
                   struct aps_error *error)
 {
     static const char who[] = "aps_cuda_gemm";
+    struct aps_gemm_arguments g;
 
-    if (aps_check_gemm(who, g, error) < 0)
+    if (aps_check_gemm(who, arguments, &g, error) < 0)
         return -1;
-    if (g->m == 0 || g->n == 0)
+    if (g.m == 0 || g.n == 0)
         return 0;
-    struct aps_gemm_work w = aps_gemm_work_init(g);
+    struct aps_gemm_work w = aps_gemm_work_init(&g);
 
-    return api_done(who, aps_cuda_kernel_gemm(&w, g->kahan, stream), error);
+    return api_done(who, aps_cuda_kernel_gemm(&w, g.kahan, stream), error);
 }

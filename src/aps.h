@@ -24,6 +24,20 @@ extern "C" {
 #define APS_API
 #endif
 
+/*
+ * Structs that a program fills begin with their size, so that a library of
+ * another version knows which members the program has. APS_..._INIT sets the
+ * size and the defaults, in C and in C++:
+ *
+ *     struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
+ *     options.rounding = APS_ROUND_STOCHASTIC;
+ *
+ * Members are only ever added at the end, with a default that changes nothing.
+ * Missing ones have their default. A struct that is larger than the library's
+ * is taken if what lies beyond is zero; otherwise EINVAL, as for a size that
+ * no version had.
+ */
+
 /* Where and why something failed. An empty file, line 0, column 0: none. */
 struct aps_error {
     char file[256];
@@ -126,7 +140,7 @@ enum aps_rounding {
 };
 
 /*
- * How an array is rounded. {0} is round to nearest.
+ * How an array is rounded. APS_CAST_OPTIONS_INIT is round to nearest.
  *
  * Stochastic rounding adds 32 random bits below the last bit that is kept: the
  * probability is exact to 2^-32, subnormals included. Less than one step above
@@ -144,12 +158,18 @@ enum aps_rounding {
  * longer breaks ties; with M = 23 nothing is rounded up there.
  */
 struct aps_cast_options {
-    enum aps_rounding rounding;
-    uint32_t layer; /* these four: for APS_ROUND_STOCHASTIC */
-    uint32_t step;
+    size_t size; /* of this struct */
     uint64_t seed;
     uint64_t offset; /* the number i of the array's first element */
+    uint32_t layer;
+    uint32_t step;
+    enum aps_rounding rounding;
+    uint32_t reserved; /* 0 */
 };
+#define APS_CAST_OPTIONS_INIT                                                  \
+    {                                                                          \
+        sizeof(struct aps_cast_options), 0, 0, 0, 0, APS_ROUND_NEAREST, 0      \
+    }
 
 /*
  * y[n] = x[n] rounded to the format: aps_cast of each, with `options` (NULL:
@@ -225,6 +245,7 @@ APS_API int aps_sum_kahan(const struct aps_format *format, size_t terms,
  * stored row. (Column-major: swap A with B and m with n.)
  */
 struct aps_gemm_arguments {
+    size_t size;                          /* of this struct */
     const struct aps_format *format;      /* of inputs and products */
     const struct aps_format *accumulator; /* of partial sums and the result */
     bool kahan;                           /* compensated, as aps_sum_kahan */
@@ -242,6 +263,11 @@ struct aps_gemm_arguments {
     float *c;
     int64_t ldc;
 };
+#define APS_GEMM_ARGUMENTS_INIT                                                \
+    {                                                                          \
+        sizeof(struct aps_gemm_arguments), NULL, NULL, false, false, false, 0, \
+            0, 0, 1, NULL, 0, NULL, 0, 0, NULL, 0                              \
+    }
 
 /*
  * The product with every operation rounded: Q to `format`, R to `accumulator`.
@@ -261,6 +287,25 @@ struct aps_gemm_arguments {
  */
 APS_API int aps_gemm(const struct aps_gemm_arguments *arguments,
                      struct aps_error *error);
+
+/*
+ * C converts neither float ** nor float *const * to const float *const *, which
+ * C++ does by itself: in C11 and later these macros do it, for arrays of
+ * pointers to float and to const float alone.
+ */
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) &&                      \
+    __STDC_VERSION__ >= 201112L
+#define APS_TERMS(x)                                                           \
+    _Generic((x),                                                              \
+        float **: (const float *const *)(x),                                   \
+        float *const *: (const float *const *)(x),                             \
+        const float **: (const float *const *)(x),                             \
+        default: (x))
+#define aps_sum(format, terms, n, x, out, error)                               \
+    aps_sum(format, terms, n, APS_TERMS(x), out, error)
+#define aps_sum_kahan(format, terms, n, x, out, error)                         \
+    aps_sum_kahan(format, terms, n, APS_TERMS(x), out, error)
+#endif
 
 #ifdef __cplusplus
 }

@@ -22,6 +22,7 @@ libcore_la_SOURCES = \
 	src/number/bits.h src/number/cast.h \
 	src/number/cpd.h src/number/philox.h \
 	src/number/format.c src/number/format.h \
+	src/number/given.c src/number/given.h \
 	src/number/interned.c src/number/value.c \
 	src/number/check.c src/number/check.h \
 	src/number/quantize.h \

@@ -37,6 +37,7 @@ bool aps_blas_product_compute(const struct aps_blas_product *p)
     if (!setting)
         return false;
     g = (struct aps_gemm_arguments){
+        .size = sizeof g,
         .format = &setting->format,
         .accumulator = &setting->accumulator,
         .kahan = setting->kahan,

@@ -202,7 +202,7 @@ static int parse_arguments(char **argv, struct aps_cast_options *options)
 
 static int run(int argc, char **argv)
 {
-    struct job job = {.status = APS_EXIT_OK};
+    struct job job = {.options = APS_CAST_OPTIONS_INIT, .status = APS_EXIT_OK};
     struct aps_error error;
     int words = parse_arguments(argv, &job.options);
 

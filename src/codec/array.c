@@ -25,12 +25,10 @@ static void cast_by_codec(const struct aps_format *format, const float *x,
                           size_t n, const struct aps_cast_options *options,
                           float *y)
 {
-    struct aps_cast_options here = {.rounding = APS_ROUND_NEAREST};
+    struct aps_cast_options here = *options;
     unsigned char packed[CHUNK * sizeof(float)];
     struct aps_codec codec;
 
-    if (options)
-        here = *options;
     aps_codec_init(format, &codec);
     for (size_t i = 0; i < n; i += CHUNK, here.offset += CHUNK) {
         size_t count = min_size(n - i, CHUNK);
@@ -41,40 +39,43 @@ static void cast_by_codec(const struct aps_format *format, const float *x,
 }
 
 int aps_cast_array(const struct aps_format *format, const float *x, size_t n,
-                   const struct aps_cast_options *options, float *y,
+                   const struct aps_cast_options *given, float *y,
                    struct aps_error *error)
 {
+    struct aps_cast_options options;
     fenv_t saved;
 
     if (aps_check_array("aps_cast_array", format, x, y, n, error) < 0 ||
-        aps_check_options("aps_cast_array", format, options, error) < 0)
+        aps_check_options("aps_cast_array", format, given, &options, error) < 0)
         return -1;
     aps_fpenv_enter(&saved);
-    if (options && options->rounding == APS_ROUND_CPD) {
+    if (options.rounding == APS_ROUND_CPD) {
         /* not by way of codes: its overflows may have none */
         for (size_t i = 0; i < n; i++)
             y[i] =
                 aps_float_from_bits(aps_cpd_cast(format, aps_float_bits(x[i])));
     } else {
-        cast_by_codec(format, x, n, options, y);
+        cast_by_codec(format, x, n, &options, y);
     }
     aps_fpenv_leave(&saved);
     return 0;
 }
 
 int aps_encode_array(const struct aps_format *format, const float *x, size_t n,
-                     const struct aps_cast_options *options, void *packed,
+                     const struct aps_cast_options *given, void *packed,
                      struct aps_error *error)
 {
+    struct aps_cast_options options;
     struct aps_codec codec;
     fenv_t saved;
 
     if (aps_check_array("aps_encode_array", format, x, packed, n, error) < 0 ||
-        aps_check_options("aps_encode_array", format, options, error) < 0)
+        aps_check_options("aps_encode_array", format, given, &options, error) <
+            0)
         return -1;
     aps_fpenv_enter(&saved);
     aps_codec_init(format, &codec);
-    codec.encode(&codec, x, n, unscaled, options, packed);
+    codec.encode(&codec, x, n, unscaled, &options, packed);
     aps_fpenv_leave(&saved);
     return 0;
 }

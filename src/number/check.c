@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "number/given.h"
 
 int aps_check_format(const char *who, const char *what,
                      const struct aps_format *format, struct aps_error *error)
@@ -41,24 +42,37 @@ int aps_check_array(const char *who, const struct aps_format *format,
 }
 
 int aps_check_options(const char *who, const struct aps_format *format,
-                      const struct aps_cast_options *options,
-                      struct aps_error *error)
+                      const struct aps_cast_options *given,
+                      struct aps_cast_options *options, struct aps_error *error)
 {
-    if (!options)
-        return 0;
-    switch (options->rounding) {
+    static const struct aps_cast_options defaults = APS_CAST_OPTIONS_INIT;
+    static const struct aps_given_struct kind = {
+        .name = "aps_cast_options",
+        .init = "APS_CAST_OPTIONS_INIT",
+        .first = sizeof defaults,
+        .size = sizeof defaults,
+        .defaults = &defaults,
+    };
+    struct aps_cast_options result = defaults;
+
+    if (given && aps_given_read(who, &kind, given, &result, error) < 0)
+        return -1;
+    switch (result.rounding) {
+    case APS_ROUND_CPD:
+        if (format->kind != APS_FORMAT_IEEE || format->saturate)
+            return aps_error_set(error, EINVAL, NULL, 0, 0,
+                                 "%s: cpd rounds to formats eEmM, not to '%s'",
+                                 who, format->name);
+        break;
     case APS_ROUND_NEAREST:
     case APS_ROUND_STOCHASTIC:
     case APS_ROUND_TOWARD_ZERO:
-        return 0;
-    case APS_ROUND_CPD:
-        if (format->kind == APS_FORMAT_IEEE && !format->saturate)
-            return 0;
+        break;
+    default:
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: cpd rounds to formats eEmM, not to '%s'", who,
-                             format->name);
+                             "%s: there is no rounding %d", who,
+                             (int)result.rounding);
     }
-    return aps_error_set(error, EINVAL, NULL, 0, 0,
-                         "%s: there is no rounding %d", who,
-                         (int)options->rounding);
+    *options = result;
+    return 0;
 }

@@ -25,16 +25,20 @@ int aps_check_array(const char *who, const struct aps_format *format,
                     const void *from, const void *to, size_t n,
                     struct aps_error *error);
 
-/* A rounding that there is, and is for this format. NULL is one. */
+/* A rounding that there is, and is for this format. *options is what was given,
+ * completed (number/given.h); NULL is round to nearest. */
 int aps_check_options(const char *who, const struct aps_format *format,
-                      const struct aps_cast_options *options,
+                      const struct aps_cast_options *given,
+                      struct aps_cast_options *options,
                       struct aps_error *error);
 
-/* The arguments of aps_sum and aps_gemm. */
+/* The arguments of aps_sum and aps_gemm; *arguments is what was given,
+ * completed. */
 int aps_check_sum(const char *who, const struct aps_format *format,
                   size_t terms, size_t n, const float *const x[],
                   const float *out, struct aps_error *error);
-int aps_check_gemm(const char *who, const struct aps_gemm_arguments *arguments,
+int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
+                   struct aps_gemm_arguments *arguments,
                    struct aps_error *error);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "number/check.h"
+#include "number/given.h"
 
 #define WHO "aps_gemm"
 
@@ -62,12 +63,25 @@ static int check_size(const char *who, const char *name, int64_t size,
     return 0;
 }
 
-int aps_check_gemm(const char *who, const struct aps_gemm_arguments *g,
+int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
+                   struct aps_gemm_arguments *arguments,
                    struct aps_error *error)
 {
-    if (!g)
+    static const struct aps_gemm_arguments defaults = APS_GEMM_ARGUMENTS_INIT;
+    static const struct aps_given_struct kind = {
+        .name = "aps_gemm_arguments",
+        .init = "APS_GEMM_ARGUMENTS_INIT",
+        .first = sizeof defaults,
+        .size = sizeof defaults,
+        .defaults = &defaults,
+    };
+    struct aps_gemm_arguments result, *g = &result;
+
+    if (!given)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
                              "%s: the arguments are NULL", who);
+    if (aps_given_read(who, &kind, given, g, error) < 0)
+        return -1;
     bool output = g->m > 0 && g->n > 0;
     bool product = output && g->k > 0 && g->alpha != 0;
     struct matrix a = {"a", g->a, g->m, g->k, g->lda, product};
@@ -90,6 +104,7 @@ int aps_check_gemm(const char *who, const struct aps_gemm_arguments *g,
         check_matrix(who, &a, error) < 0 || check_matrix(who, &b, error) < 0 ||
         check_matrix(who, &c, error) < 0)
         return -1;
+    *arguments = result;
     return 0;
 }
 
@@ -251,28 +266,29 @@ static float *allocate(const struct product *p, struct aps_gemm_block *block)
     return room;
 }
 
-int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *arguments,
+int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *given,
                 struct aps_error *error)
 {
+    struct aps_gemm_arguments g;
     const aps_gemm_fn kernel = aps_gemm_kernel(cpu);
     struct aps_gemm_block block;
     struct product product;
     fenv_t saved;
     float *room;
 
-    if (aps_check_gemm(WHO, arguments, error) < 0)
+    if (aps_check_gemm(WHO, given, &g, error) < 0)
         return -1;
-    if (arguments->m == 0 || arguments->n == 0)
+    if (g.m == 0 || g.n == 0)
         return 0;
-    product_init(arguments, &product);
+    product_init(&g, &product);
     room = allocate(&product, &block);
     if (!room)
         return aps_error_set(error, ENOMEM, NULL, 0, 0, WHO ": out of memory");
 
     aps_fpenv_enter(&saved);
-    block.product = aps_quantizer_init(arguments->format);
-    block.sum = aps_quantizer_init(arguments->accumulator);
-    block.kahan = arguments->kahan;
+    block.product = aps_quantizer_init(g.format);
+    block.sum = aps_quantizer_init(g.accumulator);
+    block.kahan = g.kahan;
     for (size_t j = 0; j < product.n; j += APS_GEMM_COLUMNS) {
         for (size_t i = 0; i < product.m; i += APS_GEMM_ROWS)
             compute_block(&product, kernel, &block, i, j);

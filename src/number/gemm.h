@@ -43,7 +43,7 @@ typedef void (*aps_gemm_fn)(const struct aps_gemm_block *block);
 aps_gemm_fn aps_gemm_kernel(enum aps_cpu cpu);
 
 /* aps_gemm by the kernel of an instruction set that is supported. */
-int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *arguments,
+int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *given,
                 struct aps_error *error);
 
 #endif

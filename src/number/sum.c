@@ -136,14 +136,15 @@ static int sum(const char *who, const struct aps_format *format, bool kahan,
     return 0;
 }
 
-int aps_sum(const struct aps_format *format, size_t terms, size_t n,
-            const float *const x[], float *out, struct aps_error *error)
+/* In parentheses: they are macros, too. */
+int(aps_sum)(const struct aps_format *format, size_t terms, size_t n,
+             const float *const x[], float *out, struct aps_error *error)
 {
     return sum("aps_sum", format, false, terms, n, x, out, error);
 }
 
-int aps_sum_kahan(const struct aps_format *format, size_t terms, size_t n,
-                  const float *const x[], float *out, struct aps_error *error)
+int(aps_sum_kahan)(const struct aps_format *format, size_t terms, size_t n,
+                   const float *const x[], float *out, struct aps_error *error)
 {
     return sum("aps_sum_kahan", format, true, terms, n, x, out, error);
 }

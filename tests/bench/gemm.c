@@ -172,6 +172,7 @@ int main(int argc, char **argv)
            "ratio");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct aps_gemm_arguments g = {
+            .size = sizeof g,
             .alpha = 1,
             .kahan = cases[i].kahan,
             .a = a,

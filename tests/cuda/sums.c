@@ -28,8 +28,12 @@ static bool test_cast(const struct aps_format *f)
     float x[N], y[N], expected[N];
 
     for (enum aps_rounding r = APS_ROUND_NEAREST; r <= APS_ROUND_CPD; r++) {
-        const struct aps_cast_options options = {
-            .rounding = r, .layer = 3, .step = 4, .seed = 5, .offset = 6};
+        const struct aps_cast_options options = {.size = sizeof options,
+                                                 .rounding = r,
+                                                 .layer = 3,
+                                                 .step = 4,
+                                                 .seed = 5,
+                                                 .offset = 6};
 
         if (r == APS_ROUND_CPD && (f->kind != APS_FORMAT_IEEE || f->saturate))
             continue;
@@ -80,6 +84,7 @@ static bool test_gemm(const struct aps_format *f, unsigned turn)
     static const float factors[] = {1, 0, -1, 0.7f};
     static const char *const accumulators[] = {"e8m23", "e5m10", "e4m3"};
     struct aps_gemm_arguments g = {
+        .size = sizeof g,
         .format = f,
         .kahan = turn % 2,
         .transpose_a = turn / 2 % 2,

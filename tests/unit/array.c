@@ -31,8 +31,10 @@ static void refused(int result, struct aps_error *error, const char *text)
 
 static void test_bad(void)
 {
-    struct aps_cast_options unknown = {.rounding = (enum aps_rounding)4};
-    struct aps_cast_options cpd = {.rounding = APS_ROUND_CPD};
+    struct aps_cast_options unknown = {.size = sizeof unknown,
+                                       .rounding = (enum aps_rounding)4};
+    struct aps_cast_options cpd = {.size = sizeof cpd,
+                                   .rounding = APS_ROUND_CPD};
     struct aps_format f, fn;
     struct aps_error e = {.line = 0};
     float x[2] = {1, 2}, y[2] = {7, 7};
@@ -87,7 +89,7 @@ static void test_format(const struct aps_format *f)
         x[i] = random_value(f, 0);
     for (enum aps_rounding r = APS_ROUND_NEAREST; r <= APS_ROUND_CPD; r++) {
         struct aps_cast_options options = {
-            .rounding = r, .seed = 3, .offset = 5};
+            .size = sizeof options, .rounding = r, .seed = 3, .offset = 5};
         bool pass = true;
 
         if (r == APS_ROUND_CPD && (f->kind != APS_FORMAT_IEEE || f->saturate))
@@ -118,7 +120,8 @@ static void test_format(const struct aps_format *f)
 static void test_key(void)
 {
     static float x[N], whole[N], parts[N], other[N];
-    struct aps_cast_options options = {.rounding = APS_ROUND_STOCHASTIC,
+    struct aps_cast_options options = {.size = sizeof options,
+                                       .rounding = APS_ROUND_STOCHASTIC,
                                        .layer = 1,
                                        .step = 2,
                                        .seed = 3,

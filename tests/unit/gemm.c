@@ -65,6 +65,7 @@ static struct aps_gemm_arguments arguments(const char *format,
                                            int64_t n, int64_t k)
 {
     return (struct aps_gemm_arguments){
+        .size = sizeof(struct aps_gemm_arguments),
         .format = aps_format_get(format, NULL),
         .accumulator = aps_format_get(accumulator, NULL),
         .m = m,

@@ -40,7 +40,8 @@ int main(void)
         aps_codec_init(&f, &codec);
         for (enum aps_rounding r = APS_ROUND_NEAREST; r <= APS_ROUND_CPD; r++) {
             static const int exponents[] = {0, 7, -130, 135};
-            struct aps_cast_options options = {.rounding = r, .seed = 11};
+            struct aps_cast_options options = {
+                .size = sizeof options, .rounding = r, .seed = 11};
             struct aps_scaling scaling = {.exponent = exponents[r],
                                           .factor = r == 1 ? 1.3f : 1};
             struct aps_encode_stats stats = {0};

@@ -12,6 +12,7 @@ UNIT_TESTS = \
 	tests/unit/format \
 	tests/unit/format_get \
 	tests/unit/gemm \
+	tests/unit/given \
 	tests/unit/glob \
 	tests/unit/json \
 	tests/unit/layers \
@@ -42,6 +43,9 @@ tests_unit_format_LDADD = $(UNIT_LIBS) -lm
 tests_unit_format_get_SOURCES = tests/unit/format_get.c
 tests_unit_format_get_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_format_get_LDADD = $(UNIT_LIBS) -lpthread
+tests_unit_given_SOURCES = tests/unit/given.c
+tests_unit_given_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_given_LDADD = $(UNIT_LIBS)
 tests_unit_array_SOURCES = tests/unit/array.c tests/unit/formats.h \
 	tests/unit/wire.h
 tests_unit_array_CPPFLAGS = $(UNIT_CPPFLAGS)

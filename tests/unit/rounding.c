@@ -114,8 +114,10 @@ static void test_stochastic(void)
 static int count_of(const struct aps_format *f, float x, double value)
 {
     static float in[1000], out[1000];
-    struct aps_cast_options options = {
-        .rounding = APS_ROUND_STOCHASTIC, .seed = 42, .layer = 7};
+    struct aps_cast_options options = {.size = sizeof options,
+                                       .rounding = APS_ROUND_STOCHASTIC,
+                                       .seed = 42,
+                                       .layer = 7};
     int count = 0;
 
     for (int i = 0; i < 1000; i++)
