@@ -8,9 +8,10 @@
  *
  * the third PMPI_Isend of rank 1 of MPI_COMM_WORLD returns MPI_ERR_OTHER and
  * does nothing else; the second PMPI_Irecv of rank 0 comes ten seconds late. The
- * rank `*` stands for all ranks. Functions with and without _c count as one. For the
- * function `completion`, the third time is the request of libapsmpi.so's third
- * PMPI_Comm_idup: it completes with MPI_ERR_OTHER.
+ * rank `*` stands for all ranks. Functions with and without _c count as one. Two
+ * names are no functions of MPI: `allocation` is malloc and its like, and
+ * `completion` is the request of a PMPI_Comm_idup, which completes with
+ * MPI_ERR_OTHER.
  *
  *     INJECT_REPORT=1
  *
@@ -21,13 +22,20 @@
  *     long inject_count(const char *function);  calls so far, "" for all that
  *                                               make a communicator
  *     long inject_failures(void);               calls that were made to fail
+ *     void inject_arm(const char *function, long call, long times);
+ *                   of the calls from now on number `call` of this process fails,
+ *                   and those after it, so many in all
+ *     long inject_disarm(void);     no more fail; how many have
  */
 #include "config.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +50,8 @@ enum inject_function {
     INJECT_IALLREDUCE,
     INJECT_IBCAST,
     INJECT_IBARRIER,
+    INJECT_TESTALL,
+    INJECT_ALLOCATION,
     INJECT_COMM_DUP, /* the first that makes a communicator */
     INJECT_COMM_DUP_WITH_INFO,
     INJECT_COMM_IDUP,
@@ -59,6 +69,8 @@ static const char *const inject_names[INJECT_FUNCTIONS] = {
     "PMPI_Iallreduce",
     "PMPI_Ibcast",
     "PMPI_Ibarrier",
+    "PMPI_Testall",
+    "allocation",
     "PMPI_Comm_dup",
     "PMPI_Comm_dup_with_info",
     "PMPI_Comm_idup",
@@ -145,13 +157,71 @@ static bool inject_is_for(const struct inject_order *order,
             strcmp(order->rank, me ? me : "0") == 0);
 }
 
+/* --- what the program asks for -------------------------------------------- */
+
+static atomic_int inject_armed = -1; /* the function; -1: none */
+static atomic_long inject_countdown, inject_times, inject_armed_failures;
+
+EXPORT void inject_arm(const char *function, long call, long times);
+EXPORT long inject_disarm(void);
+
+void inject_arm(const char *function, long call, long times)
+{
+    inject_countdown = call;
+    inject_times = times;
+    inject_armed_failures = 0;
+    for (int i = 0; i < INJECT_FUNCTIONS; i++)
+        if (strcmp(function, inject_names[i]) == 0)
+            inject_armed = i;
+}
+
+long inject_disarm(void)
+{
+    inject_armed = -1;
+    return inject_armed_failures;
+}
+
+static bool inject_fails_now(enum inject_function function)
+{
+    if (inject_armed != (int)function || --inject_countdown > 0)
+        return false;
+    if (++inject_armed_failures == inject_times)
+        inject_armed = -1;
+    return true;
+}
+
+/* --- one call ------------------------------------------------------------- */
+
+static uintptr_t inject_begin, inject_end; /* libapsmpi.so in memory */
+
+static int inject_find_library(struct dl_phdr_info *info, size_t size,
+                               void *nothing)
+{
+    (void)size;
+    (void)nothing;
+    if (!strstr(info->dlpi_name, "libapsmpi.so"))
+        return 0;
+    inject_begin = info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const uintptr_t end = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr +
+                              info->dlpi_phdr[i].p_memsz;
+
+        if (end > inject_end)
+            inject_end = end;
+    }
+    return 1;
+}
+
+__attribute__((constructor)) static void inject_open(void)
+{
+    dl_iterate_phdr(inject_find_library, NULL);
+}
+
 /* Is the address in libapsmpi.so? */
 static bool inject_is_ours(const void *address)
 {
-    Dl_info info;
-
-    return dladdr(address, &info) != 0 && info.dli_fname &&
-           strstr(info.dli_fname, "libapsmpi.so") != NULL;
+    return (uintptr_t)address >= inject_begin &&
+           (uintptr_t)address < inject_end;
 }
 
 /* A call from `caller`: counts it, is late, and true if it is to fail. */
@@ -165,6 +235,7 @@ static bool inject(enum inject_function function, const void *caller)
     if (!inject_is_ours(caller))
         return false;
     call = ++inject_calls[function];
+    fails = inject_fails_now(function);
     while (text && inject_next_order(&text, &order)) {
         if (!inject_is_for(&order, function, call))
             continue;
@@ -280,6 +351,8 @@ EXPORT int PMPI_Testall(int count, MPI_Request requests[], int *done,
     int (*next)(int, MPI_Request *, int *, MPI_Status *);
     int rc;
 
+    if (inject(INJECT_TESTALL, CALLER))
+        return MPI_ERR_OTHER;
     *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Testall");
     rc = next(count, requests, done, statuses);
     if (!doomed || rc != MPI_SUCCESS || !*done)
@@ -302,3 +375,40 @@ INJECT(INJECT_IALLREDUCE, PMPI_Iallreduce_c,
         MPI_Op op, MPI_Comm comm, MPI_Request *request),
        (send, receive, count, type, op, comm, request))
 #endif
+
+/* --- memory --------------------------------------------------------------- */
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *old, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+
+EXPORT void *malloc(size_t size)
+{
+    return inject(INJECT_ALLOCATION, CALLER) ? NULL : __libc_malloc(size);
+}
+
+EXPORT void *calloc(size_t count, size_t size)
+{
+    return inject(INJECT_ALLOCATION, CALLER) ? NULL
+                                             : __libc_calloc(count, size);
+}
+
+EXPORT void *realloc(void *old, size_t size)
+{
+    return inject(INJECT_ALLOCATION, CALLER) ? NULL : __libc_realloc(old, size);
+}
+
+EXPORT void *aligned_alloc(size_t alignment, size_t size)
+{
+    return inject(INJECT_ALLOCATION, CALLER) ? NULL
+                                             : __libc_memalign(alignment, size);
+}
+
+EXPORT int posix_memalign(void **memory, size_t alignment, size_t size)
+{
+    if (inject(INJECT_ALLOCATION, CALLER))
+        return ENOMEM;
+    *memory = __libc_memalign(alignment, size);
+    return *memory ? 0 : ENOMEM;
+}

@@ -3,7 +3,7 @@
 # line names rank, call and cause.
 . "$top_srcdir/tests/mpi/run.sh"
 
-library=$mpi/.libs/fail_once.so:$library
+library=$mpi/.libs/inject.so:$library
 while read -r ranks nodes kind when length often rule; do
     progress=calls
     can_be_driven || progress=thread
@@ -20,7 +20,8 @@ END
     name="$ranks ranks, nodes $nodes, $kind, $when, $length, $often times, $rule"
     run "$name" "$ranks" -genv APSMPI_POLICY "$tmp/policy.yaml" \
         -genv APSMPI_TEST_NODES "$nodes" \
-        "$mpi/failing" "$kind" "$when" "$length" "$often"
+        "$mpi/failing" "$kind" "$when" "$length" "$often" \
+        PMPI_Isend PMPI_Irecv
     grep -q 'rank [0-9]*: MPI_Isend to rank [0-9]* failed .*: .' "$tmp/stderr"
     check $? "$name: a line names rank, call and cause"
 done <<END
