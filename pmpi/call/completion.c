@@ -120,6 +120,8 @@ static int completion_complete(const struct completion *this, void *requests,
         aps_request_set_driven(false);
         if (rc != MPI_SUCCESS || *done || !blocking)
             break;
+        if (this->count == 1 && aps_request_help())
+            continue;
         if (this->count == 1 && aps_request_may_rest())
             aps_queue_rest_with(aps_request_rest);
         else

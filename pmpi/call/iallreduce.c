@@ -107,7 +107,8 @@ static int iallreduce_enqueue(struct aps_context *context,
     const bool threaded = aps_queue_has_thread(context->queue);
     struct aps_deferred *this =
         calloc(1, sizeof *this + (size_t)parts * sizeof *this->requests);
-    int rc = this ? aps_request_start(threaded, &this->request, request)
+    int rc = this ? aps_request_start(threaded, context->queue, &this->request,
+                                      request)
                   : MPI_ERR_NO_MEM;
 
     if (rc != MPI_SUCCESS) {

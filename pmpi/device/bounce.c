@@ -245,8 +245,9 @@ int aps_bounce_defer(const struct aps_bounce *bounce, const void *inner,
                      void *request)
 {
     struct deferred *this = calloc(1, sizeof *this);
-    int rc = this ? aps_request_start(WITH_THREAD, &this->request, request)
-                  : MPI_ERR_NO_MEM;
+    int rc = this
+                 ? aps_request_start(WITH_THREAD, NULL, &this->request, request)
+                 : MPI_ERR_NO_MEM;
 
     if (rc != MPI_SUCCESS) {
         free(this);

@@ -46,6 +46,7 @@ struct aps_queue *aps_queue_create(bool thread, const char *label)
         return NULL;
     aps_wait_set_idle(aps_queue_drive_blocked);
     queue->last = &queue->first;
+    queue->holders = 1;
     pthread_cond_init(&queue->arrived, NULL);
     if (!thread)
         queue->fiber = aps_fiber_create(queue_serve_on_fiber, queue);
@@ -155,10 +156,53 @@ bool aps_queue_is_empty(const struct aps_queue *queue)
     return aps_queue_has_done_all(queue);
 }
 
+/* The next operation for a helper, or NULL. */
+static struct aps_operation *queue_pop_to_help(struct aps_queue *queue)
+{
+    struct aps_operation *operation = NULL;
+
+    pthread_mutex_lock(&aps_queue_lock);
+    if (!queue->served)
+        operation = aps_queue_pop_locked(queue);
+    queue->served |= operation != NULL;
+    pthread_mutex_unlock(&aps_queue_lock);
+    return operation;
+}
+
+static void queue_end_help(struct aps_queue *queue)
+{
+    pthread_mutex_lock(&aps_queue_lock);
+    queue->served = false;
+    if (queue->first || queue->closed || queue->stop)
+        pthread_cond_signal(&queue->arrived);
+    pthread_mutex_unlock(&aps_queue_lock);
+}
+
+bool aps_queue_help(struct aps_queue *queue, const _Atomic uint32_t *complete)
+{
+    struct aps_operation *operation;
+    bool helped = false;
+
+    if (queue->fiber || aps_fiber_inside() || atomic_load(&aps_queue_abandoned))
+        return false;
+    aps_queue_hold(queue);
+    atomic_fetch_add(&blocked, 1);
+    while (!atomic_load(complete) && (operation = queue_pop_to_help(queue))) {
+        aps_queue_carry_out(queue, operation);
+        queue_end_help(queue);
+        helped = true;
+    }
+    atomic_fetch_sub(&blocked, 1);
+    aps_queue_release(queue);
+    return helped;
+}
+
 void aps_queue_drain(struct aps_queue *queue, aps_handle comm)
 {
+    static const _Atomic uint32_t never;
     long begin = 0;
 
+    (void)aps_queue_help(queue, &never);
     atomic_fetch_add(&blocked, 1);
     while (!aps_queue_is_empty(queue) && !atomic_load(&aps_queue_abandoned)) {
         if (!queue->fiber)

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "native/next_mpi.h"
 #include "progress/operation.h"
@@ -46,6 +47,20 @@ long aps_queue_age(const struct aps_queue *queue);
 
 /* Is nothing left to do? */
 bool aps_queue_is_empty(const struct aps_queue *queue);
+
+/* A request that the queue's thread will complete holds the queue: the queue
+ * stays in memory until it is released. */
+void aps_queue_hold(struct aps_queue *queue);
+void aps_queue_release(struct aps_queue *queue);
+
+/*
+ * From a call of MPI that can only return when *complete is not 0, which an
+ * operation of the queue will see to: carry out operations here, in their order
+ * and until then, as long as the queue's thread is not at work. A thread needs
+ * some 50 us to wake up. True: something was carried out. Nothing for a queue
+ * with a fiber, or on a fiber.
+ */
+bool aps_queue_help(struct aps_queue *queue, const _Atomic uint32_t *complete);
 
 /* Until everything pushed so far has been carried out. Not from inside a run. As
  * every call that blocks, it drives MPI's progress meanwhile: by `comm`, a

@@ -29,6 +29,25 @@ void aps_queue_destroy(struct aps_queue *queue)
     if (*link)
         *link = queue->other;
     pthread_mutex_unlock(&aps_queue_lock);
+    aps_queue_release(queue);
+}
+
+void aps_queue_hold(struct aps_queue *queue)
+{
+    pthread_mutex_lock(&aps_queue_lock);
+    queue->holders++;
+    pthread_mutex_unlock(&aps_queue_lock);
+}
+
+void aps_queue_release(struct aps_queue *queue)
+{
+    bool last;
+
+    pthread_mutex_lock(&aps_queue_lock);
+    last = --queue->holders == 0;
+    pthread_mutex_unlock(&aps_queue_lock);
+    if (!last)
+        return;
     aps_fiber_destroy(queue->fiber);
     pthread_cond_destroy(&queue->arrived);
     free(queue);

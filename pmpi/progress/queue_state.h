@@ -20,6 +20,8 @@ struct aps_queue {
     _Atomic unsigned long done; /* operations carried out */
     _Atomic long last_push;     /* nanoseconds */
     bool closed;
+    bool served; /* its thread, or a helper, carries out an operation */
+    int holders; /* who created it, and requests (aps_queue_hold) */
     struct aps_fiber *fiber; /* NULL: a thread */
     bool listed;             /* among the busy ones */
     struct aps_queue *next;  /* in that list */
@@ -48,8 +50,12 @@ extern atomic_bool aps_queue_abandoned; /* nothing is carried out any more */
 /* Into the list of all queues. */
 void aps_queue_enrol(struct aps_queue *queue);
 
-/* Out of that list, if it is in it, and free it. */
+/* Out of that list, if it is in it, and free it when nobody holds it any more. */
 void aps_queue_destroy(struct aps_queue *queue);
+
+/* (queue.h) */
+void aps_queue_hold(struct aps_queue *queue);
+void aps_queue_release(struct aps_queue *queue);
 
 /* The first operation, which leaves the list; or NULL. */
 struct aps_operation *aps_queue_pop_locked(struct aps_queue *queue);

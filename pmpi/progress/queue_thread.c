@@ -39,9 +39,10 @@ static struct aps_operation *queue_await(struct aps_queue *queue, bool *closed)
     struct aps_operation *operation;
 
     pthread_mutex_lock(&aps_queue_lock);
-    while (!queue->first && !queue->closed && !queue->stop)
+    while (queue->served || (!queue->first && !queue->closed && !queue->stop))
         pthread_cond_wait(&queue->arrived, &aps_queue_lock);
     operation = aps_queue_pop_locked(queue);
+    queue->served = operation != NULL;
     if (!operation) {
         *closed = queue->closed;
         queue->running = false;
@@ -52,6 +53,13 @@ static struct aps_operation *queue_await(struct aps_queue *queue, bool *closed)
     return operation;
 }
 
+static void queue_end_turn(struct aps_queue *queue)
+{
+    pthread_mutex_lock(&aps_queue_lock);
+    queue->served = false;
+    pthread_mutex_unlock(&aps_queue_lock);
+}
+
 static void *queue_serve_on_thread(void *argument)
 {
     struct aps_queue *queue = argument;
@@ -60,8 +68,10 @@ static void *queue_serve_on_thread(void *argument)
 
     aps_wait_set_beside(queue_is_awaited);
     aps_wait_set_turn(aps_queue_park_abandoned);
-    while ((operation = queue_await(queue, &closed)))
+    while ((operation = queue_await(queue, &closed))) {
         aps_queue_carry_out(queue, operation);
+        queue_end_turn(queue);
+    }
     if (closed)
         aps_queue_destroy(queue);
     return NULL;

@@ -22,7 +22,8 @@ struct aps_request {
     int rc;
     MPI_Request handle;
     atomic_bool waited;
-    bool threaded; /* a thread of its own works for it */
+    bool threaded;           /* a thread of its own works for it */
+    struct aps_queue *queue; /* the thread's; NULL: only the thread may */
 };
 
 /* A thread that rests looks into MPI as often. */
@@ -42,8 +43,11 @@ void aps_request_set_driven(bool now)
 
 static void request_release(struct aps_request *request)
 {
-    if (atomic_fetch_sub(&request->holders, 1) == 1)
-        free(request);
+    if (atomic_fetch_sub(&request->holders, 1) > 1)
+        return;
+    if (request->queue)
+        aps_queue_release(request->queue);
+    free(request);
 }
 
 /* What a request of an all-reduce has to say: nothing was received. */
@@ -103,8 +107,8 @@ static int request_wait(int count, void *states[], double timeout,
 }
 #endif
 
-int aps_request_start(bool threaded, struct aps_request **request,
-                      MPI_Request *handle)
+int aps_request_start(bool threaded, struct aps_queue *queue,
+                      struct aps_request **request, MPI_Request *handle)
 {
     struct aps_request *new = calloc(1, sizeof *new);
     int rc;
@@ -123,6 +127,10 @@ int aps_request_start(bool threaded, struct aps_request **request,
     if (rc != MPI_SUCCESS) {
         free(new);
         return rc;
+    }
+    if (threaded && queue) {
+        aps_queue_hold(queue);
+        new->queue = queue;
     }
     *handle = new->handle;
     *request = new;
@@ -143,6 +151,14 @@ void aps_request_rest(void)
     syscall(SYS_futex, &request->complete, FUTEX_WAIT_PRIVATE, 0, &nap, NULL,
             0);
     atomic_fetch_sub(&request->sleepers, 1);
+}
+
+bool aps_request_help(void)
+{
+    struct aps_request *request = incomplete;
+
+    return request && request->queue &&
+           aps_queue_help(request->queue, &request->complete);
 }
 
 bool aps_request_may_rest(void)

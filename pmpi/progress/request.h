@@ -10,13 +10,18 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+struct aps_queue;
 struct aps_request; /* opaque; shared by MPI and who completes it */
 
-/* *handle is for the program, *request for what will complete it: with
- * `threaded` a thread of ours, without a call of the program. An MPI error
- * code. */
-int aps_request_start(bool threaded, struct aps_request **request,
-                      MPI_Request *handle);
+/*
+ * *handle is for the program, *request for what will complete it: with
+ * `threaded` a thread of ours, without a call of the program. If the thread is
+ * that of `queue`, whose operations end in their order and independently of other
+ * queues, the program's thread may carry them out while it waits; otherwise
+ * NULL. An MPI error code.
+ */
+int aps_request_start(bool threaded, struct aps_queue *queue,
+                      struct aps_request **request, MPI_Request *handle);
 
 /* Has the program begun to wait for it, or to test it? */
 bool aps_request_is_waited(const struct aps_request *request);
@@ -24,6 +29,11 @@ bool aps_request_is_waited(const struct aps_request *request);
 /* While a thread's completion call is ours, which drives the queues itself, MPI
  * need not do so for each of its requests. */
 void aps_request_set_driven(bool driven);
+
+/* Between two of the tests of one request by a completion call of ours, which has
+ * not found it complete: carry out here what its queue's thread has not begun. True:
+ * something was carried out. */
+bool aps_request_help(void);
 
 /*
  * Between two of the tests of one request by a completion call of ours, which has
