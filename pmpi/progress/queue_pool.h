@@ -10,7 +10,12 @@
 
 #include "progress/queue.h"
 
-/* As aps_queue_create, and as aps_queue_close. Thread-safe. */
+/*
+ * As aps_queue_create, and as aps_queue_close. At most sixteen queues have a thread
+ * at a time: a queue beyond them, or for which no thread can be made, has a
+ * fiber, which the program's calls and the progress thread drive. Fibers give way
+ * where they wait, so no queue keeps another from going on. Thread-safe.
+ */
 struct aps_queue *aps_queue_pool_take(bool thread, const char *label);
 void aps_queue_pool_give(struct aps_queue *queue);
 

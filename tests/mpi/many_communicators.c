@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,15 +55,36 @@ static bool is_right(void)
     return right;
 }
 
+/* Threads of this process, or 0. */
+static int count_threads(void)
+{
+    FILE *status = fopen("/proc/self/status", "r");
+    char line[256];
+    int threads = 0;
+
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "Threads: %d", &threads) == 1)
+            break;
+    if (status)
+        fclose(status);
+    return threads;
+}
+
 static void test_nonblocking(void)
 {
+    const int before = count_threads();
     bool good = true;
+    int more;
 
     fill();
     for (int c = 0; c < COMMS; c++)
         good &= MPI_Iallreduce(MPI_IN_PLACE, values[c], COUNT, MPI_FLOAT,
                                MPI_SUM, comms[c], &requests[c]) == MPI_SUCCESS;
     ok_all(good, "%d nonblocking sums begin", COMMS);
+    more = count_threads() - before;
+    if (more > 20)
+        diag("rank %d has %d threads more", mpitap_rank(), more);
+    ok_all(more <= 20, "... with a few threads for all");
     good = MPI_Waitall(COMMS, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS;
     ok_all(good, "... and complete");
     ok_all(is_right(), "... and are right");
