@@ -47,6 +47,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/job/pcontrol.c pmpi/job/pcontrol.h \
 	pmpi/job/policy_text.c pmpi/job/policy_text.h \
 	pmpi/job/preload_order.c pmpi/job/preload_order.h \
+	pmpi/job/run.c pmpi/job/run.h \
 	pmpi/job/summary.c pmpi/job/summary.h \
 	pmpi/job/summary_json.c pmpi/job/summary_json.h \
 	pmpi/job/world.c pmpi/job/world.h \

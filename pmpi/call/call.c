@@ -7,6 +7,13 @@
 #include "comm/context.h"
 #include "comm/report.h"
 
+const char *aps_call_function(const struct aps_call *call)
+{
+    return call->persistent    ? "MPI_Allreduce_init"
+           : call->nonblocking ? "MPI_Iallreduce"
+                               : call->kind->name;
+}
+
 struct aps_counters *aps_call_counters(const struct aps_call *call)
 {
     return call->kind->which == APS_CALL_ALLREDUCE
@@ -32,8 +39,8 @@ int aps_call_raise(const struct aps_call *call, int rc)
 int aps_call_check(struct aps_context *context, const struct aps_call *call,
                    unsigned long failures)
 {
-    const char *name = call->nonblocking ? "MPI_Iallreduce" : call->kind->name;
-    int rc = aps_context_check(context, name, failures, MPI_SUCCESS);
+    int rc = aps_context_check(context, aps_call_function(call), failures,
+                               MPI_SUCCESS);
 
     if (rc != MPI_SUCCESS)
         context->damaged = true;

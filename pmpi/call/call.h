@@ -22,6 +22,7 @@ struct aps_kind;
 struct aps_call {
     const struct aps_kind *kind;
     bool nonblocking; /* an MPI_Iallreduce, or what MPI_Start starts */
+    bool persistent;  /* what MPI_Start starts */
     bool large;       /* it came by the _c variant, and goes on by it */
     const void *send; /* or MPI_IN_PLACE */
     void *receive;
@@ -69,6 +70,9 @@ static inline void aps_call_enter(struct aps_call *call)
  */
 struct aps_pcontrol aps_call_control(const struct aps_context *context,
                                      const struct aps_call *call);
+
+/* MPI's name of the function that the program called. */
+const char *aps_call_function(const struct aps_call *call);
 
 /* Where calls of this kind are counted. */
 struct aps_counters *aps_call_counters(const struct aps_call *call);

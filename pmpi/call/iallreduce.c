@@ -163,13 +163,21 @@ static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
                              : rc;
 }
 
+int aps_iallreduce_start(const struct aps_call *call, void *request)
+{
+    struct aps_call started = *call;
+
+    started.nonblocking = true;
+    aps_call_enter(&started);
+    return iallreduce_handle(&started, request);
+}
+
 int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
                    aps_handle type, aps_handle op, aps_handle comm,
                    void *request)
 {
-    struct aps_call call = {
+    const struct aps_call call = {
         .kind = &aps_kind_allreduce,
-        .nonblocking = true,
         .send = send,
         .receive = receive,
         .count = count,
@@ -179,6 +187,5 @@ int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
         .comm = (MPI_Comm)comm,
     };
 
-    aps_call_enter(&call);
-    return iallreduce_handle(&call, request);
+    return aps_iallreduce_start(&call, request);
 }

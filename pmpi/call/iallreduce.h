@@ -7,6 +7,8 @@
 
 #include "native/next_mpi.h"
 
+struct aps_call;
+
 /*
  * The program's MPI_Iallreduce, or MPI_Iallreduce_c (`large`). Local, never
  * waits: it is planned here, and what passes goes straight to the next library.
@@ -16,5 +18,9 @@
 int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
                    aps_handle type, aps_handle op, aps_handle comm,
                    void *request);
+
+/* The same for an all-reduce that the caller has filled in: a persistent one,
+ * which MPI_Start starts. */
+int aps_iallreduce_start(const struct aps_call *call, void *request);
 
 #endif

@@ -27,11 +27,10 @@ static int pass_begin_bounce(const struct aps_call *call,
     int rc;
 
     call->kind->count_elements(call, &sent, &received);
-    rc = aps_bounce_begin(
-        bounce, call->nonblocking ? "MPI_Iallreduce" : call->kind->name,
-        (aps_handle)call->comm, call->gpu, call->send, sent,
-        (aps_handle)(gathers ? call->send_type : call->type), call->receive,
-        received, (aps_handle)call->type);
+    rc = aps_bounce_begin(bounce, aps_call_function(call),
+                          (aps_handle)call->comm, call->gpu, call->send, sent,
+                          (aps_handle)(gathers ? call->send_type : call->type),
+                          call->receive, received, (aps_handle)call->type);
     *bounced = *call;
     bounced->send = bounce->send;
     bounced->receive = bounce->receive;

@@ -180,6 +180,7 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
 {
     const struct aps_call call = {
         .kind = &aps_kind_allreduce,
+        .persistent = true,
         .send = send,
         .receive = receive,
         .count = count,
@@ -231,11 +232,7 @@ static int persistent_start(MPI_Request *request)
         return aps_next_mpi()->start(request);
     if (persistent->inner != MPI_REQUEST_NULL) /* it is active */
         return aps_call_raise(&persistent->call, MPI_ERR_REQUEST);
-    return aps_iallreduce(
-        persistent->call.send, persistent->call.receive, persistent->call.count,
-        persistent->call.large, (aps_handle)persistent->call.type,
-        (aps_handle)persistent->call.op, (aps_handle)persistent->call.comm,
-        &persistent->inner);
+    return aps_iallreduce_start(&persistent->call, &persistent->inner);
 }
 
 int aps_persistent_start(void *request)

@@ -117,9 +117,6 @@ static void segment_write_sample(struct aps_context *context,
                                  int ready)
 {
     const bool gathers = segment->key.call == APS_CALL_ALLGATHER;
-    const char *reduce = segment->key.call == APS_CALL_ALLREDUCE
-                             ? aps_reduce_name(segment->plan.reduce)
-                             : aps_call_name(segment->key.call);
     struct aps_measure measure = {0};
     fenv_t environment;
     int rc = MPI_SUCCESS;
@@ -135,8 +132,8 @@ static void segment_write_sample(struct aps_context *context,
         rc = aps_sample_merge(aps_comm_resources_vcomm(context->resources),
                               &measure, &ready);
     if (rc == MPI_SUCCESS && context->rank == 0 && ready)
-        aps_context_row(context, &segment->key, &segment->plan, reduce, cost,
-                        &measure, taken);
+        aps_context_row(context, &segment->key, &segment->plan,
+                        aps_call_function(call), cost, &measure, taken);
     aps_fpenv_leave(&environment);
     context->damaged |= rc != MPI_SUCCESS;
 }

@@ -3,6 +3,8 @@
 
 #include "comm/report.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 #include "base/message.h"
 #include "device/bounce.h"
 #include "device/device.h"
+#include "policy/words.h"
 
 void aps_context_event(struct aps_context *context, const char *format, ...)
 {
@@ -87,24 +90,70 @@ int aps_context_check(const struct aps_context *context, const char *call,
     return MPI_ERR_OTHER;
 }
 
+/* The texts of a row that stand nowhere else. */
+struct report_texts {
+    char call[32];
+    char rule[16];
+    char group[16];
+};
+
+/* "MPI_Iallreduce" as "iallreduce". */
+static void report_write_call(const char *function, char *call, size_t size)
+{
+    size_t used = 0;
+
+    for (const char *at = function + strlen("MPI_"); *at && used + 1 < size;
+         at++)
+        call[used++] = (char)tolower((unsigned char)*at);
+    call[used] = '\0';
+}
+
+/* What only some reductions and calls have: the rest stays NULL. */
+static void report_fill_settings(const struct aps_plan_key *place,
+                                 const struct aps_plan *plan,
+                                 struct report_texts *texts,
+                                 struct aps_log_row *row)
+{
+    if (aps_reduce_takes(plan->reduce, APS_SETTING_GROUP)) {
+        row->group = aps_group_name(plan->group);
+        if (plan->group == APS_GROUP_NUMBER) {
+            snprintf(texts->group, sizeof texts->group, "%d", plan->group_size);
+            row->group = texts->group;
+        }
+    }
+    if (aps_reduce_takes(plan->reduce, APS_SETTING_NODE))
+        row->node = aps_node_name(plan->node);
+    if (aps_call_sums(place->call))
+        row->accumulate = aps_accumulate_name(plan->accumulate);
+}
+
 void aps_context_row(struct aps_context *context,
                      const struct aps_plan_key *place,
-                     const struct aps_plan *plan, const char *reduce,
+                     const struct aps_plan *plan, const char *function,
                      const struct aps_cost *cost,
                      const struct aps_measure *measure, int64_t taken)
 {
-    const struct aps_log_row row = {
+    struct report_texts texts;
+    struct aps_log_row row = {
         .time = 1e-9 * (double)aps_clock_ns(CLOCK_REALTIME),
+        .run = context->world->agreed.run,
         .comm = context->label,
+        .call = texts.call,
         .step = place->step,
         .epoch = place->epoch,
         .layer = place->layer,
         .name = place->name,
         .count = place->count,
+        .rule = texts.rule,
         .format = plan->format.name,
         .scale = aps_scale_name(plan->scale),
-        .reduce = reduce,
         .scale_exponent = cost->least_exponent,
+        .scale_value = plan->scale == APS_SCALE_FIXED
+                           ? (double)plan->fixed
+                           : ldexp(1, cost->least_exponent),
+        .reduce = place->call == APS_CALL_ALLREDUCE
+                      ? aps_reduce_name(plan->reduce)
+                      : aps_call_name(place->call),
         .measure = measure,
         .wire_bytes = cost->wire_bytes,
         .fp32_bytes = cost->fp32_bytes,
@@ -113,6 +162,9 @@ void aps_context_row(struct aps_context *context,
     struct aps_log *log = aps_job_log(context->job, context->rank);
     struct aps_error error;
 
+    report_write_call(function, texts.call, sizeof texts.call);
+    snprintf(texts.rule, sizeof texts.rule, "%d", plan->rule);
+    report_fill_settings(place, plan, &texts, &row);
     if (log && aps_log_write(log, &row, &error) < 0 && !log->reported) {
         char text[sizeof error + 32];
 

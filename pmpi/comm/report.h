@@ -42,11 +42,12 @@ static inline void aps_count_cost(struct aps_counters *counters,
         aps_count(&counters->device_bytes, cost->device_bytes);
 }
 
-/* Write a row of the log, if this process has one: a call or one of its layers
- * was reduced by `reduce` in `taken` nanoseconds. Local; called on rank 0. */
+/* Write a row of the log, if this process has one: a call of `function` ("MPI_"
+ * and so on) or one of its layers was carried out in `taken` nanoseconds. Local;
+ * called on rank 0. */
 void aps_context_row(struct aps_context *context,
                      const struct aps_plan_key *place,
-                     const struct aps_plan *plan, const char *reduce,
+                     const struct aps_plan *plan, const char *function,
                      const struct aps_cost *cost,
                      const struct aps_measure *measure, int64_t taken);
 

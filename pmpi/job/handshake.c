@@ -25,6 +25,12 @@ struct offer {
     uint64_t size; /* of the packed text */
 };
 
+/* What rank 0 tells when all ranks hold the policy. */
+struct beginning {
+    int64_t every; /* how often its log takes samples; 0: never */
+    char run[APS_RUN_ID];
+};
+
 /* Values that the ranks agree on by MAX: 0 for no, size - rank for yes
  * (handshake_yes). The maximum gives the lowest rank that says yes. */
 enum {
@@ -167,18 +173,27 @@ free_packed:
 }
 
 /* COLLECTIVE. All ranks hold the policy of `holder`, which prints its warnings.
- * Rank 0 tells how often its log takes samples. */
+ * Rank 0 tells how often its log takes samples, and its id of the run. */
 static int handshake_begin(struct shake *shake, int holder)
 {
-    int64_t every = 0;
+    struct beginning begin = {0};
+    bool made = false;
     int rc;
 
     if (shake->vcomm->rank == holder)
         aps_job_report(shake->job, holder);
-    if (shake->vcomm->rank == 0 && aps_job_log(shake->job, 0))
-        every = aps_policy_log(shake->job->policy)->every;
-    rc = aps_agree_bytes(shake->vcomm, 0, &every, sizeof every);
-    shake->agreed->sample_every = (long)every;
+    if (shake->vcomm->rank == 0) {
+        aps_run_offer(begin.run, &made);
+        if (aps_job_log(shake->job, 0))
+            begin.every = aps_policy_log(shake->job->policy)->every;
+    }
+    rc = aps_agree_bytes(shake->vcomm, 0, &begin, sizeof begin);
+    if (rc == MPI_SUCCESS)
+        aps_run_adopt(begin.run);
+    if (made)
+        aps_run_write_begin(shake->job, shake->vcomm, begin.run);
+    memcpy(shake->agreed->run, begin.run, sizeof begin.run);
+    shake->agreed->sample_every = (long)begin.every;
     shake->agreed->outcome = APS_AGREED_POLICY;
     return rc;
 }

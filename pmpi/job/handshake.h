@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "job/job.h"
+#include "job/run.h"
 #include "progress/vcomm.h"
 
 enum aps_agreed {
@@ -25,9 +26,10 @@ struct aps_handshake {
     enum aps_agreed outcome;
     bool stop; /* the policy is bad and the job must stop; the rank that holds
                   the policy has printed why */
-    bool threads;      /* all ranks have MPI_THREAD_MULTIPLE */
-    long sample_every; /* of rank 0's log; 0: no samples */
-    char cause[320];   /* why every call passes through, or "" */
+    bool threads;         /* all ranks have MPI_THREAD_MULTIPLE */
+    long sample_every;    /* of rank 0's log; 0: no samples */
+    char run[APS_RUN_ID]; /* of rank 0; "" without a policy */
+    char cause[320];      /* why every call passes through, or "" */
 };
 
 /*

@@ -154,6 +154,38 @@ static int put(struct aps_log *log, const char *line, size_t length,
                          "cannot write the log: %s", strerror(errno));
 }
 
+/* The texts of a row as fields. */
+struct fields {
+    char run[64];
+    char comm[160];
+    char call[64];
+    char name[320];
+    char rule[160];
+    char format[96];
+    char scale[64];
+    char reduce[64];
+    char group[64];
+    char node[64];
+    char accumulate[64];
+};
+
+static void log_quote_fields(const struct aps_log_row *row,
+                             struct fields *fields)
+{
+    aps_field_quote(row->run, fields->run, sizeof fields->run);
+    aps_field_quote(row->comm, fields->comm, sizeof fields->comm);
+    aps_field_quote(row->call, fields->call, sizeof fields->call);
+    aps_field_quote(row->name, fields->name, sizeof fields->name);
+    aps_field_quote(row->rule, fields->rule, sizeof fields->rule);
+    aps_field_quote(row->format, fields->format, sizeof fields->format);
+    aps_field_quote(row->scale, fields->scale, sizeof fields->scale);
+    aps_field_quote(row->reduce, fields->reduce, sizeof fields->reduce);
+    aps_field_quote(row->group, fields->group, sizeof fields->group);
+    aps_field_quote(row->node, fields->node, sizeof fields->node);
+    aps_field_quote(row->accumulate, fields->accumulate,
+                    sizeof fields->accumulate);
+}
+
 int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
                   struct aps_error *error)
 {
@@ -161,20 +193,22 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
     /* A program that has called setlocale must not get decimal commas. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     locale_t before = uselocale(plain);
-    char comm[160], name[320], line[1024];
+    struct fields fields;
+    char line[sizeof fields + 1024]; /* 1024 bytes for the numbers */
     int length;
 
-    aps_field_quote(row->comm, comm, sizeof comm);
-    aps_field_quote(row->name, name, sizeof name);
+    log_quote_fields(row, &fields);
     length = snprintf(
         line, sizeof line,
         "%.6f,%s,%ld,%ld,%ld,%s,%zu,%s,%s,%s,%d,%.6g,%.6g,%.6g,%.4g,"
-        "%zu,%zu,%zu,%zu,%llu,%llu,%.1f\n",
-        row->time, comm, row->step, row->epoch, row->layer, name, row->count,
-        row->format, row->scale, row->reduce, row->scale_exponent,
-        aps_measure_mean(m), m->max_relative, aps_measure_l2(m),
-        aps_measure_snr(m), m->underflow, m->overflow, m->nonfinite, m->skipped,
-        row->wire_bytes, row->fp32_bytes, row->usec);
+        "%zu,%zu,%zu,%zu,%llu,%llu,%.1f,%s,%s,%s,%.9g,%s,%s,%s,%d\n",
+        row->time, fields.comm, row->step, row->epoch, row->layer, fields.name,
+        row->count, fields.format, fields.scale, fields.reduce,
+        row->scale_exponent, aps_measure_mean(m), m->max_relative,
+        aps_measure_l2(m), aps_measure_snr(m), m->underflow, m->overflow,
+        m->nonfinite, m->skipped, row->wire_bytes, row->fp32_bytes, row->usec,
+        fields.run, fields.call, fields.rule, row->scale_value, fields.group,
+        fields.node, fields.accumulate, row->shadow);
     uselocale(before);
     if (plain)
         freelocale(plain);

@@ -14,7 +14,8 @@
 #define APS_LOG_HEADER                                                         \
     "time,comm,step,epoch,layer,name,count,format,scale,reduce,scale_exp,"     \
     "err_mean,err_max,err_l2,snr_db,underflow,overflow,nonfinite,skipped,"     \
-    "wire_bytes,fp32_bytes,usec"
+    "wire_bytes,fp32_bytes,usec,run,call,rule,scale_value,group,node,"         \
+    "accumulate,shadow"
 
 struct aps_log {
     int fd;        /* -1: closed */
@@ -23,22 +24,32 @@ struct aps_log {
     bool reported; /* for the caller: it has said so */
 };
 
+/* One row; apsmpi-log(5) says what the columns mean. A text may be NULL: the
+ * field is empty. */
 struct aps_log_row {
-    double time; /* seconds since 1970 */
+    double time;     /* seconds since 1970 */
+    const char *run; /* the id of the job */
     const char *comm;
+    const char *call; /* the program's: "iallreduce" */
     long step;
     long epoch;
     long layer;
-    const char *name; /* may be NULL */
+    const char *name; /* of the layer */
     size_t count;
+    const char *rule; /* its name, or its number as text */
     const char *format;
     const char *scale;
-    const char *reduce;
     int scale_exponent;
+    double scale_value; /* what the values were multiplied by */
+    const char *reduce;
+    const char *group;
+    const char *node;
+    const char *accumulate;
     const struct aps_measure *measure;
     unsigned long long wire_bytes;
     unsigned long long fp32_bytes;
     double usec;
+    int shadow; /* 0: the reduction that the program got */
 };
 
 /*

@@ -115,16 +115,59 @@ check '... appends to the log of the first' equal \
     "$(column step kill.csv | wc -l)" $((rows + 66))
 readable kill.csv
 
+check '... which has another id in all its rows' equal \
+    "$(column run kill.csv | uniq -c | awk '{ print $1 }' | tr '\n' ' ')" \
+    "$rows 66 "
+check '... later in the alphabet' equal \
+    "$(column run kill.csv | uniq)" "$(column run kill.csv | sort -u)"
+run_line()
+{
+    grep '^# run=' "$1" | tail -n 1 | grep -o "$2"
+}
+check '... and has told what it is' equal \
+    "$(run_line kill.csv 'run=[^ ]*' | cut -d= -f2)" \
+    "$(column run kill.csv | tail -n 1)"
+check '... with the version' equal "$(run_line kill.csv 'apsmpi=[^ ]*')" \
+    "apsmpi=$PACKAGE_VERSION"
+check '... with its ranks and nodes' run_line kill.csv 'ranks=2 nodes=1 host='
+check '... and the same policy' equal \
+    "$(grep -o 'policy_hash=[0-9a-f]*' kill.csv | sort -u | wc -l)" 1
+
+# Every column, for what the program calls and what the rule says.
+cat >settings.yaml <<'END'
+version: 1
+min_count: 1
+log: {file: settings.csv, every: 1}
+rules:
+  - {min_count: 9999, format: fp32}
+  - {format: e4m3, scale: {fixed: 0.3}, reduce: hierarchical, group: 2,
+     node: fp32}
+END
+job 2 APSMPI_POLICY=settings.yaml "$probe" sums 2
+check 'what a rule says stands in the log' equal "$(for name in rule scale \
+    scale_exp scale_value reduce group node accumulate shadow call; do
+        distinct $name settings.csv; echo; done | tr '\n' ' ')" \
+    '1 fixed 0 0.300000012 hierarchical 2 fp32 fp32 0 allreduce '
+policy direct.yaml -t 'log: {file: direct.csv, every: 1}' \
+    'format: e4m3, scale: aps, reduce: direct'
+job 2 APSMPI_POLICY=direct.yaml "$probe" sums 2
+check '... and nothing where a setting has no meaning' equal \
+    "$(for name in group node accumulate; do
+        echo "$name=$(distinct $name direct.csv)"; done | tr '\n' ' ')" \
+    'group= node= accumulate=fp32 '
+check '... two to the power of the exponent' equal "$(column scale_value \
+    direct.csv 'v["scale_value"] != 2 ^ v["scale_exp"]')" ''
+
 # A full disk or a crash of the machine may leave half a row behind.
 job 2 APSMPI_POLICY=every.yaml APSMPI_LOG=whole.csv "$probe" sums 2
 dd if=whole.csv of=cut.csv bs=1 count=$(($(wc -c <whole.csv) - 20)) 2>/dev/null
 job 2 APSMPI_POLICY=every.yaml APSMPI_LOG=cut.csv "$probe" sums 2
 check 'half a row at the end of a log' rewritten 2
-sed '3d' cut.csv >rest.csv
+sed '4d' cut.csv >rest.csv
 check '... spoils no other row' whole_log rest.csv
 check '... of which there are three' equal "$(column step rest.csv | wc -l)" 3
 timed "$PYTHON3" "$report" cut.csv
-check '... and apsmpi-report names it' lines 1 err cut.csv:3:
+check '... and apsmpi-report names it' lines 1 err cut.csv:4:
 
 printf '%s\n' 'version: 1' 'min_count: 1' 'log: {file: relative.csv, every: 1}' \
     'rules: [{format: e4m3, scale: aps}]' >relative.yaml

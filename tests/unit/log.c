@@ -16,34 +16,41 @@
 
 static void test_row(void)
 {
-    static const char *const expected[LOG_FIELDS] = {"1700000000.250000",
-                                                     "MPI_COMM_WORLD",
-                                                     "300",
-                                                     "1",
-                                                     "52",
-                                                     "layer3.0.conv2.weight",
-                                                     "2359296",
-                                                     "e5m2",
-                                                     "aps",
-                                                     "direct",
-                                                     "-7",
-                                                     "0.25",
-                                                     "0.5",
-                                                     "0.1",
-                                                     "20",
-                                                     "2",
-                                                     "3",
-                                                     "5",
-                                                     "1",
-                                                     "4718592",
-                                                     "18874368",
-                                                     "1234.6"};
-    static const char *const names[LOG_FIELDS] = {
-        "time",       "comm",     "step",      "epoch",   "layer",
-        "name",       "count",    "format",    "scale",   "reduce",
-        "scale_exp",  "err_mean", "err_max",   "err_l2",  "snr_db",
-        "underflow",  "overflow", "nonfinite", "skipped", "wire_bytes",
-        "fp32_bytes", "usec"};
+    static const struct {
+        const char *name;
+        const char *value;
+    } columns[LOG_FIELDS] = {
+        {"time", "1700000000.250000"},
+        {"comm", "MPI_COMM_WORLD"},
+        {"step", "300"},
+        {"epoch", "1"},
+        {"layer", "52"},
+        {"name", "layer3.0.conv2.weight"},
+        {"count", "2359296"},
+        {"format", "e5m2"},
+        {"scale", "aps"},
+        {"reduce", "direct"},
+        {"scale_exp", "-7"},
+        {"err_mean", "0.25"},
+        {"err_max", "0.5"},
+        {"err_l2", "0.1"},
+        {"snr_db", "20"},
+        {"underflow", "2"},
+        {"overflow", "3"},
+        {"nonfinite", "5"},
+        {"skipped", "1"},
+        {"wire_bytes", "4718592"},
+        {"fp32_bytes", "18874368"},
+        {"usec", "1234.6"},
+        {"run", "20231114T221320.250000-4711"},
+        {"call", "iallreduce"},
+        {"rule", "deep, wide"},
+        {"scale_value", "0.0078125"},
+        {"group", "numa"},
+        {"node", "fp32"},
+        {"accumulate", "format"},
+        {"shadow", "3"},
+    };
     struct aps_log_row row = log_file_row("layer3.0.conv2.weight");
     char *fields[LOG_FIELDS + 1], *second;
     struct aps_log log;
@@ -62,12 +69,12 @@ static void test_row(void)
             LOG_FIELDS))
         return;
     for (int i = 0; i < LOG_FIELDS; i++)
-        is(fields[i], expected[i], "row: %s", names[i]);
+        is(fields[i], columns[i].value, "row: %s", columns[i].name);
     if (!ok(log_file_split(log_file_text, fields) == LOG_FIELDS,
             "and so has the header"))
         return;
     for (int i = 0; i < LOG_FIELDS; i++)
-        is(fields[i], names[i], "header: %s", names[i]);
+        is(fields[i], columns[i].name, "header: %s", columns[i].name);
 }
 
 static void test_header(void)

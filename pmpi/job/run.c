@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "job/run.h"
+
+#include <inttypes.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "native/abi.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char the_id[APS_RUN_ID];
+
+static void run_make_locked(void)
+{
+    struct timespec now;
+    struct tm utc;
+    char time[24];
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    strftime(time, sizeof time, "%Y%m%dT%H%M%S", &utc);
+    snprintf(the_id, sizeof the_id, "%s.%06d-%d", time,
+             (int)(now.tv_nsec / 1000 % 1000000), (int)getpid());
+}
+
+void aps_run_offer(char id[APS_RUN_ID], bool *made)
+{
+    pthread_mutex_lock(&lock);
+    *made = the_id[0] == '\0';
+    if (*made)
+        run_make_locked();
+    memcpy(id, the_id, sizeof the_id);
+    pthread_mutex_unlock(&lock);
+}
+
+void aps_run_adopt(const char id[APS_RUN_ID])
+{
+    pthread_mutex_lock(&lock);
+    if (the_id[0] == '\0')
+        memcpy(the_id, id, sizeof the_id);
+    pthread_mutex_unlock(&lock);
+}
+
+/* " key=value", the value in quotes where it is not one word. */
+static void run_add(char *line, size_t size, const char *key, const char *value)
+{
+    const char *quote = value[0] == '\0' || strpbrk(value, " \t\"") ? "\"" : "";
+    const size_t used = strlen(line);
+
+    snprintf(line + used, size - used, " %s=%s%s%s", key, quote, value, quote);
+}
+
+static void run_add_number(char *line, size_t size, const char *key, int number)
+{
+    char text[16];
+
+    snprintf(text, sizeof text, "%d", number);
+    run_add(line, size, key, text);
+}
+
+static int run_count_nodes(const struct aps_vcomm *vcomm)
+{
+    int nodes = 0;
+
+    for (int i = 0; i < vcomm->size; i++)
+        nodes += vcomm->nodes[i] == i; /* the lowest rank of its node */
+    return nodes;
+}
+
+/* "MPICH 4.0.2", "Open MPI v4.1.4": the first statement of what MPI says of
+ * itself, for MPICH "MPICH Version:      4.0.2". */
+static void run_add_mpi(char *line, size_t size)
+{
+    static const char word[] = " Version:";
+    char text[APS_ABI_VERSION_MAX] = "";
+    char *version;
+    int length;
+
+    if (PMPI_Get_library_version(text, &length) != MPI_SUCCESS)
+        return;
+    text[strcspn(text, ",\r\n")] = '\0';
+    for (char *at = text; *at; at++)
+        if (*at == '\t' || *at == '"')
+            *at = ' ';
+    version = strstr(text, word);
+    if (version) {
+        const char *number = version + strlen(word);
+
+        number += strspn(number, " ");
+        memmove(version + 1, number, strlen(number) + 1);
+    }
+    run_add(line, size, "mpi", text);
+}
+
+void aps_run_write_begin(struct aps_job *job, const struct aps_vcomm *vcomm,
+                         const char id[APS_RUN_ID])
+{
+    struct aps_log *log = aps_job_log(job, 0);
+    char line[960], host[256] = "", hash[20];
+
+    if (!log)
+        return;
+    gethostname(host, sizeof host - 1);
+    snprintf(hash, sizeof hash, "%016" PRIx64, job->hash);
+    snprintf(line, sizeof line, "run=%s", id);
+    run_add(line, sizeof line, "apsmpi", PACKAGE_VERSION);
+    run_add(line, sizeof line, "policy_hash", hash);
+    run_add_number(line, sizeof line, "ranks", vcomm->size);
+    if (vcomm->nodes)
+        run_add_number(line, sizeof line, "nodes", run_count_nodes(vcomm));
+    run_add(line, sizeof line, "host", host);
+    run_add_mpi(line, sizeof line);
+    run_add(line, sizeof line, "policy", job->source.path);
+    (void)aps_log_event(log, line, NULL);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The id of a run: what the rows of one job have in common in a log that several
+ * jobs write.
+ *
+ * A process has one id for all its life. It takes the id of rank 0 of the first
+ * communicator of the library that it belongs to (job/handshake.h), as a rule
+ * the job's world, so that all ranks of a job have the same. Nothing but the log
+ * depends on the id.
+ */
+#ifndef APS_PMPI_JOB_RUN_H
+#define APS_PMPI_JOB_RUN_H
+
+#include <stdbool.h>
+
+#include "job/job.h"
+#include "progress/vcomm.h"
+
+/* With the final NUL: "20261122T143059.123456-4711", the time (UTC) when rank 0
+ * made it, and the number of its process. Later ids sort behind earlier ones. */
+#define APS_RUN_ID 40
+
+/* Local. The id of this process, which is made now if there is none yet;
+ * *made: it was. Thread-safe. */
+void aps_run_offer(char id[APS_RUN_ID], bool *made);
+
+/* Local. Take the id of another rank, unless this process has one. Thread-safe. */
+void aps_run_adopt(const char id[APS_RUN_ID]);
+
+/* Local, on rank 0 of vcomm, which has made the id. Write the event that a run
+ * has begun into the log, if this process has one. */
+void aps_run_write_begin(struct aps_job *job, const struct aps_vcomm *vcomm,
+                         const char id[APS_RUN_ID]);
+
+#endif
