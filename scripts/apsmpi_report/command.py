@@ -101,8 +101,8 @@ def parse_arguments(arguments):
                         help="only rows from TIME on: seconds since the epoch "
                         "or ISO 8601, UTC unless it says otherwise")
     parser.add_argument("--last", action="store_true",
-                        help="only the last run in each log: a run starts "
-                        "where a communicator's step number goes back")
+                        help="only the last run in each log, by the column "
+                        "`run`")
     parser.add_argument("--version", action="version",
                         version="apsmpi-report " + VERSION)
     options = parser.parse_args(arguments)

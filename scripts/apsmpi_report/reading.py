@@ -7,6 +7,7 @@ import collections
 import csv
 import math
 import os
+import re
 
 from .statistics import Stats
 from .text import NAN, NOTES_MAX, ReportError, note, shorten
@@ -48,7 +49,7 @@ COLUMNS = {
     "underflow": (parse_count, 0), "overflow": (parse_count, 0),
     "nonfinite": (parse_count, 0), "skipped": (parse_count, 0),
     "wire_bytes": (parse_count, 0), "fp32_bytes": (parse_count, 0),
-    "usec": (parse_float, NAN)}
+    "usec": (parse_float, NAN), "run": (str, "")}
 NEEDED = ("time", "comm", "step", "layer", "count", "err_mean")
 Row = collections.namedtuple("Row", COLUMNS)
 
@@ -110,6 +111,32 @@ KEYS = {
 }
 
 
+class LastRun:
+    """Which rows belong to the run that began last."""
+
+    def __init__(self):
+        self.runs = {}      # those that have begun, in order
+        self.steps = {}     # last step by communicator, or of what is numbered
+                            # by itself; where a log has no column `run`
+
+    def begins(self, row):
+        """Is the row the first one of a run?"""
+        new = row.run not in self.runs
+        if not row.run:
+            place = row.comm if row.layer >= 0 else KEYS["layer"](row)
+            new = new or row.step < self.steps.get(place, row.step)
+            if new:
+                self.runs.pop(row.run, None)
+                self.steps.clear()
+            self.steps[place] = row.step
+        self.runs[row.run] = True
+        return new
+
+    def is_over(self, row):
+        """Did another run begin after the row's?"""
+        return row.run != next(reversed(self.runs))
+
+
 class Log:
     """One log file, summarised."""
 
@@ -119,6 +146,7 @@ class Log:
         self.options = options
         self.has_rows = False   # before any filter
         self.malformed = 0
+        self.begun = {}         # of each run, what the log says at its start
         self.clear()
 
     def clear(self):
@@ -128,6 +156,7 @@ class Log:
         self.total = Stats()
         self.first = self.last = None
         self.events = collections.Counter()
+        self.runs = {}          # ids, as an ordered set
         # For figures, one entry a row: step, index into layers, two values.
         self.cell_step = array.array("q")
         self.cell_layer = array.array("q")
@@ -141,6 +170,7 @@ class Log:
                 KEYS[self.options.by](row), Stats()).add(row, layer)
         self.layers.setdefault(layer, Stats()).add(row, layer)
         self.total.add(row, layer)
+        self.runs[row.run] = True
         self.first = row.time if self.first is None else min(self.first, row.time)
         self.last = row.time if self.last is None else max(self.last, row.time)
         if self.options.plot:
@@ -165,19 +195,25 @@ class Log:
         except OSError as error:
             raise ReportError("%s: %s" % (self.path, error.strerror)) from None
 
+    def read_event(self, text, recent):
+        run = re.match(r"run=(\S+) (.*)", text)
+        if run:
+            self.begun[run[1]] = run[2]
+        else:
+            recent[text] += 1
+
     def read_lines(self, file):
         options = self.options
         header = None
         number = 0
-        steps = {}                          # last step by communicator, or
-                                            # of what is numbered by itself
+        last = LastRun()
         recent = collections.Counter()      # events since the last row
         for raw in file:
             number += 1
             line = raw.decode("utf-8", "replace").rstrip("\r\n")
             if not header:
                 if line.startswith("#"):
-                    recent[line[1:].strip()] += 1
+                    self.read_event(line[1:].strip(), recent)
                     continue
                 try:
                     header = Header(line)
@@ -193,7 +229,7 @@ class Log:
             if not line or line == header.line:
                 continue
             if line.startswith("#"):
-                recent[line[1:].strip()] += 1
+                self.read_event(line[1:].strip(), recent)
                 continue
             try:
                 row = header.parse(line)
@@ -205,11 +241,11 @@ class Log:
                     note("%s: more malformed lines follow" % self.path)
                 continue
             self.has_rows = True
-            place = row.comm if row.layer >= 0 else KEYS["layer"](row)
-            if options.last and row.step < steps.get(place, row.step):
-                self.clear()
-                steps.clear()
-            steps[place] = row.step
+            if options.last:
+                if last.begins(row):
+                    self.clear()
+                elif last.is_over(row):
+                    continue
             if options.since is not None and row.time < options.since:
                 recent.clear()
                 continue

@@ -5,7 +5,7 @@ import csv
 import math
 
 from .statistics import merge
-from .text import (NOTES_MAX, WIDTH, ReportError, plural, shorten, show_error,
+from .text import (NOTES_MAX, RUNS_MAX, WIDTH, ReportError, plural, shorten, show_error,
                    show_fixed, show_time)
 
 
@@ -189,6 +189,11 @@ def print_head(log, several):
         label, log.path, plural(total.rows, "row"),
         plural(len(total.layers), "layer"), show_steps(total),
         show_time(log.first), show_time(log.last)))
+    runs = [run for run in log.runs if run]
+    if len(runs) > RUNS_MAX:
+        print("  %d runs, of which the last are:" % len(runs))
+    for run in runs[-RUNS_MAX:]:
+        print("  " + " ".join(["run", run, log.begun.get(run, "")]).rstrip())
 
 
 def print_foot(log, several):

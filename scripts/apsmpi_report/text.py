@@ -7,6 +7,7 @@ import sys
 
 WIDTH = 120           # columns of a table
 NOTES_MAX = 20        # notes printed per log, events listed per log
+RUNS_MAX = 5          # runs described per log: the last ones
 NAN = float("nan")
 INF = float("inf")
 

@@ -227,6 +227,28 @@ report --last --csv "$tmp/table.csv" "$log"
 ok "--last keeps the last run of all communicators" says ': 6 rows, 3 layers'
 ok "--last computes from it alone" is "$(cell world,0 err_mean)" 0.4
 ok "--last keeps its events alone" says '^1 event$'
+
+# Two runs that sampled step 0 alone, and then a third while the second goes on.
+{
+    head -n 1 "$log" | sed 's/$/,run/'
+    line=$(sed -n 2p "$log")
+    for run in a a b c b; do
+        [ $run = a ] || echo "# run=$run apsmpi=1.0 ranks=2"
+        [ $run = b ] || echo "# event of $run"
+        echo "$line,$run"
+    done
+} >"$tmp/runs.csv"
+report "$tmp/runs.csv"
+ok "rows of several runs are taken together" says ': 5 rows, 1 layer'
+ok "and the runs are named, with what began them" says '^  run b apsmpi=1.0 r'
+ok "which is no event to count" says '^3 events'
+report --last "$tmp/runs.csv"
+ok "--last goes by the column \`run\`" says ': 1 row, 1 layer'
+ok "and takes the run that began last" says '^  run c apsmpi=1.0 ranks=2$'
+ok "with its events" is "$(grep -c 'x event of c$' "$tmp/out")" 1
+sed '/,c$/d; /run=c/d; /of c$/d' "$tmp/runs.csv" >"$tmp/two.csv"
+report --last "$tmp/two.csv"
+ok "runs that sampled step 0 alone are told apart" says ': 2 rows, 1 layer'
 report --since 1700000100 "$log"
 ok "--since takes seconds" says ': 6 rows,'
 report --since 2023-11-14T22:15:00.25Z "$log"
