@@ -13,7 +13,7 @@ class Stats:
         self.rows = 0
         self.err_sum, self.err_rows, self.err_nan = 0.0, 0, 0
         self.l2_sum, self.l2_rows = 0.0, 0
-        self.snr_sum, self.snr_rows, self.snr_inf = 0.0, 0, 0
+        self.snr_sum, self.snr_rows, self.snr_exact = 0.0, 0, 0
         self.err_max = NAN
         self.exp_min = self.exp_max = None
         self.elements = self.underflow = self.overflow = 0
@@ -35,11 +35,11 @@ class Stats:
         if not math.isnan(row.err_l2):
             self.l2_sum += row.err_l2
             self.l2_rows += 1
-        if math.isfinite(row.snr_db):
+        if row.snr_db == INF:
+            self.snr_exact += 1
+        elif not math.isnan(row.snr_db):    # -inf too: the mean is -inf
             self.snr_sum += row.snr_db
             self.snr_rows += 1
-        elif row.snr_db == INF:
-            self.snr_inf += 1
         if row.scale_exp is not None:
             if self.exp_min is None or row.scale_exp < self.exp_min:
                 self.exp_min = row.scale_exp
@@ -79,7 +79,7 @@ class Stats:
     def snr(self):
         if self.snr_rows:
             return self.snr_sum / self.snr_rows
-        return INF if self.snr_inf else NAN
+        return INF if self.snr_exact else NAN
 
     def underflow_percent(self):
         return 100.0 * self.underflow / self.elements if self.elements else NAN

@@ -157,9 +157,9 @@ comm  layer name         count format       reduce   rows err_mean  err_max snr_
 tp       -1               2048 e4m3         direct      4 3.50e-02 2.50e-01   25.0         -   0.00      0      0   75.0
 tp       -1               4096 e4m3         direct      1 7.00e-02 5.00e-01   22.0         -   0.00      0      0   75.0
 world     0 conv1.weight  4000 fp32/e~/e3m0 dire~cal    6 1.53e-01 4.00e+00   20.4      1..7   3.83      0      0   66.7
-world     1 fc, last      1000 fp32/e~/e3m0 dire~cal    6      inf      inf   14.0     -3..0   3.33      1      1   66.7
+world     1 fc, last      1000 fp32/e~/e3m0 dire~cal    6      inf      inf   -inf     -3..0   3.33      1      1   66.7
 ------------------------------------------------------------------------------------------------------------------------
-      total              11144 mixed        mixed      17      inf      inf   20.5     -3..7   2.65      1      1   69.1
+      total              11144 mixed        mixed      17      inf      inf   -inf     -3..7   2.65      1      1   69.1
 
 1 row of 17 without a mean error (nan), not in err_mean
 4 events
@@ -205,7 +205,13 @@ ok "err_mean is the mean over rows" \
     is "$(cell world,0 err_mean | cut -c 1-7)" 0.15333
 ok "an infinite error stays one" is "$(cell world,1 err_mean)" inf
 ok "nan is left out and counted" is "$(cell world,1 err_nan_rows)" 1
-ok "snr_db is the mean of the finite" is "$(cell world,1 snr_db)" 14.0
+ok "snr_db is the mean over rows with an error" \
+    is "$(cell world,0 snr_db)" 20.4
+ok "an overflow makes it -inf" is "$(cell world,1 snr_db)" -inf
+head -n 3 "$log" >"$tmp/exact.csv"
+report --csv "$tmp/table.csv" "$tmp/exact.csv"
+ok "rows without any error alone make it inf" is "$(cell world,1 snr_db)" inf
+report --csv "$tmp/table.csv" "$log"
 ok "exponents keep both ends" is \
     "$(cell world,1 scale_exp_min) $(cell world,1 scale_exp_max)" "-3 0"
 ok "saved compares sums of bytes" \
