@@ -45,17 +45,23 @@ libpolicy_la_SOURCES = \
 	src/base/nearest.c src/base/nearest.h \
 	src/base/options.c src/base/options.h \
 	src/base/switch.c src/base/switch.h \
+	src/policy/formats.c src/policy/formats.h \
 	src/policy/gemm.c src/policy/gemm.h \
 	src/policy/glob.c src/policy/glob.h \
+	src/policy/grammar.c src/policy/grammar.h \
 	src/policy/layers.c src/policy/layers.h \
+	src/policy/number.c src/policy/number.h \
 	src/policy/object.h src/policy/parse.c \
 	src/policy/policy.h src/policy/resolve.c \
 	src/policy/ranges.c src/policy/ranges.h \
 	src/policy/rule.c src/policy/rule.h \
 	src/policy/select.c src/policy/select.h \
+	src/policy/settings.c src/policy/settings.h \
 	src/policy/size.c src/policy/size.h \
 	src/policy/source.c \
+	src/policy/tables.c src/policy/tables.h \
 	src/policy/value.c src/policy/value.h \
+	src/policy/version.c src/policy/version.h \
 	src/policy/words.c src/policy/words.h \
 	src/policy/yaml.c src/policy/yaml.h \
 	src/roundoff/field.c src/roundoff/field.h \

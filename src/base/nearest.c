@@ -12,6 +12,20 @@ static int lower(char c)
     return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
+static char hyphen(char c)
+{
+    return (char)(c == '_' ? '-' : c);
+}
+
+bool aps_same_word(const char *a, const char *b)
+{
+    while (*a && hyphen(*a) == hyphen(*b)) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;

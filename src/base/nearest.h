@@ -11,10 +11,14 @@
 #ifndef APS_BASE_NEAREST_H
 #define APS_BASE_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Longer words get no hint; the longest layer names stay below. */
 #define APS_NEAREST_MAX 128
+
+/* The same letters, where a hyphen and an underscore are the same one. */
+bool aps_same_word(const char *a, const char *b);
 
 /* A search under way: {.word = word}, offer every name, read `best`. */
 struct aps_nearest {

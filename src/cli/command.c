@@ -99,7 +99,7 @@ char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
                        size_t size)
 {
     if (!gemm->rewrite)
-        snprintf(buffer, size, "native (format: fp32)");
+        snprintf(buffer, size, "native");
     else
         snprintf(buffer, size, "products %s, sums %s%s", gemm->format.name,
                  gemm->accumulator.name, gemm->kahan ? " (kahan)" : "");

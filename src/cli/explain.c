@@ -83,7 +83,7 @@ static void fill_rule(const struct aps_policy *policy, int rule,
     else if (plan->rewrite)
         fill_plan(plan, text, cells);
     else
-        fill_native("format: fp32", text, cells);
+        fill_native("by rule", text, cells);
     snprintf(text->bytes, sizeof text->bytes, "%g",
              aps_traffic_per_element(plan));
 }

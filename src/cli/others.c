@@ -57,7 +57,7 @@ static void add_rule(struct aps_columns *columns,
         aps_words_list(&aps_words_call, calls, ", ", names, sizeof names);
     cells[WHEN] =
         aps_policy_rule_when(policy, rule, first_of(calls), when, sizeof when);
-    cells[FORMAT] = "native (format: fp32)";
+    cells[FORMAT] = "native (by rule)";
     cells[BYTES] = "4";
     if (plan->rewrite) {
         cells[FORMAT] = plan->format.name;

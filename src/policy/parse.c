@@ -13,20 +13,23 @@
 #include <string.h>
 
 #include "policy/gemm.h"
+#include "policy/number.h"
 #include "policy/object.h"
 #include "policy/rule.h"
 #include "policy/size.h"
 #include "policy/value.h"
+#include "policy/version.h"
 #include "policy/yaml.h"
 
-#define POLICY_VERSION 1
 #define DEFAULT_EVERY 100
 #define FUSE_MAX ((size_t)1 << 30)
 
 /* In the order of `known`. */
 enum top_key {
     KEY_VERSION,
+    KEY_NEEDS,
     KEY_STEPS,
+    KEY_TABLE,
     KEY_LAYERS,
     KEY_LOG,
     KEY_MIN_COUNT,
@@ -38,9 +41,9 @@ enum top_key {
     KEY_RULES,
     KEYS
 };
-static const char *const known[] = {"version",   "steps",    "layers",   "log",
-                                    "min_count", "order",    "progress", "fuse",
-                                    "gemm",      "pcontrol", "rules",    NULL};
+static const char *const known[] = {
+    "version", "needs",    "steps", "table", "layers",   "log",   "min_count",
+    "order",   "progress", "fuse",  "gemm",  "pcontrol", "rules", NULL};
 
 /* A policy while it is read. */
 struct reading {
@@ -51,44 +54,24 @@ struct reading {
     struct aps_rule_context context;
 };
 
-static void read_version(const struct reading *reading,
-                         const struct aps_yaml_node *root)
-{
-    const struct aps_yaml_node *key = reading->keys[KEY_VERSION];
-    long version;
-
-    if (!key)
-        aps_reader_error(&reading->reader, root,
-                         "'version: %d' is missing: it says which policy "
-                         "language follows",
-                         POLICY_VERSION);
-    else if (aps_read_number(&reading->reader, key, 0, LONG_MAX - 1,
-                             &version) == 0 &&
-             version != POLICY_VERSION)
-        aps_reader_error(&reading->reader, key->value,
-                         "unknown version %ld; apsmpi " PACKAGE_VERSION
-                         " reads version %d",
-                         version, POLICY_VERSION);
-}
-
-/* `order`, at the top or inside `steps`. */
+/* `order`, inside `steps` or, as an old place, at the top. */
 static void read_order(const struct reading *reading,
                        const struct aps_yaml_node *inside)
 {
     static const char *const orders[] = {"forward", "backward", NULL};
-    static const struct aps_words words = {orders, NULL, NULL};
+    static const struct aps_words words = {.known = orders};
     const struct aps_yaml_node *top = reading->keys[KEY_ORDER];
     int order = 0;
 
-    if (top && inside) {
-        bool top_first = top->line < inside->line;
-        const struct aps_yaml_node *first = top_first ? top : inside;
-        const struct aps_yaml_node *second = top_first ? inside : top;
-
-        aps_reader_error(&reading->reader, second,
-                         "duplicate key 'order', first in line %d",
-                         first->line);
-    }
+    if (top && inside)
+        aps_reader_error(&reading->reader, top,
+                         "'order' stands in 'steps', too (line %d): keep it "
+                         "there",
+                         inside->line);
+    else if (top)
+        aps_reader_warn(&reading->reader, top,
+                        "'order' has its place in 'steps': steps: {order: "
+                        "backward}");
     if (top)
         aps_read_word(&reading->reader, top, &words, &order);
     if (inside)
@@ -100,7 +83,7 @@ static void read_order(const struct reading *reading,
 static const struct aps_yaml_node *read_steps_mapping(struct reading *reading)
 {
     static const char *const names[] = {"calls", "per_epoch", "order", NULL};
-    static const struct aps_words words = {names, NULL, NULL};
+    static const struct aps_words words = {.known = names};
     const struct aps_yaml_node *keys[3];
     const struct aps_reader *reader = &reading->reader;
     struct aps_policy_steps *steps = &reading->policy->steps;
@@ -133,32 +116,45 @@ static void read_steps(struct reading *reading)
     read_order(reading, order);
 }
 
+/* The value of `key` is the log's file. */
+static void keep_file(const struct reading *reading,
+                      const struct aps_yaml_node *key)
+{
+    const char *file = aps_read_text(&reading->reader, key);
+
+    if (!file)
+        return;
+    reading->policy->log.file = strdup(file);
+    if (!reading->policy->log.file)
+        aps_reader_error(&reading->reader, key, "out of memory");
+}
+
+/* FILE, or {file: FILE, every: N}. */
 static void read_log(const struct reading *reading)
 {
     static const char *const names[] = {"file", "every", NULL};
-    static const struct aps_words words = {names, NULL, NULL};
+    static const struct aps_words words = {.known = names};
     const struct aps_yaml_node *key = reading->keys[KEY_LOG];
     const struct aps_yaml_node *keys[2];
     struct aps_policy_log *log = &reading->policy->log;
-    const char *file;
 
     log->every = DEFAULT_EVERY;
-    if (!key || aps_read_keys(&reading->reader, key->value,
-                              "'log' (file, every)", &words, keys) < 0)
+    if (!key)
+        return;
+    if (key->value->kind == APS_YAML_SCALAR) {
+        keep_file(reading, key);
+        return;
+    }
+    if (aps_read_keys(&reading->reader, key->value, "'log' (file, every)",
+                      &words, keys) < 0)
         return;
     if (keys[1])
         aps_read_number(&reading->reader, keys[1], 1, LONG_MAX - 1,
                         &log->every);
-    if (!keys[0]) {
+    if (keys[0])
+        keep_file(reading, keys[0]);
+    else
         aps_reader_error(&reading->reader, key, "'log' has no 'file'");
-        return;
-    }
-    file = aps_read_text(&reading->reader, keys[0]);
-    if (!file)
-        return;
-    log->file = strdup(file);
-    if (!log->file)
-        aps_reader_error(&reading->reader, keys[0], "out of memory");
 }
 
 static void read_min_count(struct reading *reading)
@@ -206,10 +202,13 @@ static void read_pcontrol(const struct reading *reading)
         aps_read_switch(&reading->reader, key, &reading->policy->pcontrol);
 }
 
-/* The layer table, and with it what rules may say of layers. */
-static void read_layers(struct reading *reading)
+/* The layer table, `table` or by its old name `layers`, and with it what rules
+ * may say of layers. */
+static void read_table(struct reading *reading)
 {
-    const struct aps_yaml_node *key = reading->keys[KEY_LAYERS];
+    const struct aps_yaml_node *table = reading->keys[KEY_TABLE];
+    const struct aps_yaml_node *old = reading->keys[KEY_LAYERS];
+    const struct aps_yaml_node *key = table ? table : old;
     const struct aps_policy_source *source = reading->source;
     struct aps_step_layers *layers = &reading->context.layers;
     struct aps_policy *policy = reading->policy;
@@ -217,6 +216,10 @@ static void read_layers(struct reading *reading)
     layers->count = policy->steps.calls;
     if (!key)
         return;
+    if (table && old)
+        aps_reader_error(&reading->reader, old,
+                         "'layers' at the top is 'table' by its old name: keep "
+                         "'table'");
     layers->blind = true;
     if (!aps_read_text(&reading->reader, key))
         return;
@@ -375,18 +378,19 @@ static void settle_steps(struct aps_policy *policy)
 
 static void read_root(struct reading *reading, const struct aps_yaml_node *root)
 {
-    static const struct aps_words words = {known, NULL, NULL};
+    static const char *const old[] = {"layers", "order", NULL};
+    static const struct aps_words words = {.known = known, .old = old};
 
     if (aps_read_keys(&reading->reader, root, "a policy", &words,
                       reading->keys) < 0)
         return;
     /* Rules come last: what they may say depends on all the rest. */
-    read_version(reading, root);
+    aps_version_check(&reading->reader, root);
     read_steps(reading);
     read_log(reading);
     read_min_count(reading);
     read_nonblocking(reading);
-    read_layers(reading);
+    read_table(reading);
     read_gemm(reading);
     read_pcontrol(reading);
     read_rules(reading, root);
@@ -400,10 +404,20 @@ int aps_policy_parse(const struct aps_policy_source *source,
                               .source = source};
     size_t before = errors->count;
     struct aps_yaml_node *root;
+    struct aps_error error;
 
     if (aps_yaml_parse(source->path, source->text, source->length, &root,
                        errors) < 0)
         return -1;
+    if (!aps_version_is_ours(source->path, root, &error)) {
+        /* What YAML another language allows is not ours to judge. */
+        errors->count = before;
+        aps_errors_add(errors, error.file, error.line, error.column, "%s",
+                       error.text);
+        aps_yaml_destroy(root);
+        errno = EINVAL;
+        return -1;
+    }
     reading.policy = calloc(1, sizeof *reading.policy);
     if (reading.policy)
         read_root(&reading, root);

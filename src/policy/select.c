@@ -119,7 +119,7 @@ static int no_such_name(const struct taker *taker, const struct aps_item *item)
     if (!table) {
         item_error(taker, item,
                    "layer name '%.80s' needs a layer table "
-                   "(layers: FILE beside 'rules')%s",
+                   "(table: FILE beside 'rules')%s",
                    item->text, aps_nearest_hint(nearest.best, hint));
         return -1;
     }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/version.h"
 #include "policy/yaml.h"
 
 #define MAX_BYTES ((size_t)16 << 20)
@@ -129,9 +130,16 @@ static int find_table(struct aps_policy_source *source,
     if (aps_yaml_parse(source->path, source->text, source->length, &root,
                        errors) < 0)
         return -1;
-    /* There is a tree, so aps_policy_parse will find these again. */
+    /* There is a tree, so aps_policy_parse will find these again, or that the
+     * policy is for another version. */
     errors->count = before;
-    key = aps_yaml_find(root, "layers");
+    if (!aps_version_is_ours(source->path, root, NULL)) {
+        aps_yaml_destroy(root);
+        return 0;
+    }
+    key = aps_yaml_find(root, "table");
+    if (!key)
+        key = aps_yaml_find(root, "layers");
     if (key && key->value->kind == APS_YAML_SCALAR &&
         key->value->text[0] != '\0')
         result = read_table(source, key->value, errors);

@@ -3,63 +3,71 @@
 
 #include "policy/value.h"
 
-#include <errno.h>
-#include <locale.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/digits.h"
 #include "base/nearest.h"
 #include "base/switch.h"
 
 /* A value that is wrong anyway is quoted up to here. */
 #define QUOTE "'%.80s'"
 
-static int find_word(const char *const *list, const char *word)
+int aps_words_find(const char *const *list, const char *word)
 {
     for (int i = 0; list && list[i]; i++) {
-        if (strcmp(list[i], word) == 0)
+        if (aps_same_word(list[i], word))
             return i;
     }
     return -1;
 }
 
-/* "; did you mean 'X'?", or else "; one of A, B, C". */
+/* The hint for the word, or "did you mean 'X'?", or else "one of A, B, C". */
 static void suggest(const struct aps_words *words, const char *word,
                     char *buffer, size_t size)
 {
-    const char *nearest = aps_nearest_name(word, words->known);
+    struct aps_nearest nearest = {.word = word};
     size_t used;
 
-    if (nearest) {
-        snprintf(buffer, size, "; did you mean '%s'?", nearest);
+    for (const struct aps_hint *hint = words->hints; hint && hint->word;
+         hint++) {
+        if (strcasecmp(hint->word, word) == 0) {
+            snprintf(buffer, size, "; %s", hint->text);
+            return;
+        }
+    }
+    for (int i = 0; words->known[i]; i++) {
+        if (aps_words_find(words->old, words->known[i]) < 0)
+            aps_nearest_offer(&nearest, words->known[i]);
+    }
+    if (nearest.best) {
+        snprintf(buffer, size, "; did you mean '%s'?", nearest.best);
         return;
     }
     snprintf(buffer, size, "; one of");
     used = strlen(buffer);
-    for (int i = 0; words->known[i] && used < size; i++)
-        used += (size_t)snprintf(buffer + used, size - used, "%s %s",
-                                 i > 0 ? "," : "", words->known[i]);
+    for (int i = 0; words->known[i] && used < size; i++) {
+        if (aps_words_find(words->old, words->known[i]) < 0)
+            used += (size_t)snprintf(buffer + used, size - used, "%s %s",
+                                     i > 0 ? "," : "", words->known[i]);
+    }
     if (words->also && used < size)
         snprintf(buffer + used, size - used, ", or %s", words->also);
 }
 
-/* Index of the word, or -1 with an error at `at`, a node or an item, that calls
- * it `what`. */
+/* At a node or an item. */
 #define look_up(reader, at, what, words)                                       \
     look_up_text(reader, (at)->text, (at)->line, (at)->column, what, words)
 static int look_up_text(const struct aps_reader *reader, const char *text,
                         int line, int column, const char *what,
                         const struct aps_words *words)
 {
-    int index = find_word(words->known, text);
+    int index = aps_words_find(words->known, text);
     char suggestion[256];
 
     if (index >= 0)
         return index;
-    if (find_word(words->later, text) >= 0) {
+    if (aps_words_find(words->later, text) >= 0) {
         aps_errors_add(reader->errors, reader->path, line, column,
                        "%s " QUOTE " is not in this version (" PACKAGE_VERSION
                        ")",
@@ -70,6 +78,45 @@ static int look_up_text(const struct aps_reader *reader, const char *text,
     aps_errors_add(reader->errors, reader->path, line, column,
                    "unknown %s " QUOTE "%s", what, text, suggestion);
     return -1;
+}
+
+int aps_look_up(const struct aps_reader *reader, const struct aps_yaml_node *at,
+                const char *what, const struct aps_words *words)
+{
+    return look_up(reader, at, what, words);
+}
+
+bool aps_key_is_ignored(const struct aps_yaml_node *key)
+{
+    return key->kind == APS_YAML_SCALAR && strncmp(key->text, "x-", 2) == 0;
+}
+
+static int read_keys(const struct aps_reader *reader,
+                     const struct aps_yaml_node *mapping, const char *noun,
+                     const struct aps_words *words,
+                     const struct aps_yaml_node **keys)
+{
+    int result = 0;
+
+    for (const struct aps_yaml_node *key = mapping->first; key;
+         key = key->next) {
+        int index;
+
+        if (key->kind == APS_YAML_BAD || aps_key_is_ignored(key))
+            continue;
+        index = look_up(reader, key, noun, words);
+        if (index < 0) {
+            result = -1;
+        } else if (keys[index]) {
+            aps_reader_error(reader, key,
+                             "duplicate key '%s', first in line %d", key->text,
+                             keys[index]->line);
+            result = -1;
+        } else {
+            keys[index] = key;
+        }
+    }
+    return result;
 }
 
 int aps_read_keys(const struct aps_reader *reader,
@@ -87,21 +134,34 @@ int aps_read_keys(const struct aps_reader *reader,
                          aps_yaml_kind_name(mapping->kind));
         return -1;
     }
+    (void)read_keys(reader, mapping, "key", words, keys);
+    return 0;
+}
+
+int aps_read_parameter_keys(const struct aps_reader *reader,
+                            const struct aps_yaml_node *mapping,
+                            const char *name, const struct aps_words *words,
+                            const struct aps_yaml_node **keys)
+{
+    for (int i = 0; words->known[i]; i++)
+        keys[i] = NULL;
+    if (mapping->kind == APS_YAML_BAD)
+        return -1;
+    if (mapping->kind != APS_YAML_MAPPING) {
+        aps_reader_error(reader, mapping,
+                         "the parameters of '%s' must be a mapping "
+                         "(key: value), not %s",
+                         name, aps_yaml_kind_name(mapping->kind));
+        return -1;
+    }
+    if (words->known[0])
+        return read_keys(reader, mapping, "parameter", words, keys);
     for (const struct aps_yaml_node *key = mapping->first; key;
          key = key->next) {
-        int index;
-
-        if (key->kind == APS_YAML_BAD)
+        if (key->kind == APS_YAML_BAD || aps_key_is_ignored(key))
             continue;
-        index = look_up(reader, key, "key", words);
-        if (index < 0)
-            continue;
-        if (keys[index])
-            aps_reader_error(reader, key,
-                             "duplicate key '%s', first in line %d", key->text,
-                             keys[index]->line);
-        else
-            keys[index] = key;
+        aps_reader_error(reader, key, "'%s' takes no parameters", name);
+        return -1;
     }
     return 0;
 }
@@ -160,35 +220,6 @@ int aps_read_word(const struct aps_reader *reader,
     return 0;
 }
 
-int aps_read_number(const struct aps_reader *reader,
-                    const struct aps_yaml_node *key, long min, long max,
-                    long *number)
-{
-    const char *text = aps_read_text(reader, key);
-    uintmax_t value;
-
-    if (!text)
-        return -1;
-    if (aps_digits_parse(text, strlen(text), (uintmax_t)max, &value) < 0) {
-        if (errno == ERANGE)
-            aps_reader_error(reader, key->value,
-                             "'%s' is too large: %.80s; the most is %ld",
-                             key->text, text, max);
-        else
-            aps_reader_error(reader, key->value,
-                             "'%s' must be a whole number, not " QUOTE,
-                             key->text, text);
-        return -1;
-    }
-    if (value < (uintmax_t)min) {
-        aps_reader_error(reader, key->value, "'%s' must be at least %ld",
-                         key->text, min);
-        return -1;
-    }
-    *number = (long)value;
-    return 0;
-}
-
 int aps_read_switch(const struct aps_reader *reader,
                     const struct aps_yaml_node *key, bool *on)
 {
@@ -201,71 +232,6 @@ int aps_read_switch(const struct aps_reader *reader,
     aps_reader_error(reader, key->value, "'%s' must be on or off, not " QUOTE,
                      key->text, text);
     return -1;
-}
-
-/*
- * strtof in the C locale: a program that has called setlocale must not get
- * another decimal point than its neighbour rank. NAN where `text` is no plain
- * decimal number.
- */
-static float parse_float(const char *text)
-{
-    locale_t plain, before;
-    float number;
-    char *end;
-
-    /* strtof also takes blanks, hexadecimal, "inf" and "nan". */
-    if (text[strspn(text, "0123456789.eE+-")] != '\0')
-        return NAN;
-    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!plain)
-        return NAN;
-    before = uselocale(plain);
-    number = strtof(text, &end);
-    uselocale(before);
-    freelocale(plain);
-    return *end == '\0' ? number : NAN;
-}
-
-int aps_read_positive(const struct aps_reader *reader,
-                      const struct aps_yaml_node *key, float *number)
-{
-    const char *text = aps_read_text(reader, key);
-    float value;
-
-    if (!text)
-        return -1;
-    value = parse_float(text);
-    if (!isfinite(value) || !(value > 0)) {
-        aps_reader_error(reader, key->value,
-                         "'%s' must be a finite number above 0, not " QUOTE,
-                         key->text, text);
-        return -1;
-    }
-    *number = value;
-    return 0;
-}
-
-int aps_read_format(const struct aps_reader *reader,
-                    const struct aps_yaml_node *key, struct aps_format *format)
-{
-    const char *name = aps_read_text(reader, key);
-    struct aps_error error;
-
-    if (!name)
-        return -1;
-    if (aps_words_later_format(name)) {
-        aps_reader_error(
-            reader, key->value,
-            "format '%.80s' is not in this version (" PACKAGE_VERSION ")",
-            name);
-        return -1;
-    }
-    if (aps_format_parse(name, format, &error) < 0) {
-        aps_reader_error(reader, key->value, "%s", error.text);
-        return -1;
-    }
-    return 0;
 }
 
 static int take_part(const struct aps_reader *reader,

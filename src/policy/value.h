@@ -32,13 +32,28 @@ struct aps_reader {
 /*
  * Sort the keys of a mapping: keys[i] becomes the key named words->known[i], or
  * NULL where it is missing. Unknown, reserved and duplicate keys are reported
- * and otherwise passed over. `what` names the mapping in the message for a node
+ * and otherwise passed over, keys for others (x-...) in silence. `what` names the mapping in the message for a node
  * of another kind; -1 for that only.
  */
 int aps_read_keys(const struct aps_reader *reader,
                   const struct aps_yaml_node *mapping, const char *what,
                   const struct aps_words *words,
                   const struct aps_yaml_node **keys);
+
+/* The same of the parameters of the word `name`, without reserved ones; -1 for
+ * unknown and duplicate ones, too. */
+int aps_read_parameter_keys(const struct aps_reader *reader,
+                            const struct aps_yaml_node *mapping,
+                            const char *name, const struct aps_words *words,
+                            const struct aps_yaml_node **keys);
+
+/* Is it a key for others, x-...? Our mappings may hold such keys anywhere. */
+bool aps_key_is_ignored(const struct aps_yaml_node *key);
+
+/* The index in words->known of the word at a node, or -1 with an error there
+ * that calls it `what`. */
+int aps_look_up(const struct aps_reader *reader, const struct aps_yaml_node *at,
+                const char *what, const struct aps_words *words);
 
 /* The functions below read the value of `key`, a node of a mapping. */
 
@@ -56,22 +71,9 @@ int aps_read_word(const struct aps_reader *reader,
                   const struct aps_yaml_node *key,
                   const struct aps_words *words, int *index);
 
-/* A whole number min..max. */
-int aps_read_number(const struct aps_reader *reader,
-                    const struct aps_yaml_node *key, long min, long max,
-                    long *number);
-
 /* on, off and their synonyms (base/switch.h). */
 int aps_read_switch(const struct aps_reader *reader,
                     const struct aps_yaml_node *key, bool *on);
-
-/* A finite float > 0: 1024, 0.5, 1e3. */
-int aps_read_positive(const struct aps_reader *reader,
-                      const struct aps_yaml_node *key, float *number);
-
-/* The name of a format: e4m3, bf16. */
-int aps_read_format(const struct aps_reader *reader,
-                    const struct aps_yaml_node *key, struct aps_format *format);
 
 /* A word or several, a list or "a, b", each once: bit i of *mask for
  * words->known[i]. */

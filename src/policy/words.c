@@ -17,9 +17,16 @@ static const char *const scales[] = {
     NULL,
 };
 static const char *const later_scales[] = {
-    "backoff", "logmax", "underflow", "unit", "autoflex", NULL,
+    "backoff",  "logmax",  "lognormal", "underflow", "unit",
+    "autoflex", "delayed", "dfxp",      NULL,
 };
-const struct aps_words aps_words_scale = {scales, later_scales, NULL};
+static const struct aps_hint scale_hints[] = {
+    {"on", "did you mean 'aps'?"},
+    {"off", "did you mean 'none'?"},
+    {NULL, NULL},
+};
+const struct aps_words aps_words_scale = {
+    .known = scales, .later = later_scales, .hints = scale_hints};
 
 static const char *const reductions[] = {
     [APS_REDUCE_DIRECT] = "direct", [APS_REDUCE_HIERARCHICAL] = "hierarchical",
@@ -27,7 +34,13 @@ static const char *const reductions[] = {
     [APS_REDUCE_GATHER] = "gather", [APS_REDUCE_AUTO] = "auto",
     [APS_REDUCE_KINDS] = NULL,
 };
-const struct aps_words aps_words_reduce = {reductions, NULL, NULL};
+static const struct aps_hint reduce_hints[] = {
+    {"native", "'format: native' leaves the call to MPI"},
+    {"mpi", "'format: native' leaves the call to MPI"},
+    {NULL, NULL},
+};
+const struct aps_words aps_words_reduce = {.known = reductions,
+                                           .hints = reduce_hints};
 
 /* Without "number": it stands for any number and is no word of a policy. */
 static const char *const groups[] = {
@@ -37,14 +50,14 @@ static const char *const groups[] = {
     [APS_GROUP_L3] = "l3",
     NULL,
 };
-const struct aps_words aps_words_group = {groups, NULL, "a number"};
+const struct aps_words aps_words_group = {.known = groups, .also = "a number"};
 
 static const char *const nodes[] = {
     [APS_NODE_FORMAT] = "format",
     [APS_NODE_FP32] = "fp32",
     NULL,
 };
-const struct aps_words aps_words_node = {nodes, NULL, NULL};
+const struct aps_words aps_words_node = {.known = nodes};
 
 static const char *const accumulations[] = {
     [APS_ACCUMULATE_FP32] = "fp32",
@@ -52,7 +65,14 @@ static const char *const accumulations[] = {
     [APS_ACCUMULATE_KAHAN] = "kahan",
     NULL,
 };
-const struct aps_words aps_words_accumulate = {accumulations, NULL, NULL};
+static const struct aps_hint accumulate_hints[] = {
+    {"fp64", "the widest sum is fp32"},
+    {"float64", "the widest sum is fp32"},
+    {"double", "the widest sum is fp32"},
+    {NULL, NULL},
+};
+const struct aps_words aps_words_accumulate = {.known = accumulations,
+                                               .hints = accumulate_hints};
 
 static const char *const calls[] = {
     [APS_CALL_ALLREDUCE] = "allreduce",
@@ -61,14 +81,14 @@ static const char *const calls[] = {
     [APS_CALL_REDUCE] = "reduce",
     [APS_CALL_KINDS] = NULL,
 };
-const struct aps_words aps_words_call = {calls, NULL, NULL};
+const struct aps_words aps_words_call = {.known = calls};
 
 static const char *const progresses[] = {
     [APS_PROGRESS_CALLS] = "calls",
     [APS_PROGRESS_THREAD] = "thread",
     NULL,
 };
-const struct aps_words aps_words_progress = {progresses, NULL, NULL};
+const struct aps_words aps_words_progress = {.known = progresses};
 
 bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting)
 {
@@ -111,38 +131,6 @@ char *aps_words_list(const struct aps_words *words, unsigned mask,
                                                             : ", ");
     }
     return list;
-}
-
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static const char *past_digits(const char *text)
-{
-    return text + strspn(text, "0123456789");
-}
-
-bool aps_words_later_format(const char *name)
-{
-    static const char *const families[] = {"bfp", "int", "qsgd"};
-
-    if (begins(name, "mx-") || strcmp(name, "flex16") == 0 ||
-        strcmp(name, "ternary") == 0)
-        return true;
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        const char *number = name + strlen(families[i]);
-
-        if (begins(name, families[i]) && past_digits(number) > number)
-            return true;
-    }
-    /* eEmMfn, eEmMfn-sat */
-    if (name[0] == 'e' && past_digits(name + 1) > name + 1) {
-        name = past_digits(name + 1);
-        if (name[0] == 'm' && past_digits(name + 1) > name + 1)
-            return begins(past_digits(name + 1), "fn");
-    }
-    return false;
 }
 
 const char *aps_scale_name(enum aps_scale_kind kind)

@@ -11,13 +11,26 @@
 
 #include "policy/policy.h"
 
-/* Both lists end with NULL. `later` holds words that the language reserves:
+/* What is said of a wrong word that people write: "did you mean 'aps'?". */
+struct aps_hint {
+    const char *word;
+    const char *text;
+};
+
+/* Both lists end with NULL, the hints with a NULL word. `later` holds words that the language reserves:
  * they deserve another message than a typing error. */
 struct aps_words {
     const char *const *known;
     const char *const *later; /* or NULL */
     const char *also; /* what may stand there too, for messages; or NULL */
+    const struct aps_hint *hints; /* or NULL */
+    const char *const *old; /* of `known`: still read, but not suggested; NULL:
+                               none */
 };
+
+/* The index of a word in such a list, or -1. A hyphen and an underscore are the
+ * same letter. */
+int aps_words_find(const char *const *list, const char *word);
 
 extern const struct aps_words aps_words_scale;
 extern const struct aps_words aps_words_reduce;
@@ -44,8 +57,5 @@ bool aps_call_sums(enum aps_call_kind kind);
  * words i with bit i of `mask`. Writes at most `size` bytes, returns `list`. */
 char *aps_words_list(const struct aps_words *words, unsigned mask,
                      const char *last, char *list, size_t size);
-
-/* Is it the name of a format that a later version will know? */
-bool aps_words_later_format(const char *name);
 
 #endif

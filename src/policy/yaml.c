@@ -10,6 +10,8 @@
 
 #include <yaml.h>
 
+#include "base/nearest.h"
+
 /* Far more than a policy needs, far less than the stack allows. */
 #define MAX_DEPTH 16
 
@@ -163,7 +165,7 @@ static void check_properties(struct builder *builder, const yaml_event_t *event,
 {
     if (anchor)
         add_error(builder, event->start_mark,
-                  "anchors (&name) are not accepted");
+                  "anchors (&name) are not accepted; repeat the keys");
     if (tag)
         add_error(builder, event->start_mark, "tags (!name) are not accepted");
 }
@@ -267,9 +269,10 @@ static struct aps_yaml_node *build(struct builder *builder,
         node = new_node(builder, APS_YAML_MAPPING, event->start_mark);
         break;
     default: /* nothing else than an alias can stand here */
-        add_error(builder, event->start_mark,
-                  "aliases (*name) are not accepted; "
-                  "quote a pattern that begins with '*'");
+        add_error(
+            builder, event->start_mark,
+            "aliases (*name) are not accepted; repeat the keys, or quote a "
+            "pattern that begins with '*'");
         return new_node(builder, APS_YAML_BAD, event->start_mark);
     }
     if (node && build_children(builder, node, depth + 1) < 0) {
@@ -381,7 +384,7 @@ const struct aps_yaml_node *aps_yaml_find(const struct aps_yaml_node *mapping,
     if (mapping->kind == APS_YAML_MAPPING)
         key = mapping->first;
     while (key &&
-           (key->kind != APS_YAML_SCALAR || strcmp(key->text, name) != 0))
+           (key->kind != APS_YAML_SCALAR || !aps_same_word(key->text, name)))
         key = key->next;
     return key;
 }

@@ -76,21 +76,22 @@ static void discovery_write_policy(FILE *file, const struct aps_steps *steps,
 {
     const long last = discovery_last_large(steps);
 
-    fprintf(file,
-            "# Written by apsmpi's discovery: a step of %ld call%s.\n"
-            "version: 1\n"
-            "layers: %s\n"
-            "# The table stands in the order of the calls. A program that "
-            "reduces its last\n"
-            "# layer first: reverse the table and say `order: backward`. "
-            "Rules by epoch\n"
-            "# need the steps of an epoch, and both go into one line:\n"
-            "# steps: {per_epoch: 100, order: backward}\n"
-            "min_count: %zu  # smaller calls are left to MPI\n"
-            "log: {file: roundoff.csv, every: 10}  # every 10th step\n"
-            "rules:\n",
-            aps_steps_layers(steps), aps_steps_layers(steps) == 1 ? "" : "s",
-            table, last < 0 ? discovery_smallest(steps) : APS_MIN_COUNT);
+    fprintf(
+        file,
+        "# Written by apsmpi's discovery: a step of %ld call%s.\n"
+        "version: 1\n"
+        "table: %s\n"
+        "# The table stands in the order of the calls. A program that "
+        "reduces its last\n"
+        "# layer first: reverse the table and say steps: {order: backward}. "
+        "Rules by epoch\n"
+        "# need the steps of an epoch, and both go into one line:\n"
+        "# steps: {per_epoch: 100, order: backward}\n"
+        "min_count: %zu  # smaller calls are left to MPI\n"
+        "log: {file: roundoff.csv, every: 10}  # every 10th step\n"
+        "rules:\n",
+        aps_steps_layers(steps), aps_steps_layers(steps) == 1 ? "" : "s", table,
+        last < 0 ? discovery_smallest(steps) : APS_MIN_COUNT);
     if (last > 0)
         fprintf(file,
                 "  - layers: %ld  # the last large layer stays FP32\n"

@@ -18,6 +18,7 @@ e2e_tests = \
 	tests/e2e/t-mpi4py.sh \
 	tests/e2e/t-native.sh \
 	tests/e2e/t-number.sh \
+	tests/e2e/t-policies.sh \
 	tests/e2e/t-preload.sh \
 	tests/e2e/t-python.sh \
 	tests/e2e/t-report.sh \
@@ -27,6 +28,7 @@ e2e_tests = \
 dist_check_SCRIPTS += $(e2e_tests)
 TESTS += $(e2e_tests)
 EXTRA_DIST += \
+	tests/e2e/data/policies.txt \
 	tests/e2e/data/report.csv \
 	tests/e2e/lib.sh \
 	tests/e2e/isums.f90 \

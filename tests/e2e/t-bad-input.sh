@@ -64,14 +64,14 @@ check '... with the place' equal "$(grep -c 'apsmpi: syntax.yaml:3:1: ' err)" 1
 
 cat >several.yaml <<'END'
 version: 1
-order: sideways
+steps: {order: sideways}
 rules:
   - formt: e5m2
   - format: e9m1
     scale: apss
 END
 stopped 'a policy with several errors' several.yaml <<'END'
-apsmpi: several.yaml:2:8: unknown order 'sideways'
+apsmpi: several.yaml:2:16: unknown order 'sideways'
 apsmpi: several.yaml:4:5: unknown key 'formt'; did you mean 'format'?
 apsmpi: several.yaml:4:5: the rule has no 'format'
 apsmpi: several.yaml:5:13: 

@@ -176,7 +176,7 @@ END
 
 cat >bad.yaml <<'END'
 version: 1
-order: backwards
+steps: {order: backwards}
 rules:
   - formt: e5m2
   - format: mx-int8
@@ -186,7 +186,7 @@ status 1 'a bad policy'
 empty out '... prints nothing on standard output'
 sed -i 's/(0[0-9.]*)$/(VERSION)/' err
 same err '... but all its errors, with places and hints' <<'END'
-bad.yaml:2:8: unknown order 'backwards'; did you mean 'backward'?
+bad.yaml:2:16: unknown order 'backwards'; did you mean 'backward'?
 bad.yaml:4:5: unknown key 'formt'; did you mean 'format'?
 bad.yaml:4:5: the rule has no 'format'
 bad.yaml:5:13: format 'mx-int8' is not in this version (VERSION)
@@ -299,7 +299,7 @@ same out '... is explained rule by rule' <<'END'
 rules.yaml: 4 rules, no layer table, steps: 8 calls
 
 line  when                           format  scale       reduce        group  node    accumulate  bytes/elem
-   5  layers 0-3, 7              ->  native (format: fp32)                                                 4
+   5  layers 0-3, 7              ->  native (by rule)                                                      4
    6  epochs 0-9; count >= 4096  ->  e8m7    fixed 1024  hierarchical  4      format  fp32                 2
    7  steps 500-                 ->  e4m3    aps-tight   direct        -      -       fp32                 1
    8  always                     ->  e3m0    aps         hierarchical  l3     fp32    format             0.5
@@ -400,7 +400,7 @@ layers   name          count  epochs      format  scale      reduce        group
                               20-24   ->  e5m10   aps-tight  hierarchical  node   format  fp32           7           2       73728
                               25-29   ->  native (no rule matches)                                       -           4           0
                               30-     ->  e3m0    aps-tight  hierarchical  node   format  fp32          12         0.5      129024
-4        fc.weight     20480  all     ->  native (format: fp32)                                          5           4           0
+4        fc.weight     20480  all     ->  native (by rule)                                               5           4           0
 3 small                  138  all     ->  native (count < min_count 1024)                                -           4           0
 
 total (one encoded copy of every layer)
@@ -426,7 +426,7 @@ layers  name          count  epochs      format  scale      reduce        group 
                              5-19    ->  native (no rule matches)                                       -           4           0
                              20-21   ->  e5m10   aps-tight  hierarchical  node   format  fp32           7           2       73728
 3       conv2.bias       64  4-21    ->  native (count < min_count 1024)                                -           4           0
-4       fc.weight     20480  4-21    ->  native (format: fp32)                                          5           4           0
+4       fc.weight     20480  4-21    ->  native (by rule)                                               5           4           0
 5       fc.bias          10  4-21    ->  native (count < min_count 1024)                                -           4           0
 
 total (one encoded copy of every layer)
@@ -548,7 +548,7 @@ line  calls                      when               format  scale      accumulat
    6  reduce                     epochs 5-      ->  e5m2    aps-tight  fp32                 1
    7  reduce_scatter, allgather  count >= 4096  ->  e4m3    aps        kahan                1
    8  allgather                  always         ->  e8m7    fixed 8    -                    2
-   9  reduce                     always         ->  native (format: fp32)                   4
+   9  reduce                     always         ->  native (by rule)                        4
 
 reduce_scatter: every rank sends each block of its contribution, encoded, to
   the block's owner, which adds them up. The sum is not encoded.
@@ -605,7 +605,7 @@ fuse.yaml: 4 rules, 6 layers, steps: from the table, fuse: 37632 bytes
 
 layers   name          count  epochs      format  scale  reduce        group  node    accumulate  line  bytes/elem  saved/step
 0        conv1.weight   9408  all     ->  e5m2    aps    hierarchical  node   format  fp32           9           1       28224
-2        conv2.weight  36864  0-1     ->  native (format: fp32)                                      8           4           0
+2        conv2.weight  36864  0-1     ->  native (by rule)                                           8           4           0
                               2-      ->  e5m2    aps    hierarchical  node   format  fp32           9           1      110592
 4        fc.weight     20480  all     ->  e5m2    aps    hierarchical  node   format  fp32           9           1       61440
 3 small                  138  all     ->  native (count < min_count 1024)                            -           4           0
@@ -626,7 +626,7 @@ fuse 37632 bytes: nonblocking all-reduces that follow each other form a batch,
 other calls
 line  calls      when                     format  scale      accumulate  bytes/elem
    6  reduce     epochs 3-; steps 7-  ->  e3m0    aps-tight  fp32               0.5
-   7  allgather  always               ->  native (format: fp32)                   4
+   7  allgather  always               ->  native (by rule)                        4
 
 reduce: every rank sends each slice of its contribution, encoded, to the
   slice's owner, which adds them up and sends the encoded sum to the root.

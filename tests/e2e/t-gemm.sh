@@ -18,7 +18,7 @@ multiply()
     timed env LD_PRELOAD="$gemm" "$@"
 }
 
-gemm_policy e5m2.yaml 'format: e5m2, accumulator: e8m23'
+gemm_policy e5m2.yaml 'format: e5m2, accumulate: fp32'
 gemm_policy bf16.yaml 'format: bf16'
 gemm_policy fp32.yaml 'format: fp32'
 gemm_policy bad.yaml 'format: e5m2, acumulator: fp32'
@@ -70,7 +70,7 @@ multiply APSMPI_POLICY=bad.yaml "$product" rows
 check 'a bad policy stops the program' failed
 check '... before it computes anything' empty out
 check '... says where and why' lines 1 err \
-    "bad.yaml:2:22: unknown key 'acumulator'; did you mean 'accumulator'?"
+    "bad.yaml:2:22: unknown key 'acumulator'; did you mean 'accumulate'?"
 multiply APSMPI_POLICY=missing.yaml "$product" rows
 check 'so does one that is missing' failed
 multiply APSMPI_POLICY=bad.yaml APSMPI_ON_ERROR=pass "$product" rows
@@ -82,10 +82,10 @@ check '... and nothing is said' empty err
 
 # --- check and explain --------------------------------------------------------
 
-gemm_policy kahan.yaml 'format: e5m10, accumulator: e8m23, kahan: on'
+gemm_policy kahan.yaml 'format: e5m10, accumulate: {format: e8m23, kahan: on}'
 timed "$apsmpi" check kahan.yaml fp32.yaml
 check 'check shows it' has out 'gemm: products e5m10, sums e8m23 (kahan)'
-check '... and fp32' has out 'gemm: native (format: fp32)'
+check '... and fp32' has out 'gemm: native'
 timed "$apsmpi" explain kahan.yaml
 check 'explain shows it' has out 'gemm: products e5m10, sums e8m23 (kahan)'
 check '... and that there is no rule' has out 'No rules'
@@ -103,7 +103,7 @@ refused 'kahan: on' "1: 'gemm' has no 'format'"
 refused 'format: e9m2' "16: format 'e9m2': exponent bits must be 1 to 8"
 refused 'format: e5m2, kahan: maybe' \
     "29: 'kahan' must be on or off, not 'maybe'"
-refused 'format: fp32, kahan: on' "22: 'kahan' contradicts format: fp32"
+refused 'format: fp32, accumulate: kahan' "22: 'accumulate' contradicts format: fp32"
 refused 'format: e5m2, accumulator: e5m24' \
     "35: format 'e5m24': mantissa bits must be 0 to 23"
 
@@ -178,7 +178,7 @@ if "$PYTHON3" -c 'import numpy' 2>/dev/null; then
     for case in 'e5m10 off' 'e5m10 on' 'e8m23 off' 'e8m23 on'; do
         # shellcheck disable=SC2086 # two words
         set -- $case
-        gemm_policy numpy.yaml "format: e5m10, accumulator: $1, kahan: $2"
+        gemm_policy numpy.yaml "format: e5m10, accumulate: {format: $1, kahan: $2}"
         multiply APSMPI_POLICY=numpy.yaml "$PYTHON3" numpy-product.py "$@"
         check "numpy, sums in $1, kahan $2: as emulated" lines 5 out emulated
     done

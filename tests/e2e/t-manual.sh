@@ -137,7 +137,7 @@ for place in 'zzzzzzzzzz: 1' 'steps: {zzzzzzzzzz: 1}' 'log: {zzzzzzzzzz: 1}' \
         check "the key $key in '$place'" documented "$policy_page" Ic "$key"
     done
 done
-for key in progress order; do
+for key in progress; do
     words=$(choices "$key: zzzzzzzzzz" "$rules")
     check "the values of $key are known" test -n "$words"
     for word in $words; do
@@ -145,7 +145,12 @@ for key in progress order; do
             "$policy_page"
     done
 done
-for key in calls scale reduce group node accumulate; do
+words=$(choices 'steps: {order: zzzzzzzzzz}' "$rules")
+for word in ${words:-none}; do
+    check "the value $word of order" grep -q "^\.Cm $word\( \|\$\)" \
+        "$policy_page"
+done
+for key in calls scale reduce group node accumulate rounding; do
     words=$(choices "rules: [{format: e4m3, $key: zzzzzzzzzz}]")
     check "the values of $key are known" test -n "$words"
     for word in $words; do
@@ -208,7 +213,7 @@ for file in *.yaml[0-9]*; do
     check '... without a warning' empty err
 done
 blocks table "$policy_page" table
-printf 'version: 1\nlayers: table1\nrules: [{format: e4m3}]\n' >table.yaml
+printf 'version: 1\ntable: table1\nrules: [{format: e4m3}]\n' >table.yaml
 timed "$apsmpi" check table.yaml
 check "the policy page's layer table is right" has out '3 layers'
 

@@ -174,7 +174,7 @@ layer,name,count
 4,fc3.bias,10
 5,fc3.weight,640
 END
-policy backward.yaml -t 'layers: turned.csv' -t 'order: backward' \
+policy backward.yaml -t 'layers: turned.csv' -t 'steps: {order: backward}' \
     -t 'log: {file: backward.csv, every: 11}' 'layers: last, format: fp32' \
     "$aps"
 job 2 APSMPI_POLICY=backward.yaml $digits --epochs 1 --order backward
@@ -185,7 +185,7 @@ check '... and names them' equal "$(column name backward.csv | tr '\n' ' ')" \
     'fc3.bias fc2.weight fc2.bias fc1.weight fc1.bias '
 check '... without desync' not has err desync
 
-policy back.yaml -t 'order: backward' -t 'log: {file: back.csv, every: 5}' \
+policy back.yaml -t 'steps: {order: backward}' -t 'log: {file: back.csv, every: 5}' \
     'layers: last, format: fp32' "$aps"
 job 2 APSMPI_POLICY=back.yaml $digits --epochs 1 --order backward
 check 'order: backward, detected: the last layer is the first call' equal \

@@ -95,7 +95,7 @@ policy "$fused" 'layers: bn, format: fp32' 'layers: first, format: fp32' \
     'layers: fc, format: e3m0, scale: none, reduce: direct' "$rounded"
 calls "table: native and ours in one call" '2*(' 100+200+50+300:nrnr ')'
 
-policy 'order: backward
+policy 'steps: {order: backward}
 layers: layers.csv' 'layers: fc, format: fp32' "$rounded"
 calls "table backward: a call a layer" '2*(' 300:n 50:r 200:r 100:r ')'
 calls "table backward: one call" '2*(' 300+50+200+100:nrrr ')'

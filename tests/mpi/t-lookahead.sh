@@ -24,8 +24,7 @@ rules: [{min_count: 5000, format: e4m3, reduce: direct}]
 END
     ahead steps $progress <<END
 fuse: 64MiB
-order: backward
-steps: auto
+steps: {order: backward}
 rules: [{layers: 2, format: fp32}, {format: e4m3, reduce: direct}]
 END
     ahead alone $progress <<END

@@ -63,9 +63,9 @@ static void test_bad_conditions(void)
          "3:13: layer '99999999999999999999' is too large"},
         {"names without a table",
          RULE "layers: [fc.weight, lst]\n    format: e5m2\n",
-         "3:14: layer name 'fc.weight' needs a layer table (layers: FILE "
+         "3:14: layer name 'fc.weight' needs a layer table (table: FILE "
          "beside 'rules')\n"
-         "3:25: layer name 'lst' needs a layer table (layers: FILE beside "
+         "3:25: layer name 'lst' needs a layer table (table: FILE beside "
          "'rules'); did you mean 'last'?"},
         {"a layer beyond the calls of a step",
          "steps: {calls: 4}\n" RULE "layers: 2-4\n    format: e5m2\n",

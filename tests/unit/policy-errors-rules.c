@@ -23,7 +23,8 @@ static void test_bad_rules(void)
         {"keys of later versions",
          RULE "format: e5m2\n    rounding: stochastic\n    compress: x\n"
               "    feedback: on\n",
-         "4:5: key 'rounding' is not in this version (" PACKAGE_VERSION ")\n"
+         "4:15: rounding 'stochastic' is not in this version (" PACKAGE_VERSION
+         ")\n"
          "5:5: key 'compress' is not in this version (" PACKAGE_VERSION ")\n"
          "6:5: key 'feedback' is not in this version (" PACKAGE_VERSION ")"},
         {"names that are none",
@@ -59,8 +60,8 @@ static void test_bad_rules(void)
          ")\n"
          "8:31: format 'ternary' is not in this version (" PACKAGE_VERSION ")\n"
          "9:31: format 'flex16' is not in this version (" PACKAGE_VERSION ")"},
-        {"an unknown scale", RULE "format: e5m2\n    scale: aps_tight\n",
-         "4:12: unknown scale 'aps_tight'; did you mean 'aps-tight'?"},
+        {"an unknown scale", RULE "format: e5m2\n    scale: aps_tigt\n",
+         "4:12: unknown scale 'aps_tigt'; did you mean 'aps-tight'?"},
         {"a scale unlike any", RULE "format: e5m2\n    scale: big\n",
          "4:12: unknown scale 'big'; one of none, fixed, aps, aps-tight"},
         {"a scale of a later version",
@@ -68,9 +69,9 @@ static void test_bad_rules(void)
          "4:12: scale 'backoff' is not in this version (" PACKAGE_VERSION ")"},
         {"a scale mapping of a later version",
          RULE "format: e5m2\n    scale: {logmax: 1}\n",
-         "4:13: key 'logmax' is not in this version (" PACKAGE_VERSION ")"},
+         "4:13: scale 'logmax' is not in this version (" PACKAGE_VERSION ")"},
         {"fixed without its number", RULE "format: e5m2\n    scale: fixed\n",
-         "4:12: 'fixed' needs its number: scale: {fixed: 1024}"},
+         "4:12: 'fixed' needs its factor: scale: {fixed: 1024}"},
         {"an empty scale", RULE "format: e5m2\n    scale: {}\n",
          "4:12: 'scale' is empty"},
         {"a fixed scale of 0", RULE "format: e5m2\n    scale: {fixed: 0}\n",
@@ -116,14 +117,14 @@ static void test_bad_rules(void)
          RULE "format: e5m2\n    group: 2147483648\n",
          "4:12: 'group' is too large: 2147483648; the most is 2147483647"},
         {"a group with a sign", RULE "format: e5m2\n    group: 4k\n",
-         "4:12: 'group' must be a whole number, not '4k'"},
+         "4:12: 'group' must be a whole number, not '4k'; did you mean '4Ki'?"},
         {"an unknown node", RULE "format: e5m2\n    node: fp16\n",
          "4:11: unknown node 'fp16'; one of format, fp32"},
         {"an unknown accumulation", RULE "format: e5m2\n    accumulate: khan\n",
          "4:17: unknown accumulate 'khan'; did you mean 'kahan'?"},
         {"an accumulation unlike any",
          RULE "format: e5m2\n    accumulate: fp64\n",
-         "4:17: unknown accumulate 'fp64'; one of fp32, format, kahan"},
+         "4:17: unknown accumulate 'fp64'; the widest sum is fp32"},
         {"aps-tight where sums are cast",
          RULE "format: e5m2\n    accumulate: format\n    scale: aps-tight\n",
          "5:5: scale aps-tight contradicts accumulate: format (every sender "
@@ -196,7 +197,8 @@ static void test_bad_rules(void)
          "4:16: max_count 1000 is below the policy's min_count 1024: the rule "
          "can never match"},
         {"a count that is a size", RULE "format: e5m2\n    min_count: 4K\n",
-         "4:16: 'min_count' must be a whole number, not '4K'"},
+         "4:16: 'min_count' must be a whole number, not '4K'; did you mean "
+         "'4Ki'?"},
         {"rules behind the one that matches all",
          RULE
          "format: e5m2\n  - format: e4m3\n  - format: e4m3\n    steps: 1\n",
@@ -207,6 +209,108 @@ static void test_bad_rules(void)
         {"a misspelt condition does not make the rest unreachable",
          RULE "format: e5m2\n    step: 5\n  - format: e4m3\n",
          "4:5: unknown key 'step'; did you mean 'steps'?"},
+    };
+
+    REFUSE(cases, NULL);
+}
+
+/* Words with parameters, in all their wrong forms. */
+static void test_bad_parameters(void)
+{
+    static const struct bad cases[] = {
+        {"two words", RULE "{format: e5m2, scale: {aps: on, fixed: 3}}\n",
+         "3:37: 'scale' takes one word, and 'aps' stands before 'fixed'; "
+         "parameters stand in braces behind the word: scale: {aps: {...}}"},
+        {"a word that is switched off",
+         RULE "{format: e5m2, scale: {aps: off}}\n",
+         "3:33: 'aps' cannot be switched off here: name another word"},
+        {"a value of a word without parameters",
+         RULE "{format: e5m2, scale: {aps: 3}}\n",
+         "3:33: 'aps' must be on or off, not '3'"},
+        {"a parameter of a word without parameters",
+         RULE "{format: e5m2, scale: {aps: {start: 3}}}\n",
+         "3:34: 'aps' takes no parameters"},
+        {"parameters that are a list",
+         RULE "{format: e5m2, reduce: {master: [3]}}\n",
+         "3:37: the parameters of 'master' must be a mapping (key: value), not "
+         "a list"},
+        {"an unknown parameter",
+         RULE "{format: e5m2, reduce: {master: {groop: 3}}}\n",
+         "3:38: unknown parameter 'groop'; did you mean 'group'?"},
+        {"a parameter twice",
+         RULE "{format: e5m2, reduce: {master: {group: 3, group: 4}}}\n",
+         "3:48: duplicate key 'group', first in line 3"},
+        {"a parameter out of bounds",
+         RULE "{format: e5m2, reduce: {auto: {group: 0, node: fp8}}}\n",
+         "3:43: 'group' must be at least 1\n"
+         "3:52: unknown node 'fp8'; one of format, fp32"},
+        {"a parameter in two places",
+         RULE "{format: e5m2, reduce: {master: {group: 3}}, group: 4}\n",
+         "3:50: 'group' stands in the rule and in 'reduce': keep one"},
+        {"a parameter of another word",
+         RULE "{format: e5m2, reduce: {ring: {group: 3}}}\n",
+         "3:36: 'ring' takes no parameters"},
+        {"a missing parameter", RULE "{format: e5m2, scale: {fixed: {}}}\n",
+         "3:28: 'fixed' needs its factor: scale: {fixed: 1024}"},
+        {"a word alone that needs a parameter",
+         RULE "{format: e5m2, scale: {fixed}}\n",
+         "3:28: 'fixed' needs its factor: scale: {fixed: 1024}"},
+        {"a list", RULE "{format: e5m2, scale: [aps]}\n",
+         "3:27: 'scale' must be a single value, not a list"},
+        {"a mapping of others' keys only",
+         RULE "{format: e5m2, scale: {x-a: 1}}\n", "3:27: 'scale' is empty"},
+        {"sums in another format",
+         RULE "{format: e5m2, accumulate: {format: e8m7}}\n",
+         "3:41: sums in e8m7 contradict format e5m2: this version adds up in "
+         "the rule's format or in fp32"},
+        {"sums in no format",
+         RULE "{format: e5m2, accumulate: {format: e9m7, khan: on}}\n",
+         "3:41: format 'e9m7': exponent bits must be 1 to 8\n"
+         "3:47: unknown parameter 'khan'; did you mean 'kahan'?"},
+    };
+
+    REFUSE(cases, NULL);
+}
+
+static void test_bad_formats(void)
+{
+    static const struct bad cases[] = {
+        {"capitals",
+         RULE "{format: FP16, max_count: 2000}\n"
+              "  - {format: E5M2}\n",
+         "3:14: unknown format 'FP16'; did you mean 'fp16'? (small letters)\n"
+         "4:14: unknown format 'E5M2'; did you mean 'e5m2'? (small letters)"},
+        {"eight bits of some kind", RULE "{format: fp8}\n",
+         "3:14: unknown format 'fp8'; fp8 is e4m3 or e5m2"},
+        {"no format", RULE "{format: none}\n",
+         "3:14: unknown format 'none'; 'native' leaves the call to MPI"},
+        {"a misspelt name", RULE "{format: natve}\n",
+         "3:14: unknown format 'natve'; did you mean 'native'?"},
+        {"a saturating format", RULE "{format: e4m3-sat}\n",
+         "3:14: format 'e4m3-sat' does not saturate sums: what overflows would "
+         "arrive as INF or NaN. A later version will have 'on_overflow: "
+         "saturate'; leave out '-sat'"},
+        {"a format of a compressor",
+         RULE "{compress: {powersgd: {rank: 4}}}\n"
+              "  - {compress: x, format: fp32, scale: aps}\n",
+         "3:6: key 'compress' is not in this version (" PACKAGE_VERSION ")\n"
+         "4:6: key 'compress' is not in this version (" PACKAGE_VERSION ")"},
+        {"settings of native", RULE "{format: native, accumulate: fp32}\n",
+         "3:22: 'accumulate' contradicts format: native, which leaves the call "
+         "to MPI (e8m23 is the library's reduction of full floats)"},
+        {"bytes as a count",
+         RULE "{format: e5m2, min_count: 64KiB, max_count: 1M}\n",
+         "3:31: 'min_count' must be a whole number and no number of bytes, not "
+         "'64KiB'; did you mean '64Ki'?\n"
+         "3:49: 'max_count' must be a whole number, not '1M'; did you mean "
+         "'1Mi'?"},
+        {"a count beyond numbers",
+         RULE "{format: e5m2, max_count: 9999999999Gi}\n",
+         "3:31: 'max_count' is too large: 9999999999Gi; the most is "
+         "9223372036854775806"},
+        {"a power beyond numbers", RULE "{format: e5m2, max_count: 2^63}\n",
+         "3:31: 'max_count' is too large: 2^63; the most is "
+         "9223372036854775806"},
     };
 
     REFUSE(cases, NULL);
@@ -228,11 +332,11 @@ static void test_bad_calls(void)
         {"an empty item", RULE "calls: reduce,\n    format: e5m2\n",
          "3:19: 'calls' holds an empty item"},
         {"unknown calls",
-         RULE "calls: [allredce, reduce-scatter, bcast]\n    format: e5m2\n",
+         RULE "calls: [allredce, reduce-scater, bcast]\n    format: e5m2\n",
          "3:13: unknown calls 'allredce'; did you mean 'allreduce'?\n"
-         "3:23: unknown calls 'reduce-scatter'; did you mean "
+         "3:23: unknown calls 'reduce-scater'; did you mean "
          "'reduce_scatter'?\n"
-         "3:39: unknown calls 'bcast'; one of allreduce, reduce_scatter, "
+         "3:38: unknown calls 'bcast'; one of allreduce, reduce_scatter, "
          "allgather, reduce"},
         {"a call twice",
          RULE "calls: reduce, allgather, reduce\n"
@@ -304,6 +408,8 @@ static void test_bad_calls(void)
 int main(void)
 {
     test_bad_rules();
+    test_bad_parameters();
+    test_bad_formats();
     test_bad_calls();
     return done_testing();
 }

@@ -29,6 +29,51 @@ static void test_settings(void)
         {"scale: {fixed: 1.5e+3}", {.scale = APS_SCALE_FIXED, .fixed = 1500}},
         {"aps: 1", {.scale = APS_SCALE_APS}},
         {"aps: 0", {.scale = APS_SCALE_NONE}},
+        {"scale: {fixed: 2^10}", {.scale = APS_SCALE_FIXED, .fixed = 1024}},
+        {"scale: {fixed: {factor: 2^-1}}",
+         {.scale = APS_SCALE_FIXED, .fixed = 0.5f}},
+        {"scale: {aps: on}", {.scale = APS_SCALE_APS}},
+        {"scale: {aps: {}}", {.scale = APS_SCALE_APS}},
+        {"scale: {aps}", {.scale = APS_SCALE_APS}},
+        {"scale: {aps: {x-why: [a, b]}, x-more: 1}", {.scale = APS_SCALE_APS}},
+        {"scale: aps_tight", {.scale = APS_SCALE_APS_TIGHT}},
+        {"scale: {aps_tight: yes}", {.scale = APS_SCALE_APS_TIGHT}},
+        {"reduce: {master: {group: 16}}",
+         {.scale = APS_SCALE_APS_TIGHT,
+          .reduce = APS_REDUCE_MASTER,
+          .group = APS_GROUP_NUMBER,
+          .group_size = 16}},
+        {"reduce: {master: 2^4}",
+         {.scale = APS_SCALE_APS_TIGHT,
+          .reduce = APS_REDUCE_MASTER,
+          .group = APS_GROUP_NUMBER,
+          .group_size = 16}},
+        {"reduce: {master: on}",
+         {.scale = APS_SCALE_APS_TIGHT, .reduce = APS_REDUCE_MASTER}},
+        {"reduce: {hierarchical: {group: numa, node: fp32}}",
+         {.scale = APS_SCALE_APS_TIGHT,
+          .reduce = APS_REDUCE_HIERARCHICAL,
+          .group = APS_GROUP_NUMA,
+          .node = APS_NODE_FP32}},
+        {"reduce: {auto: {node: fp32}}, group: l3",
+         {.scale = APS_SCALE_APS_TIGHT,
+          .reduce = APS_REDUCE_AUTO,
+          .group = APS_GROUP_L3,
+          .node = APS_NODE_FP32}},
+        {"reduce: {direct: {}}",
+         {.scale = APS_SCALE_APS_TIGHT, .reduce = APS_REDUCE_DIRECT}},
+        {"accumulate: {format: e4m3}",
+         {.scale = APS_SCALE_APS, .accumulate = APS_ACCUMULATE_FORMAT}},
+        {"accumulate: {format: e4m3, kahan: on}",
+         {.scale = APS_SCALE_APS, .accumulate = APS_ACCUMULATE_KAHAN}},
+        {"accumulate: {kahan: on}",
+         {.scale = APS_SCALE_APS, .accumulate = APS_ACCUMULATE_KAHAN}},
+        {"accumulate: {format: fp32}",
+         {.scale = APS_SCALE_APS_TIGHT, .accumulate = APS_ACCUMULATE_FP32}},
+        {"accumulate: {fp32: on}",
+         {.scale = APS_SCALE_APS_TIGHT, .accumulate = APS_ACCUMULATE_FP32}},
+        {"rounding: nearest", {.scale = APS_SCALE_APS_TIGHT}},
+        {"rounding: {nearest: {}}", {.scale = APS_SCALE_APS_TIGHT}},
         {"aps: on, reduce: direct",
          {.scale = APS_SCALE_APS, .reduce = APS_REDUCE_DIRECT}},
         {"aps: on, group: package",
@@ -141,6 +186,43 @@ static void test_combinations(void)
     }
 }
 
+static void test_native(void)
+{
+    static const char *const words[] = {"native", "fp32", "{native: on}",
+                                        "{fp32: {}}"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        char text[200];
+        struct aps_policy *policy;
+        struct aps_plan plan;
+
+        snprintf(text, sizeof text, RULE "{format: %s}\n", words[i]);
+        policy = parse(text, NULL);
+        if (!ok(policy != NULL, "format: %s", words[i]))
+            continue;
+        resolve(policy, -1, 0, 5000, 0, 0, &plan);
+        ok(!plan.rewrite && plan.rule == 0, "... leaves the call to MPI");
+        aps_policy_destroy(policy);
+    }
+}
+
+static void test_counts(void)
+{
+    struct aps_policy *policy = parse(
+        RULE "{format: {e4m3: {}}, min-count: 64Ki, max_count: 1Mi}\n", NULL);
+    struct aps_plan plan;
+
+    if (!ok(policy != NULL, "counts in Ki and Mi, a key with a hyphen"))
+        return;
+    resolve(policy, -1, 0, 65535, 0, 0, &plan);
+    ok(plan.rule == -1, "an element less than 64Ki");
+    resolve(policy, -1, 0, 65536, 0, 0, &plan);
+    ok(plan.rule == 0, "64Ki are 65536");
+    resolve(policy, -1, 0, 1048577, 0, 0, &plan);
+    ok(plan.rule == -1, "an element more than 1Mi");
+    aps_policy_destroy(policy);
+}
+
 static void test_fp32(void)
 {
     struct aps_policy *policy = parse(
@@ -163,5 +245,7 @@ int main(void)
     test_settings();
     test_combinations();
     test_fp32();
+    test_native();
+    test_counts();
     return done_testing();
 }

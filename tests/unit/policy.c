@@ -2,9 +2,11 @@
 /* What the keys at the top of a policy mean, and the names of its words. */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "policy/policy.h"
+#include "policy/version.h"
 #include "tests/tap/tap.h"
 #include "tests/unit/policytext.h"
 
@@ -97,6 +99,10 @@ static void test_top(void)
     policy = parse("order: backward\n" RULE "format: e5m2\n", NULL);
     ok(policy && aps_policy_steps(policy)->backward,
        "order may stand at the top");
+    is(all_warnings(),
+       "1:1: warning: 'order' has its place in 'steps': steps: {order: "
+       "backward}",
+       "... where it is a warning");
     aps_policy_destroy(policy);
     policy = parse("\xef\xbb\xbfsteps: auto\n" TOP "- format: e5m2\n", NULL);
     ok(policy && aps_policy_steps(policy)->kind == APS_STEPS_NONE,
@@ -216,7 +222,7 @@ static void test_gemm(void)
 {
     static const char text[] =
         "version: 1\n"
-        "gemm: {format: bf16, accumulator: e8m23, kahan: on}\n";
+        "gemm: {format: bf16, accumulate: {format: e8m23, kahan: on}}\n";
     const struct aps_policy_gemm *gemm;
     struct aps_policy *policy;
     struct aps_plan plan;
@@ -231,6 +237,35 @@ static void test_gemm(void)
     aps_policy_resolve(policy, &(struct aps_plan_key){.count = 1 << 20}, &plan);
     ok(!plan.rewrite && plan.rule == -1, "... and leaves calls to MPI");
     aps_policy_destroy(policy);
+
+    static const struct {
+        const char *text, *sums;
+        bool kahan;
+    } words[] = {
+        {"accumulate: fp32", "e8m23", false},
+        {"accumulate: format", "e5m2", false},
+        {"accumulate: kahan", "e5m2", true},
+        {"accumulate: {kahan: on}", "e5m2", true},
+        {"accumulate: {format: bf16}", "e8m7", false},
+        {"accumulator: bf16, kahan: yes", "e8m7", true}, /* old words */
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        char line[200];
+
+        snprintf(line, sizeof line, "version: 1\ngemm: {format: e5m2, %s}\n",
+                 words[i].text);
+        policy = parse(line, NULL);
+        if (!ok(policy != NULL, "products: %s", words[i].text))
+            continue;
+        gemm = aps_policy_gemm(policy);
+        is(gemm->accumulator.name, words[i].sums, "... summed in which format");
+        ok(gemm->kahan == words[i].kahan, "... with Kahan's sum or without");
+        ok((errors.warning_count > 0) ==
+               (strncmp(words[i].text, "accumulator", 11) == 0),
+           "... an old word is a warning");
+        aps_policy_destroy(policy);
+    }
 
     static const char defaults[] = RULE "format: e5m2\n"
                                         "gemm: {format: e5m2}\n";
@@ -255,6 +290,60 @@ static void test_gemm(void)
             "no section is right"))
         return;
     ok(!aps_policy_gemm(policy), "... and says nothing of products");
+    aps_policy_destroy(policy);
+}
+
+/* Keys for others may stand in every mapping of ours, with any value. */
+static void test_ignored(void)
+{
+    struct aps_policy *policy =
+        parse("version: 1\n"
+              "x-list: [1, {a: b}]\n"
+              "log: {file: a.csv, x-why: because}\n"
+              "steps: {calls: 3, x-n: 1, x-n: 2}\n"
+              "gemm: {format: e5m2, x-a: b, accumulate: {kahan: on, x-b: c}}\n"
+              "rules:\n"
+              "  - {x-by: me, format: e5m2, reduce: {master: {x-g: 1}}}\n",
+              NULL);
+
+    ok(policy && errors.warning_count == 0, "x- keys are ignored everywhere");
+    aps_policy_destroy(policy);
+}
+
+static void test_log(void)
+{
+    struct aps_policy *policy =
+        parse("log: a.csv\n" RULE "format: e5m2\n", NULL);
+
+    if (!ok(policy != NULL, "a log may be a file alone"))
+        return;
+    is(aps_policy_log(policy)->file, "a.csv", "... its name");
+    ok(aps_policy_log(policy)->every == 100, "... and the default of `every`");
+    aps_policy_destroy(policy);
+}
+
+static void test_needs(void)
+{
+    static const struct {
+        const char *a, *b;
+        int order;
+    } cases[] = {
+        {"0.9", "0.10", -1},      {"0.10", "0.9", 1},  {"1", "1.0.0", 0},
+        {"0.2", "0.1.0", 1},      {"0.1", "0.1.0", 0}, {"0.1.0", "0.1.1", -1},
+        {"01.002", "1.2", 0},     {"2", "10", -1},     {"0.2", "0.2-rc1", 0},
+        {"0.1.9", "0.2-rc1", -1}, {"", "0", 0},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int order = aps_version_compare(cases[i].a, cases[i].b);
+
+        ok((order > 0) - (order < 0) == cases[i].order, "version %s and %s",
+           cases[i].a, cases[i].b);
+    }
+    struct aps_policy *policy =
+        parse("needs: " PACKAGE_VERSION "\n" RULE "format: e5m2\n", NULL);
+
+    ok(policy != NULL, "a policy that needs this version");
     aps_policy_destroy(policy);
 }
 
@@ -303,6 +392,9 @@ int main(void)
     test_steps_kinds();
     test_names();
     test_gemm();
+    test_ignored();
+    test_log();
+    test_needs();
     test_rule_names();
     test_warnings();
     return done_testing();

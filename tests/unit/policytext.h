@@ -121,6 +121,6 @@ static inline int rule_at(const struct aps_policy *policy, long layer,
 /* The same behind steps with an epoch, its first key in line 4. */
 #define EPOCH_RULE "version: 1\nsteps: {per_epoch: 10}\nrules:\n  - "
 /* The same with the table. */
-#define NAMED_RULE "version: 1\nlayers: t.csv\nrules:\n  - "
+#define NAMED_RULE "version: 1\ntable: t.csv\nrules:\n  - "
 
 #endif

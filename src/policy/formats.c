@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "policy/formats.h"
+
+#include <string.h>
+
+#include "base/nearest.h"
+#include "policy/words.h"
+
+/* Longer names are none. */
+#define NAME_MAX_LENGTH 63
+
+/* What people write, and what is meant. */
+static const struct {
+    const char *name;
+    const char *hint;
+} hints[] = {
+    {"fp8", "fp8 is e4m3 or e5m2"},
+    {"float8", "8 bits are e4m3 or e5m2"},
+    {"f8", "8 bits are e4m3 or e5m2"},
+    {"fp4", "4 bits are e2m1 or e3m0"},
+    {"fp6", "6 bits are e3m2 or e2m3"},
+    {"none", "'native' leaves the call to MPI"},
+    {"off", "'native' leaves the call to MPI"},
+    {"mpi", "'native' leaves the call to MPI"},
+    {"fp64", "no format is wider than fp32"},
+    {"float64", "no format is wider than fp32"},
+    {"double", "no format is wider than fp32"},
+    {"float", "did you mean 'fp32'?"},
+    {"float32", "did you mean 'fp32'?"},
+    {"single", "did you mean 'fp32'?"},
+    {"float16", "did you mean 'fp16'?"},
+    {"half", "did you mean 'fp16'?"},
+    {"bfloat16", "did you mean 'bf16'?"},
+    {"bfloat", "did you mean 'bf16'?"},
+};
+
+static const char *const names[] = {"native", "fp32", "tf32",
+                                    "fp16",   "bf16", NULL};
+
+static bool begins(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static const char *past_digits(const char *text)
+{
+    return text + strspn(text, "0123456789");
+}
+
+/* Is it the name of a format that a later version will know? */
+static bool is_later(const char *name)
+{
+    static const char *const families[] = {"bfp", "hbfp", "int", "qsgd",
+                                           "flex"};
+    static const char *const words[] = {"nvfp4", "ternary", "sign", NULL};
+
+    if (begins(name, "mx-"))
+        return true;
+    for (size_t i = 0; words[i]; i++) {
+        if (strcmp(name, words[i]) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        const char *number = name + strlen(families[i]);
+
+        if (begins(name, families[i]) && past_digits(number) > number)
+            return true;
+    }
+    /* eEmMfn, eEmMfn-sat */
+    if (name[0] == 'e' && past_digits(name + 1) > name + 1) {
+        name = past_digits(name + 1);
+        if (name[0] == 'm' && past_digits(name + 1) > name + 1)
+            return begins(past_digits(name + 1), "fn");
+    }
+    return false;
+}
+
+bool aps_format_name_saturates(const char *name)
+{
+    const size_t length = strlen(name);
+
+    return length > 4 && aps_same_word(name + length - 4, "-sat");
+}
+
+/* ASCII only: what tolower does depends on the program's locale. */
+static void lower(const char *text, char small[NAME_MAX_LENGTH + 1])
+{
+    size_t i;
+
+    for (i = 0; text[i] && i < NAME_MAX_LENGTH; i++)
+        small[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] - 'A' + 'a'
+                                                           : text[i]);
+    small[i] = '\0';
+}
+
+/* Names are written with hyphens. */
+static void spell(const char *text, char name[NAME_MAX_LENGTH + 1])
+{
+    size_t i;
+
+    for (i = 0; text[i] && i < NAME_MAX_LENGTH; i++)
+        name[i] = (char)(text[i] == '_' ? '-' : text[i]);
+    name[i] = '\0';
+}
+
+static bool is_name(const char *name)
+{
+    struct aps_format format;
+
+    for (size_t i = 0; names[i]; i++) {
+        if (strcmp(names[i], name) == 0)
+            return true;
+    }
+    return is_later(name) || aps_format_parse(name, &format, NULL) == 0;
+}
+
+static int no_format(const struct aps_reader *reader,
+                     const struct aps_yaml_node *word, const char *why)
+{
+    char small[NAME_MAX_LENGTH + 1], hint[APS_HINT_MAX];
+    const char *nearest;
+
+    lower(word->text, small);
+    if (strcmp(small, word->text) != 0 && is_name(small)) {
+        aps_reader_error(reader, word,
+                         "unknown format '%.80s'; did you mean '%s'? (small "
+                         "letters)",
+                         word->text, small);
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+        if (strcmp(small, hints[i].name) != 0)
+            continue;
+        aps_reader_error(reader, word, "unknown format '%.80s'; %s", word->text,
+                         hints[i].hint);
+        return -1;
+    }
+    nearest = aps_nearest_name(word->text, names);
+    if (nearest)
+        aps_reader_error(reader, word, "unknown format '%.80s'%s", word->text,
+                         aps_nearest_hint(nearest, hint));
+    else
+        aps_reader_error(reader, word, "%s", why);
+    return -1;
+}
+
+int aps_read_format_word(const struct aps_reader *reader,
+                         const struct aps_yaml_node *word,
+                         struct aps_format *format)
+{
+    char name[NAME_MAX_LENGTH + 1];
+    struct aps_error error;
+
+    spell(word->text, name);
+    if (is_later(name)) {
+        aps_reader_error(reader, word,
+                         "format '%.80s' is not in this version "
+                         "(" PACKAGE_VERSION ")",
+                         word->text);
+        return -1;
+    }
+    if (aps_format_parse(name, format, &error) < 0)
+        return no_format(reader, word, error.text);
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names of number formats in a policy, and what is said of names that are none.
+ */
+#ifndef APS_POLICY_FORMATS_H
+#define APS_POLICY_FORMATS_H
+
+#include "aps.h"
+#include "policy/value.h"
+
+/* The format that a word names. 0, or -1 with the error reported at the word:
+ * the right spelling, or that a later version will know it. */
+int aps_read_format_word(const struct aps_reader *reader,
+                         const struct aps_yaml_node *word,
+                         struct aps_format *format);
+
+/* Does the name ask for saturation (-sat)? */
+bool aps_format_name_saturates(const char *name);
+
+#endif

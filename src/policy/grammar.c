@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "policy/grammar.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/nearest.h"
+#include "policy/formats.h"
+#include "policy/number.h"
+
+static void set_default(const struct aps_parameter *parameter,
+                        struct aps_argument *argument)
+{
+    *argument = (struct aps_argument){.word = -1};
+    switch (parameter->kind) {
+    case APS_PARAMETER_WHOLE:
+        argument->whole = (long)parameter->otherwise;
+        break;
+    case APS_PARAMETER_REAL:
+        argument->real = parameter->otherwise;
+        break;
+    case APS_PARAMETER_SWITCH:
+        argument->on = parameter->otherwise != 0;
+        break;
+    case APS_PARAMETER_WORD:
+    case APS_PARAMETER_WORD_OR_WHOLE:
+        argument->word = (int)parameter->otherwise;
+        break;
+    case APS_PARAMETER_FORMAT:
+        break;
+    }
+}
+
+static void set_defaults(const struct aps_parameter *parameters,
+                         struct aps_value *value)
+{
+    for (int i = 0; parameters && parameters[i].name; i++)
+        set_default(&parameters[i], &value->arguments[i]);
+}
+
+static bool starts_with_digit(const struct aps_yaml_node *node)
+{
+    return node->text && node->text[0] >= '0' && node->text[0] <= '9';
+}
+
+int aps_read_argument(const struct aps_reader *reader,
+                      const struct aps_yaml_node *key,
+                      const struct aps_parameter *parameter,
+                      struct aps_argument *argument)
+{
+    const struct aps_real_bounds bounds = {parameter->min, parameter->max,
+                                           parameter->above};
+
+    argument->key = key;
+    switch (parameter->kind) {
+    case APS_PARAMETER_REAL:
+        return aps_read_real(reader, key, &bounds, &argument->real);
+    case APS_PARAMETER_SWITCH:
+        return aps_read_switch(reader, key, &argument->on);
+    case APS_PARAMETER_FORMAT:
+        return aps_read_text(reader, key) &&
+                       aps_read_format_word(reader, key->value,
+                                            &argument->format) == 0
+                   ? 0
+                   : -1;
+    case APS_PARAMETER_WORD_OR_WHOLE:
+        if (!starts_with_digit(key->value))
+            return aps_read_word(reader, key, parameter->words,
+                                 &argument->word);
+        argument->word = -1;
+        break;
+    case APS_PARAMETER_WORD:
+        return aps_read_word(reader, key, parameter->words, &argument->word);
+    case APS_PARAMETER_WHOLE:
+        break;
+    }
+    return aps_read_number(reader, key, (long)parameter->min,
+                           (long)parameter->max, &argument->whole);
+}
+
+/* The mapping of parameters; `name` is the word's or the key's. */
+static int read_parameters(const struct aps_reader *reader,
+                           const struct aps_yaml_node *mapping,
+                           const char *name,
+                           const struct aps_parameter *parameters,
+                           struct aps_value *value)
+{
+    const char *names[APS_ARGUMENTS_MAX + 1] = {NULL};
+    const struct aps_yaml_node *keys[APS_ARGUMENTS_MAX];
+    const struct aps_words words = {.known = names};
+    int result = 0;
+
+    for (int i = 0; parameters && parameters[i].name; i++)
+        names[i] = parameters[i].name;
+    if (aps_read_parameter_keys(reader, mapping, name, &words, keys) < 0)
+        result = -1;
+    for (int i = 0; names[i]; i++) {
+        if (keys[i] && aps_read_argument(reader, keys[i], &parameters[i],
+                                         &value->arguments[i]) < 0)
+            result = -1;
+    }
+    return result;
+}
+
+/* Are the parameters there that must be? */
+static int check_required(const struct aps_reader *reader,
+                          const struct aps_yaml_node *word,
+                          const struct aps_choice *choice,
+                          const struct aps_value *value)
+{
+    for (int i = 0; choice->parameters && choice->parameters[i].name; i++) {
+        if (!choice->parameters[i].required || value->arguments[i].key)
+            continue;
+        aps_reader_error(reader, word, "'%s' needs its %s: %s", word->text,
+                         choice->parameters[i].name, choice->example);
+        return -1;
+    }
+    return 0;
+}
+
+/* A single value behind a word: its first parameter, or `on`. */
+static int read_single(const struct aps_reader *reader,
+                       const struct aps_yaml_node *word,
+                       const struct aps_choice *choice, struct aps_value *value)
+{
+    const struct aps_parameter *first = choice->parameters;
+    bool on;
+
+    if (word->value->text[0] == '\0') /* {aps} is YAML, too */
+        return check_required(reader, word, choice, value);
+    if (first && (first->required || strcasecmp(word->value->text, "on") != 0))
+        return aps_read_argument(reader, word, first, &value->arguments[0]);
+    if (aps_read_switch(reader, word, &on) < 0)
+        return -1;
+    if (on)
+        return 0;
+    aps_reader_error(reader, word->value,
+                     "'%s' cannot be switched off here: name another word",
+                     word->text);
+    return -1;
+}
+
+/* The word at `at`, of the value of `key`. */
+static int read_choice(const struct aps_reader *reader,
+                       const struct aps_yaml_node *key,
+                       const struct aps_yaml_node *at,
+                       const struct aps_grammar *grammar,
+                       struct aps_value *value)
+{
+    value->at = at;
+    value->word = aps_words_find(grammar->words->known, at->text);
+    if (value->word >= 0)
+        return 0;
+    value->word = APS_WORD_FORMAT;
+    if (grammar->formats)
+        return aps_read_format_word(reader, at, &value->format);
+    value->word = aps_look_up(reader, at, key->text, grammar->words);
+    return value->word < 0 ? -1 : 0;
+}
+
+/* {WORD: ...} */
+static int read_word_mapping(const struct aps_reader *reader,
+                             const struct aps_yaml_node *key,
+                             const struct aps_yaml_node *word,
+                             const struct aps_grammar *grammar,
+                             struct aps_value *value)
+{
+    static const struct aps_choice none = {NULL, NULL};
+    const struct aps_choice *choice = &none;
+    int result;
+
+    if (read_choice(reader, key, word, grammar, value) < 0)
+        return -1;
+    if (grammar->choices && value->word >= 0)
+        choice = &grammar->choices[value->word];
+    set_defaults(choice->parameters, value);
+    switch (word->value->kind) {
+    case APS_YAML_BAD:
+        return -1;
+    case APS_YAML_SCALAR:
+        return read_single(reader, word, choice, value);
+    default: /* a list is refused there */
+        result = read_parameters(reader, word->value, word->text,
+                                 choice->parameters, value);
+        return result < 0 ? -1 : check_required(reader, word, choice, value);
+    }
+}
+
+/* The first key of a mapping that is not the reader's own, or NULL. */
+static const struct aps_yaml_node *first_key(const struct aps_yaml_node *node)
+{
+    const struct aps_yaml_node *key = node->first;
+
+    while (key && (key->kind == APS_YAML_BAD || aps_key_is_ignored(key)))
+        key = key->next;
+    return key;
+}
+
+static bool is_own(const struct aps_grammar *grammar,
+                   const struct aps_yaml_node *key)
+{
+    for (int i = 0; grammar->own && grammar->own[i].name; i++) {
+        if (aps_same_word(grammar->own[i].name, key->text))
+            return true;
+    }
+    return false;
+}
+
+static int read_mapping(const struct aps_reader *reader,
+                        const struct aps_yaml_node *key,
+                        const struct aps_grammar *grammar,
+                        struct aps_value *value)
+{
+    const struct aps_yaml_node *word = first_key(key->value);
+    const struct aps_yaml_node *next;
+
+    value->at = key->value;
+    if (!word) {
+        aps_reader_error(reader, key->value, "'%s' is empty", key->text);
+        return -1;
+    }
+    if (is_own(grammar, word)) {
+        value->word = APS_WORD_OWN;
+        set_defaults(grammar->own, value);
+        return read_parameters(reader, key->value, key->text, grammar->own,
+                               value);
+    }
+    next = word->next;
+    while (next && (next->kind == APS_YAML_BAD || aps_key_is_ignored(next)))
+        next = next->next;
+    if (next) {
+        aps_reader_error(reader, next,
+                         "'%s' takes one word, and '%s' stands before '%s'; "
+                         "parameters stand in braces behind the word: "
+                         "%s: {%s: {...}}",
+                         key->text, word->text, next->text, key->text,
+                         word->text);
+        return -1;
+    }
+    return read_word_mapping(reader, key, word, grammar, value);
+}
+
+int aps_read_value(const struct aps_reader *reader,
+                   const struct aps_yaml_node *key,
+                   const struct aps_grammar *grammar, struct aps_value *value)
+{
+    const struct aps_choice *choice;
+
+    *value = (struct aps_value){.word = APS_WORD_OWN};
+    if (key->value->kind == APS_YAML_MAPPING)
+        return read_mapping(reader, key, grammar, value);
+    if (!aps_read_text(reader, key) ||
+        read_choice(reader, key, key->value, grammar, value) < 0)
+        return -1;
+    if (!grammar->choices || value->word < 0)
+        return 0;
+    choice = &grammar->choices[value->word];
+    set_defaults(choice->parameters, value);
+    return check_required(reader, key->value, choice, value);
+}

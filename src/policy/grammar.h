@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Values with parameters, in their one form:
+ *
+ *     key: WORD
+ *     key: {WORD: {parameter: value, ...}}
+ *     key: {WORD: value}      the word's first parameter
+ *     key: {WORD: on}         a word that needs no parameter, as WORD alone
+ *
+ * What a key takes is a table: its words, their parameters, and the kind, bounds
+ * and default of each parameter. A new word is a row, and its reader gets the
+ * parameters in the order of the table.
+ */
+#ifndef APS_POLICY_GRAMMAR_H
+#define APS_POLICY_GRAMMAR_H
+
+#include <stdbool.h>
+
+#include "aps.h"
+#include "policy/value.h"
+#include "policy/words.h"
+
+enum aps_parameter_kind {
+    APS_PARAMETER_WHOLE,         /* a whole number min..max */
+    APS_PARAMETER_REAL,          /* a number min..max */
+    APS_PARAMETER_SWITCH,        /* on or off */
+    APS_PARAMETER_WORD,          /* one of `words` */
+    APS_PARAMETER_WORD_OR_WHOLE, /* one of `words`, or a number min..max */
+    APS_PARAMETER_FORMAT         /* the name of a number format */
+};
+
+struct aps_parameter {
+    const char *name;
+    enum aps_parameter_kind kind;
+    bool required;
+    bool above;      /* of REAL: `min` itself is excluded */
+    double min, max; /* of numbers */
+    const struct aps_words *words;
+    double
+        otherwise; /* where it is not given: the number; 0 or 1 of SWITCH; the
+                         index of the word */
+};
+
+/* What a word takes. */
+struct aps_choice {
+    const struct aps_parameter *parameters; /* up to a NULL name; NULL: none */
+    const char *example; /* of one whose first parameter is required */
+};
+
+struct aps_grammar {
+    const struct aps_words *words;
+    const struct aps_choice *choices; /* in the order of words->known; NULL: no
+                                         word takes parameters */
+    /* Parameters of the key itself, as in accumulate: {format: F, kahan: on};
+     * in a mapping they go before words of the same name. NULL: none. */
+    const struct aps_parameter *own;
+    bool formats; /* the name of any number format is a word, too */
+};
+
+/* A parameter as it was read. */
+struct aps_argument {
+    const struct aps_yaml_node *key; /* NULL: not given, the default holds */
+    long whole;                      /* of WHOLE and WORD_OR_WHOLE */
+    int word; /* of WORD and WORD_OR_WHOLE: the index; -1: `whole` holds */
+    bool on;
+    double real;
+    struct aps_format format; /* if given */
+};
+
+#define APS_ARGUMENTS_MAX 8
+#define APS_WORD_OWN (-1)    /* a mapping of the key's own parameters */
+#define APS_WORD_FORMAT (-2) /* a number format */
+struct aps_value {
+    int word; /* the index in words->known, or one of the above */
+    const struct aps_yaml_node *at; /* the word, or the mapping */
+    struct aps_format format;       /* of APS_WORD_FORMAT */
+    struct aps_argument arguments[APS_ARGUMENTS_MAX];
+};
+
+/* Read the value of `key`. 0, or -1 with the errors reported. */
+int aps_read_value(const struct aps_reader *reader,
+                   const struct aps_yaml_node *key,
+                   const struct aps_grammar *grammar, struct aps_value *value);
+
+/* Read the value of `key` as that parameter. */
+int aps_read_argument(const struct aps_reader *reader,
+                      const struct aps_yaml_node *key,
+                      const struct aps_parameter *parameter,
+                      struct aps_argument *argument);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "policy/number.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digits.h"
+
+/* A value that is wrong anyway is quoted up to here. */
+#define QUOTE "'%.80s'"
+
+/* Unit i is 1024 to the i + 1. */
+static const char *const units[] = {"Ki", "Mi", "Gi"};
+#define UNITS (sizeof units / sizeof units[0])
+
+/* Units that people write where Ki, Mi or Gi is meant, and where bytes are. */
+static const struct {
+    const char *unit;
+    int meant; /* of `units` */
+    bool bytes;
+} near[] = {
+    {"k", 0, false},  {"K", 0, false},  {"ki", 0, false}, {"m", 1, false},
+    {"M", 1, false},  {"mi", 1, false}, {"g", 2, false},  {"G", 2, false},
+    {"gi", 2, false}, {"KiB", 0, true}, {"MiB", 1, true}, {"GiB", 2, true},
+    {"KB", 0, true},  {"kB", 0, true},  {"MB", 1, true},  {"GB", 2, true},
+};
+
+/* "2^N": N, or -1. */
+static int power_of(const char *text)
+{
+    uintmax_t exponent;
+
+    if (strncmp(text, "2^", 2) != 0 ||
+        aps_digits_parse(text + 2, strlen(text + 2), 1023, &exponent) < 0)
+        return -1;
+    return (int)exponent;
+}
+
+/* As aps_digits_parse, with a unit or as a power of two. */
+static int parse_whole(const char *text, uintmax_t max, uintmax_t *number)
+{
+    const size_t digits = strspn(text, "0123456789");
+    const int power = power_of(text);
+    int shift = 0;
+
+    if (power >= 0) {
+        if (power > 62 || (uintmax_t)1 << power > max) {
+            errno = ERANGE;
+            return -1;
+        }
+        *number = (uintmax_t)1 << power;
+        return 0;
+    }
+    for (size_t i = 0; digits > 0 && i < UNITS; i++) {
+        if (strcmp(text + digits, units[i]) == 0)
+            shift = 10 * ((int)i + 1);
+    }
+    if (aps_digits_parse(text, shift > 0 ? digits : strlen(text), max >> shift,
+                         number) < 0)
+        return -1;
+    *number <<= shift;
+    return 0;
+}
+
+static int no_number(const struct aps_reader *reader,
+                     const struct aps_yaml_node *key, const char *text)
+{
+    const size_t digits = strspn(text, "0123456789");
+
+    for (size_t i = 0; digits > 0 && i < sizeof near / sizeof near[0]; i++) {
+        if (strcmp(text + digits, near[i].unit) != 0)
+            continue;
+        aps_reader_error(
+            reader, key->value,
+            "'%s' must be a whole number%s, not " QUOTE
+            "; did you mean '%.*s%s'?",
+            key->text, near[i].bytes ? " and no number of bytes" : "", text,
+            digits > 80 ? 80 : (int)digits, text, units[near[i].meant]);
+        return -1;
+    }
+    aps_reader_error(reader, key->value,
+                     "'%s' must be a whole number, not " QUOTE, key->text,
+                     text);
+    return -1;
+}
+
+int aps_read_number(const struct aps_reader *reader,
+                    const struct aps_yaml_node *key, long min, long max,
+                    long *number)
+{
+    const char *text = aps_read_text(reader, key);
+    uintmax_t value;
+
+    if (!text)
+        return -1;
+    if (parse_whole(text, (uintmax_t)max, &value) < 0) {
+        if (errno != ERANGE)
+            return no_number(reader, key, text);
+        aps_reader_error(reader, key->value,
+                         "'%s' is too large: %.80s; the most is %ld", key->text,
+                         text, max);
+        return -1;
+    }
+    if (value < (uintmax_t)min) {
+        aps_reader_error(reader, key->value, "'%s' must be at least %ld",
+                         key->text, min);
+        return -1;
+    }
+    *number = (long)value;
+    return 0;
+}
+
+/*
+ * strtod in the C locale: a program that has called setlocale must not get
+ * another decimal point than its neighbour rank. NAN where `text` is no plain
+ * decimal number.
+ */
+static double parse_decimal(const char *text)
+{
+    locale_t plain, before;
+    double number;
+    char *end;
+
+    /* strtod also takes blanks, hexadecimal, "inf" and "nan". */
+    if (text[strspn(text, "0123456789.eE+-")] != '\0')
+        return NAN;
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain)
+        return NAN;
+    before = uselocale(plain);
+    number = strtod(text, &end);
+    uselocale(before);
+    freelocale(plain);
+    return *end == '\0' ? number : NAN;
+}
+
+static double parse_real(const char *text)
+{
+    const bool below = strncmp(text, "2^-", 3) == 0;
+    uintmax_t exponent;
+
+    if (strncmp(text, "2^", 2) != 0)
+        return parse_decimal(text);
+    text += below ? 3 : 2;
+    if (aps_digits_parse(text, strlen(text), 1023, &exponent) < 0)
+        return NAN;
+    return ldexp(1, below ? -(int)exponent : (int)exponent);
+}
+
+int aps_read_real(const struct aps_reader *reader,
+                  const struct aps_yaml_node *key,
+                  const struct aps_real_bounds *bounds, double *number)
+{
+    const char *text = aps_read_text(reader, key);
+    double value;
+
+    if (!text)
+        return -1;
+    value = parse_real(text);
+    if (!isfinite((float)value) || (value != 0 && (float)value == 0) ||
+        value < bounds->min || value > bounds->max ||
+        (bounds->above && value == bounds->min)) {
+        if (bounds->max >= (double)__FLT_MAX__)
+            aps_reader_error(reader, key->value,
+                             "'%s' must be a finite number %s %g, not " QUOTE,
+                             key->text, bounds->above ? "above" : "of at least",
+                             bounds->min, text);
+        else
+            aps_reader_error(
+                reader, key->value,
+                "'%s' must be a number %s %g and at most %g, not " QUOTE,
+                key->text, bounds->above ? "above" : "of at least", bounds->min,
+                bounds->max, text);
+        return -1;
+    }
+    *number = value;
+    return 0;
+}

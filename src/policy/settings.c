@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "policy/settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "policy/formats.h"
+#include "policy/tables.h"
+#include "policy/words.h"
+
+#define ALLREDUCE (1u << APS_CALL_ALLREDUCE)
+
+/* What `group` and `node` were given as: a key of the rule, or a parameter of
+ * `reduce`. */
+struct group_keys {
+    const struct aps_yaml_node *group;
+    const struct aps_yaml_node *node;
+};
+
+/* --- reading ------------------------------------------------------------- */
+
+/* `format`, as which word; returns whether the plan has one. A rule with
+ * `compress` need not say one, and fp32 means full floats there. */
+static bool read_format(const struct aps_rule_keys *rule, struct aps_plan *plan,
+                        const char **word)
+{
+    const struct aps_yaml_node *key = rule->keys[APS_RULE_FORMAT];
+    const bool compressed = aps_yaml_find(rule->node, "compress") != NULL;
+    struct aps_value value;
+
+    if (!key) {
+        if (!compressed)
+            aps_reader_error(rule->reader, rule->node,
+                             "the rule has no 'format'");
+        return false;
+    }
+    if (aps_read_value(rule->reader, key, &aps_grammar_format, &value) < 0)
+        return false;
+    *word = value.at->text;
+    if (value.word != APS_WORD_FORMAT) {
+        /* By its name only: e8m23 is our reduction on full floats. */
+        plan->rewrite = false;
+        return aps_format_parse("fp32", &plan->format, NULL) == 0 &&
+               !compressed;
+    }
+    plan->rewrite = true;
+    plan->format = value.format;
+    if (!aps_format_name_saturates(value.at->text))
+        return true;
+    aps_reader_error(rule->reader, value.at,
+                     "format '%.80s' does not saturate sums: what overflows "
+                     "would arrive as INF or NaN. A later version will have "
+                     "'on_overflow: saturate'; leave out '-sat'",
+                     value.at->text);
+    return false;
+}
+
+static int read_scale(const struct aps_rule_keys *rule, struct aps_plan *plan)
+{
+    struct aps_value value;
+
+    if (aps_read_value(rule->reader, rule->keys[APS_RULE_SCALE],
+                       &aps_grammar_scale, &value) < 0)
+        return -1;
+    plan->scale = (enum aps_scale_kind)value.word;
+    if (plan->scale == APS_SCALE_FIXED)
+        plan->fixed = (float)value.arguments[APS_SCALE_FIXED_FACTOR].real;
+    return 0;
+}
+
+static const struct aps_yaml_node *later_of(const struct aps_yaml_node *a,
+                                            const struct aps_yaml_node *b)
+{
+    if (a->line != b->line)
+        return a->line > b->line ? a : b;
+    return a->column > b->column ? a : b;
+}
+
+/* `scale`, `aps`, or what `accumulate` implies; after format and accumulate. */
+static void settle_scale(const struct aps_rule_keys *rule,
+                         struct aps_plan *plan)
+{
+    const struct aps_yaml_node *scale = rule->keys[APS_RULE_SCALE];
+    const struct aps_yaml_node *aps = rule->keys[APS_RULE_APS];
+    bool rounds_sums = plan->accumulate != APS_ACCUMULATE_FP32;
+    bool on;
+
+    plan->scale = rounds_sums ? APS_SCALE_APS : APS_SCALE_APS_TIGHT;
+    if (aps && aps_read_switch(rule->reader, aps, &on) == 0)
+        plan->scale = on ? APS_SCALE_APS : APS_SCALE_NONE;
+    if (scale && read_scale(rule, plan) < 0)
+        return;
+    if (scale && aps)
+        aps_reader_error(rule->reader, later_of(scale, aps),
+                         "'aps' and 'scale' say the same thing: keep one");
+    if (plan->scale != APS_SCALE_APS_TIGHT)
+        return;
+    if (rounds_sums)
+        aps_reader_error(rule->reader, scale,
+                         "scale aps-tight contradicts accumulate: %s (every "
+                         "sender would have its own scale); use aps",
+                         aps_accumulate_name(plan->accumulate));
+    if (plan->rewrite && aps_format_max(&plan->format) == 0)
+        aps_reader_error(rule->reader,
+                         scale ? scale->value
+                               : rule->keys[APS_RULE_FORMAT]->value,
+                         "format %s has no finite value but zero, which "
+                         "scale aps-tight needs",
+                         plan->format.name);
+}
+
+static void set_group(const struct aps_argument *group, struct aps_plan *plan)
+{
+    if (group->word >= 0) {
+        plan->group = (enum aps_group_kind)group->word;
+        return;
+    }
+    plan->group = APS_GROUP_NUMBER;
+    plan->group_size = (int)group->whole;
+}
+
+/* A key of the rule that is short for a parameter of `reduce`: the argument
+ * takes its value. */
+static void read_short(const struct aps_rule_keys *rule, enum aps_rule_key at,
+                       const struct aps_parameter *parameter,
+                       struct aps_argument *argument)
+{
+    const struct aps_yaml_node *key = rule->keys[at];
+    struct aps_argument read = *argument;
+
+    if (!key)
+        return;
+    if (argument->key)
+        aps_reader_error(rule->reader, later_of(key, argument->key),
+                         "'%s' stands in the rule and in 'reduce': keep one",
+                         parameter->name);
+    else if (aps_read_argument(rule->reader, key, parameter, &read) == 0)
+        *argument = read;
+    argument->key = key;
+}
+
+static void read_reduce(const struct aps_rule_keys *rule, struct aps_plan *plan,
+                        struct group_keys *given)
+{
+    const struct aps_yaml_node *key = rule->keys[APS_RULE_REDUCE];
+    struct aps_argument group = {.word = APS_GROUP_NODE};
+    struct aps_argument node = {.word = APS_NODE_FORMAT};
+    struct aps_value value;
+
+    plan->reduce = APS_REDUCE_HIERARCHICAL;
+    if (key &&
+        aps_read_value(rule->reader, key, &aps_grammar_reduce, &value) == 0) {
+        plan->reduce = (enum aps_reduce_kind)value.word;
+        if (aps_reduce_takes(plan->reduce, APS_SETTING_GROUP))
+            group = value.arguments[APS_REDUCE_GROUP];
+        if (aps_reduce_takes(plan->reduce, APS_SETTING_NODE))
+            node = value.arguments[APS_REDUCE_NODE];
+    }
+    read_short(rule, APS_RULE_GROUP, &aps_parameter_group, &group);
+    read_short(rule, APS_RULE_NODE, &aps_parameter_node, &node);
+    set_group(&group, plan);
+    plan->node = (enum aps_node_kind)node.word;
+    given->group = group.key;
+    given->node = node.key;
+}
+
+/* accumulate: {format: F, kahan: on} */
+static void read_sums(const struct aps_rule_keys *rule,
+                      const struct aps_value *value, bool has_format,
+                      struct aps_plan *plan)
+{
+    const struct aps_argument *format = &value->arguments[APS_SUM_FORMAT];
+    const bool kahan = value->arguments[APS_SUM_KAHAN].on;
+
+    plan->accumulate = kahan ? APS_ACCUMULATE_KAHAN : APS_ACCUMULATE_FORMAT;
+    if (!format->key || !has_format || !plan->rewrite)
+        return;
+    if (strcmp(format->format.name, plan->format.name) == 0)
+        return;
+    if (!kahan && strcmp(format->format.name, "e8m23") == 0) {
+        plan->accumulate = APS_ACCUMULATE_FP32;
+        return;
+    }
+    aps_reader_error(rule->reader, format->key->value,
+                     "sums in %s contradict format %s: this version adds up in "
+                     "the rule's format or in fp32",
+                     format->key->value->text, plan->format.name);
+}
+
+static void read_accumulate(const struct aps_rule_keys *rule, bool has_format,
+                            struct aps_plan *plan)
+{
+    const struct aps_yaml_node *key = rule->keys[APS_RULE_ACCUMULATE];
+    struct aps_value value;
+
+    plan->accumulate = APS_ACCUMULATE_FP32;
+    if (!key ||
+        aps_read_value(rule->reader, key, &aps_grammar_accumulate, &value) < 0)
+        return;
+    if (value.word == APS_WORD_OWN)
+        read_sums(rule, &value, has_format, plan);
+    else
+        plan->accumulate = (enum aps_accumulate_kind)value.word;
+}
+
+/* --- what goes together -------------------------------------------------- */
+
+static void check_native(const struct aps_rule_keys *rule, const char *word)
+{
+    static const enum aps_rule_key settings[] = {
+        APS_RULE_SCALE, APS_RULE_APS,        APS_RULE_REDUCE,  APS_RULE_GROUP,
+        APS_RULE_NODE,  APS_RULE_ACCUMULATE, APS_RULE_ROUNDING};
+
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        const struct aps_yaml_node *key = rule->keys[settings[i]];
+
+        if (key)
+            aps_reader_error(rule->reader, key,
+                             "'%s' contradicts format: %s, which leaves the "
+                             "call to MPI (e8m23 is the library's reduction of "
+                             "full floats)",
+                             key->text, word);
+    }
+}
+
+/* "direct, hierarchical or gather": the reductions with that setting. */
+static void list_reductions(enum aps_setting setting, char *list, size_t size)
+{
+    unsigned takers = 0;
+
+    for (unsigned i = 0; i < APS_REDUCE_KINDS; i++) {
+        if (aps_reduce_takes((enum aps_reduce_kind)i, setting))
+            takers |= 1u << i;
+    }
+    aps_words_list(&aps_words_reduce, takers, " or ", list, size);
+}
+
+/* Settings that mean nothing with the rule's reduction. */
+static void check_reduce(const struct aps_rule_keys *rule,
+                         const struct aps_plan *plan,
+                         const struct group_keys *given)
+{
+    const bool kahan = plan->accumulate == APS_ACCUMULATE_KAHAN;
+    const struct {
+        const struct aps_yaml_node *key;
+        enum aps_setting setting;
+        const char *name;
+    } settings[] = {
+        {given->group, APS_SETTING_GROUP, "'group'"},
+        {given->node, APS_SETTING_NODE, "'node'"},
+        {kahan ? rule->keys[APS_RULE_ACCUMULATE] : NULL, APS_SETTING_KAHAN,
+         "accumulate: kahan"},
+    };
+
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        char list[128];
+
+        if (!settings[i].key ||
+            aps_reduce_takes(plan->reduce, settings[i].setting))
+            continue;
+        list_reductions(settings[i].setting, list, sizeof list);
+        aps_reader_error(rule->reader, settings[i].key,
+                         "%s contradicts reduce: %s; it goes with %s",
+                         settings[i].name, aps_reduce_name(plan->reduce), list);
+    }
+}
+
+void aps_settings_check_calls(const struct aps_rule_keys *rule,
+                              const struct aps_yaml_node *at, const char *name,
+                              unsigned takers)
+{
+    char calls[64], others[64];
+
+    /* 0: `calls` is wrong, and the error has been reported. */
+    if (!at || rule->calls == 0 || (rule->calls & takers) != 0)
+        return;
+    aps_words_list(&aps_words_call, rule->calls, ", ", calls, sizeof calls);
+    aps_words_list(&aps_words_call, takers, " or ", others, sizeof others);
+    aps_reader_error(rule->reader, at,
+                     "%s contradicts calls: %s; it goes with %s", name, calls,
+                     others);
+}
+
+/* Settings that mean nothing with the rule's calls: calls other than an
+ * all-reduce have a single algorithm each. */
+static void check_calls(const struct aps_rule_keys *rule,
+                        const struct aps_plan *plan)
+{
+    unsigned sums = 0;
+    char name[32];
+
+    aps_settings_check_calls(rule, rule->keys[APS_RULE_REDUCE], "'reduce'",
+                             ALLREDUCE);
+    aps_settings_check_calls(rule, rule->keys[APS_RULE_GROUP], "'group'",
+                             ALLREDUCE);
+    aps_settings_check_calls(rule, rule->keys[APS_RULE_NODE], "'node'",
+                             ALLREDUCE);
+    if (plan->accumulate == APS_ACCUMULATE_FP32)
+        return;
+    for (unsigned i = 0; i < APS_CALL_KINDS; i++) {
+        if (aps_call_sums((enum aps_call_kind)i))
+            sums |= 1u << i;
+    }
+    snprintf(name, sizeof name, "accumulate: %s",
+             aps_accumulate_name(plan->accumulate));
+    aps_settings_check_calls(rule, rule->keys[APS_RULE_ACCUMULATE], name, sums);
+}
+
+void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
+{
+    const struct aps_yaml_node *rounding = rule->keys[APS_RULE_ROUNDING];
+    const char *word = NULL;
+    bool has_format = read_format(rule, plan, &word);
+    struct group_keys given;
+    struct aps_value value;
+
+    read_accumulate(rule, has_format, plan);
+    read_reduce(rule, plan, &given);
+    settle_scale(rule, plan);
+    /* There is one rounding: what can be said of it changes nothing. */
+    if (rounding)
+        (void)aps_read_value(rule->reader, rounding, &aps_grammar_rounding,
+                             &value);
+    if (has_format && !plan->rewrite) {
+        check_native(rule, word);
+        plan->scale = APS_SCALE_NONE;
+    } else if (rule->calls & ALLREDUCE) {
+        check_reduce(rule, plan, &given);
+    } else {
+        check_calls(rule, plan);
+    }
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the keys of a policy take that have parameters: one table a key. The
+ * names of the words stand in words.c.
+ */
+#ifndef APS_POLICY_TABLES_H
+#define APS_POLICY_TABLES_H
+
+#include "policy/grammar.h"
+
+enum aps_format_word { APS_FORMAT_WORD_NATIVE, APS_FORMAT_WORD_FP32 };
+extern const struct aps_grammar aps_grammar_format;
+
+enum aps_scale_parameter { APS_SCALE_FIXED_FACTOR = 0 };
+extern const struct aps_grammar aps_grammar_scale;
+
+enum aps_reduce_parameter { APS_REDUCE_GROUP, APS_REDUCE_NODE };
+extern const struct aps_grammar aps_grammar_reduce;
+
+/* Of the mapping accumulate: {format: F, kahan: on}. */
+enum aps_accumulate_parameter { APS_SUM_FORMAT, APS_SUM_KAHAN };
+extern const struct aps_grammar aps_grammar_accumulate;
+
+extern const struct aps_grammar aps_grammar_rounding;
+
+/* A rule's keys `group` and `node`, which are short for reduce's parameters. */
+extern const struct aps_parameter aps_parameter_group;
+extern const struct aps_parameter aps_parameter_node;
+
+#endif
