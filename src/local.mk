@@ -98,7 +98,10 @@ dist_man_MANS += src/cli/apsmpi.1 src/libaps.3 src/policy/apsmpi-policy.5 \
 	src/roundoff/apsmpi-log.5
 apsmpi_SOURCES = \
 	src/cli/main.c src/cli/command.c src/cli/command.h \
+	src/cli/arguments.c src/cli/arguments.h \
 	src/cli/check.c src/cli/explain.c \
+	src/cli/explain_json.c src/cli/explain_json.h \
+	src/cli/problems.c src/cli/problems.h \
 	src/cli/cast.c src/cli/formats.c \
 	src/cli/columns.c src/cli/columns.h \
 	src/cli/nonblocking.c src/cli/nonblocking.h \

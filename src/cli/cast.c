@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "base/digits.h"
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/problems.h"
 #include "number/bits.h"
 
 #define BLANKS " \t\r\v\f\n"
@@ -124,7 +126,8 @@ static void cast_stdin(struct job *job)
 
 /* --- the command line ---------------------------------------------------- */
 
-static int parse_rounding(const char *name, enum aps_rounding *rounding)
+static int parse_rounding(const struct aps_arguments *arguments,
+                          const char *name, enum aps_rounding *rounding)
 {
     struct aps_nearest nearest = {.word = name};
     char hint[APS_HINT_MAX];
@@ -136,89 +139,42 @@ static int parse_rounding(const char *name, enum aps_rounding *rounding)
         }
         aps_nearest_offer(&nearest, roundings[i].name);
     }
-    fprintf(stderr,
-            "apsmpi: --rounding must be nearest, stochastic, zero or cpd, not "
-            "'%s'%s\n",
-            name, aps_nearest_hint(nearest.best, hint));
-    return -1;
+    return aps_problems_fail(
+        arguments, -1,
+        "--rounding must be nearest, stochastic, zero or cpd, not '%s'%s", name,
+        aps_nearest_hint(nearest.best, hint));
 }
 
-static int parse_seed(const char *text, uint64_t *seed)
+static int parse_seed(const struct aps_arguments *arguments, const char *text,
+                      uint64_t *seed)
 {
     uintmax_t number;
 
-    if (aps_digits_parse(text, strlen(text), UINT64_MAX, &number) < 0) {
-        fprintf(stderr,
-                "apsmpi: --seed must be a number from 0 to 2^64-1, not '%s'\n",
-                text);
-        return -1;
-    }
+    if (aps_digits_parse(text, strlen(text), UINT64_MAX, &number) < 0)
+        return aps_problems_fail(
+            arguments, -1, "--seed must be a number from 0 to 2^64-1, not '%s'",
+            text);
     *seed = number;
     return 0;
 }
 
-/* The value of the option `name` at argv[*i]: behind a '=', or the next
- * argument, which is stepped over. NULL if it is another option. */
-static const char *option_value(char **argv, int *i, const char *name)
+static int run(const struct aps_arguments *arguments)
 {
-    size_t length = strlen(name);
-
-    if (strncmp(argv[*i], name, length) != 0)
-        return NULL;
-    if (argv[*i][length] == '=')
-        return argv[*i] + length + 1;
-    return argv[*i][length] == '\0' && argv[*i + 1] ? argv[++*i] : NULL;
-}
-
-/*
- * Options anywhere, format and values moved to the front of argv; not by
- * getopt, to which -1.5 is an option. Their number, or -1.
- */
-static int parse_arguments(char **argv, struct aps_cast_options *options)
-{
-    int words = 0;
-    bool only_words = false;
-
-    for (int i = 1; argv[i]; i++) {
-        const char *value;
-
-        if (only_words || strncmp(argv[i], "--", 2) != 0) {
-            argv[words++] = argv[i];
-        } else if (strcmp(argv[i], "--") == 0) {
-            only_words = true;
-        } else if ((value = option_value(argv, &i, "--rounding"))) {
-            if (parse_rounding(value, &options->rounding) < 0)
-                return -1;
-        } else if ((value = option_value(argv, &i, "--seed"))) {
-            if (parse_seed(value, &options->seed) < 0)
-                return -1;
-        } else {
-            aps_command_usage(&aps_subcommand_cast);
-            return -1;
-        }
-    }
-    return words;
-}
-
-static int run(int argc, char **argv)
-{
+    const char *rounding = aps_arguments_option(arguments, "rounding");
+    const char *seed = aps_arguments_option(arguments, "seed");
     struct job job = {.options = APS_CAST_OPTIONS_INIT, .status = APS_EXIT_OK};
     struct aps_error error;
-    int words = parse_arguments(argv, &job.options);
 
-    (void)argc;
-    if (words < 0)
+    if ((rounding &&
+         parse_rounding(arguments, rounding, &job.options.rounding) < 0) ||
+        (seed && parse_seed(arguments, seed, &job.options.seed) < 0))
         return APS_EXIT_USAGE;
-    if (words == 0)
-        return aps_command_usage(&aps_subcommand_cast);
-    if (aps_format_parse(argv[0], &job.format, &error) < 0 ||
-        aps_cast_array(&job.format, NULL, 0, &job.options, NULL, &error) < 0) {
-        fprintf(stderr, "apsmpi: %s\n", error.text);
-        return APS_EXIT_USAGE;
-    }
-    for (int i = 1; i < words; i++)
-        cast(&job, "", argv[i]);
-    if (words == 1)
+    if (aps_format_parse(arguments->operands[0], &job.format, &error) < 0 ||
+        aps_cast_array(&job.format, NULL, 0, &job.options, NULL, &error) < 0)
+        return aps_problems_fail(arguments, APS_EXIT_USAGE, "%s", error.text);
+    for (size_t i = 1; i < arguments->count; i++)
+        cast(&job, "", arguments->operands[i]);
+    if (arguments->count == 1)
         cast_stdin(&job);
     return job.status;
 }
@@ -226,17 +182,19 @@ static int run(int argc, char **argv)
 const struct aps_subcommand aps_subcommand_cast = {
     .name = "cast",
     .summary = "round values to a number format",
+    .operands = "FORMAT [VALUE...]",
     .help =
-        "cast [--rounding RULE] [--seed N] FORMAT [VALUE...]\n"
-        "\n"
         "Prints one line for each value, of four columns with tabs between\n"
         "them: the value as given, its code, what the code means, and\n"
         "the difference to the value, as FP32 takes it. Values are decimal\n"
         "or hexadecimal numbers, inf or nan; without any they are read\n"
         "from standard input. Those that are none are named on standard\n"
-        "error, the others printed all the same, and the exit status is 1.\n"
-        "\n"
-        "  --rounding RULE  nearest (the default), stochastic, zero, cpd\n"
-        "  --seed N         of stochastic; value number i is element i\n",
+        "error, the others printed all the same, and the exit status is 1.\n",
+    .options = {{"rounding", "RULE",
+                 "nearest (the default), stochastic, zero, cpd"},
+                {"seed", "N", "of stochastic; value number i is element i"}},
+    .numbers = true,
+    .least = 1,
+    .most = INT_MAX,
     .run = run,
 };

@@ -4,40 +4,103 @@
  */
 #include "config.h"
 
-#include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/command.h"
+#include "cli/problems.h"
 #include "cli/schedule.h"
 
-static int check(const char *path)
+/* One file: what its object and its line tell. */
+static void write_result(struct aps_json *json, const char *path,
+                         const struct aps_policy *policy, const char *summary,
+                         const struct aps_errors *errors)
 {
-    struct aps_policy *policy;
-    char summary[256];
+    const struct aps_layers *table = policy ? aps_policy_layers(policy) : NULL;
 
-    if (aps_command_load(path, &policy) < 0)
-        return APS_EXIT_FAILURE;
-    if (aps_policy_layers(policy)) {
-        struct aps_schedule *schedule = aps_schedule_create(policy);
-
-        aps_schedule_warn(schedule, policy, path, stderr);
-        aps_schedule_destroy(schedule);
-    }
-    printf("%s: ok: %s\n", path,
-           aps_command_summary(policy, summary, sizeof summary));
-    aps_policy_destroy(policy);
-    return APS_EXIT_OK;
+    aps_json_open_object(json, NULL);
+    aps_json_text(json, "file", path);
+    aps_json_bool(json, "ok", policy != NULL);
+    if (policy)
+        aps_json_unsigned(json, "rules", aps_policy_rules(policy));
+    else
+        aps_json_null(json, "rules");
+    if (table)
+        aps_json_unsigned(json, "layers", table->count);
+    else
+        aps_json_null(json, "layers");
+    aps_json_text(json, "summary", policy ? summary : NULL);
+    aps_problems_write(json, errors);
+    aps_json_close_object(json);
 }
 
-static int run(int argc, char **argv)
+/* `json`: where the object of the file goes; NULL: print lines. */
+static int check(const char *path, struct aps_json *json)
 {
-    static const struct option options[] = {{.name = NULL}};
+    struct aps_errors *errors = aps_command_alloc(1, sizeof *errors);
+    struct aps_policy *policy = NULL;
+    char summary[256] = "";
+    int status = APS_EXIT_FAILURE;
+
+    if (aps_command_load(path, &policy, errors) == 0) {
+        if (aps_policy_layers(policy)) {
+            struct aps_schedule *schedule = aps_schedule_create(policy);
+
+            aps_schedule_warn(schedule, policy, path, errors);
+            aps_schedule_destroy(schedule);
+        }
+        aps_command_summary(policy, summary, sizeof summary);
+        status = APS_EXIT_OK;
+    }
+    if (json) {
+        write_result(json, path, policy, summary, errors);
+    } else {
+        aps_problems_print(errors);
+        if (policy)
+            printf("%s: ok: %s\n", path, summary);
+    }
+    aps_policy_destroy(policy);
+    free(errors);
+    return status;
+}
+
+/* The objects of the files are written first, to memory: whether all are right
+ * stands before them. */
+static int check_json(const struct aps_arguments *arguments)
+{
+    char *text = NULL;
+    size_t size;
+    struct aps_json files = {.stream = open_memstream(&text, &size)}, json;
     int status = APS_EXIT_OK;
 
-    if (getopt_long(argc, argv, "", options, NULL) != -1 || optind == argc)
-        return aps_command_usage(&aps_subcommand_check);
-    for (; optind < argc; optind++) {
-        if (check(argv[optind]) != APS_EXIT_OK)
+    if (!files.stream)
+        return aps_problems_fail(arguments, APS_EXIT_FAILURE, "out of memory");
+    for (size_t i = 0; i < arguments->count; i++) {
+        if (check(arguments->operands[i], &files) != APS_EXIT_OK)
+            status = APS_EXIT_FAILURE;
+    }
+    if (fclose(files.stream) != 0) {
+        free(text);
+        return aps_problems_fail(arguments, APS_EXIT_FAILURE, "out of memory");
+    }
+    aps_problems_open(&json, arguments, status == APS_EXIT_OK);
+    aps_json_open_array(&json, "files");
+    fputs(text, json.stream);
+    aps_json_close_array(&json);
+    aps_problems_close(&json);
+    free(text);
+    return status;
+}
+
+static int run(const struct aps_arguments *arguments)
+{
+    int status = APS_EXIT_OK;
+
+    if (arguments->json)
+        return check_json(arguments);
+    for (size_t i = 0; i < arguments->count; i++) {
+        if (check(arguments->operands[i], NULL) != APS_EXIT_OK)
             status = APS_EXIT_FAILURE;
     }
     return status;
@@ -46,10 +109,12 @@ static int run(int argc, char **argv)
 const struct aps_subcommand aps_subcommand_check = {
     .name = "check",
     .summary = "say what is wrong with policies",
-    .help = "check FILE...\n"
-            "\n"
-            "Reads each policy and the layer table it names. Prints one line\n"
+    .operands = "FILE...",
+    .help = "Reads each policy and the layer table it names. Prints one line\n"
             "for a policy that is right; everything wrong with it, as\n"
             "FILE:LINE:COLUMN: CAUSE, otherwise.\n",
+    .options = {{"json", NULL, "the same as a JSON object"}},
+    .least = 1,
+    .most = INT_MAX,
     .run = run,
 };

@@ -12,46 +12,16 @@
 
 #define LINE_WIDTH 78
 
-int aps_command_usage(const struct aps_subcommand *subcommand)
+int aps_command_load(const char *path, struct aps_policy **policy,
+                     struct aps_errors *errors)
 {
-    fprintf(stderr, "usage: apsmpi %s", subcommand->help);
-    return APS_EXIT_USAGE;
-}
-
-/* Errors, then warnings. */
-static void print_errors(const struct aps_errors *errors)
-{
-    const size_t kept = aps_errors_kept(errors);
-    const size_t warnings = aps_warnings_kept(errors);
-    char line[sizeof(struct aps_error) + 32];
-
-    for (size_t i = 0; i < kept; i++)
-        fprintf(stderr, "%s\n",
-                aps_error_format(&errors->list[i], line, sizeof line));
-    if (errors->count > kept)
-        fprintf(stderr, "%s: %zu more errors are not shown\n",
-                errors->list[0].file, errors->count - kept);
-    for (size_t i = 0; i < warnings; i++)
-        fprintf(stderr, "%s\n",
-                aps_warning_format(&errors->warnings[i], line, sizeof line));
-    if (errors->warning_count > warnings)
-        fprintf(stderr, "%s: %zu more warnings are not shown\n",
-                errors->warnings[0].file, errors->warning_count - warnings);
-}
-
-int aps_command_load(const char *path, struct aps_policy **policy)
-{
-    struct aps_errors *errors = aps_command_alloc(1, sizeof *errors);
     struct aps_policy_source source;
-    int result;
+    int result = aps_policy_source_read(path, &source, errors);
 
-    result = aps_policy_source_read(path, &source, errors);
     if (result == 0) {
         result = aps_policy_parse(&source, policy, errors);
         aps_policy_source_clear(&source);
     }
-    print_errors(errors);
-    free(errors);
     return result;
 }
 

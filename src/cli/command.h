@@ -8,31 +8,22 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/error.h"
+#include "cli/arguments.h"
 #include "policy/policy.h"
 
 /* Exit statuses. */
 enum { APS_EXIT_OK, APS_EXIT_FAILURE, APS_EXIT_USAGE };
-
-/* One file each. `run` gets the subcommand's name as argv[0] and returns the
- * exit status; `help` is the text after "usage: ". */
-struct aps_subcommand {
-    const char *name;
-    const char *summary;
-    const char *help;
-    int (*run)(int argc, char **argv);
-};
 
 extern const struct aps_subcommand aps_subcommand_check;
 extern const struct aps_subcommand aps_subcommand_explain;
 extern const struct aps_subcommand aps_subcommand_formats;
 extern const struct aps_subcommand aps_subcommand_cast;
 
-/* Say on standard error how the subcommand is used; returns APS_EXIT_USAGE. */
-int aps_command_usage(const struct aps_subcommand *subcommand);
-
-/* Read and parse a policy, printing what is wrong with it on standard error. 0
- * with *policy a new object, or -1. */
-int aps_command_load(const char *path, struct aps_policy **policy);
+/* Read and parse a policy. 0 with *policy a new object, or -1; errors and
+ * warnings are added to `errors`. */
+int aps_command_load(const char *path, struct aps_policy **policy,
+                     struct aps_errors *errors);
 
 /* "4 rules, 161 layers, steps: table", and what the policy says of `gemm`,
  * `progress` and `fuse`; returns `buffer`. */

@@ -4,7 +4,6 @@
  */
 #include "config.h"
 
-#include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +11,10 @@
 
 #include "cli/columns.h"
 #include "cli/command.h"
+#include "cli/explain_json.h"
 #include "cli/nonblocking.h"
 #include "cli/others.h"
+#include "cli/problems.h"
 #include "cli/schedule.h"
 #include "cli/traffic.h"
 #include "policy/ranges.h"
@@ -275,39 +276,10 @@ static void print_totals(const struct explanation *explanation)
     aps_columns_destroy(columns);
 }
 
-/* The spans that `epochs` touches, cut to it at both ends. */
-static int clip(struct aps_schedule *schedule, const struct aps_policy *policy,
-                struct aps_range time, struct aps_range *window)
+static void explain_layers(const struct aps_policy *policy,
+                           const struct aps_schedule *schedule,
+                           const struct aps_range *window, bool each_layer)
 {
-    long per_epoch = aps_policy_steps(policy)->per_epoch;
-    size_t i = 0;
-
-    if (schedule->by_step) {
-        if (per_epoch == 0)
-            return -1;
-        if (__builtin_mul_overflow(time.first, per_epoch, &time.first))
-            return -1;
-        if (time.last == APS_RANGE_OPEN ||
-            __builtin_mul_overflow(time.last + 1, per_epoch, &time.last))
-            time.last = APS_RANGE_OPEN;
-        else
-            time.last--;
-    }
-    while (schedule->spans[i].last < time.first)
-        i++;
-    window->first = (long)i;
-    schedule->spans[i].first = time.first;
-    while (schedule->spans[i].last < time.last)
-        i++;
-    window->last = (long)i;
-    schedule->spans[i].last = time.last;
-    return 0;
-}
-
-static int explain_layers(const struct aps_policy *policy, const char *path,
-                          const struct aps_range *epochs, bool each_layer)
-{
-    struct aps_schedule *schedule = aps_schedule_create(policy);
     const struct aps_column heads[] = {
         {"layers", false},    {"name", false},
         {"count", true},      {schedule->by_step ? "steps" : "epochs", false},
@@ -319,18 +291,10 @@ static int explain_layers(const struct aps_policy *policy, const char *path,
         .policy = policy,
         .table = aps_policy_layers(policy),
         .schedule = schedule,
-        .window = {0, (long)schedule->span_count - 1},
+        .window = *window,
         .each_layer = each_layer,
     };
 
-    aps_schedule_warn(schedule, policy, path, stderr);
-    if (epochs && clip(schedule, policy, *epochs, &explanation.window) < 0) {
-        fprintf(stderr,
-                "apsmpi: --epochs: the policy does not say how long an epoch "
-                "is (steps: {per_epoch: N})\n");
-        aps_schedule_destroy(schedule);
-        return APS_EXIT_FAILURE;
-    }
     explanation.shown =
         aps_command_alloc(aps_policy_rules(policy), sizeof *explanation.shown);
     explanation.columns = aps_columns_create(heads, LAYER_CELLS);
@@ -342,8 +306,6 @@ static int explain_layers(const struct aps_policy *policy, const char *path,
     aps_nonblocking_notes(policy, stdout);
     aps_others_print(policy, stdout);
     free(explanation.shown);
-    aps_schedule_destroy(schedule);
-    return APS_EXIT_OK;
 }
 
 /* --- without a layer table ----------------------------------------------- */
@@ -400,74 +362,94 @@ static void explain_rules(const struct aps_policy *policy)
            aps_policy_min_count(policy));
 }
 
-static int explain(const char *path, const struct aps_range *epochs,
-                   bool each_layer)
+/* --- both ---------------------------------------------------------------- */
+
+static void print(const char *path, const struct aps_policy *policy,
+                  const struct aps_schedule *schedule,
+                  const struct aps_range *window, bool each_layer)
 {
-    struct aps_policy *policy;
-    int status = APS_EXIT_OK;
     char summary[256];
 
-    if (aps_command_load(path, &policy) < 0)
-        return APS_EXIT_FAILURE;
-    if (!aps_policy_layers(policy) && (epochs || each_layer)) {
-        fprintf(stderr, "apsmpi: %s needs a layer table in the policy\n",
-                epochs ? "--epochs" : "--layer-counts");
-        aps_policy_destroy(policy);
-        return APS_EXIT_FAILURE;
-    }
     printf("%s: %s\n\n", path,
            aps_command_summary(policy, summary, sizeof summary));
-    if (aps_policy_layers(policy))
-        status = explain_layers(policy, path, epochs, each_layer);
+    if (schedule)
+        explain_layers(policy, schedule, window, each_layer);
     else if (aps_policy_rules(policy) > 0)
         explain_rules(policy);
     else
         printf("No rules: every call is left to MPI.\n");
     if (!aps_policy_pcontrol(policy))
         printf("\nThe library only passes MPI_Pcontrol on (pcontrol: off).\n");
-    aps_policy_destroy(policy);
+}
+
+/* A policy without errors; `epochs` may be NULL. Frees nothing. */
+static int explain(const struct aps_arguments *arguments,
+                   const struct aps_policy *policy,
+                   const struct aps_range *epochs, struct aps_errors *errors)
+{
+    const char *path = arguments->operands[0];
+    const bool each_layer = aps_arguments_option(arguments, "layer-counts");
+    struct aps_schedule *schedule = NULL;
+    struct aps_range window = {0, 0};
+    int status = APS_EXIT_OK;
+
+    if (!aps_policy_layers(policy) && (epochs || each_layer))
+        return aps_problems_fail(arguments, APS_EXIT_FAILURE,
+                                 "%s needs a layer table in the policy",
+                                 epochs ? "--epochs" : "--layer-counts");
+    if (aps_policy_layers(policy)) {
+        schedule = aps_schedule_create(policy);
+        aps_schedule_warn(schedule, policy, path, errors);
+        window.last = (long)schedule->span_count - 1;
+    }
+    if (epochs && aps_schedule_clip(schedule, policy, *epochs, &window) < 0) {
+        status = aps_problems_fail(
+            arguments, APS_EXIT_FAILURE,
+            "--epochs: the policy does not say how long an epoch is (steps: "
+            "{per_epoch: N})");
+    } else if (arguments->json) {
+        aps_explain_json(arguments, path, policy, schedule, &window, errors);
+    } else {
+        aps_problems_print(errors);
+        print(path, policy, schedule, &window, each_layer);
+    }
+    aps_schedule_destroy(schedule);
     return status;
 }
 
-static int run(int argc, char **argv)
+static int run(const struct aps_arguments *arguments)
 {
-    static const struct option options[] = {
-        {"epochs", required_argument, NULL, 'e'},
-        {"layer-counts", no_argument, NULL, 'l'},
-        {.name = NULL},
-    };
+    const char *range = aps_arguments_option(arguments, "epochs");
+    const char *path = arguments->operands[0];
+    struct aps_errors *errors;
+    struct aps_policy *policy;
     struct aps_range epochs;
-    bool limited = false, each_layer = false;
     const char *why;
-    int option;
+    int status;
 
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        switch (option) {
-        case 'e':
-            if (aps_range_parse(optarg, &epochs, &why) < 0) {
-                fprintf(stderr, "apsmpi: --epochs '%s' %s\n", optarg, why);
-                return APS_EXIT_USAGE;
-            }
-            limited = true;
-            break;
-        case 'l':
-            each_layer = true;
-            break;
-        default:
-            return aps_command_usage(&aps_subcommand_explain);
-        }
+    if (range && aps_range_parse(range, &epochs, &why) < 0)
+        return aps_problems_fail(arguments, APS_EXIT_USAGE, "--epochs '%s' %s",
+                                 range, why);
+    errors = aps_command_alloc(1, sizeof *errors);
+    if (aps_command_load(path, &policy, errors) == 0) {
+        status = explain(arguments, policy, range ? &epochs : NULL, errors);
+        aps_policy_destroy(policy);
+    } else {
+        status = APS_EXIT_FAILURE;
+        if (arguments->json)
+            aps_explain_json(arguments, path, NULL, NULL, NULL, errors);
+        else
+            aps_problems_print(errors);
     }
-    if (optind + 1 != argc)
-        return aps_command_usage(&aps_subcommand_explain);
-    return explain(argv[optind], limited ? &epochs : NULL, each_layer);
+    free(errors);
+    return status;
 }
 
 const struct aps_subcommand aps_subcommand_explain = {
     .name = "explain",
     .summary = "show what a policy does to each layer, and when",
+    .operands = "FILE",
     .help =
-        "explain [--epochs A-B] [--layer-counts] FILE\n"
-        "\n"
         "Resolves the policy for every layer of its table and prints what\n"
         "happens to it: format on the wire, scale, reduction, the line of the\n"
         "rule that says so, bytes per element and bytes saved per step "
@@ -477,9 +459,13 @@ const struct aps_subcommand aps_subcommand_explain = {
         "what\n"
         "ring, master, gather and auto send, and what progress and fuse mean; "
         "a\n"
-        "second table holds the rules for calls other than all-reduces.\n"
-        "\n"
-        "  --epochs A-B     these epochs only (N, A-B or A-)\n"
-        "  --layer-counts   one row for each layer, with its own count\n",
+        "second table holds the rules for calls other than all-reduces.\n",
+    .options = {{"epochs", "A-B", "these epochs only (N, A-B or A-)"},
+                {"layer-counts", NULL,
+                 "one row for each layer, with its own count"},
+                {"json", NULL,
+                 "all of it as a JSON object, one plan a layer and time"}},
+    .least = 1,
+    .most = 1,
     .run = run,
 };

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "number/format.h"
@@ -60,19 +60,16 @@ static void add(struct aps_columns *table, const char *name,
     aps_columns_add(table, cells);
 }
 
-static int run(int argc, char **argv)
+static int run(const struct aps_arguments *arguments)
 {
-    static const struct option options[] = {{.name = NULL}};
     struct aps_columns *table;
     const char *const *names = common;
     size_t count = sizeof common / sizeof common[0];
     int status = APS_EXIT_OK;
 
-    if (getopt_long(argc, argv, "", options, NULL) != -1)
-        return aps_command_usage(&aps_subcommand_formats);
-    if (optind < argc) {
-        names = (const char *const *)argv + optind;
-        count = (size_t)(argc - optind);
+    if (arguments->count > 0) {
+        names = arguments->operands;
+        count = arguments->count;
     }
     table = aps_columns_create(columns, COLUMNS);
     for (size_t i = 0; i < count; i++) {
@@ -95,11 +92,11 @@ static int run(int argc, char **argv)
 const struct aps_subcommand aps_subcommand_formats = {
     .name = "formats",
     .summary = "what number formats can hold",
-    .help = "formats [NAME...]\n"
-            "\n"
-            "Prints a table: bits (sign+exponent+mantissa), width, bias, the\n"
+    .operands = "[NAME...]",
+    .help = "Prints a table: bits (sign+exponent+mantissa), width, bias, the\n"
             "largest and the smallest values, values per binade. Without a\n"
             "name, of common formats. If a name is wrong, says why and prints\n"
             "no table.\n",
+    .most = INT_MAX,
     .run = run,
 };

@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "base/options.h"
 #include "cli/command.h"
+#include "cli/problems.h"
 
 static const struct aps_subcommand *const subcommands[] = {
     &aps_subcommand_check,
@@ -22,7 +23,7 @@ static const struct aps_subcommand *const subcommands[] = {
 static void print_help(FILE *stream)
 {
     fprintf(stream, "usage: apsmpi SUBCOMMAND ...\n"
-                    "       apsmpi --version\n"
+                    "       apsmpi -h | --help | --version\n"
                     "\n"
                     "subcommands:\n");
     for (size_t i = 0; i < SUBCOMMANDS; i++)
@@ -31,6 +32,12 @@ static void print_help(FILE *stream)
     fprintf(stream, "  %-8s  %s\n", "help", "this text, or a subcommand's");
     fprintf(stream, "\nvariables that libapsmpi.so reads when preloaded:\n");
     aps_options_print(stream);
+}
+
+static int print_version(void)
+{
+    printf("apsmpi " PACKAGE_VERSION "\n");
+    return APS_EXIT_OK;
 }
 
 static const struct aps_subcommand *find(const char *name)
@@ -59,15 +66,33 @@ static int help(int argc, char **argv)
 {
     const struct aps_subcommand *subcommand;
 
-    if (argc < 2) {
+    if (argc < 2 || argv[1][0] == '-') {
         print_help(stdout);
         return APS_EXIT_OK;
     }
     subcommand = find(argv[1]);
     if (!subcommand)
         return unknown(argv[1]);
-    printf("usage: apsmpi %s", subcommand->help);
+    aps_arguments_help(subcommand, stdout);
     return APS_EXIT_OK;
+}
+
+static int run_subcommand(const struct aps_subcommand *subcommand, int argc,
+                          char **argv)
+{
+    struct aps_arguments arguments;
+    char cause[256];
+
+    if (aps_arguments_parse(subcommand, argc, argv, &arguments, cause,
+                            sizeof cause) < 0)
+        return aps_problems_usage(&arguments, cause);
+    if (arguments.help) {
+        aps_arguments_help(subcommand, stdout);
+        return APS_EXIT_OK;
+    }
+    if (arguments.version)
+        return print_version();
+    return subcommand->run(&arguments);
 }
 
 static int run(int argc, char **argv)
@@ -78,20 +103,15 @@ static int run(int argc, char **argv)
         print_help(stderr);
         return APS_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--version") == 0) {
-        printf("apsmpi " PACKAGE_VERSION "\n");
-        return APS_EXIT_OK;
-    }
-    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0)
+    if (strcmp(argv[1], "--version") == 0)
+        return print_version();
+    if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+        strcmp(argv[1], "-h") == 0)
         return help(argc - 1, argv + 1);
     subcommand = find(argv[1]);
     if (!subcommand)
         return unknown(argv[1]);
-    if (argc > 2 && strcmp(argv[2], "--help") == 0) {
-        printf("usage: apsmpi %s", subcommand->help);
-        return APS_EXIT_OK;
-    }
-    return subcommand->run(argc - 1, argv + 1);
+    return run_subcommand(subcommand, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

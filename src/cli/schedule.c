@@ -93,9 +93,38 @@ const int *aps_schedule_layer(const struct aps_schedule *schedule, size_t layer)
     return schedule->rules + layer * schedule->span_count;
 }
 
+int aps_schedule_clip(struct aps_schedule *schedule,
+                      const struct aps_policy *policy, struct aps_range time,
+                      struct aps_range *window)
+{
+    long per_epoch = aps_policy_steps(policy)->per_epoch;
+    size_t i = 0;
+
+    if (schedule->by_step) {
+        if (per_epoch == 0)
+            return -1;
+        if (__builtin_mul_overflow(time.first, per_epoch, &time.first))
+            return -1;
+        if (time.last == APS_RANGE_OPEN ||
+            __builtin_mul_overflow(time.last + 1, per_epoch, &time.last))
+            time.last = APS_RANGE_OPEN;
+        else
+            time.last--;
+    }
+    while (schedule->spans[i].last < time.first)
+        i++;
+    window->first = (long)i;
+    schedule->spans[i].first = time.first;
+    while (schedule->spans[i].last < time.last)
+        i++;
+    window->last = (long)i;
+    schedule->spans[i].last = time.last;
+    return 0;
+}
+
 void aps_schedule_warn(const struct aps_schedule *schedule,
                        const struct aps_policy *policy, const char *path,
-                       FILE *stream)
+                       struct aps_errors *errors)
 {
     size_t rules = aps_policy_rules(policy);
     size_t cells = schedule->layer_count * schedule->span_count;
@@ -109,12 +138,12 @@ void aps_schedule_warn(const struct aps_schedule *schedule,
         /* A rule for other calls too may be there for these. */
         if (!used[i] &&
             aps_policy_rule_calls(policy, (int)i) == 1u << APS_CALL_ALLREDUCE)
-            fprintf(stream,
-                    "%s:%d: warning: this rule applies to no layer: its layers "
-                    "have fewer than %zu elements (min_count) or match an "
-                    "earlier rule\n",
-                    path, aps_policy_rule_line(policy, (int)i),
-                    aps_policy_min_count(policy));
+            aps_errors_warn(
+                errors, path, aps_policy_rule_line(policy, (int)i), 0,
+                "this rule applies to no layer: its layers have fewer than %zu "
+                "elements (min_count) or match an earlier rule",
+                aps_policy_min_count(policy));
     }
+    aps_errors_sort(errors);
     free(used);
 }

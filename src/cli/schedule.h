@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
+#include "base/error.h"
 #include "policy/policy.h"
 #include "policy/ranges.h"
 
@@ -29,10 +29,19 @@ void aps_schedule_destroy(struct aps_schedule *schedule);
 const int *aps_schedule_layer(const struct aps_schedule *schedule,
                               size_t layer);
 
-/* One warning line for each rule that no layer ever gets; `path` is the
- * policy's, for the message. */
+/*
+ * The spans that the epochs `epochs` touch, as indices in *window; the first and
+ * the last of them are cut to the epochs. -1 if spans are steps and the policy
+ * does not say how many make an epoch.
+ */
+int aps_schedule_clip(struct aps_schedule *schedule,
+                      const struct aps_policy *policy, struct aps_range epochs,
+                      struct aps_range *window);
+
+/* Add a warning for each rule that no layer ever gets; `path` is the policy's,
+ * for the message. */
 void aps_schedule_warn(const struct aps_schedule *schedule,
                        const struct aps_policy *policy, const char *path,
-                       FILE *stream);
+                       struct aps_errors *errors);
 
 #endif

@@ -12,6 +12,7 @@ e2e_tests = \
 	tests/e2e/t-gemm.sh \
 	tests/e2e/t-groups.sh \
 	tests/e2e/t-install.sh \
+	tests/e2e/t-json.sh \
 	tests/e2e/t-lab.sh \
 	tests/e2e/t-log.sh \
 	tests/e2e/t-manual.sh \

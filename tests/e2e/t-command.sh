@@ -84,6 +84,10 @@ END
 
 apsmpi check
 status 2 'check without a file is a usage error'
+same err '... that says what is missing and shows the usage' <<'END'
+apsmpi: FILE... is missing
+usage: apsmpi check [--json] FILE...
+END
 
 apsmpi explain
 status 2 'explain without a file is a usage error'
@@ -93,6 +97,19 @@ status 2 'explain with two files is a usage error'
 
 apsmpi check --quick a.yaml
 status 2 'an unknown option is a usage error'
+has err "apsmpi: unknown option '--quick'" '... that names it'
+apsmpi explain a.yaml --epoch=3
+status 2 'an option that is cut short is unknown'
+has err "apsmpi: unknown option '--epoch'; did you mean '--epochs'?" \
+    '... with the nearest option'
+apsmpi check -q a.yaml
+status 2 'there are no options of one letter but -h'
+apsmpi explain a.yaml --epochs
+has err 'apsmpi: --epochs needs a value' 'an option without its value'
+apsmpi explain --layer-counts=2 a.yaml
+has err 'apsmpi: --layer-counts takes no value' 'a value that is not wanted'
+apsmpi check -- --quick
+status 1 'behind -- there are no options'
 
 apsmpi explain --epochs 9-3 a.yaml
 status 2 'a range of epochs that runs backwards is a usage error'
@@ -115,6 +132,24 @@ has out '  check ' '... lists the subcommands'
 apsmpi help explain
 status 0 'help explain'
 has out '--layer-counts' '... lists the options'
+
+cp out wanted
+apsmpi explain a.yaml b.yaml -h
+status 0 'explain -h, behind operands'
+same out '... is the same text' <wanted
+for subcommand in check explain formats cast; do
+    for option in -h --help; do
+        apsmpi $subcommand $option
+        status 0 "$subcommand $option"
+        has out "usage: apsmpi $subcommand" '... shows the usage'
+    done
+    apsmpi $subcommand --version
+    status 0 "$subcommand --version"
+    grep -E -x 'apsmpi [0-9]+\.[0-9.]+' out >/dev/null
+    result $? '... prints name and version'
+done
+apsmpi -h
+has out 'usage: apsmpi SUBCOMMAND' '-h is --help'
 
 # --- check --------------------------------------------------------------------
 

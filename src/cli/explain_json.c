@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cli/explain_json.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/nonblocking.h"
+#include "cli/problems.h"
+#include "cli/traffic.h"
+#include "policy/words.h"
+
+/* The object that is written, and of what. */
+struct writing {
+    struct aps_json json;
+    const struct aps_policy *policy;
+    const struct aps_schedule *schedule;
+    const struct aps_range *window;
+};
+
+static void write_size(struct aps_json *json, const char *key, size_t size)
+{
+    aps_json_unsigned(json, key, size);
+}
+
+/* first and last, which is null if the range has no end. */
+static void write_range(struct aps_json *json, const struct aps_range *range)
+{
+    aps_json_unsigned(json, "first", (uintmax_t)range->first);
+    if (range->last == APS_RANGE_OPEN)
+        aps_json_null(json, "last");
+    else
+        aps_json_unsigned(json, "last", (uintmax_t)range->last);
+}
+
+/* What a plan does, in the keys of a rule; a key that means nothing with it is
+ * null. */
+static void write_plan(struct aps_json *json, const struct aps_plan *plan)
+{
+    const bool groups = aps_reduce_takes(plan->reduce, APS_SETTING_GROUP);
+    const bool node = aps_reduce_takes(plan->reduce, APS_SETTING_NODE);
+
+    aps_json_text(json, "format", plan->format.name);
+    aps_json_text(json, "scale", aps_scale_name(plan->scale));
+    if (plan->scale == APS_SCALE_FIXED)
+        aps_json_double(json, "scale_value", (double)plan->fixed);
+    else
+        aps_json_null(json, "scale_value");
+    aps_json_text(json, "reduce", aps_reduce_name(plan->reduce));
+    if (groups && plan->group == APS_GROUP_NUMBER)
+        aps_json_unsigned(json, "group", (uintmax_t)plan->group_size);
+    else
+        aps_json_text(json, "group",
+                      groups ? aps_group_name(plan->group) : NULL);
+    aps_json_text(json, "node", node ? aps_node_name(plan->node) : NULL);
+    aps_json_text(json, "accumulate", aps_accumulate_name(plan->accumulate));
+}
+
+/* The member `plan`: null if the calls are left to MPI. */
+static void write_plan_or_null(struct aps_json *json,
+                               const struct aps_plan *plan)
+{
+    if (!plan || !plan->rewrite) {
+        aps_json_null(json, "plan");
+        return;
+    }
+    aps_json_open_object(json, "plan");
+    write_plan(json, plan);
+    aps_json_close_object(json);
+}
+
+static const struct aps_plan *plan_of(const struct writing *writing, int rule)
+{
+    return rule < 0 ? NULL : aps_policy_rule_plan(writing->policy, rule);
+}
+
+/* --- rules --------------------------------------------------------------- */
+
+static void write_calls(struct aps_json *json, unsigned calls)
+{
+    aps_json_open_array(json, "calls");
+    for (int i = 0; i < APS_CALL_KINDS; i++)
+        if (calls >> i & 1)
+            aps_json_text(json, NULL, aps_call_name((enum aps_call_kind)i));
+    aps_json_close_array(json);
+}
+
+static void write_rule(struct writing *writing, int rule)
+{
+    const struct aps_policy *policy = writing->policy;
+    const unsigned calls = aps_policy_rule_calls(policy, rule);
+    const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
+    struct aps_json *json = &writing->json;
+    enum aps_call_kind first = APS_CALL_ALLREDUCE;
+    char when[400];
+
+    while ((calls >> first & 1) == 0 && first + 1 < APS_CALL_KINDS)
+        first++;
+    aps_json_open_object(json, NULL);
+    aps_json_unsigned(json, "line",
+                      (uintmax_t)aps_policy_rule_line(policy, rule));
+    aps_json_text(json, "name", aps_policy_rule_name(policy, rule));
+    write_calls(json, calls);
+    aps_json_text(json, "when",
+                  aps_policy_rule_when(policy, rule, first, when, sizeof when));
+    write_plan_or_null(json, plan);
+    aps_json_double(json, "bytes_per_element", aps_traffic_per_element(plan));
+    aps_json_close_object(json);
+}
+
+/* --- layers -------------------------------------------------------------- */
+
+/* Spans i to `last` with the same rule. */
+static void write_span(struct writing *writing, size_t layer, int rule,
+                       const struct aps_range *time)
+{
+    const struct aps_policy *policy = writing->policy;
+    const size_t count = aps_policy_layers(policy)->list[layer].count;
+    const struct aps_plan *plan = plan_of(writing, rule);
+    struct aps_json *json = &writing->json;
+    const bool small = count < aps_policy_min_count(policy);
+
+    aps_json_open_object(json, NULL);
+    write_range(json, time);
+    /* The place of the rule in `rules`. */
+    if (rule >= 0)
+        aps_json_unsigned(json, "rule", (uintmax_t)rule);
+    else
+        aps_json_null(json, "rule");
+    if (small)
+        aps_json_text(json, "native", "min_count");
+    else if (!plan)
+        aps_json_text(json, "native", "no rule matches");
+    else
+        aps_json_text(json, "native", plan->rewrite ? NULL : "format");
+    write_plan_or_null(json, small ? NULL : plan);
+    aps_json_double(json, "bytes_per_element", aps_traffic_per_element(plan));
+    write_size(json, "saved_bytes",
+               aps_traffic_bytes(NULL, count) - aps_traffic_bytes(plan, count));
+    aps_json_close_object(json);
+}
+
+static void write_layer(struct writing *writing, size_t layer)
+{
+    const struct aps_layers *table = aps_policy_layers(writing->policy);
+    const int *rules = aps_schedule_layer(writing->schedule, layer);
+    const struct aps_range *spans = writing->schedule->spans;
+    struct aps_json *json = &writing->json;
+
+    aps_json_open_object(json, NULL);
+    write_size(json, "layer", layer);
+    aps_json_text(json, "name", table->list[layer].name);
+    write_size(json, "count", table->list[layer].count);
+    aps_json_open_array(json, "spans");
+    for (long i = writing->window->first; i <= writing->window->last;) {
+        const int rule = rules[i];
+        struct aps_range time = spans[i];
+
+        for (; i <= writing->window->last && rules[i] == rule; i++)
+            time.last = spans[i].last;
+        write_span(writing, layer, rule, &time);
+    }
+    aps_json_close_array(json);
+    aps_json_close_object(json);
+}
+
+/* Bytes of one encoded copy of all layers in a span. */
+static void write_total(struct writing *writing, long span)
+{
+    const struct aps_layers *table = aps_policy_layers(writing->policy);
+    struct aps_json *json = &writing->json;
+    size_t fp32 = 0, wire = 0;
+
+    for (size_t layer = 0; layer < table->count; layer++) {
+        const size_t count = table->list[layer].count;
+        const int rule = aps_schedule_layer(writing->schedule, layer)[span];
+
+        fp32 += aps_traffic_bytes(NULL, count);
+        wire += aps_traffic_bytes(plan_of(writing, rule), count);
+    }
+    aps_json_open_object(json, NULL);
+    write_range(json, &writing->schedule->spans[span]);
+    write_size(json, "wire_bytes", wire);
+    write_size(json, "fp32_bytes", fp32);
+    if (aps_policy_fuse(writing->policy) > 0)
+        write_size(json, "batches",
+                   aps_nonblocking_groups(writing->policy, writing->schedule,
+                                          (size_t)span));
+    else
+        aps_json_null(json, "batches");
+    aps_json_close_object(json);
+}
+
+static void write_layers(struct writing *writing)
+{
+    struct aps_json *json = &writing->json;
+
+    aps_json_text(json, "time",
+                  writing->schedule->by_step ? "steps" : "epochs");
+    aps_json_open_array(json, "layers");
+    for (size_t i = 0; i < aps_policy_layers(writing->policy)->count; i++)
+        write_layer(writing, i);
+    aps_json_close_array(json);
+    aps_json_open_array(json, "totals");
+    for (long i = writing->window->first; i <= writing->window->last; i++)
+        write_total(writing, i);
+    aps_json_close_array(json);
+}
+
+void aps_explain_json(const struct aps_arguments *arguments, const char *path,
+                      const struct aps_policy *policy,
+                      const struct aps_schedule *schedule,
+                      const struct aps_range *window,
+                      const struct aps_errors *errors)
+{
+    struct writing writing = {
+        .policy = policy, .schedule = schedule, .window = window};
+    struct aps_json *json = &writing.json;
+    char summary[256];
+
+    aps_problems_open(json, arguments, policy != NULL);
+    aps_json_text(json, "file", path);
+    aps_problems_write(json, errors);
+    if (policy) {
+        aps_json_text(json, "summary",
+                      aps_command_summary(policy, summary, sizeof summary));
+        write_size(json, "min_count", aps_policy_min_count(policy));
+        aps_json_bool(json, "pcontrol", aps_policy_pcontrol(policy));
+        aps_json_open_array(json, "rules");
+        for (size_t i = 0; i < aps_policy_rules(policy); i++)
+            write_rule(&writing, (int)i);
+        aps_json_close_array(json);
+    }
+    if (schedule)
+        write_layers(&writing);
+    aps_problems_close(json);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cli/problems.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/command.h"
+
+/* Raised when a member changes its meaning or goes; new members do not count. */
+#define SCHEMA 1
+
+void aps_problems_print(const struct aps_errors *errors)
+{
+    const size_t kept = aps_errors_kept(errors);
+    const size_t warnings = aps_warnings_kept(errors);
+    char line[sizeof(struct aps_error) + 32];
+
+    for (size_t i = 0; i < kept; i++)
+        fprintf(stderr, "%s\n",
+                aps_error_format(&errors->list[i], line, sizeof line));
+    if (errors->count > kept)
+        fprintf(stderr, "%s: %zu more errors are not shown\n",
+                errors->list[0].file, errors->count - kept);
+    for (size_t i = 0; i < warnings; i++)
+        fprintf(stderr, "%s\n",
+                aps_warning_format(&errors->warnings[i], line, sizeof line));
+    if (errors->warning_count > warnings)
+        fprintf(stderr, "%s: %zu more warnings are not shown\n",
+                errors->warnings[0].file, errors->warning_count - warnings);
+}
+
+static void write_number(struct aps_json *json, const char *key, int number)
+{
+    if (number > 0)
+        aps_json_unsigned(json, key, (uintmax_t)number);
+    else
+        aps_json_null(json, key);
+}
+
+static void write_list(struct aps_json *json, const char *key,
+                       const struct aps_error *list, size_t count)
+{
+    aps_json_open_array(json, key);
+    for (size_t i = 0; i < count; i++) {
+        aps_json_open_object(json, NULL);
+        aps_json_text(json, "file", list[i].file[0] ? list[i].file : NULL);
+        write_number(json, "line", list[i].line);
+        write_number(json, "column", list[i].column);
+        aps_json_text(json, "text", list[i].text);
+        aps_json_close_object(json);
+    }
+    aps_json_close_array(json);
+}
+
+void aps_problems_write(struct aps_json *json, const struct aps_errors *errors)
+{
+    const size_t kept = aps_errors_kept(errors);
+    const size_t warnings = aps_warnings_kept(errors);
+
+    write_list(json, "errors", errors->list, kept);
+    aps_json_unsigned(json, "errors_not_shown", errors->count - kept);
+    write_list(json, "warnings", errors->warnings, warnings);
+    aps_json_unsigned(json, "warnings_not_shown",
+                      errors->warning_count - warnings);
+}
+
+void aps_problems_open(struct aps_json *json,
+                       const struct aps_arguments *arguments, bool ok)
+{
+    *json = (struct aps_json){.stream = stdout};
+    aps_json_open_object(json, NULL);
+    aps_json_unsigned(json, "schema", SCHEMA);
+    aps_json_text(json, "command", arguments->subcommand->name);
+    aps_json_text(json, "version", PACKAGE_VERSION);
+    aps_json_bool(json, "ok", ok);
+}
+
+void aps_problems_close(struct aps_json *json)
+{
+    aps_json_close_object(json);
+    fputc('\n', json->stream);
+}
+
+int aps_problems_fail(const struct aps_arguments *arguments, int status,
+                      const char *format, ...)
+{
+    struct aps_errors *errors = aps_command_alloc(1, sizeof *errors);
+    struct aps_json json;
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (arguments->json) {
+        aps_errors_add(errors, NULL, 0, 0, "%s", text);
+        aps_problems_open(&json, arguments, false);
+        aps_problems_write(&json, errors);
+        aps_problems_close(&json);
+    } else {
+        fprintf(stderr, "apsmpi: %s\n", text);
+    }
+    free(errors);
+    return status;
+}
+
+int aps_problems_usage(const struct aps_arguments *arguments, const char *cause)
+{
+    aps_problems_fail(arguments, APS_EXIT_USAGE, "%s", cause);
+    if (!arguments->json)
+        aps_arguments_usage(arguments->subcommand, stderr);
+    return APS_EXIT_USAGE;
+}

@@ -1,0 +1,200 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# --json: always one valid object, which says what the text says.
+# shellcheck disable=SC2016 # expressions of Python
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+"$PYTHON3" -c '' 2>/dev/null || skip_all 'there is no Python'
+
+# both ARGUMENT...: run the command as text, then with --json; leaves text, text_err
+# (its standard error), $text_status, and out, err, $status
+both()
+{
+    timed "$apsmpi" "$@"
+    cp out text
+    cp err text_err
+    text_status=$status
+    timed "$apsmpi" "$@" --json
+}
+
+# holds EXPRESSION: true of the object `o`, `text` and `said`
+holds()
+{
+    "$PYTHON3" - "$1" <<'END'
+import json
+import re
+import sys
+
+def wrong_constant(name):
+    raise ValueError(name)
+
+text = open("text", encoding="utf-8", errors="replace").read()
+said = open("text_err", encoding="utf-8", errors="replace").read()
+raw = open("out", "rb").read()
+o = json.loads(raw.decode("utf-8"), parse_constant=wrong_constant)
+assert raw.endswith(b"}\n") and raw.count(b"\n") == 1, "not one line"
+
+def places(problems, kind):
+    """What the text says of errors or warnings, a line each."""
+    return "".join(
+        ":".join(str(p[key]) for key in ("file", "line", "column")
+                 if p[key] is not None)
+        + (": " if p["file"] is not None else "apsmpi: ") + kind + p["text"]
+        + "\n" for p in problems)
+
+def spelled(plan):
+    """The cells of a plan in the text's tables."""
+    scale = plan["scale"]
+    if plan["scale_value"] is not None:
+        scale += " %g" % plan["scale_value"]
+    return [plan["format"], scale, plan["reduce"]] + [
+        "-" if plan[key] is None else str(plan[key])
+        for key in ("group", "node", "accumulate")]
+
+print(o)
+sys.exit(not eval(f"({sys.argv[1]})"))
+END
+}
+
+# alike: the exit status is the text's, everything is in the object
+alike()
+{
+    echo "text: $text_status, object: $status"
+    empty err && [ "$status" -eq "$text_status" ] && holds '
+        o["schema"] == 1 and o["version"] == "'"$PACKAGE_VERSION"'"
+        and o["ok"] == ('"$status"' == 0)'
+}
+
+# --- check --------------------------------------------------------------------
+
+cp "$top_srcdir"/config/policies/*.yaml .
+mkdir policies layers && mv ./*.yaml policies
+cp "$top_srcdir"/config/layers/*.csv layers
+
+both check policies/*.yaml
+check 'check: right policies' alike
+check '... with their summaries' holds '"".join(
+    f["file"] + ": ok: " + f["summary"] + "\n" for f in o["files"]) == text'
+check '... and numbers' holds 'all(
+    f["summary"].startswith("%d rule" % f["rules"])
+    and ("no layer table" in f["summary"] if f["layers"] is None
+         else ", %d layers," % f["layers"] in f["summary"])
+    for f in o["files"])'
+
+cat >bad.yaml <<'END'
+version: 1
+rules:
+  - format: e9m9
+    scal: aps
+  - {format: e4m3, reduce: "\u0001\"\\"}
+  - {epochs: 9-3, format: e5m2, group: true}
+END
+both check bad.yaml policies/auto.yaml missing.yaml
+check 'check: wrong policies' alike
+check '... with every error and its place' holds '
+    "".join(places(f["errors"], "") for f in o["files"]) == said
+    and [f["ok"] for f in o["files"]] == [False, True, False]
+    and o["files"][0]["errors"][0]["line"] == 3
+    and o["files"][0]["errors"][0]["column"] > 0'
+
+{ echo 'version: 1'; echo 'rules:'; for i in $(seq 70); do
+    echo "  - {format: e4m3, wrong$i: 1}"; done; } >many.yaml
+both check many.yaml
+check 'check: more errors than are shown' alike
+check '... the others are counted' holds '
+    "%d more errors are not shown" % o["files"][0]["errors_not_shown"] in said
+    and o["files"][0]["errors_not_shown"] + len(o["files"][0]["errors"]) == 70'
+
+layer_table >table.csv
+printf 'version: 1\nlayers: table.csv\nmin_count: 64\nrules:\n  - {layers: fc3.bias, format: bf16}\n  - format: e4m3\n' >unused.yaml
+both check unused.yaml
+check 'check: a warning' alike
+check '... is in the object' holds '
+    places(o["files"][0]["warnings"], "warning: ") == said != ""'
+
+# Names of files are bytes.
+name=$(printf 'a\377\n"\\.yaml')
+printf 'version: 1\nrules: [{format: e4m3}]\n' >"$name"
+both check "$name"
+check 'check: a name that is no text' alike
+check '... is written as text' holds \
+    'o["files"][0]["file"] == "a\ufffd\n\"\\.yaml"'
+
+# --- explain ------------------------------------------------------------------
+
+for file in policies/*.yaml unused.yaml; do
+    both explain "$file"
+    check "explain: $file" alike
+    check '... the rules' holds '
+        all(str(r["line"]) in text for r in o["rules"])
+        and o["summary"] in text
+        and places(o["warnings"], "warning: ") == said'
+done
+
+# The rows of --layer-counts are the layers of the object.
+cat >rows.yaml <<'END'
+version: 1
+layers: table.csv
+steps: {per_epoch: 10, order: forward}
+fuse: 8KiB
+min_count: 64
+rules:
+  - {layers: fc2.weight, epochs: 0-1, format: fp32}
+  - {layers: fc1.weight, format: e3m0, scale: {fixed: 1024}}
+  - {layers: "fc3.*, fc2.*", epochs: 0-5, format: e5m2, reduce: master, group: 2}
+  - {layers: fc2.bias, epochs: 6-, format: bf16, reduce: direct, name: the-bias}
+END
+both explain --layer-counts rows.yaml
+check 'explain: a policy with a layer table' alike
+check '... has a row for each layer and time' holds '
+    [[w for w in line.split() if w != "->"]
+     for line in text.split("\n\n")[1].split("\n")[1:]] ==
+    [([str(l["layer"]), l["name"], str(l["count"])] if s is l["spans"][0]
+      else [])
+     + ["all" if (s["first"], s["last"]) == (0, None)
+        else "%d-%s" % (s["first"], "" if s["last"] is None else s["last"])]
+     + ((" ".join(spelled(s["plan"])).split()) if s["plan"] else
+        ["native"] + {"min_count": "(count < min_count 64)",
+                      "no rule matches": "(no rule matches)",
+                      "format": "(format: fp32)"}[s["native"]].split())
+     + (["-"] if s["rule"] is None else
+        (str(o["rules"][s["rule"]]["line"]) + " "
+         + (o["rules"][s["rule"]]["name"] or "")).split())
+     + ["%g" % s["bytes_per_element"], str(s["saved_bytes"])]
+     for l in o["layers"] for s in l["spans"]]'
+check '... and the totals' holds '
+    [line.split() for line in text.split("\n\n")[2].split("\n")[2:]] ==
+    [["%d-%s" % (t["first"], "" if t["last"] is None else t["last"]),
+      str(t["wire_bytes"]), str(t["fp32_bytes"]),
+      "%.1f%%" % (100 - 100 * t["wire_bytes"] / t["fp32_bytes"]),
+      str(t["batches"])] for t in o["totals"]]'
+both explain rows.yaml --epochs 1-2
+check 'explain: some epochs' alike
+check '... alone' holds '
+    [(t["first"], t["last"]) for t in o["totals"]] == [(1, 1), (2, 2)]'
+
+# --- what is refused ----------------------------------------------------------
+
+# refused TEXT ARGUMENT...: the object's error is what the text says
+refused()
+{
+    text=$1
+    shift
+    both "$@"
+    check "refused: $*" alike
+    check "... $text" holds '
+        places(o["errors"], "") == said.split("usage:")[0] != ""
+        and "'"$text"'" in o["errors"][0]["text"]'
+}
+refused 'e9m9' explain bad.yaml
+refused 'No such file' explain missing.yaml
+refused 'is missing' explain
+refused 'is missing' check
+refused 'one argument too many' explain rows.yaml bad.yaml
+refused 'runs backwards' explain --epochs 3-1 rows.yaml
+refused 'needs a layer table' explain --epochs 3 policies/auto.yaml
+refused 'needs a layer table' explain --layer-counts policies/auto.yaml
+refused 'unknown option' check --quick rows.yaml
+refused 'takes no value' explain --layer-counts=3 rows.yaml
+
+finish
