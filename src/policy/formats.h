@@ -5,7 +5,7 @@
 #ifndef APS_POLICY_FORMATS_H
 #define APS_POLICY_FORMATS_H
 
-#include "aps.h"
+#include "number/format.h"
 #include "policy/value.h"
 
 /* The format that a word names. 0, or -1 with the error reported at the word:

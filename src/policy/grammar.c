@@ -4,9 +4,9 @@
 #include "policy/grammar.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/nearest.h"
+#include "base/switch.h"
 #include "policy/formats.h"
 #include "policy/number.h"
 
@@ -120,6 +120,15 @@ static int check_required(const struct aps_reader *reader,
     return 0;
 }
 
+/* on, yes or true: 1 is a number, too. */
+static bool is_on(const struct aps_yaml_node *node)
+{
+    bool on;
+
+    return !starts_with_digit(node) && aps_switch_parse(node->text, &on) == 0 &&
+           on;
+}
+
 /* A single value behind a word: its first parameter, or `on`. */
 static int read_single(const struct aps_reader *reader,
                        const struct aps_yaml_node *word,
@@ -130,7 +139,7 @@ static int read_single(const struct aps_reader *reader,
 
     if (word->value->text[0] == '\0') /* {aps} is YAML, too */
         return check_required(reader, word, choice, value);
-    if (first && (first->required || strcasecmp(word->value->text, "on") != 0))
+    if (first && (first->required || !is_on(word->value)))
         return aps_read_argument(reader, word, first, &value->arguments[0]);
     if (aps_read_switch(reader, word, &on) < 0)
         return -1;

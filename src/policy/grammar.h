@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-#include "aps.h"
+#include "number/format.h"
 #include "policy/value.h"
 #include "policy/words.h"
 

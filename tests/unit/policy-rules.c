@@ -48,7 +48,7 @@ static void test_settings(void)
           .reduce = APS_REDUCE_MASTER,
           .group = APS_GROUP_NUMBER,
           .group_size = 16}},
-        {"reduce: {master: on}",
+        {"reduce: {master: yes}",
          {.scale = APS_SCALE_APS_TIGHT, .reduce = APS_REDUCE_MASTER}},
         {"reduce: {hierarchical: {group: numa, node: fp32}}",
          {.scale = APS_SCALE_APS_TIGHT,
