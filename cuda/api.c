@@ -14,7 +14,11 @@
 #include "cuda/sums_kernels.h"
 #include "number/check.h"
 
-static const struct aps_scaling unscaled = {.exponent = 0, .factor = 1};
+static struct aps_scaling api_scaling(const struct aps_cast_options *options)
+{
+    return (struct aps_scaling){.exponent = options->scale_exponent,
+                                .factor = 1};
+}
 
 /* What CUDA says, in the words of the house. */
 static int api_done(const char *who, cudaError_t result,
@@ -63,35 +67,44 @@ int aps_cuda_encode_array(const struct aps_format *format, const float *x,
         aps_check_options(who, format, given, &options, error) < 0)
         return -1;
     return api_done(who,
-                    aps_cuda_kernel_encode(format, x, n, unscaled, &options,
-                                           false, packed, NULL, stream),
+                    aps_cuda_kernel_encode(format, x, n, api_scaling(&options),
+                                           &options, false, packed, NULL,
+                                           stream),
                     error);
 }
 
 int aps_cuda_decode_array(const struct aps_format *format, const void *packed,
-                          size_t n, float *x, void *stream,
-                          struct aps_error *error)
+                          size_t n, const struct aps_cast_options *given,
+                          float *x, void *stream, struct aps_error *error)
 {
     static const char who[] = "aps_cuda_decode_array";
+    struct aps_cast_options options;
 
-    if (aps_check_array(who, format, packed, x, n, error) < 0)
+    if (aps_check_array(who, format, packed, x, n, error) < 0 ||
+        aps_check_options(who, format, given, &options, error) < 0)
         return -1;
     return api_done(who,
-                    aps_cuda_kernel_decode(format, packed, n, unscaled, 0,
-                                           false, x, stream),
+                    aps_cuda_kernel_decode(format, packed, n,
+                                           api_scaling(&options), 0, false, x,
+                                           stream),
                     error);
 }
 
 int aps_cuda_decode_add_array(const struct aps_format *format,
-                              const void *packed, size_t n, float *api_sum,
-                              void *stream, struct aps_error *error)
+                              const void *packed, size_t n,
+                              const struct aps_cast_options *given,
+                              float *api_sum, void *stream,
+                              struct aps_error *error)
 {
     static const char who[] = "aps_cuda_decode_add_array";
+    struct aps_cast_options options;
 
-    if (aps_check_array(who, format, packed, api_sum, n, error) < 0)
+    if (aps_check_array(who, format, packed, api_sum, n, error) < 0 ||
+        aps_check_options(who, format, given, &options, error) < 0)
         return -1;
     return api_done(who,
-                    aps_cuda_kernel_decode(format, packed, n, unscaled, 0, true,
+                    aps_cuda_kernel_decode(format, packed, n,
+                                           api_scaling(&options), 0, true,
                                            api_sum, stream),
                     error);
 }

@@ -32,14 +32,18 @@ APS_API int aps_cuda_encode_array(const struct aps_format *format,
                                   struct aps_error *error);
 
 APS_API int aps_cuda_decode_array(const struct aps_format *format,
-                                  const void *packed, size_t n, float *x,
-                                  void *stream, struct aps_error *error);
+                                  const void *packed, size_t n,
+                                  const struct aps_cast_options *options,
+                                  float *x, void *stream,
+                                  struct aps_error *error);
 
-/* sum[i] += the value of packed code i: one FP32 addition an element; a NaN is
- * the positive canonical one. */
+/* sum[i] += the value of packed code i, times 2^-f of `options`: one FP32
+ * addition an element; a NaN is the positive canonical one. */
 APS_API int aps_cuda_decode_add_array(const struct aps_format *format,
-                                      const void *packed, size_t n, float *sum,
-                                      void *stream, struct aps_error *error);
+                                      const void *packed, size_t n,
+                                      const struct aps_cast_options *options,
+                                      float *sum, void *stream,
+                                      struct aps_error *error);
 
 /* x[terms] is an array of the host's, of pointers that the GPU reaches. At most
  * APS_CUDA_TERMS of them, or EINVAL. */

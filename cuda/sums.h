@@ -18,13 +18,14 @@
 struct aps_cast_work {
     struct aps_encode_work encode; /* x, n, rounding */
     struct aps_decode_work decode; /* y */
+    bool any;                      /* any rounding and scaling */
 };
 
 APS_INLINE struct aps_cast_work
 aps_cast_work_init(const struct aps_format *format, const float *x, size_t n,
                    const struct aps_cast_options *options, float *y)
 {
-    const struct aps_scaling scaling = {0, 1, false};
+    const struct aps_scaling scaling = {options->scale_exponent, 1, false};
     enum aps_encode_way encode;
     enum aps_decode_way decode;
     struct aps_cast_work w;
@@ -32,6 +33,7 @@ aps_cast_work_init(const struct aps_format *format, const float *x, size_t n,
     w.encode = aps_encode_work_init(format, x, n, scaling, options, false, NULL,
                                     &encode);
     w.decode = aps_decode_work_init(format, NULL, n, scaling, 0, y, &decode);
+    w.any = encode == APS_ENCODE_ANY;
     return w;
 }
 
@@ -43,12 +45,13 @@ APS_INLINE void aps_cast_element(const struct aps_cast_work *w, uint32_t i)
 
     if (w->encode.options.rounding == APS_ROUND_CPD) {
         /* not by way of codes: its overflows may have none */
-        bits = aps_cpd_cast(&w->encode.format, bits);
+        bits = aps_cpd_cast_scaled(&w->encode.format, bits, w->encode.power,
+                                   w->decode.power);
     } else {
-        code = w->encode.options.rounding == APS_ROUND_NEAREST
-                   ? aps_encode_nearest(&w->encode, bits)
-                   : aps_encode_any(&w->encode, bits, i, false, &seen);
-        bits = aps_decode_value(&w->decode, code);
+        code = w->any ? aps_encode_any(&w->encode, bits, i, false, &seen)
+                      : aps_encode_nearest(&w->encode, bits);
+        bits = w->decode.divide ? aps_decode_quotient(&w->decode, code)
+                                : aps_decode_value(&w->decode, code);
     }
     aps_threads_store_float(w->decode.x, i, bits);
 }

@@ -100,6 +100,28 @@ APS_API bool aps_format_has_inf(const struct aps_format *format);
 APS_API bool aps_format_has_nan(const struct aps_format *format);
 APS_API bool aps_format_saturates(const struct aps_format *format);
 
+/*
+ * Values that share a scale: 1 for all formats eEmM and eEmMfn, the formats of
+ * this version. What holds for formats in blocks, where this is more than 1:
+ *
+ * - Blocks are counted from element 0 of the whole array (a layer), whatever
+ *   the pieces it is encoded in: a piece begins at a multiple of the block
+ *   (aps_cast_options.offset), or EINVAL. Only the last block of the array may
+ *   be short; it has a scale and the values that there are.
+ * - Packed bytes are block after block. Each block begins at a byte, with its
+ *   scale in whole bytes; its values' codes follow, packed as those of a float
+ *   format; the last byte of a block is filled up with zero bits. The packed
+ *   bytes of pieces one behind the other are therefore those of the whole.
+ * - What a format stores once for a whole piece (the scale of NVFP4) stands
+ *   before its first block; such a format's pieces are decoded one by one.
+ * - Packed bytes have any alignment. aps_packed_bytes counts all of them.
+ * - A width is that of one value's code, without its part of a scale. The
+ *   largest and the smallest values are those of a block whose scale is 1.
+ * - A value has no code of its own: aps_encode, aps_decode and aps_cast refuse
+ *   such formats, and so do sums and products.
+ */
+APS_API int aps_format_block(const struct aps_format *format);
+
 /* Largest finite value; 0 for e1m0, which has none but zero. */
 APS_API float aps_format_max(const struct aps_format *format);
 
@@ -120,14 +142,17 @@ APS_API double aps_format_min_positive(const struct aps_format *format);
  * (4.3.1) has it, but one between 0 and the smallest value to 0. NaN becomes
  * the canonical quiet NaN with x's sign; where the format has none, INF with
  * x's sign (M = 0) or the largest finite value (the all-finite formats). The
- * low `width` bits hold the code, the others are 0.
+ * low `width` bits hold the code, the others are 0. For a format in blocks
+ * errno is EINVAL and the result UINT32_MAX.
  */
 APS_API uint32_t aps_encode(const struct aps_format *format, float x);
 
-/* The value of a code; exact, since every format's values are floats. */
+/* The value of a code; exact, since every format's values are floats. For a
+ * format in blocks errno is EINVAL and the result NaN. */
 APS_API float aps_decode(const struct aps_format *format, uint32_t code);
 
-/* aps_decode(aps_encode(x)): x rounded to the format. */
+/* aps_decode(aps_encode(x)): x rounded to the format. For a format in blocks
+ * errno is EINVAL and the result NaN. */
 APS_API float aps_cast(const struct aps_format *format, float x);
 
 /* --- arrays -------------------------------------------------------------- */
@@ -140,7 +165,15 @@ enum aps_rounding {
 };
 
 /*
- * How an array is rounded. APS_CAST_OPTIONS_INIT is round to nearest.
+ * How an array is scaled and rounded. APS_CAST_OPTIONS_INIT is no scale and
+ * round to nearest.
+ *
+ * The scale exponent f, -400 ... 400: x * 2^f is what is rounded, once, also
+ * where that product is no float (with APS_ROUND_CPD, the product rounded to
+ * float); a decoded value is multiplied by 2^-f and rounded to float, which is
+ * exact unless it leaves the floats' range. Both ends of a message need the
+ * same f: it is not in the packed bytes. aps_scale_exponent and
+ * aps_scale_exponent_tight compute it.
  *
  * Stochastic rounding adds 32 random bits below the last bit that is kept: the
  * probability is exact to 2^-32, subnormals included. Less than one step above
@@ -164,7 +197,7 @@ struct aps_cast_options {
     uint32_t layer;
     uint32_t step;
     enum aps_rounding rounding;
-    uint32_t reserved; /* 0 */
+    int32_t scale_exponent; /* f */
 };
 #define APS_CAST_OPTIONS_INIT                                                  \
     {                                                                          \
@@ -173,15 +206,18 @@ struct aps_cast_options {
 
 /*
  * y[n] = x[n] rounded to the format: aps_cast of each, with `options` (NULL:
- * round to nearest). y may be x. EINVAL, and nothing written, for a NULL array
- * with n > 0, an n that no array can have (a negative number, cast), or a
- * rounding that does not exist or is not for this format.
+ * APS_CAST_OPTIONS_INIT), as aps_encode_array and aps_decode_array do it one
+ * after the other. y may be x. EINVAL, and nothing written, for a NULL array
+ * with n > 0, an n that no array can have (a negative number, cast), a scale
+ * exponent out of range, an offset inside a block, or a rounding that does not
+ * exist or is not for this format.
  */
 APS_API int aps_cast_array(const struct aps_format *format, const float *x,
                            size_t n, const struct aps_cast_options *options,
                            float *y, struct aps_error *error);
 
-/* Bytes of n packed codes: ceil(n * width / 8). */
+/* Bytes of n packed codes: ceil(n * width / 8); of a format in blocks, with
+ * their scales. */
 APS_API size_t aps_packed_bytes(const struct aps_format *format, size_t n);
 
 /*
@@ -193,10 +229,47 @@ APS_API int aps_encode_array(const struct aps_format *format, const float *x,
                              size_t n, const struct aps_cast_options *options,
                              void *packed, struct aps_error *error);
 
-/* x[n] = the values of n packed codes, aps_decode of each. Errors as above. */
+/* x[n] = the values of n packed codes, aps_decode of each, times 2^-f: of
+ * `options` only the scale exponent and the offset matter. Errors as above. */
 APS_API int aps_decode_array(const struct aps_format *format,
-                             const void *packed, size_t n, float *x,
+                             const void *packed, size_t n,
+                             const struct aps_cast_options *options, float *x,
                              struct aps_error *error);
+
+/* --- scale exponents ----------------------------------------------------- */
+
+/* aps_max_exponent of an array without a finite value other than 0. */
+#define APS_EXPONENT_ZERO (-32768)
+
+/*
+ * *exponent = max over i of ceil(log2(ranks * |x[i]|)) over the finite values
+ * other than 0, exact (FindMaxExp of the APS paper's Algorithm 1), or
+ * APS_EXPONENT_ZERO. `ranks`, 1 or more, is how many arrays will be added. Each
+ * rank computes it of its own array, and they take the MAX of all. EINVAL for a
+ * NULL array with n > 0, an n that no array can have, ranks below 1.
+ */
+APS_API int aps_max_exponent(const float *x, size_t n, int ranks, int *exponent,
+                             struct aps_error *error);
+
+/*
+ * The scale exponent of APS (Algorithm 1): f = U - max_exponent with U =
+ * 2^(exponent bits - 1) - 1, so that the sum of `ranks` arrays scaled by 2^f
+ * cannot overflow; 0 for APS_EXPONENT_ZERO. Within -400 ... 400 for what
+ * aps_max_exponent gives.
+ */
+APS_API int aps_scale_exponent(const struct aps_format *format,
+                               int max_exponent);
+
+/*
+ * *exponent = floor(log2(largest finite value / max |x[i]|)) over the finite
+ * values: the greatest f by which nothing overflows in this array alone; 0 if
+ * it holds no finite value other than 0. For sums that are kept in FP32 (scale:
+ * aps-tight); nothing is agreed between ranks. EINVAL as aps_max_exponent, and
+ * for a format in blocks.
+ */
+APS_API int aps_scale_exponent_tight(const struct aps_format *format,
+                                     const float *x, size_t n, int *exponent,
+                                     struct aps_error *error);
 
 /* --- sums and matrix products -------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The arrays of aps.h: arguments checked, then the codec at scale 1.
+ * The arrays of aps.h: arguments checked, then the codec.
  */
 #include "config.h"
 
@@ -13,7 +13,11 @@
 
 #define CHUNK ((size_t)1024)
 
-static const struct aps_scaling unscaled = {.exponent = 0, .factor = 1};
+static struct aps_scaling array_scaling(const struct aps_cast_options *options)
+{
+    return (struct aps_scaling){.exponent = options->scale_exponent,
+                                .factor = 1};
+}
 
 static size_t min_size(size_t a, size_t b)
 {
@@ -25,6 +29,7 @@ static void cast_by_codec(const struct aps_format *format, const float *x,
                           size_t n, const struct aps_cast_options *options,
                           float *y)
 {
+    const struct aps_scaling scaling = array_scaling(options);
     struct aps_cast_options here = *options;
     unsigned char packed[CHUNK * sizeof(float)];
     struct aps_codec codec;
@@ -33,8 +38,8 @@ static void cast_by_codec(const struct aps_format *format, const float *x,
     for (size_t i = 0; i < n; i += CHUNK, here.offset += CHUNK) {
         size_t count = min_size(n - i, CHUNK);
 
-        codec.encode(&codec, x + i, count, unscaled, &here, packed);
-        codec.decode(&codec, packed, count, unscaled, 0, y + i);
+        codec.encode(&codec, x + i, count, scaling, &here, packed);
+        codec.decode(&codec, packed, count, scaling, 0, y + i);
     }
 }
 
@@ -51,9 +56,12 @@ int aps_cast_array(const struct aps_format *format, const float *x, size_t n,
     aps_fpenv_enter(&saved);
     if (options.rounding == APS_ROUND_CPD) {
         /* not by way of codes: its overflows may have none */
+        double power = aps_double_pow2(options.scale_exponent);
+        double inverse = aps_double_pow2(-options.scale_exponent);
+
         for (size_t i = 0; i < n; i++)
-            y[i] =
-                aps_float_from_bits(aps_cpd_cast(format, aps_float_bits(x[i])));
+            y[i] = aps_float_from_bits(aps_cpd_cast_scaled(
+                format, aps_float_bits(x[i]), power, inverse));
     } else {
         cast_by_codec(format, x, n, &options, y);
     }
@@ -75,22 +83,26 @@ int aps_encode_array(const struct aps_format *format, const float *x, size_t n,
         return -1;
     aps_fpenv_enter(&saved);
     aps_codec_init(format, &codec);
-    codec.encode(&codec, x, n, unscaled, &options, packed);
+    codec.encode(&codec, x, n, array_scaling(&options), &options, packed);
     aps_fpenv_leave(&saved);
     return 0;
 }
 
 int aps_decode_array(const struct aps_format *format, const void *packed,
-                     size_t n, float *x, struct aps_error *error)
+                     size_t n, const struct aps_cast_options *given, float *x,
+                     struct aps_error *error)
 {
+    struct aps_cast_options options;
     struct aps_codec codec;
     fenv_t saved;
 
-    if (aps_check_array("aps_decode_array", format, packed, x, n, error) < 0)
+    if (aps_check_array("aps_decode_array", format, packed, x, n, error) < 0 ||
+        aps_check_options("aps_decode_array", format, given, &options, error) <
+            0)
         return -1;
     aps_fpenv_enter(&saved);
     aps_codec_init(format, &codec);
-    codec.decode(&codec, packed, n, unscaled, 0, x);
+    codec.decode(&codec, packed, n, array_scaling(&options), 0, x);
     aps_fpenv_leave(&saved);
     return 0;
 }

@@ -4,9 +4,11 @@
 #include "number/check.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "number/format.h"
 #include "number/given.h"
 
 int aps_check_format(const char *who, const char *what,
@@ -15,6 +17,12 @@ int aps_check_format(const char *who, const char *what,
     if (!format)
         return aps_error_set(error, EINVAL, NULL, 0, 0, "%s: %s is NULL", who,
                              what);
+    if (format->block != 1)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: %s '%s' is in blocks of %d values, with "
+                             "which this version (" PACKAGE_VERSION
+                             ") does not compute",
+                             who, what, format->name, format->block);
     return 0;
 }
 
@@ -73,6 +81,17 @@ int aps_check_options(const char *who, const struct aps_format *format,
                              "%s: there is no rounding %d", who,
                              (int)result.rounding);
     }
+    if (result.scale_exponent < -APS_CHECK_EXPONENT ||
+        result.scale_exponent > APS_CHECK_EXPONENT)
+        return aps_error_set(
+            error, EINVAL, NULL, 0, 0,
+            "%s: the scale exponent is %" PRId32 " and must be -%d to %d", who,
+            result.scale_exponent, APS_CHECK_EXPONENT, APS_CHECK_EXPONENT);
+    if (result.offset % (uint64_t)format->block != 0)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: the offset %" PRIu64 " is inside a block of "
+                             "'%s': it must be a multiple of %d",
+                             who, result.offset, format->name, format->block);
     *options = result;
     return 0;
 }

@@ -11,7 +11,10 @@
 
 #include "number/format.h"
 
-/* A format, not NULL; `what` is the argument's name. */
+/* Scale exponents: codec/ops.h. */
+#define APS_CHECK_EXPONENT 400
+
+/* A format, not NULL, and not in blocks; `what` is the argument's name. */
 int aps_check_format(const char *who, const char *what,
                      const struct aps_format *format, struct aps_error *error);
 
@@ -25,7 +28,8 @@ int aps_check_array(const char *who, const struct aps_format *format,
                     const void *from, const void *to, size_t n,
                     struct aps_error *error);
 
-/* A rounding that there is, and is for this format. *options is what was given,
+/* A rounding that there is, and is for this format, a scale exponent in range
+ * and an offset where a block begins. *options is what was given,
  * completed (number/given.h); NULL is round to nearest. */
 int aps_check_options(const char *who, const struct aps_format *format,
                       const struct aps_cast_options *given,

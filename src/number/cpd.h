@@ -60,4 +60,22 @@ APS_INLINE uint32_t aps_cpd_cast(const struct aps_format *format, uint32_t bits)
                           aps_float_pow2(scale - scale / 2));
 }
 
+/*
+ * The same of x * 2^exponent, rounded to float, and then times 2^-exponent,
+ * rounded to float: `power` is 2^exponent and `inverse` 2^-exponent. What is 0,
+ * INF or NaN stays as it is, with all bits.
+ */
+APS_INLINE uint32_t aps_cpd_cast_scaled(const struct aps_format *format,
+                                        uint32_t bits, double power,
+                                        double inverse)
+{
+    uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
+    float product = (float)(aps_float_from_bits(bits) * power);
+
+    if (magnitude == 0 || magnitude >= APS_FLOAT_INF || power == 1)
+        return aps_cpd_cast(format, bits);
+    bits = aps_cpd_cast(format, aps_float_bits(product));
+    return aps_float_bits((float)(aps_float_from_bits(bits) * inverse));
+}
+
 #endif

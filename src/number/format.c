@@ -77,6 +77,7 @@ static void format_init(struct aps_format *format, int exponent_bits,
         .bias = (1 << (exponent_bits - 1)) - 1,
         .kind = kind,
         .saturate = saturate || kind == APS_FORMAT_FINITE,
+        .block = 1,
     };
     char *s = result.name;
 

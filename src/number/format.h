@@ -29,6 +29,8 @@ struct aps_format {
     int bias;  /* 2^(exponent_bits - 1) - 1 */
     enum aps_format_kind kind;
     bool saturate;
+    int block;       /* values that share a scale; 1: none do */
+    int scale_bytes; /* of a block's scale, before its codes; 0: no scale */
 };
 
 /*

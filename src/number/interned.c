@@ -97,6 +97,11 @@ int aps_format_bias(const struct aps_format *format)
     return format->bias;
 }
 
+int aps_format_block(const struct aps_format *format)
+{
+    return format->block;
+}
+
 bool aps_format_has_inf(const struct aps_format *format)
 {
     return format->kind == APS_FORMAT_IEEE;
@@ -132,10 +137,19 @@ double aps_format_min_positive(const struct aps_format *format)
     return aps_double_pow2(1 - format->bias - format->mantissa_bits);
 }
 
+/* n * width / 8 without overflow: eight values are `width` bytes. */
+static size_t interned_code_bytes(size_t width, size_t n)
+{
+    return n / 8 * width + (n % 8 * width + 7) / 8;
+}
+
 size_t aps_packed_bytes(const struct aps_format *format, size_t n)
 {
-    size_t width = (size_t)format->width;
+    size_t width = (size_t)format->width, block = (size_t)format->block;
+    size_t scale = (size_t)format->scale_bytes, rest = n % block;
 
-    /* n * width / 8 without overflow: eight values are `width` bytes */
-    return n / 8 * width + (n % 8 * width + 7) / 8;
+    if (block == 1)
+        return interned_code_bytes(width, n);
+    return n / block * (scale + interned_code_bytes(width, block)) +
+           (rest > 0 ? scale + interned_code_bytes(width, rest) : 0);
 }

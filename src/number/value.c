@@ -1,17 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
+#include <errno.h>
+#include <math.h>
+
 #include "number/bits.h"
 #include "number/cast.h"
 #include "number/format.h"
 
+/* A value of a format in blocks has no code of its own. */
+static bool value_is_shared(const struct aps_format *format)
+{
+    if (format->block == 1)
+        return false;
+    errno = EINVAL;
+    return true;
+}
+
 uint32_t aps_encode(const struct aps_format *format, float x)
 {
+    if (value_is_shared(format))
+        return UINT32_MAX;
     return aps_cast_encode(format, aps_float_bits(x), 0);
 }
 
 float aps_decode(const struct aps_format *format, uint32_t code)
 {
+    if (value_is_shared(format))
+        return NAN;
     return aps_float_from_bits(aps_cast_decode(format, code));
 }
 

@@ -8,11 +8,8 @@
 
 #include "number/format.h"
 
-/* aps_scale_max_exponent of a layer that holds nothing but zeros. */
-#define APS_EXPONENT_ZERO (-32768)
-
 /*
- * ceil(log2(ranks * max)) for max > 0, APS_EXPONENT_ZERO for max == 0: the x of
+ * ceil(log2(ranks * max)) for max > 0, APS_EXPONENT_ZERO (aps.h) for max == 0: the x of
  * the APS paper's Algorithm 1 (FindMaxExp) for one rank, whose greatest finite
  * magnitude is `max`. The ranks of a stage take the MAX of it.
  */

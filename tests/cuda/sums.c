@@ -17,13 +17,20 @@
 #define N 301
 #define TERMS 5
 
-static void fill(const struct aps_format *f, float *x, size_t n)
+static void fill_scaled(const struct aps_format *f, int exponent, float *x,
+                        size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        x[i] = random_bits() % 8 ? random_near(f, 0) : random_value(f, 0);
+        x[i] = random_bits() % 8 ? random_near(f, exponent)
+                                 : random_value(f, exponent);
 }
 
-static bool test_cast(const struct aps_format *f)
+static void fill(const struct aps_format *f, float *x, size_t n)
+{
+    fill_scaled(f, 0, x, n);
+}
+
+static bool test_cast(const struct aps_format *f, int exponent)
 {
     float x[N], y[N], expected[N];
 
@@ -33,11 +40,12 @@ static bool test_cast(const struct aps_format *f)
                                                  .layer = 3,
                                                  .step = 4,
                                                  .seed = 5,
-                                                 .offset = 6};
+                                                 .offset = 6,
+                                                 .scale_exponent = exponent};
 
         if (r == APS_ROUND_CPD && (f->kind != APS_FORMAT_IEEE || f->saturate))
             continue;
-        fill(f, x, N);
+        fill_scaled(f, exponent, x, N);
         memset(y, 0x55, sizeof y);
         if (aps_cast_array(f, x, N, &options, expected, NULL) < 0)
             bail_out("aps_cast_array");
@@ -129,15 +137,19 @@ static bool test_gemm(const struct aps_format *f, unsigned turn)
 int main(void)
 {
     struct aps_format f;
+    static const int exponents[] = {9, -60, 127, -127, 200, -200, 400, -400};
     unsigned turn = 0;
 
     if (emulate_skip())
         plan_skip_all("%s", emulate_skip());
     diag("casts, sums and products as done by %s", emulate_compiler());
     for (int i = 0; format_at(i, &f); i++) {
-        bool product = true;
+        bool product = true, scaled = true;
 
-        ok(test_cast(&f), "%s: cast", f.name);
+        ok(test_cast(&f, 0), "%s: cast", f.name);
+        for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++)
+            scaled = scaled && test_cast(&f, exponents[e]);
+        ok(scaled, "%s: cast with scale exponents", f.name);
         ok(test_sum(&f, false), "%s: sum", f.name);
         ok(test_sum(&f, true), "%s: Kahan's sum", f.name);
         for (int k = 0; k < 20; k++)

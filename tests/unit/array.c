@@ -56,14 +56,14 @@ static void test_bad(void)
     refused(aps_encode_array(&f, x, 2, NULL, NULL, &e), &e, "NULL with 2");
     refused(aps_encode_array(&f, x, 2, &unknown, wire, &e), &e, "rounding 4");
     refused(aps_encode_array(&f, x, negative, NULL, wire, &e), &e, "negative");
-    refused(aps_decode_array(&f, NULL, 2, y, &e), &e, "NULL with 2");
-    refused(aps_decode_array(&f, wire, 2, NULL, &e), &e, "NULL with 2");
-    refused(aps_decode_array(&f, wire, negative, y, &e), &e, "negative");
+    refused(aps_decode_array(&f, NULL, 2, NULL, y, &e), &e, "NULL with 2");
+    refused(aps_decode_array(&f, wire, 2, NULL, NULL, &e), &e, "NULL with 2");
+    refused(aps_decode_array(&f, wire, negative, NULL, y, &e), &e, "negative");
     ok(y[0] == 7 && y[1] == 7 && wire[0] == 7 && wire[1] == 7,
        "nothing was written");
     ok(aps_cast_array(&f, NULL, 0, NULL, NULL, NULL) == 0 &&
            aps_encode_array(&f, NULL, 0, NULL, NULL, NULL) == 0 &&
-           aps_decode_array(&f, NULL, 0, NULL, NULL) == 0,
+           aps_decode_array(&f, NULL, 0, NULL, NULL, NULL) == 0,
        "NULL without elements is right");
     ok(aps_cast_array(&f, NULL, 2, NULL, y, NULL) == -1,
        "the error argument is optional");
@@ -100,7 +100,7 @@ static void test_format(const struct aps_format *f)
         memcpy(y, x, sizeof y);
         pass = aps_encode_array(f, x, N, &options, wire, NULL) == 0 &&
                memcmp(wire, expected, aps_packed_bytes(f, N)) == 0 &&
-               aps_decode_array(f, wire, N, values, NULL) == 0 &&
+               aps_decode_array(f, wire, N, NULL, values, NULL) == 0 &&
                aps_cast_array(f, y, N, &options, y, NULL) == 0;
         for (size_t i = 0; i < N; i++) {
             uint32_t value =

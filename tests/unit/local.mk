@@ -5,6 +5,8 @@ UNIT_LIBS = tests/libtap.la libpolicy.la libcore.la
 
 UNIT_TESTS = \
 	tests/unit/array \
+	tests/unit/array_blocks \
+	tests/unit/array_scaled \
 	tests/unit/codec \
 	tests/unit/digits \
 	tests/unit/driver \
@@ -43,6 +45,13 @@ tests_unit_format_LDADD = $(UNIT_LIBS) -lm
 tests_unit_format_get_SOURCES = tests/unit/format_get.c
 tests_unit_format_get_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_format_get_LDADD = $(UNIT_LIBS) -lpthread
+tests_unit_array_blocks_SOURCES = tests/unit/array_blocks.c
+tests_unit_array_blocks_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_array_blocks_LDADD = $(UNIT_LIBS)
+tests_unit_array_scaled_SOURCES = tests/unit/array_scaled.c \
+	tests/unit/formats.h tests/unit/wire.h
+tests_unit_array_scaled_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_array_scaled_LDADD = $(UNIT_LIBS) -lm
 tests_unit_given_SOURCES = tests/unit/given.c
 tests_unit_given_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_given_LDADD = $(UNIT_LIBS)

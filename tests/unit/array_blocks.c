@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What aps.h says of formats in blocks, as far as this version goes: how many
+ * bytes they take, and that whatever cannot compute with them refuses them.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "number/check.h"
+#include "number/format.h"
+#include "tap/tap.h"
+
+/* Seven bits of mantissa, 64 values share one byte of exponent. */
+static const struct aps_format bfp = {
+    .name = "bfp7/64",
+    .exponent_bits = 1,
+    .mantissa_bits = 6,
+    .width = 8,
+    .block = 64,
+    .scale_bytes = 1,
+};
+
+/* Five bits a value, 20 of them: 12 1/2 bytes, and two of scale. */
+static const struct aps_format odd = {
+    .name = "odd/20", .width = 5, .block = 20, .scale_bytes = 2};
+
+static void test_bytes(void)
+{
+    static const struct {
+        const struct aps_format *format;
+        size_t n, bytes;
+    } table[] = {
+        {&bfp, 0, 0},
+        {&bfp, 1, 2},
+        {&bfp, 63, 64},
+        {&bfp, 64, 65},
+        {&bfp, 65, 67},
+        {&bfp, 128, 130},
+        {&odd, 1, 3},
+        {&odd, 19, 14},
+        {&odd, 20, 15},
+        {&odd, 21, 18},
+        {&odd, 40, 30},
+        {&odd, 60, 45},
+        {&bfp, 6400000, 6500000},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        ok(aps_packed_bytes(table[i].format, table[i].n) == table[i].bytes,
+           "%s: %zu values take %zu bytes", table[i].format->name, table[i].n,
+           table[i].bytes);
+    ok(aps_packed_bytes(&odd, 20) + aps_packed_bytes(&odd, 33) ==
+           aps_packed_bytes(&odd, 53),
+       "pieces take as many bytes as the whole");
+    ok(aps_format_block(&bfp) == 64, "aps_format_block says how many share");
+    ok(aps_format_block(aps_format_get("e4m3fn", NULL)) == 1,
+       "... and that in a float format none do");
+}
+
+static void test_single(void)
+{
+    errno = 0;
+    ok(aps_encode(&bfp, 1) == UINT32_MAX && errno == EINVAL,
+       "aps_encode refuses a format in blocks");
+    errno = 0;
+    ok(isnan(aps_decode(&bfp, 1)) && errno == EINVAL, "... aps_decode, too");
+    errno = 0;
+    ok(isnan(aps_cast(&bfp, 1)) && errno == EINVAL, "... and aps_cast");
+    errno = 0;
+    aps_cast(aps_format_get("e5m2", NULL), 1);
+    ok(errno == 0, "a float format leaves errno alone");
+}
+
+static void refused(int result, const struct aps_error *error, const char *who)
+{
+    char text[200];
+
+    snprintf(text, sizeof text,
+             "%s 'bfp7/64' is in blocks of 64 values, with which this version "
+             "(" PACKAGE_VERSION ") does not compute",
+             who);
+    ok(result == -1 && errno == EINVAL, "%s is refused", who);
+    is(error->text, text, "... with its cause");
+    errno = 0;
+}
+
+static void test_arrays(void)
+{
+    const struct aps_format *f = aps_format_get("e5m2", NULL);
+    struct aps_gemm_arguments g = APS_GEMM_ARGUMENTS_INIT;
+    float x[2] = {1, 2}, y[2] = {7, 7};
+    const float *terms[1] = {x};
+    struct aps_error e = {.text = ""};
+    int exponent = 42;
+
+    errno = 0;
+    refused(aps_cast_array(&bfp, x, 2, NULL, y, &e), &e,
+            "aps_cast_array: format");
+    refused(aps_encode_array(&bfp, x, 2, NULL, y, &e), &e,
+            "aps_encode_array: format");
+    refused(aps_decode_array(&bfp, x, 2, NULL, y, &e), &e,
+            "aps_decode_array: format");
+    refused(aps_sum(&bfp, 1, 2, terms, y, &e), &e, "aps_sum: format");
+    refused(aps_scale_exponent_tight(&bfp, x, 2, &exponent, &e), &e,
+            "aps_scale_exponent_tight: format");
+    g.m = g.n = g.k = g.lda = g.ldb = g.ldc = 1;
+    g.a = g.b = x;
+    g.c = y;
+    g.format = &bfp;
+    g.accumulator = f;
+    refused(aps_gemm(&g, &e), &e, "aps_gemm: format");
+    g.format = f;
+    g.accumulator = &bfp;
+    refused(aps_gemm(&g, &e), &e, "aps_gemm: accumulator");
+    ok(y[0] == 7 && y[1] == 7 && exponent == 42, "nothing was written");
+}
+
+static void test_offset(void)
+{
+    struct aps_cast_options given = APS_CAST_OPTIONS_INIT, options;
+    struct aps_error e = {.text = ""};
+
+    given.offset = 128;
+    ok(aps_check_options("f", &bfp, &given, &options, &e) == 0 &&
+           options.offset == 128,
+       "a piece may begin where a block does");
+    given.offset = 100;
+    ok(aps_check_options("f", &bfp, &given, &options, &e) == -1 &&
+           errno == EINVAL,
+       "... and not inside one");
+    is(e.text,
+       "f: the offset 100 is inside a block of 'bfp7/64': it must be a "
+       "multiple of 64",
+       "... with its cause");
+}
+
+int main(void)
+{
+    test_bytes();
+    test_single();
+    test_arrays();
+    test_offset();
+    return done_testing();
+}
