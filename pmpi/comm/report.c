@@ -144,7 +144,7 @@ void aps_context_row(struct aps_context *context,
         .layer = place->layer,
         .name = place->name,
         .count = place->count,
-        .rule = texts.rule,
+        .rule = aps_policy_rule_name(context->job->policy, plan->rule),
         .format = plan->format.name,
         .scale = aps_scale_name(plan->scale),
         .scale_exponent = cost->least_exponent,
@@ -164,6 +164,8 @@ void aps_context_row(struct aps_context *context,
 
     report_write_call(function, texts.call, sizeof texts.call);
     snprintf(texts.rule, sizeof texts.rule, "%d", plan->rule);
+    if (!row.rule)
+        row.rule = texts.rule;
     report_fill_settings(place, plan, &texts, &row);
     if (log && aps_log_write(log, &row, &error) < 0 && !log->reported) {
         char text[sizeof error + 32];

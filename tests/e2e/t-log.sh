@@ -148,6 +148,10 @@ check 'what a rule says stands in the log' equal "$(for name in rule scale \
     scale_exp scale_value reduce group node accumulate shadow call; do
         distinct $name settings.csv; echo; done | tr '\n' ' ')" \
     '1 fixed 0 0.300000012 hierarchical 2 fp32 fp32 0 allreduce '
+policy named.yaml -t 'log: {file: named.csv, every: 1}' \
+    'name: all-layers, format: e4m3'
+job 2 APSMPI_POLICY=named.yaml "$probe" sums 2
+check '... or its name' equal "$(distinct rule named.csv)" all-layers
 policy direct.yaml -t 'log: {file: direct.csv, every: 1}' \
     'format: e4m3, scale: aps, reduce: direct'
 job 2 APSMPI_POLICY=direct.yaml "$probe" sums 2
