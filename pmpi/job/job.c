@@ -253,6 +253,17 @@ uint64_t aps_job_switches(const struct aps_job *job)
     return aps_policy_text_hash_bytes(switches, sizeof switches);
 }
 
+/* The log is another file than the one that was named: that is worth a line,
+ * of the first rank, or of the rank that begins the file. */
+static void job_tell_numbered_log(const char *path, int rank)
+{
+    if (the_log.numbered && (the_log.created || aps_job_is_first_rank()))
+        aps_message(rank,
+                    "%s is not a round-off log of this version and is left "
+                    "alone: the log is %s",
+                    path, the_log.path);
+}
+
 struct aps_log *aps_job_log(struct aps_job *job, int rank)
 {
     const char *path = job->options.log;
@@ -269,6 +280,8 @@ struct aps_log *aps_job_log(struct aps_job *job, int rank)
         aps_message(rank, "%s; the job runs without a log",
                     aps_error_format(&error, text, sizeof text));
     }
+    if (!log_tried)
+        job_tell_numbered_log(path, rank);
     log_tried = true;
     pthread_mutex_unlock(&lock);
     return the_log.fd >= 0 ? &the_log : NULL;

@@ -86,52 +86,91 @@ static void lock(int fd)
     }
 }
 
-int aps_log_open(struct aps_log *log, const char *path, struct aps_error *error)
-{
-    char *copy = strdup(path);
-    struct stat status;
-    int fd = -1;
-    int header;
+/* Files with another header are left alone: as many names are tried. */
+#define TRIES 100
 
-    if (!copy)
-        return aps_error_set(error, ENOMEM, path, 0, 0, "out of memory");
-    fd = open_high(path);
-    if (fd < 0) {
-        aps_error_set(error, errno, path, 0, 0, "cannot open the log: %s",
-                      strerror(errno));
-        goto free_copy;
-    }
+/* NAME.csv, NAME-1.csv, NAME-2.csv ...; malloc'ed, or NULL. */
+static char *log_number_path(const char *path, int number)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    const size_t size = strlen(path) + 16;
+    const size_t stem = dot && dot > base ? (size_t)(dot - path) : strlen(path);
+    char *numbered;
+
+    if (number == 0)
+        return strdup(path);
+    numbered = malloc(size);
+    if (numbered)
+        snprintf(numbered, size, "%.*s-%d%s", (int)stem, path, number,
+                 path + stem);
+    return numbered;
+}
+
+/*
+ * Open one file, and lock it while its beginning is looked at and written. 0
+ * with *fd, or with *fd -1 if it is not a log with our header; otherwise -1.
+ */
+static int log_open_file(const char *path, int *fd, bool *created,
+                         struct aps_error *error)
+{
+    struct stat status;
+    int header = 0;
+
+    *fd = open_high(path);
+    if (*fd < 0)
+        return aps_error_set(error, errno, path, 0, 0,
+                             "cannot open the log: %s", strerror(errno));
     /* Pipes and terminals have no beginning to look at: write the header. */
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-        lock(fd);
-        header = check_header(fd);
-        if (header > 0 && fstat(fd, &status) == 0 &&
-            end_last_line(fd, status.st_size) < 0)
+    if (fstat(*fd, &status) == 0 && S_ISREG(status.st_mode)) {
+        lock(*fd);
+        header = check_header(*fd);
+        if (header > 0 && fstat(*fd, &status) == 0 &&
+            end_last_line(*fd, status.st_size) < 0)
             goto cannot_write;
-    } else {
-        header = 0;
     }
     if (header < 0) {
-        aps_error_set(error, EEXIST, path, 1, 0,
-                      "the file is not a round-off log of this version and is "
-                      "left alone");
-        goto close_fd;
+        close(*fd);
+        *fd = -1;
+        return 0;
     }
-    if (header == 0 &&
-        write_all(fd, APS_LOG_HEADER "\n", strlen(APS_LOG_HEADER) + 1) < 0)
+    *created = header == 0;
+    if (*created &&
+        write_all(*fd, APS_LOG_HEADER "\n", strlen(APS_LOG_HEADER) + 1) < 0)
         goto cannot_write;
-    (void)flock(fd, LOCK_UN);
-    *log = (struct aps_log){.fd = fd, .path = copy};
+    (void)flock(*fd, LOCK_UN);
     return 0;
 
 cannot_write:
     aps_error_set(error, errno, path, 0, 0, "cannot write the log: %s",
                   strerror(errno));
-close_fd:
-    close(fd);
-free_copy:
-    free(copy);
+    close(*fd);
     return -1;
+}
+
+int aps_log_open(struct aps_log *log, const char *path, struct aps_error *error)
+{
+    for (int number = 0; number < TRIES; number++) {
+        struct aps_log opened = {.numbered = number > 0};
+        int rc;
+
+        opened.path = log_number_path(path, number);
+        if (!opened.path)
+            return aps_error_set(error, ENOMEM, path, 0, 0, "out of memory");
+        rc = log_open_file(opened.path, &opened.fd, &opened.created, error);
+        if (rc == 0 && opened.fd >= 0) {
+            *log = opened;
+            return 0;
+        }
+        free(opened.path);
+        if (rc < 0)
+            return -1;
+    }
+    return aps_error_set(
+        error, EEXIST, path, 1, 0,
+        "neither this file nor any of the numbered ones beside "
+        "it is a round-off log of this version");
 }
 
 void aps_log_close(struct aps_log *log)

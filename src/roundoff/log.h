@@ -19,7 +19,9 @@
 
 struct aps_log {
     int fd;        /* -1: closed */
-    char *path;    /* owned */
+    char *path;    /* of the file that is written; owned */
+    bool numbered; /* path is NAME-1.csv or so: NAME.csv was left alone */
+    bool created;  /* this process wrote the header */
     bool failed;   /* a write failed: no more are tried */
     bool reported; /* for the caller: it has said so */
 };
@@ -54,8 +56,11 @@ struct aps_log_row {
 
 /*
  * Open `path` for appending and write the header if the file is new or empty
- * (under a file lock: several processes may open one log). A file that starts
- * with another header is an error, so that nothing of it is spoilt. 0 or -1.
+ * (under a file lock: several processes may open one log). A file that begins
+ * with anything else than this header is left alone, whatever it is, and
+ * NAME-1.csv beside NAME.csv is tried next, then NAME-2.csv and so on: the first
+ * that is new, empty, or a log with this header. So processes that open one
+ * path get one file, in one run and in the next. 0 or -1.
  */
 int aps_log_open(struct aps_log *log, const char *path,
                  struct aps_error *error);

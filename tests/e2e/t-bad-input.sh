@@ -247,9 +247,16 @@ sed 's/^/x/' several.yaml >foreign.csv
 cp foreign.csv copy.csv
 job 2 APSMPI_POLICY=good.yaml APSMPI_LOG=foreign.csv $digits --epochs 1
 check 'a foreign file as log is left alone' cmp foreign.csv copy.csv
-check '... with one warning' lines 1 err \
-    'foreign.csv:1: the file is not a round-off log of this version'
+check '... with one warning, which names the log' lines 1 err \
+    'foreign.csv is not a round-off log of this version and is left alone: the log is foreign-1.csv'
+check '... besides the summary' equal "$(wc -l <err)" 2
 check '... and the same result' cmp low out
+check '... whose rows are there' equal "$(column step foreign-1.csv | wc -l)" \
+    "$(column step low.csv | wc -l)"
+job 2 APSMPI_POLICY=good.yaml APSMPI_LOG=foreign.csv $digits --epochs 1
+check '... as are those of the next job' equal \
+    "$(column run foreign-1.csv | uniq | wc -l) $(ls foreign*.csv | wc -l)" '2 2'
+check '... which says so, too' lines 1 err 'the log is foreign-1.csv'
 
 # A disk that becomes full in the middle: a limit on the size of files, and a log
 # that has almost reached it (it has a large hole). MPI's own files are smaller.

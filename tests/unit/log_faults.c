@@ -36,21 +36,8 @@ static void check_refused(const char *where, const char *expected)
 
 static void test_refused(void)
 {
-    static const char *const foreign[] = {"my thesis\n", "time,comm\n1,2\n",
-                                          APS_LOG_HEADER ",more\n",
-                                          APS_LOG_HEADER, "x"};
     char where[512], expected[1024];
 
-    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
-        log_file_write(foreign[i]);
-        snprintf(expected, sizeof expected,
-                 "%s:1: the file is not a round-off log of this version and is "
-                 "left alone",
-                 log_file_path);
-        check_refused(log_file_path, expected);
-        log_file_read();
-        is(log_file_text, foreign[i], "left alone");
-    }
     snprintf(where, sizeof where, "%s/none/log.csv", log_file_directory);
     snprintf(expected, sizeof expected,
              "%s: cannot open the log: No such file or directory", where);
@@ -74,6 +61,94 @@ static void test_refused(void)
                  "%s: cannot open the log: Permission denied", log_file_path);
         check_refused(log_file_path, expected);
     }
+}
+
+/* A file that is no log of ours is left alone, and a numbered one begun. */
+static void test_numbered(void)
+{
+    static const char *const foreign[] = {"my thesis\n", "time,comm\n1,2\n",
+                                          APS_LOG_HEADER ",more\n",
+                                          APS_LOG_HEADER, "x"};
+    char numbered[512];
+
+    snprintf(numbered, sizeof numbered, "%s/log-1.csv", log_file_directory);
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        struct aps_log_row row = log_file_row("x");
+        struct aps_log log;
+
+        unlink(numbered);
+        log_file_write(foreign[i]);
+        for (int run = 0; run < 3; run++) {
+            log_file_open(&log);
+            ok(log.numbered && log.created == (run == 0),
+               "run %d: another file than the one with '%.10s'", run,
+               foreign[i]);
+            is(log.path, numbered, "... which is named after it");
+            aps_log_write(&log, &row, NULL);
+            aps_log_close(&log);
+        }
+        log_file_read();
+        is(log_file_text, foreign[i], "the first file is left alone");
+        log_file_read_from(numbered);
+        ok(log_file_count(APS_LOG_HEADER) == 1 && log_file_count("\n") == 4,
+           "all three runs append to the second");
+    }
+    unlink(numbered);
+    unlink(log_file_path);
+}
+
+static void test_numbered_names(void)
+{
+    static const struct {
+        const char *path;
+        const char *numbered;
+    } cases[] = {
+        {"a.csv", "a-2.csv"},     {"a", "a-2"},
+        {"a.b.csv", "a.b-2.csv"}, {".hidden", ".hidden-2"},
+        {"d.d/a", "d.d/a-2"},     {"a.", "a-2."},
+    };
+    char path[512], folder[512];
+
+    snprintf(folder, sizeof folder, "%s/d.d", log_file_directory);
+    mkdir(folder, 0777);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct aps_log log, first;
+        const char *place;
+
+        snprintf(path, sizeof path, "%s/%s", log_file_directory, cases[i].path);
+        log_file_write_to(path, "mine");
+        if (aps_log_open(&first, path, NULL) < 0)
+            bail_out("cannot open %s", path);
+        log_file_write_to(first.path, "mine, too");
+        aps_log_close(&first);
+        if (aps_log_open(&log, path, NULL) < 0)
+            bail_out("cannot open %s", path);
+        place = log.path + strlen(log_file_directory) + 1;
+        is(place, cases[i].numbered, "two foreign files: %s", cases[i].path);
+        aps_log_close(&log);
+    }
+}
+
+/* All names are taken. */
+static void test_numbered_out(void)
+{
+    char path[512], expected[1024];
+
+    for (int i = 0; i < 100; i++) {
+        char number[16] = "";
+
+        if (i > 0)
+            snprintf(number, sizeof number, "-%d", i);
+        snprintf(path, sizeof path, "%s/full%s.csv", log_file_directory,
+                 number);
+        log_file_write_to(path, "mine");
+    }
+    snprintf(path, sizeof path, "%s/full.csv", log_file_directory);
+    snprintf(expected, sizeof expected,
+             "%s:1: neither this file nor any of the numbered ones beside it "
+             "is a round-off log of this version",
+             path);
+    check_refused(path, expected);
 }
 
 /* The disk fills while the job runs. */
@@ -109,7 +184,7 @@ static void test_full(void)
     ok(aps_log_write(&log, &row, &error) == -1, "closed: likewise");
 }
 
-#define WRITERS 2
+#define WRITERS 4
 #define ROWS 200
 
 static void write_rows(int writer)
@@ -127,14 +202,14 @@ static void write_rows(int writer)
     _exit(0);
 }
 
-static void test_processes(void)
+/* All of them open log_file_path, but find their rows in `written`. */
+static void check_processes(const char *written)
 {
-    static int seen[WRITERS][ROWS];
+    int seen[WRITERS][ROWS] = {{0}};
     char *fields[LOG_FIELDS + 1];
     int status, failed = 0, torn = 0, lost = 0, headers = 0;
     char *rest = log_file_text;
 
-    unlink(log_file_path);
     fflush(NULL);
     for (int i = 0; i < WRITERS; i++) {
         pid_t child = fork();
@@ -146,8 +221,8 @@ static void test_processes(void)
     }
     for (int i = 0; i < WRITERS; i++)
         failed += wait(&status) < 0 || status != 0;
-    ok(failed == 0, "%d processes write to one log", WRITERS);
-    log_file_read();
+    ok(failed == 0, "%d processes write to one log, %s", WRITERS, written);
+    log_file_read_from(written);
     for (char *line; (line = strsep(&rest, "\n")) && *line;) {
         long step, layer;
 
@@ -174,6 +249,18 @@ static void test_processes(void)
     ok(headers == 1, "one header");
     ok(torn == 0, "no line is torn");
     ok(lost == 0, "no row is lost or doubled");
+}
+
+static void test_processes(void)
+{
+    char numbered[512];
+
+    unlink(log_file_path);
+    check_processes(log_file_path);
+    log_file_write("my thesis\n");
+    snprintf(numbered, sizeof numbered, "%s/log-1.csv", log_file_directory);
+    check_processes(numbered);
+    unlink(numbered);
 }
 
 static void test_killed(void)
@@ -234,6 +321,9 @@ int main(void)
 {
     log_file_begin();
     test_refused();
+    test_numbered();
+    test_numbered_names();
+    test_numbered_out();
     test_full();
     test_processes();
     test_killed();

@@ -30,9 +30,9 @@ void log_file_end(void)
         diag("%s is left", log_file_directory);
 }
 
-void log_file_read(void)
+void log_file_read_from(const char *path)
 {
-    FILE *file = fopen(log_file_path, "r");
+    FILE *file = fopen(path, "r");
     size_t length =
         file ? fread(log_file_text, 1, sizeof log_file_text - 1, file) : 0;
 
@@ -41,12 +41,22 @@ void log_file_read(void)
     log_file_text[length] = '\0';
 }
 
-void log_file_write(const char *content)
+void log_file_read(void)
 {
-    FILE *file = fopen(log_file_path, "w");
+    log_file_read_from(log_file_path);
+}
+
+void log_file_write_to(const char *path, const char *content)
+{
+    FILE *file = fopen(path, "w");
 
     if (!file || fputs(content, file) < 0 || fclose(file) != 0)
-        bail_out("cannot write %s", log_file_path);
+        bail_out("cannot write %s", path);
+}
+
+void log_file_write(const char *content)
+{
+    log_file_write_to(log_file_path, content);
 }
 
 size_t log_file_count(const char *what)

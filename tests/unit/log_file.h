@@ -20,7 +20,9 @@ void log_file_begin(void);
 void log_file_end(void); /* removes the folder */
 
 void log_file_read(void);
+void log_file_read_from(const char *path);
 void log_file_write(const char *content); /* replaces the log */
+void log_file_write_to(const char *path, const char *content);
 void log_file_open(struct aps_log *log);
 
 /* How often `what` occurs in log_file_text. */
