@@ -4,7 +4,8 @@
 # library at run time, by way of CUDA's runtime, which is linked statically.
 dist_man_MANS += cuda/apsmpi-gpu.7
 if HAVE_CUDA
-lib_LTLIBRARIES += libapsmpi-cuda.la libaps-cuda.la
+mpilib_LTLIBRARIES += libapsmpi-cuda.la
+lib_LTLIBRARIES += libaps-cuda.la
 include_HEADERS += cuda/aps_cuda.h
 endif
 libapsmpi_cuda_la_SOURCES = \

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The library to preload. It links MPI (Python loads MPI where we could not see
-# it) and exports MPI's names alone.
+# it) and exports MPI's names alone. Each MPI has a directory: libraries for
+# several can be installed together, and apsmpi-run chooses.
 dist_man_MANS += pmpi/apsmpi.7
-lib_LTLIBRARIES += libapsmpi.la
+mpilibdir = $(pkglibdir)/$(MPI)
+mpilib_LTLIBRARIES += libapsmpi.la
 libapsmpi_la_SOURCES = \
 	pmpi/call/allreduce.c pmpi/call/allreduce.h \
 	pmpi/call/blocking.c pmpi/call/blocking.h \

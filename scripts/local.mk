@@ -28,16 +28,23 @@ CLEANFILES += scripts/apsmpi_report/built.py
 scripts/apsmpi_report/built.py: Makefile
 	$(AM_V_GEN)$(MKDIR_P) scripts/apsmpi_report && \
 	echo 'VERSION = "$(PACKAGE_VERSION)"' >$@.tmp && mv $@.tmp $@
-install-exec-hook:
+install-exec-hook: install-report-hook install-lab-hook
+install-report-hook:
 	folder=`$(PYTHON3) -c 'import os, sys; print(os.path.relpath(*sys.argv[1:]))' \
 	    '$(pkgdatadir)' '$(bindir)'` || folder='$(pkgdatadir)'; \
 	script='$(DESTDIR)$(bindir)'/`echo apsmpi-report | $(SED) '$(transform)'`; \
 	$(SED) "s|^PACKAGE_FOLDER = .*|PACKAGE_FOLDER = \"$$folder\"|" "$$script" \
 	    >"$$script.tmp" && cat "$$script.tmp" >"$$script" && rm "$$script.tmp"
+install-lab-hook:
+	script='$(DESTDIR)$(bindir)'/`echo apsmpi-lab | $(SED) '$(transform)'`; \
+	$(SED) 's|^version=.*|version=$(PACKAGE_VERSION)|' "$$script" \
+	    >"$$script.tmp" && cat "$$script.tmp" >"$$script" && rm "$$script.tmp"
+.PHONY: install-report-hook install-lab-hook
 
 scripts/apsmpi-run: $(top_srcdir)/scripts/apsmpi-run.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) scripts && \
-	$(SED) -e 's|@libdir[@]|$(libdir)|g' \
+	$(SED) -e 's|@bindir[@]|$(bindir)|g' \
+	    -e 's|@libdir[@]|$(libdir)|g' \
 	    -e 's|@MPI[@]|$(MPI)|g' \
 	    -e 's|@PACKAGE_VERSION[@]|$(PACKAGE_VERSION)|g' \
 	    $(top_srcdir)/scripts/apsmpi-run.in >$@.tmp && \

@@ -29,7 +29,8 @@ in_place()
     esac
 }
 
-for name in libapsmpi.so libaps.so libapsgemm.so; do
+check 'libapsmpi.so has the folder of its MPI' in_place libapsmpi.so "apsmpi/$MPI"
+for name in libaps.so libapsgemm.so; do
     check "$name" test -s "$(where $name)"
 done
 if [ -e "$top_builddir/libapsmpi-cuda.la" ]; then
@@ -41,7 +42,7 @@ if [ -e "$top_builddir/libapsmpi-cuda.la" ]; then
 fi
 check 'aps.h' in_place aps.h include
 check 'libaps.pc' in_place libaps.pc pkgconfig
-for name in apsmpi apsmpi-run apsmpi-report; do
+for name in apsmpi apsmpi-run apsmpi-report apsmpi-lab; do
     check "$name" in_place $name bin
     check '... can be executed' test -x "$(where $name)"
 done
@@ -77,17 +78,25 @@ check '... has the version of configure' equal "$(cat out)" \
     "apsmpi-report $PACKAGE_VERSION"
 timed "$PYTHON3" "$bin/apsmpi-report" "$top_srcdir/tests/e2e/data/report.csv"
 check '... and reads what the library of this version writes' has out conv1.weight
+for name in apsmpi apsmpi-run apsmpi-lab; do
+    timed "$bin/$name" --version
+    check "$name --version" equal "$(cat out)" "$name $PACKAGE_VERSION"
+done
 check 'the installed apsmpi-run names the installed library' \
-    grep -x "library=$(where libapsmpi.so | sed "s,^$dest,,")" \
+    grep -x "libdir=$(dirname "$(where libaps.so)" | sed "s,^$dest,,")" \
     "$(where apsmpi-run)"
 policy good.yaml 'format: e4m3'
-timed "$bin/apsmpi-run" --library "$(where libapsmpi.so)" -p good.yaml \
-    $MPIEXEC -n 2 "$probe" sums 2
+timed "$bin/apsmpi-run" -p good.yaml $MPIEXEC -n 2 "$probe" sums 2
 check '... and starts a job with it' rewritten 2
+check '... without a word, because there is no choice' lines 0 err 'belongs to'
 policy bad.yaml 'format: e9m9'
-timed "$bin/apsmpi-run" --library "$(where libapsmpi.so)" -p bad.yaml \
-    $MPIEXEC -n 2 "$probe" sums 2
-check '... after a check of the policy' status_is 2
+timed "$bin/apsmpi-run" -p bad.yaml $MPIEXEC -n 2 "$probe" sums 2
+check '... after a check of the policy' status_is 125
+rm "$(where libapsmpi.so)"
+timed "$bin/apsmpi-run" -p good.yaml $MPIEXEC -n 2 "$probe" sums 2
+check '... and says which library is missing' \
+    has err "cannot read $dest"
+check '... for which MPI' has err "to which $MPIEXEC belongs"
 
 # --- a program that uses libaps -----------------------------------------------
 

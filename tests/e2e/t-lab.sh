@@ -29,15 +29,15 @@ placed()
     lab "$@" -- -genv LD_PRELOAD "${sanitizer%:}" "$hosts"
 }
 
-# refused TEXT [OPTION...]: with exit status 2 and this text, nothing on stdout
+# refused TEXT [OPTION...]: with exit status 125 and this text, nothing on stdout
 refused()
 {
     text=$1
     shift
     lab "$@"
     check "refused: $text" has err "apsmpi-lab: $text"
-    check '... with exit status 2 and nothing on stdout' \
-        equal "$status $(wc -c <out)" '2 0'
+    check '... with exit status 125 and nothing on stdout' \
+        equal "$status $(wc -c <out)" '125 0'
 }
 
 # quickest BYTES [OPTION...]: microseconds until they were on the last host

@@ -34,26 +34,42 @@ check '--version' equal "$(cat out)" "apsmpi-run $PACKAGE_VERSION"
 
 run
 check 'without a command it shows the usage' has err 'usage: apsmpi-run'
-check '... and fails' status_is 2
+check '... and fails' status_is 125
 run $MPIEXEC
-check 'without a program, too' status_is 2
+check 'without a program, too' status_is 125
 run --polcy good.yaml $MPIEXEC -n 1 true
 check 'an unknown option is named' has err 'unknown option --polcy'
-check '... and fails' status_is 2
+check '... and fails' status_is 125
 run -p
 check 'an option without its value' has err '-p needs a value'
-check '... fails' status_is 2
-run no-such-mpiexec -n 1 true
-check 'an mpiexec that does not exist' has err 'no-such-mpiexec: no such command'
-check '... fails' status_is 2
+check '... fails' status_is 125
 timed "$script" --library ./none.so $MPIEXEC -n 1 true
 check 'a library that does not exist' has err 'cannot read ./none.so'
-check '... fails' status_is 2
+check '... fails' status_is 125
+run true
+check 'a command without a launcher' has err 'the command has no mpiexec'
+check '... fails' status_is 125
+timed "$script" -h
+check '-h is --help' has out 'usage: apsmpi-run'
+
+# As env and timeout do.
+run no-such-mpiexec -n 1 true
+check 'an mpiexec that does not exist' \
+    has err 'apsmpi-run: no-such-mpiexec: no such command'
+check '... has the status 127' status_is 127
+run ./no/mpiexec -n 1 true
+check '... with its folder, too' status_is 127
+: >mpiexec
+run ./mpiexec -n 1 true
+check 'an mpiexec that cannot be executed' \
+    has err 'apsmpi-run: ./mpiexec: the file cannot be executed'
+check '... has the status 126' status_is 126
+rm mpiexec
 
 # --- what it starts -----------------------------------------------------------
 
 run --dry-run mpiexec.none -n 2 ./train
-check 'a dry run needs a command that exists' status_is 2
+check 'a dry run needs a command that exists' status_is 127
 run --dry-run $MPIEXEC -n 2 ./train --epochs 3
 check 'a dry run prints the command' equal "$(cat out)" \
     "$MPIEXEC $(variable LD_PRELOAD "$library") -n 2 ./train --epochs 3"
@@ -69,6 +85,50 @@ unset LD_PRELOAD
 check 'another library stays preloaded, behind ours' has out \
     "$(variable LD_PRELOAD \
     "$library:$top_builddir/tests/e2e/.libs/counter.so") -n 1"
+
+# A launcher that prints its words, each in a line of its own, and whose version
+# says whose it is.
+mkdir -p mpich openmpi
+for mpi in mpich openmpi; do
+    cat >$mpi/mpiexec <<END
+#!/bin/sh
+[ "\$1" != --version ] || { cat '$tmp/$mpi/version'; exit; }
+for word; do printf '[%s]\n' "\$word"; done
+END
+    chmod +x $mpi/mpiexec
+done
+echo 'HYDRA build details:' >mpich/version
+echo 'mpiexec (OpenRTE) 4.1.4' >openmpi/version
+run mpich/mpiexec ./train
+check "MPICH's mpiexec gets -genv" equal "$(paste -s -d ' ' out)" \
+    "[-genv] [LD_PRELOAD] [$library] [./train]"
+run openmpi/mpiexec ./train
+check "Open MPI's gets -x" equal "$(paste -s -d ' ' out)" \
+    "[-x] [LD_PRELOAD=$library] [./train]"
+echo nonsense >mpich/version
+run mpich/mpiexec ./train
+check 'any other gets what the MPI of the build takes' \
+    equal "$(paste -s -d ' ' out)" \
+    "$(variable LD_PRELOAD "$library" | sed 's/[^ ][^ ]*/[&]/g') [./train]"
+run --policy=good.yaml --log=a=b.csv --on-error=pass openmpi/mpiexec ./train
+check 'values behind =' equal "$(sed -n 4,8p out | paste -s -d ' ')" \
+    "[APSMPI_POLICY=$tmp/good.yaml] [-x] [APSMPI_LOG=a=b.csv] [-x] \
+[APSMPI_ON_ERROR=pass]"
+
+# A dry run prints a line that a shell reads as the same words.
+newline='
+'
+mkdir "$tmp/it's a dir"
+set -- openmpi/mpiexec -n 2 ./train '' 'a b' "it's" '"$HOME"' '*' "a${newline}b" \
+    "end$newline" '\n' '~' ';' '#x' '$(false)' 'a=b,c:d@e%f+g.h/i-j_k'
+run -l 'my log.csv' "$@"
+mv out words
+run --dry-run -l 'my log.csv' "$@"
+mv out line
+timed sh -c "$(cat line)"
+check 'a dry run can be pasted into a shell' cmp words out
+check '... and has no quotes where none are needed' has line \
+    ' a=b,c:d@e%f+g.h/i-j_k'
 
 # --- running ------------------------------------------------------------------
 
@@ -94,17 +154,17 @@ check 'names with blanks' rewritten 66
 check '... of the log, too' whole_log 'a folder/log.csv'
 
 run $MPIEXEC -n 2 $digits --nonsense
-check "the program's exit status is its own" status_is 2
+check "the program's exit status, 2, is its own" status_is 2
 check '... with its message' has err "unknown argument '--nonsense'"
 
 # --- bad policies -------------------------------------------------------------
 
 run -p bad.yaml $MPIEXEC -n 2 $digits --epochs 1
-check 'a bad policy is not started' status_is 2
+check 'a bad policy stops the job' status_is 2
 check '... and said once' lines 1 err bad.yaml:4:
 check '... nothing trained' empty out
 run -p none.yaml $MPIEXEC -n 2 $digits --epochs 1
-check 'a missing policy is not started' status_is 2
+check 'a missing policy, too' status_is 2
 check '... and said once' lines 1 err 'none.yaml: No such file or directory'
 run -p bad.yaml --on-error pass $MPIEXEC -n 2 $digits --epochs 1
 check '--on-error pass starts it all the same' trained
