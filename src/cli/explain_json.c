@@ -135,7 +135,7 @@ static void write_span(struct writing *writing, size_t layer, int rule,
     else if (!plan)
         aps_json_text(json, "native", "no rule matches");
     else
-        aps_json_text(json, "native", plan->rewrite ? NULL : "format");
+        aps_json_text(json, "native", plan->rewrite ? NULL : "by rule");
     write_plan_or_null(json, small ? NULL : plan);
     aps_json_double(json, "bytes_per_element", aps_traffic_per_element(plan));
     write_size(json, "saved_bytes",

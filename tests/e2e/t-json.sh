@@ -156,7 +156,7 @@ check '... has a row for each layer and time' holds '
      + ((" ".join(spelled(s["plan"])).split()) if s["plan"] else
         ["native"] + {"min_count": "(count < min_count 64)",
                       "no rule matches": "(no rule matches)",
-                      "format": "(format: fp32)"}[s["native"]].split())
+                      "by rule": "(by rule)"}[s["native"]].split())
      + (["-"] if s["rule"] is None else
         (str(o["rules"][s["rule"]]["line"]) + " "
          + (o["rules"][s["rule"]]["name"] or "")).split())
