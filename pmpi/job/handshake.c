@@ -149,8 +149,8 @@ static int handshake_offer(struct shake *shake, int holder)
     rc = aps_agree_bytes(shake->vcomm, holder, &offer, sizeof offer);
     if (rc != MPI_SUCCESS)
         goto free_packed;
-    another = shake->held == APS_HELD_GOOD &&
-              shake->job->hash != offer.hash && offer.size > 0;
+    another = shake->held == APS_HELD_GOOD && shake->job->hash != offer.hash &&
+              offer.size > 0;
     values[HOLDS_ANOTHER] = handshake_yes(shake, another);
     values[HOLDS_NONE] =
         handshake_yes(shake, !another && shake->held != APS_HELD_GOOD);

@@ -32,8 +32,8 @@ struct aps_reader {
 /*
  * Sort the keys of a mapping: keys[i] becomes the key named words->known[i], or
  * NULL where it is missing. Unknown, reserved and duplicate keys are reported
- * and otherwise passed over, keys for others (x-...) in silence. `what` names the mapping in the message for a node
- * of another kind; -1 for that only.
+ * and otherwise passed over, keys for others (x-...) in silence. `what` names
+ * the mapping in the message for a node of another kind; -1 for that only.
  */
 int aps_read_keys(const struct aps_reader *reader,
                   const struct aps_yaml_node *mapping, const char *what,

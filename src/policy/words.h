@@ -17,8 +17,8 @@ struct aps_hint {
     const char *text;
 };
 
-/* Both lists end with NULL, the hints with a NULL word. `later` holds words that the language reserves:
- * they deserve another message than a typing error. */
+/* Both lists end with NULL, the hints with a NULL word. `later` holds words that
+ * the language reserves: they deserve another message than a typing error. */
 struct aps_words {
     const char *const *known;
     const char *const *later; /* or NULL */

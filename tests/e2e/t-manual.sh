@@ -320,7 +320,8 @@ for file in *.command[0-9]*; do
     command=$(sed -e :a -e '/\\$/N; s/\\\n *//; ta' "$file" |
         paste -s -d '|' | sed 's/|/ \&\& /g')
     runs "${file%.command*}" "$command" "$(echo "$command" |
-        sed "s,/usr/local/lib/\(apsmpi/mpich/\)\{0\,1\},$top_builddir/.libs/,; s,/home/me/,$tmp/,")"
+        sed -e "s,/usr/local/lib/\(apsmpi/mpich/\)\{0\,1\},$top_builddir/.libs/," \
+            -e "s,/home/me/,$tmp/,")"
 done
 
 # --- the log ------------------------------------------------------------------
