@@ -36,7 +36,9 @@ struct aps_encode_work {
     uint32_t outer;
     /* ANY */
     struct aps_format format;
-    struct aps_cast_options options;
+    enum aps_rounding rounding;
+    struct aps_stream stream; /* of stochastic rounding */
+    uint64_t offset;          /* the number of x[0] in it */
     bool product; /* what is cast is x * factor * power, rounded to float */
     int exponent; /* of what is cast */
     double factor;
@@ -59,7 +61,7 @@ aps_encode_way_choose(const struct aps_encode_work *w,
 {
     uintptr_t wire = (uintptr_t)w->wire;
 
-    if (stats || w->options.rounding != APS_ROUND_NEAREST ||
+    if (stats || w->rounding != APS_ROUND_NEAREST ||
         !aps_threads_is_simple(&w->format, scaling))
         return APS_ENCODE_ANY;
     if ((uintptr_t)w->x % 4 != 0)
@@ -95,12 +97,15 @@ aps_encode_work_init(const struct aps_format *format, const float *x, size_t n,
     w.n = (uint32_t)n;
     w.width = (uint32_t)format->width;
     w.format = *format;
-    if (options)
-        w.options = *options;
+    if (options) {
+        w.rounding = options->rounding;
+        w.stream = aps_stream_init(options);
+        w.offset = options->offset;
+    }
     w.scale = 1;
     if (aps_threads_is_simple(format, scaling))
         w.scale = scaling.factor * aps_float_pow2(scaling.exponent);
-    w.product = scaling.factor != 1 || w.options.rounding == APS_ROUND_CPD;
+    w.product = scaling.factor != 1 || w.rounding == APS_ROUND_CPD;
     w.exponent = w.product ? 0 : scaling.exponent;
     w.factor = scaling.factor;
     w.power = aps_double_pow2(scaling.exponent);
@@ -160,7 +165,7 @@ APS_INLINE uint32_t aps_encode_any(const struct aps_encode_work *w,
                                    uint32_t bits, uint32_t i, bool counts,
                                    struct aps_threads_seen *seen)
 {
-    const enum aps_rounding rounding = w->options.rounding;
+    const enum aps_rounding rounding = w->rounding;
     uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
     uint32_t digits = (1u << (w->width - 1)) - 1;
     uint32_t random = 0;
@@ -168,7 +173,7 @@ APS_INLINE uint32_t aps_encode_any(const struct aps_encode_work *w,
     uint32_t raw, code;
 
     if (rounding == APS_ROUND_STOCHASTIC)
-        random = aps_philox_element(&w->options, w->options.offset + i);
+        random = aps_stream_element(&w->stream, w->offset + i);
     if (w->product) {
         double exact = aps_float_from_bits(bits) * w->factor * w->power;
 

@@ -43,7 +43,7 @@ APS_INLINE void aps_cast_element(const struct aps_cast_work *w, uint32_t i)
     struct aps_threads_seen seen = {};
     uint32_t code;
 
-    if (w->encode.options.rounding == APS_ROUND_CPD) {
+    if (w->encode.rounding == APS_ROUND_CPD) {
         /* not by way of codes: its overflows may have none */
         bits = aps_cpd_cast_scaled(&w->encode.format, bits, w->encode.power,
                                    w->decode.power);

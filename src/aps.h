@@ -164,6 +164,9 @@ enum aps_rounding {
     APS_ROUND_CPD          /* as the APS paper's emulator, quirks included */
 };
 
+/* As a rank: all of them. */
+#define APS_RANK_ALL UINT32_MAX
+
 /*
  * How an array is scaled and rounded. APS_CAST_OPTIONS_INIT is no scale and
  * round to nearest.
@@ -178,10 +181,25 @@ enum aps_rounding {
  * Stochastic rounding adds 32 random bits below the last bit that is kept: the
  * probability is exact to 2^-32, subnormals included. Less than one step above
  * the largest finite value overflow is drawn like any other step up; from there
- * on it is certain. The bits are those of Philox4x32-10 with the key `seed`:
- * element i draws word i % 4 of the counter (i / 4, layer, step), so that a
- * value's rounding does not depend on how an array is cut or on what computes
- * it.
+ * on it is certain. A value's bits depend on seed, stage, rank, layer, step and
+ * on its element number i alone, neither on how an array is cut nor on what
+ * computes it. They are word i % 4 of Philox4x32-10 with
+ *
+ *     key     = mix(mix(seed) ^ (stage * 2^32 + rank))
+ *     counter = (i / 4 mod 2^32, i / 4 / 2^32, layer, step)
+ *
+ * where the key's low half is Philox's first key word, and mix is a step of
+ * SplitMix64, modulo 2^64:
+ *
+ *     z += 0x9e3779b97f4a7c15;  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+ *     z = (z ^ z >> 27) * 0x94d049bb133111eb;  mix = z ^ z >> 31
+ *
+ * mix is a bijection: for one seed, no two of stage, rank, layer, step and i
+ * share bits. The seed is one of a job; the stage numbers the points at which a
+ * value is rounded on its way (0: a rank's contribution, 1 and on: partial sums
+ * and results); the rank is the one that rounds, or APS_RANK_ALL for bits that
+ * all ranks draw alike. With all of them 0, elements 0 to 3 draw 0xf1b644d8,
+ * 0xf8dc1230, 0xc12ec879 and 0x63246410.
  *
  * APS_ROUND_CPD (formats eEmM without -sat only): floats below 2^-126 become
  * +0; overflow is looked for before rounding, so that a value which rounds up
@@ -198,10 +216,13 @@ struct aps_cast_options {
     uint32_t step;
     enum aps_rounding rounding;
     int32_t scale_exponent; /* f */
+    uint32_t stage;
+    uint32_t rank; /* or APS_RANK_ALL */
 };
 #define APS_CAST_OPTIONS_INIT                                                  \
     {                                                                          \
-        sizeof(struct aps_cast_options), 0, 0, 0, 0, APS_ROUND_NEAREST, 0      \
+        sizeof(struct aps_cast_options), 0, 0, 0, 0, APS_ROUND_NEAREST, 0, 0,  \
+            0                                                                  \
     }
 
 /*

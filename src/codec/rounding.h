@@ -26,12 +26,12 @@ APS_INLINE const uint32_t *
 aps_rounding_draw(const struct aps_cast_options *options, uint64_t first,
                   size_t n, uint32_t *word)
 {
-    const struct aps_cast_options key = *options;
+    const struct aps_stream stream = aps_stream_init(options);
     const uint64_t group = first / 4;
     const size_t groups = n / 4 + 2;
 
     for (size_t i = 0; i < groups; i++)
-        aps_philox_group(&key, group + i, word + 4 * i);
+        aps_stream_group(&stream, group + i, word + 4 * i);
     return word + first % 4;
 }
 

@@ -35,24 +35,57 @@ APS_INLINE void aps_philox(uint64_t key, uint32_t *word)
     word[3] = d;
 }
 
+/*
+ * One stream of random bits: what aps_cast_options says but for the element.
+ * aps.h has the derivation, which programs may rely on.
+ */
+struct aps_stream {
+    uint64_t key;
+    uint32_t layer;
+    uint32_t step;
+};
+
+/* A bijection of 64-bit words in which every bit of z changes half of the
+ * result's: one step of SplitMix64 (Steele, Lea, Flood: Fast Splittable
+ * Pseudorandom Number Generators, OOPSLA'14). */
+APS_INLINE uint64_t aps_stream_mix(uint64_t z)
+{
+    z += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+APS_INLINE struct aps_stream
+aps_stream_init(const struct aps_cast_options *options)
+{
+    uint64_t place = (uint64_t)options->stage << 32 | options->rank;
+    struct aps_stream stream;
+
+    stream.key = aps_stream_mix(aps_stream_mix(options->seed) ^ place);
+    stream.layer = options->layer;
+    stream.step = options->step;
+    return stream;
+}
+
 /* word[4]: the random bits of the elements 4*group ... 4*group + 3. */
-APS_INLINE void aps_philox_group(const struct aps_cast_options *options,
+APS_INLINE void aps_stream_group(const struct aps_stream *stream,
                                  uint64_t group, uint32_t *word)
 {
     word[0] = (uint32_t)group;
     word[1] = (uint32_t)(group >> 32);
-    word[2] = options->layer;
-    word[3] = options->step;
-    aps_philox(options->seed, word);
+    word[2] = stream->layer;
+    word[3] = stream->step;
+    aps_philox(stream->key, word);
 }
 
 /* The random bits of one element. */
-APS_INLINE uint32_t aps_philox_element(const struct aps_cast_options *options,
+APS_INLINE uint32_t aps_stream_element(const struct aps_stream *stream,
                                        uint64_t element)
 {
     uint32_t word[4];
 
-    aps_philox_group(options, element / 4, word);
+    aps_stream_group(stream, element / 4, word);
     /* not word[element % 4]: a GPU's registers have no index */
     return element & 2 ? (element & 1 ? word[3] : word[2])
                        : (element & 1 ? word[1] : word[0]);

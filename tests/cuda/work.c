@@ -173,6 +173,8 @@ static const char *check_sample(const struct aps_codec *codec,
         const struct aps_cast_options options = {
             .rounding = r,
             .layer = random_bits(),
+            .stage = random_bits() % 8,
+            .rank = random_bits(),
             .step = random_bits(),
             .seed = (uint64_t)random_bits() << 32 | random_bits(),
             .offset = 0xfffffff0ull * 4 + s->n, /* carries to 64 bits */

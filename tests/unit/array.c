@@ -72,12 +72,13 @@ static void test_bad(void)
 static uint32_t code_of(const struct aps_format *f, float x,
                         const struct aps_cast_options *options, size_t i)
 {
+    const struct aps_stream stream = aps_stream_init(options);
     uint32_t bits = aps_float_bits(x);
 
     if (options->rounding == APS_ROUND_CPD)
         return aps_cast_encode(f, aps_cpd_cast(f, bits), 0);
     return aps_cast_round(f, bits, 0, options->rounding,
-                          aps_philox_element(options, options->offset + i));
+                          aps_stream_element(&stream, options->offset + i));
 }
 
 static void test_format(const struct aps_format *f)
@@ -142,12 +143,15 @@ static void test_key(void)
     ok(memcmp(whole, parts, sizeof whole) == 0,
        "stochastic: the same bits in parts");
 
-    struct aps_cast_options changed[4] = {options, options, options, options};
+    struct aps_cast_options changed[6] = {options, options, options,
+                                          options, options, options};
     changed[0].layer++;
     changed[1].step++;
     changed[2].seed += 1ull << 32;
     changed[3].offset++;
-    for (int i = 0; i < 4; i++) {
+    changed[4].stage++;
+    changed[5].rank++;
+    for (int i = 0; i < 6; i++) {
         aps_cast_array(&f, x, N, &changed[i], other, NULL);
         ok(memcmp(whole, other, sizeof whole) != 0,
            "stochastic: other bits for another key %d", i);

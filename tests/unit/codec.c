@@ -211,12 +211,13 @@ static uint32_t code_of(const struct aps_format *f, uint32_t x, int exponent,
                         const struct aps_cast_options *options, uint64_t i,
                         struct aps_encode_stats *stats)
 {
+    const struct aps_stream stream = aps_stream_init(options);
     uint32_t random = 0;
     uint32_t y = x;
     enum aps_rounding rounding = options->rounding;
 
     if (rounding == APS_ROUND_STOCHASTIC)
-        random = aps_philox_element(options, options->offset + i);
+        random = aps_stream_element(&stream, options->offset + i);
     if (rounding == APS_ROUND_CPD) {
         double product = ldexp((double)aps_float_from_bits(x), exponent);
 
@@ -263,6 +264,8 @@ static const char *check_roundings(const struct aps_codec *codec, size_t n,
         const struct aps_cast_options options = {
             .rounding = r,
             .layer = random_bits(),
+            .stage = random_bits() % 8,
+            .rank = random_bits(),
             .step = random_bits(),
             .seed = (uint64_t)random_bits() << 32 | random_bits(),
             .offset = 0xfffffff0ull * 4 + offset, /* carries to 64 bits */

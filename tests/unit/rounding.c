@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "number/format.h"
@@ -45,19 +46,121 @@ static void test_philox(void)
            "philox4x32-10: known answer %zu", i);
     }
 
-    const struct aps_cast_options options = {
+    const struct aps_stream stream = {
+        .key = 0x299f31d0a4093822,
         .layer = 0x13198a2e,
         .step = 0x03707344,
-        .seed = 0x299f31d0a4093822,
     };
     uint64_t element = 4 * 0x85a308d3243f6a88 + 2; /* modulo 2^64 */
     uint32_t word[4];
 
-    aps_philox_group(&options, 0x85a308d3243f6a88, word);
+    aps_stream_group(&stream, 0x85a308d3243f6a88, word);
     ok(word[2] == known[2].random[2], "the counter is (group, layer, step)");
-    aps_philox_group(&options, element / 4, word);
-    ok(aps_philox_element(&options, element) == word[2],
+    aps_stream_group(&stream, element / 4, word);
+    ok(aps_stream_element(&stream, element) == word[2],
        "element i draws word i %% 4");
+}
+
+/* What one element draws. */
+static uint32_t draw(uint64_t seed, uint32_t stage, uint32_t rank,
+                     uint32_t layer, uint32_t step, uint64_t element)
+{
+    struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
+    struct aps_stream stream;
+
+    options.seed = seed;
+    options.stage = stage;
+    options.rank = rank;
+    options.layer = layer;
+    options.step = step;
+    stream = aps_stream_init(&options);
+    return aps_stream_element(&stream, element);
+}
+
+/* Known answers, computed by another program from the formula in aps.h. */
+static void test_streams(void)
+{
+    static const struct {
+        uint64_t seed;
+        uint32_t stage, rank, layer, step;
+        uint64_t element;
+        uint32_t random;
+    } known[] = {
+        {0, 0, 0, 0, 0, 0, 0xf1b644d8},
+        {0, 0, 0, 0, 0, 1, 0xf8dc1230},
+        {0, 0, 0, 0, 0, 2, 0xc12ec879},
+        {0, 0, 0, 0, 0, 3, 0x63246410},
+        {1, 0, 0, 0, 0, 0, 0xee2e70ee},
+        {1, 0, 1, 0, 0, 0, 0x6d9154ef},
+        {1, 1, 0, 0, 0, 0, 0x0b09d40f},
+        {42, 0, APS_RANK_ALL, 7, 9, 1000000000001, 0x9a8ba3be},
+        {UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX,
+         0x6c1bd7c6},
+        {0x299f31d0a4093822, 2, 1000, 0x13198a2e, 0x03707344,
+         0x168c234c90fdaa22, 0x385c87f0},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        ok(draw(known[i].seed, known[i].stage, known[i].rank, known[i].layer,
+                known[i].step, known[i].element) == known[i].random,
+           "streams: known answer %zu", i);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Of one seed, stages and ranks have keys of their own: no draw is made twice. */
+static void test_keys(void)
+{
+    static uint64_t keys[64 * 1024];
+    struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
+    size_t n = 0;
+    bool distinct = true;
+
+    options.seed = 12345;
+    for (options.stage = 0; options.stage < 64; options.stage++) {
+        for (options.rank = 0; options.rank < 1024; options.rank++)
+            keys[n++] = aps_stream_init(&options).key;
+    }
+    qsort(keys, n, sizeof *keys, compare_keys);
+    for (size_t i = 1; i < n; i++)
+        distinct &= keys[i] != keys[i - 1];
+    ok(distinct, "64 stages of 1024 ranks have different keys");
+    ok(draw(1, 0, 0, 0, 0, 5) != draw(1, 0, 0, 0, 0, 5 + (1ull << 34)) &&
+           draw(1, 0, 0, 0, 0, 5) != draw(1, 0, 0, 0, 0, 5 + (1ull << 63)),
+       "elements beyond 2^32 have bits of their own");
+}
+
+/* Neighbours in anything draw bits that have nothing in common: of 32 bits, 16
+ * differ, give or take what chance allows (the mean of so many pairs is within
+ * 0.06 of 16 with 6 sigma). */
+static void test_independence(void)
+{
+    enum { PAIRS = 100000 };
+    static const char *const names[] = {"seed",  "stage", "rank",
+                                        "layer", "step",  "element"};
+
+    for (int which = 0; which < 6; which++) {
+        double sum = 0;
+
+        for (uint32_t i = 0; i < PAIRS; i++) {
+            uint32_t other[6] = {0};
+
+            other[which] = 1;
+            sum += __builtin_popcount(draw(3, i % 5, i % 7, i % 11, i % 13, i) ^
+                                      draw(3 + other[0], i % 5 + other[1],
+                                           i % 7 + other[2], i % 11 + other[3],
+                                           i % 13 + other[4], i + other[5]));
+        }
+        ok(fabs(sum / PAIRS - 16) < 0.06,
+           "streams of neighbouring %ss: %.3f "
+           "of 32 bits differ",
+           names[which], sum / PAIRS);
+    }
 }
 
 /* --- stochastic ---------------------------------------------------------- */
@@ -263,6 +366,9 @@ static void test_cpd(void)
 int main(void)
 {
     test_philox();
+    test_streams();
+    test_keys();
+    test_independence();
     test_stochastic();
     test_unbiased();
     test_cpd();
