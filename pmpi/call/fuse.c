@@ -136,7 +136,8 @@ static bool fuse_same_plan(const struct aps_plan *a, const struct aps_plan *b)
            a->scale == b->scale && a->fixed == b->fixed &&
            a->reduce == b->reduce && a->group == b->group &&
            a->group_size == b->group_size && a->node == b->node &&
-           a->accumulate == b->accumulate;
+           a->accumulate == b->accumulate &&
+           strcmp(a->sums.name, b->sums.name) == 0;
 }
 
 static struct aps_vector fuse_layer_of(const struct group *group,

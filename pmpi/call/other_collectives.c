@@ -137,6 +137,8 @@ struct aps_wire aps_other_wire(const struct aps_segment *segment)
     };
 
     aps_codec_init(&segment->plan.format, &wire.codec);
+    if (segment->plan.accumulate != APS_ACCUMULATE_FP32)
+        aps_codec_init(&segment->plan.sums, &wire.sums);
     return wire;
 }
 

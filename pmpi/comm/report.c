@@ -95,6 +95,7 @@ struct report_texts {
     char call[32];
     char rule[16];
     char group[16];
+    char accumulate[APS_ACCUMULATE_TEXT_MAX];
 };
 
 /* "MPI_Iallreduce" as "iallreduce". */
@@ -124,7 +125,8 @@ static void report_fill_settings(const struct aps_plan_key *place,
     if (aps_reduce_takes(plan->reduce, APS_SETTING_NODE))
         row->node = aps_node_name(plan->node);
     if (aps_call_sums(place->call))
-        row->accumulate = aps_accumulate_name(plan->accumulate);
+        row->accumulate = aps_plan_accumulate(plan, texts->accumulate,
+                                              sizeof texts->accumulate);
 }
 
 void aps_context_row(struct aps_context *context,

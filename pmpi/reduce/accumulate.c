@@ -39,7 +39,7 @@ static void accumulate_add_tile(const struct aps_wire *wire, int turn,
     }
     codec->decode_add(codec, part.values, n, part.scaling, part.flags, sum);
     if (wire->accumulate == APS_ACCUMULATE_FORMAT)
-        codec->round(codec, n, part.scaling, sum);
+        wire->sums.round(&wire->sums, n, part.scaling, sum);
 }
 
 /* One Kahan step for every element: y and t in the notation of the header. */
@@ -47,22 +47,22 @@ static void accumulate_add_tile_kahan(const struct aps_wire *wire,
                                       struct part part, size_t n, float *sum,
                                       float *carry)
 {
-    const struct aps_codec *codec = &wire->codec;
+    const struct aps_codec *codec = &wire->codec, *sums = &wire->sums;
     float y[TILE], t[TILE];
 
     codec->decode(codec, part.values, n, part.scaling, part.flags, y);
     for (size_t i = 0; i < n; i++)
         y[i] -= carry[i];
-    codec->round(codec, n, part.scaling, y);
+    sums->round(sums, n, part.scaling, y);
     for (size_t i = 0; i < n; i++)
         t[i] = sum[i] + y[i];
-    codec->round(codec, n, part.scaling, t);
+    sums->round(sums, n, part.scaling, t);
     for (size_t i = 0; i < n; i++)
         carry[i] = t[i] - sum[i];
-    codec->round(codec, n, part.scaling, carry);
+    sums->round(sums, n, part.scaling, carry);
     for (size_t i = 0; i < n; i++)
         carry[i] -= y[i];
-    codec->round(codec, n, part.scaling, carry);
+    sums->round(sums, n, part.scaling, carry);
     memcpy(sum, t, n * sizeof *sum);
 }
 

@@ -11,7 +11,7 @@
 
 /*
  * sum[n] = the sum of `count` blocks of n values, at blocks + i * stride, in
- * the order of i. v_i are the decoded values, Q the cast to the wire's format
+ * the order of i. v_i are the decoded values, Q the cast to the format of sums
  * at the block's scale:
  *
  *   fp32    s = v_0; s = s + v_i

@@ -33,6 +33,7 @@ struct aps_wire {
     enum aps_scale_kind scale;
     float fixed; /* the constant of APS_SCALE_FIXED */
     enum aps_accumulate_kind accumulate;
+    struct aps_codec sums; /* of partial sums, unless they are FP32 */
 };
 
 /* Bytes that this rank sent, and what FP32 would have sent in their place. */

@@ -216,6 +216,8 @@ int aps_reductions_run(struct aps_reductions *reductions,
     if (!prepared || !prepared->algorithm)
         return MPI_ERR_INTERN; /* on all ranks: it is not prepared */
     aps_codec_init(&plan->format, &wire.codec);
+    if (plan->accumulate != APS_ACCUMULATE_FP32)
+        aps_codec_init(&plan->sums, &wire.sums);
     return prepared->algorithm->ops->run(prepared->algorithm, plan, &wire,
                                          count, vectors, cost);
 }

@@ -36,6 +36,7 @@ struct cell_text {
     char native[80];
     char scale[32];
     char group[16];
+    char accumulate[APS_ACCUMULATE_TEXT_MAX];
     char bytes[16];
 };
 
@@ -54,7 +55,8 @@ static void fill_plan(const struct aps_plan *plan, struct cell_text *text,
         cells[GROUP] = text->group;
     }
     cells[NODE] = node ? aps_node_name(plan->node) : "-";
-    cells[ACCUMULATE] = aps_accumulate_name(plan->accumulate);
+    cells[ACCUMULATE] =
+        aps_plan_accumulate(plan, text->accumulate, sizeof text->accumulate);
 }
 
 /* "native (why)" over all columns of a plan. */

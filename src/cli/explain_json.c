@@ -40,6 +40,7 @@ static void write_range(struct aps_json *json, const struct aps_range *range)
  * null. */
 static void write_plan(struct aps_json *json, const struct aps_plan *plan)
 {
+    char accumulate[APS_ACCUMULATE_TEXT_MAX];
     const bool groups = aps_reduce_takes(plan->reduce, APS_SETTING_GROUP);
     const bool node = aps_reduce_takes(plan->reduce, APS_SETTING_NODE);
 
@@ -56,7 +57,8 @@ static void write_plan(struct aps_json *json, const struct aps_plan *plan)
         aps_json_text(json, "group",
                       groups ? aps_group_name(plan->group) : NULL);
     aps_json_text(json, "node", node ? aps_node_name(plan->node) : NULL);
-    aps_json_text(json, "accumulate", aps_accumulate_name(plan->accumulate));
+    aps_json_text(json, "accumulate",
+                  aps_plan_accumulate(plan, accumulate, sizeof accumulate));
 }
 
 /* The member `plan`: null if the calls are left to MPI. */

@@ -51,6 +51,7 @@ static void add_rule(struct aps_columns *columns,
     const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
     const char *cells[CELLS] = {[ARROW] = "->"};
     char line[APS_COMMAND_RULE_MAX], names[64], when[400], scale[32], bytes[16];
+    char accumulate[APS_ACCUMULATE_TEXT_MAX];
 
     cells[LINE] = aps_command_rule(policy, rule, line);
     cells[CALLS] =
@@ -62,8 +63,9 @@ static void add_rule(struct aps_columns *columns,
     if (plan->rewrite) {
         cells[FORMAT] = plan->format.name;
         cells[SCALE] = aps_command_scale(plan, scale, sizeof scale);
-        cells[ACCUMULATE] =
-            sums(calls) ? aps_accumulate_name(plan->accumulate) : "-";
+        cells[ACCUMULATE] = sums(calls) ? aps_plan_accumulate(plan, accumulate,
+                                                              sizeof accumulate)
+                                        : "-";
         snprintf(bytes, sizeof bytes, "%g", plan->format.width / 8.0);
         cells[BYTES] = bytes;
     }

@@ -84,6 +84,8 @@ struct aps_plan {
     int group_size; /* of APS_GROUP_NUMBER */
     enum aps_node_kind node;
     enum aps_accumulate_kind accumulate;
+    struct aps_format sums; /* of partial sums, unless they are FP32: the format
+                               itself or another */
 };
 
 /* Where a layer stands when its plan is asked for. */
@@ -235,5 +237,11 @@ const char *aps_node_name(enum aps_node_kind kind);
 const char *aps_call_name(enum aps_call_kind kind);
 const char *aps_progress_name(enum aps_progress_kind kind);
 const char *aps_accumulate_name(enum aps_accumulate_kind kind);
+
+/* How a plan accumulates: "fp32", "format", "kahan", and with sums in another
+ * format "e8m7", "e8m7 kahan". Writes at most `size` bytes, returns `buffer`. */
+#define APS_ACCUMULATE_TEXT_MAX 80
+char *aps_plan_accumulate(const struct aps_plan *plan, char *buffer,
+                          size_t size);
 
 #endif

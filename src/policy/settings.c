@@ -21,6 +21,21 @@ struct group_keys {
 
 /* --- reading ------------------------------------------------------------- */
 
+/* INF and NaN of the program must arrive as such. Returns whether the format at
+ * `word` would hide them. */
+static bool refuse_saturating(const struct aps_reader *reader,
+                              const struct aps_yaml_node *word)
+{
+    if (!aps_format_name_saturates(word->text))
+        return false;
+    aps_reader_error(reader, word,
+                     "format '%.80s' does not saturate sums: what overflows "
+                     "would arrive as INF or NaN. A later version will have "
+                     "'on_overflow: saturate'; leave out '-sat'",
+                     word->text);
+    return true;
+}
+
 /* `format`, as which word; returns whether the plan has one. A rule with
  * `compress` need not say one, and fp32 means full floats there. */
 static bool read_format(const struct aps_rule_keys *rule, struct aps_plan *plan,
@@ -47,14 +62,7 @@ static bool read_format(const struct aps_rule_keys *rule, struct aps_plan *plan,
     }
     plan->rewrite = true;
     plan->format = value.format;
-    if (!aps_format_name_saturates(value.at->text))
-        return true;
-    aps_reader_error(rule->reader, value.at,
-                     "format '%.80s' does not saturate sums: what overflows "
-                     "would arrive as INF or NaN. A later version will have "
-                     "'on_overflow: saturate'; leave out '-sat'",
-                     value.at->text);
-    return false;
+    return !refuse_saturating(rule->reader, value.at);
 }
 
 static int read_scale(const struct aps_rule_keys *rule, struct aps_plan *plan)
@@ -167,40 +175,33 @@ static void read_reduce(const struct aps_rule_keys *rule, struct aps_plan *plan,
 }
 
 /* accumulate: {format: F, kahan: on} */
-static void read_sums(const struct aps_rule_keys *rule,
-                      const struct aps_value *value, bool has_format,
-                      struct aps_plan *plan)
+static void read_sums(const struct aps_reader *reader,
+                      const struct aps_value *value, struct aps_plan *plan)
 {
     const struct aps_argument *format = &value->arguments[APS_SUM_FORMAT];
     const bool kahan = value->arguments[APS_SUM_KAHAN].on;
 
     plan->accumulate = kahan ? APS_ACCUMULATE_KAHAN : APS_ACCUMULATE_FORMAT;
-    if (!format->key || !has_format || !plan->rewrite)
+    if (!format->key || refuse_saturating(reader, format->key->value))
         return;
-    if (strcmp(format->format.name, plan->format.name) == 0)
-        return;
-    if (!kahan && strcmp(format->format.name, "e8m23") == 0) {
+    plan->sums = format->format;
+    if (!kahan && strcmp(format->format.name, "e8m23") == 0)
         plan->accumulate = APS_ACCUMULATE_FP32;
-        return;
-    }
-    aps_reader_error(rule->reader, format->key->value,
-                     "sums in %s contradict format %s: this version adds up in "
-                     "the rule's format or in fp32",
-                     format->key->value->text, plan->format.name);
 }
 
-static void read_accumulate(const struct aps_rule_keys *rule, bool has_format,
+static void read_accumulate(const struct aps_rule_keys *rule,
                             struct aps_plan *plan)
 {
     const struct aps_yaml_node *key = rule->keys[APS_RULE_ACCUMULATE];
     struct aps_value value;
 
     plan->accumulate = APS_ACCUMULATE_FP32;
+    plan->sums = plan->format;
     if (!key ||
         aps_read_value(rule->reader, key, &aps_grammar_accumulate, &value) < 0)
         return;
     if (value.word == APS_WORD_OWN)
-        read_sums(rule, &value, has_format, plan);
+        read_sums(rule->reader, &value, plan);
     else
         plan->accumulate = (enum aps_accumulate_kind)value.word;
 }
@@ -242,7 +243,11 @@ static void check_reduce(const struct aps_rule_keys *rule,
                          const struct aps_plan *plan,
                          const struct group_keys *given)
 {
+    const struct aps_yaml_node *accumulate = rule->keys[APS_RULE_ACCUMULATE];
     const bool kahan = plan->accumulate == APS_ACCUMULATE_KAHAN;
+    const bool other = plan->accumulate != APS_ACCUMULATE_FP32 &&
+                       plan->rewrite &&
+                       strcmp(plan->sums.name, plan->format.name) != 0;
     const struct {
         const struct aps_yaml_node *key;
         enum aps_setting setting;
@@ -250,8 +255,9 @@ static void check_reduce(const struct aps_rule_keys *rule,
     } settings[] = {
         {given->group, APS_SETTING_GROUP, "'group'"},
         {given->node, APS_SETTING_NODE, "'node'"},
-        {kahan ? rule->keys[APS_RULE_ACCUMULATE] : NULL, APS_SETTING_KAHAN,
-         "accumulate: kahan"},
+        {kahan ? accumulate : NULL, APS_SETTING_KAHAN, "accumulate: kahan"},
+        {other && !kahan ? accumulate : NULL, APS_SETTING_SUMS,
+         "a format of sums that is not the rule's"},
     };
 
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
@@ -316,7 +322,7 @@ void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
     struct group_keys given;
     struct aps_value value;
 
-    read_accumulate(rule, has_format, plan);
+    read_accumulate(rule, plan);
     read_reduce(rule, plan, &given);
     settle_scale(rule, plan);
     /* There is one rounding: what can be said of it changes nothing. */

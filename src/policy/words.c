@@ -94,13 +94,14 @@ bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting)
 {
 #define BIT(name) (1u << APS_SETTING_##name)
     /* Kahan's sum is one rank's: partial sums that travel leave their
-     * compensation behind. */
+     * compensation behind, and travel in the rule's format. */
     static const unsigned settings[APS_REDUCE_KINDS] = {
-        [APS_REDUCE_DIRECT] = BIT(KAHAN),
-        [APS_REDUCE_HIERARCHICAL] = BIT(GROUP) | BIT(NODE) | BIT(KAHAN),
+        [APS_REDUCE_DIRECT] = BIT(KAHAN) | BIT(SUMS),
+        [APS_REDUCE_HIERARCHICAL] =
+            BIT(GROUP) | BIT(NODE) | BIT(KAHAN) | BIT(SUMS),
         [APS_REDUCE_RING] = 0,
         [APS_REDUCE_MASTER] = BIT(GROUP),
-        [APS_REDUCE_GATHER] = BIT(KAHAN),
+        [APS_REDUCE_GATHER] = BIT(KAHAN) | BIT(SUMS),
         [APS_REDUCE_AUTO] = BIT(GROUP) | BIT(NODE),
     };
 #undef BIT
@@ -161,6 +162,18 @@ const char *aps_call_name(enum aps_call_kind kind)
 const char *aps_progress_name(enum aps_progress_kind kind)
 {
     return progresses[kind];
+}
+
+char *aps_plan_accumulate(const struct aps_plan *plan, char *buffer,
+                          size_t size)
+{
+    if (plan->accumulate == APS_ACCUMULATE_FP32 ||
+        strcmp(plan->sums.name, plan->format.name) == 0)
+        snprintf(buffer, size, "%s", aps_accumulate_name(plan->accumulate));
+    else
+        snprintf(buffer, size, "%s%s", plan->sums.name,
+                 plan->accumulate == APS_ACCUMULATE_KAHAN ? " kahan" : "");
+    return buffer;
 }
 
 const char *aps_accumulate_name(enum aps_accumulate_kind kind)

@@ -44,7 +44,8 @@ extern const struct aps_words aps_words_progress;
 enum aps_setting {
     APS_SETTING_GROUP,
     APS_SETTING_NODE,
-    APS_SETTING_KAHAN /* accumulate: kahan */
+    APS_SETTING_KAHAN, /* accumulate: kahan */
+    APS_SETTING_SUMS   /* partial sums in another format than the rule's */
 };
 
 bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting);

@@ -32,6 +32,10 @@ bool way_is_allowed(const struct way *way)
     if (way->accumulate == ACCUMULATE_KAHAN &&
         (way->reduce == REDUCE_RING || way->reduce == REDUCE_MASTER))
         return false;
+    if (way->sums &&
+        (way->accumulate == ACCUMULATE_FP32 || way->reduce == REDUCE_RING ||
+         way->reduce == REDUCE_MASTER))
+        return false;
     return (way->group == 0 || grouped) &&
            (!way->node_fp32 || way->reduce == REDUCE_HIERARCHICAL);
 }
@@ -41,7 +45,9 @@ bool way_equals(const struct way *a, const struct way *b)
     return strcmp(a->format, b->format) == 0 && a->scale == b->scale &&
            a->fixed == b->fixed && a->reduce == b->reduce &&
            a->group == b->group && a->node_fp32 == b->node_fp32 &&
-           a->accumulate == b->accumulate;
+           a->accumulate == b->accumulate &&
+           strcmp(a->sums ? a->sums : a->format,
+                  b->sums ? b->sums : b->format) == 0;
 }
 
 static const char *scale_name(const struct way *way, char text[32])
@@ -60,10 +66,11 @@ const char *way_name(const struct way *way, char *text, size_t size)
 
     if (way->group > 0)
         snprintf(group, sizeof group, " by %d", way->group);
-    snprintf(text, size, "%s, scale %s, %s%s%s%s%s", way->format,
+    snprintf(text, size, "%s, scale %s, %s%s%s%s%s%s%s", way->format,
              scale_name(way, scale), reduce_names[way->reduce], group,
              way->node_fp32 ? ", node fp32" : "", plain ? "" : ", accumulate ",
-             plain ? "" : accumulate_names[way->accumulate]);
+             plain ? "" : accumulate_names[way->accumulate],
+             way->sums ? " in " : "", way->sums ? way->sums : "");
     return text;
 }
 
@@ -81,7 +88,10 @@ void way_print_rule(FILE *stream, const struct way *way, long first, long last)
         fprintf(stream, "    group: %d\n", way->group);
     if (way->node_fp32)
         fprintf(stream, "    node: fp32\n");
-    if (way->accumulate != ACCUMULATE_FP32)
+    if (way->sums)
+        fprintf(stream, "    accumulate: {format: %s, kahan: %s}\n", way->sums,
+                way->accumulate == ACCUMULATE_KAHAN ? "on" : "off");
+    else if (way->accumulate != ACCUMULATE_FP32)
         fprintf(stream, "    accumulate: %s\n",
                 accumulate_names[way->accumulate]);
 }

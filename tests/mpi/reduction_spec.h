@@ -33,6 +33,7 @@ struct way {
     int group; /* ranks, 0: node */
     bool node_fp32;
     enum accumulate accumulate;
+    const char *sums; /* format of partial sums; NULL: `format` */
 };
 
 /* Does the policy language take it? */

@@ -66,8 +66,8 @@ static const size_t about_slice[] = {63, 64, 65};
 /* At most. */
 #define CALLS_OF_WAY 5
 
-static struct call calls[LENGTH(formats) * LENGTH(scales) * LENGTH(shapes) *
-                         ACCUMULATIONS * CALLS_OF_WAY];
+static struct call calls[(LENGTH(formats) * LENGTH(scales) + 1) *
+                         LENGTH(shapes) * ACCUMULATIONS * CALLS_OF_WAY];
 static size_t call_count;
 
 static void add(const struct way *way, size_t count, enum fill fill_kind)
@@ -129,6 +129,18 @@ static void add_shape(struct way way, int ranks, unsigned turn, unsigned turns,
     }
 }
 
+/* Sums in another format than the one that is sent, wider or narrower. */
+static void add_sums(struct way way, int ranks, unsigned number)
+{
+    static const char *const sums[] = {"e8m7", "e5m10", "e4m1", "e8m22"};
+
+    way.sums = sums[number % LENGTH(sums)];
+    way.format = number % 2 ? "e4m3" : "e5m2";
+    way.scale = number % 3 ? SCALE_APS : SCALE_NONE;
+    if (way_is_allowed(&way))
+        add_way(&way, ranks, number, false);
+}
+
 static void add_ways(int ranks, unsigned turn, unsigned turns)
 {
     unsigned number = turn;
@@ -141,6 +153,7 @@ static void add_ways(int ranks, unsigned turn, unsigned turns)
             way.accumulate = (enum accumulate)a;
             if (way_is_allowed(&way))
                 add_shape(way, ranks, turn, turns, number++ % LONG_TURNS == 0);
+            add_sums(way, ranks, number);
         }
     }
 }

@@ -14,18 +14,29 @@ struct number {
     double limit; /* the greatest finite value */
 };
 
-static struct number number_of(const struct way *way)
+static struct number number_of_format(const char *format)
 {
     struct number number;
     int e;
 
-    if (sscanf(way->format, "e%dm%d", &e, &number.m) != 2)
+    if (sscanf(format, "e%dm%d", &e, &number.m) != 2)
         abort();
     number.bias = (1 << (e - 1)) - 1;
     number.limit = ldexp(2 - ldexp(1, -number.m), number.bias);
     if (e == 1) /* no normal numbers */
         number.limit = 2 - ldexp(2, -number.m);
     return number;
+}
+
+static struct number number_of(const struct way *way)
+{
+    return number_of_format(way->format);
+}
+
+/* Of partial sums. */
+static struct number number_of_sums(const struct way *way)
+{
+    return number_of_format(way->sums ? way->sums : way->format);
 }
 
 /* 2^exponent as a normal double: no product below leaves their range, so that
@@ -148,7 +159,7 @@ void send_block(const struct way *way, int exponent, size_t n, const float *x,
 void add_values(const struct way *way, int exponent, size_t n, const float *x,
                 float *sum)
 {
-    const struct number number = number_of(way);
+    const struct number number = number_of_sums(way);
 
     for (size_t i = 0; i < n; i++) {
         sum[i] += x[i];
@@ -161,7 +172,7 @@ void add_values(const struct way *way, int exponent, size_t n, const float *x,
 static void add_by_kahan(const struct way *way, int exponent, size_t n,
                          const float *x, float *sum, float *lost)
 {
-    const struct number number = number_of(way);
+    const struct number number = number_of_sums(way);
 
     for (size_t i = 0; i < n; i++) {
         float y = rounded(way, &number, exponent, x[i] - lost[i]);

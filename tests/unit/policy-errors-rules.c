@@ -260,9 +260,14 @@ static void test_bad_parameters(void)
         {"a mapping of others' keys only",
          RULE "{format: e5m2, scale: {x-a: 1}}\n", "3:27: 'scale' is empty"},
         {"sums in another format",
-         RULE "{format: e5m2, accumulate: {format: e8m7}}\n",
-         "3:41: sums in e8m7 contradict format e5m2: this version adds up in "
-         "the rule's format or in fp32"},
+         RULE "{format: e5m2, reduce: ring, accumulate: {format: e8m7}}\n",
+         "3:34: a format of sums that is not the rule's contradicts reduce: "
+         "ring; it goes with direct, hierarchical or gather"},
+        {"sums in a saturating format",
+         RULE "{format: e4m3, accumulate: {format: e5m2-sat}}\n",
+         "3:41: format 'e5m2-sat' does not saturate sums: what overflows would "
+         "arrive as INF or NaN. A later version will have 'on_overflow: "
+         "saturate'; leave out '-sat'"},
         {"sums in no format",
          RULE "{format: e5m2, accumulate: {format: e9m7, khan: on}}\n",
          "3:41: format 'e9m7': exponent bits must be 1 to 8\n"

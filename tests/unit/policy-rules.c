@@ -206,6 +206,36 @@ static void test_native(void)
     }
 }
 
+static void test_sums(void)
+{
+    static const struct {
+        const char *text, *said;
+    } cases[] = {
+        {"accumulate: format", "format"},
+        {"accumulate: {format: e4m3}", "format"},
+        {"accumulate: {format: e4m3, kahan: on}", "kahan"},
+        {"accumulate: {format: bf16}", "e8m7"},
+        {"accumulate: {format: bf16, kahan: on}", "e8m7 kahan"},
+        {"accumulate: {format: fp32, kahan: on}", "e8m23 kahan"},
+        {"accumulate: {format: fp32}", "fp32"},
+        {"accumulate: {format: bf16}, calls: [reduce, reduce_scatter]", "e8m7"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[200], said[APS_ACCUMULATE_TEXT_MAX];
+        struct aps_policy *policy;
+
+        snprintf(text, sizeof text, RULE "{format: e4m3, %s}\n", cases[i].text);
+        policy = parse(text, NULL);
+        if (!ok(policy != NULL, "%s", cases[i].text))
+            continue;
+        is(aps_plan_accumulate(aps_policy_rule_plan(policy, 0), said,
+                               sizeof said),
+           cases[i].said, "... is what is planned");
+        aps_policy_destroy(policy);
+    }
+}
+
 static void test_counts(void)
 {
     struct aps_policy *policy = parse(
@@ -246,6 +276,7 @@ int main(void)
     test_combinations();
     test_fp32();
     test_native();
+    test_sums();
     test_counts();
     return done_testing();
 }
