@@ -17,6 +17,7 @@ UNIT_TESTS = \
 	tests/unit/given \
 	tests/unit/glob \
 	tests/unit/json \
+	tests/unit/grammar \
 	tests/unit/layers \
 	tests/unit/log \
 	tests/unit/log_faults \
@@ -122,6 +123,9 @@ tests_unit_ranges_LDADD = $(UNIT_LIBS)
 tests_unit_layers_SOURCES = tests/unit/layers.c
 tests_unit_layers_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_layers_LDADD = $(UNIT_LIBS)
+tests_unit_grammar_SOURCES = tests/unit/grammar.c
+tests_unit_grammar_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_grammar_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE) -lm
 tests_unit_policy_SOURCES = tests/unit/policy.c \
 	tests/unit/policytext.h
 tests_unit_policy_CPPFLAGS = $(UNIT_CPPFLAGS)
