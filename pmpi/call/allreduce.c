@@ -10,7 +10,6 @@
 #include <mpi.h>
 #include <stdio.h>
 
-#include "base/message.h"
 #include "comm/context.h"
 #include "comm/report.h"
 #include "job/job.h"
@@ -136,16 +135,18 @@ static void allreduce_tell_desync(struct aps_context *context,
                                   const struct aps_step_position *position)
 {
     const struct aps_layers *layers = aps_policy_layers(context->job->policy);
-    char wanted[160] = "the step";
+    char wanted[160] = "the step", times[40] = "";
 
     if (layers && position->wanted >= 0)
         snprintf(wanted, sizeof wanted, "layer %ld (%.120s)", position->wanted,
                  layers->list[position->wanted].name);
+    if (context->desyncs > 1)
+        snprintf(times, sizeof times, ", %llu times by now", context->desyncs);
     aps_context_event(context,
-                      "desync: call %llu has %lld elements, but %s has %zu: "
+                      "desync%s: call %llu has %lld elements, but %s has %zu: "
                       "calls pass through until the step is found again; check "
                       "the layer table, `steps` and `order` of the policy",
-                      context->calls - 1, (long long)call->count, wanted,
+                      times, context->calls - 1, (long long)call->count, wanted,
                       position->expected);
 }
 
@@ -172,7 +173,7 @@ static bool allreduce_place(struct aps_context *context,
         *reason = APS_PASSED_UNCOUNTED;
         return false;
     }
-    if (position->desync && aps_message_is_due(++context->desyncs))
+    if (position->desync && aps_context_note_desync(context))
         allreduce_tell_desync(context, call, position);
     if (control.epoch >= 0)
         position->epoch = control.epoch;

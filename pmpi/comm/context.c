@@ -32,6 +32,7 @@ static void context_destroy(struct aps_context *context)
 
     if (context->state == APS_CONTEXT_DISCOVER)
         aps_context_end_discovery(context);
+    aps_context_end_desyncs(context);
     aps_other_state_clear(&context->related);
     aps_comm_resources_release(context->resources, context->damaged);
     aps_world_release(context->world);
@@ -77,18 +78,30 @@ static void context_create_keyval(void)
         keyval = MPI_KEYVAL_INVALID;
 }
 
+/*
+ * The name that the program gave the communicator, or one that no other
+ * communicator of the job has: of the process that is its rank 0, and of a count
+ * of its own. The other processes do not know that count, and need no name: rank
+ * 0 alone writes the log.
+ */
 static void context_make_label(struct aps_context *context, MPI_Comm comm)
 {
     static atomic_uint serial;
-    char name[MPI_MAX_OBJECT_NAME] = "";
+    char name[MPI_MAX_OBJECT_NAME] = "", leader[16] = "";
     int length = 0;
 
-    if (PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS && length > 0)
+    if (PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS && length > 0) {
         snprintf(context->label, sizeof context->label, "%.*s",
                  (int)sizeof context->label - 1, name);
-    else
-        snprintf(context->label, sizeof context->label, "comm%u",
+    } else if (context->rank == 0) {
+        if (aps_job_rank() > 0)
+            snprintf(leader, sizeof leader, "%d.", aps_job_rank());
+        snprintf(context->label, sizeof context->label, "comm%s%u", leader,
                  atomic_fetch_add(&serial, 1));
+    } else {
+        snprintf(context->label, sizeof context->label,
+                 "a communicator of %d ranks", context->size);
+    }
 }
 
 /* Whether comm is an intercommunicator or has a single rank: every call

@@ -178,6 +178,22 @@ void aps_context_row(struct aps_context *context,
     }
 }
 
+bool aps_context_note_desync(struct aps_context *context)
+{
+    const unsigned long long times = ++context->desyncs;
+
+    return (times & (times - 1)) == 0;
+}
+
+void aps_context_end_desyncs(struct aps_context *context)
+{
+    const unsigned long long times = context->desyncs;
+
+    if ((times & (times - 1)) != 0)
+        aps_context_event(context,
+                          "desync: the step was lost %llu times in all", times);
+}
+
 void aps_context_write_step(struct aps_context *context)
 {
     const char *prefix = context->job->options.discovery;

@@ -55,6 +55,14 @@ void aps_context_row(struct aps_context *context,
  * Local. */
 void aps_context_write_step(struct aps_context *context);
 
+/* A call broke the step: count it, and say whether it is worth a line. It is
+ * the first time, and then at every power of two. Local. */
+bool aps_context_note_desync(struct aps_context *context);
+
+/* The communicator is being freed: report how often the step was lost, unless
+ * the last line said so. Local. */
+void aps_context_end_desyncs(struct aps_context *context);
+
 /* The communicator is being freed: report what discovery found. Local. */
 void aps_context_end_discovery(struct aps_context *context);
 

@@ -29,7 +29,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct aps_log the_log = {.fd = -1};
 static bool log_tried;
 
-bool aps_job_is_first_rank(void)
+/* The rank by the launcher's environment variables, or -1. */
+static int job_launch_rank(void)
 {
     static const char *const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK",
                                         "SLURM_PROCID"};
@@ -38,9 +39,26 @@ bool aps_job_is_first_rank(void)
         const char *value = getenv(names[i]);
 
         if (value)
-            return strcmp(value, "0") == 0;
+            return atoi(value);
     }
-    return true;
+    return -1;
+}
+
+bool aps_job_is_first_rank(void)
+{
+    return job_launch_rank() <= 0;
+}
+
+int aps_job_rank(void)
+{
+    int initialized = 0, rank;
+
+    /* The sessions model has no MPI_COMM_WORLD. */
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized &&
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank) == MPI_SUCCESS)
+        return rank;
+    rank = job_launch_rank();
+    return rank < 0 ? 0 : rank;
 }
 
 /* Whether this process runs an MPI of another ABI than the library was built

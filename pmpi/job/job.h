@@ -142,6 +142,10 @@ struct aps_log *aps_job_log(struct aps_job *job, int rank);
  * before MPI_Init and after MPI_Finalize. A hint, for messages only. */
 bool aps_job_is_first_rank(void);
 
+/* The rank in MPI_COMM_WORLD, or, under the sessions model, that of the launcher;
+ * 0 if neither is known. For names and messages only. */
+int aps_job_rank(void);
+
 /* Flush the log to the disk, if this process has opened it. */
 void aps_job_flush(void);
 

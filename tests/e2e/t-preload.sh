@@ -110,6 +110,10 @@ check 'two halves of the ranks' lines 1 out '5 sums right'
 check '... write one log' whole_log halves.csv
 check '... with one header' lines 1 halves.csv time,comm,step
 check '... and the rows of both' equal "$(column step halves.csv | wc -l)" 10
+check '... under names of their own' equal \
+    "$(distinct comm halves.csv | wc -w)" 2
+check '... and one id of the run' equal "$(distinct run halves.csv | wc -w)" 1
+check '... whose beginning is told once' lines 1 halves.csv '# run='
 
 # --- a profiler behind us -----------------------------------------------------
 

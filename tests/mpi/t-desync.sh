@@ -91,6 +91,16 @@ calls "table: a call that does not tile" 100:r 200:r 120:n \
 says 'desync: call 2 has 120 elements, but layer 2 (bn) has 50' 1 \
     "table: a call that does not tile: said once"
 
+calls "table: lost again and again" '11*(' 100 200 50 300 100 200 50 300 \
+    100 200 50 300 120 ')'
+for time in '' ', 2 times by now' ', 4 times by now' \
+    ', 8 times by now'; do
+    says "desync$time: call" 1 "table: lost again and again: said${time:-, once}"
+done
+says 'desync' 5 "table: lost again and again: and not each time"
+says 'desync: the step was lost 11 times in all' 1 \
+    "table: lost again and again: but how often"
+
 policy "$fused" 'layers: bn, format: fp32' 'layers: first, format: fp32' \
     'layers: fc, format: e3m0, scale: none, reduce: direct' "$rounded"
 calls "table: native and ours in one call" '2*(' 100+200+50+300:nrnr ')'
