@@ -19,6 +19,7 @@ e2e_tests = \
 	tests/e2e/t-mpi4py.sh \
 	tests/e2e/t-native.sh \
 	tests/e2e/t-number.sh \
+	tests/e2e/t-pandas.sh \
 	tests/e2e/t-policies.sh \
 	tests/e2e/t-preload.sh \
 	tests/e2e/t-python.sh \
@@ -32,6 +33,7 @@ EXTRA_DIST += \
 	tests/e2e/data/policies.txt \
 	tests/e2e/data/report.csv \
 	tests/e2e/lib.sh \
+	tests/e2e/logs.py \
 	tests/e2e/isums.f90 \
 	tests/e2e/isums_f08.f90 \
 	tests/e2e/isums_mpif.f90 \
@@ -44,10 +46,13 @@ EXTRA_DIST += \
 	tests/e2e/sums_mpif.f90
 
 # Programs for these tests, and a profiler that stands behind the library.
-check_PROGRAMS += tests/e2e/hosts tests/e2e/probe
+check_PROGRAMS += tests/e2e/hosts tests/e2e/logged tests/e2e/probe
 tests_e2e_hosts_SOURCES = tests/e2e/hosts.c
 tests_e2e_hosts_CPPFLAGS = $(MPI_CFLAGS)
 tests_e2e_hosts_LDADD = $(MPI_LIBS)
+tests_e2e_logged_SOURCES = tests/e2e/logged.c
+tests_e2e_logged_CPPFLAGS = $(MPI_CFLAGS)
+tests_e2e_logged_LDADD = $(MPI_LIBS)
 tests_e2e_probe_SOURCES = tests/e2e/probe.c
 tests_e2e_probe_CPPFLAGS = $(MPI_CFLAGS)
 tests_e2e_probe_LDADD = $(MPI_LIBS)
