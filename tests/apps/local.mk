@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Training programs that know nothing of apsmpi: MPI and the C library alone.
+digits_sources = \
+	tests/apps/digits.c tests/apps/digits.h \
+	tests/apps/digits_images.c tests/apps/digits_images.h \
+	tests/apps/digits_network.c tests/apps/digits_network.h \
+	tests/apps/digits_options.c tests/apps/digits_options.h \
+	tests/apps/digits_random.c tests/apps/digits_random.h
 check_PROGRAMS += tests/apps/digits
-tests_apps_digits_SOURCES = tests/apps/digits.c
+tests_apps_digits_SOURCES = $(digits_sources)
 tests_apps_digits_CPPFLAGS = $(MPI_CFLAGS)
 tests_apps_digits_LDADD = $(MPI_LIBS) -lm
 EXTRA_DIST += tests/apps/README.md tests/apps/digits.csv tests/apps/digits.py
@@ -9,7 +15,7 @@ EXTRA_DIST += tests/apps/README.md tests/apps/digits.csv tests/apps/digits.py
 # The same with weights and gradients in a GPU's memory, linked with the driver:
 # the one that stands in here, CUDA's where LD_LIBRARY_PATH finds it.
 check_PROGRAMS += tests/apps/digits-device
-tests_apps_digits_device_SOURCES = tests/apps/digits.c tests/apps/device.h
+tests_apps_digits_device_SOURCES = $(digits_sources) tests/apps/device.h
 tests_apps_digits_device_CPPFLAGS = $(MPI_CFLAGS) -DWITH_DEVICE \
 	-I$(top_srcdir)/tests/standin
 tests_apps_digits_device_LDFLAGS = -no-install

@@ -13,7 +13,7 @@ for command in mpicc.$other mpiexec.$other; do
         skip_all "there is no second MPI: no $command"
 done
 mpicc.$other -o probe "$top_srcdir/tests/e2e/probe.c" >reason 2>&1 &&
-    mpicc.$other -O2 -o digits "$top_srcdir/tests/apps/digits.c" -lm \
+    mpicc.$other -O2 -o digits "$top_srcdir"/tests/apps/digits*.c -lm \
         >reason 2>&1 ||
     skip_all "mpicc.$other does not compile: $(tail -n 1 reason)"
 [ -z "$sanitizer" ] || skip_all 'the sanitizers find what another MPI leaks'
