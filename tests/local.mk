@@ -48,7 +48,8 @@ openmpi_tests = \
 	tests/mpi/t-communicators.sh \
 	tests/mpi/t-errors.sh \
 	tests/mpi/t-exact.sh \
-	tests/e2e/t-fortran.sh
+	tests/e2e/t-fortran.sh \
+	tests/e2e/t-two-mpis.sh
 
 .PHONY: build-openmpi check-openmpi clean-openmpi
 build-openmpi:

@@ -26,7 +26,8 @@ e2e_tests = \
 	tests/e2e/t-report.sh \
 	tests/e2e/t-run.sh \
 	tests/e2e/t-summary.sh \
-	tests/e2e/t-train.sh
+	tests/e2e/t-train.sh \
+	tests/e2e/t-two-mpis.sh
 dist_check_SCRIPTS += $(e2e_tests)
 TESTS += $(e2e_tests)
 EXTRA_DIST += \

@@ -56,6 +56,16 @@ for page in apsmpi.1 apsmpi-lab.1 apsmpi-report.1 apsmpi-run.1 libaps.3 \
     apsmpi-log.5 apsmpi-policy.5 apsmpi.7 apsmpi-gpu.7; do
     check "the manual page $page" in_place $page "man${page##*.}"
 done
+for name in LICENSE NOTICE README.md; do
+    check "$name" in_place $name doc/apsmpi
+done
+check 'NOTICE has the terms of every archive that is linked' has "$(where NOTICE)" \
+    'Copyright: 2006-2020, Kirill Simonov'
+for archive in $(sed -n 's/^[A-Z]*_ARCHIVE = \(.*\)/\1/p' "$top_builddir/Makefile"); do
+    name=$(basename "$archive" .a)
+    name=${name#lib}
+    check "... of $name" grep -i "^.*${name%_static}" "$(where NOTICE)"
+done
 check 'no test program is installed' equal \
     "$(where probe)$(where digits)$(where 'counter.*')$(where 'libtap*')" ''
 check 'no internal library is installed' equal \
