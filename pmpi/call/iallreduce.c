@@ -14,6 +14,7 @@
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "progress/progress_thread.h"
+#include "progress/wait.h"
 
 /* --- its turn has come --------------------------------------------------- */
 
@@ -99,20 +100,39 @@ static void iallreduce_see_whether_it_fuses(struct aps_deferred *this)
     this->segment.memory = aps_segment_memory(context, &this->call);
 }
 
+/* An operation with room for the requests of `parts` parts, and the program's
+ * request. The other ranks wait for this rank's part in the call: where memory is
+ * short, it is patient. */
+static int iallreduce_create(bool threaded, struct aps_queue *queue, int parts,
+                             struct aps_deferred **deferred,
+                             MPI_Request *request)
+{
+    struct aps_deferred *this;
+    long begin = 0;
+    int rc;
+
+    do {
+        this = calloc(1, sizeof *this + (size_t)parts * sizeof *this->requests);
+        rc = this ? aps_request_start(threaded, queue, &this->request, request)
+                  : MPI_ERR_NO_MEM;
+        if (rc == MPI_SUCCESS)
+            *deferred = this;
+        else
+            free(this);
+    } while (rc == MPI_ERR_NO_MEM && aps_wait_for_memory(&begin));
+    return rc;
+}
+
 static int iallreduce_enqueue(struct aps_context *context,
                               const struct aps_call *call,
                               const struct aps_step_position *position,
                               int parts, MPI_Request *request)
 {
     const bool threaded = aps_queue_has_thread(context->queue);
-    struct aps_deferred *this =
-        calloc(1, sizeof *this + (size_t)parts * sizeof *this->requests);
-    int rc = this ? aps_request_start(threaded, context->queue, &this->request,
-                                      request)
-                  : MPI_ERR_NO_MEM;
+    struct aps_deferred *this;
+    int rc = iallreduce_create(threaded, context->queue, parts, &this, request);
 
     if (rc != MPI_SUCCESS) {
-        free(this);
         PMPI_Comm_call_errhandler(call->comm, rc);
         return rc;
     }

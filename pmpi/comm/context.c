@@ -13,6 +13,7 @@
 #include "progress/agree.h"
 #include "progress/progress_thread.h"
 #include "progress/queue_pool.h"
+#include "progress/wait.h"
 
 /* Discovery lists layers that are as small as biases, but no losses or metrics,
  * which are smaller. */
@@ -71,6 +72,9 @@ static int context_delete_callback(MPI_Comm comm, int key, void *value,
 
 /* --- creation ------------------------------------------------------------- */
 
+/* A rank that is out of memory for a context is patient (aps_wait_for_memory): the
+ * other ranks count on its part in the communicator's calls. */
+
 static void context_create_keyval(void)
 {
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, context_delete_callback,
@@ -114,8 +118,9 @@ static bool context_is_plain(MPI_Comm comm, int size)
            inter;
 }
 
-/* Local. Allocate what the agreed policy needs. 0, or -1: out of memory. */
-static int context_equip(struct aps_context *context)
+/* Local. Allocate what the agreed policy needs. 0, or -1: out of memory, and
+ * nothing is allocated. */
+static int context_equip_once(struct aps_context *context)
 {
     static const struct aps_policy_steps discover = {.kind = APS_STEPS_AUTO};
     const struct aps_handshake *agreed = &context->world->agreed;
@@ -138,7 +143,37 @@ static int context_equip(struct aps_context *context)
     context->state = APS_CONTEXT_ACTIVE;
     if (!context->steps)
         return -1;
-    return context->sample_every > 0 ? aps_sample_init(&context->sample) : 0;
+    if (context->sample_every == 0 || aps_sample_init(&context->sample) == 0)
+        return 0;
+    aps_sample_clear(&context->sample);
+    aps_steps_destroy(context->steps);
+    context->steps = NULL;
+    return -1;
+}
+
+static int context_equip(struct aps_context *context)
+{
+    long begin = 0;
+    int rc;
+
+    while ((rc = context_equip_once(context)) < 0 &&
+           aps_wait_for_memory(&begin))
+        ;
+    return rc;
+}
+
+/* aps_world_ranks, with patience. */
+static int *context_ranks(const struct aps_context *context,
+                          const struct aps_world *world, MPI_Comm comm,
+                          bool *no_memory)
+{
+    long begin = 0;
+    int *ranks;
+
+    do
+        ranks = aps_world_ranks(world, comm, context->size, no_memory);
+    while (*no_memory && aps_wait_for_memory(&begin));
+    return ranks;
 }
 
 /*
@@ -154,8 +189,7 @@ static int context_find_world(struct aps_context *context, MPI_Comm comm,
     bool no_memory = false;
 
     if (world)
-        context->ranks =
-            aps_world_ranks(world, comm, context->size, &no_memory);
+        context->ranks = context_ranks(context, world, comm, &no_memory);
     if (no_memory)
         return -1;
     if (!context->ranks && make) {
@@ -165,8 +199,7 @@ static int context_find_world(struct aps_context *context, MPI_Comm comm,
         context->own_world = aps_world_create(comm, false, &world) == 0;
         aps_errhandler_pop(comm, theirs);
         if (context->own_world)
-            context->ranks =
-                aps_world_ranks(world, comm, context->size, &no_memory);
+            context->ranks = context_ranks(context, world, comm, &no_memory);
     }
     if (context->ranks && !context->own_world)
         aps_world_hold(world);
@@ -196,8 +229,12 @@ static void context_tell_world(struct aps_context *context)
 static int context_create(MPI_Comm comm, bool make,
                           struct aps_context **created)
 {
-    struct aps_context *context = calloc(1, sizeof *context);
+    struct aps_context *context;
+    long begin = 0;
 
+    while (!(context = calloc(1, sizeof *context)) &&
+           aps_wait_for_memory(&begin))
+        ;
     if (!context || PMPI_Comm_size(comm, &context->size) != MPI_SUCCESS)
         goto no_memory;
     PMPI_Comm_rank(comm, &context->rank);
@@ -291,9 +328,13 @@ int aps_context_begin_resources(struct aps_context *context, MPI_Comm comm)
 {
     const struct aps_members members = {
         .rank = context->rank, .size = context->size, .ranks = context->ranks};
-    int rc = aps_comm_resources_begin(context->world, comm, &members,
-                                      &context->resources);
+    long begin = 0;
+    int rc;
 
+    do
+        rc = aps_comm_resources_begin(context->world, comm, &members,
+                                      &context->resources);
+    while (rc == MPI_ERR_NO_MEM && aps_wait_for_memory(&begin));
     if (rc == MPI_SUCCESS)
         context->resources_state = APS_RESOURCES_BEGUN;
     return rc;

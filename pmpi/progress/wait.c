@@ -42,6 +42,10 @@
 /* Who waits so long for ranks that may never come says so. */
 #define TELL_NS 10000000000L
 
+/* Who lacks memory for what other ranks wait for tries so long, so often. */
+#define MEMORY_NS 10000000000L
+#define NAP_MEMORY_NS 1000000L
+
 /* The longest sleep of a thread beside a program that computes, without slack:
  * the fewer, the less time goes into switches between the two (22 to 31 us of
  * the program's each, on a virtual machine). */
@@ -258,6 +262,18 @@ int aps_wait_requests_telling(int count, MPI_Request requests[],
 int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     return wait_for(count, requests, statuses, NULL);
+}
+
+bool aps_wait_for_memory(long *begin)
+{
+    const long now = aps_clock_ns(CLOCK_MONOTONIC);
+
+    if (*begin == 0)
+        *begin = now;
+    if (now - *begin > MEMORY_NS)
+        return false;
+    wait_nap(NAP_MEMORY_NS);
+    return true;
 }
 
 void aps_wait_look(MPI_Comm comm)

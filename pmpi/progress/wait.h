@@ -50,6 +50,14 @@ void aps_wait_advance(struct aps_wait_count *count);
 void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                     MPI_Comm comm, bool messages);
 
+/*
+ * After an allocation has failed on this rank alone, in a call in which other ranks
+ * count on this rank: rest, so that it may be tried again; or false when *begin,
+ * which starts as 0, was ten seconds ago. An error then ends the call here, and a
+ * program that takes errors as fatal; other ranks would wait.
+ */
+bool aps_wait_for_memory(long *begin);
+
 /* Any look into MPI drives the progress of everything. */
 void aps_wait_look(MPI_Comm comm);
 

@@ -13,6 +13,10 @@ tests_libmpitap_la_CPPFLAGS = $(TEST_CPPFLAGS) $(MPI_CFLAGS)
 MPI_TEST_CPPFLAGS = $(TEST_CPPFLAGS) $(MPI_CFLAGS)
 MPI_TEST_LDADD = tests/libmpitap.la tests/libtap.la $(MPI_LIBS) -lm
 
+check_PROGRAMS += tests/mpi/adopt
+tests_mpi_adopt_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_adopt_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/agreement
 tests_mpi_agreement_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_agreement_LDADD = $(MPI_TEST_LDADD)
@@ -190,6 +194,7 @@ tests_mpi_own_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_own_LDADD = $(MPI_TEST_LDADD)
 
 mpi_tests = \
+	tests/mpi/t-adopt.sh \
 	tests/mpi/t-agreement.sh \
 	tests/mpi/t-allocation.sh \
 	tests/mpi/t-auto.sh \

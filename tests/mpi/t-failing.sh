@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A message of one rank fails: the others get an error, too, or the sum, and a
-# line names rank, call and cause.
+# A message, or an allocation, of one rank fails: the others get an error, too, or
+# the sum. Of a message a line names rank, call and cause.
 . "$top_srcdir/tests/mpi/run.sh"
 
 library=$mpi/.libs/inject.so:$library
-while read -r ranks nodes kind when length often rule; do
+
+# policy KIND RULE
+policy()
+{
     progress=calls
     can_be_driven || progress=thread
     cat >"$tmp/policy.yaml" <<END
 version: 1
 min_count: 1
 progress: $progress
-rules: [{format: e5m10, $rule}]
+rules: [{format: e5m10, $2}]
 END
-    case $kind in
+    case $1 in
     fused) echo 'fuse: 1MiB' ;;
     sampled) echo "log: {file: $tmp/log.csv, every: 1}" ;;
     esac >>"$tmp/policy.yaml"
+}
+
+while read -r ranks nodes kind when length often rule; do
+    policy "$kind" "$rule"
     name="$ranks ranks, nodes $nodes, $kind, $when, $length, $often times, $rule"
     run "$name" "$ranks" -genv APSMPI_POLICY "$tmp/policy.yaml" \
         -genv APSMPI_TEST_NODES "$nodes" \
@@ -46,5 +53,24 @@ done <<END
 3 1 blocking first 3000 5 reduce: direct, scale: aps
 3 1 fused later 3000 5 reduce: direct, scale: aps
 3 1 sampled later 9000 5 reduce: direct, scale: none
+END
+
+while read -r ranks nodes kind when often rule; do
+    policy "$kind" "$rule"
+    name="$ranks ranks, nodes $nodes, $kind, $when, $often times, $rule"
+    run "$name" "$ranks" -genv APSMPI_POLICY "$tmp/policy.yaml" \
+        -genv APSMPI_TEST_NODES "$nodes" \
+        "$mpi/failing" "$kind" "$when" 9000 "$often" allocation
+done <<END
+2 1 blocking first 1 reduce: direct, scale: aps
+3 1 blocking first 3 reduce: ring, scale: none
+4 1 blocking first 1 reduce: master, group: 2, scale: aps
+4 2 nonblocking first 1 reduce: hierarchical, scale: aps
+3 1 nonblocking first 3 reduce: gather, scale: aps
+2 1 fused later 1 reduce: direct, scale: aps
+3 1 sampled first 1 reduce: direct, scale: none
+3 1 reduce first 1 calls: [reduce], scale: aps
+3 1 reduce_scatter first 1 calls: [reduce_scatter], scale: aps-tight
+3 1 allgather first 1 calls: [allgather], scale: aps
 END
 finish

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ranks without a policy adopt that of another rank, which rounds every sum to
+ * e3m0, at the first sum of a communicator that makes a world of its own
+ * (APSMPI_WORLD=off, or a session).
+ *
+ *     adopt threads world|session  several threads at a time, each on a
+ *                                  communicator of its own
+ *     adopt failing CALL           the first sum, in which allocation number CALL
+ *                                  of the last rank fails (inject.c)
+ */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpitap.h"
+
+#define COUNT 2048
+#define THREADS 8
+#define CALLS 3
+
+/* COLLECTIVE over comm. Sums 1.25 of every rank: what all elements of the result
+ * are, or -1 where they differ or the call fails. */
+static float sum(MPI_Comm comm)
+{
+    float in[COUNT], out[COUNT];
+
+    for (int i = 0; i < COUNT; i++) {
+        in[i] = 1.25f;
+        out[i] = 0;
+    }
+    if (MPI_Allreduce(in, out, COUNT, MPI_FLOAT, MPI_SUM, comm) != MPI_SUCCESS)
+        return -1;
+    for (int i = 1; i < COUNT; i++)
+        if (out[i] != out[0])
+            return -1;
+    return out[0];
+}
+
+/* 1.25 becomes 1, and the sum a power of two, the nearest one. */
+static float rounded(int ranks)
+{
+    const float powers[] = {0, 1, 2, 4, 4};
+
+    return powers[ranks];
+}
+
+struct thread {
+    pthread_t thread;
+    pthread_barrier_t *barrier;
+    MPI_Comm comm;
+    int number;
+    int right; /* sums that were rounded */
+};
+
+/* On every rank another thread is the first. */
+static void *sum_in_thread(void *argument)
+{
+    struct thread *this = argument;
+
+    pthread_barrier_wait(this->barrier);
+    usleep((useconds_t)(300 * ((this->number + mpitap_rank()) % THREADS)));
+    for (int i = 0; i < CALLS; i++)
+        this->right += sum(this->comm) == rounded(mpitap_size());
+    return NULL;
+}
+
+static void test_threads(const MPI_Comm comms[THREADS])
+{
+    struct thread threads[THREADS];
+    pthread_barrier_t barrier;
+    int right = 0;
+
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        threads[i] =
+            (struct thread){.barrier = &barrier, .comm = comms[i], .number = i};
+        pthread_create(&threads[i].thread, NULL, sum_in_thread, &threads[i]);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i].thread, NULL);
+        right += threads[i].right;
+    }
+    pthread_barrier_destroy(&barrier);
+    if (right < THREADS * CALLS)
+        diag("rank %d: %d of %d sums are rounded", mpitap_rank(), right,
+             THREADS * CALLS);
+    ok_all(right == THREADS * CALLS, "every sum of every thread is rewritten");
+}
+
+static void test_world(void)
+{
+    MPI_Comm comms[THREADS];
+
+    for (int i = 0; i < THREADS; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    test_threads(comms);
+    for (int i = 0; i < THREADS; i++)
+        MPI_Comm_free(&comms[i]);
+}
+
+#if MPI_VERSION >= 4
+static int test_session(void)
+{
+    MPI_Comm own, comms[THREADS];
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Info info;
+    int status;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
+    MPI_Session_init(info, MPI_ERRORS_RETURN, &session);
+    MPI_Info_free(&info);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "tests", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                               &own);
+    for (int i = 0; i < THREADS; i++)
+        PMPI_Comm_dup(own, &comms[i]);
+    MPI_Group_free(&group);
+    mpitap_begin_on(own);
+    test_threads(comms);
+    status = mpitap_end();
+    for (int i = 0; i < THREADS; i++)
+        MPI_Comm_free(&comms[i]);
+    MPI_Comm_free(&own);
+    MPI_Session_finalize(&session);
+    return status;
+}
+#else
+static int test_session(void)
+{
+    plan_skip_all("MPI has no sessions");
+}
+#endif
+
+static void test_failing(long call)
+{
+    void (*arm)(const char *, long, long) = NULL;
+    const int size = mpitap_size();
+    long (*disarm)(void) = NULL;
+    float value, again;
+    int failed = 0;
+
+    *(void **)&arm = dlsym(RTLD_DEFAULT, "inject_arm");
+    *(void **)&disarm = dlsym(RTLD_DEFAULT, "inject_disarm");
+    if (!arm || !disarm)
+        bail_out("inject.so is not preloaded");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (mpitap_rank() == size - 1)
+        arm("allocation", call, 1);
+    value = sum(MPI_COMM_WORLD);
+    if (mpitap_rank() == size - 1)
+        failed = disarm() > 0;
+    again = sum(MPI_COMM_WORLD);
+    PMPI_Bcast(&failed, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
+    if (mpitap_rank() == 0)
+        printf("# %s\n", failed ? "failed" : "no more");
+    ok_all(value == -1 || value == rounded(size) ||
+               value == 1.25f * (float)size,
+           "allocation %ld: an error, or a sum", call);
+    ok_all(again == rounded(size) || again == 1.25f * (float)size,
+           "allocation %ld: the next call is a sum", call);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    int level, status;
+
+    if (strcmp(what, "threads") == 0 && argc > 2 &&
+        strcmp(argv[2], "session") == 0)
+        return test_session();
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    mpitap_begin();
+    if (strcmp(what, "threads") == 0)
+        test_world();
+    else
+        test_failing(argc > 2 ? atol(argv[2]) : 1);
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}
