@@ -7,13 +7,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/message.h"
 #include "progress/wait.h"
 
 /* Of one message, where it may be sent or received again: the first few tries
- * follow each other at once. */
-#define TRIES 1000
+ * follow each other at once, others for so long. */
 #define TRIES_AT_ONCE 3
+#define PATIENCE_NS 10000000000L
 
 static atomic_int lost = MPI_SUCCESS;
 
@@ -87,17 +88,27 @@ static int message_receive(const struct aps_vcomm *vcomm, void *bytes,
     return rc;
 }
 
-/* After `tries` failures of one message: may it be tried again? The rest
- * between two tries lets other messages complete, which gives MPI back what it
- * may lack. */
-static bool message_may_retry(const struct aps_vcomm *vcomm, int tries,
-                              long *begin)
+/* The tries of one message. */
+struct tries {
+    int count;
+    long since; /* nanoseconds */
+    long rested;
+};
+
+/* After a failure of one message: may it be tried again? The rest between two
+ * tries lets other messages complete, which gives MPI back what it may lack. */
+static bool message_may_retry(const struct aps_vcomm *vcomm,
+                              struct tries *tries)
 {
-    if (tries < TRIES_AT_ONCE)
+    const long now = aps_clock_ns(CLOCK_MONOTONIC);
+
+    if (++tries->count == 1)
+        tries->since = now;
+    if (tries->count < TRIES_AT_ONCE)
         return true;
-    if (tries >= TRIES || aps_messages_lost() != MPI_SUCCESS)
+    if (now - tries->since > PATIENCE_NS || aps_messages_lost() != MPI_SUCCESS)
         return false;
-    aps_wait_pause(vcomm->comm, begin);
+    aps_wait_pause(vcomm->comm, &tries->rested);
     return true;
 }
 
@@ -117,14 +128,14 @@ int aps_message_send(const struct aps_vcomm *vcomm, const void *bytes,
                      size_t size, int to, enum aps_tag tag,
                      MPI_Request *request)
 {
-    long begin = 0;
+    struct tries tries = {0};
 
-    for (int tries = 1;; tries++) {
+    for (;;) {
         const int rc = message_send(vcomm, bytes, size, to, tag, request);
 
         if (rc == MPI_SUCCESS)
             return rc;
-        if (!message_may_retry(vcomm, tries, &begin))
+        if (!message_may_retry(vcomm, &tries))
             return message_give_up(rc, request);
     }
 }
@@ -132,14 +143,14 @@ int aps_message_send(const struct aps_vcomm *vcomm, const void *bytes,
 int aps_message_receive(const struct aps_vcomm *vcomm, void *bytes, size_t size,
                         int from, enum aps_tag tag, MPI_Request *request)
 {
-    long begin = 0;
+    struct tries tries = {0};
 
-    for (int tries = 1;; tries++) {
+    for (;;) {
         const int rc = message_receive(vcomm, bytes, size, from, tag, request);
 
         if (rc == MPI_SUCCESS)
             return rc;
-        if (!message_may_retry(vcomm, tries, &begin))
+        if (!message_may_retry(vcomm, &tries))
             return message_give_up(rc, request);
     }
 }

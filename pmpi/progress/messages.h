@@ -54,10 +54,11 @@ int aps_messages_wait(struct aps_messages *messages);
 
 /*
  * PMPI_Isend and PMPI_Irecv on vcomm. After an error, which a line names with
- * this rank, the call and the cause, they are tried again, a thousand times and
+ * this rank, the call and the cause, they are tried again, for ten seconds and
  * with rests in between: without its message a partner waits for ever, or this
  * rank takes a later message for the one that it did not receive. An MPI error
- * code; then *request is MPI_REQUEST_NULL, and the message is lost.
+ * code; then *request is MPI_REQUEST_NULL, and the message is lost. The error ends
+ * a program that takes errors as fatal; in another the partner may wait for ever.
  */
 int aps_message_send(const struct aps_vcomm *vcomm, const void *bytes,
                      size_t size, int to, enum aps_tag tag,

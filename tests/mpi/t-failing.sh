@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A message, or an allocation, of one rank fails: the others get an error, too, or
-# the sum. Of a message a line names rank, call and cause.
+# A message, a test of requests or an allocation fails on one rank: the others get
+# an error, too, or the sum. Of a message a line names rank, call and cause.
 . "$top_srcdir/tests/mpi/run.sh"
 
 library=$mpi/.libs/inject.so:$library
@@ -55,22 +55,28 @@ done <<END
 3 1 sampled later 9000 5 reduce: direct, scale: none
 END
 
-while read -r ranks nodes kind when often rule; do
+while read -r ranks nodes function kind when often rule; do
     policy "$kind" "$rule"
     name="$ranks ranks, nodes $nodes, $kind, $when, $often times, $rule"
     run "$name" "$ranks" -genv APSMPI_POLICY "$tmp/policy.yaml" \
         -genv APSMPI_TEST_NODES "$nodes" \
-        "$mpi/failing" "$kind" "$when" 9000 "$often" allocation
+        "$mpi/failing" "$kind" "$when" 9000 "$often" "$function"
 done <<END
-2 1 blocking first 1 reduce: direct, scale: aps
-3 1 blocking first 3 reduce: ring, scale: none
-4 1 blocking first 1 reduce: master, group: 2, scale: aps
-4 2 nonblocking first 1 reduce: hierarchical, scale: aps
-3 1 nonblocking first 3 reduce: gather, scale: aps
-2 1 fused later 1 reduce: direct, scale: aps
-3 1 sampled first 1 reduce: direct, scale: none
-3 1 reduce first 1 calls: [reduce], scale: aps
-3 1 reduce_scatter first 1 calls: [reduce_scatter], scale: aps-tight
-3 1 allgather first 1 calls: [allgather], scale: aps
+2 1 PMPI_Testall blocking first 1 reduce: direct, scale: aps
+3 2 PMPI_Testall nonblocking first 3 reduce: hierarchical, scale: aps
+3 1 PMPI_Testall blocking later 5 reduce: ring, scale: aps
+3 1 PMPI_Testall fused later 1 reduce: direct, scale: aps
+2 1 PMPI_Isend blocking later 2000 reduce: direct, scale: aps
+3 2 PMPI_Irecv nonblocking later 2000 reduce: hierarchical, scale: aps
+2 1 allocation blocking first 1 reduce: direct, scale: aps
+3 1 allocation blocking first 3 reduce: ring, scale: none
+4 1 allocation blocking first 1 reduce: master, group: 2, scale: aps
+4 2 allocation nonblocking first 1 reduce: hierarchical, scale: aps
+3 1 allocation nonblocking first 3 reduce: gather, scale: aps
+2 1 allocation fused later 1 reduce: direct, scale: aps
+3 1 allocation sampled first 1 reduce: direct, scale: none
+3 1 allocation reduce first 1 calls: [reduce], scale: aps
+3 1 allocation reduce_scatter first 1 calls: [reduce_scatter], scale: aps-tight
+3 1 allocation allgather first 1 calls: [allgather], scale: aps
 END
 finish
