@@ -241,10 +241,14 @@ EXPORT void mpi_session_finalize_f08_(TYPES_2);
 
 void mpi_session_init_f08_(NAMED_4)
 {
+    MPI_Fint error = MPI_SUCCESS;
     NEXT(session_init_f08_, 4);
 
+    if (!d) /* the program leaves the error out */
+        d = &error;
     next(NAMES_4);
-    aps_sessions_begin();
+    if (*(const MPI_Fint *)d == MPI_SUCCESS)
+        aps_sessions_begin();
 }
 
 void mpi_session_finalize_f08_(NAMED_2)

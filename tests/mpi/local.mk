@@ -151,6 +151,10 @@ check_PROGRAMS += tests/mpi/policy_rank
 tests_mpi_policy_rank_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_policy_rank_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/session_fails
+tests_mpi_session_fails_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_session_fails_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/spawned
 tests_mpi_spawned_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_spawned_LDADD = $(MPI_TEST_LDADD)
@@ -229,6 +233,7 @@ mpi_tests = \
 	tests/mpi/t-other-collectives-left.sh \
 	tests/mpi/t-other-collectives.sh \
 	tests/mpi/t-rounded.sh \
+	tests/mpi/t-session-fails.sh \
 	tests/mpi/t-skipped.sh \
 	tests/mpi/t-spawned.sh \
 	tests/mpi/t-short-lived.sh

@@ -63,3 +63,14 @@ __attribute__((visibility("default"))) int MPI_Pcontrol(const int level, ...)
     va_end(args);
     return right ? MPI_SUCCESS : MPI_ERR_ARG;
 }
+
+__attribute__((visibility("default"))) void
+mpi_session_init_f08_(void *info, void *handler, void *session, void *error);
+
+void mpi_session_init_f08_(void *info, void *handler, void *session,
+                           void *error)
+{
+    (void)info, (void)handler, (void)session;
+    if (error)
+        *(MPI_Fint *)error = MPI_ERR_OTHER;
+}

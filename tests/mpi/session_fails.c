@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sessions that fail to begin, by mpi_f08's function with and without an error
+ * argument (preload_after.c), and then one that begins: when that one ends, the
+ * last one has ended.
+ */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+
+#include "mpitap.h"
+
+#if MPI_VERSION >= 4
+static float x[2048];
+
+int main(void)
+{
+    void (*begin)(void *, void *, void *, void *) = NULL;
+    MPI_Fint words[3] = {0}, error = MPI_SUCCESS;
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    int rank, status;
+
+    *(void **)&begin = dlsym(RTLD_DEFAULT, "mpi_session_init_f08_");
+    if (!begin)
+        plan_skip_all("the library has no mpi_f08");
+    begin(&words[0], &words[1], &words[2], &error);
+    begin(&words[0], &words[1], &words[2], NULL);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "tests", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                               &comm);
+    MPI_Group_free(&group);
+    mpitap_begin_on(comm);
+    ok_all(error == MPI_ERR_OTHER, "a session does not begin");
+    ok_all(MPI_Allreduce(MPI_IN_PLACE, x, 2048, MPI_FLOAT, MPI_SUM, comm) ==
+               MPI_SUCCESS,
+           "a sum in another session");
+    rank = mpitap_rank();
+    status = mpitap_end();
+    MPI_Comm_free(&comm);
+    MPI_Session_finalize(&session);
+    if (rank == 0) /* which prints the summary, too */
+        fprintf(stderr, "# the session has ended\n");
+    return status;
+}
+#else
+int main(void)
+{
+    plan_skip_all("MPI has no sessions");
+}
+#endif
