@@ -185,6 +185,8 @@ const char *aps_read_text(const struct aps_reader *reader,
     return value->text;
 }
 
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
 const char *aps_read_name(const struct aps_reader *reader,
                           const struct aps_yaml_node *key)
 {
@@ -193,16 +195,23 @@ const char *aps_read_name(const struct aps_reader *reader,
 
     if (!text)
         return NULL;
-    good = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                        "abcdefghijklmnopqrstuvwxyz0123456789-_.");
-    if (text[good] == '\0')
-        return text;
-    aps_errors_add(
-        reader->errors, reader->path, key->value->line,
-        aps_yaml_column(key->value, good),
-        "'%s' may hold letters, digits, '-', '_' and '.' only: " QUOTE,
-        key->text, text);
-    return NULL;
+    good = strspn(text, LETTERS "0123456789-_.");
+    if (text[good] != '\0') {
+        aps_errors_add(
+            reader->errors, reader->path, key->value->line,
+            aps_yaml_column(key->value, good),
+            "'%s' may hold letters, digits, '-', '_' and '.' only: " QUOTE,
+            key->text, text);
+        return NULL;
+    }
+    if (!strpbrk(text, LETTERS)) {
+        aps_reader_error(reader, key->value,
+                         "'%s' must hold a letter: " QUOTE
+                         " looks like a number",
+                         key->text, text);
+        return NULL;
+    }
+    return text;
 }
 
 int aps_read_word(const struct aps_reader *reader,

@@ -61,8 +61,8 @@ int aps_look_up(const struct aps_reader *reader, const struct aps_yaml_node *at,
 const char *aps_read_text(const struct aps_reader *reader,
                           const struct aps_yaml_node *key);
 
-/* A name of letters, digits, '-', '_' and '.', or NULL. It belongs to the
- * tree. */
+/* A name of letters, digits, '-', '_' and '.', with a letter, or NULL. It
+ * belongs to the tree. */
 const char *aps_read_name(const struct aps_reader *reader,
                           const struct aps_yaml_node *key);
 

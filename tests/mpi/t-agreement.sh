@@ -22,6 +22,8 @@ layers: table.csv
 rules: [{format: e3m0, scale: none}]
 END
 printf 'layer,name,count\n0,all,2048\n' >"$tmp/table.csv"
+printf 'version: 1\nrules: [{min_count: 9, format: e3m0, scale: none}]\n' \
+    >"$tmp/odd.yaml"
 mkdir "$tmp/other"
 cp "$tmp/table.yaml" "$tmp/other"
 printf 'layer,name,count\n0,half,1024\n1,more,1024\n' >"$tmp/other/table.csv"
@@ -69,6 +71,14 @@ run_mpiexec "a policy on rank 0 only" \
 run_mpiexec "a policy and a layer table on rank 0 only" \
     -n 1 -env APSMPI_POLICY "$tmp/table.yaml" "$mpi/agreement" rounded : \
     -n 3 -env APSMPI_POLICY "$tmp/none" "$mpi/agreement" rounded
+run "a policy with a warning" 4 -genv APSMPI_POLICY "$tmp/odd.yaml" \
+    "$mpi/agreement" rounded
+says '^apsmpi: .*odd.yaml:2:10: warning: min_count 9' 1 \
+    "a policy with a warning: said once"
+odd "a policy with a warning on rank 2 only" rounded 2 \
+    APSMPI_POLICY "$tmp/odd.yaml" none.yaml
+says '^apsmpi: rank 2: .*odd.yaml:2:10: warning: min_count 9' 1 \
+    "a policy with a warning on rank 2 only: said once, with the rank"
 odd "other kernels on rank 1" rounded 1 APSMPI_CPU plain a.yaml
 run "no policy" 4 "$mpi/agreement" native
 run "switched off" 4 -genv APSMPI_POLICY "$tmp/a.yaml" \

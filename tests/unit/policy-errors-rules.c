@@ -30,10 +30,12 @@ static void test_bad_rules(void)
         {"names that are none",
          RULE "{name: 'a b', max_count: 2000, format: e5m2}\n"
               "  - {name: [x], max_count: 2000, format: e5m2}\n"
+              "  - {name: 17, max_count: 3000, format: e5m2}\n"
               "  - {name: '', format: e5m2}\n",
          "3:14: 'name' may hold letters, digits, '-', '_' and '.' only: 'a b'\n"
          "4:12: 'name' must be a single value, not a list\n"
-         "5:6: 'name' has no value"},
+         "5:12: 'name' must hold a letter: '17' looks like a number\n"
+         "6:6: 'name' has no value"},
         {"a name of two rules",
          RULE "{name: a, max_count: 2000, format: e5m2}\n"
               "  - {name: b, max_count: 3000, format: e5m2}\n"
