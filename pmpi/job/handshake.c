@@ -181,7 +181,7 @@ static int handshake_begin(struct shake *shake, int holder)
     int rc;
 
     if (shake->vcomm->rank == holder)
-        aps_job_report(shake->job, holder);
+        aps_job_warn(shake->job, holder);
     if (shake->vcomm->rank == 0) {
         aps_run_offer(begin.run, &made);
         if (aps_job_log(shake->job, 0))

@@ -242,16 +242,24 @@ void aps_job_report(struct aps_job *job, int rank)
         return;
     rank = rank > 0 ? rank : -1; /* rank 0 speaks for the job */
     aps_message_errors(rank, &job->warnings);
-    aps_message_warnings(rank, &job->errors);
     if (job->held != APS_HELD_BAD)
         return;
     aps_message_errors(rank, &job->errors);
+    aps_message_warnings(rank, &job->errors);
     aps_message(rank, job->options.pass_on_error
                           ? "the policy or an APSMPI_ variable is bad: every "
                             "call passes through (APSMPI_ON_ERROR=pass)"
                           : "the policy or an APSMPI_ variable is bad: the job "
                             "stops before training (with APSMPI_ON_ERROR=pass "
                             "every call passes through instead)");
+}
+
+void aps_job_warn(struct aps_job *job, int rank)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&said))
+        aps_message_warnings(rank > 0 ? rank : -1, &job->errors);
 }
 
 bool aps_job_must_stop(const struct aps_job *job)

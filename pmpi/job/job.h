@@ -121,10 +121,14 @@ int aps_job_adopt(struct aps_job *job, const char *bytes, char *cause,
                   size_t size);
 
 /*
- * Print what is wrong with the options and the policy, and the warnings, once in
- * a process. The caller is rank 0, or the rank whose policy counts.
+ * Print what is wrong with the options and the policy, once in a process. The
+ * caller is rank 0, or the rank that holds a bad policy.
  */
 void aps_job_report(struct aps_job *job, int rank);
+
+/* Print the warnings of the policy, once in a process. The caller is the rank
+ * whose policy the others take. */
+void aps_job_warn(struct aps_job *job, int rank);
 
 /* Whether the policy is bad and APSMPI_ON_ERROR is not `pass`. */
 bool aps_job_must_stop(const struct aps_job *job);

@@ -151,6 +151,16 @@ static int read_single(const struct aps_reader *reader,
     return -1;
 }
 
+/* Of a word that takes a number, or NULL. */
+static const char *example_of(const struct aps_grammar *grammar)
+{
+    for (int i = 0; grammar->choices && grammar->words->known[i]; i++) {
+        if (grammar->choices[i].example)
+            return grammar->choices[i].example;
+    }
+    return NULL;
+}
+
 /* The word at `at`, of the value of `key`. */
 static int read_choice(const struct aps_reader *reader,
                        const struct aps_yaml_node *key,
@@ -165,6 +175,12 @@ static int read_choice(const struct aps_reader *reader,
     value->word = APS_WORD_FORMAT;
     if (grammar->formats)
         return aps_read_format_word(reader, at, &value->format);
+    if (starts_with_digit(at) && example_of(grammar)) {
+        aps_reader_error(reader, at,
+                         "'%s' must be a word, as in %s, not '%.80s'",
+                         key->text, example_of(grammar), at->text);
+        return -1;
+    }
     value->word = aps_look_up(reader, at, key->text, grammar->words);
     return value->word < 0 ? -1 : 0;
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/switch.h"
 #include "policy/gemm.h"
 #include "policy/number.h"
 #include "policy/object.h"
@@ -121,9 +122,17 @@ static void keep_file(const struct reading *reading,
                       const struct aps_yaml_node *key)
 {
     const char *file = aps_read_text(&reading->reader, key);
+    bool on;
 
     if (!file)
         return;
+    if (aps_switch_parse(file, &on) == 0) {
+        aps_reader_error(&reading->reader, key->value,
+                         "'%s' must be a file, not '%s'; without 'log' there "
+                         "is no log",
+                         key->text, file);
+        return;
+    }
     reading->policy->log.file = strdup(file);
     if (!reading->policy->log.file)
         aps_reader_error(&reading->reader, key, "out of memory");

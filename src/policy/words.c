@@ -69,6 +69,9 @@ static const struct aps_hint accumulate_hints[] = {
     {"fp64", "the widest sum is fp32"},
     {"float64", "the widest sum is fp32"},
     {"double", "the widest sum is fp32"},
+    {"bf16", "write accumulate: {format: bf16}"},
+    {"fp16", "write accumulate: {format: fp16}"},
+    {"tf32", "write accumulate: {format: tf32}"},
     {NULL, NULL},
 };
 const struct aps_words aps_words_accumulate = {.known = accumulations,
