@@ -15,3 +15,6 @@ layersdir = $(pkgdatadir)/layers
 dist_layers_DATA = config/layers/resnet50-layers.csv
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = config/libaps.pc
+if HAVE_CUDA
+pkgconfig_DATA += config/libaps-cuda.pc
+endif

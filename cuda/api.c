@@ -14,6 +14,11 @@
 #include "cuda/sums_kernels.h"
 #include "number/check.h"
 
+int aps_cuda_version(void)
+{
+    return APS_VERSION;
+}
+
 static struct aps_scaling api_scaling(const struct aps_cast_options *options)
 {
     return (struct aps_scaling){.exponent = options->scale_exponent,

@@ -19,6 +19,10 @@
 extern "C" {
 #endif
 
+/* The version of libaps-cuda, as aps_version. Formats come from a libaps of the
+ * same version: those of another are EINVAL. */
+APS_API int aps_cuda_version(void);
+
 APS_API int aps_cuda_cast_array(const struct aps_format *format, const float *x,
                                 size_t n,
                                 const struct aps_cast_options *options,

@@ -40,17 +40,19 @@ libaps_cuda_la_SOURCES = \
 libaps_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libaps_cuda_la_LIBADD = libcore.la -ldl -lrt -lpthread
 libaps_cuda_la_LDFLAGS = -version-info 0:0:0 -no-undefined \
-	-export-symbols-regex '^aps_cuda_([a-z_]*_array|sum|sum_kahan|gemm)$$' \
+	-Wl,--version-script=$(top_srcdir)/cuda/libaps-cuda.map \
 	-Wl,cuda/kernels.o -Wl,cuda/sums.o -Wl,$(CUDART_ARCHIVE)
-libaps_cuda_la_DEPENDENCIES = libcore.la cuda/kernels.o cuda/sums.o
+libaps_cuda_la_DEPENDENCIES = libcore.la cuda/kernels.o cuda/sums.o \
+	cuda/libaps-cuda.map
 
-EXTRA_DIST += cuda/aps_cuda.h cuda/kernels.cu cuda/sums.cu
+EXTRA_DIST += cuda/libaps-cuda.map cuda/aps_cuda.h cuda/kernels.cu cuda/sums.cu
 CLEANFILES += cuda/kernels.o cuda/kernels.resources \
 	cuda/sums.o cuda/sums.resources
 
 # A fused product would be another number; exceptions and guarded statics would
 # need a C++ library.
-APS_NVCCFLAGS = -std=c++20 -fmad=false -I$(top_srcdir)/src -I$(top_srcdir) \
+APS_NVCCFLAGS = -std=c++20 -fmad=false -I$(top_builddir)/src \
+	-I$(top_srcdir)/src -I$(top_srcdir) \
 	-Xcompiler -fPIC,-fvisibility=hidden,-ffp-contract=off \
 	-Xcompiler -fno-exceptions,-fno-threadsafe-statics
 AM_V_NVCC = $(am__v_NVCC_@AM_V@)

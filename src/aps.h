@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "aps_version.h" /* APS_VERSION, APS_VERSION_STRING */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -45,6 +47,16 @@ struct aps_error {
     int column;
     char text[512];
 };
+
+/* --- version ------------------------------------------------------------- */
+
+/*
+ * The version of the library that runs; APS_VERSION and APS_VERSION_STRING are
+ * those of the header that a program was compiled with. Programs run with every
+ * library of the same soname: what a library exports stays as it was.
+ */
+APS_API int aps_version(void);
+APS_API const char *aps_version_string(void);
 
 /* --- formats ------------------------------------------------------------- */
 

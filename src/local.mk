@@ -33,6 +33,7 @@ libcore_la_SOURCES = \
 	src/codec/kernel.h src/codec/rounding.h src/codec/scaling.h \
 	src/codec/memory.c src/codec/memory.h \
 	src/codec/pack.h src/codec/pack_vbmi.h src/codec/table_vbmi.h \
+	src/version.c \
 	src/scale/aps.c src/scale/exponent.c src/scale/scale.h
 libcore_la_LIBADD = libkernels.la -lm
 
@@ -75,9 +76,13 @@ libpolicy_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBYAML_CFLAGS)
 # The C API by itself.
 lib_LTLIBRARIES += libaps.la
 include_HEADERS += src/aps.h
+nodist_include_HEADERS += src/aps_version.h
 libaps_la_SOURCES =
 libaps_la_LIBADD = libcore.la
-libaps_la_LDFLAGS = -version-info 0:0:0 -no-undefined
+libaps_la_LDFLAGS = -version-info 0:0:0 -no-undefined \
+	-Wl,--version-script=$(top_srcdir)/src/libaps.map
+EXTRA_libaps_la_DEPENDENCIES = src/libaps.map
+EXTRA_DIST += src/libaps.map
 
 # To be preloaded into programs that multiply matrices: it exports the names of
 # BLAS alone.

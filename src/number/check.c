@@ -17,6 +17,12 @@ int aps_check_format(const char *who, const char *what,
     if (!format)
         return aps_error_set(error, EINVAL, NULL, 0, 0, "%s: %s is NULL", who,
                              what);
+    if (format->layout != APS_FORMAT_LAYOUT)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: %s comes from a libaps of another version "
+                             "than " PACKAGE_VERSION "; install libaps and "
+                             "libaps-cuda of one version",
+                             who, what);
     if (format->block != 1)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
                              "%s: %s '%s' is in blocks of %d values, with "

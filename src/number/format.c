@@ -71,6 +71,7 @@ static void format_init(struct aps_format *format, int exponent_bits,
                         bool saturate)
 {
     struct aps_format result = {
+        .layout = APS_FORMAT_LAYOUT,
         .exponent_bits = exponent_bits,
         .mantissa_bits = mantissa_bits,
         .width = 1 + exponent_bits + mantissa_bits,

@@ -21,7 +21,13 @@ enum aps_format_kind {
 /* Room for a format's name and its end: mx-e4m3fn, hbfp8/576 and longer. */
 #define APS_FORMAT_NAME 32
 
+/* Two libraries that were built apart, libaps and libaps-cuda, may differ in
+ * what a format is. */
+#define APS_FORMAT_LAYOUT                                                      \
+    ((uint32_t)(APS_VERSION * 1024u + sizeof(struct aps_format)))
+
 struct aps_format {
+    uint32_t layout;            /* APS_FORMAT_LAYOUT */
     char name[APS_FORMAT_NAME]; /* canonical: "e5m2", "e4m3fn-sat" */
     int exponent_bits;
     int mantissa_bits;

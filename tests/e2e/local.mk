@@ -33,6 +33,8 @@ TESTS += $(e2e_tests)
 EXTRA_DIST += \
 	tests/e2e/data/policies.txt \
 	tests/e2e/data/report.csv \
+	tests/e2e/consumer.c \
+	tests/e2e/consumer_cuda.c \
 	tests/e2e/lib.sh \
 	tests/e2e/logs.py \
 	tests/e2e/isums.f90 \

@@ -41,6 +41,7 @@ if [ -e "$top_builddir/libapsmpi-cuda.la" ]; then
     check 'aps_cuda.h' in_place aps_cuda.h include
 fi
 check 'aps.h' in_place aps.h include
+check 'aps_version.h' in_place aps_version.h include
 check 'libaps.pc' in_place libaps.pc pkgconfig
 for name in apsmpi apsmpi-run apsmpi-report apsmpi-lab; do
     check "$name" in_place $name bin
@@ -110,26 +111,6 @@ check '... for which MPI' has err "to which $MPIEXEC belongs"
 
 # --- a program that uses libaps -----------------------------------------------
 
-cat >consumer.c <<'END'
-#include <aps.h>
-#include <stdio.h>
-
-int main(int argc, char **argv)
-{
-    struct aps_error error;
-    const struct aps_format *format =
-        aps_format_get(argc > 1 ? argv[1] : "e5m2", &error);
-
-    if (!format) {
-        printf("%s\n", error.text);
-        return 1;
-    }
-    printf("%s %d %g %g\n", aps_format_name(format), aps_format_width(format),
-           (double)aps_format_max(format), (double)aps_cast(format, 3.3f));
-    return 0;
-}
-END
-
 PKG_CONFIG_PATH=$(dirname "$(where libaps.pc)")
 PKG_CONFIG_SYSROOT_DIR=$dest
 export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
@@ -139,27 +120,58 @@ if ! command -v pkg-config >/dev/null; then
 fi
 check 'pkg-config knows the version' equal \
     "$(pkg-config --modversion libaps)" "$PACKAGE_VERSION"
-timed $CC -Wall -Wextra -Werror -o consumer consumer.c \
-    $(pkg-config --cflags --libs libaps)
-check 'a consumer compiles and links' status_is 0
 lib=$(dirname "$(where libaps.so)")
-timed env LD_LIBRARY_PATH="$lib" ./consumer e5m2
-check '... casts to e5m2' equal "$(cat out)" 'e5m2 8 57344 3.5'
+
+# consumes NAME COMPILER...: a consumer compiles, without a warning, and runs
+consumes()
+{
+    name=$1
+    shift
+    if ! "$@" --version >version 2>&1; then
+        skip "$name" "there is no $1"
+        return
+    fi
+    timed "$@" -Wall -Wextra -Wpedantic -Wcast-qual -Werror -o consumer \
+        "$top_srcdir/tests/e2e/consumer.c" $(pkg-config --cflags --libs libaps)
+    check "$name: a consumer compiles and links" status_is 0
+    [ ! -s err ] || diag "$(head -n 5 err)"
+    timed env LD_LIBRARY_PATH="$lib" ./consumer e5m2
+    check '... casts to e5m2' has out 'e5m2 8 57344 3.5'
+    check '... and gets the right numbers' has out right
+}
+
+consumes 'C' $CC
+consumes 'C99' $CC -std=c99
+consumes 'C11' $CC -std=c11
+consumes 'clang' clang
+consumes 'clang, C99' clang -std=c99
+consumes 'g++' g++ -x c++
+consumes 'g++, C++11' g++ -std=c++11 -x c++
+consumes 'clang++' clang++ -x c++
+consumes 'clang++, C++11' clang++ -std=c++11 -x c++
 timed env LD_LIBRARY_PATH="$lib" ./consumer e4m3
-check '... and to e4m3' equal "$(cat out)" 'e4m3 8 240 3.25'
+check 'it casts to e4m3' has out 'e4m3 8 240 3.25'
 timed env LD_LIBRARY_PATH="$lib" ./consumer e9m9
 check '... and is told of a bad format' status_is 1
 check '... with the reason' has out 'exponent bits'
-timed $CC -c -Wall -Wextra -Wpedantic -std=c99 -Werror -o c99.o consumer.c \
-    $(pkg-config --cflags libaps)
-check 'aps.h is plain C99' status_is 0
+if [ -n "$(where aps_cuda.h)" ]; then
+    timed $CC -Wall -Wextra -Werror -o cuda_consumer \
+        "$top_srcdir/tests/e2e/consumer_cuda.c" \
+        $(pkg-config --cflags --libs libaps-cuda)
+    check 'libaps-cuda.pc: a consumer compiles and links' status_is 0
+    timed env LD_LIBRARY_PATH="$lib" ./cuda_consumer
+    check '... and runs' has out right
+    check '... libaps-cuda is of the same version' equal \
+        "$(pkg-config --modversion libaps-cuda)" "$PACKAGE_VERSION"
+fi
 if command -v readelf >/dev/null; then
     readelf -d "$lib/libaps.so" >dynamic
     check 'libaps needs no MPI' not grep -E 'mpi|hwloc|yaml' dynamic
 fi
 if command -v nm >/dev/null; then
     nm -D --defined-only "$lib/libaps.so" | awk '{ print $NF }' >exported
-    check 'libaps exports aps_ names alone' not grep -v '^aps_' exported
+    check 'libaps exports aps_ names alone, all of LIBAPS_0' not \
+        grep -v -e '^aps_.*@@LIBAPS_0$' -e '^LIBAPS_0$' exported
 fi
 
 finish

@@ -23,7 +23,9 @@ done
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' HUP INT TERM
-: >"$tmp/config.h"
+echo '#define PACKAGE_VERSION "0.0.0"' >"$tmp/config.h"
+sed -e 's/@APS_VERSION_NUMBER@/0/' -e 's/@PACKAGE_VERSION@/0.0.0/' \
+    "$top_srcdir/src/aps_version.h.in" >"$tmp/aps_version.h"
 
 sources="$top_srcdir/src/base/error.c $top_srcdir/src/base/cpu.c
     $top_srcdir/src/number/*.c $top_srcdir/src/codec/*.c

@@ -16,6 +16,7 @@
 
 /* Seven bits of mantissa, 64 values share one byte of exponent. */
 static const struct aps_format bfp = {
+    .layout = APS_FORMAT_LAYOUT,
     .name = "bfp7/64",
     .exponent_bits = 1,
     .mantissa_bits = 6,
@@ -25,8 +26,11 @@ static const struct aps_format bfp = {
 };
 
 /* Five bits a value, 20 of them: 12 1/2 bytes, and two of scale. */
-static const struct aps_format odd = {
-    .name = "odd/20", .width = 5, .block = 20, .scale_bytes = 2};
+static const struct aps_format odd = {.layout = APS_FORMAT_LAYOUT,
+                                      .name = "odd/20",
+                                      .width = 5,
+                                      .block = 20,
+                                      .scale_bytes = 2};
 
 static void test_bytes(void)
 {

@@ -166,6 +166,13 @@ static void test_errors(void)
     const float *x[2] = {terms_of[0], NULL};
 
     refuse("no format", NULL, 1, 1, x, out, "aps_sum: format is NULL");
+    struct aps_format other = format;
+
+    other.layout++;
+    refuse("a format of another libaps", &other, 1, 1, x, out,
+           "aps_sum: format comes from a libaps of another version "
+           "than " PACKAGE_VERSION
+           "; install libaps and libaps-cuda of one version");
     refuse("a negative count", &format, 1, (size_t)-3, x, out,
            "aps_sum: n is negative or beyond memory: -3");
     refuse("a negative number of terms", &format, (size_t)-1, 1, x, out,
