@@ -219,7 +219,8 @@ check "the policy page's layer table is right" has out '3 layers'
 
 blocks program "$top_srcdir/src/libaps.3" program
 mv program1 program.c
-timed $CC -std=c99 -Wall -Werror -I"$top_srcdir/src" -I"$top_builddir/src" -o program program.c \
+timed $CC -std=c99 -Wall -Werror \
+    -I"$top_srcdir/src" -I"$top_builddir/src" -o program program.c \
     -L"$top_builddir/.libs" -laps
 check "libaps(3)'s program compiles" status_is 0
 if [ -z "$sanitizer" ]; then
