@@ -16,6 +16,7 @@
 #include "device/pinned_pool.h"
 #include "progress/queue.h"
 #include "progress/request.h"
+#include "progress/wait.h"
 
 /* --- whether bounce buffers are needed ----------------------------------- */
 
@@ -75,9 +76,13 @@ static int bounce_stand_in(const void *buffer, MPI_Count count,
                            MPI_Datatype type, struct aps_stand_in *side,
                            struct span *span, void **instead)
 {
+    long begin = 0;
+
     if (!bounce_measure(count, type, span))
         return MPI_SUCCESS;
-    side->host = aps_pinned_pool_take(span->bytes, buffer);
+    while (!(side->host = aps_pinned_pool_take(span->bytes, buffer)) &&
+           aps_wait_for_memory(&begin))
+        ;
     if (!side->host)
         return MPI_ERR_NO_MEM;
     side->bytes = span->bytes;
@@ -241,35 +246,54 @@ static void bounce_run(struct aps_operation *operation)
     free(this);
 }
 
-int aps_bounce_defer(const struct aps_bounce *bounce, const void *inner,
-                     void *request)
+/* The queue, which the first call makes, or NULL: out of memory. */
+static struct aps_queue *bounce_queue(void)
+{
+    struct aps_queue *found;
+
+    pthread_mutex_lock(&deferred_lock);
+    if (!queue)
+        queue = aps_queue_create(WITH_THREAD, "buffers in GPU memory");
+    found = queue;
+    pthread_mutex_unlock(&deferred_lock);
+    return found;
+}
+
+static int bounce_create(struct deferred **deferred, MPI_Request *request)
 {
     struct deferred *this = calloc(1, sizeof *this);
-    int rc = this
+    int rc = this && bounce_queue()
                  ? aps_request_start(WITH_THREAD, NULL, &this->request, request)
                  : MPI_ERR_NO_MEM;
 
-    if (rc != MPI_SUCCESS) {
+    if (rc == MPI_SUCCESS)
+        *deferred = this;
+    else
         free(this);
+    return rc;
+}
+
+int aps_bounce_defer(const struct aps_bounce *bounce, const void *inner,
+                     void *request)
+{
+    struct deferred *this;
+    long begin = 0;
+    int rc;
+
+    /* MPI's request is under way already. */
+    do
+        rc = bounce_create(&this, request);
+    while (rc == MPI_ERR_NO_MEM && aps_wait_for_memory(&begin));
+    if (rc != MPI_SUCCESS)
         return rc;
-    }
     this->operation = (struct aps_operation){.owner = this, .run = bounce_run};
     this->bounce = *bounce;
     this->inner = *(const MPI_Request *)inner;
     pthread_mutex_lock(&deferred_lock);
-    if (!queue)
-        queue = aps_queue_create(WITH_THREAD, "buffers in GPU memory");
-    if (queue) {
-        this->next = under_way;
-        under_way = this;
-    }
+    this->next = under_way;
+    under_way = this;
     pthread_mutex_unlock(&deferred_lock);
-    if (queue) {
-        aps_queue_push(queue, &this->operation);
-        aps_progress_thread_notice();
-        return MPI_SUCCESS;
-    }
-    aps_request_complete(this->request, MPI_ERR_NO_MEM);
-    free(this);
+    aps_queue_push(queue, &this->operation);
+    aps_progress_thread_notice();
     return MPI_SUCCESS;
 }

@@ -3,20 +3,38 @@
 
 #include "job/nodes.h"
 
+#include "base/message.h"
+
+static void nodes_tell(int rank, int rc)
+{
+    char text[MPI_MAX_ERROR_STRING] = "unknown error";
+    int length;
+
+    (void)PMPI_Error_string(rc, text, &length);
+    aps_message(rank, "MPI cannot tell which ranks share a node: %s", text);
+}
+
 int aps_nodes_find(MPI_Comm comm, int nodes[])
 {
-    MPI_Comm node;
-    int rank, lowest, rc;
+    MPI_Comm node = MPI_COMM_NULL;
+    int rank, size, lowest, rc;
 
     PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
     rc = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL,
                               &node);
-    if (rc != MPI_SUCCESS)
-        return rc;
     lowest = rank; /* true of rank 0 of `node` */
-    rc = PMPI_Bcast(&lowest, 1, MPI_INT, 0, node);
-    PMPI_Comm_free(&node);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    return PMPI_Allgather(&lowest, 1, MPI_INT, nodes, 1, MPI_INT, comm);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Bcast(&lowest, 1, MPI_INT, 0, node);
+    if (rc != MPI_SUCCESS) {
+        nodes_tell(rank, rc);
+        lowest = -1; /* the other ranks hear of it */
+    }
+    if (node != MPI_COMM_NULL)
+        PMPI_Comm_free(&node);
+    rc = PMPI_Allgather(&lowest, 1, MPI_INT, nodes, 1, MPI_INT, comm);
+    for (int i = 0; i < size && rc == MPI_SUCCESS; i++)
+        if (nodes[i] < 0)
+            rc = MPI_ERR_OTHER;
+    return rc;
 }

@@ -164,8 +164,8 @@ static void topology_node_keys(const struct aps_vcomm *vcomm,
 }
 
 /* COLLECTIVE over vcomm for the kinds that need hwloc. Ranks of a node with the
- * same colour form a group. 0, or -1 on all ranks if some rank has no colour;
- * that rank says why. */
+ * same colour form a group. 0, or -1: on all ranks if some rank has no colour,
+ * which says why; on this rank alone if MPI fails. */
 static int topology_colours(const struct aps_vcomm *vcomm,
                             const struct aps_grouping *grouping,
                             const struct partition *nodes, int colours[],
@@ -253,16 +253,14 @@ int aps_topology_groups(const struct aps_vcomm *vcomm,
     topology_node_keys(vcomm, grouping, scratch + 4 * n, scratch + 5 * n);
     topology_part(&parts, scratch + 4 * n, scratch + 5 * n);
     if (topology_colours(vcomm, grouping, &parts, scratch + 6 * n, cause,
-                         size) < 0)
-        goto free_scratch; /* on every rank */
-    for (size_t i = 0; i < n; i++)
-        scratch[4 * n + i] = parts.part[i];
-    topology_part(&parts, scratch + 4 * n, scratch + 6 * n);
-    good = topology_describe(vcomm, &parts, scratch + 4 * n, groups) == 0;
-    if (!aps_agree_all(vcomm, good)) {
+                         size) == 0) {
+        for (size_t i = 0; i < n; i++)
+            scratch[4 * n + i] = parts.part[i];
+        topology_part(&parts, scratch + 4 * n, scratch + 6 * n);
+        good = topology_describe(vcomm, &parts, scratch + 4 * n, groups) == 0;
         snprintf(cause, size, "%s", good ? "" : "out of memory");
-        good = false;
     }
+    good = aps_agree_all(vcomm, good);
 
 free_scratch:
     free(scratch);

@@ -7,7 +7,8 @@
  *     INJECT=fail:PMPI_Isend:1:3,late:PMPI_Irecv:0:2:10
  *
  * the third PMPI_Isend of rank 1 of MPI_COMM_WORLD returns MPI_ERR_OTHER and
- * does nothing else; the second PMPI_Irecv of rank 0 comes ten seconds late. The
+ * does nothing else; the second PMPI_Irecv of rank 0 comes ten seconds late. With
+ * `spoil` in place of `fail` the call takes place before it returns the error. The
  * rank `*` stands for all ranks. Functions with and without _c count as one. Two
  * names are no functions of MPI: `allocation` is malloc and its like, and
  * `completion` is the request of a PMPI_Comm_idup, which completes with
@@ -118,7 +119,7 @@ __attribute__((destructor)) static void inject_report(void)
 /* --- what the environment asks for ---------------------------------------- */
 
 struct inject_order {
-    bool fails; /* else it comes late */
+    enum { LATE, FAILS, SPOILT } kind;
     char function[32];
     char rank[16];
     long call;
@@ -136,7 +137,9 @@ static bool inject_next_order(const char **text, struct inject_order *order)
                order->function, order->rank, &order->call, &length) != 4)
         return false;
     *text += length;
-    order->fails = strcmp(kind, "fail") == 0;
+    order->kind = strcmp(kind, "fail") == 0    ? FAILS
+                  : strcmp(kind, "spoil") == 0 ? SPOILT
+                                               : LATE;
     if (**text == ':')
         order->seconds = strtol(*text + 1, (char **)text, 10);
     if (**text == ',')
@@ -224,6 +227,9 @@ static bool inject_is_ours(const void *address)
            (uintptr_t)address < inject_end;
 }
 
+/* The call of this thread that goes on is spoilt. */
+static _Thread_local bool inject_spoils;
+
 /* A call from `caller`: counts it, is late, and true if it is to fail. */
 static bool inject(enum inject_function function, const void *caller)
 {
@@ -240,9 +246,10 @@ static bool inject(enum inject_function function, const void *caller)
         if (!inject_is_for(&order, function, call))
             continue;
         fprintf(stderr, "# inject: %s of %s number %ld\n",
-                order.fails ? "failure" : "delay", order.function, call);
-        if (order.fails) {
-            fails = true;
+                order.kind != LATE ? "failure" : "delay", order.function, call);
+        if (order.kind != LATE) {
+            fails = order.kind == FAILS;
+            inject_spoils = order.kind == SPOILT;
             inject_failed++;
         } else {
             nanosleep(&(struct timespec){.tv_sec = order.seconds}, NULL);
@@ -253,6 +260,15 @@ static bool inject(enum inject_function function, const void *caller)
 
 /* --- the functions -------------------------------------------------------- */
 
+/* What the call returns, which has returned rc. */
+static int inject_spoil(int rc)
+{
+    const bool spoilt = inject_spoils;
+
+    inject_spoils = false;
+    return spoilt ? MPI_ERR_OTHER : rc;
+}
+
 /* NAME with its parameters and arguments in parentheses. */
 #define INJECT(FUNCTION, NAME, PARAMETERS, ARGUMENTS)                          \
     EXPORT int NAME PARAMETERS                                                 \
@@ -261,7 +277,8 @@ static bool inject(enum inject_function function, const void *caller)
                                                                                \
         if (!next)                                                             \
             *(void **)&next = dlsym(RTLD_NEXT, #NAME);                         \
-        return inject(FUNCTION, CALLER) ? MPI_ERR_OTHER : next ARGUMENTS;      \
+        return inject(FUNCTION, CALLER) ? MPI_ERR_OTHER                        \
+                                        : inject_spoil(next ARGUMENTS);        \
     }
 
 INJECT(INJECT_ISEND, PMPI_Isend,

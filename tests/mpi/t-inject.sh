@@ -39,6 +39,7 @@ for where in world session; do
     for function in PMPI_Comm_split PMPI_Comm_split_type PMPI_Comm_dup; do
         fails "fail:$function:*:1" 3 hierarchical $where blocking
     done
+    fails spoil:PMPI_Comm_split_type:1:1 3 hierarchical $where blocking
     for order in 'fail:PMPI_Comm_idup:*:1' 'fail:completion:*:1'; do
         fails "$order" 3 direct $where nonblocking
     done
