@@ -147,7 +147,8 @@ sed 's/^progress: .*/progress: thread/' "$tmp/nonblocking.yaml" \
 device "nonblocking, by a thread" 2 -genv APSMPI_POLICY "$tmp/thread.yaml" \
     -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" nonblocking
 
-# The rows of the log are those of the same calls on host memory, but for times.
+# The rows of the log are those of the same calls on host memory, except for
+# times and the name of the run.
 {
     cat "$tmp/sums.yaml"
     cat <<END
@@ -160,7 +161,7 @@ for where in host device; do
     device "log, $where" 3 -genv APSMPI_POLICY "$tmp/log.yaml" \
         -genv APSMPI_LOG "$tmp/$where.csv" \
         -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" log $where
-    cut -d, -f2-21 "$tmp/$where.csv" >"$tmp/$where.rows"
+    grep -v '^#' "$tmp/$where.csv" | cut -d, -f2-21,24- >"$tmp/$where.rows"
     [ $where = device ] ||
         says "^standin: the plugin works" 0 "host memory asks for no plugin"
 done
