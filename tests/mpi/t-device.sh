@@ -200,6 +200,14 @@ device "passed to an MPI that is aware" 2 -genv APSMPI_CUDA "$standin/plugin.so"
     -genv STANDIN_TELL 1 "$mpi/device" passed
 says "^standin: 0 messages .* device, [1-9][0-9]* buffers" 2 "it has got them"
 says "^standin: the plugin works" 0 "nothing is staged for it"
+# An allocation of rank 1 that fails once, also where MPI's request is under way.
+library=$mpi/.libs/inject.so:$ours
+for number in 10 20 30 40; do
+    device "passed, allocation $number fails" 2 \
+        -genv INJECT "fail:allocation:1:$number" \
+        -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" passed
+    says '^# inject: failure of allocation' 1 "allocation $number fails"
+done
 library=$ours
 
 # Why the plugin is not used.
