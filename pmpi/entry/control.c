@@ -74,9 +74,13 @@ int MPI_Session_finalize(void *session)
 {
     static void *_Atomic kept;
     int (*next)(void *);
+    int rc;
 
     aps_next_mpi_function(&kept, "MPI_Session_finalize", &next);
     aps_sessions_end();
-    return next(session);
+    rc = next(session);
+    if (rc != 0) /* it goes on */
+        aps_sessions_begin();
+    return rc;
 }
 #endif

@@ -253,10 +253,15 @@ void mpi_session_init_f08_(NAMED_4)
 
 void mpi_session_finalize_f08_(NAMED_2)
 {
+    MPI_Fint error = MPI_SUCCESS;
     NEXT(session_finalize_f08_, 2);
 
+    if (!b)
+        b = &error;
     aps_sessions_end();
     next(NAMES_2);
+    if (*(const MPI_Fint *)b != MPI_SUCCESS) /* it goes on */
+        aps_sessions_begin();
 }
 #endif
 

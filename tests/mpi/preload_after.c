@@ -74,3 +74,13 @@ void mpi_session_init_f08_(void *info, void *handler, void *session,
     if (error)
         *(MPI_Fint *)error = MPI_ERR_OTHER;
 }
+
+__attribute__((visibility("default"))) void
+mpi_session_finalize_f08_(void *session, void *error);
+
+void mpi_session_finalize_f08_(void *session, void *error)
+{
+    (void)session;
+    if (error)
+        *(MPI_Fint *)error = MPI_ERR_OTHER;
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sessions that fail to begin, by mpi_f08's function with and without an error
- * argument (preload_after.c), and then one that begins: when that one ends, the
- * last one has ended.
+ * Sessions that fail to begin or to end, by mpi_f08's functions with and without
+ * an error argument (preload_after.c), and one that does both: when that one ends,
+ * the last one has ended.
  */
 #include "config.h"
 
@@ -18,24 +18,29 @@ static float x[2048];
 int main(void)
 {
     void (*begin)(void *, void *, void *, void *) = NULL;
-    MPI_Fint words[3] = {0}, error = MPI_SUCCESS;
+    void (*end)(void *, void *) = NULL;
+    MPI_Fint words[3] = {0}, errors[2] = {MPI_SUCCESS, MPI_SUCCESS};
     MPI_Session session;
     MPI_Group group;
     MPI_Comm comm;
     int rank, status;
 
     *(void **)&begin = dlsym(RTLD_DEFAULT, "mpi_session_init_f08_");
-    if (!begin)
+    *(void **)&end = dlsym(RTLD_DEFAULT, "mpi_session_finalize_f08_");
+    if (!begin || !end)
         plan_skip_all("the library has no mpi_f08");
-    begin(&words[0], &words[1], &words[2], &error);
+    begin(&words[0], &words[1], &words[2], &errors[0]);
     begin(&words[0], &words[1], &words[2], NULL);
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    end(&words[2], &errors[1]);
+    end(&words[2], NULL);
     MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
     MPI_Comm_create_from_group(group, "tests", MPI_INFO_NULL, MPI_ERRORS_RETURN,
                                &comm);
     MPI_Group_free(&group);
     mpitap_begin_on(comm);
-    ok_all(error == MPI_ERR_OTHER, "a session does not begin");
+    ok_all(errors[0] == MPI_ERR_OTHER, "a session does not begin");
+    ok_all(errors[1] == MPI_ERR_OTHER, "a session does not end");
     ok_all(MPI_Allreduce(MPI_IN_PLACE, x, 2048, MPI_FLOAT, MPI_SUM, comm) ==
                MPI_SUCCESS,
            "a sum in another session");
