@@ -44,8 +44,10 @@ libpolicy_la_SOURCES = \
 	src/base/json.c src/base/json.h \
 	src/base/message.c src/base/message.h \
 	src/base/nearest.c src/base/nearest.h \
+	src/base/real.c src/base/real.h \
 	src/base/options.c src/base/options.h \
 	src/base/switch.c src/base/switch.h \
+	src/policy/csv.c src/policy/csv.h \
 	src/policy/formats.c src/policy/formats.h \
 	src/policy/gemm.c src/policy/gemm.h \
 	src/policy/glob.c src/policy/glob.h \

@@ -4,15 +4,21 @@
 #include "policy/layers.h"
 
 #include <errno.h>
+#include <float.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/digits.h"
+#include "base/nearest.h"
+#include "base/real.h"
+#include "policy/csv.h"
 
-#define FIELDS 3
-static const char *const header[FIELDS] = {"layer", "name", "count"};
+enum column { LAYER, NAME, COUNT, SHAPE, SCALE, COLUMNS, IGNORED = COLUMNS };
+#define NEEDED SHAPE /* the columns before it */
+static const char *const column_names[COLUMNS + 1] = {"layer", "name",  "count",
+                                                      "shape", "scale", NULL};
 
 /* Where a layer's name stood, for the message about another of that name. */
 struct named {
@@ -22,194 +28,248 @@ struct named {
 };
 
 struct reading {
-    const char *path;
-    struct aps_errors *errors;
-    const char *start; /* of the line */
-    const char *end;   /* of the line */
-    int line;
-    char *names; /* the next free byte of the table's storage */
+    struct aps_csv csv;
+    int columns;                         /* that the header names */
+    enum column meaning[APS_CSV_FIELDS]; /* of each of them */
     struct aps_layers *table;
     struct named *named; /* one a layer */
     size_t total;        /* elements of all layers */
 };
 
-struct field {
-    const char *text; /* NUL-terminated, in the table's storage */
-    size_t length;
-    int column;
-};
+/* --- the header ----------------------------------------------------------- */
 
-#define line_error(reading, column, ...)                                       \
-    aps_errors_add((reading)->errors, (reading)->path, (reading)->line,        \
-                   column, __VA_ARGS__)
-
-static int column_of(const struct reading *reading, const char *at)
+static enum column layers_find_column(const char *name)
 {
-    int column = 1;
+    int column = 0;
 
-    for (const char *p = reading->start; p < at; p++)
-        column += ((unsigned char)*p & 0xc0) != 0x80; /* UTF-8 */
-    return column;
+    while (column < COLUMNS && strcmp(column_names[column], name) != 0)
+        column++;
+    return (enum column)column;
 }
 
-static const char *skip_blanks(const char *at, const char *end)
+static bool layers_is_ignored(const char *name)
 {
-    while (at < end && (*at == ' ' || *at == '\t'))
-        at++;
-    return at;
+    return strncmp(name, "x-", 2) == 0;
 }
 
-/*
- * Copy "text" in quotes, "" being one quote, to the storage. Returns what
- * follows the closing quote, or NULL where there is none.
- */
-static const char *copy_quoted(struct reading *reading, const char *at)
+/* Does the line name any column? Otherwise one message will do. */
+static bool layers_has_names(const struct aps_csv *csv)
 {
-    for (at++; at < reading->end; at++) {
-        if (*at == '"') {
-            if (at + 1 == reading->end || at[1] != '"')
-                return at + 1;
-            at++;
-        }
-        *reading->names++ = *at;
-    }
-    return NULL;
+    for (int i = 0; i < csv->count; i++)
+        if (layers_find_column(csv->fields[i].text) != COLUMNS)
+            return true;
+    return false;
 }
 
-/*
- * One field, blanks around it dropped. Returns its end, a comma or the end of
- * the line, or NULL after an error.
- */
-static const char *read_field(struct reading *reading, const char *at,
-                              struct field *field)
+static int layers_read_name(struct reading *reading, int i, bool seen[COLUMNS])
 {
-    at = skip_blanks(at, reading->end);
-    field->text = reading->names;
-    field->column = column_of(reading, at);
-    if (at < reading->end && *at == '"') {
-        at = copy_quoted(reading, at);
-        if (!at) {
-            line_error(reading, field->column, "the quote does not end");
-            return NULL;
-        }
-        at = skip_blanks(at, reading->end);
-        if (at < reading->end && *at != ',') {
-            line_error(reading, column_of(reading, at),
-                       "a comma must follow the closing quote");
-            return NULL;
-        }
-    } else {
-        while (at < reading->end && *at != ',')
-            *reading->names++ = *at++;
-        while (reading->names > field->text &&
-               (reading->names[-1] == ' ' || reading->names[-1] == '\t'))
-            reading->names--;
-    }
-    field->length = (size_t)(reading->names - field->text);
-    /* Fits: the storage has room for the comma or newline that ends it. */
-    *reading->names++ = '\0';
-    return at;
-}
+    struct aps_csv *csv = &reading->csv;
+    const struct aps_csv_field *field = &csv->fields[i];
+    const enum column column = layers_find_column(field->text);
+    char hint[APS_HINT_MAX];
 
-/* The fields of a line; -1 unless there are FIELDS of them. */
-static int read_fields(struct reading *reading, struct field fields[FIELDS])
-{
-    const char *at = reading->start;
-
-    for (int count = 1;; count++) {
-        at = read_field(reading, at, &fields[count - 1]);
-        if (!at)
-            return -1;
-        if (at == reading->end && count == FIELDS)
-            return 0;
-        if (at == reading->end || count == FIELDS) {
-            line_error(reading, column_of(reading, at),
-                       "too %s fields: a line is layer,name,count",
-                       count == FIELDS ? "many" : "few");
-            return -1;
-        }
-        at++;
-    }
-}
-
-static int read_header(struct reading *reading)
-{
-    char *storage = reading->names;
-    struct field fields[FIELDS];
-
-    if (read_fields(reading, fields) < 0)
+    reading->meaning[i] = column;
+    if (column == COLUMNS && layers_is_ignored(field->text))
+        return 0;
+    if (column == COLUMNS) {
+        aps_csv_error(csv, field->column, "unknown column '%.80s'%s",
+                      field->text,
+                      aps_nearest_hint(
+                          aps_nearest_name(field->text, column_names), hint));
         return -1;
-    for (int i = 0; i < FIELDS; i++) {
-        if (strcmp(fields[i].text, header[i]) != 0) {
-            line_error(reading, fields[i].column,
-                       "the first line must be layer,name,count");
-            return -1;
-        }
     }
-    reading->names = storage;
+    if (seen[column]) {
+        aps_csv_error(csv, field->column, "column '%s' stands twice",
+                      field->text);
+        return -1;
+    }
+    seen[column] = true;
     return 0;
 }
 
-static void check_index(const struct reading *reading,
-                        const struct field *field, size_t expected)
+/* 0, or -1: another kind of file, or no line can be read by it. */
+static int layers_read_header(struct reading *reading)
+{
+    struct aps_csv *csv = &reading->csv;
+    bool seen[COLUMNS] = {false};
+    int rc = 0;
+
+    if (!layers_has_names(csv)) {
+        aps_csv_error(csv, csv->fields[0].column,
+                      "the first line must name the columns: layer,name,count, "
+                      "and shape and scale if they are known");
+        return -1;
+    }
+    reading->columns = csv->count;
+    for (int i = 0; i < csv->count; i++)
+        rc |= layers_read_name(reading, i, seen);
+    for (int column = 0; column < NEEDED && rc == 0; column++) {
+        if (!seen[column]) {
+            aps_csv_error(csv, csv->past_end, "the table has no column '%s'",
+                          column_names[column]);
+            rc = -1;
+        }
+    }
+    return rc;
+}
+
+/* --- fields --------------------------------------------------------------- */
+
+static void layers_check_index(const struct aps_csv *csv,
+                               const struct aps_csv_field *field,
+                               size_t expected)
 {
     uintmax_t index;
 
     if (aps_digits_parse(field->text, field->length, UINTMAX_MAX, &index) < 0)
-        line_error(reading, field->column,
-                   "layer index '%.80s' is not a whole number", field->text);
+        aps_csv_error(csv, field->column,
+                      "layer index '%.80s' is not a whole number", field->text);
     else if (index != expected)
-        line_error(reading, field->column,
-                   "layer index %ju out of order: expected %zu", index,
-                   expected);
+        aps_csv_error(csv, field->column,
+                      "layer index %ju out of order: expected %zu", index,
+                      expected);
 }
 
-static size_t read_count(struct reading *reading, const struct field *field)
+static size_t layers_read_count(struct reading *reading,
+                                const struct aps_csv_field *field)
 {
+    const struct aps_csv *csv = &reading->csv;
     uintmax_t count;
 
     if (aps_digits_parse(field->text, field->length, PTRDIFF_MAX, &count) < 0) {
-        line_error(reading, field->column, "count '%.80s' is %s", field->text,
-                   errno == ERANGE ? "too large" : "not a whole number");
+        aps_csv_error(csv, field->column, "count '%.80s' is %s", field->text,
+                      errno == ERANGE ? "too large" : "not a whole number");
         return 0;
     }
     if (count == 0)
-        line_error(reading, field->column, "count must be above 0");
+        aps_csv_error(csv, field->column, "count must be above 0");
     if (count > (uintmax_t)PTRDIFF_MAX - reading->total)
-        line_error(reading, field->column,
-                   "the counts up to here add up to too many elements");
+        aps_csv_error(csv, field->column,
+                      "the counts up to here add up to too many elements");
     else
         reading->total += (size_t)count;
     return (size_t)count;
 }
 
-static void read_layer(struct reading *reading)
+/* Fill in the sizes. 0, or -1: `text` is no shape. */
+static int layers_parse_shape(const char *text, struct aps_layer *layer)
 {
-    struct aps_layers *table = reading->table;
-    size_t index = table->count++;
-    char *storage = reading->names;
-    struct field fields[FIELDS];
+    for (layer->dimensions = 0; layer->dimensions < APS_LAYER_DIMENSIONS;) {
+        const size_t length = strcspn(text, "x");
+        uintmax_t size;
 
-    /* A bad line still counts as a layer, or all that follow were out of
-     * order. The table is given up anyway. */
-    reading->named[index] = (struct named){"", reading->line, 0};
-    if (read_fields(reading, fields) < 0) {
-        reading->names = storage;
-        return;
+        if (aps_digits_parse(text, length, PTRDIFF_MAX, &size) < 0 || size == 0)
+            return -1;
+        layer->shape[layer->dimensions++] = (size_t)size;
+        text += length;
+        if (*text++ == '\0')
+            return 0;
     }
-    check_index(reading, &fields[0], index);
-    if (fields[1].length == 0)
-        line_error(reading, fields[1].column, "the layer has no name");
-    table->list[index].count = read_count(reading, &fields[2]);
-    /* Keep the name only. */
-    memmove(storage, fields[1].text, fields[1].length + 1);
-    reading->names = storage + fields[1].length + 1;
-    table->list[index].name = storage;
-    reading->named[index].name = storage;
-    reading->named[index].column = fields[1].column;
+    return -1;
 }
 
-static int by_name(const void *a, const void *b)
+static void layers_read_shape(const struct aps_csv *csv,
+                              const struct aps_csv_field *field,
+                              struct aps_layer *layer)
+{
+    size_t product = 1;
+    bool fits = true;
+
+    if (field->length == 0)
+        return;
+    if (layers_parse_shape(field->text, layer) < 0) {
+        aps_csv_error(csv, field->column,
+                      "shape '%.80s' is not up to %d sizes above 0, with x "
+                      "between them: 64x3x7x7",
+                      field->text, APS_LAYER_DIMENSIONS);
+        return;
+    }
+    for (int i = 0; i < layer->dimensions; i++)
+        fits &= !__builtin_mul_overflow(product, layer->shape[i], &product);
+    /* A count of 0 is an error of its own. */
+    if (layer->count > 0 && (!fits || product != layer->count))
+        aps_csv_error(csv, field->column,
+                      "shape %.80s has another number of elements than the "
+                      "count, %zu",
+                      field->text, layer->count);
+}
+
+static void layers_read_scale(const struct aps_csv *csv,
+                              const struct aps_csv_field *field,
+                              struct aps_layer *layer)
+{
+    double scale;
+
+    if (field->length == 0)
+        return;
+    scale = aps_real_parse(field->text);
+    if (scale > 0 && scale <= FLT_MAX && (float)scale > 0)
+        layer->scale = scale;
+    else
+        aps_csv_error(csv, field->column,
+                      "scale '%.80s' is not a float above 0", field->text);
+}
+
+/* --- lines ---------------------------------------------------------------- */
+
+/* A line whose fields are as many as the header's, in the order of the columns
+ * that they belong to. */
+static void layers_read_fields(struct reading *reading, size_t index)
+{
+    struct aps_csv *csv = &reading->csv;
+    struct aps_layer *layer = &reading->table->list[index];
+    const struct aps_csv_field *fields[COLUMNS + 1] = {NULL};
+
+    for (int i = 0; i < csv->count; i++)
+        fields[reading->meaning[i]] = &csv->fields[i];
+    layers_check_index(csv, fields[LAYER], index);
+    layer->count = layers_read_count(reading, fields[COUNT]);
+    if (fields[SHAPE])
+        layers_read_shape(csv, fields[SHAPE], layer);
+    if (fields[SCALE])
+        layers_read_scale(csv, fields[SCALE], layer);
+    if (fields[NAME]->length == 0)
+        aps_csv_error(csv, fields[NAME]->column, "the layer has no name");
+    reading->named[index].column = fields[NAME]->column;
+    layer->name = aps_csv_keep(csv, fields[NAME]);
+    reading->named[index].name = layer->name;
+}
+
+/* A bad line still counts as a layer, or all that follow were out of order. The
+ * table is given up anyway. */
+static void layers_read_line(struct reading *reading, bool good)
+{
+    struct aps_csv *csv = &reading->csv;
+    const size_t index = reading->table->count++;
+
+    reading->named[index] = (struct named){"", csv->line, 0};
+    if (!good)
+        return;
+    if (csv->count == reading->columns)
+        layers_read_fields(reading, index);
+    else
+        aps_csv_error(
+            csv,
+            csv->count > reading->columns ? csv->fields[reading->columns].column
+                                          : csv->past_end,
+            "too %s fields: the first line names %d columns",
+            csv->count > reading->columns ? "many" : "few", reading->columns);
+}
+
+static void layers_read_lines(struct reading *reading)
+{
+    struct aps_csv *csv = &reading->csv;
+    int got = aps_csv_next(csv);
+
+    if (got < 0 || (got > 0 && layers_read_header(reading) < 0))
+        return;
+    while ((got = aps_csv_next(csv)) != 0)
+        layers_read_line(reading, got > 0);
+    if (reading->table->count == 0)
+        aps_errors_add(csv->errors, csv->path, 1, 1, "the table has no layers");
+}
+
+static int layers_by_name(const void *a, const void *b)
 {
     const struct named *x = a, *y = b;
     int order = strcmp(x->name, y->name);
@@ -217,69 +277,41 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-static void check_names(struct reading *reading)
+static void layers_check_names(struct reading *reading)
 {
-    size_t count = reading->table->count;
+    const struct aps_csv *csv = &reading->csv;
     const struct named *first = reading->named;
+    size_t count = reading->table->count;
 
     if (count == 0)
         return;
-    qsort(reading->named, count, sizeof *reading->named, by_name);
+    qsort(reading->named, count, sizeof *reading->named, layers_by_name);
     for (const struct named *at = first + 1; at < reading->named + count;
          at++) {
         if (strcmp(at->name, first->name) != 0)
             first = at;
         else if (at->name[0] != '\0')
-            aps_errors_add(reading->errors, reading->path, at->line, at->column,
+            aps_errors_add(csv->errors, csv->path, at->line, at->column,
                            "duplicate layer name '%.80s', first in line %d",
                            at->name, first->line);
     }
 }
 
-static void read_lines(struct reading *reading, const char *text, size_t length)
-{
-    const char *end = text + length;
-    bool headed = false;
-
-    for (reading->start = text; reading->start < end; reading->line++) {
-        const char *newline =
-            memchr(reading->start, '\n', (size_t)(end - reading->start));
-        const char *next = newline ? newline + 1 : end;
-        const char *first;
-
-        reading->end = newline ? newline : end;
-        if (reading->end > reading->start && reading->end[-1] == '\r')
-            reading->end--;
-        first = skip_blanks(reading->start, reading->end);
-        if (first < reading->end && *first != '#') {
-            if (headed)
-                read_layer(reading);
-            else if (read_header(reading) < 0)
-                return; /* another kind of file */
-            headed = true;
-        }
-        reading->start = next;
-    }
-    if (reading->table->count == 0)
-        aps_errors_add(reading->errors, reading->path, 1, 1,
-                       "the table has no layers");
-}
-
-/* At least the number of layers. */
-static size_t count_lines(const char *text, size_t length)
+/* At least the number of layers: lines that are not empty. */
+static size_t layers_count_lines(const char *text, size_t length)
 {
     size_t lines = 1;
 
     for (size_t i = 0; i < length; i++)
-        lines += text[i] == '\n';
+        lines += text[i] == '\n' && i > 0 && text[i - 1] != '\n';
     return lines;
 }
 
 int aps_layers_parse(const char *path, const char *text, size_t length,
                      struct aps_layers **layers, struct aps_errors *errors)
 {
-    struct reading reading = {.path = path, .errors = errors, .line = 1};
-    size_t lines = count_lines(text, length);
+    struct reading reading = {.columns = 0};
+    size_t lines = layers_count_lines(text, length);
     size_t before = errors->count;
     struct aps_layers *table;
 
@@ -292,9 +324,9 @@ int aps_layers_parse(const char *path, const char *text, size_t length,
     if (!table->list || !table->names || !reading.named)
         goto free_all;
     reading.table = table;
-    reading.names = table->names;
-    read_lines(&reading, text, length);
-    check_names(&reading);
+    aps_csv_begin(&reading.csv, path, text, length, table->names, errors);
+    layers_read_lines(&reading);
+    layers_check_names(&reading);
     free(reading.named);
     if (errors->count > before) {
         aps_errors_sort(errors);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The layer table: a CSV file `layer,name,count`, one line a layer in forward
- * order, that gives the layers of a step their names and sizes.
+ * The layer table: a CSV file, one line a layer in forward order, that gives the
+ * layers of a step their names and sizes.
  */
 #ifndef APS_POLICY_LAYERS_H
 #define APS_POLICY_LAYERS_H
@@ -10,9 +10,15 @@
 
 #include "base/error.h"
 
+#define APS_LAYER_DIMENSIONS 8 /* of a shape, at most */
+
 struct aps_layer {
-    const char *name; /* owned by the table */
-    size_t count;     /* elements, > 0 */
+    const char *name;                   /* owned by the table */
+    size_t count;                       /* elements, > 0 */
+    int dimensions;                     /* of the shape; 0: not known */
+    size_t shape[APS_LAYER_DIMENSIONS]; /* their product is `count` */
+    double scale; /* standard deviation of the gradient at initialisation, a
+                     finite float > 0; 0: not known */
 };
 
 struct aps_layers {
@@ -22,10 +28,19 @@ struct aps_layers {
 };
 
 /*
- * Parse a table: header line `layer,name,count` (required), indices 0, 1, 2 ...
- * in order, unique non-empty names (quoted as CSV where they hold a comma or a
- * quote), counts > 0; `#` lines and empty lines are passed over. Every error is
- * reported as file:line:col. 0 with *layers a new object, or -1.
+ * Parse a table. The first line names the columns, in any order:
+ *
+ *     layer    the indices 0, 1, 2 ... in order
+ *     name     unique, not empty
+ *     count    elements, above 0
+ *     shape    sizes above 0 with x between them, as in 64x3x7x7; their product
+ *              is the count; may be empty or missing
+ *     scale    a float above 0; may be empty or missing
+ *     x-...    of the user; ignored
+ *
+ * Other columns are errors. Fields are quoted as csv.h has it; `#` lines and
+ * empty lines are passed over. Every error is reported as file:line:col. 0 with
+ * *layers a new object, or -1.
  */
 int aps_layers_parse(const char *path, const char *text, size_t length,
                      struct aps_layers **layers, struct aps_errors *errors);

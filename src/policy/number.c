@@ -4,13 +4,12 @@
 #include "policy/number.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/digits.h"
+#include "base/real.h"
 
 /* A value that is wrong anyway is quoted up to here. */
 #define QUOTE "'%.80s'"
@@ -116,43 +115,6 @@ int aps_read_number(const struct aps_reader *reader,
     return 0;
 }
 
-/*
- * strtod in the C locale: a program that has called setlocale must not get
- * another decimal point than its neighbour rank. NAN where `text` is no plain
- * decimal number.
- */
-static double parse_decimal(const char *text)
-{
-    locale_t plain, before;
-    double number;
-    char *end;
-
-    /* strtod also takes blanks, hexadecimal, "inf" and "nan". */
-    if (text[strspn(text, "0123456789.eE+-")] != '\0')
-        return NAN;
-    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!plain)
-        return NAN;
-    before = uselocale(plain);
-    number = strtod(text, &end);
-    uselocale(before);
-    freelocale(plain);
-    return *end == '\0' ? number : NAN;
-}
-
-static double parse_real(const char *text)
-{
-    const bool below = strncmp(text, "2^-", 3) == 0;
-    uintmax_t exponent;
-
-    if (strncmp(text, "2^", 2) != 0)
-        return parse_decimal(text);
-    text += below ? 3 : 2;
-    if (aps_digits_parse(text, strlen(text), 1023, &exponent) < 0)
-        return NAN;
-    return ldexp(1, below ? -(int)exponent : (int)exponent);
-}
-
 int aps_read_real(const struct aps_reader *reader,
                   const struct aps_yaml_node *key,
                   const struct aps_real_bounds *bounds, double *number)
@@ -162,7 +124,7 @@ int aps_read_real(const struct aps_reader *reader,
 
     if (!text)
         return -1;
-    value = parse_real(text);
+    value = aps_real_parse(text);
     if (!isfinite((float)value) || (value != 0 && (float)value == 0) ||
         value < bounds->min || value > bounds->max ||
         (bounds->above && value == bounds->min)) {

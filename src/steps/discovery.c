@@ -44,8 +44,14 @@ static int discovery_open_pair(const char *prefix, char table[], char policy[],
 
 static void discovery_write_table(FILE *file, const struct aps_steps *steps)
 {
-    fprintf(file, "# layers of one step in the order of the calls; give them "
-                  "names\nlayer,name,count\n");
+    fprintf(file,
+            "# The layers of one step in the order of the calls: give them "
+            "names. A column\n"
+            "# shape (64x3x7x7) and a column scale, of which the calls tell "
+            "nothing, may be\n"
+            "# added; so may columns whose names begin with x-, which are "
+            "ignored.\n"
+            "layer,name,count\n");
     for (long i = 0; i < aps_steps_layers(steps); i++)
         fprintf(file, "%ld,layer%ld,%zu\n", i, i,
                 aps_steps_signature(steps, i));

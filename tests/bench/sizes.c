@@ -26,18 +26,36 @@ int sizes_read(const char *text, size_t *size)
     return 0;
 }
 
-/* One line of the table. */
-static int read_tensor(char *line, size_t *tensor, char *error)
+/* Which column of the header `line` is the count; -1: none. */
+static int find_count(char *line)
 {
-    const char *count = strrchr(line, ',');
+    char *rest = line;
+    int column = 0;
+
+    line[strcspn(line, "\r\n")] = 0;
+    for (char *name; (name = strsep(&rest, ",")); column++)
+        if (strcmp(name, "count") == 0)
+            return column;
+    return -1;
+}
+
+/* One line of the table. */
+static int read_tensor(char *line, int column, size_t *tensor, char *error)
+{
+    const char *count = line;
     char *end = NULL;
 
+    line[strcspn(line, "\r\n")] = 0;
+    for (int i = 0; i < column && count; i++) {
+        count = strchr(count, ',');
+        count = count ? count + 1 : NULL;
+    }
     if (count)
-        *tensor = strtoul(count + 1, &end, 10);
-    line[strcspn(line, "\n")] = 0;
-    if (end && (!*end || *end == '\n') && *tensor >= 1)
+        *tensor = strtoul(count, &end, 10);
+    if (count && end > count && (!*end || *end == ',') && *tensor >= 1)
         return 0;
-    snprintf(error, SIZES_ERROR, "not layer,name,count: '%.120s'", line);
+    snprintf(error, SIZES_ERROR, "no count in column %d: '%.120s'", column + 1,
+             line);
     return -1;
 }
 
@@ -47,21 +65,24 @@ int sizes_read_tensors(const char *path, size_t **tensors, int *count,
     size_t *list = malloc(SIZES_TENSORS * sizeof *list);
     FILE *file = fopen(path, "r");
     char line[256];
-    int n = 0, rc = -1;
+    int n = 0, rc = -1, column = 2;
 
     if (!list || !file) {
         snprintf(error, SIZES_ERROR, "%s: %s", path, strerror(errno));
         goto out;
     }
     for (rc = 0; rc == 0 && fgets(line, sizeof line, file);) {
-        if (strncmp(line, "layer,", 6) == 0)
-            continue;
+        if (n == 0 && strchr("0123456789", line[0]) == NULL) {
+            column = find_count(line);
+            if (column >= 0)
+                continue;
+        }
         rc = -1;
         if (n == SIZES_TENSORS)
             snprintf(error, SIZES_ERROR, "more than %d tensors in %s",
                      SIZES_TENSORS, path);
         else
-            rc = read_tensor(line, &list[n++], error);
+            rc = read_tensor(line, column, &list[n++], error);
     }
     if (rc == 0 && n == 0) {
         snprintf(error, SIZES_ERROR, "no tensors in %s", path);

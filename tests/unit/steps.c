@@ -183,8 +183,11 @@ static void test_epochs(void)
 /* --- layer tables -------------------------------------------------------- */
 
 static struct aps_layer table_layers[] = {
-    {"a", 9}, {"b", 1}, {"c", 5}, {"d", 5}, {"e", 20}};
-static const struct aps_layers table = {5, table_layers, NULL};
+    {.name = "a", .count = 9},  {.name = "b", .count = 1},
+    {.name = "c", .count = 5},  {.name = "d", .count = 5},
+    {.name = "e", .count = 20},
+};
+static const struct aps_layers table = {.count = 5, .list = table_layers};
 
 struct said {
     size_t count;

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "base/real.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digits.h"
+
+/*
+ * strtod in the C locale: a program that has called setlocale must not get
+ * another decimal point than its neighbour rank. NAN where `text` is no plain
+ * decimal number.
+ */
+static double real_parse_decimal(const char *text)
+{
+    locale_t plain, before;
+    double number;
+    char *end;
+
+    /* strtod also takes blanks, hexadecimal, "inf" and "nan". */
+    if (text[strspn(text, "0123456789.eE+-")] != '\0')
+        return NAN;
+    plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!plain)
+        return NAN;
+    before = uselocale(plain);
+    number = strtod(text, &end);
+    uselocale(before);
+    freelocale(plain);
+    return *end == '\0' ? number : NAN;
+}
+
+double aps_real_parse(const char *text)
+{
+    const bool below = strncmp(text, "2^-", 3) == 0;
+    uintmax_t exponent;
+
+    if (strncmp(text, "2^", 2) != 0)
+        return real_parse_decimal(text);
+    text += below ? 3 : 2;
+    if (aps_digits_parse(text, strlen(text), 1023, &exponent) < 0)
+        return NAN;
+    return ldexp(1, below ? -(int)exponent : (int)exponent);
+}

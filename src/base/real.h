@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Real numbers in policies and layer tables: decimal, as in 0.5 and 1e-3, or a
+ * power of two, as in 2^-7.
+ */
+#ifndef APS_BASE_REAL_H
+#define APS_BASE_REAL_H
+
+/* The number that the whole text spells, in any locale of the program; NAN if it
+ * spells none. The caller checks bounds. */
+double aps_real_parse(const char *text);
+
+#endif
