@@ -48,7 +48,11 @@ static bool allreduce_holds_for_good(const struct aps_call *call,
         return call->op != MPI_SUM || !aps_call_is_float(aps_job(), call->type);
     case APS_PASSED_SMALL:
     case APS_PASSED_RULE:
-    case APS_PASSED_COMM: /* its context says so */
+    case APS_PASSED_SINGLE: /* its context says so, as in what follows */
+    case APS_PASSED_INTER:
+    case APS_PASSED_DISAGREED:
+    case APS_PASSED_UNRULED:
+    case APS_PASSED_RESOURCES:
         return true;
     default:
         return false;
@@ -159,7 +163,7 @@ static bool allreduce_place(struct aps_context *context,
 
     aps_pcontrol_note_call(context->job, (size_t)call->count);
     if (context->state == APS_CONTEXT_PASS)
-        *reason = APS_PASSED_COMM;
+        *reason = context->reason;
     else if ((unsigned long long)call->count < context->min_count)
         *reason = APS_PASSED_SMALL;
     else if (allreduce_is_for_no_rule(context, (size_t)call->count))

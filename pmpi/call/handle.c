@@ -36,7 +36,7 @@ static bool handle_is_rewritten(struct aps_context *context,
         if (!segment.plan.rewrite && segment.plan.reduce == APS_REDUCE_AUTO)
             *reason = APS_PASSED_AUTO;
         if (context->resources_state == APS_RESOURCES_FAILED)
-            *reason = APS_PASSED_COMM;
+            *reason = APS_PASSED_RESOURCES;
         offset += segment.count;
     }
     return false;
@@ -123,7 +123,7 @@ int aps_call_handle(const struct aps_call *call)
     if (rc != MPI_SUCCESS)
         return rc;
     if (!context)
-        return aps_call_pass_because(call, APS_PASSED_COMM);
+        return aps_call_pass_because(call, APS_PASSED_RESOURCES);
     if (context->queue)
         aps_context_drain(context);
     if (!call->kind->place(context, call, &position, &reason))

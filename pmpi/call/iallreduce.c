@@ -166,13 +166,14 @@ static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
     if (rc != MPI_SUCCESS)
         return rc;
     if (!context)
-        return aps_call_start_because(call, request, APS_PASSED_COMM);
+        return aps_call_start_because(call, request,
+                                      aps_context_why_none(call->comm));
     if (!call->kind->place(context, call, &position, &reason))
         return aps_call_start_because(call, request, reason);
     /* That resources failed is the same on all ranks only as long as there is no
      * queue, which finds out at different times. */
     if (context->resources_state == APS_RESOURCES_FAILED && !context->queue)
-        return aps_call_start_because(call, request, APS_PASSED_COMM);
+        return aps_call_start_because(call, request, APS_PASSED_RESOURCES);
     layers = iallreduce_look(context, call, &position, NULL);
     if (layers.rewritten == 0)
         return aps_call_start_because(call, request, layers.reason);

@@ -72,7 +72,7 @@ bool aps_other_place(struct aps_context *context, const struct aps_call *call,
 {
     struct aps_segment segment;
 
-    *reason = APS_PASSED_COMM;
+    *reason = context->reason;
     if (context->state != APS_CONTEXT_ACTIVE)
         return false;
     *reason = APS_PASSED_OTHER;

@@ -29,6 +29,7 @@ enum aps_context_state {
 
 struct aps_context {
     enum aps_context_state state;
+    enum aps_reason reason; /* why calls pass, unless the state is ACTIVE */
     struct aps_job *job;
     struct aps_world *world; /* its ranks agreed on state and samples */
     bool own_world;          /* the world was made for this communicator */

@@ -108,14 +108,17 @@ static void context_make_label(struct aps_context *context, MPI_Comm comm)
     }
 }
 
-/* Whether comm is an intercommunicator or has a single rank: every call
- * passes. */
-static bool context_is_plain(MPI_Comm comm, int size)
+/* Whether comm is an intercommunicator or has a single rank: every call passes,
+ * and context->reason says why. */
+static bool context_is_plain(struct aps_context *context, MPI_Comm comm)
 {
     int inter = 0;
 
-    return size < 2 || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
-           inter;
+    context->reason = APS_PASSED_INTER;
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+        return true;
+    context->reason = APS_PASSED_SINGLE;
+    return context->size < 2;
 }
 
 /* Local. Allocate what the agreed policy needs. 0, or -1: out of memory, and
@@ -126,9 +129,11 @@ static int context_equip_once(struct aps_context *context)
     const struct aps_handshake *agreed = &context->world->agreed;
     const struct aps_policy *policy = context->job->policy;
 
+    context->reason = APS_PASSED_DISAGREED;
     if (agreed->outcome == APS_AGREED_PASS)
         return 0;
     if (agreed->outcome == APS_AGREED_DISCOVER) {
+        context->reason = APS_PASSED_UNRULED;
         context->min_count = DISCOVER_MIN_COUNT;
         context->steps = aps_steps_create(&discover, NULL, 0);
         if (context->steps)
@@ -241,13 +246,14 @@ static int context_create(MPI_Comm comm, bool make,
     context->job = aps_job();
     context->state = APS_CONTEXT_PASS;
     context_make_label(context, comm);
-    if (!context_is_plain(comm, context->size)) {
+    if (!context_is_plain(context, comm)) {
         if (context_find_world(context, comm, make) < 0)
             goto no_memory;
         if (!context->world && !make) { /* a blocking call will make one */
             free(context);
             return 0;
         }
+        context->reason = APS_PASSED_RESOURCES;
         if (!context->world)
             aps_context_event(context,
                               "MPI cannot make an internal communicator: every "
@@ -320,6 +326,11 @@ struct aps_context *aps_context_existing(MPI_Comm comm)
         PMPI_Comm_get_attr(comm, keyval, &context, &found) != MPI_SUCCESS)
         return NULL;
     return found ? context : NULL;
+}
+
+enum aps_reason aps_context_why_none(MPI_Comm comm)
+{
+    return aps_context_existing(comm) ? APS_PASSED_THREADS : APS_PASSED_EARLY;
 }
 
 /* --- buffer and resources ------------------------------------------------- */

@@ -32,6 +32,9 @@ int aps_context_find(MPI_Comm comm, struct aps_context **context);
  */
 int aps_context_find_local(MPI_Comm comm, struct aps_context **context);
 
+/* Why aps_context_find_local has found none. Local. */
+enum aps_reason aps_context_why_none(MPI_Comm comm);
+
 /*
  * A cache: the context that this thread used last. Reading an attribute takes
  * some per cent of a short MPI_Allreduce. When any thread deletes a context,

@@ -35,8 +35,16 @@ enum aps_reason {
     APS_PASSED_AUTO,  /* `reduce: auto` tried native, or found nothing faster */
     APS_PASSED_STEP,  /* the step is not known yet, or a desync lost it */
     APS_PASSED_OFF,   /* MPI_Pcontrol(0) */
-    APS_PASSED_COMM,  /* one rank, an intercommunicator, ranks that do not
-                         agree, or no policy */
+    /* What is wrong with the communicator. */
+    APS_PASSED_SINGLE,    /* it has one rank */
+    APS_PASSED_INTER,     /* it is an intercommunicator */
+    APS_PASSED_DISAGREED, /* its ranks have no common policy */
+    APS_PASSED_UNRULED,   /* its ranks have no policy */
+    APS_PASSED_RESOURCES, /* MPI lacked a communicator or tags for it */
+    /* Nonblocking and persistent calls. */
+    APS_PASSED_EARLY,      /* no blocking call has made its world yet */
+    APS_PASSED_THREADS,    /* nothing can carry it on */
+    APS_PASSED_PERSISTENT, /* the order of starts is not known */
     APS_PASSED_REASONS,
     APS_PASSED_UNCOUNTED = APS_PASSED_REASONS /* discovery only watches it */
 };

@@ -42,9 +42,18 @@ static char *summary_list_passed(const struct aps_counters *counters,
         [APS_PASSED_STEP] =
             "before the step was known, or until it was found again",
         [APS_PASSED_OFF] = "after MPI_Pcontrol(0)",
-        [APS_PASSED_COMM] =
-            "on communicators that pass through: one rank, an "
-            "intercommunicator, ranks that do not agree, or no policy",
+        [APS_PASSED_SINGLE] = "on communicators of one rank",
+        [APS_PASSED_INTER] = "on intercommunicators",
+        [APS_PASSED_DISAGREED] =
+            "on communicators whose ranks have no common policy",
+        [APS_PASSED_UNRULED] = "on communicators without a policy",
+        [APS_PASSED_RESOURCES] =
+            "on communicators for which MPI had no communicator or tags left",
+        [APS_PASSED_EARLY] =
+            "nonblocking, before a blocking call on the communicator",
+        [APS_PASSED_THREADS] = "nonblocking, without MPI_THREAD_MULTIPLE",
+        [APS_PASSED_PERSISTENT] =
+            "persistent, by mpi_f08 or without an asserted order",
     };
     const bool sums = counters != &aps_other_counters[APS_CALL_ALLGATHER];
     size_t used = 0;
@@ -72,7 +81,7 @@ static void summary_print_counters(const struct aps_counters *counters,
     const unsigned long long fp32 = atomic_load(&counters->fp32_bytes);
     const unsigned long long fused = atomic_load(&counters->fused);
     const unsigned long long device = atomic_load(&counters->device_bytes);
-    char sent[32], native[32], passed[512], together[64] = "", from[64] = "";
+    char sent[32], native[32], passed[800], together[64] = "", from[64] = "";
     char there[32];
 
     if (fused > 0)

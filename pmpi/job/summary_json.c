@@ -36,7 +36,14 @@ static const char *const reason_names[APS_PASSED_REASONS] = {
     [APS_PASSED_AUTO] = "auto",
     [APS_PASSED_STEP] = "step_unknown",
     [APS_PASSED_OFF] = "pcontrol",
-    [APS_PASSED_COMM] = "communicator",
+    [APS_PASSED_SINGLE] = "one_rank",
+    [APS_PASSED_INTER] = "intercommunicator",
+    [APS_PASSED_DISAGREED] = "no_common_policy",
+    [APS_PASSED_UNRULED] = "no_policy",
+    [APS_PASSED_RESOURCES] = "resources",
+    [APS_PASSED_EARLY] = "before_blocking_call",
+    [APS_PASSED_THREADS] = "thread_level",
+    [APS_PASSED_PERSISTENT] = "persistent_order",
 };
 
 static void summary_json_counters(struct aps_json *json, const char *name,
