@@ -22,11 +22,14 @@ struct persistent {
     MPI_Request handle;      /* MPI's; it lives as long as this */
     MPI_Request inner;       /* MPI_REQUEST_NULL: inactive */
     struct aps_call call;
+    bool passes;            /* it is MPI's own, and its starts are counted */
+    enum aps_reason reason; /* for which it passes */
 };
 
 #define BUCKETS 256
 
 atomic_int aps_persistent_requests;
+atomic_int aps_persistent_passing;
 static struct persistent *table[BUCKETS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -43,7 +46,7 @@ static struct persistent **persistent_place_of(MPI_Request handle)
     return place;
 }
 
-static struct persistent *persistent_find(MPI_Request handle)
+static struct persistent *persistent_find_any(MPI_Request handle)
 {
     struct persistent *found;
 
@@ -55,6 +58,20 @@ static struct persistent *persistent_find(MPI_Request handle)
     return found;
 }
 
+/* The request, if it is not MPI's own. */
+static struct persistent *persistent_find(MPI_Request handle)
+{
+    struct persistent *found = persistent_find_any(handle);
+
+    return found && !found->passes ? found : NULL;
+}
+
+static atomic_int *persistent_counter(const struct persistent *persistent)
+{
+    return persistent->passes ? &aps_persistent_passing
+                              : &aps_persistent_requests;
+}
+
 static void persistent_keep(struct persistent *persistent)
 {
     struct persistent **place;
@@ -63,10 +80,11 @@ static void persistent_keep(struct persistent *persistent)
     pthread_mutex_lock(&lock);
     place = persistent_place_of(persistent->handle);
     stale = *place; /* freed where we did not see it */
-    if (stale)
+    if (stale) {
         persistent->next = stale->next;
-    else
-        atomic_fetch_add(&aps_persistent_requests, 1);
+        atomic_fetch_sub(persistent_counter(stale), 1);
+    }
+    atomic_fetch_add(persistent_counter(persistent), 1);
     *place = persistent;
     pthread_mutex_unlock(&lock);
     free(stale);
@@ -85,7 +103,7 @@ void aps_persistent_forget(aps_handle request)
     if (*place) {
         persistent = *place;
         *place = persistent->next;
-        atomic_fetch_sub(&aps_persistent_requests, 1);
+        atomic_fetch_sub(persistent_counter(persistent), 1);
     }
     pthread_mutex_unlock(&lock);
     free(persistent);
@@ -138,16 +156,21 @@ static bool persistent_comm_asserts(MPI_Comm comm)
  * Local, and the same on all ranks: whether the ranks of comm have agreed on a
  * policy, in MPI_Init or in an earlier blocking call on comm. A rank's own
  * policy does not count, because the others may have none of their own.
- * *context is that of comm if so, otherwise NULL. An MPI error code, for which
- * the program's error handler has been called.
+ * *context is that of comm if so, otherwise NULL with *reason. An MPI error code,
+ * for which the program's error handler has been called.
  */
-static int persistent_find_policy(MPI_Comm comm, struct aps_context **context)
+static int persistent_find_policy(MPI_Comm comm, struct aps_context **context,
+                                  enum aps_reason *reason)
 {
     int rc = aps_context_find_local(comm, context);
 
-    if (rc != MPI_SUCCESS ||
-        (*context && (*context)->state != APS_CONTEXT_ACTIVE))
-        *context = NULL;
+    if (rc == MPI_SUCCESS && !*context)
+        *reason = aps_context_why_none(comm);
+    if (rc != MPI_SUCCESS || !*context ||
+        (*context)->state == APS_CONTEXT_ACTIVE)
+        return rc;
+    *reason = (*context)->reason;
+    *context = NULL;
     return rc;
 }
 
@@ -190,28 +213,31 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
         .comm = (MPI_Comm)comm,
     };
     MPI_Request *handle = request;
-    struct persistent *persistent = NULL;
+    struct persistent *persistent;
     struct aps_context *context = NULL;
+    enum aps_reason reason = APS_PASSED_OTHER;
     int rc;
 
     /* All before MPI's own, so that nothing has to be undone. */
-    if (handle && !left_to_mpi && call.kind->is_candidate(aps_job(), &call)) {
-        rc = persistent_find_policy(call.comm, &context);
+    if (handle && call.kind->is_candidate(aps_job(), &call)) {
+        reason = APS_PASSED_PERSISTENT;
+        rc = left_to_mpi ? MPI_SUCCESS
+                         : persistent_find_policy(call.comm, &context, &reason);
         if (rc != MPI_SUCCESS)
             return rc;
     }
-    if (context) {
-        persistent = calloc(1, sizeof *persistent);
-        if (!persistent)
-            return aps_call_raise(&call, MPI_ERR_NO_MEM);
-    }
+    persistent = calloc(1, sizeof *persistent);
+    if (context && !persistent)
+        return aps_call_raise(&call, MPI_ERR_NO_MEM);
     rc = persistent_init(&call, info, handle);
-    /* Now MPI has found the info to be one. */
-    if (!persistent || rc != MPI_SUCCESS ||
-        !persistent_is_ordered(context, &call, (MPI_Info)info)) {
-        free(persistent);
+    if (!persistent || rc != MPI_SUCCESS) {
+        free(persistent); /* without memory its starts are not counted */
         return rc;
     }
+    /* Now MPI has found the info to be one. */
+    persistent->passes =
+        !context || !persistent_is_ordered(context, &call, (MPI_Info)info);
+    persistent->reason = reason;
     persistent->handle = *handle;
     persistent->inner = MPI_REQUEST_NULL;
     persistent->call = call;
@@ -224,12 +250,26 @@ void aps_persistent_leave_to_mpi(bool leave)
     left_to_mpi = leave;
 }
 
+void aps_persistent_count_start(aps_handle request)
+{
+    const struct persistent *persistent =
+        persistent_find_any((MPI_Request)request);
+
+    if (!persistent || !persistent->passes)
+        return;
+    aps_count(&aps_counters.calls, 1);
+    aps_count(&aps_counters.passed[persistent->reason], 1);
+}
+
 static int persistent_start(MPI_Request *request)
 {
     struct persistent *persistent = request ? persistent_find(*request) : NULL;
 
-    if (!persistent)
+    if (!persistent) {
+        if (request)
+            aps_persistent_count_start((aps_handle)*request);
         return aps_next_mpi()->start(request);
+    }
     if (persistent->inner != MPI_REQUEST_NULL) /* it is active */
         return aps_call_raise(&persistent->call, MPI_ERR_REQUEST);
     return aps_iallreduce_start(&persistent->call, &persistent->inner);
@@ -244,8 +284,11 @@ int aps_persistent_startall(int count, void *requests)
 {
     MPI_Request *list = requests;
 
-    if (!aps_persistent_holds(count, requests))
+    if (!aps_persistent_holds(count, requests)) {
+        for (int i = 0; list && i < count; i++)
+            aps_persistent_count_start((aps_handle)list[i]);
         return aps_next_mpi()->startall(count, requests);
+    }
     for (int i = 0; i < count; i++) {
         int rc = persistent_start(&list[i]);
 

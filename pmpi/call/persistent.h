@@ -36,6 +36,21 @@ static inline bool aps_persistent_any(void)
                                 memory_order_relaxed) > 0;
 }
 
+/* Starts of requests that are MPI's own are counted for the summary. */
+extern atomic_int aps_persistent_passing; /* such requests that live */
+
+/* Is any request kept, ours or MPI's own? */
+static inline bool aps_persistent_any_kept(void)
+{
+    return aps_persistent_any() ||
+           atomic_load_explicit(&aps_persistent_passing, memory_order_relaxed) >
+               0;
+}
+
+/* Local. MPI itself starts this request: count it, if it is a persistent
+ * all-reduce. */
+void aps_persistent_count_start(aps_handle request);
+
 /* Does one of requests[count] have something behind it? NULL: no. */
 bool aps_persistent_holds(int count, const void *requests);
 

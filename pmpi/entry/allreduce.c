@@ -78,21 +78,21 @@ int MPI_Iallreduce_c(const void *send, void *receive, int64_t count,
 
 int MPI_Start(void *request)
 {
-    if (!aps_persistent_any())
+    if (!aps_persistent_any_kept())
         return aps_next_mpi()->start(request);
     return aps_persistent_start(request);
 }
 
 int MPI_Startall(int count, void *requests)
 {
-    if (!aps_persistent_any())
+    if (!aps_persistent_any_kept())
         return aps_next_mpi()->startall(count, requests);
     return aps_persistent_startall(count, requests);
 }
 
 int MPI_Request_free(void *request)
 {
-    if (!aps_persistent_any() && !aps_queue_unfinished())
+    if (!aps_persistent_any_kept() && !aps_queue_unfinished())
         return aps_next_mpi()->request_free(request);
     return aps_persistent_free(request);
 }

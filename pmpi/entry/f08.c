@@ -203,9 +203,31 @@ void mpi_request_free_f08_(void *request, void *error)
 {
     NEXT(request_free_f08_, 2);
 
-    if (aps_persistent_any())
+    if (aps_persistent_any_kept())
         aps_persistent_forget((aps_handle) * (MPI_Request *)request);
     next(request, error);
+}
+
+EXPORT void mpi_start_f08_(void *request, void *error);
+EXPORT void mpi_startall_f08_(void *count, void *requests, void *error);
+
+void mpi_start_f08_(void *request, void *error)
+{
+    NEXT(start_f08_, 2);
+
+    if (aps_persistent_any_kept())
+        aps_persistent_count_start((aps_handle) * (MPI_Request *)request);
+    next(request, error);
+}
+
+void mpi_startall_f08_(void *count, void *requests, void *error)
+{
+    NEXT(startall_f08_, 3);
+
+    for (int i = 0; aps_persistent_any_kept() && i < *(const MPI_Fint *)count;
+         i++)
+        aps_persistent_count_start((aps_handle)((MPI_Request *)requests)[i]);
+    next(count, requests, error);
 }
 
 EXPORT void mpi_pcontrol_f08_(const int *level);

@@ -86,6 +86,9 @@ else
         job $ranks APSMPI_POLICY=exact.yaml ./meanwhile_f08
         check "meanwhile_f08 on $ranks ranks" has out 'right T'
         check '... without trouble' status_is 0
+        [ "$MPI" = openmpi ] ||
+            check '... each start of a persistent sum is counted' has err \
+                ' 20 (persistent, by mpi_f08 or'
         diag "$(cat err)"
     done
 fi

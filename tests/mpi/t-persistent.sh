@@ -17,5 +17,11 @@ done
 for what in swapped beside; do
     run "$what" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/persistent" $what
     says 'persistent all-reduces are left to MPI' 1 "$what: one line says why"
+    case $what in swapped) starts=6 ;; *) starts=3 ;; esac
+    says "passed: $starts (persistent, by mpi_f08 or without an asserted order)" 1 \
+        "$what: each start is counted"
 done
+run "no policy" 2 "$mpi/persistent" swapped
+says '6 calls of MPI_Allreduce, none rewritten (no policy)' 1 \
+    "no policy: each start is counted"
 finish
