@@ -110,9 +110,12 @@ apsmpi_SOURCES = \
 	src/cli/explain_json.c src/cli/explain_json.h \
 	src/cli/problems.c src/cli/problems.h \
 	src/cli/cast.c src/cli/formats.c \
+	src/cli/info.c src/cli/installed.c src/cli/installed.h \
 	src/cli/columns.c src/cli/columns.h \
 	src/cli/nonblocking.c src/cli/nonblocking.h \
 	src/cli/others.c src/cli/others.h \
 	src/cli/schedule.c src/cli/schedule.h \
 	src/cli/traffic.c src/cli/traffic.h
+apsmpi_CPPFLAGS = $(AM_CPPFLAGS) -DAPS_BINDIR='"$(bindir)"' \
+	-DAPS_LIBDIR='"$(libdir)"'
 apsmpi_LDADD = libpolicy.la libcore.la $(LIBYAML_ARCHIVE)

@@ -88,6 +88,12 @@ AS_IF([test "x$have_cuda" = xyes], [],
 AC_SUBST([CUDA_GENCODE])
 AC_SUBST([CUDA_CPPFLAGS])
 AC_SUBST([CUDART_ARCHIVE])
+AS_IF([test "x$have_cuda" = xyes],
+    [AC_DEFINE_UNQUOTED([APS_CUDA_BUILT],
+        ["$NVCC, for$aps_architectures and PTX"],
+        [The CUDA compiler of the build and the GPUs that it compiles for.])],
+    [AC_DEFINE_UNQUOTED([APS_CUDA_MISSING], ["$have_cuda"],
+        [Why the build is without CUDA.])])
 CUDA_SKIP=
 AS_IF([test "x$have_cuda" != xyes], [CUDA_SKIP="built without CUDA: $have_cuda"])
 AC_SUBST([CUDA_SKIP])

@@ -68,6 +68,8 @@ aps_mpi_version=`printf '#include <mpi.h>\n%s\n' $aps_mpi_macro |
     $CC $CPPFLAGS -E - 2>/dev/null | tail -n 1 | tr -d '" '`
 aps_mpi_version="$aps_mpi_name $aps_mpi_version"
 AC_MSG_RESULT([$aps_mpi_version])
+AC_DEFINE_UNQUOTED([APS_MPI_VERSION], ["$aps_mpi_version"],
+    [The MPI of the build, with its version.])
 AS_IF([test "x$with_mpi" != xany && test "x$with_mpi" != "x$MPI"],
     [AC_MSG_ERROR([--with-mpi=$with_mpi, but $MPICC is the wrapper of $aps_mpi_version: install $aps_mpi_packages or set MPICC])])
 AC_SUBST([MPI])

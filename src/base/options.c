@@ -246,6 +246,35 @@ void aps_options_clear(struct aps_options *options)
     options->summary_file = NULL;
 }
 
+bool aps_options_state(size_t i, struct aps_option_state *state)
+{
+    struct aps_options scratch = {0};
+    const char *value;
+    bool on;
+
+    if (i >= TABLE_SIZE)
+        return false;
+    value = getenv(table[i].name);
+    *state = (struct aps_option_state){
+        .name = table[i].name,
+        .values = table[i].values,
+        .meaning = table[i].meaning,
+        .value = table[i].fallback,
+        .from_environment =
+            value && value[0] != '\0' && table[i].set(&scratch, value),
+    };
+    aps_options_clear(&scratch);
+    if (!state->from_environment)
+        return true;
+    state->value = value;
+    if (!table[i].is_switch || aps_switch_parse(value, &on) < 0)
+        return true;
+    state->value = on ? "on" : "off";
+    if (on && table[i].set == set_discovery)
+        state->value = DISCOVERED;
+    return true;
+}
+
 void aps_options_print(FILE *stream)
 {
     for (size_t i = 0; i < TABLE_SIZE; i++)

@@ -7,6 +7,7 @@
 #define APS_BASE_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -41,6 +42,20 @@ void aps_options_read(struct aps_options *options, struct aps_errors *errors,
                       struct aps_errors *warnings);
 
 void aps_options_clear(struct aps_options *options);
+
+/* What a variable is set to. */
+struct aps_option_state {
+    const char *name;
+    const char *values;    /* "on|off" */
+    const char *meaning;   /* one sentence */
+    const char *value;     /* on or off for a switch; NULL: none */
+    bool from_environment; /* otherwise the default: the variable is unset,
+                              empty or wrong */
+};
+
+/* The variable number `i`, from 0. False behind the last one. The strings are
+ * static, or of the environment. */
+bool aps_options_state(size_t i, struct aps_option_state *state);
 
 /* One line a variable: name, values, meaning, default. */
 void aps_options_print(FILE *stream);

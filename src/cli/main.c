@@ -13,10 +13,8 @@
 #include "cli/problems.h"
 
 static const struct aps_subcommand *const subcommands[] = {
-    &aps_subcommand_check,
-    &aps_subcommand_explain,
-    &aps_subcommand_formats,
-    &aps_subcommand_cast,
+    &aps_subcommand_check, &aps_subcommand_explain, &aps_subcommand_formats,
+    &aps_subcommand_cast,  &aps_subcommand_info,
 };
 #define SUBCOMMANDS (sizeof subcommands / sizeof subcommands[0])
 

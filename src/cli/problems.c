@@ -12,6 +12,12 @@
 /* Raised when a member changes its meaning or goes; new members do not count. */
 #define SCHEMA 1
 
+/* What goes before a message: the command, if the message names no file. */
+static const char *prefix(const struct aps_error *error)
+{
+    return error->file[0] ? "" : "apsmpi: ";
+}
+
 void aps_problems_print(const struct aps_errors *errors)
 {
     const size_t kept = aps_errors_kept(errors);
@@ -19,13 +25,13 @@ void aps_problems_print(const struct aps_errors *errors)
     char line[sizeof(struct aps_error) + 32];
 
     for (size_t i = 0; i < kept; i++)
-        fprintf(stderr, "%s\n",
+        fprintf(stderr, "%s%s\n", prefix(&errors->list[i]),
                 aps_error_format(&errors->list[i], line, sizeof line));
     if (errors->count > kept)
         fprintf(stderr, "%s: %zu more errors are not shown\n",
                 errors->list[0].file, errors->count - kept);
     for (size_t i = 0; i < warnings; i++)
-        fprintf(stderr, "%s\n",
+        fprintf(stderr, "%s%s\n", prefix(&errors->warnings[i]),
                 aps_warning_format(&errors->warnings[i], line, sizeof line));
     if (errors->warning_count > warnings)
         fprintf(stderr, "%s: %zu more warnings are not shown\n",

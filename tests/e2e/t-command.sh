@@ -137,7 +137,7 @@ cp out wanted
 apsmpi explain a.yaml b.yaml -h
 status 0 'explain -h, behind operands'
 same out '... is the same text' <wanted
-for subcommand in check explain formats cast; do
+for subcommand in check explain formats cast info; do
     for option in -h --help; do
         apsmpi $subcommand $option
         status 0 "$subcommand $option"

@@ -113,9 +113,9 @@ check '... is in the object' holds '
     places(o["files"][0]["warnings"], "warning: ") == said != ""'
 
 # Names of files are bytes.
-name=$(printf 'a\377\n"\\.yaml')
-printf 'version: 1\nrules: [{format: e4m3}]\n' >"$name"
-both check "$name"
+odd=$(printf 'a\377\n"\\.yaml')
+printf 'version: 1\nrules: [{format: e4m3}]\n' >"$odd"
+both check "$odd"
 check 'check: a name that is no text' alike
 check '... is written as text' holds \
     'o["files"][0]["file"] == "a\ufffd\n\"\\.yaml"'
@@ -173,6 +173,62 @@ check 'explain: some epochs' alike
 check '... alone' holds '
     [(t["first"], t["last"]) for t in o["totals"]] == [(1, 1), (2, 2)]'
 
+# --- info ---------------------------------------------------------------------
+
+# informed: the object is what the text says
+informed()
+{
+    check "info: $*" alike
+    check '... the problems' holds '
+        places(o["errors"], "") + places(o["warnings"], "warning: ") == said'
+    check '... every variable' holds '
+        [line.split() for line in text.split("\n\n")[1].split("\n")[1:] if line]
+        == [[v["name"], v["value"] or "-", v["source"]] for v in o["variables"]]
+        and len(o["variables"]) >= 12'
+    check '... the build, the kernels and the libraries' holds '
+        "apsmpi     %s, built with %s\n" % (o["version"], o["mpi"]) in text
+        and "CUDA       %s\n" % (o["cuda"] or "no: " + o["cuda_missing"]) in text
+        and "kernels    %s\n" % " ".join(
+            v + " (chosen)" * (v == o["kernels"]["chosen"])
+            for v in o["kernels"]["variants"]) in text
+        and all(l["file"] in text and l["plugin"] in text
+                and "version %s, for %s\n" % (l["version"], l["mpi"]) in text
+                and l["version"] == o["version"] and l["mpi"] == o["mpi"]
+                and ("there is no" in text) != l["plugin_found"]
+                for l in o["libraries"])'
+}
+both info
+informed 'no variable is set'
+check '... the library of the build' holds '
+    [l["file"] for l in o["libraries"]] == ["'"$library"'"]'
+check '... all values are defaults' holds '
+    all(v["source"] == "default" for v in o["variables"]) and o["ok"]'
+APSMPI_SUMMARY=0 APSMPI_DISCOVERY=YES APSMPI_LOG=$odd APSMPI_CPU=PLAIN
+export APSMPI_SUMMARY APSMPI_DISCOVERY APSMPI_LOG APSMPI_CPU
+timed "$apsmpi" info --json
+: >text
+check 'info: variables that are set' holds '
+    {v["name"]: v["value"] for v in o["variables"]
+     if v["source"] == "environment"} ==
+    {"APSMPI_SUMMARY": "off", "APSMPI_DISCOVERY": "apsmpi-discovered",
+     "APSMPI_LOG": "a\ufffd\n\"\\.yaml", "APSMPI_CPU": "PLAIN"}
+    and o["kernels"]["chosen"] == "plain"'
+unset APSMPI_LOG
+APSMPI_ENABLE=maybe APSMPI_POLCY=x APSMPI_CUDA=$library
+export APSMPI_ENABLE APSMPI_POLCY APSMPI_CUDA
+both info
+informed 'a wrong variable and an unknown one'
+check '... have the status 1' status_is 1
+check '... the default stands' holds '
+    [(v["value"], v["source"]) for v in o["variables"]
+     if v["name"] == "APSMPI_ENABLE"] == [("on", "default")]
+    and "APSMPI_ENABLE" in o["errors"][0]["text"]
+    and "APSMPI_POLCY" in o["warnings"][0]["text"]'
+check '... the plugin is the one that is named' holds \
+    'all(l["plugin_found"] for l in o["libraries"])'
+unset APSMPI_ENABLE APSMPI_POLCY APSMPI_CUDA APSMPI_SUMMARY APSMPI_DISCOVERY \
+    APSMPI_CPU
+
 # --- what is refused ----------------------------------------------------------
 
 # refused TEXT ARGUMENT...: the object's error is what the text says
@@ -194,6 +250,7 @@ refused 'one argument too many' explain rows.yaml bad.yaml
 refused 'runs backwards' explain --epochs 3-1 rows.yaml
 refused 'needs a layer table' explain --epochs 3 policies/auto.yaml
 refused 'needs a layer table' explain --layer-counts policies/auto.yaml
+refused 'one argument too many' info now
 refused 'unknown option' check --quick rows.yaml
 refused 'takes no value' explain --layer-counts=3 rows.yaml
 

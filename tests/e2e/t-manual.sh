@@ -173,7 +173,7 @@ options()
 options "$top_builddir/scripts/apsmpi-run" scripts/apsmpi-run.1
 options "$PYTHON3 $report" scripts/apsmpi-report.1
 options "sh $top_srcdir/scripts/apsmpi-lab" scripts/apsmpi-lab.1
-for name in check explain formats cast; do
+for name in check explain formats cast info; do
     check "src/cli/apsmpi.1: $name" grep "^\.It Cm $name " \
         "$top_srcdir/src/cli/apsmpi.1"
 done

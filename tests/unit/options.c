@@ -244,6 +244,53 @@ static void test_several(void)
     ok(are_defaults() && errors.count == 0, "no environment at all");
 }
 
+/* The state of the variable `name`, as the environment is. */
+static struct aps_option_state state_of(const char *name)
+{
+    struct aps_option_state state;
+
+    for (size_t i = 0; aps_options_state(i, &state); i++)
+        if (strcmp(state.name, name) == 0)
+            return state;
+    bail_out("there is no variable %s", name);
+}
+
+static void test_states(void)
+{
+    static const struct {
+        const char *name, *set, *value;
+        bool from_environment;
+    } cases[] = {
+        {"APSMPI_POLICY", NULL, NULL, false},
+        {"APSMPI_POLICY", "p.yaml", "p.yaml", true},
+        {"APSMPI_ENABLE", NULL, "on", false},
+        {"APSMPI_ENABLE", "", "on", false},
+        {"APSMPI_ENABLE", "NO", "off", true},
+        {"APSMPI_ENABLE", "maybe", "on", false},
+        {"APSMPI_CUDA_AWARE", NULL, NULL, false},
+        {"APSMPI_CUDA_AWARE", "1", "on", true},
+        {"APSMPI_SUMMARY", "json:a", "json:a", true},
+        {"APSMPI_SUMMARY", "true", "on", true},
+        {"APSMPI_DISCOVERY", NULL, "apsmpi-discovered", false},
+        {"APSMPI_DISCOVERY", "on", "apsmpi-discovered", true},
+        {"APSMPI_DISCOVERY", "0", "off", true},
+        {"APSMPI_DISCOVERY", "mine", "mine", true},
+        {"APSMPI_TEST_NODES", "3:cyclic", "3:cyclic", true},
+        {"APSMPI_ON_ERROR", NULL, "stop", false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct aps_option_state state;
+
+        read_one(cases[i].set ? cases[i].name : NULL, cases[i].set);
+        state = state_of(cases[i].name);
+        is(state.value, cases[i].value, "state: %s=%s", cases[i].name,
+           cases[i].set ? cases[i].set : "(unset)");
+        ok(state.from_environment == cases[i].from_environment,
+           "... and where it comes from");
+    }
+}
+
 static void test_print(void)
 {
     char *text = NULL;
@@ -267,6 +314,7 @@ int main(void)
     test_good();
     test_switches();
     test_several();
+    test_states();
     test_print();
     return done_testing();
 }

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cli/installed.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+
+/* As the command what(1) finds it; pmpi/native/abi.c writes it. */
+#define MARK "@(#)apsmpi "
+#define FOR " for "
+
+static char *copy(const char *text, size_t length)
+{
+    char *copied = aps_command_alloc(length + 1, 1);
+
+    memcpy(copied, text, length);
+    return copied;
+}
+
+/* The directory of this command, without the final slash; "" if unknown. */
+static void own_directory(char path[PATH_MAX])
+{
+    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    char *slash;
+
+    path[length > 0 ? length : 0] = '\0';
+    slash = strrchr(path, '/');
+    if (slash)
+        *slash = '\0';
+}
+
+/* Where the libraries are, as a pattern for glob(3). `make install DESTDIR=...`
+ * puts another directory in front of ours. */
+static void make_pattern(char pattern[2 * PATH_MAX])
+{
+    const size_t bin = strlen(APS_BINDIR);
+    char own[PATH_MAX];
+    size_t length;
+
+    own_directory(own);
+    length = strlen(own);
+    snprintf(pattern, 2 * PATH_MAX, "%s/.libs/libapsmpi.so", own);
+    if (length >= bin && strcmp(own + length - bin, APS_BINDIR) == 0)
+        snprintf(pattern, 2 * PATH_MAX, "%.*s%s/apsmpi/*/libapsmpi.so",
+                 (int)(length - bin), own, APS_LIBDIR);
+    else if (access(pattern, R_OK) != 0)
+        snprintf(pattern, 2 * PATH_MAX, "%s/apsmpi/*/libapsmpi.so", APS_LIBDIR);
+}
+
+/* "MARK VERSION for MPI" in the bytes of the file. */
+static void read_mark(struct aps_installed *library, const char *bytes,
+                      size_t size)
+{
+    const char *mark = memmem(bytes, size, MARK, strlen(MARK));
+    const char *version, *end, *mpi;
+
+    if (!mark)
+        return;
+    version = mark + strlen(MARK);
+    end = memchr(version, '\0', size - (size_t)(version - bytes));
+    mpi = end ? strstr(version, FOR) : NULL;
+    if (!mpi)
+        return;
+    free(library->version);
+    free(library->mpi);
+    library->version = copy(version, (size_t)(mpi - version));
+    library->mpi = copy(mpi + strlen(FOR), (size_t)(end - mpi) - strlen(FOR));
+}
+
+static void read_file(struct aps_installed *library)
+{
+    int fd = open(library->file, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    void *bytes;
+
+    if (fd < 0)
+        return;
+    if (fstat(fd, &status) == 0 && status.st_size > 0) {
+        const size_t size = (size_t)status.st_size;
+
+        bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (bytes != MAP_FAILED) {
+            read_mark(library, bytes, size);
+            munmap(bytes, size);
+        }
+    }
+    close(fd);
+}
+
+static void fill(struct aps_installed *library, const char *file)
+{
+    const char *named = getenv("APSMPI_CUDA");
+    const size_t folder = (size_t)(strrchr(file, '/') - file) + 1;
+    char path[PATH_MAX];
+
+    library->file = copy(file, strlen(file));
+    library->version = copy("", 0);
+    library->mpi = copy("", 0);
+    snprintf(path, sizeof path, "%.*s%s", (int)folder, file,
+             "libapsmpi-cuda.so");
+    if (named && named[0] != '\0')
+        snprintf(path, sizeof path, "%s", named);
+    library->plugin = copy(path, strlen(path));
+    library->plugin_found = access(path, R_OK) == 0;
+    read_file(library);
+}
+
+struct aps_installed *aps_installed_find(size_t *count)
+{
+    char pattern[2 * PATH_MAX];
+    struct aps_installed *list;
+    glob_t found;
+
+    make_pattern(pattern);
+    if (glob(pattern, 0, NULL, &found) != 0) {
+        *count = 0;
+        return aps_command_alloc(1, sizeof *list);
+    }
+    *count = found.gl_pathc;
+    list = aps_command_alloc(found.gl_pathc, sizeof *list);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        fill(&list[i], found.gl_pathv[i]);
+    globfree(&found);
+    return list;
+}
+
+void aps_installed_free(struct aps_installed *list, size_t count)
+{
+    for (size_t i = 0; list && i < count; i++) {
+        free(list[i].file);
+        free(list[i].version);
+        free(list[i].mpi);
+        free(list[i].plugin);
+    }
+    free(list);
+}
