@@ -28,6 +28,18 @@ CLEANFILES += scripts/apsmpi_report/built.py
 scripts/apsmpi_report/built.py: Makefile
 	$(AM_V_GEN)$(MKDIR_P) scripts/apsmpi_report && \
 	echo 'VERSION = "$(PACKAGE_VERSION)"' >$@.tmp && mv $@.tmp $@
+
+# Completions. bash looks for a file with the name of the command.
+dist_bashcompletion_DATA = scripts/completion/apsmpi
+dist_zshcompletion_DATA = scripts/completion/_apsmpi
+completed = apsmpi-run apsmpi-lab apsmpi-report
+install-data-hook:
+	cd '$(DESTDIR)$(bashcompletiondir)' && \
+	for name in $(completed); do rm -f $$name && ln -s apsmpi $$name; done
+uninstall-completion-hook:
+	cd '$(DESTDIR)$(bashcompletiondir)' 2>/dev/null && rm -f $(completed) || :
+.PHONY: uninstall-completion-hook
+
 install-exec-hook: install-report-hook install-lab-hook
 install-report-hook:
 	folder=`$(PYTHON3) -c 'import os, sys; print(os.path.relpath(*sys.argv[1:]))' \

@@ -4,6 +4,7 @@ e2e_tests = \
 	tests/e2e/t-bad-input.sh \
 	tests/e2e/t-cxx.sh \
 	tests/e2e/t-command.sh \
+	tests/e2e/t-completion.sh \
 	tests/e2e/t-cuda.sh \
 	tests/e2e/t-device.sh \
 	tests/e2e/t-discovery.sh \

@@ -15,7 +15,7 @@ check 'make install' status_is 0
 # where NAME: the one installed file of that name
 where()
 {
-    find "$dest" -name "$1" ! -type d | head -n 1
+    find "$dest" -name "$1" ! -type d ! -path '*/completions/*' | head -n 1
 }
 
 # in_place NAME FOLDER: it is there, in a folder that ends in that
@@ -67,6 +67,11 @@ for archive in $(sed -n 's/^[A-Z]*_ARCHIVE = \(.*\)/\1/p' "$top_builddir/Makefil
     name=${name#lib}
     check "... of $name" grep -i "^.*${name%_static}" "$(where NOTICE)"
 done
+for name in apsmpi apsmpi-run apsmpi-lab apsmpi-report; do
+    check "bash completes $name" test -s \
+        "$(find "$dest" -path "*/completions/$name" | head -n 1)"
+done
+check 'zsh completes them' in_place _apsmpi site-functions
 check 'no test program is installed' equal \
     "$(where probe)$(where digits)$(where 'counter.*')$(where 'libtap*')" ''
 check 'no internal library is installed' equal \
@@ -93,6 +98,10 @@ for name in apsmpi apsmpi-run apsmpi-lab; do
     timed "$bin/$name" --version
     check "$name --version" equal "$(cat out)" "$name $PACKAGE_VERSION"
 done
+timed "$bin/apsmpi" info
+check 'apsmpi info finds the installed library' \
+    has out "library    $(where libapsmpi.so)"
+check '... and which MPI it is for' has out "version $PACKAGE_VERSION, for "
 check 'the installed apsmpi-run names the installed library' \
     grep -x "libdir=$(dirname "$(where libaps.so)" | sed "s,^$dest,,")" \
     "$(where apsmpi-run)"

@@ -34,13 +34,17 @@ make_in "$other" install
 check "make install of the build for $(value MPI)" status_is 0
 make_in "$top_builddir" install
 check "make install of the build for $MPI" status_is 0
-run=$(find "$dest" -name apsmpi-run)
+run=$(find "$dest" -path "*/bin/apsmpi-run")
 for mpi in mpich openmpi; do
     check "the library for $mpi" test -s \
         "$(find "$dest" -path "*/apsmpi/$mpi/libapsmpi.so")"
 done
 check 'every library is there once for each MPI' equal \
     "$(find "$dest" -name libapsmpi.so | wc -l)" 2
+
+timed "$(find "$dest" -path '*/bin/apsmpi')" info
+check 'apsmpi info knows both' equal \
+    "$(grep -c -E 'version .*, for (MPICH|Open MPI) [0-9]' out)" 2
 
 # job_of NAME BUILD LAUNCHER: one by apsmpi-run
 job_of()

@@ -1,0 +1,115 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Completion in the shells: what it offers is what the commands know.
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+command -v bash >/dev/null || skip_all 'there is no bash'
+bash_file=$top_srcdir/scripts/completion/apsmpi
+zsh_file=$top_srcdir/scripts/completion/_apsmpi
+
+mkdir bin
+ln -s "$apsmpi" "$top_builddir/scripts/apsmpi-run" \
+    "$top_srcdir/scripts/apsmpi-lab" bin
+printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$PYTHON3" "$report" >bin/apsmpi-report
+chmod +x bin/apsmpi-report
+PATH=$tmp/bin:$PATH
+export PATH
+: >policy.yaml
+: >roundoff.csv
+
+# complete WORD...: what bash offers for the last word, one a line, in `out`
+complete()
+{
+    # shellcheck disable=SC2016 # for bash
+    timed bash -c '. "$1" && shift && COMP_WORDS=("$@") &&
+        COMP_CWORD=$(($# - 1)) && _apsmpi "$1" "${COMP_WORDS[COMP_CWORD]}" \
+            "${COMP_WORDS[COMP_CWORD - 1]}" &&
+        { [ ${#COMPREPLY[@]} -eq 0 ] || printf "%s\n" "${COMPREPLY[@]}"; }' \
+        bash "$bash_file" "$@"
+}
+
+# offers WORDS: just these, in any order
+offers()
+{
+    empty err && equal "$(sort out | paste -s -d ' ')" "$1"
+}
+
+# known COMMAND...: its long options, by its help
+known()
+{
+    "$@" --help | sed -n 's/^  *\(-[a-z], \)\{0,1\}\(--[a-z-]*\).*/\2/p' |
+        sort -u | paste -s -d ' '
+}
+
+for command in 'apsmpi check' 'apsmpi explain' 'apsmpi formats' 'apsmpi cast' \
+    'apsmpi info' apsmpi-run apsmpi-lab; do
+    # shellcheck disable=SC2086 # words
+    { complete $command --; words=$(known $command); }
+    check "$command: its options" offers "$words"
+    check '... are some' has out --help
+    check '... and --version' has out --version
+done
+if "$PYTHON3" -c '' 2>/dev/null; then
+    complete apsmpi-report --
+    check 'apsmpi-report: its options' offers "$(known apsmpi-report)"
+    complete apsmpi-report ro
+    check '... its logs' offers roundoff.csv
+    complete apsmpi-report --by ''
+    words=$(sort out | paste -s -d ' ')
+    apsmpi-report --help >help
+    check '... the values of --by' equal "$words" "$(sed -n \
+        's/^  --by {\(.*\)}$/\1/p' help | tr , '\n' | sort | paste -s -d ' ')"
+fi
+
+complete apsmpi ''
+words=$("$apsmpi" help | sed -n '/^subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+# shellcheck disable=SC2086 # words
+check 'apsmpi: its subcommands' offers \
+    "$(printf '%s\n' --help --version $words | sort | paste -s -d ' ')"
+complete apsmpi help ex
+check 'apsmpi help: a subcommand' offers explain
+complete apsmpi check po
+check 'apsmpi check: a file' offers policy.yaml
+complete apsmpi explain --epochs ''
+check 'apsmpi explain: an option takes what follows it' offers ''
+complete apsmpi formats e4m3
+check 'apsmpi formats: a format' offers 'e4m3 e4m3fn'
+complete apsmpi cast --rounding s
+check 'apsmpi cast: a rounding' offers stochastic
+
+complete apsmpi-run --policy po
+check 'apsmpi-run: a policy' offers policy.yaml
+complete apsmpi-run --policy = po
+check '... behind =, which bash makes a word' offers policy.yaml
+complete apsmpi-run --on-error ''
+check '... the values of --on-error' offers 'pass stop'
+complete apsmpi-run -q -p policy.yaml apsmpi-l
+check '... the command' offers apsmpi-lab
+complete apsmpi-run -p policy.yaml mpiexec -n 2 po
+check '... its words' offers policy.yaml
+complete apsmpi-lab --hosts 2 -- po
+check 'apsmpi-lab: the program' has out policy
+
+if command -v zsh >/dev/null; then
+    check 'zsh reads its file' zsh -n "$zsh_file"
+else
+    skip 'zsh reads its file' 'there is no zsh'
+fi
+# values FILE: what stands for the options that take a value
+values()
+{
+    sed -n '/^_apsmpi_value/,/^}/p' "$1" | grep -oE -e '--?[a-z][a-z-]*' | sort -u
+}
+check 'zsh and bash know the same options with values' equal \
+    "$(values "$zsh_file")" "$(values "$bash_file")"
+# The options of the help that have an argument.
+for command in 'apsmpi cast' 'apsmpi explain' apsmpi-run apsmpi-lab; do
+    # shellcheck disable=SC2086 # words
+    for option in $($command --help | sed -n \
+        's/^  *\(-[a-z], \)\{0,1\}\(--[a-z-]*\) [A-Z].*/\2/p'); do
+        check "$command: $option takes a value" \
+            grep -q -E -e "$option( |\)|\$)" "$bash_file"
+    done
+done
+
+finish
