@@ -7,6 +7,7 @@ e2e_tests = \
 	tests/e2e/t-completion.sh \
 	tests/e2e/t-cuda.sh \
 	tests/e2e/t-device.sh \
+	tests/e2e/t-dist.sh \
 	tests/e2e/t-discovery.sh \
 	tests/e2e/t-foreign.sh \
 	tests/e2e/t-fortran.sh \

@@ -6,12 +6,15 @@ tests_long_sweep_SOURCES = tests/long/sweep.c tests/unit/oracle.c \
 tests_long_sweep_CPPFLAGS = $(UNIT_CPPFLAGS) $(MPFR_CFLAGS)
 tests_long_sweep_LDADD = tests/libtap.la libcore.la $(MPFR_LIBS) -lm
 
-.PHONY: check-long
+.PHONY: check-long check-dist
+check-dist: all
+	APS_TEST_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
+	    TESTS=tests/e2e/t-dist.sh
 if HAVE_MPFR
-check-long: check-random tests/long/sweep tests/unit/cast
+check-long: check-random check-dist tests/long/sweep tests/unit/cast
 	tests/long/sweep
 	APS_TEST_LONG=1 tests/unit/cast
 else
-check-long: check-random
+check-long: check-random check-dist
 	@echo "1..0 # SKIP the sweep's oracle needs MPFR"
 endif
