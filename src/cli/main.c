@@ -9,6 +9,7 @@
 
 #include "base/nearest.h"
 #include "base/options.h"
+#include "base/switch.h"
 #include "cli/command.h"
 #include "cli/problems.h"
 
@@ -30,6 +31,8 @@ static void print_help(FILE *stream)
     fprintf(stream, "  %-8s  %s\n", "help", "this text, or a subcommand's");
     fprintf(stream, "\nvariables that libapsmpi.so reads when preloaded:\n");
     aps_options_print(stream);
+    fprintf(stream, "Words may be in small or capital letters\n%s.\n",
+            APS_SWITCH_SYNONYMS);
 }
 
 static int print_version(void)
