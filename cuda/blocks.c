@@ -306,11 +306,13 @@ int aps_cuda_try(void *memory, char *cause, size_t size)
 {
     enum { VALUES = 64, WIRE = 1024 };
     static const struct aps_format format = {
+        .layout = APS_FORMAT_LAYOUT,
         .name = "e5m2",
         .exponent_bits = 5,
         .mantissa_bits = 2,
         .width = 8,
         .bias = 15,
+        .block = 1,
     };
     unsigned char header[4] = {0};
     struct block b = {
