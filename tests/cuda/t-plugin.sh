@@ -77,7 +77,8 @@ if command -v nm >/dev/null; then
         "$(nm -D --defined-only "$plugin" | awk '{ print $NF }')" \
         aps_cuda_plugin
     check 'libaps-cuda.so exports aps_cuda.h' equal \
-        "$(nm -D --defined-only "$library" | awk '{ print $NF }' | sort)" \
+        "$(nm -D --defined-only "$library" |
+            sed -n 's/.* \([a-z_]*\)@@LIBAPS_CUDA_.*/\1/p' | sort)" \
         "$(sed -n 's/^APS_API int \(aps_cuda_[a-z_]*\)(.*/\1/p' \
             "${top_srcdir:-.}/cuda/aps_cuda.h" | sort)"
 else
