@@ -45,6 +45,18 @@ libaps_cuda_la_LDFLAGS = -version-info 0:0:0 -no-undefined \
 libaps_cuda_la_DEPENDENCIES = libcore.la cuda/kernels.o cuda/sums.o \
 	cuda/libaps-cuda.map
 
+# What stands for the headers that define what crosses between libapsmpi.so and
+# its plugin.
+BUILT_SOURCES += cuda/plugin_identity.h
+CLEANFILES += cuda/plugin_identity.h
+plugin_identity_files = cuda/plugin.h src/aps.h src/codec/codec.h \
+	src/codec/memory.h src/codec/ops.h src/number/format.h
+cuda/plugin_identity.h: $(plugin_identity_files) config/identity.sh
+	$(AM_V_GEN)$(MKDIR_P) cuda && \
+	$(SHELL) $(top_srcdir)/config/identity.sh $(top_srcdir) \
+	    APS_CUDA_IDENTITY $(plugin_identity_files) >$@.tmp && mv $@.tmp $@
+$(libapsmpi_cuda_la_OBJECTS): | cuda/plugin_identity.h
+
 EXTRA_DIST += cuda/libaps-cuda.map cuda/aps_cuda.h cuda/kernels.cu cuda/sums.cu
 CLEANFILES += cuda/kernels.o cuda/kernels.resources \
 	cuda/sums.o cuda/sums.resources

@@ -305,8 +305,9 @@ static const struct aps_device_memory device_memory = {
 };
 
 const struct aps_cuda_plugin aps_cuda_plugin = {
-    .interface = APS_CUDA_INTERFACE,
+    .identity = APS_CUDA_IDENTITY,
     .version = PACKAGE_VERSION,
+    .sizes = APS_CUDA_SIZES,
     .open = aps_cuda_driver_open,
     .memory =
         {

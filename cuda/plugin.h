@@ -7,19 +7,36 @@
 #define APS_CUDA_PLUGIN_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "codec/memory.h"
-
-/* To be raised with every change of what is below, or of the structures that it
- * uses. */
-#define APS_CUDA_INTERFACE 2
+#include "cuda/plugin_identity.h"
 
 #define APS_CUDA_LIBRARY "libapsmpi-cuda.so"
 #define APS_CUDA_SYMBOL "aps_cuda_plugin"
 
+/* Sizes of the structs that cross, as the plugin's compiler lays them out. */
+struct aps_cuda_sizes {
+    uint32_t plugin;
+    uint32_t memory;
+    uint32_t device_memory;
+    uint32_t codec;
+    uint32_t format;
+    uint32_t scaling;
+};
+#define APS_CUDA_SIZES                                                         \
+    {                                                                          \
+        sizeof(struct aps_cuda_plugin), sizeof(struct aps_memory),             \
+            sizeof(struct aps_device_memory), sizeof(struct aps_codec),        \
+            sizeof(struct aps_format), sizeof(struct aps_scaling)              \
+    }
+
 struct aps_cuda_plugin {
-    unsigned interface;  /* APS_CUDA_INTERFACE, or the rest is not looked at */
-    const char *version; /* PACKAGE_VERSION: must be that of libapsmpi.so */
+    uint64_t identity; /* APS_CUDA_IDENTITY: of the headers that say what
+                          crosses (cuda/local.mk); unless it is that of
+                          libapsmpi.so, only the version is looked at besides */
+    char version[32];  /* PACKAGE_VERSION: must be that of libapsmpi.so */
+    struct aps_cuda_sizes sizes; /* APS_CUDA_SIZES */
 
     /* Once, before the verbs: can it work in this process? 0, or -1 with the
      * cause: no driver, a driver that is too old, no device. */

@@ -42,6 +42,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/entry/control.c pmpi/entry/export.h \
 	pmpi/entry/other_collectives.c \
 	pmpi/entry/prototypes.c pmpi/entry/prototypes.h \
+	pmpi/job/build.c pmpi/job/build.h \
 	pmpi/job/handshake.c pmpi/job/handshake.h \
 	pmpi/job/job.c pmpi/job/job.h \
 	pmpi/job/lifecycle.c pmpi/job/lifecycle.h \
@@ -116,3 +117,16 @@ EXTRA_DIST += \
 	pmpi/reduce/README.md \
 	pmpi/topo/README.md
 EXTRA_DIST += pmpi/DECISIONS.md pmpi/LOCKS.md
+
+# What stands for the sources, that ranks compare: pmpi/job/build.h.
+nodist_libapsmpi_la_SOURCES = pmpi/job/build_identity.h
+BUILT_SOURCES += pmpi/job/build_identity.h
+CLEANFILES += pmpi/job/build_identity.h
+EXTRA_DIST += config/identity.sh
+build_identity_files = $(libcore_la_SOURCES) $(libkernels_la_SOURCES) \
+	$(libpolicy_la_SOURCES) $(libapsmpi_la_SOURCES)
+pmpi/job/build_identity.h: $(build_identity_files) config/identity.sh
+	$(AM_V_GEN)$(MKDIR_P) pmpi/job && \
+	$(SHELL) $(top_srcdir)/config/identity.sh $(top_srcdir) \
+	    APS_BUILD_IDENTITY $(build_identity_files) >$@.tmp && mv $@.tmp $@
+$(libapsmpi_la_OBJECTS): | pmpi/job/build_identity.h cuda/plugin_identity.h

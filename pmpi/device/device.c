@@ -4,6 +4,7 @@
 #include "device/device.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -32,6 +33,39 @@ static void device_default_path(char *path, size_t size)
              slash ? ours.dli_fname : "", APS_CUDA_LIBRARY);
 }
 
+/* Was the plugin built with other headers, or laid out otherwise? Then the
+ * cause is in `complaint`. The first two members are those of all versions. */
+static bool device_plugin_differs(const char *path,
+                                  const struct aps_cuda_plugin *plugin)
+{
+    static const struct aps_cuda_sizes sizes = APS_CUDA_SIZES;
+    static const char advice[] = "install both from one build";
+
+    if (plugin->identity != APS_CUDA_IDENTITY &&
+        strncmp(plugin->version, PACKAGE_VERSION, sizeof plugin->version) != 0)
+        snprintf(complaint, sizeof complaint,
+                 "%s is of version %.31s, libapsmpi.so of %s; %s", path,
+                 plugin->version, PACKAGE_VERSION, advice);
+    else if (plugin->identity != APS_CUDA_IDENTITY)
+        snprintf(complaint, sizeof complaint,
+                 "%s has interface %016" PRIx64 ", libapsmpi.so asks for "
+                 "%016" PRIx64 "; %s",
+                 path, plugin->identity, (uint64_t)APS_CUDA_IDENTITY, advice);
+    else if (memcmp(&plugin->sizes, &sizes, sizeof sizes) != 0)
+        snprintf(complaint, sizeof complaint,
+                 "%s has other sizes of structs than libapsmpi.so: they come "
+                 "from different compilers; %s",
+                 path, advice);
+    else if (strncmp(plugin->version, PACKAGE_VERSION,
+                     sizeof plugin->version) != 0)
+        snprintf(complaint, sizeof complaint,
+                 "%s is of version %.31s, libapsmpi.so of %s; %s", path,
+                 plugin->version, PACKAGE_VERSION, advice);
+    else
+        return false;
+    return true;
+}
+
 /* The plugin, or NULL with the cause in `complaint`. */
 static const struct aps_cuda_plugin *device_load(const char *path)
 {
@@ -46,15 +80,7 @@ static const struct aps_cuda_plugin *device_load(const char *path)
     if (!plugin)
         snprintf(complaint, sizeof complaint, "%s is no plugin of apsmpi",
                  path);
-    else if (plugin->interface != APS_CUDA_INTERFACE)
-        snprintf(complaint, sizeof complaint,
-                 "%s has interface %u, libapsmpi.so asks for %d", path,
-                 plugin->interface, APS_CUDA_INTERFACE);
-    else if (strcmp(plugin->version, PACKAGE_VERSION) != 0)
-        snprintf(complaint, sizeof complaint,
-                 "%s is of version %s, libapsmpi.so of %s", path,
-                 plugin->version, PACKAGE_VERSION);
-    else
+    else if (!device_plugin_differs(path, plugin))
         return plugin;
     dlclose(library);
     return NULL;

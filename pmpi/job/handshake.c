@@ -9,13 +9,15 @@
 #include <string.h>
 
 #include "base/message.h"
+#include "job/build.h"
 #include "job/policy_text.h"
 #include "progress/agree.h"
 #include "progress/progress_thread.h"
 
-/* What must be the same on all ranks. */
+/* What must be the same on all ranks. The first message of all: ranks of
+ * different versions exchange it, and the values that follow it. */
 struct setting {
-    char version[32];
+    struct aps_build build;
     uint64_t switches;
 };
 
@@ -34,13 +36,13 @@ struct beginning {
 /* Values that the ranks agree on by MAX: 0 for no, size - rank for yes
  * (handshake_yes). The maximum gives the lowest rank that says yes. */
 enum {
-    DIFFERS_VERSION,
+    DIFFERS_BUILD,
     DIFFERS_SWITCHES,
     HOLDS_GOOD,
     HOLDS_BAD,
     ABSENT,
     LACKS_THREADS,
-    FIRST
+    FIRST = 16 /* in all versions */
 };
 enum { HOLDS_ANOTHER, HOLDS_NONE, SECOND };
 
@@ -51,6 +53,7 @@ struct shake {
     struct aps_handshake *agreed;
     enum aps_held held; /* at first: another thread may adopt one meanwhile */
     bool absent;        /* `held` is BAD only because the file is missing */
+    char differs[240];  /* how this rank's library differs from rank 0's */
 };
 
 static int handshake_yes(const struct shake *shake, bool yes)
@@ -66,19 +69,20 @@ static int handshake_lowest(const struct shake *shake, int value)
 
 /* COLLECTIVE. All ranks compare their setting with that of rank 0, and tell
  * what they hold. */
-static int handshake_compare(const struct shake *shake, int values[FIRST])
+static int handshake_compare(struct shake *shake, int values[FIRST])
 {
     struct setting mine = {.switches = aps_job_switches(shake->job)};
     struct setting first;
     int rc;
 
-    snprintf(mine.version, sizeof mine.version, "%s", PACKAGE_VERSION);
+    aps_build_fill(&mine.build);
     first = mine;
     rc = aps_agree_bytes(shake->vcomm, 0, &first, sizeof first);
     if (rc != MPI_SUCCESS)
         return rc;
-    values[DIFFERS_VERSION] =
-        handshake_yes(shake, strcmp(mine.version, first.version) != 0);
+    values[DIFFERS_BUILD] = handshake_yes(
+        shake, aps_build_compare(&mine.build, &first.build, shake->differs,
+                                 sizeof shake->differs) < 0);
     values[LACKS_THREADS] =
         handshake_yes(shake, !aps_progress_thread_is_possible());
     values[DIFFERS_SWITCHES] =
@@ -88,6 +92,17 @@ static int handshake_compare(const struct shake *shake, int values[FIRST])
         handshake_yes(shake, shake->held == APS_HELD_BAD && !shake->absent);
     values[ABSENT] = handshake_yes(shake, shake->absent);
     return aps_agree_max(shake->vcomm, FIRST, values);
+}
+
+/* COLLECTIVE. `rank` says how its library differs from that of rank 0. */
+static int handshake_differ(struct shake *shake, int rank)
+{
+    int rc = aps_agree_bytes(shake->vcomm, rank, shake->differs,
+                             sizeof shake->differs);
+
+    snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
+             "rank %d %.239s", rank, shake->differs);
+    return rc;
 }
 
 /* `rank` holds a bad policy, and prints what is wrong with it. */
@@ -236,7 +251,7 @@ int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
 {
     struct shake shake = {
         .job = job, .vcomm = vcomm, .agreed = agreed, .held = job->held};
-    int values[FIRST];
+    int values[FIRST] = {0};
     int rc;
 
     *agreed = (struct aps_handshake){.outcome = APS_AGREED_PASS};
@@ -246,11 +261,10 @@ int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
     if (rc != MPI_SUCCESS)
         return rc;
     agreed->threads = !values[LACKS_THREADS];
-    if (values[DIFFERS_VERSION])
-        snprintf(agreed->cause, sizeof agreed->cause,
-                 "rank %d runs another version of apsmpi than rank 0",
-                 handshake_lowest(&shake, values[DIFFERS_VERSION]));
-    else if (values[DIFFERS_SWITCHES])
+    if (values[DIFFERS_BUILD])
+        return handshake_differ(
+            &shake, handshake_lowest(&shake, values[DIFFERS_BUILD]));
+    if (values[DIFFERS_SWITCHES])
         snprintf(
             agreed->cause, sizeof agreed->cause,
             "rank %d and rank 0 differ in APSMPI_ENABLE, APSMPI_ON_ERROR or "

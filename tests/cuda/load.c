@@ -10,6 +10,7 @@
 #include "config.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,10 +36,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", dlerror());
         return 1;
     }
-    if (plugin->interface != APS_CUDA_INTERFACE ||
+    if (plugin->identity != APS_CUDA_IDENTITY ||
         strcmp(plugin->version, argv[2]) != 0) {
-        fprintf(stderr, "interface %u, version %s\n", plugin->interface,
-                plugin->version);
+        fprintf(stderr, "interface %016" PRIx64 ", version %.31s\n",
+                plugin->identity, plugin->version);
         return 1;
     }
     if (plugin->open(cause, sizeof cause) == 0)

@@ -284,7 +284,7 @@ int main(void)
 {
     char cause[256];
 
-    ok(aps_cuda_plugin.interface == APS_CUDA_INTERFACE, "the interface");
+    ok(aps_cuda_plugin.identity == APS_CUDA_IDENTITY, "the interface");
     is(aps_cuda_plugin.version, PACKAGE_VERSION, "the version");
     ok(aps_cuda_plugin.open(cause, sizeof cause) == 0, "it opens");
     test_sizes();

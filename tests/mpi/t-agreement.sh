@@ -57,6 +57,30 @@ odd "another number of nodes on rank 2" native 2 \
     APSMPI_TEST_NODES 2 hierarchical.yaml
 says '^apsmpi: .*rank 2 and rank 0 differ in APSMPI_ENABLE, ' 1 \
     "another number of nodes: said once, with the rank"
+# The same library, but for the number that stands for its sources.
+if "$PYTHON3" - "$library" "$tmp/other.so" \
+    "$top_builddir/pmpi/job/build_identity.h" <<'END'
+import re, sys
+library = open(sys.argv[1], "rb").read()
+number = int(re.search(r"0x([0-9a-f]+)u", open(sys.argv[3]).read())[1], 16)
+there = number.to_bytes(8, sys.byteorder)
+if there not in library:
+    sys.exit(1)
+other = (number ^ 1 << 40).to_bytes(8, sys.byteorder)
+open(sys.argv[2], "wb").write(library.replace(there, other))
+END
+then
+    odd "a library of other sources on rank 2" native 2 \
+        LD_PRELOAD "$tmp/other.so" a.yaml
+    says '^apsmpi: .*rank 2 runs an apsmpi .* of other sources' 1 \
+        "a library of other sources: said once, with the rank"
+    odd "a library of other sources on rank 0" native 0 \
+        LD_PRELOAD "$tmp/other.so" a.yaml
+    says '^apsmpi: .*rank 1 runs an apsmpi .* of other sources' 1 \
+        "a library of other sources on rank 0: said once, with a rank"
+else
+    skip "a library of other sources" "the number is not found in $library"
+fi
 odd "switched off on rank 1" native 1 APSMPI_ENABLE off a.yaml
 says '^apsmpi: .*rank 1 and rank 0 differ in APSMPI_ENABLE, ' 1 \
     "switched off on rank 1: said once, with the rank"

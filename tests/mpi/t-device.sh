@@ -229,8 +229,10 @@ version: 1
 log: {file: unused, every: 100}
 rules: [{format: e5m2}]
 END
-why "another interface" ".*plugin-interface.so has interface 99" \
+why "another interface" ".*plugin-interface.so has interface 0000000000000063" \
     -genv APSMPI_CUDA "$standin/plugin-interface.so"
+why "another compiler" ".*plugin-sizes.so has other sizes of structs" \
+    -genv APSMPI_CUDA "$standin/plugin-sizes.so"
 why "another version" ".*plugin-version.so is of version 0.0.1" \
     -genv APSMPI_CUDA "$standin/plugin-version.so"
 why "no plugin at all" ".*libcuda.so.1 is no plugin of apsmpi" \

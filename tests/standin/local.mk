@@ -9,10 +9,11 @@ tests_standin_libcuda_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_standin_libcuda_la_LDFLAGS = $(STANDIN_LDFLAGS) -version-info 1:0:0
 tests_standin_libcuda_la_LIBADD = -lpthread
 
-# One that works, one of another interface, one of another version.
+# One that works; one of another interface, one of another compiler, one of
+# another version.
 check_LTLIBRARIES += \
 	tests/standin/plugin.la tests/standin/plugin-interface.la \
-	tests/standin/plugin-version.la
+	tests/standin/plugin-sizes.la tests/standin/plugin-version.la
 STANDIN_PLUGIN_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/standin
 STANDIN_PLUGIN_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 STANDIN_PLUGIN_LDFLAGS = $(STANDIN_LDFLAGS) -module -avoid-version
@@ -23,13 +24,20 @@ tests_standin_plugin_la_LDFLAGS = $(STANDIN_PLUGIN_LDFLAGS)
 tests_standin_plugin_la_LIBADD = libcore.la
 tests_standin_plugin_interface_la_SOURCES = tests/standin/plugin.c
 tests_standin_plugin_interface_la_CPPFLAGS = $(STANDIN_PLUGIN_CPPFLAGS) \
-	-DINTERFACE=99
+	-DIDENTITY=99
 tests_standin_plugin_interface_la_CFLAGS = $(STANDIN_PLUGIN_CFLAGS)
 tests_standin_plugin_interface_la_LDFLAGS = $(STANDIN_PLUGIN_LDFLAGS)
 tests_standin_plugin_interface_la_LIBADD = libcore.la
+tests_standin_plugin_sizes_la_SOURCES = tests/standin/plugin.c
+tests_standin_plugin_sizes_la_CPPFLAGS = $(STANDIN_PLUGIN_CPPFLAGS) \
+	-DSIZES='{sizeof(struct aps_cuda_plugin)}'
+tests_standin_plugin_sizes_la_CFLAGS = $(STANDIN_PLUGIN_CFLAGS) \
+	-Wno-missing-field-initializers
+tests_standin_plugin_sizes_la_LDFLAGS = $(STANDIN_PLUGIN_LDFLAGS)
+tests_standin_plugin_sizes_la_LIBADD = libcore.la
 tests_standin_plugin_version_la_SOURCES = tests/standin/plugin.c
 tests_standin_plugin_version_la_CPPFLAGS = $(STANDIN_PLUGIN_CPPFLAGS) \
-	-DVERSION_SAID='"0.0.1"'
+	-DVERSION_SAID='"0.0.1"' -DIDENTITY=99
 tests_standin_plugin_version_la_CFLAGS = $(STANDIN_PLUGIN_CFLAGS)
 tests_standin_plugin_version_la_LDFLAGS = $(STANDIN_PLUGIN_LDFLAGS)
 tests_standin_plugin_version_la_LIBADD = libcore.la

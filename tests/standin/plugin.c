@@ -25,8 +25,11 @@
 #include "cuda/plugin.h"
 #include "driver.h"
 
-#ifndef INTERFACE
-#define INTERFACE APS_CUDA_INTERFACE
+#ifndef IDENTITY
+#define IDENTITY APS_CUDA_IDENTITY
+#endif
+#ifndef SIZES
+#define SIZES APS_CUDA_SIZES
 #endif
 #ifndef VERSION_SAID
 #define VERSION_SAID PACKAGE_VERSION
@@ -432,8 +435,9 @@ static unsigned long failures(char *cause, size_t size)
 }
 
 const struct aps_cuda_plugin aps_cuda_plugin = {
-    .interface = INTERFACE,
+    .identity = IDENTITY,
     .version = VERSION_SAID,
+    .sizes = SIZES,
     .open = open,
     .memory =
         {

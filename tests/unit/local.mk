@@ -7,6 +7,7 @@ UNIT_TESTS = \
 	tests/unit/array \
 	tests/unit/array_blocks \
 	tests/unit/array_scaled \
+	tests/unit/build \
 	tests/unit/codec \
 	tests/unit/digits \
 	tests/unit/driver \
@@ -180,6 +181,11 @@ tests_unit_steps_search_SOURCES = tests/unit/steps_search.c \
 	tests/unit/step_trace.c tests/unit/step_trace.h
 tests_unit_steps_search_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_search_LDADD = $(UNIT_LIBS)
+tests_unit_build_SOURCES = tests/unit/build.c \
+	pmpi/job/build.c pmpi/job/build.h
+nodist_tests_unit_build_SOURCES = pmpi/job/build_identity.h
+tests_unit_build_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_build_LDADD = $(UNIT_LIBS)
 tests_unit_driver_SOURCES = tests/unit/driver.c \
 	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h
 tests_unit_driver_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi \
