@@ -19,28 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-struct context {
-    bool alive;
-};
-
-/* Behind the bytes, in a page of its own: what all processes see. */
-struct shared {
-    atomic_int openings;
-};
-
-struct allocation {
-    struct allocation *next;
-    uintptr_t base;
-    size_t bytes;
-    char *alias; /* the pages, to be read and written */
-    struct context *context;
-    bool managed;
-    /* Of what the plugin has allocated or opened; else fd is -1. */
-    int fd;
-    pid_t opener;     /* 0: it is this process's own */
-    uintptr_t opened; /* what open returned */
-    struct shared *shared;
-};
+#include "driver_state.h"
 
 enum {
     SUCCESS = 0,
@@ -53,10 +32,9 @@ enum {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct allocation *allocations;
+struct allocation *driver_allocations;
 static struct context primary = {.alive = true};
 static atomic_bool initialized;
-static atomic_long copies_left = -1; /* until they fail; < 0: never */
 
 #define DEPTH 16
 static _Thread_local struct context *stack[DEPTH];
@@ -68,20 +46,20 @@ static struct context *current(void)
 }
 
 /* The lock is held. Where n bytes lie together, or NULL. */
-static struct allocation *find(uintptr_t at, size_t n)
+static struct allocation *driver_find(uintptr_t at, size_t n)
 {
-    for (struct allocation *a = allocations; a; a = a->next)
+    for (struct allocation *a = driver_allocations; a; a = a->next)
         if (at >= a->base && n <= a->bytes && at - a->base <= a->bytes - n)
             return a;
     return NULL;
 }
 
-static struct allocation *find_locked(uintptr_t at, size_t n)
+struct allocation *driver_find_locked(uintptr_t at, size_t n)
 {
     struct allocation *found;
 
     pthread_mutex_lock(&lock);
-    found = find(at, n);
+    found = driver_find(at, n);
     pthread_mutex_unlock(&lock);
     return found;
 }
@@ -227,8 +205,7 @@ static size_t length_of(size_t bytes)
     return whole_pages(bytes) + whole_pages(sizeof(struct shared));
 }
 
-/* The pages of a file, known from now on. NULL: no room. */
-static struct allocation *enlist(int fd, size_t bytes, struct context *context)
+struct allocation *driver_enlist(int fd, size_t bytes, struct context *context)
 {
     struct allocation *new = calloc(1, sizeof *new);
     const size_t length = length_of(bytes);
@@ -252,20 +229,19 @@ static struct allocation *enlist(int fd, size_t bytes, struct context *context)
         .shared = (void *)((char *)alias + whole_pages(bytes)),
     };
     pthread_mutex_lock(&lock);
-    new->next = allocations;
-    allocations = new;
+    new->next = driver_allocations;
+    driver_allocations = new;
     pthread_mutex_unlock(&lock);
     return new;
 }
 
-/* Fresh memory; *fd is its file. */
-static struct allocation *create(size_t bytes, struct context *context, int *fd)
+struct allocation *driver_create(size_t bytes, struct context *context, int *fd)
 {
     struct allocation *new = NULL;
 
     *fd = memfd_create("standin", MFD_CLOEXEC);
     if (*fd >= 0 && ftruncate(*fd, (off_t)length_of(bytes)) == 0)
-        new = enlist(*fd, bytes, context);
+        new = driver_enlist(*fd, bytes, context);
     if (*fd >= 0 && !new)
         close(*fd);
     return new;
@@ -278,7 +254,7 @@ static int allocate(CUdeviceptr *pointer, size_t bytes, bool managed)
 
     if (!current())
         return INVALID_CONTEXT;
-    new = create(bytes, current(), &fd);
+    new = driver_create(bytes, current(), &fd);
     if (!new)
         return OUT_OF_MEMORY;
     close(fd);
@@ -298,10 +274,9 @@ int cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned flags)
     return allocate(pointer, bytes, true);
 }
 
-/* Of the kind that is asked for, at its very beginning; no longer known. */
-static struct allocation *delist(uintptr_t at, bool plugins, bool opened)
+struct allocation *driver_delist(uintptr_t at, bool plugins, bool opened)
 {
-    struct allocation **link = &allocations, *found;
+    struct allocation **link = &driver_allocations, *found;
 
     pthread_mutex_lock(&lock);
     while (*link &&
@@ -315,7 +290,7 @@ static struct allocation *delist(uintptr_t at, bool plugins, bool opened)
     return found;
 }
 
-static void destroy(struct allocation *gone)
+void driver_destroy(struct allocation *gone)
 {
     const size_t length = length_of(gone->bytes);
 
@@ -328,11 +303,11 @@ static void destroy(struct allocation *gone)
 
 int cuMemFree_v2(CUdeviceptr pointer)
 {
-    struct allocation *found = delist((uintptr_t)pointer, false, false);
+    struct allocation *found = driver_delist((uintptr_t)pointer, false, false);
 
     if (!found)
         return INVALID_VALUE;
-    destroy(found);
+    driver_destroy(found);
     return SUCCESS;
 }
 
@@ -360,7 +335,7 @@ static int tell(int which, const struct allocation *found, void *value)
 int cuPointerGetAttributes(unsigned count, const int *which, void **values,
                            CUdeviceptr pointer)
 {
-    const struct allocation *found = find_locked((uintptr_t)pointer, 1);
+    const struct allocation *found = driver_find_locked((uintptr_t)pointer, 1);
     int result = SUCCESS;
 
     if (!atomic_load(&initialized))
@@ -372,7 +347,7 @@ int cuPointerGetAttributes(unsigned count, const int *which, void **values,
 
 int cuPointerGetAttribute(void *value, int which, CUdeviceptr pointer)
 {
-    const struct allocation *found = find_locked((uintptr_t)pointer, 1);
+    const struct allocation *found = driver_find_locked((uintptr_t)pointer, 1);
 
     return found ? tell(which, found, value) : INVALID_VALUE;
 }
@@ -380,7 +355,8 @@ int cuPointerGetAttribute(void *value, int which, CUdeviceptr pointer)
 /* As CUDA: in the context of the memory, or another that lives. */
 static int prepare(CUdeviceptr pointer, size_t bytes, void **alias)
 {
-    const struct allocation *found = find_locked((uintptr_t)pointer, bytes);
+    const struct allocation *found =
+        driver_find_locked((uintptr_t)pointer, bytes);
 
     if (!current())
         return INVALID_CONTEXT;
@@ -433,137 +409,4 @@ int cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
     if (result == SUCCESS)
         memmove(target, source, bytes);
     return result;
-}
-
-/* --- what CUDA's driver has not ----------------------------------------- */
-
-void *standin_alias(const void *device)
-{
-    return standin_bytes(device, 1);
-}
-
-void *standin_bytes(const void *device, size_t bytes)
-{
-    const struct allocation *found = find_locked((uintptr_t)device, bytes);
-
-    return found ? found->alias + ((uintptr_t)device - found->base) : NULL;
-}
-
-void standin_fail_after(long times)
-{
-    atomic_store(&copies_left, times);
-}
-
-bool standin_may_copy(void)
-{
-    const long left = atomic_load(&copies_left);
-
-    if (left > 0)
-        atomic_fetch_sub(&copies_left, 1);
-    return left != 0;
-}
-
-void standin_misuse(const char *what)
-{
-    fprintf(stderr, "standin: %s\n", what);
-    abort();
-}
-
-/* The context of device memory. */
-static struct context *context_of(const void *near)
-{
-    const struct allocation *found = find_locked((uintptr_t)near, 1);
-
-    if (!found)
-        standin_misuse("near: this is not in a device's memory");
-    return found->context;
-}
-
-void *standin_allocate(const void *near, size_t bytes)
-{
-    struct allocation *new;
-    int fd;
-
-    if (bytes == 0)
-        standin_misuse("allocate: no bytes");
-    new = create(bytes, context_of(near), &fd);
-    if (!new)
-        return NULL;
-    new->fd = fd;
-    return (void *)new->base;
-}
-
-void standin_release(void *memory)
-{
-    struct allocation *found = delist((uintptr_t)memory, true, false);
-
-    if (!found)
-        standin_misuse("release: this was not allocated");
-    if (atomic_load(&found->shared->openings) > 0)
-        standin_misuse("release: another process has it open");
-    destroy(found);
-}
-
-void standin_offer(const void *memory, struct standin_token *token)
-{
-    const struct allocation *found = find_locked((uintptr_t)memory, 1);
-
-    if (!found || found->fd < 0 || found->opener != 0)
-        standin_misuse("offer: this was not allocated");
-    *token = (struct standin_token){
-        .magic = STANDIN_TOKEN,
-        .pid = getpid(),
-        .fd = found->fd,
-        .bytes = found->bytes,
-        .offset = (uintptr_t)memory - found->base,
-    };
-}
-
-void *standin_open(const struct standin_token *token, const void *near,
-                   const char **cause)
-{
-    struct context *context = context_of(near);
-    struct allocation *new = NULL;
-    char path[64];
-    int fd;
-
-    if (token->magic != STANDIN_TOKEN)
-        standin_misuse("open: this is no token");
-    if (token->pid == getpid()) {
-        *cause = "it is this process's own memory";
-        return NULL;
-    }
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)token->pid, token->fd);
-    fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd >= 0)
-        new = enlist(fd, token->bytes, context);
-    if (!new) {
-        if (fd >= 0)
-            close(fd);
-        *cause = "the other process's memory cannot be mapped";
-        return NULL;
-    }
-    atomic_fetch_add(&new->shared->openings, 1);
-    new->fd = fd;
-    new->opened = new->base + token->offset;
-    new->opener = getpid();
-    return (void *)new->opened;
-}
-
-void standin_close(void *opened)
-{
-    struct allocation *found = delist((uintptr_t)opened, true, true);
-
-    if (!found)
-        standin_misuse("close: this was not opened");
-    atomic_fetch_sub(&found->shared->openings, 1);
-    destroy(found);
-}
-
-/* A process that ends has nothing open any more. */
-__attribute__((destructor)) static void end(void)
-{
-    for (struct allocation *a = allocations; a; a = a->next)
-        if (a->opener == getpid())
-            atomic_fetch_sub(&a->shared->openings, 1);
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The memory that the stand-in for CUDA's driver knows. */
+#ifndef APS_STANDIN_DRIVER_STATE_H
+#define APS_STANDIN_DRIVER_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define DRIVER_HIDDEN __attribute__((visibility("hidden")))
+
+struct context {
+    bool alive;
+};
+
+/* Behind the bytes, in a page of its own: what all processes see. */
+struct shared {
+    atomic_int openings;
+};
+
+struct allocation {
+    struct allocation *next;
+    uintptr_t base;
+    size_t bytes;
+    char *alias; /* the pages, to be read and written */
+    struct context *context;
+    bool managed;
+    /* Of what the plugin has allocated or opened; else fd is -1. */
+    int fd;
+    pid_t opener;     /* 0: it is this process's own */
+    uintptr_t opened; /* what open returned */
+    struct shared *shared;
+};
+
+/* All that there are, under a lock that these functions take. */
+extern DRIVER_HIDDEN struct allocation *driver_allocations;
+
+/* Where n bytes lie together, or NULL. */
+DRIVER_HIDDEN struct allocation *driver_find_locked(uintptr_t at, size_t n);
+
+/* The pages of a file, known from now on. NULL: no room. */
+DRIVER_HIDDEN struct allocation *driver_enlist(int fd, size_t bytes,
+                                               struct context *context);
+
+/* Fresh memory; *fd is its file. */
+DRIVER_HIDDEN struct allocation *
+driver_create(size_t bytes, struct context *context, int *fd);
+
+/* The memory at this very address, the plugin's or not, opened or not; no longer
+ * known. NULL: there is none. */
+DRIVER_HIDDEN struct allocation *driver_delist(uintptr_t at, bool plugins,
+                                               bool opened);
+DRIVER_HIDDEN void driver_destroy(struct allocation *gone);
+
+#endif
