@@ -35,6 +35,9 @@ tests_cuda_oracle_LDADD = $(tests_cuda_work_nvcc_LDADD) $(MPFR_LIBS)
 
 cuda_verbs = tests/cuda/verbs.c tests/cuda/verbs.h tests/unit/wire.h
 cuda_on_fake = tests/cuda/fake.c tests/cuda/fake.h \
+	tests/cuda/fake_driver.c tests/cuda/fake_runtime.c \
+	tests/cuda/fake_shared.c \
+	tests/cuda/fake_state.c tests/cuda/fake_state.h \
 	tests/cuda/placed.c tests/cuda/placed.h $(cuda_verbs) $(cuda_emulation) \
 	cuda/blocks.c cuda/context.c cuda/failure.c cuda/allocations.c cuda/stream.c \
 	cuda/allocate.c cuda/plugin.c cuda/ipc.c cuda/staged.c

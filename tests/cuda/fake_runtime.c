@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* CUDA's runtime and the kernels of cuda/, on the device that is none. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_state.h"
+
+/* --- the runtime --------------------------------------------------------- */
+
+cudaError_t cudaMalloc(void **memory, size_t bytes)
+{
+    cudaError_t error = fake_enter();
+
+    fake_device.attempts++;
+    if (error == cudaSuccess && fake_device.full)
+        error = cudaErrorMemoryAllocation;
+    if (error == cudaSuccess) {
+        fake_need_context(fake_stack[fake_depth]);
+        *memory =
+            fake_make_memory(FAKE_DEVICE, false, fake_stack[fake_depth], bytes);
+    }
+    return fake_leave(error);
+}
+
+cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
+{
+    cudaError_t error = fake_enter();
+
+    (void)flags;
+    if (error == cudaSuccess)
+        *memory =
+            fake_make_memory(FAKE_DEVICE, true, fake_stack[fake_depth], bytes);
+    return fake_leave(error);
+}
+
+/* Waits for the device, as far as it knows what that has to do. */
+static cudaError_t free_memory(void *memory)
+{
+    cudaError_t error = fake_enter();
+    const struct fake_memory *m = memory ? fake_find_memory(memory) : NULL;
+
+    if (error != cudaSuccess || !memory)
+        return fake_leave(error);
+    if (!m || m->shared || m->registered)
+        fake_wrong("memory is freed that was not allocated");
+    fake_need_context(m->context);
+    for (struct CUstream_st *s = fake_device.streams; s; s = s->next) {
+        for (const struct fake_work *w = s->first; w; w = w->next) {
+            if (fake_find_memory(w->to) == m || fake_find_memory(w->from) == m)
+                fake_wrong("memory is freed while a stream has work");
+        }
+    }
+    while (fake_device.legacy.first)
+        fake_stream_step(&fake_device.legacy);
+    fake_drop_memory(memory);
+    return fake_leave(cudaSuccess);
+}
+
+cudaError_t cudaFree(void *memory)
+{
+    return free_memory(memory);
+}
+
+cudaError_t cudaFreeHost(void *memory)
+{
+    return free_memory(memory);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    cudaError_t error = fake_enter();
+    struct CUstream_st *s;
+
+    if (error != cudaSuccess)
+        return fake_leave(error);
+    s = calloc(1, sizeof *s);
+    if (!s || flags != cudaStreamNonBlocking)
+        fake_wrong("the stream waits for the program's");
+    s->context = fake_stack[fake_depth];
+    s->id = s->context->id;
+    s->next = fake_device.streams;
+    fake_device.streams = s;
+    *stream = s;
+    return fake_leave(cudaSuccess);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    pthread_mutex_lock(&fake_device.mutex);
+    while (stream->first) /* which goes on nevertheless */
+        fake_stream_step(stream);
+    for (struct CUstream_st **s = &fake_device.streams; *s; s = &(*s)->next) {
+        if (*s == stream) {
+            *s = stream->next;
+            break;
+        }
+    }
+    free(stream);
+    return fake_leave(cudaSuccess);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    cudaError_t error = fake_enter();
+
+    if (!stream)
+        stream = &fake_device.legacy;
+    else
+        fake_need_context(stream->context);
+    while (error == cudaSuccess && stream->first)
+        fake_stream_step(stream);
+    return fake_leave(error);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    cudaError_t error = fake_enter();
+
+    (void)flags;
+    if (error != cudaSuccess)
+        return fake_leave(error);
+    *event = calloc(1, sizeof **event);
+    if (!*event)
+        abort();
+    (*event)->context = fake_stack[fake_depth];
+    (*event)->next = fake_device.events;
+    fake_device.events = *event;
+    return fake_leave(cudaSuccess);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    pthread_mutex_lock(&fake_device.mutex);
+    for (struct CUevent_st **e = &fake_device.events; *e; e = &(*e)->next) {
+        if (*e == event) {
+            *e = event->next;
+            break;
+        }
+    }
+    free(event);
+    return fake_leave(cudaSuccess);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    cudaError_t error = fake_enter();
+
+    fake_need_context(stream->context);
+    if (error == cudaSuccess) {
+        event->stream = stream;
+        event->after = stream->queued;
+    }
+    return fake_leave(error);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    cudaError_t error = fake_enter();
+
+    fake_need_context(event->context);
+    while (error == cudaSuccess && event->stream &&
+           event->stream->done < event->after)
+        fake_stream_step(event->stream);
+    return fake_leave(error);
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+                            enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    cudaError_t error = fake_enter();
+
+    (void)kind;
+    if (!fake_find_memory(to) || !fake_find_memory(from))
+        fake_wrong("a copy of memory that is not pinned does not overlap");
+    if (error == cudaSuccess)
+        error = fake_enqueue(
+            stream, (struct fake_work){
+                        .kind = COPY, .to = to, .from = from, .n = bytes});
+    return fake_leave(error);
+}
+
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes,
+                            cudaStream_t stream)
+{
+    cudaError_t error = fake_enter();
+
+    if (value != 0)
+        fake_wrong("not 0");
+    if (error == cudaSuccess)
+        error = fake_enqueue(
+            stream, (struct fake_work){.kind = CLEAR, .to = to, .n = bytes});
+    return fake_leave(error);
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
+                       enum cudaMemcpyKind kind)
+{
+    cudaError_t error = fake_enter();
+
+    (void)kind;
+    fake_need_context(fake_stack[fake_depth]);
+    if (error != cudaSuccess)
+        return fake_leave(error);
+    if (fake_find_memory(to)) { /* returns when it has read all */
+        void *staged = malloc(bytes);
+
+        if (!staged)
+            abort();
+        memcpy(staged, from, bytes);
+        error = fake_enqueue(&fake_device.legacy,
+                             (struct fake_work){.kind = COPY,
+                                                .to = to,
+                                                .from = staged,
+                                                .n = bytes,
+                                                .staged = staged});
+    } else {
+        while (fake_device.legacy.first)
+            fake_stream_step(&fake_device.legacy);
+        fake_copy_now(to, from, bytes);
+    }
+    return fake_leave(error);
+}
+
+cudaError_t cudaMemset(void *to, int value, size_t bytes)
+{
+    cudaError_t error = fake_enter();
+
+    (void)value;
+    if (error == cudaSuccess)
+        error = fake_enqueue(
+            &fake_device.legacy,
+            (struct fake_work){.kind = CLEAR, .to = to, .n = bytes});
+    return fake_leave(error);
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    return error == cudaErrorMemoryAllocation ? "out of memory" : "an error";
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    return cudaSuccess;
+}
+
+/* --- the kernels --------------------------------------------------------- */
+
+static cudaError_t start(cudaStream_t stream, struct fake_work work)
+{
+    cudaError_t error = fake_enter();
+
+    if (error == cudaSuccess)
+        error = fake_enqueue(stream, work);
+    return fake_leave(error);
+}
+
+cudaError_t aps_cuda_kernel_magnitude(const float *x, size_t n,
+                                      struct aps_cuda_result *result,
+                                      cudaStream_t stream)
+{
+    return start(stream, (struct fake_work){.kind = MAGNITUDE,
+                                            .from = (const void *)x,
+                                            .n = n,
+                                            .result = result});
+}
+
+cudaError_t aps_cuda_kernel_encode(
+    const struct aps_format *format, const float *x, size_t n,
+    struct aps_scaling scaling, const struct aps_cast_options *options,
+    bool stats, void *wire, struct aps_cuda_result *result, cudaStream_t stream)
+{
+    if (options || stats)
+        fake_wrong("options or statistics");
+    return start(stream, (struct fake_work){.kind = ENCODE,
+                                            .to = wire,
+                                            .from = (const void *)x,
+                                            .n = n,
+                                            .format = *format,
+                                            .scaling = scaling,
+                                            .result = result});
+}
+
+cudaError_t aps_cuda_kernel_decode(const struct aps_format *format,
+                                   const void *wire, size_t n,
+                                   struct aps_scaling scaling, unsigned flags,
+                                   bool add, float *x, cudaStream_t stream)
+{
+    return start(stream, (struct fake_work){.kind = DECODE,
+                                            .to = (void *)x,
+                                            .from = wire,
+                                            .n = n,
+                                            .format = *format,
+                                            .scaling = scaling,
+                                            .flags = flags,
+                                            .add = add});
+}
