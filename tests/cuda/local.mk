@@ -45,9 +45,16 @@ tests_cuda_staging_SOURCES = tests/cuda/staging.c $(cuda_on_fake)
 tests_cuda_staging_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_staging_LDADD = tests/libtap.la libpolicy.la libcore.la \
 	$(LIBYAML_ARCHIVE) -lm -lpthread
-tests_cuda_blocks_SOURCES = tests/cuda/blocks.c $(cuda_on_fake)
+cuda_blocks = tests/cuda/blocks_help.c tests/cuda/blocks_help.h $(cuda_on_fake)
+tests_cuda_blocks_SOURCES = tests/cuda/blocks.c $(cuda_blocks)
 tests_cuda_blocks_CPPFLAGS = $(tests_cuda_staging_CPPFLAGS)
 tests_cuda_blocks_LDADD = $(tests_cuda_staging_LDADD)
+tests_cuda_blocks_failing_SOURCES = tests/cuda/blocks_failing.c $(cuda_blocks)
+tests_cuda_blocks_failing_CPPFLAGS = $(tests_cuda_staging_CPPFLAGS)
+tests_cuda_blocks_failing_LDADD = $(tests_cuda_staging_LDADD)
+tests_cuda_blocks_memory_SOURCES = tests/cuda/blocks_memory.c $(cuda_blocks)
+tests_cuda_blocks_memory_CPPFLAGS = $(tests_cuda_staging_CPPFLAGS)
+tests_cuda_blocks_memory_LDADD = $(tests_cuda_staging_LDADD)
 
 # On a GPU; skipped where there is none. The kernels themselves, the plugin as
 # it is loaded.
@@ -61,7 +68,8 @@ tests_cuda_sums_device_SOURCES = tests/cuda/sums.c tests/cuda/emulate.h \
 	tests/cuda/launch_sums.c
 tests_cuda_sums_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_sums_device_LDADD = libaps-cuda.la $(cuda_device_libs)
-tests_cuda_device_SOURCES = tests/cuda/device.c $(cuda_verbs)
+tests_cuda_device_SOURCES = tests/cuda/device.c \
+	tests/cuda/device_help.c tests/cuda/device_help.h $(cuda_verbs)
 tests_cuda_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_device_LDADD = $(cuda_device_libs)
 tests_cuda_device_DEPENDENCIES = tests/libtap.la libcore.la libapsmpi-cuda.la
@@ -71,7 +79,8 @@ tests_cuda_load_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_load_LDADD = -ldl
 
 if HAVE_CUDA
-cuda_tests += tests/cuda/staging tests/cuda/blocks tests/cuda/work-nvcc \
+cuda_tests += tests/cuda/staging tests/cuda/blocks tests/cuda/blocks_failing \
+	tests/cuda/blocks_memory tests/cuda/work-nvcc \
 	tests/cuda/sums-nvcc tests/cuda/work-device tests/cuda/sums-device \
 	tests/cuda/device
 if HAVE_MPFR
