@@ -110,6 +110,18 @@ run mpich/mpiexec ./train
 check 'any other gets what the MPI of the build takes' \
     equal "$(paste -s -d ' ' out)" \
     "$(variable LD_PRELOAD "$library" | sed 's/[^ ][^ ]*/[&]/g') [./train]"
+printf '\177ELF libmpich.so.12' >for_mpich
+printf '\177ELF libmpi.so.40' >for_openmpi
+echo '# not linked with libmpich.so.12 or libmpi.so.40' >for_none
+chmod +x for_*
+run mpich/mpiexec ./for_none -n 2 ./for_mpich
+check '... or what the program is linked with: MPICH' \
+    equal "$(sed -n 1p out)" '[-genv]'
+run mpich/mpiexec ./for_none -n 2 ./for_openmpi
+check '... or Open MPI' equal "$(sed -n 1p out)" '[-x]'
+run mpich/mpiexec -n 2 "$probe"
+check '... the programs of the build, for example' equal "$(sed -n 1p out)" \
+    "$(variable | sed 's/ .*//; s/.*/[&]/')"
 run --policy=good.yaml --log=a=b.csv --on-error=pass openmpi/mpiexec ./train
 check 'values behind =' equal "$(sed -n 4,8p out | paste -s -d ' ')" \
     "[APSMPI_POLICY=$tmp/good.yaml] [-x] [APSMPI_LOG=a=b.csv] [-x] \
