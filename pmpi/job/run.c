@@ -39,6 +39,13 @@ void aps_run_offer(char id[APS_RUN_ID], bool *made)
     pthread_mutex_unlock(&lock);
 }
 
+void aps_run_get(char id[APS_RUN_ID])
+{
+    pthread_mutex_lock(&lock);
+    memcpy(id, the_id, sizeof the_id);
+    pthread_mutex_unlock(&lock);
+}
+
 void aps_run_adopt(const char id[APS_RUN_ID])
 {
     pthread_mutex_lock(&lock);

@@ -24,6 +24,9 @@
  * *made: it was. Thread-safe. */
 void aps_run_offer(char id[APS_RUN_ID], bool *made);
 
+/* Local. The id of this process; "" if there is none yet. Thread-safe. */
+void aps_run_get(char id[APS_RUN_ID]);
+
 /* Local. Take the id of another rank, unless this process has one. Thread-safe. */
 void aps_run_adopt(const char id[APS_RUN_ID]);
 

@@ -18,6 +18,7 @@
 
 #include "base/json.h"
 #include "base/message.h"
+#include "job/run.h"
 
 /* Raised when a member changes its meaning or goes; new members do not count. */
 #define SCHEMA 1
@@ -85,7 +86,7 @@ static void summary_json_object(struct aps_json *json,
 {
     const bool held = job->held == APS_HELD_GOOD;
     struct timespec now;
-    char hash[17];
+    char hash[17], run[APS_RUN_ID];
 
     clock_gettime(CLOCK_REALTIME, &now);
     aps_json_open_object(json, NULL);
@@ -95,6 +96,8 @@ static void summary_json_object(struct aps_json *json,
     aps_json_double(json, "time",
                     (double)(now.tv_sec * 1000 + now.tv_nsec / 1000000) / 1000);
     summary_json_ranks(json);
+    aps_run_get(run);
+    aps_json_text(json, "run", run[0] ? run : NULL);
     aps_json_bool(json, "enabled", job->options.enabled);
     snprintf(hash, sizeof hash, "%016" PRIx64, job->hash);
     aps_json_text(json, "policy", held ? job->source.path : NULL);

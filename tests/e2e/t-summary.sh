@@ -36,7 +36,8 @@ cp out native
 mv err text
 
 : >summary.json
-job 2 APSMPI_POLICY=good.yaml APSMPI_SUMMARY=json:summary.json $digits --epochs 1
+job 2 APSMPI_POLICY=good.yaml APSMPI_SUMMARY=json:summary.json \
+    APSMPI_LOG=log.csv $digits --epochs 1
 check 'a summary as JSON: the job is the same' cmp native out
 check '... and prints no summary' empty err
 check '... the object says what it is' holds \
@@ -46,6 +47,8 @@ check '... of which job' holds \
     'last["ranks"] == 2 and last["policy"] == "good.yaml" and last["enabled"]'
 check '... with the hash of the policy' holds \
     're.fullmatch("[0-9a-f]{16}", last["policy_hash"])'
+check '... which run of the log' equal "$(distinct run log.csv)" \
+    "$("$PYTHON3" -c 'import json; print(json.load(open("summary.json"))["run"])')"
 check '... when' holds 'abs(last["time"] - __import__("time").time()) < 600'
 check '... the counts are those of the text' holds \
     're.search("apsmpi: %d calls of MPI_Allreduce, %d rewritten" % (
