@@ -330,7 +330,7 @@ EXPORT int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request)
     *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Comm_idup");
     if (inject(INJECT_COMM_IDUP, caller))
         return MPI_ERR_OTHER;
-    rc = next(comm, copy, request);
+    rc = inject_spoil(next(comm, copy, request));
     if (rc == MPI_SUCCESS && inject(INJECT_COMPLETION, caller)) {
         inject_doomed = *request;
         inject_has_doomed = true;
@@ -371,7 +371,7 @@ EXPORT int PMPI_Testall(int count, MPI_Request requests[], int *done,
     if (inject(INJECT_TESTALL, CALLER))
         return MPI_ERR_OTHER;
     *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Testall");
-    rc = next(count, requests, done, statuses);
+    rc = inject_spoil(next(count, requests, done, statuses));
     if (!doomed || rc != MPI_SUCCESS || !*done)
         return rc;
     inject_has_doomed = false;

@@ -139,6 +139,8 @@ static void merge(struct task *task, const struct comm *from, struct comm *to)
                                     task->number, &inter));
     doing(task, "merge of %d and %d ranks", half, size - half);
     MUST(task, MPI_Intercomm_merge(inter, (me < half) == high, &to->handle));
+    /* It has not that of MPI_COMM_WORLD, but one that ends the job. */
+    MUST(task, MPI_Comm_set_errhandler(to->handle, MPI_ERRORS_RETURN));
     MUST(task, MPI_Comm_free(&inter));
     MUST(task, MPI_Comm_free(&part));
     look_at(task, to);
