@@ -129,7 +129,7 @@ static int iallreduce_enqueue(struct aps_context *context,
                               int parts, MPI_Request *request)
 {
     const bool threaded = aps_queue_has_thread(context->queue);
-    struct aps_deferred *this;
+    struct aps_deferred *this = NULL;
     int rc = iallreduce_create(threaded, context->queue, parts, &this, request);
 
     if (rc != MPI_SUCCESS) {

@@ -276,7 +276,7 @@ static int bounce_create(struct deferred **deferred, MPI_Request *request)
 int aps_bounce_defer(const struct aps_bounce *bounce, const void *inner,
                      void *request)
 {
-    struct deferred *this;
+    struct deferred *this = NULL;
     long begin = 0;
     int rc;
 
