@@ -97,5 +97,35 @@ else
     same structs "$text"
 fi
 
-[ -n "$UPDATE_INTERFACE" ] || echo "1..$number"
+# ok STATUS TEXT
+ok()
+{
+    number=$((number + 1))
+    [ "$1" -eq 0 ] || failures=$((failures + 1))
+    [ "$1" -eq 0 ] || printf 'not '
+    echo "ok $number - $2"
+}
+
+# identity FILE...: the number that stands for these files
+identity()
+{
+    sh "$top_srcdir/config/identity.sh" "$tmp" X "$@" | sed -n 's/^#define //p'
+}
+
+if [ -z "$UPDATE_INTERFACE" ]; then
+    mkdir -p "$tmp/pmpi/entry" "$tmp/src"
+    echo one >"$tmp/src/one.c"
+    echo two >"$tmp/src/two.c"
+    echo mpich >"$tmp/pmpi/entry/f08.c"
+    both=$(identity src/one.c src/two.c)
+    [ -n "$both" ] &&
+        [ "$both" = "$(identity "$tmp/src/two.c" src/one.c src/two.c)" ]
+    ok $? 'the identity of sources does not depend on how they are named'
+    [ "$both" = "$(identity src/one.c src/two.c pmpi/entry/f08.c)" ]
+    ok $? '... nor on files that differ from MPI to MPI'
+    echo Two >"$tmp/src/two.c"
+    [ "$both" != "$(identity src/one.c src/two.c)" ]
+    ok $? '... but on what is in them'
+    echo "1..$number"
+fi
 [ $failures -eq 0 ]
