@@ -34,7 +34,8 @@ UNIT_TESTS = \
 	tests/unit/policy-rules \
 	tests/unit/ranges \
 	tests/unit/rounding \
-	tests/unit/scale \
+	tests/unit/scale_aps \
+	tests/unit/scale_aps_tight \
 	tests/unit/steps \
 	tests/unit/steps_search \
 	tests/unit/sum \
@@ -69,9 +70,14 @@ tests_unit_codec_SOURCES = tests/unit/codec.c tests/unit/formats.h \
 	tests/unit/wire.h
 tests_unit_codec_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_LDADD = $(UNIT_LIBS) -lm
-tests_unit_scale_SOURCES = tests/unit/scale.c
-tests_unit_scale_CPPFLAGS = $(UNIT_CPPFLAGS)
-tests_unit_scale_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_aps_SOURCES = tests/unit/scale_aps.c \
+	tests/unit/scales.c tests/unit/scales.h
+tests_unit_scale_aps_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_aps_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_aps_tight_SOURCES = tests/unit/scale_aps_tight.c \
+	tests/unit/scales.c tests/unit/scales.h
+tests_unit_scale_aps_tight_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_aps_tight_LDADD = $(UNIT_LIBS) -lm
 
 # Sums and matrix products.
 tests_unit_sum_SOURCES = tests/unit/sum.c tests/unit/rounded.h

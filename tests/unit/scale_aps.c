@@ -7,39 +7,16 @@
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/tap/tap.h"
+#include "unit/scales.h"
 
 static const int ranks[] = {
     1,   2,       3,       7,       8,       255,         256,
     257, 1000000, 1 << 24, 1 << 30, INT_MAX, INT_MAX - 1, (1 << 29) + 1};
 
 #define RANKS (sizeof ranks / sizeof *ranks)
-
-static uint64_t random_state = 0x9E3779B97F4A7C15;
-
-static uint32_t next_random(void)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)(random_state >> 32);
-}
-
-/* A positive finite float, all exponents alike. */
-static float random_float(void)
-{
-    uint32_t bits;
-    float x;
-
-    do {
-        bits = next_random() & 0x7fffffff;
-    } while (bits == 0 || bits >= 0x7f800000);
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 /* ceil(log2(n x)) in integers: x = m 2^e, the smallest k with 2^k >= m n. */
 static int oracle(float x, int n)
@@ -122,27 +99,17 @@ static void test_max_exponent(void)
     ok(bad == 0, "max exponent: powers of two and their neighbours");
     bad = mismatches(FLT_MAX);
     for (int i = 0; i < 200000; i++)
-        bad += mismatches(random_float());
+        bad += mismatches(scales_random_float());
     ok(bad == 0, "max exponent: FLT_MAX and random values");
     bad = 0;
     for (int n = 1; n <= 4096; n++) {
-        float x = random_float();
+        float x = scales_random_float();
 
         bad += aps_scale_max_exponent(x, n) != oracle(x, n);
         x = 1 / (float)n;
         bad += aps_scale_max_exponent(x, n) != oracle(x, n);
     }
     ok(bad == 0, "max exponent: every number of ranks to 4096");
-}
-
-static void parse(int exponent_bits, int mantissa_bits,
-                  struct aps_format *format)
-{
-    char name[16];
-
-    snprintf(name, sizeof name, "e%dm%d", exponent_bits, mantissa_bits);
-    if (aps_format_parse(name, format, NULL) < 0)
-        bail_out("%s is no format", name);
 }
 
 static void test_aps(void)
@@ -154,14 +121,14 @@ static void test_aps(void)
         for (int m = 0; m <= 23; m++) {
             const int upper = (1 << (e - 1)) - 1;
 
-            parse(e, m, &format);
+            scales_parse(e, m, &format);
             right &= aps_scale_aps(&format, APS_EXPONENT_ZERO) == 0;
             for (int x = -149; x <= 160; x++)
                 right &= aps_scale_aps(&format, x) == upper - x;
             /* What it is for: the scaled sum stays within 2^U. */
             for (int i = 0; i < 200; i++) {
-                float max = random_float();
-                int n = ranks[next_random() % 9];
+                float max = scales_random_float();
+                int n = ranks[scales_random() % 9];
                 int f = aps_scale_aps(&format, aps_scale_max_exponent(max, n));
 
                 fits &= ldexp((double)max, f) * n <= ldexp(1, upper) &&
@@ -173,63 +140,9 @@ static void test_aps(void)
     ok(fits, "aps: ranks * max * 2^f lies in (2^(U-1), 2^U]");
 }
 
-static bool is_tight(const struct aps_format *format, float max)
-{
-    const double largest = (double)aps_format_max(format);
-    const int f = aps_scale_aps_tight(format, max);
-
-    if (largest == 0)
-        return f == 0;
-    if (ldexp((double)max, f) <= largest && largest < ldexp((double)max, f + 1))
-        return true;
-    diag("%s, max %a: f = %d", format->name, (double)max, f);
-    return false;
-}
-
-static void test_aps_tight(void)
-{
-    struct aps_format format;
-    bool tight = true;
-
-    for (int e = 1; e <= 8; e++) {
-        for (int m = 0; m <= 23; m++) {
-            float largest;
-
-            parse(e, m, &format);
-            largest = aps_format_max(&format);
-            tight &= aps_scale_aps_tight(&format, 0) == 0;
-            tight &= is_tight(&format, FLT_MAX);
-            tight &= is_tight(&format, FLT_MIN);
-            tight &= is_tight(&format, 0x1p-149f);
-            for (int k = -149; k <= 127; k++)
-                tight &= is_tight(&format, ldexpf(1, k)) &&
-                         is_tight(&format, ldexpf(0x1.8p0f, k));
-            if (largest > 0) {
-                tight &= aps_scale_aps_tight(&format, largest) == 0;
-                tight &= is_tight(&format, nextafterf(largest, 0));
-                if (largest < FLT_MAX)
-                    tight &= is_tight(&format, nextafterf(largest, INFINITY));
-            }
-            for (int i = 0; i < 2000; i++)
-                tight &= is_tight(&format, random_float());
-        }
-    }
-    ok(tight, "tight: max 2^f <= maxfinite < max 2^(f+1) in all 192 formats");
-    parse(1, 0, &format);
-    ok(aps_scale_aps_tight(&format, 1) == 0, "tight: e1m0 has nothing but 0");
-    parse(4, 3, &format);
-    ok(aps_scale_aps_tight(&format, 1) == 7 &&
-           aps_scale_aps_tight(&format, 240) == 0 &&
-           aps_scale_aps_tight(&format, 241) == -1 &&
-           aps_scale_aps_tight(&format, 1.875f) == 7 &&
-           aps_scale_aps_tight(&format, 1.876f) == 6,
-       "tight: e4m3 ends at 240");
-}
-
 int main(void)
 {
     test_max_exponent();
     test_aps();
-    test_aps_tight();
     return done_testing();
 }
