@@ -34,7 +34,8 @@ libcore_la_SOURCES = \
 	src/codec/memory.c src/codec/memory.h \
 	src/codec/pack.h src/codec/pack_vbmi.h src/codec/table_vbmi.h \
 	src/version.c \
-	src/scale/aps.c src/scale/exponent.c src/scale/scale.h
+	src/scale/aps.c src/scale/aps_tight.c \
+	src/scale/exponent.c src/scale/scale.h
 libcore_la_LIBADD = libkernels.la -lm
 
 # What libapsmpi.so and the apsmpi command share.
