@@ -35,7 +35,10 @@ libcore_la_SOURCES = \
 	src/codec/pack.h src/codec/pack_vbmi.h src/codec/table_vbmi.h \
 	src/version.c \
 	src/scale/aps.c src/scale/aps_tight.c \
-	src/scale/exponent.c src/scale/scale.h
+	src/scale/exponent.c \
+	src/scale/fixed.c src/scale/none.c \
+	src/scale/scale.c src/scale/scale.h \
+	src/scale/table.c
 libcore_la_LIBADD = libkernels.la -lm
 
 # What libapsmpi.so and the apsmpi command share.

@@ -99,7 +99,7 @@ static bool fuse_is_waited_for(const struct group *group)
 /* Does the group need to know how great the values of this layer are? */
 static bool fuse_is_scaled(const struct aps_deferred *call)
 {
-    return call->fusable && call->segment.plan.scale == APS_SCALE_APS;
+    return call->fusable && aps_scale_ops_of(&call->segment.plan.scale)->agreed;
 }
 
 /* COLLECTIVE over the group's communicator. */
@@ -133,10 +133,9 @@ static int fuse_agree(struct group *group, struct agreement *agreement)
 static bool fuse_same_plan(const struct aps_plan *a, const struct aps_plan *b)
 {
     return strcmp(a->format.name, b->format.name) == 0 &&
-           a->scale == b->scale && a->fixed == b->fixed &&
-           a->reduce == b->reduce && a->group == b->group &&
-           a->group_size == b->group_size && a->node == b->node &&
-           a->accumulate == b->accumulate &&
+           aps_scale_equal(&a->scale, &b->scale) && a->reduce == b->reduce &&
+           a->group == b->group && a->group_size == b->group_size &&
+           a->node == b->node && a->accumulate == b->accumulate &&
            strcmp(a->sums.name, b->sums.name) == 0;
 }
 

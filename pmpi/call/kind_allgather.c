@@ -81,20 +81,21 @@ static bool gather_measure(const struct aps_context *context,
 static int gather_agree(struct aps_context *context,
                         struct aps_segment *segment, bool *good)
 {
-    const bool scaled = segment->plan.scale == APS_SCALE_APS;
+    const struct aps_scale *scale = &segment->plan.scale;
+    const bool agreed = aps_scale_ops_of(scale)->agreed;
     int values[2] = {!segment->good, APS_EXPONENT_ZERO};
     fenv_t environment;
     int rc;
 
     aps_fpenv_enter(&environment);
-    if (scaled && segment->good)
+    if (agreed && segment->good)
         values[1] = aps_scale_max_exponent(
             segment->memory->magnitude(segment->in, segment->own).max, 1);
     rc = aps_agree_max(aps_comm_resources_vcomm(context->resources),
-                       scaled ? 2 : 1, values);
+                       agreed ? 2 : 1, values);
     *good = !values[0];
     segment->exponent =
-        scaled ? aps_scale_aps(&segment->plan.format, values[1]) : 0;
+        aps_scale_stage_exponent(scale, &segment->plan.format, values[1]);
     aps_fpenv_leave(&environment);
     return rc;
 }

@@ -132,7 +132,6 @@ struct aps_wire aps_other_wire(const struct aps_segment *segment)
     struct aps_wire wire = {
         .memory = segment->memory,
         .scale = segment->plan.scale,
-        .fixed = segment->plan.fixed,
         .accumulate = segment->plan.accumulate,
     };
 

@@ -4,7 +4,6 @@
 #include "comm/report.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,11 +147,9 @@ void aps_context_row(struct aps_context *context,
         .count = place->count,
         .rule = aps_policy_rule_name(context->job->policy, plan->rule),
         .format = plan->format.name,
-        .scale = aps_scale_name(plan->scale),
+        .scale = aps_scale_name(&plan->scale),
         .scale_exponent = cost->least_exponent,
-        .scale_value = plan->scale == APS_SCALE_FIXED
-                           ? (double)plan->fixed
-                           : ldexp(1, cost->least_exponent),
+        .scale_value = aps_scale_value(&plan->scale, cost->least_exponent),
         .reduce = place->call == APS_CALL_ALLREDUCE
                       ? aps_reduce_name(plan->reduce)
                       : aps_call_name(place->call),

@@ -3,34 +3,18 @@
 
 #include "reduce/block.h"
 
-#include <math.h>
 #include <string.h>
-
-#include "scale/scale.h"
 
 /* Slices meet at whole bytes of any width and at whole cache lines of FP32. */
 #define SLICE_UNIT 64
 
 #define CACHE_LINE 64
 
-static struct aps_scaling block_scaling_of(const struct aps_wire *wire,
-                                           int exponent)
-{
-    struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
-
-    if (wire->scale == APS_SCALE_FIXED) {
-        /* frexp's mantissa is in [0.5, 1), the factor in [1, 2). */
-        scaling.factor = 2 * frexpf(wire->fixed, &scaling.exponent);
-        scaling.exponent--;
-    }
-    return scaling;
-}
-
 bool aps_wire_has_own_blocks(const struct aps_wire *wire)
 {
     const struct aps_format *format = &wire->codec.format;
 
-    return wire->scale == APS_SCALE_APS_TIGHT || format->saturate ||
+    return aps_scale_ops_of(&wire->scale)->per_block || format->saturate ||
            format->mantissa_bits == 0;
 }
 
@@ -96,7 +80,7 @@ int aps_block_encode(const struct aps_wire *wire,
 {
     struct aps_magnitude magnitude = {0, false};
 
-    if (wire->scale == APS_SCALE_APS_TIGHT)
+    if (aps_scale_ops_of(&wire->scale)->needs_magnitude)
         magnitude = aps_block_magnitude(wire, memory, x, n);
     return aps_block_encode_known(wire, memory, x, n, magnitude, exponent,
                                   block);
@@ -122,24 +106,14 @@ int aps_block_encode_known(const struct aps_wire *wire,
 {
     struct aps_block_header header = {0};
     struct aps_scaling scaling;
-    bool bounded = false;
 
-    switch (wire->scale) {
-    case APS_SCALE_APS:
-        break;
-    case APS_SCALE_APS_TIGHT:
-        exponent = aps_scale_aps_tight(&wire->codec.format, magnitude.max);
-        /* Rounding is monotone: no value ends beyond the scaled maximum. (e1m0,
-         * which has no finite value but 0, is no format of a policy.) */
-        bounded = magnitude.finite;
-        break;
-    case APS_SCALE_NONE:
-    case APS_SCALE_FIXED:
-        exponent = 0;
-        break;
-    }
-    scaling = block_scaling_of(wire, exponent);
-    scaling.bounded = bounded;
+    exponent = aps_scale_block_exponent(&wire->scale, &wire->codec.format,
+                                        magnitude, exponent);
+    scaling = aps_scale_scaling(&wire->scale, exponent);
+    /* Rounding is monotone: no value ends beyond the scaled maximum. (e1m0,
+     * which has no finite value but 0, is no format of a policy.) */
+    scaling.bounded =
+        aps_scale_ops_of(&wire->scale)->per_block && magnitude.finite;
     header.exponent = (int16_t)scaling.exponent;
     if (wire->device) {
         block_encode_on_device(wire, x, n, scaling, &header, block);
@@ -159,7 +133,7 @@ struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
 
     memcpy(&header, block, sizeof header);
     *flags = header.flags;
-    return block_scaling_of(wire, header.exponent);
+    return aps_scale_scaling(&wire->scale, header.exponent);
 }
 
 /* 0, or -1. */
@@ -171,9 +145,9 @@ static int block_decode_on_device(const struct aps_wire *wire,
 
     if (wire->device->get(&header, block, sizeof header) < 0)
         return -1;
-    return wire->device->decode(&wire->codec, block + sizeof header, n,
-                                block_scaling_of(wire, header.exponent),
-                                header.flags, add, x);
+    return wire->device->decode(
+        &wire->codec, block + sizeof header, n,
+        aps_scale_scaling(&wire->scale, header.exponent), header.flags, add, x);
 }
 
 void aps_block_decode(const struct aps_wire *wire,

@@ -30,8 +30,7 @@ struct aps_wire {
      * added. */
     const struct aps_device_memory *device;
     bool *lost;
-    enum aps_scale_kind scale;
-    float fixed; /* the constant of APS_SCALE_FIXED */
+    struct aps_scale scale;
     enum aps_accumulate_kind accumulate;
     struct aps_codec sums; /* of partial sums, unless they are FP32 */
 };
@@ -77,8 +76,8 @@ struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
 
 /*
  * Encode x[n] (in memory `memory`) into `block`, which has room for
- * aps_block_bytes. `exponent` is the stage's (APS_SCALE_APS); the other scales
- * find their own. Returns the exponent used; 0 for `none` and `fixed`.
+ * aps_block_bytes. `exponent` is the stage's; scales per block find their
+ * own. Returns the exponent used.
  */
 int aps_block_encode(const struct aps_wire *wire,
                      const struct aps_memory *memory, const float *x, size_t n,

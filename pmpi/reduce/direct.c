@@ -300,7 +300,7 @@ static void direct_sum_slice(const struct aps_direct *direct,
                              const struct aps_chunk *chunk, unsigned char *to,
                              struct aps_cost *cost)
 {
-    const bool tight = wire->scale == APS_SCALE_APS_TIGHT;
+    const bool measure = aps_scale_ops_of(&wire->scale)->needs_magnitude;
     const size_t stride = aps_chunk_stride(chunk);
 
     for (int p = 0; p < chunk->count; p++) {
@@ -312,7 +312,7 @@ static void direct_sum_slice(const struct aps_direct *direct,
         if (n == 0)
             continue;
         aps_accumulate(wire, direct->size, incoming + piece->offset, stride, n,
-                       scratch->sum, tight ? &magnitude : NULL);
+                       scratch->sum, measure ? &magnitude : NULL);
         aps_block_encode_known(wire, &aps_memory_host, scratch->sum, n,
                                magnitude, piece->exponent, to + piece->offset);
         aps_cost_add(cost, wire, n, direct->size - 1);

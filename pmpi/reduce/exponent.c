@@ -3,8 +3,6 @@
 
 #include "reduce/exponent.h"
 
-#include "scale/scale.h"
-
 int aps_exponent_agree(const struct aps_vcomm *vcomm,
                        const struct aps_wire *wire, const float *x, size_t n,
                        int *exponent)
@@ -12,7 +10,7 @@ int aps_exponent_agree(const struct aps_vcomm *vcomm,
     float max;
 
     *exponent = 0;
-    if (wire->scale != APS_SCALE_APS)
+    if (!aps_scale_ops_of(&wire->scale)->agreed)
         return MPI_SUCCESS;
     max = aps_block_magnitude(wire, wire->memory, x, n).max;
     return aps_exponent_agree_all(vcomm, wire, 1, &max, exponent);
@@ -37,10 +35,11 @@ int aps_exponent_vectors(const struct aps_vcomm *vcomm,
         exponents[i] = 0;
         agreed &= vectors[i].agreed;
     }
-    if (wire->scale != APS_SCALE_APS)
+    if (!aps_scale_ops_of(&wire->scale)->agreed)
         return MPI_SUCCESS;
     for (int i = 0; i < count && agreed; i++)
-        exponents[i] = aps_scale_aps(&wire->codec.format, vectors[i].greatest);
+        exponents[i] = aps_scale_stage_exponent(
+            &wire->scale, &wire->codec.format, vectors[i].greatest);
     if (agreed)
         return MPI_SUCCESS;
     for (int i = 0; i < count; i++)
@@ -56,13 +55,14 @@ int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
 
     for (int i = 0; i < count; i++)
         exponents[i] = 0;
-    if (wire->scale != APS_SCALE_APS)
+    if (!aps_scale_ops_of(&wire->scale)->agreed)
         return MPI_SUCCESS;
     for (int i = 0; i < count; i++)
         exponents[i] = aps_scale_max_exponent(max[i], vcomm->size);
     rc = aps_agree_max(vcomm, count, exponents);
     for (int i = 0; i < count; i++)
-        exponents[i] = aps_scale_aps(&wire->codec.format, exponents[i]);
+        exponents[i] = aps_scale_stage_exponent(
+            &wire->scale, &wire->codec.format, exponents[i]);
     return rc;
 }
 
@@ -71,7 +71,7 @@ int aps_exponent_begin(struct aps_exponents *exponents,
                        const struct aps_wire *wire, int count,
                        const float max[])
 {
-    exponents->begun = wire->scale == APS_SCALE_APS;
+    exponents->begun = aps_scale_ops_of(&wire->scale)->agreed;
     exponents->count = count;
     if (!exponents->begun)
         return MPI_SUCCESS;
@@ -93,6 +93,7 @@ int aps_exponent_end(struct aps_exponents *exponents,
     exponents->begun = false;
     rc = aps_agreement_end(&exponents->agreement);
     for (int i = 0; i < exponents->count; i++)
-        result[i] = aps_scale_aps(&wire->codec.format, exponents->greatest[i]);
+        result[i] = aps_scale_stage_exponent(&wire->scale, &wire->codec.format,
+                                             exponents->greatest[i]);
     return rc;
 }

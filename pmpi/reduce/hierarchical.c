@@ -123,7 +123,7 @@ static void hierarchical_group_exponents(const struct aps_hierarchical_run *run,
 
     for (int i = 0; i < count; i++)
         exponents[i] = 0;
-    if (wire->scale != APS_SCALE_APS || run->exact_inside)
+    if (!aps_scale_ops_of(&wire->scale)->agreed || run->exact_inside)
         return;
     for (int i = 0; i < count; i++)
         exponents[i] = aps_scale_max_exponent(
@@ -131,7 +131,8 @@ static void hierarchical_group_exponents(const struct aps_hierarchical_run *run,
             aps_shm_group_size(node));
     aps_shm_group_max_all(node, count, exponents);
     for (int i = 0; i < count; i++)
-        exponents[i] = aps_scale_aps(&wire->codec.format, exponents[i]);
+        exponents[i] = aps_scale_stage_exponent(
+            &wire->scale, &wire->codec.format, exponents[i]);
 }
 
 /* COLLECTIVE over the group: first what all ranks know, then what they agree

@@ -205,14 +205,14 @@ static void stages_sum_on_device(const struct aps_hierarchical_run *run,
                                  struct aps_magnitude *magnitude)
 {
     const struct aps_hierarchical *h = run->h;
-    const enum aps_scale_kind scale = run->wire->scale;
+    const struct aps_scale_ops *scale = aps_scale_ops_of(&run->wire->scale);
 
     for (int member = 0; member < aps_shm_group_size(h->node); member++)
         aps_block_add(&run->inside, member == 0,
                       stages_contribution(run, k, member, piece), length,
                       total);
-    if (scale == APS_SCALE_APS_TIGHT ||
-        (scale == APS_SCALE_APS && !aps_hierarchical_is_alone(h)))
+    if (scale->needs_magnitude ||
+        (scale->agreed && !aps_hierarchical_is_alone(h)))
         *magnitude =
             aps_block_magnitude(&run->inside, run->wire->memory, total, length);
 }

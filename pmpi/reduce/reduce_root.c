@@ -131,7 +131,7 @@ static void root_turn(void *state, size_t k)
     const struct aps_wire *wire = run->wire;
     const size_t stride = aps_block_stride(wire, run->shares.longest);
     const struct aps_slice own = root_slice_of(&run->shares, rooted->rank, k);
-    const bool tight = wire->scale == APS_SCALE_APS_TIGHT;
+    const bool measure = aps_scale_ops_of(&wire->scale)->needs_magnitude;
     const struct shape shape = {run, k};
     unsigned char *block = slot->results + (size_t)rooted->rank * stride;
     struct aps_magnitude magnitude = {0, false};
@@ -142,7 +142,7 @@ static void root_turn(void *state, size_t k)
                              root_slice_bytes, &shape);
     root_note(rooted,
               aps_reduce_scatter_turn(rooted->scatter, wire, &run->shares, k,
-                                      &sum, tight ? &magnitude : NULL));
+                                      &sum, measure ? &magnitude : NULL));
     if (own.length == 0)
         return;
     if (rooted->outcome == MPI_SUCCESS)

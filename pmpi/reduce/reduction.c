@@ -206,7 +206,6 @@ int aps_reductions_run(struct aps_reductions *reductions,
     struct aps_wire wire = {
         .memory = count == 1 ? vectors[0].memory : &aps_memory_host,
         .scale = plan->scale,
-        .fixed = plan->fixed,
         .accumulate = plan->accumulate,
     };
 

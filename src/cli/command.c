@@ -78,11 +78,7 @@ char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
 
 char *aps_command_scale(const struct aps_plan *plan, char *buffer, size_t size)
 {
-    if (plan->scale == APS_SCALE_FIXED)
-        snprintf(buffer, size, "fixed %g", (double)plan->fixed);
-    else
-        snprintf(buffer, size, "%s", aps_scale_name(plan->scale));
-    return buffer;
+    return aps_scale_describe(&plan->scale, buffer, size);
 }
 
 char *aps_command_rule(const struct aps_policy *policy, int rule,

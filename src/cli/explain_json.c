@@ -45,9 +45,9 @@ static void write_plan(struct aps_json *json, const struct aps_plan *plan)
     const bool node = aps_reduce_takes(plan->reduce, APS_SETTING_NODE);
 
     aps_json_text(json, "format", plan->format.name);
-    aps_json_text(json, "scale", aps_scale_name(plan->scale));
-    if (plan->scale == APS_SCALE_FIXED)
-        aps_json_double(json, "scale_value", (double)plan->fixed);
+    aps_json_text(json, "scale", aps_scale_name(&plan->scale));
+    if (aps_scale_ops_of(&plan->scale)->value)
+        aps_json_double(json, "scale_value", aps_scale_value(&plan->scale, 0));
     else
         aps_json_null(json, "scale_value");
     aps_json_text(json, "reduce", aps_reduce_name(plan->reduce));

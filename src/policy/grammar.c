@@ -80,6 +80,21 @@ int aps_read_argument(const struct aps_reader *reader,
                            (long)parameter->max, &argument->whole);
 }
 
+double aps_argument_number(const struct aps_parameter *parameter,
+                           const struct aps_argument *argument)
+{
+    switch (parameter->kind) {
+    case APS_PARAMETER_REAL:
+        return argument->real;
+    case APS_PARAMETER_SWITCH:
+        return argument->on;
+    case APS_PARAMETER_WORD:
+        return argument->word;
+    default:
+        return (double)argument->whole;
+    }
+}
+
 /* The mapping of parameters; `name` is the word's or the key's. */
 static int read_parameters(const struct aps_reader *reader,
                            const struct aps_yaml_node *mapping,

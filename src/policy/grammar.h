@@ -67,6 +67,10 @@ struct aps_argument {
     struct aps_format format; /* if given */
 };
 
+/* A whole number, a real one, 0 or 1 of a switch, or the index of a word. */
+double aps_argument_number(const struct aps_parameter *parameter,
+                           const struct aps_argument *argument);
+
 #define APS_ARGUMENTS_MAX 8
 #define APS_WORD_OWN (-1)    /* a mapping of the key's own parameters */
 #define APS_WORD_FORMAT (-2) /* a number format */

@@ -16,13 +16,7 @@
 #include "number/format.h"
 #include "base/error.h"
 #include "policy/layers.h"
-
-enum aps_scale_kind {
-    APS_SCALE_NONE,
-    APS_SCALE_FIXED,    /* multiply by a constant */
-    APS_SCALE_APS,      /* the paper's formula, N = ranks of the stage */
-    APS_SCALE_APS_TIGHT /* per block, from the sender's own maximum */
-};
+#include "scale/scale.h"
 
 enum aps_reduce_kind {
     APS_REDUCE_DIRECT,
@@ -77,8 +71,7 @@ struct aps_plan {
     bool rewrite;
     int rule; /* index of the rule in the file, from 0; -1: none matched */
     struct aps_format format;
-    enum aps_scale_kind scale;
-    float fixed; /* the constant of APS_SCALE_FIXED */
+    struct aps_scale scale;
     enum aps_reduce_kind reduce;
     enum aps_group_kind group;
     int group_size; /* of APS_GROUP_NUMBER */
@@ -230,7 +223,6 @@ char *aps_policy_rule_when(const struct aps_policy *policy, int rule,
                            enum aps_call_kind call, char *buffer, size_t size);
 
 /* Names as a policy and the log spell them: "aps-tight", "direct", "numa". */
-const char *aps_scale_name(enum aps_scale_kind kind);
 const char *aps_reduce_name(enum aps_reduce_kind kind);
 const char *aps_group_name(enum aps_group_kind kind);
 const char *aps_node_name(enum aps_node_kind kind);

@@ -65,16 +65,22 @@ static bool read_format(const struct aps_rule_keys *rule, struct aps_plan *plan,
     return !refuse_saturating(rule->reader, value.at);
 }
 
+_Static_assert(APS_SCALE_PARAMETERS >= APS_ARGUMENTS_MAX,
+               "a scale keeps all parameters that a word may have");
+
 static int read_scale(const struct aps_rule_keys *rule, struct aps_plan *plan)
 {
+    const struct aps_parameter *parameters;
     struct aps_value value;
 
     if (aps_read_value(rule->reader, rule->keys[APS_RULE_SCALE],
                        &aps_grammar_scale, &value) < 0)
         return -1;
-    plan->scale = (enum aps_scale_kind)value.word;
-    if (plan->scale == APS_SCALE_FIXED)
-        plan->fixed = (float)value.arguments[APS_SCALE_FIXED_FACTOR].real;
+    parameters = aps_grammar_scale.choices[value.word].parameters;
+    plan->scale = (struct aps_scale){.kind = (enum aps_scale_kind)value.word};
+    for (int i = 0; parameters && parameters[i].name; i++)
+        plan->scale.parameters[i] =
+            aps_argument_number(&parameters[i], &value.arguments[i]);
     return 0;
 }
 
@@ -95,28 +101,29 @@ static void settle_scale(const struct aps_rule_keys *rule,
     bool rounds_sums = plan->accumulate != APS_ACCUMULATE_FP32;
     bool on;
 
-    plan->scale = rounds_sums ? APS_SCALE_APS : APS_SCALE_APS_TIGHT;
+    plan->scale = aps_scale_unnamed(rounds_sums);
     if (aps && aps_read_switch(rule->reader, aps, &on) == 0)
-        plan->scale = on ? APS_SCALE_APS : APS_SCALE_NONE;
+        plan->scale = aps_scale_switched(on);
     if (scale && read_scale(rule, plan) < 0)
         return;
     if (scale && aps)
         aps_reader_error(rule->reader, later_of(scale, aps),
                          "'aps' and 'scale' say the same thing: keep one");
-    if (plan->scale != APS_SCALE_APS_TIGHT)
+    if (!aps_scale_ops_of(&plan->scale)->per_block)
         return;
     if (rounds_sums)
         aps_reader_error(rule->reader, scale,
-                         "scale aps-tight contradicts accumulate: %s (every "
+                         "scale %s contradicts accumulate: %s (every "
                          "sender would have its own scale); use aps",
+                         aps_scale_name(&plan->scale),
                          aps_accumulate_name(plan->accumulate));
     if (plan->rewrite && aps_format_max(&plan->format) == 0)
         aps_reader_error(rule->reader,
                          scale ? scale->value
                                : rule->keys[APS_RULE_FORMAT]->value,
                          "format %s has no finite value but zero, which "
-                         "scale aps-tight needs",
-                         plan->format.name);
+                         "scale %s needs",
+                         plan->format.name, aps_scale_name(&plan->scale));
 }
 
 static void set_group(const struct aps_argument *group, struct aps_plan *plan)
@@ -331,7 +338,7 @@ void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
                              &value);
     if (has_format && !plan->rewrite) {
         check_native(rule, word);
-        plan->scale = APS_SCALE_NONE;
+        plan->scale = (struct aps_scale){0};
     } else if (rule->calls & ALLREDUCE) {
         check_reduce(rule, plan, &given);
     } else {

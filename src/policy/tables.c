@@ -19,22 +19,29 @@ static const struct aps_words formats = {.known = format_words};
 const struct aps_grammar aps_grammar_format = {.words = &formats,
                                                .formats = true};
 
-static const struct aps_parameter fixed[] = {
-    [APS_SCALE_FIXED_FACTOR] = {.name = "factor",
-                                .kind = APS_PARAMETER_REAL,
-                                .required = true,
-                                .above = true,
-                                .min = 0,
-                                .max = INFINITY},
-    END};
-static const struct aps_choice scales[] = {
-    [APS_SCALE_NONE] = {NULL, NULL},
+static const struct aps_parameter fixed[] = {{.name = "factor",
+                                              .kind = APS_PARAMETER_REAL,
+                                              .required = true,
+                                              .above = true,
+                                              .min = 0,
+                                              .max = INFINITY},
+                                             END};
+static const struct aps_choice scales[APS_SCALE_KINDS] = {
     [APS_SCALE_FIXED] = {fixed, "scale: {fixed: 1024}"},
-    [APS_SCALE_APS] = {NULL, NULL},
-    [APS_SCALE_APS_TIGHT] = {NULL, NULL},
 };
 const struct aps_grammar aps_grammar_scale = {.words = &aps_words_scale,
                                               .choices = scales};
+
+struct aps_scale aps_scale_unnamed(bool rounds_sums)
+{
+    return (struct aps_scale){.kind = rounds_sums ? APS_SCALE_APS
+                                                  : APS_SCALE_APS_TIGHT};
+}
+
+struct aps_scale aps_scale_switched(bool on)
+{
+    return (struct aps_scale){.kind = on ? APS_SCALE_APS : APS_SCALE_NONE};
+}
 
 #define GROUP                                                                  \
     {                                                                          \

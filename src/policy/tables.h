@@ -11,8 +11,12 @@
 enum aps_format_word { APS_FORMAT_WORD_NATIVE, APS_FORMAT_WORD_FP32 };
 extern const struct aps_grammar aps_grammar_format;
 
-enum aps_scale_parameter { APS_SCALE_FIXED_FACTOR = 0 };
+/* By enum aps_scale_kind. */
 extern const struct aps_grammar aps_grammar_scale;
+
+/* The scale of a rule that names none, and the one of `aps: on` or `off`. */
+struct aps_scale aps_scale_unnamed(bool rounds_sums);
+struct aps_scale aps_scale_switched(bool on);
 
 enum aps_reduce_parameter { APS_REDUCE_GROUP, APS_REDUCE_NODE };
 extern const struct aps_grammar aps_grammar_reduce;

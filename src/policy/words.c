@@ -9,13 +9,6 @@
 
 #include "policy/policy.h"
 
-static const char *const scales[] = {
-    [APS_SCALE_NONE] = "none",
-    [APS_SCALE_FIXED] = "fixed",
-    [APS_SCALE_APS] = "aps",
-    [APS_SCALE_APS_TIGHT] = "aps-tight",
-    NULL,
-};
 static const char *const later_scales[] = {
     "backoff",  "logmax",  "lognormal", "underflow", "unit",
     "autoflex", "delayed", "dfxp",      NULL,
@@ -26,7 +19,7 @@ static const struct aps_hint scale_hints[] = {
     {NULL, NULL},
 };
 const struct aps_words aps_words_scale = {
-    .known = scales, .later = later_scales, .hints = scale_hints};
+    .known = aps_scale_names, .later = later_scales, .hints = scale_hints};
 
 static const char *const reductions[] = {
     [APS_REDUCE_DIRECT] = "direct", [APS_REDUCE_HIERARCHICAL] = "hierarchical",
@@ -135,11 +128,6 @@ char *aps_words_list(const struct aps_words *words, unsigned mask,
                                                             : ", ");
     }
     return list;
-}
-
-const char *aps_scale_name(enum aps_scale_kind kind)
-{
-    return scales[kind];
 }
 
 const char *aps_reduce_name(enum aps_reduce_kind kind)

@@ -25,3 +25,15 @@ int aps_scale_aps(const struct aps_format *format, int max_exponent)
 
     return max_exponent == APS_EXPONENT_ZERO ? 0 : upper - max_exponent;
 }
+
+static int aps_stage_exponent(const struct aps_scale *scale,
+                              const struct aps_format *format, int max_exponent)
+{
+    (void)scale;
+    return aps_scale_aps(format, max_exponent);
+}
+
+const struct aps_scale_ops aps_scale_ops_aps = {
+    .agreed = true,
+    .stage_exponent = aps_stage_exponent,
+};

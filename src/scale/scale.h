@@ -1,12 +1,117 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scale exponents: the power of two a layer is multiplied by before the cast.
- * All are computed on exact values (frexp), never through log2f.
+ * Scales: what a layer is multiplied by before the cast. All but `fixed` are
+ * powers of two, and a scale exponent is the power. Exponents are pure functions
+ * of numbers that all ranks know, or that travel in a block's header, and are
+ * computed on exact values (frexp), never through log2f.
+ *
+ * A scale is a row of APS_SCALES, a file that fills its ops, and a test; its
+ * parameters in a policy are a row of policy/tables.c. Others ask for what its
+ * ops say, never for its kind.
  */
 #ifndef APS_SCALE_SCALE_H
 #define APS_SCALE_SCALE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "codec/ops.h"
 #include "number/format.h"
+
+/* The kind, the ops, and the word of a policy and of the log. */
+#define APS_SCALES(ROW)                                                        \
+    ROW(NONE, none, "none")                                                    \
+    ROW(FIXED, fixed, "fixed") /* multiply by a constant */                    \
+    ROW(APS, aps, "aps")       /* the paper's, N = ranks of the stage */       \
+    ROW(APS_TIGHT, aps_tight, "aps-tight") /* each block by its own maximum */
+
+#define APS_SCALE_KIND(kind, ops, word) APS_SCALE_##kind,
+enum aps_scale_kind { APS_SCALES(APS_SCALE_KIND) APS_SCALE_KINDS };
+#undef APS_SCALE_KIND
+
+/* A scale of a plan. All zeros: none. */
+#define APS_SCALE_PARAMETERS 8
+struct aps_scale {
+    enum aps_scale_kind kind;
+    /* In the order of the scale's parameters in policy/tables.c: numbers; 0 or
+     * 1 of a switch; the index of a word. 0 beyond the last. */
+    double parameters[APS_SCALE_PARAMETERS];
+};
+
+struct aps_scale_ops {
+    /* Do the ranks of a stage agree on one exponent before the data, so that a
+     * message of exponents precedes them? What they agree on is the MAX of
+     * aps_scale_max_exponent. */
+    bool agreed;
+
+    /* Must the magnitude of a block be known when it is encoded? */
+    bool needs_magnitude;
+
+    /* Has each block an exponent of its own, so that what is decoded depends on
+     * where blocks begin? Then it needs the magnitude, and the exponent lets no
+     * finite value of the block overflow. */
+    bool per_block;
+
+    /* The exponent of a stage whose ranks have agreed on max_exponent,
+     * APS_EXPONENT_ZERO for zeros. Of scales that are agreed. */
+    int (*stage_exponent)(const struct aps_scale *scale,
+                          const struct aps_format *format, int max_exponent);
+
+    /* The exponent of a block whose greatest finite magnitude is max, 0 for
+     * zeros. Of scales per block. */
+    int (*block_exponent)(const struct aps_scale *scale,
+                          const struct aps_format *format, float max);
+
+    /* What values are multiplied by, a float above 0, where the policy says it;
+     * exponents then are 0. NULL: 2^exponent. */
+    double (*value)(const struct aps_scale *scale);
+
+    /* How a person reads it; at most `size` bytes. NULL: the name. */
+    void (*describe)(const struct aps_scale *scale, char *buffer, size_t size);
+};
+
+#define APS_SCALE_OPS(kind, ops, word)                                         \
+    extern const struct aps_scale_ops aps_scale_ops_##ops;
+APS_SCALES(APS_SCALE_OPS)
+#undef APS_SCALE_OPS
+
+/* By kind; the names end with NULL. */
+extern const struct aps_scale_ops *const aps_scales[APS_SCALE_KINDS];
+extern const char *const aps_scale_names[APS_SCALE_KINDS + 1];
+
+static inline const struct aps_scale_ops *
+aps_scale_ops_of(const struct aps_scale *scale)
+{
+    return aps_scales[scale->kind];
+}
+
+const char *aps_scale_name(const struct aps_scale *scale);
+
+/* The same kind with the same parameters? */
+bool aps_scale_equal(const struct aps_scale *a, const struct aps_scale *b);
+
+/* The name, and the value if the policy says it: "fixed 1024". Returns
+ * `buffer`. */
+char *aps_scale_describe(const struct aps_scale *scale, char *buffer,
+                         size_t size);
+
+/* The exponent of a stage; 0 where the scale is not agreed. */
+int aps_scale_stage_exponent(const struct aps_scale *scale,
+                             const struct aps_format *format, int max_exponent);
+
+/* The exponent of a block of a stage: the stage's unless scales are per block.
+ * `magnitude` is zeros unless the scale needs it. */
+int aps_scale_block_exponent(const struct aps_scale *scale,
+                             const struct aps_format *format,
+                             struct aps_magnitude magnitude,
+                             int stage_exponent);
+
+/* How a codec multiplies a block of that exponent; not bounded. */
+struct aps_scaling aps_scale_scaling(const struct aps_scale *scale,
+                                     int exponent);
+
+/* What the values of a block of that exponent are multiplied by. */
+double aps_scale_value(const struct aps_scale *scale, int exponent);
 
 /*
  * ceil(log2(ranks * max)) for max > 0, APS_EXPONENT_ZERO (aps.h) for max == 0: the x of

@@ -16,7 +16,7 @@ static struct aps_plan plan_of(enum aps_reduce_kind reduce,
 {
     struct aps_plan plan = {
         .rewrite = true,
-        .scale = APS_SCALE_APS,
+        .scale = {APS_SCALE_APS},
         .reduce = reduce,
         .group = APS_GROUP_NODE,
         .accumulate = accumulate,

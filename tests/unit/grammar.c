@@ -133,6 +133,34 @@ static void test_values(void)
        "a word that is on has its defaults");
 }
 
+/* Parameters of all kinds but formats as plain numbers, given or not. */
+static void test_numbers(void)
+{
+    static const struct {
+        const char *text;
+        const struct aps_parameter *parameters;
+        double numbers[4];
+    } cases[] = {
+        {"backoff", backoff, {16384, 2000, 0}},
+        {"{backoff: {start: 0.1, window: 7, scope: layer}}",
+         backoff,
+         {0.1, 7, 1}},
+        {"{powersgd: {warm: no, group: 12}}", powersgd, {4, 0, 0, 12}},
+        {"{powersgd: 3}", powersgd, {3, 1, 0, 0}},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct aps_value value;
+        bool right = read_way(cases[i].text, &value) == 0;
+
+        for (int k = 0; right && cases[i].parameters[k].name; k++)
+            right =
+                aps_argument_number(&cases[i].parameters[k],
+                                    &value.arguments[k]) == cases[i].numbers[k];
+        ok(right, "as numbers: %s", cases[i].text);
+    }
+}
+
 static void test_refused(void)
 {
     static const struct {
@@ -177,6 +205,7 @@ static void test_refused(void)
 int main(void)
 {
     test_values();
+    test_numbers();
     test_refused();
     return done_testing();
 }

@@ -34,8 +34,11 @@ UNIT_TESTS = \
 	tests/unit/policy-rules \
 	tests/unit/ranges \
 	tests/unit/rounding \
+	tests/unit/scale \
 	tests/unit/scale_aps \
 	tests/unit/scale_aps_tight \
+	tests/unit/scale_fixed \
+	tests/unit/scale_none \
 	tests/unit/steps \
 	tests/unit/steps_search \
 	tests/unit/sum \
@@ -70,6 +73,18 @@ tests_unit_codec_SOURCES = tests/unit/codec.c tests/unit/formats.h \
 	tests/unit/wire.h
 tests_unit_codec_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_SOURCES = tests/unit/scale.c \
+	tests/unit/scales.c tests/unit/scales.h
+tests_unit_scale_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_fixed_SOURCES = tests/unit/scale_fixed.c \
+	tests/unit/scales.c tests/unit/scales.h
+tests_unit_scale_fixed_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_fixed_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_none_SOURCES = tests/unit/scale_none.c \
+	tests/unit/scales.c tests/unit/scales.h
+tests_unit_scale_none_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_none_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_aps_SOURCES = tests/unit/scale_aps.c \
 	tests/unit/scales.c tests/unit/scales.h
 tests_unit_scale_aps_CPPFLAGS = $(UNIT_CPPFLAGS)

@@ -220,7 +220,7 @@ static void test_call_plans(void)
     for (int call = APS_CALL_REDUCE_SCATTER; call < APS_CALL_KINDS; call++) {
         place.call = (enum aps_call_kind)call;
         aps_policy_resolve(policy, &place, &plan);
-        ok(plan.rewrite && plan.rule == 0 && plan.scale == APS_SCALE_APS &&
+        ok(plan.rewrite && plan.rule == 0 && plan.scale.kind == APS_SCALE_APS &&
                plan.reduce == APS_REDUCE_DIRECT &&
                plan.group == APS_GROUP_NODE && plan.group_size == 0 &&
                plan.node == APS_NODE_FORMAT &&

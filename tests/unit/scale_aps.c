@@ -140,9 +140,37 @@ static void test_aps(void)
     ok(fits, "aps: ranks * max * 2^f lies in (2^(U-1), 2^U]");
 }
 
+/* The scale of a plan gives the formula's numbers. */
+static void test_ops(void)
+{
+    const struct aps_scale aps = {.kind = APS_SCALE_APS};
+    const struct aps_scale_ops *ops = aps_scale_ops_of(&aps);
+    const struct aps_magnitude great = {0x1p30f, true};
+    const struct aps_scaling scaling = aps_scale_scaling(&aps, -12);
+    struct aps_format format;
+    char text[32];
+    bool same = true;
+
+    scales_parse(5, 2, &format);
+    is(aps_scale_name(&aps), "aps", "the name");
+    ok(ops->agreed && !ops->needs_magnitude && !ops->per_block,
+       "aps: a stage agrees on one exponent, and blocks are not measured");
+    same &= aps_scale_stage_exponent(&aps, &format, APS_EXPONENT_ZERO) == 0;
+    for (int x = -149; x <= 160; x++)
+        same &= aps_scale_stage_exponent(&aps, &format, x) == 15 - x;
+    ok(same, "aps: the stage's exponent is U - x");
+    ok(aps_scale_block_exponent(&aps, &format, great, -12) == -12,
+       "aps: blocks have the stage's exponent");
+    ok(scaling.exponent == -12 && scaling.factor == 1 &&
+           aps_scale_value(&aps, -12) == 0x1p-12,
+       "aps: values are multiplied by 2^exponent");
+    is(aps_scale_describe(&aps, text, sizeof text), "aps", "aps: the text");
+}
+
 int main(void)
 {
     test_max_exponent();
     test_aps();
+    test_ops();
     return done_testing();
 }

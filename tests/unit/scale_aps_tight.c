@@ -62,8 +62,39 @@ static void test_aps_tight(void)
        "tight: e4m3 ends at 240");
 }
 
+/* The scale of a plan gives the formula's numbers. */
+static void test_ops(void)
+{
+    const struct aps_scale tight = {.kind = APS_SCALE_APS_TIGHT};
+    const struct aps_scale_ops *ops = aps_scale_ops_of(&tight);
+    const struct aps_scaling scaling = aps_scale_scaling(&tight, 9);
+    struct aps_format format;
+    char text[32];
+    bool same = true;
+
+    scales_parse(4, 3, &format);
+    is(aps_scale_name(&tight), "aps-tight", "the name");
+    ok(!ops->agreed && ops->needs_magnitude && ops->per_block,
+       "aps-tight: each block is measured and has its own exponent");
+    for (int i = 0; i < 1000; i++) {
+        const struct aps_magnitude magnitude = {scales_random_float(), i % 2};
+
+        same &= aps_scale_block_exponent(&tight, &format, magnitude, 3) ==
+                aps_scale_aps_tight(&format, magnitude.max);
+    }
+    ok(same, "aps-tight: the block's exponent follows from its maximum alone");
+    ok(aps_scale_stage_exponent(&tight, &format, 9) == 0,
+       "aps-tight: a stage has none");
+    ok(scaling.exponent == 9 && scaling.factor == 1 &&
+           aps_scale_value(&tight, 9) == 512,
+       "aps-tight: values are multiplied by 2^exponent");
+    is(aps_scale_describe(&tight, text, sizeof text), "aps-tight",
+       "aps-tight: the text");
+}
+
 int main(void)
 {
     test_aps_tight();
+    test_ops();
     return done_testing();
 }

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "scale/scale.h"
+
+#include <math.h>
+#include <stdio.h>
+
+const char *aps_scale_name(const struct aps_scale *scale)
+{
+    return aps_scale_names[scale->kind];
+}
+
+bool aps_scale_equal(const struct aps_scale *a, const struct aps_scale *b)
+{
+    bool equal = a->kind == b->kind;
+
+    for (int i = 0; i < APS_SCALE_PARAMETERS; i++)
+        equal &= a->parameters[i] == b->parameters[i];
+    return equal;
+}
+
+char *aps_scale_describe(const struct aps_scale *scale, char *buffer,
+                         size_t size)
+{
+    const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
+
+    if (ops->describe)
+        ops->describe(scale, buffer, size);
+    else
+        snprintf(buffer, size, "%s", aps_scale_name(scale));
+    return buffer;
+}
+
+int aps_scale_stage_exponent(const struct aps_scale *scale,
+                             const struct aps_format *format, int max_exponent)
+{
+    const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
+
+    return ops->agreed ? ops->stage_exponent(scale, format, max_exponent) : 0;
+}
+
+int aps_scale_block_exponent(const struct aps_scale *scale,
+                             const struct aps_format *format,
+                             struct aps_magnitude magnitude, int stage_exponent)
+{
+    const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
+
+    return ops->per_block ? ops->block_exponent(scale, format, magnitude.max)
+                          : stage_exponent;
+}
+
+struct aps_scaling aps_scale_scaling(const struct aps_scale *scale,
+                                     int exponent)
+{
+    const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
+    struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
+
+    if (ops->value) {
+        /* frexp's mantissa is in [0.5, 1), the factor in [1, 2). */
+        scaling.factor =
+            2 * frexpf((float)ops->value(scale), &scaling.exponent);
+        scaling.exponent--;
+    }
+    return scaling;
+}
+
+double aps_scale_value(const struct aps_scale *scale, int exponent)
+{
+    const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
+
+    return ops->value ? ops->value(scale) : ldexp(1, exponent);
+}
