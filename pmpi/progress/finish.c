@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/message.h"
+#include "progress/agree.h"
 #include "progress/progress_thread.h"
 #include "progress/queue.h"
 #include "progress/queue_thread.h"
@@ -32,11 +33,16 @@ struct finish {
     unsigned long ends;  /* ... aps_wait_ends, then */
 };
 
+/* The barrier is an agreement on nothing, since an agreement is tried again where
+ * MPI fails: the other ranks would wait for this one for ever. */
 static void finish_start_barrier(struct finish *finish, MPI_Comm comm)
 {
+    static int nothing; /* it outlives a barrier that is given up */
+
     finish->barrier = MPI_REQUEST_NULL;
     if (comm != MPI_COMM_NULL &&
-        PMPI_Ibarrier(comm, &finish->barrier) != MPI_SUCCESS)
+        aps_agree_comm_begin(comm, 1, &nothing, MPI_INT, MPI_MAX,
+                             &finish->barrier) != MPI_SUCCESS)
         finish->barrier = MPI_REQUEST_NULL;
 }
 
