@@ -292,6 +292,7 @@ bool aps_wait_for_memory(long *begin)
         *begin = now;
     if (now - *begin > MEMORY_NS)
         return false;
+    wait_be_idle();
     wait_nap(NAP_MEMORY_NS);
     return true;
 }
@@ -311,6 +312,7 @@ void aps_wait_pause(MPI_Comm comm, long *begin)
         return;
     }
     aps_wait_look(comm);
+    wait_be_idle();
     aps_wait_rest(begin);
 }
 

@@ -101,6 +101,11 @@ check_PROGRAMS += tests/mpi/parts
 tests_mpi_parts_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_parts_LDADD = $(MPI_TEST_LDADD)
 
+# A rank tries again for what it lacks (inject.c, preloaded in front).
+check_PROGRAMS += tests/mpi/patience
+tests_mpi_patience_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_patience_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/pcontrol
 tests_mpi_pcontrol_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_pcontrol_LDADD = $(MPI_TEST_LDADD)
@@ -224,6 +229,7 @@ mpi_tests = \
 	tests/mpi/t-nonblocking.sh \
 	tests/mpi/t-nonfinite.sh \
 	tests/mpi/t-parts.sh \
+	tests/mpi/t-patience.sh \
 	tests/mpi/t-pcontrol.sh \
 	tests/mpi/t-persistent.sh \
 	tests/mpi/t-policy-rank.sh \
