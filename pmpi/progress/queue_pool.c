@@ -8,7 +8,7 @@
 
 #include "progress/progress_thread.h"
 
-/* As many as a program is likely to make and free in turn. */
+/* As many of one kind as a program is likely to make and free in turn. */
 #define SPARE_MOST 8
 
 /* Queues with a thread of their own at a time. More of them than cores carry on
@@ -17,20 +17,23 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int threads; /* queues with a thread, spare ones included */
-static struct aps_queue *spare[SPARE_MOST];
-static int spares;
+static struct {
+    struct aps_queue *list[SPARE_MOST];
+    int count;
+} spare[2]; /* queues with fibers, and with threads */
 
-static struct aps_queue *queue_pool_find_locked(bool thread)
+/* A spare queue of that kind, or NULL. */
+static struct aps_queue *queue_pool_find(bool thread, const char *label)
 {
-    for (int i = spares - 1; i >= 0; i--) {
-        struct aps_queue *found = spare[i];
+    struct aps_queue *found = NULL;
 
-        if (aps_queue_has_thread(found) != thread)
-            continue;
-        spare[i] = spare[--spares];
-        return found;
-    }
-    return NULL;
+    pthread_mutex_lock(&lock);
+    if (spare[thread].count > 0)
+        found = spare[thread].list[--spare[thread].count];
+    pthread_mutex_unlock(&lock);
+    if (found)
+        aps_queue_set_label(found, label);
+    return found;
 }
 
 /* A queue with a thread, or NULL: there are enough threads, or none can be made. */
@@ -55,39 +58,36 @@ static struct aps_queue *queue_pool_create_thread(const char *label)
 
 struct aps_queue *aps_queue_pool_take(bool thread, const char *label)
 {
-    struct aps_queue *queue;
+    struct aps_queue *queue = NULL;
 
-    pthread_mutex_lock(&lock);
-    queue = queue_pool_find_locked(thread);
-    pthread_mutex_unlock(&lock);
-    if (queue) {
-        aps_queue_set_label(queue, label);
-        return queue;
-    }
     if (thread) {
-        queue = queue_pool_create_thread(label);
+        queue = queue_pool_find(true, label);
+        if (!queue)
+            queue = queue_pool_create_thread(label);
         if (queue)
             return queue;
         /* The progress thread drives its fiber while the program computes. */
         aps_progress_thread_expect_threads();
     }
-    return aps_queue_create(false, label);
+    queue = queue_pool_find(false, label);
+    return queue ? queue : aps_queue_create(false, label);
 }
 
 void aps_queue_pool_give(struct aps_queue *queue)
 {
-    bool kept = false;
+    bool thread, kept;
 
     if (!queue)
         return;
+    thread = aps_queue_has_thread(queue);
     pthread_mutex_lock(&lock);
     /* One that is not empty ends with its last operation, which may be about to
      * return. */
-    kept = aps_queue_is_empty(queue) && spares < SPARE_MOST;
+    kept = aps_queue_is_empty(queue) && spare[thread].count < SPARE_MOST;
     if (kept)
-        spare[spares++] = queue;
+        spare[thread].list[spare[thread].count++] = queue;
     else
-        threads -= aps_queue_has_thread(queue);
+        threads -= thread;
     pthread_mutex_unlock(&lock);
     if (!kept)
         aps_queue_close(queue);

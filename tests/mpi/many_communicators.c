@@ -2,10 +2,13 @@
 /*
  * More communicators at a time than MPI would have context ids for if the
  * library took one for each: 1,500, and one sum on each. The argument is
- * `nonblocking` (all begun, then all completed), `blocking`, or `both`.
+ * `nonblocking` (all begun, then all completed), `blocking`, or `both`. After
+ * nonblocking sums communicators that live for one sum find the threads that are
+ * left of them.
  */
 #include "config.h"
 
+#include <dirent.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,6 +24,7 @@
 
 #define COUNT 64
 #define COMMS 1500
+#define SHORT_LIVED 10
 
 static MPI_Comm comms[COMMS];
 static MPI_Request requests[COMMS];
@@ -68,6 +72,42 @@ static int count_threads(void)
     if (status)
         fclose(status);
     return threads;
+}
+
+/* The number of this process's newest thread. */
+static long newest_thread(void)
+{
+    DIR *threads = opendir("/proc/self/task");
+    struct dirent *entry;
+    long newest = 0;
+
+    while (threads && (entry = readdir(threads)))
+        if (atol(entry->d_name) > newest)
+            newest = atol(entry->d_name);
+    if (threads)
+        closedir(threads);
+    return newest;
+}
+
+static void test_short_lived(void)
+{
+    long newest = 0;
+
+    for (int i = 0; i < SHORT_LIVED; i++) {
+        MPI_Request request;
+        MPI_Comm comm;
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Iallreduce(MPI_IN_PLACE, values[0], COUNT, MPI_FLOAT, MPI_SUM, comm,
+                       &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (i == 0)
+            newest = newest_thread();
+        MPI_Comm_free(&comm);
+    }
+    ok_all(newest_thread() == newest,
+           "%d communicators in turn make do with the threads that there are",
+           SHORT_LIVED);
 }
 
 static void test_nonblocking(void)
@@ -124,10 +164,13 @@ int main(int argc, char **argv)
     if (blocks)
         test_blocking();
     ok_all(errors == 0, "no error handler is called");
-    for (int c = 0; c < COMMS; c++)
+    for (int c = COMMS - 1; c >= 0; c--) /* the first have threads */
         MPI_Comm_free(&comms[c]);
     MPI_Errhandler_free(&handler);
-    expect_rewritten((unsigned long)(COMMS * (blocks + starts)));
+    if (starts)
+        test_short_lived();
+    expect_rewritten(
+        (unsigned long)(COMMS * (blocks + starts) + SHORT_LIVED * starts));
     status = mpitap_end();
     MPI_Finalize();
     return status;
