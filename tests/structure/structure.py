@@ -13,6 +13,7 @@ prints a line for each place that breaks the rule, and nothing where none does:
     columns   a line of more than 88 columns; what programs are expected to print
               is excepted
     rooms     a room of pmpi/ without a README.md of one paragraph
+    locks     a mutex of pmpi/, src/ or cuda/ without a row in pmpi/LOCKS.md
     list      every include of pmpi/ and src/ (breaks no rule)
 """
 
@@ -27,6 +28,7 @@ ROOMS = ["entry", "call", "comm", "reduce", "topo", "device", "job",
 LINES = 500
 COLUMNS = 88
 LONG_STRING = re.compile(r"'[^']{60,}'")  # what a program prints
+MUTEX = re.compile(r"\s*(?:static )?pthread_mutex_t (\w+)(?:;| =)")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]*)[">]')
 
 
@@ -212,6 +214,18 @@ def rooms(top):
                 yield f"{path}: {len(body)} paragraphs, not one"
 
 
+def locks(top):
+    """The table has a row "| level | `name` ..., path ..." for each mutex."""
+    rows = [line for line in lines(top, "pmpi/LOCKS.md") if line[:1] == "|"]
+    for path in files(top, ["pmpi", "src", "cuda"], (".c", ".h")):
+        stem = path[:-1].removeprefix("pmpi/")
+        for number, line in enumerate(lines(top, path), 1):
+            found = MUTEX.match(line)
+            if found and not any(f"`{found[1]}`" in row and stem in row
+                                 for row in rows):
+                yield f"{path}:{number}: `{found[1]}` is not in pmpi/LOCKS.md"
+
+
 def list_of_includes(top):
     for path in files(top, ["pmpi", "src"], (".c", ".h")):
         for _, _, target in includes(top, path):
@@ -220,7 +234,7 @@ def list_of_includes(top):
 
 
 RULES = {"arrows": arrows, "circles": circles, "lengths": lengths,
-         "tests": tests, "columns": columns, "rooms": rooms,
+         "tests": tests, "columns": columns, "rooms": rooms, "locks": locks,
          "list": list_of_includes}
 
 

@@ -81,12 +81,15 @@ echo '#include "cuda/verbs.h"' >"$tree/pmpi/call/call.c"
 echo '#include <mpi.h>' >"$tree/src/base/one.h"
 echo '#include "base/one.h"' >"$tree/src/base/two.h"
 echo '#include "base/two.h"' >"$tree/src/base/one.c"
+echo 'static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;' >"$tree/cuda/a.c"
+echo '| 4 | `one`, cuda/b.c | nothing |' >"$tree/pmpi/LOCKS.md"
 finds arrows 'pmpi/native/up.c:1: includes call/call.h: native lies below call'
 finds arrows \
     'pmpi/call/call.c:1: includes cuda/verbs.h: of cuda/, pmpi/ includes plugin.h alone'
 finds arrows 'src/base/one.h:1: includes mpi.h: src/ knows no MPI'
 finds circles 'src/base/one -> src/base/two -> src/base/one'
 finds rooms 'pmpi/call/README.md: missing'
+finds locks 'cuda/a.c:1: `one` is not in pmpi/LOCKS.md'
 
 rule arrows 'no include runs up'
 rule circles 'no files include each other in a circle'
@@ -94,6 +97,7 @@ rule lengths 'no .c of pmpi/, src/ or cuda/ is over 500 lines'
 rule tests 'no .c of tests/ or scripts/ is over 500 lines'
 rule columns 'no line is over 88 columns'
 rule rooms 'every room of pmpi/ says what may live there'
+rule locks 'every mutex has its row in pmpi/LOCKS.md'
 formatted
 echo "1..$count"
 [ "$failures" -eq 0 ]
