@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Elements summed at a time over all blocks, so that sum and terms stay in the
- * caches next to the core. A tile of any format is whole bytes. */
+ * caches next to the core: this many at most, a multiple of the granule. */
 #define TILE 4096
 
 /* Values [begin, begin + n) of a block. */
@@ -83,6 +83,8 @@ void aps_accumulate(const struct aps_wire *wire, int count,
                     float *sum, struct aps_magnitude *magnitude)
 {
     const bool kahan = wire->accumulate == APS_ACCUMULATE_KAHAN;
+    const size_t granule = aps_codec_granule(&wire->codec);
+    const size_t most = TILE / granule * granule;
 
     if (wire->device) {
         accumulate_on_device(wire, count, blocks, stride, n, sum, magnitude);
@@ -90,8 +92,8 @@ void aps_accumulate(const struct aps_wire *wire, int count,
     }
     if (magnitude)
         *magnitude = (struct aps_magnitude){0, true};
-    for (size_t begin = 0; begin < n; begin += TILE) {
-        const size_t length = n - begin < TILE ? n - begin : TILE;
+    for (size_t begin = 0; begin < n; begin += most) {
+        const size_t length = n - begin < most ? n - begin : most;
         float *const tile = sum + begin;
         float carry[TILE];
 

@@ -117,7 +117,7 @@ int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,
         .in = in,
         .out = out,
         .n = n,
-        .chunk = aps_pipeline_elements(wire->codec.format.width, gather->ranks),
+        .chunk = aps_pipeline_elements(&wire->codec, gather->ranks),
         .exponent = exponent,
         .cost = cost,
     };

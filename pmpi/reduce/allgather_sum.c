@@ -38,7 +38,7 @@ aps_allgather_sum_create(const struct aps_vcomm *vcomm)
     gather->vcomm = vcomm;
     gather->rank = vcomm->rank;
     gather->size = vcomm->size;
-    gather->sum = malloc(aps_pipeline_elements(2, 1) * sizeof *gather->sum);
+    gather->sum = malloc(aps_pipeline_elements_most(1) * sizeof *gather->sum);
     if (!gather->sum)
         goto destroy;
     for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
@@ -144,7 +144,7 @@ int aps_allgather_sum_run(struct aps_allgather_sum *gather,
                 .vectors = vectors,
                 .exponents = exponents,
                 .count = count,
-                .length = aps_pipeline_elements(wire->codec.format.width, 1),
+                .length = aps_pipeline_elements(&wire->codec, 1),
                 .parts = 1,
                 .inner = 1},
         .cost = cost,

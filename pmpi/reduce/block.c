@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-/* Slices meet at whole bytes of any width and at whole cache lines of FP32. */
-#define SLICE_UNIT 64
-
 #define CACHE_LINE 64
 
 bool aps_wire_has_own_blocks(const struct aps_wire *wire)
@@ -176,13 +173,13 @@ void aps_block_add(const struct aps_wire *wire, bool first,
 
 struct aps_slice aps_slice_of(size_t n, int parts, int i)
 {
-    const size_t units = (n + SLICE_UNIT - 1) / SLICE_UNIT;
+    const size_t units = (n + APS_CODEC_GRANULE - 1) / APS_CODEC_GRANULE;
     const size_t whole = units / (size_t)parts;
     const size_t rest = units % (size_t)parts;
     const size_t k = (size_t)i;
     /* The first `rest` slices are one unit longer. */
-    size_t begin = (whole * k + (k < rest ? k : rest)) * SLICE_UNIT;
-    size_t end = begin + (whole + (k < rest)) * SLICE_UNIT;
+    size_t begin = (whole * k + (k < rest ? k : rest)) * APS_CODEC_GRANULE;
+    size_t end = begin + (whole + (k < rest)) * APS_CODEC_GRANULE;
 
     if (begin > n)
         begin = n;

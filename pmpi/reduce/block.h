@@ -108,7 +108,8 @@ struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
                                      const unsigned char *block,
                                      unsigned *flags);
 
-/* Slice i of `parts` of n elements: bounds at multiples of 64 elements. */
+/* Slice i of `parts` of n elements: bounds at multiples of
+ * APS_CODEC_GRANULE elements. */
 struct aps_slice {
     size_t begin;
     size_t length;

@@ -15,7 +15,7 @@
  * 64 MiB of shared memory that a container gets by default. */
 #define CHUNK_LEAST ((size_t)64 * 1024)
 #define CHUNK_MOST ((size_t)256 * 1024)
-#define CHUNK_UNIT ((size_t)64)
+#define CHUNK_UNIT APS_CODEC_GRANULE
 #define MESSAGE_LEAST ((size_t)1024) /* elements */
 #define SHARED_BYTES ((size_t)48 * 1024 * 1024)
 

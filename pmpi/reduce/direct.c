@@ -100,8 +100,7 @@ struct aps_direct *aps_direct_create_alone(const struct aps_vcomm *vcomm,
                   ? aps_pipeline_bytes_of_devices(ranks)
                   : aps_pipeline_bytes(ranks);
     bytes = aps_block_stride_bytes(message);
-    direct =
-        aps_direct_create(vcomm, aps_pipeline_elements_in(message, 2), bytes);
+    direct = aps_direct_create(vcomm, aps_codec_elements_most(message), bytes);
     if (direct)
         direct->message = message;
     for (int i = 0; i < APS_DIRECT_TURNS && direct; i++) {
@@ -142,7 +141,7 @@ static bool direct_allocate_on_device(struct aps_direct *direct,
 {
     const size_t blocks = (size_t)direct->size * direct_stride_alone(direct);
     const size_t sum = aps_block_stride_bytes(
-        aps_pipeline_elements_in(direct->message, 2) * sizeof(float));
+        aps_codec_elements_most(direct->message) * sizeof(float));
     char cause[256];
     unsigned char *next;
 
@@ -400,7 +399,7 @@ static size_t direct_message_elements(const struct aps_direct *direct,
                              ? aps_pipeline_bytes(direct->size)
                              : direct->message;
 
-    return aps_pipeline_elements_in(bytes, wire->codec.format.width);
+    return aps_codec_elements(&wire->codec, bytes);
 }
 
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,

@@ -42,8 +42,9 @@ static int master_allocate(struct aps_master *master)
     const size_t blocks = leads ? (size_t)master->members : 1;
     const size_t piece = aps_block_stride_bytes(aps_pipeline_bytes(1));
     /* A chunk's results: each of the blocks has a header, ends in a gap, and
-     * may be a slice's unit of 64 elements longer than its share. */
-    const size_t gap = aps_block_stride_bytes(64 * sizeof(float)) + 64;
+     * may be a granule of elements longer than its share. */
+    const size_t gap =
+        aps_block_stride_bytes(APS_CODEC_GRANULE * sizeof(float)) + 64;
     const size_t results = piece + (size_t)groups * gap;
 
     size_t longest;
@@ -52,8 +53,8 @@ static int master_allocate(struct aps_master *master)
         struct slot *slot = &master->slots[i];
 
         slot->values = malloc(piece * blocks);
-        slot->sum =
-            malloc(leads ? aps_pipeline_elements(2, 1) * sizeof *slot->sum : 1);
+        slot->sum = malloc(
+            leads ? aps_pipeline_elements_most(1) * sizeof *slot->sum : 1);
         /* Travels with the gaps between its blocks: they should hold no
          * secrets of the program's. */
         slot->results = calloc(1, results);
@@ -65,7 +66,7 @@ static int master_allocate(struct aps_master *master)
     if (!leads || groups == 1)
         return 0;
     /* Partial sums travel as FP32, of whatever width the result is. */
-    longest = aps_slice_longest(aps_pipeline_elements(2, 1), groups);
+    longest = aps_slice_longest(aps_pipeline_elements_most(1), groups);
     master->ring = aps_ring_create(&master->groups.peers, longest,
                                    aps_block_stride_widest(longest));
     return master->ring ? 0 : -1;
@@ -358,7 +359,7 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
                 .vectors = vectors,
                 .exponents = exponents,
                 .count = count,
-                .length = aps_pipeline_elements(wire->codec.format.width, 1),
+                .length = aps_pipeline_elements(&wire->codec, 1),
                 .parts = 1,
                 .inner = master->groups.groups},
         .cost = cost,

@@ -22,8 +22,6 @@
 #define DEVICE_CHUNK_BYTES ((size_t)1024 * 1024)
 #define DEVICE_MESSAGE_MOST ((size_t)128 * 1024)
 
-#define UNIT 64 /* messages meet at whole bytes of any width */
-
 void aps_pipeline_run(size_t chunks, size_t stages,
                       const struct aps_pipeline_stage stage[], void *state)
 {
@@ -68,12 +66,12 @@ size_t aps_pipeline_bytes_of_devices(int ranks)
                                   DEVICE_MESSAGE_MOST);
 }
 
-size_t aps_pipeline_elements_in(size_t bytes, int width)
+size_t aps_pipeline_elements(const struct aps_codec *codec, int ranks)
 {
-    return bytes * 8 / (size_t)width / UNIT * UNIT;
+    return aps_codec_elements(codec, aps_pipeline_bytes(ranks));
 }
 
-size_t aps_pipeline_elements(int width, int ranks)
+size_t aps_pipeline_elements_most(int ranks)
 {
-    return aps_pipeline_elements_in(aps_pipeline_bytes(ranks), width);
+    return aps_codec_elements_most(aps_pipeline_bytes(ranks));
 }

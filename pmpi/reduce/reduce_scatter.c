@@ -39,8 +39,8 @@ aps_reduce_scatter_create(const struct aps_vcomm *vcomm)
     scatter->ranks = vcomm->size;
     bytes = aps_block_stride_bytes(aps_pipeline_bytes(scatter->ranks)) *
             (size_t)scatter->ranks;
-    scatter->sum =
-        malloc(aps_pipeline_elements(2, scatter->ranks) * sizeof *scatter->sum);
+    scatter->sum = malloc(aps_pipeline_elements_most(scatter->ranks) *
+                          sizeof *scatter->sum);
     if (!scatter->sum)
         goto destroy;
     for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
@@ -75,7 +75,7 @@ void aps_reduce_scatter_destroy(struct aps_reduce_scatter *scatter)
 
 size_t aps_reduce_scatter_elements(const struct aps_wire *wire, int ranks)
 {
-    return aps_pipeline_elements(wire->codec.format.width, ranks);
+    return aps_pipeline_elements(&wire->codec, ranks);
 }
 
 int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,

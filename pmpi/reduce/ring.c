@@ -66,7 +66,7 @@ struct aps_ring *aps_ring_create_alone(const struct aps_vcomm *vcomm)
     int ranks;
 
     ranks = vcomm->size;
-    return aps_ring_create(vcomm, aps_pipeline_elements(2, ranks),
+    return aps_ring_create(vcomm, aps_pipeline_elements_most(ranks),
                            aps_block_stride_bytes(aps_pipeline_bytes(ranks)));
 }
 
@@ -306,16 +306,18 @@ int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
 int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
                  const struct aps_vector vectors[], struct aps_cost *cost)
 {
+    const size_t bytes = aps_pipeline_bytes(ring->size);
     /* A message is as long as its widest: of partial sums, that is FP32's. */
-    const int width =
-        ring_travels_as_fp32(wire) ? 32 : wire->codec.format.width;
+    const size_t length = ring_travels_as_fp32(wire)
+                              ? aps_codec_elements_fp32(bytes)
+                              : aps_codec_elements(&wire->codec, bytes);
     int exponents[APS_VECTORS_MOST];
     struct aps_cut cut = {
         .wire = wire,
         .vectors = vectors,
         .exponents = exponents,
         .count = count,
-        .length = (size_t)ring->size * aps_pipeline_elements(width, ring->size),
+        .length = (size_t)ring->size * length,
         .parts = ring->size,
         .inner = 1,
     };

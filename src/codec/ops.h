@@ -87,8 +87,25 @@ struct aps_codec {
                   struct aps_scaling scaling, float *sum);
 };
 
-/* Bytes of n packed values: ceil(n * width / 8). */
+/* Bytes of n packed values: aps_packed_bytes of the format. */
 size_t aps_codec_bytes(const struct aps_codec *codec, size_t n);
+
+/*
+ * Where packed values may be cut, so that each piece is what it would be in the
+ * whole: at multiples of the granule, which are whole bytes, whole blocks of a
+ * format in blocks, and whole cache lines of FP32. APS_CODEC_GRANULE values
+ * where the format is not in blocks.
+ */
+#define APS_CODEC_GRANULE ((size_t)64)
+size_t aps_codec_granule(const struct aps_codec *codec);
+
+/* The most values that fit into so many bytes, a multiple of the granule; 0
+ * where not even one granule fits. */
+size_t aps_codec_elements(const struct aps_codec *codec, size_t bytes);
+
+/* The same of FP32, and of the format that has most. */
+size_t aps_codec_elements_fp32(size_t bytes);
+size_t aps_codec_elements_most(size_t bytes);
 
 /* What a search for exponents needs to know of an array: the greatest finite
  * magnitude (0 for none), and whether all of the array is known to be finite. */

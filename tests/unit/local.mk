@@ -9,6 +9,7 @@ UNIT_TESTS = \
 	tests/unit/array_scaled \
 	tests/unit/build \
 	tests/unit/codec \
+	tests/unit/codec_sizes \
 	tests/unit/digits \
 	tests/unit/driver \
 	tests/unit/error \
@@ -73,6 +74,9 @@ tests_unit_codec_SOURCES = tests/unit/codec.c tests/unit/formats.h \
 	tests/unit/wire.h
 tests_unit_codec_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_LDADD = $(UNIT_LIBS) -lm
+tests_unit_codec_sizes_SOURCES = tests/unit/codec_sizes.c
+tests_unit_codec_sizes_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_codec_sizes_LDADD = $(UNIT_LIBS)
 tests_unit_scale_SOURCES = tests/unit/scale.c \
 	tests/unit/scales.c tests/unit/scales.h
 tests_unit_scale_CPPFLAGS = $(UNIT_CPPFLAGS)

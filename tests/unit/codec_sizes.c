@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How many bytes values take, how many values bytes hold, and where packed
+ * values may be cut. */
+#include "config.h"
+
+#include "codec/codec.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "tests/tap/tap.h"
+
+static const size_t sizes[] = {0,    1,    15,    16,     63,     64,
+                               127,  128,  255,   256,    257,    1000,
+                               1024, 4096, 16384, 100000, 131072, 999999999};
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+/* elements(bytes) is the greatest multiple of the granule that fits. */
+static bool is_greatest(const struct aps_codec *codec, size_t bytes)
+{
+    const size_t granule = aps_codec_granule(codec);
+    const size_t n = aps_codec_elements(codec, bytes);
+
+    if (n % granule == 0 && aps_codec_bytes(codec, n) <= bytes &&
+        aps_codec_bytes(codec, n + granule) > bytes)
+        return true;
+    diag("%s: %zu bytes hold %zu values, granule %zu", codec->format.name,
+         bytes, n, granule);
+    return false;
+}
+
+/* Two pieces that are cut at a granule take as many bytes as the whole. */
+static bool is_cut(const struct aps_codec *codec)
+{
+    const size_t granule = aps_codec_granule(codec);
+    bool cut = true;
+
+    for (size_t k = 1; k <= 3; k++)
+        for (size_t rest = 0; rest <= granule; rest++)
+            cut &= aps_codec_bytes(codec, k * granule) +
+                       aps_codec_bytes(codec, rest) ==
+                   aps_codec_bytes(codec, k * granule + rest);
+    return cut;
+}
+
+static void test_floats(void)
+{
+    bool granules = true, greatest = true, same = true, fewer = true;
+
+    for (int e = 1; e <= 8; e++) {
+        for (int m = 0; m <= 23; m++) {
+            struct aps_codec codec = {0};
+            char name[16];
+
+            snprintf(name, sizeof name, "e%dm%d", e, m);
+            if (aps_format_parse(name, &codec.format, NULL) < 0)
+                bail_out("%s is no format", name);
+            granules &= aps_codec_granule(&codec) == 64 && is_cut(&codec);
+            for (size_t i = 0; i < SIZES; i++) {
+                const size_t bytes = sizes[i];
+                const size_t n = aps_codec_elements(&codec, bytes);
+
+                greatest &= is_greatest(&codec, bytes);
+                same &= n == bytes * 8 / (size_t)(1 + e + m) / 64 * 64;
+                fewer &= n <= aps_codec_elements_most(bytes);
+            }
+        }
+    }
+    ok(granules, "a format without blocks is cut at 64 values");
+    ok(greatest, "the most values that fit are a multiple of 64");
+    ok(same, "they are as many as their bits say");
+    ok(fewer, "no format has more than aps_codec_elements_most");
+}
+
+static void test_bounds(void)
+{
+    struct aps_codec wide = {0}, narrow = {0};
+    bool fp32 = true, most = true;
+
+    if (aps_format_parse("e8m23", &wide.format, NULL) < 0 ||
+        aps_format_parse("e1m0", &narrow.format, NULL) < 0)
+        bail_out("e8m23 or e1m0 is no format");
+    for (size_t i = 0; i < SIZES; i++) {
+        fp32 &= aps_codec_elements_fp32(sizes[i]) ==
+                aps_codec_elements(&wide, sizes[i]);
+        most &= aps_codec_elements_most(sizes[i]) ==
+                aps_codec_elements(&narrow, sizes[i]);
+    }
+    ok(fp32, "as many FP32 values as of e8m23");
+    ok(most, "e1m0 is the format that has most");
+}
+
+/* Blocks stay whole, and bytes as well. */
+static void test_blocks(void)
+{
+    static const struct {
+        struct aps_format format;
+        size_t granule;
+    } cases[] = {
+        {{.name = "8/32", .width = 8, .block = 32, .scale_bytes = 1}, 64},
+        {{.name = "6/32", .width = 6, .block = 32, .scale_bytes = 1}, 64},
+        {{.name = "4/16", .width = 4, .block = 16, .scale_bytes = 1}, 64},
+        {{.name = "8/64", .width = 8, .block = 64, .scale_bytes = 1}, 64},
+        {{.name = "4/128", .width = 4, .block = 128, .scale_bytes = 1}, 128},
+        {{.name = "8/576", .width = 8, .block = 576, .scale_bytes = 1}, 576},
+        {{.name = "5/20", .width = 5, .block = 20, .scale_bytes = 2}, 320},
+        {{.name = "3/7", .width = 3, .block = 7, .scale_bytes = 1}, 448},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct aps_codec codec = {.format = cases[i].format};
+        bool greatest = true;
+
+        for (size_t k = 0; k < SIZES; k++)
+            greatest &= is_greatest(&codec, sizes[k]);
+        ok(aps_codec_granule(&codec) == cases[i].granule && is_cut(&codec),
+           "%s is cut at %zu values", codec.format.name, cases[i].granule);
+        ok(greatest, "... and what fits is a multiple of that");
+    }
+}
+
+int main(void)
+{
+    test_floats();
+    test_bounds();
+    test_blocks();
+    return done_testing();
+}
