@@ -171,15 +171,15 @@ void aps_block_add(const struct aps_wire *wire, bool first,
         *wire->lost = true;
 }
 
-struct aps_slice aps_slice_of(size_t n, int parts, int i)
+struct aps_slice aps_slice_of(size_t n, size_t granule, int parts, int i)
 {
-    const size_t units = (n + APS_CODEC_GRANULE - 1) / APS_CODEC_GRANULE;
+    const size_t units = (n + granule - 1) / granule;
     const size_t whole = units / (size_t)parts;
     const size_t rest = units % (size_t)parts;
     const size_t k = (size_t)i;
     /* The first `rest` slices are one unit longer. */
-    size_t begin = (whole * k + (k < rest ? k : rest)) * APS_CODEC_GRANULE;
-    size_t end = begin + (whole + (k < rest)) * APS_CODEC_GRANULE;
+    size_t begin = (whole * k + (k < rest ? k : rest)) * granule;
+    size_t end = begin + (whole + (k < rest)) * granule;
 
     if (begin > n)
         begin = n;
@@ -188,9 +188,9 @@ struct aps_slice aps_slice_of(size_t n, int parts, int i)
     return (struct aps_slice){.begin = begin, .length = end - begin};
 }
 
-size_t aps_slice_longest(size_t n, int parts)
+size_t aps_slice_longest(size_t n, size_t granule, int parts)
 {
-    return aps_slice_of(n, parts, 0).length;
+    return aps_slice_of(n, granule, parts, 0).length;
 }
 
 void aps_blocks_decode(const struct aps_wire *wire,
@@ -198,8 +198,10 @@ void aps_blocks_decode(const struct aps_wire *wire,
                        const unsigned char *blocks, size_t stride, size_t n,
                        float *x)
 {
+    const size_t granule = aps_codec_granule(&wire->codec);
+
     for (int i = 0; i < parts; i++) {
-        const struct aps_slice slice = aps_slice_of(n, parts, i);
+        const struct aps_slice slice = aps_slice_of(n, granule, parts, i);
 
         if (slice.length > 0)
             aps_block_decode(wire, memory, blocks + (size_t)i * stride,

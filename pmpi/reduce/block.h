@@ -108,13 +108,13 @@ struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
                                      const unsigned char *block,
                                      unsigned *flags);
 
-/* Slice i of `parts` of n elements: bounds at multiples of
- * APS_CODEC_GRANULE elements. */
+/* Slice i of `parts` of n elements: bounds at multiples of `granule` elements,
+ * which is the wire's (aps_codec_granule). */
 struct aps_slice {
     size_t begin;
     size_t length;
 };
-struct aps_slice aps_slice_of(size_t n, int parts, int i);
+struct aps_slice aps_slice_of(size_t n, size_t granule, int parts, int i);
 
 /* Decode one block a slice, of all `parts` slices, to x[n]: block i lies at
  * blocks + i * stride. */
@@ -124,6 +124,6 @@ void aps_blocks_decode(const struct aps_wire *wire,
                        float *x);
 
 /* The longest slice. */
-size_t aps_slice_longest(size_t n, int parts);
+size_t aps_slice_longest(size_t n, size_t granule, int parts);
 
 #endif

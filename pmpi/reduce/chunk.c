@@ -24,13 +24,16 @@ struct extent {
 
 static struct extent chunk_extent(const struct aps_cut *cut, size_t n)
 {
-    struct extent extent = {.elements = aps_slice_longest(n, cut->parts)};
+    const size_t granule = aps_codec_granule(&cut->wire->codec);
+    struct extent extent = {.elements =
+                                aps_slice_longest(n, granule, cut->parts)};
 
     extent.bytes = aps_block_bytes(cut->wire, extent.elements);
     extent.inner_elements = extent.elements;
     extent.inner_bytes = extent.bytes;
     if (cut->inner > 1) {
-        extent.inner_elements = aps_slice_longest(extent.elements, cut->inner);
+        extent.inner_elements =
+            aps_slice_longest(extent.elements, granule, cut->inner);
         extent.inner_bytes = aps_block_bytes(cut->wire, extent.inner_elements);
     }
     return extent;
@@ -54,6 +57,7 @@ static void chunk_add(struct aps_cut *cut, size_t n,
         .in = vector->in + cut->begin,
         .out = vector->out + cut->begin,
         .n = n,
+        .granule = aps_codec_granule(&cut->wire->codec),
         .memory = vector->memory,
         .exponent = cut->exponents[cut->vector],
         .base = used->elements,
@@ -135,7 +139,7 @@ size_t aps_chunk_slice_bytes(const struct aps_chunk *chunk,
 {
     for (int p = chunk->count - 1; p >= 0; p--) {
         const struct aps_piece *piece = &chunk->pieces[p];
-        const size_t n = aps_slice_of(piece->n, parts, i).length;
+        const size_t n = aps_piece_slice(piece, parts, i).length;
 
         if (n > 0)
             return piece->offset + aps_block_bytes(wire, n);
@@ -148,7 +152,7 @@ size_t aps_chunk_slice_elements(const struct aps_chunk *chunk, int parts, int i)
     size_t n = 0;
 
     for (int p = 0; p < chunk->count; p++)
-        n += aps_slice_of(chunk->pieces[p].n, parts, i).length;
+        n += aps_piece_slice(&chunk->pieces[p], parts, i).length;
     return n;
 }
 
@@ -165,7 +169,8 @@ void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
 
         inner->pieces[p] = (struct aps_piece){
             .in = sums + piece->base,
-            .n = aps_slice_of(piece->n, parts, i).length,
+            .n = aps_piece_slice(piece, parts, i).length,
+            .granule = piece->granule,
             .memory = memory,
             .base = piece->inner_base,
             .offset = piece->inner_offset,

@@ -33,11 +33,12 @@ struct aps_vector {
     bool agreed;
 };
 
-/* A part of one vector, in slices (aps_slice_of) of its own. */
+/* A part of one vector, in slices (aps_piece_slice) of its own. */
 struct aps_piece {
     const float *in;
     float *out;
     size_t n;
+    size_t granule; /* of its slices' bounds */
     const struct aps_memory *memory;
     int exponent;  /* the stage's, for APS */
     size_t base;   /* its place in a slice's values, in elements ... */
@@ -46,6 +47,12 @@ struct aps_piece {
     size_t inner_base; /* the same for slices of slices */
     size_t inner_offset;
 };
+
+static inline struct aps_slice aps_piece_slice(const struct aps_piece *piece,
+                                               int parts, int i)
+{
+    return aps_slice_of(piece->n, piece->granule, parts, i);
+}
 
 /* Pieces that are on their way together. */
 struct aps_chunk {

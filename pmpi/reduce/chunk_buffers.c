@@ -29,12 +29,12 @@
 
 static void buffers_set_chunk(struct aps_chunk_buffers *slots, size_t chunk)
 {
-    const size_t slice = aps_slice_longest(chunk, slots->owners);
+    const size_t slice = aps_slice_longest(chunk, CHUNK_UNIT, slots->owners);
 
     slots->chunk = chunk;
     slots->slice_stride = aps_block_stride_widest(slice);
-    slots->part_stride =
-        aps_block_stride_widest(aps_slice_longest(slice, slots->parts));
+    slots->part_stride = aps_block_stride_widest(
+        aps_slice_longest(slice, CHUNK_UNIT, slots->parts));
 }
 
 static size_t buffers_slot_bytes(const struct aps_chunk_buffers *slots)
@@ -78,7 +78,8 @@ static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
 
 static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
 {
-    const size_t slice = aps_slice_longest(slots->chunk, slots->owners);
+    const size_t slice =
+        aps_slice_longest(slots->chunk, CHUNK_UNIT, slots->owners);
 
     for (int i = 0; i < APS_SUM_TURNS; i++) {
         slots->sums[i] = malloc(slice * sizeof(float));

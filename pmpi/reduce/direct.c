@@ -241,7 +241,7 @@ static void direct_encode_slice(const struct aps_direct *direct,
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
         const struct aps_slice slice =
-            aps_slice_of(piece->n, direct->size, owner);
+            aps_piece_slice(piece, direct->size, owner);
 
         if (slice.length == 0)
             continue;
@@ -305,7 +305,7 @@ static void direct_sum_slice(const struct aps_direct *direct,
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
         const size_t n =
-            aps_slice_of(piece->n, direct->size, direct->rank).length;
+            aps_piece_slice(piece, direct->size, direct->rank).length;
         struct aps_magnitude magnitude = {0, false};
 
         if (n == 0)

@@ -30,7 +30,8 @@ static void hierarchical_count_cores(const struct aps_vcomm *group)
 static int hierarchical_equip_local(struct aps_hierarchical *h,
                                     enum aps_devices devices)
 {
-    const size_t slice = aps_slice_longest(h->host.chunk, h->owners);
+    const size_t slice =
+        aps_slice_longest(h->host.chunk, APS_CODEC_GRANULE, h->owners);
 
     if (devices != APS_DEVICES_NONE &&
         aps_chunk_buffers_init_devices(&h->devices, &h->host) < 0)
@@ -38,9 +39,10 @@ static int hierarchical_equip_local(struct aps_hierarchical *h,
     if (aps_hierarchical_is_alone(h) ||
         aps_shm_group_rank(h->node) >= h->owners)
         return 0;
-    h->across = aps_direct_create(&h->groups.peers,
-                                  aps_slice_longest(slice, h->groups.groups),
-                                  h->host.part_stride);
+    h->across = aps_direct_create(
+        &h->groups.peers,
+        aps_slice_longest(slice, APS_CODEC_GRANULE, h->groups.groups),
+        h->host.part_stride);
     return h->across ? 0 : -1;
 }
 

@@ -35,8 +35,8 @@ static size_t stages_own_elements(const struct aps_hierarchical_run *run,
 static size_t stages_own_length(const struct aps_hierarchical_run *run,
                                 const struct aps_piece *piece)
 {
-    return aps_slice_of(piece->n, run->h->owners,
-                        aps_shm_group_rank(run->h->node))
+    return aps_piece_slice(piece, run->h->owners,
+                           aps_shm_group_rank(run->h->node))
         .length;
 }
 
@@ -136,7 +136,7 @@ static void stages_contribute_piece(const struct aps_hierarchical_run *run,
     const int rank = aps_shm_group_rank(h->node);
 
     for (int owner = 0; owner < h->owners; owner++) {
-        struct aps_slice slice = aps_slice_of(piece->n, h->owners, owner);
+        struct aps_slice slice = aps_piece_slice(piece, h->owners, owner);
         unsigned char *to = stages_slot_slice(run, k, rank, owner) +
                             stages_slot_offset(run, piece);
 
@@ -380,7 +380,7 @@ static void stages_collect_piece(const struct aps_hierarchical_run *run,
     const bool exact = stages_is_exact(run);
 
     for (int owner = 0; owner < h->owners; owner++) {
-        const struct aps_slice slice = aps_slice_of(piece->n, h->owners, owner);
+        const struct aps_slice slice = aps_piece_slice(piece, h->owners, owner);
         const unsigned char *result = stages_result_slice(run, k, owner);
 
         if (exact && slice.length > 0)

@@ -66,7 +66,8 @@ static int master_allocate(struct aps_master *master)
     if (!leads || groups == 1)
         return 0;
     /* Partial sums travel as FP32, of whatever width the result is. */
-    longest = aps_slice_longest(aps_pipeline_elements_most(1), groups);
+    longest = aps_slice_longest(aps_pipeline_elements_most(1),
+                                APS_CODEC_GRANULE, groups);
     master->ring = aps_ring_create(&master->groups.peers, longest,
                                    aps_block_stride_widest(longest));
     return master->ring ? 0 : -1;

@@ -92,8 +92,9 @@ static struct aps_slice root_slice_of(const struct aps_shares *shares,
                                       int owner, size_t k)
 {
     const size_t chunk = root_chunk_of(shares);
-    struct aps_slice slice = aps_slice_of(aps_chunk_length(shares->n, chunk, k),
-                                          shares->ranks, owner);
+    struct aps_slice slice =
+        aps_slice_of(aps_chunk_length(shares->n, chunk, k), shares->granule,
+                     shares->ranks, owner);
 
     slice.begin += k * chunk;
     return slice;
@@ -186,6 +187,7 @@ int aps_reduce_root_run(struct aps_reduce_root *rooted,
         .shares = {.ranks = rooted->ranks,
                    .longest = aps_reduce_scatter_elements(wire, rooted->ranks),
                    .part = root_slice_of,
+                   .granule = aps_codec_granule(&wire->codec),
                    .n = n},
         .root = root,
         .in = in,

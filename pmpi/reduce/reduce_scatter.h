@@ -30,8 +30,10 @@ struct aps_shares {
                              size_t k);
 
     /* For `part`: elements of the vector, and where the shares begin and the
-     * last one ends ([ranks + 1], not owned). */
+     * last one ends ([ranks + 1], not owned); or what bounds are multiples
+     * of. */
     size_t n;
+    size_t granule;
     const size_t *bounds;
 };
 

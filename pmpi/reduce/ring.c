@@ -112,7 +112,7 @@ static size_t ring_partial_bytes(const struct aps_ring *ring,
         return aps_chunk_slice_bytes(chunk, wire, ring->size, index);
     for (int p = chunk->count - 1; p >= 0; p--) {
         const struct aps_piece *piece = &chunk->pieces[p];
-        const size_t n = aps_slice_of(piece->n, ring->size, index).length;
+        const size_t n = aps_piece_slice(piece, ring->size, index).length;
 
         if (n > 0)
             return (piece->base + n) * sizeof(float);
@@ -152,7 +152,7 @@ static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
         const struct aps_slice slice =
-            aps_slice_of(piece->n, ring->size, index);
+            aps_piece_slice(piece, ring->size, index);
         unsigned char *to = slot->outgoing + ring_partial_offset(wire, piece);
 
         if (slice.length == 0)
@@ -198,7 +198,7 @@ static void ring_advance_piece(struct aps_ring *ring, struct slot *slot,
                                struct aps_cost *cost)
 {
     const bool last = index == ring->rank;
-    const struct aps_slice slice = aps_slice_of(piece->n, ring->size, index);
+    const struct aps_slice slice = aps_piece_slice(piece, ring->size, index);
     int exponent;
 
     if (slice.length == 0)
@@ -257,9 +257,9 @@ static void ring_post_result(struct aps_ring *ring, struct slot *slot,
                       aps_chunk_slice_bytes(chunk, wire, ring->size, going),
                       (ring->rank + 1) % ring->size, APS_TAG_RESULT);
     for (int p = 0; p < chunk->count; p++)
-        aps_cost_add(cost, wire,
-                     aps_slice_of(chunk->pieces[p].n, ring->size, going).length,
-                     1);
+        aps_cost_add(
+            cost, wire,
+            aps_piece_slice(&chunk->pieces[p], ring->size, going).length, 1);
 }
 
 void aps_ring_begin(struct aps_ring *ring, int outcome)
