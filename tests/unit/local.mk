@@ -40,6 +40,7 @@ UNIT_TESTS = \
 	tests/unit/scale_aps_tight \
 	tests/unit/scale_fixed \
 	tests/unit/scale_none \
+	tests/unit/slices \
 	tests/unit/steps \
 	tests/unit/steps_search \
 	tests/unit/sum \
@@ -197,7 +198,7 @@ tests_unit_measure_SOURCES = tests/unit/measure.c
 tests_unit_measure_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_measure_LDADD = $(UNIT_LIBS) -lm
 
-# Steps, and, of the MPI side, the search for CUDA's driver.
+# Steps, and, of the MPI side, slices and the search for CUDA's driver.
 tests_unit_steps_SOURCES = tests/unit/steps.c tests/unit/step_trace.c \
 	tests/unit/step_trace.h
 tests_unit_steps_CPPFLAGS = $(UNIT_CPPFLAGS)
@@ -211,6 +212,11 @@ tests_unit_build_SOURCES = tests/unit/build.c \
 nodist_tests_unit_build_SOURCES = pmpi/job/build_identity.h
 tests_unit_build_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_build_LDADD = $(UNIT_LIBS)
+tests_unit_slices_SOURCES = tests/unit/slices.c \
+	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/chunk.c pmpi/reduce/chunk.h
+tests_unit_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_slices_LDADD = $(UNIT_LIBS)
 tests_unit_driver_SOURCES = tests/unit/driver.c \
 	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h
 tests_unit_driver_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi \
