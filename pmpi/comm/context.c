@@ -376,8 +376,8 @@ bool aps_context_has_resources(struct aps_context *context, MPI_Comm comm)
         if (rc != MPI_SUCCESS) {
             context->resources_state = APS_RESOURCES_FAILED;
             aps_message(context->rank,
-                        "%s: this rank has no memory left for a first "
-                        "rewritten call, for which the other ranks wait",
+                        "%s: this rank cannot take part in a first rewritten "
+                        "call, for which the other ranks wait",
                         context->label);
             PMPI_Comm_call_errhandler(comm, rc);
         }

@@ -10,9 +10,6 @@
 #include "progress/messages.h"
 #include "progress/wait.h"
 
-/* Of a call of MPI that fails. */
-#define TRIES 3
-
 /* --- messages ------------------------------------------------------------- */
 
 static void agree_combine_max(void *values, const void *theirs, size_t size)
@@ -357,22 +354,27 @@ void aps_agree_cause(const struct aps_vcomm *vcomm, char *text, size_t size)
 int aps_agree_comm_begin(MPI_Comm comm, int count, void *values,
                          MPI_Datatype type, MPI_Op op, MPI_Request *request)
 {
-    int rc = MPI_ERR_OTHER;
+    static atomic_ullong times;
+    long begin = 0;
+    int rc;
 
-    /* The other ranks wait for this one: it does not give up at once. */
-    for (int i = 0; i < TRIES && rc != MPI_SUCCESS; i++) {
+    for (;;) {
         char text[MPI_MAX_ERROR_STRING] = "unknown error";
         int rank = -1, length;
 
         rc = PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, comm,
                              request);
         if (rc == MPI_SUCCESS)
-            break;
+            return rc;
         PMPI_Comm_rank(comm, &rank);
         (void)PMPI_Error_string(rc, text, &length);
-        aps_message(rank, "MPI_Iallreduce failed in an agreement: %s", text);
+        if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+            aps_message(rank, "MPI_Iallreduce failed in an agreement: %s",
+                        text);
+        /* The other ranks wait for this one, and MPI may lack memory. */
+        if (!aps_wait_for_memory(&begin))
+            return rc;
     }
-    return rc;
 }
 
 /* True on all ranks if `bad` is false on all. */

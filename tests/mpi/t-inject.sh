@@ -51,6 +51,13 @@ for order in fail:PMPI_Isend:1:1 fail:PMPI_Isend:0:4 fail:PMPI_Irecv:1:1 \
     fails $order 3 direct world blocking
     fails $order 2 direct world nonblocking
 done
+# ... and several times in a row.
+order=
+for number in 4 5 6 7 8 9 10 11; do
+    order=$order${order:+,}fail:PMPI_Iallreduce:1:$number
+done
+fails "$order" 3 direct world blocking
+fails "$order" 2 direct world nonblocking
 for order in fail:PMPI_Isend:1:3 fail:PMPI_Irecv:2:2 fail:PMPI_Isend:3:9; do
     APSMPI_TEST_NODES=2
     export APSMPI_TEST_NODES
