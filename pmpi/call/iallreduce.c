@@ -171,8 +171,8 @@ static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
     if (!call->kind->place(context, call, &position, &reason))
         return aps_call_start_because(call, request, reason);
     /* That resources failed is the same on all ranks only as long as there is no
-     * queue, which finds out at different times. */
-    if (context->resources_state == APS_RESOURCES_FAILED && !context->queue)
+     * queue, which finds out at different times; its thread may write it now. */
+    if (!context->queue && context->resources_state == APS_RESOURCES_FAILED)
         return aps_call_start_because(call, request, APS_PASSED_RESOURCES);
     layers = iallreduce_look(context, call, &position, NULL);
     if (layers.rewritten == 0)
