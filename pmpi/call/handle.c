@@ -48,14 +48,9 @@ static int handle_segment(struct aps_context *context,
                           const struct aps_call *call,
                           struct aps_segment *segment, bool *passed)
 {
-    bool good = true;
-    int rc;
-
     segment->memory = aps_segment_memory(context, call);
-    rc = aps_segment_agree(context, call, segment, &good);
-    *passed = rc == MPI_SUCCESS && !good;
-    return rc == MPI_SUCCESS && good ? aps_segment_run(context, call, segment)
-                                     : rc;
+    *passed = !aps_segment_agree(context, call, segment);
+    return *passed ? MPI_SUCCESS : aps_segment_run(context, call, segment);
 }
 
 /* COLLECTIVE. A call whose position in the step is known: every layer is

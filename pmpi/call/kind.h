@@ -67,9 +67,11 @@ struct aps_kind {
                         const struct aps_plan *plan);
 
     /* COLLECTIVE. Where only the ranks together know whether all of them can
-     * take part: *good says so. May be NULL: they can. */
-    int (*agree)(struct aps_context *context, struct aps_segment *segment,
-                 bool *good);
+     * take part: *good says so. May be NULL: they can. An error of MPI stands in
+     * segment->rc: other ranks may know nothing of it, and go on, so this rank
+     * runs the layer, too, which fails. */
+    void (*agree)(struct aps_context *context, struct aps_segment *segment,
+                  bool *good);
 
     /* COLLECTIVE. By the plan, which is possible. */
     int (*run)(struct aps_context *context, const struct aps_call *call,

@@ -78,26 +78,24 @@ static bool gather_measure(const struct aps_context *context,
 
 /* With the answer comes the scale exponent of the blocks, which have one rank
  * each to contribute to them (N = 1). */
-static int gather_agree(struct aps_context *context,
-                        struct aps_segment *segment, bool *good)
+static void gather_agree(struct aps_context *context,
+                         struct aps_segment *segment, bool *good)
 {
     const struct aps_scale *scale = &segment->plan.scale;
     const bool agreed = aps_scale_ops_of(scale)->agreed;
     int values[2] = {!segment->good, APS_EXPONENT_ZERO};
     fenv_t environment;
-    int rc;
 
     aps_fpenv_enter(&environment);
     if (agreed && segment->good)
         values[1] = aps_scale_max_exponent(
             segment->memory->magnitude(segment->in, segment->own).max, 1);
-    rc = aps_agree_max(aps_comm_resources_vcomm(context->resources),
-                       agreed ? 2 : 1, values);
+    segment->rc = aps_agree_max(aps_comm_resources_vcomm(context->resources),
+                                agreed ? 2 : 1, values);
     *good = !values[0];
     segment->exponent =
         aps_scale_stage_exponent(scale, &segment->plan.format, values[1]);
     aps_fpenv_leave(&environment);
-    return rc;
 }
 
 static int gather_run(struct aps_context *context, const struct aps_call *call,
@@ -106,8 +104,9 @@ static int gather_run(struct aps_context *context, const struct aps_call *call,
     const struct aps_wire wire = aps_other_wire(segment);
 
     (void)call;
-    return aps_allgather_run(context->related.gather, &wire, segment->exponent,
-                             segment->in, segment->out, segment->own, cost);
+    return aps_allgather_run(context->related.gather, &wire, segment->rc,
+                             segment->exponent, segment->in, segment->out,
+                             segment->own, cost);
 }
 
 /* A rank's own block, as all ranks have decoded it. */

@@ -138,14 +138,14 @@ static void segment_write_sample(struct aps_context *context,
     context->damaged |= rc != MPI_SUCCESS;
 }
 
-int aps_segment_agree(struct aps_context *context, const struct aps_call *call,
-                      struct aps_segment *segment, bool *good)
+bool aps_segment_agree(struct aps_context *context, const struct aps_call *call,
+                       struct aps_segment *segment)
 {
-    *good = true;
-    return call->kind->agree
-               ? segment_raise(context, call,
-                               call->kind->agree(context, segment, good))
-               : MPI_SUCCESS;
+    bool good = true;
+
+    if (call->kind->agree)
+        call->kind->agree(context, segment, &good);
+    return good;
 }
 
 bool aps_segment_is_sampled(const struct aps_context *context,

@@ -22,6 +22,7 @@ struct aps_segment {
                      start there (a block); all-reduce: `count` */
     bool good;    /* this rank can do its part (kind.h: agree) */
     int exponent; /* of an all-gather's blocks, which the ranks have agreed on */
+    int rc;       /* of that agreement, an MPI error code */
     long number;  /* among those like it, for samples */
     struct aps_plan_key key;
     struct aps_plan plan;
@@ -46,10 +47,9 @@ const struct aps_memory *aps_segment_memory(struct aps_context *context,
                                             const struct aps_call *call);
 
 /* COLLECTIVE over the context's communicator. Can all ranks take part in it
- * (kind.h: agree)? An MPI error code, of which the program's error handler
- * knows. */
-int aps_segment_agree(struct aps_context *context, const struct aps_call *call,
-                      struct aps_segment *segment, bool *good);
+ * (kind.h: agree)? */
+bool aps_segment_agree(struct aps_context *context, const struct aps_call *call,
+                       struct aps_segment *segment);
 
 /* Local. Is it the layer's turn to be sampled? The same on all ranks. */
 bool aps_segment_is_sampled(const struct aps_context *context,

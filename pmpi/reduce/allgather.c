@@ -104,8 +104,8 @@ static void allgather_take_values(void *state, size_t k)
 }
 
 int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,
-                      int exponent, const float *in, float *out, size_t n,
-                      struct aps_cost *cost)
+                      int outcome, int exponent, const float *in, float *out,
+                      size_t n, struct aps_cost *cost)
 {
     static const struct aps_pipeline_stage stages[] = {
         {allgather_send_values, 0},
@@ -122,7 +122,7 @@ int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,
         .cost = cost,
     };
 
-    gather->outcome = MPI_SUCCESS;
+    gather->outcome = outcome;
     aps_pipeline_run((n + run.chunk - 1) / run.chunk, 2, stages, &run);
     return gather->outcome;
 }

@@ -21,10 +21,11 @@ void aps_allgather_destroy(struct aps_allgather *gather); /* NULL: nothing */
 /*
  * COLLECTIVE over vcomm. in[n] of rank i to out[i * n] of all; `in`
  * may be our own place in `out`. `exponent` is that of the stage, on which the
- * ranks have agreed; 0 of a scale that is not agreed. An MPI error code.
+ * ranks have agreed with `outcome`, 0 of a scale that is not agreed: after an error
+ * what is sent is empty (messages.h). An MPI error code.
  */
 int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,
-                      int exponent, const float *in, float *out, size_t n,
-                      struct aps_cost *cost);
+                      int outcome, int exponent, const float *in, float *out,
+                      size_t n, struct aps_cost *cost);
 
 #endif

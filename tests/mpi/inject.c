@@ -9,8 +9,9 @@
  * the third PMPI_Isend of rank 1 of MPI_COMM_WORLD returns MPI_ERR_OTHER and
  * does nothing else; the second PMPI_Irecv of rank 0 comes ten seconds late. With
  * `spoil` in place of `fail` the call takes place before it returns the error. The
- * rank `*` stands for all ranks. Functions with and without _c count as one. Two
- * names are no functions of MPI: `allocation` is malloc and its like, and
+ * rank `*` stands for all ranks. Functions with and without _c count as one. Three
+ * names are no functions of MPI: `allocation` is malloc and its like, `receipt` is a
+ * PMPI_Testall that has completed requests, and then returns an error, and
  * `completion` is the request of a PMPI_Comm_idup, which completes with
  * MPI_ERR_OTHER.
  *
@@ -52,6 +53,7 @@ enum inject_function {
     INJECT_IBCAST,
     INJECT_IBARRIER,
     INJECT_TESTALL,
+    INJECT_RECEIPT, /* not a function: a PMPI_Testall that completes requests */
     INJECT_ALLOCATION,
     INJECT_COMM_DUP, /* the first that makes a communicator */
     INJECT_COMM_DUP_WITH_INFO,
@@ -71,6 +73,7 @@ static const char *const inject_names[INJECT_FUNCTIONS] = {
     "PMPI_Ibcast",
     "PMPI_Ibarrier",
     "PMPI_Testall",
+    "receipt",
     "allocation",
     "PMPI_Comm_dup",
     "PMPI_Comm_dup_with_info",
@@ -366,12 +369,17 @@ EXPORT int PMPI_Testall(int count, MPI_Request requests[], int *done,
 {
     const bool doomed = inject_holds_doomed(count, requests);
     int (*next)(int, MPI_Request *, int *, MPI_Status *);
+    bool active = false;
     int rc;
 
+    for (int i = 0; i < count; i++)
+        active |= requests[i] != MPI_REQUEST_NULL;
     if (inject(INJECT_TESTALL, CALLER))
         return MPI_ERR_OTHER;
     *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Testall");
     rc = inject_spoil(next(count, requests, done, statuses));
+    if (active && rc == MPI_SUCCESS && *done && inject(INJECT_RECEIPT, CALLER))
+        return MPI_ERR_OTHER;
     if (!doomed || rc != MPI_SUCCESS || !*done)
         return rc;
     inject_has_doomed = false;

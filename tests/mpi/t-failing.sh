@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A message, a test of requests or an allocation fails on one rank: the others get
+# A message, a test of requests, a receipt or an allocation fails on one rank: the others get
 # an error, too, or the sum. Of a message a line names rank, call and cause.
 . "$top_srcdir/tests/mpi/run.sh"
 
@@ -66,6 +66,13 @@ done <<END
 3 2 PMPI_Testall nonblocking first 3 reduce: hierarchical, scale: aps
 3 1 PMPI_Testall blocking later 5 reduce: ring, scale: aps
 3 1 PMPI_Testall fused later 1 reduce: direct, scale: aps
+3 1 receipt blocking later 1 reduce: direct, scale: aps
+3 1 receipt nonblocking later 1 reduce: ring, scale: aps
+4 2 receipt blocking later 1 reduce: hierarchical, scale: aps
+3 1 receipt reduce later 1 calls: [reduce], scale: aps
+3 1 receipt reduce_scatter later 1 calls: [reduce_scatter], scale: aps
+3 1 receipt allgather later 1 calls: [allgather], scale: aps
+3 1 receipt allgather later 2 calls: [allgather], scale: none
 2 1 PMPI_Isend blocking later 2000 reduce: direct, scale: aps
 3 2 PMPI_Irecv nonblocking later 2000 reduce: hierarchical, scale: aps
 2 1 allocation blocking first 1 reduce: direct, scale: aps
