@@ -21,7 +21,9 @@
  * COLLECTIVE over `comm`, all processes of the job, unless it is MPI_COMM_NULL:
  * when all of them have come here, and nothing has arrived for ten seconds, the
  * wait cannot end, since no process makes a call any more that another waits
- * for. Then one line says what is lost. With MPI_COMM_NULL the wait has no end.
+ * for. Then one line says what is lost. With MPI_COMM_NULL the wait has no end, and
+ * inside MPI_Finalize neither has that for operations which threads carry out: it
+ * comes first, since processes cannot meet while other threads call MPI.
  */
 void aps_finish(const char *call, int rank, MPI_Comm comm, bool inside);
 
