@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A message, a test of requests, a receipt or an allocation fails on one rank: the others get
-# an error, too, or the sum. Of a message a line names rank, call and cause.
+# A message, a test of requests, a receipt or an allocation fails on one rank: the
+# others get an error, too, or the sum. Of a message a line names rank, call and cause.
 . "$top_srcdir/tests/mpi/run.sh"
 
 library=$mpi/.libs/inject.so:$library
