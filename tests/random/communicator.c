@@ -119,7 +119,12 @@ static void split(struct task *task, const struct comm *from)
     look_at(task, places[colours[me]]);
 }
 
-/* Two halves, an intercommunicator between them, and both merged. */
+/*
+ * Two halves, an intercommunicator between them, and both merged. Beside other
+ * threads the ranks are only put in that order: MPICH 4.0.2 loses messages of
+ * MPI_Intercomm_merge there, without any library too ("Message truncated" in one
+ * of twenty runs of seed 49).
+ */
 static void merge(struct task *task, const struct comm *from, struct comm *to)
 {
     const int half = 1 + draw_below(&task->shared, from->size - 1);
@@ -133,6 +138,14 @@ static void merge(struct task *task, const struct comm *from, struct comm *to)
     fill(to, members, size);
     if (me < 0)
         return;
+    if (task->setup->threads > 0) {
+        doing(task, "another order of %d ranks", size);
+        MUST(task, MPI_Comm_split(from->handle, 0,
+                                  high ? (me - half + size) % size : me,
+                                  &to->handle));
+        look_at(task, to);
+        return;
+    }
     doing(task, "intercomm of %d and %d ranks", half, size - half);
     MUST(task, MPI_Comm_split(from->handle, me < half, me, &part));
     MUST(task, MPI_Intercomm_create(part, 0, from->handle, me < half ? half : 0,

@@ -25,6 +25,7 @@ static struct aps_plan plan_of(enum aps_reduce_kind reduce,
 
     if (aps_format_parse("e5m2", &plan.format, &error) < 0)
         PMPI_Abort(MPI_COMM_WORLD, 1);
+    plan.sums = plan.format;
     return plan;
 }
 
