@@ -53,11 +53,10 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
 /*
  * After an allocation has failed on this rank alone, or a call of MPI that may lack
  * memory, in a call in which other ranks count on this rank: rest, so that it may be
- * tried again; or false when *begin,
- * which starts as 0, was ten seconds ago. An error then ends the call here, and a
- * program that takes errors as fatal; other ranks would wait. What is queued goes
- * on meanwhile, as in every wait: it may give memory back, and other ranks may wait
- * for it.
+ * tried again; or false when *begin, which starts as 0, was ten seconds ago. An
+ * error then ends the call here, and a program that takes errors as fatal; other
+ * ranks would wait. What is queued goes on meanwhile, as in every wait: it may give
+ * memory back, and other ranks may wait for it.
  */
 bool aps_wait_for_memory(long *begin);
 
