@@ -182,6 +182,24 @@ static int *context_ranks(const struct aps_context *context,
 }
 
 /*
+ * COLLECTIVE over comm. A world for comm alone; or, where other ranks of it are
+ * in MPI_Init, the job's: then comm is MPI_COMM_WORLD, and the calls of these
+ * ranks find the job's world, too.
+ */
+static void context_make_world(struct aps_context *context, MPI_Comm comm,
+                               struct aps_world **world)
+{
+    MPI_Errhandler theirs = aps_errhandler_push(comm);
+    const bool made = aps_world_create(comm, false, world) == 0;
+
+    aps_errhandler_pop(comm, theirs);
+    if (made && (*world)->agreed.mixed)
+        aps_lifecycle_take_world(*world);
+    else
+        context->own_world = made;
+}
+
+/*
  * Find the world of comm's ranks: the job's, or a world of comm's own. Local if
  * the job's world has all of comm's ranks, or without `make`; otherwise
  * COLLECTIVE over comm, to make a world. context->world is NULL on all ranks if
@@ -198,12 +216,9 @@ static int context_find_world(struct aps_context *context, MPI_Comm comm,
     if (no_memory)
         return -1;
     if (!context->ranks && make) {
-        MPI_Errhandler theirs = aps_errhandler_push(comm);
-
         world = NULL; /* the new one is held by this context alone */
-        context->own_world = aps_world_create(comm, false, &world) == 0;
-        aps_errhandler_pop(comm, theirs);
-        if (context->own_world)
+        context_make_world(context, comm, &world);
+        if (world)
             context->ranks = context_ranks(context, world, comm, &no_memory);
     }
     if (context->ranks && !context->own_world)

@@ -42,6 +42,8 @@ enum {
     HOLDS_BAD,
     ABSENT,
     LACKS_THREADS,
+    CAME_IN_INIT, /* to this agreement */
+    CAME_BY_CALL,
     FIRST = 16 /* in all versions */
 };
 enum { HOLDS_ANOTHER, HOLDS_NONE, SECOND };
@@ -53,6 +55,7 @@ struct shake {
     struct aps_handshake *agreed;
     enum aps_held held; /* at first: another thread may adopt one meanwhile */
     bool absent;        /* `held` is BAD only because the file is missing */
+    bool whole_job;     /* it came in MPI_Init */
     char differs[240];  /* how this rank's library differs from rank 0's */
 };
 
@@ -91,6 +94,8 @@ static int handshake_compare(struct shake *shake, int values[FIRST])
     values[HOLDS_BAD] =
         handshake_yes(shake, shake->held == APS_HELD_BAD && !shake->absent);
     values[ABSENT] = handshake_yes(shake, shake->absent);
+    values[CAME_IN_INIT] = handshake_yes(shake, shake->whole_job);
+    values[CAME_BY_CALL] = handshake_yes(shake, !shake->whole_job);
     return aps_agree_max(shake->vcomm, FIRST, values);
 }
 
@@ -246,11 +251,25 @@ static int handshake_decide(struct shake *shake, const int values[FIRST],
     return MPI_SUCCESS;
 }
 
+/* The first reduction of some ranks met what others do in MPI_Init. */
+static void handshake_tell_mixed(struct shake *shake, const int values[FIRST])
+{
+    snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
+             "rank %d agrees with the others at its first reduction, but rank "
+             "%d in MPI_Init; set APSMPI_WORLD alike on all ranks, and preload "
+             "the library before MPI_Init",
+             handshake_lowest(shake, values[CAME_BY_CALL]),
+             handshake_lowest(shake, values[CAME_IN_INIT]));
+}
+
 int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
                   bool whole_job, struct aps_handshake *agreed)
 {
-    struct shake shake = {
-        .job = job, .vcomm = vcomm, .agreed = agreed, .held = job->held};
+    struct shake shake = {.job = job,
+                          .vcomm = vcomm,
+                          .agreed = agreed,
+                          .held = job->held,
+                          .whole_job = whole_job};
     int values[FIRST] = {0};
     int rc;
 
@@ -261,10 +280,13 @@ int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
     if (rc != MPI_SUCCESS)
         return rc;
     agreed->threads = !values[LACKS_THREADS];
+    agreed->mixed = values[CAME_IN_INIT] && values[CAME_BY_CALL];
     if (values[DIFFERS_BUILD])
         return handshake_differ(
             &shake, handshake_lowest(&shake, values[DIFFERS_BUILD]));
-    if (values[DIFFERS_SWITCHES])
+    if (agreed->mixed)
+        handshake_tell_mixed(&shake, values);
+    else if (values[DIFFERS_SWITCHES])
         snprintf(
             agreed->cause, sizeof agreed->cause,
             "rank %d and rank 0 differ in APSMPI_ENABLE, APSMPI_ON_ERROR or "

@@ -24,8 +24,10 @@ enum aps_agreed {
 /* The same on all ranks. */
 struct aps_handshake {
     enum aps_agreed outcome;
-    bool stop; /* the policy is bad and the job must stop; the rank that holds
+    bool stop;  /* the policy is bad and the job must stop; the rank that holds
                   the policy has printed why */
+    bool mixed; /* some ranks came in MPI_Init, others at a call: then all ranks
+                   of the job are here, and every call passes through */
     bool threads;         /* all ranks have MPI_THREAD_MULTIPLE */
     long sample_every;    /* of rank 0's log; 0: no samples */
     char run[APS_RUN_ID]; /* of rank 0; "" without a policy */

@@ -105,6 +105,13 @@ int aps_lifecycle_thread_level(int required)
     return required;
 }
 
+void aps_lifecycle_take_world(struct aps_world *world)
+{
+    if (world->vcomm.rank == 0 && world->agreed.cause[0] != '\0')
+        aps_message(-1, "%s: every call passes through", world->agreed.cause);
+    aps_world_set_job(world);
+}
+
 /* COLLECTIVE over MPI_COMM_WORLD. Make the hidden communicator of the job; its
  * ranks agree on the policy. */
 static void lifecycle_make_world(int rank)
@@ -120,9 +127,7 @@ static void lifecycle_make_world(int rank)
     }
     if (world->agreed.stop)
         aps_lifecycle_stop();
-    if (rank == 0 && world->agreed.cause[0] != '\0')
-        aps_message(-1, "%s: every call passes through", world->agreed.cause);
-    aps_world_set_job(world);
+    aps_lifecycle_take_world(world);
 }
 
 void aps_lifecycle_begin(int required)

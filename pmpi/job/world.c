@@ -89,9 +89,9 @@ static void world_tell_missing(void)
         aps_agree_rank_tells(rank))
         aps_message(
             rank, "waits in MPI_Init for ranks of the job that do not preload "
-                  "the library; preload it on all ranks, or set "
-                  "APSMPI_WORLD=off on the ranks that have it if others are to "
-                  "run without it");
+                  "the library, or have APSMPI_WORLD=off; preload it on all "
+                  "ranks, or set APSMPI_WORLD=off on all ranks that have it if "
+                  "others are to run without it");
 }
 
 int aps_world_create(MPI_Comm comm, bool whole_job, struct aps_world **world)

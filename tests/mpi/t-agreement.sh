@@ -85,6 +85,22 @@ odd "switched off on rank 1" native 1 APSMPI_ENABLE off a.yaml
 says '^apsmpi: .*rank 1 and rank 0 differ in APSMPI_ENABLE, ' 1 \
     "switched off on rank 1: said once, with the rank"
 
+# Their first all-reduce meets the others in MPI_Init.
+for rank in 0 1; do
+    set -- "$mpi/agreement" native first : -n 1 -env APSMPI_WORLD off \
+        "$mpi/agreement" native first
+    if [ $rank -eq 0 ]; then
+        set -- -n 1 -env APSMPI_WORLD off "$mpi/agreement" native first : \
+            -n 3 "$mpi/agreement" native first
+    else
+        set -- -n 1 "$@" : -n 2 "$mpi/agreement" native first
+    fi
+    run_mpiexec "APSMPI_WORLD=off on rank $rank" \
+        -genv APSMPI_POLICY "$tmp/a.yaml" "$@"
+    says "^apsmpi: rank $rank agrees with the others at its first reduction" 1 \
+        "APSMPI_WORLD=off on rank $rank: said once, with the rank"
+done
+
 odd "no policy file on rank 1" rounded 1 APSMPI_POLICY "$tmp/none" a.yaml
 says '^apsmpi: .*policy' 0 "no policy file on rank 1: not a word"
 odd "no policy on rank 2" rounded 2 APSMPI_POLICY "" a.yaml
