@@ -43,6 +43,11 @@ check '... and fails' status_is 125
 run -p
 check 'an option without its value' has err '-p needs a value'
 check '... fails' status_is 125
+for option in -p --log --library; do
+    run $option '' $MPIEXEC -n 1 true
+    check "an empty value of $option" has err "$option needs a value"
+    check '... fails' status_is 125
+done
 timed "$script" --library ./none.so $MPIEXEC -n 1 true
 check 'a library that does not exist' has err 'cannot read ./none.so'
 check '... fails' status_is 125
@@ -183,7 +188,11 @@ check '--on-error pass starts it all the same' trained
 check '... with the errors' lines 1 err bad.yaml:4:
 check '... and no rewritten call' rewritten 0
 run --on-error never -p good.yaml $MPIEXEC -n 2 $digits --epochs 1
-check 'a wrong --on-error stops the job' failed
-check '... and says what was expected' lines 1 err 'must be stop|pass'
+check 'a wrong --on-error starts nothing' status_is 125
+check '... and says what was expected' equal "$(cat err)" \
+    "apsmpi-run: --on-error must be stop|pass, not 'never'"
+run -n --on-error PASS $MPIEXEC -n 1 true
+check '... capital letters are not wrong' has out \
+    "$(variable APSMPI_ON_ERROR pass)"
 
 finish
