@@ -51,6 +51,14 @@ done
 timed "$script" --library ./none.so $MPIEXEC -n 1 true
 check 'a library that does not exist' has err 'cannot read ./none.so'
 check '... fails' status_is 125
+timed "$script" --library "$apsmpi" $MPIEXEC -n 1 true
+check 'a program is no library' has err "$apsmpi is not libapsmpi.so"
+check '... and starts nothing' status_is 125
+timed "$script" --library . $MPIEXEC -n 1 true
+check 'a directory, neither' status_is 125
+ln -s "$library" ours.so
+timed "$script" --library ours.so -n $MPIEXEC -n 1 true
+check 'the path of a library becomes absolute' has out "$tmp/ours.so"
 run true
 check 'a command without a launcher' has err 'the command has no mpiexec'
 check '... fails' status_is 125
