@@ -62,6 +62,15 @@ check 'the path of a library becomes absolute' has out "$tmp/ours.so"
 run true
 check 'a command without a launcher' has err 'the command has no mpiexec'
 check '... fails' status_is 125
+run -n 4 $MPIEXEC ./train
+check 'a number of ranks in the wrong place' \
+    has err '4: no such command; -n is --dry-run here'
+check '... starts nothing' status_is 127
+run "$top_srcdir/scripts/apsmpi-lab" --hosts 2 ./train
+check 'apsmpi-lab without --' has err '-- is missing between the options of'
+check '... starts nothing' failed
+timed "$script" -qx
+check 'an unknown letter is named' has err 'unknown option -x'
 timed "$script" -h
 check '-h is --help' has out 'usage: apsmpi-run'
 
@@ -91,6 +100,9 @@ check '... with all options' equal "$(cat out)" \
     "$MPIEXEC $(variable LD_PRELOAD "$library") \
 $(variable APSMPI_POLICY "$tmp/good.yaml") $(variable APSMPI_LOG log.csv) \
 $(variable APSMPI_SUMMARY off) $(variable APSMPI_ON_ERROR pass) -n 2 ./train"
+mv out separate
+run -nqpgood.yaml -llog.csv --on-error pass $MPIEXEC -n 2 ./train
+check '... with letters together and values behind them' cmp separate out
 LD_PRELOAD=$top_builddir/tests/e2e/.libs/counter.so
 export LD_PRELOAD
 run -n $MPIEXEC -n 1 ./train
