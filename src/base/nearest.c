@@ -26,6 +26,11 @@ bool aps_same_word(const char *a, const char *b)
     return *a == *b;
 }
 
+bool aps_name_is_ignored(const char *name)
+{
+    return name[0] == 'x' && (name[1] == '-' || name[1] == '_');
+}
+
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;

@@ -20,6 +20,9 @@
 /* The same letters, where a hyphen and an underscore are the same one. */
 bool aps_same_word(const char *a, const char *b);
 
+/* Is it the name of a key or column for others, x-... or x_...? */
+bool aps_name_is_ignored(const char *name);
+
 /* A search under way: {.word = word}, offer every name, read `best`. */
 struct aps_nearest {
     const char *word;

@@ -47,11 +47,6 @@ static enum column layers_find_column(const char *name)
     return (enum column)column;
 }
 
-static bool layers_is_ignored(const char *name)
-{
-    return strncmp(name, "x-", 2) == 0;
-}
-
 /* Does the line name any column? Otherwise one message will do. */
 static bool layers_has_names(const struct aps_csv *csv)
 {
@@ -69,7 +64,7 @@ static int layers_read_name(struct reading *reading, int i, bool seen[COLUMNS])
     char hint[APS_HINT_MAX];
 
     reading->meaning[i] = column;
-    if (column == COLUMNS && layers_is_ignored(field->text))
+    if (column == COLUMNS && aps_name_is_ignored(field->text))
         return 0;
     if (column == COLUMNS) {
         aps_csv_error(csv, field->column, "unknown column '%.80s'%s",

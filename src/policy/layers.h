@@ -36,7 +36,7 @@ struct aps_layers {
  *     shape    sizes above 0 with x between them, as in 64x3x7x7; their product
  *              is the count; may be empty or missing
  *     scale    a float above 0; may be empty or missing
- *     x-...    of the user; ignored
+ *     x-..., x_...  of the user; ignored
  *
  * Other columns are errors. Fields are quoted as csv.h has it; `#` lines and
  * empty lines are passed over. Every error is reported as file:line:col. 0 with

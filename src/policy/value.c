@@ -88,7 +88,7 @@ int aps_look_up(const struct aps_reader *reader, const struct aps_yaml_node *at,
 
 bool aps_key_is_ignored(const struct aps_yaml_node *key)
 {
-    return key->kind == APS_YAML_SCALAR && strncmp(key->text, "x-", 2) == 0;
+    return key->kind == APS_YAML_SCALAR && aps_name_is_ignored(key->text);
 }
 
 static int read_keys(const struct aps_reader *reader,

@@ -47,7 +47,7 @@ int aps_read_parameter_keys(const struct aps_reader *reader,
                             const char *name, const struct aps_words *words,
                             const struct aps_yaml_node **keys);
 
-/* Is it a key for others, x-...? Our mappings may hold such keys anywhere. */
+/* Is it a key for others, x-... or x_...? Our mappings may hold them anywhere. */
 bool aps_key_is_ignored(const struct aps_yaml_node *key);
 
 /* The index in words->known of the word at a node, or -1 with an error there

@@ -293,7 +293,7 @@ static void test_resnet50(void)
 /* Every prefix, in storage that ends where the text ends. */
 static void test_truncated(void)
 {
-    static const char text[] = "layer,name,count,shape,scale,x-y\n# c\n"
+    static const char text[] = "layer,name,count,shape,scale,x_y\n# c\n"
                                "0,\"a \"\"b\",12,3x4,1e-3,\n1, x ,3,,,z\n";
     int parsed = 0;
 

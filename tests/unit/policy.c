@@ -297,6 +297,7 @@ static void test_ignored(void)
     struct aps_policy *policy =
         parse("version: 1\n"
               "x-list: [1, {a: b}]\n"
+              "x_b: 1\n"
               "log: {file: a.csv, x-why: because}\n"
               "steps: {calls: 3, x-n: 1, x-n: 2}\n"
               "gemm: {format: e5m2, x-a: b, accumulate: {kahan: on, x-b: c}}\n"
