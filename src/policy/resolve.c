@@ -124,6 +124,11 @@ int aps_policy_rule_line(const struct aps_policy *policy, int rule)
     return policy->rules[rule].line;
 }
 
+int aps_policy_rule_column(const struct aps_policy *policy, int rule)
+{
+    return policy->rules[rule].column;
+}
+
 const char *aps_policy_rule_name(const struct aps_policy *policy, int rule)
 {
     return policy->rules[rule].name;

@@ -156,6 +156,7 @@ int aps_rule_read(const struct aps_reader *reader,
     size_t before = reader->errors->count;
 
     rule->line = node->line;
+    rule->column = node->column;
     rule->calls = ALLREDUCE;
     rule->max_count = SIZE_MAX;
     rule->plan.rule = index;

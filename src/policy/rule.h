@@ -14,7 +14,7 @@
 #include "policy/value.h"
 
 struct aps_rule {
-    int line;
+    int line, column;
     char *name;     /* owned; NULL: none */
     unsigned calls; /* 1 << enum aps_call_kind, of those it is for; 0: the key
                        is wrong */
