@@ -53,6 +53,7 @@ struct reading {
     const struct aps_yaml_node *keys[KEYS];
     struct aps_policy *policy;
     struct aps_rule_context context;
+    size_t before; /* errors that others have reported */
 };
 
 /* `order`, inside `steps` or, as an old place, at the top. */
@@ -305,31 +306,40 @@ static void check_name(const struct reading *reading,
     }
 }
 
-/*
- * One rule after the other; those behind one that always matches are errors. A
- * rule that has errors itself is not held to match everything: the condition
- * may be what is misspelt.
- */
 static void read_rule_list(const struct reading *reading,
                            const struct aps_yaml_node *first)
 {
     struct aps_policy *policy = reading->policy;
-    struct covers covers = {{NULL}};
 
     for (const struct aps_yaml_node *node = first; node; node = node->next) {
         int index = (int)policy->rule_count++;
-        struct aps_rule *rule = &policy->rules[index];
-        int result = aps_rule_read(&reading->reader, &reading->context, node,
-                                   index, rule);
-        unsigned all =
-            result < 0 ? 0 : aps_rule_matches_all(rule, policy->min_count);
 
+        (void)aps_rule_read(&reading->reader, &reading->context, node, index,
+                            &policy->rules[index]);
         check_name(reading, node, index);
+    }
+}
+
+/* Rules behind one that always matches are errors. With other errors nothing is
+ * said of them: what is misspelt may be a condition. */
+static void check_order(const struct reading *reading,
+                        const struct aps_yaml_node *first)
+{
+    const struct aps_policy *policy = reading->policy;
+    const struct aps_rule *rule = policy->rules;
+    struct covers covers = {{NULL}};
+
+    if (reading->reader.errors->count > reading->before)
+        return;
+    for (const struct aps_yaml_node *node = first; node; node = node->next) {
+        const unsigned all = aps_rule_matches_all(rule, policy->min_count);
+
         check_reachable(reading, node, rule, &covers);
         for (int i = 0; i < APS_CALL_KINDS; i++) {
             if ((all >> i & 1) && !covers.of[i])
                 covers.of[i] = rule;
         }
+        rule++;
     }
 }
 
@@ -366,6 +376,7 @@ static void read_rules(const struct reading *reading,
         return;
     }
     read_rule_list(reading, key->value->first);
+    check_order(reading, key->value->first);
 }
 
 static void settle_steps(struct aps_policy *policy)
@@ -427,6 +438,7 @@ int aps_policy_parse(const struct aps_policy_source *source,
         errno = EINVAL;
         return -1;
     }
+    reading.before = before;
     reading.policy = calloc(1, sizeof *reading.policy);
     if (reading.policy)
         read_root(&reading, root);

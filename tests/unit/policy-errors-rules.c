@@ -208,6 +208,9 @@ static void test_bad_rules(void)
          "everything\n"
          "5:5: this rule is unreachable: the rule in line 3 matches "
          "everything"},
+        {"other errors are reported without those",
+         RULE "format: e5m2\n  - format: e4m3\n  - format: e9m9\n",
+         "5:13: format 'e9m9': exponent bits must be 1 to 8"},
         {"a misspelt condition does not make the rest unreachable",
          RULE "format: e5m2\n    step: 5\n  - format: e4m3\n",
          "4:5: unknown key 'step'; did you mean 'steps'?"},
