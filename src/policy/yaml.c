@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,8 @@ struct builder {
     const char *text;
     size_t length;
     struct aps_errors *errors;
+    const struct aps_yaml_node *open; /* the innermost brace or bracket that is
+                                         not closed, or NULL */
 };
 
 static bool starts_character(char byte)
@@ -87,7 +90,7 @@ static void add_reader_error(struct builder *builder)
         "not UTF-8 text: %s", parser->problem);
 }
 
-/* What the reader of a message may not guess from libyaml's words. */
+/* What the reader of a message may not guess from the problem. */
 static const char *syntax_hint(const struct builder *builder)
 {
     const yaml_parser_t *parser = &builder->parser;
@@ -100,10 +103,61 @@ static const char *syntax_hint(const struct builder *builder)
     return "";
 }
 
-/* What libyaml stumbled over, with its context where it gives one. */
+/* The problem without libyaml's words for parts of its grammar. */
+static const char *syntax_problem(const char *problem)
+{
+    static const struct {
+        const char *theirs;
+        const char *ours;
+    } words[] = {
+        {"found character that cannot start any token",
+         "a value cannot begin with this character"},
+        {"mapping values are not allowed in this context",
+         "a key and ':' cannot stand here: look at the indentation, and quote "
+         "a value that holds ': '"},
+        {"block sequence entries are not allowed in this context",
+         "an item '- ' cannot stand here"},
+        {"did not find expected key",
+         "expected a key, indented as the keys before it"},
+        {"did not find expected '-' indicator",
+         "expected an item '- ', indented as the items before it"},
+        {"did not find expected node content", "expected a value"},
+        {"did not find expected alphabetic or numeric character",
+         "expected a name behind this character"},
+        {"could not find expected ':'", "expected ':' behind a key"},
+        {"did not find expected ',' or '}'", "expected ',' or '}'"},
+        {"did not find expected ',' or ']'", "expected ',' or ']'"},
+    };
+
+    for (size_t i = 0; problem && i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(problem, words[i].theirs) == 0)
+            return words[i].ours;
+    return problem ? problem : "not YAML";
+}
+
+/* Is there nothing but blanks from the mark on? */
+static bool ends_at(const struct builder *builder, yaml_mark_t mark)
+{
+    size_t index = 0;
+
+    for (size_t i = 0; i < builder->length; i++) {
+        index += starts_character(builder->text[i]);
+        if (index > mark.index && !strchr(" \r\n", builder->text[i]))
+            return false;
+    }
+    return true;
+}
+
+/* What libyaml stumbled over; where the file ends too early, the place of what
+ * is not closed. */
 static int syntax_error(struct builder *builder)
 {
     const yaml_parser_t *parser = &builder->parser;
+    const struct aps_yaml_node *open = builder->open;
+    const char *open_name =
+        open && open->kind == APS_YAML_LIST ? "bracket" : "brace";
+    yaml_mark_t mark = parser->problem_mark;
+    char where[96] = "";
 
     if (parser->error == YAML_MEMORY_ERROR)
         return no_memory(builder);
@@ -111,11 +165,27 @@ static int syntax_error(struct builder *builder)
         add_reader_error(builder);
         return -1;
     }
-    aps_errors_add(
-        builder->errors, builder->path, (int)parser->problem_mark.line + 1,
-        (int)parser->problem_mark.column + 1, "%s%s%s%s",
-        parser->context ? parser->context : "", parser->context ? ": " : "",
-        parser->problem ? parser->problem : "not YAML", syntax_hint(builder));
+    if (parser->context &&
+        strcmp(parser->context, "while scanning a quoted scalar") == 0) {
+        add_error(builder, parser->context_mark, "this quote is not closed");
+        return -1;
+    }
+    if (open && ends_at(builder, parser->problem_mark)) {
+        aps_errors_add(builder->errors, builder->path, open->line, open->column,
+                       "this %s is not closed", open_name);
+        return -1;
+    }
+    if (parser->context &&
+        strcmp(parser->context, "while scanning a simple key") == 0)
+        mark = parser->context_mark;
+    if (open)
+        snprintf(where, sizeof where,
+                 "; the %s in line %d, column %d is still open", open_name,
+                 open->line, open->column);
+    aps_errors_add(builder->errors, builder->path, (int)mark.line + 1,
+                   (int)mark.column + 1, "%s%s%s",
+                   syntax_problem(parser->problem), syntax_hint(builder),
+                   where);
     return -1;
 }
 
@@ -253,7 +323,9 @@ static int build_children(struct builder *builder, struct aps_yaml_node *parent,
 static struct aps_yaml_node *build(struct builder *builder,
                                    const yaml_event_t *event, int depth)
 {
+    const struct aps_yaml_node *outer = builder->open;
     struct aps_yaml_node *node;
+    bool flow;
 
     switch (event->type) {
     case YAML_SCALAR_EVENT:
@@ -262,11 +334,13 @@ static struct aps_yaml_node *build(struct builder *builder,
         check_properties(builder, event, event->data.sequence_start.anchor,
                          event->data.sequence_start.tag);
         node = new_node(builder, APS_YAML_LIST, event->start_mark);
+        flow = event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
         break;
     case YAML_MAPPING_START_EVENT:
         check_properties(builder, event, event->data.mapping_start.anchor,
                          event->data.mapping_start.tag);
         node = new_node(builder, APS_YAML_MAPPING, event->start_mark);
+        flow = event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
         break;
     default: /* nothing else than an alias can stand here */
         add_error(
@@ -275,10 +349,13 @@ static struct aps_yaml_node *build(struct builder *builder,
             "pattern that begins with '*'");
         return new_node(builder, APS_YAML_BAD, event->start_mark);
     }
+    if (flow)
+        builder->open = node;
     if (node && build_children(builder, node, depth + 1) < 0) {
         aps_yaml_destroy(node);
         return NULL;
     }
+    builder->open = outer;
     return node;
 }
 
