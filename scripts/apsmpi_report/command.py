@@ -126,13 +126,17 @@ def main_bench(options):
 
 
 def print_safely(work):
-    """A reader who leaves early (head) is no error."""
+    """A reader who leaves early (head) is no error, and a full disk is one."""
     sys.stdout.reconfigure(errors="backslashreplace")
     try:
         work()
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        # Python flushes once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            note("standard output: %s" % error.strerror)
+            return 2
     return 0
 
 

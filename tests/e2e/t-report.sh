@@ -115,6 +115,16 @@ report --since yesterday "$log"
 ok "a bad time is a usage error" fails_with 'ISO 8601'
 report --plot figure.doc "$log"
 ok "an unknown figure type is a usage error" fails_with 'neither in .png'
+if [ -c /dev/full ]; then
+    "$python" "$top/scripts/apsmpi-report" "$log" >/dev/full 2>"$tmp/err"
+    rc=$?
+    ok "standard output that is full is an error" \
+        fails_with '^apsmpi-report: standard output: No space left on device$'
+    ok "and nothing else is said" is "$(wc -l <"$tmp/err")" 1
+else
+    skip "standard output that is full is an error" "there is no /dev/full"
+    skip "and nothing else is said" "there is no /dev/full"
+fi
 report --csv "$tmp/no/such/place.csv" "$log"
 ok "a CSV that cannot be written is an error" fails_with 'No such file'
 
