@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -54,13 +55,23 @@ void aps_run_adopt(const char id[APS_RUN_ID])
     pthread_mutex_unlock(&lock);
 }
 
-/* " key=value", the value in quotes where it is not one word. */
+/* " key=value", the value in quotes where it is not one word; a backslash stands
+ * there before a quote and a backslash. */
 static void run_add(char *line, size_t size, const char *key, const char *value)
 {
-    const char *quote = value[0] == '\0' || strpbrk(value, " \t\"") ? "\"" : "";
-    const size_t used = strlen(line);
+    const bool quoted = value[0] == '\0' || strpbrk(value, " \t\"\\");
+    size_t used = strlen(line);
 
-    snprintf(line + used, size - used, " %s=%s%s%s", key, quote, value, quote);
+    snprintf(line + used, size - used, " %s=%s", key, quoted ? "\"" : "");
+    used = strlen(line);
+    for (; *value && used + 4 < size; value++) {
+        if (*value == '"' || *value == '\\')
+            line[used++] = '\\';
+        line[used++] = *value;
+    }
+    line[used] = '\0';
+    if (quoted)
+        snprintf(line + used, size - used, "\"");
 }
 
 static void run_add_number(char *line, size_t size, const char *key, int number)

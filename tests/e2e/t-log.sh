@@ -133,6 +133,12 @@ check '... with its ranks and nodes' run_line kill.csv 'ranks=2 nodes=1 host='
 check '... and the same policy' equal \
     "$(grep -o 'policy_hash=[0-9a-f]*' kill.csv | sort -u | wc -l)" 1
 
+cp every.yaml 'our "own" policy.yaml'
+job 2 APSMPI_POLICY='our "own" policy.yaml' APSMPI_LOG=quoted.csv \
+    $digits --epochs 1
+check 'quotes in the name of a policy stand behind backslashes' has quoted.csv \
+    'our \"own\" policy.yaml"'
+
 # Every column, for what the program calls and what the rule says.
 cat >settings.yaml <<'END'
 version: 1
