@@ -162,4 +162,8 @@ def main(arguments):
     except ReportError as error:
         note(str(error))
         return 2
+    if not filled and any(log.has_rows for log in logs):
+        for log in logs:
+            note("%s: %s" % (log.path, log.why_empty()))
+        return 1
     return print_safely(lambda: print_report(logs, options.by))

@@ -185,6 +185,10 @@ class Log:
             stats.index = len(self.layers) - 1
         return stats.index
 
+    def why_empty(self):
+        return ("no row matches the filters" if self.has_rows
+                else "a header and no rows")
+
     def summary(self):
         return self.layers if self.options.by == "layer" else self.groups
 

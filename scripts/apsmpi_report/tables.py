@@ -181,9 +181,7 @@ def print_head(log, several):
     total = log.total
     label = "%s = " % log.label if several and log.label != log.path else ""
     if not total.rows:
-        why = ("no row matches the filters" if log.has_rows
-               else "a header and no rows")
-        print("%s%s: %s" % (label, log.path, why))
+        print("%s%s: %s" % (label, log.path, log.why_empty()))
         return
     print("%s%s: %s, %s, %s, %s to %s UTC" % (
         label, log.path, plural(total.rows, "row"),

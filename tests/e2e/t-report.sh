@@ -278,7 +278,10 @@ ok "--layers takes a range" says ': 12 rows, 2 layers'
 report --layers='-1,conv*' "$log"
 ok "--layers takes -1 and a name pattern" says ': 11 rows, 3 layers'
 report --comm nobody "$log"
-ok "filters that leave nothing say so" says 'no row matches the filters'
+ok "filters that leave nothing say so" grep -q \
+    'apsmpi-report: .*report.csv: no row matches the filters$' "$tmp/err"
+ok "with the status 1" test "$rc" -eq 1
+ok "and print no table" test ! -s "$tmp/out"
 
 # --- several logs
 
