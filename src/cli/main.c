@@ -58,6 +58,13 @@ static int unknown(const char *name)
     for (size_t i = 0; i < SUBCOMMANDS; i++)
         aps_nearest_offer(&nearest, subcommands[i]->name);
     aps_nearest_offer(&nearest, "help");
+    if (name[0] == '-') {
+        fprintf(stderr,
+                "apsmpi: unknown option '%s'; options stand behind the "
+                "subcommand, as in apsmpi check --json FILE\n",
+                name);
+        return APS_EXIT_USAGE;
+    }
     fprintf(stderr, "apsmpi: unknown subcommand '%s'%s\n", name,
             aps_nearest_hint(nearest.best, hint));
     return APS_EXIT_USAGE;

@@ -82,6 +82,12 @@ same err '... with the nearest name' <<'END'
 apsmpi: unknown subcommand 'explian'; did you mean 'explain'?
 END
 
+apsmpi --json check table.yaml
+status 2 'an option in front of the subcommand is a usage error'
+same err '... that says where options stand' <<'END'
+apsmpi: unknown option '--json'; options stand behind the subcommand, as in apsmpi check --json FILE
+END
+
 apsmpi check
 status 2 'check without a file is a usage error'
 same err '... that says what is missing and shows the usage' <<'END'
