@@ -52,6 +52,8 @@ static bool allreduce_holds_for_good(const struct aps_call *call,
     case APS_PASSED_INTER:
     case APS_PASSED_DISAGREED:
     case APS_PASSED_UNRULED:
+    case APS_PASSED_SWITCHED:
+    case APS_PASSED_BAD:
     case APS_PASSED_RESOURCES:
         return true;
     default:
@@ -165,7 +167,8 @@ static bool allreduce_place(struct aps_context *context,
     if (context->state == APS_CONTEXT_PASS)
         *reason = context->reason;
     else if ((unsigned long long)call->count < context->min_count)
-        *reason = APS_PASSED_SMALL;
+        *reason = context->state == APS_CONTEXT_ACTIVE ? APS_PASSED_SMALL
+                                                       : context->reason;
     else if (allreduce_is_for_no_rule(context, (size_t)call->count))
         *reason = APS_PASSED_RULE;
     else
@@ -174,7 +177,7 @@ static bool allreduce_place(struct aps_context *context,
         return false;
     allreduce_advance(context, call, position);
     if (context->state == APS_CONTEXT_DISCOVER) {
-        *reason = APS_PASSED_UNCOUNTED;
+        *reason = APS_PASSED_WATCHED;
         return false;
     }
     if (position->desync && aps_context_note_desync(context))
@@ -272,9 +275,10 @@ static bool allreduce_is_candidate(const struct aps_job *job,
                                    const struct aps_call *call)
 {
     return aps_call_is_float(job, call->type) && call->op == MPI_SUM &&
-           call->count > 0 && aps_abi_is_communicator(call->comm) &&
-           call->send && call->receive && call->receive != MPI_IN_PLACE &&
-           call->send != call->receive;
+           aps_abi_is_communicator(call->comm) && call->count >= 0 &&
+           (call->count == 0 ||
+            (call->send && call->receive && call->receive != MPI_IN_PLACE &&
+             call->send != call->receive));
 }
 
 static int allreduce_pass(const struct aps_next_mpi *next,

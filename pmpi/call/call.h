@@ -55,6 +55,13 @@ static inline bool aps_call_is_float(const struct aps_job *job,
             ((type == MPI_REAL && job->real_is_float) || type == MPI_REAL4));
 }
 
+/* Local. Has this candidate no elements? Its buffers may be anything then. (The
+ * counts of an MPI_Reduce_scatter are looked at later.) */
+static inline bool aps_call_is_empty(const struct aps_call *call)
+{
+    return call->count == 0 && !call->counts;
+}
+
 /* Local. A call comes in, with its arguments: whose memory are its buffers in,
  * and what has MPI_Pcontrol said last? */
 static inline void aps_call_enter(struct aps_call *call)

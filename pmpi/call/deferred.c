@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/message.h"
+#include "call/pass.h"
 #include "comm/report.h"
 #include "progress/wait.h"
 
@@ -74,6 +75,8 @@ void aps_deferred_run(struct aps_deferred *this)
 
     if (rc == MPI_SUCCESS)
         rc = deferred_run_layers(this);
+    else
+        aps_call_count_passed(&this->call, APS_PASSED_RESOURCES);
     if (rc == MPI_SUCCESS)
         rc = aps_call_check(context, &this->call, failures);
     if (this->parts > 0)

@@ -114,9 +114,13 @@ int aps_call_handle(const struct aps_call *call)
     aps_count(&aps_call_counters(call)->calls, 1);
     if (!call->kind->is_candidate(aps_job(), call))
         return handle_pass_because(call, APS_PASSED_OTHER);
+    if (aps_call_is_empty(call))
+        return aps_call_pass_because(call, APS_PASSED_SMALL);
     rc = aps_context_of(call->comm, &context);
-    if (rc != MPI_SUCCESS)
+    if (rc != MPI_SUCCESS) {
+        aps_call_count_passed(call, APS_PASSED_RESOURCES);
         return rc;
+    }
     if (!context)
         return aps_call_pass_because(call, APS_PASSED_RESOURCES);
     if (context->queue)

@@ -151,6 +151,13 @@ static int iallreduce_enqueue(struct aps_context *context,
     return MPI_SUCCESS;
 }
 
+/* The call has ended with an error of this rank. Returns rc. */
+static int iallreduce_fail(const struct aps_call *call, int rc)
+{
+    aps_call_count_passed(call, APS_PASSED_RESOURCES);
+    return rc;
+}
+
 static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
 {
     struct aps_step_position position;
@@ -162,9 +169,11 @@ static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
     aps_count(&aps_counters.calls, 1);
     if (!request || !call->kind->is_candidate(aps_job(), call))
         return aps_call_start_because(call, request, APS_PASSED_OTHER);
+    if (aps_call_is_empty(call))
+        return aps_call_start_because(call, request, APS_PASSED_SMALL);
     rc = aps_context_find_local(call->comm, &context);
     if (rc != MPI_SUCCESS)
-        return rc;
+        return iallreduce_fail(call, rc);
     if (!context)
         return aps_call_start_because(call, request,
                                       aps_context_why_none(call->comm));
@@ -179,9 +188,10 @@ static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
         return aps_call_start_because(call, request, layers.reason);
     if (!context->queue)
         rc = aps_context_make_queue(context, call->comm);
-    return rc == MPI_SUCCESS ? iallreduce_enqueue(context, call, &position,
-                                                  layers.parts, request)
-                             : rc;
+    if (rc == MPI_SUCCESS)
+        rc =
+            iallreduce_enqueue(context, call, &position, layers.parts, request);
+    return rc == MPI_SUCCESS ? rc : iallreduce_fail(call, rc);
 }
 
 int aps_iallreduce_start(const struct aps_call *call, void *request)

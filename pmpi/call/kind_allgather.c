@@ -44,7 +44,7 @@ static void gather_count_elements(const struct aps_call *call, MPI_Count *sent,
 static bool gather_is_candidate(const struct aps_job *job,
                                 const struct aps_call *call)
 {
-    return aps_abi_is_communicator(call->comm) && call->count > 0 &&
+    return aps_abi_is_communicator(call->comm) && call->count >= 0 &&
            aps_signature_floats(job, call->type) > 0;
 }
 

@@ -38,7 +38,7 @@ static bool reduce_is_candidate(const struct aps_job *job,
 {
     int size;
 
-    return aps_other_is_sum(job, call) && call->count > 0 &&
+    return aps_other_is_sum(job, call) && call->count >= 0 &&
            PMPI_Comm_size(call->comm, &size) == MPI_SUCCESS &&
            call->root >= 0 && call->root < size;
 }

@@ -68,8 +68,8 @@ static bool scatter_is_candidate(const struct aps_job *job,
 static bool scatter_is_candidate_block(const struct aps_job *job,
                                        const struct aps_call *call)
 {
-    return aps_other_is_sum(job, call) && call->count > 0 &&
-           call->send != call->receive;
+    return aps_other_is_sum(job, call) && call->count >= 0 &&
+           (call->count == 0 || call->send != call->receive);
 }
 
 /* A share may be empty, and then there need be no room for it. */
@@ -87,8 +87,6 @@ static bool scatter_measure(const struct aps_context *context,
             count > PTRDIFF_MAX / sizeof(float))
             return false;
     }
-    if (count == 0)
-        return false;
     *segment = (struct aps_segment){
         .count = count,
         .own = (size_t)own,
@@ -96,6 +94,8 @@ static bool scatter_measure(const struct aps_context *context,
         .in = call->send == MPI_IN_PLACE ? call->receive : call->send,
         .out = call->receive,
     };
+    if (count == 0)
+        return true;
     if (call->send == MPI_IN_PLACE)
         return call->receive && call->receive != MPI_IN_PLACE;
     return call->send && call->send != call->receive &&

@@ -79,7 +79,7 @@ bool aps_other_place(struct aps_context *context, const struct aps_call *call,
     if (!call->kind->measure(context, call, &segment))
         return false;
     *reason = APS_PASSED_SMALL;
-    if (segment.count < context->min_count)
+    if (segment.count == 0 || segment.count < context->min_count)
         return false;
     *reason = APS_PASSED_RULE;
     if (!aps_policy_names(context->job->policy, call->kind->which))

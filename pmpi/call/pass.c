@@ -75,15 +75,16 @@ int aps_call_pass(const struct aps_call *call)
     return rc;
 }
 
-static void pass_count(const struct aps_call *call, enum aps_reason reason)
+void aps_call_count_passed(const struct aps_call *call, enum aps_reason reason)
 {
-    if (reason != APS_PASSED_UNCOUNTED)
-        aps_count(&aps_call_counters(call)->passed[reason], 1);
+    if (reason == APS_PASSED_WATCHED)
+        reason = APS_PASSED_UNRULED;
+    aps_count(&aps_call_counters(call)->passed[reason], 1);
 }
 
 int aps_call_pass_because(const struct aps_call *call, enum aps_reason reason)
 {
-    pass_count(call, reason);
+    aps_call_count_passed(call, reason);
     return aps_call_pass(call);
 }
 
@@ -147,7 +148,7 @@ int aps_call_start(const struct aps_call *call, MPI_Request *request)
 int aps_call_start_because(const struct aps_call *call, MPI_Request *request,
                            enum aps_reason reason)
 {
-    pass_count(call, reason);
+    aps_call_count_passed(call, reason);
     return aps_call_start(call, request);
 }
 

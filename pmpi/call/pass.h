@@ -11,6 +11,9 @@
 
 #include "call/call.h"
 
+/* Local. A call is not rewritten: count it with the reason. */
+void aps_call_count_passed(const struct aps_call *call, enum aps_reason reason);
+
 /* COLLECTIVE over the call's communicator. The whole call. An MPI error code, of
  * which the error handler knows. */
 int aps_call_pass(const struct aps_call *call);

@@ -219,8 +219,10 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
     int rc;
 
     /* All before MPI's own, so that nothing has to be undone. */
-    if (handle && call.kind->is_candidate(aps_job(), &call)) {
-        reason = APS_PASSED_PERSISTENT;
+    if (handle && call.kind->is_candidate(aps_job(), &call))
+        reason =
+            aps_call_is_empty(&call) ? APS_PASSED_SMALL : APS_PASSED_PERSISTENT;
+    if (reason == APS_PASSED_PERSISTENT) {
         rc = left_to_mpi ? MPI_SUCCESS
                          : persistent_find_policy(call.comm, &context, &reason);
         if (rc != MPI_SUCCESS)

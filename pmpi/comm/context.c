@@ -129,7 +129,7 @@ static int context_equip_once(struct aps_context *context)
     const struct aps_handshake *agreed = &context->world->agreed;
     const struct aps_policy *policy = context->job->policy;
 
-    context->reason = APS_PASSED_DISAGREED;
+    context->reason = agreed->reason;
     if (agreed->outcome == APS_AGREED_PASS)
         return 0;
     if (agreed->outcome == APS_AGREED_DISCOVER) {

@@ -113,6 +113,7 @@ static int handshake_differ(struct shake *shake, int rank)
 /* `rank` holds a bad policy, and prints what is wrong with it. */
 static void handshake_refuse(struct shake *shake, int rank)
 {
+    shake->agreed->reason = APS_PASSED_BAD;
     shake->agreed->stop = !shake->job->options.pass_on_error;
     snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
              "the policy of rank %d is bad", rank);
@@ -245,9 +246,11 @@ static int handshake_decide(struct shake *shake, const int values[FIRST],
     }
     if (whole_job)
         handshake_refuse(shake, absent);
-    else
+    else {
+        shake->agreed->reason = APS_PASSED_BAD;
         snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
                  "no rank of this communicator can read the policy file");
+    }
     return MPI_SUCCESS;
 }
 
@@ -273,7 +276,8 @@ int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
     int values[FIRST] = {0};
     int rc;
 
-    *agreed = (struct aps_handshake){.outcome = APS_AGREED_PASS};
+    *agreed = (struct aps_handshake){.outcome = APS_AGREED_PASS,
+                                     .reason = APS_PASSED_DISAGREED};
     shake.absent = shake.held == APS_HELD_BAD && job->policy_absent &&
                    job->errors.count == 1;
     rc = handshake_compare(&shake, values);
@@ -294,5 +298,7 @@ int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
             handshake_lowest(&shake, values[DIFFERS_SWITCHES]));
     else if (job->options.enabled)
         return handshake_decide(&shake, values, whole_job);
+    else
+        agreed->reason = APS_PASSED_SWITCHED;
     return MPI_SUCCESS;
 }

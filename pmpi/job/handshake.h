@@ -24,6 +24,7 @@ enum aps_agreed {
 /* The same on all ranks. */
 struct aps_handshake {
     enum aps_agreed outcome;
+    enum aps_reason reason; /* of APS_AGREED_PASS */
     bool stop;  /* the policy is bad and the job must stop; the rank that holds
                   the policy has printed why */
     bool mixed; /* some ranks came in MPI_Init, others at a call: then all ranks

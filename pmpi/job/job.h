@@ -29,7 +29,7 @@ enum aps_held {
 
 /* Why a call was passed through. */
 enum aps_reason {
-    APS_PASSED_OTHER, /* not an FP32 sum */
+    APS_PASSED_OTHER, /* not an FP32 sum, or wrong arguments */
     APS_PASSED_SMALL, /* fewer than min_count elements */
     APS_PASSED_RULE,  /* no rule matches, or the rule says fp32 */
     APS_PASSED_AUTO,  /* `reduce: auto` tried native, or found nothing faster */
@@ -40,13 +40,16 @@ enum aps_reason {
     APS_PASSED_INTER,     /* it is an intercommunicator */
     APS_PASSED_DISAGREED, /* its ranks have no common policy */
     APS_PASSED_UNRULED,   /* its ranks have no policy */
+    APS_PASSED_SWITCHED,  /* APSMPI_ENABLE is off */
+    APS_PASSED_BAD,       /* the policy is bad, and APSMPI_ON_ERROR is pass */
     APS_PASSED_RESOURCES, /* MPI lacked a communicator or tags for it */
     /* Nonblocking and persistent calls. */
     APS_PASSED_EARLY,      /* no blocking call has made its world yet */
     APS_PASSED_THREADS,    /* nothing can carry it on */
     APS_PASSED_PERSISTENT, /* the order of starts is not known */
     APS_PASSED_REASONS,
-    APS_PASSED_UNCOUNTED = APS_PASSED_REASONS /* discovery only watches it */
+    APS_PASSED_WATCHED = APS_PASSED_REASONS /* UNRULED, and discovery must see
+                                               the next such call, too */
 };
 
 struct aps_counters {

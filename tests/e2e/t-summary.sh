@@ -72,6 +72,53 @@ check '... that the library was switched off' holds \
     'not last["enabled"] and last["policy"] is None and sums["calls"] > 0 and
      sums["rewritten"] == 0 and last["policy_hash"] is None'
 
+
+# --- every call counts once -----------------------------------------------------
+
+# counted NAME REASON VARIABLE=VALUE...: a job whose FP32 sums all pass for one
+# reason
+counted()
+{
+    name=$1 reason=$2
+    shift 2
+    job 2 APSMPI_SUMMARY=json:summary.json "$@" $digits --epochs 1
+    check "$name: the job ends well" trained
+    check '... every call counts once' holds 'sums["calls"] > 0 and
+        sums["calls"] == sums["rewritten"] + sum(sums["passed"].values())'
+    check '... FP32 sums for their own reason' holds \
+        "{key for key, times in sums['passed'].items() if times > 0} <=
+         {'type_or_operation', '$reason'} and sums['passed']['$reason'] > 0"
+}
+policy bad.yaml 'format: e99m0'
+counted 'no policy' no_policy APSMPI_DISCOVERY=off
+counted 'discovery' no_policy APSMPI_DISCOVERY=found
+counted 'switched off' switched_off APSMPI_ENABLE=off APSMPI_POLICY=good.yaml
+counted 'a bad policy' bad_policy APSMPI_ON_ERROR=pass APSMPI_POLICY=bad.yaml
+
+# Sums of no elements are FP32 sums, too, blocking and nonblocking.
+cat >empty.c <<'END'
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    MPI_Request request;
+    float x = 1, y;
+    MPI_Init(&argc, &argv);
+    MPI_Allreduce(&x, &y, 0, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&x, &y, 1, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&x, &y, 0, MPI_FLOAT, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Iallreduce(&x, &y, 0, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Finalize();
+    return 0;
+}
+END
+"$MPICC" -o empty empty.c || exit 1
+printf 'version: 1\nmin_count: 2\nrules: [{format: e4m3}]\n' >small.yaml
+job 2 APSMPI_SUMMARY=json:summary.json APSMPI_POLICY=small.yaml ./empty
+check 'sums of no elements are smaller than min_count' holds \
+    'sums["calls"] == 4 and sums["passed"]["min_count"] == 3 and
+     sums["passed"]["type_or_operation"] == 1'
+
 # --- what cannot be written ---------------------------------------------------
 
 # unwritten NAME FILE CAUSE
