@@ -3,12 +3,18 @@
 
 #include "call/handle.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/message.h"
 #include "call/kind.h"
 #include "call/pass.h"
 #include "call/segment.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/report.h"
+#include "progress/agree.h"
+#include "progress/wait.h"
 
 static int handle_pass_because(const struct aps_call *call,
                                enum aps_reason reason)
@@ -104,6 +110,30 @@ static int handle_layers(struct aps_context *context,
     return aps_call_raise(call, aps_call_check(context, call, failures));
 }
 
+/* The call that this thread is in. */
+static _Thread_local const struct aps_call *the_call;
+static _Thread_local const struct aps_context *the_context;
+
+/* Once a process, by some ranks of a large job: another rank may also be late. */
+static void handle_tell_late(void)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    const int rank = aps_job_rank();
+    char count[48] = "";
+
+    if (!aps_agree_rank_tells(rank) || atomic_flag_test_and_set(&told))
+        return;
+    if (!the_call->counts)
+        snprintf(count, sizeof count, " of %lld elements",
+                 (long long)the_call->count);
+    aps_message(
+        rank,
+        "has waited for ten seconds in %s%s on %s for ranks that do not "
+        "make this call yet, or make it with another count; a program "
+        "must call it with the same count on all ranks",
+        aps_call_function(the_call), count, the_context->label);
+}
+
 int aps_call_handle(const struct aps_call *call)
 {
     struct aps_step_position position;
@@ -127,5 +157,10 @@ int aps_call_handle(const struct aps_call *call)
         aps_context_drain(context);
     if (!call->kind->place(context, call, &position, &reason))
         return handle_pass_because(call, reason);
-    return handle_layers(context, call, &position);
+    the_call = call;
+    the_context = context;
+    aps_wait_set_late(handle_tell_late);
+    rc = handle_layers(context, call, &position);
+    aps_wait_set_late(NULL);
+    return rc;
 }

@@ -95,6 +95,24 @@ static inline void wait_note_end(void)
     atomic_store_explicit(&ends, aps_wait_ends() + 1, memory_order_relaxed);
 }
 
+static _Thread_local void (*tell_late)(void);
+
+void aps_wait_set_late(void (*tell)(void))
+{
+    tell_late = tell;
+}
+
+/* A wait outside of fibers has lasted since `begin`. */
+static void wait_note_late(long begin)
+{
+    void (*tell)(void) = tell_late;
+
+    if (!tell || aps_clock_ns(CLOCK_MONOTONIC) - begin < TELL_NS)
+        return;
+    tell_late = NULL;
+    tell();
+}
+
 /* Such a thread may sleep so long and longer, as there is more under way; or
  * 0. */
 static _Thread_local long spare;
@@ -263,6 +281,7 @@ static int wait_for(int count, MPI_Request requests[], MPI_Status statuses[],
             wait_take_turn();
             wait_be_idle();
             aps_wait_rest(&begin);
+            wait_note_late(begin);
             turn = 0;
         }
     }
@@ -346,6 +365,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
                                       : messages ? NAP_MESSAGES_NS
                                                  : NAP_FIRST_NS};
     uint32_t now;
+    long begin;
 
     wait_note_end();
     if (aps_fiber_inside()) {
@@ -362,6 +382,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
     if (!late)
         aps_wait_look(comm);
     wait_be_idle();
+    begin = aps_clock_ns(CLOCK_MONOTONIC);
     while (!wait_reached(count, target, &now)) {
         atomic_fetch_add(&count->sleepers, 1);
         syscall(SYS_futex, &count->count, FUTEX_WAIT, now, &nap, NULL, 0);
@@ -371,6 +392,7 @@ void aps_wait_reach(struct aps_wait_count *count, uint32_t target,
         wait_take_turn();
         aps_wait_look(comm);
         wait_be_idle();
+        wait_note_late(begin);
         if (nap.tv_nsec <= longest / 2)
             nap.tv_nsec *= 2;
     }

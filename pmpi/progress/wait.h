@@ -94,6 +94,13 @@ unsigned long aps_wait_ends(void);
 void aps_wait_begin_round(long *begin, size_t round, size_t under_way);
 void aps_wait_end_rounds(void);
 
+/*
+ * From now on, where a single wait of the calling thread takes ten seconds, `tell`
+ * is called, once: the thread is in a call of the program for which other ranks may
+ * never come. NULL: in no such call. Waits on fibers do not count.
+ */
+void aps_wait_set_late(void (*tell)(void));
+
 /* What the blocking waits of the program's threads do in between: one function,
  * which must not wait. */
 void aps_wait_set_idle(void (*idle)(void));

@@ -208,6 +208,8 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
 
     if (h->whole)
         return aps_direct_run(h->whole, wire, count, vectors, cost);
+    if (h->broken)
+        return MPI_ERR_TRUNCATE;
     h->calls++;
     if (h->across)
         aps_direct_begin(h->across);
@@ -219,6 +221,8 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         aps_pipeline_run(chunks, 3, alone, &run);
     else
         aps_pipeline_run(chunks, 6, across, &run);
+    if (h->broken)
+        return run.rc;
     aps_hierarchical_leave_results(&run, chunks);
     h->done += chunks;
     hierarchical_add_across(&run);

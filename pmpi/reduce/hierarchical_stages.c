@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/message.h"
 #include "reduce/accumulate.h"
 
 static struct aps_chunk *stages_chunk_of(const struct aps_hierarchical_run *run,
@@ -99,6 +100,43 @@ static void stages_fail(struct aps_hierarchical_run *run, int rc)
     aps_shm_group_fail(run->h->node, run->h->calls);
 }
 
+static uint64_t stages_elements(const struct aps_hierarchical_run *run)
+{
+    uint64_t elements = 0;
+
+    for (int i = 0; i < run->cut.count; i++)
+        elements += run->cut.vectors[i].n;
+    return elements;
+}
+
+/*
+ * All ranks of the group have come to their first chunk, of which each has one. If
+ * their calls differ in length, which is the program's error, so do their chunks,
+ * and the stages would wait for marks that are never made: the call ends here, and
+ * all later ones.
+ */
+static bool stages_meet_another_length(struct aps_hierarchical_run *run)
+{
+    struct aps_hierarchical *h = run->h;
+    uint64_t elements;
+    int other = aps_shm_group_find_other_elements(h->node, h->calls, &elements);
+
+    if (other < 0)
+        return false;
+    h->broken = true;
+    stages_fail(run, MPI_ERR_TRUNCATE);
+    if (aps_shm_group_rank(h->node) == 0 || other == 0)
+        aps_message(
+            aps_vcomm_rank(&h->groups.group, aps_shm_group_rank(h->node)),
+            "a reduction of %llu elements meets one of %llu elements "
+            "on rank %d: the program must pass the same count on all "
+            "ranks",
+            (unsigned long long)stages_elements(run),
+            (unsigned long long)elements,
+            aps_vcomm_rank(&h->groups.group, other));
+    return true;
+}
+
 /* Before a mark: what this rank could not leave in its GPU's memory the others
  * must not take for its values. All goes on, but the call will fail. */
 static void stages_watch_device(const struct aps_hierarchical_run *run)
@@ -163,6 +201,10 @@ void aps_hierarchical_contribute(void *state, size_t k)
     const struct aps_hierarchical *h = run->h;
     struct aps_chunk *chunk = stages_chunk_of(run, k);
 
+    if (h->broken)
+        return;
+    if (k == 0)
+        aps_shm_group_tell_elements(h->node, h->calls, stages_elements(run));
     aps_cut_next(&run->cut, chunk);
     stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
     for (int p = 0; p < chunk->count; p++)
@@ -273,9 +315,14 @@ void aps_hierarchical_sum(void *state, size_t k)
     struct aps_magnitude magnitudes[APS_PIECES_MOST];
     float max[APS_PIECES_MOST];
 
-    if (!stages_is_owner(h))
+    if (h->broken || !stages_is_owner(h))
         return;
     stages_await(run, APS_SHM_GROUP_CONTRIBUTED, ranks, k, 0);
+    if (k == 0 && stages_meet_another_length(run)) {
+        /* For ranks that own nothing, which find out in their turn. */
+        aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
+        return;
+    }
     for (int p = 0; p < chunk->count; p++)
         stages_sum_piece(run, k, &chunk->pieces[p], &magnitudes[p]);
     stages_watch_device(run);
@@ -333,7 +380,7 @@ void aps_hierarchical_offer(void *state, size_t k)
     int exponents[APS_PIECES_MOST] = {0};
     const struct aps_chunk *across;
 
-    if (stages_own_elements(run, k) == 0)
+    if (h->broken || stages_own_elements(run, k) == 0)
         return;
     stages_await(run, APS_SHM_GROUP_COLLECTED, aps_shm_group_size(h->node), k,
                  run->results->result_turns);
@@ -348,7 +395,7 @@ void aps_hierarchical_turn(void *state, size_t k)
 {
     struct aps_hierarchical_run *run = state;
 
-    if (stages_own_elements(run, k) == 0)
+    if (run->h->broken || stages_own_elements(run, k) == 0)
         return;
     stages_fail(run, aps_direct_reduce_slice(run->h->across, run->wire, k,
                                              stages_across_of(run, k),
@@ -361,7 +408,7 @@ void aps_hierarchical_finish(void *state, size_t k)
     struct aps_hierarchical *h = run->h;
     const struct aps_chunk *chunk = stages_chunk_of(run, k);
 
-    if (!stages_is_owner(h))
+    if (h->broken || !stages_is_owner(h))
         return;
     if (stages_own_elements(run, k) > 0)
         stages_fail(run, aps_direct_receive_results(h->across, k));
@@ -401,7 +448,11 @@ void aps_hierarchical_collect(void *state, size_t k)
     const struct aps_hierarchical *h = run->h;
     const struct aps_chunk *chunk = stages_chunk_of(run, k);
 
+    if (h->broken)
+        return;
     stages_await(run, APS_SHM_GROUP_FINISHED, h->owners, k, 0);
+    if (k == 0 && !stages_is_owner(h) && stages_meet_another_length(run))
+        return;
     if (run->rc == MPI_SUCCESS && aps_shm_group_failed(h->node, h->calls))
         stages_fail(run, MPI_ERR_OTHER);
     for (int p = 0; p < chunk->count && run->rc == MPI_SUCCESS; p++)

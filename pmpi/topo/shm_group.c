@@ -27,6 +27,7 @@ struct counts {
     struct aps_wait_count marks[APS_SHM_GROUP_MARKS];
     struct aps_wait_count values; /* how often it wrote `value` */
     int32_t value[2][VALUES];     /* used in turn */
+    uint64_t elements[2];         /* of its even and its odd calls */
     struct aps_memory_token token;
 };
 
@@ -258,6 +259,27 @@ bool aps_shm_group_failed(const struct aps_shm_group *node, uint32_t call)
 {
     return atomic_load_explicit(&node->shared->failed[call % 2],
                                 memory_order_relaxed) == call;
+}
+
+void aps_shm_group_tell_elements(struct aps_shm_group *node, uint32_t call,
+                                 uint64_t elements)
+{
+    node->shared->counts[node->rank].elements[call % 2] = elements;
+}
+
+int aps_shm_group_find_other_elements(const struct aps_shm_group *node,
+                                      uint32_t call, uint64_t *elements)
+{
+    const struct counts *counts = node->shared->counts;
+    const uint64_t mine = counts[node->rank].elements[call % 2];
+
+    for (int i = 0; i < node->size; i++) {
+        if (counts[i].elements[call % 2] == mine)
+            continue;
+        *elements = counts[i].elements[call % 2];
+        return i;
+    }
+    return -1;
 }
 
 void aps_shm_group_fail_device(struct aps_shm_group *node)

@@ -33,6 +33,10 @@ check_PROGRAMS += tests/mpi/communicators
 tests_mpi_communicators_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_communicators_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/counts
+tests_mpi_counts_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_counts_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/desync
 tests_mpi_desync_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_desync_LDADD = $(MPI_TEST_LDADD)
@@ -208,6 +212,7 @@ mpi_tests = \
 	tests/mpi/t-allocation.sh \
 	tests/mpi/t-auto.sh \
 	tests/mpi/t-communicators.sh \
+	tests/mpi/t-counts.sh \
 	tests/mpi/t-cuda.sh \
 	tests/mpi/t-desync.sh \
 	tests/mpi/t-device.sh \

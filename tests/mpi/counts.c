@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `differ`: a program whose last rank calls with another count than the others
+ * gets an error on all ranks. `late`: the last rank comes to a call eleven seconds
+ * after the others, and all get the sum.
+ */
+#include "config.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "mpitap.h"
+
+#define MOST 300000
+
+static float in[MOST], out[MOST];
+
+static int reduce(int count)
+{
+    return MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void differ(bool last, int count, int count_of_last)
+{
+    int rc, class = MPI_SUCCESS;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    ok_all(reduce(count) == MPI_SUCCESS, "a call of one count");
+    rc = reduce(last ? count_of_last : count);
+    MPI_Error_class(rc, &class);
+    ok_all(class == MPI_ERR_TRUNCATE, "a call of two counts is an error");
+    ok_all(reduce(count) != MPI_SUCCESS, "... and so is the next call");
+}
+
+static void late(bool last, int count)
+{
+    const struct timespec eleven = {.tv_sec = 11};
+    bool good = true;
+
+    ok_all(reduce(count) == MPI_SUCCESS, "all come");
+    for (int i = 0; i < count; i++)
+        in[i] = 1;
+    if (last)
+        nanosleep(&eleven, NULL);
+    good &= reduce(count) == MPI_SUCCESS;
+    for (int i = 0; i < count; i++)
+        good &= out[i] == (float)mpitap_size();
+    ok_all(good, "one comes late");
+}
+
+int main(int argc, char **argv)
+{
+    bool last;
+    int status;
+
+    MPI_Init(&argc, &argv);
+    mpitap_begin();
+    last = mpitap_rank() == mpitap_size() - 1;
+    if (strcmp(argv[1], "differ") == 0)
+        differ(last, atoi(argv[2]), atoi(argv[3]));
+    else
+        late(last, atoi(argv[2]));
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Ranks that call with different counts, and ranks that come late.
+. "$top_srcdir/tests/mpi/run.sh"
+
+# write_policy FILE KEYS
+write_policy()
+{
+    printf 'version: 1\nrules: [{format: e4m3, %s}]\n' "$2" >"$tmp/$1.yaml"
+}
+
+write_policy rounded 'scale: aps, reduce: hierarchical'
+write_policy exact 'scale: none, reduce: hierarchical, node: fp32'
+for policy in rounded exact; do
+    for counts in '4000 4096' '4096 4000' '300000 200000'; do
+        name="$policy, $counts"
+        # shellcheck disable=SC2086 # two words
+        run "$name" 3 -genv APSMPI_POLICY "$tmp/$policy.yaml" \
+            "$mpi/counts" differ $counts
+        lengths="${counts% *} elements meets one of ${counts#* } "
+        says "^apsmpi: rank 0: a reduction of $lengths" 1 \
+            "$name: a line says which rank differs"
+    done
+done
+
+for reduce in direct ring hierarchical; do
+    write_policy $reduce "reduce: $reduce"
+    run "$reduce, late" 2 -genv APSMPI_POLICY "$tmp/$reduce.yaml" \
+        "$mpi/counts" late 5000
+    where='MPI_Allreduce of 5000 elements on MPI_COMM_WORLD'
+    says "^apsmpi: rank 0: has waited for ten seconds in $where" 1 \
+        "$reduce, late: who waits says in which call"
+    says '^apsmpi: rank 1: has waited' 0 "$reduce, late: who is late does not"
+done
+finish
