@@ -3,6 +3,7 @@
 
 #include "job/handshake.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
  * different versions exchange it, and the values that follow it. */
 struct setting {
     struct aps_build build;
-    uint64_t switches;
+    uint8_t switches[APS_SWITCHES];
 };
 
 /* What the rank that holds the policy offers. */
@@ -33,6 +34,9 @@ struct beginning {
     char run[APS_RUN_ID];
 };
 
+/* Of the path of a policy, in a message. */
+#define PATH_SHOWN 100
+
 /* Values that the ranks agree on by MAX: 0 for no, size - rank for yes
  * (handshake_yes). The maximum gives the lowest rank that says yes. */
 enum {
@@ -44,6 +48,7 @@ enum {
     LACKS_THREADS,
     CAME_IN_INIT, /* to this agreement */
     CAME_BY_CALL,
+    NAMES_LOG, /* by APSMPI_LOG */
     FIRST = 16 /* in all versions */
 };
 enum { HOLDS_ANOTHER, HOLDS_NONE, SECOND };
@@ -55,6 +60,7 @@ struct shake {
     struct aps_handshake *agreed;
     enum aps_held held; /* at first: another thread may adopt one meanwhile */
     bool absent;        /* `held` is BAD only because the file is missing */
+    int names_log;      /* the lowest rank with APSMPI_LOG, or their number */
     bool whole_job;     /* it came in MPI_Init */
     char differs[240];  /* how this rank's library differs from rank 0's */
 };
@@ -74,11 +80,13 @@ static int handshake_lowest(const struct shake *shake, int value)
  * what they hold. */
 static int handshake_compare(struct shake *shake, int values[FIRST])
 {
-    struct setting mine = {.switches = aps_job_switches(shake->job)};
+    struct setting mine = {0};
     struct setting first;
+    const char *other;
     int rc;
 
     aps_build_fill(&mine.build);
+    aps_job_switches(shake->job, mine.switches);
     first = mine;
     rc = aps_agree_bytes(shake->vcomm, 0, &first, sizeof first);
     if (rc != MPI_SUCCESS)
@@ -88,8 +96,12 @@ static int handshake_compare(struct shake *shake, int values[FIRST])
                                  sizeof shake->differs) < 0);
     values[LACKS_THREADS] =
         handshake_yes(shake, !aps_progress_thread_is_possible());
-    values[DIFFERS_SWITCHES] =
-        handshake_yes(shake, mine.switches != first.switches);
+    other = aps_job_other_switch(mine.switches, first.switches);
+    values[DIFFERS_SWITCHES] = handshake_yes(shake, other != NULL);
+    if (other && !values[DIFFERS_BUILD])
+        snprintf(shake->differs, sizeof shake->differs,
+                 "and rank 0 differ in %s", other);
+    values[NAMES_LOG] = handshake_yes(shake, shake->job->options.log != NULL);
     values[HOLDS_GOOD] = handshake_yes(shake, shake->held == APS_HELD_GOOD);
     values[HOLDS_BAD] =
         handshake_yes(shake, shake->held == APS_HELD_BAD && !shake->absent);
@@ -153,6 +165,34 @@ static int handshake_hand_out(struct shake *shake, int holder, size_t size,
     return rc;
 }
 
+/* COLLECTIVE. The end of the path of the policy of `rank`. */
+static int handshake_name(struct shake *shake, int rank, char name[PATH_SHOWN])
+{
+    const char *path = shake->job->source.path;
+    const size_t length = path ? strlen(path) : 0;
+
+    memset(name, 0, PATH_SHOWN);
+    if (shake->vcomm->rank == rank && length < PATH_SHOWN)
+        snprintf(name, PATH_SHOWN, "%s", path ? path : "");
+    else if (shake->vcomm->rank == rank)
+        snprintf(name, PATH_SHOWN, "...%s", path + length - PATH_SHOWN + 4);
+    return aps_agree_bytes(shake->vcomm, rank, name, PATH_SHOWN);
+}
+
+/* COLLECTIVE. `other` holds another policy than `holder`. */
+static int handshake_tell_another(struct shake *shake, int holder, int other)
+{
+    char its[PATH_SHOWN], ours[PATH_SHOWN];
+    int rc = handshake_name(shake, other, its);
+    const int now = handshake_name(shake, holder, ours);
+
+    rc = rc == MPI_SUCCESS ? now : rc;
+    snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
+             "rank %d holds another policy (%s) than rank %d (%s)", other, its,
+             holder, ours);
+    return rc;
+}
+
 /* COLLECTIVE. The holder offers its policy; a rank with another policy makes
  * all calls pass through. */
 static int handshake_offer(struct shake *shake, int holder)
@@ -182,15 +222,28 @@ static int handshake_offer(struct shake *shake, int holder)
         snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
                  "rank %d has no memory left for the policy", holder);
     else if (values[HOLDS_ANOTHER])
-        snprintf(shake->agreed->cause, sizeof shake->agreed->cause,
-                 "rank %d holds another policy than rank %d",
-                 handshake_lowest(shake, values[HOLDS_ANOTHER]), holder);
+        rc = handshake_tell_another(
+            shake, holder, handshake_lowest(shake, values[HOLDS_ANOTHER]));
     else if (values[HOLDS_NONE])
         rc = handshake_hand_out(shake, holder, offer.size, packed);
 
 free_packed:
     free(packed);
     return rc;
+}
+
+/* Rank 0 writes the log: a name that others alone have is in vain. */
+static void handshake_tell_log(const struct shake *shake)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    const int size = shake->vcomm->size;
+
+    if (shake->vcomm->rank == 0 && shake->names_log > 0 &&
+        shake->names_log < size && !atomic_flag_test_and_set(&told))
+        aps_message(-1,
+                    "APSMPI_LOG is set on rank %d, but not on rank 0, which "
+                    "alone writes the log: set it on rank 0",
+                    shake->names_log);
 }
 
 /* COLLECTIVE. All ranks hold the policy of `holder`, which prints its warnings.
@@ -208,6 +261,7 @@ static int handshake_begin(struct shake *shake, int holder)
         if (aps_job_log(shake->job, 0))
             begin.every = aps_policy_log(shake->job->policy)->every;
     }
+    handshake_tell_log(shake);
     rc = aps_agree_bytes(shake->vcomm, 0, &begin, sizeof begin);
     if (rc == MPI_SUCCESS)
         aps_run_adopt(begin.run);
@@ -283,6 +337,7 @@ int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
     rc = handshake_compare(&shake, values);
     if (rc != MPI_SUCCESS)
         return rc;
+    shake.names_log = handshake_lowest(&shake, values[NAMES_LOG]);
     agreed->threads = !values[LACKS_THREADS];
     agreed->mixed = values[CAME_IN_INIT] && values[CAME_BY_CALL];
     if (values[DIFFERS_BUILD])
@@ -291,11 +346,8 @@ int aps_handshake(struct aps_job *job, const struct aps_vcomm *vcomm,
     if (agreed->mixed)
         handshake_tell_mixed(&shake, values);
     else if (values[DIFFERS_SWITCHES])
-        snprintf(
-            agreed->cause, sizeof agreed->cause,
-            "rank %d and rank 0 differ in APSMPI_ENABLE, APSMPI_ON_ERROR or "
-            "APSMPI_TEST_NODES",
-            handshake_lowest(&shake, values[DIFFERS_SWITCHES]));
+        return handshake_differ(
+            &shake, handshake_lowest(&shake, values[DIFFERS_SWITCHES]));
     else if (job->options.enabled)
         return handshake_decide(&shake, values, whole_job);
     else

@@ -267,16 +267,32 @@ bool aps_job_must_stop(const struct aps_job *job)
     return job->held == APS_HELD_BAD && !job->options.pass_on_error;
 }
 
-uint64_t aps_job_switches(const struct aps_job *job)
+void aps_job_switches(const struct aps_job *job, uint8_t switches[APS_SWITCHES])
 {
-    const int switches[] = {
-        job->options.pass_on_error,
-        job->options.enabled,
-        job->options.test_nodes,
-        job->options.test_cyclic,
+    const int nodes[] = {job->options.test_nodes, job->options.test_cyclic};
+
+    memset(switches, 0, APS_SWITCHES);
+    switches[0] = job->options.enabled;
+    switches[1] = job->options.pass_on_error;
+    switches[2] =
+        (uint8_t)(aps_policy_text_hash_bytes(nodes, sizeof nodes) >> 32);
+    switches[3] = (uint8_t)aps_policy_text_hash_bytes(nodes, sizeof nodes);
+}
+
+const char *aps_job_other_switch(const uint8_t mine[APS_SWITCHES],
+                                 const uint8_t first[APS_SWITCHES])
+{
+    static const char *const names[APS_SWITCHES] = {
+        "APSMPI_ENABLE",
+        "APSMPI_ON_ERROR",
+        "APSMPI_TEST_NODES",
+        "APSMPI_TEST_NODES",
     };
 
-    return aps_policy_text_hash_bytes(switches, sizeof switches);
+    for (int i = 0; i < APS_SWITCHES; i++)
+        if (mine[i] != first[i])
+            return names[i] ? names[i] : "an APSMPI_ variable";
+    return NULL;
 }
 
 /* The log is another file than the one that was named: that is worth a line,

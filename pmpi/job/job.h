@@ -144,8 +144,14 @@ void aps_job_warn(struct aps_job *job, int rank);
 /* Whether the policy is bad and APSMPI_ON_ERROR is not `pass`. */
 bool aps_job_must_stop(const struct aps_job *job);
 
-/* Hash of the switches that must be the same on all ranks. */
-uint64_t aps_job_switches(const struct aps_job *job);
+/* The switches that must be the same on all ranks, as bytes that ranks compare.
+ * aps_job_other_switch: the variable of the first byte that is not the same, or
+ * NULL. */
+#define APS_SWITCHES 8
+void aps_job_switches(const struct aps_job *job,
+                      uint8_t switches[APS_SWITCHES]);
+const char *aps_job_other_switch(const uint8_t mine[APS_SWITCHES],
+                                 const uint8_t first[APS_SWITCHES]);
 
 /*
  * The log of this process, opened on first use. NULL if the process has none,

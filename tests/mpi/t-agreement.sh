@@ -46,6 +46,8 @@ says '^apsmpi: .*rank 1 holds another policy' 1 \
 odd "another policy on rank 3" native 3 APSMPI_POLICY "$tmp/b.yaml" a.yaml
 says '^apsmpi: .*rank 3 holds another policy' 1 \
     "another policy on rank 3: said once, with the rank"
+says '^apsmpi: .*rank 3 holds another policy (.*b.yaml) than rank 0 (.*a.yaml): ' 1 \
+    "another policy on rank 3: the line names both files"
 odd "another policy on rank 0" native 0 APSMPI_POLICY "$tmp/b.yaml" a.yaml
 says '^apsmpi: .*rank 1 holds another policy' 1 \
     "another policy on rank 0: said once, with a rank"
@@ -55,7 +57,7 @@ says '^apsmpi: .*rank 2 holds another policy' 1 \
     "another layer table on rank 2: said once, with the rank"
 odd "another number of nodes on rank 2" native 2 \
     APSMPI_TEST_NODES 2 hierarchical.yaml
-says '^apsmpi: .*rank 2 and rank 0 differ in APSMPI_ENABLE, ' 1 \
+says '^apsmpi: .*rank 2 and rank 0 differ in APSMPI_TEST_NODES: ' 1 \
     "another number of nodes: said once, with the rank"
 # The same library, but for the number that stands for its sources.
 if "$PYTHON3" - "$library" "$tmp/other.so" \
@@ -82,7 +84,7 @@ else
     skip "a library of other sources" "the number is not found in $library"
 fi
 odd "switched off on rank 1" native 1 APSMPI_ENABLE off a.yaml
-says '^apsmpi: .*rank 1 and rank 0 differ in APSMPI_ENABLE, ' 1 \
+says '^apsmpi: .*rank 1 and rank 0 differ in APSMPI_ENABLE: ' 1 \
     "switched off on rank 1: said once, with the rank"
 
 # Their first all-reduce meets the others in MPI_Init.
@@ -100,6 +102,13 @@ for rank in 0 1; do
     says "^apsmpi: rank $rank agrees with the others at its first reduction" 1 \
         "APSMPI_WORLD=off on rank $rank: said once, with the rank"
 done
+
+odd "left to run on errors on rank 2" native 2 APSMPI_ON_ERROR pass a.yaml
+says '^apsmpi: .*rank 2 and rank 0 differ in APSMPI_ON_ERROR: ' 1 \
+    "left to run on errors on rank 2: said once, with the rank"
+odd "a log on rank 1 alone" rounded 1 APSMPI_LOG "$tmp/log.csv" a.yaml
+says '^apsmpi: APSMPI_LOG is set on rank 1, but not on rank 0, ' 1 \
+    "a log on rank 1 alone: said once"
 
 odd "no policy file on rank 1" rounded 1 APSMPI_POLICY "$tmp/none" a.yaml
 says '^apsmpi: .*policy' 0 "no policy file on rank 1: not a word"
