@@ -12,6 +12,12 @@
 #define BUILD_BYTE_ORDER 0x01020304u
 #define BUILD_ADVICE "start the same libapsmpi.so on all ranks"
 
+/* For `apsmpi info`, which reads the file. */
+#define BUILD_TEXT_OF(number) #number
+#define BUILD_TEXT(number) BUILD_TEXT_OF(number)
+static const char build_what[] __attribute__((used)) =
+    "@(#)sources of apsmpi " BUILD_TEXT(APS_BUILD_IDENTITY);
+
 _Static_assert(sizeof(struct aps_build) == 128,
                "ranks of other versions expect 128 bytes");
 

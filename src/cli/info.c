@@ -57,6 +57,8 @@ static void write_libraries(struct aps_json *json,
         aps_json_text(json, "version",
                       list[i].version[0] ? list[i].version : NULL);
         aps_json_text(json, "mpi", list[i].mpi[0] ? list[i].mpi : NULL);
+        aps_json_text(json, "sources",
+                      list[i].sources[0] ? list[i].sources : NULL);
         aps_json_text(json, "plugin", list[i].plugin);
         aps_json_bool(json, "plugin_found", list[i].plugin_found);
         aps_json_close_object(json);
@@ -121,6 +123,8 @@ static void print_libraries(const struct aps_installed *list, size_t count)
         if (list[i].mpi[0])
             printf("           version %s, for %s\n", list[i].version,
                    list[i].mpi);
+        if (list[i].sources[0])
+            printf("           sources %s\n", list[i].sources);
         printf("           plugin for GPU memory: %s%s\n",
                list[i].plugin_found ? "" : "none, there is no ",
                list[i].plugin);

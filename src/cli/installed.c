@@ -19,6 +19,10 @@
 #define MARK "@(#)apsmpi "
 #define FOR " for "
 
+/* The same of pmpi/job/build.c: what stands for the sources. */
+#define SOURCES_MARK "@(#)sources of apsmpi 0x"
+#define SOURCES_DIGITS 16
+
 static char *copy(const char *text, size_t length)
 {
     char *copied = aps_command_alloc(length + 1, 1);
@@ -77,6 +81,19 @@ static void read_mark(struct aps_installed *library, const char *bytes,
     library->mpi = copy(mpi + strlen(FOR), (size_t)(end - mpi) - strlen(FOR));
 }
 
+/* "SOURCES_MARK" and hexadecimal digits. */
+static void read_sources(struct aps_installed *library, const char *bytes,
+                         size_t size)
+{
+    const char *mark = memmem(bytes, size, SOURCES_MARK, strlen(SOURCES_MARK));
+    const char *digits = mark ? mark + strlen(SOURCES_MARK) : NULL;
+
+    if (!mark || size - (size_t)(digits - bytes) < SOURCES_DIGITS)
+        return;
+    free(library->sources);
+    library->sources = copy(digits, SOURCES_DIGITS);
+}
+
 static void read_file(struct aps_installed *library)
 {
     int fd = open(library->file, O_RDONLY | O_CLOEXEC);
@@ -91,6 +108,7 @@ static void read_file(struct aps_installed *library)
         bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (bytes != MAP_FAILED) {
             read_mark(library, bytes, size);
+            read_sources(library, bytes, size);
             munmap(bytes, size);
         }
     }
@@ -106,6 +124,7 @@ static void fill(struct aps_installed *library, const char *file)
     library->file = copy(file, strlen(file));
     library->version = copy("", 0);
     library->mpi = copy("", 0);
+    library->sources = copy("", 0);
     snprintf(path, sizeof path, "%.*s%s", (int)folder, file,
              "libapsmpi-cuda.so");
     if (named && named[0] != '\0')
@@ -140,6 +159,7 @@ void aps_installed_free(struct aps_installed *list, size_t count)
         free(list[i].file);
         free(list[i].version);
         free(list[i].mpi);
+        free(list[i].sources);
         free(list[i].plugin);
     }
     free(list);

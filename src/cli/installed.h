@@ -14,6 +14,7 @@ struct aps_installed {
     char *file;
     char *version; /* "0.1.0", "" if the file does not tell */
     char *mpi;     /* "MPICH 4.0.2", "" if the file does not tell */
+    char *sources; /* 16 digits that ranks compare, "" if unknown */
     char *plugin;  /* where it looks for the plugin for GPU memory */
     bool plugin_found;
 };

@@ -193,6 +193,8 @@ informed()
             for v in o["kernels"]["variants"]) in text
         and all(l["file"] in text and l["plugin"] in text
                 and "version %s, for %s\n" % (l["version"], l["mpi"]) in text
+                and "sources %s\n" % l["sources"] in text
+                and len(l["sources"]) == 16
                 and l["version"] == o["version"] and l["mpi"] == o["mpi"]
                 and ("there is no" in text) != l["plugin_found"]
                 for l in o["libraries"])'
