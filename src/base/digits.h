@@ -16,4 +16,11 @@
 int aps_digits_parse(const char *text, size_t length, uintmax_t max,
                      uintmax_t *number);
 
+/*
+ * The number that `text` spells: digits; digits with Ki, Mi or Gi, powers of 1024,
+ * and blanks between them if need be; or a power of two, 2^N. 0, or -1 as
+ * aps_digits_parse.
+ */
+int aps_whole_parse(const char *text, uintmax_t max, uintmax_t *number);
+
 #endif

@@ -95,6 +95,15 @@ double aps_argument_number(const struct aps_parameter *parameter,
     }
 }
 
+/* on, yes or true: 1 is a number, too. */
+static bool is_on(const struct aps_yaml_node *node)
+{
+    bool on;
+
+    return !starts_with_digit(node) && aps_switch_parse(node->text, &on) == 0 &&
+           on;
+}
+
 /* The mapping of parameters; `name` is the word's or the key's. */
 static int read_parameters(const struct aps_reader *reader,
                            const struct aps_yaml_node *mapping,
@@ -112,8 +121,13 @@ static int read_parameters(const struct aps_reader *reader,
     if (aps_read_parameter_keys(reader, mapping, name, &words, keys) < 0)
         result = -1;
     for (int i = 0; names[i]; i++) {
-        if (keys[i] && aps_read_argument(reader, keys[i], &parameters[i],
-                                         &value->arguments[i]) < 0)
+        /* {format: on}: the format that it is without the key */
+        if (!keys[i] ||
+            (parameters[i].kind == APS_PARAMETER_FORMAT &&
+             keys[i]->value->kind == APS_YAML_SCALAR && is_on(keys[i]->value)))
+            continue;
+        if (aps_read_argument(reader, keys[i], &parameters[i],
+                              &value->arguments[i]) < 0)
             result = -1;
     }
     return result;
@@ -133,15 +147,6 @@ static int check_required(const struct aps_reader *reader,
         return -1;
     }
     return 0;
-}
-
-/* on, yes or true: 1 is a number, too. */
-static bool is_on(const struct aps_yaml_node *node)
-{
-    bool on;
-
-    return !starts_with_digit(node) && aps_switch_parse(node->text, &on) == 0 &&
-           on;
 }
 
 /* A single value behind a word: its first parameter, or `on`. */

@@ -131,7 +131,9 @@ static size_t layers_read_count(struct reading *reading,
     const struct aps_csv *csv = &reading->csv;
     uintmax_t count;
 
-    if (aps_digits_parse(field->text, field->length, PTRDIFF_MAX, &count) < 0) {
+    errno = EINVAL; /* for a NUL in the field */
+    if (strlen(field->text) != field->length ||
+        aps_whole_parse(field->text, PTRDIFF_MAX, &count) < 0) {
         aps_csv_error(csv, field->column, "count '%.80s' is %s", field->text,
                       errno == ERANGE ? "too large" : "not a whole number");
         return 0;

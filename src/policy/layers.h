@@ -32,7 +32,7 @@ struct aps_layers {
  *
  *     layer    the indices 0, 1, 2 ... in order
  *     name     unique, not empty
- *     count    elements, above 0
+ *     count    elements, above 0, as aps_whole_parse reads them
  *     shape    sizes above 0 with x between them, as in 64x3x7x7; their product
  *              is the count; may be empty or missing
  *     scale    a float above 0; may be empty or missing

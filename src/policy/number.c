@@ -14,9 +14,8 @@
 /* A value that is wrong anyway is quoted up to here. */
 #define QUOTE "'%.80s'"
 
-/* Unit i is 1024 to the i + 1. */
+/* The units of base/digits.h. */
 static const char *const units[] = {"Ki", "Mi", "Gi"};
-#define UNITS (sizeof units / sizeof units[0])
 
 /* Units that people write where Ki, Mi or Gi is meant, and where bytes are. */
 static const struct {
@@ -30,50 +29,14 @@ static const struct {
     {"KB", 0, true},  {"kB", 0, true},  {"MB", 1, true},  {"GB", 2, true},
 };
 
-/* "2^N": N, or -1. */
-static int power_of(const char *text)
-{
-    uintmax_t exponent;
-
-    if (strncmp(text, "2^", 2) != 0 ||
-        aps_digits_parse(text + 2, strlen(text + 2), 1023, &exponent) < 0)
-        return -1;
-    return (int)exponent;
-}
-
-/* As aps_digits_parse, with a unit or as a power of two. */
-static int parse_whole(const char *text, uintmax_t max, uintmax_t *number)
-{
-    const size_t digits = strspn(text, "0123456789");
-    const int power = power_of(text);
-    int shift = 0;
-
-    if (power >= 0) {
-        if (power > 62 || (uintmax_t)1 << power > max) {
-            errno = ERANGE;
-            return -1;
-        }
-        *number = (uintmax_t)1 << power;
-        return 0;
-    }
-    for (size_t i = 0; digits > 0 && i < UNITS; i++) {
-        if (strcmp(text + digits, units[i]) == 0)
-            shift = 10 * ((int)i + 1);
-    }
-    if (aps_digits_parse(text, shift > 0 ? digits : strlen(text), max >> shift,
-                         number) < 0)
-        return -1;
-    *number <<= shift;
-    return 0;
-}
-
 static int no_number(const struct aps_reader *reader,
                      const struct aps_yaml_node *key, const char *text)
 {
     const size_t digits = strspn(text, "0123456789");
+    const char *unit = text + digits + strspn(text + digits, " ");
 
     for (size_t i = 0; digits > 0 && i < sizeof near / sizeof near[0]; i++) {
-        if (strcmp(text + digits, near[i].unit) != 0)
+        if (strcmp(unit, near[i].unit) != 0)
             continue;
         aps_reader_error(
             reader, key->value,
@@ -98,7 +61,7 @@ int aps_read_number(const struct aps_reader *reader,
 
     if (!text)
         return -1;
-    if (parse_whole(text, (uintmax_t)max, &value) < 0) {
+    if (aps_whole_parse(text, (uintmax_t)max, &value) < 0) {
         if (errno != ERANGE)
             return no_number(reader, key, text);
         aps_reader_error(reader, key->value,

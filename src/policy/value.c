@@ -41,7 +41,8 @@ static void suggest(const struct aps_words *words, const char *word,
             aps_nearest_offer(&nearest, words->known[i]);
     }
     if (nearest.best) {
-        snprintf(buffer, size, "; did you mean '%s'?", nearest.best);
+        snprintf(buffer, size, "; did you mean '%s'?%s", nearest.best,
+                 strcasecmp(nearest.best, word) == 0 ? " (small letters)" : "");
         return;
     }
     snprintf(buffer, size, "; one of");

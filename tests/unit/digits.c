@@ -34,11 +34,14 @@ int main(void)
         {"18446744073709551615", UINTMAX_MAX, 0, UINTMAX_MAX},
     };
 
+    uintmax_t number;
+
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *text = cases[i].text;
-        uintmax_t number = 42;
-        int result =
-            aps_digits_parse(text, strlen(text), cases[i].max, &number);
+        int result;
+
+        number = 42;
+        result = aps_digits_parse(text, strlen(text), cases[i].max, &number);
 
         if (cases[i].code)
             ok(result < 0 && errno == cases[i].code && number == 42,
@@ -47,5 +50,12 @@ int main(void)
             ok(result == 0 && number == cases[i].number, "'%s' is %ju", text,
                cases[i].number);
     }
+    ok(aps_whole_parse("64 Ki", 65536, &number) == 0 && number == 65536 &&
+           aps_whole_parse("2^14", 16384, &number) == 0 && number == 16384,
+       "units and powers of two");
+    ok(aps_whole_parse("64Ki", 65535, &number) < 0 && errno == ERANGE &&
+           aps_whole_parse("64 ", 65535, &number) < 0 && errno == EINVAL &&
+           aps_whole_parse("64KiB", 65535, &number) < 0 && errno == EINVAL,
+       "... have a maximum, and no other units");
     return done_testing();
 }

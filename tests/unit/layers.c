@@ -190,7 +190,7 @@ static void test_columns(void)
     ok(parse("\xef\xbb\xbfshape, x-note ,count,scale,\"name\",layer\n"
              "64x3x7x7,\"a, b\",9408,0.02,conv1,0\n"
              ",,64,,bn1,1\n"
-             "20480,,20480,2^-7,fc,2\n",
+             "20480,,20 Ki,2^-7,fc,2\n",
              &layers) == 0,
        "columns in another order, with others that are ignored");
     if (!layers) {
