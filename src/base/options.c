@@ -169,7 +169,7 @@ static const struct option {
      "off: the ranks of a node do not open each other's GPU memory (default "
      "on)",
      "on", true, set_cuda_ipc},
-    {"APSMPI_TEST_NODES", "N[:cyclic]",
+    {"APSMPI_TEST_NODES", "N[:cyclic], N >= 1",
      "for tests and demos: pretend that the ranks stand on N nodes", NULL,
      false, set_test_nodes},
 };
@@ -249,6 +249,7 @@ void aps_options_clear(struct aps_options *options)
 bool aps_options_state(size_t i, struct aps_option_state *state)
 {
     struct aps_options scratch = {0};
+    enum aps_cpu cpu;
     const char *value;
     bool on;
 
@@ -267,6 +268,10 @@ bool aps_options_state(size_t i, struct aps_option_state *state)
     if (!state->from_environment)
         return true;
     state->value = value;
+    if (table[i].set == set_on_error)
+        state->value = scratch.pass_on_error ? "pass" : "stop";
+    if (table[i].set == set_cpu && aps_cpu_parse(value, &cpu) == 0)
+        state->value = aps_cpu_name(cpu);
     if (!table[i].is_switch || aps_switch_parse(value, &on) < 0)
         return true;
     state->value = on ? "on" : "off";

@@ -5,8 +5,10 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/nearest.h"
 #include "base/options.h"
 #include "base/switch.h"
@@ -88,7 +90,9 @@ static int help(int argc, char **argv)
 static int run_subcommand(const struct aps_subcommand *subcommand, int argc,
                           char **argv)
 {
+    const char *cpu = getenv("APSMPI_CPU");
     struct aps_arguments arguments;
+    enum aps_cpu parsed;
     char cause[256];
 
     if (aps_arguments_parse(subcommand, argc, argv, &arguments, cause,
@@ -100,6 +104,12 @@ static int run_subcommand(const struct aps_subcommand *subcommand, int argc,
     }
     if (arguments.version)
         return print_version();
+    if (subcommand != &aps_subcommand_info && cpu && *cpu &&
+        aps_cpu_parse(cpu, &parsed) < 0)
+        return aps_problems_fail(&arguments, APS_EXIT_USAGE,
+                                 "APSMPI_CPU='%s' is wrong; apsmpi info says "
+                                 "which variants there are",
+                                 cpu);
     return subcommand->run(&arguments);
 }
 

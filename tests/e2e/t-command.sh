@@ -126,6 +126,22 @@ END
 apsmpi help chekc
 status 2 'help for an unknown subcommand is a usage error'
 
+APSMPI_CPU=sse
+export APSMPI_CPU
+apsmpi cast e4m3 1
+status 2 'a wrong APSMPI_CPU is refused'
+same err '... with what it is' <<'END'
+apsmpi: APSMPI_CPU='sse' is wrong; apsmpi info says which variants there are
+END
+APSMPI_CPU=PLAIN
+APSMPI_ON_ERROR=Pass
+export APSMPI_ON_ERROR
+apsmpi info
+status 0 'words of variables may be in capital letters'
+has out 'APSMPI_ON_ERROR    pass ' '... and info prints small ones'
+has out 'APSMPI_CPU         plain ' '... of all of them'
+unset APSMPI_CPU APSMPI_ON_ERROR
+
 apsmpi --version
 status 0 '--version'
 grep -E '^apsmpi [0-9]+\.[0-9]+' out >/dev/null

@@ -66,27 +66,35 @@ static void test_bad(void)
          "APSMPI_CUDA_IPC='none' is wrong: the value must be "
          "on|off " SYNONYMS},
         {"APSMPI_TEST_NODES", "0",
-         "APSMPI_TEST_NODES='0' is wrong: the value must be N[:cyclic]"},
+         "APSMPI_TEST_NODES='0' is wrong: the value must be N[:cyclic], N >= "
+         "1"},
         {"APSMPI_TEST_NODES", "-1",
-         "APSMPI_TEST_NODES='-1' is wrong: the value must be N[:cyclic]"},
+         "APSMPI_TEST_NODES='-1' is wrong: the value must be N[:cyclic], N >= "
+         "1"},
         {"APSMPI_TEST_NODES", "+1",
-         "APSMPI_TEST_NODES='+1' is wrong: the value must be N[:cyclic]"},
+         "APSMPI_TEST_NODES='+1' is wrong: the value must be N[:cyclic], N >= "
+         "1"},
         {"APSMPI_TEST_NODES", " 1",
-         "APSMPI_TEST_NODES=' 1' is wrong: the value must be N[:cyclic]"},
+         "APSMPI_TEST_NODES=' 1' is wrong: the value must be N[:cyclic], N >= "
+         "1"},
         {"APSMPI_TEST_NODES", "3x",
-         "APSMPI_TEST_NODES='3x' is wrong: the value must be N[:cyclic]"},
-        {"APSMPI_TEST_NODES",
-         "3:", "APSMPI_TEST_NODES='3:' is wrong: the value must be N[:cyclic]"},
+         "APSMPI_TEST_NODES='3x' is wrong: the value must be N[:cyclic], N >= "
+         "1"},
+        {"APSMPI_TEST_NODES", "3:",
+         "APSMPI_TEST_NODES='3:' is wrong: the value must be N[:cyclic], N >= "
+         "1"},
         {"APSMPI_TEST_NODES", "3:block",
-         "APSMPI_TEST_NODES='3:block' is wrong: the value must be N[:cyclic]"},
+         "APSMPI_TEST_NODES='3:block' is wrong: the value must be N[:cyclic], "
+         "N >= 1"},
         {"APSMPI_TEST_NODES", ":cyclic",
-         "APSMPI_TEST_NODES=':cyclic' is wrong: the value must be N[:cyclic]"},
+         "APSMPI_TEST_NODES=':cyclic' is wrong: the value must be N[:cyclic], "
+         "N >= 1"},
         {"APSMPI_TEST_NODES", "99999999999999999999",
          "APSMPI_TEST_NODES='99999999999999999999' is wrong: the value must be "
-         "N[:cyclic]"},
+         "N[:cyclic], N >= 1"},
         {"APSMPI_TEST_NODES", "2147483648",
          "APSMPI_TEST_NODES='2147483648' is wrong: the value must be "
-         "N[:cyclic]"},
+         "N[:cyclic], N >= 1"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
