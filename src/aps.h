@@ -250,7 +250,7 @@ APS_API int aps_cast_array(const struct aps_format *format, const float *x,
                            float *y, struct aps_error *error);
 
 /* Bytes of n packed codes: ceil(n * width / 8); of a format in blocks, with
- * their scales. */
+ * their scales. SIZE_MAX if that is more. */
 APS_API size_t aps_packed_bytes(const struct aps_format *format, size_t n);
 
 /*
@@ -388,8 +388,8 @@ struct aps_gemm_arguments {
  * not overlap A or B. Computed by the calling thread.
  *
  * EINVAL for a format that is none, a negative size, a leading dimension
- * shorter than a row, a matrix beyond memory, and NULL for a matrix that would
- * be read or written; ENOMEM. Nothing is written then.
+ * shorter than a row, a matrix beyond memory, NULL for a matrix that would be read
+ * or written, and a C that is A or B (other overlaps are not found); ENOMEM. Nothing is written then.
  */
 APS_API int aps_gemm(const struct aps_gemm_arguments *arguments,
                      struct aps_error *error);

@@ -50,7 +50,8 @@ int aps_cast_array(const struct aps_format *format, const float *x, size_t n,
     struct aps_cast_options options;
     fenv_t saved;
 
-    if (aps_check_array("aps_cast_array", format, x, y, n, error) < 0 ||
+    if (aps_check_array("aps_cast_array", format, "x", x, "y", y, n, error) <
+            0 ||
         aps_check_options("aps_cast_array", format, given, &options, error) < 0)
         return -1;
     aps_fpenv_enter(&saved);
@@ -77,7 +78,8 @@ int aps_encode_array(const struct aps_format *format, const float *x, size_t n,
     struct aps_codec codec;
     fenv_t saved;
 
-    if (aps_check_array("aps_encode_array", format, x, packed, n, error) < 0 ||
+    if (aps_check_array("aps_encode_array", format, "x", x, "packed", packed, n,
+                        error) < 0 ||
         aps_check_options("aps_encode_array", format, given, &options, error) <
             0)
         return -1;
@@ -96,7 +98,8 @@ int aps_decode_array(const struct aps_format *format, const void *packed,
     struct aps_codec codec;
     fenv_t saved;
 
-    if (aps_check_array("aps_decode_array", format, packed, x, n, error) < 0 ||
+    if (aps_check_array("aps_decode_array", format, "packed", packed, "x", x, n,
+                        error) < 0 ||
         aps_check_options("aps_decode_array", format, given, &options, error) <
             0)
         return -1;

@@ -43,7 +43,8 @@ int aps_check_count(const char *who, const char *what, size_t count,
 }
 
 int aps_check_array(const char *who, const struct aps_format *format,
-                    const void *from, const void *to, size_t n,
+                    const char *from_name, const void *from,
+                    const char *to_name, const void *to, size_t n,
                     struct aps_error *error)
 {
     if (aps_check_format(who, "format", format, error) < 0 ||
@@ -51,7 +52,8 @@ int aps_check_array(const char *who, const struct aps_format *format,
         return -1;
     if (n > 0 && (!from || !to))
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: NULL with %zu elements", who, n);
+                             "%s: %s is NULL for %zu elements", who,
+                             from ? to_name : from_name, n);
     return 0;
 }
 

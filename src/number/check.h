@@ -25,7 +25,8 @@ int aps_check_count(const char *who, const char *what, size_t count,
 
 /* A format, a count, and two arrays that are there unless n is 0. */
 int aps_check_array(const char *who, const struct aps_format *format,
-                    const void *from, const void *to, size_t n,
+                    const char *from_name, const void *from,
+                    const char *to_name, const void *to, size_t n,
                     struct aps_error *error);
 
 /* A rounding that there is, and is for this format, a scale exponent in range

@@ -123,7 +123,10 @@ int aps_format_parse(const char *name, struct aps_format *format,
 {
     static const char suffix[] = "-sat";
 
-    if (!name || !*name)
+    if (!name)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "format: the name is NULL");
+    if (!*name)
         return aps_error_set(error, EINVAL, NULL, 0, 0, "format: empty name");
 
     size_t length = strlen(name);

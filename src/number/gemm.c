@@ -104,6 +104,10 @@ int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
         check_matrix(who, &a, error) < 0 || check_matrix(who, &b, error) < 0 ||
         check_matrix(who, &c, error) < 0)
         return -1;
+    if (product && (g->c == g->a || g->c == g->b))
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: c is %s, which it must not overlap", who,
+                             g->c == g->a ? "a" : "b");
     *arguments = result;
     return 0;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,19 +138,29 @@ double aps_format_min_positive(const struct aps_format *format)
     return aps_double_pow2(1 - format->bias - format->mantissa_bits);
 }
 
-/* n * width / 8 without overflow: eight values are `width` bytes. */
+/* ceil(n * width / 8), or SIZE_MAX: eight values are `width` bytes. */
 static size_t interned_code_bytes(size_t width, size_t n)
 {
-    return n / 8 * width + (n % 8 * width + 7) / 8;
+    size_t bytes;
+
+    if (__builtin_mul_overflow(n / 8, width, &bytes) ||
+        __builtin_add_overflow(bytes, (n % 8 * width + 7) / 8, &bytes))
+        return SIZE_MAX;
+    return bytes;
 }
 
 size_t aps_packed_bytes(const struct aps_format *format, size_t n)
 {
     size_t width = (size_t)format->width, block = (size_t)format->block;
-    size_t scale = (size_t)format->scale_bytes, rest = n % block;
+    size_t scale = (size_t)format->scale_bytes, rest = n % block, bytes;
 
     if (block == 1)
         return interned_code_bytes(width, n);
-    return n / block * (scale + interned_code_bytes(width, block)) +
-           (rest > 0 ? scale + interned_code_bytes(width, rest) : 0);
+    if (__builtin_mul_overflow(
+            n / block, scale + interned_code_bytes(width, block), &bytes) ||
+        __builtin_add_overflow(
+            bytes, rest > 0 ? scale + interned_code_bytes(width, rest) : 0,
+            &bytes))
+        return SIZE_MAX;
+    return bytes;
 }

@@ -19,8 +19,8 @@ static int exponent_check(const char *who, const float *x, size_t n,
     if (aps_check_count(who, "n", n, error) < 0)
         return -1;
     if ((n > 0 && !x) || !exponent)
-        return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: NULL with %zu elements", who, n);
+        return aps_error_set(error, EINVAL, NULL, 0, 0, "%s: %s is NULL", who,
+                             exponent ? "x" : "exponent");
     return 0;
 }
 

@@ -44,20 +44,20 @@ static void test_bad(void)
     aps_format_parse("e4m3", &f, NULL);
     aps_format_parse("e4m3fn", &fn, NULL);
     refused(aps_cast_array(&f, NULL, 2, NULL, y, &e), &e,
-            "aps_cast_array: NULL with 2 elements");
-    refused(aps_cast_array(&f, x, 2, NULL, NULL, &e), &e, "NULL with 2");
+            "aps_cast_array: x is NULL for 2 elements");
+    refused(aps_cast_array(&f, x, 2, NULL, NULL, &e), &e, "y is NULL for 2");
     refused(aps_cast_array(&f, x, negative, NULL, y, &e), &e, "negative");
     refused(aps_cast_array(NULL, x, 2, NULL, y, &e), &e, "format is NULL");
     refused(aps_cast_array(&f, x, 2, &unknown, y, &e), &e,
             "there is no rounding 4");
     refused(aps_cast_array(&fn, x, 2, &cpd, y, &e), &e,
             "cpd rounds to formats eEmM, not to 'e4m3fn'");
-    refused(aps_encode_array(&f, NULL, 2, NULL, wire, &e), &e, "NULL with 2");
-    refused(aps_encode_array(&f, x, 2, NULL, NULL, &e), &e, "NULL with 2");
+    refused(aps_encode_array(&f, NULL, 2, NULL, wire, &e), &e, "x is NULL");
+    refused(aps_encode_array(&f, x, 2, NULL, NULL, &e), &e, "packed is NULL");
     refused(aps_encode_array(&f, x, 2, &unknown, wire, &e), &e, "rounding 4");
     refused(aps_encode_array(&f, x, negative, NULL, wire, &e), &e, "negative");
-    refused(aps_decode_array(&f, NULL, 2, NULL, y, &e), &e, "NULL with 2");
-    refused(aps_decode_array(&f, wire, 2, NULL, NULL, &e), &e, "NULL with 2");
+    refused(aps_decode_array(&f, NULL, 2, NULL, y, &e), &e, "packed is NULL");
+    refused(aps_decode_array(&f, wire, 2, NULL, NULL, &e), &e, "x is NULL");
     refused(aps_decode_array(&f, wire, negative, NULL, y, &e), &e, "negative");
     ok(y[0] == 7 && y[1] == 7 && wire[0] == 7 && wire[1] == 7,
        "nothing was written");

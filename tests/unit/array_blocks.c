@@ -57,6 +57,8 @@ static void test_bytes(void)
         ok(aps_packed_bytes(table[i].format, table[i].n) == table[i].bytes,
            "%s: %zu values take %zu bytes", table[i].format->name, table[i].n,
            table[i].bytes);
+    ok(aps_packed_bytes(aps_format_get("fp32", NULL), SIZE_MAX) == SIZE_MAX,
+       "bytes beyond SIZE_MAX are SIZE_MAX");
     ok(aps_packed_bytes(&odd, 20) + aps_packed_bytes(&odd, 33) ==
            aps_packed_bytes(&odd, 53),
        "pieces take as many bytes as the whole");

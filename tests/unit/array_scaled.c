@@ -238,7 +238,7 @@ static void test_errors(void)
             "aps_decode_array: the scale exponent is -401 and must be -400 to "
             "400");
     refused(aps_max_exponent(NULL, 1, 1, &exponent, &e), &e,
-            "aps_max_exponent: NULL with 1 elements");
+            "aps_max_exponent: x is NULL");
     refused(aps_max_exponent(&x, 1, 0, &exponent, &e), &e,
             "aps_max_exponent: ranks is 0 and must be at least 1");
     refused(aps_max_exponent(&x, (size_t)-1, 1, &exponent, &e), &e,
@@ -246,7 +246,7 @@ static void test_errors(void)
     refused(aps_scale_exponent_tight(NULL, &x, 1, &exponent, &e), &e,
             "aps_scale_exponent_tight: format is NULL");
     refused(aps_scale_exponent_tight(f, NULL, 1, &exponent, &e), &e,
-            "aps_scale_exponent_tight: NULL with 1 elements");
+            "aps_scale_exponent_tight: x is NULL");
     ok(y == 7 && exponent == 42, "nothing was written");
 }
 

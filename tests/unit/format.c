@@ -13,7 +13,7 @@ static const struct {
     const char *name;
     const char *cause; /* a part of the message */
 } bad[] = {
-    {NULL, "empty"},
+    {NULL, "the name is NULL"},
     {"", "empty"},
     {"e", "format 'e': not a format; formats are eEmM"},
     {"e5", "not a format"},

@@ -246,6 +246,10 @@ static void test_errors(void)
     REFUSE("no A", a, NULL, "a is NULL for 4 x 6 elements");
     REFUSE("no B", b, NULL, "b is NULL for 6 x 5 elements");
     REFUSE("no C", c, NULL, "c is NULL for 4 x 5 elements");
+    REFUSE("a C that is A", c, (float *)g.a,
+           "c is a, which it must not overlap");
+    REFUSE("a C that is B", c, (float *)g.b,
+           "c is b, which it must not overlap");
     REFUSE("a matrix beyond memory", ldc, INT64_MAX / 2,
            "c is beyond memory: 4 rows of 4611686018427387903 floats");
 }
