@@ -76,6 +76,12 @@ complete apsmpi formats e4m3
 check 'apsmpi formats: a format' offers 'e4m3 e4m3fn'
 complete apsmpi cast --rounding s
 check 'apsmpi cast: a rounding' offers stochastic
+complete apsmpi cast --seed 3 e4m3
+check '... and behind options a format' offers 'e4m3 e4m3fn'
+complete apsmpi cast --seed = 3 --rounding zero e4m3
+check '... with values behind =, too' offers 'e4m3 e4m3fn'
+complete apsmpi cast e4m3 e4
+check '... but one alone' offers ''
 
 complete apsmpi-run --policy po
 check 'apsmpi-run: a policy' offers policy.yaml
