@@ -90,11 +90,11 @@ def parse_arguments(arguments):
     parser.add_argument("--plot", metavar="FILE", action="append", default=[],
                         type=parse_plot, help="draw a figure, .png or .svg; "
                         "may be given several times (needs matplotlib)")
-    parser.add_argument("--csv", metavar="OUT",
+    parser.add_argument("--csv", metavar="FILE",
                         help="write the table as CSV, in full precision")
-    parser.add_argument("--comm", metavar="LABEL",
+    parser.add_argument("--comm", metavar="NAME",
                         help="only the rows of this communicator")
-    parser.add_argument("--layers", metavar="RANGE", type=parse_layers,
+    parser.add_argument("--layers", metavar="LIST", type=parse_layers,
                         help="only these layers: indices, ranges and name "
                         "patterns, as in 0-52,60,100-,layer4.*")
     parser.add_argument("--since", metavar="TIME", type=parse_since,
