@@ -388,8 +388,9 @@ struct aps_gemm_arguments {
  * not overlap A or B. Computed by the calling thread.
  *
  * EINVAL for a format that is none, a negative size, a leading dimension
- * shorter than a row, a matrix beyond memory, NULL for a matrix that would be read
- * or written, and a C that is A or B (other overlaps are not found); ENOMEM. Nothing is written then.
+ * shorter than a row, a matrix beyond memory, NULL for a matrix that would be
+ * read or written, and a C that is A or B (other overlaps are not found); ENOMEM.
+ * Nothing is written then.
  */
 APS_API int aps_gemm(const struct aps_gemm_arguments *arguments,
                      struct aps_error *error);

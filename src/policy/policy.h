@@ -209,10 +209,10 @@ long aps_policy_next_step(const struct aps_policy *policy,
                           enum aps_call_kind call, long step);
 
 /* The rules, for people to read: how many, where rule 0, 1 ... stands in the
- * file (line and column), its name (NULL: it has none), the calls that it is for (1 << enum
- * aps_call_kind), what it plans, and when it matches such a call: "layers 0-52,
- * 60; epochs 30-", or "always" (writes at most `size` bytes, returns
- * `buffer`). */
+ * file (line and column), its name (NULL: it has none), the calls that it is for
+ * (1 << enum aps_call_kind), what it plans, and when it matches such a call:
+ * "layers 0-52, 60; epochs 30-", or "always" (writes at most `size` bytes,
+ * returns `buffer`). */
 size_t aps_policy_rules(const struct aps_policy *policy);
 int aps_policy_rule_line(const struct aps_policy *policy, int rule);
 int aps_policy_rule_column(const struct aps_policy *policy, int rule);

@@ -102,7 +102,9 @@ finish()
 {
     cd "$tmp" || exit 1
     left=$(find . -name '*.csv' -size -20480k -exec grep -l '^time,comm,step,' {} +)
-    # shellcheck disable=SC2086 # names without blanks
+    IFS='
+' # names may have blanks
+    # shellcheck disable=SC2086 # a list of names
     [ -z "$left" ] || ! "$PYTHON3" -c 'import pandas' 2>/dev/null ||
         check 'pandas reads every log' "$PYTHON3" -W ignore \
             "$top_srcdir/tests/e2e/logs.py" $left

@@ -52,7 +52,7 @@ if mpif90.$other -o sums "$top_srcdir/tests/e2e/sums.f90" $libraries \
     if [ "$ours" = MPICH ]; then
         check '... and nothing is said: its calls pass us by' empty err
     else
-        check '... is told, too' lines 1 err "running with '$theirs"
+        check '... is told, too' lines 1 err "runs with '$theirs"
     fi
 else
     skip 'a Fortran program' "does not compile: $(tail -n 1 reason)"
