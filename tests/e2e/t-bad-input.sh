@@ -60,7 +60,7 @@ printf 'version: 1\nrules: [{format: e4m3\n' >syntax.yaml
 job $ranks APSMPI_POLICY=syntax.yaml $digits --epochs 1
 check 'broken YAML stops the job' failed
 check '... before it trains' empty out
-check '... with the place' equal "$(grep -c 'apsmpi: syntax.yaml:3:1: ' err)" 1
+check '... with the place' equal "$(grep -c 'apsmpi: syntax.yaml:2:9: ' err)" 1
 
 cat >several.yaml <<'END'
 version: 1

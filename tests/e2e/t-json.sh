@@ -213,7 +213,7 @@ check 'info: variables that are set' holds '
     {v["name"]: v["value"] for v in o["variables"]
      if v["source"] == "environment"} ==
     {"APSMPI_SUMMARY": "off", "APSMPI_DISCOVERY": "apsmpi-discovered",
-     "APSMPI_LOG": "a\ufffd\n\"\\.yaml", "APSMPI_CPU": "PLAIN"}
+     "APSMPI_LOG": "a\ufffd\n\"\\.yaml", "APSMPI_CPU": "plain"}
     and o["kernels"]["chosen"] == "plain"'
 unset APSMPI_LOG
 APSMPI_ENABLE=maybe APSMPI_POLCY=x APSMPI_CUDA=$library
