@@ -165,6 +165,16 @@ static size_t extent(const struct bench *b)
     return last->offset + last->count + CHOICE_EXTRA;
 }
 
+/* What a program does between two calls: it reads and writes other memory, and
+ * the buffers of the calls leave the caches. */
+static void touch_other(const struct bench *b)
+{
+    const size_t size = (size_t)(b->choice.cold * 0x1p20);
+
+    for (size_t i = 0; i < size; i += 64)
+        b->other[i]++;
+}
+
 /* Seconds a call, on this rank, of a batch of calls of the variant. */
 static double time_batch(const struct bench *b, const struct variant *v)
 {
@@ -172,6 +182,7 @@ static double time_batch(const struct bench *b, const struct variant *v)
 
     if (b->choice.in_place)
         memcpy(b->receive, b->send, extent(b) * sizeof *b->send);
+    touch_other(b);
     meet();
     start = PMPI_Wtime();
 
@@ -213,12 +224,12 @@ static void spoil(const struct bench *b)
 }
 
 /* As many calls a timing as native FP32 needs for BATCH_SECONDS. In place one
- * call: the values would grow from call to call. */
+ * call: the values would grow from call to call; and one with cold caches. */
 static void choose_batch(struct bench *b)
 {
     int more = 1;
 
-    while (more && !b->choice.in_place) {
+    while (more && !b->choice.in_place && b->choice.cold == 0) {
         more = time_batch(b, &b->variants[0]) * b->batch < BATCH_SECONDS &&
                b->batch < BATCH_MAX;
         PMPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -372,9 +383,10 @@ static void run(struct bench *b)
     b->receive = malloc(most * sizeof *b->receive);
     b->reference = malloc(most * sizeof *b->reference);
     b->half = malloc(most * sizeof *b->half);
+    b->other = calloc((size_t)c->cold + 1, 1 << 20);
     meet_all_good("allreduce",
                   b->send && b->receive && b->reference && b->half &&
-                      (tensors || !c->tensor_count),
+                      b->other && (tensors || !c->tensor_count),
                   "no memory");
     fill(b->send, most, b->rank);
     memset(b->half, 0, most * sizeof *b->half);
@@ -387,6 +399,7 @@ static void run(struct bench *b)
     free(b->receive);
     free(b->reference);
     free(b->half);
+    free(b->other);
 }
 
 int main(int argc, char **argv)

@@ -40,6 +40,8 @@ static const char help[] =
     "  --no-half        no FP16 by an operation of the program's own\n"
     "  --no-pass        neither native once more, bypassed nor unmatched\n"
     "  --in-place       MPI_IN_PLACE\n"
+    "  --cold MIB       before each call, so many MiB of other memory are\n"
+    "                   read and written, as a program does between its calls\n"
     "  --seconds S      time to spend on a size (default: 3)\n"
     "  --rounds N       at least so many rounds, whatever the time (default: "
     "5)\n"
@@ -169,10 +171,9 @@ static int read_option(struct choice *c, const char *name, const char *value,
         double least;
         double *number;
     } numbers[] = {
-        {"--seconds", 0, &c->seconds},
-        {"--rounds", 1, &c->rounds},
-        {"--warmup", 1, &c->warmup},
-        {"--wire-gbit", 1e-6, &c->wire_gbit},
+        {"--seconds", 0, &c->seconds}, {"--rounds", 1, &c->rounds},
+        {"--warmup", 1, &c->warmup},   {"--wire-gbit", 1e-6, &c->wire_gbit},
+        {"--cold", 1, &c->cold},
     };
 
     if (!value)

@@ -43,6 +43,7 @@ struct choice {
     double rounds;    /* at least so many */
     double warmup;    /* calls before anything is measured */
     double wire_gbit; /* 0: not given */
+    double cold;      /* MiB of other memory touched before a call; 0: none */
     bool in_place;
     bool no_floor;
     bool no_half;

@@ -39,6 +39,8 @@ timed "$bench" --size 4Ki
 check "and an unknown option" said "'--size'"
 timed "$bench" --sizes 1000,1005
 check "and sizes that rules cannot tell apart" said 'too close'
+timed "$bench" --cold 0
+check "and no memory to touch" said "bad number '0'"
 timed "$bench" --no-tensors --rounds
 check "and an option without its value" said "'--rounds'"
 timed "$bench" --tensors missing.csv
@@ -53,6 +55,9 @@ check "and a CSV that cannot be written, on all ranks" said 'cannot write'
 
 native 2 "$bench" $small --no-tensors --formats e4m3 --csv figures.csv
 check "it runs without the library" status_is 0
+native 2 "$bench" $small --no-tensors --formats e4m3 --cold 1
+check "with cold caches, too, one call a timing" lines 2 out ' rounds of 1$'
+native 2 "$bench" $small --no-tensors --formats e4m3 --csv figures.csv
 check "and says that nothing was rewritten" lines 2 out '  not rewritten'
 check "in the CSV too" equal "$(cell rewritten e4m3 hierarchical 1024)" no
 check "FP16 is an operation of its own" \

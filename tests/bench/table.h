@@ -53,6 +53,7 @@ struct bench {
     float *receive;
     float *reference; /* native FP32's sum */
     uint16_t *half;
+    unsigned char *other; /* of choice.cold MiB, and 1 more */
     MPI_Datatype half_type;
     MPI_Op half_sum;
     struct variant variants[VARIANTS_MAX];
