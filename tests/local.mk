@@ -22,7 +22,7 @@ check_LTLIBRARIES += tests/libtap.la
 tests_libtap_la_SOURCES = tests/tap/tap.c tests/tap/tap.h
 TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/tap
 dist_check_SCRIPTS = tests/tap/launch.sh
-EXTRA_DIST += tests/tap/mpi.sh
+EXTRA_DIST += tests/tap/mpi.sh tests/tap/logs.sh tests/tap/logs.py
 
 include tests/structure/local.mk
 include tests/unit/local.mk

@@ -21,6 +21,7 @@ done
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
 top_builddir=$(cd "${top_builddir:-build}" && pwd)
 . "$top_srcdir/tests/tap/mpi.sh"
+. "$top_srcdir/tests/tap/logs.sh"
 MPICC=${MPICC:-mpicc.$MPI}
 CC=${CC:-cc}
 PYTHON3=${PYTHON3:-python3}
@@ -101,13 +102,8 @@ skip_all()
 finish()
 {
     cd "$tmp" || exit 1
-    left=$(find . -name '*.csv' -size -20480k -exec grep -l '^time,comm,step,' {} +)
-    IFS='
-' # names may have blanks
-    # shellcheck disable=SC2086 # a list of names
-    [ -z "$left" ] || ! "$PYTHON3" -c 'import pandas' 2>/dev/null ||
-        check 'pandas reads every log' "$PYTHON3" -W ignore \
-            "$top_srcdir/tests/e2e/logs.py" $left
+    left=$(logs_left .)
+    [ -z "$left" ] || check 'pandas reads every log' logs_read "$left"
     echo "1..$number"
     [ "$failures" -eq 0 ]
     exit

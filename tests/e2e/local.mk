@@ -38,7 +38,6 @@ EXTRA_DIST += \
 	tests/e2e/consumer.c \
 	tests/e2e/consumer_cuda.c \
 	tests/e2e/lib.sh \
-	tests/e2e/logs.py \
 	tests/e2e/isums.f90 \
 	tests/e2e/isums_f08.f90 \
 	tests/e2e/isums_mpif.f90 \

@@ -7,7 +7,7 @@
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 status=0
-"$PYTHON3" "$top_srcdir/tests/e2e/logs.py" >out 2>&1 || status=$?
+"$PYTHON3" "$top_srcdir/tests/tap/logs.py" >out 2>&1 || status=$?
 [ $status -ne 77 ] || skip_all "$PYTHON3: $(cat out)"
 
 # --- every kind of call, on communicators of all names ------------------------

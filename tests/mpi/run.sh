@@ -12,6 +12,7 @@
 # programs were built.
 
 . "$top_srcdir/tests/tap/mpi.sh"
+. "$top_srcdir/tests/tap/logs.sh"
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/apsmpi-test.XXXXXX") || exit 99
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM
@@ -51,6 +52,11 @@ skip()
 # finish: the plan, after all tests.
 finish()
 {
+    left=$(logs_left "$tmp")
+    if [ -n "$left" ]; then
+        logs_read "$left" >&2
+        check $? 'pandas reads every log'
+    fi
     echo "1..$count"
     [ "$failures" -eq 0 ]
     exit
