@@ -68,6 +68,7 @@ gone()
     done
 }
 
+# clean_up ['may end well']: the ranks end, and the job has failed
 clean_up()
 {
     status=0
@@ -77,7 +78,8 @@ clean_up()
         ! gone && kill -KILL "$(cat $file)" 2>/dev/null
     done
     wait $background 2>/dev/null || status=$?
-    check '... and the job has failed' test $status -ne 0
+    [ "${1:-fails}" = 'may end well' ] ||
+        check '... and the job has failed' test $status -ne 0
     check '... no shared memory is left' not ls \
         "/dev/shm/apsmpi-$(cat rank.0)"-*
 }
@@ -103,7 +105,8 @@ readable mpiexec.csv
 start term.csv
 kill -TERM "$(cat mpiexec.pid)"
 diag 'mpiexec is terminated'
-clean_up
+# MPICH's mpiexec ends with 0 where its proxies tell it of no failure in time.
+clean_up 'may end well'
 readable term.csv
 
 # --- a second job -------------------------------------------------------------
