@@ -3,6 +3,7 @@
 
 #include "progress/queue_thread.h"
 
+#include <sched.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +14,11 @@
 
 /* How long abandoned threads have to come to their next look at the queue. */
 #define STOP_NS 1000000000L
+
+/* A thread that has slept leaves an operation for so long to a thread of the
+ * program that waits for it (aps_queue_help): between two threads it would cost
+ * two hand-overs. */
+#define LEAVE_NS 10000L
 
 static atomic_int parked; /* threads that have ended in a wait */
 
@@ -32,6 +38,19 @@ void aps_queue_park_abandoned(void)
         pause();
 }
 
+/* With aps_queue_lock, which others may take meanwhile. */
+static void queue_leave_locked(const struct aps_queue *queue)
+{
+    const long begin = aps_clock_ns(CLOCK_MONOTONIC);
+
+    while (queue->first && !queue->served &&
+           aps_clock_ns(CLOCK_MONOTONIC) - begin < LEAVE_NS) {
+        pthread_mutex_unlock(&aps_queue_lock);
+        sched_yield();
+        pthread_mutex_lock(&aps_queue_lock);
+    }
+}
+
 /* The next operation, or NULL: the thread ends, and joined or detached it is
  * then; `*closed`: the queue goes with it. */
 static struct aps_operation *queue_await(struct aps_queue *queue, bool *closed)
@@ -39,8 +58,10 @@ static struct aps_operation *queue_await(struct aps_queue *queue, bool *closed)
     struct aps_operation *operation;
 
     pthread_mutex_lock(&aps_queue_lock);
-    while (queue->served || (!queue->first && !queue->closed && !queue->stop))
+    while (queue->served || (!queue->first && !queue->closed && !queue->stop)) {
         pthread_cond_wait(&queue->arrived, &aps_queue_lock);
+        queue_leave_locked(queue);
+    }
     operation = aps_queue_pop_locked(queue);
     queue->served = operation != NULL;
     if (!operation) {
