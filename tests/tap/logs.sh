@@ -8,9 +8,10 @@
 
 logs_left()
 {
-    "${PYTHON3:-python3}" -c 'import pandas' 2>/dev/null || return 0
-    find "$1" -name '*.csv' -size -20480k \
-        -exec grep -l '^time,comm,step,' {} +
+    names=$(find "$1" -name '*.csv' -size -20480k \
+        -exec grep -l '^time,comm,step,' {} +)
+    [ -z "$names" ] || ! "${PYTHON3:-python3}" -c 'import pandas' 2>/dev/null ||
+        printf '%s\n' "$names"
 }
 
 logs_read()
