@@ -56,6 +56,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/job/world.c pmpi/job/world.h \
 	pmpi/job/sessions.c pmpi/job/sessions.h \
 	pmpi/native/abi.c pmpi/native/abi.h \
+	pmpi/native/error_text.h \
 	pmpi/native/elf_imports.c pmpi/native/elf_imports.h \
 	pmpi/native/next_mpi.c pmpi/native/next_mpi.h \
 	pmpi/progress/agree.c pmpi/progress/agree.h \

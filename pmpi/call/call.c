@@ -16,9 +16,7 @@ const char *aps_call_function(const struct aps_call *call)
 
 struct aps_counters *aps_call_counters(const struct aps_call *call)
 {
-    return call->kind->which == APS_CALL_ALLREDUCE
-               ? &aps_counters
-               : &aps_other_counters[call->kind->which];
+    return aps_counters_of(call->kind->which);
 }
 
 struct aps_pcontrol aps_call_control(const struct aps_context *context,

@@ -19,6 +19,12 @@
 
 struct aps_counters aps_counters;
 struct aps_counters aps_other_counters[APS_CALL_KINDS];
+const char *const aps_counted_functions[APS_CALL_KINDS] = {
+    [APS_CALL_ALLREDUCE] = "MPI_Allreduce",
+    [APS_CALL_REDUCE_SCATTER] = "MPI_Reduce_scatter",
+    [APS_CALL_ALLGATHER] = "MPI_Allgather",
+    [APS_CALL_REDUCE] = "MPI_Reduce",
+};
 bool aps_counters_shared = true;
 struct aps_job *_Atomic aps_job_made;
 

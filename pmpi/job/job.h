@@ -87,6 +87,15 @@ extern struct aps_counters aps_counters; /* of MPI_Allreduce */
 /* Of the other collectives, by enum aps_call_kind. */
 extern struct aps_counters aps_other_counters[APS_CALL_KINDS];
 
+static inline struct aps_counters *aps_counters_of(enum aps_call_kind kind)
+{
+    return kind == APS_CALL_ALLREDUCE ? &aps_counters
+                                      : &aps_other_counters[kind];
+}
+
+/* MPI's names of the functions that are counted, by kind. */
+extern const char *const aps_counted_functions[APS_CALL_KINDS];
+
 /* The number of all calls: `calls` and the sum of `again`. */
 unsigned long long aps_counters_calls(const struct aps_counters *counters);
 

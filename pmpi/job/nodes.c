@@ -4,14 +4,14 @@
 #include "job/nodes.h"
 
 #include "base/message.h"
+#include "native/error_text.h"
 
 static void nodes_tell(int rank, int rc)
 {
-    char text[MPI_MAX_ERROR_STRING] = "unknown error";
-    int length;
+    char text[MPI_MAX_ERROR_STRING];
 
-    (void)PMPI_Error_string(rc, text, &length);
-    aps_message(rank, "MPI cannot tell which ranks share a node: %s", text);
+    aps_message(rank, "MPI cannot tell which ranks share a node: %s",
+                aps_error_text(rc, text));
 }
 
 /* Local: which rank of `comm` is rank 0 of `node`. A message would not reach the

@@ -27,10 +27,10 @@ static bool sessions_have_world(void)
 
 static unsigned long long sessions_calls(void)
 {
-    unsigned long long calls = aps_counters_calls(&aps_counters);
+    unsigned long long calls = 0;
 
     for (int kind = 0; kind < APS_CALL_KINDS; kind++)
-        calls += aps_counters_calls(&aps_other_counters[kind]);
+        calls += aps_counters_calls(aps_counters_of((enum aps_call_kind)kind));
     return calls;
 }
 

@@ -106,12 +106,6 @@ static void summary_print_counters(const struct aps_counters *counters,
                     from);
 }
 
-static const char *const names[APS_CALL_KINDS] = {
-    [APS_CALL_REDUCE_SCATTER] = "MPI_Reduce_scatter",
-    [APS_CALL_ALLGATHER] = "MPI_Allgather",
-    [APS_CALL_REDUCE] = "MPI_Reduce",
-};
-
 /*
  * One line for each other collective that a rule names or could have named:
  * programs make many such calls that no rule can be about. Returns the number
@@ -121,19 +115,19 @@ static int summary_print_names(const struct aps_job *job)
 {
     int lines = 0;
 
-    for (int kind = 0; kind < APS_CALL_KINDS; kind++) {
+    for (int kind = APS_CALL_ALLREDUCE + 1; kind < APS_CALL_KINDS; kind++) {
         const struct aps_counters *counters = &aps_other_counters[kind];
         const bool named =
             aps_policy_names(job->policy, (enum aps_call_kind)kind);
         char hint[64] = "";
 
-        if (!names[kind] || aps_counters_calls(counters) == 0 ||
+        if (aps_counters_calls(counters) == 0 ||
             (!named && atomic_load(&counters->passed[APS_PASSED_RULE]) == 0))
             continue;
         if (!named)
             snprintf(hint, sizeof hint, "; a rule may name them by calls: [%s]",
                      aps_call_name((enum aps_call_kind)kind));
-        summary_print_counters(counters, names[kind], hint);
+        summary_print_counters(counters, aps_counted_functions[kind], hint);
         lines++;
     }
     return lines;
@@ -146,12 +140,14 @@ static const char *summary_unruled(const struct aps_job *job)
 }
 
 /* One line about calls that were made without a policy. */
-static void summary_print_unruled(const struct aps_job *job, const char *name,
-                                  unsigned long long calls)
+static void summary_print_unruled(const struct aps_job *job,
+                                  enum aps_call_kind kind)
 {
+    const unsigned long long calls = aps_counters_calls(aps_counters_of(kind));
+
     if (calls > 0)
-        aps_message(-1, "%llu calls of %s, none rewritten (%s)", calls, name,
-                    summary_unruled(job));
+        aps_message(-1, "%llu calls of %s, none rewritten (%s)", calls,
+                    aps_counted_functions[kind], summary_unruled(job));
 }
 
 static void summary_print_summary(const struct aps_job *job)
@@ -159,12 +155,9 @@ static void summary_print_summary(const struct aps_job *job)
     const unsigned long long calls = aps_counters_calls(&aps_counters);
 
     if (job->held == APS_HELD_NONE) {
-        summary_print_unruled(job, "MPI_Allreduce", calls);
-        for (int kind = 0; kind < APS_CALL_KINDS; kind++)
-            if (calls == 0 && names[kind])
-                summary_print_unruled(
-                    job, names[kind],
-                    aps_counters_calls(&aps_other_counters[kind]));
+        summary_print_unruled(job, APS_CALL_ALLREDUCE);
+        for (int kind = 0; kind < APS_CALL_KINDS && calls == 0; kind++)
+            summary_print_unruled(job, (enum aps_call_kind)kind);
         return;
     }
     if (calls == 0 && job->held != APS_HELD_GOOD)

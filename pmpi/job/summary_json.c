@@ -23,13 +23,6 @@
 /* Raised when a member changes its meaning or goes; new members do not count. */
 #define SCHEMA 1
 
-static const char *const call_names[APS_CALL_KINDS] = {
-    [APS_CALL_ALLREDUCE] = "MPI_Allreduce",
-    [APS_CALL_REDUCE_SCATTER] = "MPI_Reduce_scatter",
-    [APS_CALL_ALLGATHER] = "MPI_Allgather",
-    [APS_CALL_REDUCE] = "MPI_Reduce",
-};
-
 static const char *const reason_names[APS_PASSED_REASONS] = {
     [APS_PASSED_OTHER] = "type_or_operation",
     [APS_PASSED_SMALL] = "min_count",
@@ -49,11 +42,13 @@ static const char *const reason_names[APS_PASSED_REASONS] = {
     [APS_PASSED_PERSISTENT] = "persistent_order",
 };
 
-static void summary_json_counters(struct aps_json *json, const char *name,
-                                  const struct aps_counters *counters)
+static void summary_json_counters(struct aps_json *json,
+                                  enum aps_call_kind kind)
 {
+    const struct aps_counters *counters = aps_counters_of(kind);
+
     aps_json_open_object(json, NULL);
-    aps_json_text(json, "call", name);
+    aps_json_text(json, "call", aps_counted_functions[kind]);
     aps_json_unsigned(json, "calls", aps_counters_calls(counters));
     aps_json_unsigned(json, "rewritten", atomic_load(&counters->rewritten));
     aps_json_unsigned(json, "fused", atomic_load(&counters->fused));
@@ -106,11 +101,7 @@ static void summary_json_object(struct aps_json *json,
     aps_json_text(json, "policy_hash", held ? hash : NULL);
     aps_json_open_array(json, "calls");
     for (int kind = 0; kind < APS_CALL_KINDS; kind++)
-        if (call_names[kind])
-            summary_json_counters(json, call_names[kind],
-                                  kind == APS_CALL_ALLREDUCE
-                                      ? &aps_counters
-                                      : &aps_other_counters[kind]);
+        summary_json_counters(json, (enum aps_call_kind)kind);
     aps_json_close_array(json);
     aps_json_close_object(json);
     fputc('\n', json->stream);

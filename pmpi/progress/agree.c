@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/message.h"
+#include "native/error_text.h"
 #include "progress/messages.h"
 #include "progress/wait.h"
 
@@ -359,18 +360,17 @@ int aps_agree_comm_begin(MPI_Comm comm, int count, void *values,
     int rc;
 
     for (;;) {
-        char text[MPI_MAX_ERROR_STRING] = "unknown error";
-        int rank = -1, length;
+        char text[MPI_MAX_ERROR_STRING];
+        int rank = -1;
 
         rc = PMPI_Iallreduce(MPI_IN_PLACE, values, count, type, op, comm,
                              request);
         if (rc == MPI_SUCCESS)
             return rc;
         PMPI_Comm_rank(comm, &rank);
-        (void)PMPI_Error_string(rc, text, &length);
         if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
             aps_message(rank, "MPI_Iallreduce failed in an agreement: %s",
-                        text);
+                        aps_error_text(rc, text));
         /* The other ranks wait for this one, and MPI may lack memory. */
         if (!aps_wait_for_memory(&begin))
             return rc;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/message.h"
+#include "native/error_text.h"
 #include "progress/wait.h"
 
 /* Of one message, where it may be sent or received again: the first few tries
@@ -50,13 +51,12 @@ static void messages_tell(const struct aps_vcomm *vcomm, const char *call,
                           int peer, int rc)
 {
     const int rank = aps_vcomm_rank(vcomm, vcomm->rank);
-    char text[MPI_MAX_ERROR_STRING] = "unknown error";
     static atomic_ullong times;
-    int length;
+    char text[MPI_MAX_ERROR_STRING];
 
     if (!aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
         return;
-    (void)PMPI_Error_string(rc, text, &length);
+    (void)aps_error_text(rc, text);
     if (peer < 0)
         aps_message(rank, "%s failed inside a rewritten call: %s", call, text);
     else

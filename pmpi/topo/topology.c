@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "native/error_text.h"
 #include "progress/agree.h"
 
 static hwloc_obj_type_t topology_object_type(enum aps_group_kind kind)
@@ -171,8 +172,8 @@ static int topology_colours(const struct aps_vcomm *vcomm,
                             const struct partition *nodes, int colours[],
                             char *cause, size_t size)
 {
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int mine, rc, length;
+    char text[MPI_MAX_ERROR_STRING];
+    int mine, rc;
 
     for (int i = 0; i < vcomm->size; i++)
         colours[i] = grouping->kind == APS_GROUP_NUMBER
@@ -184,9 +185,8 @@ static int topology_colours(const struct aps_vcomm *vcomm,
                                     cause, size);
     rc = aps_agree_gather(vcomm, mine, colours);
     if (rc != MPI_SUCCESS) {
-        (void)PMPI_Error_string(rc, text, &length);
         snprintf(cause, size, "MPI failed while the ranks were grouped: %s",
-                 text);
+                 aps_error_text(rc, text));
         return -1;
     }
     for (int i = 0; i < vcomm->size; i++)
