@@ -71,3 +71,71 @@ double aps_scale_value(const struct aps_scale *scale, int exponent)
 
     return ops->value ? ops->value(scale) : ldexp(1, exponent);
 }
+
+/* --- scales with a state -------------------------------------------------- */
+
+#define EXPONENT_MOST 400 /* as in aps.h */
+
+size_t aps_scale_state_bytes(const struct aps_scale *scale)
+{
+    const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
+
+    return ops->state_bytes ? ops->state_bytes(scale) : 0;
+}
+
+enum aps_scale_question aps_scale_question(const struct aps_scale *scale,
+                                           const void *state)
+{
+    const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
+
+    return ops->question ? ops->question(scale, state) : APS_QUESTION_NONE;
+}
+
+void aps_scale_learn(const struct aps_scale *scale, void *state,
+                     const struct aps_format *format, int ranks,
+                     const struct aps_scale_moments *moments)
+{
+    aps_scale_ops_of(scale)->learn(scale, state, format, ranks, moments);
+}
+
+static int scale_clamp(int exponent)
+{
+    if (exponent > EXPONENT_MOST)
+        return EXPONENT_MOST;
+    return exponent < -EXPONENT_MOST ? -EXPONENT_MOST : exponent;
+}
+
+struct aps_scale_prediction aps_scale_predict(const struct aps_scale *scale,
+                                              const void *state,
+                                              const struct aps_format *format,
+                                              int ranks)
+{
+    struct aps_scale_prediction prediction =
+        aps_scale_ops_of(scale)->predict(scale, state, format, ranks);
+
+    prediction.exponent = scale_clamp(prediction.exponent);
+    prediction.sum_exponent = scale_clamp(prediction.sum_exponent);
+    return prediction;
+}
+
+void aps_scale_update(const struct aps_scale *scale, void *state,
+                      const struct aps_format *format, int ranks,
+                      const struct aps_scale_record *record)
+{
+    aps_scale_ops_of(scale)->update(scale, state, format, ranks, record);
+}
+
+enum aps_overflow aps_scale_on_overflow(const struct aps_scale *scale)
+{
+    const int at = aps_scale_ops_of(scale)->on_overflow;
+
+    return (enum aps_overflow)scale->parameters[at];
+}
+
+enum aps_scale_scope aps_scale_scope(const struct aps_scale *scale)
+{
+    const int at = aps_scale_ops_of(scale)->scope;
+
+    return at < 0 ? APS_SCOPE_LAYER
+                  : (enum aps_scale_scope)scale->parameters[at];
+}

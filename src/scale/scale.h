@@ -38,7 +38,80 @@ struct aps_scale {
     double parameters[APS_SCALE_PARAMETERS];
 };
 
+/* What becomes of a call in which a finite value is scaled beyond the format's
+ * largest: of scales that choose the exponent before they see the data. */
+enum aps_overflow {
+    APS_OVERFLOW_REDO,     /* its chunk is reduced again, scaled by APS */
+    APS_OVERFLOW_INF,      /* the value arrives as INF, or as NaN */
+    APS_OVERFLOW_SATURATE, /* the value arrives as the largest one */
+    APS_OVERFLOW_ZERO      /* the whole layer arrives as zeros */
+};
+
+/* Who shares a state: the calls of a layer, or all layers of a rule. */
+enum aps_scale_scope { APS_SCOPE_LAYER, APS_SCOPE_MODEL };
+
+/*
+ * What all ranks know of a call when it is complete; of `scope: model`, of all
+ * calls of a step together. Magnitudes are of finite values, 0 for none.
+ */
+struct aps_scale_record {
+    float in_max;   /* greatest of all values that a rank cast first */
+    float sum_max;  /* greatest of all sums before they were cast */
+    bool over;      /* a finite value was rounded beyond the largest one */
+    bool nonfinite; /* there was an INF or a NaN */
+};
+
+/* Of the finite values of all ranks, added in rank order. */
+struct aps_scale_moments {
+    double max; /* greatest magnitude */
+    double n, sum, sum_squares;
+    double nonzero, sum_log, sum_log_squares; /* of ln|x|, x not 0 */
+};
+
+/* What a state has to learn, by a message, before the data of a call. */
+enum aps_scale_question {
+    APS_QUESTION_NONE,
+    APS_QUESTION_MAX,    /* of aps_scale_moments, max alone */
+    APS_QUESTION_MOMENTS /* all of it */
+};
+
+/* The exponents of a call. */
+struct aps_scale_prediction {
+    int exponent;     /* of what the ranks cast first */
+    int sum_exponent; /* of sums */
+};
+
 struct aps_scale_ops {
+    /*
+     * Does the exponent follow from a state, before the data is seen? Bytes of
+     * the state, plain memory without pointers, and zeros are a state that has
+     * seen nothing. NULL: the scale keeps no state. All that follows depends on
+     * the arguments alone, which are equal on all ranks; `ranks` is how many
+     * contributions a sum has.
+     *
+     * A call asks `question`, passes the answer to `learn` if there is one,
+     * takes `predict`, and at its end gives `update` the record.
+     */
+    size_t (*state_bytes)(const struct aps_scale *scale);
+    enum aps_scale_question (*question)(const struct aps_scale *scale,
+                                        const void *state);
+    void (*learn)(const struct aps_scale *scale, void *state,
+                  const struct aps_format *format, int ranks,
+                  const struct aps_scale_moments *moments);
+    struct aps_scale_prediction (*predict)(const struct aps_scale *scale,
+                                           const void *state,
+                                           const struct aps_format *format,
+                                           int ranks);
+    void (*update)(const struct aps_scale *scale, void *state,
+                   const struct aps_format *format, int ranks,
+                   const struct aps_scale_record *record);
+
+    /* Of scales with a state: which parameters say what becomes of an overflow
+     * (enum aps_overflow) and whose the state is (enum aps_scale_scope); -1: a
+     * layer's. */
+    int on_overflow;
+    int scope;
+
     /* Do the ranks of a stage agree on one exponent before the data, so that a
      * message of exponents precedes them? What they agree on is the MAX of
      * aps_scale_max_exponent. */
@@ -94,6 +167,28 @@ bool aps_scale_equal(const struct aps_scale *a, const struct aps_scale *b);
  * `buffer`. */
 char *aps_scale_describe(const struct aps_scale *scale, char *buffer,
                          size_t size);
+
+/*
+ * Scales with a state (state_bytes): 0 for those without. The state is zeros
+ * when it is new; predictions are within -400 ... 400.
+ */
+size_t aps_scale_state_bytes(const struct aps_scale *scale);
+enum aps_scale_question aps_scale_question(const struct aps_scale *scale,
+                                           const void *state);
+void aps_scale_learn(const struct aps_scale *scale, void *state,
+                     const struct aps_format *format, int ranks,
+                     const struct aps_scale_moments *moments);
+struct aps_scale_prediction aps_scale_predict(const struct aps_scale *scale,
+                                              const void *state,
+                                              const struct aps_format *format,
+                                              int ranks);
+void aps_scale_update(const struct aps_scale *scale, void *state,
+                      const struct aps_format *format, int ranks,
+                      const struct aps_scale_record *record);
+
+/* Of a scale with a state, its parameters. */
+enum aps_overflow aps_scale_on_overflow(const struct aps_scale *scale);
+enum aps_scale_scope aps_scale_scope(const struct aps_scale *scale);
 
 /* The exponent of a stage; 0 where the scale is not agreed. */
 int aps_scale_stage_exponent(const struct aps_scale *scale,
