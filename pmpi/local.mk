@@ -84,6 +84,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/exchange.c pmpi/reduce/exchange.h \
 	pmpi/reduce/exponent.c pmpi/reduce/exponent.h \
 	pmpi/reduce/gpu_ipc.c pmpi/reduce/gpu_ipc.h \
+	pmpi/reduce/history.c \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
 	pmpi/reduce/hierarchical_stages.c pmpi/reduce/hierarchical_stages.h \
 	pmpi/reduce/master.c pmpi/reduce/master.h \

@@ -22,8 +22,8 @@ static struct part accumulate_part_of(const struct aps_wire *wire,
     struct part part;
 
     part.scaling = aps_block_scaling(wire, block, &part.flags);
-    part.values =
-        block + APS_BLOCK_HEADER + aps_codec_bytes(&wire->codec, begin);
+    part.values = block + aps_block_header_bytes(wire) +
+                  aps_codec_bytes(&wire->codec, begin);
     return part;
 }
 

@@ -97,8 +97,8 @@ static void gather_sum_send_values(void *state, size_t k)
         const struct aps_piece *piece = &chunk->pieces[p];
 
         aps_cost_note(run->cost,
-                      aps_block_encode(run->wire, piece->memory, piece->in,
-                                       piece->n, piece->exponent,
+                      aps_piece_encode(piece, run->wire,
+                                       (struct aps_slice){0, piece->n},
                                        own + piece->offset));
     }
     aps_exchange_send_all(&slot->exchange, own, bytes);
@@ -107,6 +107,18 @@ static void gather_sum_send_values(void *state, size_t k)
      * owners and the sums back. */
     run->cost->fp32_bytes += 2 * aps_chunk_slice_elements(chunk, 1, 0) *
                              sizeof(float) * others / (others + 1);
+}
+
+/* The sum is cast only where partial sums are. */
+static void gather_sum_note(const struct aps_wire *wire,
+                            const struct aps_piece *piece,
+                            struct aps_magnitude magnitude,
+                            struct aps_scale_record *record)
+{
+    if (wire->accumulate == APS_ACCUMULATE_FP32)
+        record->sum_max = magnitude.max;
+    else
+        aps_record_note_sum(wire, record, magnitude, piece->sum_exponent);
 }
 
 static void gather_sum_sum_values(void *state, size_t k)
@@ -120,9 +132,20 @@ static void gather_sum_sum_values(void *state, size_t k)
         return;
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
+        const unsigned char *blocks = slot->blocks + piece->offset;
+        const size_t stride = aps_chunk_stride(chunk);
+        struct aps_magnitude magnitude;
 
-        aps_accumulate(run->wire, gather->size, slot->blocks + piece->offset,
-                       aps_chunk_stride(chunk), piece->n, gather->sum, NULL);
+        aps_accumulate(run->wire, gather->size, blocks, stride, piece->n,
+                       gather->sum, run->wire->records ? &magnitude : NULL);
+        if (run->wire->records) {
+            struct aps_scale_record record =
+                aps_blocks_record(run->wire, gather->size, blocks, stride);
+
+            gather_sum_note(run->wire, piece, magnitude, &record);
+            if (!aps_piece_settle(piece, &record))
+                continue;
+        }
         piece->memory->copy_in(piece->out, gather->sum, piece->n);
     }
 }

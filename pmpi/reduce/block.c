@@ -3,6 +3,7 @@
 
 #include "reduce/block.h"
 
+#include <math.h>
 #include <string.h>
 
 #define CACHE_LINE 64
@@ -17,7 +18,9 @@ bool aps_wire_has_own_blocks(const struct aps_wire *wire)
 
 size_t aps_block_bytes(const struct aps_wire *wire, size_t n)
 {
-    return n > 0 ? APS_BLOCK_HEADER + aps_codec_bytes(&wire->codec, n) : 0;
+    return n > 0
+               ? aps_block_header_bytes(wire) + aps_codec_bytes(&wire->codec, n)
+               : 0;
 }
 
 size_t aps_block_aligned(size_t bytes)
@@ -37,7 +40,7 @@ size_t aps_block_stride_widest(size_t n)
 
 size_t aps_block_stride_bytes(size_t bytes)
 {
-    return aps_block_aligned(APS_BLOCK_HEADER + bytes);
+    return aps_block_aligned(APS_BLOCK_HEADER_MOST + bytes);
 }
 
 void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
@@ -71,17 +74,81 @@ struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
     return magnitude;
 }
 
-int aps_block_encode(const struct aps_wire *wire,
-                     const struct aps_memory *memory, const float *x, size_t n,
-                     int exponent, unsigned char *block)
-{
-    struct aps_magnitude magnitude = {0, false};
+/* --- records -------------------------------------------------------------- */
 
-    if (aps_scale_ops_of(&wire->scale)->needs_magnitude)
-        magnitude = aps_block_magnitude(wire, memory, x, n);
-    return aps_block_encode_known(wire, memory, x, n, magnitude, exponent,
-                                  block);
+void aps_record_merge(struct aps_scale_record *record,
+                      const struct aps_scale_record *other)
+{
+    if (other->in_max > record->in_max)
+        record->in_max = other->in_max;
+    if (other->sum_max > record->sum_max)
+        record->sum_max = other->sum_max;
+    record->over |= other->over;
+    record->nonfinite |= other->nonfinite;
 }
+
+struct aps_scale_record aps_blocks_record(const struct aps_wire *wire,
+                                          int count,
+                                          const unsigned char *blocks,
+                                          size_t stride)
+{
+    struct aps_scale_record record = {0};
+
+    for (int i = 0; i < count && wire->records; i++) {
+        const unsigned char *block = blocks + (size_t)i * stride;
+        struct aps_block_header header;
+        struct aps_block_record values;
+
+        memcpy(&header, block, sizeof header);
+        memcpy(&values, block + sizeof header, sizeof values);
+        aps_record_merge(&record,
+                         &(struct aps_scale_record){
+                             .in_max = values.in_max,
+                             .sum_max = values.sum_max,
+                             .over = header.record & APS_RECORD_OVER,
+                             .nonfinite = header.record & APS_RECORD_NONFINITE,
+                         });
+    }
+    return record;
+}
+
+/* Is a value of that magnitude rounded beyond the largest finite one? */
+static bool record_overflows(const struct aps_wire *wire, float max,
+                             int exponent)
+{
+    const struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
+    struct aps_encode_stats stats = {0};
+    uint32_t code;
+
+    (void)wire->codec.encode_stats(&wire->codec, &max, 1, scaling, NULL, &code,
+                                   &stats);
+    return stats.overflow > 0;
+}
+
+/* Partial sums that are kept in a format may have been cut at its largest
+ * value. */
+static bool record_reaches_limit(const struct aps_wire *wire, float max,
+                                 int exponent)
+{
+    return wire->accumulate != APS_ACCUMULATE_FP32 &&
+           ldexp(max, exponent) >= aps_format_max(&wire->sums.format);
+}
+
+void aps_record_note_sum(const struct aps_wire *wire,
+                         struct aps_scale_record *record,
+                         struct aps_magnitude magnitude, int exponent)
+{
+    if (magnitude.max > record->sum_max)
+        record->sum_max = magnitude.max;
+    if (record_overflows(wire, magnitude.max, exponent) ||
+        record_reaches_limit(wire, magnitude.max, exponent))
+        record->over = true;
+    /* A sum of finite values that is not finite has overflowed on its way. */
+    if (!magnitude.finite && !record->nonfinite)
+        record->over = true;
+}
+
+/* --- encode and decode ---------------------------------------------------- */
 
 static void block_encode_on_device(const struct aps_wire *wire, const float *x,
                                    size_t n, struct aps_scaling scaling,
@@ -96,10 +163,13 @@ static void block_encode_on_device(const struct aps_wire *wire, const float *x,
         *wire->lost = true;
 }
 
-int aps_block_encode_known(const struct aps_wire *wire,
-                           const struct aps_memory *memory, const float *x,
-                           size_t n, struct aps_magnitude magnitude,
-                           int exponent, unsigned char *block)
+/* x[n], of that magnitude, encoded with that exponent; `record` is what the
+ * header says, where the wire has records. */
+static int block_encode(const struct aps_wire *wire,
+                        const struct aps_memory *memory, const float *x,
+                        size_t n, struct aps_magnitude magnitude, int exponent,
+                        const struct aps_scale_record *record,
+                        unsigned char *block)
 {
     struct aps_block_header header = {0};
     struct aps_scaling scaling;
@@ -116,10 +186,62 @@ int aps_block_encode_known(const struct aps_wire *wire,
         block_encode_on_device(wire, x, n, scaling, &header, block);
         return exponent;
     }
-    header.flags = (uint8_t)memory->encode(&wire->codec, x, n, scaling,
-                                           block + sizeof header);
+    header.flags = (uint8_t)memory->encode(
+        &wire->codec, x, n, scaling, block + aps_block_header_bytes(wire));
+    if (wire->records) {
+        const struct aps_block_record values = {record->in_max,
+                                                record->sum_max};
+
+        header.record =
+            (uint8_t)((record->over ? APS_RECORD_OVER : 0) |
+                      (record->nonfinite ? APS_RECORD_NONFINITE : 0));
+        /* The format has no code for what must not arrive as a number. */
+        if (record->over && wire->codec.format.saturate && wire->over_is_inf)
+            header.flags |= APS_BLOCK_NAN;
+        memcpy(block + sizeof header, &values, sizeof values);
+    }
     memcpy(block, &header, sizeof header);
     return exponent;
+}
+
+int aps_block_encode(const struct aps_wire *wire,
+                     const struct aps_memory *memory, const float *x, size_t n,
+                     int exponent, unsigned char *block)
+{
+    struct aps_magnitude magnitude = {0, false};
+    struct aps_scale_record record = {0};
+
+    if (aps_scale_ops_of(&wire->scale)->needs_magnitude)
+        magnitude = aps_block_magnitude(wire, memory, x, n);
+    if (wire->records)
+        record = (struct aps_scale_record){
+            .in_max = magnitude.max,
+            .over = record_overflows(wire, magnitude.max, exponent),
+            .nonfinite = !magnitude.finite,
+        };
+    return block_encode(wire, memory, x, n, magnitude, exponent, &record,
+                        block);
+}
+
+int aps_block_encode_sum(const struct aps_wire *wire,
+                         const struct aps_memory *memory, const float *sum,
+                         size_t n, const struct aps_magnitude *known,
+                         int exponent, const struct aps_scale_record *before,
+                         unsigned char *block)
+{
+    struct aps_magnitude magnitude = {0, false};
+    struct aps_scale_record record = {0};
+
+    if (known)
+        magnitude = *known;
+    else if (aps_scale_ops_of(&wire->scale)->needs_magnitude)
+        magnitude = aps_block_magnitude(wire, memory, sum, n);
+    if (wire->records) {
+        record = *before;
+        aps_record_note_sum(wire, &record, magnitude, exponent);
+    }
+    return block_encode(wire, memory, sum, n, magnitude, exponent, &record,
+                        block);
 }
 
 struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
@@ -160,8 +282,8 @@ void aps_block_decode(const struct aps_wire *wire,
         return;
     }
     scaling = aps_block_scaling(wire, block, &flags);
-    memory->decode(&wire->codec, block + APS_BLOCK_HEADER, n, scaling, flags,
-                   x);
+    memory->decode(&wire->codec, block + aps_block_header_bytes(wire), n,
+                   scaling, flags, x);
 }
 
 void aps_block_add(const struct aps_wire *wire, bool first,

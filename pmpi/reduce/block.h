@@ -18,8 +18,18 @@
 struct aps_block_header {
     int16_t exponent; /* the block's scale exponent */
     uint8_t flags;    /* APS_BLOCK_* marker of the codec */
-    uint8_t reserved; /* 0 */
+    uint8_t record;   /* APS_RECORD_* */
 };
+
+/* What follows the header where the scale keeps a state (aps_wire.records): the
+ * struct aps_scale_record of the values and of all that went into them. Thus
+ * all ranks know it when they have the results, without a message. */
+struct aps_block_record {
+    float in_max;
+    float sum_max;
+};
+#define APS_RECORD_OVER 1u
+#define APS_RECORD_NONFINITE 2u
 
 /* How the blocks of one layer are made: a plan made ready to run. */
 struct aps_wire {
@@ -31,6 +41,8 @@ struct aps_wire {
     const struct aps_device_memory *device;
     bool *lost;
     struct aps_scale scale;
+    bool records;     /* the scale keeps a state: headers have records */
+    bool over_is_inf; /* an overflow is not to arrive as a number */
     enum aps_accumulate_kind accumulate;
     struct aps_codec sums; /* of partial sums, unless they are FP32 */
 };
@@ -40,6 +52,7 @@ struct aps_cost {
     unsigned long long wire_bytes;
     unsigned long long fp32_bytes;
     unsigned long long device_bytes; /* of wire_bytes, from a GPU's memory */
+    unsigned long long redone;       /* chunks that were reduced again */
     int least_exponent;              /* of the blocks that it encoded first */
     bool encoded;                    /* there was one */
 };
@@ -83,11 +96,14 @@ int aps_block_encode(const struct aps_wire *wire,
                      const struct aps_memory *memory, const float *x, size_t n,
                      int exponent, unsigned char *block);
 
-/* The same for x whose magnitude is known already. */
-int aps_block_encode_known(const struct aps_wire *wire,
-                           const struct aps_memory *memory, const float *x,
-                           size_t n, struct aps_magnitude magnitude,
-                           int exponent, unsigned char *block);
+/* The same for sums. `known`: their magnitude, or NULL. `before`: the record of
+ * what was added, where the wire has records. */
+int aps_block_encode_sum(const struct aps_wire *wire,
+                         const struct aps_memory *memory, const float *sum,
+                         size_t n, const struct aps_magnitude *known,
+                         int exponent, const struct aps_scale_record *before,
+                         unsigned char *block);
+
 void aps_block_decode(const struct aps_wire *wire,
                       const struct aps_memory *memory,
                       const unsigned char *block, size_t n, float *x);
@@ -97,16 +113,41 @@ void aps_block_decode(const struct aps_wire *wire,
 void aps_block_add(const struct aps_wire *wire, bool first,
                    const unsigned char *block, size_t n, float *sum);
 
-/* How the values of a block in host memory were scaled, and its marker: the
- * codec's arguments. The values begin at block + APS_BLOCK_HEADER. */
-#define APS_BLOCK_HEADER sizeof(struct aps_block_header)
+/* Bytes before the values of a block: of this wire, and at most. */
+#define APS_BLOCK_HEADER_MOST                                                  \
+    (sizeof(struct aps_block_header) + sizeof(struct aps_block_record))
+static inline size_t aps_block_header_bytes(const struct aps_wire *wire)
+{
+    return wire->records ? APS_BLOCK_HEADER_MOST
+                         : sizeof(struct aps_block_header);
+}
 
-/* In a device's memory blocks begin so many bytes behind a multiple of 16: then
- * their values begin at one. */
-#define APS_BLOCK_SKEW (16 - APS_BLOCK_HEADER)
+/* In a device's memory, where there are no records, blocks begin so many bytes
+ * behind a multiple of 16: then their values begin at one. */
+#define APS_BLOCK_SKEW (16 - sizeof(struct aps_block_header))
+
+/* How the values of a block in host memory were scaled, and its marker: the
+ * codec's arguments. */
 struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
                                      const unsigned char *block,
                                      unsigned *flags);
+
+/* The record of `count` blocks together, at blocks + i * stride; zeros where the
+ * wire has none. */
+struct aps_scale_record aps_blocks_record(const struct aps_wire *wire,
+                                          int count,
+                                          const unsigned char *blocks,
+                                          size_t stride);
+
+/* Add another record to one: the greatest, and all flags. */
+void aps_record_merge(struct aps_scale_record *record,
+                      const struct aps_scale_record *other);
+
+/* Note a sum of that magnitude, which is about to be cast with that exponent,
+ * in the record of what was added. */
+void aps_record_note_sum(const struct aps_wire *wire,
+                         struct aps_scale_record *record,
+                         struct aps_magnitude magnitude, int exponent);
 
 /* Slice i of `parts` of n elements: bounds at multiples of `granule` elements,
  * which is the wire's (aps_codec_granule). */

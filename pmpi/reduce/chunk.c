@@ -52,6 +52,7 @@ static void chunk_add(struct aps_cut *cut, size_t n,
                       struct aps_chunk *chunk)
 {
     const struct aps_vector *vector = &cut->vectors[cut->vector];
+    const int exponent = cut->exponents[cut->vector];
 
     chunk->pieces[chunk->count++] = (struct aps_piece){
         .in = vector->in + cut->begin,
@@ -59,7 +60,12 @@ static void chunk_add(struct aps_cut *cut, size_t n,
         .n = n,
         .granule = aps_codec_granule(&cut->wire->codec),
         .memory = vector->memory,
-        .exponent = cut->exponents[cut->vector],
+        .exponent = exponent,
+        .sum_exponent = vector->history
+                            ? vector->history->prediction.sum_exponent
+                            : exponent,
+        .history = vector->history,
+        .begin = cut->begin,
         .base = used->elements,
         .offset = used->bytes,
         .inner_base = used->inner_elements,
@@ -172,6 +178,10 @@ void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
             .n = aps_piece_slice(piece, parts, i).length,
             .granule = piece->granule,
             .memory = memory,
+            .exponent = piece->sum_exponent,
+            .sum_exponent = piece->sum_exponent,
+            .summed = piece->summed,
+            .before = piece->before,
             .base = piece->inner_base,
             .offset = piece->inner_offset,
         };
@@ -190,9 +200,16 @@ void aps_chunk_decode(const struct aps_chunk *chunk,
 {
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
+        const unsigned char *blocks = chunk->blocks + piece->offset;
 
-        aps_blocks_decode(wire, piece->memory, parts,
-                          chunk->blocks + piece->offset, chunk->stride,
+        if (piece->history) {
+            const struct aps_scale_record record = aps_results_record(
+                wire, parts, blocks, chunk->stride, piece->n);
+
+            if (!aps_piece_settle(piece, &record))
+                continue;
+        }
+        aps_blocks_decode(wire, piece->memory, parts, blocks, chunk->stride,
                           piece->n, piece->out);
     }
 }

@@ -19,6 +19,29 @@
 #define APS_VECTORS_MOST 128
 #define APS_PIECES_MOST 16
 
+/*
+ * One call of a vector whose scale keeps a state: what the state says, and what
+ * all ranks know in the end. A piece that overflows and is to be redone is not
+ * decoded, so that its input is still there, even in place.
+ */
+struct aps_history {
+    struct aps_scale_prediction prediction;
+    bool redo;                      /* on overflow */
+    struct aps_scale_record record; /* zeros at first */
+    /* One bit for each APS_HISTORY_UNIT elements, zeros at first, not owned: 1
+     * where a piece begins that is to be reduced again. Its length is `length`,
+     * or what is left of the vector. */
+    unsigned char *pieces;
+    size_t length;
+};
+#define APS_HISTORY_UNIT ((size_t)64)
+
+/* Bytes of `pieces` for n elements. */
+static inline size_t aps_history_bytes(size_t n)
+{
+    return n / APS_HISTORY_UNIT / 8 + 1;
+}
+
 /* A vector to reduce: in[n] to out[n], which may be the same. */
 struct aps_vector {
     const float *in;
@@ -31,6 +54,8 @@ struct aps_vector {
     /* Unless !agreed: the MAX of aps_scale_max_exponent over all ranks. */
     int greatest;
     bool agreed;
+    /* Where the scale keeps a state, else NULL. Not owned. */
+    struct aps_history *history;
 };
 
 /* A part of one vector, in slices (aps_piece_slice) of its own. */
@@ -40,7 +65,12 @@ struct aps_piece {
     size_t n;
     size_t granule; /* of its slices' bounds */
     const struct aps_memory *memory;
-    int exponent;  /* the stage's, for APS */
+    int exponent;                /* the stage's */
+    int sum_exponent;            /* of its sums */
+    struct aps_history *history; /* of its vector, or NULL ... */
+    size_t begin;                /* ... and its place there */
+    bool summed; /* `in` holds sums, of what `before` is the record */
+    struct aps_scale_record before;
     size_t base;   /* its place in a slice's values, in elements ... */
     size_t offset; /* ... and in a slice's blocks, in bytes; from the begin of
                       the slice, equal in all slices */
@@ -86,6 +116,27 @@ size_t aps_cut_chunks(const struct aps_cut *cut);
 /* The next chunk, its blocks NULL. There must be one. */
 void aps_cut_next(struct aps_cut *cut, struct aps_chunk *chunk);
 
+/* Encode a slice of a piece: what this rank contributes to the stage. Returns
+ * the exponent used. */
+int aps_piece_encode(const struct aps_piece *piece, const struct aps_wire *wire,
+                     struct aps_slice slice, unsigned char *block);
+
+/* The results of a piece are here, and this is their record: false if the piece
+ * is to be reduced again, and must not be decoded. */
+bool aps_piece_settle(const struct aps_piece *piece,
+                      const struct aps_scale_record *record);
+
+/* The record of the results of a piece, in slices of n elements. */
+struct aps_scale_record aps_results_record(const struct aps_wire *wire,
+                                           int parts,
+                                           const unsigned char *blocks,
+                                           size_t stride, size_t n);
+
+/* The first piece at or behind *begin, of a vector of n elements, that is to be
+ * reduced again: false if there is none. */
+bool aps_history_next(const struct aps_history *history, size_t n,
+                      size_t *begin, size_t *length);
+
 /* Elements of chunk k of n elements. */
 static inline size_t aps_chunk_length(size_t n, size_t chunk, size_t k)
 {
@@ -105,7 +156,7 @@ size_t aps_chunk_slice_elements(const struct aps_chunk *chunk, int parts,
 /*
  * The chunk that slice i of `parts` of `chunk` is in a stage of its own: sums,
  * where that slice's values are, each piece at its base, in memory `memory`.
- * Exponents, blocks and stride are not set.
+ * Its exponents are those of sums. Blocks and stride are not set.
  */
 void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
                      const float *sums, const struct aps_memory *memory,
@@ -116,7 +167,8 @@ void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
 void aps_chunk_clear_gaps(const struct aps_chunk *chunk, unsigned char *bytes,
                           size_t size);
 
-/* Decode the blocks of a chunk, of `parts` slices, to the pieces' `out`. */
+/* Decode the blocks of a chunk, of `parts` slices, to the pieces' `out`, unless
+ * they are to be reduced again. */
 void aps_chunk_decode(const struct aps_chunk *chunk,
                       const struct aps_wire *wire, int parts);
 

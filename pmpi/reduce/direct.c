@@ -180,8 +180,9 @@ static bool direct_goes_by_device(struct aps_direct *direct,
 {
     int device;
 
-    if (!wire->memory->device || wire->accumulate != APS_ACCUMULATE_FP32 ||
-        direct->refused || !aps_device_mpi_is_aware())
+    if (!wire->memory->device || wire->records ||
+        wire->accumulate != APS_ACCUMULATE_FP32 || direct->refused ||
+        !aps_device_mpi_is_aware())
         return false;
     device = aps_device_of(in, out);
     if (device < 0 || !aps_device_is_current(device))
@@ -245,10 +246,8 @@ static void direct_encode_slice(const struct aps_direct *direct,
 
         if (slice.length == 0)
             continue;
-        aps_cost_note(cost, aps_block_encode(wire, piece->memory,
-                                             piece->in + slice.begin,
-                                             slice.length, piece->exponent,
-                                             blocks + piece->offset));
+        aps_cost_note(
+            cost, aps_piece_encode(piece, wire, slice, blocks + piece->offset));
         if (owner != direct->rank)
             aps_cost_add(cost, wire, slice.length, 1);
     }
@@ -306,14 +305,18 @@ static void direct_sum_slice(const struct aps_direct *direct,
         const struct aps_piece *piece = &chunk->pieces[p];
         const size_t n =
             aps_piece_slice(piece, direct->size, direct->rank).length;
+        const unsigned char *contributions = incoming + piece->offset;
         struct aps_magnitude magnitude = {0, false};
+        struct aps_scale_record before;
 
         if (n == 0)
             continue;
-        aps_accumulate(wire, direct->size, incoming + piece->offset, stride, n,
+        aps_accumulate(wire, direct->size, contributions, stride, n,
                        scratch->sum, measure ? &magnitude : NULL);
-        aps_block_encode_known(wire, &aps_memory_host, scratch->sum, n,
-                               magnitude, piece->exponent, to + piece->offset);
+        before = aps_blocks_record(wire, direct->size, contributions, stride);
+        aps_block_encode_sum(wire, &aps_memory_host, scratch->sum, n,
+                             &magnitude, piece->sum_exponent, &before,
+                             to + piece->offset);
         aps_cost_add(cost, wire, n, direct->size - 1);
     }
 }

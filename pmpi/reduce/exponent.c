@@ -32,7 +32,7 @@ int aps_exponent_vectors(const struct aps_vcomm *vcomm,
     bool agreed = whole;
 
     for (int i = 0; i < count; i++) {
-        exponents[i] = 0;
+        exponents[i] = aps_exponent_predicted(&vectors[i]);
         agreed &= vectors[i].agreed;
     }
     if (!aps_scale_ops_of(&wire->scale)->agreed)

@@ -19,13 +19,19 @@
 
 /*
  * COLLECTIVE over vcomm, the ranks of the stage, where `wire` scales by APS;
- * else local, and exponents are 0. What this rank contributes are `count`
+ * else local, and exponents are what the layers' states say, or 0. What this rank contributes are `count`
  * layers; `whole`: the stage has all ranks that may have agreed on a layer's
  * greatest exponent. An MPI error code.
  */
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
                          const struct aps_wire *wire, bool whole, int count,
                          const struct aps_vector vectors[], int exponents[]);
+
+/* Local. The exponent of a layer that its scale's state says, or 0. */
+static inline int aps_exponent_predicted(const struct aps_vector *vector)
+{
+    return vector->history ? vector->history->prediction.exponent : 0;
+}
 
 /* Local. The magnitude of a layer, if nobody has measured it yet. */
 struct aps_magnitude aps_exponent_magnitude(const struct aps_wire *wire,

@@ -124,7 +124,7 @@ static void hierarchical_group_exponents(const struct aps_hierarchical_run *run,
     const struct aps_wire *wire = &run->inside;
 
     for (int i = 0; i < count; i++)
-        exponents[i] = 0;
+        exponents[i] = aps_exponent_predicted(&vectors[i]);
     if (!aps_scale_ops_of(&wire->scale)->agreed || run->exact_inside)
         return;
     for (int i = 0; i < count; i++)
@@ -145,7 +145,7 @@ hierarchical_meets_on_devices(const struct aps_hierarchical_run *run,
 {
     struct aps_gpu_ipc *peers = run->h->devices.peers;
 
-    return peers && !run->exact_inside &&
+    return peers && !run->exact_inside && !run->wire->records &&
            run->wire->accumulate == APS_ACCUMULATE_FP32 &&
            aps_gpu_ipc_meet(peers, run->wire->memory, vector->in, vector->out);
 }

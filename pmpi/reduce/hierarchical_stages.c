@@ -186,10 +186,7 @@ static void stages_contribute_piece(const struct aps_hierarchical_run *run,
                 hierarchical_count_fp32(run, slice.length);
             continue;
         }
-        aps_cost_note(run->cost,
-                      aps_block_encode(wire, piece->memory,
-                                       piece->in + slice.begin, slice.length,
-                                       piece->exponent, to));
+        aps_cost_note(run->cost, aps_piece_encode(piece, wire, slice, to));
         if (owner != rank)
             aps_cost_add(run->cost, wire, slice.length, 1);
     }
@@ -259,11 +256,24 @@ static void stages_sum_on_device(const struct aps_hierarchical_run *run,
             aps_block_magnitude(&run->inside, run->wire->memory, total, length);
 }
 
+/* The same for encoded slots, of which the piece keeps the record. */
+static void stages_sum_encoded(const struct aps_hierarchical_run *run, size_t k,
+                               struct aps_piece *piece, size_t length,
+                               float *total, struct aps_magnitude *magnitude)
+{
+    const int ranks = aps_shm_group_size(run->h->node);
+    const size_t stride = aps_shm_group_slot_stride(run->h->node);
+    const unsigned char *slots = stages_contribution(run, k, 0, piece);
+
+    aps_accumulate(run->wire, ranks, slots, stride, length, total, magnitude);
+    piece->summed = true;
+    piece->before = aps_blocks_record(run->wire, ranks, slots, stride);
+}
+
 static void stages_sum_piece(const struct aps_hierarchical_run *run, size_t k,
-                             const struct aps_piece *piece,
+                             struct aps_piece *piece,
                              struct aps_magnitude *magnitude)
 {
-    const struct aps_hierarchical *h = run->h;
     const size_t length = stages_own_length(run, piece);
     float *total = stages_sum_of(run, k) + piece->base;
 
@@ -275,10 +285,7 @@ static void stages_sum_piece(const struct aps_hierarchical_run *run, size_t k,
     else if (stages_is_on_devices(run))
         stages_sum_on_device(run, k, piece, length, total, magnitude);
     else
-        aps_accumulate(run->wire, aps_shm_group_size(h->node),
-                       stages_contribution(run, k, 0, piece),
-                       aps_shm_group_slot_stride(h->node), length, total,
-                       magnitude);
+        stages_sum_encoded(run, k, piece, length, total, magnitude);
 }
 
 /* One group: the sum is the result. */
@@ -300,8 +307,9 @@ static void stages_leave_result(struct aps_hierarchical_run *run, size_t k,
         hierarchical_count_fp32(run, length);
         return;
     }
-    aps_block_encode_known(&run->inside, &aps_memory_host, total, length,
-                           magnitude, piece->exponent, result);
+    aps_block_encode_sum(&run->inside, &aps_memory_host, total, length,
+                         &magnitude, piece->sum_exponent, &piece->before,
+                         result);
     stages_watch_device(run);
     aps_cost_add(run->cost, &run->inside, length, 1);
 }
@@ -311,7 +319,7 @@ void aps_hierarchical_sum(void *state, size_t k)
     struct aps_hierarchical_run *run = state;
     struct aps_hierarchical *h = run->h;
     const int ranks = aps_shm_group_size(h->node);
-    const struct aps_chunk *chunk = stages_chunk_of(run, k);
+    struct aps_chunk *chunk = stages_chunk_of(run, k);
     struct aps_magnitude magnitudes[APS_PIECES_MOST];
     float max[APS_PIECES_MOST];
 
@@ -346,8 +354,8 @@ void aps_hierarchical_sum(void *state, size_t k)
                                             chunk->count, max));
 }
 
-/* Chunk k between the groups. The second stage has its own N and its own
- * exponents. Values that are lost count as zeros. */
+/* Chunk k between the groups. Where ranks agree on exponents, the second stage
+ * has its own N and its own exponents; elsewhere they are NULL. Values that are lost count as zeros. */
 static struct aps_chunk *
 stages_begin_across(const struct aps_hierarchical_run *run, size_t k,
                     const int exponents[])
@@ -366,8 +374,9 @@ stages_begin_across(const struct aps_hierarchical_run *run, size_t k,
                     stages_is_on_devices(run) && !lost ? run->wire->memory
                                                        : &aps_memory_host,
                     across);
-    for (int p = 0; p < across->count; p++)
-        across->pieces[p].exponent = exponents[p];
+    for (int p = 0; p < across->count && exponents; p++)
+        across->pieces[p].exponent = across->pieces[p].sum_exponent =
+            exponents[p];
     across->blocks = stages_result_slice(run, k, rank);
     across->stride = run->results->part_stride;
     return across;
@@ -386,7 +395,8 @@ void aps_hierarchical_offer(void *state, size_t k)
                  run->results->result_turns);
     stages_fail(run, aps_exponent_end(&h->sums[k % APS_SUM_TURNS], run->wire,
                                       exponents));
-    across = stages_begin_across(run, k, exponents);
+    across = stages_begin_across(
+        run, k, aps_scale_ops_of(&run->wire->scale)->agreed ? exponents : NULL);
     stages_fail(run, aps_direct_send_contributions(h->across, run->wire, k,
                                                    across, &run->across));
 }
@@ -418,6 +428,25 @@ void aps_hierarchical_finish(void *state, size_t k)
     aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
 }
 
+static struct aps_scale_record
+stages_results_record(const struct aps_hierarchical_run *run, size_t k,
+                      const struct aps_piece *piece)
+{
+    const struct aps_hierarchical *h = run->h;
+    struct aps_scale_record record = {0};
+
+    for (int owner = 0; owner < h->owners; owner++) {
+        const struct aps_scale_record part = aps_results_record(
+            run->wire, h->groups.groups,
+            stages_result_slice(run, k, owner) + piece->inner_offset,
+            run->results->part_stride,
+            aps_piece_slice(piece, h->owners, owner).length);
+
+        aps_record_merge(&record, &part);
+    }
+    return record;
+}
+
 static void stages_collect_piece(const struct aps_hierarchical_run *run,
                                  size_t k, const struct aps_piece *piece)
 {
@@ -426,6 +455,13 @@ static void stages_collect_piece(const struct aps_hierarchical_run *run,
         run->results->peers ? &run->inside : run->wire;
     const bool exact = stages_is_exact(run);
 
+    if (piece->history && !exact) {
+        const struct aps_scale_record record =
+            stages_results_record(run, k, piece);
+
+        if (!aps_piece_settle(piece, &record))
+            return;
+    }
     for (int owner = 0; owner < h->owners; owner++) {
         const struct aps_slice slice = aps_piece_slice(piece, h->owners, owner);
         const unsigned char *result = stages_result_slice(run, k, owner);

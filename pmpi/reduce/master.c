@@ -153,8 +153,8 @@ static void master_encode_values(const struct run *run, struct slot *slot)
         const struct aps_piece *piece = &chunk->pieces[p];
 
         aps_cost_note(run->cost,
-                      aps_block_encode(run->wire, piece->memory, piece->in,
-                                       piece->n, piece->exponent,
+                      aps_piece_encode(piece, run->wire,
+                                       (struct aps_slice){0, piece->n},
                                        slot->values + piece->offset));
     }
 }
@@ -162,13 +162,17 @@ static void master_encode_values(const struct run *run, struct slot *slot)
 static void master_decode_results(const struct run *run, struct slot *slot)
 {
     const struct aps_chunk *chunk = &slot->chunk;
+    const int groups = run->master->groups.groups;
 
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
+        const unsigned char *results = slot->results + piece->inner_offset;
+        const struct aps_scale_record record = aps_results_record(
+            run->wire, groups, results, chunk->stride, piece->n);
 
-        aps_blocks_decode(run->wire, piece->memory, run->master->groups.groups,
-                          slot->results + piece->inner_offset, chunk->stride,
-                          piece->n, piece->out);
+        if (aps_piece_settle(piece, &record))
+            aps_blocks_decode(run->wire, piece->memory, groups, results,
+                              chunk->stride, piece->n, piece->out);
     }
 }
 
@@ -222,20 +226,27 @@ static struct aps_magnitude master_sum_alone(const struct run *run,
 static void master_sum_chunk(const struct run *run, struct slot *slot,
                              struct aps_magnitude max[])
 {
-    const struct aps_chunk *chunk = &slot->chunk;
+    struct aps_chunk *chunk = &slot->chunk;
+    const size_t stride = aps_chunk_stride(chunk);
     const int members = run->master->members;
+    const bool travels =
+        members > 1 || run->wire->accumulate != APS_ACCUMULATE_FP32;
 
-    if (members == 1 && run->wire->accumulate != APS_ACCUMULATE_FP32)
+    if (members == 1 && travels)
         master_encode_values(run, slot);
     for (int p = 0; p < chunk->count; p++) {
-        const struct aps_piece *piece = &chunk->pieces[p];
+        struct aps_piece *piece = &chunk->pieces[p];
+        const unsigned char *values = slot->values + piece->offset;
 
         if (members == 1)
             max[p] = master_sum_alone(run, slot, piece);
         else
-            aps_accumulate(run->wire, members, slot->values + piece->offset,
-                           aps_chunk_stride(chunk), piece->n,
+            aps_accumulate(run->wire, members, values, stride, piece->n,
                            slot->sum + piece->base, &max[p]);
+        piece->summed = travels;
+        if (travels)
+            piece->before =
+                aps_blocks_record(run->wire, members, values, stride);
     }
 }
 
@@ -278,9 +289,10 @@ static void master_leave_results(const struct run *run,
         for (int p = 0; p < slot->chunk.count; p++) {
             const struct aps_piece *piece = &slot->chunk.pieces[p];
 
-            aps_block_encode_known(
-                run->wire, &aps_memory_host, slot->sum + piece->base, piece->n,
-                *max++, piece->exponent, slot->results + piece->inner_offset);
+            aps_block_encode_sum(run->wire, &aps_memory_host,
+                                 slot->sum + piece->base, piece->n, max++,
+                                 piece->sum_exponent, &piece->before,
+                                 slot->results + piece->inner_offset);
         }
     }
 }
@@ -294,6 +306,7 @@ static void master_sum_groups(const struct run *run,
     const struct aps_chunk *chunks[APS_RING_WINDOW];
     float greatest[APS_RING_WINDOW * APS_PIECES_MOST];
     int exponents[APS_RING_WINDOW * APS_PIECES_MOST];
+    const bool agreed = aps_scale_ops_of(&run->wire->scale)->agreed;
     int pieces = 0, piece = 0;
     int rc;
 
@@ -312,8 +325,9 @@ static void master_sum_groups(const struct run *run,
                         &slot->sums);
         slot->sums.blocks = slot->results;
         slot->sums.stride = slot->chunk.stride;
-        for (int p = 0; p < slot->sums.count; p++)
-            slot->sums.pieces[p].exponent = exponents[piece++];
+        for (int p = 0; p < slot->sums.count && agreed; p++, piece++)
+            slot->sums.pieces[p].exponent = slot->sums.pieces[p].sum_exponent =
+                exponents[piece];
         chunks[i] = &slot->sums;
     }
     aps_ring_begin(master->ring, master->outcome);

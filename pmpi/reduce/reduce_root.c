@@ -147,8 +147,8 @@ static void root_turn(void *state, size_t k)
     if (own.length == 0)
         return;
     if (rooted->outcome == MPI_SUCCESS)
-        aps_block_encode_known(wire, &aps_memory_host, sum, own.length,
-                               magnitude, run->exponent, block);
+        aps_block_encode_sum(wire, &aps_memory_host, sum, own.length,
+                             &magnitude, run->exponent, NULL, block);
     if (rooted->rank == run->root)
         return;
     aps_exchange_send(&slot->exchange, run->root, block,

@@ -197,9 +197,25 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
     return -1;
 }
 
-int aps_reductions_run(struct aps_reductions *reductions,
-                       const struct aps_plan *plan, int count,
-                       const struct aps_vector vectors[], struct aps_cost *cost)
+/* What the plan says of values that a predicted scale takes too far. */
+static void reduction_set_overflow(const struct aps_plan *plan,
+                                   struct aps_wire *wire)
+{
+    const enum aps_overflow on_overflow = aps_scale_on_overflow(&plan->scale);
+    struct aps_format format = plan->format;
+
+    wire->over_is_inf = on_overflow == APS_OVERFLOW_INF;
+    if (on_overflow != APS_OVERFLOW_SATURATE)
+        return;
+    format.saturate = true;
+    aps_codec_init(&format, &wire->codec);
+}
+
+/* COLLECTIVE over vcomm. */
+static int reduction_run(struct aps_reductions *reductions,
+                         const struct aps_plan *plan, int count,
+                         const struct aps_vector vectors[],
+                         struct aps_cost *cost)
 {
     const struct prepared *prepared;
     size_t n = 0;
@@ -207,6 +223,7 @@ int aps_reductions_run(struct aps_reductions *reductions,
         .memory = count == 1 ? vectors[0].memory : &aps_memory_host,
         .scale = plan->scale,
         .accumulate = plan->accumulate,
+        .records = aps_scale_state_bytes(&plan->scale) > 0,
     };
 
     for (int i = 0; i < count; i++)
@@ -215,8 +232,104 @@ int aps_reductions_run(struct aps_reductions *reductions,
     if (!prepared || !prepared->algorithm)
         return MPI_ERR_INTERN; /* on all ranks: it is not prepared */
     aps_codec_init(&plan->format, &wire.codec);
+    if (wire.records)
+        reduction_set_overflow(plan, &wire);
     if (plan->accumulate != APS_ACCUMULATE_FP32)
         aps_codec_init(&plan->sums, &wire.sums);
     return prepared->algorithm->ops->run(prepared->algorithm, plan, &wire,
                                          count, vectors, cost);
+}
+
+/* --- what overflowed ------------------------------------------------------ */
+
+/*
+ * COLLECTIVE over vcomm. Pieces of vectors whose predicted scale let a value
+ * overflow, again: each as a vector of its own, scaled by APS, which cannot. All
+ * ranks have read the same records, so that they know the same pieces.
+ */
+struct again {
+    struct aps_reductions *reductions;
+    struct aps_plan plan;
+    struct aps_cost *cost;
+    struct aps_vector vectors[APS_VECTORS_MOST];
+    int count;
+    int rc; /* the first error; it goes on, as the other ranks do */
+};
+
+static void again_flush(struct again *again)
+{
+    int rc;
+
+    if (again->count == 0)
+        return;
+    again->cost->redone += (unsigned)again->count;
+    rc = reduction_run(again->reductions, &again->plan, again->count,
+                       again->vectors, again->cost);
+    if (again->rc == MPI_SUCCESS)
+        again->rc = rc;
+    again->count = 0;
+}
+
+static void again_add(struct again *again, const struct aps_vector *vector)
+{
+    size_t begin = 0, length;
+
+    for (; aps_history_next(vector->history, vector->n, &begin, &length);
+         begin += length) {
+        again->vectors[again->count++] = (struct aps_vector){
+            .in = vector->in + begin,
+            .out = vector->out + begin,
+            .n = length,
+            .memory = vector->memory,
+        };
+        /* Several vectors together must be in host memory. */
+        if (again->count == APS_VECTORS_MOST ||
+            vector->memory != &aps_memory_host)
+            again_flush(again);
+    }
+}
+
+static void reduction_zero(const struct aps_vector *vector)
+{
+    static const float zeros[1024];
+    const size_t most = sizeof zeros / sizeof *zeros;
+
+    for (size_t begin = 0; begin < vector->n; begin += most)
+        vector->memory->copy_in(vector->out + begin, zeros,
+                                vector->n - begin < most ? vector->n - begin
+                                                         : most);
+}
+
+static int reduction_settle(struct aps_reductions *reductions,
+                            const struct aps_plan *plan, int count,
+                            const struct aps_vector vectors[],
+                            struct aps_cost *cost)
+{
+    struct again again = {
+        .reductions = reductions,
+        .plan = *plan,
+        .cost = cost,
+        .rc = MPI_SUCCESS,
+    };
+
+    again.plan.scale = (struct aps_scale){.kind = APS_SCALE_APS};
+    for (int i = 0; i < count; i++)
+        again_add(&again, &vectors[i]);
+    again_flush(&again);
+    for (int i = 0; i < count; i++)
+        if (vectors[i].history->record.over &&
+            aps_scale_on_overflow(&plan->scale) == APS_OVERFLOW_ZERO)
+            reduction_zero(&vectors[i]);
+    return again.rc;
+}
+
+int aps_reductions_run(struct aps_reductions *reductions,
+                       const struct aps_plan *plan, int count,
+                       const struct aps_vector vectors[], struct aps_cost *cost)
+{
+    const int rc = reduction_run(reductions, plan, count, vectors, cost);
+
+    if (rc != MPI_SUCCESS || aps_scale_state_bytes(&plan->scale) == 0)
+        return rc;
+    return reduction_settle(reductions, plan, count, vectors, cost);
 }

@@ -21,6 +21,10 @@ struct slot {
     struct aps_chunk chunk; /* for `ring` alone */
 };
 
+/* Before the partial sums of a chunk that travel as FP32, which have no headers:
+ * one struct aps_scale_record a piece, where the wire has records. */
+#define RECORDS_MOST (APS_PIECES_MOST * sizeof(struct aps_scale_record))
+
 struct aps_ring {
     struct aps_algorithm algorithm; /* of aps_ring_algorithm */
     const struct aps_vcomm *vcomm;
@@ -47,8 +51,8 @@ struct aps_ring *aps_ring_create(const struct aps_vcomm *vcomm, size_t elements,
     for (int i = 0; i < APS_RING_WINDOW; i++) {
         struct slot *slot = &ring->slots[i];
 
-        slot->outgoing = malloc(bytes);
-        slot->pair = malloc(2 * bytes);
+        slot->outgoing = malloc(bytes + RECORDS_MOST);
+        slot->pair = malloc(2 * bytes + RECORDS_MOST);
         slot->results = malloc(bytes * (size_t)ring->size);
         if (!slot->outgoing || !slot->pair || !slot->results ||
             aps_messages_init(&slot->messages, vcomm, 2, &ring->outcome) < 0)
@@ -95,12 +99,44 @@ static bool ring_travels_as_fp32(const struct aps_wire *wire)
     return wire->accumulate == APS_ACCUMULATE_FP32;
 }
 
-/* Where a piece's partial sum lies in that of its chunk. */
-static size_t ring_partial_offset(const struct aps_wire *wire,
-                                  const struct aps_piece *piece)
+static size_t ring_record_bytes(const struct aps_wire *wire,
+                                const struct aps_chunk *chunk)
 {
-    return ring_travels_as_fp32(wire) ? piece->base * sizeof(float)
-                                      : piece->offset;
+    return wire->records && ring_travels_as_fp32(wire)
+               ? (size_t)chunk->count * sizeof(struct aps_scale_record)
+               : 0;
+}
+
+/* Where piece p's partial sum lies in that of its chunk. */
+static size_t ring_partial_offset(const struct aps_wire *wire,
+                                  const struct aps_chunk *chunk, int p)
+{
+    const struct aps_piece *piece = &chunk->pieces[p];
+
+    return ring_travels_as_fp32(wire)
+               ? ring_record_bytes(wire, chunk) + piece->base * sizeof(float)
+               : piece->offset;
+}
+
+/* Its record, where partial sums travel as FP32. */
+static void ring_put_record(const struct aps_wire *wire, int p,
+                            const struct aps_scale_record *record,
+                            unsigned char *partial)
+{
+    if (wire->records)
+        memcpy(partial + (size_t)p * sizeof *record, record, sizeof *record);
+}
+
+static void ring_merge_record(const struct aps_wire *wire, int p,
+                              const unsigned char *partial,
+                              struct aps_scale_record *record)
+{
+    struct aps_scale_record came;
+
+    if (!wire->records)
+        return;
+    memcpy(&came, partial + (size_t)p * sizeof came, sizeof came);
+    aps_record_merge(record, &came);
 }
 
 /* Bytes of the partial sum of a slice. */
@@ -115,7 +151,7 @@ static size_t ring_partial_bytes(const struct aps_ring *ring,
         const size_t n = aps_piece_slice(piece, ring->size, index).length;
 
         if (n > 0)
-            return (piece->base + n) * sizeof(float);
+            return ring_partial_offset(wire, chunk, p) + n * sizeof(float);
     }
     return 0;
 }
@@ -153,64 +189,71 @@ static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
         const struct aps_piece *piece = &chunk->pieces[p];
         const struct aps_slice slice =
             aps_piece_slice(piece, ring->size, index);
-        unsigned char *to = slot->outgoing + ring_partial_offset(wire, piece);
+        unsigned char *to =
+            slot->outgoing + ring_partial_offset(wire, chunk, p);
 
         if (slice.length == 0)
             continue;
-        if (ring_travels_as_fp32(wire))
-            piece->memory->copy_out(to, piece->in + slice.begin, slice.length);
-        else
-            aps_cost_note(cost,
-                          aps_block_encode(wire, piece->memory,
-                                           piece->in + slice.begin,
-                                           slice.length, piece->exponent, to));
+        if (!ring_travels_as_fp32(wire)) {
+            aps_cost_note(cost, aps_piece_encode(piece, wire, slice, to));
+            continue;
+        }
+        piece->memory->copy_out(to, piece->in + slice.begin, slice.length);
+        ring_put_record(wire, p, &piece->before, slot->outgoing);
     }
 }
 
-/* sum = the partial sum that came + our own values. */
-static void ring_add_own(struct aps_ring *ring, struct slot *slot,
-                         const struct aps_wire *wire, size_t stride,
-                         const struct aps_piece *piece, struct aps_slice slice,
-                         struct aps_cost *cost)
+/* sum = the partial sum that came + our own values of piece p. Returns the
+ * record of what was added. */
+static struct aps_scale_record
+ring_add_own(struct aps_ring *ring, struct slot *slot,
+             const struct aps_wire *wire, const struct aps_chunk *chunk, int p,
+             struct aps_slice slice, struct aps_cost *cost)
 {
-    unsigned char *came = slot->pair + ring_partial_offset(wire, piece);
+    const struct aps_piece *piece = &chunk->pieces[p];
+    const size_t stride = aps_chunk_stride(chunk);
+    unsigned char *came = slot->pair + ring_partial_offset(wire, chunk, p);
 
     if (ring_travels_as_fp32(wire)) {
         const float *partial = (const float *)(const void *)came;
+        struct aps_scale_record record = piece->before;
 
         piece->memory->copy_out(ring->sum, piece->in + slice.begin,
                                 slice.length);
         for (size_t i = 0; i < slice.length; i++)
             ring->sum[i] = partial[i] + ring->sum[i];
-        return;
+        ring_merge_record(wire, p, slot->pair, &record);
+        return record;
     }
-    aps_cost_note(cost, aps_block_encode(wire, piece->memory,
-                                         piece->in + slice.begin, slice.length,
-                                         piece->exponent, came + stride));
+    aps_cost_note(cost, aps_piece_encode(piece, wire, slice, came + stride));
     aps_accumulate(wire, 2, came, stride, slice.length, ring->sum, NULL);
+    return aps_blocks_record(wire, 2, came, stride);
 }
 
-/* What came of one piece in a step is summed and made ready for the next. */
+/* What came of piece p in a step is summed and made ready for the next. */
 static void ring_advance_piece(struct aps_ring *ring, struct slot *slot,
                                const struct aps_wire *wire,
-                               const struct aps_chunk *chunk,
-                               const struct aps_piece *piece, int index,
+                               const struct aps_chunk *chunk, int p, int index,
                                struct aps_cost *cost)
 {
+    const struct aps_piece *piece = &chunk->pieces[p];
     const bool last = index == ring->rank;
     const struct aps_slice slice = aps_piece_slice(piece, ring->size, index);
+    struct aps_scale_record before;
     int exponent;
 
     if (slice.length == 0)
         return;
-    ring_add_own(ring, slot, wire, aps_chunk_stride(chunk), piece, slice, cost);
+    before = ring_add_own(ring, slot, wire, chunk, p, slice, cost);
     if (ring_travels_as_fp32(wire) && !last) {
-        memcpy(slot->outgoing + ring_partial_offset(wire, piece), ring->sum,
+        memcpy(slot->outgoing + ring_partial_offset(wire, chunk, p), ring->sum,
                slice.length * sizeof *ring->sum);
+        ring_put_record(wire, p, &before, slot->outgoing);
         return;
     }
-    exponent = aps_block_encode(
-        wire, &aps_memory_host, ring->sum, slice.length, piece->exponent,
+    exponent = aps_block_encode_sum(
+        wire, &aps_memory_host, ring->sum, slice.length, NULL,
+        piece->sum_exponent, &before,
         last ? chunk->blocks + (size_t)index * chunk->stride + piece->offset
              : slot->outgoing + piece->offset);
     /* The only block that this rank encodes. */
@@ -235,8 +278,7 @@ static void ring_advance(struct aps_ring *ring, struct slot *slot,
         aps_chunk_clear_gaps(chunk, slot->outgoing,
                              ring_partial_bytes(ring, wire, chunk, index));
     for (int p = 0; p < chunk->count; p++)
-        ring_advance_piece(ring, slot, wire, chunk, &chunk->pieces[p], index,
-                           cost);
+        ring_advance_piece(ring, slot, wire, chunk, p, index, cost);
 }
 
 /* In step s, the result of one slice comes and that of another goes. */

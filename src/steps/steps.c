@@ -28,6 +28,7 @@ struct aps_steps {
     uint64_t lost; /* elements since the step was lost, of its own part too */
     uint64_t held; /* elements since it was found */
     long numbers[COUNT_PLACES]; /* APS_STEPS_NONE */
+    long era;                   /* breaks so far */
     long now_step;              /* of the call just advanced */
     long now_epoch;             /* and its epoch */
 };
@@ -259,6 +260,8 @@ void aps_steps_advance(struct aps_steps *steps, size_t count,
     if (steps->config.per_epoch > 0)
         position->epoch = position->step / steps->config.per_epoch;
     position->number = position->step;
+    steps->era += position->desync;
+    position->era = steps->era;
     steps->now_step = position->step;
     steps->now_epoch = position->epoch;
 }

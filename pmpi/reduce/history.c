@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Pieces of vectors whose scale keeps a state: their records, and which of them
+ * are to be reduced again.
+ */
+#include "config.h"
+
+#include "reduce/chunk.h"
+
+int aps_piece_encode(const struct aps_piece *piece, const struct aps_wire *wire,
+                     struct aps_slice slice, unsigned char *block)
+{
+    const float *x = piece->in + slice.begin;
+
+    if (piece->summed)
+        return aps_block_encode_sum(wire, piece->memory, x, slice.length, NULL,
+                                    piece->exponent, &piece->before, block);
+    return aps_block_encode(wire, piece->memory, x, slice.length,
+                            piece->exponent, block);
+}
+
+struct aps_scale_record aps_results_record(const struct aps_wire *wire,
+                                           int parts,
+                                           const unsigned char *blocks,
+                                           size_t stride, size_t n)
+{
+    const size_t granule = aps_codec_granule(&wire->codec);
+    int count = 0;
+
+    /* Slices without elements come last, and have no block. */
+    while (count < parts && aps_slice_of(n, granule, parts, count).length > 0)
+        count++;
+    return aps_blocks_record(wire, count, blocks, stride);
+}
+
+bool aps_piece_settle(const struct aps_piece *piece,
+                      const struct aps_scale_record *record)
+{
+    struct aps_history *history = piece->history;
+    const size_t unit = piece->begin / APS_HISTORY_UNIT;
+
+    if (!history)
+        return true;
+    aps_record_merge(&history->record, record);
+    if (!record->over || !history->redo)
+        return true;
+    history->pieces[unit / 8] |= (unsigned char)(1u << unit % 8);
+    /* Only the last piece of a vector may be shorter than the others. */
+    if (piece->n > history->length)
+        history->length = piece->n;
+    return false;
+}
+
+bool aps_history_next(const struct aps_history *history, size_t n,
+                      size_t *begin, size_t *length)
+{
+    const size_t units = (n + APS_HISTORY_UNIT - 1) / APS_HISTORY_UNIT;
+
+    if (!history->record.over || !history->redo)
+        return false;
+    for (size_t unit = *begin / APS_HISTORY_UNIT; unit < units; unit++) {
+        if (!(history->pieces[unit / 8] >> unit % 8 & 1))
+            continue;
+        *begin = unit * APS_HISTORY_UNIT;
+        *length = n - *begin < history->length ? n - *begin : history->length;
+        return true;
+    }
+    return false;
+}
