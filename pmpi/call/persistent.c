@@ -252,24 +252,27 @@ void aps_persistent_leave_to_mpi(bool leave)
     left_to_mpi = leave;
 }
 
-void aps_persistent_count_start(aps_handle request)
+/* Its start, if it is MPI's own; NULL: nothing. */
+static void persistent_count_start(const struct persistent *persistent)
 {
-    const struct persistent *persistent =
-        persistent_find_any((MPI_Request)request);
-
     if (!persistent || !persistent->passes)
         return;
     aps_count(&aps_counters.calls, 1);
     aps_count(&aps_counters.passed[persistent->reason], 1);
 }
 
+void aps_persistent_count_start(aps_handle request)
+{
+    persistent_count_start(persistent_find_any((MPI_Request)request));
+}
+
 static int persistent_start(MPI_Request *request)
 {
-    struct persistent *persistent = request ? persistent_find(*request) : NULL;
+    struct persistent *persistent =
+        request ? persistent_find_any(*request) : NULL;
 
-    if (!persistent) {
-        if (request)
-            aps_persistent_count_start((aps_handle)*request);
+    if (!persistent || persistent->passes) {
+        persistent_count_start(persistent);
         return aps_next_mpi()->start(request);
     }
     if (persistent->inner != MPI_REQUEST_NULL) /* it is active */
