@@ -273,26 +273,37 @@ bool aps_job_must_stop(const struct aps_job *job)
     return job->held == APS_HELD_BAD && !job->options.pass_on_error;
 }
 
+enum {
+    SWITCH_ENABLE,
+    SWITCH_ON_ERROR,
+    SWITCH_CYCLIC,
+    SWITCH_NODES = 4 /* and the next three: an int32_t */
+};
+_Static_assert(SWITCH_NODES + sizeof(int32_t) <= APS_SWITCHES,
+               "the number of nodes fits");
+
 void aps_job_switches(const struct aps_job *job, uint8_t switches[APS_SWITCHES])
 {
-    const int nodes[] = {job->options.test_nodes, job->options.test_cyclic};
+    const int32_t nodes = job->options.test_nodes;
 
     memset(switches, 0, APS_SWITCHES);
-    switches[0] = job->options.enabled;
-    switches[1] = job->options.pass_on_error;
-    switches[2] =
-        (uint8_t)(aps_policy_text_hash_bytes(nodes, sizeof nodes) >> 32);
-    switches[3] = (uint8_t)aps_policy_text_hash_bytes(nodes, sizeof nodes);
+    switches[SWITCH_ENABLE] = job->options.enabled;
+    switches[SWITCH_ON_ERROR] = job->options.pass_on_error;
+    switches[SWITCH_CYCLIC] = job->options.test_cyclic;
+    memcpy(switches + SWITCH_NODES, &nodes, sizeof nodes);
 }
 
 const char *aps_job_other_switch(const uint8_t mine[APS_SWITCHES],
                                  const uint8_t first[APS_SWITCHES])
 {
     static const char *const names[APS_SWITCHES] = {
-        "APSMPI_ENABLE",
-        "APSMPI_ON_ERROR",
-        "APSMPI_TEST_NODES",
-        "APSMPI_TEST_NODES",
+        [SWITCH_ENABLE] = "APSMPI_ENABLE",
+        [SWITCH_ON_ERROR] = "APSMPI_ON_ERROR",
+        [SWITCH_CYCLIC] = "APSMPI_TEST_NODES",
+        [SWITCH_NODES] = "APSMPI_TEST_NODES",
+        [SWITCH_NODES + 1] = "APSMPI_TEST_NODES",
+        [SWITCH_NODES + 2] = "APSMPI_TEST_NODES",
+        [SWITCH_NODES + 3] = "APSMPI_TEST_NODES",
     };
 
     for (int i = 0; i < APS_SWITCHES; i++)

@@ -153,7 +153,9 @@ void aps_job_warn(struct aps_job *job, int rank);
 /* Whether the policy is bad and APSMPI_ON_ERROR is not `pass`. */
 bool aps_job_must_stop(const struct aps_job *job);
 
-/* The switches that must be the same on all ranks, as bytes that ranks compare.
+/* The switches that must be the same on all ranks, as bytes that ranks compare:
+ * whole values, no hashes, since two values that pass for one are a deadlock.
+ * Ranks of different versions exchange them, so the number of bytes stays.
  * aps_job_other_switch: the variable of the first byte that is not the same, or
  * NULL. */
 #define APS_SWITCHES 8

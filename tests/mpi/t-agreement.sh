@@ -59,6 +59,15 @@ odd "another number of nodes on rank 2" native 2 \
     APSMPI_TEST_NODES 2 hierarchical.yaml
 says '^apsmpi: .*rank 2 and rank 0 differ in APSMPI_TEST_NODES: ' 1 \
     "another number of nodes: said once, with the rank"
+# A hash of 16 bits of this number is that of none.
+odd "a number of nodes with the hash of none on rank 2" native 2 \
+    APSMPI_TEST_NODES 57839 hierarchical.yaml
+says '^apsmpi: .*rank 2 and rank 0 differ in APSMPI_TEST_NODES: ' 1 \
+    "a number of nodes with the hash of none: said once, with the rank"
+odd "nodes in turn on rank 2" native 2 \
+    APSMPI_TEST_NODES 2:cyclic hierarchical.yaml
+says '^apsmpi: .*rank 2 and rank 0 differ in APSMPI_TEST_NODES: ' 1 \
+    "nodes in turn: said once, with the rank"
 # The same library, but for the number that stands for its sources.
 if "$PYTHON3" - "$library" "$tmp/other.so" \
     "$top_builddir/pmpi/job/build_identity.h" <<'END'
