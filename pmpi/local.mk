@@ -66,6 +66,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/progress/operation.h \
 	pmpi/progress/progress_thread.c pmpi/progress/progress_thread.h \
 	pmpi/progress/queue.c pmpi/progress/queue.h \
+	pmpi/progress/queue_hold.c pmpi/progress/queue_hold.h \
 	pmpi/progress/queue_state.c pmpi/progress/queue_state.h \
 	pmpi/progress/queue_thread.c pmpi/progress/queue_thread.h \
 	pmpi/progress/queue_pool.c pmpi/progress/queue_pool.h \

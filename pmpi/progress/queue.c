@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "progress/fiber.h"
+#include "progress/queue_hold.h"
 #include "progress/queue_state.h"
 #include "progress/queue_thread.h"
 #include "progress/wait.h"

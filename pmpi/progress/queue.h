@@ -48,11 +48,6 @@ long aps_queue_age(const struct aps_queue *queue);
 /* Is nothing left to do? */
 bool aps_queue_is_empty(const struct aps_queue *queue);
 
-/* A request that the queue's thread will complete holds the queue: the queue
- * stays in memory until it is released. */
-void aps_queue_hold(struct aps_queue *queue);
-void aps_queue_release(struct aps_queue *queue);
-
 /*
  * From a call of MPI that can only return when *complete is not 0, which an
  * operation of the queue will see to: carry out operations here, in their order

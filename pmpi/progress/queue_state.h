@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inside of a queue, for queue.c and queue_thread.c alone: its list of
- * operations, and the list of all queues.
+ * The inside of a queue, for queue.c, queue_hold.c and queue_thread.c alone: its
+ * list of operations, and the list of all queues.
  */
 #ifndef APS_PMPI_PROGRESS_QUEUE_STATE_H
 #define APS_PMPI_PROGRESS_QUEUE_STATE_H
@@ -49,13 +49,6 @@ extern atomic_bool aps_queue_abandoned; /* nothing is carried out any more */
 
 /* Into the list of all queues. */
 void aps_queue_enrol(struct aps_queue *queue);
-
-/* Out of that list, if it is in it, and free it when nobody holds it any more. */
-void aps_queue_destroy(struct aps_queue *queue);
-
-/* (queue.h) */
-void aps_queue_hold(struct aps_queue *queue);
-void aps_queue_release(struct aps_queue *queue);
 
 /* The first operation, which leaves the list; or NULL. */
 struct aps_operation *aps_queue_pop_locked(struct aps_queue *queue);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "progress/queue_hold.h"
 #include "progress/queue_state.h"
 #include "progress/thread.h"
 #include "progress/wait.h"

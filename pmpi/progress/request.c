@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "progress/queue.h"
+#include "progress/queue_hold.h"
 #include "progress/wait.h"
 
 struct aps_request {
