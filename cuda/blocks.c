@@ -305,16 +305,9 @@ int aps_cuda_get(void *host, const void *from, size_t bytes)
 int aps_cuda_try(void *memory, char *cause, size_t size)
 {
     enum { VALUES = 64, WIRE = 1024 };
-    static const struct aps_format format = {
-        .layout = APS_FORMAT_LAYOUT,
-        .name = "e5m2",
-        .exponent_bits = 5,
-        .mantissa_bits = 2,
-        .width = 8,
-        .bias = 15,
-        .block = 1,
-    };
     unsigned char header[4] = {0};
+    struct aps_error error;
+    struct aps_format format;
     struct block b = {
         .format = &format,
         .scaling = {.exponent = 0, .factor = 1},
@@ -326,6 +319,8 @@ int aps_cuda_try(void *memory, char *cause, size_t size)
     };
 
     b.name = "encode on the device";
+    if (aps_format_parse("e5m2", &format, &error) < 0)
+        return blocks_fail(&b, error.text);
     b.start = blocks_encode_start;
     b.finish = blocks_encode_finish;
     if (blocks_run(&b) < 0)
