@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libaps: arbitrary-precision float formats. The installed C API; needs neither
+ * libaps: arbitrary-precision number formats. The installed C API; needs neither
  * MPI nor a GPU.
  *
  * Functions that can fail return 0, or -1 with errno set, and fill an optional
@@ -87,6 +87,22 @@ struct aps_format;
  * included, becomes the largest finite one of its sign (OFP8's saturating
  * mode); formats that are all finite always do that.
  *
+ * bfpM/B, block floating point: B values, 2 to 4096, share the exponent e of
+ * their greatest magnitude, which is at least 2^(e-1) and less than 2^e (e at
+ * least -125, at most 128); each has a sign and a magnitude of M bits, 1 to 24,
+ * in steps of 2^(e-M). Every value is a float. B and 64 must have a common
+ * multiple of at most 4096. hbfpM/B, which counts the sign, is bfp(M-1)/B.
+ *
+ * mx-e5m2, mx-e4m3fn, mx-e3m2fn, mx-e2m3fn, mx-e2m1fn and mx-int8 (MX 1.0): 32
+ * values share a power of two, 2^-127 ... 2^127.
+ *
+ * nvfp4: 16 values e2m1fn share a scale e4m3fn, and all blocks of a piece one
+ * in FP32.
+ *
+ * flex16 and flex8: integers in two's complement, -2^15 ... 2^15-1 and -2^7 ...
+ * 2^7-1, of x * 2^f, where f is aps_cast_options.scale_exponent: a code has no
+ * exponent. What lies beyond is clipped, INF included. flex16+5 is flex16.
+ *
  * NULL with errno EINVAL and the reason in `error` for a name that is no
  * format, with ENOMEM if memory is out.
  */
@@ -98,24 +114,30 @@ APS_API const struct aps_format *aps_format_get(const char *name,
 APS_API const char *aps_format_name(const struct aps_format *format);
 
 /* Bits of a code's exponent and mantissa, and of the whole code: 1 +
- * exponent bits + mantissa bits. */
+ * exponent bits + mantissa bits. Codes that are integers, or that leave the
+ * exponent to their block, have none: their mantissa is all but the sign. */
 APS_API int aps_format_exponent_bits(const struct aps_format *format);
 APS_API int aps_format_mantissa_bits(const struct aps_format *format);
 APS_API int aps_format_width(const struct aps_format *format);
 
-/* What is subtracted from an exponent field: 2^(exponent bits - 1) - 1. */
+/* What is subtracted from an exponent field: 2^(exponent bits - 1) - 1. Without
+ * such a field, the number by which values are in steps of 2^(1 - bias -
+ * mantissa bits). */
 APS_API int aps_format_bias(const struct aps_format *format);
 
-/* Has the format a code for INF, one for NaN? Do values beyond the largest
- * finite one, and INF, become the largest finite one? */
+/* Do INF, and NaN, come back as what they were? (In a format in blocks, all
+ * values of a block in which one of them is come back as NaN.) Do values beyond
+ * the largest finite one, and INF where it is not NaN, become the largest
+ * finite one? */
 APS_API bool aps_format_has_inf(const struct aps_format *format);
 APS_API bool aps_format_has_nan(const struct aps_format *format);
 APS_API bool aps_format_saturates(const struct aps_format *format);
 
 /*
- * Values that share a scale: 1 for all formats eEmM and eEmMfn, the formats of
- * this version. What holds for formats in blocks, where this is more than 1:
+ * Values that share a scale: 1 for eEmM, eEmMfn and flexN, which share none.
+ * What holds for formats in blocks, where this is more than 1:
  *
+ * - Each block scales itself: aps_cast_options.scale_exponent must be 0.
  * - Blocks are counted from element 0 of the whole array (a layer), whatever
  *   the pieces it is encoded in: a piece begins at a multiple of the block
  *   (aps_cast_options.offset), or EINVAL. Only the last block of the array may
@@ -126,19 +148,40 @@ APS_API bool aps_format_saturates(const struct aps_format *format);
  *   bytes of pieces one behind the other are therefore those of the whole.
  * - What a format stores once for a whole piece (the scale of NVFP4) stands
  *   before its first block; such a format's pieces are decoded one by one.
+ * - INF and NaN make a block NaN, all of it.
  * - Packed bytes have any alignment. aps_packed_bytes counts all of them.
  * - A width is that of one value's code, without its part of a scale. The
  *   largest and the smallest values are those of a block whose scale is 1.
  * - A value has no code of its own: aps_encode, aps_decode and aps_cast refuse
  *   such formats, and so do sums and products.
+ *
+ * Scales, one byte a block:
+ *
+ * - bfpM/B: e + 126; 0 for a block of zeros, 255 for NaN. A code is a magnitude
+ *   k with the sign above it: the value is k * 2^(e-M), and |k| at most 2^M - 1
+ *   also where rounding would make it 2^M.
+ * - mx-...: s, where elements are multiplied by 2^(s-127); 255 for NaN.
+ *   2^(s-127) is the largest power of two that is at most the block's greatest
+ *   magnitude, divided by the largest power of two of the element's format (1
+ *   for int8); s is 0 for zeros and where it would be less. Elements beyond the
+ *   largest one are clipped to it, which is what MX 1.0 (6.3) asks for: values
+ *   between the element's largest (as multiples of that power of two: 1.75 in
+ *   e5m2, e4m3fn and e3m2fn, 1.875 in e2m3fn, 1.5 in e2m1fn, 1.984375 in int8)
+ *   and 2 lose up to an eighth (a quarter in e2m1fn) of their magnitude, and so
+ *   do sums of them. An int8 is a multiple of 2^-6, -127 ... 127.
+ * - nvfp4: a scale e4m3fn, without sign, 0x7f for NaN; before the first block
+ *   stands g in FP32, little-endian: the greatest finite magnitude of the piece
+ *   divided by 2688, the product of the largest values of e2m1fn and e4m3fn.
+ *   Values are the element * (scale * g), where that product is a float.
  */
 APS_API int aps_format_block(const struct aps_format *format);
 
 /* Largest finite value; 0 for e1m0, which has none but zero. */
 APS_API float aps_format_max(const struct aps_format *format);
 
-/* Smallest positive normal value; for E = 1, which has none, the value at
- * which it would start (2^(1-bias) = 2). Exact in double for every format. */
+/* Smallest positive normal value; where there is none, E = 1 and codes without
+ * an exponent, the value at which it would start, 2^(1-bias): 2 for E = 1.
+ * Exact in double for every format. */
 APS_API double aps_format_min_normal(const struct aps_format *format);
 
 /* Smallest positive value, subnormal where M > 0; 0 for e1m0, which has none.
@@ -286,8 +329,9 @@ APS_API int aps_max_exponent(const float *x, size_t n, int ranks, int *exponent,
 
 /*
  * The scale exponent of APS (Algorithm 1): f = U - max_exponent with U =
- * 2^(exponent bits - 1) - 1, so that the sum of `ranks` arrays scaled by 2^f
- * cannot overflow; 0 for APS_EXPONENT_ZERO. Within -400 ... 400 for what
+ * 2^(exponent bits - 1) - 1, or N - 2 for flexN, so that the sum of `ranks`
+ * arrays scaled by 2^f cannot overflow; 0 for APS_EXPONENT_ZERO, and for formats
+ * in blocks. Within -400 ... 400 for what
  * aps_max_exponent gives.
  */
 APS_API int aps_scale_exponent(const struct aps_format *format,

@@ -22,8 +22,13 @@ libcore_la_SOURCES = \
 	src/number/bits.h src/number/cast.h \
 	src/number/cpd.h src/number/philox.h \
 	src/number/format.c src/number/format.h \
+	src/number/family.c src/number/family.h \
+	src/number/family_bfp.c src/number/family_float.c \
+	src/number/family_integer.c src/number/family_mx.c \
+	src/number/family_nvfp4.c src/number/integer.h \
 	src/number/given.c src/number/given.h \
-	src/number/interned.c src/number/value.c \
+	src/number/interned.c src/number/parse.c \
+	src/number/value.c \
 	src/number/check.c src/number/check.h \
 	src/number/quantize.h \
 	src/number/gemm.c src/number/gemm.h \

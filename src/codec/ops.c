@@ -10,29 +10,18 @@ size_t aps_codec_bytes(const struct aps_codec *codec, size_t n)
     return aps_packed_bytes(&codec->format, n);
 }
 
-static size_t codec_gcd(size_t a, size_t b)
-{
-    while (b > 0) {
-        const size_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 size_t aps_codec_granule(const struct aps_codec *codec)
 {
-    const size_t block = (size_t)codec->format.block;
-
-    return APS_CODEC_GRANULE / codec_gcd(APS_CODEC_GRANULE, block) * block;
+    return aps_format_granule(&codec->format);
 }
 
 size_t aps_codec_elements(const struct aps_codec *codec, size_t bytes)
 {
     const size_t granule = aps_codec_granule(codec);
+    const size_t piece = (size_t)codec->format.piece_bytes;
+    const size_t each = aps_codec_bytes(codec, granule) - piece;
 
-    return bytes / aps_codec_bytes(codec, granule) * granule;
+    return bytes < piece ? 0 : (bytes - piece) / each * granule;
 }
 
 size_t aps_codec_elements_fp32(size_t bytes)

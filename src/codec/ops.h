@@ -96,7 +96,7 @@ size_t aps_codec_bytes(const struct aps_codec *codec, size_t n);
  * format in blocks, and whole cache lines of FP32. APS_CODEC_GRANULE values
  * where the format is not in blocks.
  */
-#define APS_CODEC_GRANULE ((size_t)64)
+#define APS_CODEC_GRANULE APS_FORMAT_LINE
 size_t aps_codec_granule(const struct aps_codec *codec);
 
 /* The most values that fit into so many bytes, a multiple of the granule; 0

@@ -29,6 +29,11 @@ int aps_check_format(const char *who, const char *what,
                              "which this version (" PACKAGE_VERSION
                              ") does not compute",
                              who, what, format->name, format->block);
+    if (format->exponent_bits == 0)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: %s '%s' is of integers, with which this "
+                             "version (" PACKAGE_VERSION ") does not compute",
+                             who, what, format->name);
     return 0;
 }
 

@@ -8,8 +8,23 @@
 #define APS_NUMBER_FORMAT_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "aps.h"
+
+/* The families: kind, and the name of the ops of family.h and of the codec
+ * (codec/table.h). Only these two tables ask for it. */
+#define APS_FAMILIES(ROW)                                                      \
+    ROW(FLOAT, float)                                                          \
+    ROW(BFP, bfp)                                                              \
+    ROW(MX, mx)                                                                \
+    ROW(NVFP4, nvfp4)                                                          \
+    ROW(INTEGER, integer)
+
+#define APS_FAMILY_KIND(family, ops) APS_FAMILY_##family,
+enum aps_family { APS_FAMILIES(APS_FAMILY_KIND) APS_FAMILY_KINDS };
+#undef APS_FAMILY_KIND
 
 /* What the codes with an exponent field of all ones mean. */
 enum aps_format_kind {
@@ -18,7 +33,7 @@ enum aps_format_kind {
     APS_FORMAT_FINITE /* "fn": all finite; neither INF nor NaN */
 };
 
-/* Room for a format's name and its end: mx-e4m3fn, hbfp8/576 and longer. */
+/* Room for a format's name and its end: mx-e4m3fn, bfp24/4096 and longer. */
 #define APS_FORMAT_NAME 32
 
 /* Two libraries that were built apart, libaps and libaps-cuda, may differ in
@@ -29,15 +44,43 @@ enum aps_format_kind {
 struct aps_format {
     uint32_t layout;            /* APS_FORMAT_LAYOUT */
     char name[APS_FORMAT_NAME]; /* canonical: "e5m2", "e4m3fn-sat" */
-    int exponent_bits;
-    int mantissa_bits;
-    int width; /* 1 + exponent_bits + mantissa_bits */
-    int bias;  /* 2^(exponent_bits - 1) - 1 */
+    enum aps_family family;
+
+    /* The code of a value, or, in a block, of a value less its scale. */
+    int exponent_bits; /* 0: fixed point */
+    int mantissa_bits; /* of fixed point: of the magnitude */
+    int width;         /* 1 + exponent_bits + mantissa_bits */
+    int bias;          /* 2^(exponent_bits - 1) - 1; of fixed point: the step is
+                          2^(1 - bias - mantissa_bits) */
     enum aps_format_kind kind;
     bool saturate;
-    int block;       /* values that share a scale; 1: none do */
-    int scale_bytes; /* of a block's scale, before its codes; 0: no scale */
+    float max; /* largest finite value, of a scale of 1 */
+
+    /* The format as a whole. */
+    int upper;        /* U of scale aps: 2^U is the greatest power of two in the
+                         format, or less; 0 where blocks scale themselves */
+    bool has_inf;     /* INF comes back as INF */
+    bool has_nan;     /* NaN comes back as NaN, without the marker below */
+    bool marks;       /* an encode may return APS_BLOCK_NAN (codec/ops.h) */
+    bool self_scaled; /* blocks scale themselves: scaling exponents are 0, and a
+                         rule has no scale, or aps-tight */
+    int block;        /* values that share a scale; 1: none do */
+    int scale_bytes;  /* of a block's scale, before its codes; 0: no scale */
+    int piece_bytes;  /* of a scale of a whole piece, before its first block */
 };
+
+/*
+ * Where packed values may be cut so that the pieces are those of the whole: at
+ * multiples of lcm(64, block), which are whole bytes, whole blocks and whole
+ * cache lines of FP32. At most APS_FORMAT_GRANULE_MAX.
+ */
+#define APS_FORMAT_LINE ((size_t)64)
+#define APS_FORMAT_GRANULE_MAX 4096
+size_t aps_format_granule(const struct aps_format *format);
+
+/* Bits of a value with its part of a block's scale, for tables; less the scale
+ * of a piece. */
+double aps_format_bits(const struct aps_format *format);
 
 /*
  * Read the name of a format (aps.h says which there are). The same format has

@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "number/bits.h"
-#include "number/cast.h"
 #include "number/format.h"
 
 struct interned_format {
@@ -105,13 +104,12 @@ int aps_format_block(const struct aps_format *format)
 
 bool aps_format_has_inf(const struct aps_format *format)
 {
-    return format->kind == APS_FORMAT_IEEE;
+    return format->has_inf;
 }
 
 bool aps_format_has_nan(const struct aps_format *format)
 {
-    return format->kind == APS_FORMAT_NAN ||
-           (format->kind == APS_FORMAT_IEEE && format->mantissa_bits > 0);
+    return format->has_nan;
 }
 
 bool aps_format_saturates(const struct aps_format *format)
@@ -121,9 +119,7 @@ bool aps_format_saturates(const struct aps_format *format)
 
 float aps_format_max(const struct aps_format *format)
 {
-    uint32_t code = aps_cast_limit(format) - 1;
-
-    return aps_float_from_bits(aps_cast_decode(format, code));
+    return format->max;
 }
 
 double aps_format_min_normal(const struct aps_format *format)
@@ -156,11 +152,14 @@ size_t aps_packed_bytes(const struct aps_format *format, size_t n)
 
     if (block == 1)
         return interned_code_bytes(width, n);
+    if (n == 0)
+        return 0;
     if (__builtin_mul_overflow(
             n / block, scale + interned_code_bytes(width, block), &bytes) ||
         __builtin_add_overflow(
             bytes, rest > 0 ? scale + interned_code_bytes(width, rest) : 0,
-            &bytes))
+            &bytes) ||
+        __builtin_add_overflow(bytes, (size_t)format->piece_bytes, &bytes))
         return SIZE_MAX;
     return bytes;
 }

@@ -5,8 +5,7 @@
 #include <math.h>
 
 #include "number/bits.h"
-#include "number/cast.h"
-#include "number/format.h"
+#include "number/family.h"
 
 /* A value of a format in blocks has no code of its own. */
 static bool value_is_shared(const struct aps_format *format)
@@ -21,14 +20,15 @@ uint32_t aps_encode(const struct aps_format *format, float x)
 {
     if (value_is_shared(format))
         return UINT32_MAX;
-    return aps_cast_encode(format, aps_float_bits(x), 0);
+    return aps_families[format->family]->encode(format, aps_float_bits(x));
 }
 
 float aps_decode(const struct aps_format *format, uint32_t code)
 {
     if (value_is_shared(format))
         return NAN;
-    return aps_float_from_bits(aps_cast_decode(format, code));
+    return aps_float_from_bits(
+        aps_families[format->family]->decode(format, code));
 }
 
 float aps_cast(const struct aps_format *format, float x)

@@ -21,9 +21,9 @@ int aps_scale_max_exponent(float max, int ranks)
 
 int aps_scale_aps(const struct aps_format *format, int max_exponent)
 {
-    int upper = (1 << (format->exponent_bits - 1)) - 1;
-
-    return max_exponent == APS_EXPONENT_ZERO ? 0 : upper - max_exponent;
+    if (format->self_scaled || max_exponent == APS_EXPONENT_ZERO)
+        return 0;
+    return format->upper - max_exponent;
 }
 
 static int aps_stage_exponent(const struct aps_scale *scale,

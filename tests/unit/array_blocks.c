@@ -14,20 +14,12 @@
 #include "number/format.h"
 #include "tap/tap.h"
 
-/* Seven bits of mantissa, 64 values share one byte of exponent. */
-static const struct aps_format bfp = {
-    .layout = APS_FORMAT_LAYOUT,
-    .name = "bfp7/64",
-    .exponent_bits = 1,
-    .mantissa_bits = 6,
-    .width = 8,
-    .block = 64,
-    .scale_bytes = 1,
-};
+static struct aps_format bfp;
 
 /* Five bits a value, 20 of them: 12 1/2 bytes, and two of scale. */
 static const struct aps_format odd = {.layout = APS_FORMAT_LAYOUT,
                                       .name = "odd/20",
+                                      .family = APS_FAMILY_BFP,
                                       .width = 5,
                                       .block = 20,
                                       .scale_bytes = 2};
@@ -146,6 +138,8 @@ static void test_offset(void)
 
 int main(void)
 {
+    if (aps_format_parse("bfp7/64", &bfp, NULL) < 0)
+        bail_out("bfp7/64 is no format");
     test_bytes();
     test_single();
     test_arrays();

@@ -119,10 +119,54 @@ static void test_blocks(void)
     }
 }
 
+/* Every bfp that there is, and the other formats in blocks. */
+static void test_named(void)
+{
+    static const char *const names[] = {"mx-e5m2",   "mx-e4m3fn", "mx-e3m2fn",
+                                        "mx-e2m3fn", "mx-e2m1fn", "mx-int8",
+                                        "flex8",     "flex16"};
+    struct aps_codec codec = {0};
+    bool right = true;
+    int formats = 0;
+
+    for (int m = 1; m <= 24; m++) {
+        for (int b = 2; b <= 4096; b = b < 130 ? b + 1 : b + 31) {
+            char name[24];
+
+            snprintf(name, sizeof name, "bfp%d/%d", m, b);
+            if (aps_format_parse(name, &codec.format, NULL) < 0)
+                continue;
+            formats++;
+            for (size_t k = 0; k < SIZES; k++)
+                right &= is_greatest(&codec, sizes[k]) &&
+                         aps_codec_elements(&codec, sizes[k]) <=
+                             aps_codec_elements_most(sizes[k]);
+            right &= aps_codec_granule(&codec) <= 4096 && is_cut(&codec);
+        }
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (aps_format_parse(names[i], &codec.format, NULL) < 0)
+            bail_out("%s is no format", names[i]);
+        right &= aps_codec_granule(&codec) == 64 && is_cut(&codec);
+    }
+    ok(right && formats > 1000, "%d formats bfpM/B, mx and flex", formats);
+    if (aps_format_parse("nvfp4", &codec.format, NULL) < 0)
+        bail_out("nvfp4 is no format");
+    ok(aps_codec_bytes(&codec, 0) == 0 && aps_codec_bytes(&codec, 1) == 6 &&
+           aps_codec_bytes(&codec, 16) == 13 &&
+           aps_codec_bytes(&codec, 17) == 15 &&
+           aps_codec_bytes(&codec, 160) == 94,
+       "nvfp4: each piece has four bytes of its own");
+    for (size_t i = 0; i < SIZES; i++)
+        right &= is_greatest(&codec, sizes[i]);
+    ok(right, "... which the values that fit leave room for");
+}
+
 int main(void)
 {
     test_floats();
     test_bounds();
     test_blocks();
+    test_named();
     return done_testing();
 }

@@ -58,6 +58,47 @@ static const struct {
     {"e4294967301m2", "exponent bits must be 1 to 8"},
     {"e4m24", "format 'e4m24': mantissa bits must be 0 to 23"},
     {"e4m99999999999999999999", "mantissa bits must be 0 to 23"},
+    {"float", "formats are eEmM (e5m2, e4m3, ...), fp32, tf32, fp16, bf16, "
+              "e4m3fn, e3m2fn, e2m3fn, e2m1fn, bfpM/B (bfp7/64, hbfp8/576, "
+              "...), mx-e5m2, mx-e4m3fn, mx-e3m2fn, mx-e2m3fn, mx-e2m1fn, "
+              "mx-int8, nvfp4 and flex8, flex16"},
+    {"bfp", "not a format"},
+    {"bfp/64", "not a format"},
+    {"bfp07/64", "not a format"},
+    {"bfp7", "format 'bfp7': how many values share an exponent is missing: "
+             "bfp7/64"},
+    {"bfp7/", "bfpM/B is written with two numbers: bfp7/64"},
+    {"bfp7/64/2", "is written with two numbers"},
+    {"bfp7/064", "is written with two numbers"},
+    {"bfp7-64", "is written with two numbers"},
+    {"bfp7/64-sat", "is written with two numbers"},
+    {"bfp0/64", "format 'bfp0/64': bfp's bits must be 1 to 24"},
+    {"bfp25/64", "bfp's bits must be 1 to 24"},
+    {"hbfp1/64", "hbfp's bits must be 2 to 25"},
+    {"hbfp26/64", "hbfp's bits must be 2 to 25"},
+    {"hbfp0/64", "hbfp's bits must be 2 to 25"},
+    {"bfp4294967303/64", "bfp's bits must be 1 to 24"},
+    {"bfp7/0", "a block must have 2 to 4096 values, not 0"},
+    {"bfp7/1", "a block must have 2 to 4096 values, not 1"},
+    {"bfp7/4097", "a block must have 2 to 4096 values, not 4097"},
+    {"bfp7/4294967360", "a block must have 2 to 4096 values"},
+    {"bfp7/65", "blocks of 65 values end at a multiple of 64 values only every "
+                "4160: it must be at most 4096"},
+    {"bfp7/4095", "only every 262080"},
+    {"mx-", "format 'mx-': the MX formats are mx-e5m2, mx-e4m3fn,"},
+    {"mx-e4m3", "the MX formats are"},
+    {"mx-e5m2-sat", "the MX formats are"},
+    {"mx-e8m23", "the MX formats are"},
+    {"mx-int8/32", "the MX formats are"},
+    {"mxint8", "not a format"},
+    {"nvfp4/16", "not a format"},
+    {"nvfp8", "not a format"},
+    {"flex", "not a format"},
+    {"flex0", "format 'flex0': the formats of integers are flex8 and flex16"},
+    {"flex32", "the formats of integers are flex8 and flex16"},
+    {"flex016", "not a format"},
+    {"flex8+5", "not a format"},
+    {"flex16-sat", "not a format"},
 };
 
 static const struct {
@@ -144,6 +185,122 @@ static void test_good(void)
     }
 }
 
+/* Formats whose codes leave the exponent to a block, or to the scale. */
+static const struct {
+    const char *name, *canonical;
+    int exponent_bits, mantissa_bits, block;
+    double max, min_normal, min_positive, bits;
+    int upper;
+    size_t granule;
+} shared[] = {
+    {"bfp7/64", "bfp7/64", 0, 7, 64, 127. / 128, 1, 0x1p-7, 8.125, 0, 64},
+    {"hbfp8/64", "bfp7/64", 0, 7, 64, 127. / 128, 1, 0x1p-7, 8.125, 0, 64},
+    {"hbfp8/576", "bfp7/576", 0, 7, 576, 127. / 128, 1, 0x1p-7, 8 + 8. / 576, 0,
+     576},
+    {"hbfp4/64", "bfp3/64", 0, 3, 64, 7. / 8, 1, 0x1p-3, 4.125, 0, 64},
+    {"bfp1/2", "bfp1/2", 0, 1, 2, 0.5, 1, 0.5, 8, 0, 64},
+    {"bfp4/7", "bfp4/7", 0, 4, 7, 15. / 16, 1, 0x1p-4, 48. / 7, 0, 448},
+    {"bfp24/4096", "bfp24/4096", 0, 24, 4096, 1 - 0x1p-24, 1, 0x1p-24,
+     25 + 8. / 4096, 0, 4096},
+    {"mx-e5m2", "mx-e5m2", 5, 2, 32, 57344, 0x1p-14, 0x1p-16, 8.25, 0, 64},
+    {"mx-e4m3fn", "mx-e4m3fn", 4, 3, 32, 448, 0x1p-6, 0x1p-9, 8.25, 0, 64},
+    {"mx-e3m2fn", "mx-e3m2fn", 3, 2, 32, 28, 0.25, 0.0625, 6.25, 0, 64},
+    {"mx-e2m3fn", "mx-e2m3fn", 2, 3, 32, 7.5, 1, 0.125, 6.25, 0, 64},
+    {"mx-e2m1fn", "mx-e2m1fn", 2, 1, 32, 6, 1, 0.5, 4.25, 0, 64},
+    {"mx-int8", "mx-int8", 0, 7, 32, 127. / 64, 2, 0x1p-6, 8.25, 0, 64},
+    {"nvfp4", "nvfp4", 2, 1, 16, 6, 1, 0.5, 4.5, 0, 64},
+    {"flex16", "flex16", 0, 15, 1, 32767, 32768, 1, 16, 14, 64},
+    {"flex16+5", "flex16", 0, 15, 1, 32767, 32768, 1, 16, 14, 64},
+    {"flex8", "flex8", 0, 7, 1, 127, 128, 1, 8, 6, 64},
+    {"e4m3", "e4m3", 4, 3, 1, 240, 0x1p-6, 0x1p-9, 8, 7, 64},
+};
+
+static void test_shared(void)
+{
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        const char *name = shared[i].name;
+        const bool blocks = shared[i].block > 1;
+        struct aps_error error = {.line = 0};
+        struct aps_format f;
+
+        if (!ok(aps_format_parse(name, &f, &error) == 0, "'%s' parses", name)) {
+            diag("message: %s", error.text);
+            continue;
+        }
+        is(f.name, shared[i].canonical, "%s: name", name);
+        ok(f.exponent_bits == shared[i].exponent_bits &&
+               f.mantissa_bits == shared[i].mantissa_bits &&
+               f.width == 1 + f.exponent_bits + f.mantissa_bits,
+           "%s: bits", name);
+        ok(f.block == shared[i].block && f.self_scaled == blocks &&
+               f.scale_bytes == blocks &&
+               f.piece_bytes == (strcmp(name, "nvfp4") == 0 ? 4 : 0) &&
+               aps_format_granule(&f) == shared[i].granule,
+           "%s: blocks of %d, cut every %zu", name, f.block,
+           aps_format_granule(&f));
+        ok(aps_format_bits(&f) == shared[i].bits, "%s: %.9g bits a value", name,
+           aps_format_bits(&f));
+        ok((double)aps_format_max(&f) == shared[i].max &&
+               aps_format_min_normal(&f) == shared[i].min_normal &&
+               aps_format_min_positive(&f) == shared[i].min_positive,
+           "%s: range", name);
+        ok(f.upper == shared[i].upper, "%s: U is %d", name, f.upper);
+        ok(aps_format_has_nan(&f) == (strncmp(name, "flex", 4) != 0) &&
+               aps_format_has_inf(&f) == (strcmp(name, "e4m3") == 0) &&
+               f.marks == (strncmp(name, "flex", 4) == 0),
+           "%s: INF and NaN", name);
+    }
+}
+
+/* Integers: rounded to nearest even, clipped. */
+static void test_integers(void)
+{
+    static const struct {
+        const char *name;
+        float x;
+        uint32_t code;
+        float value;
+    } table[] = {
+        {"flex16", 0, 0, 0},
+        {"flex16", -0.f, 0, 0},
+        {"flex16", 0.5f, 0, 0},
+        {"flex16", 0.51f, 1, 1},
+        {"flex16", 1.5f, 2, 2},
+        {"flex16", 2.5f, 2, 2},
+        {"flex16", -0.5f, 0, 0},
+        {"flex16", -1.5f, 0xfffe, -2},
+        {"flex16", 32767, 0x7fff, 32767},
+        {"flex16", 32767.5f, 0x7fff, 32767},
+        {"flex16", -32767, 0x8001, -32767},
+        {"flex16", -32768, 0x8000, -32768},
+        {"flex16", -32769, 0x8000, -32768},
+        {"flex16", 1e30f, 0x7fff, 32767},
+        {"flex16", INFINITY, 0x7fff, 32767},
+        {"flex16", -INFINITY, 0x8000, -32768},
+        {"flex16", NAN, 0x7fff, 32767},
+        {"flex16", 0x1p-149f, 0, 0},
+        {"flex8", 126.5f, 0x7e, 126},
+        {"flex8", 127.4f, 0x7f, 127},
+        {"flex8", 127.5f, 0x7f, 127},
+        {"flex8", -127.5f, 0x80, -128},
+        {"flex8", -1, 0xff, -1},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct aps_format f;
+
+        if (aps_format_parse(table[i].name, &f, NULL) < 0)
+            bail_out("%s does not parse", table[i].name);
+        uint32_t code = aps_encode(&f, table[i].x);
+        float value = aps_decode(&f, code);
+
+        ok(code == table[i].code && value == table[i].value &&
+               !signbit(value) == (table[i].value >= 0),
+           "%s: %g is 0x%04x, %g", f.name, (double)table[i].x, code,
+           (double)value);
+    }
+}
+
 /* What stands at and beyond the ends of the formats that differ from eEmM. */
 static void test_ends(void)
 {
@@ -204,6 +361,8 @@ int main(void)
 {
     test_bad();
     test_good();
+    test_shared();
+    test_integers();
     test_ends();
     test_all();
     return done_testing();

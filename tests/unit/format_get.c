@@ -46,6 +46,11 @@ static void test_getters(void)
         {"e4m3fn", "e4m3fn", 4, 3, 8, 7, false, true, false},
         {"e4m3fn-sat", "e4m3fn-sat", 4, 3, 8, 7, false, true, true},
         {"e2m1fn", "e2m1fn", 2, 1, 4, 1, false, false, true},
+        {"hbfp8/64", "bfp7/64", 0, 7, 8, 1, false, true, true},
+        {"mx-e5m2", "mx-e5m2", 5, 2, 8, 15, false, true, true},
+        {"mx-int8", "mx-int8", 0, 7, 8, 0, false, true, true},
+        {"nvfp4", "nvfp4", 2, 1, 4, 1, false, true, true},
+        {"flex16", "flex16", 0, 15, 16, -14, false, false, true},
     };
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {

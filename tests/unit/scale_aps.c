@@ -136,6 +136,17 @@ static void test_aps(void)
             }
         }
     }
+    for (int x = -149; x <= 160; x++) {
+        struct aps_format flex16, flex8, bfp;
+
+        if (aps_format_parse("flex16", &flex16, NULL) < 0 ||
+            aps_format_parse("flex8", &flex8, NULL) < 0 ||
+            aps_format_parse("bfp7/64", &bfp, NULL) < 0)
+            bail_out("flex16, flex8 or bfp7/64 is no format");
+        right &= aps_scale_aps(&flex16, x) == 14 - x &&
+                 aps_scale_aps(&flex8, x) == 6 - x &&
+                 aps_scale_aps(&bfp, x) == 0;
+    }
     ok(right, "aps: U - x in all 192 formats, 0 for a layer of zeros");
     ok(fits, "aps: ranks * max * 2^f lies in (2^(U-1), 2^U]");
 }
