@@ -389,6 +389,24 @@ APS_API int aps_sum_kahan(const struct aps_format *format, size_t terms,
                           struct aps_error *error);
 
 /*
+ * The same in chunks of so many terms, 1 or more, each added up by itself and
+ * then added to the total (chunk-based accumulation: Wang et al. 2018, "Training
+ * Deep Neural Networks with 8-bit Floating Point Numbers", section 2.3):
+ *
+ *     total = 0
+ *     for each chunk, the last of which may be short:
+ *         s = 0;  s = Q(s + x[t][i]) for its terms t in order
+ *         total = Q(total + s)
+ *     out[i] = total
+ *
+ * The error of a long sum grows with chunk + terms / chunk, not with terms.
+ * EINVAL as aps_sum, and for a chunk of 0.
+ */
+APS_API int aps_sum_chunked(const struct aps_format *format, size_t chunk,
+                            size_t terms, size_t n, const float *const x[],
+                            float *out, struct aps_error *error);
+
+/*
  * C = alpha op(A) op(B) + beta C, where op(A) is m x k, op(B) k x n and C m x
  * n, and op(X) is X or its transpose. All are row-major: element (i, j) of X as
  * it is stored stands at x[i * ldx + j], and ldx is at least the length of a
@@ -456,6 +474,8 @@ APS_API int aps_gemm(const struct aps_gemm_arguments *arguments,
     aps_sum(format, terms, n, APS_TERMS(x), out, error)
 #define aps_sum_kahan(format, terms, n, x, out, error)                         \
     aps_sum_kahan(format, terms, n, APS_TERMS(x), out, error)
+#define aps_sum_chunked(format, chunk, terms, n, x, out, error)                \
+    aps_sum_chunked(format, chunk, terms, n, APS_TERMS(x), out, error)
 #endif
 
 #ifdef __cplusplus

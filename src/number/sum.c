@@ -19,7 +19,7 @@
 
 struct block {
     float s[BLOCK]; /* partial sums */
-    float c[BLOCK]; /* Kahan's compensations */
+    float c[BLOCK]; /* Kahan's compensations, or the sums of whole chunks */
 };
 
 APS_INLINE void add_term(const struct aps_quantizer *quantizer, bool exact,
@@ -38,9 +38,23 @@ APS_INLINE void add_term(const struct aps_quantizer *quantizer, bool exact,
     }
 }
 
+/* A chunk ends: c = Q(c + s), s = 0. */
+APS_INLINE void fold_chunk(const struct aps_quantizer *quantizer, size_t n,
+                           struct block *block)
+{
+    const struct aps_quantizer q = *quantizer;
+    float *restrict s = block->s;
+    float *restrict c = block->c;
+
+    for (size_t i = 0; i < n; i++) {
+        c[i] = aps_quantize_add(&q, q.exact, c[i], s[i]);
+        s[i] = 0;
+    }
+}
+
 APS_INLINE void sum_body(const struct aps_format *format, bool kahan,
-                         size_t terms, size_t n, const float *const x[],
-                         float *out)
+                         size_t chunk, size_t terms, size_t n,
+                         const float *const x[], float *out)
 {
     const struct aps_quantizer q = aps_quantizer_init(format);
     aps_loose_float *to = (void *)out;
@@ -48,6 +62,8 @@ APS_INLINE void sum_body(const struct aps_format *format, bool kahan,
 
     for (size_t at = 0; at < n; at += BLOCK) {
         size_t count = n - at < BLOCK ? n - at : BLOCK;
+        const float *sums = chunk > 0 ? block.c : block.s;
+        size_t left = chunk;
 
         memset(block.s, 0, count * sizeof *block.s);
         memset(block.c, 0, count * sizeof *block.c);
@@ -62,18 +78,22 @@ APS_INLINE void sum_body(const struct aps_format *format, bool kahan,
                 add_term(&q, true, false, term, count, &block);
             else
                 add_term(&q, false, false, term, count, &block);
+            if (chunk > 0 && (--left == 0 || t + 1 == terms)) {
+                fold_chunk(&q, count, &block);
+                left = chunk;
+            }
         }
         for (size_t i = 0; i < count; i++)
-            to[at + i] = aps_quantize_nan(block.s[i]);
+            to[at + i] = aps_quantize_nan(sums[i]);
     }
 }
 
 #define VARIANT(name, target)                                                  \
     target static void sum_##name(const struct aps_format *format, bool kahan, \
-                                  size_t terms, size_t n,                      \
+                                  size_t chunk, size_t terms, size_t n,        \
                                   const float *const x[], float *out)          \
     {                                                                          \
-        sum_body(format, kahan, terms, n, x, out);                             \
+        sum_body(format, kahan, chunk, terms, n, x, out);                      \
     }
 
 VARIANT(plain, )
@@ -123,15 +143,15 @@ int aps_check_sum(const char *who, const struct aps_format *format,
 }
 
 static int sum(const char *who, const struct aps_format *format, bool kahan,
-               size_t terms, size_t n, const float *const x[], float *out,
-               struct aps_error *error)
+               size_t chunk, size_t terms, size_t n, const float *const x[],
+               float *out, struct aps_error *error)
 {
     fenv_t saved;
 
     if (aps_check_sum(who, format, terms, n, x, out, error) < 0)
         return -1;
     aps_fpenv_enter(&saved);
-    aps_sum_kernel(aps_cpu_chosen())(format, kahan, terms, n, x, out);
+    aps_sum_kernel(aps_cpu_chosen())(format, kahan, chunk, terms, n, x, out);
     aps_fpenv_leave(&saved);
     return 0;
 }
@@ -140,11 +160,23 @@ static int sum(const char *who, const struct aps_format *format, bool kahan,
 int(aps_sum)(const struct aps_format *format, size_t terms, size_t n,
              const float *const x[], float *out, struct aps_error *error)
 {
-    return sum("aps_sum", format, false, terms, n, x, out, error);
+    return sum("aps_sum", format, false, 0, terms, n, x, out, error);
 }
 
 int(aps_sum_kahan)(const struct aps_format *format, size_t terms, size_t n,
                    const float *const x[], float *out, struct aps_error *error)
 {
-    return sum("aps_sum_kahan", format, true, terms, n, x, out, error);
+    return sum("aps_sum_kahan", format, true, 0, terms, n, x, out, error);
+}
+
+int(aps_sum_chunked)(const struct aps_format *format, size_t chunk,
+                     size_t terms, size_t n, const float *const x[], float *out,
+                     struct aps_error *error)
+{
+    if (chunk == 0)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "aps_sum_chunked: chunk is 0 and must be at "
+                             "least 1");
+    return sum("aps_sum_chunked", format, false, chunk, terms, n, x, out,
+               error);
 }

@@ -15,6 +15,19 @@
 #define N_MAX 2100
 #define TERMS_MAX 33
 
+/* How terms are added up: one after the other, by Kahan, or in chunks. */
+struct way {
+    const char *name;
+    bool kahan;
+    size_t chunk;
+};
+static const struct way ways[] = {
+    {"ordered sums", false, 0},  {"Kahan sums", true, 0},
+    {"chunks of 1", false, 1},   {"chunks of 3", false, 3},
+    {"chunks of 11", false, 11}, {"one long chunk", false, SIZE_MAX},
+};
+#define WAYS (sizeof ways / sizeof *ways)
+
 static float terms_of[TERMS_MAX][N_MAX + 1];
 static float expected[N_MAX], out[N_MAX + 2];
 
@@ -26,55 +39,62 @@ static void fill(bool specials)
     }
 }
 
-static void sum_by_definition(const struct aps_format *format, bool kahan,
-                              size_t terms, size_t n, const float *const x[])
+static void sum_by_definition(const struct aps_format *format,
+                              const struct way *way, size_t terms, size_t n,
+                              const float *const x[])
 {
     for (size_t i = 0; i < n; i++) {
-        float s = 0, c = 0;
+        float total = 0, s = 0, c = 0;
 
-        for (size_t t = 0; t < terms; t++)
-            add_rounded(format, kahan, x[t][i], &s, &c);
-        expected[i] = s;
+        for (size_t t = 0; t < terms; t++) {
+            add_rounded(format, way->kahan, x[t][i], &s, &c);
+            if (way->chunk > 0 &&
+                (t % way->chunk == way->chunk - 1 || t == terms - 1)) {
+                total = rounded(format, total + s);
+                s = 0;
+            }
+        }
+        expected[i] = way->chunk > 0 ? total : s;
     }
 }
 
-/* One kernel on one size, the arrays `offset` bytes off. */
+/* One kernel on one size, the arrays `first` elements off. */
 static bool agrees(aps_sum_fn kernel, const struct aps_format *format,
-                   bool kahan, size_t terms, size_t n, size_t first)
+                   const struct way *way, size_t terms, size_t n, size_t first)
 {
     const float *x[TERMS_MAX];
 
     for (size_t t = 0; t < terms; t++)
         x[t] = terms_of[t] + first;
-    sum_by_definition(format, kahan, terms, n, x);
+    sum_by_definition(format, way, terms, n, x);
     memset(out, 0xa5, sizeof out);
-    kernel(format, kahan, terms, n, x, out + first);
+    kernel(format, way->kahan, way->chunk, terms, n, x, out + first);
     return same_floats(out + first, expected, n) &&
            aps_float_bits(out[first + n]) == 0xa5a5a5a5u;
 }
 
 static bool sizes_agree(aps_sum_fn kernel, const struct aps_format *format,
-                        bool kahan)
+                        const struct way *way)
 {
     static const size_t sizes[] = {0, 1, 15, 17, 1023, 1025, N_MAX};
-    static const size_t terms[] = {0, 1, 2, 7, TERMS_MAX};
+    static const size_t terms[] = {0, 1, 2, 7, 11, TERMS_MAX};
     bool pass = true;
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && pass; i++) {
         for (size_t j = 0; j < sizeof terms / sizeof *terms && pass; j++)
-            pass = agrees(kernel, format, kahan, terms[j], sizes[i], 0);
+            pass = agrees(kernel, format, way, terms[j], sizes[i], 0);
     }
-    return pass && agrees(kernel, format, kahan, 3, 100, 1);
+    return pass && agrees(kernel, format, way, 3, 100, 1);
 }
 
 static void test_variant(enum aps_cpu cpu)
 {
     aps_sum_fn kernel = aps_sum_kernel(cpu);
-    bool plain = true, kahan = true;
+    bool all[WAYS];
     char name[16];
 
     if (!kernel) {
-        skip((int)(2 * FORMATS + 2), "this machine has no %s",
+        skip((int)(WAYS * (FORMATS + 1)), "this machine has no %s",
              aps_cpu_name(cpu));
         return;
     }
@@ -82,23 +102,24 @@ static void test_variant(enum aps_cpu cpu)
         struct aps_format format = format_named(formats[i]);
 
         fill(i % 2 == 0);
-        ok(sizes_agree(kernel, &format, false), "%s: ordered sums in %s",
-           aps_cpu_name(cpu), formats[i]);
-        ok(sizes_agree(kernel, &format, true), "%s: Kahan sums in %s",
-           aps_cpu_name(cpu), formats[i]);
+        for (size_t j = 0; j < WAYS; j++)
+            ok(sizes_agree(kernel, &format, &ways[j]), "%s: %s in %s",
+               aps_cpu_name(cpu), ways[j].name, formats[i]);
     }
     fill(true);
+    memset(all, true, sizeof all);
     for (int e = 1; e <= 8; e++) {
         for (int m = 0; m <= 23; m++) {
             snprintf(name, sizeof name, "e%dm%d", e, m);
             struct aps_format format = format_named(name);
 
-            plain &= agrees(kernel, &format, false, 9, 211, 0);
-            kahan &= agrees(kernel, &format, true, 9, 211, 0);
+            for (size_t j = 0; j < WAYS; j++)
+                all[j] &= agrees(kernel, &format, &ways[j], 9, 211, 0);
         }
     }
-    ok(plain, "%s: ordered sums in all of the 192 formats", aps_cpu_name(cpu));
-    ok(kahan, "%s: Kahan sums in all of the 192 formats", aps_cpu_name(cpu));
+    for (size_t j = 0; j < WAYS; j++)
+        ok(all[j], "%s: %s in all of the 192 formats", aps_cpu_name(cpu),
+           ways[j].name);
 }
 
 /* 4096 ones in fp16: the plain sum stands still at 2048. */
@@ -115,6 +136,57 @@ static void test_purpose(void)
        "an ordered sum loses what is half a step");
     ok(aps_sum_kahan(&fp16, 4096, 1, ones, &sum, NULL) == 0 && sum == 4096,
        "... and a Kahan sum does not");
+    ok(aps_sum_chunked(&fp16, 64, 4096, 1, ones, &sum, NULL) == 0 &&
+           sum == 4096,
+       "... nor does one in chunks");
+}
+
+/*
+ * Mean relative error of sums of LONG positive terms, as Wang et al. show it in
+ * their figure 3b: in one sum the terms are swallowed. e6m9 is their format.
+ */
+#define LONG 4096
+static double mean_error(const struct aps_format *format, size_t chunk,
+                         const float *const x[], size_t n)
+{
+    double error = 0;
+    float sums[N_MAX];
+
+    if ((chunk > 0 ? aps_sum_chunked(format, chunk, LONG, n, x, sums, NULL)
+                   : aps_sum(format, LONG, n, x, sums, NULL)) < 0)
+        return INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        long double exact = 0;
+
+        for (size_t t = 0; t < LONG; t++)
+            exact += (long double)x[t][i];
+        error += (double)fabsl(((long double)sums[i] - exact) / exact);
+    }
+    return error / (double)n;
+}
+
+static void test_long_sums(void)
+{
+    static const char *const names[] = {"e6m9", "e5m10", "e8m10", "e8m7"};
+    static float values[LONG][16];
+    static const float *x[LONG];
+
+    for (size_t t = 0; t < LONG; t++) {
+        for (size_t i = 0; i < 16; i++)
+            values[t][i] = (float)(random_bits() >> 8) * 0x1p-24f;
+        x[t] = values[t];
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct aps_format format = format_named(names[i]);
+        double plain = mean_error(&format, 0, x, 16);
+        double chunks = mean_error(&format, 64, x, 16);
+
+        diag("%s, %d positive terms: mean relative error %.2g, in chunks of 64 "
+             "%.2g",
+             names[i], LONG, plain, chunks);
+        ok(chunks < plain / 5,
+           "%s: long sums of positive terms are better in chunks", names[i]);
+    }
 }
 
 static void test_in_place(void)
@@ -124,7 +196,7 @@ static void test_in_place(void)
 
     fill(false);
     memcpy(out, terms_of[1], N_MAX * sizeof *out);
-    sum_by_definition(&format, true, 3, N_MAX, x);
+    sum_by_definition(&format, &ways[1], 3, N_MAX, x);
     ok(aps_sum_kahan(&format, 3, N_MAX, x, out, NULL) == 0 &&
            same_floats(out, expected, N_MAX),
        "out may be one of the terms");
@@ -136,7 +208,7 @@ static void test_environment(void)
     struct aps_format format = format_named("e8m23");
 
     fill(true);
-    sum_by_definition(&format, false, 3, N_MAX, x);
+    sum_by_definition(&format, &ways[0], 3, N_MAX, x);
     fesetround(FE_UPWARD);
     int rc = aps_sum(&format, 3, N_MAX, x, out, NULL);
     int direction = fegetround();
@@ -183,6 +255,12 @@ static void test_errors(void)
            "aps_sum: x is NULL for 2 terms");
     refuse("one term missing", &format, 2, 5, x, out,
            "aps_sum: x[1] is NULL for 5 elements");
+    struct aps_error error;
+    errno = 0;
+    ok(aps_sum_chunked(&format, 0, 1, 1, x, out, &error) < 0 && errno == EINVAL,
+       "chunks of nothing: refused");
+    is(error.text, "aps_sum_chunked: chunk is 0 and must be at least 1",
+       "... with its cause");
     ok(aps_sum(&format, 2, 0, NULL, NULL, NULL) == 0,
        "nothing of anything is right");
     ok(aps_sum(&format, 0, 1, NULL, out, NULL) == 0 && out[0] == 0,
@@ -194,6 +272,7 @@ int main(void)
     for (enum aps_cpu cpu = APS_CPU_PLAIN; cpu < APS_CPUS; cpu++)
         test_variant(cpu);
     test_purpose();
+    test_long_sums();
     test_in_place();
     test_environment();
     test_errors();
