@@ -116,8 +116,8 @@ int aps_cuda_decode_add_array(const struct aps_format *format,
 }
 
 static int api_sum(const char *who, const struct aps_format *format, bool kahan,
-                   size_t terms, size_t n, const float *const x[], float *out,
-                   void *stream, struct aps_error *error)
+                   size_t chunk, size_t terms, size_t n, const float *const x[],
+                   float *out, void *stream, struct aps_error *error)
 {
     cudaError_t result = cudaSuccess;
     struct aps_sum_work w;
@@ -130,6 +130,7 @@ static int api_sum(const char *who, const struct aps_format *format, bool kahan,
                              terms, APS_CUDA_TERMS);
     w.quantizer = aps_quantizer_init(format);
     w.terms = (uint32_t)terms;
+    w.chunk = chunk;
     for (size_t i = 0; i < n && result == cudaSuccess; i += APS_THREADS_MAX) {
         w.n = (uint32_t)api_min_size(n - i, APS_THREADS_MAX);
         w.out = (unsigned char *)(out + i);
@@ -144,7 +145,7 @@ int aps_cuda_sum(const struct aps_format *format, size_t terms, size_t n,
                  const float *const x[], float *out, void *stream,
                  struct aps_error *error)
 {
-    return api_sum("aps_cuda_sum", format, false, terms, n, x, out, stream,
+    return api_sum("aps_cuda_sum", format, false, 0, terms, n, x, out, stream,
                    error);
 }
 
@@ -152,8 +153,19 @@ int aps_cuda_sum_kahan(const struct aps_format *format, size_t terms, size_t n,
                        const float *const x[], float *out, void *stream,
                        struct aps_error *error)
 {
-    return api_sum("aps_cuda_sum_kahan", format, true, terms, n, x, out, stream,
-                   error);
+    return api_sum("aps_cuda_sum_kahan", format, true, 0, terms, n, x, out,
+                   stream, error);
+}
+
+int aps_cuda_sum_chunked(const struct aps_format *format, size_t chunk,
+                         size_t terms, size_t n, const float *const x[],
+                         float *out, void *stream, struct aps_error *error)
+{
+    static const char who[] = "aps_cuda_sum_chunked";
+
+    if (aps_check_chunk(who, chunk, error) < 0)
+        return -1;
+    return api_sum(who, format, false, chunk, terms, n, x, out, stream, error);
 }
 
 int aps_cuda_gemm(const struct aps_gemm_arguments *arguments, void *stream,

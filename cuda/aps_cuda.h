@@ -58,6 +58,10 @@ APS_API int aps_cuda_sum(const struct aps_format *format, size_t terms,
 APS_API int aps_cuda_sum_kahan(const struct aps_format *format, size_t terms,
                                size_t n, const float *const x[], float *out,
                                void *stream, struct aps_error *error);
+APS_API int aps_cuda_sum_chunked(const struct aps_format *format, size_t chunk,
+                                 size_t terms, size_t n, const float *const x[],
+                                 float *out, void *stream,
+                                 struct aps_error *error);
 
 /* a, b and c of the arguments point to memory that the GPU reaches. */
 APS_API int aps_cuda_gemm(const struct aps_gemm_arguments *arguments,

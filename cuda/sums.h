@@ -64,13 +64,15 @@ struct aps_sum_work {
     unsigned char *out;
     uint32_t terms;
     uint32_t n;
+    uint64_t chunk; /* terms of a chunk; 0: one sum */
 };
 
 APS_INLINE void aps_sum_element(const struct aps_sum_work *w, bool kahan,
                                 uint32_t i)
 {
     const struct aps_quantizer *q = &w->quantizer;
-    float s = 0, c = 0;
+    float s = 0, c = 0; /* c: Kahan's, or the total of whole chunks */
+    uint64_t at = 0;
 
     for (uint32_t t = 0; t < w->terms; t++) {
         float x = aps_float_from_bits(aps_threads_load_float(w->x[t], i));
@@ -79,8 +81,14 @@ APS_INLINE void aps_sum_element(const struct aps_sum_work *w, bool kahan,
             aps_quantize_add_kahan(q, q->exact, x, &s, &c);
         else
             s = aps_quantize_add(q, q->exact, s, x);
+        if (w->chunk == 0 || (++at < w->chunk && t + 1 < w->terms))
+            continue;
+        c = aps_quantize_add(q, q->exact, c, s);
+        s = 0;
+        at = 0;
     }
-    aps_threads_store_float(w->out, i, aps_float_bits(aps_quantize_nan(s)));
+    aps_threads_store_float(
+        w->out, i, aps_float_bits(aps_quantize_nan(w->chunk > 0 ? c : s)));
 }
 
 /* --- products ------------------------------------------------------------ */
@@ -101,7 +109,8 @@ struct aps_gemm_work {
     uint64_t ldc;
     uint64_t m;
     uint64_t n;
-    uint64_t k; /* 0 if there is no product to add */
+    uint64_t k;     /* 0 if there is no product to add */
+    uint64_t chunk; /* terms of a chunk; 0: one sum */
     float alpha;
     float beta;
 };
@@ -135,6 +144,7 @@ aps_gemm_work_init(const struct aps_gemm_arguments *g)
     w.m = (uint64_t)g->m;
     w.n = (uint64_t)g->n;
     w.k = g->alpha == 0 ? 0 : (uint64_t)g->k;
+    w.chunk = (uint64_t)g->chunk;
     w.alpha = g->alpha;
     w.beta = g->beta;
     return w;
@@ -166,7 +176,8 @@ APS_INLINE void aps_gemm_unit(const struct aps_gemm_work *w, bool kahan,
     const struct aps_quantizer *product = &w->product;
     const struct aps_quantizer *sum = &w->sum;
     float s[APS_GEMM_UNIT] = {0, 0, 0, 0};
-    float c[APS_GEMM_UNIT] = {0, 0, 0, 0};
+    float c[APS_GEMM_UNIT] = {0, 0, 0, 0}; /* Kahan's, or totals of chunks */
+    uint64_t at = 0;
 
     for (uint64_t k = 0; k < w->k; k++) {
         float b = aps_quantize(product, w->b.x[k * w->b.down + j * w->b.right]);
@@ -183,10 +194,17 @@ APS_INLINE void aps_gemm_unit(const struct aps_gemm_work *w, bool kahan,
             else
                 s[r] = aps_quantize_add(sum, sum->exact, s[r], x);
         }
+        if (w->chunk == 0 || (++at < w->chunk && k + 1 < w->k))
+            continue;
+        for (int r = 0; r < APS_GEMM_UNIT; r++) {
+            c[r] = aps_quantize_add(sum, sum->exact, c[r], s[r]);
+            s[r] = 0;
+        }
+        at = 0;
     }
     for (int r = 0; r < APS_GEMM_UNIT; r++) {
         if (i + (uint64_t)r < w->m)
-            aps_gemm_store(w, i + (uint64_t)r, j, s[r]);
+            aps_gemm_store(w, i + (uint64_t)r, j, w->chunk > 0 ? c[r] : s[r]);
     }
 }
 

@@ -430,11 +430,12 @@ struct aps_gemm_arguments {
     float beta;
     float *c;
     int64_t ldc;
+    int64_t chunk; /* of the sum over k, as aps_sum_chunked; 0: one sum */
 };
 #define APS_GEMM_ARGUMENTS_INIT                                                \
     {                                                                          \
         sizeof(struct aps_gemm_arguments), NULL, NULL, false, false, false, 0, \
-            0, 0, 1, NULL, 0, NULL, 0, 0, NULL, 0                              \
+            0, 0, 1, NULL, 0, NULL, 0, 0, NULL, 0, 0                           \
     }
 
 /*
@@ -445,14 +446,15 @@ struct aps_gemm_arguments {
  *     u = R(alpha * s);  c_ij = beta == 0 ? u : R(u + R(beta * c_ij))
  *
  * with the sum over k as aps_sum_kahan has it, of the rounded products, if
- * `kahan`. As in BLAS, C is not read where beta is 0; A and B are not read
- * where alpha or k is 0, and then c_ij = beta == 0 ? 0 : R(beta * c_ij). C must
- * not overlap A or B. Computed by the calling thread.
+ * `kahan`, and as aps_sum_chunked has it if `chunk` is not 0. As in BLAS, C is
+ * not read where beta is 0; A and B are not read where alpha or k is 0, and then
+ * c_ij = beta == 0 ? 0 : R(beta * c_ij). C must not overlap A or B. Computed by
+ * the calling thread.
  *
- * EINVAL for a format that is none, a negative size, a leading dimension
- * shorter than a row, a matrix beyond memory, NULL for a matrix that would be
- * read or written, and a C that is A or B (other overlaps are not found); ENOMEM.
- * Nothing is written then.
+ * EINVAL for a format that is none, a negative size or chunk, a chunk together
+ * with `kahan`, a leading dimension shorter than a row, a matrix beyond memory,
+ * NULL for a matrix that would be read or written, and a C that is A or B (other
+ * overlaps are not found); ENOMEM. Nothing is written then.
  */
 APS_API int aps_gemm(const struct aps_gemm_arguments *arguments,
                      struct aps_error *error);

@@ -71,7 +71,7 @@ int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
     static const struct aps_given_struct kind = {
         .name = "aps_gemm_arguments",
         .init = "APS_GEMM_ARGUMENTS_INIT",
-        .first = sizeof defaults,
+        .first = offsetof(struct aps_gemm_arguments, chunk),
         .size = sizeof defaults,
         .defaults = &defaults,
     };
@@ -101,6 +101,7 @@ int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
         check_size(who, "m", g->m, error) < 0 ||
         check_size(who, "n", g->n, error) < 0 ||
         check_size(who, "k", g->k, error) < 0 ||
+        check_size(who, "chunk", g->chunk, error) < 0 ||
         check_matrix(who, &a, error) < 0 || check_matrix(who, &b, error) < 0 ||
         check_matrix(who, &c, error) < 0)
         return -1;
@@ -108,6 +109,11 @@ int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
         return aps_error_set(error, EINVAL, NULL, 0, 0,
                              "%s: c is %s, which it must not overlap", who,
                              g->c == g->a ? "a" : "b");
+    if (g->kahan && g->chunk > 0)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: a sum is by Kahan or in chunks, not both: "
+                             "chunk is %" PRId64,
+                             who, g->chunk);
     *arguments = result;
     return 0;
 }
@@ -208,6 +214,7 @@ static void store(const struct product *p, const struct aps_gemm_block *block,
                   size_t i, size_t j, size_t columns)
 {
     const struct aps_quantizer *q = &block->sum;
+    const float *sums = block->chunk > 0 ? block->c : block->s;
 
     for (size_t r = 0; r < block->rows; r++) {
         for (size_t s = 0; s < columns; s++) {
@@ -215,8 +222,7 @@ static void store(const struct product *p, const struct aps_gemm_block *block,
             float y = 0;
 
             if (p->k > 0)
-                y = aps_quantize(q,
-                                 p->alpha * block->s[r * block->columns + s]);
+                y = aps_quantize(q, p->alpha * sums[r * block->columns + s]);
             if (p->beta != 0) {
                 float before = aps_quantize(q, p->beta * p->c.x[at]);
 
@@ -238,10 +244,12 @@ static void compute_block(const struct product *p, aps_gemm_fn kernel,
     size_t size = block->rows * block->columns;
 
     memset(block->s, 0, size * sizeof *block->s);
-    if (block->kahan)
+    if (block->kahan || block->chunk > 0)
         memset(block->c, 0, size * sizeof *block->c);
     for (size_t k = 0; k < p->k; k += block->depth) {
         block->depth = min_size(APS_GEMM_DEPTH, p->k - k);
+        block->at = block->chunk > 0 ? k % block->chunk : 0;
+        block->last = k + block->depth == p->k;
         pack(&p->a, i, k, block->rows, block->depth, block->depth, block->a);
         pack(&p->b, k, j, block->depth, columns, block->columns, block->b);
         kernel(block);
@@ -293,6 +301,7 @@ int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *given,
     block.product = aps_quantizer_init(g.format);
     block.sum = aps_quantizer_init(g.accumulator);
     block.kahan = g.kahan;
+    block.chunk = (size_t)g.chunk;
     for (size_t j = 0; j < product.n; j += APS_GEMM_COLUMNS) {
         for (size_t i = 0; i < product.m; i += APS_GEMM_ROWS)
             compute_block(&product, kernel, &block, i, j);

@@ -27,16 +27,21 @@ struct aps_gemm_block {
     struct aps_quantizer product;
     struct aps_quantizer sum;
     bool kahan;
+    size_t chunk; /* terms of a chunk; 0: one sum */
+    size_t at; /* terms of the current chunk that earlier blocks have added */
+    bool last; /* the block ends the sums */
     size_t rows;
     size_t columns; /* a multiple of APS_GEMM_VECTOR, the last ones zeros */
     size_t depth;
     float *a; /* rows x depth; the kernel rounds it to the format */
     float *b; /* depth x columns; the kernel rounds it, too */
     float *s; /* rows x columns: partial sums, ... */
-    float *c; /* ... and compensations, if `kahan` */
+    float *c; /* ... and compensations if `kahan`, totals of whole chunks if
+                 there are chunks */
 };
 
-/* s = R(s + Q(Q(a) * Q(b))) over the block, or its sum by Kahan. */
+/* s = R(s + Q(Q(a) * Q(b))) over the block, or its sum by Kahan; where a chunk
+ * ends c = R(c + s), s = 0. */
 typedef void (*aps_gemm_fn)(const struct aps_gemm_block *block);
 
 /* The kernel for an instruction set; NULL if it is not supported. */

@@ -32,6 +32,16 @@ APS_INLINE void add_products(const struct aps_quantizer *product,
     }
 }
 
+/* The end of a chunk, in a row of sums. */
+APS_INLINE void add_chunk(const struct aps_quantizer *sum, bool sum_exact,
+                          size_t columns, float *restrict s, float *restrict c)
+{
+    for (size_t j = 0; j < columns; j++) {
+        c[j] = aps_quantize_add(sum, sum_exact, c[j], s[j]);
+        s[j] = 0;
+    }
+}
+
 APS_INLINE void block_body(const struct aps_gemm_block *block,
                            bool product_exact, bool sum_exact, bool kahan)
 {
@@ -39,10 +49,12 @@ APS_INLINE void block_body(const struct aps_gemm_block *block,
     const struct aps_quantizer sum = block->sum;
     const size_t columns = block->columns / APS_GEMM_VECTOR * APS_GEMM_VECTOR;
     const size_t depth = block->depth;
+    const size_t chunk = block->chunk;
     const float *a = block->a;
 
     for (size_t first = 0; first < block->rows; first += STRIP) {
         size_t last = first + STRIP < block->rows ? first + STRIP : block->rows;
+        size_t at = block->at;
 
         for (size_t k = 0; k < depth; k++) {
             for (size_t i = first; i < last; i++)
@@ -50,6 +62,13 @@ APS_INLINE void block_body(const struct aps_gemm_block *block,
                              a[i * depth + k], block->b + k * columns, columns,
                              block->s + i * columns,
                              kahan ? block->c + i * columns : NULL);
+            if (kahan || chunk == 0 ||
+                (++at < chunk && !(block->last && k == depth - 1)))
+                continue;
+            for (size_t i = first; i < last; i++)
+                add_chunk(&sum, sum_exact, columns, block->s + i * columns,
+                          block->c + i * columns);
+            at = 0;
         }
     }
 }

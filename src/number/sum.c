@@ -142,6 +142,14 @@ int aps_check_sum(const char *who, const struct aps_format *format,
     return 0;
 }
 
+int aps_check_chunk(const char *who, size_t chunk, struct aps_error *error)
+{
+    if (chunk == 0)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: chunk is 0 and must be at least 1", who);
+    return 0;
+}
+
 static int sum(const char *who, const struct aps_format *format, bool kahan,
                size_t chunk, size_t terms, size_t n, const float *const x[],
                float *out, struct aps_error *error)
@@ -173,10 +181,9 @@ int(aps_sum_chunked)(const struct aps_format *format, size_t chunk,
                      size_t terms, size_t n, const float *const x[], float *out,
                      struct aps_error *error)
 {
-    if (chunk == 0)
-        return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "aps_sum_chunked: chunk is 0 and must be at "
-                             "least 1");
-    return sum("aps_sum_chunked", format, false, chunk, terms, n, x, out,
-               error);
+    static const char who[] = "aps_sum_chunked";
+
+    if (aps_check_chunk(who, chunk, error) < 0)
+        return -1;
+    return sum(who, format, false, chunk, terms, n, x, out, error);
 }

@@ -162,13 +162,14 @@ void emulate_cast_array(const struct aps_format *format, const float *x,
         aps_cast_element(&w, i);
 }
 
-void emulate_sum(const struct aps_format *format, bool kahan, size_t terms,
-                 size_t n, const float *const x[], float *out)
+void emulate_sum(const struct aps_format *format, bool kahan, size_t chunk,
+                 size_t terms, size_t n, const float *const x[], float *out)
 {
     struct aps_sum_work w;
 
     w.quantizer = aps_quantizer_init(format);
     w.terms = (uint32_t)terms;
+    w.chunk = chunk;
     w.n = (uint32_t)n;
     w.out = (unsigned char *)out;
     for (size_t t = 0; t < terms; t++)

@@ -46,8 +46,8 @@ void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
 void emulate_cast_array(const struct aps_format *format, const float *x,
                         size_t n, const struct aps_cast_options *options,
                         float *y);
-void emulate_sum(const struct aps_format *format, bool kahan, size_t terms,
-                 size_t n, const float *const x[], float *out);
+void emulate_sum(const struct aps_format *format, bool kahan, size_t chunk,
+                 size_t terms, size_t n, const float *const x[], float *out);
 void emulate_gemm(const struct aps_gemm_arguments *arguments);
 
 #ifdef __cplusplus

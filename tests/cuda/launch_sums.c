@@ -76,8 +76,8 @@ void emulate_cast_array(const struct aps_format *format, const float *x,
     copy_back(y, copy, n);
 }
 
-void emulate_sum(const struct aps_format *format, bool kahan, size_t terms,
-                 size_t n, const float *const x[], float *out)
+void emulate_sum(const struct aps_format *format, bool kahan, size_t chunk,
+                 size_t terms, size_t n, const float *const x[], float *out)
 {
     float *to = copy_of(out, n);
     float *copies[APS_CUDA_TERMS];
@@ -87,7 +87,9 @@ void emulate_sum(const struct aps_format *format, bool kahan, size_t terms,
     for (size_t t = 0; t < terms; t++)
         copies[t] = copy_of(x[t], n);
     done(kahan ? aps_cuda_sum_kahan(format, terms, n, from, to, NULL, &error)
-               : aps_cuda_sum(format, terms, n, from, to, NULL, &error),
+         : chunk > 0 ? aps_cuda_sum_chunked(format, chunk, terms, n, from, to,
+                                            NULL, &error)
+                     : aps_cuda_sum(format, terms, n, from, to, NULL, &error),
          &error);
     for (size_t t = 0; t < terms; t++)
         copy_back(NULL, copies[t], n);

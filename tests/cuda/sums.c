@@ -56,7 +56,7 @@ static bool test_cast(const struct aps_format *f, int exponent)
     return true;
 }
 
-static bool test_sum(const struct aps_format *f, bool kahan)
+static bool test_sum(const struct aps_format *f, bool kahan, size_t chunk)
 {
     static float terms[TERMS][N];
     const float *x[TERMS];
@@ -66,10 +66,11 @@ static bool test_sum(const struct aps_format *f, bool kahan)
         fill(f, terms[t], N);
         x[t] = terms[t];
     }
-    if ((kahan ? aps_sum_kahan(f, TERMS, N, x, expected, NULL)
-               : aps_sum(f, TERMS, N, x, expected, NULL)) < 0)
+    if ((kahan   ? aps_sum_kahan(f, TERMS, N, x, expected, NULL)
+         : chunk ? aps_sum_chunked(f, chunk, TERMS, N, x, expected, NULL)
+                 : aps_sum(f, TERMS, N, x, expected, NULL)) < 0)
         bail_out("aps_sum");
-    emulate_sum(f, kahan, TERMS, N, x, y);
+    emulate_sum(f, kahan, chunk, TERMS, N, x, y);
     return memcmp(y, expected, sizeof y) == 0;
 }
 
@@ -102,6 +103,7 @@ static bool test_gemm(const struct aps_format *f, unsigned turn)
         .k = turn % 19 ? sizes[turn / 7 % 9] : 0,
         .alpha = factors[turn / 5 % 4],
         .beta = factors[turn / 11 % 4],
+        .chunk = turn % 8 == 2 ? 1 + turn / 8 % 9 : 0,
     };
     float *a, *b, *c, *expected;
     bool same;
@@ -150,8 +152,10 @@ int main(void)
         for (size_t e = 0; e < sizeof exponents / sizeof *exponents; e++)
             scaled = scaled && test_cast(&f, exponents[e]);
         ok(scaled, "%s: cast with scale exponents", f.name);
-        ok(test_sum(&f, false), "%s: sum", f.name);
-        ok(test_sum(&f, true), "%s: Kahan's sum", f.name);
+        ok(test_sum(&f, false, 0), "%s: sum", f.name);
+        ok(test_sum(&f, true, 0), "%s: Kahan's sum", f.name);
+        ok(test_sum(&f, false, 2) && test_sum(&f, false, TERMS),
+           "%s: sums in chunks", f.name);
         for (int k = 0; k < 20; k++)
             product = product && test_gemm(&f, turn++);
         ok(product, "%s: product", f.name);

@@ -42,7 +42,7 @@ static void multiply_by_definition(const struct aps_gemm_arguments *g,
         for (int64_t j = 0; j < g->n; j++) {
             float *y = &to[i * g->ldc + j];
             float before = g->beta == 0 ? 0 : rounded(r, g->beta * *y);
-            float s = 0, kept = 0;
+            float s = 0, kept = 0, total = 0;
 
             for (int64_t k = 0; product && k < g->k; k++) {
                 float x = element(g->a, g->lda, g->transpose_a, i, k);
@@ -50,7 +50,14 @@ static void multiply_by_definition(const struct aps_gemm_arguments *g,
 
                 x = rounded(q, rounded(q, x) * rounded(q, z));
                 add_rounded(r, g->kahan, x, &s, &kept);
+                if (g->chunk > 0 &&
+                    (k % g->chunk == g->chunk - 1 || k == g->k - 1)) {
+                    total = rounded(r, total + s);
+                    s = 0;
+                }
             }
+            if (g->chunk > 0)
+                s = total;
             s = rounded(r, g->alpha * s);
             if (!product)
                 *y = before;
@@ -119,6 +126,8 @@ static void test_formats(enum aps_cpu cpu)
         pass &= transposes_agree(cpu, g);
         g.kahan = false;
         pass &= transposes_agree(cpu, g);
+        g.chunk = 1 + (int64_t)i % 8;
+        pass &= transposes_agree(cpu, g);
         ok(pass, "%s: products in %s", aps_cpu_name(cpu), formats[i]);
     }
 }
@@ -131,6 +140,7 @@ static void test_sizes(enum aps_cpu cpu)
         {3, 4, 0},   {1, 17, 5},  {17, 1, 5},    {4, 16, 300},   {5, 15, 3},
         {200, 3, 2}, {3, 600, 7}, {129, 257, 9}, {130, 31, 513}, {65, 64, 256},
     };
+    static const int64_t chunks[] = {1, 64, 100, 256, 300, INT64_MAX};
 
     fill(true);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -140,6 +150,11 @@ static void test_sizes(enum aps_cpu cpu)
 
         g.kahan = true;
         pass &= transposes_agree(cpu, g);
+        g.kahan = false;
+        for (size_t j = 0; j < sizeof chunks / sizeof *chunks; j++) {
+            g.chunk = chunks[j];
+            pass &= agrees(cpu, &g);
+        }
         ok(pass, "%s: %d x %d by %d x %d", aps_cpu_name(cpu), (int)g.m,
            (int)g.k, (int)g.k, (int)g.n);
     }
@@ -233,6 +248,7 @@ static void test_errors(void)
     REFUSE("no accumulator", accumulator, NULL, "accumulator is NULL");
     REFUSE("negative rows", m, -1, "m is negative: -1");
     REFUSE("negative columns", n, -2, "n is negative: -2");
+    REFUSE("a negative chunk", chunk, -64, "chunk is negative: -64");
     REFUSE("negative depth", k, INT64_MIN,
            "k is negative: -9223372036854775808");
     REFUSE("a negative leading dimension", lda, -6,
@@ -243,6 +259,11 @@ static void test_errors(void)
            "ldc is 0 and must be at least 5, the length of a row");
     REFUSE("a transpose with the other's leading dimension", transpose_b, true,
            "ldb is 5 and must be at least 6, the length of a row");
+    struct aps_gemm_arguments both = arguments("e5m2", "e5m2", 4, 5, 6);
+    both.kahan = true;
+    both.chunk = 64;
+    refuse("Kahan in chunks", &both,
+           "aps_gemm: a sum is by Kahan or in chunks, not both: chunk is 64");
     REFUSE("no A", a, NULL, "a is NULL for 4 x 6 elements");
     REFUSE("no B", b, NULL, "b is NULL for 6 x 5 elements");
     REFUSE("no C", c, NULL, "c is NULL for 4 x 5 elements");

@@ -140,7 +140,7 @@ static void test_padding(void)
            offsetof(struct aps_cast_options, rank) + sizeof(uint32_t),
        "struct aps_cast_options has no padding at its end");
     ok(sizeof(struct aps_gemm_arguments) ==
-           offsetof(struct aps_gemm_arguments, ldc) + sizeof(int64_t),
+           offsetof(struct aps_gemm_arguments, chunk) + sizeof(int64_t),
        "struct aps_gemm_arguments has no padding at its end");
 }
 
