@@ -31,6 +31,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/other_collectives_state.c pmpi/comm/other_collectives_state.h \
 	pmpi/comm/report.c pmpi/comm/report.h \
 	pmpi/comm/resources.c pmpi/comm/resources.h \
+	pmpi/comm/scales.c pmpi/comm/scales.h \
 	pmpi/comm/sample.c pmpi/comm/sample.h \
 	pmpi/device/bounce.c pmpi/device/bounce.h \
 	pmpi/device/device.c pmpi/device/device.h cuda/plugin.h \

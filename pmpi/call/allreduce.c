@@ -12,6 +12,7 @@
 
 #include "comm/context.h"
 #include "comm/report.h"
+#include "comm/scales.h"
 #include "job/job.h"
 #include "native/next_mpi.h"
 #include "progress/queue.h"
@@ -197,7 +198,8 @@ static void allreduce_segment(const struct aps_context *context,
     const struct aps_layers *layers = aps_policy_layers(context->job->policy);
     struct aps_plan_key *key = &segment->key;
 
-    *segment = (struct aps_segment){.good = true, .number = position->number};
+    *segment = (struct aps_segment){
+        .good = true, .number = position->number, .era = position->era};
     segment->out = (float *)call->receive + offset;
     segment->in = call->send == MPI_IN_PLACE
                       ? segment->out
@@ -249,16 +251,17 @@ static int allreduce_run(struct aps_context *context,
                          const struct aps_segment *segment,
                          struct aps_cost *cost)
 {
-    const struct aps_vector layer = {
+    struct aps_vector layer = {
         .in = segment->in,
         .out = segment->out,
         .n = segment->count,
         .memory = segment->memory,
     };
 
+    const struct aps_scale_place place = aps_segment_scale_place(segment);
+
     (void)call;
-    return aps_comm_resources_reduce(context->resources, &segment->plan, 1,
-                                     &layer, cost);
+    return aps_context_reduce(context, &segment->plan, 1, &place, &layer, cost);
 }
 
 static int allreduce_sample(struct aps_context *context,

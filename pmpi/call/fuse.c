@@ -161,22 +161,37 @@ static struct aps_vector fuse_layer_of(const struct group *group,
  * alone. */
 static int fuse_run_batch(struct aps_context *context,
                           const struct aps_plan *plan, int count,
-                          const struct aps_vector layers[],
-                          unsigned long failures)
+                          const struct aps_scale_place places[],
+                          struct aps_vector layers[], unsigned long failures)
 {
     struct aps_cost cost = {0};
     fenv_t environment;
     int rc;
 
     aps_fpenv_enter(&environment);
-    rc = aps_comm_resources_reduce(context->resources, plan, count, layers,
-                                   &cost);
+    rc = aps_context_reduce(context, plan, count, places, layers, &cost);
     aps_fpenv_leave(&environment);
     aps_count_cost(&aps_counters, &cost);
     aps_count(&aps_counters.rewritten, (unsigned long long)count);
     aps_count(&aps_counters.fused, (unsigned long long)count);
     return aps_context_check(context, "all-reduces that go together", failures,
                              rc);
+}
+
+/* Does the call go by a state that one of these calls changes? Then it comes
+ * after them, as it would alone. */
+static bool fuse_shares_state(const struct aps_deferred *call, int count,
+                              const struct aps_scale_place places[])
+{
+    const struct aps_scale_place place =
+        aps_segment_scale_place(&call->segment);
+
+    if (aps_scale_state_bytes(&call->segment.plan.scale) == 0)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (aps_scale_same_layer(&places[i], &place))
+            return true;
+    return false;
 }
 
 /* COLLECTIVE. The layers from calls[first] on that share its plan, which are
@@ -188,6 +203,7 @@ static void fuse_run_alike(struct group *group,
     const struct aps_plan plan = group->calls[first]->segment.plan;
     struct aps_deferred *batch[GROUP_MOST];
     struct aps_vector layers[GROUP_MOST];
+    struct aps_scale_place places[GROUP_MOST];
     struct aps_call together = group->calls[first]->call;
     int length = 0;
     int rc;
@@ -197,15 +213,18 @@ static void fuse_run_alike(struct group *group,
         struct aps_deferred *call = group->calls[i];
 
         if (!call || !call->fusable ||
-            !fuse_same_plan(&plan, &call->segment.plan))
+            !fuse_same_plan(&plan, &call->segment.plan) ||
+            fuse_shares_state(call, length, places))
             continue;
         layers[length] = fuse_layer_of(group, agreement, i);
+        places[length] = aps_segment_scale_place(&call->segment);
         batch[length++] = call;
         group->calls[i] = NULL;
         together.count += call->call.count;
     }
     if (length > 1 && aps_segment_is_possible(context, &together, &plan)) {
-        rc = fuse_run_batch(context, &plan, length, layers, group->failures);
+        rc = fuse_run_batch(context, &plan, length, places, layers,
+                            group->failures);
         context->damaged |= rc != MPI_SUCCESS;
         for (int i = 0; i < length; i++)
             aps_deferred_complete(batch[i], rc);

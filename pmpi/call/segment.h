@@ -11,6 +11,7 @@
 
 #include "call/call.h"
 #include "comm/context.h"
+#include "comm/scales.h"
 #include "steps/steps.h"
 
 struct aps_segment {
@@ -24,6 +25,7 @@ struct aps_segment {
     int exponent; /* of an all-gather's blocks, which the ranks have agreed on */
     int rc;       /* of that agreement, an MPI error code */
     long number;  /* among those like it, for samples */
+    long era;     /* of the steps */
     struct aps_plan_key key;
     struct aps_plan plan;
     bool
@@ -50,6 +52,20 @@ const struct aps_memory *aps_segment_memory(struct aps_context *context,
  * (kind.h: agree)? */
 bool aps_segment_agree(struct aps_context *context, const struct aps_call *call,
                        struct aps_segment *segment);
+
+/* Local. Which state is its, if its scale keeps one. */
+static inline struct aps_scale_place
+aps_segment_scale_place(const struct aps_segment *segment)
+{
+    return (struct aps_scale_place){
+        .layer = segment->key.layer,
+        .count = segment->count,
+        .rule = segment->plan.rule,
+        .epoch = segment->key.epoch,
+        .step = segment->key.step,
+        .era = segment->era,
+    };
+}
 
 /* Local. Is it the layer's turn to be sampled? The same on all ranks. */
 bool aps_segment_is_sampled(const struct aps_context *context,

@@ -19,6 +19,8 @@
 #include "steps/discovery.h"
 #include "steps/steps.h"
 
+struct aps_scales; /* comm/scales.h */
+
 enum aps_context_state {
     APS_CONTEXT_PASS,     /* every call passes through */
     APS_CONTEXT_DISCOVER, /* no policy: watch the calls */
@@ -54,6 +56,8 @@ struct aps_context {
      * (call/allreduce.c); 0: an empty place. */
     size_t passing[APS_CONTEXT_PASSING];
     struct aps_autotune autotune; /* of `reduce: auto` */
+    struct aps_scales *scales;    /* states; by the first call that needs one */
+    bool scales_complained;       /* memory for them was short: it is said */
     long sample_every;            /* of rank 0's log; 0: no samples */
     struct aps_sample sample;
     unsigned long long calls;   /* eligible calls, for messages */

@@ -9,6 +9,7 @@
 
 #include "base/message.h"
 #include "comm/report.h"
+#include "comm/scales.h"
 #include "job/lifecycle.h"
 #include "progress/agree.h"
 #include "progress/progress_thread.h"
@@ -38,6 +39,7 @@ static void context_destroy(struct aps_context *context)
     aps_comm_resources_release(context->resources, context->damaged);
     aps_world_release(context->world);
     aps_steps_destroy(context->steps);
+    aps_scales_destroy(context->scales);
     aps_sample_clear(&context->sample);
     free(context->ranks);
     free(context);

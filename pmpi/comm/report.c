@@ -157,6 +157,7 @@ void aps_context_row(struct aps_context *context,
         .wire_bytes = cost->wire_bytes,
         .fp32_bytes = cost->fp32_bytes,
         .usec = 1e-3 * (double)taken,
+        .redone = cost->redone,
     };
     struct aps_log *log = aps_job_log(context->job, context->rank);
     struct aps_error error;

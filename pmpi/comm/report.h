@@ -38,6 +38,8 @@ static inline void aps_count_cost(struct aps_counters *counters,
 {
     aps_count(&counters->wire_bytes, cost->wire_bytes);
     aps_count(&counters->fp32_bytes, cost->fp32_bytes);
+    if (cost->redone > 0)
+        aps_count(&counters->redone, cost->redone);
     if (cost->device_bytes > 0)
         aps_count(&counters->device_bytes, cost->device_bytes);
 }

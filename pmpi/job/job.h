@@ -62,6 +62,7 @@ struct aps_counters {
     atomic_ullong again[APS_PASSED_REASONS];
     atomic_ullong wire_bytes;
     atomic_ullong fp32_bytes;
+    atomic_ullong redone;       /* chunks, after a predicted scale overflowed */
     atomic_ullong device_bytes; /* of wire_bytes: sent from GPU memory */
 };
 

@@ -83,14 +83,19 @@ static void summary_print_counters(const struct aps_counters *counters,
     const unsigned long long fp32 = atomic_load(&counters->fp32_bytes);
     const unsigned long long fused = atomic_load(&counters->fused);
     const unsigned long long device = atomic_load(&counters->device_bytes);
+    const unsigned long long redone = atomic_load(&counters->redone);
     char sent[32], native[32], passed[800], together[64] = "", from[64] = "";
-    char there[32];
+    char there[32], again[64] = "";
 
     if (fused > 0)
         snprintf(together, sizeof together, ", %llu of them fused", fused);
     if (device > 0)
         snprintf(from, sizeof from, ", %s of it from GPU memory",
                  summary_human(device, there, sizeof there));
+    if (redone > 0)
+        snprintf(again, sizeof again,
+                 ", %llu chunk%s reduced again after an overflow", redone,
+                 redone == 1 ? "" : "s");
     summary_list_passed(counters, passed, sizeof passed);
     if (rewritten == 0)
         aps_message(-1, "%llu calls of %s, none rewritten%s%s", calls, name,
@@ -98,12 +103,12 @@ static void summary_print_counters(const struct aps_counters *counters,
     else
         aps_message(-1,
                     "%llu calls of %s, %llu rewritten (%.1f %%)%s%s; rank 0 "
-                    "sent %s instead of %s (%.1f %% saved)%s",
+                    "sent %s instead of %s (%.1f %% saved)%s%s",
                     calls, name, rewritten, summary_percent(rewritten, calls),
                     together, passed, summary_human(wire, sent, sizeof sent),
                     summary_human(fp32, native, sizeof native),
                     fp32 > wire ? summary_percent(fp32 - wire, fp32) : 0.0,
-                    from);
+                    from, again);
 }
 
 /*

@@ -60,6 +60,7 @@ static void summary_json_counters(struct aps_json *json,
     aps_json_close_object(json);
     aps_json_unsigned(json, "wire_bytes", atomic_load(&counters->wire_bytes));
     aps_json_unsigned(json, "fp32_bytes", atomic_load(&counters->fp32_bytes));
+    aps_json_unsigned(json, "redone_chunks", atomic_load(&counters->redone));
     aps_json_unsigned(json, "device_bytes",
                       atomic_load(&counters->device_bytes));
     aps_json_close_object(json);

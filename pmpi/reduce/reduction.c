@@ -250,7 +250,7 @@ static int reduction_run(struct aps_reductions *reductions,
 struct again {
     struct aps_reductions *reductions;
     struct aps_plan plan;
-    struct aps_cost *cost;
+    struct aps_cost cost;
     struct aps_vector vectors[APS_VECTORS_MOST];
     int count;
     int rc; /* the first error; it goes on, as the other ranks do */
@@ -262,9 +262,9 @@ static void again_flush(struct again *again)
 
     if (again->count == 0)
         return;
-    again->cost->redone += (unsigned)again->count;
+    again->cost.redone += (unsigned)again->count;
     rc = reduction_run(again->reductions, &again->plan, again->count,
-                       again->vectors, again->cost);
+                       again->vectors, &again->cost);
     if (again->rc == MPI_SUCCESS)
         again->rc = rc;
     again->count = 0;
@@ -308,7 +308,6 @@ static int reduction_settle(struct aps_reductions *reductions,
     struct again again = {
         .reductions = reductions,
         .plan = *plan,
-        .cost = cost,
         .rc = MPI_SUCCESS,
     };
 
@@ -316,6 +315,11 @@ static int reduction_settle(struct aps_reductions *reductions,
     for (int i = 0; i < count; i++)
         again_add(&again, &vectors[i]);
     again_flush(&again);
+    /* The log shows the exponent that was predicted. */
+    cost->wire_bytes += again.cost.wire_bytes;
+    cost->fp32_bytes += again.cost.fp32_bytes;
+    cost->device_bytes += again.cost.device_bytes;
+    cost->redone += again.cost.redone;
     for (int i = 0; i < count; i++)
         if (vectors[i].history->record.over &&
             aps_scale_on_overflow(&plan->scale) == APS_OVERFLOW_ZERO)

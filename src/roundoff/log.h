@@ -15,7 +15,7 @@
     "time,comm,step,epoch,layer,name,count,format,scale,reduce,scale_exp,"     \
     "err_mean,err_max,err_l2,snr_db,underflow,overflow,nonfinite,skipped,"     \
     "wire_bytes,fp32_bytes,usec,run,call,rule,scale_value,group,node,"         \
-    "accumulate,shadow"
+    "accumulate,shadow,redone"
 
 struct aps_log {
     int fd;        /* -1: closed */
@@ -51,7 +51,8 @@ struct aps_log_row {
     unsigned long long wire_bytes;
     unsigned long long fp32_bytes;
     double usec;
-    int shadow; /* 0: the reduction that the program got */
+    unsigned long long redone; /* chunks that were reduced again */
+    int shadow;                /* 0: the reduction that the program got */
 };
 
 /*

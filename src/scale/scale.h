@@ -65,14 +65,16 @@ struct aps_scale_record {
 struct aps_scale_moments {
     double max; /* greatest magnitude */
     double n, sum, sum_squares;
-    double nonzero, sum_log, sum_log_squares; /* of ln|x|, x not 0 */
+    double nonzero, sum_log, sum_log_squares; /* of ln|x|, x not 0: of
+                                                 APS_QUESTION_LOG_MOMENTS */
 };
 
 /* What a state has to learn, by a message, before the data of a call. */
 enum aps_scale_question {
     APS_QUESTION_NONE,
-    APS_QUESTION_MAX,    /* of aps_scale_moments, max alone */
-    APS_QUESTION_MOMENTS /* all of it */
+    APS_QUESTION_MAX,        /* of aps_scale_moments, max alone */
+    APS_QUESTION_MOMENTS,    /* all of it but the logarithms */
+    APS_QUESTION_LOG_MOMENTS /* all of it */
 };
 
 /* The exponents of a call. */

@@ -50,6 +50,7 @@ static void test_row(void)
         {"node", "fp32"},
         {"accumulate", "format"},
         {"shadow", "3"},
+        {"redone", "2"},
     };
     struct aps_log_row row = log_file_row("layer3.0.conv2.weight");
     char *fields[LOG_FIELDS + 1], *second;

@@ -113,6 +113,7 @@ struct aps_log_row log_file_row(const char *name)
         .node = "fp32",
         .accumulate = "format",
         .shadow = 3,
+        .redone = 2,
     };
 }
 
