@@ -120,21 +120,30 @@ static int read_keys(const struct aps_reader *reader,
     return result;
 }
 
+/* No keys yet, and a mapping to read them from? `what` names the mapping. */
+static int begin_keys(const struct aps_reader *reader,
+                      const struct aps_yaml_node *mapping, const char *what,
+                      const struct aps_words *words,
+                      const struct aps_yaml_node **keys)
+{
+    for (int i = 0; words->known[i]; i++)
+        keys[i] = NULL;
+    if (mapping->kind == APS_YAML_MAPPING)
+        return 0;
+    if (mapping->kind != APS_YAML_BAD)
+        aps_reader_error(reader, mapping,
+                         "%s must be a mapping (key: value), not %s", what,
+                         aps_yaml_kind_name(mapping->kind));
+    return -1;
+}
+
 int aps_read_keys(const struct aps_reader *reader,
                   const struct aps_yaml_node *mapping, const char *what,
                   const struct aps_words *words,
                   const struct aps_yaml_node **keys)
 {
-    for (int i = 0; words->known[i]; i++)
-        keys[i] = NULL;
-    if (mapping->kind == APS_YAML_BAD)
+    if (begin_keys(reader, mapping, what, words, keys) < 0)
         return -1;
-    if (mapping->kind != APS_YAML_MAPPING) {
-        aps_reader_error(reader, mapping,
-                         "%s must be a mapping (key: value), not %s", what,
-                         aps_yaml_kind_name(mapping->kind));
-        return -1;
-    }
     (void)read_keys(reader, mapping, "key", words, keys);
     return 0;
 }
@@ -144,17 +153,11 @@ int aps_read_parameter_keys(const struct aps_reader *reader,
                             const char *name, const struct aps_words *words,
                             const struct aps_yaml_node **keys)
 {
-    for (int i = 0; words->known[i]; i++)
-        keys[i] = NULL;
-    if (mapping->kind == APS_YAML_BAD)
+    char what[80];
+
+    snprintf(what, sizeof what, "the parameters of '%s'", name);
+    if (begin_keys(reader, mapping, what, words, keys) < 0)
         return -1;
-    if (mapping->kind != APS_YAML_MAPPING) {
-        aps_reader_error(reader, mapping,
-                         "the parameters of '%s' must be a mapping "
-                         "(key: value), not %s",
-                         name, aps_yaml_kind_name(mapping->kind));
-        return -1;
-    }
     if (words->known[0])
         return read_keys(reader, mapping, "parameter", words, keys);
     for (const struct aps_yaml_node *key = mapping->first; key;
