@@ -8,6 +8,7 @@
 
 #include "policy/layers.h"
 #include "tests/tap/tap.h"
+#include "tests/unit/errortext.h"
 
 #define HEADER "layer,name,count\n"
 #define SHAPED "layer,name,count,shape\n"
@@ -18,20 +19,8 @@ static struct aps_errors errors;
 
 static const char *all_errors(void)
 {
-    static char text[8192];
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; i < errors.count && i < APS_ERRORS_MAX; i++) {
-        char line[sizeof(struct aps_error)];
-
-        aps_error_format(&errors.list[i], line, sizeof line);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
-                                 i > 0 ? "\n" : "", line);
-        if (used >= sizeof text)
-            break;
-    }
-    return text;
+    return error_lines(errors.list, aps_errors_kept(&errors), aps_error_format,
+                       "");
 }
 
 static int parse(const char *text, struct aps_layers **layers)

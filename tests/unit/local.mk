@@ -147,41 +147,41 @@ tests_unit_glob_LDADD = $(UNIT_LIBS)
 tests_unit_ranges_SOURCES = tests/unit/ranges.c
 tests_unit_ranges_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_ranges_LDADD = $(UNIT_LIBS)
-tests_unit_layers_SOURCES = tests/unit/layers.c
+tests_unit_layers_SOURCES = tests/unit/layers.c tests/unit/errortext.h
 tests_unit_layers_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_layers_LDADD = $(UNIT_LIBS)
 tests_unit_grammar_SOURCES = tests/unit/grammar.c
 tests_unit_grammar_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_grammar_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE) -lm
 tests_unit_policy_SOURCES = tests/unit/policy.c \
-	tests/unit/policytext.h
+	tests/unit/errortext.h tests/unit/policytext.h
 tests_unit_policy_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_policy_errors_SOURCES = tests/unit/policy-errors.c \
 	tests/unit/policyerrors.h \
-	tests/unit/policytext.h
+	tests/unit/errortext.h tests/unit/policytext.h
 tests_unit_policy_errors_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_errors_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_policy_errors_conditions_SOURCES = tests/unit/policy-errors-conditions.c \
 	tests/unit/policyerrors.h \
-	tests/unit/policytext.h
+	tests/unit/errortext.h tests/unit/policytext.h
 tests_unit_policy_errors_conditions_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_errors_conditions_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_policy_errors_rules_SOURCES = tests/unit/policy-errors-rules.c \
 	tests/unit/policyerrors.h \
-	tests/unit/policytext.h
+	tests/unit/errortext.h tests/unit/policytext.h
 tests_unit_policy_errors_rules_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_errors_rules_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_policy_matching_SOURCES = tests/unit/policy-matching.c \
-	tests/unit/policytext.h
+	tests/unit/errortext.h tests/unit/policytext.h
 tests_unit_policy_matching_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_matching_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_policy_mutated_SOURCES = tests/unit/policy-mutated.c \
-	tests/unit/policytext.h
+	tests/unit/errortext.h tests/unit/policytext.h
 tests_unit_policy_mutated_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_mutated_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_policy_rules_SOURCES = tests/unit/policy-rules.c \
-	tests/unit/policytext.h
+	tests/unit/errortext.h tests/unit/policytext.h
 tests_unit_policy_rules_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_rules_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 

@@ -6,11 +6,11 @@
 #ifndef APS_UNIT_POLICYTEXT_H
 #define APS_UNIT_POLICYTEXT_H
 
-#include <stdio.h>
 #include <string.h>
 
 #include "policy/policy.h"
 #include "tests/tap/tap.h"
+#include "tests/unit/errortext.h"
 
 #define TABLE                                                                  \
     "layer,name,count\n"                                                       \
@@ -25,23 +25,15 @@ static struct aps_errors errors;
 /* All errors, one a line, without the policy's name: "2:5: cause". */
 static inline const char *all_errors(void)
 {
-    static char text[8192];
-    size_t used = 0;
+    return error_lines(errors.list, aps_errors_kept(&errors), aps_error_format,
+                       "p.yaml:");
+}
 
-    text[0] = '\0';
-    for (size_t i = 0; i < errors.count && i < APS_ERRORS_MAX; i++) {
-        char line[sizeof(struct aps_error)];
-        const char *at;
-
-        at = aps_error_format(&errors.list[i], line, sizeof line);
-        if (strncmp(at, "p.yaml:", 7) == 0)
-            at += 7;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
-                                 i > 0 ? "\n" : "", at);
-        if (used >= sizeof text)
-            break;
-    }
-    return text;
+/* All warnings, as all_errors. */
+static inline const char *all_warnings(void)
+{
+    return error_lines(errors.warnings, aps_warnings_kept(&errors),
+                       aps_warning_format, "p.yaml:");
 }
 
 static inline int parse_bytes(const char *text, size_t length,
@@ -59,28 +51,6 @@ static inline int parse_bytes(const char *text, size_t length,
 
     errors.count = errors.warning_count = 0;
     return aps_policy_parse(&source, policy, &errors);
-}
-
-/* All warnings, as all_errors. */
-static inline const char *all_warnings(void)
-{
-    static char text[8192];
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; i < aps_warnings_kept(&errors); i++) {
-        char line[sizeof(struct aps_error) + 32];
-        const char *at;
-
-        at = aps_warning_format(&errors.warnings[i], line, sizeof line);
-        if (strncmp(at, "p.yaml:", 7) == 0)
-            at += 7;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
-                                 i > 0 ? "\n" : "", at);
-        if (used >= sizeof text)
-            break;
-    }
-    return text;
 }
 
 /* The policy of a text, or NULL with its errors as a diagnosis. */
