@@ -3,12 +3,12 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "policy/layers.h"
 #include "tests/tap/tap.h"
 #include "tests/unit/errortext.h"
+#include "tests/unit/sample_table.h"
 
 #define HEADER "layer,name,count\n"
 #define SHAPED "layer,name,count,shape\n"
@@ -206,16 +206,9 @@ static void test_columns(void)
 static struct aps_layers *read_sample(void)
 {
     static char text[64 * 1024];
-    const char *top = getenv("top_srcdir");
     struct aps_layers *layers = NULL;
-    char path[4096];
-    FILE *file;
+    FILE *file = open_resnet50();
 
-    snprintf(path, sizeof path, "%s/config/layers/resnet50-layers.csv",
-             top ? top : ".");
-    file = fopen(path, "r");
-    if (!file)
-        bail_out("cannot open %s", path);
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
     fclose(file);
     if (parse(text, &layers) < 0)

@@ -147,7 +147,8 @@ tests_unit_glob_LDADD = $(UNIT_LIBS)
 tests_unit_ranges_SOURCES = tests/unit/ranges.c
 tests_unit_ranges_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_ranges_LDADD = $(UNIT_LIBS)
-tests_unit_layers_SOURCES = tests/unit/layers.c tests/unit/errortext.h
+tests_unit_layers_SOURCES = tests/unit/layers.c tests/unit/errortext.h \
+	tests/unit/sample_table.h
 tests_unit_layers_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_layers_LDADD = $(UNIT_LIBS)
 tests_unit_grammar_SOURCES = tests/unit/grammar.c
@@ -200,11 +201,12 @@ tests_unit_measure_LDADD = $(UNIT_LIBS) -lm
 
 # Steps, and, of the MPI side, slices and the search for CUDA's driver.
 tests_unit_steps_SOURCES = tests/unit/steps.c tests/unit/step_trace.c \
-	tests/unit/step_trace.h
+	tests/unit/step_trace.h tests/unit/sample_table.h
 tests_unit_steps_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_LDADD = $(UNIT_LIBS)
 tests_unit_steps_search_SOURCES = tests/unit/steps_search.c \
-	tests/unit/step_trace.c tests/unit/step_trace.h
+	tests/unit/step_trace.c tests/unit/step_trace.h \
+	tests/unit/sample_table.h
 tests_unit_steps_search_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_search_LDADD = $(UNIT_LIBS)
 tests_unit_build_SOURCES = tests/unit/build.c \

@@ -4,9 +4,9 @@
 #include "tests/unit/step_trace.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "tests/tap/tap.h"
+#include "tests/unit/sample_table.h"
 
 void pattern_add(struct pattern *pattern, size_t count)
 {
@@ -74,15 +74,9 @@ void pattern_nested(struct pattern *pattern, long blocks)
 
 void pattern_resnet50(struct pattern *pattern, size_t min_count)
 {
-    const char *top = getenv("top_srcdir");
-    char path[4096], line[256];
-    FILE *file;
+    FILE *file = open_resnet50();
+    char line[256];
 
-    snprintf(path, sizeof path, "%s/config/layers/resnet50-layers.csv",
-             top ? top : ".");
-    file = fopen(path, "r");
-    if (!file)
-        bail_out("cannot open %s", path);
     pattern->length = 0;
     while (fgets(line, sizeof line, file)) {
         size_t count;
