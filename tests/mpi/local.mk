@@ -5,6 +5,7 @@ check_LTLIBRARIES += tests/libmpitap.la
 tests_libmpitap_la_SOURCES = \
 	tests/tap/mpitap.c tests/tap/mpitap.h \
 	tests/mpi/calls.c tests/mpi/calls.h \
+	tests/mpi/e3m0_sum.h \
 	tests/mpi/reference.c tests/mpi/reference.h \
 	tests/mpi/rounding.c tests/mpi/rounding.h \
 	tests/mpi/reduction_spec.c tests/mpi/reduction_spec.h
