@@ -27,9 +27,9 @@ struct aps_kind {
     const char *name;         /* MPI's */
 
     /* Local. May it be a call for us, if it is long enough (aps_call_is_empty)?
-     * Looks only at what is equal on all ranks
-     * of a correct program. Wrong arguments make it none, so that it goes to
-     * MPI for its message and error handler. */
+     * Looks only at what is equal on all ranks of a correct program. Wrong
+     * arguments make it none, so that it goes to MPI for its message and error
+     * handler. */
     bool (*is_candidate)(const struct aps_job *job,
                          const struct aps_call *call);
 

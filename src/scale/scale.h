@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Scales: what a layer is multiplied by before the cast. All but `fixed` are
- * powers of two, and a scale exponent is the power. Exponents are pure functions
- * of numbers that all ranks know, or that travel in a block's header, and are
- * computed on exact values (frexp), never through log2f.
+ * powers of two, and a scale exponent is the power. Exponents are pure
+ * functions of numbers that all ranks know, or that travel in a block's header,
+ * and are computed on exact values (frexp), never through log2f.
  *
  * A scale is a row of APS_SCALES, a file that fills its ops, and a test; its
  * parameters in a policy are a row of policy/tables.c. Others ask for what its
@@ -211,9 +211,9 @@ struct aps_scaling aps_scale_scaling(const struct aps_scale *scale,
 double aps_scale_value(const struct aps_scale *scale, int exponent);
 
 /*
- * ceil(log2(ranks * max)) for max > 0, APS_EXPONENT_ZERO (aps.h) for max == 0: the x of
- * the APS paper's Algorithm 1 (FindMaxExp) for one rank, whose greatest finite
- * magnitude is `max`. The ranks of a stage take the MAX of it.
+ * ceil(log2(ranks * max)) for max > 0, APS_EXPONENT_ZERO (aps.h) for max == 0:
+ * the x of the APS paper's Algorithm 1 (FindMaxExp) for one rank, whose
+ * greatest finite magnitude is `max`. The ranks of a stage take the MAX of it.
  */
 int aps_scale_max_exponent(float max, int ranks);
 
