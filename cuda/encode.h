@@ -8,7 +8,7 @@
 
 #include "cuda/threads.h"
 #include "number/cpd.h"
-#include "number/philox.h"
+#include "number/draw.h"
 
 /* How it is done; the first four pack the codes of eight floats in registers.
  */
@@ -37,8 +37,8 @@ struct aps_encode_work {
     /* ANY */
     struct aps_format format;
     enum aps_rounding rounding;
-    struct aps_stream stream; /* of stochastic rounding */
-    uint64_t offset;          /* the number of x[0] in it */
+    struct aps_draw draw; /* of roundings by random bits */
+    uint64_t offset;      /* the number of x[0] in it */
     bool product; /* what is cast is x * factor * power, rounded to float */
     int exponent; /* of what is cast */
     double factor;
@@ -99,7 +99,8 @@ aps_encode_work_init(const struct aps_format *format, const float *x, size_t n,
     w.format = *format;
     if (options) {
         w.rounding = options->rounding;
-        w.stream = aps_stream_init(options);
+        if (aps_cast_draws(w.rounding))
+            w.draw = aps_draw_init(options);
         w.offset = options->offset;
     }
     w.scale = 1;
@@ -172,8 +173,8 @@ APS_INLINE uint32_t aps_encode_any(const struct aps_encode_work *w,
     uint32_t y = bits;
     uint32_t raw, code;
 
-    if (rounding == APS_ROUND_STOCHASTIC)
-        random = aps_stream_element(&w->stream, w->offset + i);
+    if (aps_cast_draws(rounding))
+        random = aps_draw_element(&w->draw, w->offset + i);
     if (w->product) {
         double exact = aps_float_from_bits(bits) * w->factor * w->power;
 

@@ -79,7 +79,8 @@ cuda_headers = cuda/aps_cuda.h cuda/decode.h cuda/encode.h \
 	src/codec/codec.h src/codec/ops.h \
 	src/codec/kernel.h src/number/bits.h src/number/cast.h \
 	src/number/format.h \
-	src/number/cpd.h src/number/philox.h src/number/quantize.h
+	src/number/cpd.h src/number/draw.h src/number/philox.h \
+	src/number/quantize.h
 cuda/kernels.o: cuda/kernels.cu $(cuda_headers) Makefile
 cuda/sums.o: cuda/sums.cu $(cuda_headers) Makefile
 cuda/kernels.o cuda/sums.o:

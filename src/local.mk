@@ -20,7 +20,7 @@ libcore_la_SOURCES = \
 	src/base/failures.c src/base/failures.h \
 	src/base/fpenv.h \
 	src/number/bits.h src/number/cast.h \
-	src/number/cpd.h src/number/philox.h \
+	src/number/cpd.h src/number/draw.h src/number/philox.h \
 	src/number/format.c src/number/format.h \
 	src/number/family.c src/number/family.h \
 	src/number/family_bfp.c src/number/family_float.c \

@@ -188,7 +188,9 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
                                     bool vbmi, void *wire,
                                     struct aps_encode_stats *stats)
 {
-    struct aps_cast_options here = {.rounding = APS_ROUND_NEAREST};
+    enum aps_rounding rounding = APS_ROUND_NEAREST;
+    struct aps_draw draw = {.correlated = false};
+    uint64_t offset = 0;
     const unsigned width = (unsigned)codec->format.width;
     const size_t bytes = aps_codec_bytes(codec, n);
     const int size = array_size(width);
@@ -196,15 +198,20 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     uint8_t *out = wire;
     bool marker = false;
 
-    if (options)
-        here = *options;
-    for (size_t i = 0; i < n; i += CHUNK, here.offset += CHUNK) {
+    if (options) {
+        rounding = options->rounding;
+        offset = options->offset;
+        if (aps_cast_draws(rounding))
+            draw = aps_draw_init(options);
+    }
+    for (size_t i = 0; i < n; i += CHUNK, offset += CHUNK) {
         size_t count = min_size(n - i, CHUNK);
         size_t at = i / 8 * width;
         struct aps_codes codes;
 
         marker |= aps_rounding_encode_chunk(&codec->format, in + i, count,
-                                            scaling, &here, codes.code, stats);
+                                            scaling, rounding, &draw, offset,
+                                            codes.code, stats);
         if (size == 1)
             narrow_chunk(&codes, count, 1, out + at);
         else if (size == 2)

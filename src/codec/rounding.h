@@ -15,24 +15,43 @@
 #include "codec/pack.h"
 #include "number/cast.h"
 #include "number/cpd.h"
-#include "number/philox.h"
+#include "number/draw.h"
 
 /* The words of a chunk that starts and ends inside a group of four. */
 #define APS_ROUNDING_WORDS (APS_PACK_CHUNK + 8)
 
-/* The random bits of n <= APS_PACK_CHUNK elements from `first` on, somewhere in
+/* A stream's bits of n <= APS_PACK_CHUNK elements from `first` on, somewhere in
  * word[APS_ROUNDING_WORDS]. */
-APS_INLINE const uint32_t *
-aps_rounding_draw(const struct aps_cast_options *options, uint64_t first,
-                  size_t n, uint32_t *word)
+APS_INLINE uint32_t *aps_rounding_stream(const struct aps_stream *stream,
+                                         uint64_t first, size_t n,
+                                         uint32_t *word)
 {
-    const struct aps_stream stream = aps_stream_init(options);
     const uint64_t group = first / 4;
     const size_t groups = n / 4 + 2;
 
     for (size_t i = 0; i < groups; i++)
-        aps_stream_group(&stream, group + i, word + 4 * i);
+        aps_stream_group(stream, group + i, word + 4 * i);
     return word + first % 4;
+}
+
+/* The random bits that n <= APS_PACK_CHUNK elements from `first` on are rounded
+ * by, somewhere in word[APS_ROUNDING_WORDS]. */
+APS_INLINE const uint32_t *aps_rounding_draw(const struct aps_draw *draw,
+                                             uint64_t first, size_t n,
+                                             uint32_t *word)
+{
+    const struct aps_draw d = *draw;
+    uint32_t *own = aps_rounding_stream(&d.own, first, n, word);
+    uint32_t other[APS_ROUNDING_WORDS];
+
+    if (d.correlated) {
+        const uint32_t *shared =
+            aps_rounding_stream(&d.shared, first, n, other);
+
+        for (size_t i = 0; i < n; i++)
+            own[i] = aps_draw_combine(&d, own[i], shared[i]);
+    }
+    return own;
 }
 
 /* y[n] = x[n] * factor * 2^exponent, rounded to float; with CPD's cast of it if
@@ -71,9 +90,9 @@ APS_INLINE bool aps_rounding_encode_array(
     for (size_t i = 0; i < n; i++) {
         uint32_t magnitude = aps_float_bits(x[i]) & ~APS_FLOAT_SIGN;
         uint32_t bits = aps_float_bits(y[i]);
-        uint32_t raw = aps_cast_magnitude(
-            &f, bits & ~APS_FLOAT_SIGN, exponent, rounding,
-            rounding == APS_ROUND_STOCHASTIC ? random[i] : 0);
+        uint32_t raw =
+            aps_cast_magnitude(&f, bits & ~APS_FLOAT_SIGN, exponent, rounding,
+                               aps_cast_draws(rounding) ? random[i] : 0);
         uint32_t code = aps_cast_complete(
             &f, (bits & APS_FLOAT_SIGN) | magnitude, rounding, raw);
         uint32_t finite = magnitude < APS_FLOAT_INF;
@@ -94,14 +113,18 @@ APS_INLINE bool aps_rounding_encode_array(
     return (uint32_t)greatest > marked;
 }
 
-/* codes[n] of x[n], n <= APS_PACK_CHUNK; options->offset is the number of x[0].
- * `stats` may be NULL. Whether the marker is needed. */
-APS_INLINE bool aps_rounding_encode_chunk(
-    const struct aps_format *format, const aps_any_float *x, size_t n,
-    struct aps_scaling scaling, const struct aps_cast_options *options,
-    uint32_t *codes, struct aps_encode_stats *stats)
+/* codes[n] of x[n], n <= APS_PACK_CHUNK; `offset` is the number of x[0], and
+ * `draw` what `rounding` draws, if it does. `stats` may be NULL. Whether the
+ * marker is needed. */
+APS_INLINE bool aps_rounding_encode_chunk(const struct aps_format *format,
+                                          const aps_any_float *x, size_t n,
+                                          struct aps_scaling scaling,
+                                          enum aps_rounding rounding,
+                                          const struct aps_draw *draw,
+                                          uint64_t offset, uint32_t *codes,
+                                          struct aps_encode_stats *stats)
 {
-    const bool cpd = options->rounding == APS_ROUND_CPD;
+    const bool cpd = rounding == APS_ROUND_CPD;
     const aps_any_float *y = x;
     int exponent = scaling.exponent;
     float product[APS_PACK_CHUNK];
@@ -112,11 +135,12 @@ APS_INLINE bool aps_rounding_encode_chunk(
         y = product;
         exponent = 0;
     }
-    switch (options->rounding) {
+    switch (rounding) {
     case APS_ROUND_STOCHASTIC:
+    case APS_ROUND_CORRELATED:
         return aps_rounding_encode_array(
             format, x, y, n, exponent, APS_ROUND_STOCHASTIC,
-            aps_rounding_draw(options, options->offset, n, word), codes, stats);
+            aps_rounding_draw(draw, offset, n, word), codes, stats);
     case APS_ROUND_TOWARD_ZERO:
         return aps_rounding_encode_array(format, x, y, n, exponent,
                                          APS_ROUND_TOWARD_ZERO, NULL, codes,

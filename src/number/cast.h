@@ -46,11 +46,17 @@ APS_INLINE uint32_t aps_cast_nan(const struct aps_format *format)
                : limit | ((1u << format->mantissa_bits) >> 1);
 }
 
+/* Is it a rounding by random bits? */
+APS_INLINE bool aps_cast_draws(enum aps_rounding rounding)
+{
+    return rounding == APS_ROUND_STOCHASTIC || rounding == APS_ROUND_CORRELATED;
+}
+
 /*
  * The magnitude code of |x| * 2^exponent for the |x| with this bit pattern, in
  * a format that goes on for ever: codes from the limit on are overflows. INF
- * and NaN give any code. |exponent| <= 1000. `random` is for stochastic
- * rounding; no CPD.
+ * and NaN give any code. |exponent| <= 1000. `random` is for
+ * stochastic and correlated rounding; no CPD.
  *
  * Here and below, arithmetic takes the place of conditions that depend on each
  * other: GCC would make branches of them.
@@ -84,9 +90,9 @@ APS_INLINE uint32_t aps_cast_magnitude(const struct aps_format *format,
      * them breaks no tie: it is there only if |x| is far less than a step. */
     uint64_t steps = (uint64_t)significand << 32 >> (shift < 63 ? shift : 63);
     uint32_t odd = (uint32_t)(steps >> 32) & 1;
-    uint32_t carry = rounding == APS_ROUND_NEAREST      ? 0x7fffffffu + odd
-                     : rounding == APS_ROUND_STOCHASTIC ? random
-                                                        : 0;
+    uint32_t carry = rounding == APS_ROUND_NEAREST ? 0x7fffffffu + odd
+                     : aps_cast_draws(rounding)    ? random
+                                                   : 0;
     uint32_t code = (uint32_t)((steps + carry) >> 32);
 
     /* The leading bit of a normal significand adds the 1 that its exponent

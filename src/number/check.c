@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "number/format.h"
+#include "number/draw.h"
 #include "number/given.h"
 
 int aps_check_format(const char *who, const char *what,
@@ -62,6 +63,23 @@ int aps_check_array(const char *who, const struct aps_format *format,
     return 0;
 }
 
+/* Of correlated rounding. */
+static int check_ranks(const char *who, const struct aps_cast_options *options,
+                       struct aps_error *error)
+{
+    if (options->ranks > APS_DRAW_RANKS)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: the rounding of %" PRIu64
+                             " ranks can not be correlated, only that of %d",
+                             who, options->ranks, APS_DRAW_RANKS);
+    if (options->ranks > 1 && options->rank >= options->ranks)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: rank %" PRIu32 " is none of %" PRIu64
+                             " whose rounding is correlated",
+                             who, options->rank, options->ranks);
+    return 0;
+}
+
 int aps_check_options(const char *who, const struct aps_format *format,
                       const struct aps_cast_options *given,
                       struct aps_cast_options *options, struct aps_error *error)
@@ -70,7 +88,7 @@ int aps_check_options(const char *who, const struct aps_format *format,
     static const struct aps_given_struct kind = {
         .name = "aps_cast_options",
         .init = "APS_CAST_OPTIONS_INIT",
-        .first = sizeof defaults,
+        .first = offsetof(struct aps_cast_options, ranks),
         .size = sizeof defaults,
         .defaults = &defaults,
     };
@@ -84,6 +102,10 @@ int aps_check_options(const char *who, const struct aps_format *format,
             return aps_error_set(error, EINVAL, NULL, 0, 0,
                                  "%s: cpd rounds to formats eEmM, not to '%s'",
                                  who, format->name);
+        break;
+    case APS_ROUND_CORRELATED:
+        if (check_ranks(who, &result, error) < 0)
+            return -1;
         break;
     case APS_ROUND_NEAREST:
     case APS_ROUND_STOCHASTIC:

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Benches print ratios from one run; no test asserts a time.
-bench_programs = tests/bench/codec tests/bench/gemm
+bench_programs = tests/bench/codec tests/bench/correlated tests/bench/gemm
 EXTRA_PROGRAMS = $(bench_programs)
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_codec_SOURCES = tests/bench/codec.c
 tests_bench_codec_LDADD = libcore.la
+tests_bench_correlated_SOURCES = tests/bench/correlated.c \
+	tests/unit/correlated_error.c tests/unit/correlated_error.h
+tests_bench_correlated_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_bench_correlated_LDADD = libcore.la -lm
 tests_bench_gemm_SOURCES = tests/bench/gemm.c
 tests_bench_gemm_LDADD = libcore.la
 
@@ -47,11 +51,15 @@ CLEANFILES += tests/bench/allreduce-*.yaml tests/bench/allreduce-*.csv \
 	tests/bench/nonblocking-*.txt tests/bench/short_lived.yaml
 
 .PHONY: bench bench-programs bench-allreduce bench-lab bench-nonblocking \
-	bench-short-lived
+	bench-short-lived table-correlated
 bench-programs: $(bench_programs) tests/bench/allreduce tests/bench/nonblocking
 bench: tests/bench/codec tests/bench/gemm
 	tests/bench/codec
 	tests/bench/gemm
+
+# What correlated rounding gains, over ranks and values, as CSV.
+table-correlated: tests/bench/correlated
+	@tests/bench/correlated
 
 # On this node, and on the hosts of scripts/apsmpi-lab; BENCH_FLAGS are the
 # program's own options.

@@ -34,14 +34,17 @@ static bool test_cast(const struct aps_format *f, int exponent)
 {
     float x[N], y[N], expected[N];
 
-    for (enum aps_rounding r = APS_ROUND_NEAREST; r <= APS_ROUND_CPD; r++) {
+    for (enum aps_rounding r = APS_ROUND_NEAREST; r <= APS_ROUND_CORRELATED;
+         r++) {
         const struct aps_cast_options options = {.size = sizeof options,
                                                  .rounding = r,
                                                  .layer = 3,
                                                  .step = 4,
                                                  .seed = 5,
                                                  .offset = 6,
-                                                 .scale_exponent = exponent};
+                                                 .scale_exponent = exponent,
+                                                 .rank = 1,
+                                                 .ranks = 3};
 
         if (r == APS_ROUND_CPD && (f->kind != APS_FORMAT_IEEE || f->saturate))
             continue;

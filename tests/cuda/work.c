@@ -169,12 +169,14 @@ static const char *check_sample(const struct aps_codec *codec,
     const struct aps_format *f = &codec->format;
     const char *failed = check_encode(codec, s, NULL, false);
 
-    for (enum aps_rounding r = APS_ROUND_NEAREST; r <= APS_ROUND_CPD; r++) {
+    for (enum aps_rounding r = APS_ROUND_NEAREST; r <= APS_ROUND_CORRELATED;
+         r++) {
         const struct aps_cast_options options = {
             .rounding = r,
             .layer = random_bits(),
             .stage = random_bits() % 8,
-            .rank = random_bits(),
+            .rank = random_bits() % 4,
+            .ranks = 4 + random_bits() % 4,
             .step = random_bits(),
             .seed = (uint64_t)random_bits() << 32 | random_bits(),
             .offset = 0xfffffff0ull * 4 + s->n, /* carries to 64 bits */

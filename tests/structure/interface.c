@@ -34,6 +34,7 @@ int main(void)
     MEMBER(aps_cast_options, scale_exponent);
     MEMBER(aps_cast_options, stage);
     MEMBER(aps_cast_options, rank);
+    MEMBER(aps_cast_options, ranks);
     SIZE(aps_gemm_arguments);
     MEMBER(aps_gemm_arguments, size);
     MEMBER(aps_gemm_arguments, format);
@@ -57,6 +58,7 @@ int main(void)
     CONSTANT(APS_ROUND_STOCHASTIC);
     CONSTANT(APS_ROUND_TOWARD_ZERO);
     CONSTANT(APS_ROUND_CPD);
+    CONSTANT(APS_ROUND_CORRELATED);
     CONSTANT(APS_EXPONENT_ZERO);
     CONSTANT(APS_RANK_ALL);
 #ifdef WITH_CUDA

@@ -13,7 +13,7 @@
 #include "number/bits.h"
 #include "number/cast.h"
 #include "number/cpd.h"
-#include "number/philox.h"
+#include "number/draw.h"
 #include "tap/tap.h"
 #include "wire.h"
 
@@ -32,7 +32,14 @@ static void refused(int result, struct aps_error *error, const char *text)
 static void test_bad(void)
 {
     struct aps_cast_options unknown = {.size = sizeof unknown,
-                                       .rounding = (enum aps_rounding)4};
+                                       .rounding = (enum aps_rounding)5};
+    struct aps_cast_options none = {.size = sizeof none,
+                                    .rounding = APS_ROUND_CORRELATED,
+                                    .rank = 3,
+                                    .ranks = 3};
+    struct aps_cast_options many = {.size = sizeof many,
+                                    .rounding = APS_ROUND_CORRELATED,
+                                    .ranks = (1 << 18) + 1};
     struct aps_cast_options cpd = {.size = sizeof cpd,
                                    .rounding = APS_ROUND_CPD};
     struct aps_format f, fn;
@@ -49,12 +56,16 @@ static void test_bad(void)
     refused(aps_cast_array(&f, x, negative, NULL, y, &e), &e, "negative");
     refused(aps_cast_array(NULL, x, 2, NULL, y, &e), &e, "format is NULL");
     refused(aps_cast_array(&f, x, 2, &unknown, y, &e), &e,
-            "there is no rounding 4");
+            "there is no rounding 5");
     refused(aps_cast_array(&fn, x, 2, &cpd, y, &e), &e,
             "cpd rounds to formats eEmM, not to 'e4m3fn'");
+    refused(aps_cast_array(&f, x, 2, &none, y, &e), &e,
+            "rank 3 is none of 3 whose rounding is correlated");
+    refused(aps_encode_array(&f, x, 2, &many, wire, &e), &e,
+            "the rounding of 262145 ranks can not be correlated");
     refused(aps_encode_array(&f, NULL, 2, NULL, wire, &e), &e, "x is NULL");
     refused(aps_encode_array(&f, x, 2, NULL, NULL, &e), &e, "packed is NULL");
-    refused(aps_encode_array(&f, x, 2, &unknown, wire, &e), &e, "rounding 4");
+    refused(aps_encode_array(&f, x, 2, &unknown, wire, &e), &e, "rounding 5");
     refused(aps_encode_array(&f, x, negative, NULL, wire, &e), &e, "negative");
     refused(aps_decode_array(&f, NULL, 2, NULL, y, &e), &e, "packed is NULL");
     refused(aps_decode_array(&f, wire, 2, NULL, NULL, &e), &e, "x is NULL");
@@ -72,13 +83,13 @@ static void test_bad(void)
 static uint32_t code_of(const struct aps_format *f, float x,
                         const struct aps_cast_options *options, size_t i)
 {
-    const struct aps_stream stream = aps_stream_init(options);
+    const struct aps_draw draw = aps_draw_init(options);
     uint32_t bits = aps_float_bits(x);
 
     if (options->rounding == APS_ROUND_CPD)
         return aps_cast_encode(f, aps_cpd_cast(f, bits), 0);
     return aps_cast_round(f, bits, 0, options->rounding,
-                          aps_stream_element(&stream, options->offset + i));
+                          aps_draw_element(&draw, options->offset + i));
 }
 
 static void test_format(const struct aps_format *f)
@@ -88,9 +99,14 @@ static void test_format(const struct aps_format *f)
 
     for (size_t i = 0; i < N; i++)
         x[i] = random_value(f, 0);
-    for (enum aps_rounding r = APS_ROUND_NEAREST; r <= APS_ROUND_CPD; r++) {
-        struct aps_cast_options options = {
-            .size = sizeof options, .rounding = r, .seed = 3, .offset = 5};
+    for (enum aps_rounding r = APS_ROUND_NEAREST; r <= APS_ROUND_CORRELATED;
+         r++) {
+        struct aps_cast_options options = {.size = sizeof options,
+                                           .rounding = r,
+                                           .seed = 3,
+                                           .offset = 5,
+                                           .rank = 2,
+                                           .ranks = 5};
         bool pass = true;
 
         if (r == APS_ROUND_CPD && (f->kind != APS_FORMAT_IEEE || f->saturate))

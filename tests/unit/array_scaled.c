@@ -13,7 +13,7 @@
 #include "number/bits.h"
 #include "number/cast.h"
 #include "number/cpd.h"
-#include "number/philox.h"
+#include "number/draw.h"
 #include "tap/tap.h"
 #include "wire.h"
 
@@ -33,11 +33,11 @@ static bool same(float a, float b)
 static uint32_t code_of(const struct aps_format *f, float x, int exponent,
                         const struct aps_cast_options *options, size_t i)
 {
-    const struct aps_stream stream = aps_stream_init(options);
+    const struct aps_draw draw = aps_draw_init(options);
     uint32_t random = 0;
 
-    if (options->rounding == APS_ROUND_STOCHASTIC)
-        random = aps_stream_element(&stream, options->offset + i);
+    if (aps_cast_draws(options->rounding))
+        random = aps_draw_element(&draw, options->offset + i);
     return aps_cast_round(f, aps_float_bits(x), exponent, options->rounding,
                           random);
 }
@@ -55,6 +55,7 @@ static void test_codes(const struct aps_format *f, enum aps_rounding rounding,
         options.rounding = rounding;
         options.seed = 9;
         options.rank = 3;
+        options.ranks = 4;
         options.scale_exponent = exponents[e];
         for (size_t i = 0; i < N; i++)
             x[i] = random_value(f, exponents[e]);
@@ -263,6 +264,7 @@ int main(void)
             bail_out("%s does not parse", names[i]);
         test_codes(&f, APS_ROUND_NEAREST, "nearest");
         test_codes(&f, APS_ROUND_STOCHASTIC, "stochastic");
+        test_codes(&f, APS_ROUND_CORRELATED, "correlated");
         test_codes(&f, APS_ROUND_TOWARD_ZERO, "zero");
         if (f.kind == APS_FORMAT_IEEE && !f.saturate)
             test_cpd(&f);

@@ -14,7 +14,7 @@
 #include "formats.h"
 #include "number/cast.h"
 #include "number/cpd.h"
-#include "number/philox.h"
+#include "number/draw.h"
 #include "tap/tap.h"
 #include "wire.h"
 
@@ -211,13 +211,13 @@ static uint32_t code_of(const struct aps_format *f, uint32_t x, int exponent,
                         const struct aps_cast_options *options, uint64_t i,
                         struct aps_encode_stats *stats)
 {
-    const struct aps_stream stream = aps_stream_init(options);
+    const struct aps_draw draw = aps_draw_init(options);
     uint32_t random = 0;
     uint32_t y = x;
     enum aps_rounding rounding = options->rounding;
 
-    if (rounding == APS_ROUND_STOCHASTIC)
-        random = aps_stream_element(&stream, options->offset + i);
+    if (aps_cast_draws(rounding))
+        random = aps_draw_element(&draw, options->offset + i);
     if (rounding == APS_ROUND_CPD) {
         double product = ldexp((double)aps_float_from_bits(x), exponent);
 
@@ -246,7 +246,7 @@ static const char *check_roundings(const struct aps_codec *codec, size_t n,
                                    size_t offset, int exponent)
 {
     static const char *const names[] = {"nearest", "stochastic", "toward zero",
-                                        "cpd"};
+                                        "cpd", "correlated"};
     static struct array x_array, wire_array, expected_array;
     const struct aps_format *f = &codec->format;
     const struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
@@ -260,12 +260,14 @@ static const char *check_roundings(const struct aps_codec *codec, size_t n,
 
         memcpy((char *)x + i * sizeof value, &value, sizeof value);
     }
-    for (enum aps_rounding r = APS_ROUND_NEAREST; r <= APS_ROUND_CPD; r++) {
+    for (enum aps_rounding r = APS_ROUND_NEAREST; r <= APS_ROUND_CORRELATED;
+         r++) {
         const struct aps_cast_options options = {
             .rounding = r,
             .layer = random_bits(),
             .stage = random_bits() % 8,
-            .rank = random_bits(),
+            .rank = random_bits() % 4,
+            .ranks = 4 + random_bits() % 4,
             .step = random_bits(),
             .seed = (uint64_t)random_bits() << 32 | random_bits(),
             .offset = 0xfffffff0ull * 4 + offset, /* carries to 64 bits */

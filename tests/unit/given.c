@@ -137,7 +137,7 @@ static void test_api(void)
 static void test_padding(void)
 {
     ok(sizeof(struct aps_cast_options) ==
-           offsetof(struct aps_cast_options, rank) + sizeof(uint32_t),
+           offsetof(struct aps_cast_options, ranks) + sizeof(uint64_t),
        "struct aps_cast_options has no padding at its end");
     ok(sizeof(struct aps_gemm_arguments) ==
            offsetof(struct aps_gemm_arguments, chunk) + sizeof(int64_t),

@@ -38,10 +38,11 @@ int main(void)
         struct aps_codec codec;
 
         aps_codec_init(&f, &codec);
-        for (enum aps_rounding r = APS_ROUND_NEAREST; r <= APS_ROUND_CPD; r++) {
-            static const int exponents[] = {0, 7, -130, 135};
+        for (enum aps_rounding r = APS_ROUND_NEAREST; r <= APS_ROUND_CORRELATED;
+             r++) {
+            static const int exponents[] = {0, 7, -130, 135, 3};
             struct aps_cast_options options = {
-                .size = sizeof options, .rounding = r, .seed = 11};
+                .size = sizeof options, .rounding = r, .seed = 11, .ranks = 6};
             struct aps_scaling scaling = {.exponent = exponents[r],
                                           .factor = r == 1 ? 1.3f : 1};
             struct aps_encode_stats stats = {0};

@@ -10,6 +10,7 @@ UNIT_TESTS = \
 	tests/unit/build \
 	tests/unit/codec \
 	tests/unit/codec_sizes \
+	tests/unit/correlated \
 	tests/unit/digits \
 	tests/unit/driver \
 	tests/unit/error \
@@ -71,6 +72,11 @@ tests_unit_rounding_SOURCES = tests/unit/rounding.c tests/unit/formats.h \
 	tests/unit/wire.h
 tests_unit_rounding_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_rounding_LDADD = $(UNIT_LIBS) -lm
+tests_unit_correlated_SOURCES = tests/unit/correlated.c \
+	tests/unit/correlated_error.c tests/unit/correlated_error.h \
+	tests/unit/formats.h tests/unit/wire.h
+tests_unit_correlated_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_correlated_LDADD = $(UNIT_LIBS) -lm
 tests_unit_codec_SOURCES = tests/unit/codec.c tests/unit/formats.h \
 	tests/unit/wire.h
 tests_unit_codec_CPPFLAGS = $(UNIT_CPPFLAGS)

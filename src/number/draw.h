@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The random bits that an element is rounded by: one stream's, or, where the
+ * values of several ranks are to be added, bits that are correlated between
+ * them, so that errors cancel in the sum (Suresh, Sun, Ro, Yu: Correlated
+ * Quantization for Distributed Mean Estimation and Optimization, ICML 2022).
+ * aps.h has the definition, which programs may rely on.
+ *
+ * The interval of all 32-bit numbers is cut into as many parts as there are
+ * ranks. In every element each rank draws from another part: which one is the
+ * rank's place in a permutation that is drawn once for a layer and a step, and
+ * turned by a number that is drawn for the element. Turning alone would leave
+ * neighbouring ranks in neighbouring parts: their errors would add where only
+ * those two have something to round. With both, two ranks' parts are any two
+ * different ones with equal probability, so that no two errors are positively
+ * correlated, whatever the values.
+ */
+#ifndef APS_NUMBER_DRAW_H
+#define APS_NUMBER_DRAW_H
+
+#include "aps.h"
+#include "number/bits.h"
+#include "number/philox.h"
+
+/* The most ranks: below 2^19, so that aps_draw_combine is exact. */
+#define APS_DRAW_RANKS (1 << 18)
+
+/* The bits of the permutation are those of the elements from 2^64 on. */
+#define APS_DRAW_PERMUTATION ((uint64_t)1 << 62) /* a group of four */
+
+struct aps_draw {
+    struct aps_stream own;
+    bool correlated;
+    /* of correlated bits: */
+    struct aps_stream shared; /* all ranks' */
+    uint32_t ranks;
+    uint32_t place; /* this rank's, in the permutation */
+    double part;    /* 1 / ranks */
+};
+
+/* floor(random * n / 2^32): below n. */
+APS_INLINE uint32_t aps_draw_below(uint32_t random, uint32_t n)
+{
+    return (uint32_t)((uint64_t)random * n >> 32);
+}
+
+/*
+ * Where a rank is after a shuffle of 0 ... ranks - 1 (Fisher, Yates): from the
+ * last place down, the one in it changes places with one drawn from those up to
+ * it. Time in proportion to `ranks`, and no memory.
+ */
+APS_INLINE uint32_t aps_draw_place(const struct aps_stream *shared,
+                                   uint32_t rank, uint32_t ranks)
+{
+    uint32_t place = rank;
+    uint32_t word[4];
+
+    aps_stream_group(shared, APS_DRAW_PERMUTATION + (ranks - 1) / 4, word);
+    for (uint32_t k = ranks - 1; k > 0; k--) {
+        uint32_t other = aps_draw_below(word[k % 4], k + 1);
+
+        place = place == k ? other : place == other ? k : place;
+        if (k % 4 == 0)
+            aps_stream_group(shared, APS_DRAW_PERMUTATION + k / 4 - 1, word);
+    }
+    return place;
+}
+
+/* On the host: cheap for few ranks only. Correlated where the options say so
+ * and there are several ranks. */
+APS_INLINE struct aps_draw aps_draw_init(const struct aps_cast_options *options)
+{
+    struct aps_cast_options all = *options;
+    struct aps_draw draw = {};
+
+    draw.own = aps_stream_init(options);
+    draw.correlated =
+        options->rounding == APS_ROUND_CORRELATED && options->ranks > 1;
+    if (draw.correlated) {
+        all.rank = APS_RANK_ALL;
+        draw.shared = aps_stream_init(&all);
+        draw.ranks = (uint32_t)options->ranks;
+        draw.place = aps_draw_place(&draw.shared, options->rank, draw.ranks);
+        draw.part = 1.0 / draw.ranks;
+    }
+    return draw;
+}
+
+/*
+ * The bits of a rank: floor((part * 2^32 + own) / ranks), where `shared` says
+ * how far parts are turned. The quotient is exact: with the 0.5 it is never
+ * closer to an integer than 2^-19, and two roundings of a number below 2^32 are
+ * off by less than 2^-20. It is taken apart by an addition of 1.5 * 2^52, which
+ * every vector unit can do, as conversions to unsigned integers are not.
+ */
+APS_INLINE uint32_t aps_draw_combine(const struct aps_draw *draw, uint32_t own,
+                                     uint32_t shared)
+{
+    uint32_t turned = draw->place + aps_draw_below(shared, draw->ranks);
+    uint32_t part = turned < draw->ranks ? turned : turned - draw->ranks;
+    double low = (double)(int32_t)(own ^ 0x80000000u) + 2147483648.5;
+    double numerator = (double)(int32_t)part * 4294967296.0 + low;
+    union {
+        double value;
+        uint64_t bits;
+    } floored;
+
+    floored.value = (numerator * draw->part - 0.5) + 6755399441055744.0;
+    return (uint32_t)floored.bits;
+}
+
+/* The bits of one element. */
+APS_INLINE uint32_t aps_draw_element(const struct aps_draw *draw,
+                                     uint64_t element)
+{
+    uint32_t own = aps_stream_element(&draw->own, element);
+
+    if (!draw->correlated)
+        return own;
+    return aps_draw_combine(draw, own,
+                            aps_stream_element(&draw->shared, element));
+}
+
+#endif
