@@ -149,6 +149,72 @@ static int check_required(const struct aps_reader *reader,
     return 0;
 }
 
+/* The parameter of that name. */
+static int find_parameter(const struct aps_parameter *parameters,
+                          const char *name)
+{
+    int i = 0;
+
+    while (strcmp(parameters[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* The parameter whose value parameter i has: its own, or, where it is not given
+ * and follows another one, that one's. */
+static int source_of(const struct aps_parameter *parameters,
+                     const struct aps_value *value, int i)
+{
+    while (!value->arguments[i].key && parameters[i].follows)
+        i = find_parameter(parameters, parameters[i].follows);
+    return i;
+}
+
+static void follow(const struct aps_parameter *parameters,
+                   struct aps_value *value)
+{
+    for (int i = 0; parameters && parameters[i].name; i++)
+        value->arguments[i].real =
+            value->arguments[source_of(parameters, value, i)].real;
+}
+
+/* Is no parameter above the one that it may not exceed? */
+static int check_order(const struct aps_reader *reader,
+                       const struct aps_parameter *parameters,
+                       const struct aps_value *value)
+{
+    for (int i = 0; parameters && parameters[i].name; i++) {
+        const struct aps_argument *low = &value->arguments[i], *high;
+        int above;
+
+        if (!parameters[i].at_most)
+            continue;
+        above = source_of(parameters, value,
+                          find_parameter(parameters, parameters[i].at_most));
+        high = &value->arguments[above];
+        if (low->real <= high->real)
+            continue;
+        aps_reader_error(reader, (low->key ? low->key : high->key)->value,
+                         "'%s' is %g%s, above '%s', which is %g%s",
+                         parameters[i].name, low->real,
+                         low->key ? "" : " by default", parameters[above].name,
+                         high->real, high->key ? "" : " by default");
+        return -1;
+    }
+    return 0;
+}
+
+/* After the parameters have been read: what holds of all of them. */
+static int settle(const struct aps_reader *reader,
+                  const struct aps_yaml_node *word,
+                  const struct aps_choice *choice, struct aps_value *value)
+{
+    follow(choice->parameters, value);
+    if (check_required(reader, word, choice, value) < 0)
+        return -1;
+    return check_order(reader, choice->parameters, value);
+}
+
 /* A single value behind a word: its first parameter, or `on`. */
 static int read_single(const struct aps_reader *reader,
                        const struct aps_yaml_node *word,
@@ -158,7 +224,7 @@ static int read_single(const struct aps_reader *reader,
     bool on;
 
     if (word->value->text[0] == '\0') /* {aps} is YAML, too */
-        return check_required(reader, word, choice, value);
+        return 0;
     if (first && (first->required || !is_on(word->value)))
         return aps_read_argument(reader, word, first, &value->arguments[0]);
     if (aps_read_switch(reader, word, &on) < 0)
@@ -189,7 +255,7 @@ static int read_choice(const struct aps_reader *reader,
                        struct aps_value *value)
 {
     value->at = at;
-    value->word = aps_words_find(grammar->words->known, at->text);
+    value->word = aps_words_index(grammar->words, at->text);
     if (value->word >= 0)
         return 0;
     value->word = APS_WORD_FORMAT;
@@ -225,12 +291,13 @@ static int read_word_mapping(const struct aps_reader *reader,
     case APS_YAML_BAD:
         return -1;
     case APS_YAML_SCALAR:
-        return read_single(reader, word, choice, value);
+        result = read_single(reader, word, choice, value);
+        break;
     default: /* a list is refused there */
         result = read_parameters(reader, word->value, word->text,
                                  choice->parameters, value);
-        return result < 0 ? -1 : check_required(reader, word, choice, value);
     }
+    return result < 0 ? -1 : settle(reader, word, choice, value);
 }
 
 /* The first key of a mapping that is not the reader's own, or NULL. */
@@ -303,5 +370,5 @@ int aps_read_value(const struct aps_reader *reader,
         return 0;
     choice = &grammar->choices[value->word];
     set_defaults(choice->parameters, value);
-    return check_required(reader, key->value, choice, value);
+    return settle(reader, key->value, choice, value);
 }

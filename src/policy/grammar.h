@@ -36,9 +36,13 @@ struct aps_parameter {
     bool above;      /* of REAL: `min` itself is excluded */
     double min, max; /* of numbers */
     const struct aps_words *words;
-    double
-        otherwise; /* where it is not given: the number; 0 or 1 of SWITCH; the
-                         index of the word */
+    /* Where it is not given: the number; 0 or 1 of SWITCH; the index of the
+     * word, or -1, which the reader replaces. */
+    double otherwise;
+    /* Of REAL, names of others of the word: whose value it takes where it is not
+     * given, and which it may not exceed. NULL: none. */
+    const char *follows;
+    const char *at_most;
 };
 
 /* What a word takes. */

@@ -22,6 +22,16 @@ int aps_words_find(const char *const *list, const char *word)
     return -1;
 }
 
+int aps_words_index(const struct aps_words *words, const char *word)
+{
+    for (const struct aps_alias *alias = words->aliases; alias && alias->word;
+         alias++) {
+        if (aps_same_word(alias->word, word))
+            return aps_words_find(words->known, alias->known);
+    }
+    return aps_words_find(words->known, word);
+}
+
 /* The hint for the word, or "did you mean 'X'?", or else "one of A, B, C". */
 static void suggest(const struct aps_words *words, const char *word,
                     char *buffer, size_t size)
@@ -31,7 +41,8 @@ static void suggest(const struct aps_words *words, const char *word,
 
     for (const struct aps_hint *hint = words->hints; hint && hint->word;
          hint++) {
-        if (strcasecmp(hint->word, word) == 0) {
+        if (strcasecmp(hint->word, word) == 0 ||
+            aps_same_word(hint->word, word)) {
             snprintf(buffer, size, "; %s", hint->text);
             return;
         }
@@ -63,7 +74,7 @@ static int look_up_text(const struct aps_reader *reader, const char *text,
                         int line, int column, const char *what,
                         const struct aps_words *words)
 {
-    int index = aps_words_find(words->known, text);
+    int index = aps_words_index(words, text);
     char suggestion[256];
 
     if (index >= 0)

@@ -17,13 +17,21 @@ struct aps_hint {
     const char *text;
 };
 
+/* Another name of a known word: it means the same. */
+struct aps_alias {
+    const char *word;
+    const char *known;
+};
+
 /* Both lists end with NULL, the hints with a NULL word. `later` holds words that
  * the language reserves: they deserve another message than a typing error. */
 struct aps_words {
     const char *const *known;
     const char *const *later; /* or NULL */
     const char *also; /* what may stand there too, for messages; or NULL */
-    const struct aps_hint *hints; /* or NULL */
+    const struct aps_hint *hints;    /* or NULL */
+    const struct aps_alias *aliases; /* other names of known words, up to a NULL
+                                        word; or NULL */
     const char *const *old; /* of `known`: still read, but not suggested; NULL:
                                none */
 };
@@ -32,7 +40,12 @@ struct aps_words {
  * same letter. */
 int aps_words_find(const char *const *list, const char *word);
 
+/* The index in words->known of a word or of what it is an alias of, or -1. */
+int aps_words_index(const struct aps_words *words, const char *word);
+
 extern const struct aps_words aps_words_scale;
+extern const struct aps_words aps_words_overflow; /* of scales */
+extern const struct aps_words aps_words_scope;
 extern const struct aps_words aps_words_reduce;
 extern const struct aps_words aps_words_group;
 extern const struct aps_words aps_words_node;
