@@ -40,6 +40,7 @@ libcore_la_SOURCES = \
 	src/codec/pack.h src/codec/pack_vbmi.h src/codec/table_vbmi.h \
 	src/version.c \
 	src/scale/aps.c src/scale/aps_tight.c \
+	src/scale/backoff.c src/scale/history.h \
 	src/scale/exponent.c \
 	src/scale/fixed.c src/scale/none.c \
 	src/scale/moments.c src/scale/moments.h \
@@ -68,6 +69,7 @@ libpolicy_la_SOURCES = \
 	src/policy/policy.h src/policy/resolve.c \
 	src/policy/ranges.c src/policy/ranges.h \
 	src/policy/rule.c src/policy/rule.h \
+	src/policy/scales.c src/policy/scales.h \
 	src/policy/select.c src/policy/select.h \
 	src/policy/settings.c src/policy/settings.h \
 	src/policy/size.c src/policy/size.h \

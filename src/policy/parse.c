@@ -343,7 +343,22 @@ static void check_order(const struct reading *reading,
     }
 }
 
-static void read_rules(const struct reading *reading,
+/* Is the end of a step known, or looked for, whatever scales ask for? */
+static bool knows_steps(const struct reading *reading,
+                        const struct aps_yaml_node *first)
+{
+    static const char *const conditions[] = {"layers", "epochs", "steps", NULL};
+    bool knows = reading->keys[KEY_STEPS] || reading->keys[KEY_TABLE] ||
+                 reading->keys[KEY_LAYERS];
+
+    for (const struct aps_yaml_node *node = first; node; node = node->next) {
+        for (int i = 0; node->kind == APS_YAML_MAPPING && conditions[i]; i++)
+            knows |= aps_yaml_find(node, conditions[i]) != NULL;
+    }
+    return knows;
+}
+
+static void read_rules(struct reading *reading,
                        const struct aps_yaml_node *root)
 {
     const struct aps_yaml_node *key = reading->keys[KEY_RULES];
@@ -375,8 +390,17 @@ static void read_rules(const struct reading *reading,
         aps_reader_error(reader, key, "out of memory");
         return;
     }
+    reading->context.knows_steps = knows_steps(reading, key->value->first);
     read_rule_list(reading, key->value->first);
     check_order(reading, key->value->first);
+}
+
+/* Is the scale's state that of the whole model, which changes at the end of a
+ * step? */
+static bool is_by_model(const struct aps_scale *scale)
+{
+    return aps_scale_state_bytes(scale) > 0 &&
+           aps_scale_scope(scale) == APS_SCOPE_MODEL;
 }
 
 static void settle_steps(struct aps_policy *policy)
@@ -386,7 +410,8 @@ static void settle_steps(struct aps_policy *policy)
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct aps_rule *rule = &policy->rules[i];
 
-        needed |= rule->by_layer || rule->by_epoch || rule->by_step;
+        needed |= rule->by_layer || rule->by_epoch || rule->by_step ||
+                  is_by_model(&rule->plan.scale);
     }
     if (policy->layers)
         policy->steps.kind = APS_STEPS_TABLE;

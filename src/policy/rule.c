@@ -19,10 +19,12 @@ static const char *const known[] = {
     "name",      "calls",      "layers",   "epochs", "steps",  "min_count",
     "max_count", "format",     "scale",    "aps",    "reduce", "group",
     "node",      "accumulate", "rounding", NULL};
-static const char *const later[] = {"compress", "feedback", "on_overflow",
-                                    NULL};
+static const char *const later[] = {"compress", "feedback", NULL};
 static const struct aps_hint hints[] = {
     {"<<", "YAML's merge is not accepted: repeat the keys"},
+    {"on_overflow", "it is a parameter of a scale with a state: "
+                    "scale: {backoff: {on_overflow: inf}}"},
+    {"scope", "it is a parameter of a scale: scale: {backoff: {scope: layer}}"},
     {NULL, NULL},
 };
 static const struct aps_words rule_words = {
@@ -151,7 +153,8 @@ int aps_rule_read(const struct aps_reader *reader,
                   const struct aps_yaml_node *node, int index,
                   struct aps_rule *rule)
 {
-    struct aps_rule_keys keys = {.reader = reader, .node = node};
+    struct aps_rule_keys keys = {
+        .reader = reader, .node = node, .context = context};
     struct reading reading = {reader, context, keys.keys, rule};
     size_t before = reader->errors->count;
 

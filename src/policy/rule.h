@@ -31,6 +31,7 @@ struct aps_rule {
 struct aps_rule_context {
     struct aps_step_layers layers;
     bool per_epoch;   /* steps: {per_epoch: N} is given */
+    bool knows_steps; /* the library will see where a step ends */
     size_t min_count; /* of the policy */
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "policy/formats.h"
+#include "policy/scales.h"
 #include "policy/tables.h"
 #include "policy/words.h"
 
@@ -28,11 +29,13 @@ static bool refuse_saturating(const struct aps_reader *reader,
 {
     if (!aps_format_name_saturates(word->text))
         return false;
-    aps_reader_error(reader, word,
-                     "format '%.80s' does not saturate sums: what overflows "
-                     "would arrive as INF or NaN. A later version will have "
-                     "'on_overflow: saturate'; leave out '-sat'",
-                     word->text);
+    aps_reader_error(
+        reader, word,
+        "format '%.80s' does not saturate sums: what overflows "
+        "would arrive as INF or NaN. Leave out '-sat'; scales with "
+        "a state have on_overflow: saturate, as in scale: "
+        "{backoff: {on_overflow: saturate}}",
+        word->text);
     return true;
 }
 
@@ -65,25 +68,6 @@ static bool read_format(const struct aps_rule_keys *rule, struct aps_plan *plan,
     return !refuse_saturating(rule->reader, value.at);
 }
 
-_Static_assert(APS_SCALE_PARAMETERS >= APS_ARGUMENTS_MAX,
-               "a scale keeps all parameters that a word may have");
-
-static int read_scale(const struct aps_rule_keys *rule, struct aps_plan *plan)
-{
-    const struct aps_parameter *parameters;
-    struct aps_value value;
-
-    if (aps_read_value(rule->reader, rule->keys[APS_RULE_SCALE],
-                       &aps_grammar_scale, &value) < 0)
-        return -1;
-    parameters = aps_grammar_scale.choices[value.word].parameters;
-    plan->scale = (struct aps_scale){.kind = (enum aps_scale_kind)value.word};
-    for (int i = 0; parameters && parameters[i].name; i++)
-        plan->scale.parameters[i] =
-            aps_argument_number(&parameters[i], &value.arguments[i]);
-    return 0;
-}
-
 static const struct aps_yaml_node *later_of(const struct aps_yaml_node *a,
                                             const struct aps_yaml_node *b)
 {
@@ -104,7 +88,7 @@ static void settle_scale(const struct aps_rule_keys *rule,
     plan->scale = aps_scale_unnamed(rounds_sums);
     if (aps && aps_read_switch(rule->reader, aps, &on) == 0)
         plan->scale = aps_scale_switched(on);
-    if (scale && read_scale(rule, plan) < 0)
+    if (scale && aps_scales_read(rule, &plan->scale) < 0)
         return;
     if (scale && aps)
         aps_reader_error(rule->reader, later_of(scale, aps),

@@ -29,11 +29,14 @@ enum aps_rule_key {
     APS_RULE_KEYS
 };
 
+struct aps_rule_context; /* rule.h */
+
 /* A rule whose keys are sorted: keys[i], or NULL where it is missing. */
 struct aps_rule_keys {
     const struct aps_reader *reader;
     const struct aps_yaml_node *node;
     const struct aps_yaml_node *keys[APS_RULE_KEYS];
+    const struct aps_rule_context *context;
     unsigned calls; /* that the rule is for; 0: the key `calls` is wrong */
 };
 

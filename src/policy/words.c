@@ -10,16 +10,40 @@
 #include "policy/policy.h"
 
 static const char *const later_scales[] = {
-    "backoff",  "logmax",  "lognormal", "underflow", "unit",
-    "autoflex", "delayed", "dfxp",      NULL,
+    "logmax",   "lognormal", "underflow", "unit",
+    "autoflex", "delayed",   "dfxp",      NULL,
 };
 static const struct aps_hint scale_hints[] = {
     {"on", "did you mean 'aps'?"},
     {"off", "did you mean 'none'?"},
+    {"loss-scaling", "did you mean 'backoff', or 'fixed'?"},
+    {"dynamic", "did you mean 'backoff'?"},
     {NULL, NULL},
 };
 const struct aps_words aps_words_scale = {
     .known = aps_scale_names, .later = later_scales, .hints = scale_hints};
+
+static const char *const overflows[] = {
+    [APS_OVERFLOW_REDO] = "redo",
+    [APS_OVERFLOW_INF] = "inf",
+    [APS_OVERFLOW_SATURATE] = "saturate",
+    [APS_OVERFLOW_ZERO] = "zero",
+    NULL,
+};
+static const struct aps_hint overflow_hints[] = {
+    {"skip", "the library cannot skip a step; 'inf' is for programs that do"},
+    {"nan", "did you mean 'inf'?"},
+    {NULL, NULL},
+};
+const struct aps_words aps_words_overflow = {.known = overflows,
+                                             .hints = overflow_hints};
+
+static const char *const scopes[] = {
+    [APS_SCOPE_LAYER] = "layer",
+    [APS_SCOPE_MODEL] = "model",
+    NULL,
+};
+const struct aps_words aps_words_scope = {.known = scopes};
 
 static const char *const reductions[] = {
     [APS_REDUCE_DIRECT] = "direct", [APS_REDUCE_HIERARCHICAL] = "hierarchical",

@@ -122,6 +122,9 @@ void aps_scale_update(const struct aps_scale *scale, void *state,
                       const struct aps_format *format, int ranks,
                       const struct aps_scale_record *record)
 {
+    /* Non-finite values are the program's overflow, not the scale's. */
+    if (record->nonfinite || (record->in_max == 0 && record->sum_max == 0))
+        return;
     aps_scale_ops_of(scale)->update(scale, state, format, ranks, record);
 }
 

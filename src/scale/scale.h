@@ -23,7 +23,8 @@
     ROW(NONE, none, "none")                                                    \
     ROW(FIXED, fixed, "fixed") /* multiply by a constant */                    \
     ROW(APS, aps, "aps")       /* the paper's, N = ranks of the stage */       \
-    ROW(APS_TIGHT, aps_tight, "aps-tight") /* each block by its own maximum */
+    ROW(APS_TIGHT, aps_tight, "aps-tight") /* each block by its own maximum */ \
+    ROW(BACKOFF, backoff, "backoff") /* less after an overflow, more later */
 
 #define APS_SCALE_KIND(kind, ops, word) APS_SCALE_##kind,
 enum aps_scale_kind { APS_SCALES(APS_SCALE_KIND) APS_SCALE_KINDS };
@@ -184,6 +185,7 @@ struct aps_scale_prediction aps_scale_predict(const struct aps_scale *scale,
                                               const void *state,
                                               const struct aps_format *format,
                                               int ranks);
+/* What held only zeros, an INF or a NaN changes nothing. */
 void aps_scale_update(const struct aps_scale *scale, void *state,
                       const struct aps_format *format, int ranks,
                       const struct aps_scale_record *record);

@@ -34,11 +34,13 @@ UNIT_TESTS = \
 	tests/unit/policy-matching \
 	tests/unit/policy-mutated \
 	tests/unit/policy-rules \
+	tests/unit/policy-scales \
 	tests/unit/ranges \
 	tests/unit/rounding \
 	tests/unit/scale \
 	tests/unit/scale_aps \
 	tests/unit/scale_aps_tight \
+	tests/unit/scale_backoff \
 	tests/unit/scale_fixed \
 	tests/unit/scale_none \
 	tests/unit/slices \
@@ -104,6 +106,11 @@ tests_unit_scale_aps_tight_SOURCES = tests/unit/scale_aps_tight.c \
 	tests/unit/scales.c tests/unit/scales.h
 tests_unit_scale_aps_tight_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_scale_aps_tight_LDADD = $(UNIT_LIBS) -lm
+HISTORIES = tests/unit/histories.c tests/unit/histories.h \
+	tests/unit/scales.c tests/unit/scales.h
+tests_unit_scale_backoff_SOURCES = tests/unit/scale_backoff.c $(HISTORIES)
+tests_unit_scale_backoff_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_backoff_LDADD = $(UNIT_LIBS) -lm
 
 # Sums and matrix products.
 tests_unit_sum_SOURCES = tests/unit/sum.c tests/unit/rounded.h
@@ -179,6 +186,11 @@ tests_unit_policy_errors_rules_SOURCES = tests/unit/policy-errors-rules.c \
 	tests/unit/errortext.h tests/unit/policytext.h
 tests_unit_policy_errors_rules_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_errors_rules_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+tests_unit_policy_scales_SOURCES = tests/unit/policy-scales.c \
+	tests/unit/policyerrors.h \
+	tests/unit/policytext.h
+tests_unit_policy_scales_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_scales_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_policy_matching_SOURCES = tests/unit/policy-matching.c \
 	tests/unit/errortext.h tests/unit/policytext.h
 tests_unit_policy_matching_CPPFLAGS = $(UNIT_CPPFLAGS)

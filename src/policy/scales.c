@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "policy/scales.h"
+
+#include <stdio.h>
+
+#include "policy/rule.h"
+#include "policy/tables.h"
+#include "policy/words.h"
+
+_Static_assert(APS_SCALE_PARAMETERS >= APS_ARGUMENTS_MAX,
+               "a scale keeps all parameters that a word may have");
+
+/* Scales with a state learn from what comes back to all ranks of a call: only
+ * an all-reduce brings it. */
+static int scales_check_calls(const struct aps_rule_keys *rule,
+                              const struct aps_value *value,
+                              const struct aps_scale *scale)
+{
+    const unsigned others = rule->calls & ~(1u << APS_CALL_ALLREDUCE);
+    char calls[64];
+
+    if (others == 0)
+        return 0;
+    aps_words_list(&aps_words_call, others, ", ", calls, sizeof calls);
+    aps_reader_error(rule->reader, value->at,
+                     "scale %s contradicts calls: %s; it goes with allreduce, "
+                     "whose results tell all ranks what it needs to know",
+                     aps_scale_name(scale), calls);
+    return -1;
+}
+
+/* A state of the whole model changes from step to step. */
+static int scales_settle_scope(const struct aps_rule_keys *rule,
+                               const struct aps_value *value,
+                               struct aps_scale *scale)
+{
+    const bool steps = rule->context->knows_steps;
+    const int at = aps_scale_ops_of(scale)->scope;
+    const struct aps_argument *scope = &value->arguments[at];
+
+    if (at < 0)
+        return 0;
+    if (!scope->key)
+        scale->parameters[at] = steps ? APS_SCOPE_MODEL : APS_SCOPE_LAYER;
+    if (steps || scale->parameters[at] != APS_SCOPE_MODEL)
+        return 0;
+    aps_reader_error(rule->reader, scope->key->value,
+                     "scope: model needs to know where a step ends: write "
+                     "'steps: auto' beside 'rules', or scope: layer");
+    return -1;
+}
+
+int aps_scales_read(const struct aps_rule_keys *rule, struct aps_scale *scale)
+{
+    const struct aps_parameter *parameters;
+    struct aps_value value;
+    int result = 0;
+
+    if (aps_read_value(rule->reader, rule->keys[APS_RULE_SCALE],
+                       &aps_grammar_scale, &value) < 0)
+        return -1;
+    parameters = aps_grammar_scale.choices[value.word].parameters;
+    *scale = (struct aps_scale){.kind = (enum aps_scale_kind)value.word};
+    for (int i = 0; parameters && parameters[i].name; i++)
+        scale->parameters[i] =
+            aps_argument_number(&parameters[i], &value.arguments[i]);
+    if (aps_scale_state_bytes(scale) == 0)
+        return 0;
+    result |= scales_check_calls(rule, &value, scale);
+    result |= scales_settle_scope(rule, &value, scale);
+    return result;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The scale of a rule: the key `scale`, and what scales with a state ask of the
+ * rest of the policy.
+ */
+#ifndef APS_POLICY_SCALES_H
+#define APS_POLICY_SCALES_H
+
+#include "policy/settings.h"
+
+/* Read the value of the rule's key `scale`. 0, or -1 with the errors reported. */
+int aps_scales_read(const struct aps_rule_keys *rule, struct aps_scale *scale);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Backoff: the loss scaling of mixed precision training (OpenSeq2Seq's
+ * BackoffScaler), on the wire. The scale S starts at `start`; an overflow
+ * divides it by `factor`, and `window` steps without one multiply it.
+ *
+ *     over:                        S = S / factor,  last = it
+ *     (it - last) mod window == 0: S = S * factor
+ *     it = it + 1
+ *
+ * with S kept within min ... max, it = 0 and last = -1 at first. What is
+ * multiplied by is 2^floor(log2 S).
+ */
+#include "config.h"
+
+#include "scale/history.h"
+
+#include <stdint.h>
+
+struct backoff {
+    double scale;  /* S; 0: `start` */
+    int64_t steps; /* it */
+    int64_t after; /* last + 1 */
+};
+
+static size_t backoff_state_bytes(const struct aps_scale *scale)
+{
+    (void)scale;
+    return sizeof(struct backoff);
+}
+
+/* S now. */
+static double backoff_scale(const struct aps_scale *scale, const void *state)
+{
+    const struct backoff *backoff = state;
+
+    return backoff->scale > 0 ? backoff->scale
+                              : scale->parameters[APS_BACKOFF_START];
+}
+
+static struct aps_scale_prediction
+backoff_predict(const struct aps_scale *scale, const void *state,
+                const struct aps_format *format, int ranks)
+{
+    (void)format;
+    (void)ranks;
+    return aps_history_one(aps_floor_log2(backoff_scale(scale, state)));
+}
+
+static void backoff_update(const struct aps_scale *scale, void *state,
+                           const struct aps_format *format, int ranks,
+                           const struct aps_scale_record *record)
+{
+    const double *parameters = scale->parameters;
+    const double factor = parameters[APS_BACKOFF_FACTOR];
+    const int64_t window = (int64_t)parameters[APS_BACKOFF_WINDOW];
+    struct backoff *backoff = state;
+    double next = backoff_scale(scale, state);
+
+    (void)format;
+    (void)ranks;
+    if (record->over) {
+        next /= factor;
+        backoff->after = backoff->steps + 1;
+    } else if ((backoff->steps - backoff->after + 1) % window == 0) {
+        next *= factor;
+    }
+    backoff->scale = aps_history_clip(next, parameters[APS_BACKOFF_MIN],
+                                      parameters[APS_BACKOFF_MAX]);
+    backoff->steps++;
+}
+
+const struct aps_scale_ops aps_scale_ops_backoff = {
+    .state_bytes = backoff_state_bytes,
+    .predict = backoff_predict,
+    .update = backoff_update,
+    .on_overflow = APS_BACKOFF_ON_OVERFLOW,
+    .scope = APS_BACKOFF_SCOPE,
+};

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Scales with a state: what their words mean in a policy, and what they are
+ * refused for. */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "policy/policy.h"
+#include "tests/tap/tap.h"
+#include "tests/unit/policyerrors.h"
+
+#define LAYER APS_SCOPE_LAYER
+#define MODEL APS_SCOPE_MODEL
+
+struct meaning {
+    const char *text; /* of the key `scale` */
+    struct aps_scale scale;
+};
+
+/* Does the policy's only rule have that scale? `top` are keys beside the rules.
+ */
+static void is_scale(const char *top, const struct meaning *meaning,
+                     const char *table)
+{
+    char text[512];
+    struct aps_policy *policy;
+    struct aps_plan plan;
+    bool same;
+
+    snprintf(text, sizeof text,
+             "version: 1\n%srules:\n  - {format: e4m3, scale: %s}\n", top,
+             meaning->text);
+    policy = parse(text, table);
+    if (!ok(policy != NULL, "%s", meaning->text))
+        return;
+    resolve(policy, table ? 0 : -1, 0, 5000, 0, 0, &plan);
+    same = plan.rewrite && aps_scale_equal(&plan.scale, &meaning->scale);
+    ok(same, "... and it is what it says");
+    for (int i = 0; !same && i < APS_SCALE_PARAMETERS; i++)
+        diag("parameter %d: %g, not %g", i, plan.scale.parameters[i],
+             meaning->scale.parameters[i]);
+    is(aps_scale_name(&plan.scale), aps_scale_names[meaning->scale.kind],
+       "... by its name");
+    aps_policy_destroy(policy);
+}
+
+static void test_meanings(void)
+{
+    static const struct meaning meanings[] = {
+        {"backoff",
+         {APS_SCALE_BACKOFF, {16384, 16384, 1, 2, 2000, APS_OVERFLOW_REDO}}},
+        {"{backoff: {max: 2^20}}",
+         {APS_SCALE_BACKOFF, {0x1p20, 0x1p20, 1, 2, 2000, APS_OVERFLOW_REDO}}},
+        {"{backoff: {start: 2^14, window: 2000, scope: layer}}",
+         {APS_SCALE_BACKOFF,
+          {16384, 16384, 1, 2, 2000, APS_OVERFLOW_REDO, LAYER}}},
+        {"{backoff: 1024}",
+         {APS_SCALE_BACKOFF, {1024, 16384, 1, 2, 2000, APS_OVERFLOW_REDO}}},
+        {"{backoff: {min: 2^-3, factor: 1.5, on_overflow: zero}}",
+         {APS_SCALE_BACKOFF,
+          {16384, 16384, 0.125, 1.5, 2000, APS_OVERFLOW_ZERO}}},
+        {"{backoff: {on_overflow: saturate}}",
+         {APS_SCALE_BACKOFF,
+          {16384, 16384, 1, 2, 2000, APS_OVERFLOW_SATURATE}}},
+    };
+
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
+        is_scale("", &meanings[i], NULL);
+}
+
+static void test_scopes(void)
+{
+    static const struct meaning model = {
+        "backoff",
+        {APS_SCALE_BACKOFF,
+         {16384, 16384, 1, 2, 2000, APS_OVERFLOW_REDO, MODEL}}};
+    static const struct meaning layer = {
+        "{backoff: {scope: layer}}",
+        {APS_SCALE_BACKOFF,
+         {16384, 16384, 1, 2, 2000, APS_OVERFLOW_REDO, LAYER}}};
+    static const struct meaning given = {
+        "{backoff: {scope: model}}",
+        {APS_SCALE_BACKOFF,
+         {16384, 16384, 1, 2, 2000, APS_OVERFLOW_REDO, MODEL}}};
+    struct aps_policy *policy;
+
+    is_scale("steps: {calls: 3}\n", &model, NULL);
+    is_scale("table: t.csv\n", &model, TABLE);
+    is_scale("steps: auto\n", &model, NULL);
+    is_scale("steps: auto\n", &layer, NULL);
+    is_scale("steps: auto\n", &given, NULL);
+    policy = parse("version: 1\nsteps: auto\nrules:\n"
+                   "  - {format: e4m3, scale: backoff}\n",
+                   NULL);
+    ok(policy && aps_policy_steps(policy)->kind == APS_STEPS_AUTO,
+       "a state of the model needs steps");
+    aps_policy_destroy(policy);
+    policy = parse("version: 1\nrules:\n"
+                   "  - {epochs: 0-, format: e4m3, scale: backoff}\n"
+                   "steps: {per_epoch: 10}\n",
+                   NULL);
+    ok(policy && aps_scale_scope(&aps_policy_rule_plan(policy, 0)->scale) ==
+                     APS_SCOPE_MODEL,
+       "a rule by epoch makes the steps known");
+    aps_policy_destroy(policy);
+    policy =
+        parse("version: 1\nrules:\n  - {format: e4m3, scale: backoff}\n", NULL);
+    ok(policy && aps_policy_steps(policy)->kind == APS_STEPS_NONE,
+       "a scale by itself does not");
+    aps_policy_destroy(policy);
+}
+
+static void test_errors(void)
+{
+    static const struct bad cases[] = {
+        {"a start of 0", RULE "{format: e4m3, scale: {backoff: 0}}\n",
+         "3:37: 'backoff' must be a finite number above 0, not '0'"},
+        {"a start above the default of max",
+         RULE "{format: e4m3, scale: {backoff: {start: 2^16}}}\n",
+         "3:45: 'start' is 65536, above 'max', which is 16384 by default"},
+        {"a min above a start",
+         RULE "{format: e4m3, scale: {backoff: {min: 8, start: 4}}}\n",
+         "3:43: 'min' is 8, above 'start', which is 4"},
+        {"a max below the default of min",
+         RULE "{format: e4m3, scale: {backoff: {max: 0.5}}}\n",
+         "3:43: 'min' is 1 by default, above 'max', which is 0.5"},
+        {"no window",
+         RULE "{format: e4m3, scale: {backoff: {window: 0, factor: 1}}}\n",
+         "3:46: 'window' must be at least 1\n"
+         "3:57: 'factor' must be a finite number above 1, not '1'"},
+        {"an unknown parameter",
+         RULE "{format: e4m3, scale: {backoff: {widow: 3}}}\n",
+         "3:38: unknown parameter 'widow'; did you mean 'window'?"},
+        {"what a program may do with an overflow",
+         RULE "{format: e4m3, scale: {backoff: {on_overflow: skip}}}\n",
+         "3:51: unknown on_overflow 'skip'; the library cannot skip a step; "
+         "'inf' is for programs that do"},
+        {"a model without steps",
+         RULE "{format: e4m3, scale: {backoff: {scope: model}}}\n",
+         "3:45: scope: model needs to know where a step ends: write 'steps: "
+         "auto' beside 'rules', or scope: layer"},
+        {"other calls",
+         RULE "{format: e4m3, calls: [reduce, allreduce, allgather],\n"
+              "     scale: backoff}\n",
+         "4:13: scale backoff contradicts calls: allgather, reduce; it goes "
+         "with allreduce, whose results tell all ranks what it needs to know"},
+        {"a parameter of a scale in the rule",
+         RULE "{format: e4m3, scale: backoff, on_overflow: inf}\n",
+         "3:36: unknown key 'on_overflow'; it is a parameter of a scale with a "
+         "state: scale: {backoff: {on_overflow: inf}}"},
+        {"a word of others",
+         RULE "{format: e4m3, scale: loss_scaling}\n"
+              "  - {format: e4m3, scale: dynamic}\n",
+         "3:27: unknown scale 'loss_scaling'; did you mean 'backoff', or "
+         "'fixed'?\n"
+         "4:27: unknown scale 'dynamic'; did you mean 'backoff'?"},
+    };
+
+    REFUSE(cases, NULL);
+}
+
+int main(void)
+{
+    test_meanings();
+    test_scopes();
+    test_errors();
+    return done_testing();
+}
