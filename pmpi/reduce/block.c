@@ -211,7 +211,7 @@ int aps_block_encode(const struct aps_wire *wire,
     struct aps_magnitude magnitude = {0, false};
     struct aps_scale_record record = {0};
 
-    if (aps_scale_ops_of(&wire->scale)->needs_magnitude)
+    if (aps_wire_measures(wire))
         magnitude = aps_block_magnitude(wire, memory, x, n);
     if (wire->records)
         record = (struct aps_scale_record){
@@ -234,7 +234,7 @@ int aps_block_encode_sum(const struct aps_wire *wire,
 
     if (known)
         magnitude = *known;
-    else if (aps_scale_ops_of(&wire->scale)->needs_magnitude)
+    else if (aps_wire_measures(wire))
         magnitude = aps_block_magnitude(wire, memory, sum, n);
     if (wire->records) {
         record = *before;

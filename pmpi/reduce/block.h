@@ -47,6 +47,12 @@ struct aps_wire {
     struct aps_codec sums; /* of partial sums, unless they are FP32 */
 };
 
+/* Must the magnitude of a block be known when it is encoded? */
+static inline bool aps_wire_measures(const struct aps_wire *wire)
+{
+    return wire->records || aps_scale_ops_of(&wire->scale)->needs_magnitude;
+}
+
 /* Bytes that this rank sent, and what FP32 would have sent in their place. */
 struct aps_cost {
     unsigned long long wire_bytes;

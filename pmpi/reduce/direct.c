@@ -298,7 +298,7 @@ static void direct_sum_slice(const struct aps_direct *direct,
                              const struct aps_chunk *chunk, unsigned char *to,
                              struct aps_cost *cost)
 {
-    const bool measure = aps_scale_ops_of(&wire->scale)->needs_magnitude;
+    const bool measure = aps_wire_measures(wire);
     const size_t stride = aps_chunk_stride(chunk);
 
     for (int p = 0; p < chunk->count; p++) {

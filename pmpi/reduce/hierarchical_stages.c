@@ -250,7 +250,7 @@ static void stages_sum_on_device(const struct aps_hierarchical_run *run,
         aps_block_add(&run->inside, member == 0,
                       stages_contribution(run, k, member, piece), length,
                       total);
-    if (scale->needs_magnitude ||
+    if (aps_wire_measures(run->wire) ||
         (scale->agreed && !aps_hierarchical_is_alone(h)))
         *magnitude =
             aps_block_magnitude(&run->inside, run->wire->memory, total, length);

@@ -132,7 +132,7 @@ static void root_turn(void *state, size_t k)
     const struct aps_wire *wire = run->wire;
     const size_t stride = aps_block_stride(wire, run->shares.longest);
     const struct aps_slice own = root_slice_of(&run->shares, rooted->rank, k);
-    const bool measure = aps_scale_ops_of(&wire->scale)->needs_magnitude;
+    const bool measure = aps_wire_measures(wire);
     const struct shape shape = {run, k};
     unsigned char *block = slot->results + (size_t)rooted->rank * stride;
     struct aps_magnitude magnitude = {0, false};

@@ -120,7 +120,8 @@ struct aps_scale_ops {
      * aps_scale_max_exponent. */
     bool agreed;
 
-    /* Must the magnitude of a block be known when it is encoded? */
+    /* Must the magnitude of a block be known when it is encoded? With a state it
+     * must, in any case: for the record. */
     bool needs_magnitude;
 
     /* Has each block an exponent of its own, so that what is decoded depends on
