@@ -136,7 +136,7 @@ static bool fuse_same_plan(const struct aps_plan *a, const struct aps_plan *b)
            aps_scale_equal(&a->scale, &b->scale) && a->reduce == b->reduce &&
            a->group == b->group && a->group_size == b->group_size &&
            a->node == b->node && a->accumulate == b->accumulate &&
-           strcmp(a->sums.name, b->sums.name) == 0;
+           a->chunk == b->chunk && strcmp(a->sums.name, b->sums.name) == 0;
 }
 
 static struct aps_vector fuse_layer_of(const struct group *group,

@@ -133,6 +133,7 @@ struct aps_wire aps_other_wire(const struct aps_segment *segment)
         .memory = segment->memory,
         .scale = segment->plan.scale,
         .accumulate = segment->plan.accumulate,
+        .chunk = segment->plan.chunk,
     };
 
     aps_codec_init(&segment->plan.format, &wire.codec);

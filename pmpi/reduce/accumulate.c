@@ -66,6 +66,26 @@ static void accumulate_add_tile_kahan(const struct aps_wire *wire,
     memcpy(sum, t, n * sizeof *sum);
 }
 
+/* Block i of `count`: the first chunk is summed in `sum`, the others in `chunk`,
+ * which goes to the sum at their ends. */
+static void accumulate_add_tile_chunked(const struct aps_wire *wire, int i,
+                                        int count, struct part part, size_t n,
+                                        float *sum, float *chunk)
+{
+    const int turn = i % wire->chunk;
+
+    if (i < wire->chunk) {
+        accumulate_add_tile(wire, turn, part, n, sum);
+        return;
+    }
+    accumulate_add_tile(wire, turn, part, n, chunk);
+    if (turn < wire->chunk - 1 && i < count - 1)
+        return;
+    for (size_t k = 0; k < n; k++)
+        sum[k] += chunk[k];
+    wire->sums.round(&wire->sums, n, part.scaling, sum);
+}
+
 /* One block after the other: a device has no use for tiles. */
 static void accumulate_on_device(const struct aps_wire *wire, int count,
                                  const unsigned char *blocks, size_t stride,
@@ -95,7 +115,7 @@ void aps_accumulate(const struct aps_wire *wire, int count,
     for (size_t begin = 0; begin < n; begin += most) {
         const size_t length = n - begin < most ? n - begin : most;
         float *const tile = sum + begin;
-        float carry[TILE];
+        float carry[TILE]; /* of Kahan's sum; or the sum of a chunk */
 
         if (kahan) {
             memset(tile, 0, length * sizeof *tile);
@@ -107,6 +127,9 @@ void aps_accumulate(const struct aps_wire *wire, int count,
 
             if (kahan)
                 accumulate_add_tile_kahan(wire, part, length, tile, carry);
+            else if (wire->chunk > 0)
+                accumulate_add_tile_chunked(wire, i, count, part, length, tile,
+                                            carry);
             else
                 accumulate_add_tile(wire, i, part, length, tile);
         }

@@ -16,6 +16,9 @@
  *
  *   fp32    s = v_0; s = s + v_i
  *   format  s = v_0; s = Q(s + v_i)
+ *   chunks  of so many blocks (aps_wire.chunk, of `format`): each is summed by
+ *           itself, c = v_0; c = Q(c + v_i) over its blocks; s = c of the first
+ *           chunk; s = Q(s + c) (Wang et al. 2018, chunk-based accumulation)
  *   kahan   s = c = 0; y = Q(v_i - c); t = Q(s + y); c = Q(Q(t - s) - y); s = t
  *
  * where + and - are FP32 operations (CPD's sums, in FP32 containers). With

@@ -44,6 +44,7 @@ struct aps_wire {
     bool records;     /* the scale keeps a state: headers have records */
     bool over_is_inf; /* an overflow is not to arrive as a number */
     enum aps_accumulate_kind accumulate;
+    int chunk;             /* of sums in the format, as in the plan */
     struct aps_codec sums; /* of partial sums, unless they are FP32 */
 };
 

@@ -224,6 +224,7 @@ static int reduction_run(struct aps_reductions *reductions,
         .scale = plan->scale,
         .accumulate = plan->accumulate,
         .records = aps_scale_state_bytes(&plan->scale) > 0,
+        .chunk = plan->chunk,
     };
 
     for (int i = 0; i < count; i++)

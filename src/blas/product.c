@@ -41,6 +41,7 @@ bool aps_blas_product_compute(const struct aps_blas_product *p)
         .format = &setting->format,
         .accumulator = &setting->accumulator,
         .kahan = setting->kahan,
+        .chunk = setting->chunk,
         .m = p->m,
         .n = p->n,
         .k = p->k,

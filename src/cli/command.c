@@ -68,11 +68,15 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
 char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
                        size_t size)
 {
+    char chunk[32] = "";
+
+    if (gemm->chunk > 0)
+        snprintf(chunk, sizeof chunk, " (chunks of %d)", gemm->chunk);
     if (!gemm->rewrite)
         snprintf(buffer, size, "native");
     else
-        snprintf(buffer, size, "products %s, sums %s%s", gemm->format.name,
-                 gemm->accumulator.name, gemm->kahan ? " (kahan)" : "");
+        snprintf(buffer, size, "products %s, sums %s%s%s", gemm->format.name,
+                 gemm->accumulator.name, gemm->kahan ? " (kahan)" : "", chunk);
     return buffer;
 }
 

@@ -53,6 +53,7 @@ static void read_accumulate(const struct aps_reader *reader,
         if (value.arguments[APS_SUM_FORMAT].key)
             gemm->accumulator = value.arguments[APS_SUM_FORMAT].format;
         gemm->kahan = value.arguments[APS_SUM_KAHAN].on;
+        gemm->chunk = (int)value.arguments[APS_SUM_CHUNK].whole;
         break;
     case APS_ACCUMULATE_FP32:
         (void)aps_format_parse("fp32", &gemm->accumulator, NULL);

@@ -2,10 +2,10 @@
 /*
  * The section of a policy that says how matrix products are computed:
  *
- *     gemm: {format: e5m10, accumulator: e8m23, kahan: on}
+ *     gemm: {format: e5m10, accumulate: {format: e8m23, chunk: 64}}
  *
- * The accumulator is the format itself where it is not named, and `kahan` is
- * off. `format: fp32` leaves products to the program's BLAS.
+ * Sums are in the format itself where `accumulate` names none; `kahan` is off,
+ * and there are no chunks. `format: fp32` leaves products to the program's BLAS.
  */
 #ifndef APS_POLICY_GEMM_H
 #define APS_POLICY_GEMM_H

@@ -104,6 +104,38 @@ static bool is_on(const struct aps_yaml_node *node)
            on;
 }
 
+/* Is it given, and not switched off? */
+static bool is_there(const struct aps_parameter *parameter,
+                     const struct aps_argument *argument)
+{
+    return argument->key &&
+           (parameter->kind != APS_PARAMETER_SWITCH || argument->on);
+}
+
+/* Parameters that exclude each other. */
+static int check_excluded(const struct aps_reader *reader,
+                          const struct aps_parameter *parameters,
+                          const struct aps_value *value)
+{
+    const struct aps_argument *const arguments = value->arguments;
+    int result = 0;
+
+    for (int i = 0; parameters && parameters[i].name; i++) {
+        if (!parameters[i].excludes || !is_there(&parameters[i], &arguments[i]))
+            continue;
+        for (int j = 0; parameters[j].name; j++) {
+            if (strcmp(parameters[i].excludes, parameters[j].name) != 0 ||
+                !is_there(&parameters[j], &arguments[j]))
+                continue;
+            aps_reader_error(reader, arguments[i].key,
+                             "'%s' contradicts '%s': keep one",
+                             parameters[i].name, parameters[j].name);
+            result = -1;
+        }
+    }
+    return result;
+}
+
 /* The mapping of parameters; `name` is the word's or the key's. */
 static int read_parameters(const struct aps_reader *reader,
                            const struct aps_yaml_node *mapping,
@@ -130,6 +162,8 @@ static int read_parameters(const struct aps_reader *reader,
                               &value->arguments[i]) < 0)
             result = -1;
     }
+    if (check_excluded(reader, parameters, value) < 0)
+        result = -1;
     return result;
 }
 
@@ -310,14 +344,18 @@ static const struct aps_yaml_node *first_key(const struct aps_yaml_node *node)
     return key;
 }
 
+/* Is it a parameter of the key itself, or a misspelt one? */
 static bool is_own(const struct aps_grammar *grammar,
                    const struct aps_yaml_node *key)
 {
+    struct aps_nearest nearest = {.word = key->text};
+
     for (int i = 0; grammar->own && grammar->own[i].name; i++) {
         if (aps_same_word(grammar->own[i].name, key->text))
             return true;
+        aps_nearest_offer(&nearest, grammar->own[i].name);
     }
-    return false;
+    return nearest.best && aps_words_find(grammar->words->known, key->text) < 0;
 }
 
 static int read_mapping(const struct aps_reader *reader,

@@ -43,6 +43,8 @@ struct aps_parameter {
      * given, and which it may not exceed. NULL: none. */
     const char *follows;
     const char *at_most;
+    const char *excludes; /* of any kind: a parameter of the word that must not be
+                             given, or is off, beside this one; NULL: none */
 };
 
 /* What a word takes. */

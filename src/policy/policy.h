@@ -77,6 +77,8 @@ struct aps_plan {
     int group_size; /* of APS_GROUP_NUMBER */
     enum aps_node_kind node;
     enum aps_accumulate_kind accumulate;
+    int chunk; /* of APS_ACCUMULATE_FORMAT: so many contributions are added up
+                  by themselves, and then to the total; 0: one sum */
     struct aps_format sums; /* of partial sums, unless they are FP32: the format
                                itself or another */
 };
@@ -119,6 +121,7 @@ struct aps_policy_gemm {
     struct aps_format format;      /* of inputs and products */
     struct aps_format accumulator; /* of partial sums and results */
     bool kahan;
+    int chunk; /* terms of a chunk of the sum over k; 0: one sum */
 };
 
 struct aps_policy; /* opaque: rules are private to src/policy */
@@ -231,8 +234,9 @@ const char *aps_call_name(enum aps_call_kind kind);
 const char *aps_progress_name(enum aps_progress_kind kind);
 const char *aps_accumulate_name(enum aps_accumulate_kind kind);
 
-/* How a plan accumulates: "fp32", "format", "kahan", and with sums in another
- * format "e8m7", "e8m7 kahan". Writes at most `size` bytes, returns `buffer`. */
+/* How a plan accumulates: "fp32", "format", "kahan", "format chunk 64", and with
+ * sums in another format "e8m7", "e8m7 kahan", "e8m7 chunk 64". Writes at most
+ * `size` bytes, returns `buffer`. */
 #define APS_ACCUMULATE_TEXT_MAX 80
 char *aps_plan_accumulate(const struct aps_plan *plan, char *buffer,
                           size_t size);

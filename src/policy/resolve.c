@@ -82,8 +82,10 @@ static void settle_call(struct aps_plan *plan, enum aps_call_kind call)
         plan->group_size = 0;
         plan->node = APS_NODE_FORMAT;
     }
-    if (!aps_call_sums(call))
+    if (!aps_call_sums(call)) {
         plan->accumulate = APS_ACCUMULATE_FP32;
+        plan->chunk = 0;
+    }
 }
 
 bool aps_policy_names(const struct aps_policy *policy, enum aps_call_kind call)

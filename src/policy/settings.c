@@ -165,7 +165,7 @@ static void read_reduce(const struct aps_rule_keys *rule, struct aps_plan *plan,
     given->node = node.key;
 }
 
-/* accumulate: {format: F, kahan: on} */
+/* accumulate: {format: F, kahan: on, chunk: K} */
 static void read_sums(const struct aps_reader *reader,
                       const struct aps_value *value, struct aps_plan *plan)
 {
@@ -173,10 +173,11 @@ static void read_sums(const struct aps_reader *reader,
     const bool kahan = value->arguments[APS_SUM_KAHAN].on;
 
     plan->accumulate = kahan ? APS_ACCUMULATE_KAHAN : APS_ACCUMULATE_FORMAT;
+    plan->chunk = (int)value->arguments[APS_SUM_CHUNK].whole;
     if (!format->key || refuse_saturating(reader, format->key->value))
         return;
     plan->sums = format->format;
-    if (!kahan && strcmp(format->format.name, "e8m23") == 0)
+    if (!kahan && plan->chunk == 0 && strcmp(format->format.name, "e8m23") == 0)
         plan->accumulate = APS_ACCUMULATE_FP32;
 }
 
@@ -247,6 +248,8 @@ static void check_reduce(const struct aps_rule_keys *rule,
         {given->group, APS_SETTING_GROUP, "'group'"},
         {given->node, APS_SETTING_NODE, "'node'"},
         {kahan ? accumulate : NULL, APS_SETTING_KAHAN, "accumulate: kahan"},
+        {plan->chunk > 0 ? accumulate : NULL, APS_SETTING_CHUNK,
+         "a sum in chunks"},
         {other && !kahan ? accumulate : NULL, APS_SETTING_SUMS,
          "a format of sums that is not the rule's"},
     };

@@ -115,6 +115,11 @@ const struct aps_grammar aps_grammar_reduce = {.words = &aps_words_reduce,
 static const struct aps_parameter sums[] = {
     [APS_SUM_FORMAT] = {.name = "format", .kind = APS_PARAMETER_FORMAT},
     [APS_SUM_KAHAN] = {.name = "kahan", .kind = APS_PARAMETER_SWITCH},
+    [APS_SUM_CHUNK] = {.name = "chunk",
+                       .kind = APS_PARAMETER_WHOLE,
+                       .min = 1,
+                       .max = INT_MAX,
+                       .excludes = "kahan"},
     END};
 const struct aps_grammar aps_grammar_accumulate = {
     .words = &aps_words_accumulate, .own = sums};

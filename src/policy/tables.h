@@ -21,8 +21,8 @@ struct aps_scale aps_scale_switched(bool on);
 enum aps_reduce_parameter { APS_REDUCE_GROUP, APS_REDUCE_NODE };
 extern const struct aps_grammar aps_grammar_reduce;
 
-/* Of the mapping accumulate: {format: F, kahan: on}. */
-enum aps_accumulate_parameter { APS_SUM_FORMAT, APS_SUM_KAHAN };
+/* Of the mapping accumulate: {format: F, kahan: on, chunk: K}. */
+enum aps_accumulate_parameter { APS_SUM_FORMAT, APS_SUM_KAHAN, APS_SUM_CHUNK };
 extern const struct aps_grammar aps_grammar_accumulate;
 
 extern const struct aps_grammar aps_grammar_rounding;

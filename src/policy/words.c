@@ -89,6 +89,7 @@ static const struct aps_hint accumulate_hints[] = {
     {"bf16", "write accumulate: {format: bf16}"},
     {"fp16", "write accumulate: {format: fp16}"},
     {"tf32", "write accumulate: {format: tf32}"},
+    {"chunk", "write accumulate: {chunk: 64}"},
     {NULL, NULL},
 };
 const struct aps_words aps_words_accumulate = {.known = accumulations,
@@ -113,15 +114,15 @@ const struct aps_words aps_words_progress = {.known = progresses};
 bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting)
 {
 #define BIT(name) (1u << APS_SETTING_##name)
-    /* Kahan's sum is one rank's: partial sums that travel leave their
-     * compensation behind, and travel in the rule's format. */
+    /* Kahan's sum is one rank's, and so is a chunk: partial sums that travel
+     * leave compensation and chunk behind, and travel in the rule's format. */
     static const unsigned settings[APS_REDUCE_KINDS] = {
-        [APS_REDUCE_DIRECT] = BIT(KAHAN) | BIT(SUMS),
+        [APS_REDUCE_DIRECT] = BIT(KAHAN) | BIT(CHUNK) | BIT(SUMS),
         [APS_REDUCE_HIERARCHICAL] =
-            BIT(GROUP) | BIT(NODE) | BIT(KAHAN) | BIT(SUMS),
+            BIT(GROUP) | BIT(NODE) | BIT(KAHAN) | BIT(CHUNK) | BIT(SUMS),
         [APS_REDUCE_RING] = 0,
         [APS_REDUCE_MASTER] = BIT(GROUP),
-        [APS_REDUCE_GATHER] = BIT(KAHAN) | BIT(SUMS),
+        [APS_REDUCE_GATHER] = BIT(KAHAN) | BIT(CHUNK) | BIT(SUMS),
         [APS_REDUCE_AUTO] = BIT(GROUP) | BIT(NODE),
     };
 #undef BIT
@@ -182,12 +183,18 @@ const char *aps_progress_name(enum aps_progress_kind kind)
 char *aps_plan_accumulate(const struct aps_plan *plan, char *buffer,
                           size_t size)
 {
+    char chunk[24] = "";
+
+    if (plan->chunk > 0)
+        snprintf(chunk, sizeof chunk, " chunk %d", plan->chunk);
     if (plan->accumulate == APS_ACCUMULATE_FP32 ||
         strcmp(plan->sums.name, plan->format.name) == 0)
-        snprintf(buffer, size, "%s", aps_accumulate_name(plan->accumulate));
+        snprintf(buffer, size, "%s%s", aps_accumulate_name(plan->accumulate),
+                 chunk);
     else
-        snprintf(buffer, size, "%s%s", plan->sums.name,
-                 plan->accumulate == APS_ACCUMULATE_KAHAN ? " kahan" : "");
+        snprintf(buffer, size, "%s%s%s", plan->sums.name,
+                 plan->accumulate == APS_ACCUMULATE_KAHAN ? " kahan" : "",
+                 chunk);
     return buffer;
 }
 

@@ -58,6 +58,7 @@ enum aps_setting {
     APS_SETTING_GROUP,
     APS_SETTING_NODE,
     APS_SETTING_KAHAN, /* accumulate: kahan */
+    APS_SETTING_CHUNK, /* accumulate: {chunk: K} */
     APS_SETTING_SUMS   /* partial sums in another format than the rule's */
 };
 

@@ -365,6 +365,21 @@ The first rule that matches applies. Calls that no rule matches, and calls of
 fewer than 512 elements (min_count), are left to MPI.
 END
 
+cat >chunks.yaml <<'END'
+version: 1
+rules:
+  - {max_count: 8191, format: e4m3, accumulate: {chunk: 8}}
+  - {format: e4m3, reduce: gather, accumulate: {format: e6m9, chunk: 64}}
+END
+apsmpi explain chunks.yaml
+status 0 'a policy with sums in chunks'
+tail -n +3 out | head -n 3 >table
+same table '... is explained' <<'END'
+line  when               format  scale  reduce        group  node    accumulate      bytes/elem
+   3  count <= 8191  ->  e4m3    aps    hierarchical  node   format  format chunk 8           1
+   4  always         ->  e4m3    aps    gather        -      -       e6m9 chunk 64            1
+END
+
 cat >kinds.yaml <<'END'
 version: 1
 rules:

@@ -86,6 +86,9 @@ gemm_policy kahan.yaml 'format: e5m10, accumulate: {format: e8m23, kahan: on}'
 timed "$apsmpi" check kahan.yaml fp32.yaml
 check 'check shows it' has out 'gemm: products e5m10, sums e8m23 (kahan)'
 check '... and fp32' has out 'gemm: native'
+gemm_policy chunk.yaml 'format: e5m10, accumulate: {chunk: 64}'
+timed "$apsmpi" check chunk.yaml
+check '... and chunks' has out 'gemm: products e5m10, sums e5m10 (chunks of 64)'
 timed "$apsmpi" explain kahan.yaml
 check 'explain shows it' has out 'gemm: products e5m10, sums e8m23 (kahan)'
 check '... and that there is no rule' has out 'No rules'
@@ -134,7 +137,7 @@ import sys
 import numpy as np
 
 f32, f16 = np.float32, np.float16
-accumulator, kahan = sys.argv[1], sys.argv[2] == "on"
+accumulator, kahan, chunk = sys.argv[1], sys.argv[2] == "on", int(sys.argv[3])
 rng = np.random.default_rng(1)
 a = rng.standard_normal((9, 50)).astype(f32)
 b = rng.standard_normal((50, 21)).astype(f32)
@@ -148,8 +151,10 @@ def r(x):
 def emulated(a, b):
     out = np.zeros((a.shape[0], b.shape[1]), f32)
     for i, j in np.ndindex(*out.shape):
-        s = c = f32(0)
+        s = c = total = f32(0)
         for k in range(a.shape[1]):
+            if chunk and k and k % chunk == 0:
+                total, s = r(total + s), f32(0)
             x = q(q(a[i, k]) * q(b[k, j]))
             if kahan:
                 y = r(x - c)
@@ -158,7 +163,7 @@ def emulated(a, b):
                 s = t
             else:
                 s = r(s + x)
-        out[i, j] = s
+        out[i, j] = r(total + s) if chunk else s
     return out
 
 plain = (a.astype(np.float64) @ b.astype(np.float64)).astype(f32)
@@ -175,16 +180,21 @@ for name, x in got.items():
           "plain" if np.allclose(x, plain, rtol=1e-5, atol=1e-5) else "?")
 END
 if "$PYTHON3" -c 'import numpy' 2>/dev/null; then
-    for case in 'e5m10 off' 'e5m10 on' 'e8m23 off' 'e8m23 on'; do
-        # shellcheck disable=SC2086 # two words
+    for case in 'e5m10 off 0' 'e5m10 on 0' 'e8m23 off 0' 'e8m23 on 0' \
+        'e5m10 off 1' 'e5m10 off 8' 'e8m23 off 16'; do
+        # shellcheck disable=SC2086 # three words
         set -- $case
-        gemm_policy numpy.yaml "format: e5m10, accumulate: {format: $1, kahan: $2}"
+        chunk=
+        [ "$3" = 0 ] || chunk=", chunk: $3"
+        gemm_policy numpy.yaml \
+            "format: e5m10, accumulate: {format: $1, kahan: $2$chunk}"
         multiply APSMPI_POLICY=numpy.yaml "$PYTHON3" numpy-product.py "$@"
-        check "numpy, sums in $1, kahan $2: as emulated" lines 5 out emulated
+        check "numpy, sums in $1, kahan $2, chunk $3: as emulated" \
+            lines 5 out emulated
     done
-    multiply "$PYTHON3" numpy-product.py e5m10 off
+    multiply "$PYTHON3" numpy-product.py e5m10 off 0
     check '... and left alone without a policy' lines 5 out plain
-    multiply APSMPI_POLICY=missing.yaml "$PYTHON3" numpy-product.py e5m10 off
+    multiply APSMPI_POLICY=missing.yaml "$PYTHON3" numpy-product.py e5m10 off 0
     check '... and stopped by a bad one' failed
     check '... before it prints anything' empty out
 else

@@ -32,6 +32,10 @@ bool way_is_allowed(const struct way *way)
     if (way->accumulate == ACCUMULATE_KAHAN &&
         (way->reduce == REDUCE_RING || way->reduce == REDUCE_MASTER))
         return false;
+    if (way->chunk > 0 &&
+        (way->accumulate != ACCUMULATE_FORMAT || way->reduce == REDUCE_RING ||
+         way->reduce == REDUCE_MASTER))
+        return false;
     if (way->sums &&
         (way->accumulate == ACCUMULATE_FP32 || way->reduce == REDUCE_RING ||
          way->reduce == REDUCE_MASTER))
@@ -45,7 +49,7 @@ bool way_equals(const struct way *a, const struct way *b)
     return strcmp(a->format, b->format) == 0 && a->scale == b->scale &&
            a->fixed == b->fixed && a->reduce == b->reduce &&
            a->group == b->group && a->node_fp32 == b->node_fp32 &&
-           a->accumulate == b->accumulate &&
+           a->accumulate == b->accumulate && a->chunk == b->chunk &&
            strcmp(a->sums ? a->sums : a->format,
                   b->sums ? b->sums : b->format) == 0;
 }
@@ -61,16 +65,18 @@ static const char *scale_name(const struct way *way, char text[32])
 
 const char *way_name(const struct way *way, char *text, size_t size)
 {
-    char scale[32], group[16] = "";
+    char scale[32], group[16] = "", chunk[32] = "";
     const bool plain = way->accumulate == ACCUMULATE_FP32;
 
     if (way->group > 0)
         snprintf(group, sizeof group, " by %d", way->group);
-    snprintf(text, size, "%s, scale %s, %s%s%s%s%s%s%s", way->format,
+    if (way->chunk > 0)
+        snprintf(chunk, sizeof chunk, ", chunks of %d", way->chunk);
+    snprintf(text, size, "%s, scale %s, %s%s%s%s%s%s%s%s", way->format,
              scale_name(way, scale), reduce_names[way->reduce], group,
              way->node_fp32 ? ", node fp32" : "", plain ? "" : ", accumulate ",
              plain ? "" : accumulate_names[way->accumulate],
-             way->sums ? " in " : "", way->sums ? way->sums : "");
+             way->sums ? " in " : "", way->sums ? way->sums : "", chunk);
     return text;
 }
 
@@ -88,7 +94,11 @@ void way_print_rule(FILE *stream, const struct way *way, long first, long last)
         fprintf(stream, "    group: %d\n", way->group);
     if (way->node_fp32)
         fprintf(stream, "    node: fp32\n");
-    if (way->sums)
+    if (way->chunk > 0)
+        fprintf(stream, "    accumulate: {%s%s%schunk: %d}\n",
+                way->sums ? "format: " : "", way->sums ? way->sums : "",
+                way->sums ? ", " : "", way->chunk);
+    else if (way->sums)
         fprintf(stream, "    accumulate: {format: %s, kahan: %s}\n", way->sums,
                 way->accumulate == ACCUMULATE_KAHAN ? "on" : "off");
     else if (way->accumulate != ACCUMULATE_FP32)

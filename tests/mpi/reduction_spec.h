@@ -34,6 +34,7 @@ struct way {
     bool node_fp32;
     enum accumulate accumulate;
     const char *sums; /* format of partial sums; NULL: `format` */
+    int chunk;        /* ranks of a chunk, of ACCUMULATE_FORMAT; 0: no chunks */
 };
 
 /* Does the policy language take it? */

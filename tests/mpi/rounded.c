@@ -66,7 +66,7 @@ static const size_t about_slice[] = {63, 64, 65};
 /* At most. */
 #define CALLS_OF_WAY 5
 
-static struct call calls[(LENGTH(formats) * LENGTH(scales) + 1) *
+static struct call calls[(LENGTH(formats) * LENGTH(scales) + 2) *
                          LENGTH(shapes) * ACCUMULATIONS * CALLS_OF_WAY];
 static size_t call_count;
 
@@ -141,6 +141,19 @@ static void add_sums(struct way way, int ranks, unsigned number)
         add_way(&way, ranks, number, false);
 }
 
+/* Sums in chunks that hold one rank, some, all but one, or more than all. */
+static void add_chunks(struct way way, int ranks, unsigned number)
+{
+    static const int chunks[] = {2, 1, 3, 64};
+
+    way.chunk = chunks[number % LENGTH(chunks)];
+    way.format = number % 3 ? "e4m3" : "e5m2";
+    way.sums = number / 2 % 2 ? "e4m1" : NULL;
+    way.scale = number % 5 ? SCALE_APS : SCALE_NONE;
+    if (way_is_allowed(&way))
+        add_way(&way, ranks, number, number % LONG_TURNS == 1);
+}
+
 static void add_ways(int ranks, unsigned turn, unsigned turns)
 {
     unsigned number = turn;
@@ -154,6 +167,7 @@ static void add_ways(int ranks, unsigned turn, unsigned turns)
             if (way_is_allowed(&way))
                 add_shape(way, ranks, turn, turns, number++ % LONG_TURNS == 0);
             add_sums(way, ranks, number);
+            add_chunks(way, ranks, number);
         }
     }
 }

@@ -184,6 +184,23 @@ static void add_by_kahan(const struct way *way, int exponent, size_t n,
     }
 }
 
+/* Chunk by chunk: partial[n] is the current one's sum, which goes to sum[n] at
+ * its end. Block k of `count`. */
+static void add_in_chunks(const struct way *way, int exponent, int k, int count,
+                          size_t n, const float *x, float *sum, float *partial)
+{
+    const bool ends = k % way->chunk == way->chunk - 1 || k == count - 1;
+
+    if (k % way->chunk == 0)
+        memcpy(partial, x, n * sizeof *partial);
+    else
+        add_values(way, exponent, n, x, partial);
+    if (ends && k < way->chunk)
+        memcpy(sum, partial, n * sizeof *sum);
+    else if (ends)
+        add_values(way, exponent, n, partial, sum);
+}
+
 void sum_blocks(const struct way *way, int exponent, int count,
                 const float *const x[], size_t n, float *sum)
 {
@@ -199,6 +216,8 @@ void sum_blocks(const struct way *way, int exponent, int count,
         send_block(way, exponent, n, x[k], block);
         if (kahan)
             add_by_kahan(way, exponent, n, block, sum, lost);
+        else if (way->chunk > 0)
+            add_in_chunks(way, exponent, k, count, n, block, sum, lost);
         else if (k > 0)
             add_values(way, exponent, n, block, sum);
         else

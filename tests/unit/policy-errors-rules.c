@@ -272,6 +272,41 @@ static void test_bad_parameters(void)
          "arrive as INF or NaN. Leave out '-sat'; scales with a state have "
          "on_overflow: saturate, as in scale: {backoff: {on_overflow: "
          "saturate}}"},
+        {"chunks of nothing, of a part, of too much",
+         RULE "{format: e5m2, max_count: 2000, accumulate: {chunk: 0}}\n"
+              "  - {format: e5m2, max_count: 3000, accumulate: {chunk: 1.5}}\n"
+              "  - {format: e5m2, max_count: 4000, accumulate: {chunk: 3Gi}}\n"
+              "  - {format: e5m2, max_count: 5000, accumulate: {chunk: 64k}}\n"
+              "  - {format: e5m2, accumulate: {chunk: }}\n",
+         "3:57: 'chunk' must be at least 1\n"
+         "4:57: 'chunk' must be a whole number, not '1.5'\n"
+         "5:57: 'chunk' is too large: 3Gi; the most is 2147483647\n"
+         "6:57: 'chunk' must be a whole number, not '64k'; did you mean "
+         "'64Ki'?\n"
+         "7:33: 'chunk' has no value"},
+        {"chunks of a Kahan sum",
+         RULE "{format: e5m2, accumulate: {chunk: 64, kahan: on}}\n",
+         "3:33: 'chunk' contradicts 'kahan': keep one"},
+        {"chunks without their size",
+         RULE "{format: e5m2, accumulate: chunk}\n",
+         "3:32: unknown accumulate 'chunk'; write accumulate: {chunk: 64}"},
+        {"misspelt chunks",
+         RULE "{format: e5m2, max_count: 2000, accumulate: {chnk: 64}}\n"
+              "  - {format: e5m2, accumulate: {format: on, chnk: 64}}\n",
+         "3:50: unknown parameter 'chnk'; did you mean 'chunk'?\n"
+         "4:45: unknown parameter 'chnk'; did you mean 'chunk'?"},
+        {"chunks where partial sums travel",
+         RULE "{format: e5m2, reduce: ring, accumulate: {chunk: 8}}\n",
+         "3:34: a sum in chunks contradicts reduce: ring; it goes with direct, "
+         "hierarchical or gather"},
+        {"chunks of an allgather",
+         RULE "{calls: allgather, format: e5m2, accumulate: {chunk: 8}}\n",
+         "3:38: accumulate: format contradicts calls: allgather; it goes with "
+         "allreduce, reduce_scatter or reduce"},
+        {"chunks of differing scales",
+         RULE "{format: e5m2, scale: aps-tight, accumulate: {chunk: 8}}\n",
+         "3:20: scale aps-tight contradicts accumulate: format (every sender "
+         "would have its own scale); use aps"},
         {"sums in no format",
          RULE "{format: e5m2, accumulate: {format: e9m7, khan: on}}\n",
          "3:41: format 'e9m7': exponent bits must be 1 to 8\n"

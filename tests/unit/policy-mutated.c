@@ -20,7 +20,7 @@ static const char sample[] =
     "min_count: 10\n"
     "progress: thread\n"
     "fuse: 4 MiB\n"
-    "gemm: {format: {bf16: {}}, accumulate: {format: fp32, kahan: on}}\n"
+    "gemm: {format: {bf16: {}}, accumulate: {format: fp32, chunk: 64}}\n"
     "rules:\n"
     "  - calls: [allgather, reduce]\n"
     "    format: e4m3\n"

@@ -68,6 +68,14 @@ static void test_settings(void)
          {.scale = {APS_SCALE_APS}, .accumulate = APS_ACCUMULATE_KAHAN}},
         {"accumulate: {kahan: on}",
          {.scale = {APS_SCALE_APS}, .accumulate = APS_ACCUMULATE_KAHAN}},
+        {"accumulate: {chunk: 64}",
+         {.scale = {APS_SCALE_APS},
+          .accumulate = APS_ACCUMULATE_FORMAT,
+          .chunk = 64}},
+        {"accumulate: {chunk: 1, kahan: off, format: e4m3}",
+         {.scale = {APS_SCALE_APS},
+          .accumulate = APS_ACCUMULATE_FORMAT,
+          .chunk = 1}},
         {"accumulate: {format: fp32}",
          {.scale = {APS_SCALE_APS_TIGHT}, .accumulate = APS_ACCUMULATE_FP32}},
         {"accumulate: {fp32: on}",
@@ -141,7 +149,7 @@ static void test_settings(void)
                                    : APS_REDUCE_HIERARCHICAL) &&
                plan.group == want->group &&
                plan.group_size == want->group_size && plan.node == want->node &&
-               plan.accumulate == want->accumulate,
+               plan.accumulate == want->accumulate && plan.chunk == want->chunk,
            "... is what is planned");
         aps_policy_destroy(policy);
     }
@@ -163,6 +171,7 @@ static void test_combinations(void)
         {"accumulate: fp32", "dhrmga"},
         {"accumulate: format", "dhrmga"},
         {"accumulate: kahan", "dh..g."},
+        {"accumulate: {chunk: 8}", "dh..g."},
         {"scale: aps-tight", "dhrmga"},
         {"scale: aps-tight, accumulate: format", "......"},
         {"scale: aps-tight, accumulate: kahan", "......"},
@@ -219,6 +228,11 @@ static void test_sums(void)
         {"accumulate: {format: bf16, kahan: on}", "e8m7 kahan"},
         {"accumulate: {format: fp32, kahan: on}", "e8m23 kahan"},
         {"accumulate: {format: fp32}", "fp32"},
+        {"accumulate: {chunk: 64}", "format chunk 64"},
+        {"accumulate: {format: on, chunk: 64}", "format chunk 64"},
+        {"accumulate: {format: bf16, chunk: 2Ki}", "e8m7 chunk 2048"},
+        {"accumulate: {format: fp32, chunk: 8}", "e8m23 chunk 8"},
+        {"accumulate: {chunk: 4}, calls: reduce", "format chunk 4"},
         {"accumulate: {format: bf16}, calls: [reduce, reduce_scatter]", "e8m7"},
     };
 

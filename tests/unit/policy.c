@@ -239,13 +239,16 @@ static void test_gemm(void)
     static const struct {
         const char *text, *sums;
         bool kahan;
+        int chunk;
     } words[] = {
-        {"accumulate: fp32", "e8m23", false},
-        {"accumulate: format", "e5m2", false},
-        {"accumulate: kahan", "e5m2", true},
-        {"accumulate: {kahan: on}", "e5m2", true},
-        {"accumulate: {format: bf16}", "e8m7", false},
-        {"accumulator: bf16, kahan: yes", "e8m7", true}, /* old words */
+        {"accumulate: fp32", "e8m23", false, 0},
+        {"accumulate: format", "e5m2", false, 0},
+        {"accumulate: kahan", "e5m2", true, 0},
+        {"accumulate: {kahan: on}", "e5m2", true, 0},
+        {"accumulate: {format: bf16}", "e8m7", false, 0},
+        {"accumulate: {chunk: 64}", "e5m2", false, 64},
+        {"accumulate: {format: fp32, chunk: 2^7}", "e8m23", false, 128},
+        {"accumulator: bf16, kahan: yes", "e8m7", true, 0}, /* old words */
     };
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -259,6 +262,7 @@ static void test_gemm(void)
         gemm = aps_policy_gemm(policy);
         is(gemm->accumulator.name, words[i].sums, "... summed in which format");
         ok(gemm->kahan == words[i].kahan, "... with Kahan's sum or without");
+        ok(gemm->chunk == words[i].chunk, "... in chunks or not");
         ok((errors.warning_count > 0) ==
                (strncmp(words[i].text, "accumulator", 11) == 0),
            "... an old word is a warning");
