@@ -44,6 +44,7 @@ libcore_la_SOURCES = \
 	src/scale/exponent.c \
 	src/scale/fixed.c src/scale/none.c \
 	src/scale/moments.c src/scale/moments.h \
+	src/scale/overflow.c \
 	src/scale/scale.c src/scale/scale.h \
 	src/scale/table.c
 libcore_la_LIBADD = libkernels.la -lm

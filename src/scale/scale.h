@@ -195,6 +195,17 @@ void aps_scale_update(const struct aps_scale *scale, void *state,
 enum aps_overflow aps_scale_on_overflow(const struct aps_scale *scale);
 enum aps_scale_scope aps_scale_scope(const struct aps_scale *scale);
 
+/*
+ * May a finite value of magnitude `max` be rounded beyond the format's largest
+ * finite one, where it is multiplied by 2^exponent? Exactly those values that
+ * the codec counts as overflows (aps_encode_stats), or, where rounding draws
+ * random bits, that it counts for some of them. CPD's quirks (E = 1) are left
+ * out; of flexN, -2^(N-1) is counted as its opposite is. Not of formats whose
+ * blocks scale themselves.
+ */
+bool aps_scale_overflows(const struct aps_format *format, float max,
+                         int exponent, enum aps_rounding rounding);
+
 /* The exponent of a stage; 0 where the scale is not agreed. */
 int aps_scale_stage_exponent(const struct aps_scale *scale,
                              const struct aps_format *format, int max_exponent);

@@ -43,6 +43,7 @@ UNIT_TESTS = \
 	tests/unit/scale_backoff \
 	tests/unit/scale_fixed \
 	tests/unit/scale_none \
+	tests/unit/scale_overflow \
 	tests/unit/slices \
 	tests/unit/steps \
 	tests/unit/steps_search \
@@ -106,6 +107,10 @@ tests_unit_scale_aps_tight_SOURCES = tests/unit/scale_aps_tight.c \
 	tests/unit/scales.c tests/unit/scales.h
 tests_unit_scale_aps_tight_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_scale_aps_tight_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_overflow_SOURCES = tests/unit/scale_overflow.c \
+	tests/unit/scales.c tests/unit/scales.h
+tests_unit_scale_overflow_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_overflow_LDADD = $(UNIT_LIBS) -lm
 HISTORIES = tests/unit/histories.c tests/unit/histories.h \
 	tests/unit/scales.c tests/unit/scales.h
 tests_unit_scale_backoff_SOURCES = tests/unit/scale_backoff.c $(HISTORIES)
