@@ -82,6 +82,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h \
 	pmpi/reduce/chunk_buffers.c pmpi/reduce/chunk_buffers.h \
+	pmpi/reduce/chunk_layout.c pmpi/reduce/chunk_layout.h \
 	pmpi/reduce/direct.c pmpi/reduce/direct.h \
 	pmpi/reduce/exchange.c pmpi/reduce/exchange.h \
 	pmpi/reduce/exponent.c pmpi/reduce/exponent.h \
@@ -91,6 +92,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/hierarchical_stages.c pmpi/reduce/hierarchical_stages.h \
 	pmpi/reduce/master.c pmpi/reduce/master.h \
 	pmpi/reduce/pipeline.c pmpi/reduce/pipeline.h \
+	pmpi/reduce/pipeline_sizes.c pmpi/reduce/pipeline_sizes.h \
 	pmpi/reduce/reduce_root.c pmpi/reduce/reduce_root.h \
 	pmpi/reduce/reduce_scatter.c pmpi/reduce/reduce_scatter.h \
 	pmpi/reduce/reduction.c pmpi/reduce/reduction.h \

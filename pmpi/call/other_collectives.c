@@ -112,12 +112,12 @@ bool aps_other_is_possible(struct aps_context *context,
     struct aps_other_state *related = &context->related;
     bool first;
 
-    (void)plan;
     if (!aps_context_has_resources(context, call->comm))
         return false;
-    first = related->state[which] == APS_OTHER_STATE_NEW;
-    if (aps_other_state_prepare(
-            related, aps_comm_resources_vcomm(context->resources), which) == 0)
+    first = related->state[which] != APS_OTHER_STATE_FAILED;
+    if (aps_other_state_prepare(related,
+                                aps_comm_resources_vcomm(context->resources),
+                                which, &plan->format) == 0)
         return true;
     if (first)
         aps_context_event(context,

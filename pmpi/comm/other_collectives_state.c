@@ -7,38 +7,47 @@
 #include <stdlib.h>
 
 #include "progress/agree.h"
+#include "reduce/pipeline_sizes.h"
 
-/* Local. Make what calls of this kind need and the state does not have. */
+/* Local. Make what calls of this kind need anew. */
 static bool other_state_make(struct aps_other_state *related,
                              const struct aps_vcomm *vcomm,
-                             enum aps_call_kind kind)
+                             enum aps_call_kind kind, size_t granule)
 {
     if (kind == APS_CALL_ALLGATHER) {
-        related->gather = aps_allgather_create(vcomm);
+        aps_allgather_destroy(related->gather);
+        related->gather = aps_allgather_create(vcomm, granule);
         return related->gather != NULL;
     }
-    if (!related->scatter)
-        related->scatter = aps_reduce_scatter_create(vcomm);
-    if (!related->scatter)
-        return false;
     if (kind == APS_CALL_REDUCE) {
-        related->rooted = aps_reduce_root_create(vcomm, related->scatter);
+        aps_reduce_root_destroy(related->rooted);
+        related->rooted = aps_reduce_root_create(vcomm, granule);
         return related->rooted != NULL;
     }
-    related->bounds =
-        malloc(((size_t)vcomm->size + 1) * sizeof *related->bounds);
-    return related->bounds != NULL;
+    aps_reduce_scatter_destroy(related->scatter);
+    related->scatter = aps_reduce_scatter_create(vcomm, granule);
+    if (!related->bounds)
+        related->bounds =
+            malloc(((size_t)vcomm->size + 1) * sizeof *related->bounds);
+    return related->scatter && related->bounds;
 }
 
 int aps_other_state_prepare(struct aps_other_state *related,
                             const struct aps_vcomm *vcomm,
-                            enum aps_call_kind kind)
+                            enum aps_call_kind kind,
+                            const struct aps_format *format)
 {
-    if (related->state[kind] == APS_OTHER_STATE_NEW)
+    const size_t granule = aps_pipeline_granule(format);
+
+    if (related->state[kind] != APS_OTHER_STATE_FAILED &&
+        related->granules[kind] < granule) {
         related->state[kind] =
-            aps_agree_all(vcomm, other_state_make(related, vcomm, kind))
+            aps_agree_all(vcomm,
+                          other_state_make(related, vcomm, kind, granule))
                 ? APS_OTHER_STATE_READY
                 : APS_OTHER_STATE_FAILED;
+        related->granules[kind] = granule;
+    }
     return related->state[kind] == APS_OTHER_STATE_READY ? 0 : -1;
 }
 

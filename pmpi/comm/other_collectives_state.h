@@ -31,18 +31,20 @@ struct aps_other_state {
         APS_OTHER_STATE_READY,
         APS_OTHER_STATE_FAILED
     } state[APS_CALL_KINDS];
+    size_t granules[APS_CALL_KINDS]; /* that they are made for */
     long numbers[APS_CALL_KINDS][APS_OTHER_STATE_PLACES];
 };
 
 /*
  * COLLECTIVE over vcomm, which must be the same at every call and must outlive
- * the state. Prepare for calls of one kind; cheap after the first time. 0 on
- * all ranks, or -1 on all ranks: a rank is out of memory, and later calls give
- * -1, too.
+ * the state. Prepare for calls of one kind in a format; cheap after the first
+ * time. 0 on all ranks, or -1 on all ranks: a rank is out of memory, and later
+ * calls give -1, too.
  */
 int aps_other_state_prepare(struct aps_other_state *related,
                             const struct aps_vcomm *vcomm,
-                            enum aps_call_kind kind);
+                            enum aps_call_kind kind,
+                            const struct aps_format *format);
 
 /* The number of the next call of that kind and count, from 0. */
 long aps_other_state_number(struct aps_other_state *related,

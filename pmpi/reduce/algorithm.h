@@ -38,6 +38,7 @@ struct aps_algorithm_site {
     struct aps_grouping grouping;
     enum aps_devices devices; /* the same on all ranks */
     size_t longest; /* elements of all vectors of a call together, at most */
+    size_t granule; /* of formats, at most: aps_pipeline_granule */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "reduce/chunk.h"
 #include "reduce/exchange.h"
 #include "reduce/pipeline.h"
+#include "reduce/pipeline_sizes.h"
 
 /* Scratch of one chunk. */
 struct slot {
@@ -22,8 +23,11 @@ struct aps_allgather {
     struct slot slots[APS_EXCHANGE_TURNS];
 };
 
-struct aps_allgather *aps_allgather_create(const struct aps_vcomm *vcomm)
+struct aps_allgather *aps_allgather_create(const struct aps_vcomm *vcomm,
+                                           size_t granule)
 {
+    const size_t stride =
+        aps_block_stride_bytes(aps_pipeline_room(vcomm->size, granule));
     struct aps_allgather *gather = calloc(1, sizeof *gather);
 
     if (!gather)
@@ -33,9 +37,7 @@ struct aps_allgather *aps_allgather_create(const struct aps_vcomm *vcomm)
     for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
         struct slot *slot = &gather->slots[i];
 
-        slot->blocks =
-            malloc(aps_block_stride_bytes(aps_pipeline_bytes(gather->ranks)) *
-                   (size_t)gather->ranks);
+        slot->blocks = malloc(stride * (size_t)gather->ranks);
         if (!slot->blocks ||
             aps_exchange_init(&slot->exchange, vcomm, APS_TAG_CONTRIBUTION,
                               &gather->outcome) < 0) {

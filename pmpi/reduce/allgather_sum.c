@@ -10,6 +10,7 @@
 #include "reduce/exponent.h"
 #include "reduce/exchange.h"
 #include "reduce/pipeline.h"
+#include "reduce/pipeline_sizes.h"
 
 /* Scratch of one chunk. */
 struct slot {
@@ -29,8 +30,9 @@ struct aps_allgather_sum {
 };
 
 struct aps_allgather_sum *
-aps_allgather_sum_create(const struct aps_vcomm *vcomm)
+aps_allgather_sum_create(const struct aps_vcomm *vcomm, size_t granule)
 {
+    const size_t stride = aps_block_stride_bytes(aps_pipeline_room(1, granule));
     struct aps_allgather_sum *gather = calloc(1, sizeof *gather);
 
     if (!gather)
@@ -38,14 +40,14 @@ aps_allgather_sum_create(const struct aps_vcomm *vcomm)
     gather->vcomm = vcomm;
     gather->rank = vcomm->rank;
     gather->size = vcomm->size;
-    gather->sum = malloc(aps_pipeline_elements_most(1) * sizeof *gather->sum);
+    gather->sum =
+        malloc(aps_pipeline_elements_most(1, granule) * sizeof *gather->sum);
     if (!gather->sum)
         goto destroy;
     for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
         struct slot *slot = &gather->slots[i];
 
-        slot->blocks = malloc(aps_block_stride_bytes(aps_pipeline_bytes(1)) *
-                              (size_t)gather->size);
+        slot->blocks = malloc(stride * (size_t)gather->size);
         if (!slot->blocks ||
             aps_exchange_init(&slot->exchange, vcomm, APS_TAG_CONTRIBUTION,
                               &gather->outcome) < 0)
@@ -201,7 +203,8 @@ aps_allgather_sum_algorithm(const struct aps_algorithm_site *site, char *cause,
 {
     static const struct aps_algorithm_ops ops = {gather_sum_run,
                                                  gather_sum_destroy};
-    struct aps_allgather_sum *gather = aps_allgather_sum_create(site->vcomm);
+    struct aps_allgather_sum *gather =
+        aps_allgather_sum_create(site->vcomm, site->granule);
 
     if (!gather) {
         snprintf(cause, size, "out of memory for reduce: gather");

@@ -20,7 +20,7 @@ struct aps_allgather_sum; /* opaque: a virtual communicator and scratch */
 /* Over `vcomm`, a virtual communicator that is not owned. Local; NULL when out
  * of memory. */
 struct aps_allgather_sum *
-aps_allgather_sum_create(const struct aps_vcomm *vcomm);
+aps_allgather_sum_create(const struct aps_vcomm *vcomm, size_t granule);
 void aps_allgather_sum_destroy(
     struct aps_allgather_sum *gather); /* NULL: nothing */
 

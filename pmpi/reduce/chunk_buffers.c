@@ -27,32 +27,28 @@
 
 /* --- how long ------------------------------------------------------------ */
 
-static void buffers_set_chunk(struct aps_chunk_buffers *slots, size_t chunk)
-{
-    const size_t slice = aps_slice_longest(chunk, CHUNK_UNIT, slots->owners);
-
-    slots->chunk = chunk;
-    slots->slice_stride = aps_block_stride_widest(slice);
-    slots->part_stride = aps_block_stride_widest(
-        aps_slice_longest(slice, CHUNK_UNIT, slots->parts));
-}
-
 static size_t buffers_slot_bytes(const struct aps_chunk_buffers *slots)
 {
-    return APS_SLOT_TURNS * (size_t)slots->owners * slots->slice_stride;
+    return APS_SLOT_TURNS * slots->room.slot_bytes;
 }
 
-/* Of one owner. */
 static size_t buffers_result_bytes(const struct aps_chunk_buffers *slots)
 {
-    return slots->result_turns * (size_t)slots->parts * slots->part_stride;
+    return slots->result_turns * slots->room.result_bytes;
 }
 
 static size_t buffers_shared_bytes(const struct aps_chunk_buffers *slots,
                                    int ranks)
 {
     return (size_t)ranks * buffers_slot_bytes(slots) +
-           (size_t)slots->owners * buffers_result_bytes(slots);
+           buffers_result_bytes(slots);
+}
+
+static void buffers_set_chunk(struct aps_chunk_buffers *slots, size_t chunk)
+{
+    slots->room =
+        aps_chunk_room_of(slots->owners, slots->parts, slots->results,
+                          chunk / CHUNK_UNIT * CHUNK_UNIT, slots->granule);
 }
 
 /* The same in all groups. */
@@ -65,24 +61,20 @@ static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
         chunk = CHUNK_LEAST;
     if (chunk > CHUNK_MOST)
         chunk = CHUNK_MOST;
-    buffers_set_chunk(slots, chunk / CHUNK_UNIT * CHUNK_UNIT);
-    while (slots->chunk > CHUNK_UNIT &&
+    buffers_set_chunk(slots, chunk);
+    while (slots->room.chunk > CHUNK_UNIT &&
            buffers_shared_bytes(slots, ranks) > SHARED_BYTES)
-        buffers_set_chunk(slots, slots->chunk / 2 / CHUNK_UNIT * CHUNK_UNIT);
-    if (slots->chunk > longest)
-        buffers_set_chunk(slots,
-                          (longest + CHUNK_UNIT - 1) / CHUNK_UNIT * CHUNK_UNIT);
+        buffers_set_chunk(slots, slots->room.chunk / 2);
+    if (slots->room.chunk > longest)
+        buffers_set_chunk(slots, longest + CHUNK_UNIT - 1);
 }
 
 /* --- the host's ---------------------------------------------------------- */
 
 static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
 {
-    const size_t slice =
-        aps_slice_longest(slots->chunk, CHUNK_UNIT, slots->owners);
-
     for (int i = 0; i < APS_SUM_TURNS; i++) {
-        slots->sums[i] = malloc(slice * sizeof(float));
+        slots->sums[i] = malloc(slots->room.slice * sizeof(float));
         if (!slots->sums[i])
             return -1;
     }
@@ -91,19 +83,20 @@ static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
 
 int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
                            const struct aps_groups *groups, size_t longest,
-                           char *cause, size_t size)
+                           size_t granule, char *cause, size_t size)
 {
     *slots = (struct aps_chunk_buffers){
         .owners = groups->smallest,
         .parts = groups->groups,
+        .results = groups->smallest,
+        .granule = granule,
         .result_turns = APS_RESULT_TURNS,
     };
     buffers_choose_chunk(slots, groups->largest, longest);
     aps_gpu_ipc_destroy_closed(); /* its shared memory may be short */
     if (aps_shm_group_create(&groups->group, buffers_slot_bytes(slots),
-                             (size_t)slots->owners *
-                                 buffers_result_bytes(slots),
-                             &slots->node, cause, size) < 0)
+                             buffers_result_bytes(slots), &slots->node, cause,
+                             size) < 0)
         return -1;
     if (aps_shm_group_rank(slots->node) < slots->owners &&
         buffers_allocate_sums(slots) < 0) {
@@ -118,7 +111,7 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
 /* In a rank's region: its sums, its slot, the results of what it owns. */
 static size_t buffers_region_sums(const struct aps_chunk_buffers *slots)
 {
-    return APS_SUM_TURNS * slots->slice_stride;
+    return APS_SUM_TURNS * aps_block_stride_widest(slots->room.slice);
 }
 
 static size_t buffers_region_bytes(const struct aps_chunk_buffers *slots)
@@ -136,13 +129,15 @@ int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
         .node = host->node,
         .owners = host->owners,
         .parts = host->parts,
+        .results = 1,
+        .granule = host->granule,
         .result_turns = alone ? APS_DEVICE_RESULT_TURNS : 0,
     };
     buffers_set_chunk(slots, alone ? (size_t)host->owners * DEVICE_SLICE
-                                   : host->chunk);
-    while (slots->chunk / 2 >= host->chunk &&
+                                   : host->room.chunk);
+    while (slots->room.chunk / 2 >= host->room.chunk &&
            buffers_region_bytes(slots) > DEVICE_BYTES)
-        buffers_set_chunk(slots, slots->chunk / 2 / CHUNK_UNIT * CHUNK_UNIT);
+        buffers_set_chunk(slots, slots->room.chunk / 2);
     slots->peers = aps_gpu_ipc_create(slots->node, buffers_region_bytes(slots));
     return slots->peers ? 0 : -1;
 }
@@ -171,24 +166,26 @@ static unsigned char *buffers_slot_of(const struct aps_chunk_buffers *slots,
 }
 
 unsigned char *aps_chunk_buffers_slice(const struct aps_chunk_buffers *slots,
+                                       const struct aps_chunk_layout *layout,
                                        size_t c, int rank, int owner)
 {
     const size_t turn = c % APS_SLOT_TURNS;
 
-    return buffers_slot_of(slots, rank) +
-           (turn * (size_t)slots->owners + (size_t)owner) * slots->slice_stride;
+    return buffers_slot_of(slots, rank) + turn * slots->room.slot_bytes +
+           (size_t)owner * layout->slice_stride;
 }
 
 unsigned char *aps_chunk_buffers_result(const struct aps_chunk_buffers *slots,
+                                        const struct aps_chunk_layout *layout,
                                         size_t c, int owner)
 {
     const size_t turn = c % slots->result_turns;
     unsigned char *results =
         slots->peers ? buffers_slot_of(slots, owner) + buffers_slot_bytes(slots)
                      : aps_shm_group_result(slots->node) +
-                           (size_t)owner * buffers_result_bytes(slots);
+                           (size_t)owner * layout->owner_stride;
 
-    return results + turn * (size_t)slots->parts * slots->part_stride;
+    return results + turn * slots->room.result_bytes;
 }
 
 float *aps_chunk_buffers_sum(const struct aps_chunk_buffers *slots, size_t c)
@@ -196,9 +193,10 @@ float *aps_chunk_buffers_sum(const struct aps_chunk_buffers *slots, size_t c)
     const size_t turn = c % APS_SUM_TURNS;
 
     if (slots->peers)
-        return (float *)(void *)(aps_gpu_ipc_region(
-                                     slots->peers,
-                                     aps_shm_group_rank(slots->node)) +
-                                 turn * slots->slice_stride);
+        return (
+            float *)(void *)(aps_gpu_ipc_region(
+                                 slots->peers,
+                                 aps_shm_group_rank(slots->node)) +
+                             turn * aps_block_stride_widest(slots->room.slice));
     return slots->sums[turn];
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "topo/shm_group.h"
+#include "reduce/chunk_layout.h"
 #include "reduce/gpu_ipc.h"
 #include "reduce/turns.h"
 #include "topo/topology.h"
@@ -22,9 +23,10 @@ struct aps_chunk_buffers {
     struct aps_gpu_ipc *peers;  /* owned; NULL: the host's */
     int owners;                 /* ranks of a group that own a slice */
     int parts;                  /* of a result */
-    size_t chunk;               /* elements */
-    size_t slice_stride;        /* between the slices of a slot */
-    size_t part_stride;         /* between the parts of a result */
+    int results;                /* of so many owners lie in one place: of all,
+                                   or, with peers, of one */
+    size_t granule;             /* of codecs, at most */
+    struct aps_chunk_room room; /* of each turn */
     size_t result_turns;
     float *sums[APS_SUM_TURNS]; /* the host's, of an owner; owned */
 };
@@ -32,13 +34,13 @@ struct aps_chunk_buffers {
 /*
  * COLLECTIVE over groups->group, whose ranks share a machine; chunks are
  * equally long in all groups, and no longer than a vector of `longest` elements
- * needs. 0, or -1 with a
- * cause, on all ranks or only on some: aps_chunk_buffers_clear is due in any
- * case.
+ * needs. There is room for codecs whose granule is `granule` at most
+ * (pipeline_sizes.h). 0, or -1 with a cause, on all ranks or only on some:
+ * aps_chunk_buffers_clear is due in any case.
  */
 int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
                            const struct aps_groups *groups, size_t longest,
-                           char *cause, size_t size);
+                           size_t granule, char *cause, size_t size);
 
 /*
  * Local. The same buffers in GPU memory, beside those of `host`; they are not
@@ -52,11 +54,14 @@ int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
 void aps_chunk_buffers_clear(struct aps_chunk_buffers *host,
                              struct aps_chunk_buffers *devices);
 
-/* Of chunk c, counted over all calls: the slice of `owner` in the slot of
- * `rank`; its result, one part a group at part_stride; and this owner's sum. */
+/* Of chunk c, counted over all calls, however each was laid out: the slice of
+ * `owner` in the slot of `rank`; its result, one part a group at part_stride;
+ * and this owner's sum. */
 unsigned char *aps_chunk_buffers_slice(const struct aps_chunk_buffers *slots,
+                                       const struct aps_chunk_layout *layout,
                                        size_t c, int rank, int owner);
 unsigned char *aps_chunk_buffers_result(const struct aps_chunk_buffers *slots,
+                                        const struct aps_chunk_layout *layout,
                                         size_t c, int owner);
 float *aps_chunk_buffers_sum(const struct aps_chunk_buffers *slots, size_t c);
 

@@ -11,6 +11,7 @@
 #include "base/message.h"
 #include "reduce/exponent.h"
 #include "reduce/exchange.h"
+#include "reduce/pipeline_sizes.h"
 
 /* The blocks of one chunk. */
 struct blocks {
@@ -37,8 +38,12 @@ struct aps_direct {
     const struct aps_vcomm *vcomm;
     int rank;
     int size;
-    int outcome;    /* of the call under way */
-    size_t message; /* bytes of packed values, for `direct` alone */
+    int outcome; /* of the call under way */
+    /* For `direct` alone: a message has room for so many bytes of values and so
+     * many elements, and is it as long as those from GPUs' memory? */
+    size_t room;
+    size_t elements;
+    bool is_long;
     struct slot slots[APS_DIRECT_TURNS];
     struct scratch host;
     struct scratch device; /* as soon as it is needed, if it can be had */
@@ -85,24 +90,26 @@ destroy:
 /* Between the blocks of `direct` alone. */
 static size_t direct_stride_alone(const struct aps_direct *direct)
 {
-    return aps_block_stride_bytes(direct->message);
+    return aps_block_stride_bytes(direct->room);
 }
 
 struct aps_direct *aps_direct_create_alone(const struct aps_vcomm *vcomm,
-                                           enum aps_devices devices)
+                                           enum aps_devices devices,
+                                           size_t granule)
 {
-    struct aps_direct *direct;
-    size_t message, bytes;
-    int ranks;
+    const int ranks = vcomm->size;
+    const bool is_long = devices == APS_DEVICES_AWARE;
+    const size_t room = is_long ? aps_pipeline_room_of_devices(ranks, granule)
+                                : aps_pipeline_room(ranks, granule);
+    const size_t bytes = aps_block_stride_bytes(room);
+    const size_t elements = aps_codec_elements_most(room);
+    struct aps_direct *direct = aps_direct_create(vcomm, elements, bytes);
 
-    ranks = vcomm->size;
-    message = devices == APS_DEVICES_AWARE
-                  ? aps_pipeline_bytes_of_devices(ranks)
-                  : aps_pipeline_bytes(ranks);
-    bytes = aps_block_stride_bytes(message);
-    direct = aps_direct_create(vcomm, aps_codec_elements_most(message), bytes);
-    if (direct)
-        direct->message = message;
+    if (direct) {
+        direct->room = room;
+        direct->elements = elements;
+        direct->is_long = is_long;
+    }
     for (int i = 0; i < APS_DIRECT_TURNS && direct; i++) {
         direct->host.blocks[i].results = malloc(bytes * (size_t)ranks);
         if (!direct->host.blocks[i].results) {
@@ -140,8 +147,7 @@ static bool direct_allocate_on_device(struct aps_direct *direct,
                                       const float *near, int device)
 {
     const size_t blocks = (size_t)direct->size * direct_stride_alone(direct);
-    const size_t sum = aps_block_stride_bytes(
-        aps_codec_elements_most(direct->message) * sizeof(float));
+    const size_t sum = aps_block_stride_widest(direct->elements);
     char cause[256];
     unsigned char *next;
 
@@ -398,11 +404,9 @@ static void direct_finish(void *state, size_t k)
 static size_t direct_message_elements(const struct aps_direct *direct,
                                       const struct aps_wire *wire)
 {
-    const size_t bytes = aps_wire_has_own_blocks(wire)
-                             ? aps_pipeline_bytes(direct->size)
-                             : direct->message;
-
-    return aps_codec_elements(&wire->codec, bytes);
+    return direct->is_long && !aps_wire_has_own_blocks(wire)
+               ? aps_pipeline_elements_of_devices(&wire->codec, direct->size)
+               : aps_pipeline_elements(&wire->codec, direct->size);
 }
 
 int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
@@ -463,7 +467,7 @@ aps_direct_algorithm(const struct aps_algorithm_site *site, char *cause,
 {
     static const struct aps_algorithm_ops ops = {direct_run, direct_destroy};
     struct aps_direct *direct =
-        aps_direct_create_alone(site->vcomm, site->devices);
+        aps_direct_create_alone(site->vcomm, site->devices, site->granule);
 
     if (!direct) {
         snprintf(cause, size, "out of memory for reduce: direct");

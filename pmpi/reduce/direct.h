@@ -34,10 +34,11 @@ struct aps_direct *aps_direct_create(const struct aps_vcomm *vcomm,
  * The same for aps_direct_run, which needs room for results, too. `devices`,
  * the same on all ranks: messages are longer where MPI takes them from GPUs'
  * memory. If the vectors of a call are there, blocks are, too: each rank sees
- * to that by itself.
+ * to that by itself. `granule` is as in pipeline_sizes.h.
  */
 struct aps_direct *aps_direct_create_alone(const struct aps_vcomm *vcomm,
-                                           enum aps_devices devices);
+                                           enum aps_devices devices,
+                                           size_t granule);
 void aps_direct_destroy(struct aps_direct *direct); /* NULL: nothing */
 
 /*

@@ -28,50 +28,43 @@ static void hierarchical_count_cores(const struct aps_vcomm *group)
 
 /* Local: what this rank needs beside the slots. 0 or -1. */
 static int hierarchical_equip_local(struct aps_hierarchical *h,
-                                    enum aps_devices devices)
+                                    const struct aps_algorithm_site *site)
 {
-    const size_t slice =
-        aps_slice_longest(h->host.chunk, APS_CODEC_GRANULE, h->owners);
-
-    if (devices != APS_DEVICES_NONE &&
+    if (site->devices != APS_DEVICES_NONE &&
         aps_chunk_buffers_init_devices(&h->devices, &h->host) < 0)
         return -1;
     if (aps_hierarchical_is_alone(h) ||
         aps_shm_group_rank(h->node) >= h->owners)
         return 0;
-    h->across = aps_direct_create(
-        &h->groups.peers,
-        aps_slice_longest(slice, APS_CODEC_GRANULE, h->groups.groups),
-        h->host.part_stride);
+    h->across = aps_direct_create(&h->groups.peers, h->host.room.part,
+                                  aps_block_stride_widest(h->host.room.part));
     return h->across ? 0 : -1;
 }
 
 /* COLLECTIVE over vcomm. */
 static int hierarchical_equip(struct aps_hierarchical *h,
-                              const struct aps_vcomm *vcomm,
-                              enum aps_devices devices, size_t longest,
+                              const struct aps_algorithm_site *site,
                               char *cause, size_t size)
 {
-    bool good =
-        aps_chunk_buffers_init(&h->host, &h->groups, longest, cause, size) == 0;
+    bool good = aps_chunk_buffers_init(&h->host, &h->groups, site->longest,
+                                       site->granule, cause, size) == 0;
 
     h->node = h->host.node;
-    if (good && hierarchical_equip_local(h, devices) < 0) {
+    if (good && hierarchical_equip_local(h, site) < 0) {
         snprintf(cause, size, "out of memory");
         good = false;
     }
-    if (!aps_agree_all(vcomm, good))
+    if (!aps_agree_all(site->vcomm, good))
         return -1;
     hierarchical_count_cores(&h->groups.group);
     return 0;
 }
 
-int aps_hierarchical_create(const struct aps_vcomm *vcomm,
-                            const struct aps_grouping *grouping,
-                            enum aps_devices devices, size_t longest,
+int aps_hierarchical_create(const struct aps_algorithm_site *site,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size)
 {
+    const struct aps_vcomm *vcomm = site->vcomm;
     struct aps_hierarchical *h = calloc(1, sizeof *h);
 
     cause[0] = '\0';
@@ -80,17 +73,17 @@ int aps_hierarchical_create(const struct aps_vcomm *vcomm,
         free(h);
         return -1;
     }
-    if (aps_topology_groups(vcomm, grouping, &h->groups, cause, size) < 0)
+    if (aps_topology_groups(vcomm, &site->grouping, &h->groups, cause, size) <
+        0)
         goto hierarchical_fail;
     h->owners = h->groups.smallest;
     if (h->groups.groups == vcomm->size) {
-        h->whole = aps_direct_create_alone(vcomm, devices);
+        h->whole = aps_direct_create_alone(vcomm, site->devices, site->granule);
         if (!aps_agree_all(vcomm, h->whole != NULL)) {
             snprintf(cause, size, "%s", h->whole ? "" : "out of memory");
             goto hierarchical_fail;
         }
-    } else if (hierarchical_equip(h, vcomm, devices, longest, cause, size) <
-               0) {
+    } else if (hierarchical_equip(h, site, cause, size) < 0) {
         goto hierarchical_fail;
     }
     *hierarchical = h;
@@ -153,10 +146,12 @@ hierarchical_meets_on_devices(const struct aps_hierarchical_run *run,
 static void hierarchical_move_to_devices(struct aps_hierarchical_run *run)
 {
     run->slots = &run->h->devices;
-    if (aps_hierarchical_is_alone(run->h))
+    if (aps_hierarchical_is_alone(run->h)) {
         run->results = run->slots;
+        run->layout = aps_chunk_layout_of(&run->slots->room, &run->wire->codec);
+    }
     if (!aps_wire_has_own_blocks(run->wire))
-        run->cut.length = run->slots->chunk;
+        run->cut.length = run->layout.chunk;
     run->inside.device = run->wire->memory->device;
     run->inside.lost = &run->lost;
 }
@@ -189,6 +184,9 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
     };
     int exponents[APS_VECTORS_MOST];
     size_t chunks;
+    const struct aps_chunk_layout layout =
+        h->whole ? (struct aps_chunk_layout){0}
+                 : aps_chunk_layout_of(&h->host.room, &wire->codec);
     struct aps_hierarchical_run run = {
         .h = h,
         .wire = wire,
@@ -196,11 +194,12 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         .exact_inside = exact_inside,
         .slots = &h->host,
         .results = &h->host,
+        .layout = layout,
         .cut = {.wire = wire,
                 .vectors = vectors,
                 .exponents = exponents,
                 .count = count,
-                .length = h->host.chunk,
+                .length = layout.chunk,
                 .parts = h->owners,
                 .inner = h->groups.groups},
         .cost = cost,
@@ -256,8 +255,7 @@ aps_hierarchical_algorithm(const struct aps_algorithm_site *site, char *cause,
                                                  hierarchical_destroy};
     struct aps_hierarchical *hierarchical;
 
-    if (aps_hierarchical_create(site->vcomm, &site->grouping, site->devices,
-                                site->longest, &hierarchical, cause, size) < 0)
+    if (aps_hierarchical_create(site, &hierarchical, cause, size) < 0)
         return NULL;
 
     hierarchical->algorithm.ops = &ops;

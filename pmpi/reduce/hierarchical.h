@@ -20,14 +20,10 @@
 struct aps_hierarchical; /* opaque: groups, shared memory, peers */
 
 /*
- * COLLECTIVE over vcomm, which is not owned and outlives the object. `devices`
- * is the same on all ranks, as is `longest`, the elements of all vectors of a
- * call together at most. 0 on all ranks, or -1 on all
- * ranks: then `cause` says why on the ranks that know and is "" on the others.
+ * COLLECTIVE over the site's ranks. 0 on all ranks, or -1 on all ranks: then
+ * `cause` says why on the ranks that know and is "" on the others.
  */
-int aps_hierarchical_create(const struct aps_vcomm *vcomm,
-                            const struct aps_grouping *grouping,
-                            enum aps_devices devices, size_t longest,
+int aps_hierarchical_create(const struct aps_algorithm_site *site,
                             struct aps_hierarchical **hierarchical, char *cause,
                             size_t size);
 

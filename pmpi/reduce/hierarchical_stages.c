@@ -62,14 +62,16 @@ static bool stages_is_on_devices(const struct aps_hierarchical_run *run)
 static unsigned char *stages_slot_slice(const struct aps_hierarchical_run *run,
                                         size_t k, int rank, int owner)
 {
-    return aps_chunk_buffers_slice(run->slots, run->h->done + k, rank, owner);
+    return aps_chunk_buffers_slice(run->slots, &run->layout, run->h->done + k,
+                                   rank, owner);
 }
 
 /* ... its result, one part a group, ... */
 static unsigned char *
 stages_result_slice(const struct aps_hierarchical_run *run, size_t k, int owner)
 {
-    return aps_chunk_buffers_result(run->results, run->h->done + k, owner);
+    return aps_chunk_buffers_result(run->results, &run->layout,
+                                    run->h->done + k, owner);
 }
 
 /* ... and this owner's sum. */
@@ -378,7 +380,7 @@ stages_begin_across(const struct aps_hierarchical_run *run, size_t k,
         across->pieces[p].exponent = across->pieces[p].sum_exponent =
             exponents[p];
     across->blocks = stages_result_slice(run, k, rank);
-    across->stride = run->results->part_stride;
+    across->stride = run->layout.part_stride;
     return across;
 }
 
@@ -473,7 +475,7 @@ static void stages_collect_piece(const struct aps_hierarchical_run *run,
         else if (!exact)
             aps_blocks_decode(wire, piece->memory, h->groups.groups,
                               result + piece->inner_offset,
-                              run->results->part_stride, slice.length,
+                              run->layout.part_stride, slice.length,
                               piece->out + slice.begin);
     }
 }

@@ -60,6 +60,7 @@ struct aps_hierarchical_run {
     bool exact_inside;
     const struct aps_chunk_buffers *slots;   /* with the sums */
     const struct aps_chunk_buffers *results; /* the same or the host's */
+    struct aps_chunk_layout layout;          /* of both */
     bool lost;                               /* values, by this rank's device */
     struct aps_cut cut;
     struct aps_cost *cost;

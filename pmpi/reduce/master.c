@@ -11,7 +11,7 @@
 #include "progress/agree.h"
 #include "reduce/exponent.h"
 #include "progress/messages.h"
-#include "reduce/pipeline.h"
+#include "reduce/pipeline_sizes.h"
 #include "reduce/ring.h"
 
 /* Scratch of one chunk of the window. */
@@ -35,26 +35,24 @@ struct aps_master {
 };
 
 /* Local. 0 or -1. */
-static int master_allocate(struct aps_master *master)
+static int master_allocate(struct aps_master *master, size_t granule)
 {
     const int groups = master->groups.groups;
     const bool leads = master->place == 0;
     const size_t blocks = leads ? (size_t)master->members : 1;
-    const size_t piece = aps_block_stride_bytes(aps_pipeline_bytes(1));
+    const size_t elements = aps_pipeline_elements_most(1, granule);
+    const size_t piece = aps_block_stride_bytes(aps_pipeline_room(1, granule));
     /* A chunk's results: each of the blocks has a header, ends in a gap, and
      * may be a granule of elements longer than its share. */
-    const size_t gap =
-        aps_block_stride_bytes(APS_CODEC_GRANULE * sizeof(float)) + 64;
+    const size_t gap = aps_block_stride_widest(granule) + 64;
     const size_t results = piece + (size_t)groups * gap;
-
     size_t longest;
 
     for (int i = 0; i < APS_RING_WINDOW; i++) {
         struct slot *slot = &master->slots[i];
 
         slot->values = malloc(piece * blocks);
-        slot->sum = malloc(
-            leads ? aps_pipeline_elements_most(1) * sizeof *slot->sum : 1);
+        slot->sum = malloc(leads ? elements * sizeof *slot->sum : 1);
         /* Travels with the gaps between its blocks: they should hold no
          * secrets of the program's. */
         slot->results = calloc(1, results);
@@ -66,15 +64,14 @@ static int master_allocate(struct aps_master *master)
     if (!leads || groups == 1)
         return 0;
     /* Partial sums travel as FP32, of whatever width the result is. */
-    longest = aps_slice_longest(aps_pipeline_elements_most(1),
-                                APS_CODEC_GRANULE, groups);
+    longest = elements / (size_t)groups + granule;
     master->ring = aps_ring_create(&master->groups.peers, longest,
                                    aps_block_stride_widest(longest));
     return master->ring ? 0 : -1;
 }
 
 int aps_master_create(const struct aps_vcomm *vcomm,
-                      const struct aps_grouping *grouping,
+                      const struct aps_grouping *grouping, size_t granule,
                       struct aps_master **master, char *cause, size_t size)
 {
     struct aps_master *new = calloc(1, sizeof *new);
@@ -89,7 +86,7 @@ int aps_master_create(const struct aps_vcomm *vcomm,
         goto fail;
     new->place = new->groups.group.rank;
     new->members = new->groups.group.size;
-    if (master_allocate(new) < 0)
+    if (master_allocate(new, granule) < 0)
         snprintf(cause, size, "out of memory");
     if (!aps_agree_all(vcomm, cause[0] == '\0'))
         goto fail;
@@ -424,7 +421,8 @@ aps_master_algorithm(const struct aps_algorithm_site *site, char *cause,
     struct aps_master *master;
 
     grouping.across_nodes = true;
-    if (aps_master_create(site->vcomm, &grouping, &master, cause, size) < 0)
+    if (aps_master_create(site->vcomm, &grouping, site->granule, &master, cause,
+                          size) < 0)
         return NULL;
 
     master->algorithm.ops = &ops;

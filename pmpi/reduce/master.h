@@ -19,12 +19,12 @@
 struct aps_master; /* opaque: groups and scratch */
 
 /*
- * COLLECTIVE over vcomm, which is not owned and outlives
- * the object. 0 on all ranks, or -1 on all ranks: then `cause` says why on the
- * ranks that know and is "" on the others.
+ * COLLECTIVE over vcomm, which is not owned and outlives the object; `granule`
+ * is as in pipeline_sizes.h. 0 on all ranks, or -1 on all ranks: then `cause` says why
+ * on the ranks that know and is "" on the others.
  */
 int aps_master_create(const struct aps_vcomm *vcomm,
-                      const struct aps_grouping *grouping,
+                      const struct aps_grouping *grouping, size_t granule,
                       struct aps_master **master, char *cause, size_t size);
 void aps_master_destroy(struct aps_master *master); /* local; NULL: nothing */
 

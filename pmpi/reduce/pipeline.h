@@ -15,7 +15,6 @@
 
 #include <stddef.h>
 
-#include "codec/ops.h"
 #include "reduce/turns.h"
 
 struct aps_pipeline_stage {
@@ -27,18 +26,5 @@ struct aps_pipeline_stage {
 
 void aps_pipeline_run(size_t chunks, size_t stages,
                       const struct aps_pipeline_stage stage[], void *state);
-
-/*
- * The values of one message where a chunk has one for each of `ranks` ranks:
- * bytes at most, and so many elements of a codec (aps_codec_elements), or of the
- * codec that has most. With many ranks messages get shorter, so that chunks stay
- * at some 512 KiB.
- */
-size_t aps_pipeline_bytes(int ranks);
-size_t aps_pipeline_elements(const struct aps_codec *codec, int ranks);
-size_t aps_pipeline_elements_most(int ranks);
-
-/* The same of messages from GPUs' memory: longer, chunks of some MiB. */
-size_t aps_pipeline_bytes_of_devices(int ranks);
 
 #endif

@@ -9,6 +9,7 @@
 #include "reduce/chunk.h"
 #include "reduce/exchange.h"
 #include "reduce/pipeline.h"
+#include "reduce/pipeline_sizes.h"
 
 /* Scratch of one chunk, from the sum of its slices on. */
 struct slot {
@@ -19,39 +20,42 @@ struct slot {
 
 struct aps_reduce_root {
     const struct aps_vcomm *vcomm;
-    struct aps_reduce_scatter *scatter;
+    struct aps_reduce_scatter *scatter; /* owned */
     int rank;
     int ranks;
     int outcome; /* of the call under way, as the scatter's */
     struct slot slots[APS_EXCHANGE_TURNS];
 };
 
-struct aps_reduce_root *
-aps_reduce_root_create(const struct aps_vcomm *vcomm,
-                       struct aps_reduce_scatter *scatter)
+struct aps_reduce_root *aps_reduce_root_create(const struct aps_vcomm *vcomm,
+                                               size_t granule)
 {
+    const size_t stride =
+        aps_block_stride_bytes(aps_pipeline_room(vcomm->size, granule));
     struct aps_reduce_root *rooted = calloc(1, sizeof *rooted);
 
     if (!rooted)
         return NULL;
     rooted->vcomm = vcomm;
-    rooted->scatter = scatter;
     rooted->rank = vcomm->rank;
     rooted->ranks = vcomm->size;
+    rooted->scatter = aps_reduce_scatter_create(vcomm, granule);
+    if (!rooted->scatter)
+        goto destroy;
     for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
         struct slot *slot = &rooted->slots[i];
 
-        slot->results =
-            malloc(aps_block_stride_bytes(aps_pipeline_bytes(rooted->ranks)) *
-                   (size_t)rooted->ranks);
+        slot->results = malloc(stride * (size_t)rooted->ranks);
         if (!slot->results ||
             aps_exchange_init(&slot->exchange, vcomm, APS_TAG_RESULT,
-                              &rooted->outcome) < 0) {
-            aps_reduce_root_destroy(rooted);
-            return NULL;
-        }
+                              &rooted->outcome) < 0)
+            goto destroy;
     }
     return rooted;
+
+destroy:
+    aps_reduce_root_destroy(rooted);
+    return NULL;
 }
 
 void aps_reduce_root_destroy(struct aps_reduce_root *rooted)
@@ -62,6 +66,7 @@ void aps_reduce_root_destroy(struct aps_reduce_root *rooted)
         free(rooted->slots[i].results);
         aps_exchange_clear(&rooted->slots[i].exchange);
     }
+    aps_reduce_scatter_destroy(rooted->scatter);
     free(rooted);
 }
 

@@ -15,11 +15,10 @@
 
 struct aps_reduce_root; /* opaque: scratch */
 
-/* Over `vcomm`, a virtual communicator, and `scatter`, which is made for it;
- * neither is owned. Local; NULL when out of memory. */
-struct aps_reduce_root *
-aps_reduce_root_create(const struct aps_vcomm *vcomm,
-                       struct aps_reduce_scatter *scatter);
+/* Over `vcomm`, a virtual communicator that is not owned; `granule` is as in
+ * pipeline.h. Local; NULL when out of memory. */
+struct aps_reduce_root *aps_reduce_root_create(const struct aps_vcomm *vcomm,
+                                               size_t granule);
 void aps_reduce_root_destroy(
     struct aps_reduce_root *rooted); /* NULL: nothing */
 

@@ -9,6 +9,7 @@
 #include "reduce/exponent.h"
 #include "reduce/exchange.h"
 #include "reduce/pipeline.h"
+#include "reduce/pipeline_sizes.h"
 
 /* Scratch of one round. */
 struct slot {
@@ -27,19 +28,20 @@ struct aps_reduce_scatter {
 };
 
 struct aps_reduce_scatter *
-aps_reduce_scatter_create(const struct aps_vcomm *vcomm)
+aps_reduce_scatter_create(const struct aps_vcomm *vcomm, size_t granule)
 {
+    const int ranks = vcomm->size;
+    const size_t bytes =
+        aps_block_stride_bytes(aps_pipeline_room(ranks, granule)) *
+        (size_t)ranks;
     struct aps_reduce_scatter *scatter = calloc(1, sizeof *scatter);
-    size_t bytes;
 
     if (!scatter)
         return NULL;
     scatter->vcomm = vcomm;
     scatter->rank = vcomm->rank;
-    scatter->ranks = vcomm->size;
-    bytes = aps_block_stride_bytes(aps_pipeline_bytes(scatter->ranks)) *
-            (size_t)scatter->ranks;
-    scatter->sum = malloc(aps_pipeline_elements_most(scatter->ranks) *
+    scatter->ranks = ranks;
+    scatter->sum = malloc(aps_pipeline_elements_most(ranks, granule) *
                           sizeof *scatter->sum);
     if (!scatter->sum)
         goto destroy;

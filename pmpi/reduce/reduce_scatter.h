@@ -39,10 +39,10 @@ struct aps_shares {
 
 struct aps_reduce_scatter; /* opaque: a virtual communicator and scratch */
 
-/* Over `vcomm`, a virtual communicator that is not owned. Local; NULL when out
- * of memory. */
+/* Over `vcomm`, a virtual communicator that is not owned; `granule` is as in
+ * pipeline_sizes.h. Local; NULL when out of memory. */
 struct aps_reduce_scatter *
-aps_reduce_scatter_create(const struct aps_vcomm *vcomm);
+aps_reduce_scatter_create(const struct aps_vcomm *vcomm, size_t granule);
 void aps_reduce_scatter_destroy(
     struct aps_reduce_scatter *scatter); /* NULL: nothing */
 

@@ -14,10 +14,12 @@
 #include "reduce/direct.h"
 #include "reduce/hierarchical.h"
 #include "reduce/master.h"
+#include "reduce/pipeline_sizes.h"
 #include "reduce/ring.h"
 
 /* A policy that reduces in more ways than this is turned away: 32 kinds of
- * reductions and groups, each with the three size classes below. */
+ * reductions and groups, each with the three size classes below, in formats that
+ * have the same aps_pipeline_granule or less. */
 #define PREPARED_MAX (32 * 3)
 
 /* What an algorithm needs in shared memory follows from the longest vector that
@@ -31,6 +33,7 @@ struct prepared {
     enum aps_group_kind group;
     int group_size;
     size_t longest;                  /* vector, in elements */
+    size_t granule;                  /* of formats, at most */
     struct aps_algorithm *algorithm; /* NULL: it could not be made */
     char cause[256];                 /* then why */
 };
@@ -90,18 +93,20 @@ void aps_reductions_destroy(struct aps_reductions *reductions)
     free(reductions);
 }
 
-/* The first one that was made for vectors of n elements, or longer ones; all give
- * the same bits. Only if none of these has an algorithm: one that could not be
- * made. */
+/* The first one that was made for vectors of n elements, or longer ones, and for
+ * the plan's format; all give the same bits. Only if none of these has an
+ * algorithm: one that could not be made. */
 static struct prepared *reduction_find(struct aps_reductions *reductions,
                                        const struct aps_plan *plan, size_t n)
 {
+    const size_t granule = aps_pipeline_granule(&plan->format);
     struct prepared *failed = NULL;
 
     for (int i = 0; i < reductions->count; i++) {
         struct prepared *prepared = &reductions->prepared[i];
 
         if (prepared->reduce == plan->reduce && prepared->longest >= n &&
+            prepared->granule >= granule &&
             (!reduction_row_of(plan->reduce).grouped ||
              (prepared->group == plan->group &&
               (plan->group != APS_GROUP_NUMBER ||
@@ -151,6 +156,7 @@ static struct prepared *reduction_make(struct aps_reductions *reductions,
                      .test_cyclic = reductions->test_cyclic},
         .devices = devices,
         .longest = longest,
+        .granule = aps_pipeline_granule(&plan->format),
     };
     struct prepared *prepared = &reductions->prepared[reductions->count++];
 
@@ -158,6 +164,7 @@ static struct prepared *reduction_make(struct aps_reductions *reductions,
     prepared->group = plan->group;
     prepared->group_size = plan->group_size;
     prepared->longest = longest;
+    prepared->granule = site.granule;
     prepared->algorithm =
         row.create(&site, prepared->cause, sizeof prepared->cause);
     if (aps_agree_all(vcomm, prepared->algorithm != NULL))

@@ -11,6 +11,7 @@
 #include "reduce/exponent.h"
 #include "progress/messages.h"
 #include "reduce/pipeline.h"
+#include "reduce/pipeline_sizes.h"
 
 /* Scratch of one chunk of the window. */
 struct slot {
@@ -65,13 +66,14 @@ destroy:
     return NULL;
 }
 
-struct aps_ring *aps_ring_create_alone(const struct aps_vcomm *vcomm)
+struct aps_ring *aps_ring_create_alone(const struct aps_vcomm *vcomm,
+                                       size_t granule)
 {
-    int ranks;
+    const size_t room = aps_pipeline_room(vcomm->size, granule);
 
-    ranks = vcomm->size;
-    return aps_ring_create(vcomm, aps_pipeline_elements_most(ranks),
-                           aps_block_stride_bytes(aps_pipeline_bytes(ranks)));
+    return aps_ring_create(vcomm,
+                           aps_pipeline_elements_most(vcomm->size, granule),
+                           aps_block_stride_bytes(room));
 }
 
 void aps_ring_destroy(struct aps_ring *ring)
@@ -348,11 +350,11 @@ int aps_ring_window(struct aps_ring *ring, const struct aps_wire *wire,
 int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
                  const struct aps_vector vectors[], struct aps_cost *cost)
 {
-    const size_t bytes = aps_pipeline_bytes(ring->size);
     /* A message is as long as its widest: of partial sums, that is FP32's. */
-    const size_t length = ring_travels_as_fp32(wire)
-                              ? aps_codec_elements_fp32(bytes)
-                              : aps_codec_elements(&wire->codec, bytes);
+    const size_t length =
+        ring_travels_as_fp32(wire)
+            ? aps_pipeline_elements_fp32(&wire->codec, ring->size)
+            : aps_pipeline_elements(&wire->codec, ring->size);
     int exponents[APS_VECTORS_MOST];
     struct aps_cut cut = {
         .wire = wire,
@@ -405,7 +407,7 @@ struct aps_algorithm *aps_ring_algorithm(const struct aps_algorithm_site *site,
                                          char *cause, size_t size)
 {
     static const struct aps_algorithm_ops ops = {ring_run, ring_destroy};
-    struct aps_ring *ring = aps_ring_create_alone(site->vcomm);
+    struct aps_ring *ring = aps_ring_create_alone(site->vcomm, site->granule);
 
     if (!ring) {
         snprintf(cause, size, "out of memory for reduce: ring");

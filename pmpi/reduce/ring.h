@@ -30,8 +30,9 @@ struct aps_ring; /* opaque: a virtual communicator and scratch */
 struct aps_ring *aps_ring_create(const struct aps_vcomm *vcomm, size_t elements,
                                  size_t bytes);
 
-/* The same for aps_ring_run. */
-struct aps_ring *aps_ring_create_alone(const struct aps_vcomm *vcomm);
+/* The same for aps_ring_run; `granule` is as in pipeline_sizes.h. */
+struct aps_ring *aps_ring_create_alone(const struct aps_vcomm *vcomm,
+                                       size_t granule);
 void aps_ring_destroy(struct aps_ring *ring); /* NULL: nothing */
 
 /*

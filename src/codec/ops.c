@@ -24,9 +24,11 @@ size_t aps_codec_elements(const struct aps_codec *codec, size_t bytes)
     return bytes < piece ? 0 : (bytes - piece) / each * granule;
 }
 
-size_t aps_codec_elements_fp32(size_t bytes)
+size_t aps_codec_elements_fp32(const struct aps_codec *codec, size_t bytes)
 {
-    return bytes / (APS_CODEC_GRANULE * sizeof(float)) * APS_CODEC_GRANULE;
+    const size_t granule = aps_codec_granule(codec);
+
+    return bytes / (granule * sizeof(float)) * granule;
 }
 
 size_t aps_codec_elements_most(size_t bytes)

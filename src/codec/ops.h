@@ -103,8 +103,9 @@ size_t aps_codec_granule(const struct aps_codec *codec);
  * where not even one granule fits. */
 size_t aps_codec_elements(const struct aps_codec *codec, size_t bytes);
 
-/* The same of FP32, and of the format that has most. */
-size_t aps_codec_elements_fp32(size_t bytes);
+/* The same of FP32 values that are cut where the codec's are, and of the format
+ * that has most. */
+size_t aps_codec_elements_fp32(const struct aps_codec *codec, size_t bytes);
 size_t aps_codec_elements_most(size_t bytes);
 
 /* What a search for exponents needs to know of an array: the greatest finite

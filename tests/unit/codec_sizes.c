@@ -81,7 +81,7 @@ static void test_bounds(void)
         aps_format_parse("e1m0", &narrow.format, NULL) < 0)
         bail_out("e8m23 or e1m0 is no format");
     for (size_t i = 0; i < SIZES; i++) {
-        fp32 &= aps_codec_elements_fp32(sizes[i]) ==
+        fp32 &= aps_codec_elements_fp32(&narrow, sizes[i]) ==
                 aps_codec_elements(&wide, sizes[i]);
         most &= aps_codec_elements_most(sizes[i]) ==
                 aps_codec_elements(&narrow, sizes[i]);
@@ -109,13 +109,19 @@ static void test_blocks(void)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct aps_codec codec = {.format = cases[i].format};
-        bool greatest = true;
+        bool greatest = true, fp32 = true;
 
-        for (size_t k = 0; k < SIZES; k++)
+        for (size_t k = 0; k < SIZES; k++) {
+            const size_t n = aps_codec_elements_fp32(&codec, sizes[k]);
+
             greatest &= is_greatest(&codec, sizes[k]);
+            fp32 &= n % cases[i].granule == 0 && 4 * n <= sizes[k] &&
+                    4 * (n + cases[i].granule) > sizes[k];
+        }
         ok(aps_codec_granule(&codec) == cases[i].granule && is_cut(&codec),
            "%s is cut at %zu values", codec.format.name, cases[i].granule);
         ok(greatest, "... and what fits is a multiple of that");
+        ok(fp32, "... of FP32, too");
     }
 }
 

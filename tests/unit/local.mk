@@ -8,6 +8,7 @@ UNIT_TESTS = \
 	tests/unit/array_blocks \
 	tests/unit/array_scaled \
 	tests/unit/build \
+	tests/unit/chunk_layout \
 	tests/unit/codec \
 	tests/unit/codec_sizes \
 	tests/unit/correlated \
@@ -242,6 +243,12 @@ tests_unit_slices_SOURCES = tests/unit/slices.c \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h
 tests_unit_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_slices_LDADD = $(UNIT_LIBS)
+tests_unit_chunk_layout_SOURCES = tests/unit/chunk_layout.c \
+	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/chunk_layout.c pmpi/reduce/chunk_layout.h \
+	pmpi/reduce/pipeline_sizes.c pmpi/reduce/pipeline_sizes.h
+tests_unit_chunk_layout_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_chunk_layout_LDADD = $(UNIT_LIBS)
 tests_unit_driver_SOURCES = tests/unit/driver.c \
 	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h
 tests_unit_driver_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi \

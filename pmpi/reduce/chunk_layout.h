@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How a chunk lies in the memory of a group: a slot a rank, one slice an owner;
+ * and a result an owner, one part a group. Room is made once, for chunks whose
+ * values are cut at 64. Codecs with a larger granule share it: they have fewer
+ * and longer slices, and chunks that are as long as the room allows.
+ */
+#ifndef APS_PMPI_REDUCE_CHUNK_LAYOUT_H
+#define APS_PMPI_REDUCE_CHUNK_LAYOUT_H
+
+#include <stddef.h>
+
+#include "codec/ops.h"
+
+/* What there is room for, whatever the format. */
+struct aps_chunk_room {
+    int owners;         /* ranks of a group that own a slice */
+    int parts;          /* of a result */
+    int results;        /* owners whose results lie in one place: all, or one */
+    size_t chunk;       /* elements, where they are cut at 64 */
+    size_t slice, part; /* elements of the longest ones */
+    size_t slot_bytes;  /* of a slot */
+    size_t result_bytes; /* of the results in one place */
+};
+
+/* How chunks of a codec's values lie there. */
+struct aps_chunk_layout {
+    size_t chunk;        /* elements */
+    size_t slice_stride; /* between the slices of a slot */
+    size_t owner_stride; /* between the results of two owners */
+    size_t part_stride;  /* between the parts of a result */
+};
+
+/* Room for such chunks, and for a chunk of a single granule of any codec whose
+ * granule is `granule` at most (pipeline_sizes.h). */
+struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
+                                        size_t chunk, size_t granule);
+
+/* Depends on the room and on the codec's granule alone. */
+struct aps_chunk_layout aps_chunk_layout_of(const struct aps_chunk_room *room,
+                                            const struct aps_codec *codec);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How long the messages of a pipeline are, and the scratch that they lie in.
+ */
+#ifndef APS_PMPI_REDUCE_PIPELINE_SIZES_H
+#define APS_PMPI_REDUCE_PIPELINE_SIZES_H
+
+#include <stddef.h>
+
+#include "codec/ops.h"
+
+/*
+ * The values of one message where a chunk has one for each of `ranks` ranks: so
+ * many elements of a codec, or FP32 values that are cut where the codec's are;
+ * one granule (aps_codec_granule) at least. With many ranks messages get
+ * shorter, so that chunks stay at some 512 KiB. Messages from GPUs' memory are
+ * longer, and chunks have some MiB.
+ */
+size_t aps_pipeline_elements(const struct aps_codec *codec, int ranks);
+size_t aps_pipeline_elements_fp32(const struct aps_codec *codec, int ranks);
+size_t aps_pipeline_elements_of_devices(const struct aps_codec *codec,
+                                        int ranks);
+
+/*
+ * What scratch must have room for: the bytes of the values of such a message,
+ * whichever codec it is, as long as its granule is `granule` elements at most;
+ * and the elements of the codec that has most.
+ */
+size_t aps_pipeline_room(int ranks, size_t granule);
+size_t aps_pipeline_room_of_devices(int ranks, size_t granule);
+size_t aps_pipeline_elements_most(int ranks, size_t granule);
+
+/* The `granule` that scratch is made for so that this format has room: one of a
+ * few, equal for all formats that are not in blocks. */
+size_t aps_pipeline_granule(const struct aps_format *format);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the chunks of a group lie, and how long messages are: whatever the
+ * codec's granule, there is room, and every block has a place of its own. */
+#include "config.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "reduce/block.h"
+#include "reduce/chunk_layout.h"
+#include "reduce/pipeline_sizes.h"
+#include "tests/tap/tap.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+static const struct aps_format formats[] = {
+    {.name = "8", .width = 8, .block = 1},
+    {.name = "8/32", .width = 8, .block = 32, .scale_bytes = 1},
+    {.name = "8/96", .width = 8, .block = 96, .scale_bytes = 1},
+    {.name = "8/576", .width = 8, .block = 576, .scale_bytes = 1},
+    {.name = "25/1008", .width = 25, .block = 1008, .scale_bytes = 1},
+    {.name = "2/4096", .width = 2, .block = 4096, .scale_bytes = 1},
+    {.name = "25/4096", .width = 25, .block = 4096, .scale_bytes = 1},
+};
+
+/* --- a group's chunks ------------------------------------------------------ */
+
+/* Bytes from `begin` on to `end`, where the next block may lie. */
+struct range {
+    size_t begin, end;
+};
+
+/* A block of n values, as wide as FP32's. */
+static bool is_next(struct range *left, size_t at, size_t n)
+{
+    const size_t end = at + APS_BLOCK_HEADER + n * sizeof(float);
+    const bool right = n == 0 || (at >= left->begin && end <= left->end);
+
+    if (n > 0)
+        left->begin = end;
+    return right;
+}
+
+static size_t slice_of(const struct aps_codec *codec, size_t n, int parts,
+                       int i)
+{
+    return aps_slice_of(n, aps_codec_granule(codec), parts, i).length;
+}
+
+static bool has_slices(const struct aps_chunk_room *room,
+                       const struct aps_chunk_layout *layout,
+                       const struct aps_codec *codec, size_t n)
+{
+    struct range left = {0, room->slot_bytes};
+    bool right = true;
+
+    for (int owner = 0; owner < room->owners; owner++) {
+        const size_t slice = slice_of(codec, n, room->owners, owner);
+
+        right &= slice <= room->slice &&
+                 is_next(&left, (size_t)owner * layout->slice_stride, slice);
+    }
+    return right;
+}
+
+static bool has_results(const struct aps_chunk_room *room,
+                        const struct aps_chunk_layout *layout,
+                        const struct aps_codec *codec, size_t n)
+{
+    struct range left = {0, room->result_bytes};
+    bool right = true;
+
+    for (int owner = 0; owner < room->results; owner++) {
+        const size_t slice = slice_of(codec, n, room->owners, owner);
+
+        for (int i = 0; i < room->parts; i++) {
+            const size_t part = slice_of(codec, slice, room->parts, i);
+
+            right &= part <= room->part &&
+                     is_next(&left,
+                             (size_t)owner * layout->owner_stride +
+                                 (size_t)i * layout->part_stride,
+                             part);
+        }
+    }
+    return right;
+}
+
+static bool has_room(const struct aps_chunk_room *room,
+                     const struct aps_codec *codec)
+{
+    const struct aps_chunk_layout layout = aps_chunk_layout_of(room, codec);
+    const size_t granule = aps_codec_granule(codec);
+    const size_t lengths[] = {1,
+                              granule,
+                              granule + 1,
+                              layout.chunk / 2 + 1,
+                              layout.chunk - 1,
+                              layout.chunk};
+    bool right = layout.chunk > 0 && layout.chunk % granule == 0;
+
+    for (size_t i = 0; i < LENGTH(lengths); i++) {
+        const size_t n = lengths[i] < layout.chunk ? lengths[i] : layout.chunk;
+
+        right &= has_slices(room, &layout, codec, n) &&
+                 has_results(room, &layout, codec, n);
+    }
+    if (!right)
+        diag("%s: %d owners, %d parts, chunk %zu of %zu", codec->format.name,
+             room->owners, room->parts, layout.chunk, room->chunk);
+    return right;
+}
+
+static void test_layouts(const struct aps_format *format)
+{
+    static const size_t chunks[] = {64, 1024, 16384, 65536, 262144};
+    const struct aps_codec codec = {.format = *format};
+    const size_t granule = aps_pipeline_granule(format);
+    bool right = true, same = true, long_enough = true;
+
+    for (int owners = 1; owners <= 128; owners += owners > 8 ? 17 : 1)
+        for (int parts = 1; parts <= 70; parts += parts > 5 ? 13 : 1)
+            for (size_t i = 0; i < LENGTH(chunks); i++) {
+                const struct aps_chunk_room room = aps_chunk_room_of(
+                    owners, parts, i % 2 ? owners : 1, chunks[i], granule);
+                const size_t chunk = aps_chunk_layout_of(&room, &codec).chunk;
+
+                right &= has_room(&room, &codec);
+                same &= chunk == room.chunk;
+                long_enough &= 3 * chunk >= room.chunk;
+            }
+    ok(right, "%s: every block has a place of its own", format->name);
+    if (aps_codec_granule(&codec) == APS_CODEC_GRANULE)
+        ok(same, "... and chunks are those of all that are cut at 64");
+    else
+        ok(long_enough, "... and chunks are a third as long at least");
+}
+
+/* --- messages -------------------------------------------------------------- */
+
+static void test_messages(const struct aps_format *format)
+{
+    const struct aps_codec codec = {.format = *format};
+    const size_t granule = aps_codec_granule(&codec);
+    const size_t class = aps_pipeline_granule(format);
+    bool whole = true, room = true, same = true;
+
+    for (int ranks = 1; ranks <= 100000; ranks += 1 + ranks / 2) {
+        const size_t bytes = aps_pipeline_room(ranks, class);
+        const size_t n = aps_pipeline_elements(&codec, ranks);
+        const size_t partial = aps_pipeline_elements_fp32(&codec, ranks);
+        const size_t devices = aps_pipeline_elements_of_devices(&codec, ranks);
+
+        whole &= n > 0 && partial > 0 && devices > 0 && n % granule == 0 &&
+                 partial % granule == 0 && devices % granule == 0;
+        room &= aps_codec_bytes(&codec, n) <= bytes &&
+                partial * sizeof(float) <= bytes &&
+                n <= aps_pipeline_elements_most(ranks, class) &&
+                aps_codec_bytes(&codec, devices) <=
+                    aps_pipeline_room_of_devices(ranks, class);
+        same &= bytes == aps_pipeline_room(ranks, 64);
+    }
+    ok(whole, "%s: a message has whole granules, one at least", format->name);
+    ok(room, "... for which there is room");
+    if (granule == APS_CODEC_GRANULE)
+        ok(same, "... as much as for all that are cut at 64");
+}
+
+int main(void)
+{
+    for (size_t f = 0; f < LENGTH(formats); f++) {
+        test_layouts(&formats[f]);
+        test_messages(&formats[f]);
+    }
+    return done_testing();
+}
