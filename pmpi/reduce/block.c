@@ -112,17 +112,11 @@ struct aps_scale_record aps_blocks_record(const struct aps_wire *wire,
     return record;
 }
 
-/* Is a value of that magnitude rounded beyond the largest finite one? */
 static bool record_overflows(const struct aps_wire *wire, float max,
                              int exponent)
 {
-    const struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
-    struct aps_encode_stats stats = {0};
-    uint32_t code;
-
-    (void)wire->codec.encode_stats(&wire->codec, &max, 1, scaling, NULL, &code,
-                                   &stats);
-    return stats.overflow > 0;
+    return aps_scale_overflows(&wire->codec.format, max, exponent,
+                               APS_ROUND_NEAREST);
 }
 
 /* Partial sums that are kept in a format may have been cut at its largest

@@ -441,7 +441,7 @@ stages_results_record(const struct aps_hierarchical_run *run, size_t k,
         const struct aps_scale_record part = aps_results_record(
             run->wire, h->groups.groups,
             stages_result_slice(run, k, owner) + piece->inner_offset,
-            run->results->part_stride,
+            run->layout.part_stride,
             aps_piece_slice(piece, h->owners, owner).length);
 
         aps_record_merge(&record, &part);
