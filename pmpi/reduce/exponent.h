@@ -19,9 +19,9 @@
 
 /*
  * COLLECTIVE over vcomm, the ranks of the stage, where `wire` scales by APS;
- * else local, and exponents are what the layers' states say, or 0. What this rank contributes are `count`
- * layers; `whole`: the stage has all ranks that may have agreed on a layer's
- * greatest exponent. An MPI error code.
+ * else local, and exponents are what the layers' states say, or 0. What this
+ * rank contributes are `count` layers; `whole`: the stage has all ranks that may
+ * have agreed on a layer's greatest exponent. An MPI error code.
  */
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
                          const struct aps_wire *wire, bool whole, int count,

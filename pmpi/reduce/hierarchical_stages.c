@@ -357,7 +357,8 @@ void aps_hierarchical_sum(void *state, size_t k)
 }
 
 /* Chunk k between the groups. Where ranks agree on exponents, the second stage
- * has its own N and its own exponents; elsewhere they are NULL. Values that are lost count as zeros. */
+ * has its own N and its own exponents; elsewhere they are NULL. Values that are
+ * lost count as zeros. */
 static struct aps_chunk *
 stages_begin_across(const struct aps_hierarchical_run *run, size_t k,
                     const int exponents[])
