@@ -19,6 +19,7 @@ libcore_la_SOURCES = \
 	src/base/error.c src/base/error.h \
 	src/base/failures.c src/base/failures.h \
 	src/base/fpenv.h \
+	src/base/logarithm.c src/base/logarithm.h \
 	src/number/bits.h src/number/cast.h \
 	src/number/cpd.h src/number/draw.h src/number/philox.h \
 	src/number/format.c src/number/format.h \
@@ -43,7 +44,8 @@ libcore_la_SOURCES = \
 	src/scale/backoff.c src/scale/history.h \
 	src/scale/exponent.c \
 	src/scale/fixed.c src/scale/none.c \
-	src/scale/moments.c src/scale/moments.h \
+	src/scale/moments.c \
+	src/scale/normal.c src/scale/normal.h \
 	src/scale/overflow.c \
 	src/scale/scale.c src/scale/scale.h \
 	src/scale/table.c

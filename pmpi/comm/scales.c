@@ -10,7 +10,7 @@
 
 #include "comm/report.h"
 #include "progress/agree.h"
-#include "scale/moments.h"
+#include "scale/scale.h"
 
 #define BUCKETS 256
 
@@ -207,28 +207,30 @@ static void scales_end_step(const struct run *run, int i)
 }
 
 /* The moments of this rank's values. */
-static void scales_measure(const struct run *run, int i,
-                           struct aps_scale_moments *moments)
+static struct aps_scale_moments scales_measure(const struct aps_vector *vector,
+                                               enum aps_scale_question question)
 {
-    const struct aps_vector *vector = &run->vectors[i];
-    const bool logarithms = run->questions[i] == APS_QUESTION_LOG_MOMENTS;
+    struct aps_scale_moments moments = {0};
     float part[PART];
 
-    if (run->questions[i] == APS_QUESTION_MAX) {
-        moments->max = vector->memory->magnitude(vector->in, vector->n).max;
-        return;
+    if (question == APS_QUESTION_NONE)
+        return moments;
+    if (question == APS_QUESTION_MAX) {
+        moments.max = vector->memory->magnitude(vector->in, vector->n).max;
+        return moments;
     }
-    if (vector->memory == &aps_memory_host) {
-        aps_scale_moments_add(moments, vector->in, vector->n, logarithms);
-        return;
-    }
+    if (vector->memory == &aps_memory_host)
+        return aps_scale_moments_of(vector->in, vector->n, question);
     for (size_t begin = 0; begin < vector->n; begin += PART) {
         const size_t n =
             vector->n - begin < PART ? vector->n - begin : (size_t)PART;
+        struct aps_scale_moments here;
 
         vector->memory->copy_out(part, vector->in + begin, n);
-        aps_scale_moments_add(moments, part, n, logarithms);
+        here = aps_scale_moments_of(part, n, question);
+        aps_scale_moments_add(&moments, &here);
     }
+    return moments;
 }
 
 /* COLLECTIVE. The moments of all ranks, added in rank order by each: MPI does
@@ -254,7 +256,7 @@ static int scales_gather(const struct run *run,
         now = aps_agree_or(vcomm, parts, sizeof parts);
         rc = rc == MPI_SUCCESS ? now : rc;
         for (int rank = first; rank < last; rank++)
-            aps_scale_moments_merge(moments, &parts[rank - first]);
+            aps_scale_moments_add(moments, &parts[rank - first]);
     }
     return rc;
 }
@@ -292,9 +294,7 @@ static int scales_agree(struct run *run)
     if (!run->grown && !run->asks)
         return MPI_SUCCESS;
     for (int i = 0; i < run->count; i++) {
-        run->moments[i] = (struct aps_scale_moments){0};
-        if (run->questions[i] != APS_QUESTION_NONE)
-            scales_measure(run, i, &run->moments[i]);
+        run->moments[i] = scales_measure(&run->vectors[i], run->questions[i]);
         values[1 + i] = scales_bits(run->moments[i].max);
     }
     rc = aps_agree_max(vcomm, 1 + run->count, values);

@@ -1,45 +1,63 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "scale/moments.h"
+#include "scale/scale.h"
 
 #include <math.h>
 
-void aps_scale_moments_add(struct aps_scale_moments *moments, const float *x,
-                           size_t n, bool logarithms)
+#include "codec/codec.h"
+
+/* x is finite. */
+static void moments_add_value(struct aps_scale_moments *moments, float x)
 {
-    struct aps_scale_moments sum = {0};
+    const double value = (double)x;
 
-    for (size_t i = 0; i < n; i++) {
-        const double value = x[i], magnitude = fabs(value);
-        double logarithm;
-
-        if (!isfinite(value))
-            continue;
-        sum.n++;
-        sum.sum += value;
-        sum.sum_squares += value * value;
-        if (magnitude > sum.max)
-            sum.max = magnitude;
-        if (!logarithms || magnitude == 0)
-            continue;
-        logarithm = log(magnitude);
-        sum.nonzero++;
-        sum.sum_log += logarithm;
-        sum.sum_log_squares += logarithm * logarithm;
-    }
-    aps_scale_moments_merge(moments, &sum);
+    moments->n++;
+    moments->sum += value;
+    moments->sum_squares += value * value;
+    if (fabs(value) > moments->max)
+        moments->max = fabs(value);
 }
 
-void aps_scale_moments_merge(struct aps_scale_moments *moments,
-                             const struct aps_scale_moments *other)
+static void moments_add_logarithm(struct aps_scale_moments *moments, float x)
 {
-    if (other->max > moments->max)
-        moments->max = other->max;
-    moments->n += other->n;
-    moments->sum += other->sum;
-    moments->sum_squares += other->sum_squares;
-    moments->nonzero += other->nonzero;
-    moments->sum_log += other->sum_log;
-    moments->sum_log_squares += other->sum_log_squares;
+    double logarithm;
+
+    if (x == 0)
+        return;
+    logarithm = log(fabs((double)x));
+    moments->nonzero++;
+    moments->sum_log += logarithm;
+    moments->sum_log_squares += logarithm * logarithm;
+}
+
+struct aps_scale_moments aps_scale_moments_of(const float *x, size_t n,
+                                              enum aps_scale_question question)
+{
+    struct aps_scale_moments moments = {0};
+
+    if (question == APS_QUESTION_MAX) {
+        moments.max = (double)aps_max_finite(x, n);
+        return moments;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(x[i]))
+            continue;
+        moments_add_value(&moments, x[i]);
+        if (question == APS_QUESTION_LOGARITHMS)
+            moments_add_logarithm(&moments, x[i]);
+    }
+    return moments;
+}
+
+void aps_scale_moments_add(struct aps_scale_moments *sum,
+                           const struct aps_scale_moments *term)
+{
+    sum->max = term->max > sum->max ? term->max : sum->max;
+    sum->n += term->n;
+    sum->sum += term->sum;
+    sum->sum_squares += term->sum_squares;
+    sum->nonzero += term->nonzero;
+    sum->sum_log += term->sum_log;
+    sum->sum_log_squares += term->sum_log_squares;
 }

@@ -73,9 +73,9 @@ struct aps_scale_moments {
 /* What a state has to learn, by a message, before the data of a call. */
 enum aps_scale_question {
     APS_QUESTION_NONE,
-    APS_QUESTION_MAX,        /* of aps_scale_moments, max alone */
-    APS_QUESTION_MOMENTS,    /* all of it but the logarithms */
-    APS_QUESTION_LOG_MOMENTS /* all of it */
+    APS_QUESTION_MAX,       /* of aps_scale_moments, max alone */
+    APS_QUESTION_MOMENTS,   /* all but what is of ln|x| */
+    APS_QUESTION_LOGARITHMS /* all of it */
 };
 
 /* The exponents of a call. */
@@ -190,6 +190,15 @@ struct aps_scale_prediction aps_scale_predict(const struct aps_scale *scale,
 void aps_scale_update(const struct aps_scale *scale, void *state,
                       const struct aps_format *format, int ranks,
                       const struct aps_scale_record *record);
+
+/* What the question asks of x[n], which a rank contributes; the rest is 0. In
+ * the order of the elements, whatever the CPU. */
+struct aps_scale_moments aps_scale_moments_of(const float *x, size_t n,
+                                              enum aps_scale_question question);
+
+/* Add a rank's moments to those of the ranks before it. */
+void aps_scale_moments_add(struct aps_scale_moments *sum,
+                           const struct aps_scale_moments *term);
 
 /* Of a scale with a state, its parameters. */
 enum aps_overflow aps_scale_on_overflow(const struct aps_scale *scale);

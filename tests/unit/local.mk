@@ -25,6 +25,7 @@ UNIT_TESTS = \
 	tests/unit/layers \
 	tests/unit/log \
 	tests/unit/log_faults \
+	tests/unit/logarithm \
 	tests/unit/measure \
 	tests/unit/nearest \
 	tests/unit/options \
@@ -43,7 +44,9 @@ UNIT_TESTS = \
 	tests/unit/scale_aps_tight \
 	tests/unit/scale_backoff \
 	tests/unit/scale_fixed \
+	tests/unit/scale_moments \
 	tests/unit/scale_none \
+	tests/unit/scale_normal \
 	tests/unit/scale_overflow \
 	tests/unit/slices \
 	tests/unit/steps \
@@ -112,6 +115,16 @@ tests_unit_scale_overflow_SOURCES = tests/unit/scale_overflow.c \
 	tests/unit/scales.c tests/unit/scales.h
 tests_unit_scale_overflow_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_scale_overflow_LDADD = $(UNIT_LIBS) -lm
+tests_unit_logarithm_SOURCES = tests/unit/logarithm.c \
+	tests/unit/scales.c tests/unit/scales.h
+tests_unit_logarithm_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_logarithm_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_normal_SOURCES = tests/unit/scale_normal.c
+tests_unit_scale_normal_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_normal_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_moments_SOURCES = tests/unit/scale_moments.c
+tests_unit_scale_moments_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_moments_LDADD = $(UNIT_LIBS) -lm
 HISTORIES = tests/unit/histories.c tests/unit/histories.h \
 	tests/unit/scales.c tests/unit/scales.h
 tests_unit_scale_backoff_SOURCES = tests/unit/scale_backoff.c $(HISTORIES)
