@@ -44,6 +44,7 @@ libcore_la_SOURCES = \
 	src/scale/backoff.c src/scale/history.h \
 	src/scale/exponent.c \
 	src/scale/fixed.c src/scale/none.c \
+	src/scale/logmax.c \
 	src/scale/moments.c \
 	src/scale/normal.c src/scale/normal.h \
 	src/scale/overflow.c \

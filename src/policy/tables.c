@@ -42,6 +42,9 @@ static const struct aps_parameter fixed[] = {{.name = "factor",
 /* A scale itself: a float above 0. */
 #define SCALE .kind = APS_PARAMETER_REAL, .above = true, .max = INFINITY
 
+/* What a moving average keeps: less than 1. */
+#define WEIGHT .kind = APS_PARAMETER_REAL, .max = 1 - 0x1p-20
+
 static const struct aps_parameter backoff[] = {
     [APS_BACKOFF_START] = {.name = "start",
                            SCALE,
@@ -67,9 +70,24 @@ static const struct aps_parameter backoff[] = {
     [APS_BACKOFF_SCOPE] = SCOPE,
     END};
 
+static const struct aps_parameter logmax[] = {
+    [APS_LOGMAX_DEVIATIONS] = {.name = "deviations",
+                               .kind = APS_PARAMETER_REAL,
+                               .min = 0,
+                               .max = 100,
+                               .otherwise = 3.09},
+    [APS_LOGMAX_MAX] = {.name = "max", SCALE, .otherwise = 0x1p14},
+    [APS_LOGMAX_MIN] = {.name = "min", SCALE, .otherwise = 1, .at_most = "max"},
+    [APS_LOGMAX_BETA1] = {.name = "beta1", WEIGHT, .otherwise = 0.99},
+    [APS_LOGMAX_BETA2] = {.name = "beta2", WEIGHT, .otherwise = 0.999},
+    [APS_LOGMAX_ON_OVERFLOW] = ON_OVERFLOW,
+    [APS_LOGMAX_SCOPE] = SCOPE,
+    END};
+
 static const struct aps_choice scales[APS_SCALE_KINDS] = {
     [APS_SCALE_FIXED] = {fixed, "scale: {fixed: 1024}"},
     [APS_SCALE_BACKOFF] = {backoff, NULL},
+    [APS_SCALE_LOGMAX] = {logmax, NULL},
 };
 const struct aps_grammar aps_grammar_scale = {.words = &aps_words_scale,
                                               .choices = scales};

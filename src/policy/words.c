@@ -10,18 +10,25 @@
 #include "policy/policy.h"
 
 static const char *const later_scales[] = {
-    "logmax",   "lognormal", "underflow", "unit",
-    "autoflex", "delayed",   "dfxp",      NULL,
+    "underflow", "unit", "autoflex", "delayed", "dfxp", NULL,
 };
 static const struct aps_hint scale_hints[] = {
     {"on", "did you mean 'aps'?"},
     {"off", "did you mean 'none'?"},
     {"loss-scaling", "did you mean 'backoff', or 'fixed'?"},
+    {"log-max", "did you mean 'logmax'?"},
     {"dynamic", "did you mean 'backoff'?"},
     {NULL, NULL},
 };
-const struct aps_words aps_words_scale = {
-    .known = aps_scale_names, .later = later_scales, .hints = scale_hints};
+static const struct aps_alias scale_aliases[] = {
+    {"lognormal", "logmax"},
+    {"log-normal", "logmax"},
+    {NULL, NULL},
+};
+const struct aps_words aps_words_scale = {.known = aps_scale_names,
+                                          .later = later_scales,
+                                          .hints = scale_hints,
+                                          .aliases = scale_aliases};
 
 static const char *const overflows[] = {
     [APS_OVERFLOW_REDO] = "redo",

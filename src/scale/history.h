@@ -23,6 +23,16 @@ enum aps_backoff_parameter {
     APS_BACKOFF_SCOPE
 };
 
+enum aps_logmax_parameter {
+    APS_LOGMAX_DEVIATIONS,
+    APS_LOGMAX_MAX,
+    APS_LOGMAX_MIN,
+    APS_LOGMAX_BETA1,
+    APS_LOGMAX_BETA2,
+    APS_LOGMAX_ON_OVERFLOW,
+    APS_LOGMAX_SCOPE
+};
+
 /* floor(log2(x)) and ceil(log2(x)) of a finite x > 0. */
 static inline int aps_floor_log2(double x)
 {
@@ -44,6 +54,13 @@ static inline int aps_ceil_log2(double x)
 static inline struct aps_scale_prediction aps_history_one(int exponent)
 {
     return (struct aps_scale_prediction){exponent, exponent};
+}
+
+/* The greatest magnitude that was cast; above 0 where `update` is called. */
+static inline double aps_history_max(const struct aps_scale_record *record)
+{
+    return (double)(record->in_max > record->sum_max ? record->in_max
+                                                     : record->sum_max);
 }
 
 /* x, but at least min and at most max. */

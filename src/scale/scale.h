@@ -24,7 +24,8 @@
     ROW(FIXED, fixed, "fixed") /* multiply by a constant */                    \
     ROW(APS, aps, "aps")       /* the paper's, N = ranks of the stage */       \
     ROW(APS_TIGHT, aps_tight, "aps-tight") /* each block by its own maximum */ \
-    ROW(BACKOFF, backoff, "backoff") /* less after an overflow, more later */
+    ROW(BACKOFF, backoff, "backoff") /* less after an overflow, more later */  \
+    ROW(LOGMAX, logmax, "logmax")    /* of log-normally distributed maxima */
 
 #define APS_SCALE_KIND(kind, ops, word) APS_SCALE_##kind,
 enum aps_scale_kind { APS_SCALES(APS_SCALE_KIND) APS_SCALE_KINDS };

@@ -44,6 +44,7 @@ UNIT_TESTS = \
 	tests/unit/scale_aps_tight \
 	tests/unit/scale_backoff \
 	tests/unit/scale_fixed \
+	tests/unit/scale_logmax \
 	tests/unit/scale_moments \
 	tests/unit/scale_none \
 	tests/unit/scale_normal \
@@ -127,6 +128,9 @@ tests_unit_scale_moments_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_scale_moments_LDADD = $(UNIT_LIBS) -lm
 HISTORIES = tests/unit/histories.c tests/unit/histories.h \
 	tests/unit/scales.c tests/unit/scales.h
+tests_unit_scale_logmax_SOURCES = tests/unit/scale_logmax.c $(HISTORIES)
+tests_unit_scale_logmax_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_logmax_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_backoff_SOURCES = tests/unit/scale_backoff.c $(HISTORIES)
 tests_unit_scale_backoff_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_scale_backoff_LDADD = $(UNIT_LIBS) -lm

@@ -62,6 +62,16 @@ static void test_meanings(void)
         {"{backoff: {on_overflow: saturate}}",
          {APS_SCALE_BACKOFF,
           {16384, 16384, 1, 2, 2000, APS_OVERFLOW_SATURATE}}},
+        {"logmax",
+         {APS_SCALE_LOGMAX, {3.09, 16384, 1, 0.99, 0.999, APS_OVERFLOW_REDO}}},
+        {"lognormal",
+         {APS_SCALE_LOGMAX, {3.09, 16384, 1, 0.99, 0.999, APS_OVERFLOW_REDO}}},
+        {"{log-normal: {max: 2^20, min: 2^-20, beta1: 0.9, beta2: 0,"
+         " on_overflow: inf, scope: layer}}",
+         {APS_SCALE_LOGMAX,
+          {3.09, 0x1p20, 0x1p-20, 0.9, 0, APS_OVERFLOW_INF, LAYER}}},
+        {"{log_normal: 2}",
+         {APS_SCALE_LOGMAX, {2, 16384, 1, 0.99, 0.999, APS_OVERFLOW_REDO}}},
     };
 
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
@@ -139,6 +149,13 @@ static void test_errors(void)
          RULE "{format: e4m3, scale: {backoff: {scope: model}}}\n",
          "3:45: scope: model needs to know where a step ends: write 'steps: "
          "auto' beside 'rules', or scope: layer"},
+        {"an average that never changes",
+         RULE "{format: e4m3, scale: {logmax: {beta1: 1, min: 2^15}}}\n",
+         "3:44: 'beta1' must be a number of at least 0 and at most 0.999999, "
+         "not '1'"},
+        {"a min above the default of max",
+         RULE "{format: e4m3, scale: {logmax: {min: 2^15}}}\n",
+         "3:42: 'min' is 32768, above 'max', which is 16384 by default"},
         {"other calls",
          RULE "{format: e4m3, calls: [reduce, allreduce, allgather],\n"
               "     scale: backoff}\n",

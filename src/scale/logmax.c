@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LogMax, or LogNormal: maxima are taken to be log-normally distributed
+ * (OpenSeq2Seq's LogMaxScaler). Of each greatest magnitude, x = log2 of it, with
+ * moving averages whose weights sum to 1 - beta^i after i values:
+ *
+ *     mu    = mean of x, by beta1
+ *     sigma = standard deviation of x, by beta2
+ *     S     = 2^(log2(maxfinite) - mu - deviations sigma), within min ... max
+ *
+ * What is multiplied by is 2^floor(log2 S). Deviations of 3.09 let one maximum
+ * in a thousand overflow. Until two maxima are known the exponent is APS's.
+ *
+ * Corrected here: the reference takes 2^16 where it means x = 16 once a value is
+ * not finite, and lets the logarithm of 0 into its averages.
+ */
+#include "config.h"
+
+#include "scale/history.h"
+
+#include <stdint.h>
+
+#include "base/logarithm.h"
+
+#define LEAST 2 /* maxima that make a standard deviation */
+
+struct logmax {
+    int64_t count; /* maxima so far */
+    int first;     /* of the MAX of aps_scale_max_exponent, until then */
+    double mean;   /* by beta1 */
+    double slow_mean, square;     /* by beta2 */
+    double missing, slow_missing; /* beta^count: weights not yet given */
+};
+
+static size_t logmax_state_bytes(const struct aps_scale *scale)
+{
+    (void)scale;
+    return sizeof(struct logmax);
+}
+
+static enum aps_scale_question logmax_question(const struct aps_scale *scale,
+                                               const void *state)
+{
+    const struct logmax *logmax = state;
+
+    (void)scale;
+    return logmax->count < LEAST ? APS_QUESTION_MAX : APS_QUESTION_NONE;
+}
+
+static void logmax_learn(const struct aps_scale *scale, void *state,
+                         const struct aps_format *format, int ranks,
+                         const struct aps_scale_moments *moments)
+{
+    struct logmax *logmax = state;
+
+    (void)scale;
+    (void)format;
+    logmax->first = aps_scale_max_exponent((float)moments->max, ranks);
+}
+
+static struct aps_scale_prediction
+logmax_predict(const struct aps_scale *scale, const void *state,
+               const struct aps_format *format, int ranks)
+{
+    const double *parameters = scale->parameters;
+    const struct logmax *logmax = state;
+    double mean, slow_mean, variance, log_scale;
+
+    (void)ranks;
+    if (logmax->count < LEAST)
+        return aps_history_one(aps_scale_aps(format, logmax->first));
+    if (format->max == 0)
+        return aps_history_one(0);
+    mean = logmax->mean / (1 - logmax->missing);
+    slow_mean = logmax->slow_mean / (1 - logmax->slow_missing);
+    variance =
+        logmax->square / (1 - logmax->slow_missing) - slow_mean * slow_mean;
+    log_scale =
+        aps_log2((double)format->max) - mean -
+        parameters[APS_LOGMAX_DEVIATIONS] * sqrt(variance > 0 ? variance : 0);
+    return aps_history_one((int)floor(
+        aps_history_clip(log_scale, aps_log2(parameters[APS_LOGMAX_MIN]),
+                         aps_log2(parameters[APS_LOGMAX_MAX]))));
+}
+
+static void logmax_average(double *average, double beta, double value)
+{
+    *average = beta * *average + (1 - beta) * value;
+}
+
+static void logmax_update(const struct aps_scale *scale, void *state,
+                          const struct aps_format *format, int ranks,
+                          const struct aps_scale_record *record)
+{
+    const double fast = scale->parameters[APS_LOGMAX_BETA1];
+    const double slow = scale->parameters[APS_LOGMAX_BETA2];
+    const double x = aps_log2(aps_history_max(record));
+    struct logmax *logmax = state;
+
+    (void)format;
+    (void)ranks;
+    if (logmax->count == 0)
+        logmax->missing = logmax->slow_missing = 1;
+    logmax_average(&logmax->mean, fast, x);
+    logmax_average(&logmax->slow_mean, slow, x);
+    logmax_average(&logmax->square, slow, x * x);
+    logmax->missing *= fast;
+    logmax->slow_missing *= slow;
+    logmax->count++;
+}
+
+const struct aps_scale_ops aps_scale_ops_logmax = {
+    .state_bytes = logmax_state_bytes,
+    .question = logmax_question,
+    .learn = logmax_learn,
+    .predict = logmax_predict,
+    .update = logmax_update,
+    .on_overflow = APS_LOGMAX_ON_OVERFLOW,
+    .scope = APS_LOGMAX_SCOPE,
+};
