@@ -73,6 +73,7 @@ libpolicy_la_SOURCES = \
 	src/policy/policy.h src/policy/resolve.c \
 	src/policy/ranges.c src/policy/ranges.h \
 	src/policy/rule.c src/policy/rule.h \
+	src/policy/scale_tables.c \
 	src/policy/scales.c src/policy/scales.h \
 	src/policy/select.c src/policy/select.h \
 	src/policy/settings.c src/policy/settings.h \
