@@ -33,6 +33,7 @@ libcore_la_SOURCES = \
 	src/number/check.c src/number/check.h \
 	src/number/quantize.h \
 	src/number/gemm.c src/number/gemm.h \
+	src/number/gemm_arguments.c \
 	src/codec/array.c \
 	src/codec/codec.c src/codec/codec.h \
 	src/codec/ops.c src/codec/ops.h \
