@@ -33,7 +33,7 @@ struct range {
 /* A block of n values, as wide as FP32's. */
 static bool is_next(struct range *left, size_t at, size_t n)
 {
-    const size_t end = at + APS_BLOCK_HEADER + n * sizeof(float);
+    const size_t end = at + APS_BLOCK_HEADER_MOST + n * sizeof(float);
     const bool right = n == 0 || (at >= left->begin && end <= left->end);
 
     if (n > 0)
