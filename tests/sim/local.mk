@@ -30,11 +30,14 @@ sim_engine = \
 	$(top_srcdir)/pmpi/topo/shm_group.c \
 	$(top_srcdir)/pmpi/reduce/gpu_ipc.c \
 	$(top_srcdir)/pmpi/reduce/pipeline.c \
+	$(top_srcdir)/pmpi/reduce/pipeline_sizes.c \
 	$(top_srcdir)/pmpi/reduce/reduction.c \
 	$(top_srcdir)/pmpi/reduce/ring.c \
 	$(top_srcdir)/pmpi/reduce/chunk.c \
 	$(top_srcdir)/pmpi/reduce/exchange.c \
 	$(top_srcdir)/pmpi/reduce/chunk_buffers.c \
+	$(top_srcdir)/pmpi/reduce/chunk_layout.c \
+	$(top_srcdir)/pmpi/reduce/history.c \
 	$(top_srcdir)/pmpi/topo/topology.c
 sim_common = \
 	$(top_srcdir)/tests/sim/device.c \

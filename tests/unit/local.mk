@@ -257,7 +257,7 @@ tests_unit_build_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_build_LDADD = $(UNIT_LIBS)
 tests_unit_slices_SOURCES = tests/unit/slices.c \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
-	pmpi/reduce/chunk.c pmpi/reduce/chunk.h
+	pmpi/reduce/chunk.c pmpi/reduce/chunk.h pmpi/reduce/history.c
 tests_unit_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_slices_LDADD = $(UNIT_LIBS)
 tests_unit_chunk_layout_SOURCES = tests/unit/chunk_layout.c \
