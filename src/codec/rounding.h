@@ -49,7 +49,7 @@ APS_INLINE const uint32_t *aps_rounding_draw(const struct aps_draw *draw,
             aps_rounding_stream(&d.shared, first, n, other);
 
         for (size_t i = 0; i < n; i++)
-            own[i] = aps_draw_combine(&d, own[i], shared[i]);
+            own[i] = aps_draw_within(&d, aps_draw_part(&d, shared[i]), own[i]);
     }
     return own;
 }

@@ -22,7 +22,7 @@
 #include "number/bits.h"
 #include "number/philox.h"
 
-/* The most ranks: below 2^19, so that aps_draw_combine is exact. */
+/* The most ranks: below 2^19, so that aps_draw_within is exact. */
 #define APS_DRAW_RANKS (1 << 18)
 
 /* The bits of the permutation are those of the elements from 2^64 on. */
@@ -35,7 +35,7 @@ struct aps_draw {
     struct aps_stream shared; /* all ranks' */
     uint32_t ranks;
     uint32_t place; /* this rank's, in the permutation */
-    double part;    /* 1 / ranks */
+    double share;   /* 1 / ranks */
 };
 
 /* floor(random * n / 2^32): below n. */
@@ -81,23 +81,30 @@ APS_INLINE struct aps_draw aps_draw_init(const struct aps_cast_options *options)
         draw.shared = aps_stream_init(&all);
         draw.ranks = (uint32_t)options->ranks;
         draw.place = aps_draw_place(&draw.shared, options->rank, draw.ranks);
-        draw.part = 1.0 / draw.ranks;
+        draw.share = 1.0 / draw.ranks;
     }
     return draw;
 }
 
-/*
- * The bits of a rank: floor((part * 2^32 + own) / ranks), where `shared` says
- * how far parts are turned. The quotient is exact: with the 0.5 it is never
- * closer to an integer than 2^-19, and two roundings of a number below 2^32 are
- * off by less than 2^-20. It is taken apart by an addition of 1.5 * 2^52, which
- * every vector unit can do, as conversions to unsigned integers are not.
- */
-APS_INLINE uint32_t aps_draw_combine(const struct aps_draw *draw, uint32_t own,
-                                     uint32_t shared)
+/* The part of the 32-bit numbers that is this rank's, by the bits that all ranks
+ * draw for the element. */
+APS_INLINE uint32_t aps_draw_part(const struct aps_draw *draw, uint32_t shared)
 {
     uint32_t turned = draw->place + aps_draw_below(shared, draw->ranks);
-    uint32_t part = turned < draw->ranks ? turned : turned - draw->ranks;
+
+    return turned < draw->ranks ? turned : turned - draw->ranks;
+}
+
+/*
+ * The bits of a rank in its part: floor((part * 2^32 + own) / ranks). The
+ * quotient is exact: with the 0.5 it is never closer to an integer than 2^-19,
+ * and two roundings of a number below 2^32 are off by less than 2^-20. It is
+ * taken apart by an addition of 1.5 * 2^52, which every vector unit can do, as
+ * conversions to unsigned integers are not.
+ */
+APS_INLINE uint32_t aps_draw_within(const struct aps_draw *draw, uint32_t part,
+                                    uint32_t own)
+{
     double low = (double)(int32_t)(own ^ 0x80000000u) + 2147483648.5;
     double numerator = (double)(int32_t)part * 4294967296.0 + low;
     union {
@@ -105,7 +112,7 @@ APS_INLINE uint32_t aps_draw_combine(const struct aps_draw *draw, uint32_t own,
         uint64_t bits;
     } floored;
 
-    floored.value = (numerator * draw->part - 0.5) + 6755399441055744.0;
+    floored.value = (numerator * draw->share - 0.5) + 6755399441055744.0;
     return (uint32_t)floored.bits;
 }
 
@@ -113,12 +120,21 @@ APS_INLINE uint32_t aps_draw_combine(const struct aps_draw *draw, uint32_t own,
 APS_INLINE uint32_t aps_draw_element(const struct aps_draw *draw,
                                      uint64_t element)
 {
-    uint32_t own = aps_stream_element(&draw->own, element);
+    uint32_t bits = 0, part = 0;
 
-    if (!draw->correlated)
-        return own;
-    return aps_draw_combine(draw, own,
-                            aps_stream_element(&draw->shared, element));
+/* one after the other: a GPU has too few registers for both */
+#if defined(__CUDACC__)
+#pragma unroll 1
+#endif
+    for (int own = !draw->correlated; own < 2; own++) {
+        struct aps_stream stream = draw->own;
+
+        stream.key = own ? draw->own.key : draw->shared.key;
+        bits = aps_stream_element(&stream, element);
+        if (!own)
+            part = aps_draw_part(draw, bits);
+    }
+    return draw->correlated ? aps_draw_within(draw, part, bits) : bits;
 }
 
 #endif

@@ -78,7 +78,7 @@ static void test_quotient(void)
     bool pass = true;
 
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
-        struct aps_draw draw = {.ranks = counts[c], .part = 1.0 / counts[c]};
+        struct aps_draw draw = {.share = 1.0 / counts[c]};
 
         for (int i = 0; i < 200000; i++) {
             uint64_t quotient = random_bits();
@@ -87,8 +87,8 @@ static void test_quotient(void)
 
             if (exact >> 32 >= counts[c])
                 continue;
-            draw.place = (uint32_t)(exact >> 32);
-            result = aps_draw_combine(&draw, (uint32_t)exact, 0);
+            result = aps_draw_within(&draw, (uint32_t)(exact >> 32),
+                                     (uint32_t)exact);
             pass = pass && result == (uint32_t)(exact / counts[c]);
         }
     }
