@@ -18,6 +18,9 @@ struct block {
     const char *name;
     const struct aps_format *format;
     struct aps_scaling scaling;
+    struct aps_cast_options options; /* of encode */
+    bool counts;                     /* the statistics, too */
+    struct aps_encode_stats stats;
     unsigned flags;
     bool add;
     unsigned char *x;
@@ -157,9 +160,13 @@ static cudaError_t blocks_encode_start(const struct block *b,
                                        size_t count)
 {
     unsigned char *wire = blocks_kernel_wire(b, slot, at);
-    cudaError_t error = aps_cuda_kernel_encode(
-        b->format, blocks_piece_x(b, at), count, b->scaling, NULL, false, wire,
-        aps_slot_result(slot), slot->stream);
+    struct aps_cast_options here = b->options;
+    cudaError_t error;
+
+    here.offset += at;
+    error = aps_cuda_kernel_encode(b->format, blocks_piece_x(b, at), count,
+                                   b->scaling, &here, b->counts, wire,
+                                   aps_slot_result(slot), slot->stream);
 
     if (error == cudaSuccess && !b->reached)
         error = cudaMemcpyAsync(b->wire + aps_packed_bytes(b->format, at), wire,
@@ -175,15 +182,22 @@ static void blocks_encode_finish(struct block *b, const struct aps_slot *slot,
     (void)count;
     if (aps_slot_found(slot)->marked)
         b->flags |= APS_BLOCK_NAN;
+    if (b->counts)
+        aps_cuda_stats_add(&b->stats, aps_slot_found(slot));
 }
 
-int aps_cuda_encode(const struct aps_codec *codec, const float *x, size_t n,
-                    struct aps_scaling scaling, void *wire)
+int aps_cuda_encode_stats(const struct aps_codec *codec, const float *x,
+                          size_t n, struct aps_scaling scaling,
+                          const struct aps_cast_options *options, void *wire,
+                          struct aps_encode_stats *stats)
 {
+    static const struct aps_cast_options nearest = APS_CAST_OPTIONS_INIT;
     struct block b = {
         .name = "encode on the device",
         .format = &codec->format,
         .scaling = scaling,
+        .options = options ? *options : nearest,
+        .counts = stats,
         .x = (unsigned char *)(uintptr_t)x,
         .wire = wire,
         .n = n,
@@ -193,7 +207,17 @@ int aps_cuda_encode(const struct aps_codec *codec, const float *x, size_t n,
         .finish = blocks_encode_finish,
     };
 
-    return blocks_run(&b) < 0 ? -1 : (int)b.flags;
+    if (blocks_run(&b) < 0)
+        return -1;
+    if (stats)
+        aps_encode_stats_add(stats, &b.stats);
+    return (int)b.flags;
+}
+
+int aps_cuda_encode(const struct aps_codec *codec, const float *x, size_t n,
+                    struct aps_scaling scaling, void *wire)
+{
+    return aps_cuda_encode_stats(codec, x, n, scaling, NULL, wire, NULL);
 }
 
 static cudaError_t blocks_decode_start(const struct block *b,

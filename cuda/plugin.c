@@ -28,6 +28,9 @@ struct verb {
     const char *name;
     const struct aps_codec *codec;
     struct aps_scaling scaling;
+    struct aps_cast_options options;
+    bool counts; /* the statistics, too */
+    struct aps_encode_stats stats;
     float *x;
     size_t n;
     void *host;
@@ -88,6 +91,7 @@ static void plugin_fail(struct verb *verb, const char *cause, bool visited)
 {
     aps_cuda_failure_note(verb->name, cause);
     verb->flags = 0;
+    verb->stats = (struct aps_encode_stats){0};
     verb->magnitude = (struct aps_magnitude){.max = 0, .finite = false};
     if (verb->bytes > 0)
         memset(verb->host, 0, verb->bytes);
@@ -118,6 +122,7 @@ static void plugin_run(struct verb *verb)
         const char *cause = cudaGetErrorString(error);
 
         cudaGetLastError();
+        verb->stats = (struct aps_encode_stats){0};
         error = plugin_run_through_host(verb);
         if (error == cudaSuccess)
             aps_cuda_detour_note(verb->name, cause);
@@ -167,7 +172,8 @@ static cudaError_t plugin_staged_encode(struct verb *verb,
                                         struct aps_cuda_stream *lane)
 {
     return aps_staged_encode(lane, &verb->codec->format, verb->x, verb->n,
-                             verb->scaling, verb->host, &verb->flags);
+                             verb->scaling, &verb->options, verb->host,
+                             &verb->flags, verb->counts ? &verb->stats : NULL);
 }
 
 static unsigned char *plugin_wire_at(const struct verb *verb, size_t i)
@@ -179,18 +185,28 @@ static unsigned char *plugin_wire_at(const struct verb *verb, size_t i)
 static void plugin_host_encode(struct verb *verb, float *x, size_t i,
                                size_t count)
 {
-    verb->flags |= aps_memory_host.encode(verb->codec, x, count, verb->scaling,
-                                          plugin_wire_at(verb, i));
+    struct aps_cast_options here = verb->options;
+
+    here.offset += i;
+    verb->flags |= aps_memory_host.encode_stats(
+        verb->codec, x, count, verb->scaling, &here, plugin_wire_at(verb, i),
+        verb->counts ? &verb->stats : NULL);
 }
 
-static unsigned plugin_cuda_encode(const struct aps_codec *codec,
-                                   const float *x, size_t n,
-                                   struct aps_scaling scaling, void *wire)
+static unsigned plugin_cuda_encode_stats(const struct aps_codec *codec,
+                                         const float *x, size_t n,
+                                         struct aps_scaling scaling,
+                                         const struct aps_cast_options *options,
+                                         void *wire,
+                                         struct aps_encode_stats *stats)
 {
+    static const struct aps_cast_options nearest = APS_CAST_OPTIONS_INIT;
     struct verb verb = {
         .name = "encode",
         .codec = codec,
         .scaling = scaling,
+        .options = options ? *options : nearest,
+        .counts = stats,
         .x = (float *)(uintptr_t)x,
         .n = n,
         .host = wire,
@@ -201,7 +217,16 @@ static unsigned plugin_cuda_encode(const struct aps_codec *codec,
     };
 
     plugin_run(&verb);
+    if (stats)
+        aps_encode_stats_add(stats, &verb.stats);
     return verb.flags;
+}
+
+static unsigned plugin_cuda_encode(const struct aps_codec *codec,
+                                   const float *x, size_t n,
+                                   struct aps_scaling scaling, void *wire)
+{
+    return plugin_cuda_encode_stats(codec, x, n, scaling, NULL, wire, NULL);
 }
 
 static cudaError_t plugin_staged_decode(struct verb *verb,
@@ -296,6 +321,7 @@ static const struct aps_device_memory device_memory = {
     .release = aps_cuda_release,
     .try = aps_cuda_try,
     .encode = aps_cuda_encode,
+    .encode_stats = aps_cuda_encode_stats,
     .decode = aps_cuda_decode,
     .put = aps_cuda_put,
     .get = aps_cuda_get,
@@ -314,6 +340,7 @@ const struct aps_cuda_plugin aps_cuda_plugin = {
             .name = "cuda",
             .magnitude = plugin_cuda_magnitude,
             .encode = plugin_cuda_encode,
+            .encode_stats = plugin_cuda_encode_stats,
             .decode = plugin_cuda_decode,
             .copy_out = plugin_cuda_copy_out,
             .copy_in = plugin_cuda_copy_in,

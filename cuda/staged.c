@@ -17,6 +17,8 @@ struct transfer {
     struct aps_cuda_stream *lane;
     const struct aps_format *format; /* NULL: floats as they are */
     struct aps_scaling scaling;
+    struct aps_cast_options options; /* of encode */
+    struct aps_encode_stats *stats;  /* NULL: none */
     unsigned flags;
     size_t width; /* bits of a value on the host */
     size_t piece; /* values */
@@ -84,9 +86,13 @@ static cudaError_t staged_out_start(const struct transfer *t, size_t i)
     cudaError_t error;
 
     if (t->format) {
-        error = aps_cuda_kernel_encode(
-            t->format, staged_piece_x(t, i), staged_piece_values(t, i),
-            t->scaling, NULL, false, to, aps_slot_result(slot), slot->stream);
+        struct aps_cast_options here = t->options;
+
+        here.offset += i * t->piece;
+        error = aps_cuda_kernel_encode(t->format, staged_piece_x(t, i),
+                                       staged_piece_values(t, i), t->scaling,
+                                       &here, t->stats != NULL, to,
+                                       aps_slot_result(slot), slot->stream);
         return error == cudaSuccess ? aps_slot_fetch(slot, bytes) : error;
     }
     error = cudaMemcpyAsync(slot->host + APS_CUDA_STREAM_HEADER,
@@ -106,6 +112,8 @@ static cudaError_t staged_out_finish(struct transfer *t, size_t i)
            staged_piece_bytes(t, i));
     if (t->format && aps_slot_found(slot)->marked)
         t->flags |= APS_BLOCK_NAN;
+    if (t->stats)
+        aps_cuda_stats_add(t->stats, aps_slot_found(slot));
     return cudaSuccess;
 }
 
@@ -189,13 +197,17 @@ cudaError_t aps_staged_magnitude(struct aps_cuda_stream *lane, const float *x,
 
 cudaError_t aps_staged_encode(struct aps_cuda_stream *lane,
                               const struct aps_format *format, const float *x,
-                              size_t n, struct aps_scaling scaling, void *wire,
-                              unsigned *flags)
+                              size_t n, struct aps_scaling scaling,
+                              const struct aps_cast_options *options,
+                              void *wire, unsigned *flags,
+                              struct aps_encode_stats *stats)
 {
     struct transfer t = staged_transfer_init(lane, format, n);
     cudaError_t error;
 
     t.scaling = scaling;
+    t.options = *options;
+    t.stats = stats;
     t.x = (unsigned char *)(uintptr_t)x;
     t.host = wire;
     error = staged_run_out(&t);

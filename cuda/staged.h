@@ -14,11 +14,13 @@
 cudaError_t aps_staged_magnitude(struct aps_cuda_stream *lane, const float *x,
                                  size_t n, struct aps_magnitude *magnitude);
 
-/* To nearest. */
+/* Adds to *stats, unless that is NULL. */
 cudaError_t aps_staged_encode(struct aps_cuda_stream *lane,
                               const struct aps_format *format, const float *x,
-                              size_t n, struct aps_scaling scaling, void *wire,
-                              unsigned *flags);
+                              size_t n, struct aps_scaling scaling,
+                              const struct aps_cast_options *options,
+                              void *wire, unsigned *flags,
+                              struct aps_encode_stats *stats);
 cudaError_t aps_staged_decode(struct aps_cuda_stream *lane,
                               const struct aps_format *format, const void *wire,
                               size_t n, struct aps_scaling scaling,

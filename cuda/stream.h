@@ -48,6 +48,15 @@ aps_slot_found(const struct aps_slot *slot)
     return (const struct aps_cuda_result *)(void *)slot->host;
 }
 
+/* The statistics of a kernel that encodes. */
+static inline void aps_cuda_stats_add(struct aps_encode_stats *sum,
+                                      const struct aps_cuda_result *found)
+{
+    sum->underflow += found->underflow;
+    sum->overflow += found->overflow;
+    sum->nonfinite += found->nonfinite;
+}
+
 /* A lane of the current context. NULL, and nothing left behind, with the error.
  */
 struct aps_cuda_stream *aps_cuda_stream_create(cudaError_t *error);

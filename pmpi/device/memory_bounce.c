@@ -106,17 +106,22 @@ static struct aps_magnitude memory_bounce_relay_magnitude(const float *x,
     return magnitude;
 }
 
-static unsigned memory_bounce_relay_encode(const struct aps_codec *codec,
-                                           const float *x, size_t n,
-                                           struct aps_scaling scaling,
-                                           void *wire)
+static unsigned
+memory_bounce_relay_encode_stats(const struct aps_codec *codec, const float *x,
+                                 size_t n, struct aps_scaling scaling,
+                                 const struct aps_cast_options *options,
+                                 void *wire, struct aps_encode_stats *stats)
 {
+    struct aps_cast_options here = APS_CAST_OPTIONS_INIT;
     unsigned char *bytes = wire;
     struct piece *piece;
     unsigned flags = 0;
 
     if (!aps_gpu_driver_owns(x))
-        return aps_memory_host.encode(codec, x, n, scaling, wire);
+        return aps_memory_host.encode_stats(codec, x, n, scaling, options, wire,
+                                            stats);
+    if (options)
+        here = *options;
     piece = memory_bounce_take();
     if (!piece)
         memset(wire, 0, aps_codec_bytes(codec, n));
@@ -125,12 +130,23 @@ static unsigned memory_bounce_relay_encode(const struct aps_codec *codec,
 
         /* If the copy fails, the values are zeros. */
         (void)memory_bounce_copy_out(piece->values, x + at, length);
-        flags |= aps_memory_host.encode(codec, piece->values, length, scaling,
-                                        bytes + aps_codec_bytes(codec, at));
+        flags |= aps_memory_host.encode_stats(
+            codec, piece->values, length, scaling, &here,
+            bytes + aps_codec_bytes(codec, at), stats);
+        here.offset += length;
     }
     if (piece)
         memory_bounce_give(piece);
     return flags;
+}
+
+static unsigned memory_bounce_relay_encode(const struct aps_codec *codec,
+                                           const float *x, size_t n,
+                                           struct aps_scaling scaling,
+                                           void *wire)
+{
+    return memory_bounce_relay_encode_stats(codec, x, n, scaling, NULL, wire,
+                                            NULL);
 }
 
 static void memory_bounce_relay_decode(const struct aps_codec *codec,
@@ -171,6 +187,7 @@ const struct aps_memory aps_memory_bounce = {
     .name = "cuda, through the host",
     .magnitude = memory_bounce_relay_magnitude,
     .encode = memory_bounce_relay_encode,
+    .encode_stats = memory_bounce_relay_encode_stats,
     .decode = memory_bounce_relay_decode,
     .copy_out = memory_bounce_relay_copy_out,
     .copy_in = memory_bounce_copy_in,

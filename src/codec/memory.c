@@ -11,6 +11,16 @@ static unsigned host_encode(const struct aps_codec *codec, const float *x,
     return codec->encode(codec, x, n, scaling, NULL, wire);
 }
 
+static unsigned host_encode_stats(const struct aps_codec *codec, const float *x,
+                                  size_t n, struct aps_scaling scaling,
+                                  const struct aps_cast_options *options,
+                                  void *wire, struct aps_encode_stats *stats)
+{
+    if (!stats)
+        return codec->encode(codec, x, n, scaling, options, wire);
+    return codec->encode_stats(codec, x, n, scaling, options, wire, stats);
+}
+
 static void host_decode(const struct aps_codec *codec, const void *wire,
                         size_t n, struct aps_scaling scaling, unsigned flags,
                         float *x)
@@ -32,6 +42,7 @@ const struct aps_memory aps_memory_host = {
     .name = "host",
     .magnitude = aps_magnitude_of,
     .encode = host_encode,
+    .encode_stats = host_encode_stats,
     .decode = host_decode,
     .copy_out = host_copy_out,
     .copy_in = host_copy_in,

@@ -46,6 +46,13 @@ struct aps_device_memory {
                   struct aps_scaling scaling, unsigned flags, bool add,
                   float *x);
 
+    /* encode with `options` (NULL: to nearest), which adds to *stats (NULL: to
+     * none) unless it fails. */
+    int (*encode_stats)(const struct aps_codec *codec, const float *x, size_t n,
+                        struct aps_scaling scaling,
+                        const struct aps_cast_options *options, void *wire,
+                        struct aps_encode_stats *stats);
+
     /* A few bytes, between such memory and the host's. */
     int (*put)(void *to, const void *host, size_t bytes);
     int (*get)(void *host, const void *from, size_t bytes);
@@ -79,6 +86,13 @@ struct aps_memory {
                        struct aps_scaling scaling, void *wire);
     void (*decode)(const struct aps_codec *codec, const void *wire, size_t n,
                    struct aps_scaling scaling, unsigned flags, float *x);
+
+    /* encode with `options` (NULL: to nearest), which adds to *stats (NULL: to
+     * none) unless it fails. */
+    unsigned (*encode_stats)(const struct aps_codec *codec, const float *x,
+                             size_t n, struct aps_scaling scaling,
+                             const struct aps_cast_options *options, void *wire,
+                             struct aps_encode_stats *stats);
 
     /* To and from host memory. */
     void (*copy_out)(void *host, const float *x, size_t n);

@@ -54,6 +54,14 @@ struct aps_encode_stats {
     uint64_t nonfinite; /* INF and NaN to begin with */
 };
 
+static inline void aps_encode_stats_add(struct aps_encode_stats *sum,
+                                        const struct aps_encode_stats *more)
+{
+    sum->underflow += more->underflow;
+    sum->overflow += more->overflow;
+    sum->nonfinite += more->nonfinite;
+}
+
 struct aps_codec {
     struct aps_format format;
     const char *cpu; /* "avx512", "avx2" or "plain": the variant chosen */

@@ -41,6 +41,8 @@ struct fake_work {
     size_t n;
     struct aps_format format;
     struct aps_scaling scaling;
+    struct aps_cast_options options; /* of ENCODE */
+    bool stats;
     unsigned flags;
     bool add;
     struct aps_cuda_result *result;

@@ -37,6 +37,7 @@ void arrays_create(const char *format, size_t n, float *device,
     a->expected_sum = verbs_allocate(n * sizeof *a->x);
     a->wire = verbs_allocate(a->bytes + 2 * WIRE_AROUND);
     a->expected = verbs_allocate(a->bytes);
+    a->expected_drawn = verbs_allocate(a->bytes);
     for (size_t i = 0; i < n; i++)
         a->x[i] = i % 1000 == 999 ? random_value(&f, a->scaling.exponent)
                                   : random_near(&f, a->scaling.exponent);
@@ -51,6 +52,14 @@ void arrays_create(const char *format, size_t n, float *device,
     memcpy(a->expected_sum, a->x, n * sizeof *a->x);
     a->codec.decode_add(&a->codec, a->expected, n, a->scaling, a->flags,
                         a->expected_sum);
+    a->options = (struct aps_cast_options){.size = sizeof a->options,
+                                           .rounding = APS_ROUND_CORRELATED,
+                                           .offset = 4294967290,
+                                           .rank = 2,
+                                           .ranks = 5};
+    a->stats = (struct aps_encode_stats){0};
+    aps_memory_host.encode_stats(&a->codec, a->x, a->n, a->scaling, &a->options,
+                                 a->expected_drawn, &a->stats);
     a->device = device;
     verbs_write(device, a->x, n * sizeof *a->x);
 }
@@ -63,6 +72,7 @@ void arrays_destroy(struct arrays *a)
     free(a->expected_sum);
     free(a->wire);
     free(a->expected);
+    free(a->expected_drawn);
 }
 
 static bool device_is(const struct arrays *a, const float *expected)
@@ -74,6 +84,7 @@ static bool device_is(const struct arrays *a, const float *expected)
 const char *run_verbs(const struct aps_memory *verbs, struct arrays *a)
 {
     struct aps_magnitude wanted = aps_magnitude_of(a->x, a->n), got;
+    struct aps_encode_stats stats = {0};
     unsigned flags;
 
     got = verbs->magnitude(a->device, a->n);
@@ -85,6 +96,13 @@ const char *run_verbs(const struct aps_memory *verbs, struct arrays *a)
     flags = verbs->encode(&a->codec, a->device, a->n, a->scaling, a->wire);
     if (flags != a->flags || memcmp(a->wire, a->expected, a->bytes) != 0)
         return "encode";
+    memset(a->wire, 0x55, a->bytes);
+    flags = verbs->encode_stats(&a->codec, a->device, a->n, a->scaling,
+                                &a->options, a->wire, &stats);
+    if (flags != a->flags || memcmp(a->wire, a->expected_drawn, a->bytes) != 0)
+        return "encode_stats";
+    if (memcmp(&stats, &a->stats, sizeof stats) != 0)
+        return "statistics";
 
     memset(a->y, 0x55, a->n * sizeof *a->y);
     verbs->copy_out(a->y, a->device, a->n);
@@ -103,13 +121,14 @@ const char *run_verbs(const struct aps_memory *verbs, struct arrays *a)
 }
 
 /* The wire as expected, and as it was around it. */
-static bool wire_is(const struct arrays *a, const unsigned char *got)
+static bool wire_is(const struct arrays *a, const unsigned char *expected,
+                    const unsigned char *got)
 {
     for (size_t i = 0; i < WIRE_AROUND; i++) {
         if (got[i] != 0x55 || got[WIRE_AROUND + a->bytes + i] != 0x55)
             return false;
     }
-    return memcmp(got + WIRE_AROUND, a->expected, a->bytes) == 0;
+    return memcmp(got + WIRE_AROUND, expected, a->bytes) == 0;
 }
 
 const char *run_blocks_at(const struct aps_memory *verbs, struct arrays *a,
@@ -117,6 +136,7 @@ const char *run_blocks_at(const struct aps_memory *verbs, struct arrays *a,
 {
     const struct aps_device_memory *device = verbs->device;
     const size_t all = a->bytes + 2 * WIRE_AROUND;
+    struct aps_encode_stats stats = {0};
     unsigned flags;
 
     memset(a->wire, 0x55, all);
@@ -130,12 +150,19 @@ const char *run_blocks_at(const struct aps_memory *verbs, struct arrays *a,
 
     flags = device->encode(&a->codec, a->device, a->n, a->scaling, wire);
     verbs_read(a->wire, wire - WIRE_AROUND, all);
-    if (flags != a->flags || !wire_is(a, a->wire))
+    if (flags != a->flags || !wire_is(a, a->expected, a->wire))
         return "encode on the device";
     memset(a->wire, 0, all);
     device->get(a->wire, wire - WIRE_AROUND, all);
-    if (!wire_is(a, a->wire))
+    if (!wire_is(a, a->expected, a->wire))
         return "get";
+    flags = device->encode_stats(&a->codec, a->device, a->n, a->scaling,
+                                 &a->options, wire, &stats);
+    verbs_read(a->wire, wire - WIRE_AROUND, all);
+    if (flags != a->flags || !wire_is(a, a->expected_drawn, a->wire) ||
+        memcmp(&stats, &a->stats, sizeof stats) != 0)
+        return "encode_stats on the device";
+    device->encode(&a->codec, a->device, a->n, a->scaling, wire);
 
     device->decode(&a->codec, wire, a->n, a->scaling, a->flags, false,
                    a->device);

@@ -27,6 +27,9 @@ struct arrays {
     float *expected_x;
     float *expected_sum; /* x + expected_x */
     unsigned flags;
+    struct aps_cast_options options; /* of encode_stats */
+    unsigned char *expected_drawn;   /* its bytes */
+    struct aps_encode_stats stats;
     unsigned char *wire;
     float *y;
 };

@@ -142,17 +142,26 @@ static struct aps_magnitude magnitude(const float *x, size_t n)
     return values ? aps_magnitude_of(values, n) : (struct aps_magnitude){0};
 }
 
-static unsigned encode(const struct aps_codec *codec, const float *x, size_t n,
-                       struct aps_scaling scaling, void *wire)
+static unsigned encode_stats(const struct aps_codec *codec, const float *x,
+                             size_t n, struct aps_scaling scaling,
+                             const struct aps_cast_options *options, void *wire,
+                             struct aps_encode_stats *stats)
 {
     const float *values = at(x);
 
     if (driver.alias(x))
         atomic_fetch_add(&done.to_host, 1);
     if (values)
-        return codec->encode(codec, values, n, scaling, NULL, wire);
+        return aps_memory_host.encode_stats(codec, values, n, scaling, options,
+                                            wire, stats);
     memset(wire, 0, aps_codec_bytes(codec, n));
     return 0;
+}
+
+static unsigned encode(const struct aps_codec *codec, const float *x, size_t n,
+                       struct aps_scaling scaling, void *wire)
+{
+    return encode_stats(codec, x, n, scaling, NULL, wire, NULL);
 }
 
 static void decode(const struct aps_codec *codec, const void *wire, size_t n,
@@ -303,8 +312,10 @@ static void lose(void *alias, size_t bytes)
     memset(alias, 0x7b, bytes);
 }
 
-static int device_encode(const struct aps_codec *codec, const float *x,
-                         size_t n, struct aps_scaling scaling, void *wire)
+static int device_encode_stats(const struct aps_codec *codec, const float *x,
+                               size_t n, struct aps_scaling scaling,
+                               const struct aps_cast_options *options,
+                               void *wire, struct aps_encode_stats *stats)
 {
     const size_t bytes = aps_codec_bytes(codec, n);
     const float *values = device_at(
@@ -316,9 +327,16 @@ static int device_encode(const struct aps_codec *codec, const float *x,
         return 0;
     atomic_fetch_add(&done.encoded, 1);
     if (may_copy())
-        return (int)codec->encode(codec, values, n, scaling, NULL, to);
+        return (int)aps_memory_host.encode_stats(codec, values, n, scaling,
+                                                 options, to, stats);
     lose(to, bytes);
     return -1;
+}
+
+static int device_encode(const struct aps_codec *codec, const float *x,
+                         size_t n, struct aps_scaling scaling, void *wire)
+{
+    return device_encode_stats(codec, x, n, scaling, NULL, wire, NULL);
 }
 
 static int device_decode(const struct aps_codec *codec, const void *wire,
@@ -417,6 +435,7 @@ static const struct aps_device_memory device = {
     .release = device_release,
     .try = device_try,
     .encode = device_encode,
+    .encode_stats = device_encode_stats,
     .decode = device_decode,
     .put = device_put,
     .get = device_get,
@@ -444,6 +463,7 @@ const struct aps_cuda_plugin aps_cuda_plugin = {
             .name = "stand-in",
             .magnitude = magnitude,
             .encode = encode,
+            .encode_stats = encode_stats,
             .decode = decode,
             .copy_out = copy_out,
             .copy_in = copy_in,
