@@ -62,10 +62,11 @@ if "$PYTHON3" -c '' 2>/dev/null; then
 fi
 
 complete apsmpi ''
-words=$("$apsmpi" help | sed -n '/^subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
+subcommands=$("$apsmpi" help |
+    sed -n '/^subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 # shellcheck disable=SC2086 # words
 check 'apsmpi: its subcommands' offers \
-    "$(printf '%s\n' --help --version $words | sort | paste -s -d ' ')"
+    "$(printf '%s\n' --help --version $subcommands | sort | paste -s -d ' ')"
 complete apsmpi help ex
 check 'apsmpi help: a subcommand' offers explain
 complete apsmpi check po
@@ -96,11 +97,61 @@ check '... its words' offers policy.yaml
 complete apsmpi-lab --hosts 2 -- po
 check 'apsmpi-lab: the program' has out policy
 
-if command -v zsh >/dev/null; then
-    check 'zsh reads its file' zsh -n "$zsh_file"
-else
-    skip 'zsh reads its file' 'there is no zsh'
-fi
+# zsh_offers NAME WORDS WORD...: just WORDS for the last WORD. zsh's own
+# completion needs a terminal, so stand-ins take the place of its functions.
+zsh_offers()
+{
+    name=$1 words=$2
+    shift 2
+    if ! command -v zsh >/dev/null; then
+        skip "zsh: $name" 'there is no zsh'
+        return
+    fi
+    # shellcheck disable=SC2016 # for zsh
+    timed zsh -f -c 'fpath=($1 $fpath) && shift
+        compadd() { [[ $1 != -- ]] || shift; print -rl -- "$@" }
+        compset() { : }
+        _files() { print -rl -- *(N) }
+        _message() { : }
+        _normal() { print -rl -- *(N) "$words[1]" }
+        autoload -Uz _apsmpi && words=("$@") CURRENT=$# service=$1
+        for word in ${(f)"$(_apsmpi)"}; do
+            [[ $word != "${words[CURRENT]#--*=}"* ]] || print -r -- "$word"
+        done' zsh "${zsh_file%/*}" "$@"
+    check "zsh: $name" offers "$words"
+}
+
+# shellcheck disable=SC2086 # words
+zsh_offers 'apsmpi: its subcommands' \
+    "$(printf '%s\n' --help --version $subcommands | sort | paste -s -d ' ')" \
+    apsmpi ''
+zsh_offers 'apsmpi help: a subcommand' explain apsmpi help ex
+zsh_offers 'apsmpi check: a file' policy.yaml apsmpi check po
+zsh_offers 'apsmpi check: its options' "$(known apsmpi check)" apsmpi check --
+zsh_offers 'apsmpi explain: an option takes what follows it' '' \
+    apsmpi explain --epochs ''
+zsh_offers 'apsmpi formats: a format' 'e4m3 e4m3fn' apsmpi formats e4m3
+zsh_offers 'apsmpi cast: a rounding' stochastic apsmpi cast --rounding s
+zsh_offers 'apsmpi cast: a rounding behind =' stochastic \
+    apsmpi cast --rounding=s
+zsh_offers 'apsmpi cast: behind options a format' 'e4m3 e4m3fn' \
+    apsmpi cast --seed 3 --rounding=zero e4m3
+zsh_offers 'apsmpi cast: one format alone' '' apsmpi cast e4m3 e4
+zsh_offers 'apsmpi-run: its options' "$(known apsmpi-run)" apsmpi-run --
+zsh_offers 'apsmpi-run: a policy' policy.yaml apsmpi-run --policy po
+zsh_offers 'apsmpi-run: a policy behind =' policy.yaml apsmpi-run --policy=po
+zsh_offers 'apsmpi-run: the values of --on-error' 'pass stop' \
+    apsmpi-run --on-error ''
+zsh_offers 'apsmpi-run: words of the command' policy.yaml \
+    apsmpi-run -p policy.yaml mpiexec -n 2 po
+zsh_offers 'apsmpi-run: options of the command are not its own' mpiexec \
+    apsmpi-run -p policy.yaml mpiexec --by m
+zsh_offers 'apsmpi-lab: its options' "$(known apsmpi-lab)" apsmpi-lab --
+zsh_offers 'apsmpi-lab: the program' policy.yaml apsmpi-lab --hosts 2 -- po
+zsh_offers 'apsmpi-report: a log' roundoff.csv apsmpi-report ro
+zsh_offers 'apsmpi-report: the values of --by' 'epoch format layer step' \
+    apsmpi-report --by ''
+
 # values FILE: what stands for the options that take a value
 values()
 {
