@@ -147,7 +147,8 @@ zsh_offers 'apsmpi-run: words of the command' policy.yaml \
 zsh_offers 'apsmpi-run: options of the command are not its own' mpiexec \
     apsmpi-run -p policy.yaml mpiexec --by m
 zsh_offers 'apsmpi-lab: its options' "$(known apsmpi-lab)" apsmpi-lab --
-zsh_offers 'apsmpi-lab: the program' policy.yaml apsmpi-lab --hosts 2 -- po
+zsh_offers 'apsmpi-lab: words of the program' policy.yaml \
+    apsmpi-lab --hosts 2 -- mpiexec po
 zsh_offers 'apsmpi-report: a log' roundoff.csv apsmpi-report ro
 zsh_offers 'apsmpi-report: the values of --by' 'epoch format layer step' \
     apsmpi-report --by ''
