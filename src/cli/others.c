@@ -66,7 +66,7 @@ static void add_rule(struct aps_columns *columns,
         cells[ACCUMULATE] = sums(calls) ? aps_plan_accumulate(plan, accumulate,
                                                               sizeof accumulate)
                                         : "-";
-        snprintf(bytes, sizeof bytes, "%g", plan->format.width / 8.0);
+        snprintf(bytes, sizeof bytes, "%g", aps_format_bits(&plan->format) / 8);
         cells[BYTES] = bytes;
     }
     aps_columns_add(columns, cells);

@@ -3,50 +3,57 @@
 
 #include "cli/traffic.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "cli/command.h"
 
-#define FP32_WIDTH 32
+#define FP32_BITS 32
 #define NOTE_MAX 400
 
-/* Bits of an element on its way to the sum, and of the sum on its way back. */
+/* The formats of elements on their way to the sum, and of the sum on its way
+ * back; NULL: FP32. */
 struct ways {
-    int there;
-    int back;
+    const struct aps_format *there;
+    const struct aps_format *back;
 };
 
 static struct ways ways_of(const struct aps_plan *plan)
 {
-    struct ways ways = {FP32_WIDTH, FP32_WIDTH};
+    struct ways ways = {NULL, NULL};
 
     if (!plan || !plan->rewrite)
         return ways;
-    ways.back = plan->format.width;
+    ways.back = &plan->format;
     /* A ring's partial sums. */
     if (plan->reduce != APS_REDUCE_RING ||
         plan->accumulate != APS_ACCUMULATE_FP32)
-        ways.there = plan->format.width;
+        ways.there = &plan->format;
     return ways;
+}
+
+static double bits(const struct aps_format *format)
+{
+    return format ? aps_format_bits(format) : FP32_BITS;
 }
 
 double aps_traffic_per_element(const struct aps_plan *plan)
 {
     struct ways ways = ways_of(plan);
 
-    return (ways.there + ways.back) / 16.0;
+    return (bits(ways.there) + bits(ways.back)) / 16;
 }
 
-static size_t packed(size_t count, int width)
+static size_t packed(const struct aps_format *format, size_t count)
 {
-    return count / 8 * (size_t)width + (count % 8 * (size_t)width + 7) / 8;
+    return format ? aps_packed_bytes(format, count) : count * sizeof(float);
 }
 
 size_t aps_traffic_bytes(const struct aps_plan *plan, size_t count)
 {
     struct ways ways = ways_of(plan);
-    size_t there = packed(count, ways.there);
-    size_t back = packed(count, ways.back);
+    size_t there = packed(ways.there, count);
+    size_t back = packed(ways.back, count);
 
     return back + (there - back + 1) / 2;
 }
@@ -55,7 +62,7 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
 {
     const char *accumulate = aps_accumulate_name(plan->accumulate);
     bool fp32 = plan->accumulate == APS_ACCUMULATE_FP32;
-    int width = plan->format.width;
+    int ranks = (int)ceil(2 * FP32_BITS / aps_format_bits(&plan->format));
 
     note[0] = '\0';
     if (!plan->rewrite)
@@ -85,7 +92,7 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
                  "gather: every rank gets the %s of all p ranks and adds it up "
                  "itself. That takes p/2 times the bytes shown, which is no "
                  "less than FP32 from %d ranks on. The sum is not encoded.",
-                 plan->format.name, (2 * FP32_WIDTH + width - 1) / width);
+                 plan->format.name, ranks);
         break;
     case APS_REDUCE_AUTO:
         snprintf(
