@@ -8,6 +8,7 @@
 /* Elements summed at a time over all blocks, so that sum and terms stay in the
  * caches next to the core: this many at most, a multiple of the granule. */
 #define TILE 4096
+_Static_assert(TILE >= APS_FORMAT_GRANULE_MAX, "a tile has a granule");
 
 /* Values [begin, begin + n) of a block. */
 struct part {
@@ -16,14 +17,30 @@ struct part {
     unsigned flags;
 };
 
+/* Values of a tile, behind the scale of the block that they are of. */
+struct copy {
+    unsigned char bytes[TILE * sizeof(float) + sizeof(float)];
+};
+
+/* What a codec decodes begins with the scale of the whole block, if there is
+ * one. */
 static struct part accumulate_part_of(const struct aps_wire *wire,
-                                      const unsigned char *block, size_t begin)
+                                      const unsigned char *block, size_t begin,
+                                      size_t n, struct copy *copy)
 {
+    const struct aps_codec *codec = &wire->codec;
+    const size_t scale = (size_t)codec->format.piece_bytes;
+    const unsigned char *values = block + aps_block_header_bytes(wire);
     struct part part;
 
     part.scaling = aps_block_scaling(wire, block, &part.flags);
-    part.values = block + aps_block_header_bytes(wire) +
-                  aps_codec_bytes(&wire->codec, begin);
+    part.values = values + aps_codec_bytes(codec, begin);
+    if (scale > 0 && begin > 0) {
+        memcpy(copy->bytes, values, scale);
+        memcpy(copy->bytes + scale, part.values,
+               aps_codec_bytes(codec, n) - scale);
+        part.values = copy->bytes;
+    }
     return part;
 }
 
@@ -116,14 +133,15 @@ void aps_accumulate(const struct aps_wire *wire, int count,
         const size_t length = n - begin < most ? n - begin : most;
         float *const tile = sum + begin;
         float carry[TILE]; /* of Kahan's sum; or the sum of a chunk */
+        struct copy copy;
 
         if (kahan) {
             memset(tile, 0, length * sizeof *tile);
             memset(carry, 0, length * sizeof *carry);
         }
         for (int i = 0; i < count; i++) {
-            const struct part part =
-                accumulate_part_of(wire, blocks + (size_t)i * stride, begin);
+            const struct part part = accumulate_part_of(
+                wire, blocks + (size_t)i * stride, begin, length, &copy);
 
             if (kahan)
                 accumulate_add_tile_kahan(wire, part, length, tile, carry);

@@ -22,7 +22,9 @@
  *   kahan   s = c = 0; y = Q(v_i - c); t = Q(s + y); c = Q(Q(t - s) - y); s = t
  *
  * where + and - are FP32 operations (CPD's sums, in FP32 containers). With
- * `format` and `kahan` all blocks have the same scale. *magnitude, unless NULL,
+ * `format` and `kahan` all blocks have the same scale, or the formats' blocks of
+ * values scale themselves; the scale of NVFP4's whole pieces is, in Q, one of
+ * 4096 sums. *magnitude, unless NULL,
  * is that of the sum. All lie in host memory; if the wire's blocks lie on a
  * device, so does the sum, and only `fp32` is possible.
  */

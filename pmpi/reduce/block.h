@@ -72,8 +72,9 @@ void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
                   int receivers);
 
 /* Does what is decoded depend on where blocks begin? So it does with exponents
- * of their own, and with the marker for INF and NaN of formats without codes
- * for them. Then chunks must not be longer than the host's. */
+ * of their own, with the marker for INF and NaN of formats without codes for
+ * them, and with a scale of all values of a block; the scales of parts of it that
+ * begin at granules (aps_codec_granule) are those of the layer. Then chunks must not be longer than the host's. */
 bool aps_wire_has_own_blocks(const struct aps_wire *wire);
 
 /* Bytes of a block of n values, header included; an empty block has none. */
