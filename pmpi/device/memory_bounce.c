@@ -10,48 +10,68 @@
 #include "base/failures.h"
 #include "device/gpu_driver.h"
 
-/* Elements of a piece. A multiple of 8: packed pieces then begin at a byte for
- * any width. Long compared with the start of a copy, and short enough for a
- * cache. */
+/* Elements of a piece, at most: long compared with the start of a copy, and
+ * short enough for a cache. */
 #define PIECE ((size_t)128 * 1024)
 
-/* Scratch memory: one piece for each thread inside a verb, kept for later. */
+/* Scratch memory: one piece for each thread inside a verb. Those of PIECE are
+ * kept for later. */
 struct piece {
     struct piece *next;
-    float values[PIECE];
+    bool longer;
+    float values[];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct piece *idle;
 static struct aps_failures failures = APS_FAILURES_NONE;
 
-static struct piece *memory_bounce_take(void)
+/* Of `length` elements or more. */
+static struct piece *memory_bounce_take(size_t length)
 {
-    struct piece *piece;
+    const bool longer = length > PIECE;
+    struct piece *piece = NULL;
 
     pthread_mutex_lock(&lock);
-    piece = idle;
+    if (!longer)
+        piece = idle;
     if (piece)
         idle = piece->next;
     pthread_mutex_unlock(&lock);
     if (!piece)
-        piece = malloc(sizeof *piece);
-    if (!piece)
+        piece = malloc(sizeof *piece +
+                       (longer ? length : PIECE) * sizeof piece->values[0]);
+    if (piece)
+        piece->longer = longer;
+    else
         aps_failures_note(&failures, "out of memory");
     return piece;
 }
 
 static void memory_bounce_give(struct piece *piece)
 {
+    if (piece->longer) {
+        free(piece);
+        return;
+    }
     pthread_mutex_lock(&lock);
     piece->next = idle;
     idle = piece;
     pthread_mutex_unlock(&lock);
 }
 
-static size_t memory_bounce_length_at(size_t begin, size_t n)
+/* Elements of a piece of n packed values: whole granules, or all of them where
+ * they share a scale. */
+static size_t memory_bounce_piece_of(const struct aps_codec *codec, size_t n)
 {
-    return n - begin < PIECE ? n - begin : PIECE;
+    const size_t granule = aps_codec_granule(codec);
+
+    return codec->format.piece_bytes > 0 ? n : PIECE / granule * granule;
+}
+
+static size_t memory_bounce_length_at(size_t begin, size_t n, size_t most)
+{
+    return n - begin < most ? n - begin : most;
 }
 
 static int memory_bounce_copy_out(void *host, const float *x, size_t n)
@@ -89,9 +109,9 @@ static struct aps_magnitude memory_bounce_relay_magnitude(const float *x,
 
     if (!aps_gpu_driver_owns(x))
         return aps_memory_host.magnitude(x, n);
-    piece = memory_bounce_take();
+    piece = memory_bounce_take(PIECE);
     for (size_t at = 0; at < n && piece; at += PIECE) {
-        const size_t length = memory_bounce_length_at(at, n);
+        const size_t length = memory_bounce_length_at(at, n, PIECE);
         struct aps_magnitude part;
 
         if (memory_bounce_copy_out(piece->values, x + at, length) < 0)
@@ -112,6 +132,7 @@ memory_bounce_relay_encode_stats(const struct aps_codec *codec, const float *x,
                                  const struct aps_cast_options *options,
                                  void *wire, struct aps_encode_stats *stats)
 {
+    const size_t most = memory_bounce_piece_of(codec, n);
     struct aps_cast_options here = APS_CAST_OPTIONS_INIT;
     unsigned char *bytes = wire;
     struct piece *piece;
@@ -122,11 +143,11 @@ memory_bounce_relay_encode_stats(const struct aps_codec *codec, const float *x,
                                             stats);
     if (options)
         here = *options;
-    piece = memory_bounce_take();
+    piece = memory_bounce_take(most);
     if (!piece)
         memset(wire, 0, aps_codec_bytes(codec, n));
-    for (size_t at = 0; at < n && piece; at += PIECE) {
-        const size_t length = memory_bounce_length_at(at, n);
+    for (size_t at = 0; at < n && piece; at += most) {
+        const size_t length = memory_bounce_length_at(at, n, most);
 
         /* If the copy fails, the values are zeros. */
         (void)memory_bounce_copy_out(piece->values, x + at, length);
@@ -154,6 +175,7 @@ static void memory_bounce_relay_decode(const struct aps_codec *codec,
                                        struct aps_scaling scaling,
                                        unsigned flags, float *x)
 {
+    const size_t most = memory_bounce_piece_of(codec, n);
     const unsigned char *bytes = wire;
     struct piece *piece;
 
@@ -161,9 +183,9 @@ static void memory_bounce_relay_decode(const struct aps_codec *codec,
         aps_memory_host.decode(codec, wire, n, scaling, flags, x);
         return;
     }
-    piece = memory_bounce_take();
-    for (size_t at = 0; at < n && piece; at += PIECE) {
-        const size_t length = memory_bounce_length_at(at, n);
+    piece = memory_bounce_take(most);
+    for (size_t at = 0; at < n && piece; at += most) {
+        const size_t length = memory_bounce_length_at(at, n, most);
 
         aps_memory_host.decode(codec, bytes + aps_codec_bytes(codec, at),
                                length, scaling, flags, piece->values);
