@@ -10,6 +10,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
+#include "base/plural.h"
 #include "comm/context.h"
 #include "comm/report.h"
 #include "comm/scales.h"
@@ -150,11 +151,11 @@ static void allreduce_tell_desync(struct aps_context *context,
     if (context->desyncs > 1)
         snprintf(times, sizeof times, ", %llu times by now", context->desyncs);
     aps_context_event(context,
-                      "desync%s: call %llu has %lld elements, but %s has %zu: "
+                      "desync%s: call %llu has %lld element%s, but %s has %zu: "
                       "calls pass through until the step is found again; check "
                       "the layer table, `steps` and `order` of the policy",
-                      times, context->calls - 1, (long long)call->count, wanted,
-                      position->expected);
+                      times, context->calls - 1, (long long)call->count,
+                      aps_plural(call->count), wanted, position->expected);
 }
 
 static bool allreduce_place(struct aps_context *context,

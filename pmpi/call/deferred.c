@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/message.h"
+#include "base/plural.h"
 #include "call/pass.h"
 #include "comm/report.h"
 #include "progress/wait.h"
@@ -34,9 +35,9 @@ static bool deferred_is_possible(struct aps_context *context,
     if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
         aps_context_event(
             context,
-            "MPI_Iallreduce of %lld elements cannot be carried out: a rank is "
+            "MPI_Iallreduce of %lld element%s cannot be carried out: a rank is "
             "out of memory. Its request ends with MPI_ERR_NO_MEM on all ranks",
-            (long long)call->count);
+            (long long)call->count, aps_plural(call->count));
     return false;
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/message.h"
+#include "base/plural.h"
 #include "call/kind.h"
 #include "call/pass.h"
 #include "call/segment.h"
@@ -124,8 +125,8 @@ static void handle_tell_late(void)
     if (!aps_agree_rank_tells(rank) || atomic_flag_test_and_set(&told))
         return;
     if (!the_call->counts)
-        snprintf(count, sizeof count, " of %lld elements",
-                 (long long)the_call->count);
+        snprintf(count, sizeof count, " of %lld element%s",
+                 (long long)the_call->count, aps_plural(the_call->count));
     aps_message(
         rank,
         "has waited for ten seconds in %s%s on %s for ranks that do not "

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/message.h"
+#include "base/plural.h"
 #include "device/bounce.h"
 #include "device/device.h"
 #include "policy/words.h"
@@ -218,5 +219,5 @@ void aps_context_end_discovery(struct aps_context *context)
         aps_context_event(context,
                           "discovery: the program made %llu call%s, but no "
                           "step repeats",
-                          context->calls, context->calls == 1 ? "" : "s");
+                          context->calls, aps_plural(context->calls));
 }

@@ -8,6 +8,7 @@
 
 #include "base/fpenv.h"
 #include "base/message.h"
+#include "base/plural.h"
 #include "job/summary_json.h"
 
 /* Bytes with a unit: 1536 -> "1.5 KB". */
@@ -95,17 +96,18 @@ static void summary_print_counters(const struct aps_counters *counters,
     if (redone > 0)
         snprintf(again, sizeof again,
                  ", %llu chunk%s reduced again after an overflow", redone,
-                 redone == 1 ? "" : "s");
+                 aps_plural(redone));
     summary_list_passed(counters, passed, sizeof passed);
     if (rewritten == 0)
-        aps_message(-1, "%llu calls of %s, none rewritten%s%s", calls, name,
-                    passed, hint);
+        aps_message(-1, "%llu call%s of %s, none rewritten%s%s", calls,
+                    aps_plural(calls), name, passed, hint);
     else
         aps_message(-1,
-                    "%llu calls of %s, %llu rewritten (%.1f %%)%s%s; rank 0 "
+                    "%llu call%s of %s, %llu rewritten (%.1f %%)%s%s; rank 0 "
                     "sent %s instead of %s (%.1f %% saved)%s%s",
-                    calls, name, rewritten, summary_percent(rewritten, calls),
-                    together, passed, summary_human(wire, sent, sizeof sent),
+                    calls, aps_plural(calls), name, rewritten,
+                    summary_percent(rewritten, calls), together, passed,
+                    summary_human(wire, sent, sizeof sent),
                     summary_human(fp32, native, sizeof native),
                     fp32 > wire ? summary_percent(fp32 - wire, fp32) : 0.0,
                     from, again);
@@ -151,8 +153,9 @@ static void summary_print_unruled(const struct aps_job *job,
     const unsigned long long calls = aps_counters_calls(aps_counters_of(kind));
 
     if (calls > 0)
-        aps_message(-1, "%llu calls of %s, none rewritten (%s)", calls,
-                    aps_counted_functions[kind], summary_unruled(job));
+        aps_message(-1, "%llu call%s of %s, none rewritten (%s)", calls,
+                    aps_plural(calls), aps_counted_functions[kind],
+                    summary_unruled(job));
 }
 
 static void summary_print_summary(const struct aps_job *job)

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/message.h"
+#include "base/plural.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,28 +35,30 @@ void aps_message(int rank, const char *format, ...)
 void aps_message_errors(int rank, const struct aps_errors *errors)
 {
     const size_t kept = aps_errors_kept(errors);
+    const size_t left = errors->count - kept;
     char text[sizeof(struct aps_error) + 32];
 
     for (size_t i = 0; i < kept; i++)
         aps_message(rank, "%s",
                     aps_error_format(&errors->list[i], text, sizeof text));
-    if (errors->count > kept)
-        aps_message(rank, "%zu more errors are not shown",
-                    errors->count - kept);
+    if (left > 0)
+        aps_message(rank, "%zu more error%s %s not shown", left,
+                    aps_plural(left), aps_plural_are(left));
 }
 
 void aps_message_warnings(int rank, const struct aps_errors *errors)
 {
     const size_t kept = aps_warnings_kept(errors);
+    const size_t left = errors->warning_count - kept;
     char text[sizeof(struct aps_error) + 32];
 
     for (size_t i = 0; i < kept; i++)
         aps_message(
             rank, "%s",
             aps_warning_format(&errors->warnings[i], text, sizeof text));
-    if (errors->warning_count > kept)
-        aps_message(rank, "%zu more warnings are not shown",
-                    errors->warning_count - kept);
+    if (left > 0)
+        aps_message(rank, "%zu more warning%s %s not shown", left,
+                    aps_plural(left), aps_plural_are(left));
 }
 
 bool aps_message_is_due(unsigned long long times)

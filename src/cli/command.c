@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "policy/size.h"
 
 #define LINE_WIDTH 78
@@ -46,15 +47,16 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
 
     if (table)
         snprintf(layers, sizeof layers, "%zu layer%s", table->count,
-                 table->count == 1 ? "" : "s");
+                 aps_plural(table->count));
     if (steps->kind == APS_STEPS_AUTO)
         snprintf(kind, sizeof kind, "auto");
     else if (steps->kind == APS_STEPS_CALLS)
-        snprintf(kind, sizeof kind, "%ld calls", steps->calls);
+        snprintf(kind, sizeof kind, "%ld call%s", steps->calls,
+                 aps_plural(steps->calls));
     else if (steps->kind == APS_STEPS_TABLE)
         snprintf(kind, sizeof kind, "from the table");
     snprintf(buffer, size, "%zu rule%s, %s, steps: %s%s%s", rules,
-             rules == 1 ? "" : "s", layers, kind, gemm ? ", gemm: " : "",
+             aps_plural(rules), layers, kind, gemm ? ", gemm: " : "",
              gemm ? aps_command_gemm(gemm, products, sizeof products) : "");
     if (aps_policy_progress(policy) != APS_PROGRESS_CALLS)
         append(buffer, size, "progress",

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "cli/columns.h"
 #include "cli/command.h"
 #include "cli/explain_json.h"
@@ -359,9 +360,10 @@ static void explain_rules(const struct aps_policy *policy)
     aps_others_print(policy, stdout);
     printf("\nThe first rule that matches applies. Calls that no rule matches, "
            "and "
-           "calls of\nfewer than %zu elements (min_count), are left to "
+           "calls of\nfewer than %zu element%s (min_count), are left to "
            "MPI.\n",
-           aps_policy_min_count(policy));
+           aps_policy_min_count(policy),
+           aps_plural(aps_policy_min_count(policy)));
 }
 
 /* --- both ---------------------------------------------------------------- */

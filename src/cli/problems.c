@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "cli/command.h"
 
 /* Raised when a member changes its meaning or goes; new members do not count. */
@@ -18,6 +19,13 @@ static const char *prefix(const struct aps_error *error)
     return error->file[0] ? "" : "apsmpi: ";
 }
 
+static void tell_left(const char *file, size_t left, const char *what)
+{
+    if (left > 0)
+        fprintf(stderr, "%s: %zu more %s%s %s not shown\n", file, left, what,
+                aps_plural(left), aps_plural_are(left));
+}
+
 void aps_problems_print(const struct aps_errors *errors)
 {
     const size_t kept = aps_errors_kept(errors);
@@ -27,15 +35,12 @@ void aps_problems_print(const struct aps_errors *errors)
     for (size_t i = 0; i < kept; i++)
         fprintf(stderr, "%s%s\n", prefix(&errors->list[i]),
                 aps_error_format(&errors->list[i], line, sizeof line));
-    if (errors->count > kept)
-        fprintf(stderr, "%s: %zu more errors are not shown\n",
-                errors->list[0].file, errors->count - kept);
+    tell_left(errors->list[0].file, errors->count - kept, "error");
     for (size_t i = 0; i < warnings; i++)
         fprintf(stderr, "%s%s\n", prefix(&errors->warnings[i]),
                 aps_warning_format(&errors->warnings[i], line, sizeof line));
-    if (errors->warning_count > warnings)
-        fprintf(stderr, "%s: %zu more warnings are not shown\n",
-                errors->warnings[0].file, errors->warning_count - warnings);
+    tell_left(errors->warnings[0].file, errors->warning_count - warnings,
+              "warning");
 }
 
 static void write_number(struct aps_json *json, const char *key, int number)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "number/format.h"
 #include "number/draw.h"
 #include "number/given.h"
@@ -58,8 +59,8 @@ int aps_check_array(const char *who, const struct aps_format *format,
         return -1;
     if (n > 0 && (!from || !to))
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: %s is NULL for %zu elements", who,
-                             from ? to_name : from_name, n);
+                             "%s: %s is NULL for %zu element%s", who,
+                             from ? to_name : from_name, n, aps_plural(n));
     return 0;
 }
 

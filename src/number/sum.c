@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/fpenv.h"
+#include "base/plural.h"
 #include "number/check.h"
 #include "number/quantize.h"
 
@@ -129,15 +130,17 @@ int aps_check_sum(const char *who, const struct aps_format *format,
         return 0;
     if (!out)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: out is NULL for %zu elements", who, n);
+                             "%s: out is NULL for %zu element%s", who, n,
+                             aps_plural(n));
     if (terms > 0 && !x)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: x is NULL for %zu terms", who, terms);
+                             "%s: x is NULL for %zu term%s", who, terms,
+                             aps_plural(terms));
     for (size_t t = 0; t < terms; t++) {
         if (!x[t])
             return aps_error_set(error, EINVAL, NULL, 0, 0,
-                                 "%s: x[%zu] is NULL for %zu elements", who, t,
-                                 n);
+                                 "%s: x[%zu] is NULL for %zu element%s", who, t,
+                                 n, aps_plural(n));
     }
     return 0;
 }

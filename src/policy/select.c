@@ -9,6 +9,7 @@
 
 #include "base/digits.h"
 #include "base/nearest.h"
+#include "base/plural.h"
 #include "policy/glob.h"
 
 struct taker {
@@ -97,9 +98,9 @@ static int take_span(const struct taker *taker, const struct aps_item *item,
     for (int i = 0; i < 2; i++) {
         if (count > 0 && ends[i] == END_INDEX && index[i] >= count) {
             item_error(taker, item,
-                       "layer %ld is beyond the last: a step has %ld layers "
+                       "layer %ld is beyond the last: a step has %ld layer%s "
                        "(0-%ld)",
-                       index[i], count, count - 1);
+                       index[i], count, aps_plural(count), count - 1);
             return -1;
         }
     }

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 /* Files of earlier runs are never overwritten: as many names are tried. */
 #define TRIES 100
 
@@ -96,7 +98,7 @@ static void discovery_write_policy(FILE *file, const struct aps_steps *steps,
         "min_count: %zu  # smaller calls are left to MPI\n"
         "log: {file: roundoff.csv, every: 10}  # every 10th step\n"
         "rules:\n",
-        aps_steps_layers(steps), aps_steps_layers(steps) == 1 ? "" : "s", table,
+        aps_steps_layers(steps), aps_plural(aps_steps_layers(steps)), table,
         last < 0 ? discovery_smallest(steps) : APS_MIN_COUNT);
     if (last > 0)
         fprintf(file,
@@ -132,7 +134,7 @@ void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
         snprintf(said, size,
                  "the program repeats a step of %ld call%s: its layers are in "
                  "%s, and the skeleton of a policy is in %s",
-                 layers, layers == 1 ? "" : "s", table, policy);
+                 layers, aps_plural(layers), table, policy);
 }
 
 /* Steps after which what was found is taken for the step: equal blocks at the

@@ -113,6 +113,9 @@ static void test_overflow(void)
        "a line an error, with the rank");
     is(strstr(text, "7 more"), "7 more errors are not shown\n",
        "then how many more");
+    errors.count = APS_ERRORS_MAX + 1;
+    capture(3, &errors, text, sizeof text);
+    is(strstr(text, "1 more"), "1 more error is not shown\n", "... or one");
     errors.count = 1;
     capture(-1, &errors, text, sizeof text);
     is(text, "apsmpi: f:8:1: error 49\n", "no rank");

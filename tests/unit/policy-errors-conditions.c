@@ -70,6 +70,9 @@ static void test_bad_conditions(void)
         {"a layer beyond the calls of a step",
          "steps: {calls: 4}\n" RULE "layers: 2-4\n    format: e5m2\n",
          "4:13: layer 4 is beyond the last: a step has 4 layers (0-3)"},
+        {"a layer beyond the call of a step",
+         "steps: {calls: 1}\n" RULE "layers: 2\n    format: e5m2\n",
+         "4:13: layer 2 is beyond the last: a step has 1 layer (0-0)"},
     };
 
     REFUSE(cases, NULL);

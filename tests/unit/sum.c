@@ -251,6 +251,8 @@ static void test_errors(void)
            "aps_sum: terms is negative or beyond memory: -1");
     refuse("no output", &format, 1, 5, x, NULL,
            "aps_sum: out is NULL for 5 elements");
+    refuse("no output for one", &format, 1, 1, x, NULL,
+           "aps_sum: out is NULL for 1 element");
     refuse("no terms", &format, 2, 5, NULL, out,
            "aps_sum: x is NULL for 2 terms");
     refuse("one term missing", &format, 2, 5, x, out,
