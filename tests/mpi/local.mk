@@ -30,6 +30,12 @@ check_PROGRAMS += tests/mpi/auto
 tests_mpi_auto_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_auto_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/blocks
+tests_mpi_blocks_SOURCES = tests/mpi/blocks.c \
+	tests/mpi/reference_blocks.c tests/mpi/reference_blocks.h
+tests_mpi_blocks_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_blocks_LDADD = libaps.la $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/communicators
 tests_mpi_communicators_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_communicators_LDADD = $(MPI_TEST_LDADD)
@@ -212,6 +218,7 @@ mpi_tests = \
 	tests/mpi/t-agreement.sh \
 	tests/mpi/t-allocation.sh \
 	tests/mpi/t-auto.sh \
+	tests/mpi/t-blocks.sh \
 	tests/mpi/t-communicators.sh \
 	tests/mpi/t-counts.sh \
 	tests/mpi/t-cuda.sh \

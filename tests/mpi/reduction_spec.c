@@ -9,8 +9,10 @@
 #define MESSAGE_BYTES 16384
 #define HIERARCHICAL_CHUNK 65536
 
-static const char *const scale_names[] = {
-    [SCALE_NONE] = "none", [SCALE_APS] = "aps", [SCALE_TIGHT] = "aps-tight"};
+static const char *const scale_names[] = {[SCALE_NONE] = "none",
+                                          [SCALE_APS] = "aps",
+                                          [SCALE_TIGHT] = "aps-tight",
+                                          [SCALE_OWN] = "of each block"};
 
 static const char *const reduce_names[] = {
     [REDUCE_DIRECT] = "direct", [REDUCE_HIERARCHICAL] = "hierarchical",
@@ -88,8 +90,10 @@ void way_print_rule(FILE *stream, const struct way *way, long first, long last)
         fprintf(stream, "  - layers: %ld-%ld\n    ", first, last);
     else
         fprintf(stream, "  - ");
-    fprintf(stream, "format: %s\n    scale: %s\n    reduce: %s\n", way->format,
-            scale_name(way, scale), reduce_names[way->reduce]);
+    fprintf(stream, "format: %s\n", way->format);
+    if (way->scale != SCALE_OWN)
+        fprintf(stream, "    scale: %s\n", scale_name(way, scale));
+    fprintf(stream, "    reduce: %s\n", reduce_names[way->reduce]);
     if (way->group > 0)
         fprintf(stream, "    group: %d\n", way->group);
     if (way->node_fp32)

@@ -12,7 +12,8 @@
 
 #define RANKS_MAX 16
 
-enum scale { SCALE_NONE, SCALE_FIXED, SCALE_APS, SCALE_TIGHT };
+/* SCALE_OWN: the format's blocks scale themselves, and the rule says nothing. */
+enum scale { SCALE_NONE, SCALE_FIXED, SCALE_APS, SCALE_TIGHT, SCALE_OWN };
 
 enum reduce {
     REDUCE_DIRECT,
@@ -26,7 +27,7 @@ enum accumulate { ACCUMULATE_FP32, ACCUMULATE_FORMAT, ACCUMULATE_KAHAN };
 
 /* A rule of a policy, without its conditions. */
 struct way {
-    const char *format; /* "eEmM" */
+    const char *format; /* "eEmM"; with SCALE_OWN, one in blocks */
     enum scale scale;
     float fixed; /* of SCALE_FIXED */
     enum reduce reduce;

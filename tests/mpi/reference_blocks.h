@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a reduction in a format in blocks has to give, computed on one rank from
+ * the inputs of all. Values are cast by libaps, a whole layer at a time: how a
+ * reduction cuts it matters only to the order of sums that travel round a ring,
+ * and to NVFP4, whose pieces have a scale.
+ */
+#ifndef APS_TEST_REFERENCE_BLOCKS_H
+#define APS_TEST_REFERENCE_BLOCKS_H
+
+#include <stddef.h>
+
+#include "reduction_spec.h"
+
+/* As reference_reduce. */
+void reference_blocks(const struct way *way, int ranks, size_t n,
+                      float *const in[], float *out);
+
+/* Values at whose multiples such a layer is cut. */
+size_t blocks_granule(const char *format);
+
+#endif
