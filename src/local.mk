@@ -45,12 +45,14 @@ libcore_la_SOURCES = \
 	src/scale/backoff.c src/scale/history.h \
 	src/scale/exponent.c \
 	src/scale/fixed.c src/scale/none.c \
+	src/scale/autoflex.c src/scale/delayed.c src/scale/dfxp.c \
 	src/scale/logmax.c \
 	src/scale/moments.c \
 	src/scale/normal.c src/scale/normal.h \
 	src/scale/overflow.c \
 	src/scale/scale.c src/scale/scale.h \
-	src/scale/table.c
+	src/scale/table.c \
+	src/scale/underflow.c src/scale/unit.c
 libcore_la_LIBADD = libkernels.la -lm
 
 # What libapsmpi.so and the apsmpi command share.

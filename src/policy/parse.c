@@ -390,6 +390,7 @@ static void read_rules(struct reading *reading,
         aps_reader_error(reader, key, "out of memory");
         return;
     }
+    reading->context.rules = policy->rules;
     reading->context.knows_steps = knows_steps(reading, key->value->first);
     read_rule_list(reading, key->value->first);
     check_order(reading, key->value->first);

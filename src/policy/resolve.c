@@ -101,6 +101,17 @@ bool aps_policy_pcontrol(const struct aps_policy *policy)
     return policy->pcontrol;
 }
 
+/* What the layer table says of the layer. */
+static void settle_scale(const struct aps_policy *policy, long layer,
+                         struct aps_scale *scale)
+{
+    const int at = aps_scale_table(scale);
+
+    if (at >= 0 && policy->layers && layer >= 0 &&
+        (size_t)layer < policy->layers->count)
+        scale->parameters[at] = policy->layers->list[layer].scale;
+}
+
 void aps_policy_resolve(const struct aps_policy *policy,
                         const struct aps_plan_key *place, struct aps_plan *plan)
 {
@@ -109,6 +120,7 @@ void aps_policy_resolve(const struct aps_policy *policy,
             if (aps_rule_matches(&policy->rules[i], place)) {
                 *plan = policy->rules[i].plan;
                 settle_call(plan, place->call);
+                settle_scale(policy, place->layer, &plan->scale);
                 return;
             }
         }

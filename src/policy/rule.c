@@ -154,7 +154,7 @@ int aps_rule_read(const struct aps_reader *reader,
                   struct aps_rule *rule)
 {
     struct aps_rule_keys keys = {
-        .reader = reader, .node = node, .context = context};
+        .reader = reader, .node = node, .context = context, .rule = rule};
     struct reading reading = {reader, context, keys.keys, rule};
     size_t before = reader->errors->count;
 

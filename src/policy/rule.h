@@ -33,6 +33,8 @@ struct aps_rule_context {
     bool per_epoch;   /* steps: {per_epoch: N} is given */
     bool knows_steps; /* the library will see where a step ends */
     size_t min_count; /* of the policy */
+    const struct aps_rule
+        *rules; /* of the policy: those before have been read */
 };
 
 /*

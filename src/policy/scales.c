@@ -52,6 +52,75 @@ static int scales_settle_scope(const struct aps_rule_keys *rule,
     return -1;
 }
 
+/* May the rule be for layer i of the table? */
+static bool scales_is_for(const struct aps_rule *rule,
+                          const struct aps_layers *table, size_t i)
+{
+    const size_t count = table->list[i].count;
+
+    return (rule->calls >> APS_CALL_ALLREDUCE & 1) != 0 &&
+           count >= rule->min_count && count <= rule->max_count &&
+           (!rule->by_layer ||
+            aps_selection_holds(&rule->layers, (long)i, (long)table->count));
+}
+
+/* Do rules before it leave layer i to the rule, at any time? */
+static bool scales_reaches(const struct aps_rule_keys *keys,
+                           const struct aps_layers *table, size_t i)
+{
+    const struct aps_rule *rule = keys->rule;
+
+    for (const struct aps_rule *before = keys->context->rules; before < rule;
+         before++) {
+        if (!before->by_epoch && !before->by_step &&
+            scales_is_for(before, table, i))
+            return false;
+    }
+    return scales_is_for(rule, table, i);
+}
+
+/* The first layer that the rule may be for and that the table gives no value, or
+ * NULL. */
+static const struct aps_layer *
+scales_missing_layer(const struct aps_rule_keys *rule,
+                     const struct aps_layers *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->list[i].scale == 0 && scales_reaches(rule, table, i))
+            return &table->list[i];
+    }
+    return NULL;
+}
+
+/* Values of the layer table's column `scale`. */
+static int scales_check_table(const struct aps_rule_keys *rule,
+                              const struct aps_value *value,
+                              const struct aps_scale *scale)
+{
+    const struct aps_step_layers *layers = &rule->context->layers;
+    const struct aps_layer *missing;
+
+    if (aps_scale_table(scale) < 0 || layers->blind)
+        return 0;
+    if (!layers->table) {
+        aps_reader_error(rule->reader, value->at,
+                         "scale %s: table takes each layer's standard "
+                         "deviation from a layer table: write 'table: FILE' "
+                         "beside 'rules'",
+                         aps_scale_name(scale));
+        return -1;
+    }
+    missing = scales_missing_layer(rule, layers->table);
+    if (!missing)
+        return 0;
+    aps_reader_error(rule->reader, value->at,
+                     "the layer table has no 'scale' for layer '%.80s': its "
+                     "column 'scale' has the standard deviation of each "
+                     "layer's gradient, for scale %s: table",
+                     missing->name, aps_scale_name(scale));
+    return -1;
+}
+
 int aps_scales_read(const struct aps_rule_keys *rule, struct aps_scale *scale)
 {
     const struct aps_parameter *parameters;
@@ -70,5 +139,6 @@ int aps_scales_read(const struct aps_rule_keys *rule, struct aps_scale *scale)
         return 0;
     result |= scales_check_calls(rule, &value, scale);
     result |= scales_settle_scope(rule, &value, scale);
+    result |= scales_check_table(rule, &value, scale);
     return result;
 }

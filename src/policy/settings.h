@@ -30,6 +30,7 @@ enum aps_rule_key {
 };
 
 struct aps_rule_context; /* rule.h */
+struct aps_rule;
 
 /* A rule whose keys are sorted: keys[i], or NULL where it is missing. */
 struct aps_rule_keys {
@@ -37,6 +38,7 @@ struct aps_rule_keys {
     const struct aps_yaml_node *node;
     const struct aps_yaml_node *keys[APS_RULE_KEYS];
     const struct aps_rule_context *context;
+    const struct aps_rule *rule; /* whose conditions have been read */
     unsigned calls; /* that the rule is for; 0: the key `calls` is wrong */
 };
 

@@ -9,9 +9,6 @@
 
 #include "policy/policy.h"
 
-static const char *const later_scales[] = {
-    "underflow", "unit", "autoflex", "delayed", "dfxp", NULL,
-};
 static const struct aps_hint scale_hints[] = {
     {"on", "did you mean 'aps'?"},
     {"off", "did you mean 'none'?"},
@@ -25,10 +22,8 @@ static const struct aps_alias scale_aliases[] = {
     {"log-normal", "logmax"},
     {NULL, NULL},
 };
-const struct aps_words aps_words_scale = {.known = aps_scale_names,
-                                          .later = later_scales,
-                                          .hints = scale_hints,
-                                          .aliases = scale_aliases};
+const struct aps_words aps_words_scale = {
+    .known = aps_scale_names, .hints = scale_hints, .aliases = scale_aliases};
 
 static const char *const overflows[] = {
     [APS_OVERFLOW_REDO] = "redo",

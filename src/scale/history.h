@@ -33,6 +33,44 @@ enum aps_logmax_parameter {
     APS_LOGMAX_SCOPE
 };
 
+enum aps_underflow_model { APS_UNDERFLOW_NORMAL, APS_UNDERFLOW_LOG_NORMAL };
+
+enum aps_underflow_parameter {
+    APS_UNDERFLOW_MODEL,
+    APS_UNDERFLOW_GAMMA,
+    APS_UNDERFLOW_EVERY,
+    APS_UNDERFLOW_MIN,
+    APS_UNDERFLOW_ON_OVERFLOW
+};
+
+enum aps_unit_from { APS_UNIT_MEASURED, APS_UNIT_TABLE };
+
+enum aps_unit_parameter {
+    APS_UNIT_FROM,
+    APS_UNIT_STEPS,
+    APS_UNIT_ON_OVERFLOW,
+    APS_UNIT_DEVIATION /* from the layer table */
+};
+
+enum aps_autoflex_parameter {
+    APS_AUTOFLEX_WINDOW,
+    APS_AUTOFLEX_ALPHA,
+    APS_AUTOFLEX_BETA,
+    APS_AUTOFLEX_GAMMA,
+    APS_AUTOFLEX_ON_OVERFLOW
+};
+
+enum aps_delayed_algo { APS_DELAYED_MAX, APS_DELAYED_MOST_RECENT };
+
+enum aps_delayed_parameter {
+    APS_DELAYED_HISTORY,
+    APS_DELAYED_MARGIN,
+    APS_DELAYED_ALGO,
+    APS_DELAYED_ON_OVERFLOW
+};
+
+enum aps_dfxp_parameter { APS_DFXP_EVERY, APS_DFXP_ON_OVERFLOW };
+
 /* floor(log2(x)) and ceil(log2(x)) of a finite x > 0. */
 static inline int aps_floor_log2(double x)
 {
@@ -48,6 +86,23 @@ static inline int aps_ceil_log2(double x)
     const double mantissa = frexp(x, &exponent);
 
     return mantissa > 0.5 ? exponent : exponent - 1;
+}
+
+/* floor(log2(x / y)) of x and y > 0. */
+static inline int aps_floor_log2_ratio(double x, double y)
+{
+    int x_exponent, y_exponent;
+    const double x_mantissa = frexp(x, &x_exponent);
+    const double y_mantissa = frexp(y, &y_exponent);
+
+    return x_exponent - y_exponent - (x_mantissa < y_mantissa);
+}
+
+/* The least power of two that is not below the format's largest value: K of
+ * 2^K. 0 where that value is 0. */
+static inline int aps_history_range(const struct aps_format *format)
+{
+    return format->max > 0 ? aps_ceil_log2((double)format->max) : 0;
 }
 
 /* The same exponent for what ranks cast first and for sums. */

@@ -32,6 +32,13 @@ char *aps_scale_describe(const struct aps_scale *scale, char *buffer,
     return buffer;
 }
 
+int aps_scale_table(const struct aps_scale *scale)
+{
+    const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
+
+    return ops->table ? ops->table(scale) : -1;
+}
+
 int aps_scale_stage_exponent(const struct aps_scale *scale,
                              const struct aps_format *format, int max_exponent)
 {

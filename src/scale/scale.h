@@ -25,7 +25,12 @@
     ROW(APS, aps, "aps")       /* the paper's, N = ranks of the stage */       \
     ROW(APS_TIGHT, aps_tight, "aps-tight") /* each block by its own maximum */ \
     ROW(BACKOFF, backoff, "backoff") /* less after an overflow, more later */  \
-    ROW(LOGMAX, logmax, "logmax")    /* of log-normally distributed maxima */
+    ROW(LOGMAX, logmax, "logmax")    /* of log-normally distributed maxima */  \
+    ROW(UNDERFLOW, underflow, "underflow") /* so that few values become 0 */   \
+    ROW(UNIT, unit, "unit") /* a deviation of 1 at the beginning */            \
+    ROW(AUTOFLEX, autoflex, "autoflex") /* by maxima and their deviation */    \
+    ROW(DELAYED, delayed, "delayed")    /* by the greatest of many calls */    \
+    ROW(DFXP, dfxp, "dfxp")             /* a step up or down at a time */
 
 #define APS_SCALE_KIND(kind, ops, word) APS_SCALE_##kind,
 enum aps_scale_kind { APS_SCALES(APS_SCALE_KIND) APS_SCALE_KINDS };
@@ -109,6 +114,10 @@ struct aps_scale_ops {
     void (*update)(const struct aps_scale *scale, void *state,
                    const struct aps_format *format, int ranks,
                    const struct aps_scale_record *record);
+
+    /* The parameter that takes the layer's value of the layer table's column
+     * `scale`, or -1. NULL: none. */
+    int (*table)(const struct aps_scale *scale);
 
     /* Of scales with a state: which parameters say what becomes of an overflow
      * (enum aps_overflow) and whose the state is (enum aps_scale_scope); -1: a
@@ -215,6 +224,10 @@ enum aps_scale_scope aps_scale_scope(const struct aps_scale *scale);
  */
 bool aps_scale_overflows(const struct aps_format *format, float max,
                          int exponent, enum aps_rounding rounding);
+
+/* The parameter, as an index, that takes what the layer table's column `scale`
+ * has for the layer; -1: none. */
+int aps_scale_table(const struct aps_scale *scale);
 
 /* The exponent of a stage; 0 where the scale is not agreed. */
 int aps_scale_stage_exponent(const struct aps_scale *scale,

@@ -42,13 +42,18 @@ UNIT_TESTS = \
 	tests/unit/scale \
 	tests/unit/scale_aps \
 	tests/unit/scale_aps_tight \
+	tests/unit/scale_autoflex \
 	tests/unit/scale_backoff \
+	tests/unit/scale_delayed \
+	tests/unit/scale_dfxp \
 	tests/unit/scale_fixed \
 	tests/unit/scale_logmax \
 	tests/unit/scale_moments \
 	tests/unit/scale_none \
 	tests/unit/scale_normal \
 	tests/unit/scale_overflow \
+	tests/unit/scale_underflow \
+	tests/unit/scale_unit \
 	tests/unit/slices \
 	tests/unit/steps \
 	tests/unit/steps_search \
@@ -131,6 +136,21 @@ HISTORIES = tests/unit/histories.c tests/unit/histories.h \
 tests_unit_scale_logmax_SOURCES = tests/unit/scale_logmax.c $(HISTORIES)
 tests_unit_scale_logmax_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_scale_logmax_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_autoflex_SOURCES = tests/unit/scale_autoflex.c $(HISTORIES)
+tests_unit_scale_autoflex_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_autoflex_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_delayed_SOURCES = tests/unit/scale_delayed.c $(HISTORIES)
+tests_unit_scale_delayed_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_delayed_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_dfxp_SOURCES = tests/unit/scale_dfxp.c $(HISTORIES)
+tests_unit_scale_dfxp_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_dfxp_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_underflow_SOURCES = tests/unit/scale_underflow.c $(HISTORIES)
+tests_unit_scale_underflow_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_underflow_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_unit_SOURCES = tests/unit/scale_unit.c $(HISTORIES)
+tests_unit_scale_unit_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_unit_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_backoff_SOURCES = tests/unit/scale_backoff.c $(HISTORIES)
 tests_unit_scale_backoff_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_scale_backoff_LDADD = $(UNIT_LIBS) -lm

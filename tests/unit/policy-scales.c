@@ -72,6 +72,23 @@ static void test_meanings(void)
           {3.09, 0x1p20, 0x1p-20, 0.9, 0, APS_OVERFLOW_INF, LAYER}}},
         {"{log_normal: 2}",
          {APS_SCALE_LOGMAX, {2, 16384, 1, 0.99, 0.999, APS_OVERFLOW_REDO}}},
+        {"underflow", {APS_SCALE_UNDERFLOW, {0, 1e-3, 100, 1}}},
+        {"{underflow: log-normal}", {APS_SCALE_UNDERFLOW, {1, 1e-3, 100, 1}}},
+        {"{underflow: {model: lognormal, gamma: 0.01, every: 1Ki, min: 0,"
+         " on_overflow: inf}}",
+         {APS_SCALE_UNDERFLOW, {1, 0.01, 1024, 0, APS_OVERFLOW_INF}}},
+        {"unit", {APS_SCALE_UNIT, {0, 1}}},
+        {"{unit: {steps: 10, on_overflow: zero}}",
+         {APS_SCALE_UNIT, {0, 10, APS_OVERFLOW_ZERO}}},
+        {"autoflex", {APS_SCALE_AUTOFLEX, {16, 2, 3, 100}}},
+        {"{autoflex: {window: 8, alpha: 1, beta: 0, gamma: 0,"
+         " on_overflow: saturate}}",
+         {APS_SCALE_AUTOFLEX, {8, 1, 0, 0, APS_OVERFLOW_SATURATE}}},
+        {"delayed", {APS_SCALE_DELAYED, {1024, 0, 0}}},
+        {"{delayed: {history: 16, margin: 2, algo: most-recent}}",
+         {APS_SCALE_DELAYED, {16, 2, 1}}},
+        {"dfxp", {APS_SCALE_DFXP, {100}}},
+        {"{dfxp: 10}", {APS_SCALE_DFXP, {10}}},
     };
 
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
@@ -120,6 +137,55 @@ static void test_scopes(void)
     aps_policy_destroy(policy);
 }
 
+#define SCALED                                                                 \
+    "layer,name,count,scale\n"                                                 \
+    "0,conv,9408,0.25\n"                                                       \
+    "1,bias,64,\n"                                                             \
+    "2,fc,20480,0.001\n"
+
+static void test_table(void)
+{
+    static const char text[] = "version: 1\ntable: t.csv\nrules:\n"
+                               "  - {epochs: 0, format: e5m2, scale: unit}\n"
+                               "  - {format: e5m2, scale: {unit: table}}\n"
+                               "steps: {per_epoch: 3}\n";
+    static const char others[] = "version: 1\ntable: t.csv\nrules:\n"
+                                 "  - {layers: bias, format: fp32}\n"
+                                 "  - {format: e5m2, scale: {unit: table}}\n";
+    static const char given[] =
+        "version: 1\ntable: t.csv\nrules:\n"
+        "  - {layers: '0, fc', format: e5m2, scale: {unit: table}}\n";
+    struct aps_policy *policy = parse(given, SCALED);
+    struct aps_plan first, last;
+    struct aps_policy *refused = NULL;
+
+    if (!ok(policy != NULL, "{unit: table}"))
+        return;
+    resolve(policy, 0, 3, 9408, 0, 0, &first);
+    resolve(policy, 2, 3, 20480, 0, 0, &last);
+    ok(first.scale.parameters[aps_scale_table(&first.scale)] == 0.25 &&
+           last.scale.parameters[aps_scale_table(&last.scale)] == 0.001,
+       "... each layer has the value of the table");
+    aps_policy_destroy(policy);
+    policy = parse(others, SCALED);
+    ok(policy != NULL, "a layer that another rule is for needs no value");
+    aps_policy_destroy(policy);
+    ok(parse_bytes(text, strlen(text), SCALED, &refused) < 0,
+       "a layer without a value");
+    is(all_errors(),
+       "5:28: the layer table has no 'scale' for layer 'bias': its column "
+       "'scale' has the standard deviation of each layer's gradient, for scale "
+       "unit: table",
+       "... with its place and cause");
+    ok(parse_bytes(text, strlen(text), TABLE, &refused) < 0,
+       "a table without the column");
+    is(all_errors(),
+       "5:28: the layer table has no 'scale' for layer 'conv1.weight': its "
+       "column 'scale' has the standard deviation of each layer's gradient, "
+       "for scale unit: table",
+       "... with its place and cause");
+}
+
 static void test_errors(void)
 {
     static const struct bad cases[] = {
@@ -156,6 +222,23 @@ static void test_errors(void)
         {"a min above the default of max",
          RULE "{format: e4m3, scale: {logmax: {min: 2^15}}}\n",
          "3:42: 'min' is 32768, above 'max', which is 16384 by default"},
+        {"a table where there is none",
+         RULE "{format: e4m3, scale: {unit: table}}\n",
+         "3:28: scale unit: table takes each layer's standard deviation from a "
+         "layer table: write 'table: FILE' beside 'rules'"},
+        {"a scope of scales of layers",
+         RULE "{format: e4m3, scale: {underflow: {scope: model}}}\n",
+         "3:40: unknown parameter 'scope'; one of model, gamma, every, min, "
+         "on_overflow"},
+        {"shares that are none",
+         RULE "{format: e4m3, scale: {underflow: {gamma: 0, every: 0}}}\n",
+         "3:47: 'gamma' must be a number above 0 and at most 0.5, not '0'\n"
+         "3:57: 'every' must be at least 1"},
+        {"a window of nothing",
+         RULE "{format: e4m3, scale: {autoflex: 0}}\n"
+              "  - {format: e4m3, scale: {delayed: {history: 1Mi}}}\n",
+         "3:38: 'autoflex' must be at least 1\n"
+         "4:47: 'history' is too large: 1Mi; the most is 65536"},
         {"other calls",
          RULE "{format: e4m3, calls: [reduce, allreduce, allgather],\n"
               "     scale: backoff}\n",
@@ -180,6 +263,7 @@ int main(void)
 {
     test_meanings();
     test_scopes();
+    test_table();
     test_errors();
     return done_testing();
 }

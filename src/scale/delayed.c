@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Delayed scaling, as Transformer Engine scales tensors of 8 bits: by the
+ * greatest magnitude of the last `history` calls.
+ *
+ *     f = floor(log2(maxfinite / amax)) - margin
+ *
+ * where amax is the greatest of them (algo: max) or the last (most_recent), of
+ * contributions and of sums apart. At first f is APS's.
+ */
+#include "config.h"
+
+#include "scale/history.h"
+
+#include <stdint.h>
+
+struct delayed {
+    int64_t calls;
+    int first;      /* max exponent of the first call */
+    float maxima[]; /* the last `history` of contributions, and as many of sums:
+                       that of call i at i mod `history` */
+};
+
+static size_t delayed_history(const struct aps_scale *scale)
+{
+    return (size_t)scale->parameters[APS_DELAYED_HISTORY];
+}
+
+static size_t delayed_state_bytes(const struct aps_scale *scale)
+{
+    return sizeof(struct delayed) + 2 * delayed_history(scale) * sizeof(float);
+}
+
+static enum aps_scale_question delayed_question(const struct aps_scale *scale,
+                                                const void *state)
+{
+    const struct delayed *delayed = state;
+
+    (void)scale;
+    return delayed->calls == 0 ? APS_QUESTION_MAX : APS_QUESTION_NONE;
+}
+
+static void delayed_learn(const struct aps_scale *scale, void *state,
+                          const struct aps_format *format, int ranks,
+                          const struct aps_scale_moments *moments)
+{
+    struct delayed *delayed = state;
+
+    (void)scale;
+    (void)format;
+    delayed->first = aps_scale_max_exponent((float)moments->max, ranks);
+}
+
+/* amax of `maxima`. A state is zeros where no call has been. */
+static float delayed_amax(const struct aps_scale *scale, int64_t calls,
+                          const float *maxima)
+{
+    const size_t history = delayed_history(scale);
+    float amax = 0;
+
+    if (scale->parameters[APS_DELAYED_ALGO] == APS_DELAYED_MOST_RECENT)
+        return maxima[(size_t)(calls - 1) % history];
+    for (size_t i = 0; i < history; i++)
+        amax = maxima[i] > amax ? maxima[i] : amax;
+    return amax;
+}
+
+static int delayed_exponent(const struct aps_scale *scale,
+                            const struct aps_format *format, int64_t calls,
+                            const float *maxima)
+{
+    const float amax = delayed_amax(scale, calls, maxima);
+
+    return amax > 0 ? aps_scale_aps_tight(format, amax) -
+                          (int)scale->parameters[APS_DELAYED_MARGIN]
+                    : 0;
+}
+
+static struct aps_scale_prediction
+delayed_predict(const struct aps_scale *scale, const void *state,
+                const struct aps_format *format, int ranks)
+{
+    const struct delayed *delayed = state;
+    const float *sums = delayed->maxima + delayed_history(scale);
+
+    (void)ranks;
+    if (delayed->calls == 0)
+        return aps_history_one(aps_scale_aps(format, delayed->first));
+    return (struct aps_scale_prediction){
+        delayed_exponent(scale, format, delayed->calls, delayed->maxima),
+        delayed_exponent(scale, format, delayed->calls, sums)};
+}
+
+static void delayed_update(const struct aps_scale *scale, void *state,
+                           const struct aps_format *format, int ranks,
+                           const struct aps_scale_record *record)
+{
+    struct delayed *delayed = state;
+    const size_t at = (size_t)delayed->calls % delayed_history(scale);
+
+    (void)format;
+    (void)ranks;
+    delayed->maxima[at] = record->in_max;
+    delayed->maxima[at + delayed_history(scale)] = record->sum_max;
+    delayed->calls++;
+}
+
+const struct aps_scale_ops aps_scale_ops_delayed = {
+    .state_bytes = delayed_state_bytes,
+    .question = delayed_question,
+    .learn = delayed_learn,
+    .predict = delayed_predict,
+    .update = delayed_update,
+    .on_overflow = APS_DELAYED_ON_OVERFLOW,
+    .scope = -1,
+};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Unit scaling (arXiv 2303.11257) of what an all-reduce sees: the values of a
+ * layer get the root mean square 1 once, at the beginning, and keep that scale.
+ *
+ *     S = 1 / sqrt(sum of squares / values)
+ *
+ * of the values of all ranks in the first `steps` calls that hold more than
+ * zeros; the exponents of these calls are APS's. Or S = 1 / deviation, where the
+ * layer table gives each layer's standard deviation. What is multiplied by is
+ * the power of two whose logarithm is nearest to S's. The paper's factors are
+ * real numbers, by shapes, in the program's own graph.
+ */
+#include "config.h"
+
+#include "scale/history.h"
+
+#include <stdint.h>
+
+struct unit {
+    int64_t calls;                   /* that are in the sums */
+    double n, sum_squares;           /* of their values */
+    double next_n, next_sum_squares; /* of the call that began last */
+    int first;                       /* max exponent of it */
+};
+
+static size_t unit_state_bytes(const struct aps_scale *scale)
+{
+    (void)scale;
+    return sizeof(struct unit);
+}
+
+static bool unit_is_tabled(const struct aps_scale *scale)
+{
+    return scale->parameters[APS_UNIT_FROM] == APS_UNIT_TABLE;
+}
+
+static bool unit_is_measured(const struct aps_scale *scale,
+                             const struct unit *unit)
+{
+    return (double)unit->calls >= scale->parameters[APS_UNIT_STEPS];
+}
+
+static enum aps_scale_question unit_question(const struct aps_scale *scale,
+                                             const void *state)
+{
+    return unit_is_tabled(scale) || unit_is_measured(scale, state)
+               ? APS_QUESTION_NONE
+               : APS_QUESTION_MOMENTS;
+}
+
+static void unit_learn(const struct aps_scale *scale, void *state,
+                       const struct aps_format *format, int ranks,
+                       const struct aps_scale_moments *moments)
+{
+    struct unit *unit = state;
+
+    (void)scale;
+    (void)format;
+    unit->next_n = moments->n;
+    unit->next_sum_squares = moments->sum_squares;
+    unit->first = aps_scale_max_exponent((float)moments->max, ranks);
+}
+
+/* The integer nearest to -log2(x) / 2 of an x > 0. */
+static int unit_exponent(double x)
+{
+    const int binade = aps_floor_log2(x);
+
+    /* x is 2^(2j) ... 2^(2j+1), or from there to 2^(2j+2) */
+    return -((binade + (binade & 1)) / 2);
+}
+
+static struct aps_scale_prediction unit_predict(const struct aps_scale *scale,
+                                                const void *state,
+                                                const struct aps_format *format,
+                                                int ranks)
+{
+    const double deviation = scale->parameters[APS_UNIT_DEVIATION];
+    const struct unit *unit = state;
+
+    (void)ranks;
+    if (unit_is_tabled(scale))
+        return aps_history_one(
+            deviation > 0 ? unit_exponent(deviation * deviation) : 0);
+    return aps_history_one(unit_is_measured(scale, unit)
+                               ? unit_exponent(unit->sum_squares / unit->n)
+                               : aps_scale_aps(format, unit->first));
+}
+
+static void unit_update(const struct aps_scale *scale, void *state,
+                        const struct aps_format *format, int ranks,
+                        const struct aps_scale_record *record)
+{
+    struct unit *unit = state;
+
+    (void)format;
+    (void)ranks;
+    (void)record;
+    if (unit_is_tabled(scale) || unit_is_measured(scale, unit) ||
+        !(unit->next_sum_squares > 0))
+        return;
+    unit->n += unit->next_n;
+    unit->sum_squares += unit->next_sum_squares;
+    unit->calls++;
+}
+
+static int unit_table(const struct aps_scale *scale)
+{
+    return unit_is_tabled(scale) ? APS_UNIT_DEVIATION : -1;
+}
+
+const struct aps_scale_ops aps_scale_ops_unit = {
+    .state_bytes = unit_state_bytes,
+    .question = unit_question,
+    .learn = unit_learn,
+    .predict = unit_predict,
+    .update = unit_update,
+    .on_overflow = APS_UNIT_ON_OVERFLOW,
+    .scope = -1,
+    .table = unit_table,
+};
