@@ -7,6 +7,7 @@ dist_policies_DATA = \
 	config/policies/aps-e5m2.yaml \
 	config/policies/auto.yaml \
 	config/policies/chunks-e6m9.yaml \
+	config/policies/correlated-e4m3.yaml \
 	config/policies/cpd-gather.yaml \
 	config/policies/hybrid-e4m3.yaml \
 	config/policies/lazy-e5m2.yaml \

@@ -25,10 +25,9 @@ static const struct {
     const char *name;
     enum aps_rounding rounding;
 } roundings[] = {
-    {"nearest", APS_ROUND_NEAREST},
-    {"stochastic", APS_ROUND_STOCHASTIC},
-    {"zero", APS_ROUND_TOWARD_ZERO},
-    {"cpd", APS_ROUND_CPD},
+    {"nearest", APS_ROUND_NEAREST},       {"stochastic", APS_ROUND_STOCHASTIC},
+    {"zero", APS_ROUND_TOWARD_ZERO},      {"cpd", APS_ROUND_CPD},
+    {"correlated", APS_ROUND_CORRELATED},
 };
 #define ROUNDINGS (sizeof roundings / sizeof roundings[0])
 
@@ -141,8 +140,9 @@ static int parse_rounding(const struct aps_arguments *arguments,
     }
     return aps_problems_fail(
         arguments, -1,
-        "--rounding must be nearest, stochastic, zero or cpd, not '%s'%s", name,
-        aps_nearest_hint(nearest.best, hint));
+        "--rounding must be nearest, stochastic, zero, cpd or correlated, not "
+        "'%s'%s",
+        name, aps_nearest_hint(nearest.best, hint));
 }
 
 static int parse_seed(const struct aps_arguments *arguments, const char *text,
@@ -158,16 +158,41 @@ static int parse_seed(const struct aps_arguments *arguments, const char *text,
     return 0;
 }
 
+/* "RANK/RANKS", of correlated rounding. */
+static int parse_rank(const struct aps_arguments *arguments, const char *text,
+                      struct aps_cast_options *options)
+{
+    const char *slash = strchr(text, '/');
+    uintmax_t rank, ranks;
+
+    if (!slash ||
+        aps_digits_parse(text, (size_t)(slash - text), UINT32_MAX - 1, &rank) <
+            0 ||
+        aps_digits_parse(slash + 1, strlen(slash + 1), UINT32_MAX, &ranks) <
+            0 ||
+        rank >= ranks)
+        return aps_problems_fail(
+            arguments, -1,
+            "--rank must be a rank and how many there are, "
+            "such as 0/4, not '%s'",
+            text);
+    options->rank = (uint32_t)rank;
+    options->ranks = ranks;
+    return 0;
+}
+
 static int run(const struct aps_arguments *arguments)
 {
     const char *rounding = aps_arguments_option(arguments, "rounding");
     const char *seed = aps_arguments_option(arguments, "seed");
+    const char *rank = aps_arguments_option(arguments, "rank");
     struct job job = {.options = APS_CAST_OPTIONS_INIT, .status = APS_EXIT_OK};
     struct aps_error error;
 
     if ((rounding &&
          parse_rounding(arguments, rounding, &job.options.rounding) < 0) ||
-        (seed && parse_seed(arguments, seed, &job.options.seed) < 0))
+        (seed && parse_seed(arguments, seed, &job.options.seed) < 0) ||
+        (rank && parse_rank(arguments, rank, &job.options) < 0))
         return APS_EXIT_USAGE;
     if (aps_format_parse(arguments->operands[0], &job.format, &error) < 0 ||
         aps_cast_array(&job.format, NULL, 0, &job.options, NULL, &error) < 0)
@@ -191,8 +216,9 @@ const struct aps_subcommand aps_subcommand_cast = {
         "from standard input. Those that are none are named on standard\n"
         "error, the others printed all the same, and the exit status is 1.\n",
     .options = {{"rounding", "RULE",
-                 "nearest (the default), stochastic, zero, cpd"},
-                {"seed", "N", "of stochastic; value number i is element i"}},
+                 "nearest (the default), stochastic, zero, cpd, correlated"},
+                {"seed", "N", "of random bits; value number i is element i"},
+                {"rank", "R/N", "of correlated: rank R of N"}},
     .numbers = true,
     .least = 1,
     .most = INT_MAX,

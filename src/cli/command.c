@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "policy/size.h"
+#include "policy/words.h"
 
 #define LINE_WIDTH 78
 
@@ -79,6 +80,15 @@ char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
     else
         snprintf(buffer, size, "products %s, sums %s%s%s", gemm->format.name,
                  gemm->accumulator.name, gemm->kahan ? " (kahan)" : "", chunk);
+    return buffer;
+}
+
+char *aps_command_format(const struct aps_plan *plan, char *buffer, size_t size)
+{
+    const bool nearest = plan->rounding == APS_ROUND_NEAREST;
+
+    snprintf(buffer, size, "%s%s%s", plan->format.name, nearest ? "" : " ",
+             nearest ? "" : aps_rounding_name(plan->rounding));
     return buffer;
 }
 

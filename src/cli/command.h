@@ -35,6 +35,10 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
 char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
                        size_t size);
 
+/* "e4m3", "e4m3 correlated"; returns `buffer`. */
+char *aps_command_format(const struct aps_plan *plan, char *buffer,
+                         size_t size);
+
 /* "aps", "fixed 1024"; returns `buffer`. */
 char *aps_command_scale(const struct aps_plan *plan, char *buffer, size_t size);
 

@@ -35,6 +35,7 @@ enum plan_cell { FORMAT, SCALE, REDUCE, GROUP, NODE, ACCUMULATE, PLAN_CELLS };
 /* Where cells that are made up stand until the table has copied them. */
 struct cell_text {
     char native[80];
+    char format[48];
     char scale[32];
     char group[16];
     char accumulate[APS_ACCUMULATE_TEXT_MAX];
@@ -47,7 +48,7 @@ static void fill_plan(const struct aps_plan *plan, struct cell_text *text,
     bool groups = aps_reduce_takes(plan->reduce, APS_SETTING_GROUP);
     bool node = aps_reduce_takes(plan->reduce, APS_SETTING_NODE);
 
-    cells[FORMAT] = plan->format.name;
+    cells[FORMAT] = aps_command_format(plan, text->format, sizeof text->format);
     cells[SCALE] = aps_command_scale(plan, text->scale, sizeof text->scale);
     cells[REDUCE] = aps_reduce_name(plan->reduce);
     cells[GROUP] = groups ? aps_group_name(plan->group) : "-";

@@ -59,6 +59,7 @@ static void write_plan(struct aps_json *json, const struct aps_plan *plan)
     aps_json_text(json, "node", node ? aps_node_name(plan->node) : NULL);
     aps_json_text(json, "accumulate",
                   aps_plan_accumulate(plan, accumulate, sizeof accumulate));
+    aps_json_text(json, "rounding", aps_rounding_name(plan->rounding));
 }
 
 /* The member `plan`: null if the calls are left to MPI. */

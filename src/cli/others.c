@@ -51,7 +51,7 @@ static void add_rule(struct aps_columns *columns,
     const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
     const char *cells[CELLS] = {[ARROW] = "->"};
     char line[APS_COMMAND_RULE_MAX], names[64], when[400], scale[32], bytes[16];
-    char accumulate[APS_ACCUMULATE_TEXT_MAX];
+    char accumulate[APS_ACCUMULATE_TEXT_MAX], format[48];
 
     cells[LINE] = aps_command_rule(policy, rule, line);
     cells[CALLS] =
@@ -61,7 +61,7 @@ static void add_rule(struct aps_columns *columns,
     cells[FORMAT] = "native (by rule)";
     cells[BYTES] = "4";
     if (plan->rewrite) {
-        cells[FORMAT] = plan->format.name;
+        cells[FORMAT] = aps_command_format(plan, format, sizeof format);
         cells[SCALE] = aps_command_scale(plan, scale, sizeof scale);
         cells[ACCUMULATE] = sums(calls) ? aps_plan_accumulate(plan, accumulate,
                                                               sizeof accumulate)

@@ -81,6 +81,9 @@ struct aps_plan {
                   by themselves, and then to the total; 0: one sum */
     struct aps_format sums; /* of partial sums, unless they are FP32: the format
                                itself or another */
+    enum aps_rounding rounding; /* to the format: nearest, stochastic or
+                                   correlated */
+    uint32_t seed;              /* of the last two */
 };
 
 /* Where a layer stands when its plan is asked for. */

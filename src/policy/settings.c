@@ -308,21 +308,30 @@ static void check_calls(const struct aps_rule_keys *rule,
     aps_settings_check_calls(rule, rule->keys[APS_RULE_ACCUMULATE], name, sums);
 }
 
+static void read_rounding(const struct aps_rule_keys *rule,
+                          struct aps_plan *plan)
+{
+    const struct aps_yaml_node *key = rule->keys[APS_RULE_ROUNDING];
+    struct aps_value value;
+
+    if (!key ||
+        aps_read_value(rule->reader, key, &aps_grammar_rounding, &value) < 0)
+        return;
+    plan->rounding = aps_rounding_of_word((enum aps_rounding_word)value.word);
+    if (plan->rounding != APS_ROUND_NEAREST)
+        plan->seed = (uint32_t)value.arguments[APS_ROUNDING_SEED].whole;
+}
+
 void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
 {
-    const struct aps_yaml_node *rounding = rule->keys[APS_RULE_ROUNDING];
     const char *word = NULL;
     bool has_format = read_format(rule, plan, &word);
     struct group_keys given;
-    struct aps_value value;
 
     read_accumulate(rule, plan);
     read_reduce(rule, plan, &given);
     settle_scale(rule, plan);
-    /* There is one rounding: what can be said of it changes nothing. */
-    if (rounding)
-        (void)aps_read_value(rule->reader, rounding, &aps_grammar_rounding,
-                             &value);
+    read_rounding(rule, plan);
     if (has_format && !plan->rewrite) {
         check_native(rule, word);
         plan->scale = (struct aps_scale){0};

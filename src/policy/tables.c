@@ -57,8 +57,15 @@ static const struct aps_parameter sums[] = {
 const struct aps_grammar aps_grammar_accumulate = {
     .words = &aps_words_accumulate, .own = sums};
 
-static const char *const rounding_words[] = {"nearest", NULL};
-static const char *const later_roundings[] = {"stochastic", "correlated", NULL};
-static const struct aps_words roundings = {.known = rounding_words,
-                                           .later = later_roundings};
-const struct aps_grammar aps_grammar_rounding = {.words = &roundings};
+static const struct aps_parameter seeded[] = {
+    [APS_ROUNDING_SEED] = {.name = "seed",
+                           .kind = APS_PARAMETER_WHOLE,
+                           .max = UINT32_MAX},
+    END};
+static const struct aps_choice roundings[] = {
+    [APS_ROUNDING_NEAREST] = {NULL, NULL},
+    [APS_ROUNDING_STOCHASTIC] = {seeded, NULL},
+    [APS_ROUNDING_CORRELATED] = {seeded, NULL},
+};
+const struct aps_grammar aps_grammar_rounding = {.words = &aps_words_rounding,
+                                                 .choices = roundings};

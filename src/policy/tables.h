@@ -25,6 +25,7 @@ extern const struct aps_grammar aps_grammar_reduce;
 enum aps_accumulate_parameter { APS_SUM_FORMAT, APS_SUM_KAHAN, APS_SUM_CHUNK };
 extern const struct aps_grammar aps_grammar_accumulate;
 
+enum aps_rounding_parameter { APS_ROUNDING_SEED };
 extern const struct aps_grammar aps_grammar_rounding;
 
 /* A rule's keys `group` and `node`, which are short for reduce's parameters. */

@@ -84,6 +84,19 @@ static const char *const accumulations[] = {
     [APS_ACCUMULATE_KAHAN] = "kahan",
     NULL,
 };
+static const char *const roundings[] = {
+    [APS_ROUNDING_NEAREST] = "nearest",
+    [APS_ROUNDING_STOCHASTIC] = "stochastic",
+    [APS_ROUNDING_CORRELATED] = "correlated",
+    [APS_ROUNDING_WORDS] = NULL,
+};
+static const enum aps_rounding rounding_of_word[APS_ROUNDING_WORDS] = {
+    [APS_ROUNDING_NEAREST] = APS_ROUND_NEAREST,
+    [APS_ROUNDING_STOCHASTIC] = APS_ROUND_STOCHASTIC,
+    [APS_ROUNDING_CORRELATED] = APS_ROUND_CORRELATED,
+};
+const struct aps_words aps_words_rounding = {.known = roundings};
+
 static const struct aps_hint accumulate_hints[] = {
     {"fp64", "the widest sum is fp32"},
     {"float64", "the widest sum is fp32"},
@@ -180,6 +193,20 @@ const char *aps_call_name(enum aps_call_kind kind)
 const char *aps_progress_name(enum aps_progress_kind kind)
 {
     return progresses[kind];
+}
+
+enum aps_rounding aps_rounding_of_word(enum aps_rounding_word word)
+{
+    return rounding_of_word[word];
+}
+
+const char *aps_rounding_name(enum aps_rounding rounding)
+{
+    int word = 0;
+
+    while (word < APS_ROUNDING_WORDS - 1 && rounding_of_word[word] != rounding)
+        word++;
+    return roundings[word];
 }
 
 char *aps_plan_accumulate(const struct aps_plan *plan, char *buffer,

@@ -50,8 +50,20 @@ extern const struct aps_words aps_words_reduce;
 extern const struct aps_words aps_words_group;
 extern const struct aps_words aps_words_node;
 extern const struct aps_words aps_words_accumulate;
+/* By enum aps_rounding_word. */
+extern const struct aps_words aps_words_rounding;
 extern const struct aps_words aps_words_call;
 extern const struct aps_words aps_words_progress;
+
+/* The roundings of a rule, and which one of aps.h a word means. */
+enum aps_rounding_word {
+    APS_ROUNDING_NEAREST,
+    APS_ROUNDING_STOCHASTIC,
+    APS_ROUNDING_CORRELATED,
+    APS_ROUNDING_WORDS
+};
+enum aps_rounding aps_rounding_of_word(enum aps_rounding_word word);
+const char *aps_rounding_name(enum aps_rounding rounding); /* of a rule's */
 
 /* Settings that have a meaning with some reductions only. */
 enum aps_setting {

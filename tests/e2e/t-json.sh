@@ -47,7 +47,10 @@ def spelled(plan):
     scale = plan["scale"]
     if plan["scale_value"] is not None:
         scale += " %g" % plan["scale_value"]
-    return [plan["format"], scale, plan["reduce"]] + [
+    format = plan["format"]
+    if plan["rounding"] != "nearest":
+        format += " " + plan["rounding"]
+    return [format, scale, plan["reduce"]] + [
         "-" if plan[key] is None else str(plan[key])
         for key in ("group", "node", "accumulate")]
 

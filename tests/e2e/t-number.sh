@@ -96,6 +96,26 @@ check 'cast: stochastic goes up, too' prints 1 sh -c "test $(ups 1 1.125) -gt 0 
 check 'cast: stochastic repeats with its seed' \
     prints "$(ups 5 1.125)" echo "$(ups 5 1.125)"
 
+drawn()
+{
+    "$apsmpi" cast e5m2 --rounding "$1" --rank "$2" 1.125 1.125 1.125 1.125 |
+        cut -f 3 | sort | uniq -c | tr -s ' \n' ' '
+}
+# Eight equal values in the middle of two: four of them go up, in each place.
+sum_of_eight()
+{
+    for rank in 0 1 2 3 4 5 6 7; do
+        "$apsmpi" cast e5m2 --rounding correlated --rank $rank/8 1.125 1.125 \
+            1.125
+    done | grep -c 0x1.4p+0
+}
+check 'cast: correlated: half of the ranks go up' prints 12 sum_of_eight
+check 'cast: correlated with one rank is stochastic' \
+    prints "$(drawn stochastic 0/1)" drawn correlated 0/1
+check 'cast: a rank that is none' refuses 2 "not '8/8'" \
+    "$apsmpi" cast --rounding correlated --rank 8/8 e5m2 1
+check 'cast: too many ranks' refuses 2 'only that of 262144' \
+    "$apsmpi" cast --rounding correlated --rank 0/262145 e5m2 1
 check 'cast: values from standard input, by blanks and lines' \
     prints '1\t0x3c\t0x1p+0\t0x0p+0\n2\t0x40\t0x1p+1\t0x0p+0\n3\t0x42\t0x1.8p+1\t0x0p+0' \
     feed '1 2\n\n \t3' "$apsmpi" cast e5m2

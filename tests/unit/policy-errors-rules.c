@@ -21,12 +21,18 @@ static void test_bad_rules(void)
         {"a duplicate key", RULE "format: e5m2\n    format: e4m3\n",
          "4:5: duplicate key 'format', first in line 3"},
         {"keys of later versions",
-         RULE "format: e5m2\n    rounding: stochastic\n    compress: x\n"
+         RULE "format: e5m2\n    compress: x\n"
               "    feedback: on\n",
-         "4:15: rounding 'stochastic' is not in this version (" PACKAGE_VERSION
-         ")\n"
-         "5:5: key 'compress' is not in this version (" PACKAGE_VERSION ")\n"
-         "6:5: key 'feedback' is not in this version (" PACKAGE_VERSION ")"},
+         "4:5: key 'compress' is not in this version (" PACKAGE_VERSION ")\n"
+         "5:5: key 'feedback' is not in this version (" PACKAGE_VERSION ")"},
+        {"roundings that are none",
+         RULE "{max_count: 2000, format: e5m2, rounding: correlate}\n"
+              "  - {max_count: 3000, format: e5m2,\n"
+              "     rounding: {stochastic: {seed: -1}}}\n"
+              "  - {format: e5m2, rounding: {nearest: {seed: 1}}}\n",
+         "3:47: unknown rounding 'correlate'; did you mean 'correlated'?\n"
+         "5:36: 'seed' must be a whole number, not '-1'\n"
+         "6:41: 'nearest' takes no parameters"},
         {"names that are none",
          RULE "{name: 'a b', max_count: 2000, format: e5m2}\n"
               "  - {name: [x], max_count: 2000, format: e5m2}\n"

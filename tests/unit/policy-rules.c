@@ -82,6 +82,18 @@ static void test_settings(void)
          {.scale = {APS_SCALE_APS_TIGHT}, .accumulate = APS_ACCUMULATE_FP32}},
         {"rounding: nearest", {.scale = {APS_SCALE_APS_TIGHT}}},
         {"rounding: {nearest: {}}", {.scale = {APS_SCALE_APS_TIGHT}}},
+        {"rounding: stochastic",
+         {.scale = {APS_SCALE_APS_TIGHT}, .rounding = APS_ROUND_STOCHASTIC}},
+        {"rounding: correlated",
+         {.scale = {APS_SCALE_APS_TIGHT}, .rounding = APS_ROUND_CORRELATED}},
+        {"rounding: {stochastic: {seed: 4294967295}}",
+         {.scale = {APS_SCALE_APS_TIGHT},
+          .rounding = APS_ROUND_STOCHASTIC,
+          .seed = UINT32_MAX}},
+        {"rounding: {correlated: 7}",
+         {.scale = {APS_SCALE_APS_TIGHT},
+          .rounding = APS_ROUND_CORRELATED,
+          .seed = 7}},
         {"aps: on, reduce: direct",
          {.scale = {APS_SCALE_APS}, .reduce = APS_REDUCE_DIRECT}},
         {"aps: on, group: package",
@@ -144,6 +156,7 @@ static void test_settings(void)
             continue;
         resolve(policy, -1, 0, 5000, 0, 0, &plan);
         ok(plan.rewrite && aps_scale_equal(&plan.scale, &want->scale) &&
+               plan.rounding == want->rounding && plan.seed == want->seed &&
                plan.reduce == (strstr(cases[i].text, "reduce")
                                    ? want->reduce
                                    : APS_REDUCE_HIERARCHICAL) &&
