@@ -178,18 +178,19 @@ static int fuse_run_batch(struct aps_context *context,
                              rc);
 }
 
-/* Does the call go by a state that one of these calls changes? Then it comes
- * after them, as it would alone. */
+/* Does the call go by a state that one of these calls, of the same scale,
+ * changes? Then it comes after them, as it would alone. */
 static bool fuse_shares_state(const struct aps_deferred *call, int count,
                               const struct aps_scale_place places[])
 {
+    const struct aps_scale *scale = &call->segment.plan.scale;
     const struct aps_scale_place place =
         aps_segment_scale_place(&call->segment);
 
-    if (aps_scale_state_bytes(&call->segment.plan.scale) == 0)
+    if (aps_scale_state_bytes(scale) == 0)
         return false;
     for (int i = 0; i < count; i++)
-        if (aps_scale_same_layer(&places[i], &place))
+        if (aps_scale_follows(scale, &places[i], &place))
             return true;
     return false;
 }

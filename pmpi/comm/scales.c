@@ -86,6 +86,24 @@ void aps_scales_destroy(struct aps_scales *scales)
     free(scales);
 }
 
+/* Have both one state of a layer? */
+static bool scales_same_layer(const struct aps_scale_place *a,
+                              const struct aps_scale_place *b)
+{
+    return a->layer == b->layer && a->count == b->count;
+}
+
+bool aps_scale_follows(const struct aps_scale *scale,
+                       const struct aps_scale_place *before,
+                       const struct aps_scale_place *place)
+{
+    if (aps_scale_scope(scale) == APS_SCOPE_MODEL)
+        return before->rule == place->rule &&
+               (before->era != place->era || before->epoch != place->epoch ||
+                before->step != place->step);
+    return scales_same_layer(before, place);
+}
+
 static struct aps_scale_place scales_key(const struct aps_plan *plan,
                                          const struct aps_scale_place *place)
 {
@@ -109,7 +127,7 @@ static struct state *scales_find(struct aps_scales *scales,
 {
     struct state *state = *scales_bucket(scales, key);
 
-    while (state && (!aps_scale_same_layer(&state->key, key) ||
+    while (state && (!scales_same_layer(&state->key, key) ||
                      state->key.rule != key->rule))
         state = state->next;
     return state;
@@ -155,6 +173,20 @@ static struct state *scales_get(struct run *run,
     return state;
 }
 
+/* How many states the call needs that are not there yet. */
+static int scales_missing(const struct run *run)
+{
+    int missing = 0;
+
+    for (int i = 0; i < run->count; i++) {
+        const struct aps_scale_place key =
+            scales_key(run->plan, &run->places[i]);
+
+        missing += !scales_find(run->context->scales, &key);
+    }
+    return missing;
+}
+
 /* Local. The states and the scratch of a call; run->bad where there is no
  * memory. */
 static void scales_equip(struct run *run)
@@ -170,7 +202,7 @@ static void scales_equip(struct run *run)
     run->bad = !scales;
     if (run->bad)
         return;
-    if (scales->count + run->count > STATES_MOST)
+    if (scales->count + scales_missing(run) > STATES_MOST)
         scales_clear(scales);
     for (int i = 0; i < run->count; i++) {
         bytes += aps_history_bytes(run->vectors[i].n);
@@ -361,8 +393,9 @@ static int scales_do_without(struct run *run, struct aps_cost *cost)
     struct aps_context *context = run->context;
     struct aps_plan plan = *run->plan;
 
-    if (context->scales)
-        scales_clear(context->scales);
+    /* All of it, so that ranks will find out alike what they lack. */
+    aps_scales_destroy(context->scales);
+    context->scales = NULL;
     if (!context->scales_complained)
         aps_context_event(context,
                           "a rank is out of memory for the state of scale %s: "

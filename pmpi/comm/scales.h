@@ -24,17 +24,17 @@ struct aps_scale_place {
     long era;
 };
 
-/* Have calls at both places one state of a layer? */
-static inline bool aps_scale_same_layer(const struct aps_scale_place *a,
-                                        const struct aps_scale_place *b)
-{
-    return a->layer == b->layer && a->count == b->count;
-}
+/* Does a call at `place` go by a state that a call at `before`, of the same
+ * scale, changes: may they not be reduced together? The state of a rule changes
+ * between two steps alone. */
+bool aps_scale_follows(const struct aps_scale *scale,
+                       const struct aps_scale_place *before,
+                       const struct aps_scale_place *place);
 
 /*
  * COLLECTIVE over the context's communicator, which has resources, and where
  * the plan is prepared. aps_comm_resources_reduce, with what the states say if
- * the plan's scale keeps some: no two of the places are of one layer then. If a
+ * the plan's scale keeps some: then none of the places follows another. If a
  * rank has no memory for a state, the call is scaled by APS on all ranks. An MPI
  * error code.
  */
