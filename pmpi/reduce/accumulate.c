@@ -3,6 +3,7 @@
 
 #include "reduce/accumulate.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Elements summed at a time over all blocks, so that sum and terms stay in the
@@ -103,6 +104,24 @@ static void accumulate_add_tile_chunked(const struct aps_wire *wire, int i,
     wire->sums.round(&wire->sums, n, part.scaling, sum);
 }
 
+/* Add the magnitude of x[n] to one. */
+static void accumulate_measure(const float *x, size_t n,
+                               struct aps_magnitude *magnitude)
+{
+    const struct aps_magnitude here = aps_magnitude_of(x, n);
+
+    if (here.max > magnitude->max)
+        magnitude->max = here.max;
+    magnitude->finite &= here.finite;
+}
+
+/* Does nothing but its size tell that a partial sum has overflowed? */
+static bool accumulate_hides_overflow(const struct aps_wire *wire)
+{
+    return wire->records && wire->accumulate != APS_ACCUMULATE_FP32 &&
+           wire->sums.format.saturate;
+}
+
 /* One block after the other: a device has no use for tiles. */
 static void accumulate_on_device(const struct aps_wire *wire, int count,
                                  const unsigned char *blocks, size_t stride,
@@ -122,6 +141,7 @@ void aps_accumulate(const struct aps_wire *wire, int count,
     const bool kahan = wire->accumulate == APS_ACCUMULATE_KAHAN;
     const size_t granule = aps_codec_granule(&wire->codec);
     const size_t most = TILE / granule * granule;
+    const bool watch = magnitude && accumulate_hides_overflow(wire);
 
     if (wire->device) {
         accumulate_on_device(wire, count, blocks, stride, n, sum, magnitude);
@@ -150,13 +170,41 @@ void aps_accumulate(const struct aps_wire *wire, int count,
                                             carry);
             else
                 accumulate_add_tile(wire, i, part, length, tile);
+            if (watch && wire->chunk > 0 && i >= wire->chunk &&
+                i % wire->chunk > 0)
+                accumulate_measure(carry, length, magnitude);
+            if (watch && i > 0)
+                accumulate_measure(tile, length, magnitude);
         }
-        if (magnitude) {
-            const struct aps_magnitude here = aps_magnitude_of(tile, length);
-
-            if (here.max > magnitude->max)
-                magnitude->max = here.max;
-            magnitude->finite &= here.finite;
-        }
+        if (magnitude)
+            accumulate_measure(tile, length, magnitude);
     }
+}
+
+struct aps_scale_record aps_accumulate_record(const struct aps_wire *wire,
+                                              int count,
+                                              const unsigned char *blocks,
+                                              size_t stride,
+                                              struct aps_magnitude magnitude)
+{
+    struct aps_scale_record record =
+        aps_blocks_record(wire, count, blocks, stride);
+    struct aps_scaling scaling;
+    unsigned flags;
+
+    if (!wire->records)
+        return record;
+    if (wire->accumulate == APS_ACCUMULATE_FP32) {
+        /* Beyond FP32, as it would be without us. */
+        record.nonfinite |= !magnitude.finite && !record.over;
+        return record;
+    }
+    scaling = aps_block_scaling(wire, blocks, &flags);
+    /* Also beside an INF of the program's, since nothing tells that a partial
+     * sum has not become another one. */
+    record.over |= !magnitude.finite;
+    if (count > 1 && accumulate_hides_overflow(wire))
+        record.over |= ldexp(magnitude.max, scaling.exponent) >=
+                       aps_format_max(&wire->sums.format);
+    return record;
 }

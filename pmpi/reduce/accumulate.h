@@ -24,12 +24,24 @@
  * where + and - are FP32 operations (CPD's sums, in FP32 containers). With
  * `format` and `kahan` all blocks have the same scale, or the formats' blocks of
  * values scale themselves; the scale of NVFP4's whole pieces is, in Q, one of
- * 4096 sums. *magnitude, unless NULL,
- * is that of the sum. All lie in host memory; if the wire's blocks lie on a
- * device, so does the sum, and only `fp32` is possible.
+ * 4096 sums. *magnitude, unless NULL, is that of the sum; where the wire has
+ * records and partial sums saturate, it is the greatest of theirs, too. All lie
+ * in host memory; if the wire's blocks lie on a device, so does the sum, and only
+ * `fp32` is possible.
  */
 void aps_accumulate(const struct aps_wire *wire, int count,
                     const unsigned char *blocks, size_t stride, size_t n,
                     float *sum, struct aps_magnitude *magnitude);
+
+/*
+ * The record of such a sum, before it is cast: of its blocks, and of partial
+ * sums that have overflowed. Zeros where the wire has no records. `magnitude` is
+ * what aps_accumulate has found.
+ */
+struct aps_scale_record aps_accumulate_record(const struct aps_wire *wire,
+                                              int count,
+                                              const unsigned char *blocks,
+                                              size_t stride,
+                                              struct aps_magnitude magnitude);
 
 #endif

@@ -111,18 +111,6 @@ static void gather_sum_send_values(void *state, size_t k)
                              sizeof(float) * others / (others + 1);
 }
 
-/* The sum is cast only where partial sums are. */
-static void gather_sum_note(const struct aps_wire *wire,
-                            const struct aps_piece *piece,
-                            struct aps_magnitude magnitude,
-                            struct aps_scale_record *record)
-{
-    if (wire->accumulate == APS_ACCUMULATE_FP32)
-        record->sum_max = magnitude.max;
-    else
-        aps_record_note_sum(wire, record, magnitude, piece->sum_exponent);
-}
-
 static void gather_sum_sum_values(void *state, size_t k)
 {
     struct run *run = state;
@@ -141,10 +129,11 @@ static void gather_sum_sum_values(void *state, size_t k)
         aps_accumulate(run->wire, gather->size, blocks, stride, piece->n,
                        gather->sum, run->wire->records ? &magnitude : NULL);
         if (run->wire->records) {
-            struct aps_scale_record record =
-                aps_blocks_record(run->wire, gather->size, blocks, stride);
+            struct aps_scale_record record = aps_accumulate_record(
+                run->wire, gather->size, blocks, stride, magnitude);
 
-            gather_sum_note(run->wire, piece, magnitude, &record);
+            /* The sum itself is not cast. */
+            record.sum_max = magnitude.max;
             if (!aps_piece_settle(piece, &record))
                 continue;
         }

@@ -3,7 +3,6 @@
 
 #include "reduce/block.h"
 
-#include <math.h>
 #include <string.h>
 
 #define CACHE_LINE 64
@@ -119,26 +118,17 @@ static bool record_overflows(const struct aps_wire *wire, float max,
                                APS_ROUND_NEAREST);
 }
 
-/* Partial sums that are kept in a format may have been cut at its largest
- * value. */
-static bool record_reaches_limit(const struct aps_wire *wire, float max,
-                                 int exponent)
-{
-    return wire->accumulate != APS_ACCUMULATE_FP32 &&
-           ldexp(max, exponent) >= aps_format_max(&wire->sums.format);
-}
-
 void aps_record_note_sum(const struct aps_wire *wire,
                          struct aps_scale_record *record,
                          struct aps_magnitude magnitude, int exponent)
 {
     if (magnitude.max > record->sum_max)
         record->sum_max = magnitude.max;
-    if (record_overflows(wire, magnitude.max, exponent) ||
-        record_reaches_limit(wire, magnitude.max, exponent))
-        record->over = true;
-    /* A sum of finite values that is not finite has overflowed on its way. */
-    if (!magnitude.finite && !record->nonfinite)
+    /* Nothing that was cast has made it so: FP32 sums, of values that nobody has
+     * measured. */
+    if (!magnitude.finite && !record->over)
+        record->nonfinite = true;
+    if (record_overflows(wire, magnitude.max, exponent))
         record->over = true;
 }
 

@@ -319,7 +319,8 @@ static void direct_sum_slice(const struct aps_direct *direct,
             continue;
         aps_accumulate(wire, direct->size, contributions, stride, n,
                        scratch->sum, measure ? &magnitude : NULL);
-        before = aps_blocks_record(wire, direct->size, contributions, stride);
+        before = aps_accumulate_record(wire, direct->size, contributions,
+                                       stride, magnitude);
         aps_block_encode_sum(wire, &aps_memory_host, scratch->sum, n,
                              &magnitude, piece->sum_exponent, &before,
                              to + piece->offset);

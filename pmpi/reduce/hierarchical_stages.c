@@ -269,7 +269,8 @@ static void stages_sum_encoded(const struct aps_hierarchical_run *run, size_t k,
 
     aps_accumulate(run->wire, ranks, slots, stride, length, total, magnitude);
     piece->summed = true;
-    piece->before = aps_blocks_record(run->wire, ranks, slots, stride);
+    piece->before =
+        aps_accumulate_record(run->wire, ranks, slots, stride, *magnitude);
 }
 
 static void stages_sum_piece(const struct aps_hierarchical_run *run, size_t k,

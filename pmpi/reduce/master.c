@@ -242,8 +242,10 @@ static void master_sum_chunk(const struct run *run, struct slot *slot,
                            slot->sum + piece->base, &max[p]);
         piece->summed = travels;
         if (travels)
-            piece->before =
-                aps_blocks_record(run->wire, members, values, stride);
+            piece->before = aps_accumulate_record(run->wire, members, values,
+                                                  stride, max[p]);
+        else
+            piece->before.nonfinite = !max[p].finite;
     }
 }
 

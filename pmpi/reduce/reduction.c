@@ -204,18 +204,26 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
     return -1;
 }
 
+static void reduction_saturate(struct aps_codec *codec)
+{
+    struct aps_format format = codec->format;
+
+    format.saturate = format.marks = true;
+    aps_codec_init(&format, codec);
+}
+
 /* What the plan says of values that a predicted scale takes too far. */
 static void reduction_set_overflow(const struct aps_plan *plan,
                                    struct aps_wire *wire)
 {
     const enum aps_overflow on_overflow = aps_scale_on_overflow(&plan->scale);
-    struct aps_format format = plan->format;
 
     wire->over_is_inf = on_overflow == APS_OVERFLOW_INF;
     if (on_overflow != APS_OVERFLOW_SATURATE)
         return;
-    format.saturate = true;
-    aps_codec_init(&format, &wire->codec);
+    reduction_saturate(&wire->codec);
+    if (plan->accumulate != APS_ACCUMULATE_FP32)
+        reduction_saturate(&wire->sums);
 }
 
 /* COLLECTIVE over vcomm. */
@@ -240,10 +248,10 @@ static int reduction_run(struct aps_reductions *reductions,
     if (!prepared || !prepared->algorithm)
         return MPI_ERR_INTERN; /* on all ranks: it is not prepared */
     aps_codec_init(&plan->format, &wire.codec);
-    if (wire.records)
-        reduction_set_overflow(plan, &wire);
     if (plan->accumulate != APS_ACCUMULATE_FP32)
         aps_codec_init(&plan->sums, &wire.sums);
+    if (wire.records)
+        reduction_set_overflow(plan, &wire);
     return prepared->algorithm->ops->run(prepared->algorithm, plan, &wire,
                                          count, vectors, cost);
 }
@@ -328,8 +336,10 @@ static int reduction_settle(struct aps_reductions *reductions,
     cost->fp32_bytes += again.cost.fp32_bytes;
     cost->device_bytes += again.cost.device_bytes;
     cost->redone += again.cost.redone;
+    /* What the program has sent as INF or NaN arrives as such. */
     for (int i = 0; i < count; i++)
         if (vectors[i].history->record.over &&
+            !vectors[i].history->record.nonfinite &&
             aps_scale_on_overflow(&plan->scale) == APS_OVERFLOW_ZERO)
             reduction_zero(&vectors[i]);
     return again.rc;

@@ -215,6 +215,7 @@ ring_add_own(struct aps_ring *ring, struct slot *slot,
     const struct aps_piece *piece = &chunk->pieces[p];
     const size_t stride = aps_chunk_stride(chunk);
     unsigned char *came = slot->pair + ring_partial_offset(wire, chunk, p);
+    struct aps_magnitude magnitude = {0, false};
 
     if (ring_travels_as_fp32(wire)) {
         const float *partial = (const float *)(const void *)came;
@@ -228,8 +229,9 @@ ring_add_own(struct aps_ring *ring, struct slot *slot,
         return record;
     }
     aps_cost_note(cost, aps_piece_encode(piece, wire, slice, came + stride));
-    aps_accumulate(wire, 2, came, stride, slice.length, ring->sum, NULL);
-    return aps_blocks_record(wire, 2, came, stride);
+    aps_accumulate(wire, 2, came, stride, slice.length, ring->sum,
+                   wire->records ? &magnitude : NULL);
+    return aps_accumulate_record(wire, 2, came, stride, magnitude);
 }
 
 /* What came of piece p in a step is summed and made ready for the next. */

@@ -156,7 +156,7 @@ job 2 APSMPI_POLICY=settings.yaml "$probe" sums 2
 check 'what a rule says stands in the log' equal "$(for name in rule scale \
     scale_exp scale_value reduce group node accumulate shadow redone call; do
         distinct $name settings.csv; echo; done | tr '\n' ' ')" \
-    '1 fixed 0 0.300000012 hierarchical 2 fp32 fp32 0 allreduce '
+    '1 fixed 0 0.300000012 hierarchical 2 fp32 fp32 0 0 allreduce '
 policy named.yaml -t 'log: {file: named.csv, every: 1}' \
     'name: all-layers, format: e4m3'
 job 2 APSMPI_POLICY=named.yaml "$probe" sums 2
