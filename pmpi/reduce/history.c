@@ -58,7 +58,9 @@ bool aps_history_next(const struct aps_history *history, size_t n,
 
     if (!history->record.over || !history->redo)
         return false;
-    for (size_t unit = *begin / APS_HISTORY_UNIT; unit < units; unit++) {
+    /* Behind a vector's last piece, which may be shorter than a unit. */
+    for (size_t unit = (*begin + APS_HISTORY_UNIT - 1) / APS_HISTORY_UNIT;
+         unit < units; unit++) {
         if (!(history->pieces[unit / 8] >> unit % 8 & 1))
             continue;
         *begin = unit * APS_HISTORY_UNIT;

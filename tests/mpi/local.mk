@@ -88,6 +88,11 @@ check_PROGRAMS += tests/mpi/finish
 tests_mpi_finish_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_finish_LDADD = $(MPI_TEST_LDADD)
 
+# Scales that keep a state.
+check_PROGRAMS += tests/mpi/history
+tests_mpi_history_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_history_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/lookahead
 tests_mpi_lookahead_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_lookahead_LDADD = $(MPI_TEST_LDADD)
@@ -235,6 +240,7 @@ mpi_tests = \
 	tests/mpi/t-inject.sh \
 	tests/mpi/t-failing.sh \
 	tests/mpi/t-fused.sh \
+	tests/mpi/t-history.sh \
 	tests/mpi/t-lookahead.sh \
 	tests/mpi/t-many-communicators.sh \
 	tests/mpi/t-single-rank.sh \

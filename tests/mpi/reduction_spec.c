@@ -52,22 +52,26 @@ bool way_equals(const struct way *a, const struct way *b)
            a->fixed == b->fixed && a->reduce == b->reduce &&
            a->group == b->group && a->node_fp32 == b->node_fp32 &&
            a->accumulate == b->accumulate && a->chunk == b->chunk &&
+           strcmp(a->history ? a->history : "", b->history ? b->history : "") ==
+               0 &&
            strcmp(a->sums ? a->sums : a->format,
                   b->sums ? b->sums : b->format) == 0;
 }
 
-static const char *scale_name(const struct way *way, char text[32])
+static const char *scale_name(const struct way *way, char text[128])
 {
-    if (way->scale == SCALE_FIXED)
-        snprintf(text, 32, "{fixed: %g}", way->fixed);
+    if (way->history)
+        snprintf(text, 128, "%s", way->history);
+    else if (way->scale == SCALE_FIXED)
+        snprintf(text, 128, "{fixed: %g}", way->fixed);
     else
-        snprintf(text, 32, "%s", scale_names[way->scale]);
+        snprintf(text, 128, "%s", scale_names[way->scale]);
     return text;
 }
 
 const char *way_name(const struct way *way, char *text, size_t size)
 {
-    char scale[32], group[16] = "", chunk[32] = "";
+    char scale[128], group[16] = "", chunk[32] = "";
     const bool plain = way->accumulate == ACCUMULATE_FP32;
 
     if (way->group > 0)
@@ -84,7 +88,7 @@ const char *way_name(const struct way *way, char *text, size_t size)
 
 void way_print_rule(FILE *stream, const struct way *way, long first, long last)
 {
-    char scale[32];
+    char scale[128];
 
     if (first >= 0)
         fprintf(stream, "  - layers: %ld-%ld\n    ", first, last);

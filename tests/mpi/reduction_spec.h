@@ -27,7 +27,7 @@ enum accumulate { ACCUMULATE_FP32, ACCUMULATE_FORMAT, ACCUMULATE_KAHAN };
 
 /* A rule of a policy, without its conditions. */
 struct way {
-    const char *format; /* "eEmM"; with SCALE_OWN, one in blocks */
+    const char *format; /* "eEmM", "eEmMfn"; with SCALE_OWN, one in blocks */
     enum scale scale;
     float fixed; /* of SCALE_FIXED */
     enum reduce reduce;
@@ -36,6 +36,9 @@ struct way {
     enum accumulate accumulate;
     const char *sums; /* format of partial sums; NULL: `format` */
     int chunk;        /* ranks of a chunk, of ACCUMULATE_FORMAT; 0: no chunks */
+    /* A scale with a state, as a policy has it, in place of `scale`; or NULL. It
+     * has no reference: what a call gives is that of another scale. */
+    const char *history;
 };
 
 /* Does the policy language take it? */

@@ -10,9 +10,22 @@
 
 struct number {
     int m;        /* mantissa bits */
-    int bias;     /* also the greatest exponent */
+    int bias;     /* also the greatest exponent of eEmM, and U of scale aps */
     double limit; /* the greatest finite value */
+    bool finite;  /* it has codes of finite values alone */
 };
+
+/* The formats "eEmMfn" have no INF: beyond the limit is INF here all the same, as
+ * what tells an overflow. e4m3fn has a NaN, others have not. */
+static void number_extend(const char *format, struct number *number)
+{
+    if (!strstr(format, "fn"))
+        return;
+    number->finite = strcmp(format, "e4m3fn") != 0;
+    number->limit =
+        ldexp(2 - ldexp(1, number->finite ? -number->m : 1 - number->m),
+              number->bias + 1);
+}
 
 static struct number number_of_format(const char *format)
 {
@@ -25,6 +38,8 @@ static struct number number_of_format(const char *format)
     number.limit = ldexp(2 - ldexp(1, -number.m), number.bias);
     if (e == 1) /* no normal numbers */
         number.limit = 2 - ldexp(2, -number.m);
+    number.finite = false;
+    number_extend(format, &number);
     return number;
 }
 
@@ -82,13 +97,19 @@ static float unscaled(const struct way *way, double x, int exponent)
     return (float)(x * power(-exponent));
 }
 
-/* The float that stands for x in the format. */
+/* The float that stands for a partial sum in the format. Where nothing else
+ * tells an overflow, the largest value stands for one. */
 static float rounded(const struct way *way, const struct number *number,
                      int exponent, float x)
 {
+    double y;
+
     if (isnan(x))
         return x;
-    return unscaled(way, cast(number, scaled(way, x, exponent)), exponent);
+    y = cast(number, scaled(way, x, exponent));
+    if (number->finite && fabs(y) >= number->limit)
+        y = copysign(INFINITY, y);
+    return unscaled(way, y, exponent);
 }
 
 /* --- exponents ----------------------------------------------------------- */
