@@ -42,7 +42,7 @@ libcore_la_SOURCES = \
 	src/codec/pack.h src/codec/pack_vbmi.h src/codec/table_vbmi.h \
 	src/version.c \
 	src/scale/aps.c src/scale/aps_tight.c \
-	src/scale/backoff.c src/scale/history.h \
+	src/scale/backoff.c src/scale/behave.c src/scale/history.h \
 	src/scale/exponent.c \
 	src/scale/fixed.c src/scale/none.c \
 	src/scale/autoflex.c src/scale/delayed.c src/scale/dfxp.c \
@@ -135,6 +135,7 @@ apsmpi_SOURCES = \
 	src/cli/columns.c src/cli/columns.h \
 	src/cli/nonblocking.c src/cli/nonblocking.h \
 	src/cli/others.c src/cli/others.h \
+	src/cli/scales.c src/cli/scales.h \
 	src/cli/schedule.c src/cli/schedule.h \
 	src/cli/traffic.c src/cli/traffic.h
 apsmpi_CPPFLAGS = $(AM_CPPFLAGS) -DAPS_BINDIR='"$(bindir)"' \

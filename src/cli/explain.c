@@ -16,6 +16,7 @@
 #include "cli/nonblocking.h"
 #include "cli/others.h"
 #include "cli/problems.h"
+#include "cli/scales.h"
 #include "cli/schedule.h"
 #include "cli/traffic.h"
 #include "policy/ranges.h"
@@ -307,6 +308,7 @@ static void explain_layers(const struct aps_policy *policy,
     aps_columns_destroy(explanation.columns);
     print_totals(&explanation);
     aps_traffic_notes(policy, explanation.shown, stdout);
+    aps_scales_notes(policy, explanation.shown, stdout);
     aps_nonblocking_notes(policy, stdout);
     aps_others_print(policy, stdout);
     free(explanation.shown);
@@ -351,6 +353,7 @@ static void print_rules(const struct aps_policy *policy)
         printf("No rule is for all-reduces: all of them are left to MPI.\n");
     aps_columns_destroy(columns);
     aps_traffic_notes(policy, shown, stdout);
+    aps_scales_notes(policy, shown, stdout);
     free(shown);
 }
 

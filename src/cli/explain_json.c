@@ -40,7 +40,7 @@ static void write_range(struct aps_json *json, const struct aps_range *range)
  * null. */
 static void write_plan(struct aps_json *json, const struct aps_plan *plan)
 {
-    char accumulate[APS_ACCUMULATE_TEXT_MAX];
+    char accumulate[APS_ACCUMULATE_TEXT_MAX], behaviour[APS_SCALE_TEXT_MAX];
     const bool groups = aps_reduce_takes(plan->reduce, APS_SETTING_GROUP);
     const bool node = aps_reduce_takes(plan->reduce, APS_SETTING_NODE);
 
@@ -50,6 +50,8 @@ static void write_plan(struct aps_json *json, const struct aps_plan *plan)
         aps_json_double(json, "scale_value", aps_scale_value(&plan->scale, 0));
     else
         aps_json_null(json, "scale_value");
+    aps_scale_behave(&plan->scale, &plan->format, behaviour, sizeof behaviour);
+    aps_json_text(json, "scale_behaviour", behaviour[0] ? behaviour : NULL);
     aps_json_text(json, "reduce", aps_reduce_name(plan->reduce));
     if (groups && plan->group == APS_GROUP_NUMBER)
         aps_json_unsigned(json, "group", (uintmax_t)plan->group_size);

@@ -121,8 +121,20 @@ static int scales_check_table(const struct aps_rule_keys *rule,
     return -1;
 }
 
-int aps_scales_read(const struct aps_rule_keys *rule, struct aps_scale *scale)
+static void scales_warn(const struct aps_rule_keys *rule,
+                        const struct aps_value *value,
+                        const struct aps_plan *plan)
 {
+    char doubt[APS_SCALE_TEXT_MAX];
+
+    if (plan->rewrite && !plan->format.self_scaled &&
+        aps_scale_doubt(&plan->scale, &plan->format, doubt, sizeof doubt))
+        aps_reader_warn(rule->reader, value->at, "%s", doubt);
+}
+
+int aps_scales_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
+{
+    struct aps_scale *scale = &plan->scale;
     const struct aps_parameter *parameters;
     struct aps_value value;
     int result = 0;
@@ -140,5 +152,7 @@ int aps_scales_read(const struct aps_rule_keys *rule, struct aps_scale *scale)
     result |= scales_check_calls(rule, &value, scale);
     result |= scales_settle_scope(rule, &value, scale);
     result |= scales_check_table(rule, &value, scale);
+    if (result == 0)
+        scales_warn(rule, &value, plan);
     return result;
 }

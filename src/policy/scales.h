@@ -8,7 +8,8 @@
 
 #include "policy/settings.h"
 
-/* Read the value of the rule's key `scale`. 0, or -1 with the errors reported. */
-int aps_scales_read(const struct aps_rule_keys *rule, struct aps_scale *scale);
+/* Read the value of the rule's key `scale`; the plan has its format. Doubts
+ * about the two are warnings. 0, or -1 with the errors reported. */
+int aps_scales_read(const struct aps_rule_keys *rule, struct aps_plan *plan);
 
 #endif

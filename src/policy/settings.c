@@ -88,7 +88,7 @@ static void settle_scale(const struct aps_rule_keys *rule,
     plan->scale = aps_scale_unnamed(rounds_sums);
     if (aps && aps_read_switch(rule->reader, aps, &on) == 0)
         plan->scale = aps_scale_switched(on);
-    if (scale && aps_scales_read(rule, &plan->scale) < 0)
+    if (scale && aps_scales_read(rule, plan) < 0)
         return;
     if (scale && aps)
         aps_reader_error(rule->reader, later_of(scale, aps),

@@ -28,6 +28,7 @@
 #include "scale/history.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 #define BITS 15 /* N - 1 of the integers that gamma is in */
 
@@ -146,6 +147,22 @@ static void autoflex_update(const struct aps_scale *scale, void *state,
                     (double)record->sum_max);
 }
 
+static void autoflex_behave(const struct aps_scale *scale,
+                            const struct aps_format *format, char *buffer,
+                            size_t size)
+{
+    const double *parameters = scale->parameters;
+
+    snprintf(buffer, size,
+             "The first call of a layer has the scale of aps. From then on %g "
+             "times the sum of the greatest of the last %g maxima and %g of "
+             "their standard deviations becomes at most %g. Contributions and "
+             "sums have scales of their own.",
+             parameters[APS_AUTOFLEX_ALPHA], parameters[APS_AUTOFLEX_WINDOW],
+             parameters[APS_AUTOFLEX_BETA],
+             ldexp(1, aps_history_range(format)));
+}
+
 const struct aps_scale_ops aps_scale_ops_autoflex = {
     .state_bytes = autoflex_state_bytes,
     .question = autoflex_question,
@@ -154,4 +171,5 @@ const struct aps_scale_ops aps_scale_ops_autoflex = {
     .update = autoflex_update,
     .on_overflow = APS_AUTOFLEX_ON_OVERFLOW,
     .scope = -1,
+    .behave = autoflex_behave,
 };

@@ -15,7 +15,9 @@
 
 #include "scale/history.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct backoff {
     double scale;  /* S; 0: `start` */
@@ -70,10 +72,54 @@ static void backoff_update(const struct aps_scale *scale, void *state,
     backoff->steps++;
 }
 
+static void backoff_behave(const struct aps_scale *scale,
+                           const struct aps_format *format, char *buffer,
+                           size_t size)
+{
+    const double *parameters = scale->parameters;
+    const char *call =
+        aps_scale_scope(scale) == APS_SCOPE_MODEL ? "step" : "call";
+    char start[APS_HISTORY_NUMBER], min[APS_HISTORY_NUMBER];
+    char max[APS_HISTORY_NUMBER];
+
+    (void)format;
+    snprintf(buffer, size,
+             "The scale starts at %s. A %s in which a value overflows divides "
+             "it by %g, and %g %ss without an overflow multiply it by %g, "
+             "within %s ... %s.",
+             aps_history_number(parameters[APS_BACKOFF_START], start), call,
+             parameters[APS_BACKOFF_FACTOR], parameters[APS_BACKOFF_WINDOW],
+             call, parameters[APS_BACKOFF_FACTOR],
+             aps_history_number(parameters[APS_BACKOFF_MIN], min),
+             aps_history_number(parameters[APS_BACKOFF_MAX], max));
+}
+
+/* Values from a thousandth of the scale's inverse on: gradients are as great as
+ * that. */
+static bool backoff_doubt(const struct aps_scale *scale,
+                          const struct aps_format *format, char *buffer,
+                          size_t size)
+{
+    const double start = scale->parameters[APS_BACKOFF_START];
+    const double largest = (double)format->max;
+    char text[APS_HISTORY_NUMBER];
+
+    if (largest * 1000 >= start)
+        return false;
+    snprintf(buffer, size,
+             "scale backoff starts at %s, with which values from %.2g on "
+             "overflow in %s: the largest value is %g; set max to less",
+             aps_history_number(start, text), largest / start, format->name,
+             largest);
+    return true;
+}
+
 const struct aps_scale_ops aps_scale_ops_backoff = {
     .state_bytes = backoff_state_bytes,
     .predict = backoff_predict,
     .update = backoff_update,
     .on_overflow = APS_BACKOFF_ON_OVERFLOW,
     .scope = APS_BACKOFF_SCOPE,
+    .behave = backoff_behave,
+    .doubt = backoff_doubt,
 };

@@ -13,6 +13,7 @@
 #include "scale/history.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 struct delayed {
     int64_t calls;
@@ -105,6 +106,24 @@ static void delayed_update(const struct aps_scale *scale, void *state,
     delayed->calls++;
 }
 
+static void delayed_behave(const struct aps_scale *scale,
+                           const struct aps_format *format, char *buffer,
+                           size_t size)
+{
+    const double *parameters = scale->parameters;
+    char calls[48] = "call";
+
+    if (parameters[APS_DELAYED_ALGO] == APS_DELAYED_MAX)
+        snprintf(calls, sizeof calls, "%g calls",
+                 parameters[APS_DELAYED_HISTORY]);
+    snprintf(buffer, size,
+             "The first call of a layer has the scale of aps. From then on the "
+             "greatest magnitude of the last %s becomes at most %g. "
+             "Contributions and sums have scales of their own.",
+             calls,
+             ldexp((double)format->max, -(int)parameters[APS_DELAYED_MARGIN]));
+}
+
 const struct aps_scale_ops aps_scale_ops_delayed = {
     .state_bytes = delayed_state_bytes,
     .question = delayed_question,
@@ -113,4 +132,5 @@ const struct aps_scale_ops aps_scale_ops_delayed = {
     .update = delayed_update,
     .on_overflow = APS_DELAYED_ON_OVERFLOW,
     .scope = -1,
+    .behave = delayed_behave,
 };

@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Of contributions, or of sums. */
 struct counter {
@@ -119,6 +120,19 @@ static void dfxp_update(const struct aps_scale *scale, void *state,
     dfxp_count(scale, format, &dfxp->sum, record->sum_max);
 }
 
+static void dfxp_behave(const struct aps_scale *scale,
+                        const struct aps_format *format, char *buffer,
+                        size_t size)
+{
+    (void)format;
+    snprintf(buffer, size,
+             "The first call of a layer has the scale of aps. A call in which "
+             "a value overflows halves the scale, and %g calls in which twice "
+             "the scale would have caused no overflow double it. Contributions "
+             "and sums have scales of their own.",
+             scale->parameters[APS_DFXP_EVERY]);
+}
+
 const struct aps_scale_ops aps_scale_ops_dfxp = {
     .state_bytes = dfxp_state_bytes,
     .question = dfxp_question,
@@ -127,4 +141,5 @@ const struct aps_scale_ops aps_scale_ops_dfxp = {
     .update = dfxp_update,
     .on_overflow = APS_DFXP_ON_OVERFLOW,
     .scope = -1,
+    .behave = dfxp_behave,
 };

@@ -19,6 +19,7 @@
 #include "scale/history.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/logarithm.h"
 
@@ -109,6 +110,26 @@ static void logmax_update(const struct aps_scale *scale, void *state,
     logmax->count++;
 }
 
+static void logmax_behave(const struct aps_scale *scale,
+                          const struct aps_format *format, char *buffer,
+                          size_t size)
+{
+    const double *parameters = scale->parameters;
+    const char *call =
+        aps_scale_scope(scale) == APS_SCOPE_MODEL ? "step" : "call";
+    char min[APS_HISTORY_NUMBER], max[APS_HISTORY_NUMBER];
+
+    snprintf(buffer, size,
+             "The first %d %ss have the scale of aps. From then on %g, the "
+             "largest value of %s, stands for the mean of the logarithms of "
+             "the %ss' greatest magnitudes plus %g standard deviations. The "
+             "scale stays within %s ... %s.",
+             LEAST, call, (double)format->max, format->name, call,
+             parameters[APS_LOGMAX_DEVIATIONS],
+             aps_history_number(parameters[APS_LOGMAX_MIN], min),
+             aps_history_number(parameters[APS_LOGMAX_MAX], max));
+}
+
 const struct aps_scale_ops aps_scale_ops_logmax = {
     .state_bytes = logmax_state_bytes,
     .question = logmax_question,
@@ -117,4 +138,5 @@ const struct aps_scale_ops aps_scale_ops_logmax = {
     .update = logmax_update,
     .on_overflow = APS_LOGMAX_ON_OVERFLOW,
     .scope = APS_LOGMAX_SCOPE,
+    .behave = logmax_behave,
 };

@@ -155,6 +155,16 @@ struct aps_scale_ops {
 
     /* How a person reads it; at most `size` bytes. NULL: the name. */
     void (*describe)(const struct aps_scale *scale, char *buffer, size_t size);
+
+    /* Of scales with a state, what they do at the first call and later, in
+     * sentences; at most `size` bytes. */
+    void (*behave)(const struct aps_scale *scale,
+                   const struct aps_format *format, char *buffer, size_t size);
+
+    /* Why the scale can hardly work with that format, as a sentence without its
+     * stop; false where nothing is known against it. NULL: never is. */
+    bool (*doubt)(const struct aps_scale *scale,
+                  const struct aps_format *format, char *buffer, size_t size);
 };
 
 #define APS_SCALE_OPS(kind, ops, word)                                         \
@@ -246,6 +256,23 @@ struct aps_scaling aps_scale_scaling(const struct aps_scale *scale,
 
 /* What the values of a block of that exponent are multiplied by. */
 double aps_scale_value(const struct aps_scale *scale, int exponent);
+
+/*
+ * What a scale with a state does at the first call and later, whose the state
+ * is, and what becomes of an overflow, in sentences. Writes at most `size`
+ * bytes, APS_SCALE_TEXT_MAX are enough; returns `buffer`, which is empty for
+ * scales without a state.
+ */
+#define APS_SCALE_TEXT_MAX 640
+char *aps_scale_behave(const struct aps_scale *scale,
+                       const struct aps_format *format, char *buffer,
+                       size_t size);
+
+/* Is there something about the scale that can hardly work with that format?
+ * Then `buffer` says what, as a sentence without its stop. */
+bool aps_scale_doubt(const struct aps_scale *scale,
+                     const struct aps_format *format, char *buffer,
+                     size_t size);
 
 /*
  * ceil(log2(ranks * max)) for max > 0, APS_EXPONENT_ZERO (aps.h) for max == 0:

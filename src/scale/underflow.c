@@ -22,6 +22,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/logarithm.h"
 #include "scale/normal.h"
@@ -146,6 +147,48 @@ static void underflow_update(const struct aps_scale *scale, void *state,
         record->over || underflow->left == 0 ? 0 : underflow->left - 1;
 }
 
+static void underflow_behave(const struct aps_scale *scale,
+                             const struct aps_format *format, char *buffer,
+                             size_t size)
+{
+    const double *parameters = scale->parameters;
+    char min[APS_HISTORY_NUMBER];
+
+    snprintf(
+        buffer, size,
+        "At the first call of a layer, every %g calls and after an "
+        "overflow the ranks exchange the mean and the standard deviation "
+        "of %s. If the distribution is %s, %g %% of the scaled values are "
+        "below %g, the smallest value of %s. The scale is at least %s, "
+        "but never so great that the sum of the ranks may overflow.",
+        parameters[APS_UNDERFLOW_EVERY],
+        underflow_is_normal(scale) ? "its values" : "its values' logarithms",
+        underflow_is_normal(scale) ? "normal" : "log-normal",
+        100 * parameters[APS_UNDERFLOW_GAMMA], aps_format_min_positive(format),
+        format->name, aps_history_number(parameters[APS_UNDERFLOW_MIN], min));
+}
+
+/* Of several thousand normally distributed values the greatest is 4 deviations
+ * away, and two ranks add up. */
+static bool underflow_doubt(const struct aps_scale *scale,
+                            const struct aps_format *format, char *buffer,
+                            size_t size)
+{
+    const double gamma = scale->parameters[APS_UNDERFLOW_GAMMA];
+    const double smallest = aps_format_min_positive(format);
+    const double largest = (double)format->max;
+
+    if (smallest == 0 || !underflow_is_normal(scale) ||
+        largest / smallest >= 2 * 4 / aps_normal_center(gamma))
+        return false;
+    snprintf(buffer, size,
+             "format %s, %g ... %g, is too narrow for scale underflow: its "
+             "bound against an overflow of the sum binds, so that it is the "
+             "scale of aps, or twice that",
+             format->name, smallest, largest);
+    return true;
+}
+
 const struct aps_scale_ops aps_scale_ops_underflow = {
     .state_bytes = underflow_state_bytes,
     .question = underflow_question,
@@ -154,4 +197,6 @@ const struct aps_scale_ops aps_scale_ops_underflow = {
     .update = underflow_update,
     .on_overflow = APS_UNDERFLOW_ON_OVERFLOW,
     .scope = -1,
+    .behave = underflow_behave,
+    .doubt = underflow_doubt,
 };

@@ -15,7 +15,9 @@
 
 #include "scale/history.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct unit {
     int64_t calls;                   /* that are in the sums */
@@ -110,6 +112,42 @@ static int unit_table(const struct aps_scale *scale)
     return unit_is_tabled(scale) ? APS_UNIT_DEVIATION : -1;
 }
 
+static void unit_behave(const struct aps_scale *scale,
+                        const struct aps_format *format, char *buffer,
+                        size_t size)
+{
+    const double steps = scale->parameters[APS_UNIT_STEPS];
+    char calls[48] = "call of a layer has";
+
+    (void)format;
+    if (steps > 1)
+        snprintf(calls, sizeof calls, "%g calls of a layer have", steps);
+    if (unit_is_tabled(scale))
+        snprintf(buffer, size,
+                 "The scale is constant, and the standard deviation that the "
+                 "layer table gives becomes 1.");
+    else
+        snprintf(buffer, size,
+                 "The first %s the scale of aps, and the ranks exchange the "
+                 "mean square of the layer's values. From then on the scale is "
+                 "constant, and the root of that mean square becomes 1.",
+                 calls);
+}
+
+static bool unit_doubt(const struct aps_scale *scale,
+                       const struct aps_format *format, char *buffer,
+                       size_t size)
+{
+    (void)scale;
+    if (format->max >= 16)
+        return false;
+    snprintf(buffer, size,
+             "with scale unit, values beyond %g standard deviations overflow "
+             "in %s, and a large layer has some at every call",
+             (double)format->max, format->name);
+    return true;
+}
+
 const struct aps_scale_ops aps_scale_ops_unit = {
     .state_bytes = unit_state_bytes,
     .question = unit_question,
@@ -118,5 +156,7 @@ const struct aps_scale_ops aps_scale_ops_unit = {
     .update = unit_update,
     .on_overflow = APS_UNIT_ON_OVERFLOW,
     .scope = -1,
+    .behave = unit_behave,
+    .doubt = unit_doubt,
     .table = unit_table,
 };

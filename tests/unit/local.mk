@@ -44,6 +44,7 @@ UNIT_TESTS = \
 	tests/unit/scale_aps_tight \
 	tests/unit/scale_autoflex \
 	tests/unit/scale_backoff \
+	tests/unit/scale_behave \
 	tests/unit/scale_delayed \
 	tests/unit/scale_dfxp \
 	tests/unit/scale_fixed \
@@ -151,6 +152,9 @@ tests_unit_scale_underflow_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_unit_SOURCES = tests/unit/scale_unit.c $(HISTORIES)
 tests_unit_scale_unit_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_scale_unit_LDADD = $(UNIT_LIBS) -lm
+tests_unit_scale_behave_SOURCES = tests/unit/scale_behave.c
+tests_unit_scale_behave_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_scale_behave_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_backoff_SOURCES = tests/unit/scale_backoff.c $(HISTORIES)
 tests_unit_scale_backoff_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_scale_backoff_LDADD = $(UNIT_LIBS) -lm

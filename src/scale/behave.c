@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Scales with a state, for people. */
+#include "config.h"
+
+#include "scale/scale.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "scale/history.h"
+
+char *aps_history_number(double x, char buffer[APS_HISTORY_NUMBER])
+{
+    int exponent;
+
+    if (frexp(x, &exponent) == 0.5 && (exponent > 5 || exponent < -2))
+        snprintf(buffer, APS_HISTORY_NUMBER, "2^%d", exponent - 1);
+    else
+        snprintf(buffer, APS_HISTORY_NUMBER, "%g", x);
+    return buffer;
+}
+
+static const char *behave_overflow(const struct aps_scale *scale,
+                                   const struct aps_format *format)
+{
+    switch (aps_scale_on_overflow(scale)) {
+    case APS_OVERFLOW_REDO:
+        return "A chunk in which a value overflows is reduced again with aps.";
+    case APS_OVERFLOW_INF:
+        return format->has_inf ? "A value that overflows arrives as INF."
+                               : "A value that overflows arrives as NaN.";
+    case APS_OVERFLOW_SATURATE:
+        return "A value that overflows arrives as the largest one.";
+    case APS_OVERFLOW_ZERO:
+        return "A layer in which a value overflows arrives as zeros.";
+    }
+    return "";
+}
+
+char *aps_scale_behave(const struct aps_scale *scale,
+                       const struct aps_format *format, char *buffer,
+                       size_t size)
+{
+    const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
+    size_t used;
+
+    buffer[0] = '\0';
+    if (!ops->behave)
+        return buffer;
+    ops->behave(scale, format, buffer, size);
+    used = strlen(buffer);
+    snprintf(buffer + used, size - used, " %s %s",
+             aps_scale_scope(scale) == APS_SCOPE_MODEL
+                 ? "All layers of the rule share the scale."
+                 : "Each layer has a scale of its own.",
+             behave_overflow(scale, format));
+    return buffer;
+}
+
+bool aps_scale_doubt(const struct aps_scale *scale,
+                     const struct aps_format *format, char *buffer, size_t size)
+{
+    const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
+
+    if (!ops->state_bytes)
+        return false;
+    if (ops->doubt && ops->doubt(scale, format, buffer, size))
+        return true;
+    if (aps_scale_on_overflow(scale) != APS_OVERFLOW_INF || format->has_inf)
+        return false;
+    snprintf(buffer, size,
+             "format %s has no INF: with on_overflow: inf, what overflows "
+             "arrives as NaN",
+             format->name);
+    return true;
+}
