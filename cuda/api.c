@@ -48,7 +48,8 @@ int aps_cuda_cast_array(const struct aps_format *format, const float *x,
     struct aps_cast_options here;
     cudaError_t result = cudaSuccess;
 
-    if (aps_check_array(who, format, "x", x, "y", y, n, error) < 0 ||
+    if (aps_check_format(who, "format", format, error) < 0 ||
+        aps_check_array(who, format, "x", x, "y", y, n, error) < 0 ||
         aps_check_options(who, format, given, &here, error) < 0)
         return -1;
     for (size_t i = 0; i < n && result == cudaSuccess;
@@ -68,7 +69,8 @@ int aps_cuda_encode_array(const struct aps_format *format, const float *x,
     static const char who[] = "aps_cuda_encode_array";
     struct aps_cast_options options;
 
-    if (aps_check_array(who, format, "x", x, "packed", packed, n, error) < 0 ||
+    if (aps_check_format(who, "format", format, error) < 0 ||
+        aps_check_array(who, format, "x", x, "packed", packed, n, error) < 0 ||
         aps_check_options(who, format, given, &options, error) < 0)
         return -1;
     return api_done(who,
@@ -85,7 +87,8 @@ int aps_cuda_decode_array(const struct aps_format *format, const void *packed,
     static const char who[] = "aps_cuda_decode_array";
     struct aps_cast_options options;
 
-    if (aps_check_array(who, format, "packed", packed, "x", x, n, error) < 0 ||
+    if (aps_check_format(who, "format", format, error) < 0 ||
+        aps_check_array(who, format, "packed", packed, "x", x, n, error) < 0 ||
         aps_check_options(who, format, given, &options, error) < 0)
         return -1;
     return api_done(who,
@@ -104,7 +107,8 @@ int aps_cuda_decode_add_array(const struct aps_format *format,
     static const char who[] = "aps_cuda_decode_add_array";
     struct aps_cast_options options;
 
-    if (aps_check_array(who, format, "packed", packed, "sum", api_sum, n,
+    if (aps_check_format(who, "format", format, error) < 0 ||
+        aps_check_array(who, format, "packed", packed, "sum", api_sum, n,
                         error) < 0 ||
         aps_check_options(who, format, given, &options, error) < 0)
         return -1;

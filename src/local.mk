@@ -6,6 +6,8 @@
 noinst_LTLIBRARIES += libkernels.la
 libkernels_la_SOURCES = \
 	src/codec/float.c src/codec/float.h \
+	src/codec/bfp.c src/codec/integer.c \
+	src/codec/mx.c src/codec/nvfp4.c \
 	src/number/gemm_kernel.c \
 	src/number/sum.c src/number/sum.h
 $(libkernels_la_OBJECTS): override CFLAGS += $(KERNEL_CFLAGS)
@@ -35,6 +37,9 @@ libcore_la_SOURCES = \
 	src/number/gemm.c src/number/gemm.h \
 	src/number/gemm_arguments.c \
 	src/codec/array.c \
+	src/codec/blocks.h src/codec/blocks_decode.h \
+	src/codec/blocks_encode.h src/codec/blocks_variant.h \
+	src/codec/fixed.h src/codec/table.h \
 	src/codec/codec.c src/codec/codec.h \
 	src/codec/ops.c src/codec/ops.h \
 	src/codec/kernel.h src/codec/rounding.h src/codec/scaling.h \

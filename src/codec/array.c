@@ -35,6 +35,10 @@ static void cast_by_codec(const struct aps_format *format, const float *x,
     struct aps_codec codec;
 
     aps_codec_init(format, &codec);
+    if (codec.cast) {
+        codec.cast(&codec, x, n, options, y);
+        return;
+    }
     for (size_t i = 0; i < n; i += CHUNK, here.offset += CHUNK) {
         size_t count = min_size(n - i, CHUNK);
 

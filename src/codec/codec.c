@@ -7,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "codec/float.h"
+#include "codec/table.h"
 #include "number/bits.h"
 
 /*
@@ -28,9 +29,33 @@ static const struct aps_float_variant *chosen_variant(void)
     return variant;
 }
 
+void aps_codec_init_float(const struct aps_format *format, enum aps_cpu cpu,
+                          struct aps_codec *codec)
+{
+    aps_float_codec_init(format, aps_float_variant_find(aps_cpu_name(cpu)),
+                         codec);
+}
+
+#define INIT(family, ops) [APS_FAMILY_##family] = aps_codec_init_##ops,
+static void (*const families[APS_FAMILY_KINDS])(const struct aps_format *,
+                                                enum aps_cpu,
+                                                struct aps_codec *) = {
+    APS_FAMILIES(INIT)};
+
+int aps_codec_init_for(const struct aps_format *format, const char *cpu,
+                       struct aps_codec *codec)
+{
+    enum aps_cpu variant;
+
+    if (aps_cpu_parse(cpu, &variant) < 0 || !aps_float_variant_find(cpu))
+        return -1;
+    families[format->family](format, variant, codec);
+    return 0;
+}
+
 void aps_codec_init(const struct aps_format *format, struct aps_codec *codec)
 {
-    aps_float_codec_init(format, chosen_variant(), codec);
+    (void)aps_codec_init_for(format, chosen_variant()->cpu, codec);
 }
 
 float aps_max_finite(const float *x, size_t n)

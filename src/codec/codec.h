@@ -17,6 +17,11 @@
  */
 void aps_codec_init(const struct aps_format *format, struct aps_codec *codec);
 
+/* The same of the variant that is named, plain, avx2 or avx512, for tests. -1 if
+ * this build or this CPU has none. */
+int aps_codec_init_for(const struct aps_format *format, const char *cpu,
+                       struct aps_codec *codec);
+
 /*
  * The greatest finite |x[i]| as a float (0 for none), the input of every
  * exponent search. NaN and INF are passed over. Exact, subnormals included.

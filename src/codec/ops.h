@@ -2,11 +2,14 @@
 /*
  * The ops table of codecs: encode and decode between float arrays and densely
  * packed wire bytes, with the scale applied on the way. A family of formats
- * (float.c) fills the table; codec.h chooses the family and the variant.
+ * (table.h) fills the table; codec.h chooses the variant.
  *
- * Value i of a block occupies the bits [i*width, (i+1)*width) of the wire,
- * least significant bit first within a byte. A block starts at a byte and its
- * last byte is filled up with zero bits. All CPU variants give identical bits.
+ * Value i of a message block occupies the bits [i*width, (i+1)*width) of the
+ * wire, least significant bit first within a byte. A message block starts at a
+ * byte and its last byte is filled up with zero bits. All CPU variants give
+ * identical bits. Where the format is in blocks itself, aps.h says how they lie
+ * (aps_format_block): x[0] begins one, there are no markers, and blocks scale
+ * themselves: the scaling is ignored.
  *
  * The arithmetic assumes the default floating point environment (round to
  * nearest, no flush to zero): aps_fpenv_enter (base/fpenv.h) sees to it.
@@ -88,6 +91,12 @@ struct aps_codec {
     void (*decode_add)(const struct aps_codec *codec, const void *wire,
                        size_t n, struct aps_scaling scaling, unsigned flags,
                        float *sum);
+
+    /* y[n] = what is decoded of x[n] encoded, exactly; y may be x. NULL where
+     * any chunks can be encoded and decoded one after the other. Formats in
+     * blocks have it. */
+    void (*cast)(const struct aps_codec *codec, const float *x, size_t n,
+                 const struct aps_cast_options *options, float *y);
 
     /* sum[i] = cast(sum[i] * s) / s: the partial sum rounded to the format, for
      * sums that are kept in it (accumulate: format). */

@@ -13,8 +13,9 @@
 #include "number/draw.h"
 #include "number/given.h"
 
-int aps_check_format(const char *who, const char *what,
-                     const struct aps_format *format, struct aps_error *error)
+static int check_layout(const char *who, const char *what,
+                        const struct aps_format *format,
+                        struct aps_error *error)
 {
     if (!format)
         return aps_error_set(error, EINVAL, NULL, 0, 0, "%s: %s is NULL", who,
@@ -25,17 +26,24 @@ int aps_check_format(const char *who, const char *what,
                              "than " PACKAGE_VERSION "; install libaps and "
                              "libaps-cuda of one version",
                              who, what);
+    return 0;
+}
+
+int aps_check_format(const char *who, const char *what,
+                     const struct aps_format *format, struct aps_error *error)
+{
+    if (check_layout(who, what, format, error) < 0)
+        return -1;
     if (format->block != 1)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: %s '%s' is in blocks of %d values, with "
-                             "which this version (" PACKAGE_VERSION
-                             ") does not compute",
+                             "%s: %s '%s' is in blocks of %d values: one value "
+                             "has no code",
                              who, what, format->name, format->block);
     if (format->exponent_bits == 0)
-        return aps_error_set(error, EINVAL, NULL, 0, 0,
-                             "%s: %s '%s' is of integers, with which this "
-                             "version (" PACKAGE_VERSION ") does not compute",
-                             who, what, format->name);
+        return aps_error_set(
+            error, EINVAL, NULL, 0, 0,
+            "%s: %s '%s' is of integers, and must be of floats", who, what,
+            format->name);
     return 0;
 }
 
@@ -54,7 +62,7 @@ int aps_check_array(const char *who, const struct aps_format *format,
                     const char *to_name, const void *to, size_t n,
                     struct aps_error *error)
 {
-    if (aps_check_format(who, "format", format, error) < 0 ||
+    if (check_layout(who, "format", format, error) < 0 ||
         aps_check_count(who, "n", n, error) < 0)
         return -1;
     if (n > 0 && (!from || !to))
@@ -123,6 +131,11 @@ int aps_check_options(const char *who, const struct aps_format *format,
             error, EINVAL, NULL, 0, 0,
             "%s: the scale exponent is %" PRId32 " and must be -%d to %d", who,
             result.scale_exponent, APS_CHECK_EXPONENT, APS_CHECK_EXPONENT);
+    if (format->self_scaled && result.scale_exponent != 0)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: the scale exponent is %" PRId32
+                             " and must be 0: blocks of '%s' scale themselves",
+                             who, result.scale_exponent, format->name);
     if (result.offset % (uint64_t)format->block != 0)
         return aps_error_set(error, EINVAL, NULL, 0, 0,
                              "%s: the offset %" PRIu64 " is inside a block of "

@@ -14,7 +14,8 @@
 /* Scale exponents: codec/ops.h. */
 #define APS_CHECK_EXPONENT 400
 
-/* A format, not NULL, and not in blocks; `what` is the argument's name. */
+/* A format of floats, not NULL, and not in blocks; `what` is the argument's
+ * name. */
 int aps_check_format(const char *who, const char *what,
                      const struct aps_format *format, struct aps_error *error);
 
@@ -23,7 +24,7 @@ int aps_check_format(const char *who, const char *what,
 int aps_check_count(const char *who, const char *what, size_t count,
                     struct aps_error *error);
 
-/* A format, a count, and two arrays that are there unless n is 0. */
+/* Any format, a count, and two arrays that are there unless n is 0. */
 int aps_check_array(const char *who, const struct aps_format *format,
                     const char *from_name, const void *from,
                     const char *to_name, const void *to, size_t n,

@@ -22,7 +22,10 @@
 #define REPEATS 9
 
 static const char *const formats[] = {
-    "e5m2", "e4m3", "e4m3fn", "e3m0", "e3m2", "e5m10", "e8m7", "e6m9", "e7m12",
+    "e5m2",      "e4m3",      "e4m3fn",   "e3m0",      "e3m2",     "e5m10",
+    "e8m7",      "e6m9",      "e7m12",    "mx-e4m3fn", "mx-e5m2",  "mx-int8",
+    "mx-e3m2fn", "mx-e2m1fn", "nvfp4",    "bfp7/64",   "bfp7/576", "bfp5/64",
+    "bfp3/64",   "bfp3/576",  "bfp15/64", "flex16",    "flex8",
 };
 
 struct data {
@@ -140,7 +143,7 @@ static void row(struct data *d)
             ratios[k][r] = rates[k][r] / rates[0][r];
         }
     }
-    printf("  %-7s %-8s %4d %6.1f", d->codec.cpu, d->codec.format.name,
+    printf("  %-7s %-9s %4d %6.1f", d->codec.cpu, d->codec.format.name,
            d->codec.format.width, median(rates[0]));
     for (size_t k = 1; k < KERNELS; k++)
         printf(" %6.1f %4.2fx", median(rates[k]), median(ratios[k]));
@@ -181,7 +184,7 @@ static void bench(size_t kib)
     memset(d.wire, 0, bytes);
 
     printf("%zu KiB of floats: GB/s, and as a multiple of memcpy\n", kib);
-    printf("  %-7s %-8s %4s %6s", "cpu", "format", "bits", kernels[0].name);
+    printf("  %-7s %-9s %4s %6s", "cpu", "format", "bits", kernels[0].name);
     for (size_t k = 1; k < KERNELS; k++)
         printf(" %12s", kernels[k].name);
     printf("\n");

@@ -3,6 +3,7 @@
 e2e_tests = \
 	tests/e2e/t-bad-input.sh \
 	tests/e2e/t-cxx.sh \
+	tests/e2e/t-blocks.sh \
 	tests/e2e/t-command.sh \
 	tests/e2e/t-completion.sh \
 	tests/e2e/t-cuda.sh \
@@ -35,6 +36,7 @@ TESTS += $(e2e_tests)
 EXTRA_DIST += \
 	tests/e2e/data/policies.txt \
 	tests/e2e/data/report.csv \
+	tests/e2e/blocks.py \
 	tests/e2e/consumer.c \
 	tests/e2e/consumer_cuda.c \
 	tests/e2e/lib.sh \

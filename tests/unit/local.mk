@@ -10,6 +10,7 @@ UNIT_TESTS = \
 	tests/unit/build \
 	tests/unit/chunk_layout \
 	tests/unit/codec \
+	tests/unit/codec_blocks \
 	tests/unit/codec_sizes \
 	tests/unit/correlated \
 	tests/unit/digits \
@@ -95,6 +96,10 @@ tests_unit_codec_SOURCES = tests/unit/codec.c tests/unit/formats.h \
 	tests/unit/wire.h
 tests_unit_codec_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_LDADD = $(UNIT_LIBS) -lm
+tests_unit_codec_blocks_SOURCES = tests/unit/codec_blocks.c \
+	tests/unit/wire.h
+tests_unit_codec_blocks_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_codec_blocks_LDADD = $(UNIT_LIBS) -lm
 tests_unit_codec_sizes_SOURCES = tests/unit/codec_sizes.c
 tests_unit_codec_sizes_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_sizes_LDADD = $(UNIT_LIBS)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The codec of block floating point, bfpM/B: an exponent for B values, each
+ * with a sign and M bits. HBFP (Drumond et al., NeurIPS 2018; arXiv 1804.01526)
+ * rounds so; its emulator's exponent differs where the maximum is a power of
+ * two, which it clips.
+ */
+#include "config.h"
+
+#include "codec/blocks_variant.h"
+#include "codec/fixed.h"
+
+#define NAN_CODE 255
+#define CODE_BIAS 126 /* of the exponent e, with every |x| < 2^e */
+
+APS_INLINE struct aps_block_kernel bfp_init(const struct aps_format *format,
+                                            const aps_any_float *x, size_t n)
+{
+    (void)x, (void)n;
+    return (struct aps_block_kernel){.format = *format};
+}
+
+APS_INLINE struct aps_block_scale bfp_scale(uint32_t code)
+{
+    return (struct aps_block_scale){
+        .code = (uint8_t)code,
+        .nan = code == NAN_CODE,
+        .zero = code == 0,
+    };
+}
+
+APS_INLINE struct aps_block_scale
+bfp_choose(const struct aps_block_kernel *kernel, uint32_t greatest)
+{
+    /* A float's exponent field is e + 126, of subnormals that of -125. */
+    const uint32_t field = greatest >> APS_FLOAT_MANTISSA_BITS;
+    const uint32_t nonzero = field < 1 ? 1 : field;
+    struct aps_block_scale scale = bfp_scale(greatest == 0 ? 0 : nonzero);
+    const int e = (int)nonzero - CODE_BIAS;
+
+    if (scale.nan)
+        return scale;
+    scale.factor = aps_blocks_pow2(-e);
+    scale.exponent = kernel->format.mantissa_bits - e;
+    return scale;
+}
+
+APS_INLINE struct aps_block_scale
+bfp_read(const struct aps_block_kernel *kernel, uint8_t code)
+{
+    struct aps_block_scale scale = bfp_scale(code);
+
+    if (!scale.nan && !scale.zero)
+        scale.factor =
+            aps_blocks_pow2(code - CODE_BIAS - kernel->format.mantissa_bits);
+    return scale;
+}
+
+APS_INLINE void bfp_encode_bits(int m, struct aps_block_scale scale,
+                                const aps_any_float *x, size_t n,
+                                struct aps_block_rounding rounding, void *codes,
+                                int size, struct aps_encode_stats *stats)
+{
+    const uint32_t most = (1u << m) - 1;
+    uint32_t underflow = 0, overflow = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = aps_float_bits(x[i]);
+        uint32_t sign = bits >> 31 << m;
+        uint32_t k, code;
+
+        if (rounding.kind == APS_ROUND_NEAREST)
+            k = aps_fixed_nearest(
+                aps_float_bits(x[i] * scale.factor) & ~APS_FLOAT_SIGN, m);
+        else
+            k = aps_integer_magnitude(
+                bits & ~APS_FLOAT_SIGN, scale.exponent, rounding.kind,
+                rounding.kind == APS_ROUND_STOCHASTIC ? rounding.random[i] : 0);
+        code = aps_kernel_less(k, most, k, most);
+        aps_kernel_store(codes, i, size, code | sign);
+        if (stats) {
+            underflow += code == 0 && (bits & ~APS_FLOAT_SIGN) != 0;
+            overflow += k > most;
+        }
+    }
+    if (stats) {
+        stats->underflow += underflow;
+        stats->overflow += overflow;
+    }
+}
+
+APS_INLINE void bfp_encode(const struct aps_block_kernel *kernel,
+                           struct aps_block_scale scale, const aps_any_float *x,
+                           size_t n, struct aps_block_rounding rounding,
+                           void *codes, int size,
+                           struct aps_encode_stats *stats)
+{
+    const int m = kernel->format.mantissa_bits;
+
+    if (m == 7)
+        bfp_encode_bits(7, scale, x, n, rounding, codes, size, stats);
+    else if (m < 24)
+        bfp_encode_bits(m, scale, x, n, rounding, codes, size, stats);
+    else
+        bfp_encode_bits(24, scale, x, n, rounding, codes, size, stats);
+}
+
+APS_INLINE void bfp_decode(const struct aps_block_kernel *kernel,
+                           struct aps_block_scale scale, const void *codes,
+                           int size, size_t n, bool add, aps_any_float *x)
+{
+    const int m = kernel->format.mantissa_bits;
+    const uint32_t most = (1u << m) - 1;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t code = aps_kernel_load(codes, i, size);
+        uint32_t sign = code >> m << 31;
+        float k = (float)(int32_t)(code & most);
+        float y = aps_float_from_bits(aps_float_bits(k * scale.factor) | sign);
+
+        x[i] = add ? aps_kernel_canonical(x[i] + y) : y;
+    }
+}
+
+static const struct aps_block_ops bfp_ops = {
+    .init = bfp_init,
+    .choose = bfp_choose,
+    .read = bfp_read,
+    .encode = bfp_encode,
+    .decode = bfp_decode,
+};
+
+APS_BLOCKS_VARIANTS(bfp)

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The loops of formats in blocks, for every family of them: blocks one behind
+ * the other, each with its scale, whose values a family encodes and decodes by
+ * a struct aps_block_ops. All of it is inlined, the family's functions too,
+ * into functions that are compiled for one instruction set (blocks_variant.h).
+ */
+#ifndef APS_CODEC_BLOCKS_H
+#define APS_CODEC_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "codec/kernel.h"
+#include "codec/ops.h"
+#include "codec/pack.h"
+#include "codec/rounding.h"
+#if defined(__x86_64__)
+#include "codec/pack_vbmi.h"
+#endif
+
+#define APS_BLOCKS_CHUNK ((size_t)APS_PACK_CHUNK)
+
+/* What a family computes once for a piece. */
+struct aps_block_kernel {
+    struct aps_format format;
+    struct aps_kernel element; /* of elements that are floats */
+    int emax;                  /* exponent of the largest element */
+    float piece;               /* scale of the whole piece, or 0 */
+};
+
+/* The scale of a block. */
+struct aps_block_scale {
+    uint8_t code;
+    bool nan;     /* all values are NaN, whatever their codes */
+    bool zero;    /* all values are +0 */
+    float factor; /* of values, when encoded, or of elements, when decoded */
+    int exponent; /* values times 2^exponent are what is rounded to an integer,
+                     or to an element */
+};
+
+/* The most blocks of a chunk. */
+#define APS_BLOCKS_SCALES (APS_PACK_CHUNK / 2)
+
+/* How values are rounded: `random` has a word for each where it is
+ * stochastic. */
+struct aps_block_rounding {
+    enum aps_rounding kind;
+    const uint32_t *random;
+};
+
+struct aps_block_ops {
+    /* All formats have blocks of this length, or, 0, of any. */
+    size_t block;
+
+    /* For x[n]; where a piece is decoded, x is NULL, and `piece` filled in
+     * later. */
+    struct aps_block_kernel (*init)(const struct aps_format *format,
+                                    const aps_any_float *x, size_t n);
+
+    /* For the greatest magnitude of a block, a bit pattern, NaN on top. */
+    struct aps_block_scale (*choose)(const struct aps_block_kernel *kernel,
+                                     uint32_t greatest);
+
+    /* By its code. */
+    struct aps_block_scale (*read)(const struct aps_block_kernel *kernel,
+                                   uint8_t code);
+
+    /* codes[n] of `size` bytes each (1, 2, 4) of x[n]. `stats` may be NULL. */
+    void (*encode)(const struct aps_block_kernel *kernel,
+                   struct aps_block_scale scale, const aps_any_float *x,
+                   size_t n, struct aps_block_rounding rounding, void *codes,
+                   int size, struct aps_encode_stats *stats);
+
+    /* x[n] = (or +=, if `add`) the values of codes[n]. */
+    void (*decode)(const struct aps_block_kernel *kernel,
+                   struct aps_block_scale scale, const void *codes, int size,
+                   size_t n, bool add, aps_any_float *x);
+};
+
+/* --- small things -------------------------------------------------------- */
+
+/* 2^exponent, -149 <= exponent <= 127, subnormal below -126. */
+APS_INLINE float aps_blocks_pow2(int exponent)
+{
+    return aps_float_from_bits(exponent < -126
+                                   ? 1u << (exponent + 149)
+                                   : (uint32_t)(exponent + 127) << 23);
+}
+
+APS_INLINE size_t aps_blocks_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A code's size where codes stand in bytes of their own, or 0. */
+APS_INLINE int aps_blocks_size(unsigned width)
+{
+    return width == 8 || width == 16 ? (int)(width / 8) : 0;
+}
+
+APS_INLINE size_t aps_blocks_code_bytes(size_t n, unsigned width)
+{
+    return (n * width + 7) / 8;
+}
+
+/* x[n] = (or +=) value. */
+APS_INLINE void aps_blocks_fill(float value, size_t n, bool add,
+                                aps_any_float *x)
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = add ? aps_kernel_canonical(x[i] + value) : value;
+}
+
+/* A block whose codes are all 0: what is finite and not 0 is lost, unless the
+ * block is NaN. */
+APS_INLINE void aps_blocks_count(const aps_any_float *x, size_t n, bool nan,
+                                 struct aps_encode_stats *stats)
+{
+    uint32_t underflow = 0, nonfinite = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t magnitude = aps_float_bits(x[i]) & ~APS_FLOAT_SIGN;
+
+        nonfinite += magnitude >= APS_FLOAT_INF;
+        underflow += magnitude > 0;
+    }
+    stats->nonfinite += nonfinite;
+    stats->underflow += nan ? 0 : underflow;
+}
+
+/* --- packing ------------------------------------------------------------- */
+
+/* The codes of one block that no vector takes: of a short one, or of one that
+ * does not end at a byte. Exactly their bytes are written. */
+APS_INLINE void aps_blocks_pack_bits(const uint32_t *codes, size_t n,
+                                     unsigned width, uint8_t *wire)
+{
+    uint64_t word = 0;
+    unsigned filled = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        word |= (uint64_t)codes[i] << filled;
+        for (filled += width; filled >= 8; filled -= 8, word >>= 8)
+            *wire++ = (uint8_t)word;
+    }
+    if (filled > 0)
+        *wire = (uint8_t)word;
+}
+
+APS_INLINE void aps_blocks_unpack_bits(const uint8_t *wire, size_t n,
+                                       unsigned width, uint32_t *codes)
+{
+    const uint64_t mask = ((uint64_t)1 << width) - 1;
+    uint64_t word = 0;
+    unsigned filled = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        for (; filled < width; filled += 8)
+            word |= (uint64_t)*wire++ << filled;
+        codes[i] = (uint32_t)(word & mask);
+        word >>= width;
+        filled -= width;
+    }
+}
+
+/* codes[n], n a multiple of 64 and at most a chunk, to bytes and back. */
+APS_INLINE void aps_blocks_pack(struct aps_codes *codes, size_t n,
+                                unsigned width, bool vbmi, uint8_t *wire)
+{
+#if defined(__x86_64__)
+    if (vbmi) {
+        aps_pack_vbmi(codes, n, width, wire);
+        return;
+    }
+#endif
+    (void)vbmi;
+    aps_pack(codes, n, width, wire);
+}
+
+APS_INLINE void aps_blocks_unpack(const uint8_t *wire, size_t n, unsigned width,
+                                  bool vbmi, struct aps_codes *codes)
+{
+#if defined(__x86_64__)
+    if (vbmi) {
+        aps_unpack_vbmi(wire, n, width, codes);
+        return;
+    }
+#endif
+    (void)vbmi;
+    aps_unpack(wire, n, width, codes);
+}
+
+/* n bytes by eights: up to seven more are read and written. */
+APS_INLINE void aps_blocks_copy(uint8_t *to, const uint8_t *from, size_t n)
+{
+    for (size_t i = 0; i < n; i += 8)
+        aps_store64(to + i, aps_load64(from + i));
+}
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Decoding of formats in blocks (blocks.h). The fast way is for whole blocks,
+ * the other one for all.
+ */
+#ifndef APS_CODEC_BLOCKS_DECODE_H
+#define APS_CODEC_BLOCKS_DECODE_H
+
+#include "codec/blocks.h"
+
+/* What all blocks of a decode have in common. */
+struct aps_blocks_decoder {
+    const struct aps_block_ops *ops;
+    const struct aps_block_kernel *kernel;
+    bool vbmi;
+    bool add;
+};
+
+/* The values of a block, or part of one. */
+APS_INLINE void aps_blocks_decode_values(const struct aps_blocks_decoder *d,
+                                         struct aps_block_scale scale,
+                                         const void *codes, int size, size_t n,
+                                         aps_any_float *x)
+{
+    if (scale.nan || scale.zero)
+        aps_blocks_fill(scale.nan ? aps_float_from_bits(APS_FLOAT_NAN) : 0, n,
+                        d->add, x);
+    else
+        d->ops->decode(d->kernel, scale, codes, size, n, d->add, x);
+}
+
+/* `count` blocks of whole bytes, at most a chunk, to codes one behind the
+ * other; `room` bytes of the wire are left. */
+APS_INLINE void aps_blocks_get(const uint8_t *wire, size_t count, size_t block,
+                               unsigned width, bool vbmi, size_t room,
+                               uint8_t *scales, struct aps_codes *codes)
+{
+    const size_t n = count * block;
+    const size_t bytes = block * width / 8;
+    uint8_t packed[APS_PACK_CHUNK * 4 + APS_PACK_SLACK];
+
+    for (size_t b = 0; b < count; b++, wire += 1 + bytes, room -= 1 + bytes) {
+        scales[b] = wire[0];
+        if (room >= 1 + bytes + 8)
+            aps_blocks_copy(packed + b * bytes, wire + 1, bytes);
+        else
+            memcpy(packed + b * bytes, wire + 1, bytes);
+    }
+    memset(packed + count * bytes, 0, APS_PACK_SLACK);
+    aps_blocks_unpack(packed, n + (0 - n) % APS_PACK_BLOCK, width, vbmi, codes);
+}
+
+/* Whole blocks, n values: how many it has decoded. `block` is a constant. */
+APS_INLINE size_t aps_blocks_decode_fast(const struct aps_blocks_decoder *d,
+                                         const uint8_t *wire, size_t n,
+                                         size_t block, aps_any_float *x)
+{
+    const unsigned width = (unsigned)d->kernel->format.width;
+    const size_t whole = n / block * block;
+    const size_t bytes = 1 + aps_blocks_code_bytes(block, width);
+    const uint8_t *end = wire + n / block * bytes;
+    struct aps_codes codes;
+    uint8_t scales[APS_BLOCKS_SCALES];
+
+    if (block > APS_BLOCKS_CHUNK || block * width % 8 != 0 || width == 16)
+        return 0;
+    if (width == 8) {
+        for (size_t i = 0; i < whole; i += block, wire += bytes)
+            aps_blocks_decode_values(d, d->ops->read(d->kernel, *wire),
+                                     wire + 1, 1, block, x + i);
+        return whole;
+    }
+    for (size_t i = 0; i < whole;) {
+        const size_t count =
+            aps_blocks_min((whole - i) / block, APS_BLOCKS_CHUNK / block);
+
+        aps_blocks_get(wire, count, block, width, d->vbmi, (size_t)(end - wire),
+                       scales, &codes);
+        for (size_t b = 0; b < count; b++, i += block)
+            aps_blocks_decode_values(d, d->ops->read(d->kernel, scales[b]),
+                                     codes.code + b * block, 4, block, x + i);
+        wire += count * bytes;
+    }
+    return whole;
+}
+
+/* n values that begin a block, of any length. */
+APS_INLINE void aps_blocks_decode_any(const struct aps_blocks_decoder *d,
+                                      const uint8_t *wire, size_t n,
+                                      aps_any_float *x)
+{
+    const unsigned width = (unsigned)d->kernel->format.width;
+    const size_t block = (size_t)d->kernel->format.block;
+    struct aps_block_scale scale = {.code = 0};
+
+    for (size_t i = 0, count; i < n; i += count) {
+        const size_t inside = i % block;
+        uint32_t codes[APS_PACK_CHUNK];
+
+        count = aps_blocks_min(
+            n - i, aps_blocks_min(APS_BLOCKS_CHUNK, block - inside));
+        if (inside == 0)
+            scale = d->ops->read(d->kernel, *wire++);
+        aps_blocks_unpack_bits(wire, count, width, codes);
+        aps_blocks_decode_values(d, scale, codes, 4, count, x + i);
+        wire += aps_blocks_code_bytes(count, width);
+    }
+}
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Encoding of formats in blocks (blocks.h). The fast way is for whole blocks
+ * that are rounded to nearest; the other one does everything, and counts.
+ */
+#ifndef APS_CODEC_BLOCKS_ENCODE_H
+#define APS_CODEC_BLOCKS_ENCODE_H
+
+#include "codec/blocks.h"
+
+/* What all blocks of an encode have in common. */
+struct aps_blocks_encoder {
+    const struct aps_block_ops *ops;
+    const struct aps_block_kernel *kernel;
+    enum aps_rounding rounding;
+    const struct aps_cast_options *options; /* NULL: nearest */
+    bool vbmi;
+};
+
+/* The values of a block, or part of one: codes 0 where all are. */
+APS_INLINE void aps_blocks_encode_values(const struct aps_blocks_encoder *e,
+                                         struct aps_block_scale scale,
+                                         const aps_any_float *x, size_t n,
+                                         struct aps_block_rounding rounding,
+                                         void *codes, int size,
+                                         struct aps_encode_stats *stats)
+{
+    if (scale.nan || scale.zero) {
+        memset(codes, 0, n * (size_t)size);
+        if (stats)
+            aps_blocks_count(x, n, scale.nan, stats);
+        return;
+    }
+    e->ops->encode(e->kernel, scale, x, n, rounding, codes, size, stats);
+}
+
+/* `count` blocks of whole bytes: their codes, one behind the other, are packed,
+ * and then go behind their scales. `room` bytes of the wire are left. */
+APS_INLINE uint8_t *aps_blocks_put(struct aps_codes *codes,
+                                   const uint8_t *scales, size_t count,
+                                   size_t block, unsigned width, bool vbmi,
+                                   size_t room, uint8_t *wire)
+{
+    const size_t n = count * block;
+    const size_t fill = (0 - n) % APS_PACK_BLOCK;
+    const size_t bytes = block * width / 8;
+    uint8_t packed[APS_PACK_CHUNK * 4 + APS_PACK_SLACK];
+
+    memset(codes->code + n, 0, fill * sizeof *codes->code);
+    aps_blocks_pack(codes, n + fill, width, vbmi, packed);
+    for (size_t b = 0; b < count; b++, wire += 1 + bytes, room -= 1 + bytes) {
+        wire[0] = scales[b];
+        if (room >= 1 + bytes + 8)
+            aps_blocks_copy(wire + 1, packed + b * bytes, bytes);
+        else
+            memcpy(wire + 1, packed + b * bytes, bytes);
+    }
+    return wire;
+}
+
+/* --- the fast way -------------------------------------------------------- */
+
+/* Whole blocks, n values: how many it has encoded. `block` is a constant. */
+APS_INLINE size_t aps_blocks_encode_fast(const struct aps_blocks_encoder *e,
+                                         const aps_any_float *x, size_t n,
+                                         size_t block, uint8_t *wire)
+{
+    static const struct aps_block_rounding nearest = {APS_ROUND_NEAREST, NULL};
+    const unsigned width = (unsigned)e->kernel->format.width;
+    const size_t whole = n / block * block;
+    const uint8_t *end =
+        wire + n / block * (1 + aps_blocks_code_bytes(block, width));
+    struct aps_codes codes;
+    uint8_t scales[APS_BLOCKS_SCALES];
+    size_t at = 0;
+
+    if (block > APS_BLOCKS_CHUNK || block * width % 8 != 0 || width == 16)
+        return 0;
+    if (width == 8) {
+        for (size_t i = 0; i < whole; i += block) {
+            const struct aps_block_scale scale =
+                e->ops->choose(e->kernel, aps_kernel_greatest(x + i, block));
+
+            *wire++ = scale.code;
+            aps_blocks_encode_values(e, scale, x + i, block, nearest, wire, 1,
+                                     NULL);
+            wire += block;
+        }
+        return whole;
+    }
+    for (size_t i = 0; i < whole; i += block) {
+        const struct aps_block_scale scale =
+            e->ops->choose(e->kernel, aps_kernel_greatest(x + i, block));
+
+        scales[at / block] = scale.code;
+        aps_blocks_encode_values(e, scale, x + i, block, nearest,
+                                 codes.code + at, 4, NULL);
+        at += block;
+        if (at + block > APS_BLOCKS_CHUNK || i + block == whole) {
+            wire = aps_blocks_put(&codes, scales, at / block, block, width,
+                                  e->vbmi, (size_t)(end - wire), wire);
+            at = 0;
+        }
+    }
+    return whole;
+}
+
+/* --- all else ------------------------------------------------------------ */
+
+/* As aps_blocks_encode_values, the rounding as a constant. */
+APS_INLINE void aps_blocks_round(const struct aps_blocks_encoder *e,
+                                 struct aps_block_scale scale,
+                                 const aps_any_float *x, size_t n,
+                                 const uint32_t *random, uint32_t *codes,
+                                 struct aps_encode_stats *stats)
+{
+    struct aps_block_rounding rounding = {.random = random};
+
+    switch (e->rounding) {
+    case APS_ROUND_STOCHASTIC:
+        rounding.kind = APS_ROUND_STOCHASTIC;
+        aps_blocks_encode_values(e, scale, x, n, rounding, codes, 4, stats);
+        break;
+    case APS_ROUND_TOWARD_ZERO:
+        rounding.kind = APS_ROUND_TOWARD_ZERO;
+        aps_blocks_encode_values(e, scale, x, n, rounding, codes, 4, stats);
+        break;
+    default:
+        rounding.kind = APS_ROUND_NEAREST;
+        aps_blocks_encode_values(e, scale, x, n, rounding, codes, 4, stats);
+        break;
+    }
+}
+
+/* The codes of a block, or of part of one, exactly their bytes. */
+APS_INLINE uint8_t *aps_blocks_put_codes(const uint32_t *codes, size_t n,
+                                         unsigned width, uint8_t *wire)
+{
+    const size_t bytes = aps_blocks_code_bytes(n, width);
+
+    if (width == 8) {
+        for (size_t i = 0; i < n; i++)
+            aps_kernel_store(wire, i, 1, codes[i]);
+    } else if (width == 16) {
+        for (size_t i = 0; i < n; i++)
+            aps_kernel_store(wire, i, 2, codes[i]);
+    } else {
+        aps_blocks_pack_bits(codes, n, width, wire);
+    }
+    return wire + bytes;
+}
+
+/* x[n], which is element `first` of the piece and on, and begins a block. */
+APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
+                                      const aps_any_float *x, size_t n,
+                                      uint64_t first, uint8_t *wire,
+                                      struct aps_encode_stats *stats)
+{
+    const unsigned width = (unsigned)e->kernel->format.width;
+    const size_t block = (size_t)e->kernel->format.block;
+    const size_t most = APS_BLOCKS_CHUNK / block * block;
+    const uint8_t *end =
+        wire + n / block * (1 + aps_blocks_code_bytes(block, width));
+    const bool together =
+        block * width % 8 == 0 && aps_blocks_size(width) == 0 && most > 0;
+    struct aps_block_scale scale = {.code = 0};
+
+    for (size_t i = 0, count; i < n; i += count) {
+        const size_t inside = i % block; /* of a block longer than a chunk */
+        struct aps_codes codes;
+        uint8_t scales[APS_BLOCKS_SCALES];
+        uint32_t word[APS_ROUNDING_WORDS];
+        const uint32_t *random = NULL;
+
+        count = aps_blocks_min(
+            n - i,
+            most > 0 ? most : aps_blocks_min(APS_BLOCKS_CHUNK, block - inside));
+        if (together && count > block)
+            count = count / block * block;
+        if (e->rounding == APS_ROUND_STOCHASTIC)
+            random = aps_rounding_draw(
+                e->options, e->options->offset + first + i, count, word);
+        for (size_t j = 0; j < count; j += block) {
+            const size_t length = aps_blocks_min(count - j, block);
+
+            if (inside == 0)
+                scale = e->ops->choose(
+                    e->kernel,
+                    aps_kernel_greatest(x + i + j,
+                                        aps_blocks_min(n - i - j, block)));
+            aps_blocks_round(e, scale, x + i + j, length,
+                             random ? random + j : NULL, codes.code + j, stats);
+            scales[j / block] = scale.code;
+            if (together && count % block == 0)
+                continue;
+            if (inside == 0)
+                *wire++ = scale.code;
+            wire = aps_blocks_put_codes(codes.code + j, length, width, wire);
+        }
+        if (together && count % block == 0)
+            wire = aps_blocks_put(&codes, scales, count / block, block, width,
+                                  e->vbmi, (size_t)(end - wire), wire);
+    }
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The codec of the OCP Microscaling Formats (MX) 1.0: 32 elements share a power
+ * of two, by the conversion of section 6.3. Elements are floats that saturate,
+ * or integers times 2^-6 (int8), of which -128 is not made.
+ */
+#include "config.h"
+
+#include "codec/blocks_variant.h"
+#include "codec/fixed.h"
+
+#define NAN_CODE 255
+#define CODE_BIAS 127 /* E8M0 */
+#define INT8_BITS 6   /* behind the point */
+#define INT8_MOST 127
+
+/* Elements without an exponent are integers. */
+APS_INLINE bool mx_is_integer(const struct aps_block_kernel *kernel)
+{
+    return kernel->format.exponent_bits == 0;
+}
+
+APS_INLINE struct aps_block_kernel mx_init(const struct aps_format *format,
+                                           const aps_any_float *x, size_t n)
+{
+    struct aps_block_kernel kernel = {.format = *format};
+
+    (void)x, (void)n;
+    kernel.emax = (int)(aps_float_bits(format->max) >> 23) - APS_FLOAT_BIAS;
+    if (!mx_is_integer(&kernel))
+        kernel.element = aps_kernel_init(format);
+    return kernel;
+}
+
+APS_INLINE struct aps_block_scale
+mx_choose(const struct aps_block_kernel *kernel, uint32_t greatest)
+{
+    /* floor(log2(max)) is the exponent field less 127, or so small that the
+     * least scale does. */
+    const int field = (int)(greatest >> APS_FLOAT_MANTISSA_BITS);
+    const int s = field < kernel->emax ? 0 : field - kernel->emax;
+    struct aps_block_scale scale = {
+        .code = (uint8_t)s, .zero = greatest == 0, .exponent = CODE_BIAS - s};
+
+    if (greatest >= APS_FLOAT_INF) {
+        scale.code = NAN_CODE;
+        scale.nan = true;
+        return scale;
+    }
+    scale.factor = aps_blocks_pow2(CODE_BIAS - s);
+    return scale;
+}
+
+APS_INLINE struct aps_block_scale mx_read(const struct aps_block_kernel *kernel,
+                                          uint8_t code)
+{
+    struct aps_block_scale scale = {.code = code, .nan = code == NAN_CODE};
+
+    if (!scale.nan)
+        scale.factor = aps_blocks_pow2(code - CODE_BIAS -
+                                       (mx_is_integer(kernel) ? INT8_BITS : 0));
+    return scale;
+}
+
+APS_INLINE void mx_encode_floats(const struct aps_block_kernel *kernel,
+                                 struct aps_block_scale scale,
+                                 const aps_any_float *x, size_t n,
+                                 struct aps_block_rounding rounding,
+                                 void *codes, int size,
+                                 struct aps_encode_stats *stats)
+{
+    const struct aps_kernel k = kernel->element;
+    const struct aps_format f = kernel->format;
+    const uint32_t most = k.limit - 1;
+    const uint32_t max = aps_float_bits(f.max);
+    uint32_t underflow = 0, overflow = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = aps_float_bits(x[i]);
+        uint32_t sign = (bits & APS_FLOAT_SIGN) >> k.sign_shift;
+        uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
+        uint32_t raw, code;
+
+        if (rounding.kind == APS_ROUND_NEAREST) {
+            uint32_t y =
+                aps_float_bits(aps_float_from_bits(magnitude) * scale.factor);
+
+            if (!stats)
+                y = aps_kernel_less(y, max, y, max);
+            raw = aps_kernel_encode_bounded(&k, aps_float_from_bits(y));
+        } else {
+            raw = aps_cast_magnitude(
+                &f, magnitude, scale.exponent, rounding.kind,
+                rounding.kind == APS_ROUND_STOCHASTIC ? rounding.random[i] : 0);
+        }
+        code = raw;
+        if (stats || rounding.kind != APS_ROUND_NEAREST)
+            code = aps_kernel_less(raw, most, raw, most);
+        aps_kernel_store(codes, i, size, code | sign);
+        if (stats) {
+            underflow += code == 0 && magnitude != 0;
+            overflow += raw > most;
+        }
+    }
+    if (stats) {
+        stats->underflow += underflow;
+        stats->overflow += overflow;
+    }
+}
+
+APS_INLINE void mx_encode_integers(struct aps_block_scale scale,
+                                   const aps_any_float *x, size_t n,
+                                   struct aps_block_rounding rounding,
+                                   void *codes, int size,
+                                   struct aps_encode_stats *stats)
+{
+    const uint32_t most = INT8_MOST;
+    uint32_t underflow = 0, overflow = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bits = aps_float_bits(x[i]);
+        uint32_t negative = bits >> 31;
+        uint32_t raw, code;
+
+        if (rounding.kind == APS_ROUND_NEAREST)
+            raw = aps_fixed_nearest(aps_float_bits(x[i] * scale.factor) &
+                                        ~APS_FLOAT_SIGN,
+                                    INT8_BITS);
+        else
+            raw = aps_integer_magnitude(
+                bits & ~APS_FLOAT_SIGN, scale.exponent + INT8_BITS,
+                rounding.kind,
+                rounding.kind == APS_ROUND_STOCHASTIC ? rounding.random[i] : 0);
+        code = aps_kernel_less(raw, most, raw, most);
+        aps_kernel_store(codes, i, size,
+                         ((code ^ (0 - negative)) + negative) & 0xff);
+        if (stats) {
+            underflow += code == 0 && (bits & ~APS_FLOAT_SIGN) != 0;
+            overflow += raw > most;
+        }
+    }
+    if (stats) {
+        stats->underflow += underflow;
+        stats->overflow += overflow;
+    }
+}
+
+APS_INLINE void mx_encode(const struct aps_block_kernel *kernel,
+                          struct aps_block_scale scale, const aps_any_float *x,
+                          size_t n, struct aps_block_rounding rounding,
+                          void *codes, int size, struct aps_encode_stats *stats)
+{
+    if (mx_is_integer(kernel))
+        mx_encode_integers(scale, x, n, rounding, codes, size, stats);
+    else
+        mx_encode_floats(kernel, scale, x, n, rounding, codes, size, stats);
+}
+
+APS_INLINE void mx_decode(const struct aps_block_kernel *kernel,
+                          struct aps_block_scale scale, const void *codes,
+                          int size, size_t n, bool add, aps_any_float *x)
+{
+    if (!mx_is_integer(kernel)) {
+        aps_kernel_decode_array(&kernel->element, codes, size, n, scale.factor,
+                                add, x);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint32_t code = aps_kernel_load(codes, i, size);
+        float y = (float)(int32_t)((code ^ 0x80) - 0x80) * scale.factor;
+
+        x[i] = add ? aps_kernel_canonical(x[i] + y) : y;
+    }
+}
+
+static const struct aps_block_ops mx_ops = {
+    .block = 32,
+    .init = mx_init,
+    .choose = mx_choose,
+    .read = mx_read,
+    .encode = mx_encode,
+    .decode = mx_decode,
+};
+
+APS_BLOCKS_VARIANTS(mx)

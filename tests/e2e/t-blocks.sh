@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Formats in blocks and of integers, byte for byte what an independent writer and
+# reader make of them, with every variant of the kernels.
+
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+"$PYTHON3" -c '' 2>/dev/null || skip_all "$PYTHON3 does not run here"
+for cpu in plain avx2 avx512; do
+    check "$cpu" env ${sanitizer:+"LD_PRELOAD=${sanitizer%:}"} "APSMPI_CPU=$cpu" \
+        "$PYTHON3" "$top_srcdir/tests/e2e/blocks.py" "$top_builddir/.libs/libaps.so"
+done
+finish
