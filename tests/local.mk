@@ -33,6 +33,7 @@ include tests/conformance/local.mk
 include tests/random/local.mk
 include tests/e2e/local.mk
 include tests/apps/local.mk
+include tests/figures/local.mk
 include tests/bench/local.mk
 include tests/long/local.mk
 

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What each format with each scale costs: cost.py FOLDER
+
+writes FOLDER/cost.csv and FOLDER/cost.png. A line of the CSV is one way to
+reduce on one data set; 8 ranks on one node, `reduce: direct`, so that all bytes
+go through MPI:
+
+  set, format, scale, rounding
+  wire_bytes      bytes an element that rank 0 sends, by the library's log, of
+                  what would be 4 in FP32
+  sent_bytes      the same by the messages that a library in front of it counts,
+                  mean of the ranks
+  messages, collectives   that a rank sends and takes part in, in a call after
+                  the first; direct alone sends 2 messages to each other rank
+  eq5, snr_db     error and signal-to-noise ratio, means over steps and tensors
+  overflow        elements of the result that overflowed
+  redone          chunks that were reduced again
+"""
+import csv
+import os
+import sys
+
+from gradients import SETS, prepare
+from replay import fail, measure
+from words import (FEW_BLOCKS, FEW_FLOATS, MX, OCP_FLOATS, OTHERS, ROUNDINGS,
+                   SCALES, variants)
+
+COLUMNS = ["set", "format", "scale", "rounding", "wire_bytes", "sent_bytes",
+           "messages", "collectives", "eq5", "snr_db", "overflow", "redone"]
+
+
+def chosen():
+    """All formats with all scales; of the roundings other than to nearest, the
+    scale of which they change least."""
+    formats = FEW_FLOATS + OCP_FLOATS + FEW_BLOCKS + MX + OTHERS
+    yield from variants(formats, SCALES, ROUNDINGS[:1])
+    yield from variants(formats, ["-", "aps"], ROUNDINGS[1:])
+
+
+def rows_of(folder, name, some):
+    """The CSV's rows of one data set, as dictionaries."""
+    prefix, tensors = prepare(folder, name)
+    measured = measure(folder, prefix, tensors, some, count=True)
+    for variant, m in zip(some, measured):
+        # A rank would send fp32 / rows bytes in a call.
+        elements = m.fp32 / 4 / m.rows
+        yield {
+            "set": name, "format": variant.format, "scale": variant.scale,
+            "rounding": variant.rounding,
+            "wire_bytes": "%.5g" % (4 * m.wire / m.fp32),
+            "sent_bytes": "%.5g" % (m.per_call(m.sent) / elements),
+            "messages": "%.4g" % m.per_call(m.messages),
+            "collectives": "%.4g" % m.per_call(m.collectives),
+            "eq5": "%.5g" % m.mean_eq5(), "snr_db": "%.4g" % m.snr(),
+            "overflow": m.over, "redone": m.redone}
+
+
+def draw_set(mpl, ax, name, rows):
+    """SNR over bytes, a colour a scale."""
+    scales = [s for s in SCALES if any(r["scale"] == s for r in rows)]
+    colours = mpl.colormaps["tab20"].colors
+    for i, scale in enumerate(scales):
+        mine = [r for r in rows if r["scale"] == scale
+                and r["rounding"] == "nearest" and float(r["snr_db"]) > -30]
+        ax.scatter([float(r["wire_bytes"]) for r in mine],
+                   [float(r["snr_db"]) for r in mine], s=26,
+                   color=colours[i % 20], marker="osD^vPX"[i % 7],
+                   label="in blocks" if scale == "-" else scale)
+    best = {}
+    for r in rows:
+        snr = float(r["snr_db"])
+        if r["rounding"] == "nearest" and snr > best.get(r["format"], (-30,))[0]:
+            best[r["format"]] = snr, float(r["wire_bytes"])
+    for format, (snr, size) in best.items():
+        ax.annotate(format, (size, snr), xytext=(2, 4), fontsize=6,
+                    textcoords="offset points")
+    ax.set_title(SETS[name][0])
+    ax.set_xscale("log", base=2)
+    ax.set_xticks([0.5, 0.75, 1, 1.5, 2], ["0.5", "0.75", "1", "1.5", "2"])
+    ax.xaxis.set_minor_locator(mpl.ticker.NullLocator())
+    ax.set_xlabel("bytes an element on the wire, measured (FP32: 4)")
+    ax.grid()
+
+
+def figure(mpl, np, rows):
+    names = [name for name in SETS if any(r["set"] == name for r in rows)]
+    fig, axes = mpl.pyplot.subplots(1, len(names), figsize=(14, 7), sharey=True,
+                                    layout="constrained", squeeze=False)
+    for ax, name in zip(axes[0], names):
+        draw_set(mpl, ax, name, [r for r in rows if r["set"] == name])
+    axes[0][0].set_ylabel("SNR of the sum of 8 ranks, dB")
+    fig.legend(*axes[0][0].get_legend_handles_labels(), ncol=7, fontsize=8,
+               loc="outside upper left", frameon=False)
+    return fig
+
+
+def main():
+    if len(sys.argv) != 2:
+        fail("usage: cost.py FOLDER")
+    folder = sys.argv[1]
+    some = list(chosen())
+    rows = []
+    for name in ("sim", "digits"):
+        rows += rows_of(folder, name, some)
+    path = os.path.join(folder, "cost.csv")
+    with open(path, "w") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    print(path)
+    sys.path.insert(0, os.path.join(os.environ["top_srcdir"], "scripts"))
+    from apsmpi_report.figures import draw
+    path = os.path.join(folder, "cost.png")
+    draw([path], lambda mpl, np: figure(mpl, np, rows))
+    print(path)
+
+
+if __name__ == "__main__":
+    main()

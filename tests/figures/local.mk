@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Figures that compare formats, scales and roundings; what they write lies in
+# figures/ of the build directory.
+check_PROGRAMS += tests/figures/replay
+tests_figures_replay_SOURCES = tests/figures/replay.c tests/figures/count.h
+tests_figures_replay_CPPFLAGS = $(MPI_CFLAGS)
+tests_figures_replay_LDADD = $(MPI_LIBS) -ldl
+
+# Preloaded; -rpath makes libtool build them shared.
+check_LTLIBRARIES += tests/figures/count.la tests/figures/record.la
+tests_figures_count_la_SOURCES = tests/figures/count.c tests/figures/count.h
+tests_figures_count_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_figures_count_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+tests_figures_record_la_SOURCES = tests/figures/record.c
+tests_figures_record_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
+tests_figures_record_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
+
+figures_tests = tests/figures/t-replay.sh
+dist_check_SCRIPTS += $(figures_tests)
+TESTS += $(figures_tests)
+EXTRA_DIST += tests/figures/README.md tests/figures/cost.py \
+	tests/figures/gradients.py tests/figures/replay.py tests/figures/words.py
+
+figures_needs = libapsmpi.la apsmpi tests/apps/digits tests/figures/replay \
+	tests/figures/count.la tests/figures/record.la
+figures_run = $(AM_TESTS_ENVIRONMENT) $(MKDIR_P) figures && \
+	$(PYTHON3) $(top_srcdir)/tests/figures
+
+.PHONY: table-cost clean-figures
+# Bytes, messages and errors of every format with every scale: minutes.
+table-cost: $(figures_needs)
+	@$(figures_run)/cost.py $(abs_top_builddir)/figures
+clean-figures:
+	rm -rf figures
+clean-local: clean-figures

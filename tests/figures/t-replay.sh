@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the figures stand on: gradients are recorded, summed again by each rule of a
+# policy, and what is sent is counted.
+. "$top_srcdir/tests/mpi/run.sh"
+figures=$top_builddir/tests/figures
+
+# job LIBRARIES ARG...: two ranks; standard output is left in $tmp/stdout.
+job()
+{
+    preloads=$1
+    shift
+    # shellcheck disable=SC2086 # two words
+    timeout "$seconds" $launch -n 2 -genv LD_PRELOAD "$preloads" "$@" \
+        </dev/null >"$tmp/stdout" 2>"$tmp/stderr" || show_errors
+}
+
+# cell FILE LINE COLUMN: of a CSV whose fields have no commas.
+cell()
+{
+    awk -F, -v name="$3" -v line="$2" '
+        /^#/ { next }
+        n++ == 0 { for (i = 1; i <= NF; i++) if ($i == name) column = i; next }
+        n == line + 1 { print $column }' "$1"
+}
+
+# One epoch has 11 steps, with two matrices of at least 1024 values.
+job "$figures/.libs/record.so" -genv RECORD "$tmp/digits" \
+    "$top_builddir/tests/apps/digits" --hidden 32 --epochs 1 \
+    --data "$top_srcdir/tests/apps/digits.csv"
+for rank in 0 1; do
+    size=$(wc -c <"$tmp/digits.$rank")
+    [ "$size" -eq $((11 * (8 + 4 * 2048 + 8 + 4 * 1024))) ]
+    check $? "rank $rank: each sum of 1024 values and more is recorded"
+done
+! cmp -s "$tmp/digits.0" "$tmp/digits.1"
+check $? 'the ranks contributed different values'
+
+cat >"$tmp/policy.yaml" <<END
+version: 1
+steps: {calls: 4}
+log: {file: $tmp/log.csv, every: 1}
+rules:
+  - {layers: 0-1, format: e4m3, scale: none, reduce: direct}
+  - {layers: 2-3, format: e4m3, scale: aps, reduce: direct}
+END
+job "$library" -genv APSMPI_POLICY "$tmp/policy.yaml" \
+    "$figures/replay" "$tmp/digits" 2 2
+[ "$(grep -c '^[0-9]' "$tmp/log.csv")" -eq 44 ]
+check $? 'the log has a row for each tensor, rule and step'
+awk -F, 'n++ > 0 && !/^#/ && $7 == 2048 { print $12 }' "$tmp/log.csv" |
+    sort -u >"$tmp/errors"
+[ "$(wc -l <"$tmp/errors")" -gt 11 ]
+check $? 'steps and rules have different errors'
+wire=$(cell "$tmp/log.csv" 1 wire_bytes)
+
+sed /^log:/d "$tmp/policy.yaml" >"$tmp/counted.yaml"
+job "$figures/.libs/count.so:$library" \
+    -genv APSMPI_POLICY "$tmp/counted.yaml" "$figures/replay" "$tmp/digits" 2 2
+[ "$(cell "$tmp/stdout" 1 calls)" -eq 10 ] &&
+    [ "$(cell "$tmp/stdout" 1 messages)" -eq 40 ]
+check $? 'without a scale each of 2 ranks sends 2 messages a call'
+[ "$(cell "$tmp/stdout" 1 bytes)" -eq $((20 * wire)) ]
+check $? 'with the bytes that the log counts'
+[ "$(cell "$tmp/stdout" 3 messages)" -eq 60 ]
+check $? 'aps sends one more: the exponents'
+rm -f "$tmp/log.csv"
+finish
