@@ -12,10 +12,32 @@
 struct aps_blocks_encoder {
     const struct aps_block_ops *ops;
     const struct aps_block_kernel *kernel;
-    enum aps_rounding rounding;
-    const struct aps_cast_options *options; /* NULL: nearest */
+    enum aps_rounding rounding; /* correlated is stochastic here */
+    struct aps_draw draw;       /* of stochastic rounding */
+    uint64_t offset;            /* number of the piece's first element */
     bool vbmi;
 };
+
+/* With the options; NULL: nearest. */
+APS_INLINE struct aps_blocks_encoder
+aps_blocks_encoder_init(const struct aps_block_ops *ops,
+                        const struct aps_block_kernel *kernel,
+                        const struct aps_cast_options *options, bool vbmi)
+{
+    struct aps_blocks_encoder e = {
+        .ops = ops, .kernel = kernel, .rounding = APS_ROUND_NEAREST};
+
+    e.vbmi = vbmi;
+    if (!options)
+        return e;
+    e.rounding = options->rounding;
+    e.offset = options->offset;
+    if (aps_cast_draws(e.rounding)) {
+        e.rounding = APS_ROUND_STOCHASTIC;
+        e.draw = aps_draw_init(options);
+    }
+    return e;
+}
 
 /* The values of a block, or part of one: codes 0 where all are. */
 APS_INLINE void aps_blocks_encode_values(const struct aps_blocks_encoder *e,
@@ -178,8 +200,8 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
         if (together && count > block)
             count = count / block * block;
         if (e->rounding == APS_ROUND_STOCHASTIC)
-            random = aps_rounding_draw(
-                e->options, e->options->offset + first + i, count, word);
+            random =
+                aps_rounding_draw(&e->draw, e->offset + first + i, count, word);
         for (size_t j = 0; j < count; j += block) {
             const size_t length = aps_blocks_min(count - j, block);
 

@@ -52,13 +52,8 @@ APS_INLINE void aps_blocks_encode_body(const struct aps_block_ops *ops,
                                        struct aps_encode_stats *stats)
 {
     struct aps_encode_stats counted = {0};
-    const struct aps_blocks_encoder e = {
-        .ops = ops,
-        .kernel = kernel,
-        .rounding = options ? options->rounding : APS_ROUND_NEAREST,
-        .options = options,
-        .vbmi = vbmi,
-    };
+    const struct aps_blocks_encoder e =
+        aps_blocks_encoder_init(ops, kernel, options, vbmi);
     size_t done = 0;
 
     if (e.rounding == APS_ROUND_NEAREST && !stats) {

@@ -101,8 +101,11 @@ APS_INLINE unsigned integer_encode_size(const struct aps_codec *codec,
                             ? scaling.factor * aps_float_pow2(scaling.exponent)
                             : 1;
     const int exponent = direct ? scaling.exponent : 0;
+    struct aps_draw draw = {.correlated = false};
     bool marker = false;
 
+    if (rounding == APS_ROUND_STOCHASTIC)
+        draw = aps_draw_init(options);
     for (size_t i = 0; i < n; i += CHUNK) {
         const size_t count = integer_min(n - i, CHUNK);
         const aps_any_float *y = x + i;
@@ -115,8 +118,7 @@ APS_INLINE unsigned integer_encode_size(const struct aps_codec *codec,
             y = product;
         }
         if (rounding == APS_ROUND_STOCHASTIC)
-            random =
-                aps_rounding_draw(options, options->offset + i, count, word);
+            random = aps_rounding_draw(&draw, options->offset + i, count, word);
         marker |=
             integer_encode_chunk(f, x + i, y, count, scale, exponent, rounding,
                                  random, size, wire + i * (size_t)size, stats);
@@ -144,6 +146,7 @@ APS_INLINE unsigned integer_encode_body(const struct aps_codec *codec,
 
     switch (rounding) {
     case APS_ROUND_STOCHASTIC:
+    case APS_ROUND_CORRELATED:
         return ENCODE(APS_ROUND_STOCHASTIC);
     case APS_ROUND_TOWARD_ZERO:
         return ENCODE(APS_ROUND_TOWARD_ZERO);
