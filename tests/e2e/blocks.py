@@ -278,7 +278,7 @@ class Options(ctypes.Structure):
                 ("offset", ctypes.c_uint64), ("layer", ctypes.c_uint32),
                 ("step", ctypes.c_uint32), ("rounding", ctypes.c_int),
                 ("scale_exponent", ctypes.c_int32), ("stage", ctypes.c_uint32),
-                ("rank", ctypes.c_uint32)]
+                ("rank", ctypes.c_uint32), ("ranks", ctypes.c_uint64)]
 
 
 class Libaps:
@@ -295,7 +295,7 @@ class Libaps:
 
     def options(self, kind, offset, seed, exponent=0):
         return ctypes.byref(Options(ctypes.sizeof(Options), seed, offset, 5, 7,
-                                    kind, exponent, 0, 0))
+                                    kind, exponent, 0, 0, 0))
 
     def encode(self, name, x, options):
         n = len(x)
