@@ -52,12 +52,9 @@ static const char *past_digits(const char *text)
 /* Is it the name of a format that a later version will know? */
 static bool is_later(const char *name)
 {
-    static const char *const families[] = {"bfp", "hbfp", "int", "qsgd",
-                                           "flex"};
-    static const char *const words[] = {"nvfp4", "ternary", "sign", NULL};
+    static const char *const families[] = {"int", "qsgd"};
+    static const char *const words[] = {"ternary", "sign", NULL};
 
-    if (begins(name, "mx-"))
-        return true;
     for (size_t i = 0; words[i]; i++) {
         if (strcmp(name, words[i]) == 0)
             return true;
@@ -67,12 +64,6 @@ static bool is_later(const char *name)
 
         if (begins(name, families[i]) && past_digits(number) > number)
             return true;
-    }
-    /* eEmMfn, eEmMfn-sat */
-    if (name[0] == 'e' && past_digits(name + 1) > name + 1) {
-        name = past_digits(name + 1);
-        if (name[0] == 'm' && past_digits(name + 1) > name + 1)
-            return begins(past_digits(name + 1), "fn");
     }
     return false;
 }

@@ -76,6 +76,26 @@ static const struct aps_yaml_node *later_of(const struct aps_yaml_node *a,
     return a->column > b->column ? a : b;
 }
 
+/* A format whose blocks scale themselves has no scale; aps-tight, which scales
+ * blocks by their largest value, too, says the same. */
+static void settle_own_scale(const struct aps_rule_keys *rule,
+                             struct aps_plan *plan)
+{
+    const struct aps_yaml_node *scale = rule->keys[APS_RULE_SCALE];
+    const struct aps_yaml_node *aps = rule->keys[APS_RULE_APS];
+    const enum aps_scale_kind kind = plan->scale.kind;
+
+    plan->scale = (struct aps_scale){.kind = APS_SCALE_NONE};
+    if ((!scale && !aps) || kind == APS_SCALE_NONE ||
+        kind == APS_SCALE_APS_TIGHT)
+        return;
+    aps_reader_error(rule->reader, scale ? scale->value : aps->value,
+                     "format %s scales each block of %d values by itself: "
+                     "leave '%s' out",
+                     plan->format.name, plan->format.block,
+                     scale ? scale->text : aps->text);
+}
+
 /* `scale`, `aps`, or what `accumulate` implies; after format and accumulate. */
 static void settle_scale(const struct aps_rule_keys *rule,
                          struct aps_plan *plan)
@@ -93,6 +113,10 @@ static void settle_scale(const struct aps_rule_keys *rule,
     if (scale && aps)
         aps_reader_error(rule->reader, later_of(scale, aps),
                          "'aps' and 'scale' say the same thing: keep one");
+    if (plan->rewrite && plan->format.self_scaled) {
+        settle_own_scale(rule, plan);
+        return;
+    }
     if (!aps_scale_ops_of(&plan->scale)->per_block)
         return;
     if (rounds_sums)
@@ -177,6 +201,13 @@ static void read_sums(const struct aps_reader *reader,
     if (!format->key || refuse_saturating(reader, format->key->value))
         return;
     plan->sums = format->format;
+    if (aps_format_granule(&plan->format) % aps_format_granule(&plan->sums) !=
+        0)
+        aps_reader_error(reader, format->key->value,
+                         "partial sums in %s have blocks of %d values: slices "
+                         "in %s begin elsewhere, at multiples of %zu",
+                         plan->sums.name, plan->sums.block, plan->format.name,
+                         aps_format_granule(&plan->format));
     if (!kahan && plan->chunk == 0 && strcmp(format->format.name, "e8m23") == 0)
         plan->accumulate = APS_ACCUMULATE_FP32;
 }

@@ -51,23 +51,29 @@ static void test_bad_rules(void)
          "3:5: 'format' has no value"},
         {"too many exponent bits", RULE "format: e9m2\n",
          "3:13: format 'e9m2': exponent bits must be 1 to 8"},
-        {"block formats",
-         TOP "  - {min_count: 9999, format: bfp8/32}\n"
-             "  - {min_count: 9998, format: mx-e4m3fn}\n"
-             "  - {min_count: 9997, format: e4m3fn}\n"
-             "  - {min_count: 9996, format: int8/64}\n"
+        {"formats of later versions",
+         TOP "  - {min_count: 9996, format: int8/64}\n"
              "  - {min_count: 9995, format: qsgd4/64}\n"
-             "  - {min_count: 9994, format: ternary}\n"
-             "  - {min_count: 9993, format: flex16}\n",
-         "3:31: format 'bfp8/32' is not in this version (" PACKAGE_VERSION ")\n"
-         "4:31: format 'mx-e4m3fn' is not in this version (" PACKAGE_VERSION
+             "  - {min_count: 9994, format: ternary}\n",
+         "3:31: format 'int8/64' is not in this version (" PACKAGE_VERSION ")\n"
+         "4:31: format 'qsgd4/64' is not in this version (" PACKAGE_VERSION
          ")\n"
-         "5:31: format 'e4m3fn' is not in this version (" PACKAGE_VERSION ")\n"
-         "6:31: format 'int8/64' is not in this version (" PACKAGE_VERSION ")\n"
-         "7:31: format 'qsgd4/64' is not in this version (" PACKAGE_VERSION
-         ")\n"
-         "8:31: format 'ternary' is not in this version (" PACKAGE_VERSION ")\n"
-         "9:31: format 'flex16' is not in this version (" PACKAGE_VERSION ")"},
+         "5:31: format 'ternary' is not in this version (" PACKAGE_VERSION ")"},
+        {"a scale of blocks that scale themselves",
+         TOP "  - {min_count: 9999, format: bfp7/64, scale: aps}\n"
+             "  - {min_count: 9998, format: mx-e4m3fn, aps: on}\n"
+             "  - {min_count: 9997, format: nvfp4, scale: {fixed: 4}}\n",
+         "3:47: format bfp7/64 scales each block of 64 values by itself: leave "
+         "'scale' out\n"
+         "4:47: format mx-e4m3fn scales each block of 32 values by itself: "
+         "leave 'aps' out\n"
+         "5:45: format nvfp4 scales each block of 16 values by itself: leave "
+         "'scale' out"},
+        {"blocks of partial sums that are cut",
+         RULE "format: e4m3\n    accumulate: {format: bfp7/576}\n",
+         "4:26: partial sums in bfp7/576 have blocks of 576 values: slices in "
+         "e4m3 begin elsewhere, at multiples of 64"},
+        {"a block without an end", RULE "format: bfp7/1000\n", ""},
         {"an unknown scale", RULE "format: e5m2\n    scale: aps_tigt\n",
          "4:12: unknown scale 'aps_tigt'; did you mean 'aps-tight'?"},
         {"a scale unlike any", RULE "format: e5m2\n    scale: big\n",

@@ -229,6 +229,37 @@ static void test_native(void)
     }
 }
 
+/* Blocks scale themselves: by no scale, or by one that says so. */
+static void test_blocks(void)
+{
+    static const struct {
+        const char *text, *name;
+    } cases[] = {
+        {"format: bfp7/64", "bfp7/64"},
+        {"format: hbfp8/576, scale: aps-tight", "bfp7/576"},
+        {"format: mx-e2m1fn, aps: off", "mx-e2m1fn"},
+        {"format: mx_int8, scale: none", "mx-int8"},
+        {"format: nvfp4, accumulate: format", "nvfp4"},
+        {"format: bfp3/96, accumulate: {format: e5m10}", "bfp3/96"},
+        {"format: bfp3/576, accumulate: {format: bfp7/64}", "bfp3/576"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct aps_plan *plan;
+        struct aps_policy *policy;
+        char text[200];
+
+        snprintf(text, sizeof text, RULE "{%s}\n", cases[i].text);
+        policy = parse(text, NULL);
+        if (!ok(policy != NULL, "%s", cases[i].text))
+            continue;
+        plan = aps_policy_rule_plan(policy, 0);
+        is(plan->format.name, cases[i].name, "... is a format");
+        ok(plan->scale.kind == APS_SCALE_NONE, "... without a scale");
+        aps_policy_destroy(policy);
+    }
+}
+
 static void test_sums(void)
 {
     static const struct {
@@ -304,6 +335,7 @@ int main(void)
     test_combinations();
     test_fp32();
     test_native();
+    test_blocks();
     test_sums();
     test_counts();
     return done_testing();
