@@ -37,8 +37,8 @@ class Bench:
         self.sizes = [case for case in self.cases if case[0] == 1]
         for case in self.cases:
             if (NATIVE, case) not in self.timings:
-                raise ReportError("%s: no native FP32 at %d elements"
-                                  % (path, case[1]))
+                raise ReportError("%s: no native FP32 at %s"
+                                  % (path, plural(case[1], "element")))
 
     def read(self, rows):
         missing = [f for f in BENCH_FIELDS if f not in (rows.fieldnames or ())]

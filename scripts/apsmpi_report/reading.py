@@ -10,7 +10,7 @@ import os
 import re
 
 from .statistics import Stats
-from .text import NAN, NOTES_MAX, ReportError, note, shorten
+from .text import NAN, NOTES_MAX, ReportError, note, plural, shorten
 
 
 def parse_float(text):
@@ -84,8 +84,8 @@ class Header:
         """One line to a Row; ValueError names the field at fault."""
         cells = split_line(line)
         if len(cells) != self.fields:
-            raise ValueError("%d fields, expected %d"
-                             % (len(cells), self.fields))
+            raise ValueError("%s, expected %d"
+                             % (plural(len(cells), "field"), self.fields))
         values = self.defaults[:]
         for place, name, index, convert in self.convert:
             try:
