@@ -10,10 +10,11 @@ go through MPI:
   wire_bytes      bytes an element that rank 0 sends, by the library's log, of
                   what would be 4 in FP32
   sent_bytes      the same by the messages that a library in front of it counts,
-                  mean of the ranks
-  messages, collectives   that a rank sends and takes part in, in a call after
-                  the first; direct alone sends 2 messages to each other rank
-  eq5, snr_db     error and signal-to-noise ratio, means over steps and tensors
+                  mean of the ranks: with those that precede the data
+  messages, collectives   that a rank sends and takes part in, in a call; direct
+                  alone sends 2 messages to each other rank
+  eq5, snr_db     error and signal-to-noise ratio, by the log, means over steps
+                  and tensors
   overflow        elements of the result that overflowed
   redone          chunks that were reduced again
 """
@@ -22,7 +23,7 @@ import os
 import sys
 
 from gradients import SETS, prepare
-from replay import fail, measure
+from replay import fail, measure, measure_by_log
 from words import (FEW_BLOCKS, FEW_FLOATS, MX, OCP_FLOATS, OTHERS, ROUNDINGS,
                    SCALES, variants)
 
@@ -41,19 +42,18 @@ def chosen():
 def rows_of(folder, name, some):
     """The CSV's rows of one data set, as dictionaries."""
     prefix, tensors = prepare(folder, name)
-    measured = measure(folder, prefix, tensors, some, count=True)
-    for variant, m in zip(some, measured):
-        # A rank would send fp32 / rows bytes in a call.
-        elements = m.fp32 / 4 / m.rows
+    measured = measure(folder, prefix, tensors, some)
+    logged = measure_by_log(folder, prefix, tensors, some)
+    for variant, m, log in zip(some, measured, logged):
         yield {
             "set": name, "format": variant.format, "scale": variant.scale,
             "rounding": variant.rounding,
-            "wire_bytes": "%.5g" % (4 * m.wire / m.fp32),
-            "sent_bytes": "%.5g" % (m.per_call(m.sent) / elements),
+            "wire_bytes": "%.5g" % log.bytes(),
+            "sent_bytes": "%.5g" % m.bytes(),
             "messages": "%.4g" % m.per_call(m.messages),
             "collectives": "%.4g" % m.per_call(m.collectives),
-            "eq5": "%.5g" % m.mean_eq5(), "snr_db": "%.4g" % m.snr(),
-            "overflow": m.over, "redone": m.redone}
+            "eq5": "%.5g" % log.mean_eq5(), "snr_db": "%.4g" % log.snr(),
+            "overflow": log.overflow, "redone": log.redone}
 
 
 def draw_set(mpl, ax, name, rows):

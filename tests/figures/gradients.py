@@ -12,6 +12,7 @@ ROW = 512           # values of a row of tests/sim/gradients.bin
 ROWS = 8            # of a rank in a step
 STEPS = 4           # 256 rows are 8 ranks x 8 rows x 4 steps
 ROUNDS = 3          # each step comes so often
+PAGES = ["pmpi/apsmpi.7", "src/policy/apsmpi-policy.5", "src/libaps.3"]
 
 
 def sim(prefix):
@@ -32,25 +33,61 @@ def sim(prefix):
     return 1
 
 
-def recorded(prefix, program):
-    """Those that a program sums, by record.c, as MPI sums them."""
-    launch(program, [library("tests/figures/record.so")], {"RECORD": prefix},
-           prefix + ".out")
+def read_steps(path, tensors):
+    """The bytes of each step."""
+    with open(path, "rb") as file:
+        data = file.read()
+    steps, place, begin, number = [], 0, 0, 0
+    while place < len(data):
+        place += 8 + 4 * int.from_bytes(data[place:place + 8], sys.byteorder)
+        number += 1
+        if number % tensors == 0:
+            steps.append(data[begin:place])
+            begin = place
+    return steps
+
+
+def recorded(prefix, program, tensors, least=1024, keep=12):
+    """Those that a program sums, by record.c: of the last steps. The library sums
+    them in FP32, as its waits sleep and MPI's spin."""
+    policy = prefix + ".yaml"
+    with open(policy, "w") as file:
+        file.write("version: 1\nrules: [{format: e8m23, scale: none, "
+                   "reduce: direct}]\n")
+    launch(program, [library("tests/figures/record.so"),
+                     library("libapsmpi.so")],
+           {"RECORD": prefix, "APSMPI_POLICY": policy,
+            "OPENBLAS_NUM_THREADS": "1"}, prefix + ".out")
+    for rank in range(RANKS):
+        path = "%s.%d" % (prefix, rank)
+        steps = read_steps(path, tensors)
+        with open(path, "wb") as file:
+            file.writelines(steps[-keep:])
+    return tensors
 
 
 def digits(prefix):
-    """Those of two epochs of the digits program: three weight matrices."""
-    recorded(prefix, [
+    """Those of the second epoch of the digits program: three weight matrices."""
+    return recorded(prefix, [
         os.path.join(os.environ["top_builddir"], "tests/apps/digits"), "--data",
         os.path.join(os.environ["top_srcdir"], "tests/apps/digits.csv"),
-        "--hidden", "128", "--epochs", "2"])
-    return 3
+        "--hidden", "128", "--epochs", "2"], 3)
+
+
+def characters(prefix):
+    """Those of steps 49 to 60 of a transformer that reads our manual pages:
+    the three largest matrices, inside its block."""
+    source = os.environ["top_srcdir"]
+    return recorded(prefix, [
+        sys.executable, os.path.join(source, "tests/apps/characters.py"),
+        "--steps", "60", *(os.path.join(source, page) for page in PAGES)], 3, 12288)
 
 
 # The name, a title, and what writes the files and returns the number of tensors.
 SETS = {
     "sim": ("drawn, of tests/sim", sim),
     "digits": ("the digits program", digits),
+    "characters": ("a transformer", characters),
 }
 
 

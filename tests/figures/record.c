@@ -6,10 +6,11 @@
  *     int64_t n;  float x[n];      in the machine's byte order
  *
  * to the file $RECORD.RANK, where x is what this rank contributes and RANK is the
- * rank in MPI_COMM_WORLD. Without RECORD it writes nothing. The sums are MPI's own.
+ * rank in MPI_COMM_WORLD. Without RECORD it writes nothing. The sums are those of the next library.
  */
 #include "config.h"
 
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -58,18 +59,21 @@ static void record(const void *send, const void *receive, int64_t n,
     }
 }
 
-EXPORT int MPI_Allreduce(const void *send, void *receive, int count,
-                         MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    record(send, receive, count, type, op);
-    return PMPI_Allreduce(send, receive, count, type, op, comm);
-}
+/* NAME with the type of its count. */
+#define RECORD(NAME, COUNT)                                                    \
+    EXPORT int NAME(const void *send, void *receive, COUNT count,              \
+                    MPI_Datatype type, MPI_Op op, MPI_Comm comm)               \
+    {                                                                          \
+        static int (*next)(const void *, void *, COUNT, MPI_Datatype, MPI_Op,  \
+                           MPI_Comm);                                          \
+                                                                               \
+        if (!next)                                                             \
+            *(void **)&next = dlsym(RTLD_NEXT, #NAME);                         \
+        record(send, receive, count, type, op);                                \
+        return next(send, receive, count, type, op, comm);                     \
+    }
 
+RECORD(MPI_Allreduce, int)
 #if MPI_VERSION >= 4
-EXPORT int MPI_Allreduce_c(const void *send, void *receive, MPI_Count count,
-                           MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    record(send, receive, count, type, op);
-    return PMPI_Allreduce_c(send, receive, count, type, op, comm);
-}
+RECORD(MPI_Allreduce_c, MPI_Count)
 #endif

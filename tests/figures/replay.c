@@ -9,14 +9,17 @@
  * of a policy is tensor t in variant v. The program ends with status 1 if a sum is
  * not the same on all ranks.
  *
- * With count.c preloaded rank 0 prints a CSV: for each layer the calls after the
- * first step, and what they sent: messages, bytes and collective calls of all ranks
- * together; and the same of the first step's call.
+ * Rank 0 adds up all files in FP64 and prints a CSV: for each layer the calls after
+ * the first SETTLING steps, in which scales that keep a state settle; their number of
+ * elements; what they sent, if count.c is preloaded: messages, bytes and collective
+ * calls of all ranks together; and sums over the calls of the mean relative error
+ * (Eq. 5 of the APS paper) and of |sum - exact|^2 / |exact|^2.
  */
 #include "config.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <math.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,16 +28,20 @@
 
 #include "count.h"
 
-enum { COUNTS = 3 }; /* members of struct counts */
+enum {
+    COUNTS = 3, /* members of struct counts */
+    SETTLING = 3
+};
 
 struct layer {
-    long first[COUNTS]; /* of the first step */
-    long later[COUNTS];
+    long sent[COUNTS];
+    double eq5, nmse;
 };
 
 struct tensor {
     int n;
     float *x, *sum;
+    double *exact; /* on rank 0 */
 };
 
 static int rank, ranks;
@@ -66,13 +73,59 @@ static int replay_read(FILE *file, struct tensor *tensor)
     if (n > tensor->n) {
         free(tensor->x);
         free(tensor->sum);
+        free(tensor->exact);
         tensor->x = replay_allocate((size_t)n, sizeof *tensor->x);
+        tensor->exact = replay_allocate((size_t)n, sizeof *tensor->exact);
         tensor->sum = replay_allocate((size_t)n, sizeof *tensor->sum);
     }
     tensor->n = (int)n;
     if (fread(tensor->x, sizeof *tensor->x, (size_t)n, file) != (size_t)n)
         replay_fail("a record's end");
     return 1;
+}
+
+/* The next record of all ranks: the exact sum is on rank 0. */
+static int replay_read_all(FILE **files, struct tensor *tensor)
+{
+    struct tensor other = {0};
+
+    if (!replay_read(files[rank], tensor))
+        return 0;
+    if (rank != 0)
+        return 1;
+    for (int i = 0; i < tensor->n; i++)
+        tensor->exact[i] = (double)tensor->x[i];
+    for (int r = 1; r < ranks; r++) {
+        if (!replay_read(files[r], &other) || other.n != tensor->n)
+            replay_fail("another rank's record");
+        for (int i = 0; i < tensor->n; i++)
+            tensor->exact[i] += (double)other.x[i];
+    }
+    free(other.x);
+    free(other.sum);
+    free(other.exact);
+    return 1;
+}
+
+/* On rank 0. */
+static void replay_measure(const struct tensor *tensor, struct layer *layer)
+{
+    double relative = 0, error = 0, norm = 0;
+    int measured = 0;
+
+    for (int i = 0; i < tensor->n; i++) {
+        const double exact = tensor->exact[i];
+        const double off = exact - (double)tensor->sum[i];
+
+        error += off * off;
+        norm += exact * exact;
+        if ((float)exact != 0.0f) {
+            relative += fabs(off / exact);
+            measured++;
+        }
+    }
+    layer->eq5 += measured > 0 ? relative / measured : 0;
+    layer->nmse += norm > 0 ? error / norm : 0;
 }
 
 static void replay_count(count_read_fn read, long counts[COUNTS])
@@ -122,32 +175,81 @@ static int replay_same(uint64_t hash)
 }
 
 /* COLLECTIVE over MPI_COMM_WORLD. */
-static void replay_print(struct layer *layers, int count, long steps)
+static void replay_print(struct layer *layers, int count, long calls,
+                         const struct tensor *tensors, int per_step)
 {
-    const int numbers = count * 2 * COUNTS;
+    if (rank == 0)
+        printf("layer,calls,elements,messages,bytes,collectives,eq5,nmse\n");
+    for (int i = 0; i < count; i++) {
+        long sent[COUNTS];
 
-    PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : layers, layers, numbers, MPI_LONG,
-                MPI_SUM, 0, MPI_COMM_WORLD);
-    if (rank != 0)
-        return;
-    printf("layer,calls,messages,bytes,collectives,first_messages,first_bytes,"
-           "first_collectives\n");
-    for (int i = 0; i < count; i++)
-        printf("%d,%ld,%ld,%ld,%ld,%ld,%ld,%ld\n", i, steps - 1,
-               layers[i].later[0], layers[i].later[1], layers[i].later[2],
-               layers[i].first[0], layers[i].first[1], layers[i].first[2]);
+        PMPI_Reduce(layers[i].sent, sent, COUNTS, MPI_LONG, MPI_SUM, 0,
+                    MPI_COMM_WORLD);
+        if (rank == 0)
+            printf("%d,%ld,%d,%ld,%ld,%ld,%.9g,%.9g\n", i, calls,
+                   tensors[i % per_step].n, sent[0], sent[1], sent[2],
+                   layers[i].eq5, layers[i].nmse);
+    }
+}
+
+/* Rank r's file; rank 0 opens all. */
+static FILE **replay_open(const char *prefix)
+{
+    FILE **files = replay_allocate((size_t)ranks, sizeof(FILE *));
+    char path[4096];
+
+    for (int r = 0; r < ranks; r++) {
+        if (rank != 0 && r != rank)
+            continue;
+        snprintf(path, sizeof path, "%s.%d", prefix, r);
+        files[r] = fopen(path, "rb");
+        if (!files[r])
+            replay_fail(path);
+    }
+    return files;
+}
+
+/* COLLECTIVE over MPI_COMM_WORLD. One step's calls; `layers` NULL: only that. */
+static uint64_t replay_step(count_read_fn read, const struct tensor *tensors,
+                            int count, int variants, struct layer *layers,
+                            uint64_t hash)
+{
+    long ignored[COUNTS] = {0};
+
+    for (int l = 0; l < count * variants; l++) {
+        const struct tensor *tensor = &tensors[l % count];
+
+        replay_sum(read, tensor, layers ? layers[l].sent : ignored);
+        hash = replay_hash(hash, tensor);
+        if (layers && rank == 0)
+            replay_measure(tensor, &layers[l]);
+    }
+    return hash;
+}
+
+static void replay_free(FILE **files, struct tensor *tensors, int count)
+{
+    for (int r = 0; r < ranks; r++)
+        if (files[r])
+            fclose(files[r]);
+    free(files);
+    for (int t = 0; t < count; t++) {
+        free(tensors[t].x);
+        free(tensors[t].sum);
+        free(tensors[t].exact);
+    }
+    free(tensors);
 }
 
 int main(int argc, char **argv)
 {
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    int count, variants, same;
     count_read_fn read;
     struct tensor *tensors;
     struct layer *layers;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    char path[4096];
-    int count, variants, same;
     long step = 0;
-    FILE *file;
+    FILE **files;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -159,39 +261,26 @@ int main(int argc, char **argv)
         replay_fail("usage: replay PREFIX TENSORS VARIANTS");
     }
     *(void **)&read = dlsym(RTLD_DEFAULT, "count_read");
-    snprintf(path, sizeof path, "%s.%d", argv[1], rank);
-    file = fopen(path, "rb");
-    if (!file)
-        replay_fail(path);
+    files = replay_open(argv[1]);
     tensors = replay_allocate((size_t)count, sizeof *tensors);
     layers = replay_allocate((size_t)count * (size_t)variants, sizeof *layers);
     for (;; step++) {
         int t = 0;
 
-        while (t < count && replay_read(file, &tensors[t]))
+        while (t < count && replay_read_all(files, &tensors[t]))
             t++;
         if (t < count)
             break;
-        for (int l = 0; l < count * variants; l++) {
-            const struct tensor *tensor = &tensors[l % count];
-
-            replay_sum(read, tensor,
-                       step == 0 ? layers[l].first : layers[l].later);
-            hash = replay_hash(hash, tensor);
-        }
+        hash = replay_step(read, tensors, count, variants,
+                           step < SETTLING ? NULL : layers, hash);
     }
     same = replay_same(hash);
-    if (read)
-        replay_print(layers, count * variants, step);
+    replay_print(layers, count * variants,
+                 step > SETTLING ? step - SETTLING : 0, tensors, count);
     if (!same && rank == 0)
         fprintf(stderr, "replay: the ranks got DIFFERENT sums\n");
-    fclose(file);
-    for (int t = 0; t < count; t++) {
-        free(tensors[t].x);
-        free(tensors[t].sum);
-    }
-    free(tensors);
     free(layers);
+    replay_free(files, tensors, count);
     MPI_Finalize();
     return !same;
 }

@@ -10,58 +10,73 @@ import sys
 
 RANKS = 8
 AT_ONCE = 48        # variants of one job
+EVERY = 3           # steps
 
 
 class Measured:
-    """What one variant cost on one data set: means over steps and tensors, of
-    errors and of what a rank sends."""
+    """What one variant cost on one data set, in the calls after the first steps:
+    sums over tensors, and means of them."""
 
     def __init__(self):
-        self.rows = 0
-        self.eq5 = self.nmse = 0.0      # sums over rows
-        self.over = self.redone = 0     # elements, chunks
-        self.wire = self.fp32 = 0       # bytes, as rank 0's log counts
-        self.calls = self.sent = self.messages = self.collectives = 0
+        self.calls = self.elements = 0
+        self.sent = self.messages = self.collectives = 0    # by all ranks
+        self.eq5 = self.nmse = 0.0
 
-    def add_row(self, row, fp32):
+    def add(self, row):
+        calls = int(row["calls"])
+        self.calls += calls
+        self.elements += calls * int(row["elements"])
+        self.sent += int(row["bytes"])
+        self.messages += int(row["messages"])
+        self.collectives += int(row["collectives"])
+        self.eq5 += float(row["eq5"])
+        self.nmse += float(row["nmse"])
+
+    def bytes(self):
+        """Bytes an element that ranks send, of 4 in FP32: of each element,
+        direct sends 2 (P - 1) values in all."""
+        return self.sent / (2 * (RANKS - 1) * self.elements)
+
+    def mean_nmse(self):
+        """Of the sum: its squared error over the square of its norm."""
+        nmse = self.nmse / self.calls
+        return nmse if math.isfinite(nmse) else math.inf
+
+    def per_call(self, what):
+        """Of a rank."""
+        return what / self.calls / RANKS
+
+
+class Logged:
+    """The same as the library's log tells it, of its samples."""
+
+    def __init__(self):
+        self.rows = self.overflow = self.redone = self.wire = self.fp32 = 0
+        self.eq5 = self.nmse = 0.0
+
+    def add(self, row, fp32):
         """fp32: the bytes that FP32 would take, once."""
         self.rows += 1
         self.eq5 += float(row["err_mean"])
         self.nmse += float(row["err_l2"]) ** 2
-        self.over += int(row["overflow"])
+        self.overflow += int(row["overflow"])
         self.redone += int(row.get("redone") or 0)
         self.wire += int(row["wire_bytes"])
         self.fp32 += fp32
 
-    def add_counts(self, row):
-        self.calls += int(row["calls"])
-        self.sent += int(row["bytes"])
-        self.messages += int(row["messages"])
-        self.collectives += int(row["collectives"])
-
-    def bits(self):
-        """Bits a value on the wire, of 32 in FP32."""
-        return 32.0 * self.wire / self.fp32
+    def bytes(self):
+        """Bytes an element that rank 0 sends, of 4 in FP32."""
+        return 4 * self.wire / self.fp32
 
     def mean_eq5(self):
         return self.eq5 / self.rows
 
-    def mean_nmse(self):
-        """Of the sum: its squared error over the square of its norm."""
-        if self.over or not math.isfinite(self.nmse):
-            return math.inf
-        return self.nmse / self.rows
-
     def snr(self):
         """Decibels, of the mean normalised squared error."""
-        nmse = self.mean_nmse()
-        if nmse == 0:
-            return math.inf
-        return -10 * math.log10(nmse) if math.isfinite(nmse) else -math.inf
-
-    def per_call(self, what):
-        """Of a rank, in a call after the first."""
-        return what / self.calls / RANKS if self.calls else math.nan
+        nmse = self.nmse / self.rows
+        if self.overflow or not math.isfinite(nmse):
+            return -math.inf
+        return -10 * math.log10(nmse) if nmse else math.inf
 
 
 def fail(text):
@@ -95,13 +110,13 @@ def launch(program, preloads, variables, output, ranks=RANKS, seconds=900):
         fail("%s ended with status %d" % (" ".join(program), status))
 
 
-def write_policy(path, variants, tensors, log, every):
+def write_policy(path, variants, tensors, log):
     """One rule a variant: variant v has the layers v * tensors and on."""
     with open(path, "w") as file:
         file.write("version: 1\nmin_count: 1\nsteps: {calls: %d}\n"
                    % (len(variants) * tensors))
         if log:
-            file.write("log: {file: %s, every: %d}\n" % (log, every))
+            file.write("log: {file: %s, every: %d}\n" % (log, EVERY))
         file.write("rules:\n")
         for v, variant in enumerate(variants):
             first = v * tensors
@@ -112,51 +127,59 @@ def write_policy(path, variants, tensors, log, every):
                        % (v, layers, variant.rule()))
 
 
-def replay(folder, records, tensors, variants, log, every):
-    """One job; the path of what it wrote on standard output."""
+def replay(folder, records, tensors, variants, log=None):
+    """One job; the rows of what it says."""
     policy = os.path.join(folder, "policy.yaml")
-    output = os.path.join(folder, "counts.csv")
-    write_policy(policy, variants, tensors, log, every)
+    output = os.path.join(folder, "sums.csv")
+    write_policy(policy, variants, tensors, log)
     preloads = [library("libapsmpi.so")]
     if not log:
         preloads.insert(0, library("tests/figures/count.so"))
     launch([os.path.join(os.environ["top_builddir"], "tests/figures/replay"),
             records, str(tensors), str(len(variants))], preloads,
            {"APSMPI_POLICY": policy, "APSMPI_DISCOVERY": "off"}, output)
-    return output
+    return read_csv(output)
 
 
-def read_log(path):
+def read_csv(path):
     with open(path) as file:
         return list(csv.DictReader(
             line for line in file if not line.startswith("#")))
 
 
-def measure(folder, records, tensors, variants, every=1, count=False):
-    """[Measured] of the variants, in order, on the recorded gradients: of one
-    step in `every`. With count, also what the library sends, in a run without a
-    log."""
-    measured = [Measured() for _ in variants]
+def in_parts(variants):
+    """(number of the first, variants) of each job."""
     for begin in range(0, len(variants), AT_ONCE):
-        some = variants[begin:begin + AT_ONCE]
+        yield begin, variants[begin:begin + AT_ONCE]
+
+
+def measure(folder, records, tensors, variants):
+    """[Measured] of the variants, in order, on recorded gradients."""
+    measured = [Measured() for _ in variants]
+    for begin, some in in_parts(variants):
+        for row in replay(folder, records, tensors, some):
+            measured[begin + int(row["layer"]) // tensors].add(row)
+    return measured
+
+
+def measure_by_log(folder, records, tensors, variants):
+    """[Logged] of the variants, in order, of one step in EVERY; the first step is
+    left out."""
+    logged = [Logged() for _ in variants]
+    for begin, some in in_parts(variants):
         log = os.path.join(folder, "log.csv")
         if os.path.exists(log):
             os.remove(log)
-        replay(folder, records, tensors, some, log, every)
-        rows = read_log(log)
+        replay(folder, records, tensors, some, log)
+        rows = read_csv(log)
         fp32 = {}       # by elements: rows of chunks done again have more
         for row in rows:
             size = int(row["fp32_bytes"])
             fp32[row["count"]] = min(fp32.get(row["count"], size), size)
         for row in rows:
-            measured[begin + int(row["rule"][1:])].add_row(
-                row, fp32[row["count"]])
-        if count:
-            with open(replay(folder, records, tensors, some, None, 1)) as file:
-                for row in csv.DictReader(file):
-                    layer = int(row["layer"])
-                    measured[begin + layer // tensors].add_counts(row)
-    for variant, m in zip(variants, measured):
-        if not m.rows:
+            if int(row["step"]) > 0:
+                logged[begin + int(row["rule"][1:])].add(row, fp32[row["count"]])
+    for variant, one in zip(variants, logged):
+        if not one.rows:
             fail("the log has no row of %s" % variant)
-    return measured
+    return logged

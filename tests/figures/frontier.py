@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Error over bits: frontier.py FOLDER
+
+writes FOLDER/frontier.csv and FOLDER/frontier.png, and prints which words of a
+policy lie on the frontier. A line of the CSV is one way to reduce on one data
+set, 8 ranks, `reduce: direct`:
+
+  set, format, scale, rounding
+  bits        a value on the wire, with headers and with messages before the data, as the library
+              in front of ours counts them
+  nmse        mean over steps and tensors of |sum - exact|^2 / |exact|^2
+  frontier    yes: no other word has both fewer bits and less error
+"""
+import csv
+import math
+import os
+import sys
+
+from gradients import SETS, prepare
+from replay import fail, measure
+from words import BLOCKS, FLOATS, MX, OCP_FLOATS, OTHERS, ROUNDINGS, SCALES, variants
+
+COLUMNS = ["set", "format", "scale", "rounding", "bits", "nmse", "frontier"]
+BARS = ["mx-e2m1fn", "mx-e2m3fn", "mx-e3m2fn", "mx-e4m3fn"]
+WIDEST = 9.5        # bits
+
+
+def chosen():
+    """All up to 9 bits. Roundings that draw random bits go with the scales that
+    follow the data of the call itself; another scale's exponent changes a
+    rounding's error by its power of two, which the nearest one shows."""
+    formats = [f for f in FLOATS if f not in ("e5m10", "e8m7")]
+    yield from variants(formats + OCP_FLOATS + BLOCKS + MX + OTHERS, SCALES,
+                        ROUNDINGS[:1])
+    yield from variants(formats + OCP_FLOATS + BLOCKS + MX + OTHERS,
+                        ["-", "aps", "aps-tight", "autoflex"], ROUNDINGS[1:])
+
+
+def family(row):
+    """What a colour stands for."""
+    if row["format"].startswith("mx-"):
+        return "OCP MX"
+    if row["format"].startswith(("bfp", "nvfp")):
+        return "other blocks"
+    if row["scale"] in ("aps", "aps-tight"):
+        return "floats, " + row["scale"]
+    return "other scales"
+
+
+def words(row):
+    return ", ".join(row[key] for key in ("format", "scale", "rounding")
+                     if row[key] not in ("-", "nearest"))
+
+
+def frontier_of(rows):
+    """Those to which no other is better in bits and error, by bits."""
+    best, least = [], math.inf
+    for row in sorted(rows, key=lambda r: (float(r["bits"]), float(r["nmse"]))):
+        if float(row["nmse"]) < least:
+            least = float(row["nmse"])
+            best.append(row)
+    return best
+
+
+def rows_of(folder, name, some):
+    """The CSV's rows of one data set, as dictionaries."""
+    prefix, tensors = prepare(folder, name)
+    rows = [{"set": name, "format": variant.format, "scale": variant.scale,
+             "rounding": variant.rounding, "bits": "%.5g" % (8 * m.bytes()),
+             "nmse": "%.5g" % m.mean_nmse(), "frontier": "no"}
+            for variant, m in zip(some, measure(folder, prefix, tensors, some))]
+    for row in frontier_of(rows):
+        row["frontier"] = "yes"
+    return rows
+
+
+def say_frontier(name, rows):
+    """The frontier, and the best of our words at each MX format's bits."""
+    print("%s: the frontier" % name)
+    for row in frontier_of(rows):
+        if float(row["bits"]) <= WIDEST:
+            print("  %6.3f bits  %-9.3g %s" % (
+                float(row["bits"]), float(row["nmse"]), words(row)))
+    for bar in BARS:
+        for mx in rows:
+            if mx["format"] != bar or mx["rounding"] != "nearest":
+                continue
+            ours = [r for r in rows if not r["format"].startswith("mx-")]
+            alike = [r for r in ours if float(r["bits"]) <= float(mx["bits"])]
+            exact = [r for r in ours if float(r["nmse"]) <= float(mx["nmse"])]
+            least = min(alike, key=lambda r: float(r["nmse"]), default=None)
+            small = min(exact, key=lambda r: float(r["bits"]), default=None)
+            print("  %s: %s bits, %s; at most these bits: %s; at most this "
+                  "error: %s" % (
+                      bar, mx["bits"], mx["nmse"],
+                      least and "%s %s" % (words(least), least["nmse"]),
+                      small and "%s %s bits" % (words(small), small["bits"])))
+
+
+def draw_set(mpl, ax, name, rows):
+    families = ["floats, aps-tight", "floats, aps", "other scales",
+                "other blocks", "OCP MX"]
+    colours = dict(zip(families, ("#0072B2", "#56B4E9", "#AAAAAA", "#009E73",
+                                  "#D55E00")))
+    markers = dict(zip(ROUNDINGS, "osD"))
+    for part in families:
+        for rounding in ROUNDINGS:
+            mine = [r for r in rows if family(r) == part
+                    and r["rounding"] == rounding
+                    and float(r["nmse"]) < 1 and float(r["bits"]) < WIDEST]
+            if mine:
+                ax.scatter([float(r["bits"]) for r in mine],
+                           [float(r["nmse"]) for r in mine],
+                           color=colours[part], marker=markers[rounding],
+                           s=16 if part != "OCP MX" else 34,
+                           label="%s, %s" % (part, rounding),
+                           zorder=3 if part == "OCP MX" else 2)
+    best = [r for r in frontier_of(rows)
+            if float(r["bits"]) < WIDEST and float(r["nmse"]) < 1]
+    ax.step([float(r["bits"]) for r in best], [float(r["nmse"]) for r in best],
+            where="post", color="#333333", linewidth=1)
+    for r in best:
+        ax.annotate(words(r).replace(", aps-tight", " tight")
+                    .replace(", correlated", " corr."),
+                    (float(r["bits"]), float(r["nmse"])), xytext=(-3, -3),
+                    fontsize=5.5, rotation=-35, va="top", ha="left",
+                    textcoords="offset points")
+    ax.set_yscale("log")
+    ax.set_title(SETS[name][0])
+    ax.set_xlabel("bits a value on the wire, measured")
+    ax.grid()
+
+
+def figure(mpl, np, rows):
+    names = [name for name in SETS if any(r["set"] == name for r in rows)]
+    fig, axes = mpl.pyplot.subplots(1, len(names), figsize=(16, 8), sharex=True,
+                                    layout="constrained", squeeze=False)
+    for ax, name in zip(axes[0], names):
+        draw_set(mpl, ax, name, [r for r in rows if r["set"] == name])
+    axes[0][0].set_ylabel("normalised mean squared error of the sum of 8 ranks")
+    known = {}
+    for ax in axes[0]:
+        for handle, label in zip(*ax.get_legend_handles_labels()):
+            known.setdefault(label, handle)
+    fig.legend(known.values(), known.keys(), ncol=5, fontsize=8,
+               loc="outside upper left", frameon=False)
+    return fig
+
+
+def main():
+    if len(sys.argv) != 2:
+        fail("usage: frontier.py FOLDER")
+    folder = sys.argv[1]
+    some = list(chosen())
+    rows = []
+    for name in SETS:
+        rows += rows_of(folder, name, some)
+        say_frontier(name, [r for r in rows if r["set"] == name])
+    path = os.path.join(folder, "frontier.csv")
+    with open(path, "w") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    print(path)
+    sys.path.insert(0, os.path.join(os.environ["top_srcdir"], "scripts"))
+    from apsmpi_report.figures import draw
+    path = os.path.join(folder, "frontier.png")
+    draw([path], lambda mpl, np: figure(mpl, np, rows))
+    print(path)
+
+
+if __name__ == "__main__":
+    main()
