@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What a scale with a state keeps, and when it begins anew: as the exponents in the
+# log show it. The calls: see history_states.c.
+. "$top_srcdir/tests/mpi/run.sh"
+
+# policy SETTING RULE...: with a log of every call
+policy()
+{
+    {
+        printf 'version: 1\nmin_count: 10\n%s\n' "$1"
+        shift
+        printf 'log: {file: "%s", every: 1}\nrules:\n' "$tmp/log.csv"
+        printf '  - {%s}\n' "$@"
+    } >"$tmp/policy.yaml"
+}
+
+# The rows of the log: the letter of the layer, the exponent, ! if it was redone.
+exponents()
+{
+    awk -F, '
+        /^#/ { next }
+        /^time,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        {
+            layer = substr("abcdefgh", $at["count"] / 100, 1)
+            printf "%s%s%s%s", gap, layer, $at["scale_exp"],
+                ($at["redone"] > 0) ? "!" : ""
+            gap = " "
+        }' "$1"
+}
+
+# gives NAME RANKS EXPECTED CALL...: the exponents that the calls use
+gives()
+{
+    name=$1 ranks=$2 wanted=$3
+    shift 3
+    rm -f "$tmp/log.csv"
+    run "$name" "$ranks" -genv APSMPI_POLICY "$tmp/policy.yaml" \
+        "$mpi/history_states" "$@"
+    got=$(exponents "$tmp/log.csv")
+    [ "$got" = "$wanted" ]
+    check $? "$name: the exponents"
+    [ "$got" = "$wanted" ] ||
+        printf '#  expected %s\n#       got %s\n' "$wanted" "$got" >&2
+}
+
+# backoff SCOPE WINDOW [PARAMETER...]
+backoff()
+{
+    scope=$1 window=$2
+    shift 2
+    printf 'format: e5m2, reduce: direct, scale: {backoff: {start: 2^6, scope: %s, window: %s' \
+        "$scope" "$window"
+    printf ', %s' "$@"
+    printf '}}'
+}
+layer=$(backoff layer 2 'max: 2^6')
+
+policy '' "$layer"
+gives 'the saw-tooth of a layer' 2 \
+    'a6! a5! a4 a4 a5 a5 a6 a6' A A a a a a a a
+gives 'layers are told apart by their elements' 3 \
+    'a6! b6 a5! b6 a4 b6! a4 b5 a5' A b A b a B a b a
+gives 'zeros, INF and NaN leave the state alone' 2 \
+    'a6! a5 a5 a5 a5 a5 a6' A 0a ia na a a a
+gives 'also with an overflow beside the INF' 2 'a6! a6! a6! a5' iA nA A a
+gives 'each communicator has states of its own' 2 \
+    'a6! a5! a6! a4 a5 a6' A A % A %1 a %2 a % a
+gives 'a communicator that is freed takes them along' 2 \
+    'a6! a6! a5! a6 a5' A % A A /2 % a %1 a
+for reduce in ring gather master hierarchical; do
+    policy '' "$(backoff layer 2 'max: 2^6' | sed "s/direct/$reduce/")"
+    gives "$reduce: zeros, INF and NaN leave the state alone" 3 \
+        'a6! a5 a5 a5 a5 a5 a6' A 0a ia na a a a
+done
+
+# Steps, and what breaks them.
+policy 'steps: {calls: 2}' "$layer"
+gives 'layers are told apart by their places in a step' 2 \
+    'a6! a6 a5! a6 a4 a6' A a A a a a
+gives 'a desync drops all states' 2 \
+    'a6! b6 a5! b6 a6 b6' A b A b b a b a b
+model=$(backoff model 2 'max: 2^6')
+policy 'steps: {calls: 2}' "$model"
+gives 'a model changes between two steps' 2 \
+    'a6 b6! a5! b5! a4 b4 a4 b4 a5 b5' a B A B a b a b a b
+gives 'one overflow a step, wherever it was' 2 \
+    'a6! b6! a5 b5 a5 b5! a4 b4' A B 0a 0b a B a b
+gives 'an INF in a step leaves the state alone' 2 \
+    'a6! b6 a6! b6 a5 b5' A ib A b a b
+gives 'nonblocking calls, too' 2 \
+    'a6 b6! a5! b5! a4 b4 a4 b4 a5 b5' +a +B +A +B +a +b +a +b +a +b
+
+# Epochs: another rule with the same scale goes on with it, another scale begins.
+policy 'steps: {calls: 1, per_epoch: 2}' "epochs: 0, $layer" \
+    "epochs: 1, $(echo "$layer" | sed 's/direct/ring/; s/e5m2/e5m10/')" \
+    "epochs: 2, $(backoff layer 3 'max: 2^6')"
+gives 'epochs: a state is kept as long as the scale is the same' 2 \
+    'a6! a5! a4 a4 a6! a5' A A a a A a
+
+# What becomes of an overflow.
+while read -r word; do
+    policy '' "$(backoff layer 2 'max: 2^6' "on_overflow: $word")"
+    gives "on_overflow: $word changes the state, and redoes nothing" 2 \
+        'a6 a5 a4' A A a
+done <<END
+zero
+saturate
+END
+finish
