@@ -73,7 +73,11 @@ static void test_bad_rules(void)
          RULE "format: e4m3\n    accumulate: {format: bfp7/576}\n",
          "4:26: partial sums in bfp7/576 have blocks of 576 values: slices in "
          "e4m3 begin elsewhere, at multiples of 64"},
-        {"a block without an end", RULE "format: bfp7/1000\n", ""},
+        {"blocks that rarely end at a multiple of 64",
+         RULE "format: bfp7/1000\n",
+         "3:13: format 'bfp7/1000': blocks of 1000 values end at a multiple of "
+         "64 values only every 8000: it must be at most 4096 (take a multiple "
+         "of 64, or of 32)"},
         {"an unknown scale", RULE "format: e5m2\n    scale: aps_tigt\n",
          "4:12: unknown scale 'aps_tigt'; did you mean 'aps-tight'?"},
         {"a scale unlike any", RULE "format: e5m2\n    scale: big\n",
