@@ -81,7 +81,7 @@ libpolicy_la_SOURCES = \
 	src/policy/object.h src/policy/parse.c \
 	src/policy/policy.h src/policy/resolve.c \
 	src/policy/ranges.c src/policy/ranges.h \
-	src/policy/rule.c src/policy/rule.h \
+	src/policy/rule.c src/policy/rule.h src/policy/rule_keys.h \
 	src/policy/scale_tables.c \
 	src/policy/scales.c src/policy/scales.h \
 	src/policy/select.c src/policy/select.h \

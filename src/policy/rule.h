@@ -5,37 +5,7 @@
 #ifndef APS_POLICY_RULE_H
 #define APS_POLICY_RULE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "policy/policy.h"
-#include "policy/ranges.h"
-#include "policy/select.h"
-#include "policy/value.h"
-
-struct aps_rule {
-    int line, column;
-    char *name;     /* owned; NULL: none */
-    unsigned calls; /* 1 << enum aps_call_kind, of those it is for; 0: the key
-                       is wrong */
-    bool by_layer, by_epoch, by_step; /* is there such a condition? */
-    struct aps_selection layers;
-    struct aps_ranges epochs;
-    struct aps_ranges steps;
-    size_t min_count; /* 0: no such condition */
-    size_t max_count; /* SIZE_MAX: no such condition */
-    struct aps_plan plan;
-};
-
-/* What the rest of the policy says and a rule depends on. */
-struct aps_rule_context {
-    struct aps_step_layers layers;
-    bool per_epoch;   /* steps: {per_epoch: N} is given */
-    bool knows_steps; /* the library will see where a step ends */
-    size_t min_count; /* of the policy */
-    const struct aps_rule
-        *rules; /* of the policy: those before have been read */
-};
+#include "policy/rule_keys.h"
 
 /*
  * Read a rule from its node. `rule` starts as {0}; index is its place in the

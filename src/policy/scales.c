@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 
-#include "policy/rule.h"
 #include "policy/tables.h"
 #include "policy/words.h"
 

@@ -6,7 +6,7 @@
 #ifndef APS_POLICY_SCALES_H
 #define APS_POLICY_SCALES_H
 
-#include "policy/settings.h"
+#include "policy/rule_keys.h"
 
 /* Read the value of the rule's key `scale`; the plan has its format. Doubts
  * about the two are warnings. 0, or -1 with the errors reported. */
