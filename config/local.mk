@@ -6,13 +6,19 @@ dist_policies_DATA = \
 	config/policies/aps-e4m3.yaml \
 	config/policies/aps-e5m2.yaml \
 	config/policies/auto.yaml \
+	config/policies/autoflex-e5m10.yaml \
+	config/policies/backoff-e5m2.yaml \
 	config/policies/chunks-e6m9.yaml \
 	config/policies/correlated-e4m3.yaml \
 	config/policies/cpd-gather.yaml \
+	config/policies/delayed-e4m3.yaml \
 	config/policies/hybrid-e4m3.yaml \
 	config/policies/lazy-e5m2.yaml \
+	config/policies/logmax-e5m2.yaml \
 	config/policies/paper-master.yaml \
-	config/policies/resnet50.yaml
+	config/policies/resnet50.yaml \
+	config/policies/underflow-e5m2.yaml \
+	config/policies/unit-e5m2.yaml
 layersdir = $(pkgdatadir)/layers
 dist_layers_DATA = config/layers/resnet50-layers.csv
 pkgconfigdir = $(libdir)/pkgconfig

@@ -183,7 +183,7 @@ static bool underflow_doubt(const struct aps_scale *scale,
         return false;
     snprintf(buffer, size,
              "format %s, %g ... %g, is too narrow for scale underflow: its "
-             "bound against an overflow of the sum binds, so that it is the "
+             "bound against an overflow of the sum decides, so that it is the "
              "scale of aps, or twice that",
              format->name, smallest, largest);
     return true;

@@ -365,6 +365,31 @@ The first rule that matches applies. Calls that no rule matches, and calls of
 fewer than 512 elements (min_count), are left to MPI.
 END
 
+cat >scales.yaml <<'END'
+version: 1
+rules:
+  - {max_count: 8191, format: e5m2, scale: {backoff: {window: 100}}}
+  - {max_count: 9000, format: e4m3, scale: aps}
+  - {format: e3m0, scale: {unit: {on_overflow: saturate}}}
+END
+apsmpi explain scales.yaml
+same err 'a scale that can hardly work is a warning' <<'END'
+scales.yaml:5:28: warning: with scale unit, values beyond 8 standard deviations overflow in e3m0, and a large layer has some at every call
+END
+sed -n '/^scale /,/^The first rule/p' out | sed '$d' >notes
+same notes 'what scales do that keep a state' <<'END'
+scale backoff (line 3): The scale starts at 2^14. A call in which a value
+  overflows divides it by 2, and 100 calls without an overflow multiply it by
+  2, within 1 ... 2^14. Each layer has a scale of its own. A chunk in which a
+  value overflows is reduced again with aps.
+
+scale unit (line 5): The first call of a layer has the scale of aps, and the
+  ranks exchange the mean square of the layer's values. From then on the scale
+  is constant, and the root of that mean square becomes 1. Each layer has a
+  scale of its own. A value that overflows arrives as the largest one.
+
+END
+
 cat >chunks.yaml <<'END'
 version: 1
 rules:

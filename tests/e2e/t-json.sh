@@ -131,8 +131,17 @@ for file in policies/*.yaml unused.yaml; do
     check '... the rules' holds '
         all(str(r["line"]) in text for r in o["rules"])
         and o["summary"] in text
+        and all((r["plan"] or {}).get("scale_behaviour") is None
+                or r["plan"]["scale_behaviour"] in " ".join(text.split())
+                for r in o["rules"])
         and places(o["warnings"], "warning: ") == said'
 done
+
+both explain policies/backoff-e5m2.yaml
+check 'explain: what a scale does that keeps a state' holds '
+    o["rules"][0]["plan"]["scale"] == "backoff"
+    and o["rules"][0]["plan"]["scale_behaviour"].startswith(
+        "The scale starts at 2^14. ")'
 
 # The rows of --layer-counts are the layers of the object.
 cat >rows.yaml <<'END'

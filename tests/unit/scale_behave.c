@@ -113,7 +113,7 @@ static void test_doubts(void)
     doubts(&unit, "e5m2", "");
     doubts(&underflow, "e3m2",
            "format e3m2, 0.0625 ... 14, is too narrow for scale underflow: its "
-           "bound against an overflow of the sum binds, so that it is the "
+           "bound against an overflow of the sum decides, so that it is the "
            "scale of aps, or twice that");
     doubts(&underflow, "e4m3", "");
     doubts(&backoff, "e3m0",
