@@ -174,7 +174,8 @@ APS_INLINE uint32_t aps_encode_any(const struct aps_encode_work *w,
     uint32_t raw, code;
 
     if (aps_cast_draws(rounding))
-        random = aps_draw_element(&w->draw, w->offset + i);
+        random = aps_cast_random(rounding, bits,
+                                 aps_draw_element(&w->draw, w->offset + i));
     if (w->product) {
         double exact = aps_float_from_bits(bits) * w->factor * w->power;
 

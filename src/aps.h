@@ -266,7 +266,8 @@ enum aps_rounding {
  *     floor((pi * 2^32 + g(i)) / N)
  *     pi = (place + floor(w(i) * N / 2^32)) mod N
  *
- * where `place` is the rank's in a permutation of the ranks, made of w(2^64 +
+ * if it is positive, and by 2^32 - 1 minus that if its sign is negative, where
+ * `place` is the rank's in a permutation of the ranks, made of w(2^64 +
  * k) with i / 4 = 2^62 + floor(k / 4) in the counter:
  *
  *     place = rank;  for k = N - 1, N - 2, ... 1:

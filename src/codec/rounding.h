@@ -92,7 +92,9 @@ APS_INLINE bool aps_rounding_encode_array(
         uint32_t bits = aps_float_bits(y[i]);
         uint32_t raw =
             aps_cast_magnitude(&f, bits & ~APS_FLOAT_SIGN, exponent, rounding,
-                               aps_cast_draws(rounding) ? random[i] : 0);
+                               aps_cast_draws(rounding)
+                                   ? aps_cast_random(rounding, bits, random[i])
+                                   : 0);
         uint32_t code = aps_cast_complete(
             &f, (bits & APS_FLOAT_SIGN) | magnitude, rounding, raw);
         uint32_t finite = magnitude < APS_FLOAT_INF;
@@ -137,9 +139,12 @@ APS_INLINE bool aps_rounding_encode_chunk(const struct aps_format *format,
     }
     switch (rounding) {
     case APS_ROUND_STOCHASTIC:
-    case APS_ROUND_CORRELATED:
         return aps_rounding_encode_array(
             format, x, y, n, exponent, APS_ROUND_STOCHASTIC,
+            aps_rounding_draw(draw, offset, n, word), codes, stats);
+    case APS_ROUND_CORRELATED:
+        return aps_rounding_encode_array(
+            format, x, y, n, exponent, APS_ROUND_CORRELATED,
             aps_rounding_draw(draw, offset, n, word), codes, stats);
     case APS_ROUND_TOWARD_ZERO:
         return aps_rounding_encode_array(format, x, y, n, exponent,

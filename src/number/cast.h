@@ -52,11 +52,22 @@ APS_INLINE bool aps_cast_draws(enum aps_rounding rounding)
     return rounding == APS_ROUND_STOCHASTIC || rounding == APS_ROUND_CORRELATED;
 }
 
+/* The bits by which the magnitude of the float with this bit pattern is rounded,
+ * where the float itself is by `random`: what correlated bits let cancel is the
+ * error of the value, not that of its magnitude. */
+APS_INLINE uint32_t aps_cast_random(enum aps_rounding rounding, uint32_t bits,
+                                    uint32_t random)
+{
+    uint32_t negative = 0u - (bits >> 31);
+
+    return rounding == APS_ROUND_CORRELATED ? random ^ negative : random;
+}
+
 /*
  * The magnitude code of |x| * 2^exponent for the |x| with this bit pattern, in
  * a format that goes on for ever: codes from the limit on are overflows. INF
  * and NaN give any code. |exponent| <= 1000. `random` is for
- * stochastic and correlated rounding; no CPD.
+ * stochastic and correlated rounding (aps_cast_random); no CPD.
  *
  * Here and below, arithmetic takes the place of conditions that depend on each
  * other: GCC would make branches of them.
@@ -128,8 +139,9 @@ APS_INLINE uint32_t aps_cast_round(const struct aps_format *format,
                                    uint32_t bits, int exponent,
                                    enum aps_rounding rounding, uint32_t random)
 {
-    uint32_t code = aps_cast_magnitude(format, bits & ~APS_FLOAT_SIGN, exponent,
-                                       rounding, random);
+    uint32_t code =
+        aps_cast_magnitude(format, bits & ~APS_FLOAT_SIGN, exponent, rounding,
+                           aps_cast_random(rounding, bits, random));
 
     return aps_cast_complete(format, bits, rounding, code);
 }

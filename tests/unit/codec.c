@@ -231,8 +231,9 @@ static uint32_t code_of(const struct aps_format *f, uint32_t x, int exponent,
     if (magnitude >= APS_FLOAT_INF) {
         stats->nonfinite++;
     } else if (magnitude > 0) {
-        uint32_t raw = aps_cast_magnitude(f, y & ~APS_FLOAT_SIGN, exponent,
-                                          rounding, random);
+        uint32_t raw =
+            aps_cast_magnitude(f, y & ~APS_FLOAT_SIGN, exponent, rounding,
+                               aps_cast_random(rounding, y, random));
 
         stats->underflow += (code & ~(1u << (f->width - 1))) == 0;
         stats->overflow +=

@@ -11,14 +11,17 @@
 #define STEP 0.125
 
 const struct correlated_values correlated_values[CORRELATED_VALUES] = {
-    {"equal", 0, 0},
-    {"within 1/64 of a step", 0.015625, 0},
-    {"within 1/16 of a step", 0.0625, 0},
-    {"within 1/4 of a step", 0.25, 0},
-    {"within 1 step", 1, 0},
-    {"within 3 steps", 3, 0},
-    {"two ranks equal and the others exact", 0, 2},
-    {"half of the ranks equal and the others exact", 0, -2},
+    {"equal", 0, 0, false},
+    {"within 1/64 of a step", 0.015625, 0, false},
+    {"within 1/16 of a step", 0.0625, 0, false},
+    {"within 1/4 of a step", 0.25, 0, false},
+    {"within 1 step", 1, 0, false},
+    {"within 3 steps", 3, 0, false},
+    {"two ranks equal and the others exact", 0, 2, false},
+    {"half of the ranks equal and the others exact", 0, -2, false},
+    {"equal with opposite signs", 0, 0, true},
+    {"within 1/4 of a step with opposite signs", 0.25, 0, true},
+    {"within 3 steps with opposite signs", 3, 0, true},
 };
 
 static double uniform(uint64_t *state)
@@ -63,6 +66,8 @@ correlated_error_of(enum aps_rounding rounding, int ranks,
                 double off = values->spread * (uniform(&state) - 0.5);
 
                 x[i] = r < rounded ? (float)(common[i] + STEP * off) : 1.5f;
+                if (values->opposed && r % 2 != 0)
+                    x[i] = -x[i];
             }
             options.rank = (uint32_t)r;
             add_error(&options, x, error);

@@ -7,6 +7,7 @@
 #ifndef APS_TESTS_UNIT_CORRELATED_ERROR_H
 #define APS_TESTS_UNIT_CORRELATED_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "aps.h"
@@ -16,10 +17,11 @@ struct correlated_values {
     const char *name;
     double spread; /* in steps of the format, uniform, about a common value */
     int rounded;   /* so many ranks have such values, those of the others need
-                      no rounding; 0: all have */
+                      no rounding; 0: all have; -2: half of them */
+    bool opposed;  /* every second rank's values are negative */
 };
 
-#define CORRELATED_VALUES 8
+#define CORRELATED_VALUES 11
 extern const struct correlated_values correlated_values[CORRELATED_VALUES];
 
 /* Mean squared error of a sum, in squares of a step, and its standard
