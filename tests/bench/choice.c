@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aps.h"
 #include "sizes.h"
 
 #define DEFAULT_SIZES "1Ki,4Ki,16Ki,64Ki,256Ki,1Mi,4Mi,16Mi,25.6Mi"
@@ -92,16 +93,15 @@ static int read_formats(struct choice *c, const char *list, char *error)
         return 0;
     while (next_item(&list, item, sizeof item)) {
         struct choice_format *format = &c->formats[c->format_count];
-        int exponent, mantissa, length = 0;
+        const struct aps_format *named = aps_format_get(item, NULL);
 
-        if (c->format_count == CHOICE_FORMATS ||
-            sscanf(item, "e%dm%d%n", &exponent, &mantissa, &length) != 2 ||
-            item[length] || exponent < 1 || exponent > 8 || mantissa < 0 ||
-            mantissa > 23)
-            return bad(error, "not eEmM, or one too many:", item);
+        if (c->format_count == CHOICE_FORMATS || !named)
+            return bad(error, "not a format, or one too many:", item);
         snprintf(format->name, sizeof format->name, "%s", item);
-        format->mantissa = mantissa;
-        format->width = 1 + exponent + mantissa;
+        /* In a block, the error of a value is one of the largest. */
+        format->mantissa =
+            aps_format_block(named) > 1 ? 0 : aps_format_mantissa_bits(named);
+        format->width = aps_format_width(named);
         c->format_count++;
     }
     return 0;

@@ -23,9 +23,9 @@ tests_bench_allreduce_SOURCES = \
 	tests/bench/meet.c tests/bench/meet.h \
 	tests/bench/sizes.c tests/bench/sizes.h \
 	tests/bench/table.c tests/bench/table.h
-tests_bench_allreduce_CPPFLAGS = $(MPI_CFLAGS) \
+tests_bench_allreduce_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS) \
 	-DRESNET50_LAYERS='"$(abs_top_srcdir)/config/layers/resnet50-layers.csv"'
-tests_bench_allreduce_LDADD = $(MPI_LIBS) -lm
+tests_bench_allreduce_LDADD = libaps.la $(MPI_LIBS) -lm
 
 check_PROGRAMS += tests/bench/nonblocking
 TESTS += tests/bench/t-nonblocking.sh

@@ -37,5 +37,12 @@ done <<END
 3 3 reduce: hierarchical, format: e4m3, scale: aps
 3 1 reduce: gather, format: e4m3, scale: aps, accumulate: kahan
 2 1 reduce: gather, format: e3m0, scale: none, accumulate: format
+3 1 reduce: direct, format: bfp7/576
+4 2 reduce: hierarchical, format: nvfp4
+5 3:cyclic reduce: hierarchical, format: bfp7/1024, accumulate: format
+3 1 reduce: ring, format: mx-e4m3fn, accumulate: format
+2 1 reduce: ring, format: bfp15/1008
+5 1 reduce: master, group: 2, format: bfp3/96
+3 1 reduce: gather, format: nvfp4
 END
 finish
