@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The memory backend. A verb goes through the device's kernels; where that
- * fails (no memory left on the device, code for another one) it takes the
- * floats through the host by pieces, with the host's backend; and only where
- * that fails, too, has it failed.
+ * fails (no memory left on the device, code for another one), and in formats
+ * that they do not know, it takes the floats through the host by pieces, with
+ * the host's backend; and only where that fails, too, has it failed.
  */
 #include "config.h"
 
@@ -19,7 +19,7 @@
 #include "cuda/ipc.h"
 #include "cuda/staged.h"
 
-/* Floats of a piece on the way through the host: whole bytes of any wire. */
+/* Floats of a piece on the way through the host, at most. */
 #define DETOUR ((size_t)64 * 1024)
 
 /* --- one verb, whichever ------------------------------------------------- */
@@ -63,13 +63,27 @@ static cudaError_t plugin_run_on_device(struct verb *verb,
     return error;
 }
 
+/* Whole granules of a wire, or all of it where its values share a scale. */
+static size_t plugin_detour_of(const struct verb *verb)
+{
+    size_t granule;
+
+    if (!verb->codec)
+        return DETOUR;
+    if (verb->codec->format.piece_bytes > 0)
+        return verb->n;
+    granule = aps_codec_granule(verb->codec);
+    return DETOUR / granule * granule;
+}
+
 static cudaError_t plugin_run_through_host(struct verb *verb)
 {
-    float *piece = malloc(plugin_min_size(verb->n, DETOUR) * sizeof *piece);
+    const size_t detour = plugin_detour_of(verb);
+    float *piece = malloc(plugin_min_size(verb->n, detour) * sizeof *piece);
     cudaError_t error = piece ? cudaSuccess : cudaErrorMemoryAllocation;
 
-    for (size_t i = 0; i < verb->n && error == cudaSuccess; i += DETOUR) {
-        size_t count = plugin_min_size(verb->n - i, DETOUR);
+    for (size_t i = 0; i < verb->n && error == cudaSuccess; i += detour) {
+        size_t count = plugin_min_size(verb->n - i, detour);
         size_t bytes = count * sizeof *piece;
 
         if (verb->reads)
@@ -117,8 +131,11 @@ static void plugin_run(struct verb *verb)
     case APS_CUDA_DEVICE:
         break;
     }
-    error = plugin_run_on_device(verb, &visit);
-    if (error != cudaSuccess) {
+    if (verb->codec && !aps_device_takes(&verb->codec->format)) {
+        error = plugin_run_through_host(verb);
+        if (error != cudaSuccess)
+            cudaGetLastError();
+    } else if ((error = plugin_run_on_device(verb, &visit)) != cudaSuccess) {
         const char *cause = cudaGetErrorString(error);
 
         cudaGetLastError();
@@ -178,8 +195,7 @@ static cudaError_t plugin_staged_encode(struct verb *verb,
 
 static unsigned char *plugin_wire_at(const struct verb *verb, size_t i)
 {
-    return (unsigned char *)verb->host +
-           i / 8 * (size_t)verb->codec->format.width;
+    return (unsigned char *)verb->host + aps_codec_bytes(verb->codec, i);
 }
 
 static void plugin_host_encode(struct verb *verb, float *x, size_t i,
