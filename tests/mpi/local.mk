@@ -135,9 +135,10 @@ tests_mpi_progress_LDADD = $(MPI_TEST_LDADD)
 
 check_PROGRAMS += tests/mpi/other_collectives
 tests_mpi_other_collectives_SOURCES = tests/mpi/other_collectives.c \
-	tests/mpi/other_collectives_calls.c tests/mpi/other_collectives_calls.h
+	tests/mpi/other_collectives_calls.c tests/mpi/other_collectives_calls.h \
+	tests/mpi/reference_blocks.c tests/mpi/reference_blocks.h
 tests_mpi_other_collectives_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_other_collectives_LDADD = $(MPI_TEST_LDADD)
+tests_mpi_other_collectives_LDADD = libaps.la $(MPI_TEST_LDADD)
 
 check_PROGRAMS += tests/mpi/other_collectives_left
 tests_mpi_other_collectives_left_CPPFLAGS = $(MPI_TEST_CPPFLAGS)

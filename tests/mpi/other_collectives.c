@@ -49,6 +49,14 @@ static const struct way ways[] = {
     {.format = "e3m0", .scale = SCALE_TIGHT},
     {.format = "e7m12", .scale = SCALE_APS},
     {.format = "e8m23", .scale = SCALE_APS, .accumulate = ACCUMULATE_KAHAN},
+    {.format = "bfp7/576", .scale = SCALE_OWN},
+    {.format = "mx-e4m3fn",
+     .scale = SCALE_OWN,
+     .accumulate = ACCUMULATE_FORMAT},
+    {.format = "nvfp4", .scale = SCALE_OWN},
+    {.format = "bfp15/1008",
+     .scale = SCALE_OWN,
+     .accumulate = ACCUMULATE_FORMAT},
 };
 
 static void print_policy(void)

@@ -8,6 +8,7 @@
 
 #include "calls.h"
 #include "mpitap.h"
+#include "reference_blocks.h"
 #include "rounding.h"
 
 int rank, size;
@@ -206,7 +207,10 @@ bool others_scatter(const struct way *way, unsigned seed, const size_t bounds[],
         good = false;
     }
     if (rank == 0) {
-        reference_scatter(way, bounds, whole);
+        if (way->scale == SCALE_OWN)
+            reference_blocks_scatter(way, size, bounds, in, whole);
+        else
+            reference_scatter(way, bounds, whole);
         good &= sums_exactly(way, n, whole);
     }
     hand_out(bounds, whole, expected);
@@ -245,7 +249,10 @@ bool others_gather(const struct way *way, unsigned seed, size_t n)
     }
     if (rank != 0)
         return good;
-    reference_gather(way, n, expected);
+    if (way->scale == SCALE_OWN)
+        reference_blocks_gather(way, size, n, in, expected);
+    else
+        reference_gather(way, n, expected);
     return others_check("allgather", seed, all, out, expected) && good;
 }
 
@@ -290,7 +297,10 @@ bool others_reduce(const struct way *way, unsigned seed, size_t n, int root,
                 others_check("reduce, all-reduce", seed, n, out, sum)) &&
                good;
     if (rank == 0) {
-        reference_reduce(way, size, n, in, whole);
+        if (way->scale == SCALE_OWN)
+            reference_blocks(way, size, n, in, whole);
+        else
+            reference_reduce(way, size, n, in, whole);
         good &=
             strcmp(way->format, "e8m23") != 0 || sums_exactly(way, n, whole);
     }

@@ -410,3 +410,35 @@ void reference_blocks(const struct way *way, int ranks, size_t n,
         break;
     }
 }
+
+/* --- other collectives ------------------------------------------------------ */
+
+/* A share, in messages. */
+static struct cut cut_of_share(const struct way *way, size_t n)
+{
+    return (struct cut){n, message_length(way), blocks_granule(way->format), 1,
+                        1};
+}
+
+void reference_blocks_scatter(const struct way *way, int ranks,
+                              const size_t bounds[], float *const in[],
+                              float *sum)
+{
+    for (int i = 0; i < ranks; i++) {
+        const struct cut cut = cut_of_share(way, bounds[i + 1] - bounds[i]);
+        const float *shares[RANKS_MAX];
+
+        for (int r = 0; r < ranks; r++)
+            shares[r] = in[r] + bounds[i];
+        sum_layers(way, &cut, ranks, shares, sum + bounds[i]);
+    }
+}
+
+void reference_blocks_gather(const struct way *way, int ranks, size_t n,
+                             float *const in[], float *gathered)
+{
+    const struct cut cut = cut_of_share(way, n);
+
+    for (int r = 0; r < ranks; r++)
+        send_layer(way, &cut, in[r], gathered + (size_t)r * n);
+}

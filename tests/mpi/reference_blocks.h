@@ -16,6 +16,16 @@
 void reference_blocks(const struct way *way, int ranks, size_t n,
                       float *const in[], float *out);
 
+/* MPI_Reduce_scatter of in[ranks][bounds[ranks]], one share after the other:
+ * blocks begin with each share. */
+void reference_blocks_scatter(const struct way *way, int ranks,
+                              const size_t bounds[], float *const in[],
+                              float *sum);
+
+/* MPI_Allgather of in[ranks][n]. */
+void reference_blocks_gather(const struct way *way, int ranks, size_t n,
+                             float *const in[], float *gathered);
+
 /* Values at whose multiples such a layer is cut. */
 size_t blocks_granule(const char *format);
 
