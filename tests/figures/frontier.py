@@ -19,7 +19,8 @@ import sys
 
 from gradients import SETS, prepare
 from replay import fail, measure
-from words import BLOCKS, FLOATS, MX, OCP_FLOATS, OTHERS, ROUNDINGS, SCALES, variants
+from words import (BLOCKS, FEW_FLOATS, FLOATS, MX, OCP_FLOATS, OTHERS, ROUNDINGS,
+                   SCALES, variants)
 
 COLUMNS = ["set", "format", "scale", "rounding", "bits", "nmse", "frontier"]
 BARS = ["mx-e2m1fn", "mx-e2m3fn", "mx-e3m2fn", "mx-e4m3fn"]
@@ -27,14 +28,15 @@ WIDEST = 9.5        # bits
 
 
 def chosen():
-    """All up to 9 bits. Roundings that draw random bits go with the scales that
-    follow the data of the call itself; another scale's exponent changes a
-    rounding's error by its power of two, which the nearest one shows."""
-    formats = [f for f in FLOATS if f not in ("e5m10", "e8m7")]
-    yield from variants(formats + OCP_FLOATS + BLOCKS + MX + OTHERS, SCALES,
-                        ROUNDINGS[:1])
-    yield from variants(formats + OCP_FLOATS + BLOCKS + MX + OTHERS,
-                        ["-", "aps", "aps-tight", "autoflex"], ROUNDINGS[1:])
+    """All up to 9 bits, with the scales that follow the data of the call itself
+    and with all roundings; and a part of the formats with the other scales, whose
+    exponents differ from those by some powers of two."""
+    formats = FLOATS + OCP_FLOATS + BLOCKS + MX + OTHERS
+    formats = [f for f in formats if f not in ("e5m10", "e8m7", "flex16")]
+    direct = ["-", "aps", "aps-tight"]
+    yield from variants(formats, direct, ROUNDINGS)
+    yield from variants([f for f in FEW_FLOATS + ["flex8"] if f in formats],
+                        [s for s in SCALES if s not in direct], ROUNDINGS)
 
 
 def family(row):

@@ -81,8 +81,7 @@ def variants(formats, scales, roundings):
     default and is left out."""
     apsmpi = os.path.join(os.environ["top_builddir"], "apsmpi")
     for format in formats:
-        scaled = is_known(apsmpi, Variant(format, "none", "nearest")) or \
-            is_known(apsmpi, Variant(format, "autoflex", "nearest"))
+        scaled = is_known(apsmpi, Variant(format, "fixed", "nearest"))
         for scale, rounding in itertools.product(scales, roundings):
             if (scale == "-") == scaled:
                 continue
