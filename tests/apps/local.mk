@@ -10,7 +10,17 @@ check_PROGRAMS += tests/apps/digits
 tests_apps_digits_SOURCES = $(digits_sources)
 tests_apps_digits_CPPFLAGS = $(MPI_CFLAGS)
 tests_apps_digits_LDADD = $(MPI_LIBS) -lm
-EXTRA_DIST += tests/apps/README.md tests/apps/digits.csv tests/apps/digits.py
+EXTRA_DIST += tests/apps/README.md tests/apps/characters.py \
+	tests/apps/digits.csv tests/apps/digits.py
+
+# Two heads whose gradients differ by powers of two, on the same images.
+check_PROGRAMS += tests/apps/heads
+tests_apps_heads_SOURCES = \
+	tests/apps/heads.c tests/apps/digits.h \
+	tests/apps/digits_images.c tests/apps/digits_images.h \
+	tests/apps/digits_random.c tests/apps/digits_random.h
+tests_apps_heads_CPPFLAGS = $(MPI_CFLAGS)
+tests_apps_heads_LDADD = $(MPI_LIBS) -lm
 
 # The same with weights and gradients in a GPU's memory, linked with the driver:
 # the one that stands in here, CUDA's where LD_LIBRARY_PATH finds it.
