@@ -180,6 +180,11 @@ int aps_cuda_gemm(const struct aps_gemm_arguments *arguments, void *stream,
 
     if (aps_check_gemm(who, arguments, &g, error) < 0)
         return -1;
+    if (g.format->block > 1)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: format '%s' is in blocks: use aps_gemm, on "
+                             "the host",
+                             who, g.format->name);
     if (g.m == 0 || g.n == 0)
         return 0;
     struct aps_gemm_work w = aps_gemm_work_init(&g);

@@ -63,7 +63,8 @@ APS_API int aps_cuda_sum_chunked(const struct aps_format *format, size_t chunk,
                                  float *out, void *stream,
                                  struct aps_error *error);
 
-/* a, b and c of the arguments point to memory that the GPU reaches. */
+/* a, b and c of the arguments point to memory that the GPU reaches. EINVAL for
+ * formats in blocks: aps_gemm computes their products. */
 APS_API int aps_cuda_gemm(const struct aps_gemm_arguments *arguments,
                           void *stream, struct aps_error *error);
 

@@ -153,7 +153,7 @@ APS_API bool aps_format_saturates(const struct aps_format *format);
  * - A width is that of one value's code, without its part of a scale. The
  *   largest and the smallest values are those of a block whose scale is 1.
  * - A value has no code of its own: aps_encode, aps_decode and aps_cast refuse
- *   such formats, and so do sums and products.
+ *   such formats, and so do sums. Products take them for A and B.
  *
  * Scales, one byte a block:
  *
@@ -444,7 +444,7 @@ APS_API int aps_sum_chunked(const struct aps_format *format, size_t chunk,
  */
 struct aps_gemm_arguments {
     size_t size;                          /* of this struct */
-    const struct aps_format *format;      /* of inputs and products */
+    const struct aps_format *format;      /* of inputs and products; or of A */
     const struct aps_format *accumulator; /* of partial sums and the result */
     bool kahan;                           /* compensated, as aps_sum_kahan */
     bool transpose_a;                     /* A is stored as k x m */
@@ -461,11 +461,12 @@ struct aps_gemm_arguments {
     float *c;
     int64_t ldc;
     int64_t chunk; /* of the sum over k, as aps_sum_chunked; 0: one sum */
+    const struct aps_format *format_b; /* of B; NULL: `format` */
 };
 #define APS_GEMM_ARGUMENTS_INIT                                                \
     {                                                                          \
         sizeof(struct aps_gemm_arguments), NULL, NULL, false, false, false, 0, \
-            0, 0, 1, NULL, 0, NULL, 0, 0, NULL, 0, 0                           \
+            0, 0, 1, NULL, 0, NULL, 0, 0, NULL, 0, 0, NULL                     \
     }
 
 /*
@@ -481,10 +482,27 @@ struct aps_gemm_arguments {
  * c_ij = beta == 0 ? 0 : R(beta * c_ij). C must not overlap A or B. Computed by
  * the calling thread.
  *
- * EINVAL for a format that is none, a negative size or chunk, a chunk together
- * with `kahan`, a leading dimension shorter than a row, a matrix beyond memory,
- * NULL for a matrix that would be read or written, and a C that is A or B (other
- * overlaps are not found); ENOMEM. Nothing is written then.
+ * Formats in blocks (HBFP: Drumond et al. 2018, "Training DNNs with Hybrid Block
+ * Floating Point"; the OCP MX dot product). `format` is that of A and `format_b`
+ * that of B: both in blocks of as many values. Each row of op(A) and
+ * each column of op(B) is rounded as aps_cast_array rounds an array of k values,
+ * so that blocks run along k and the last one may be short. With the rounded
+ * values, for blocks l = 0, 1, ...
+ *
+ *     p = the sum of a_ik * b_kj over the k of block l, in FP64 from 0 in order
+ *     s = R(s + p), p rounded to FP32
+ *
+ * instead of one product a time. p is exact, as if integers were multiplied and
+ * added up, wherever the products of a block span at most 53 bits: for bfpM/B by
+ * bfpN/B where M + N + log2 B <= 53, and for the MX formats, unless both are
+ * mx-e5m2. Between blocks the sum is that of `accumulator`, fp32 for HBFP; chunks
+ * count blocks. What is NaN in a block makes NaN of all elements that use it.
+ *
+ * EINVAL for a format that is none, formats that do not go together, an
+ * accumulator in blocks, a negative size or chunk, a chunk together with `kahan`,
+ * a leading dimension shorter than a row, a matrix beyond memory, NULL for a
+ * matrix that would be read or written, and a C that is A or B (other overlaps
+ * are not found); ENOMEM. Nothing is written then.
  */
 APS_API int aps_gemm(const struct aps_gemm_arguments *arguments,
                      struct aps_error *error);

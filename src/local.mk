@@ -8,7 +8,7 @@ libkernels_la_SOURCES = \
 	src/codec/float.c src/codec/float.h \
 	src/codec/bfp.c src/codec/integer.c \
 	src/codec/mx.c src/codec/nvfp4.c \
-	src/number/gemm_kernel.c \
+	src/number/gemm_blocks_kernel.c src/number/gemm_kernel.c \
 	src/number/sum.c src/number/sum.h
 $(libkernels_la_OBJECTS): override CFLAGS += $(KERNEL_CFLAGS)
 
@@ -36,6 +36,8 @@ libcore_la_SOURCES = \
 	src/number/quantize.h \
 	src/number/gemm.c src/number/gemm.h \
 	src/number/gemm_arguments.c \
+	src/number/gemm_lines.c src/number/gemm_lines.h \
+	src/number/gemm_sums.h \
 	src/codec/array.c \
 	src/codec/blocks.h src/codec/blocks_decode.h \
 	src/codec/blocks_encode.h src/codec/blocks_variant.h \

@@ -47,6 +47,14 @@ int aps_check_format(const char *who, const char *what,
     return 0;
 }
 
+int aps_check_operand(const char *who, const char *what,
+                      const struct aps_format *format, struct aps_error *error)
+{
+    if (check_layout(who, what, format, error) < 0)
+        return -1;
+    return format->block > 1 ? 0 : aps_check_format(who, what, format, error);
+}
+
 int aps_check_count(const char *who, const char *what, size_t count,
                     struct aps_error *error)
 {

@@ -19,6 +19,10 @@
 int aps_check_format(const char *who, const char *what,
                      const struct aps_format *format, struct aps_error *error);
 
+/* A format of the operands of a product: in blocks, too. */
+int aps_check_operand(const char *who, const char *what,
+                      const struct aps_format *format, struct aps_error *error);
+
 /* A count of floats that can stand in memory; a negative number that became a
  * size_t cannot. */
 int aps_check_count(const char *who, const char *what, size_t count,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fpenv.h"
 #include "number/check.h"
+#include "number/gemm_lines.h"
 
 #define WHO "aps_gemm"
 
@@ -33,6 +34,8 @@ struct product {
     size_t k;
     float alpha;
     float beta;
+    const struct aps_format *format_a;
+    const struct aps_format *format_b;
 };
 
 static size_t min_size(size_t a, size_t b)
@@ -75,6 +78,8 @@ static void product_init(const struct aps_gemm_arguments *g,
         .k = g->alpha == 0 ? 0 : (size_t)g->k,
         .alpha = g->alpha,
         .beta = g->beta,
+        .format_a = g->format,
+        .format_b = g->format_b,
     };
 
     if (p.n < APS_GEMM_COLUMNS && p.n < p.m) {
@@ -85,6 +90,8 @@ static void product_init(const struct aps_gemm_arguments *g,
         p.c = transposed(high.c);
         p.m = high.n;
         p.n = high.m;
+        p.format_a = high.format_b;
+        p.format_b = high.format_a;
     }
     *product = p;
 }
@@ -128,6 +135,14 @@ static void store(const struct product *p, const struct aps_gemm_block *block,
     }
 }
 
+/* Whole groups. */
+static size_t depth_of(const struct aps_gemm_block *block)
+{
+    const size_t groups = APS_GEMM_DEPTH / block->group;
+
+    return (groups > 0 ? groups : 1) * block->group;
+}
+
 /* One block of C from beginning to end. */
 static void compute_block(const struct product *p, aps_gemm_fn kernel,
                           struct aps_gemm_block *block, size_t i, size_t j)
@@ -142,8 +157,8 @@ static void compute_block(const struct product *p, aps_gemm_fn kernel,
     if (block->kahan || block->chunk > 0)
         memset(block->c, 0, size * sizeof *block->c);
     for (size_t k = 0; k < p->k; k += block->depth) {
-        block->depth = min_size(APS_GEMM_DEPTH, p->k - k);
-        block->at = block->chunk > 0 ? k % block->chunk : 0;
+        block->depth = min_size(depth_of(block), p->k - k);
+        block->at = block->chunk > 0 ? k / block->group % block->chunk : 0;
         block->last = k + block->depth == p->k;
         pack(&p->a, i, k, block->rows, block->depth, block->depth, block->a);
         pack(&p->b, k, j, block->depth, columns, block->columns, block->b);
@@ -158,7 +173,7 @@ static float *allocate(const struct product *p, struct aps_gemm_block *block)
 {
     size_t rows = min_size(APS_GEMM_ROWS, p->m);
     size_t columns = whole_vectors(min_size(APS_GEMM_COLUMNS, p->n));
-    size_t depth = min_size(APS_GEMM_DEPTH, p->k);
+    size_t depth = min_size(depth_of(block), p->k);
     size_t a = whole_vectors(rows * depth);
     size_t total = a + depth * columns + 2 * rows * columns;
     float *room =
@@ -173,37 +188,105 @@ static float *allocate(const struct product *p, struct aps_gemm_block *block)
     return room;
 }
 
+static void compute(const struct product *p, aps_gemm_fn kernel,
+                    struct aps_gemm_block *block)
+{
+    for (size_t j = 0; j < p->n; j += APS_GEMM_COLUMNS) {
+        for (size_t i = 0; i < p->m; i += APS_GEMM_ROWS)
+            compute_block(p, kernel, block, i, j);
+    }
+}
+
+/* Rows of A, or columns of B by its transpose, from `first` on, rounded; as the
+ * view `to` of lines of the same length. */
+static int cast_strip(const struct aps_format *format, const struct view *view,
+                      size_t first, size_t count, size_t length,
+                      const struct view *to, float *y, float *room,
+                      struct aps_error *error)
+{
+    const struct aps_gemm_lines lines = {count, length, view->down,
+                                         view->right};
+    const struct aps_gemm_lines rounded = {count, length, to->down, to->right};
+
+    return aps_gemm_cast_lines(format, &lines, view->x + first * view->down,
+                               &rounded, y, room, error);
+}
+
+/* A block of C after the other, from rows and columns that are rounded over all
+ * of k, where blocks run. */
+static int compute_in_blocks(const struct product *p, aps_gemm_fn kernel,
+                             struct aps_gemm_block *block,
+                             struct aps_error *error)
+{
+    const struct view columns_of_b = transposed(p->b);
+    const size_t rows = min_size(APS_GEMM_ROWS, p->m);
+    const size_t columns = min_size(APS_GEMM_COLUMNS, p->n);
+    struct product part = *p;
+    int rc = 0;
+    float *a = calloc(rows, (p->k + 1) * sizeof *a);
+    float *b = calloc(columns, (p->k + 1) * sizeof *b);
+    float *line = calloc(aps_gemm_lines_room(p->k), sizeof *line);
+
+    part.a = (struct view){a, p->k, 1};
+    part.b = (struct view){b, columns, 1};
+    if (!a || !b || !line)
+        rc = aps_error_set(error, ENOMEM, NULL, 0, 0, WHO ": out of memory");
+    for (size_t j = 0; j < p->n && rc == 0; j += columns) {
+        const struct view to = transposed(part.b);
+
+        part.n = min_size(columns, p->n - j);
+        rc = cast_strip(p->format_b, &columns_of_b, j, part.n, p->k, &to, b,
+                        line, error);
+        for (size_t i = 0; i < p->m && rc == 0; i += rows) {
+            part.m = min_size(rows, p->m - i);
+            part.c.x = p->c.x + i * p->c.down + j * p->c.right;
+            part.out = p->out + i * p->c.down + j * p->c.right;
+            rc = cast_strip(p->format_a, &p->a, i, part.m, p->k, &part.a, a,
+                            line, error);
+            if (rc == 0)
+                compute_block(&part, kernel, block, 0, 0);
+        }
+    }
+    free(a);
+    free(b);
+    free(line);
+    return rc;
+}
+
 int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *given,
                 struct aps_error *error)
 {
     struct aps_gemm_arguments g;
-    const aps_gemm_fn kernel = aps_gemm_kernel(cpu);
     struct aps_gemm_block block;
     struct product product;
     fenv_t saved;
     float *room;
+    int rc = 0;
 
     if (aps_check_gemm(WHO, given, &g, error) < 0)
         return -1;
     if (g.m == 0 || g.n == 0)
         return 0;
     product_init(&g, &product);
+    block.group = (size_t)g.format->block;
     room = allocate(&product, &block);
     if (!room)
         return aps_error_set(error, ENOMEM, NULL, 0, 0, WHO ": out of memory");
 
     aps_fpenv_enter(&saved);
-    block.product = aps_quantizer_init(g.format);
+    if (block.group == 1)
+        block.product = aps_quantizer_init(g.format);
     block.sum = aps_quantizer_init(g.accumulator);
     block.kahan = g.kahan;
     block.chunk = (size_t)g.chunk;
-    for (size_t j = 0; j < product.n; j += APS_GEMM_COLUMNS) {
-        for (size_t i = 0; i < product.m; i += APS_GEMM_ROWS)
-            compute_block(&product, kernel, &block, i, j);
-    }
+    if (block.group > 1 && product.k > 0)
+        rc = compute_in_blocks(&product, aps_gemm_blocks_kernel(cpu), &block,
+                               error);
+    else
+        compute(&product, aps_gemm_kernel(cpu), &block);
     aps_fpenv_leave(&saved);
     free(room);
-    return 0;
+    return rc;
 }
 
 int aps_gemm(const struct aps_gemm_arguments *arguments,

@@ -33,10 +33,13 @@ struct aps_gemm_block {
     size_t rows;
     size_t columns; /* a multiple of APS_GEMM_VECTOR, the last ones zeros */
     size_t depth;
-    float *a; /* rows x depth; the kernel rounds it to the format */
-    float *b; /* depth x columns; the kernel rounds it, too */
-    float *s; /* rows x columns: partial sums, ... */
-    float *c; /* ... and compensations if `kahan`, totals of whole chunks if
+    size_t
+        group; /* terms that are added up in FP64 first: a block of formats in
+                     blocks; 1: each product is a term */
+    float *a;  /* rows x depth; the kernel rounds it to the format */
+    float *b;  /* depth x columns; the kernel rounds it, too */
+    float *s;  /* rows x columns: partial sums, ... */
+    float *c;  /* ... and compensations if `kahan`, totals of whole chunks if
                  there are chunks */
 };
 
@@ -46,6 +49,14 @@ typedef void (*aps_gemm_fn)(const struct aps_gemm_block *block);
 
 /* The kernel for an instruction set; NULL if it is not supported. */
 aps_gemm_fn aps_gemm_kernel(enum aps_cpu cpu);
+
+/*
+ * The same for formats in blocks: a and b are rounded already, and depth is a
+ * multiple of `group` unless it is the last. s = R(s + t), where t is the sum of
+ * the products of a group in FP64, from 0 in the order of k, rounded to FP32.
+ * Chunks count groups.
+ */
+aps_gemm_fn aps_gemm_blocks_kernel(enum aps_cpu cpu);
 
 /* aps_gemm by the kernel of an instruction set that is supported. */
 int aps_gemm_on(enum aps_cpu cpu, const struct aps_gemm_arguments *given,

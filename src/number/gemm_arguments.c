@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "number/given.h"
@@ -57,6 +58,32 @@ static int check_size(const char *who, const char *name, int64_t size,
     return 0;
 }
 
+/* The formats of A and B: two floats' formats alike, or two in blocks of the same
+ * length. *b is that of B. */
+static int check_formats(const char *who, const struct aps_format *a,
+                         const struct aps_format **b, struct aps_error *error)
+{
+    if (aps_check_operand(who, "format", a, error) < 0)
+        return -1;
+    if (!*b)
+        *b = a;
+    if (aps_check_operand(who, "format_b", *b, error) < 0)
+        return -1;
+    if (a->block != (*b)->block)
+        return aps_error_set(
+            error, EINVAL, NULL, 0, 0,
+            "%s: format '%s' is in blocks of %d and format_b "
+            "'%s' in blocks of %d: blocks of A and B run along "
+            "k and must have the same length",
+            who, a->name, a->block, (*b)->name, (*b)->block);
+    if (a->block == 1 && strcmp(a->name, (*b)->name) != 0)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: format_b is '%s' and format '%s': only "
+                             "formats in blocks may differ",
+                             who, (*b)->name, a->name);
+    return 0;
+}
+
 int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
                    struct aps_gemm_arguments *arguments,
                    struct aps_error *error)
@@ -90,7 +117,7 @@ int aps_check_gemm(const char *who, const struct aps_gemm_arguments *given,
         b.rows = g->n;
         b.columns = g->k;
     }
-    if (aps_check_format(who, "format", g->format, error) < 0 ||
+    if (check_formats(who, g->format, &g->format_b, error) < 0 ||
         aps_check_format(who, "accumulator", g->accumulator, error) < 0 ||
         check_size(who, "m", g->m, error) < 0 ||
         check_size(who, "n", g->n, error) < 0 ||

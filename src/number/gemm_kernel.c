@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "number/gemm.h"
+#include "number/gemm_sums.h"
 
 /* Rows that share a row of B while it is in the L1 cache. */
 #define STRIP 4
@@ -25,20 +26,7 @@ APS_INLINE void add_products(const struct aps_quantizer *product,
     for (size_t j = 0; j < columns; j++) {
         float x = aps_quantize_step(product, product_exact, a * b[j]);
 
-        if (kahan)
-            aps_quantize_add_kahan(sum, sum_exact, x, &s[j], &c[j]);
-        else
-            s[j] = aps_quantize_add(sum, sum_exact, s[j], x);
-    }
-}
-
-/* The end of a chunk, in a row of sums. */
-APS_INLINE void add_chunk(const struct aps_quantizer *sum, bool sum_exact,
-                          size_t columns, float *restrict s, float *restrict c)
-{
-    for (size_t j = 0; j < columns; j++) {
-        c[j] = aps_quantize_add(sum, sum_exact, c[j], s[j]);
-        s[j] = 0;
+        aps_gemm_add(sum, sum_exact, kahan, x, j, s, c);
     }
 }
 
@@ -66,8 +54,9 @@ APS_INLINE void block_body(const struct aps_gemm_block *block,
                 (++at < chunk && !(block->last && k == depth - 1)))
                 continue;
             for (size_t i = first; i < last; i++)
-                add_chunk(&sum, sum_exact, columns, block->s + i * columns,
-                          block->c + i * columns);
+                aps_gemm_add_chunk(&sum, sum_exact, columns,
+                                   block->s + i * columns,
+                                   block->c + i * columns);
             at = 0;
         }
     }

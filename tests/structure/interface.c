@@ -54,6 +54,7 @@ int main(void)
     MEMBER(aps_gemm_arguments, c);
     MEMBER(aps_gemm_arguments, ldc);
     MEMBER(aps_gemm_arguments, chunk);
+    MEMBER(aps_gemm_arguments, format_b);
     CONSTANT(APS_ROUND_NEAREST);
     CONSTANT(APS_ROUND_STOCHASTIC);
     CONSTANT(APS_ROUND_TOWARD_ZERO);

@@ -18,7 +18,7 @@ UNIT_TESTS = \
 	tests/unit/error \
 	tests/unit/format \
 	tests/unit/format_get \
-	tests/unit/gemm \
+	tests/unit/gemm tests/unit/gemm_blocks \
 	tests/unit/given \
 	tests/unit/glob \
 	tests/unit/json \
@@ -171,6 +171,9 @@ tests_unit_sum_LDADD = $(UNIT_LIBS) -lm
 tests_unit_gemm_SOURCES = tests/unit/gemm.c tests/unit/rounded.h
 tests_unit_gemm_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_gemm_LDADD = $(UNIT_LIBS) -lm
+tests_unit_gemm_blocks_SOURCES = tests/unit/gemm_blocks.c tests/unit/rounded.h
+tests_unit_gemm_blocks_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_gemm_blocks_LDADD = $(UNIT_LIBS) -lm
 
 # Against MPFR.
 if HAVE_MPFR

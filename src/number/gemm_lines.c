@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "number/gemm_lines.h"
+
+#include <string.h>
+
+/* Lines side by side that are copied together: a cache line where they run
+ * across it. */
+#define TOGETHER 16
+
+/* Lines in the buffer begin so many floats apart: not at equal places of a
+ * cache. */
+static size_t pitch_of(size_t length)
+{
+    return length + TOGETHER;
+}
+
+static void gather(const struct aps_gemm_lines *from, const float *x,
+                   size_t count, float *buffer)
+{
+    const size_t pitch = pitch_of(from->length);
+
+    if (from->right == 1) {
+        for (size_t i = 0; i < count; i++)
+            memcpy(buffer + i * pitch, x + i * from->down,
+                   from->length * sizeof *x);
+        return;
+    }
+    for (size_t k = 0; k < from->length; k++) {
+        for (size_t i = 0; i < count; i++)
+            buffer[i * pitch + k] = x[i * from->down + k * from->right];
+    }
+}
+
+static void scatter(const struct aps_gemm_lines *to, const float *buffer,
+                    size_t count, float *y)
+{
+    const size_t pitch = pitch_of(to->length);
+
+    if (to->right == 1) {
+        for (size_t i = 0; i < count; i++)
+            memcpy(y + i * to->down, buffer + i * pitch,
+                   to->length * sizeof *y);
+        return;
+    }
+    for (size_t k = 0; k < to->length; k++) {
+        for (size_t i = 0; i < count; i++)
+            y[i * to->down + k * to->right] = buffer[i * pitch + k];
+    }
+}
+
+int aps_gemm_cast_lines(const struct aps_format *format,
+                        const struct aps_gemm_lines *from, const float *x,
+                        const struct aps_gemm_lines *to, float *y, float *room,
+                        struct aps_error *error)
+{
+    const size_t pitch = pitch_of(from->length);
+
+    for (size_t i = 0; i < from->count; i += TOGETHER) {
+        const size_t count =
+            from->count - i < TOGETHER ? from->count - i : TOGETHER;
+
+        gather(from, x + i * from->down, count, room);
+        for (size_t j = 0; j < count; j++) {
+            float *line = room + j * pitch;
+
+            if (aps_cast_array(format, line, from->length, NULL, line, error) <
+                0)
+                return -1;
+        }
+        scatter(to, room, count, y + i * to->down);
+    }
+    return 0;
+}
+
+size_t aps_gemm_lines_room(size_t length)
+{
+    return TOGETHER * pitch_of(length);
+}
