@@ -342,6 +342,22 @@ static int scales_agree(struct run *run)
     return rc;
 }
 
+/* Sums that are kept in a format have the scale of what they are added from. */
+static struct aps_scale_prediction scales_prediction(const struct run *run,
+                                                     const struct state *state)
+{
+    const struct aps_plan *plan = run->plan;
+    struct aps_scale_prediction prediction = aps_scale_predict(
+        &plan->scale, state->memory, &plan->format, run->context->size);
+
+    if (plan->accumulate == APS_ACCUMULATE_FP32)
+        return prediction;
+    if (prediction.sum_exponent < prediction.exponent)
+        prediction.exponent = prediction.sum_exponent;
+    prediction.sum_exponent = prediction.exponent;
+    return prediction;
+}
+
 /* Local. What the states say of the call. */
 static void scales_predict(struct run *run)
 {
@@ -358,8 +374,7 @@ static void scales_predict(struct run *run)
             aps_scale_learn(scale, memory, format, run->context->size,
                             &run->moments[i]);
         *history = (struct aps_history){
-            .prediction =
-                aps_scale_predict(scale, memory, format, run->context->size),
+            .prediction = scales_prediction(run, run->states[i]),
             .redo = aps_scale_on_overflow(scale) == APS_OVERFLOW_REDO,
             .pieces = pieces,
         };

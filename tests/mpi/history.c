@@ -34,7 +34,8 @@
 #define LAYERS_MAX 400
 #define LONG_TURNS 7 /* one in so many ways has long layers, too */
 
-static const char *const formats[] = {"e5m2", "e4m3", "e3m0", "e5m10", "e2m3"};
+static const char *const formats[] = {"e5m2", "e4m3",  "e4m3fn", "e3m2fn",
+                                      "e3m0", "e5m10", "e2m3"};
 
 static const struct way shapes[] = {
     {.reduce = REDUCE_DIRECT},
