@@ -92,6 +92,9 @@ tests_mpi_finish_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/history
 tests_mpi_history_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_history_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/history_calls
+tests_mpi_history_calls_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_history_calls_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/history_states
 tests_mpi_history_states_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_history_states_LDADD = $(MPI_TEST_LDADD)
@@ -245,6 +248,7 @@ mpi_tests = \
 	tests/mpi/t-failing.sh \
 	tests/mpi/t-fused.sh \
 	tests/mpi/t-history.sh \
+	tests/mpi/t-history-calls.sh \
 	tests/mpi/t-history-states.sh \
 	tests/mpi/t-lookahead.sh \
 	tests/mpi/t-many-communicators.sh \
