@@ -95,6 +95,10 @@ tests_mpi_history_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/history_calls
 tests_mpi_history_calls_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_history_calls_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/grad_scaler
+tests_mpi_grad_scaler_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_grad_scaler_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/history_states
 tests_mpi_history_states_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_history_states_LDADD = $(MPI_TEST_LDADD)
@@ -244,6 +248,7 @@ mpi_tests = \
 	tests/mpi/t-preload-before.sh \
 	tests/mpi/t-freed.sh \
 	tests/mpi/t-idup-self.sh \
+	tests/mpi/t-grad-scaler.sh \
 	tests/mpi/t-inject.sh \
 	tests/mpi/t-failing.sh \
 	tests/mpi/t-fused.sh \
