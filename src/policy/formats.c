@@ -34,6 +34,16 @@ static const struct {
     {"half", "did you mean 'fp16'?"},
     {"bfloat16", "did you mean 'bf16'?"},
     {"bfloat", "did you mean 'bf16'?"},
+    {"bfp8", "bfp7/64 has 8 bits a value, 64 of them in a block"},
+    {"hbfp", "HBFP's formats are hbfp8/64, hbfp8/576, hbfp6/64, ..."},
+    {"bfp", "block floating point is bfp7/64, bfp3/64, ..."},
+    {"mx", "the MX formats are mx-e4m3fn, mx-e2m1fn, mx-int8, ..."},
+    {"mxfp8", "MXFP8 is mx-e4m3fn or mx-e5m2"},
+    {"mxfp6", "MXFP6 is mx-e2m3fn or mx-e3m2fn"},
+    {"mxfp4", "MXFP4 is mx-e2m1fn"},
+    {"mxint8", "did you mean 'mx-int8'?"},
+    {"flex", "the formats of integers are flex8 and flex16"},
+    {"flexpoint", "the formats of integers are flex8 and flex16"},
 };
 
 static const char *const names[] = {"native", "fp32", "tf32",

@@ -8,6 +8,18 @@
 
 enum gemm_key { KEY_FORMAT, KEY_ACCUMULATE, KEY_ACCUMULATOR, KEY_KAHAN, KEYS };
 
+/* Products are of floats, each with an exponent of its own. */
+static void check_floats(const struct aps_reader *reader,
+                         const struct aps_yaml_node *at,
+                         const struct aps_format *format)
+{
+    if (format->block > 1 || format->exponent_bits == 0)
+        aps_reader_error(reader, at,
+                         "format %s is not one of products, which are computed "
+                         "in floats eEmM and eEmMfn",
+                         format->name);
+}
+
 /* Returns whether there is a format. */
 static bool read_format(const struct aps_reader *reader,
                         const struct aps_yaml_node *key,
@@ -22,6 +34,7 @@ static bool read_format(const struct aps_reader *reader,
         gemm->format = value.format;
     else if (aps_format_parse("fp32", &gemm->format, NULL) < 0)
         return false;
+    check_floats(reader, value.at, &gemm->format);
     gemm->accumulator = gemm->format;
     return true;
 }
@@ -50,8 +63,11 @@ static void read_accumulate(const struct aps_reader *reader,
         return;
     switch (value.word) {
     case APS_WORD_OWN:
-        if (value.arguments[APS_SUM_FORMAT].key)
+        if (value.arguments[APS_SUM_FORMAT].key) {
             gemm->accumulator = value.arguments[APS_SUM_FORMAT].format;
+            check_floats(reader, value.arguments[APS_SUM_FORMAT].key->value,
+                         &gemm->accumulator);
+        }
         gemm->kahan = value.arguments[APS_SUM_KAHAN].on;
         gemm->chunk = (int)value.arguments[APS_SUM_CHUNK].whole;
         break;
@@ -90,8 +106,10 @@ static void read_old(const struct aps_reader *reader,
                     key->text);
     if (keys[KEY_ACCUMULATOR] &&
         aps_read_argument(reader, keys[KEY_ACCUMULATOR], &accumulator,
-                          &argument) == 0)
+                          &argument) == 0) {
         gemm->accumulator = argument.format;
+        check_floats(reader, keys[KEY_ACCUMULATOR]->value, &argument.format);
+    }
     if (keys[KEY_KAHAN])
         aps_read_switch(reader, keys[KEY_KAHAN], &gemm->kahan);
 }

@@ -189,6 +189,23 @@ static void read_reduce(const struct aps_rule_keys *rule, struct aps_plan *plan,
     given->node = node.key;
 }
 
+/* Partial sums have the scale of the rule's format, which integers of another
+ * one would not fit. */
+static bool refuse_integer_sums(const struct aps_reader *reader,
+                                const struct aps_yaml_node *word,
+                                const struct aps_plan *plan)
+{
+    if (plan->sums.exponent_bits > 0 || plan->sums.self_scaled ||
+        strcmp(plan->sums.name, plan->format.name) == 0)
+        return false;
+    aps_reader_error(
+        reader, word,
+        "sums cannot be kept in %s unless the rule's format is %s: "
+        "its integers would need a scale of their own",
+        plan->sums.name, plan->sums.name);
+    return true;
+}
+
 /* accumulate: {format: F, kahan: on, chunk: K} */
 static void read_sums(const struct aps_reader *reader,
                       const struct aps_value *value, struct aps_plan *plan)
@@ -208,6 +225,8 @@ static void read_sums(const struct aps_reader *reader,
                          "in %s begin elsewhere, at multiples of %zu",
                          plan->sums.name, plan->sums.block, plan->format.name,
                          aps_format_granule(&plan->format));
+    if (refuse_integer_sums(reader, format->key->value, plan))
+        return;
     if (!kahan && plan->chunk == 0 && strcmp(format->format.name, "e8m23") == 0)
         plan->accumulate = APS_ACCUMULATE_FP32;
 }

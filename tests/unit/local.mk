@@ -33,6 +33,7 @@ UNIT_TESTS = \
 	tests/unit/policy \
 	tests/unit/policy-errors \
 	tests/unit/policy-errors-conditions \
+	tests/unit/policy-errors-formats \
 	tests/unit/policy-errors-rules \
 	tests/unit/policy-matching \
 	tests/unit/policy-mutated \
@@ -236,6 +237,12 @@ tests_unit_policy_errors_conditions_SOURCES = tests/unit/policy-errors-condition
 	tests/unit/errortext.h tests/unit/policytext.h
 tests_unit_policy_errors_conditions_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_errors_conditions_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+tests_unit_policy_errors_formats_SOURCES = \
+	tests/unit/policy-errors-formats.c \
+	tests/unit/policyerrors.h \
+	tests/unit/policytext.h
+tests_unit_policy_errors_formats_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_errors_formats_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_policy_errors_rules_SOURCES = tests/unit/policy-errors-rules.c \
 	tests/unit/policyerrors.h \
 	tests/unit/errortext.h tests/unit/policytext.h

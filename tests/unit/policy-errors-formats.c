@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a rule is refused for: formats in blocks and of integers. */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "policy/policy.h"
+#include "tests/tap/tap.h"
+#include "tests/unit/policyerrors.h"
+
+int main(void)
+{
+    static const struct bad cases[] = {
+        {"formats in blocks that are none",
+         TOP "  - {min_count: 9999, format: bfp7/1}\n"
+             "  - {min_count: 9998, format: bfp25/64}\n"
+             "  - {min_count: 9997, format: bfp7/4090}\n"
+             "  - {min_count: 9996, format: mx-e4m3}\n"
+             "  - {min_count: 9995, format: flex12}\n"
+             "  - {min_count: 9994, format: mxfp4}\n"
+             "  - {min_count: 9993, format: bfp8}\n",
+         "3:31: format 'bfp7/1': a block must have 2 to 4096 values, not 1\n"
+         "4:31: format 'bfp25/64': bfp's bits must be 1 to 24\n"
+         "5:31: format 'bfp7/4090': blocks of 4090 values end at a multiple of "
+         "64 values only every 130880: it must be at most 4096 (take a "
+         "multiple "
+         "of 64, or of 32)\n"
+         "6:31: format 'mx-e4m3': the MX formats are mx-e5m2, mx-e4m3fn, "
+         "mx-e3m2fn, mx-e2m3fn, mx-e2m1fn and mx-int8\n"
+         "7:31: format 'flex12': the formats of integers are flex8 and flex16\n"
+         "8:31: unknown format 'mxfp4'; MXFP4 is mx-e2m1fn\n"
+         "9:31: unknown format 'bfp8'; bfp7/64 has 8 bits a value, 64 of them "
+         "in a block"},
+        {"sums in integers",
+         RULE "format: e5m2\n    accumulate: {format: flex16}\n",
+         "4:26: sums cannot be kept in flex16 unless the rule's format is "
+         "flex16: its integers would need a scale of their own"},
+        {"products in blocks",
+         "version: 1\ngemm: {format: bfp7/64, accumulate: {format: flex16}}\n",
+         "2:16: format bfp7/64 is not one of products, which are computed in "
+         "floats eEmM and eEmMfn\n"
+         "2:46: format flex16 is not one of products, which are computed in "
+         "floats eEmM and eEmMfn"},
+    };
+
+    REFUSE(cases, NULL);
+    return done_testing();
+}
