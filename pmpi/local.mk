@@ -91,6 +91,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
 	pmpi/reduce/hierarchical_stages.c pmpi/reduce/hierarchical_stages.h \
 	pmpi/reduce/master.c pmpi/reduce/master.h \
+	pmpi/reduce/origin.c pmpi/reduce/origin.h \
 	pmpi/reduce/pipeline.c pmpi/reduce/pipeline.h \
 	pmpi/reduce/pipeline_sizes.c pmpi/reduce/pipeline_sizes.h \
 	pmpi/reduce/reduce_root.c pmpi/reduce/reduce_root.h \

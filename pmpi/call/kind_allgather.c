@@ -101,9 +101,8 @@ static void gather_agree(struct aps_context *context,
 static int gather_run(struct aps_context *context, const struct aps_call *call,
                       const struct aps_segment *segment, struct aps_cost *cost)
 {
-    const struct aps_wire wire = aps_other_wire(segment);
+    const struct aps_wire wire = aps_other_wire(context, call, segment);
 
-    (void)call;
     return aps_allgather_run(context->related.gather, &wire, segment->rc,
                              segment->exponent, segment->in, segment->out,
                              segment->own, cost);

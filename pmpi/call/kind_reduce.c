@@ -68,7 +68,7 @@ static bool reduce_measure(const struct aps_context *context,
 static int reduce_run(struct aps_context *context, const struct aps_call *call,
                       const struct aps_segment *segment, struct aps_cost *cost)
 {
-    const struct aps_wire wire = aps_other_wire(segment);
+    const struct aps_wire wire = aps_other_wire(context, call, segment);
 
     return aps_reduce_root_run(context->related.rooted, &wire, call->root,
                                segment->in, segment->out, segment->count, cost);

@@ -117,7 +117,7 @@ static const size_t *scatter_bounds_of(struct aps_context *context,
 static int scatter_run(struct aps_context *context, const struct aps_call *call,
                        const struct aps_segment *segment, struct aps_cost *cost)
 {
-    const struct aps_wire wire = aps_other_wire(segment);
+    const struct aps_wire wire = aps_other_wire(context, call, segment);
 
     return aps_reduce_scatter_run(context->related.scatter, &wire, segment->in,
                                   scatter_bounds_of(context, call),

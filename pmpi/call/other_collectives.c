@@ -9,6 +9,7 @@
 #include "call/handle.h"
 #include "call/other_kind.h"
 #include "comm/report.h"
+#include "reduce/origin.h"
 
 bool aps_other_elements(MPI_Count a, MPI_Count b, size_t *product)
 {
@@ -127,7 +128,9 @@ bool aps_other_is_possible(struct aps_context *context,
     return false;
 }
 
-struct aps_wire aps_other_wire(const struct aps_segment *segment)
+struct aps_wire aps_other_wire(struct aps_context *context,
+                               const struct aps_call *call,
+                               const struct aps_segment *segment)
 {
     struct aps_wire wire = {
         .memory = segment->memory,
@@ -137,6 +140,11 @@ struct aps_wire aps_other_wire(const struct aps_segment *segment)
     };
 
     aps_codec_init(&segment->plan.format, &wire.codec);
+    aps_wire_draw(
+        &segment->plan, aps_comm_resources_vcomm(context->resources),
+        call->kind->which,
+        aps_comm_resources_number(context->resources, call->kind->which),
+        &wire);
     if (segment->plan.accumulate != APS_ACCUMULATE_FP32)
         aps_codec_init(&segment->plan.sums, &wire.sums);
     return wire;

@@ -354,6 +354,12 @@ int aps_comm_resources_reduce(struct aps_comm_resources *resources,
                               cost);
 }
 
+uint64_t aps_comm_resources_number(struct aps_comm_resources *resources,
+                                   enum aps_call_kind call)
+{
+    return aps_reductions_number(resources->reductions, call, 1);
+}
+
 const struct aps_vcomm *
 aps_comm_resources_vcomm(const struct aps_comm_resources *resources)
 {

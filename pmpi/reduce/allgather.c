@@ -79,12 +79,18 @@ static void allgather_send_values(void *state, size_t k)
     const size_t stride = aps_block_stride(run->wire, n);
     const size_t bytes = aps_block_bytes(run->wire, n);
     unsigned char *own = slot->blocks + (size_t)gather->rank * stride;
+    const struct aps_origin origin = {.number = run->wire->number,
+                                      .first = k * run->chunk,
+                                      .stage = run->wire->stage,
+                                      .rank = gather->rank,
+                                      .ranks = 1};
 
     aps_exchange_receive_alike(&slot->exchange, slot->blocks, stride, bytes);
     if (gather->outcome == MPI_SUCCESS)
-        aps_cost_note(run->cost, aps_block_encode(run->wire, run->wire->memory,
-                                                  run->in + k * run->chunk, n,
-                                                  run->exponent, own));
+        aps_cost_note(run->cost,
+                      aps_block_encode(run->wire, &origin, run->wire->memory,
+                                       run->in + k * run->chunk, n,
+                                       run->exponent, own));
     aps_exchange_send_all(&slot->exchange, own, bytes);
     aps_cost_add(run->cost, run->wire, n, gather->ranks - 1);
 }

@@ -99,7 +99,8 @@ static void gather_sum_send_values(void *state, size_t k)
         const struct aps_piece *piece = &chunk->pieces[p];
 
         aps_cost_note(run->cost,
-                      aps_piece_encode(piece, run->wire,
+                      aps_piece_encode(piece, run->wire, gather->rank,
+                                       gather->size,
                                        (struct aps_slice){0, piece->n},
                                        own + piece->offset));
     }

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "number/draw.h"
+
 #define CACHE_LINE 64
 
 bool aps_wire_has_own_blocks(const struct aps_wire *wire)
@@ -115,7 +117,7 @@ static bool record_overflows(const struct aps_wire *wire, float max,
                              int exponent)
 {
     return aps_scale_overflows(&wire->codec.format, max, exponent,
-                               APS_ROUND_NEAREST);
+                               wire->rounding);
 }
 
 void aps_record_note_sum(const struct aps_wire *wire,
@@ -134,13 +136,35 @@ void aps_record_note_sum(const struct aps_wire *wire,
 
 /* --- encode and decode ---------------------------------------------------- */
 
-static void block_encode_on_device(const struct aps_wire *wire, const float *x,
-                                   size_t n, struct aps_scaling scaling,
+/* Correlated only between as many ranks as libaps can do it for. */
+static struct aps_cast_options block_options(const struct aps_wire *wire,
+                                             const struct aps_origin *origin)
+{
+    struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
+    const bool alone = origin->ranks == 1 || origin->ranks > APS_DRAW_RANKS;
+
+    options.rounding = wire->rounding == APS_ROUND_CORRELATED && alone
+                           ? APS_ROUND_STOCHASTIC
+                           : wire->rounding;
+    options.seed = wire->seed;
+    options.layer = (uint32_t)(origin->number >> 32);
+    options.step = (uint32_t)origin->number;
+    options.offset = origin->first;
+    options.stage = origin->stage;
+    options.rank = (uint32_t)origin->rank;
+    options.ranks = (uint64_t)origin->ranks;
+    return options;
+}
+
+static void block_encode_on_device(const struct aps_wire *wire,
+                                   const struct aps_cast_options *options,
+                                   const float *x, size_t n,
+                                   struct aps_scaling scaling,
                                    struct aps_block_header *header,
                                    unsigned char *block)
 {
-    const int flags = wire->device->encode(&wire->codec, x, n, scaling,
-                                           block + sizeof *header);
+    const int flags = wire->device->encode_stats(
+        &wire->codec, x, n, scaling, options, block + sizeof *header, NULL);
 
     header->flags = flags > 0 ? (uint8_t)flags : 0;
     if (flags < 0 || wire->device->put(block, header, sizeof *header) < 0)
@@ -150,16 +174,22 @@ static void block_encode_on_device(const struct aps_wire *wire, const float *x,
 /* x[n], of that magnitude, encoded with that exponent; `record` is what the
  * header says, where the wire has records. */
 static int block_encode(const struct aps_wire *wire,
+                        const struct aps_origin *origin,
                         const struct aps_memory *memory, const float *x,
                         size_t n, struct aps_magnitude magnitude, int exponent,
                         const struct aps_scale_record *record,
                         unsigned char *block)
 {
+    const struct aps_cast_options options = block_options(wire, origin);
     struct aps_block_header header = {0};
     struct aps_scaling scaling;
 
     exponent = aps_scale_block_exponent(&wire->scale, &wire->codec.format,
                                         magnitude, exponent);
+    if (aps_wire_may_step_over(wire) &&
+        aps_scale_overflows(&wire->codec.format, magnitude.max, exponent,
+                            wire->rounding))
+        exponent--;
     scaling = aps_scale_scaling(&wire->scale, exponent);
     /* Rounding is monotone: no value ends beyond the scaled maximum. (e1m0,
      * which has no finite value but 0, is no format of a policy.) */
@@ -167,11 +197,12 @@ static int block_encode(const struct aps_wire *wire,
         aps_scale_ops_of(&wire->scale)->per_block && magnitude.finite;
     header.exponent = (int16_t)scaling.exponent;
     if (wire->device) {
-        block_encode_on_device(wire, x, n, scaling, &header, block);
+        block_encode_on_device(wire, &options, x, n, scaling, &header, block);
         return exponent;
     }
-    header.flags = (uint8_t)memory->encode(
-        &wire->codec, x, n, scaling, block + aps_block_header_bytes(wire));
+    header.flags = (uint8_t)memory->encode_stats(
+        &wire->codec, x, n, scaling, &options,
+        block + aps_block_header_bytes(wire), NULL);
     if (wire->records) {
         const struct aps_block_record values = {record->in_max,
                                                 record->sum_max};
@@ -189,6 +220,7 @@ static int block_encode(const struct aps_wire *wire,
 }
 
 int aps_block_encode(const struct aps_wire *wire,
+                     const struct aps_origin *origin,
                      const struct aps_memory *memory, const float *x, size_t n,
                      int exponent, unsigned char *block)
 {
@@ -203,11 +235,12 @@ int aps_block_encode(const struct aps_wire *wire,
             .over = record_overflows(wire, magnitude.max, exponent),
             .nonfinite = !magnitude.finite,
         };
-    return block_encode(wire, memory, x, n, magnitude, exponent, &record,
-                        block);
+    return block_encode(wire, origin, memory, x, n, magnitude, exponent,
+                        &record, block);
 }
 
 int aps_block_encode_sum(const struct aps_wire *wire,
+                         const struct aps_origin *origin,
                          const struct aps_memory *memory, const float *sum,
                          size_t n, const struct aps_magnitude *known,
                          int exponent, const struct aps_scale_record *before,
@@ -224,8 +257,8 @@ int aps_block_encode_sum(const struct aps_wire *wire,
         record = *before;
         aps_record_note_sum(wire, &record, magnitude, exponent);
     }
-    return block_encode(wire, memory, sum, n, magnitude, exponent, &record,
-                        block);
+    return block_encode(wire, origin, memory, sum, n, magnitude, exponent,
+                        &record, block);
 }
 
 struct aps_scaling aps_block_scaling(const struct aps_wire *wire,

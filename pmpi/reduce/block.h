@@ -44,14 +44,47 @@ struct aps_wire {
     bool records;     /* the scale keeps a state: headers have records */
     bool over_is_inf; /* an overflow is not to arrive as a number */
     enum aps_accumulate_kind accumulate;
-    int chunk;             /* of sums in the format, as in the plan */
-    struct aps_codec sums; /* of partial sums, unless they are FP32 */
+    int chunk;                  /* of sums in the format, as in the plan */
+    struct aps_codec sums;      /* of partial sums, unless they are FP32 */
+    enum aps_rounding rounding; /* to nearest, stochastic or correlated ... */
+    uint64_t seed;              /* ... by bits of this seed, ... */
+    uint64_t number; /* ... where the vectors of the call have this number and
+                        those after it ... */
+    uint32_t stage;  /* ... and their roundings this and the one after it: of
+                        contributions, and of sums */
 };
+
+/*
+ * Whose rounding of what a block is: what random bits depend on, and nothing
+ * else. A vector's number is that of its reduction, on its communicator: the
+ * same on all ranks, and no other's.
+ */
+struct aps_origin {
+    uint64_t number; /* of the vector */
+    uint64_t first;  /* number of the block's first value in the vector */
+    uint32_t stage;
+    int rank;  /* that rounds ... */
+    int ranks; /* ... of so many whose values of that stage are added; 1: of one
+                  alone, whose bits do not depend on the others' */
+};
+
+/*
+ * May a sum that APS has kept within the format be rounded beyond it? Rounded up,
+ * contributions may be greater than they were by a step each. With a bit of
+ * mantissa there is room for that above a power of two, without there is none.
+ */
+static inline bool aps_wire_may_step_over(const struct aps_wire *wire)
+{
+    return wire->rounding != APS_ROUND_NEAREST &&
+           wire->codec.format.mantissa_bits == 0 &&
+           aps_scale_ops_of(&wire->scale)->agreed;
+}
 
 /* Must the magnitude of a block be known when it is encoded? */
 static inline bool aps_wire_measures(const struct aps_wire *wire)
 {
-    return wire->records || aps_scale_ops_of(&wire->scale)->needs_magnitude;
+    return wire->records || aps_scale_ops_of(&wire->scale)->needs_magnitude ||
+           aps_wire_may_step_over(wire);
 }
 
 /* Bytes that this rank sent, and what FP32 would have sent in their place. */
@@ -101,12 +134,14 @@ struct aps_magnitude aps_block_magnitude(const struct aps_wire *wire,
  * own. Returns the exponent used.
  */
 int aps_block_encode(const struct aps_wire *wire,
+                     const struct aps_origin *origin,
                      const struct aps_memory *memory, const float *x, size_t n,
                      int exponent, unsigned char *block);
 
 /* The same for sums. `known`: their magnitude, or NULL. `before`: the record of
  * what was added, where the wire has records. */
 int aps_block_encode_sum(const struct aps_wire *wire,
+                         const struct aps_origin *origin,
                          const struct aps_memory *memory, const float *sum,
                          size_t n, const struct aps_magnitude *known,
                          int exponent, const struct aps_scale_record *before,

@@ -66,6 +66,7 @@ static void chunk_add(struct aps_cut *cut, size_t n,
                             : exponent,
         .history = vector->history,
         .begin = cut->begin,
+        .number = cut->wire->number + (uint64_t)cut->vector,
         .base = used->elements,
         .offset = used->bytes,
         .inner_base = used->inner_elements,
@@ -173,9 +174,13 @@ void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
 
+        const struct aps_slice slice = aps_piece_slice(piece, parts, i);
+
         inner->pieces[p] = (struct aps_piece){
             .in = sums + piece->base,
-            .n = aps_piece_slice(piece, parts, i).length,
+            .n = slice.length,
+            .begin = piece->begin + slice.begin,
+            .number = piece->number,
             .granule = piece->granule,
             .memory = memory,
             .exponent = piece->sum_exponent,

@@ -68,7 +68,8 @@ struct aps_piece {
     int exponent;                /* the stage's */
     int sum_exponent;            /* of its sums */
     struct aps_history *history; /* of its vector, or NULL ... */
-    size_t begin;                /* ... and its place there */
+    size_t begin;                /* ... and its place in that vector */
+    uint64_t number;             /* of the vector (struct aps_origin) */
     bool summed; /* `in` holds sums, of what `before` is the record */
     struct aps_scale_record before;
     size_t base;   /* its place in a slice's values, in elements ... */
@@ -82,6 +83,18 @@ static inline struct aps_slice aps_piece_slice(const struct aps_piece *piece,
                                                int parts, int i)
 {
     return aps_slice_of(piece->n, piece->granule, parts, i);
+}
+
+/* The sums of a slice of it, which one rank rounds. */
+static inline struct aps_origin
+aps_piece_sum_origin(const struct aps_piece *piece, const struct aps_wire *wire,
+                     struct aps_slice slice, int rank)
+{
+    return (struct aps_origin){.number = piece->number,
+                               .first = piece->begin + slice.begin,
+                               .stage = wire->stage + 1,
+                               .rank = rank,
+                               .ranks = 1};
 }
 
 /* Pieces that are on their way together. */
@@ -116,10 +129,11 @@ size_t aps_cut_chunks(const struct aps_cut *cut);
 /* The next chunk, its blocks NULL. There must be one. */
 void aps_cut_next(struct aps_cut *cut, struct aps_chunk *chunk);
 
-/* Encode a slice of a piece: what this rank contributes to the stage. Returns
- * the exponent used. */
+/* Encode a slice of a piece: what rank `rank` of the `ranks` whose values are
+ * added contributes to the stage. Returns the exponent used. */
 int aps_piece_encode(const struct aps_piece *piece, const struct aps_wire *wire,
-                     struct aps_slice slice, unsigned char *block);
+                     int rank, int ranks, struct aps_slice slice,
+                     unsigned char *block);
 
 /* The results of a piece are here, and this is their record: false if the piece
  * is to be reduced again, and must not be decoded. */

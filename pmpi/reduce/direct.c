@@ -253,8 +253,9 @@ static void direct_encode_slice(const struct aps_direct *direct,
 
         if (slice.length == 0)
             continue;
-        aps_cost_note(
-            cost, aps_piece_encode(piece, wire, slice, blocks + piece->offset));
+        aps_cost_note(cost,
+                      aps_piece_encode(piece, wire, direct->rank, direct->size,
+                                       slice, blocks + piece->offset));
         if (owner != direct->rank)
             aps_cost_add(cost, wire, slice.length, 1);
     }
@@ -310,8 +311,11 @@ static void direct_sum_slice(const struct aps_direct *direct,
 
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
-        const size_t n =
-            aps_piece_slice(piece, direct->size, direct->rank).length;
+        const struct aps_slice slice =
+            aps_piece_slice(piece, direct->size, direct->rank);
+        const struct aps_origin origin =
+            aps_piece_sum_origin(piece, wire, slice, direct->rank);
+        const size_t n = slice.length;
         const unsigned char *contributions = incoming + piece->offset;
         struct aps_magnitude magnitude = {0, false};
         struct aps_scale_record before;
@@ -322,7 +326,7 @@ static void direct_sum_slice(const struct aps_direct *direct,
                        scratch->sum, measure ? &magnitude : NULL);
         before = aps_accumulate_record(wire, direct->size, contributions,
                                        stride, magnitude);
-        aps_block_encode_sum(wire, &aps_memory_host, scratch->sum, n,
+        aps_block_encode_sum(wire, &origin, &aps_memory_host, scratch->sum, n,
                              &magnitude, piece->sum_exponent, &before,
                              to + piece->offset);
         aps_cost_add(cost, wire, n, direct->size - 1);

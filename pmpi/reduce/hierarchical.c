@@ -9,6 +9,7 @@
 
 #include "progress/agree.h"
 #include "scale/scale.h"
+#include "reduce/origin.h"
 #include "reduce/hierarchical_stages.h"
 #include "progress/wait.h"
 
@@ -188,10 +189,10 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
     const struct aps_chunk_layout layout =
         h->whole ? (struct aps_chunk_layout){0}
                  : aps_chunk_layout_of(&h->host.room, &wire->codec);
+    const struct aps_wire outside = aps_wire_across(wire);
     struct aps_hierarchical_run run = {
         .h = h,
-        .wire = wire,
-        .inside = *wire,
+        .wire = &outside,
         .exact_inside = exact_inside,
         .slots = &h->host,
         .results = &h->host,
@@ -211,6 +212,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
     if (h->broken)
         return MPI_ERR_TRUNCATE;
     h->calls++;
+    run.inside = aps_wire_inside(wire, aps_vcomm_rank(&h->groups.group, 0));
     if (h->across)
         aps_direct_begin(h->across);
     if (count == 1 && hierarchical_meets_on_devices(&run, &vectors[0]))

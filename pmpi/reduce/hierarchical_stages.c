@@ -188,7 +188,9 @@ static void stages_contribute_piece(const struct aps_hierarchical_run *run,
                 hierarchical_count_fp32(run, slice.length);
             continue;
         }
-        aps_cost_note(run->cost, aps_piece_encode(piece, wire, slice, to));
+        aps_cost_note(run->cost,
+                      aps_piece_encode(piece, wire, rank,
+                                       aps_shm_group_size(h->node), slice, to));
         if (owner != rank)
             aps_cost_add(run->cost, wire, slice.length, 1);
     }
@@ -297,11 +299,14 @@ static void stages_leave_result(struct aps_hierarchical_run *run, size_t k,
                                 struct aps_magnitude magnitude)
 {
     const struct aps_hierarchical *h = run->h;
-    const size_t length = stages_own_length(run, piece);
+    const int rank = aps_shm_group_rank(h->node);
+    const struct aps_slice slice = aps_piece_slice(piece, h->owners, rank);
+    const struct aps_origin origin =
+        aps_piece_sum_origin(piece, &run->inside, slice, rank);
+    const size_t length = slice.length;
     const float *total = stages_sum_of(run, k) + piece->base;
     unsigned char *result =
-        stages_result_slice(run, k, aps_shm_group_rank(h->node)) +
-        stages_slot_offset(run, piece);
+        stages_result_slice(run, k, rank) + stages_slot_offset(run, piece);
 
     if (length == 0)
         return;
@@ -310,7 +315,7 @@ static void stages_leave_result(struct aps_hierarchical_run *run, size_t k,
         hierarchical_count_fp32(run, length);
         return;
     }
-    aps_block_encode_sum(&run->inside, &aps_memory_host, total, length,
+    aps_block_encode_sum(&run->inside, &origin, &aps_memory_host, total, length,
                          &magnitude, piece->sum_exponent, &piece->before,
                          result);
     stages_watch_device(run);

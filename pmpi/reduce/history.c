@@ -8,14 +8,21 @@
 #include "reduce/chunk.h"
 
 int aps_piece_encode(const struct aps_piece *piece, const struct aps_wire *wire,
-                     struct aps_slice slice, unsigned char *block)
+                     int rank, int ranks, struct aps_slice slice,
+                     unsigned char *block)
 {
     const float *x = piece->in + slice.begin;
+    const struct aps_origin origin = {.number = piece->number,
+                                      .first = piece->begin + slice.begin,
+                                      .stage = wire->stage,
+                                      .rank = rank,
+                                      .ranks = ranks};
 
     if (piece->summed)
-        return aps_block_encode_sum(wire, piece->memory, x, slice.length, NULL,
-                                    piece->exponent, &piece->before, block);
-    return aps_block_encode(wire, piece->memory, x, slice.length,
+        return aps_block_encode_sum(wire, &origin, piece->memory, x,
+                                    slice.length, NULL, piece->exponent,
+                                    &piece->before, block);
+    return aps_block_encode(wire, &origin, piece->memory, x, slice.length,
                             piece->exponent, block);
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "reduce/origin.h"
 #include "reduce/accumulate.h"
 #include "progress/agree.h"
 #include "reduce/exponent.h"
@@ -117,6 +118,7 @@ void aps_master_destroy(struct aps_master *master)
 struct run {
     struct aps_master *master;
     const struct aps_wire *wire;
+    struct aps_wire across; /* between the masters */
     struct aps_cut cut;
     int count; /* chunks of the window that is under way */
     struct aps_cost *cost;
@@ -150,7 +152,8 @@ static void master_encode_values(const struct run *run, struct slot *slot)
         const struct aps_piece *piece = &chunk->pieces[p];
 
         aps_cost_note(run->cost,
-                      aps_piece_encode(piece, run->wire,
+                      aps_piece_encode(piece, run->wire, run->master->place,
+                                       run->master->members,
                                        (struct aps_slice){0, piece->n},
                                        slot->values + piece->offset));
     }
@@ -287,8 +290,10 @@ static void master_leave_results(const struct run *run,
 
         for (int p = 0; p < slot->chunk.count; p++) {
             const struct aps_piece *piece = &slot->chunk.pieces[p];
+            const struct aps_origin origin = aps_piece_sum_origin(
+                piece, run->wire, (struct aps_slice){0, piece->n}, 0);
 
-            aps_block_encode_sum(run->wire, &aps_memory_host,
+            aps_block_encode_sum(run->wire, &origin, &aps_memory_host,
                                  slot->sum + piece->base, piece->n, max++,
                                  piece->sum_exponent, &piece->before,
                                  slot->results + piece->inner_offset);
@@ -330,8 +335,8 @@ static void master_sum_groups(const struct run *run,
         chunks[i] = &slot->sums;
     }
     aps_ring_begin(master->ring, master->outcome);
-    master->outcome =
-        aps_ring_window(master->ring, run->wire, run->count, chunks, run->cost);
+    master->outcome = aps_ring_window(master->ring, &run->across, run->count,
+                                      chunks, run->cost);
 }
 
 static void master_lead(const struct run *run)
@@ -365,10 +370,13 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
                    int count, const struct aps_vector vectors[],
                    struct aps_cost *cost)
 {
+    const struct aps_wire inside =
+        aps_wire_inside(wire, aps_vcomm_rank(&master->groups.group, 0));
     int exponents[APS_VECTORS_MOST];
     struct run run = {
         .master = master,
-        .wire = wire,
+        .wire = &inside,
+        .across = aps_wire_across(wire),
         .cut = {.wire = wire,
                 .vectors = vectors,
                 .exponents = exponents,

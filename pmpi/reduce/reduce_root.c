@@ -140,6 +140,11 @@ static void root_turn(void *state, size_t k)
     const bool measure = aps_wire_measures(wire);
     const struct shape shape = {run, k};
     unsigned char *block = slot->results + (size_t)rooted->rank * stride;
+    const struct aps_origin origin = {.number = wire->number,
+                                      .first = own.begin,
+                                      .stage = wire->stage + 1,
+                                      .rank = rooted->rank,
+                                      .ranks = 1};
     struct aps_magnitude magnitude = {0, false};
     const float *sum = NULL;
 
@@ -152,7 +157,7 @@ static void root_turn(void *state, size_t k)
     if (own.length == 0)
         return;
     if (rooted->outcome == MPI_SUCCESS)
-        aps_block_encode_sum(wire, &aps_memory_host, sum, own.length,
+        aps_block_encode_sum(wire, &origin, &aps_memory_host, sum, own.length,
                              &magnitude, run->exponent, NULL, block);
     if (rooted->rank == run->root)
         return;

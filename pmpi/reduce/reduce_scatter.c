@@ -97,15 +97,20 @@ int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
         int peer = aps_exchange_peer(&slot->exchange, i);
         struct aps_slice part = shares->part(shares, peer, k);
         bool ours = peer == scatter->rank;
+        const struct aps_origin origin = {.number = wire->number,
+                                          .first = part.begin,
+                                          .stage = wire->stage,
+                                          .rank = scatter->rank,
+                                          .ranks = ranks};
         unsigned char *block =
             (ours ? slot->incoming : slot->outgoing) + (size_t)peer * stride;
 
         if (part.length == 0)
             continue;
         if (scatter->outcome == MPI_SUCCESS)
-            aps_cost_note(cost,
-                          aps_block_encode(wire, wire->memory, in + part.begin,
-                                           part.length, exponent, block));
+            aps_cost_note(cost, aps_block_encode(wire, &origin, wire->memory,
+                                                 in + part.begin, part.length,
+                                                 exponent, block));
         if (ours)
             continue;
         aps_exchange_send(&slot->exchange, peer, block,

@@ -9,6 +9,7 @@
 
 #include "device/device.h"
 #include "progress/agree.h"
+#include "reduce/origin.h"
 #include "reduce/algorithm.h"
 #include "reduce/allgather_sum.h"
 #include "reduce/direct.h"
@@ -42,6 +43,7 @@ struct aps_reductions {
     const struct aps_vcomm *vcomm;
     int test_nodes;
     bool test_cyclic;
+    uint64_t numbers[APS_CALL_KINDS]; /* of vectors so far */
     struct prepared prepared[PREPARED_MAX];
     int count;
 };
@@ -226,6 +228,15 @@ static void reduction_set_overflow(const struct aps_plan *plan,
         reduction_saturate(&wire->sums);
 }
 
+uint64_t aps_reductions_number(struct aps_reductions *reductions,
+                               enum aps_call_kind call, int count)
+{
+    const uint64_t number = reductions->numbers[call];
+
+    reductions->numbers[call] += (uint64_t)count;
+    return number;
+}
+
 /* COLLECTIVE over vcomm. */
 static int reduction_run(struct aps_reductions *reductions,
                          const struct aps_plan *plan, int count,
@@ -248,6 +259,9 @@ static int reduction_run(struct aps_reductions *reductions,
     if (!prepared || !prepared->algorithm)
         return MPI_ERR_INTERN; /* on all ranks: it is not prepared */
     aps_codec_init(&plan->format, &wire.codec);
+    aps_wire_draw(plan, reductions->vcomm, APS_CALL_ALLREDUCE,
+                  aps_reductions_number(reductions, APS_CALL_ALLREDUCE, count),
+                  &wire);
     if (plan->accumulate != APS_ACCUMULATE_FP32)
         aps_codec_init(&plan->sums, &wire.sums);
     if (wire.records)

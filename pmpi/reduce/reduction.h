@@ -47,4 +47,12 @@ int aps_reductions_run(struct aps_reductions *reductions,
                        const struct aps_vector vectors[],
                        struct aps_cost *cost);
 
+/*
+ * The number of the next `count` vectors that calls of that kind reduce, which
+ * counts from 0: the same on all ranks, if all come here for the same calls of
+ * the kind in the same order. Random bits depend on it (struct aps_origin).
+ */
+uint64_t aps_reductions_number(struct aps_reductions *reductions,
+                               enum aps_call_kind call, int count);
+
 #endif

@@ -197,7 +197,8 @@ static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
         if (slice.length == 0)
             continue;
         if (!ring_travels_as_fp32(wire)) {
-            aps_cost_note(cost, aps_piece_encode(piece, wire, slice, to));
+            aps_cost_note(cost, aps_piece_encode(piece, wire, ring->rank,
+                                                 ring->size, slice, to));
             continue;
         }
         piece->memory->copy_out(to, piece->in + slice.begin, slice.length);
@@ -228,7 +229,8 @@ ring_add_own(struct aps_ring *ring, struct slot *slot,
         ring_merge_record(wire, p, slot->pair, &record);
         return record;
     }
-    aps_cost_note(cost, aps_piece_encode(piece, wire, slice, came + stride));
+    aps_cost_note(cost, aps_piece_encode(piece, wire, ring->rank, ring->size,
+                                         slice, came + stride));
     aps_accumulate(wire, 2, came, stride, slice.length, ring->sum,
                    wire->records ? &magnitude : NULL);
     return aps_accumulate_record(wire, 2, came, stride, magnitude);
@@ -243,6 +245,8 @@ static void ring_advance_piece(struct aps_ring *ring, struct slot *slot,
     const struct aps_piece *piece = &chunk->pieces[p];
     const bool last = index == ring->rank;
     const struct aps_slice slice = aps_piece_slice(piece, ring->size, index);
+    const struct aps_origin origin =
+        aps_piece_sum_origin(piece, wire, slice, ring->rank);
     struct aps_scale_record before;
     int exponent;
 
@@ -256,7 +260,7 @@ static void ring_advance_piece(struct aps_ring *ring, struct slot *slot,
         return;
     }
     exponent = aps_block_encode_sum(
-        wire, &aps_memory_host, ring->sum, slice.length, NULL,
+        wire, &origin, &aps_memory_host, ring->sum, slice.length, NULL,
         piece->sum_exponent, &before,
         last ? chunk->blocks + (size_t)index * chunk->stride + piece->offset
              : slot->outgoing + piece->offset);

@@ -32,6 +32,7 @@ sim_engine = \
 	$(top_srcdir)/pmpi/reduce/pipeline.c \
 	$(top_srcdir)/pmpi/reduce/pipeline_sizes.c \
 	$(top_srcdir)/pmpi/reduce/reduction.c \
+	$(top_srcdir)/pmpi/reduce/origin.c \
 	$(top_srcdir)/pmpi/reduce/ring.c \
 	$(top_srcdir)/pmpi/reduce/chunk.c \
 	$(top_srcdir)/pmpi/reduce/exchange.c \

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Roundings by random bits in reductions: the same bits on all ranks, other
+ * ones in every call, errors of mean 0 and, where the ranks' values are equal,
+ * smaller ones if the bits are correlated. What overflowed nowhere does not
+ * come out as INF. `drawn policy` prints the policy to run with.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpitap.h"
+
+#define COUNT 4096 /* of the first shape's calls; each has a count of its own */
+#define CALLS 12
+
+static const struct shape {
+    const char *reduce;
+    bool gains; /* values of several ranks are rounded before they are added */
+} shapes[] = {
+    {"direct", true},       {"gather", true}, {"{master: 2}", true},
+    {"hierarchical", true}, {"ring", false},
+};
+#define SHAPES ((int)(sizeof shapes / sizeof *shapes))
+static const char *const roundings[] = {"stochastic", "correlated"};
+
+/* Of a shape and rounding, and of e3m0 with APS. */
+static int count_of(int shape, int rounding)
+{
+    return COUNT + 2 * shape + rounding;
+}
+#define E3M0_COUNT (COUNT + 2 * SHAPES)
+
+static void print_policy(void)
+{
+    printf("version: 1\nrules:\n");
+    for (int s = 0; s < SHAPES; s++) {
+        for (int r = 0; r < 2; r++)
+            printf("  - {max_count: %d, format: e4m3, scale: none, reduce: %s, "
+                   "rounding: {%s: %d}}\n",
+                   count_of(s, r), shapes[s].reduce, roundings[r], s);
+    }
+    printf("  - {max_count: %d, format: e3m0, scale: aps, rounding: "
+           "stochastic}\n",
+           E3M0_COUNT);
+}
+
+struct error {
+    double mean;
+    double
+        squares; /* mean of the squares, of the parts that are 0 on average */
+    bool alike;  /* on all ranks */
+    bool other;  /* than in the call before */
+};
+
+/*
+ * Sums of values in [1, 2) that are equal on all ranks or, if `opposed`, have
+ * opposite signs on every second one: then the sum is small, and its own
+ * rounding too.
+ */
+static struct error error_of(int count, bool opposed)
+{
+    const float sign = opposed && mpitap_rank() % 2 != 0 ? -1 : 1;
+    const double times = opposed ? mpitap_size() % 2 : mpitap_size();
+    float *x = malloc((size_t)count * sizeof *x);
+    float *sum = malloc((size_t)count * sizeof *sum);
+    float *before = calloc((size_t)count, sizeof *sum);
+    struct error error = {0, 0, true, true};
+
+    if (!x || !sum || !before)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int i = 0; i < count; i++)
+        x[i] = sign * (1 + (float)(i * 619 % count) / (float)count);
+    for (int c = 0; c < CALLS; c++) {
+        MPI_Allreduce(x, sum, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        error.alike &= same_on_all(sum, (size_t)count * sizeof *sum);
+        error.other &= memcmp(sum, before, (size_t)count * sizeof *sum) != 0;
+        for (int i = 0; i < count; i++) {
+            double off = (double)sum[i] - times * fabs((double)x[i]);
+
+            error.mean += off / count / CALLS;
+            error.squares += off * off / count / CALLS;
+        }
+        memcpy(before, sum, (size_t)count * sizeof *sum);
+    }
+    free(x);
+    free(sum);
+    free(before);
+    return error;
+}
+
+static void test_shape(int s)
+{
+    struct error errors[2];
+
+    for (int r = 0; r < 2; r++) {
+        const double samples = (double)CALLS * COUNT;
+
+        errors[r] = error_of(count_of(s, r), shapes[s].gains);
+        ok_all(errors[r].alike, "%s, %s: the same on all ranks",
+               shapes[s].reduce, roundings[r]);
+        ok_all(errors[r].other, "... and other bits in every call");
+        ok_all(errors[r].squares > 0 &&
+                   fabs(errors[r].mean) < 5 * sqrt(errors[r].squares / samples),
+               "... errors of mean 0 (%.5f)", errors[r].mean);
+    }
+    if (shapes[s].gains && mpitap_size() > 1)
+        ok_all(errors[1].squares < 0.95 * errors[0].squares,
+               "... and smaller ones: %.5f, not %.5f", errors[1].squares,
+               errors[0].squares);
+}
+
+/* The largest values that APS leaves room for: all may be rounded up. */
+static void test_largest(void)
+{
+    const int ranks = mpitap_size();
+    float x[E3M0_COUNT], sum[E3M0_COUNT];
+    bool finite = true;
+    int room = 1;
+
+    while (room < ranks)
+        room *= 2;
+    for (int i = 0; i < E3M0_COUNT; i++)
+        x[i] = (float)room / (float)ranks * (1 - (float)(i % 7 + 1) / 64);
+    for (int c = 0; c < CALLS; c++) {
+        MPI_Allreduce(x, sum, E3M0_COUNT, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        for (int i = 0; i < E3M0_COUNT; i++)
+            finite = finite && isfinite(sum[i]);
+    }
+    ok_all(finite, "e3m0, aps: sums stay finite");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "policy") == 0) {
+        print_policy();
+        return 0;
+    }
+    MPI_Init(&argc, &argv);
+    mpitap_begin();
+    for (int s = 0; s < SHAPES; s++)
+        test_shape(s);
+    test_largest();
+    int status = mpitap_end();
+
+    MPI_Finalize();
+    return status;
+}
