@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "comm/report.h"
+#include "number/philox.h"
 #include "progress/agree.h"
 #include "scale/scale.h"
 
@@ -447,6 +448,19 @@ static int scales_run(struct run *run, struct aps_cost *cost)
     return rc;
 }
 
+/* The same in every run of the program, however its calls fuse. */
+static uint64_t scales_number(const struct aps_scale_place *place)
+{
+    const uint64_t fields[] = {(uint64_t)place->layer, place->count,
+                               (uint64_t)place->epoch, (uint64_t)place->step,
+                               (uint64_t)place->era};
+    uint64_t number = 0;
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        number = aps_stream_mix(number ^ fields[i]);
+    return number;
+}
+
 int aps_context_reduce(struct aps_context *context, const struct aps_plan *plan,
                        int count, const struct aps_scale_place places[],
                        struct aps_vector vectors[], struct aps_cost *cost)
@@ -459,6 +473,8 @@ int aps_context_reduce(struct aps_context *context, const struct aps_plan *plan,
         .vectors = vectors,
     };
 
+    for (int i = 0; i < count; i++)
+        vectors[i].number = scales_number(&places[i]);
     if (aps_scale_state_bytes(&plan->scale) == 0)
         return aps_comm_resources_reduce(context->resources, plan, count,
                                          vectors, cost);

@@ -48,8 +48,8 @@ struct aps_wire {
     struct aps_codec sums;      /* of partial sums, unless they are FP32 */
     enum aps_rounding rounding; /* to nearest, stochastic or correlated ... */
     uint64_t seed;              /* ... by bits of this seed, ... */
-    uint64_t number; /* ... where the vectors of the call have this number and
-                        those after it ... */
+    uint64_t number; /* ... where the vector has this number (vectors of
+                        all-reduces have their own), ... */
     uint32_t stage;  /* ... and their roundings this and the one after it: of
                         contributions, and of sums */
 };
@@ -107,7 +107,8 @@ void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
 /* Does what is decoded depend on where blocks begin? So it does with exponents
  * of their own, with the marker for INF and NaN of formats without codes for
  * them, and with a scale of all values of a block; the scales of parts of it that
- * begin at granules (aps_codec_granule) are those of the layer. Then chunks must not be longer than the host's. */
+ * begin at granules (aps_codec_granule) are those of the layer. Then chunks must
+ * not be longer than the host's. */
 bool aps_wire_has_own_blocks(const struct aps_wire *wire);
 
 /* Bytes of a block of n values, header included; an empty block has none. */

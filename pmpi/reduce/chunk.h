@@ -56,6 +56,10 @@ struct aps_vector {
     bool agreed;
     /* Where the scale keeps a state, else NULL. Not owned. */
     struct aps_history *history;
+    /* What random bits are drawn by: a number that no other vector of the
+     * communicator has, and that of in[0] in the vector. */
+    uint64_t number;
+    uint64_t first;
 };
 
 /* A part of one vector, in slices (aps_piece_slice) of its own. */
@@ -69,7 +73,8 @@ struct aps_piece {
     int sum_exponent;            /* of its sums */
     struct aps_history *history; /* of its vector, or NULL ... */
     size_t begin;                /* ... and its place in that vector */
-    uint64_t number;             /* of the vector (struct aps_origin) */
+    uint64_t number;             /* of the vector (struct aps_origin), and */
+    uint64_t first;              /* of in[0] in it */
     bool summed; /* `in` holds sums, of what `before` is the record */
     struct aps_scale_record before;
     size_t base;   /* its place in a slice's values, in elements ... */
@@ -91,7 +96,7 @@ aps_piece_sum_origin(const struct aps_piece *piece, const struct aps_wire *wire,
                      struct aps_slice slice, int rank)
 {
     return (struct aps_origin){.number = piece->number,
-                               .first = piece->begin + slice.begin,
+                               .first = piece->first + slice.begin,
                                .stage = wire->stage + 1,
                                .rank = rank,
                                .ranks = 1};

@@ -13,7 +13,7 @@ int aps_piece_encode(const struct aps_piece *piece, const struct aps_wire *wire,
 {
     const float *x = piece->in + slice.begin;
     const struct aps_origin origin = {.number = piece->number,
-                                      .first = piece->begin + slice.begin,
+                                      .first = piece->first + slice.begin,
                                       .stage = wire->stage,
                                       .rank = rank,
                                       .ranks = ranks};

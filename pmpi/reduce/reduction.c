@@ -259,9 +259,7 @@ static int reduction_run(struct aps_reductions *reductions,
     if (!prepared || !prepared->algorithm)
         return MPI_ERR_INTERN; /* on all ranks: it is not prepared */
     aps_codec_init(&plan->format, &wire.codec);
-    aps_wire_draw(plan, reductions->vcomm, APS_CALL_ALLREDUCE,
-                  aps_reductions_number(reductions, APS_CALL_ALLREDUCE, count),
-                  &wire);
+    aps_wire_draw(plan, reductions->vcomm, APS_CALL_ALLREDUCE, 0, &wire);
     if (plan->accumulate != APS_ACCUMULATE_FP32)
         aps_codec_init(&plan->sums, &wire.sums);
     if (wire.records)
@@ -311,6 +309,8 @@ static void again_add(struct again *again, const struct aps_vector *vector)
             .out = vector->out + begin,
             .n = length,
             .memory = vector->memory,
+            .number = vector->number,
+            .first = vector->first + begin,
         };
         /* Several vectors together must be in host memory. */
         if (again->count == APS_VECTORS_MOST ||
