@@ -46,7 +46,8 @@ libcore_la_SOURCES = \
 	src/codec/ops.c src/codec/ops.h \
 	src/codec/kernel.h src/codec/rounding.h src/codec/scaling.h \
 	src/codec/memory.c src/codec/memory.h \
-	src/codec/pack.h src/codec/pack_vbmi.h src/codec/table_vbmi.h \
+	src/codec/pack.h src/codec/pack_chunk.h src/codec/pack_vbmi.h \
+	src/codec/table_vbmi.h \
 	src/version.c \
 	src/scale/aps.c src/scale/aps_tight.c \
 	src/scale/backoff.c src/scale/behave.c src/scale/history.h \
