@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/message.h"
 #include "progress/agree.h"
 #include "scale/scale.h"
 #include "reduce/origin.h"
@@ -143,6 +144,32 @@ hierarchical_meets_on_devices(const struct aps_hierarchical_run *run,
            aps_device_takes(&run->wire->codec.format) &&
            run->wire->accumulate == APS_ACCUMULATE_FP32 &&
            aps_gpu_ipc_meet(peers, run->wire->memory, vector->in, vector->out);
+}
+
+uint64_t aps_hierarchical_elements(const struct aps_hierarchical_run *run)
+{
+    uint64_t elements = 0;
+
+    for (int i = 0; i < run->cut.count; i++)
+        elements += run->cut.vectors[i].n;
+    return elements;
+}
+
+/* The first rank tells, and the one that differs may be the first. */
+void aps_hierarchical_tell_lengths(const struct aps_hierarchical_run *run,
+                                   int other, uint64_t elements)
+{
+    const struct aps_vcomm *group = &run->h->groups.group;
+    const int rank = aps_shm_group_rank(run->h->node);
+
+    if (rank != 0 && other != 0)
+        return;
+    aps_message(aps_vcomm_rank(group, rank),
+                "a reduction of %llu elements meets one of %llu elements "
+                "on rank %d: the program must pass the same count on all "
+                "ranks",
+                (unsigned long long)aps_hierarchical_elements(run),
+                (unsigned long long)elements, aps_vcomm_rank(group, other));
 }
 
 static void hierarchical_move_to_devices(struct aps_hierarchical_run *run)

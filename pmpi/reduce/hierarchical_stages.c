@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/message.h"
 #include "reduce/accumulate.h"
 
 static struct aps_chunk *stages_chunk_of(const struct aps_hierarchical_run *run,
@@ -102,15 +101,6 @@ static void stages_fail(struct aps_hierarchical_run *run, int rc)
     aps_shm_group_fail(run->h->node, run->h->calls);
 }
 
-static uint64_t stages_elements(const struct aps_hierarchical_run *run)
-{
-    uint64_t elements = 0;
-
-    for (int i = 0; i < run->cut.count; i++)
-        elements += run->cut.vectors[i].n;
-    return elements;
-}
-
 /*
  * All ranks of the group have come to their first chunk, of which each has one. If
  * their calls differ in length, which is the program's error, so do their chunks,
@@ -127,15 +117,7 @@ static bool stages_meet_another_length(struct aps_hierarchical_run *run)
         return false;
     h->broken = true;
     stages_fail(run, MPI_ERR_TRUNCATE);
-    if (aps_shm_group_rank(h->node) == 0 || other == 0)
-        aps_message(
-            aps_vcomm_rank(&h->groups.group, aps_shm_group_rank(h->node)),
-            "a reduction of %llu elements meets one of %llu elements "
-            "on rank %d: the program must pass the same count on all "
-            "ranks",
-            (unsigned long long)stages_elements(run),
-            (unsigned long long)elements,
-            aps_vcomm_rank(&h->groups.group, other));
+    aps_hierarchical_tell_lengths(run, other, elements);
     return true;
 }
 
@@ -205,7 +187,8 @@ void aps_hierarchical_contribute(void *state, size_t k)
     if (h->broken)
         return;
     if (k == 0)
-        aps_shm_group_tell_elements(h->node, h->calls, stages_elements(run));
+        aps_shm_group_tell_elements(h->node, h->calls,
+                                    aps_hierarchical_elements(run));
     aps_cut_next(&run->cut, chunk);
     stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
     for (int p = 0; p < chunk->count; p++)

@@ -87,6 +87,12 @@ void aps_hierarchical_turn(void *state, size_t k);
 void aps_hierarchical_finish(void *state, size_t k);
 void aps_hierarchical_collect(void *state, size_t k);
 
+/* Elements of the call; and a message where they are not those of another rank of
+ * the group. */
+uint64_t aps_hierarchical_elements(const struct aps_hierarchical_run *run);
+void aps_hierarchical_tell_lengths(const struct aps_hierarchical_run *run,
+                                   int other, uint64_t elements);
+
 /* After the last stage of `chunks` chunks: what the program does with its GPU
  * next may take our results, which lie there, from ranks that have not read them
  * yet. */
