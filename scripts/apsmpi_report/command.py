@@ -14,6 +14,7 @@ from .bench_tables import print_bench
 from .figures import draw, figure_compared, figure_one
 from .library import VERSION
 from .reading import KEYS, Log, set_labels
+from .scale_figures import figure_scales
 from .tables import print_report, write_csv
 from .text import INF, ReportError, note
 
@@ -90,6 +91,9 @@ def parse_arguments(arguments):
     parser.add_argument("--plot", metavar="FILE", action="append", default=[],
                         type=parse_plot, help="draw a figure, .png or .svg; "
                         "may be given several times (needs matplotlib)")
+    parser.add_argument("--plot-scales", metavar="FILE", action="append",
+                        default=[], type=parse_plot, help="draw the scale "
+                        "exponents of each layer over the steps, .png or .svg")
     parser.add_argument("--csv", metavar="FILE",
                         help="write the table as CSV, in full precision")
     parser.add_argument("--comm", metavar="NAME",
@@ -108,8 +112,8 @@ def parse_arguments(arguments):
     options = parser.parse_args(arguments)
     if not options.bench and not options.logs:
         parser.error("no LOG")
-    if options.bench and (options.logs or options.csv):
-        parser.error("--bench takes neither LOG nor --csv")
+    if options.bench and (options.logs or options.csv or options.plot_scales):
+        parser.error("--bench takes neither LOG nor --csv nor --plot-scales")
     return options
 
 
@@ -157,8 +161,12 @@ def main(arguments):
             draw(options.plot, lambda mpl, np: (
                 figure_one(mpl, np, filled[0]) if len(filled) == 1
                 else figure_compared(mpl, np, filled)))
-        elif options.plot:
-            note("no rows to draw: %s not written" % ", ".join(options.plot))
+        if options.plot_scales and filled:
+            draw(options.plot_scales,
+                 lambda mpl, np: figure_scales(mpl, np, filled))
+        if (options.plot or options.plot_scales) and not filled:
+            note("no rows to draw: %s not written"
+                 % ", ".join(options.plot + options.plot_scales))
     except ReportError as error:
         note(str(error))
         return 2

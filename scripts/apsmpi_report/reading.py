@@ -49,7 +49,8 @@ COLUMNS = {
     "underflow": (parse_count, 0), "overflow": (parse_count, 0),
     "nonfinite": (parse_count, 0), "skipped": (parse_count, 0),
     "wire_bytes": (parse_count, 0), "fp32_bytes": (parse_count, 0),
-    "usec": (parse_float, NAN), "run": (str, "")}
+    "usec": (parse_float, NAN), "run": (str, ""),
+    "scale_value": (parse_float, NAN), "redone": (parse_count, 0)}
 NEEDED = ("time", "comm", "step", "layer", "count", "err_mean")
 Row = collections.namedtuple("Row", COLUMNS)
 
@@ -137,6 +138,14 @@ class LastRun:
         return row.run != next(reversed(self.runs))
 
 
+def exponent_of(row):
+    """The exponent of what values were multiplied by, in full numbers unless the
+    policy names another factor."""
+    if row.scale == "fixed" and row.scale_value > 0:
+        return math.log2(row.scale_value)
+    return NAN if row.scale_exp is None else row.scale_exp
+
+
 class Log:
     """One log file, summarised."""
 
@@ -162,6 +171,9 @@ class Log:
         self.cell_layer = array.array("q")
         self.cell_err = array.array("d")
         self.cell_exp = array.array("d")
+        self.cell_scale = array.array("q")      # index into scale_index
+        self.cell_redone = array.array("q")
+        self.scale_index = {}
 
     def add(self, row):
         layer = KEYS["layer"](row)
@@ -173,11 +185,14 @@ class Log:
         self.runs[row.run] = True
         self.first = row.time if self.first is None else min(self.first, row.time)
         self.last = row.time if self.last is None else max(self.last, row.time)
-        if self.options.plot:
+        if self.options.plot or self.options.plot_scales:
             self.cell_step.append(row.step)
             self.cell_layer.append(self.layer_index(layer))
             self.cell_err.append(row.err_mean)
-            self.cell_exp.append(NAN if row.scale_exp is None else row.scale_exp)
+            self.cell_exp.append(exponent_of(row))
+            self.cell_scale.append(self.scale_index.setdefault(
+                row.scale, len(self.scale_index)))
+            self.cell_redone.append(row.redone)
 
     def layer_index(self, layer):
         stats = self.layers[layer]

@@ -17,7 +17,7 @@ class Stats:
         self.err_max = NAN
         self.exp_min = self.exp_max = None
         self.elements = self.underflow = self.overflow = 0
-        self.nonfinite = self.skipped = self.wire = self.fp32 = 0
+        self.nonfinite = self.skipped = self.wire = self.fp32 = self.redone = 0
         self.usec = 0.0
         self.layers = {}        # keys of layers seen, as ordered sets
         self.names, self.formats, self.scales, self.reduces = {}, {}, {}, {}
@@ -52,6 +52,7 @@ class Stats:
         self.skipped += row.skipped
         self.wire += row.wire_bytes
         self.fp32 += row.fp32_bytes
+        self.redone += row.redone
         if math.isfinite(row.usec):
             self.usec += row.usec
         self.layers[layer] = True

@@ -52,6 +52,7 @@ VALUES = {      # heading: (alignment, text)
     "overfl": (">", lambda s: "%d" % s.overflow),
     "nonfin": (">", lambda s: "%d" % s.nonfinite),
     "saved%": (">", lambda s: show_fixed(s.saved_percent(), 1)),
+    "redone": (">", lambda s: "%d" % s.redone),
 }
 
 # Columns of each log where several are compared; the richest that fits.
@@ -123,7 +124,8 @@ def table_lines(logs, by):
 
     if len(logs) == 1:
         headings = [h for h in VALUES
-                    if h != by and (h != "scale" or by == "format")]
+                    if h != by and (h != "scale" or by == "format")
+                    and (h != "redone" or logs[0].total.redone)]
         values = value_columns(
             headings, [summaries[0][key] for key in keys] + [logs[0].total])
         variants = [values]
@@ -238,7 +240,7 @@ def write_csv(path, logs, by):
                 "rows", "err_mean", "err_nan_rows", "err_max", "err_l2",
                 "snr_db", "scale_exp_min", "scale_exp_max", "underflow_pct",
                 "underflow", "overflow", "nonfinite", "skipped", "wire_bytes",
-                "fp32_bytes", "saved_pct", "usec"])
+                "fp32_bytes", "saved_pct", "usec", "redone"])
             for log in logs:
                 for key in sorted(log.summary()):
                     s = log.summary()[key]
@@ -257,6 +259,7 @@ def write_csv(path, logs, by):
                         "" if s.exp_max is None else s.exp_max,
                         empty_if_nan(s.underflow_percent()), s.underflow,
                         s.overflow, s.nonfinite, s.skipped, s.wire, s.fp32,
-                        empty_if_nan(s.saved_percent()), "%.10g" % s.usec])
+                        empty_if_nan(s.saved_percent()), "%.10g" % s.usec,
+                        s.redone])
     except OSError as error:
         raise ReportError("%s: %s" % (path, error.strerror)) from None

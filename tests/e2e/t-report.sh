@@ -67,6 +67,7 @@ is() { test "$1" = "$2"; }
 fails_with() { test "$rc" -eq 2 && grep -q -e "$1" "$tmp/err"; }
 says() { test "$rc" -eq 0 && grep -q -e "$1" "$tmp/out"; }
 notes() { test "$rc" -eq 0 && grep -q -e "$1" "$tmp/err"; }
+fails() { ! "$@"; }
 quiet() { ! test -s "$tmp/err"; }
 both() { says "$1" && notes "$2"; }
 
@@ -315,6 +316,34 @@ ok "each has a line" says '-1 .*4096 .*e4m3 .*reduce_scatter .* 2 '
 report --last "$tmp/calls.csv"
 ok "--last: each is numbered by itself" says ': 5 rows, 4 layers'
 
+# --- scales that keep a state
+
+# Two layers, six steps: backoff halves in step 2, where it redoes 3 chunks.
+{
+    echo "$(head -n 1 "$log"),scale_value,redone"
+    for step in 0 1 2 3 4 5; do
+        exponent=14 redone=0
+        [ $step -ne 2 ] || redone=3
+        [ $step -lt 3 ] || exponent=13
+        for layer in 0 1; do
+            echo "1700000000,world,$step,0,$layer,part$layer,4096,e4m3,backoff," \
+                "direct,$exponent,0.1,0.2,0.1,20,0,0,0,0,100,400,5,16384," \
+                "$redone" | tr -d ' '
+        done
+    done
+} >"$tmp/backoff.csv"
+report --csv "$tmp/table.csv" "$tmp/backoff.csv"
+ok "chunks that were reduced again have a column" says ' saved% *redone$'
+ok "with their number" says '^ *0 *part0 .* 3$'
+ok "and with that of all layers" says 'total .* 6$'
+ok "as in the CSV" is "$(cell world,1 redone)" 3
+sed 's/,backoff,direct,1[34],/,fixed,direct,0,/; s/,16384,[03]$/,512,0/' \
+    "$tmp/backoff.csv" >"$tmp/fixed.csv"
+report "$tmp/fixed.csv"
+ok "which is missing where there are none" fails says redone
+report --bench "$bench" --plot-scales "$tmp/no.png"
+ok "--bench with --plot-scales is a usage error" fails_with 'nor --plot-scales'
+
 # --- the command itself
 
 report --version
@@ -422,6 +451,40 @@ then
     ok "one step is drawn" magic "$tmp/step.png"
     report --plot "$tmp/two.svg" "$log" "$tmp/other.csv"
     ok "several logs give a line each" grep -q 'other' "$tmp/two.svg"
+    report --plot-scales "$tmp/scales.svg" "$tmp/backoff.csv" "$tmp/fixed.csv"
+    for text in 'backoff: backoff' 'fixed: fixed' 'part1' \
+        'red: 6 chunks reduced again'; do
+        ok "exponents over time are drawn, with '$text'" \
+            grep -q -e "$text" "$tmp/scales.svg"
+    done
+    PYTHONPATH=$top/scripts PYTHONDONTWRITEBYTECODE=1 "$python" - \
+        "$tmp/backoff.csv" "$tmp/fixed.csv" >"$tmp/panels" <<'EOF'
+import sys
+import types
+
+import numpy
+
+from apsmpi_report.reading import Log
+from apsmpi_report.scale_figures import panels_of
+
+options = types.SimpleNamespace(by="layer", plot=[], plot_scales=["x"],
+                                last=False, since=None, comm=None, layers=None)
+for path in sys.argv[1:]:
+    log = Log(path, options)
+    log.read()
+    for scale, lines in panels_of(numpy, log):
+        for key in sorted(lines):
+            print(scale, key[1], *([int(x) for x in values]
+                                   for values in lines[key]))
+EOF
+    ok "each scale and layer has its exponents by step" grep -qxF \
+        'backoff 1 [0, 1, 2, 3, 4, 5] [14, 14, 14, 13, 13, 13] [0, 0, 3, 0, 0, 0]' \
+        "$tmp/panels"
+    ok "a constant's is its logarithm" grep -qxF \
+        'fixed 0 [0, 1, 2, 3, 4, 5] [9, 9, 9, 9, 9, 9] [0, 0, 0, 0, 0, 0]' \
+        "$tmp/panels"
+    report --plot-scales "$tmp/old.png" "$log"
+    ok "a log without the new columns is drawn" magic "$tmp/old.png"
     report --plot "$tmp/none.png" "$tmp/header.csv"
     ok "no rows, no figure, and a note" notes 'no rows to draw'
     report --plot "$tmp/no/such/place.png" "$log"
@@ -443,6 +506,8 @@ else
         "the SVG is well formed" "the same log gives the same SVG" \
         "a log of zero errors is drawn" "one layer is drawn" \
         "one step is drawn" "several logs give a line each" \
+        "exponents over time are drawn" "a constant's is its logarithm" \
+        "a log without the new columns is drawn" \
         "no rows, no figure, and a note" \
         "a figure that cannot be written is an error" "a bench is drawn" \
         "with its labels" "one size is drawn" "tensors alone are drawn"; do

@@ -45,7 +45,8 @@ ROUNDINGS = ["nearest", "stochastic", "correlated"]
 
 
 class Variant:
-    """One way to reduce: the words of a rule."""
+    """One way to reduce: the words of a rule. The scale is a name of SCALES, or the
+    policy's words themselves."""
 
     def __init__(self, format, scale, rounding):
         self.format, self.scale, self.rounding = format, scale, rounding
@@ -58,8 +59,9 @@ class Variant:
     def rule(self):
         """The rule's keys, in YAML's flow style."""
         keys = ["format: " + self.format, "reduce: direct"]
-        if SCALES[self.scale] is not None:
-            keys.append("scale: " + SCALES[self.scale])
+        scale = SCALES.get(self.scale, self.scale)
+        if scale is not None:
+            keys.append("scale: " + scale)
         if self.rounding != "nearest":
             keys.append("rounding: " + self.rounding)
         return ", ".join(keys)
@@ -68,7 +70,8 @@ class Variant:
 def is_known(apsmpi, variant):
     """Does the library accept this rule?"""
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-        file.write("version: 1\nrules: [{%s}]\n" % variant.rule())
+        file.write("version: 1\nsteps: {calls: 6}\nrules: [{%s}]\n"
+                   % variant.rule())
         file.flush()
         return subprocess.run([apsmpi, "check", file.name], check=False,
                               stdout=subprocess.DEVNULL,
