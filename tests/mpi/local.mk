@@ -102,6 +102,10 @@ tests_mpi_history_calls_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/grad_scaler
 tests_mpi_grad_scaler_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_grad_scaler_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/history_messages
+tests_mpi_history_messages_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_history_messages_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/history_states
 tests_mpi_history_states_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_history_states_LDADD = $(MPI_TEST_LDADD)
@@ -258,6 +262,7 @@ mpi_tests = \
 	tests/mpi/t-fused.sh \
 	tests/mpi/t-history.sh \
 	tests/mpi/t-history-calls.sh \
+	tests/mpi/t-history-messages.sh \
 	tests/mpi/t-history-states.sh \
 	tests/mpi/t-lookahead.sh \
 	tests/mpi/t-many-communicators.sh \

@@ -97,6 +97,28 @@ policy 'steps: {calls: 1, per_epoch: 2}' "epochs: 0, $layer" \
 gives 'epochs: a state is kept as long as the scale is the same' 2 \
     'a6! a5! a4 a4 a6! a5' A A a a A a
 
+# A block has 12 bytes before its values, where others have 4; what is redone goes
+# as with aps. Each of two ranks sends a contribution and a result.
+# bytes_of SCALE CALL: sets $bytes
+bytes_of()
+{
+    policy '' "format: e5m2, reduce: direct, scale: $1"
+    rm -f "$tmp/log.csv"
+    run "bytes, $1, $2" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
+        "$mpi/history_states" "$2"
+    bytes=$(awk -F, '
+        /^time,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        !/^#/ { print $at["wire_bytes"] }' "$tmp/log.csv")
+}
+bytes_of aps-tight a
+tight=$bytes
+bytes_of backoff a
+[ "$bytes" -eq $((tight + 2 * 8)) ]
+check $? "a call sends 8 bytes a block more than with aps-tight"
+bytes_of backoff A
+[ "$bytes" -eq $((tight + 2 * 8 + tight)) ]
+check $? "a call that is redone sends as much as aps-tight besides"
+
 # What becomes of an overflow.
 while read -r word; do
     policy '' "$(backoff layer 2 'max: 2^6' "on_overflow: $word")"
