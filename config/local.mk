@@ -6,7 +6,7 @@ dist_policies_DATA = \
 	config/policies/aps-e4m3.yaml \
 	config/policies/aps-e5m2.yaml \
 	config/policies/auto.yaml \
-	config/policies/autoflex-e5m10.yaml \
+	config/policies/autoflex-flex16.yaml \
 	config/policies/backoff-e5m2.yaml \
 	config/policies/chunks-e6m9.yaml \
 	config/policies/correlated-e4m3.yaml \

@@ -34,6 +34,27 @@ for word in redo saturate zero; do
     trains "$word" 2 never
 done
 
+policy dfxp e5m10
+trains 'dfxp' 2 never
+for reduce in ring gather master; do
+    policy "autoflex, reduce: $reduce" flex8
+    trains "autoflex, $reduce" 3 never
+done
+policy 'delayed, accumulate: format' e5m10
+trains 'delayed, accumulate: format' 3 never
+
+# The layer table's deviations: the exponents are in the log.
+policy '{unit: table}'
+sed -i 's/^steps: .*/table: table.csv/' "$tmp/policy.yaml"
+printf 'layer,name,count,scale\n0,c,1500,0.25\n1,b,2000,2^-7\n2,a,4096,100\n' \
+    >"$tmp/table.csv"
+trains 'unit: table' 2 never
+awk -F, '/^time,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    !/^#/ { print $at["name"], $at["scale_exp"] }' "$tmp/log.csv" |
+    sort -u >"$tmp/exponents"
+printf 'a -7\nb 7\nc 2\n' | cmp -s - "$tmp/exponents"
+check $? 'unit: table: the exponents are those of the table'
+
 # The sample policies, with their log where it may be written.
 for sample in "$top_srcdir"/config/policies/*.yaml; do
     grep -Eq '^ *(backoff|logmax|underflow|unit|autoflex|delayed):' "$sample" ||
