@@ -157,7 +157,7 @@ static void autoflex_behave(const struct aps_scale *scale,
              "The first call of a layer has the scale of aps. From then on %g "
              "times the sum of the greatest of the last %g maxima and %g of "
              "their standard deviations becomes at most %g. Contributions and "
-             "sums have scales of their own.",
+             "sums have scales of their own where sums are FP32.",
              parameters[APS_AUTOFLEX_ALPHA], parameters[APS_AUTOFLEX_WINDOW],
              parameters[APS_AUTOFLEX_BETA],
              ldexp(1, aps_history_range(format)));

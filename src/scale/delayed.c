@@ -119,7 +119,8 @@ static void delayed_behave(const struct aps_scale *scale,
     snprintf(buffer, size,
              "The first call of a layer has the scale of aps. From then on the "
              "greatest magnitude of the last %s becomes at most %g. "
-             "Contributions and sums have scales of their own.",
+             "Contributions and sums have scales of their own where sums are "
+             "FP32.",
              calls,
              ldexp((double)format->max, -(int)parameters[APS_DELAYED_MARGIN]));
 }

@@ -129,7 +129,7 @@ static void dfxp_behave(const struct aps_scale *scale,
              "The first call of a layer has the scale of aps. A call in which "
              "a value overflows halves the scale, and %g calls in which twice "
              "the scale would have caused no overflow double it. Contributions "
-             "and sums have scales of their own.",
+             "and sums have scales of their own where sums are FP32.",
              scale->parameters[APS_DFXP_EVERY]);
 }
 

@@ -75,17 +75,18 @@ static void test_texts(void)
          "The first call of a layer has the scale of aps. From then on 2 times "
          "the sum of the greatest of the last 16 maxima and 3 of their "
          "standard deviations becomes at most 32768. Contributions and sums "
-         "have scales of their own." LAYERS
+         "have scales of their own where sums are FP32." LAYERS
          " A value that overflows arrives as the largest one.");
     says(&delayed, "e4m3",
          "The first call of a layer has the scale of aps. From then on the "
          "greatest magnitude of the last 1024 calls becomes at most 120. "
-         "Contributions and sums have scales of their own." LAYERS REDO);
+         "Contributions and sums have scales of their own where sums are "
+         "FP32." LAYERS REDO);
     says(&dfxp, "flex8",
          "The first call of a layer has the scale of aps. A call in which a "
          "value overflows halves the scale, and 100 calls in which twice the "
          "scale would have caused no overflow double it. Contributions and "
-         "sums have scales of their own." LAYERS
+         "sums have scales of their own where sums are FP32." LAYERS
          " A layer in which a value overflows arrives as zeros.");
     says(&(struct aps_scale){.kind = APS_SCALE_APS}, "e4m3", "");
 }
