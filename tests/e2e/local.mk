@@ -10,6 +10,7 @@ e2e_tests = \
 	tests/e2e/t-device.sh \
 	tests/e2e/t-dist.sh \
 	tests/e2e/t-discovery.sh \
+	tests/e2e/t-emulators.sh \
 	tests/e2e/t-foreign.sh \
 	tests/e2e/t-fortran.sh \
 	tests/e2e/t-gemm.sh \
@@ -39,6 +40,7 @@ EXTRA_DIST += \
 	tests/e2e/blocks.py \
 	tests/e2e/consumer.c \
 	tests/e2e/consumer_cuda.c \
+	tests/e2e/emulators.py \
 	tests/e2e/lib.sh \
 	tests/e2e/isums.f90 \
 	tests/e2e/isums_f08.f90 \
