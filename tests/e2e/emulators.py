@@ -149,7 +149,7 @@ def hbfp_causes(f, blocks):
     fraction = np.frexp(top)[0]
     least = normal & (theirs < e) & (fraction == 0.5)
     yield "maximum 2^k", whole & least, greatest & least, True
-    near = normal & (theirs < e) & ~least & (fraction < 0.5 + 2.0 ** -18)
+    near = normal & (theirs < e) & ~least & (fraction < 0.5 + 2.0 ** -19)
     yield "log2 of a maximum above 2^k is k", whole & near, greatest & near, \
         True
     k = np.rint(np.abs(blocks) / power(e - f.m))
