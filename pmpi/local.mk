@@ -94,6 +94,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/origin.c pmpi/reduce/origin.h \
 	pmpi/reduce/pipeline.c pmpi/reduce/pipeline.h \
 	pmpi/reduce/pipeline_sizes.c pmpi/reduce/pipeline_sizes.h \
+	pmpi/reduce/redo.c pmpi/reduce/redo.h \
 	pmpi/reduce/reduce_root.c pmpi/reduce/reduce_root.h \
 	pmpi/reduce/reduce_scatter.c pmpi/reduce/reduce_scatter.h \
 	pmpi/reduce/reduction.c pmpi/reduce/reduction.h \

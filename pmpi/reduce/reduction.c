@@ -15,6 +15,7 @@
 #include "reduce/direct.h"
 #include "reduce/hierarchical.h"
 #include "reduce/master.h"
+#include "reduce/redo.h"
 #include "reduce/pipeline_sizes.h"
 #include "reduce/ring.h"
 
@@ -46,6 +47,7 @@ struct aps_reductions {
     uint64_t numbers[APS_CALL_KINDS]; /* of vectors so far */
     struct prepared prepared[PREPARED_MAX];
     int count;
+    uint32_t redoable; /* calls so far that may be reduced again in part */
 };
 
 struct row {
@@ -359,13 +361,33 @@ static int reduction_settle(struct aps_reductions *reductions,
     return again.rc;
 }
 
+/* Are parts of the vectors to be reduced again? */
+static bool reduction_has_overflowed(int count,
+                                     const struct aps_vector vectors[])
+{
+    size_t begin = 0, length;
+
+    for (int i = 0; i < count; i++, begin = 0)
+        if (aps_history_next(vectors[i].history, vectors[i].n, &begin, &length))
+            return true;
+    return false;
+}
+
 int aps_reductions_run(struct aps_reductions *reductions,
                        const struct aps_plan *plan, int count,
                        const struct aps_vector vectors[], struct aps_cost *cost)
 {
-    const int rc = reduction_run(reductions, plan, count, vectors, cost);
+    const struct aps_vcomm *vcomm = reductions->vcomm;
+    int rc = reduction_run(reductions, plan, count, vectors, cost);
 
-    if (rc != MPI_SUCCESS || aps_scale_state_bytes(&plan->scale) == 0)
+    if (aps_scale_state_bytes(&plan->scale) == 0)
         return rc;
-    return reduction_settle(reductions, plan, count, vectors, cost);
+    reductions->redoable++;
+    if (rc != MPI_SUCCESS)
+        aps_redo_decline(vcomm, reductions->redoable);
+    else if (reduction_has_overflowed(count, vectors))
+        rc = aps_redo_begin(vcomm, reductions->redoable);
+    return rc == MPI_SUCCESS
+               ? reduction_settle(reductions, plan, count, vectors, cost)
+               : rc;
 }

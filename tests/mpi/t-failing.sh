@@ -53,6 +53,9 @@ done <<END
 3 1 blocking first 3000 5 reduce: direct, scale: aps
 3 1 fused later 3000 5 reduce: direct, scale: aps
 3 1 sampled later 9000 5 reduce: direct, scale: none
+3 1 blocking later 3000 1 reduce: direct, scale: {backoff: {window: 1}}
+3 1 nonblocking later 3000 2 reduce: ring, scale: {backoff: {window: 1}}
+4 2 blocking later 3000 5 reduce: hierarchical, scale: {backoff: {window: 1}}
 END
 
 while read -r ranks nodes function kind when often rule; do
@@ -82,6 +85,9 @@ done <<END
 3 1 allocation nonblocking first 3 reduce: gather, scale: aps
 2 1 allocation fused later 1 reduce: direct, scale: aps
 3 1 allocation sampled first 1 reduce: direct, scale: none
+3 1 allocation blocking first 1 reduce: direct, scale: {backoff: {window: 1}}
+2 1 allocation fused first 5 reduce: direct, scale: underflow
+3 1 receipt blocking later 1 reduce: direct, scale: {backoff: {window: 1}}
 3 1 allocation reduce first 1 calls: [reduce], scale: aps
 3 1 allocation reduce_scatter first 1 calls: [reduce_scatter], scale: aps-tight
 3 1 allocation allgather first 1 calls: [allgather], scale: aps
