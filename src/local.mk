@@ -44,7 +44,8 @@ libcore_la_SOURCES = \
 	src/codec/fixed.h src/codec/table.h \
 	src/codec/codec.c src/codec/codec.h \
 	src/codec/ops.c src/codec/ops.h \
-	src/codec/kernel.h src/codec/rounding.h src/codec/scaling.h \
+	src/codec/kernel.h src/codec/philox_avx512.h src/codec/rounding.h \
+	src/codec/scaling.h src/codec/stochastic_vbmi.h \
 	src/codec/memory.c src/codec/memory.h \
 	src/codec/pack.h src/codec/pack_chunk.h src/codec/pack_vbmi.h \
 	src/codec/table_vbmi.h \

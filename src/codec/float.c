@@ -15,16 +15,17 @@
 #include "codec/rounding.h"
 #include "codec/scaling.h"
 #if defined(__x86_64__)
+#include "codec/stochastic_vbmi.h"
 #include "codec/table_vbmi.h"
 #endif
 
 /* --- kernel bodies ------------------------------------------------------- */
 
-/* Codes of 1, 2 or 4 bytes from 32 bits each. */
-APS_INLINE void narrow_chunk(const struct aps_codes *codes, size_t n, int size,
-                             uint8_t *restrict wire)
+/* Codes [from, n) of 1, 2 or 4 bytes from 32 bits each. */
+APS_INLINE void narrow_chunk(const struct aps_codes *codes, size_t from,
+                             size_t n, int size, uint8_t *restrict wire)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = from; i < n; i++)
         aps_kernel_store(wire, i, size, codes->code[i]);
 }
 
@@ -99,6 +100,95 @@ APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
     return marker ? APS_BLOCK_NAN : 0;
 }
 
+#if defined(__x86_64__)
+/* By random bits, where one float multiplication is the product. */
+APS_TARGET_VBMI static unsigned
+encode_drawn(const struct aps_codec *codec, const aps_any_float *in, size_t n,
+             struct aps_scaling scaling, const struct aps_draw *draw,
+             enum aps_rounding rounding, uint64_t offset, uint8_t *out)
+{
+    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
+    const unsigned width = (unsigned)codec->format.width;
+    const size_t bytes = aps_codec_bytes(codec, n);
+    const int size = array_size(width);
+    const float scale = scaling.factor * aps_float_pow2(scaling.exponent);
+    const bool correlated = rounding == APS_ROUND_CORRELATED;
+    bool marker = false;
+
+    for (size_t i = 0; i < n; i += CHUNK, offset += CHUNK) {
+        size_t count = min_size(n - i, CHUNK);
+        size_t whole = count / APS_STOCHASTIC_VALUES * APS_STOCHASTIC_VALUES;
+        size_t at = i / 8 * width;
+        struct aps_codes codes;
+        uint32_t word[APS_ROUNDING_WORDS];
+        const uint32_t *random =
+            aps_rounding_draw(draw, offset, count, APS_ROUNDING_AVX512, word);
+
+        if (whole > 0 && size == 1)
+            marker |=
+                aps_stochastic_encode(&kernel, width, in + i, whole, scale,
+                                      correlated, random, out + at, 1);
+        else if (whole > 0 && size == 2)
+            marker |=
+                aps_stochastic_encode(&kernel, width, in + i, whole, scale,
+                                      correlated, random, out + at, 2);
+        else if (whole > 0)
+            marker |=
+                aps_stochastic_encode(&kernel, width, in + i, whole, scale,
+                                      correlated, random, codes.code, 4);
+        if (count > whole)
+            marker |= aps_stochastic_rest(&kernel, width, in + i + whole,
+                                          count - whole, scale, correlated,
+                                          random + whole, codes.code + whole);
+        if (size == 1)
+            narrow_chunk(&codes, whole, count, 1, out + at);
+        else if (size == 2)
+            narrow_chunk(&codes, whole, count, 2, out + at);
+        else if (size == 4)
+            narrow_chunk(&codes, 0, count, 4, out + at);
+        else
+            pack_chunk(&codes, count, width, true, bytes - at, out + at);
+    }
+    return marker ? APS_BLOCK_NAN : 0;
+}
+#endif
+
+/* To nearest, with statistics, where one float multiplication is the product. */
+APS_INLINE unsigned encode_counted_body(const struct aps_codec *codec,
+                                        const aps_any_float *in, size_t n,
+                                        struct aps_scaling scaling, bool vbmi,
+                                        uint8_t *out,
+                                        struct aps_encode_stats *stats)
+{
+    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
+    const unsigned width = (unsigned)codec->format.width;
+    const size_t bytes = aps_codec_bytes(codec, n);
+    const int size = array_size(width);
+    const float scale = scaling.factor * aps_float_pow2(scaling.exponent);
+    bool marker = false;
+
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t count = min_size(n - i, CHUNK);
+        size_t at = i / 8 * width;
+        struct aps_codes codes;
+
+        if (size == 1)
+            marker |= aps_kernel_encode_array_stats(&kernel, in + i, count,
+                                                    scale, out + at, 1, stats);
+        else if (size == 2)
+            marker |= aps_kernel_encode_array_stats(&kernel, in + i, count,
+                                                    scale, out + at, 2, stats);
+        else
+            marker |= aps_kernel_encode_array_stats(
+                &kernel, in + i, count, scale, codes.code, 4, stats);
+        if (size == 4)
+            narrow_chunk(&codes, 0, count, 4, out + at);
+        else if (size == 0)
+            pack_chunk(&codes, count, width, vbmi, bytes - at, out + at);
+    }
+    return marker ? APS_BLOCK_NAN : 0;
+}
+
 /* Any rounding, with statistics if `stats`. */
 APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
                                     const float *x, size_t n,
@@ -113,6 +203,8 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     const unsigned width = (unsigned)codec->format.width;
     const size_t bytes = aps_codec_bytes(codec, n);
     const int size = array_size(width);
+    const enum aps_rounding_cpu cpu =
+        vbmi ? APS_ROUNDING_AVX512 : APS_ROUNDING_PLAIN;
     const aps_any_float *in = (const void *)x;
     uint8_t *out = wire;
     bool marker = false;
@@ -123,6 +215,15 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         if (aps_cast_draws(rounding))
             draw = aps_draw_init(options);
     }
+    if (stats && rounding == APS_ROUND_NEAREST &&
+        aps_scaling_is_simple(&codec->format, scaling))
+        return encode_counted_body(codec, in, n, scaling, vbmi, out, stats);
+#if defined(__x86_64__)
+    if (vbmi && !stats && aps_cast_draws(rounding) &&
+        aps_stochastic_suits(&codec->format, scaling))
+        return encode_drawn(codec, in, n, scaling, &draw, rounding, offset,
+                            out);
+#endif
     for (size_t i = 0; i < n; i += CHUNK, offset += CHUNK) {
         size_t count = min_size(n - i, CHUNK);
         size_t at = i / 8 * width;
@@ -130,13 +231,13 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
 
         marker |= aps_rounding_encode_chunk(&codec->format, in + i, count,
                                             scaling, rounding, &draw, offset,
-                                            codes.code, stats);
+                                            cpu, codes.code, stats);
         if (size == 1)
-            narrow_chunk(&codes, count, 1, out + at);
+            narrow_chunk(&codes, 0, count, 1, out + at);
         else if (size == 2)
-            narrow_chunk(&codes, count, 2, out + at);
+            narrow_chunk(&codes, 0, count, 2, out + at);
         else if (size == 4)
-            narrow_chunk(&codes, count, 4, out + at);
+            narrow_chunk(&codes, 0, count, 4, out + at);
         else
             pack_chunk(&codes, count, width, vbmi, bytes - at, out + at);
     }

@@ -112,6 +112,19 @@ APS_INLINE uint32_t aps_kernel_encode_bounded(const struct aps_kernel *k,
     return aps_kernel_less(magnitude, k->min_normal, below, normal) | sign;
 }
 
+/* The magnitude of the code of any scaled value, in a format that goes on: INF
+ * and NaN have codes from the limit on, too. */
+APS_INLINE uint32_t aps_kernel_magnitude(const struct aps_kernel *k, float y)
+{
+    uint32_t magnitude = aps_float_bits(y) & ~APS_FLOAT_SIGN;
+    uint32_t below = aps_float_bits(aps_float_from_bits(magnitude) + k->magic) -
+                     aps_float_bits(k->magic);
+    uint32_t tie = magnitude >> k->shift & k->odd;
+    uint32_t normal = (magnitude + k->carry + tie) >> k->shift;
+
+    return aps_kernel_less(magnitude, k->min_normal, below, normal);
+}
+
 /* Code of any scaled value. */
 APS_INLINE uint32_t aps_kernel_encode(const struct aps_kernel *k, float y)
 {
@@ -211,6 +224,42 @@ APS_INLINE bool aps_kernel_encode_array(const struct aps_kernel *kernel,
         greatest = magnitude > greatest ? magnitude : greatest;
         aps_kernel_store(codes, i, size, aps_kernel_encode(&k, x[i] * scale));
     }
+    return (uint32_t)greatest > k.marked;
+}
+
+/*
+ * The same, and its statistics, which are added to those of `stats`: by
+ * comparisons alone, so that the counts are vectors of their own.
+ */
+APS_INLINE bool aps_kernel_encode_array_stats(const struct aps_kernel *kernel,
+                                              const aps_any_float *__restrict x,
+                                              size_t n, float scale,
+                                              void *__restrict codes, int size,
+                                              struct aps_encode_stats *stats)
+{
+    const struct aps_kernel k = *kernel;
+    uint32_t underflow = 0, overflow = 0, nonfinite = 0;
+    int32_t greatest = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        int32_t magnitude = (int32_t)(aps_float_bits(x[i]) & ~APS_FLOAT_SIGN);
+        uint32_t code = aps_kernel_magnitude(&k, x[i] * scale);
+        uint32_t finite = code;
+
+        /* what is not finite has a code beyond all limits, NaN too */
+        code = aps_kernel_less(code, k.limit, code, k.overflow);
+        greatest = magnitude > greatest ? magnitude : greatest;
+        underflow += finite == 0 && magnitude != 0;
+        overflow += (int32_t)finite >= (int32_t)k.limit;
+        nonfinite += magnitude >= (int32_t)APS_FLOAT_INF;
+        code ^= aps_kernel_less((int32_t)APS_FLOAT_INF, (uint32_t)magnitude,
+                                k.nan, 0);
+        code |= (aps_float_bits(x[i]) & APS_FLOAT_SIGN) >> k.sign_shift;
+        aps_kernel_store(codes, i, size, code);
+    }
+    stats->underflow += underflow;
+    stats->overflow += overflow - nonfinite;
+    stats->nonfinite += nonfinite;
     return (uint32_t)greatest > k.marked;
 }
 

@@ -16,21 +16,47 @@
 #include "number/cast.h"
 #include "number/cpd.h"
 #include "number/draw.h"
+#if defined(__x86_64__)
+#include "codec/philox_avx512.h"
+#endif
 
-/* The words of a chunk that starts and ends inside a group of four. */
-#define APS_ROUNDING_WORDS (APS_PACK_CHUNK + 8)
+/* The words of a chunk that starts and ends inside a group of four, and of the
+ * groups that a vector unit draws behind it. */
+#define APS_ROUNDING_WORDS (APS_PACK_CHUNK + 8 + 128)
+
+/* Vectors of what CPU draw; AVX-512 with VBMI, as elsewhere. */
+enum aps_rounding_cpu { APS_ROUNDING_PLAIN, APS_ROUNDING_AVX512 };
+
+/* The bits of groups of four, in a vector where that helps. */
+APS_INLINE void aps_rounding_groups(const struct aps_stream *stream,
+                                    uint64_t group, size_t groups,
+                                    enum aps_rounding_cpu cpu, uint32_t *word)
+{
+    size_t done = 0;
+
+#if defined(__x86_64__)
+    /* many, unless the first word of the counter overflows: few are cheaper
+     * one by one */
+    if (cpu == APS_ROUNDING_AVX512 &&
+        (uint32_t)group < UINT32_MAX - APS_PACK_CHUNK) {
+        done = (groups + APS_PHILOX_AVX512_GROUPS - 5) /
+               APS_PHILOX_AVX512_GROUPS * APS_PHILOX_AVX512_GROUPS;
+        aps_philox_avx512(stream, group, done, word);
+    }
+#endif
+    (void)cpu;
+    for (size_t i = done; i < groups; i++)
+        aps_stream_group(stream, group + i, word + 4 * i);
+}
 
 /* A stream's bits of n <= APS_PACK_CHUNK elements from `first` on, somewhere in
  * word[APS_ROUNDING_WORDS]. */
 APS_INLINE uint32_t *aps_rounding_stream(const struct aps_stream *stream,
                                          uint64_t first, size_t n,
+                                         enum aps_rounding_cpu cpu,
                                          uint32_t *word)
 {
-    const uint64_t group = first / 4;
-    const size_t groups = n / 4 + 2;
-
-    for (size_t i = 0; i < groups; i++)
-        aps_stream_group(stream, group + i, word + 4 * i);
+    aps_rounding_groups(stream, first / 4, (first % 4 + n + 3) / 4, cpu, word);
     return word + first % 4;
 }
 
@@ -38,15 +64,16 @@ APS_INLINE uint32_t *aps_rounding_stream(const struct aps_stream *stream,
  * by, somewhere in word[APS_ROUNDING_WORDS]. */
 APS_INLINE const uint32_t *aps_rounding_draw(const struct aps_draw *draw,
                                              uint64_t first, size_t n,
+                                             enum aps_rounding_cpu cpu,
                                              uint32_t *word)
 {
     const struct aps_draw d = *draw;
-    uint32_t *own = aps_rounding_stream(&d.own, first, n, word);
+    uint32_t *own = aps_rounding_stream(&d.own, first, n, cpu, word);
     uint32_t other[APS_ROUNDING_WORDS];
 
     if (d.correlated) {
         const uint32_t *shared =
-            aps_rounding_stream(&d.shared, first, n, other);
+            aps_rounding_stream(&d.shared, first, n, cpu, other);
 
         for (size_t i = 0; i < n; i++)
             own[i] = aps_draw_within(&d, aps_draw_part(&d, shared[i]), own[i]);
@@ -118,13 +145,11 @@ APS_INLINE bool aps_rounding_encode_array(
 /* codes[n] of x[n], n <= APS_PACK_CHUNK; `offset` is the number of x[0], and
  * `draw` what `rounding` draws, if it does. `stats` may be NULL. Whether the
  * marker is needed. */
-APS_INLINE bool aps_rounding_encode_chunk(const struct aps_format *format,
-                                          const aps_any_float *x, size_t n,
-                                          struct aps_scaling scaling,
-                                          enum aps_rounding rounding,
-                                          const struct aps_draw *draw,
-                                          uint64_t offset, uint32_t *codes,
-                                          struct aps_encode_stats *stats)
+APS_INLINE bool aps_rounding_encode_chunk(
+    const struct aps_format *format, const aps_any_float *x, size_t n,
+    struct aps_scaling scaling, enum aps_rounding rounding,
+    const struct aps_draw *draw, uint64_t offset, enum aps_rounding_cpu cpu,
+    uint32_t *codes, struct aps_encode_stats *stats)
 {
     const bool cpd = rounding == APS_ROUND_CPD;
     const aps_any_float *y = x;
@@ -141,11 +166,11 @@ APS_INLINE bool aps_rounding_encode_chunk(const struct aps_format *format,
     case APS_ROUND_STOCHASTIC:
         return aps_rounding_encode_array(
             format, x, y, n, exponent, APS_ROUND_STOCHASTIC,
-            aps_rounding_draw(draw, offset, n, word), codes, stats);
+            aps_rounding_draw(draw, offset, n, cpu, word), codes, stats);
     case APS_ROUND_CORRELATED:
         return aps_rounding_encode_array(
             format, x, y, n, exponent, APS_ROUND_CORRELATED,
-            aps_rounding_draw(draw, offset, n, word), codes, stats);
+            aps_rounding_draw(draw, offset, n, cpu, word), codes, stats);
     case APS_ROUND_TOWARD_ZERO:
         return aps_rounding_encode_array(format, x, y, n, exponent,
                                          APS_ROUND_TOWARD_ZERO, NULL, codes,
