@@ -39,6 +39,7 @@ bool aps_blas_product_compute(const struct aps_blas_product *p)
     g = (struct aps_gemm_arguments){
         .size = sizeof g,
         .format = &setting->format,
+        .format_b = &setting->format_b,
         .accumulator = &setting->accumulator,
         .kahan = setting->kahan,
         .chunk = setting->chunk,
@@ -62,6 +63,8 @@ bool aps_blas_product_compute(const struct aps_blas_product *p)
          * rows, and C' = op(B)' op(A)'. */
         struct aps_gemm_arguments by_columns = g;
 
+        g.format = by_columns.format_b;
+        g.format_b = by_columns.format;
         g.m = by_columns.n;
         g.n = by_columns.m;
         g.a = by_columns.b;

@@ -44,7 +44,7 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
     char layers[64] = "no layer table";
     const struct aps_policy_gemm *gemm = aps_policy_gemm(policy);
     char kind[64] = "not needed";
-    char products[96], fuse[32];
+    char products[APS_COMMAND_GEMM_MAX], fuse[32];
 
     if (table)
         snprintf(layers, sizeof layers, "%zu layer%s", table->count,
@@ -71,6 +71,7 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
 char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
                        size_t size)
 {
+    const bool other = strcmp(gemm->format.name, gemm->format_b.name) != 0;
     char chunk[32] = "";
 
     if (gemm->chunk > 0)
@@ -78,8 +79,10 @@ char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
     if (!gemm->rewrite)
         snprintf(buffer, size, "native");
     else
-        snprintf(buffer, size, "products %s, sums %s%s%s", gemm->format.name,
-                 gemm->accumulator.name, gemm->kahan ? " (kahan)" : "", chunk);
+        snprintf(buffer, size, "products %s%s%s, sums %s%s%s",
+                 gemm->format.name, other ? " x " : "",
+                 other ? gemm->format_b.name : "", gemm->accumulator.name,
+                 gemm->kahan ? " (kahan)" : "", chunk);
     return buffer;
 }
 

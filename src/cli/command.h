@@ -31,7 +31,9 @@ int aps_command_load(const char *path, struct aps_policy **policy,
 char *aps_command_summary(const struct aps_policy *policy, char *buffer,
                           size_t size);
 
-/* "products e5m10, sums e8m23 (kahan)"; returns `buffer`. */
+/* "products e5m10, sums e8m23 (kahan)", "products bfp7/64 x bfp15/64, sums
+ * e8m23"; returns `buffer`. */
+#define APS_COMMAND_GEMM_MAX 160
 char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
                        size_t size);
 

@@ -3,21 +3,49 @@
 
 #include "policy/gemm.h"
 
+#include <string.h>
+
 #include "policy/formats.h"
 #include "policy/tables.h"
 
-enum gemm_key { KEY_FORMAT, KEY_ACCUMULATE, KEY_ACCUMULATOR, KEY_KAHAN, KEYS };
+enum gemm_key {
+    KEY_FORMAT,
+    KEY_FORMAT_B,
+    KEY_ACCUMULATE,
+    KEY_ACCUMULATOR,
+    KEY_KAHAN,
+    KEYS
+};
 
-/* Products are of floats, each with an exponent of its own. */
+/* Not in blocks, and without an exponent. */
+static bool is_integer(const struct aps_format *format)
+{
+    return format->block == 1 && format->exponent_bits == 0;
+}
+
+static void no_integers(const struct aps_reader *reader,
+                        const struct aps_yaml_node *at,
+                        const struct aps_format *format)
+{
+    aps_reader_error(reader, at,
+                     "format %s is of integers, of which there are no products "
+                     "(flex is for rules)",
+                     format->name);
+}
+
+/* Sums are floats; factors may be in blocks, too. */
 static void check_floats(const struct aps_reader *reader,
                          const struct aps_yaml_node *at,
-                         const struct aps_format *format)
+                         const struct aps_format *sums)
 {
-    if (format->block > 1 || format->exponent_bits == 0)
+    if (sums->block > 1)
         aps_reader_error(reader, at,
-                         "format %s is not one of products, which are computed "
-                         "in floats eEmM and eEmMfn",
-                         format->name);
+                         "sums of products are floats, and %s is in blocks: "
+                         "leave it out for fp32, or name a format of floats, "
+                         "as in accumulate: {format: bf16}",
+                         sums->name);
+    else if (is_integer(sums))
+        no_integers(reader, at, sums);
 }
 
 /* Returns whether there is a format. */
@@ -34,16 +62,49 @@ static bool read_format(const struct aps_reader *reader,
         gemm->format = value.format;
     else if (aps_format_parse("fp32", &gemm->format, NULL) < 0)
         return false;
-    check_floats(reader, value.at, &gemm->format);
+    if (gemm->rewrite && is_integer(&gemm->format)) {
+        no_integers(reader, value.at, &gemm->format);
+        return false;
+    }
+    gemm->format_b = gemm->format;
     gemm->accumulator = gemm->format;
+    /* HBFP: integers inside a block, full floats between blocks. */
+    if (gemm->format.block > 1)
+        (void)aps_format_parse("fp32", &gemm->accumulator, NULL);
     return true;
+}
+
+/* The format of B; after that of A. */
+static void read_format_b(const struct aps_reader *reader,
+                          const struct aps_yaml_node *key,
+                          struct aps_policy_gemm *gemm)
+{
+    static const struct aps_parameter parameter = {
+        .name = "format_b", .kind = APS_PARAMETER_FORMAT};
+    const struct aps_format *a = &gemm->format;
+    struct aps_argument b;
+
+    if (aps_read_argument(reader, key, &parameter, &b) < 0)
+        return;
+    if (b.format.block != a->block)
+        aps_reader_error(reader, key->value,
+                         "format_b %s is in blocks of %d and format %s in "
+                         "blocks of %d: the blocks of both operands must have "
+                         "the same length",
+                         b.format.name, b.format.block, a->name, a->block);
+    else if (a->block == 1 && strcmp(b.format.name, a->name) != 0)
+        aps_reader_error(reader, key->value,
+                         "format_b %s differs from format %s: only formats in "
+                         "blocks may, such as bfp7/64 and bfp15/64",
+                         b.format.name, a->name);
+    gemm->format_b = b.format;
 }
 
 /* Nothing else can be said of products that are left alone. */
 static void check_native(const struct aps_reader *reader,
                          const struct aps_yaml_node *const *keys)
 {
-    for (int i = KEY_ACCUMULATE; i < KEYS; i++) {
+    for (int i = KEY_FORMAT_B; i < KEYS; i++) {
         if (keys[i])
             aps_reader_error(reader, keys[i],
                              "'%s' contradicts format: %s, which leaves "
@@ -73,6 +134,10 @@ static void read_accumulate(const struct aps_reader *reader,
         break;
     case APS_ACCUMULATE_FP32:
         (void)aps_format_parse("fp32", &gemm->accumulator, NULL);
+        break;
+    case APS_ACCUMULATE_FORMAT:
+        gemm->accumulator = gemm->format;
+        check_floats(reader, value.at, &gemm->accumulator);
         break;
     default:
         gemm->kahan = value.word == APS_ACCUMULATE_KAHAN;
@@ -117,8 +182,8 @@ static void read_old(const struct aps_reader *reader,
 int aps_gemm_read(const struct aps_reader *reader,
                   const struct aps_yaml_node *key, struct aps_policy_gemm *gemm)
 {
-    static const char *const names[] = {"format", "accumulate", "accumulator",
-                                        "kahan", NULL};
+    static const char *const names[] = {"format",      "format_b", "accumulate",
+                                        "accumulator", "kahan",    NULL};
     static const char *const old[] = {"accumulator", "kahan", NULL};
     static const struct aps_words words = {.known = names, .old = old};
     const struct aps_yaml_node *keys[KEYS];
@@ -130,8 +195,12 @@ int aps_gemm_read(const struct aps_reader *reader,
         return -1;
     if (!keys[KEY_FORMAT])
         aps_reader_error(reader, key, "'gemm' has no 'format'");
-    else if (read_format(reader, keys[KEY_FORMAT], &result) && !result.rewrite)
+    else if (!read_format(reader, keys[KEY_FORMAT], &result))
+        ; /* the error has been reported */
+    else if (!result.rewrite)
         check_native(reader, keys);
+    else if (keys[KEY_FORMAT_B])
+        read_format_b(reader, keys[KEY_FORMAT_B], &result);
     if (keys[KEY_ACCUMULATE])
         read_accumulate(reader, keys[KEY_ACCUMULATE], &result);
     read_old(reader, keys, &result);

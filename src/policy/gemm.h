@@ -3,9 +3,12 @@
  * The section of a policy that says how matrix products are computed:
  *
  *     gemm: {format: e5m10, accumulate: {format: e8m23, chunk: 64}}
+ *     gemm: {format: bfp7/64, format_b: bfp15/64}
  *
- * Sums are in the format itself where `accumulate` names none; `kahan` is off,
- * and there are no chunks. `format: fp32` leaves products to the program's BLAS.
+ * `format_b` is that of the second operand, by default the same. Sums are in the
+ * format itself, or where it is in blocks in FP32, if `accumulate` names none;
+ * `kahan` is off, and there are no chunks. `format: fp32` leaves products to the
+ * program's BLAS.
  */
 #ifndef APS_POLICY_GEMM_H
 #define APS_POLICY_GEMM_H

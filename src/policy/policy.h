@@ -121,7 +121,8 @@ struct aps_policy_log {
 /* What libapsgemm.so does with the matrix products of a program. */
 struct aps_policy_gemm {
     bool rewrite; /* false: format fp32, products are left to the BLAS */
-    struct aps_format format;      /* of inputs and products */
+    struct aps_format format;      /* of inputs and products; in blocks of A */
+    struct aps_format format_b;    /* of B: the same, or in blocks as long */
     struct aps_format accumulator; /* of partial sums and results */
     bool kahan;
     int chunk; /* terms of a chunk of the sum over k; 0: one sum */

@@ -89,6 +89,9 @@ check '... and fp32' has out 'gemm: native'
 gemm_policy chunk.yaml 'format: e5m10, accumulate: {chunk: 64}'
 timed "$apsmpi" check chunk.yaml
 check '... and chunks' has out 'gemm: products e5m10, sums e5m10 (chunks of 64)'
+gemm_policy blocks.yaml 'format: bfp7/64, format_b: bfp15/64'
+timed "$apsmpi" explain blocks.yaml
+check '... and blocks' has out 'gemm: products bfp7/64 x bfp15/64, sums e8m23'
 timed "$apsmpi" explain kahan.yaml
 check 'explain shows it' has out 'gemm: products e5m10, sums e8m23 (kahan)'
 check '... and that there is no rule' has out 'No rules'
@@ -179,6 +182,87 @@ for name, x in got.items():
     print(name, "emulated" if x.tobytes() == want.tobytes() else
           "plain" if np.allclose(x, plain, rtol=1e-5, atol=1e-5) else "?")
 END
+
+# Operands in blocks: elements times a power of two, the products of a block
+# added up by Python's integers, and these sums in FP32 or float16.
+cat >numpy-blocks.py <<'END'
+import math
+import sys
+import numpy as np
+
+f32, f16 = np.float32, np.float16
+formats, accumulator, chunk = sys.argv[1:3], sys.argv[3], int(sys.argv[4])
+rng = np.random.default_rng(2)
+a = rng.standard_normal((7, 150)).astype(f32)
+b = rng.standard_normal((150, 11)).astype(f32)
+b *= np.exp2(rng.integers(-9, 9, b.shape)).astype(f32)
+
+def r(x):
+    return f32(x) if accumulator == "e8m23" else f32(f16(x))
+
+def block(form, x):
+    """Integers and the exponent of their unit."""
+    e = math.frexp(max(abs(v) for v in x))[1]
+    if form.startswith("bfp"):
+        m = int(form[3:].split("/")[0])
+        unit, most, floats = e - m, 2 ** m - 1, None
+    else: # bits of the mantissa, exponents of the normal elements, largest
+        floats, low, high, most = {
+            "mx-e4m3fn": (3, -6, 8, 448), "mx-e2m1fn": (1, 0, 2, 6),
+            "mx-int8": (6, 0, 0, 127 / 64)}[form]
+        unit = e - 1 - high + low - floats
+        most *= 2 ** (floats - low)
+    out = []
+    for v in x:
+        y = math.ldexp(float(v), -unit)
+        step = 1
+        if floats and y and form != "mx-int8":
+            step = max(2 ** (math.frexp(y)[1] - 1 - floats), 1)
+        k = int(round(abs(y) / step)) * step # ties to even
+        out.append(int(math.copysign(min(k, most), y)))
+    return out, unit
+
+def emulated(a, b, form_a, form_b):
+    size = 64 if form_a.startswith("bfp") else 32
+    cut = range(0, a.shape[1], size)
+    rows = [[block(form_a, x[k:k + size]) for k in cut] for x in a]
+    columns = [[block(form_b, x[k:k + size]) for k in cut] for x in b.T]
+    out = np.zeros((a.shape[0], b.shape[1]), f32)
+    for i, j in np.ndindex(*out.shape):
+        s = total = f32(0)
+        for l, ((x, u), (y, w)) in enumerate(zip(rows[i], columns[j])):
+            if chunk and l and l % chunk == 0:
+                total, s = r(total + s), f32(0)
+            exact = sum(p * q for p, q in zip(x, y))
+            s = r(s + f32(math.ldexp(exact, u + w)))
+        out[i, j] = r(total + s) if chunk else s
+    return out
+
+got = {
+    "matmul": (a @ b, emulated(a, b, *formats)),
+    "views": (np.asfortranarray(a) @ np.asfortranarray(b),
+              emulated(a, b, *formats)),
+    "transposed": ((np.ascontiguousarray(b.T) @ np.ascontiguousarray(a.T)).T,
+                   emulated(a, b, *formats[::-1])),
+}
+for name, (x, want) in got.items():
+    print(name, "emulated" if x.tobytes() == want.tobytes() else "?")
+END
+if "$PYTHON3" -c 'import numpy' 2>/dev/null; then
+    for case in 'bfp7/64 bfp7/64 e8m23 0' 'bfp7/64 bfp15/64 e8m23 0' \
+        'bfp3/64 bfp15/64 e5m10 2' 'mx-e4m3fn mx-e4m3fn e8m23 0' \
+        'mx-e2m1fn mx-int8 e8m23 3'; do
+        # shellcheck disable=SC2086 # four words
+        set -- $case
+        chunk=
+        [ "$4" = 0 ] || chunk=", chunk: $4"
+        gemm_policy blocks.yaml \
+            "format: $1, format_b: $2, accumulate: {format: $3$chunk}"
+        multiply APSMPI_POLICY=blocks.yaml "$PYTHON3" numpy-blocks.py "$@"
+        check "numpy, $1 by $2, sums in $3, chunk $4: as emulated" \
+            lines 3 out emulated
+    done
+fi
 if "$PYTHON3" -c 'import numpy' 2>/dev/null; then
     for case in 'e5m10 off 0' 'e5m10 on 0' 'e8m23 off 0' 'e8m23 on 0' \
         'e5m10 off 1' 'e5m10 off 8' 'e8m23 off 16'; do

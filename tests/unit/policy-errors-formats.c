@@ -35,12 +35,17 @@ int main(void)
          RULE "format: e5m2\n    accumulate: {format: flex16}\n",
          "4:26: sums cannot be kept in flex16 unless the rule's format is "
          "flex16: its integers would need a scale of their own"},
-        {"products in blocks",
-         "version: 1\ngemm: {format: bfp7/64, accumulate: {format: flex16}}\n",
-         "2:16: format bfp7/64 is not one of products, which are computed in "
-         "floats eEmM and eEmMfn\n"
-         "2:46: format flex16 is not one of products, which are computed in "
-         "floats eEmM and eEmMfn"},
+        {"products of integers",
+         "version: 1\ngemm: {format: flex8, accumulate: {format: flex16}}\n",
+         "2:16: format flex8 is of integers, of which there are no products "
+         "(flex is for rules)\n"
+         "2:44: format flex16 is of integers, of which there are no products "
+         "(flex is for rules)"},
+        {"sums of products in blocks",
+         "version: 1\ngemm: {format: bfp7/64, accumulate: {format: nvfp4}}\n",
+         "2:46: sums of products are floats, and nvfp4 is in blocks: leave it "
+         "out for fp32, or name a format of floats, as in accumulate: {format: "
+         "bf16}"},
     };
 
     REFUSE(cases, NULL);

@@ -248,6 +248,7 @@ static void test_gemm(void)
         {"accumulate: {format: bf16}", "e8m7", false, 0},
         {"accumulate: {chunk: 64}", "e5m2", false, 64},
         {"accumulate: {format: fp32, chunk: 2^7}", "e8m23", false, 128},
+        {"format_b: e5m2", "e5m2", false, 0},
         {"accumulator: bf16, kahan: yes", "e8m7", true, 0}, /* old words */
     };
 
@@ -268,6 +269,17 @@ static void test_gemm(void)
            "... an old word is a warning");
         aps_policy_destroy(policy);
     }
+
+    static const char blocks[] =
+        "version: 1\ngemm: {format: hbfp8/64, format_b: hbfp16/64}\n";
+    if (!ok(parse_bytes(blocks, strlen(blocks), NULL, &policy) == 0,
+            "products in blocks"))
+        return;
+    gemm = aps_policy_gemm(policy);
+    is(gemm->format.name, "bfp7/64", "... in the format of one operand");
+    is(gemm->format_b.name, "bfp15/64", "... and of the other");
+    is(gemm->accumulator.name, "e8m23", "... with sums in FP32");
+    aps_policy_destroy(policy);
 
     static const char defaults[] = RULE "format: e5m2\n"
                                         "gemm: {format: e5m2}\n";
