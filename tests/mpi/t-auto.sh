@@ -3,14 +3,14 @@
 # and says once for each what it has chosen, with the times.
 . "$top_srcdir/tests/mpi/run.sh"
 
-while read -r ranks nodes group; do
+while read -r ranks nodes group format; do
     log=$tmp/auto-$ranks-$nodes-$group.csv
     cat >"$tmp/policy.yaml" <<END
 version: 1
 log: {file: $log, every: 1}
-rules: [{format: e5m7, reduce: auto, group: $group}]
+rules: [{format: $format, reduce: auto, group: $group}]
 END
-    run "$ranks ranks, nodes $nodes, group $group" "$ranks" \
+    run "$ranks ranks, nodes $nodes, group $group, $format" "$ranks" \
         -genv APSMPI_POLICY "$tmp/policy.yaml" \
         -genv APSMPI_TEST_NODES "$nodes" \
         -genv HWLOC_SYNTHETIC 'package:2 core:8 pu:1' "$mpi/auto"
@@ -25,9 +25,9 @@ END
     [ "$(grep -c '^# .*: auto: ' "$log")" -eq 2 ]
     check $? '... the log says so, too'
 done <<END
-2 1 node
-3 3 node
-4 2 node
-3 1 l3
+2 1 node e5m7
+3 3 node bfp15/576
+4 2 node bfp15/64
+3 1 l3 e5m7
 END
 finish
