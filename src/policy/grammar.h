@@ -43,8 +43,9 @@ struct aps_parameter {
      * given, and which it may not exceed. NULL: none. */
     const char *follows;
     const char *at_most;
-    const char *excludes; /* of any kind: a parameter of the word that must not be
-                             given, or is off, beside this one; NULL: none */
+    /* Of any kind: a parameter of the word that must not be given, or is off,
+     * beside this one. NULL: none. */
+    const char *excludes;
 };
 
 /* What a word takes. */
