@@ -41,7 +41,8 @@ static void check_one(struct limits *limits, float x, int exponent)
     const bool overflows = aps_scale_overflows(&limits->codec.format, x,
                                                exponent, limits->rounding);
     const uint64_t counted = count_of(limits, x, exponent);
-    const bool same = limits->rounding == APS_ROUND_STOCHASTIC
+    const bool same = limits->rounding == APS_ROUND_STOCHASTIC ||
+                              limits->rounding == APS_ROUND_CORRELATED
                           ? overflows || counted == 0
                           : overflows == (counted > 0);
 
@@ -75,7 +76,8 @@ static void check_format(const char *name, enum aps_rounding rounding)
         [APS_ROUND_NEAREST] = "nearest",
         [APS_ROUND_STOCHASTIC] = "stochastic",
         [APS_ROUND_TOWARD_ZERO] = "toward zero",
-        [APS_ROUND_CPD] = "as CPD"};
+        [APS_ROUND_CPD] = "as CPD",
+        [APS_ROUND_CORRELATED] = "correlated"};
     static const int exponents[] = {0, 1, -1, 20, -20, 100, -110};
     struct limits limits = {.rounding = rounding, .same = true};
     struct aps_format format;
@@ -143,13 +145,14 @@ static void test_integers(void)
 int main(void)
 {
     static const char *const names[] = {
-        "e5m10", "e5m2",   "e4m3",   "e3m2",   "e3m0",      "e8m7",
-        "e8m23", "e4m3fn", "e3m2fn", "e2m3fn", "e2m1fn",    "e4m3-sat",
-        "e8m0",  "e1m4",   "e1m0",   "e2m23",  "e4m3fn-sat"};
+        "e5m10",  "e5m2",   "e4m3",       "e3m2",   "e3m0",     "e8m7", "e8m23",
+        "e4m3fn", "e3m2fn", "e2m3fn",     "e2m1fn", "e4m3-sat", "e8m0", "e1m4",
+        "e1m0",   "e2m23",  "e4m3fn-sat", "flex16", "flex8"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         check_format(names[i], APS_ROUND_NEAREST);
         check_format(names[i], APS_ROUND_STOCHASTIC);
+        check_format(names[i], APS_ROUND_CORRELATED);
         check_format(names[i], APS_ROUND_TOWARD_ZERO);
         if (!strchr(names[i], 'f') && !strchr(names[i], '-') &&
             names[i][1] != '1')
