@@ -227,9 +227,31 @@ APS_INLINE bool aps_kernel_encode_array(const struct aps_kernel *kernel,
     return (uint32_t)greatest > k.marked;
 }
 
+/* What is beyond the limit in x[n] is counted; aps_kernel_needs_marker. */
+APS_INLINE bool aps_kernel_count_beyond(const struct aps_kernel *kernel,
+                                        const aps_any_float *x, size_t n,
+                                        float scale,
+                                        struct aps_encode_stats *stats)
+{
+    const struct aps_kernel k = *kernel;
+    uint32_t beyond = 0, nonfinite = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t magnitude = aps_float_bits(x[i]) & ~APS_FLOAT_SIGN;
+        uint32_t code = aps_kernel_magnitude(&k, x[i] * scale);
+
+        beyond += (int32_t)code >= (int32_t)k.limit;
+        nonfinite += (int32_t)magnitude >= (int32_t)APS_FLOAT_INF;
+    }
+    stats->overflow += beyond - nonfinite;
+    stats->nonfinite += nonfinite;
+    return nonfinite > 0 && aps_kernel_needs_marker(kernel, x, n);
+}
+
 /*
- * The same, and its statistics, which are added to those of `stats`: by
- * comparisons alone, so that the counts are vectors of their own.
+ * aps_kernel_encode_array, and its statistics, which are added to *stats. Few
+ * blocks have values beyond the limit, as those that are not finite are, too:
+ * these are counted apart.
  */
 APS_INLINE bool aps_kernel_encode_array_stats(const struct aps_kernel *kernel,
                                               const aps_any_float *__restrict x,
@@ -238,29 +260,24 @@ APS_INLINE bool aps_kernel_encode_array_stats(const struct aps_kernel *kernel,
                                               struct aps_encode_stats *stats)
 {
     const struct aps_kernel k = *kernel;
-    uint32_t underflow = 0, overflow = 0, nonfinite = 0;
-    int32_t greatest = 0;
+    uint32_t underflow = 0;
+    int32_t most = 0;
 
     for (size_t i = 0; i < n; i++) {
-        int32_t magnitude = (int32_t)(aps_float_bits(x[i]) & ~APS_FLOAT_SIGN);
+        uint32_t bits = aps_float_bits(x[i]);
+        uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
         uint32_t code = aps_kernel_magnitude(&k, x[i] * scale);
-        uint32_t finite = code;
 
-        /* what is not finite has a code beyond all limits, NaN too */
+        most = (int32_t)code > most ? (int32_t)code : most;
+        underflow += code == 0 && magnitude != 0;
         code = aps_kernel_less(code, k.limit, code, k.overflow);
-        greatest = magnitude > greatest ? magnitude : greatest;
-        underflow += finite == 0 && magnitude != 0;
-        overflow += (int32_t)finite >= (int32_t)k.limit;
-        nonfinite += magnitude >= (int32_t)APS_FLOAT_INF;
-        code ^= aps_kernel_less((int32_t)APS_FLOAT_INF, (uint32_t)magnitude,
-                                k.nan, 0);
-        code |= (aps_float_bits(x[i]) & APS_FLOAT_SIGN) >> k.sign_shift;
+        code ^= aps_kernel_less(APS_FLOAT_INF, magnitude, k.nan, 0);
+        code |= (bits & APS_FLOAT_SIGN) >> k.sign_shift;
         aps_kernel_store(codes, i, size, code);
     }
     stats->underflow += underflow;
-    stats->overflow += overflow - nonfinite;
-    stats->nonfinite += nonfinite;
-    return (uint32_t)greatest > k.marked;
+    return most >= (int32_t)k.limit &&
+           aps_kernel_count_beyond(kernel, x, n, scale, stats);
 }
 
 /* A NaN's sign and payload may depend on the order of the operands that a

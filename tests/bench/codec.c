@@ -62,6 +62,14 @@ static void run_stochastic(struct data *d)
     d->codec.encode(&d->codec, d->x, d->n, d->scaling, &options, d->wire);
 }
 
+static void run_correlated(struct data *d)
+{
+    static const struct aps_cast_options options = {
+        .rounding = APS_ROUND_CORRELATED, .seed = 1, .rank = 3, .ranks = 8};
+
+    d->codec.encode(&d->codec, d->x, d->n, d->scaling, &options, d->wire);
+}
+
 static void run_stats(struct data *d)
 {
     struct aps_encode_stats stats = {0};
@@ -88,7 +96,7 @@ static const struct {
     {"memcpy", run_memcpy},         {"max", run_max},
     {"encode", run_encode},         {"decode", run_decode},
     {"decode_add", run_decode_add}, {"stochastic", run_stochastic},
-    {"statistics", run_stats},
+    {"correlated", run_correlated}, {"statistics", run_stats},
 };
 #define KERNELS (sizeof kernels / sizeof *kernels)
 
