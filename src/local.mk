@@ -41,6 +41,7 @@ libcore_la_SOURCES = \
 	src/codec/array.c \
 	src/codec/blocks.h src/codec/blocks_decode.h \
 	src/codec/blocks_encode.h src/codec/blocks_variant.h \
+	src/codec/blocks_vbmi.h \
 	src/codec/fixed.h src/codec/table.h \
 	src/codec/codec.c src/codec/codec.h \
 	src/codec/ops.c src/codec/ops.h \

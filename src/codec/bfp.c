@@ -9,6 +9,9 @@
 
 #include "codec/blocks_variant.h"
 #include "codec/fixed.h"
+#if defined(__x86_64__)
+#include "codec/blocks_vbmi.h"
+#endif
 
 #define NAN_CODE 255
 #define CODE_BIAS 126 /* of the exponent e, with every |x| < 2^e */
@@ -122,12 +125,61 @@ APS_INLINE void bfp_decode(const struct aps_block_kernel *kernel,
     }
 }
 
+#if defined(__x86_64__)
+APS_CODEC_AVX512 static inline __m512i bfp_16(int m, __m512i x, __m512 factor)
+{
+    const __m512i sign = _mm512_set1_epi32((int)APS_FLOAT_SIGN);
+    const __m512 magic = _mm512_set1_ps(aps_float_pow2(23 - m));
+    const __m512 y = _mm512_mul_ps(
+        _mm512_castsi512_ps(_mm512_andnot_si512(sign, x)), factor);
+    const __m512i k = _mm512_min_epu32(
+        _mm512_sub_epi32(_mm512_castps_si512(_mm512_add_ps(y, magic)),
+                         _mm512_castps_si512(magic)),
+        _mm512_set1_epi32((1 << m) - 1));
+
+    return _mm512_or_si512(k, _mm512_srl_epi32(_mm512_and_si512(x, sign),
+                                               _mm_cvtsi32_si128(31 - m)));
+}
+
+/* Blocks of 64. */
+APS_CODEC_AVX512 static size_t bfp_vbmi(const struct aps_block_kernel *kernel,
+                                        const aps_any_float *x, size_t n,
+                                        uint8_t *wire)
+{
+    const struct aps_blocks_64_layout layout =
+        aps_blocks_64_layout_make(&kernel->format);
+    const int m = kernel->format.mantissa_bits;
+
+    for (size_t i = 0; i < n; i += 64, wire += layout.bytes) {
+        const struct aps_blocks_64 v = aps_blocks_64_load(x + i, 64);
+        __m512i field, code[4];
+        __m512 factor;
+
+        if (aps_blocks_64_special(&v))
+            return i;
+        field = _mm512_max_epu32(_mm512_srli_epi32(v.greatest[0], 23),
+                                 _mm512_set1_epi32(1));
+        factor = aps_blocks_64_pow2(
+            _mm512_sub_epi32(_mm512_set1_epi32(127 + CODE_BIAS), field));
+        for (int j = 0; j < 4; j++)
+            code[j] = bfp_16(m, v.x[j], factor);
+        aps_blocks_64_store(
+            &layout, code,
+            (uint8_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(field)), 0, wire);
+    }
+    return n;
+}
+#endif
+
 static const struct aps_block_ops bfp_ops = {
     .init = bfp_init,
     .choose = bfp_choose,
     .read = bfp_read,
     .encode = bfp_encode,
     .decode = bfp_decode,
+#if defined(__x86_64__)
+    .vbmi = bfp_vbmi,
+#endif
 };
 
 APS_BLOCKS_VARIANTS(bfp)

@@ -74,6 +74,12 @@ struct aps_block_ops {
                    size_t n, struct aps_block_rounding rounding, void *codes,
                    int size, struct aps_encode_stats *stats);
 
+    /* Whole blocks of 32 or 64 values to nearest, 64 values at a time, with
+     * VBMI: how many of x[n] it has encoded before it met a block of zeros or of
+     * NaN, or the end. NULL: none. */
+    size_t (*vbmi)(const struct aps_block_kernel *kernel,
+                   const aps_any_float *x, size_t n, uint8_t *wire);
+
     /* x[n] = (or +=, if `add`) the values of codes[n]. */
     void (*decode)(const struct aps_block_kernel *kernel,
                    struct aps_block_scale scale, const void *codes, int size,
@@ -81,6 +87,14 @@ struct aps_block_ops {
 };
 
 /* --- small things -------------------------------------------------------- */
+
+/* Can the family's loop encode 64 values at a time, in blocks of 32 or 64? */
+APS_INLINE bool aps_blocks_64_takes(const struct aps_format *format,
+                                    size_t block)
+{
+    return format->block == (int)block && (block == 32 || block == 64) &&
+           (format->width <= 6 || format->width == 8);
+}
 
 /* 2^exponent, -149 <= exponent <= 127, subnormal below -126. */
 APS_INLINE float aps_blocks_pow2(int exponent)

@@ -57,10 +57,12 @@ APS_INLINE void aps_blocks_encode_body(const struct aps_block_ops *ops,
     size_t done = 0;
 
     if (e.rounding == APS_ROUND_NEAREST && !stats) {
-        if (ops->block > 0)
-            done = aps_blocks_encode_fast(&e, x, n, ops->block, wire);
-        else if (kernel->format.block == 64)
-            done = aps_blocks_encode_fast(&e, x, n, 64, wire);
+        const size_t block = ops->block > 0 ? ops->block : 64;
+
+        if (vbmi && ops->vbmi && aps_blocks_64_takes(&kernel->format, block))
+            done = aps_blocks_encode_vbmi(&e, x, n, block, wire);
+        else if (kernel->format.block == (int)block)
+            done = aps_blocks_encode_fast(&e, x, n, block, wire);
         else
             done = aps_blocks_encode_fast(&e, x, n,
                                           (size_t)kernel->format.block, wire);

@@ -118,7 +118,8 @@ APS_INLINE unsigned integer_encode_size(const struct aps_codec *codec,
             y = product;
         }
         if (rounding == APS_ROUND_STOCHASTIC)
-            random = aps_rounding_draw(&draw, options->offset + i, count, word);
+            random = aps_rounding_draw_magnitudes(&draw, options->offset + i,
+                                                  x + i, count, word);
         marker |=
             integer_encode_chunk(f, x + i, y, count, scale, exponent, rounding,
                                  random, size, wire + i * (size_t)size, stats);

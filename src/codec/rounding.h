@@ -81,6 +81,20 @@ APS_INLINE const uint32_t *aps_rounding_draw(const struct aps_draw *draw,
     return own;
 }
 
+/* The same, the bits by which the magnitudes of x[n] are rounded: those of
+ * aps_cast_random, so that rounding is stochastic from here on. */
+APS_INLINE const uint32_t *
+aps_rounding_draw_magnitudes(const struct aps_draw *draw, uint64_t first,
+                             const aps_any_float *x, size_t n, uint32_t *word)
+{
+    uint32_t *own = word + (aps_rounding_draw(draw, first, n, word) - word);
+
+    for (size_t i = 0; draw->correlated && i < n; i++)
+        own[i] =
+            aps_cast_random(APS_ROUND_CORRELATED, aps_float_bits(x[i]), own[i]);
+    return own;
+}
+
 /* y[n] = x[n] * factor * 2^exponent, rounded to float; with CPD's cast of it if
  * `cpd`. */
 APS_INLINE void aps_rounding_multiply(const struct aps_format *format,

@@ -14,7 +14,8 @@ import random
 import struct
 import sys
 
-NEAREST, STOCHASTIC, TOWARD_ZERO = 0, 1, 2
+NEAREST, STOCHASTIC, TOWARD_ZERO, CORRELATED = 0, 1, 2, 4
+SEED, STEP, LAYER, RANK, RANKS = 99, 7, 5, 3, 6
 NAN_BITS = 0x7FC00000
 FLOAT_MAX = struct.unpack("<f", struct.pack("<I", 0x7F7FFFFF))[0]
 
@@ -37,7 +38,7 @@ def rounded(steps, kind, word):
     """A magnitude in steps of the format, a double, rounded to an integer."""
     if kind == TOWARD_ZERO:
         return math.floor(steps)
-    if kind == STOCHASTIC:
+    if kind in (STOCHASTIC, CORRELATED):
         return (math.floor(math.ldexp(steps, 32)) + word) >> 32
     low = math.floor(steps)
     rest = steps - low
@@ -263,12 +264,32 @@ def philox(key, counter):
     return a, b, c, d
 
 
-def draws(seed, first, n):
-    key = mix(mix(seed))
+def words_of(rank, first, n):
+    """Word i % 4 of group i / 4 for the elements from `first` on."""
+    key = mix(mix(SEED) ^ rank)
     words = []
     for group in range(first // 4, (first + n) // 4 + 1):
-        words += philox(key, (group % 2 ** 32, group >> 32, 5, 7))
+        words += philox(key, (group % 2 ** 32, group >> 32, LAYER, STEP))
     return words[first % 4:first % 4 + n]
+
+
+def draws(kind, first, x):
+    """The words by which the magnitudes of x are rounded."""
+    own = words_of(RANK, first, len(x))
+    if kind != CORRELATED:
+        return own
+    everyone = 2 ** 32 - 1
+    place = RANK
+    turns = words_of(everyone, 2 ** 64, RANKS)
+    for k in range(RANKS - 1, 0, -1):
+        other = turns[k] * (k + 1) >> 32
+        place = other if place == k else k if place == other else place
+    words = []
+    for v, g, w in zip(x, own, words_of(everyone, first, len(x))):
+        part = (place + (w * RANKS >> 32)) % RANKS
+        word = ((part << 32) + g) // RANKS
+        words.append(2 ** 32 - 1 - word if math.copysign(1, v) < 0 else word)
+    return words
 
 
 # --- libaps --------------------------------------------------------------------
@@ -293,9 +314,9 @@ class Libaps:
     def bytes(self, name, n):
         return self.dll.aps_packed_bytes(self.format(name), ctypes.c_size_t(n))
 
-    def options(self, kind, offset, seed, exponent=0):
-        return ctypes.byref(Options(ctypes.sizeof(Options), seed, offset, 5, 7,
-                                    kind, exponent, 0, 0, 0))
+    def options(self, kind, offset, exponent=0):
+        return ctypes.byref(Options(ctypes.sizeof(Options), SEED, offset, LAYER,
+                                    STEP, kind, exponent, 0, RANK, RANKS))
 
     def encode(self, name, x, options):
         n = len(x)
@@ -369,10 +390,10 @@ def test_format(aps, f, rng):
     n = blocks * f.block + (f.block + 1) // 2
     x = array(rng, f.block, n)
     offset = 3 * f.block
-    words = draws(99, offset, n)
     right = pieces = casts = True
-    for kind in NEAREST, STOCHASTIC, TOWARD_ZERO:
-        options = aps.options(kind, offset, 99)
+    for kind in NEAREST, STOCHASTIC, TOWARD_ZERO, CORRELATED:
+        words = draws(kind, offset, x)
+        options = aps.options(kind, offset)
         wire = write(f, x, kind, words)
         if aps.encode(f.name, x, options) != wire:
             print(f"# {f.name}: rounding {kind} differs")
@@ -386,7 +407,7 @@ def test_format(aps, f, rng):
     for size in (1, 7, f.block - 1, f.block, f.block + 1, f.block * 3 // 2):
         part = x[f.block:f.block + size]
         own = write(f, part, NEAREST, words)
-        options = aps.options(NEAREST, f.block, 0)
+        options = aps.options(NEAREST, f.block)
         got = aps.encode(f.name, part, options)
         pieces &= got == own and len(own) == aps.bytes(f.name, size)
         if not f.piece and size % f.block == 0:
@@ -409,9 +430,9 @@ def test_integer(aps, name, element, rng):
          for v in (value(rng, e) for _ in range(400)) if math.isfinite(v)]
     right = True
     for exponent in 0, 5, -3, 130, -140, 300:
-        words = draws(99, 40, len(x))
-        for kind in NEAREST, STOCHASTIC, TOWARD_ZERO:
-            options = aps.options(kind, 40, 99, exponent)
+        for kind in NEAREST, STOCHASTIC, TOWARD_ZERO, CORRELATED:
+            words = draws(kind, 40, x)
+            options = aps.options(kind, 40, exponent)
             codes = [element.encode(math.ldexp(abs(v), exponent), kind, words[i],
                                     math.copysign(1, v) < 0)
                      for i, v in enumerate(x)]
@@ -433,7 +454,7 @@ def test_gamma(aps):
     gammas = [max(abs(element.decode(int.from_bytes(wire[i:i + 2], "little")))
                   for i in (0, 2))
               for wire in (aps.encode("flex16", [x, x / 3],
-                                      aps.options(NEAREST, 0, 0, f))
+                                      aps.options(NEAREST, 0, f))
                            for x, f, _ in table)]
     ok(gammas == [gamma for _, _, gamma in table],
        f"flex16: Gamma of a predicted exponent: {gammas}")
