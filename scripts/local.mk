@@ -21,6 +21,7 @@ dist_report_DATA = \
 	scripts/apsmpi_report/library.py \
 	scripts/apsmpi_report/reading.py \
 	scripts/apsmpi_report/scale_figures.py \
+	scripts/apsmpi_report/snr.py \
 	scripts/apsmpi_report/statistics.py \
 	scripts/apsmpi_report/tables.py \
 	scripts/apsmpi_report/text.py

@@ -141,12 +141,13 @@ apsmpi_SOURCES = \
 	src/cli/explain_json.c src/cli/explain_json.h \
 	src/cli/problems.c src/cli/problems.h \
 	src/cli/cast.c src/cli/formats.c \
+	src/cli/cast_blocks.c src/cli/cast_blocks.h \
 	src/cli/info.c src/cli/installed.c src/cli/installed.h \
 	src/cli/columns.c src/cli/columns.h \
 	src/cli/nonblocking.c src/cli/nonblocking.h \
 	src/cli/others.c src/cli/others.h \
 	src/cli/scales.c src/cli/scales.h \
-	src/cli/schedule.c src/cli/schedule.h \
+	src/cli/schedule.c src/cli/schedule.h src/cli/snr.c \
 	src/cli/traffic.c src/cli/traffic.h
 apsmpi_CPPFLAGS = $(AM_CPPFLAGS) -DAPS_BINDIR='"$(bindir)"' \
 	-DAPS_LIBDIR='"$(libdir)"'

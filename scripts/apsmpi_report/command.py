@@ -15,6 +15,7 @@ from .figures import draw, figure_compared, figure_one
 from .library import VERSION
 from .reading import KEYS, Log, set_labels
 from .scale_figures import figure_scales
+from .snr import Snr, figure_snr, print_snr
 from .tables import print_report, write_csv
 from .text import INF, ReportError, note
 
@@ -85,6 +86,9 @@ def parse_arguments(arguments):
     parser.add_argument("--bench-title", metavar="TEXT",
                         help="the title of both, instead of ranks, hosts and "
                         "links")
+    parser.add_argument("--snr", metavar="FILE",
+                        help="instead of logs: what `apsmpi snr` printed, as a "
+                        "table and, with --plot, as a figure")
     parser.add_argument("--by", choices=list(KEYS), default="layer",
                         help="what a line of the table stands for "
                         "(default: layer)")
@@ -110,10 +114,14 @@ def parse_arguments(arguments):
     parser.add_argument("--version", action="version",
                         version="apsmpi-report " + VERSION)
     options = parser.parse_args(arguments)
-    if not options.bench and not options.logs:
+    if not options.bench and not options.snr and not options.logs:
         parser.error("no LOG")
     if options.bench and (options.logs or options.csv or options.plot_scales):
         parser.error("--bench takes neither LOG nor --csv nor --plot-scales")
+    if options.snr and (options.logs or options.csv or options.bench or
+                        options.plot_scales):
+        parser.error("--snr takes neither LOG, --bench, --csv nor "
+                     "--plot-scales")
     return options
 
 
@@ -127,6 +135,17 @@ def main_bench(options):
         note(str(error))
         return 2
     return print_safely(lambda: print_bench(bench, options.bench_title))
+
+
+def main_snr(options):
+    try:
+        snr = Snr(options.snr)
+        if options.plot:
+            draw(options.plot, lambda mpl, np: figure_snr(mpl, np, snr))
+    except ReportError as error:
+        note(str(error))
+        return 2
+    return print_safely(lambda: print_snr(snr))
 
 
 def print_safely(work):
@@ -148,6 +167,8 @@ def main(arguments):
     options = parse_arguments(arguments)
     if options.bench:
         return main_bench(options)
+    if options.snr:
+        return main_snr(options)
     logs = [Log(path, options) for path in options.logs]
     try:
         for log in logs:

@@ -15,6 +15,7 @@
 #include "number/format.h"
 #include "base/digits.h"
 #include "base/nearest.h"
+#include "cli/cast_blocks.h"
 #include "cli/command.h"
 #include "cli/problems.h"
 #include "number/bits.h"
@@ -35,6 +36,7 @@ static const struct {
 struct job {
     struct aps_format format;
     struct aps_cast_options options; /* offset: values cast so far */
+    struct aps_cast_values all;      /* of a format in blocks */
     int status;
 };
 
@@ -82,6 +84,13 @@ static void cast(struct job *job, const char *place, const char *text)
     if (cause) {
         fprintf(stderr, "apsmpi: %s'%s' %s\n", place, text, cause);
         job->status = APS_EXIT_FAILURE;
+        return;
+    }
+    if (format->block > 1) {
+        if (aps_cast_values_add(&job->all, text, input) < 0) {
+            perror("apsmpi");
+            job->status = APS_EXIT_FAILURE;
+        }
         return;
     }
     aps_encode_array(format, &input, 1, &job->options, packed, NULL);
@@ -201,6 +210,12 @@ static int run(const struct aps_arguments *arguments)
         cast(&job, "", arguments->operands[i]);
     if (arguments->count == 1)
         cast_stdin(&job);
+    if (job.format.block > 1 &&
+        aps_cast_values_print(&job.all, &job.format, &job.options) < 0) {
+        perror("apsmpi");
+        job.status = APS_EXIT_FAILURE;
+    }
+    aps_cast_values_clear(&job.all);
     return job.status;
 }
 
@@ -214,7 +229,9 @@ const struct aps_subcommand aps_subcommand_cast = {
         "the difference to the value, as FP32 takes it. Values are decimal\n"
         "or hexadecimal numbers, inf or nan; without any they are read\n"
         "from standard input. Those that are none are named on standard\n"
-        "error, the others printed all the same, and the exit status is 1.\n",
+        "error, the others printed all the same, and the exit status is 1.\n"
+        "For a format in blocks, all values are one array, and the second\n"
+        "column is scale:code, the scale that of the value's block.\n",
     .options = {{"rounding", "RULE",
                  "nearest (the default), stochastic, zero, cpd, correlated"},
                 {"seed", "N", "of random bits; value number i is element i"},

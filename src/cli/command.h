@@ -18,6 +18,7 @@ enum { APS_EXIT_OK, APS_EXIT_FAILURE, APS_EXIT_USAGE };
 extern const struct aps_subcommand aps_subcommand_check;
 extern const struct aps_subcommand aps_subcommand_explain;
 extern const struct aps_subcommand aps_subcommand_formats;
+extern const struct aps_subcommand aps_subcommand_snr;
 extern const struct aps_subcommand aps_subcommand_cast;
 extern const struct aps_subcommand aps_subcommand_info;
 

@@ -29,6 +29,7 @@ e2e_tests = \
 	tests/e2e/t-python.sh \
 	tests/e2e/t-report.sh \
 	tests/e2e/t-run.sh \
+	tests/e2e/t-snr.sh \
 	tests/e2e/t-summary.sh \
 	tests/e2e/t-train.sh \
 	tests/e2e/t-two-mpis.sh

@@ -41,19 +41,27 @@ row()
 }
 
 check 'formats: e4m3' \
-    prints 'e4m3 1+4+3 8 7 240 0.015625 0.001953125 8' row e4m3
+    prints 'e4m3 1+4+3 8 7 240 0.015625 0.001953125 8 none 8' row e4m3
 check 'formats: e4m3fn' \
-    prints 'e4m3fn 1+4+3 8 7 448 0.015625 0.001953125 8' row e4m3fn
-check 'formats: e2m1fn' prints 'e2m1fn 1+2+1 4 1 6 1 0.5 2' row e2m1fn
+    prints 'e4m3fn 1+4+3 8 7 448 0.015625 0.001953125 8 none 8' row e4m3fn
+check 'formats: e2m1fn' prints 'e2m1fn 1+2+1 4 1 6 1 0.5 2 none 4' row e2m1fn
 check 'formats: no mantissa, no subnormals' \
-    prints 'e3m0 1+3+0 4 3 8 0.25 none 1' row e3m0
+    prints 'e3m0 1+3+0 4 3 8 0.25 none 1 none 4' row e3m0
 check 'formats: one exponent bit, no normals' \
-    prints 'e1m3 1+1+3 5 0 1.75 none 0.25 8' row e1m3
+    prints 'e1m3 1+1+3 5 0 1.75 none 0.25 8 none 5' row e1m3
+check 'formats: block floating point' \
+    prints 'hbfp8/576 1+7 8 none 0.9921875 none 0.0078125 none 576 8.01388889' \
+    row hbfp8/576
+check 'formats: MX' \
+    prints 'mx-e2m1fn 1+2+1 4 1 6 1 0.5 2 32 4.25' row mx-e2m1fn
+check 'formats: NVFP4' prints 'nvfp4 1+2+1 4 1 6 1 0.5 2 16 4.5' row nvfp4
+check 'formats: integers' \
+    prints 'flex16 1+15 16 none 32767 none 1 none none 16' row flex16
 check 'formats: a row for each name' \
     prints '3' sh -c "'$apsmpi' formats e5m2 fp16 | wc -l | tr -d ' '"
 check 'formats: common ones without a name' \
     sh -c "'$apsmpi' formats | grep -q '^fp32 '"
-for name in e0m3 e9m3 e4m24 e5m2fn float ''; do
+for name in e0m3 e9m3 e4m24 e5m2fn float bfp7 bfp0/64 bfp7/1 mx-int4 flex9 ''; do
     check "formats: '$name' is refused" \
         refuses 2 'format' "$apsmpi" formats e5m2 "$name"
 done
@@ -79,6 +87,20 @@ check 'cast: four bits' \
     "$apsmpi" cast e2m1fn 5 9
 check 'cast: 19 bits have five hexadecimal digits' \
     prints '1\t0x1fc00\t0x1p+0\t0x0p+0' "$apsmpi" cast tf32 1
+check 'cast: a vector is an array of blocks' prints \
+    '1\t0x77:0x78\t0x1p+0\t0x0p+0\n-.75\t0x77:0xf4\t-0x1.8p-1\t0x0p+0\n1.97\t0x77:0x7e\t0x1.cp+0\t-0x1.c28f6p-3' \
+    "$apsmpi" cast mx-e4m3fn -- 1 -.75 1.97
+check 'cast: the second block has a scale of its own' prints \
+    '1\t0x7f:0x08\t0x1p+0\t0x0p+0\n.1\t0x7f:0x01\t0x1p-3\t0x1.999998p-6\n4\t0x81:0x08\t0x1p+2\t0x0p+0' \
+    feed '1 .1\n4' "$apsmpi" cast bfp4/2
+check 'cast: INF makes its block NaN, and no other' prints \
+    'inf\t0xff:0x00\tnan\tnan\n1\t0xff:0x00\tnan\tnan\n2\t0x80:0x40\t0x1p+1\t0x0p+0' \
+    "$apsmpi" cast bfp7/2 inf 1 2
+check 'cast: nvfp4 and integers' prints \
+    '6\t0x7e:0x7\t0x1.8p+2\t0x0p+0\n1e9\t0x7f\t0x1.fcp+6\t-0x1.dcd64c08p+29' \
+    sh -c "'$apsmpi' cast nvfp4 6; '$apsmpi' cast flex8 1e9"
+check 'cast: no value of a format in blocks' prints '' \
+    feed '' "$apsmpi" cast bfp7/64
 check 'cast: toward zero' \
     prints '61440\t0x7b\t0x1.cp+15\t-0x1p+12' \
     "$apsmpi" cast --rounding zero e5m2 61440

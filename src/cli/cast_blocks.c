@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cli/cast_blocks.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int aps_cast_values_add(struct aps_cast_values *all, const char *word,
+                        float value)
+{
+    if (all->count == all->room) {
+        const size_t room = all->room > 0 ? 2 * all->room : 64;
+        char **words = realloc(all->words, room * sizeof *words);
+        float *values;
+
+        if (!words)
+            return -1;
+        all->words = words;
+        values = realloc(all->values, room * sizeof *values);
+        if (!values)
+            return -1;
+        all->values = values;
+        all->room = room;
+    }
+    all->words[all->count] = strdup(word);
+    if (!all->words[all->count])
+        return -1;
+    all->values[all->count++] = value;
+    return 0;
+}
+
+/* Code i of the packed bytes, and the scale of its block. */
+static uint32_t code_of(const struct aps_format *format,
+                        const unsigned char *packed, size_t i, unsigned *scale)
+{
+    const size_t block = (size_t)format->block, width = (size_t)format->width;
+    const size_t first = i - i % block;
+    const unsigned char *at =
+        packed + (first > 0 ? aps_packed_bytes(format, first)
+                            : (size_t)format->piece_bytes);
+    uint32_t code = 0;
+
+    *scale = *at++;
+    for (size_t bit = 0; bit < width; bit++) {
+        const size_t from = i % block * width + bit;
+
+        code |= (uint32_t)(at[from / 8] >> from % 8 & 1) << bit;
+    }
+    return code;
+}
+
+int aps_cast_values_print(const struct aps_cast_values *all,
+                          const struct aps_format *format,
+                          const struct aps_cast_options *options)
+{
+    const size_t n = all->count;
+    unsigned char *packed = malloc(aps_packed_bytes(format, n) + 1);
+    float *rounded = malloc(n * sizeof *rounded + 1);
+    int result = -1;
+
+    if (packed && rounded &&
+        aps_encode_array(format, all->values, n, options, packed, NULL) == 0 &&
+        aps_cast_array(format, all->values, n, options, rounded, NULL) == 0)
+        result = 0;
+    for (size_t i = 0; result == 0 && i < n; i++) {
+        const double value = (double)rounded[i], given = (double)all->values[i];
+        unsigned scale;
+        const uint32_t code = code_of(format, packed, i, &scale);
+
+        printf("%s\t0x%02x:0x%0*x\t%a\t%a\n", all->words[i], scale,
+               (format->width + 3) / 4, code,
+               isnan(value) ? (double)NAN : value,
+               isnan(value) ? (double)NAN : value - given);
+    }
+    free(packed);
+    free(rounded);
+    return result;
+}
+
+void aps_cast_values_clear(struct aps_cast_values *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        free(all->words[i]);
+    free(all->words);
+    free(all->values);
+    *all = (struct aps_cast_values){.count = 0};
+}
