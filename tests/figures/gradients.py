@@ -47,7 +47,7 @@ def read_steps(path, tensors):
     return steps
 
 
-def recorded(prefix, program, tensors, least=1024, keep=12):
+def recorded(prefix, program, tensors, least=1024, keep=8):
     """Those that a program sums, by record.c: of the last steps. The library sums
     them in FP32, as its waits sleep and MPI's spin."""
     policy = prefix + ".yaml"
@@ -56,7 +56,8 @@ def recorded(prefix, program, tensors, least=1024, keep=12):
                    "reduce: direct}]\n")
     launch(program, [library("tests/figures/record.so"),
                      library("libapsmpi.so")],
-           {"RECORD": prefix, "APSMPI_POLICY": policy,
+           {"RECORD": prefix, "RECORD_LEAST": str(least),
+            "APSMPI_POLICY": policy,
             "OPENBLAS_NUM_THREADS": "1"}, prefix + ".out")
     for rank in range(RANKS):
         path = "%s.%d" % (prefix, rank)
@@ -75,12 +76,13 @@ def digits(prefix):
 
 
 def characters(prefix):
-    """Those of steps 49 to 60 of a transformer that reads our manual pages:
+    """Those of steps 53 to 60 of a transformer that reads our manual pages:
     the three largest matrices, inside its block."""
     source = os.environ["top_srcdir"]
     return recorded(prefix, [
         sys.executable, os.path.join(source, "tests/apps/characters.py"),
-        "--steps", "60", *(os.path.join(source, page) for page in PAGES)], 3, 12288)
+        "--steps", "60", *(os.path.join(source, page) for page in PAGES)],
+        3, 12288)
 
 
 # The name, a title, and what writes the files and returns the number of tensors.

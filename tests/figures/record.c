@@ -6,8 +6,8 @@
  *     int64_t n;  float x[n];      in the machine's byte order
  *
  * to the file $RECORD.RANK, where x is what this rank contributes and RANK is the
- * rank in MPI_COMM_WORLD. Without RECORD it writes nothing. The sums are those of
- * the next library.
+ * rank in MPI_COMM_WORLD. Without RECORD it writes nothing. The sums are those of the
+ * next library.
  */
 #include "config.h"
 

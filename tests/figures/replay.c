@@ -87,10 +87,14 @@ static int replay_read(FILE *file, struct tensor *tensor)
 /* The next record of all ranks: the exact sum is on rank 0. */
 static int replay_read_all(FILE **files, struct tensor *tensor)
 {
+    const int before = tensor->n;
     struct tensor other = {0};
 
     if (!replay_read(files[rank], tensor))
         return 0;
+    errno = EINVAL;
+    if (before > 0 && tensor->n != before)
+        replay_fail("a record's length is not that of the step before");
     if (rank != 0)
         return 1;
     for (int i = 0; i < tensor->n; i++)

@@ -71,4 +71,38 @@ awk -F, 'FNR == 1 { n = 0 }
           $8 / nmse[$1] > 1.001 || $8 / nmse[$1] < 0.999) exit 1 }
     END { if (seen != 4) exit 1 }' "$tmp/log.csv" "$tmp/stdout"
 check $? 'errors are those of the log'
+
+# A step whose tensors have other sizes than the step before is an error.
+for rank in 0 1; do
+    tail -c $((8 + 4 * 1024)) "$tmp/digits.$rank" >"$tmp/last"
+    cat "$tmp/last" >>"$tmp/digits.$rank"
+    cat "$tmp/last" >>"$tmp/digits.$rank"
+done
+timeout "$seconds" $launch -n 2 "$figures/replay" "$tmp/digits" 2 1 \
+    >"$tmp/stdout" 2>"$tmp/stderr"
+[ $? -eq 2 ]
+check $? 'records that do not repeat are refused'
+
+# The tables of words, and the frontier of made-up rows.
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$top_srcdir/tests/figures "$PYTHON3" - \
+    >"$tmp/words" 2>"$tmp/stderr" <<'END'
+from frontier import frontier_of
+from words import SCALES, variants
+
+print(*variants(["e4m3", "bfp7/64", "e9m9"], ["-", "none", "aps", "nothing"],
+                ["nearest", "odd"]), sep="; ")
+print(all(any(v.scale == scale for v in variants(["e4m3"], [scale], ["nearest"]))
+          for scale in SCALES if scale != "-"))
+print(*(row["bits"] for row in frontier_of([
+    {"bits": bits, "nmse": nmse} for bits, nmse in (
+        ("8", "0.01"), ("4", "0.2"), ("6", "0.2"), ("5", "0.1"), ("5", "0.05"),
+        ("7", "0.05"), ("4.5", "inf"))])))
+END
+check $? 'the tables of words are read' || show_errors
+[ "$(sed -n 1p "$tmp/words")" = 'e4m3, none; e4m3, aps; bfp7/64' ]
+check $? 'what the library does not know is left out'
+[ "$(sed -n 2p "$tmp/words")" = True ]
+check $? 'the library knows all scales of the table'
+[ "$(sed -n 3p "$tmp/words")" = '4 5 8' ]
+check $? 'the frontier is what no other betters in bits and error'
 finish
