@@ -115,7 +115,7 @@ def draw_set(mpl, ax, name, rows):
                 ax.scatter([float(r["bits"]) for r in mine],
                            [float(r["nmse"]) for r in mine],
                            color=colours[part], marker=markers[rounding],
-                           s=16 if part != "OCP MX" else 34,
+                           s=14 if part != "OCP MX" else 40,
                            label="%s, %s" % (part, rounding),
                            zorder=3 if part == "OCP MX" else 2)
     best = [r for r in frontier_of(rows)
@@ -125,10 +125,11 @@ def draw_set(mpl, ax, name, rows):
     for r in best:
         ax.annotate(words(r).replace(", aps-tight", " tight")
                     .replace(", correlated", " corr."),
-                    (float(r["bits"]), float(r["nmse"])), xytext=(-3, -3),
-                    fontsize=5.5, rotation=-35, va="top", ha="left",
+                    (float(r["bits"]), float(r["nmse"])), xytext=(-4, -4),
+                    fontsize=6.5, va="top", ha="right",
                     textcoords="offset points")
     ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(mpl.ticker.FuncFormatter(lambda y, _: "%g" % y))
     ax.set_title(SETS[name][0])
     ax.set_xlabel("bits a value on the wire, measured")
     ax.grid()
@@ -136,8 +137,9 @@ def draw_set(mpl, ax, name, rows):
 
 def figure(mpl, np, rows):
     names = [name for name in SETS if any(r["set"] == name for r in rows)]
-    fig, axes = mpl.pyplot.subplots(1, len(names), figsize=(16, 8), sharex=True,
-                                    layout="constrained", squeeze=False)
+    fig, axes = mpl.pyplot.subplots(1, len(names), figsize=(16, 9), sharex=True,
+                                    sharey=True, layout="constrained",
+                                    squeeze=False)
     for ax, name in zip(axes[0], names):
         draw_set(mpl, ax, name, [r for r in rows if r["set"] == name])
     axes[0][0].set_ylabel("normalised mean squared error of the sum of 8 ranks")
