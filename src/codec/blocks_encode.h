@@ -221,7 +221,8 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
             count = count / block * block;
         if (e->rounding == APS_ROUND_STOCHASTIC)
             random = aps_rounding_draw_magnitudes(
-                &e->draw, e->offset + first + i, x + i, count, word);
+                &e->draw, e->offset + first + i, x + i, count,
+                e->vbmi ? APS_ROUNDING_AVX512 : APS_ROUNDING_PLAIN, word);
         for (size_t j = 0; j < count; j += block) {
             const size_t length = aps_blocks_min(count - j, block);
 

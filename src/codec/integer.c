@@ -84,13 +84,11 @@ integer_encode_chunk(const struct aps_format *format, const aps_any_float *x,
     return (uint32_t)greatest >= APS_FLOAT_INF;
 }
 
-APS_INLINE unsigned integer_encode_size(const struct aps_codec *codec,
-                                        const aps_any_float *x, size_t n,
-                                        struct aps_scaling scaling,
-                                        enum aps_rounding rounding,
-                                        const struct aps_cast_options *options,
-                                        int size, uint8_t *wire,
-                                        struct aps_encode_stats *stats)
+APS_INLINE unsigned integer_encode_size(
+    const struct aps_codec *codec, const aps_any_float *x, size_t n,
+    struct aps_scaling scaling, enum aps_rounding rounding,
+    const struct aps_cast_options *options, enum aps_rounding_cpu cpu, int size,
+    uint8_t *wire, struct aps_encode_stats *stats)
 {
     const struct aps_format *f = &codec->format;
     /* a product with a factor is rounded to float, and then to the integer */
@@ -119,7 +117,7 @@ APS_INLINE unsigned integer_encode_size(const struct aps_codec *codec,
         }
         if (rounding == APS_ROUND_STOCHASTIC)
             random = aps_rounding_draw_magnitudes(&draw, options->offset + i,
-                                                  x + i, count, word);
+                                                  x + i, count, cpu, word);
         marker |=
             integer_encode_chunk(f, x + i, y, count, scale, exponent, rounding,
                                  random, size, wire + i * (size_t)size, stats);
@@ -131,7 +129,7 @@ APS_INLINE unsigned integer_encode_body(const struct aps_codec *codec,
                                         const float *x, size_t n,
                                         struct aps_scaling scaling,
                                         const struct aps_cast_options *options,
-                                        void *wire,
+                                        enum aps_rounding_cpu cpu, void *wire,
                                         struct aps_encode_stats *stats)
 {
     const aps_any_float *in = (const void *)x;
@@ -140,10 +138,10 @@ APS_INLINE unsigned integer_encode_body(const struct aps_codec *codec,
 
 #define ENCODE(rounding)                                                       \
     (codec->format.width == 8                                                  \
-         ? integer_encode_size(codec, in, n, scaling, rounding, options, 1,    \
-                               wire, stats)                                    \
-         : integer_encode_size(codec, in, n, scaling, rounding, options, 2,    \
-                               wire, stats))
+         ? integer_encode_size(codec, in, n, scaling, rounding, options, cpu,  \
+                               1, wire, stats)                                 \
+         : integer_encode_size(codec, in, n, scaling, rounding, options, cpu,  \
+                               2, wire, stats))
 
     switch (rounding) {
     case APS_ROUND_STOCHASTIC:
@@ -213,7 +211,8 @@ APS_INLINE void integer_round_body(const struct aps_codec *codec, size_t n,
         uint8_t codes[APS_PACK_CHUNK * 2];
         float rounded[APS_PACK_CHUNK];
 
-        integer_encode_body(codec, sum + i, count, scaling, NULL, codes, NULL);
+        integer_encode_body(codec, sum + i, count, scaling, NULL,
+                            APS_ROUNDING_PLAIN, codes, NULL);
         integer_decode_body(codec, codes, count, scaling, 0, false, rounded);
         for (size_t j = 0; j < count; j++) {
             uint32_t bits = aps_float_bits(out[i + j]);
@@ -227,20 +226,21 @@ APS_INLINE void integer_round_body(const struct aps_codec *codec, size_t n,
 
 /* --- variants ------------------------------------------------------------ */
 
-#define VARIANT(name, target)                                                  \
+#define VARIANT(name, target, cpu)                                             \
     target static unsigned encode_##name(                                      \
         const struct aps_codec *codec, const float *x, size_t n,               \
         struct aps_scaling scaling, const struct aps_cast_options *options,    \
         void *wire)                                                            \
     {                                                                          \
-        return integer_encode_body(codec, x, n, scaling, options, wire, NULL); \
+        return integer_encode_body(codec, x, n, scaling, options, cpu, wire,   \
+                                   NULL);                                      \
     }                                                                          \
     target static unsigned encode_stats_##name(                                \
         const struct aps_codec *codec, const float *x, size_t n,               \
         struct aps_scaling scaling, const struct aps_cast_options *options,    \
         void *wire, struct aps_encode_stats *stats)                            \
     {                                                                          \
-        return integer_encode_body(codec, x, n, scaling, options, wire,        \
+        return integer_encode_body(codec, x, n, scaling, options, cpu, wire,   \
                                    stats);                                     \
     }                                                                          \
     target static void decode_##name(                                          \
@@ -267,10 +267,10 @@ APS_INLINE void integer_round_body(const struct aps_codec *codec, size_t n,
         .decode_add = decode_add_##name, .round = round_##name,                \
     }
 
-VARIANT(plain, )
+VARIANT(plain, , APS_ROUNDING_PLAIN)
 #if defined(__x86_64__)
-VARIANT(avx2, APS_CODEC_AVX2)
-VARIANT(avx512, APS_CODEC_AVX512)
+VARIANT(avx2, APS_CODEC_AVX2, APS_ROUNDING_PLAIN)
+VARIANT(avx512, APS_CODEC_AVX512, APS_ROUNDING_AVX512)
 #endif
 
 static const struct aps_codec variants[APS_CPUS] = {

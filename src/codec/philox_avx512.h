@@ -16,10 +16,8 @@
 
 #include <immintrin.h>
 
+#include "base/cpu.h"
 #include "number/philox.h"
-
-#define APS_TARGET_AVX512                                                      \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
 
 #define APS_PHILOX_AVX512_GROUPS 32 /* at a time */
 #define APS_PHILOX_AVX512_VECTORS 4

@@ -85,9 +85,11 @@ APS_INLINE const uint32_t *aps_rounding_draw(const struct aps_draw *draw,
  * aps_cast_random, so that rounding is stochastic from here on. */
 APS_INLINE const uint32_t *
 aps_rounding_draw_magnitudes(const struct aps_draw *draw, uint64_t first,
-                             const aps_any_float *x, size_t n, uint32_t *word)
+                             const aps_any_float *x, size_t n,
+                             enum aps_rounding_cpu cpu, uint32_t *word)
 {
-    uint32_t *own = word + (aps_rounding_draw(draw, first, n, word) - word);
+    uint32_t *own =
+        word + (aps_rounding_draw(draw, first, n, cpu, word) - word);
 
     for (size_t i = 0; draw->correlated && i < n; i++)
         own[i] =
