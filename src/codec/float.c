@@ -19,6 +19,36 @@
 #include "codec/table_vbmi.h"
 #endif
 
+/* --- random bits --------------------------------------------------------- */
+
+/*
+ * aps_draw_init, which takes time in proportion to the ranks: kept for the last
+ * calls of this thread, since a layer is encoded slice by slice, and a few
+ * layers by turns.
+ */
+#define KEPT 32 /* layers */
+
+static struct aps_draw float_draw_of(const struct aps_cast_options *options)
+{
+    static _Thread_local struct kept {
+        struct aps_cast_options options; /* offset 0 */
+        struct aps_draw draw;
+    } kept[KEPT];
+    struct kept *known = &kept[(options->step ^ options->layer) % KEPT];
+    const struct aps_cast_options *k = &known->options;
+
+    if (options->rounding != APS_ROUND_CORRELATED)
+        return aps_draw_init(options);
+    if (k->rounding != options->rounding || k->seed != options->seed ||
+        k->layer != options->layer || k->step != options->step ||
+        k->stage != options->stage || k->rank != options->rank ||
+        k->ranks != options->ranks) {
+        known->options = *options;
+        known->draw = aps_draw_init(options);
+    }
+    return known->draw;
+}
+
 /* --- kernel bodies ------------------------------------------------------- */
 
 /* Codes [from, n) of 1, 2 or 4 bytes from 32 bits each. */
@@ -213,7 +243,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         rounding = options->rounding;
         offset = options->offset;
         if (aps_cast_draws(rounding))
-            draw = aps_draw_init(options);
+            draw = float_draw_of(options);
     }
     if (stats && rounding == APS_ROUND_NEAREST &&
         aps_scaling_is_simple(&codec->format, scaling))
