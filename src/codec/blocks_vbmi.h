@@ -12,6 +12,10 @@
 #include "codec/blocks.h"
 #include "codec/table.h"
 
+/* Values that are asked for ahead of time: the machine's own prefetch starts
+ * anew at every page. */
+#define APS_BLOCKS_64_AHEAD 512
+
 /* 64 values: their bit patterns, and the greatest magnitude of each half, in
  * all lanes of a vector. */
 struct aps_blocks_64 {
@@ -31,8 +35,10 @@ aps_blocks_64_load(const aps_any_float *x, size_t block)
     struct aps_blocks_64 v;
     __m512i m[2];
 
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         v.x[i] = _mm512_loadu_si512((const void *)(x + 16 * i));
+        __builtin_prefetch(x + APS_BLOCKS_64_AHEAD + 16 * i);
+    }
     for (int i = 0; i < 2; i++)
         m[i] = aps_blocks_64_max(_mm512_and_si512(v.x[2 * i], magnitude),
                                  _mm512_and_si512(v.x[2 * i + 1], magnitude));
