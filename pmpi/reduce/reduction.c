@@ -314,9 +314,9 @@ static void again_add(struct again *again, const struct aps_vector *vector)
             .number = vector->number,
             .first = vector->first + begin,
         };
-        /* Several vectors together must be in host memory. */
-        if (again->count == APS_VECTORS_MOST ||
-            vector->memory != &aps_memory_host)
+        /* Ranks may have the vector in different memories: together on all of
+         * them. */
+        if (again->count == APS_VECTORS_MOST)
             again_flush(again);
     }
 }

@@ -103,9 +103,6 @@ check_PROGRAMS += tests/mpi/grad_scaler
 tests_mpi_grad_scaler_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_grad_scaler_LDADD = $(MPI_TEST_LDADD)
 
-check_PROGRAMS += tests/mpi/history_messages
-tests_mpi_history_messages_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
-tests_mpi_history_messages_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/history_states
 tests_mpi_history_states_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_history_states_LDADD = $(MPI_TEST_LDADD)

@@ -168,7 +168,7 @@ for where in host device; do
     [ $where = device ] ||
         says "^standin: the plugin works" 0 "host memory asks for no plugin"
 done
-[ "$(grep -c . "$tmp/host.rows")" -eq 46 ]
+[ "$(grep -c . "$tmp/host.rows")" -eq 55 ]
 check $? "the log has every call"
 cmp "$tmp/host.rows" "$tmp/device.rows" >&2
 check $? "the log of calls on device memory is that of calls on host memory"
