@@ -3,6 +3,7 @@
 
 #include "reduce/block.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "number/draw.h"
@@ -171,6 +172,18 @@ static void block_encode_on_device(const struct aps_wire *wire,
         *wire->lost = true;
 }
 
+/* Is no value of that magnitude beyond the largest one, so that encode need not
+ * look? */
+static bool block_is_bounded(const struct aps_wire *wire,
+                             struct aps_magnitude magnitude, int exponent)
+{
+    if (!magnitude.finite)
+        return false;
+    return aps_scale_ops_of(&wire->scale)->per_block ||
+           (wire->records &&
+            ldexp(magnitude.max, exponent) <= wire->codec.format.max);
+}
+
 /* x[n], of that magnitude, encoded with that exponent; `record` is what the
  * header says, where the wire has records. */
 static int block_encode(const struct aps_wire *wire,
@@ -193,8 +206,7 @@ static int block_encode(const struct aps_wire *wire,
     scaling = aps_scale_scaling(&wire->scale, exponent);
     /* Rounding is monotone: no value ends beyond the scaled maximum. (e1m0,
      * which has no finite value but 0, is no format of a policy.) */
-    scaling.bounded =
-        aps_scale_ops_of(&wire->scale)->per_block && magnitude.finite;
+    scaling.bounded = block_is_bounded(wire, magnitude, exponent);
     header.exponent = (int16_t)scaling.exponent;
     if (wire->device) {
         block_encode_on_device(wire, &options, x, n, scaling, &header, block);

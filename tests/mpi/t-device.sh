@@ -76,6 +76,8 @@ hierarchical-aps format: e5m2, scale: aps, reduce: hierarchical
 hierarchical-marked format: e3m0, scale: aps, reduce: hierarchical
 direct-tight format: e4m3, scale: aps-tight, reduce: direct
 direct-marked format: e3m0, scale: none, reduce: direct
+hierarchical-history format: e4m3, scale: {backoff: {max: 2^7, min: 2^7}}, reduce: hierarchical
+direct-history format: e4m3, scale: {backoff: {max: 2^7, min: 2^7}}, reduce: direct
 hierarchical-blocks format: bfp7/576, reduce: hierarchical
 direct-blocks format: mx-e4m3fn, reduce: direct
 direct-nvfp4 format: nvfp4, reduce: direct
