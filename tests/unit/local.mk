@@ -57,6 +57,7 @@ UNIT_TESTS = \
 	tests/unit/scale_overflow \
 	tests/unit/scale_underflow \
 	tests/unit/scale_unit \
+	tests/unit/redone_pieces \
 	tests/unit/slices \
 	tests/unit/steps \
 	tests/unit/steps_search \
@@ -299,6 +300,11 @@ tests_unit_slices_SOURCES = tests/unit/slices.c \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h pmpi/reduce/history.c
 tests_unit_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_slices_LDADD = $(UNIT_LIBS)
+tests_unit_redone_pieces_SOURCES = tests/unit/redone_pieces.c \
+	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/chunk.c pmpi/reduce/chunk.h pmpi/reduce/history.c
+tests_unit_redone_pieces_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_redone_pieces_LDADD = $(UNIT_LIBS)
 tests_unit_chunk_layout_SOURCES = tests/unit/chunk_layout.c \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
 	pmpi/reduce/chunk_layout.c pmpi/reduce/chunk_layout.h \

@@ -54,6 +54,7 @@ static void test_calls(void)
     trace_call(&trace, 99);
     ok(!trace.last.active && trace.last.desync && trace.last.step == 100,
        "calls: a call between two steps is a desync");
+    ok(trace.last.era == 1, "calls: with which another era begins");
     trace_rounds(&trace, &step, 1);
     ok(trace.desyncs == 1 && trace.active == 500,
        "calls: passes through until the step was seen");
