@@ -98,7 +98,9 @@ print(*(row["bits"] for row in frontier_of([
         ("8", "0.01"), ("4", "0.2"), ("6", "0.2"), ("5", "0.1"), ("5", "0.05"),
         ("7", "0.05"), ("4.5", "inf"))])))
 END
-check $? 'the tables of words are read' || show_errors
+status=$?
+[ $status -eq 0 ] || show_errors
+check $status 'the tables of words are read'
 [ "$(sed -n 1p "$tmp/words")" = 'e4m3, none; e4m3, aps; bfp7/64' ]
 check $? 'what the library does not know is left out'
 [ "$(sed -n 2p "$tmp/words")" = True ]
