@@ -55,7 +55,7 @@ def draw_panel(mpl, np, ax, log, scale, lines):
     ax.yaxis.set_major_locator(mpl.ticker.MaxNLocator(8, integer=True))
     ax.grid()
     if len(keys) <= LINES_NAMED:
-        ax.legend(fontsize=7, frameon=False, loc="best")
+        ax.legend(title="layer", fontsize=7, title_fontsize=7, frameon=False)
     else:
         bar = ax.figure.colorbar(mpl.cm.ScalarMappable(
             mpl.colors.Normalize(0, len(keys) - 1), cmap), ax=ax, pad=0.02)
