@@ -2,34 +2,37 @@
 # Steps allocate nothing, and nothing is lost over time.
 . "$top_srcdir/tests/mpi/run.sh"
 
-# policy REDUCE EVERY: sampled every so many steps, 0: never
+# policy REDUCE EVERY SCALE: sampled every so many steps, 0: never
 policy()
 {
     {
         printf 'version: 1\nmin_count: 1\n'
         [ "$2" -eq 0 ] || printf 'log: {file: "%s", every: %s}\n' \
             "$tmp/log.csv" "$2"
-        printf 'rules: [{format: e4m3, reduce: %s, scale: aps}]\n' "$1"
+        printf 'rules: [{format: e4m3, reduce: %s, scale: %s}]\n' "$1" "$3"
     } >"$tmp/policy.yaml"
     rm -f "$tmp/log.csv"
 }
 
-while read -r ranks nodes reduce every; do
-    policy "$reduce" "$every"
-    run "$ranks ranks, nodes $nodes, $reduce, sampled every $every" "$ranks" \
+while read -r ranks nodes reduce every scale; do
+    policy "$reduce" "$every" "$scale"
+    run "$ranks ranks, nodes $nodes, $reduce, sampled every $every, $scale" \
+        "$ranks" \
         -genv APSMPI_POLICY "$tmp/policy.yaml" \
         -genv APSMPI_TEST_NODES "$nodes" "$mpi/allocation"
 done <<END
-2 1 direct 0
-2 1 direct 1
-2 1 hierarchical 0
-2 1 hierarchical 1
-4 2 hierarchical 0
-4 2 hierarchical 1
+2 1 direct 0 aps
+2 1 direct 1 aps
+2 1 direct 0 {backoff: {window: 1}}
+2 1 hierarchical 0 aps
+2 1 hierarchical 1 aps
+4 2 hierarchical 0 aps
+4 2 hierarchical 1 aps
+4 2 hierarchical 0 {backoff: {window: 1}}
 END
 
 for reduce in direct hierarchical; do
-    policy "$reduce" 0
+    policy "$reduce" 0 aps
     run "100000 calls, $reduce" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
         "$mpi/allocation" 100000
 done
@@ -53,23 +56,39 @@ if ! command -v valgrind >/dev/null; then
     skip "valgrind" "valgrind is not installed"
     finish
 fi
+# valgrind_says NAME PROGRAM: of what is in $tmp/policy.yaml
+valgrind_says()
+{
+    rm -f "$tmp"/valgrind.*
+    run "valgrind, $1" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
+        valgrind --leak-check=full --fullpath-after= \
+        --log-file="$tmp/valgrind.%p" "$mpi/$2"
+    [ "$(cat "$tmp"/valgrind.* | grep -c 'LEAK SUMMARY\|no leaks are')" -eq 2 ]
+    check $? "valgrind, $1: it came to its end on both ranks"
+    records "$tmp"/valgrind.* >"$tmp/records"
+    [ ! -s "$tmp/records" ]
+    check $? "valgrind, $1: no leak, no bad access in libapsmpi.so"
+    sed 's/^/# /' "$tmp/records" >&2
+}
+
 for reduce in direct hierarchical; do
     cat >"$tmp/policy.yaml" <<END
 version: 1
 min_count: 1
 steps: {calls: 2}
+log: {file: "$tmp/log.csv"}
 rules: [{layers: 0, format: e3m0, scale: none, reduce: $reduce}]
 END
-    rm -f "$tmp"/valgrind.*
-    run "valgrind, $reduce" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
-        -genv APSMPI_LOG "$tmp/log.csv" \
-        valgrind --leak-check=full --fullpath-after= \
-        --log-file="$tmp/valgrind.%p" "$mpi/communicators"
-    [ "$(cat "$tmp"/valgrind.* | grep -c 'LEAK SUMMARY\|no leaks are')" -eq 2 ]
-    check $? "valgrind, $reduce: it came to its end on both ranks"
-    records "$tmp"/valgrind.* >"$tmp/records"
-    [ ! -s "$tmp/records" ]
-    check $? "valgrind, $reduce: no leak, no bad access in libapsmpi.so"
-    sed 's/^/# /' "$tmp/records" >&2
+    valgrind_says "$reduce" communicators
 done
+
+# States of layers, on communicators that are freed; calls that fuse.
+cat >"$tmp/policy.yaml" <<END
+version: 1
+min_count: 1
+steps: {calls: 8}
+fuse: 64KiB
+rules: [{format: e5m2, reduce: direct, scale: {backoff: {window: 2}}}]
+END
+valgrind_says 'states' history_calls
 finish
