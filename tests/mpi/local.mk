@@ -98,7 +98,9 @@ tests_mpi_history_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/history_calls
 tests_mpi_history_calls_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_history_calls_LDADD = $(MPI_TEST_LDADD)
-
+check_PROGRAMS += tests/mpi/history_messages
+tests_mpi_history_messages_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_history_messages_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/grad_scaler
 tests_mpi_grad_scaler_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_grad_scaler_LDADD = $(MPI_TEST_LDADD)
