@@ -347,9 +347,9 @@ static int reduction_settle(struct aps_reductions *reductions,
     for (int i = 0; i < count; i++)
         again_add(&again, &vectors[i]);
     again_flush(&again);
-    /* The log shows the exponent that was predicted. */
+    /* The log shows the exponent that was predicted. In FP32 nothing would have
+     * been sent again. */
     cost->wire_bytes += again.cost.wire_bytes;
-    cost->fp32_bytes += again.cost.fp32_bytes;
     cost->device_bytes += again.cost.device_bytes;
     cost->redone += again.cost.redone;
     /* What the program has sent as INF or NaN arrives as such. */
