@@ -54,15 +54,14 @@ class Logged:
         self.rows = self.overflow = self.redone = self.wire = self.fp32 = 0
         self.eq5 = self.nmse = 0.0
 
-    def add(self, row, fp32):
-        """fp32: the bytes that FP32 would take, once."""
+    def add(self, row):
         self.rows += 1
         self.eq5 += float(row["err_mean"])
         self.nmse += float(row["err_l2"]) ** 2
         self.overflow += int(row["overflow"])
         self.redone += int(row.get("redone") or 0)
         self.wire += int(row["wire_bytes"])
-        self.fp32 += fp32
+        self.fp32 += int(row["fp32_bytes"])
 
     def bytes(self):
         """Bytes an element that rank 0 sends, of 4 in FP32."""
@@ -173,13 +172,9 @@ def measure_by_log(folder, records, tensors, variants):
             os.remove(log)
         replay(folder, records, tensors, some, log)
         rows = read_csv(log)
-        fp32 = {}       # by elements: rows of chunks done again have more
-        for row in rows:
-            size = int(row["fp32_bytes"])
-            fp32[row["count"]] = min(fp32.get(row["count"], size), size)
         for row in rows:
             if int(row["step"]) > 0:
-                logged[begin + int(row["rule"][1:])].add(row, fp32[row["count"]])
+                logged[begin + int(row["rule"][1:])].add(row)
     for variant, one in zip(variants, logged):
         if not one.rows:
             fail("the log has no row of %s" % variant)
