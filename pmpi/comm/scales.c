@@ -63,6 +63,14 @@ struct run {
     bool bad; /* on this rank: out of memory */
 };
 
+/* The format that predictions must suit. */
+static const struct aps_format *scales_format(const struct aps_plan *plan)
+{
+    return plan->accumulate == APS_ACCUMULATE_FP32
+               ? &plan->format
+               : aps_format_narrower(&plan->format, &plan->sums);
+}
+
 /* --- the states ----------------------------------------------------------- */
 
 static void scales_clear(struct aps_scales *scales)
@@ -230,7 +238,7 @@ static void scales_end_step(const struct run *run, int i)
 
     if (state->pending &&
         (state->epoch != place->epoch || state->step != place->step)) {
-        aps_scale_update(&state->scale, state->memory, &run->plan->format,
+        aps_scale_update(&state->scale, state->memory, scales_format(run->plan),
                          run->context->size, &state->record);
         state->pending = false;
         state->record = (struct aps_scale_record){0};
@@ -349,7 +357,7 @@ static struct aps_scale_prediction scales_prediction(const struct run *run,
 {
     const struct aps_plan *plan = run->plan;
     struct aps_scale_prediction prediction = aps_scale_predict(
-        &plan->scale, state->memory, &plan->format, run->context->size);
+        &plan->scale, state->memory, scales_format(plan), run->context->size);
 
     if (plan->accumulate == APS_ACCUMULATE_FP32)
         return prediction;
@@ -363,7 +371,7 @@ static struct aps_scale_prediction scales_prediction(const struct run *run,
 static void scales_predict(struct run *run)
 {
     const struct aps_scale *scale = &run->plan->scale;
-    const struct aps_format *format = &run->plan->format;
+    const struct aps_format *format = scales_format(run->plan);
     unsigned char *pieces = run->context->scales->pieces;
 
     for (int i = 0; i < run->count; i++) {
@@ -394,8 +402,9 @@ static void scales_learn(const struct run *run)
         const struct aps_scale_record *record = &run->histories[i].record;
 
         if (aps_scale_scope(&state->scale) == APS_SCOPE_LAYER) {
-            aps_scale_update(&state->scale, state->memory, &run->plan->format,
-                             run->context->size, record);
+            aps_scale_update(&state->scale, state->memory,
+                             scales_format(run->plan), run->context->size,
+                             record);
             continue;
         }
         state->pending = true;

@@ -87,6 +87,16 @@ static inline bool aps_wire_measures(const struct aps_wire *wire)
            aps_wire_may_step_over(wire);
 }
 
+/* The format that a stage's exponent must suit: where partial sums are kept in
+ * another one, both. */
+static inline const struct aps_format *
+aps_wire_narrowest(const struct aps_wire *wire)
+{
+    return wire->accumulate == APS_ACCUMULATE_FP32
+               ? &wire->codec.format
+               : aps_format_narrower(&wire->codec.format, &wire->sums.format);
+}
+
 /* Bytes that this rank sent, and what FP32 would have sent in their place. */
 struct aps_cost {
     unsigned long long wire_bytes;

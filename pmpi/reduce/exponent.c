@@ -39,7 +39,7 @@ int aps_exponent_vectors(const struct aps_vcomm *vcomm,
         return MPI_SUCCESS;
     for (int i = 0; i < count && agreed; i++)
         exponents[i] = aps_scale_stage_exponent(
-            &wire->scale, &wire->codec.format, vectors[i].greatest);
+            &wire->scale, aps_wire_narrowest(wire), vectors[i].greatest);
     if (agreed)
         return MPI_SUCCESS;
     for (int i = 0; i < count; i++)
@@ -62,7 +62,7 @@ int aps_exponent_agree_all(const struct aps_vcomm *vcomm,
     rc = aps_agree_max(vcomm, count, exponents);
     for (int i = 0; i < count; i++)
         exponents[i] = aps_scale_stage_exponent(
-            &wire->scale, &wire->codec.format, exponents[i]);
+            &wire->scale, aps_wire_narrowest(wire), exponents[i]);
     return rc;
 }
 
@@ -93,7 +93,7 @@ int aps_exponent_end(struct aps_exponents *exponents,
     exponents->begun = false;
     rc = aps_agreement_end(&exponents->agreement);
     for (int i = 0; i < exponents->count; i++)
-        result[i] = aps_scale_stage_exponent(&wire->scale, &wire->codec.format,
-                                             exponents->greatest[i]);
+        result[i] = aps_scale_stage_exponent(
+            &wire->scale, aps_wire_narrowest(wire), exponents->greatest[i]);
     return rc;
 }

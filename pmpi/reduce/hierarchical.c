@@ -129,7 +129,7 @@ static void hierarchical_group_exponents(const struct aps_hierarchical_run *run,
     aps_shm_group_max_all(node, count, exponents);
     for (int i = 0; i < count; i++)
         exponents[i] = aps_scale_stage_exponent(
-            &wire->scale, &wire->codec.format, exponents[i]);
+            &wire->scale, aps_wire_narrowest(wire), exponents[i]);
 }
 
 /* COLLECTIVE over the group: first what all ranks know, then what they agree

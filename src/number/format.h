@@ -82,6 +82,13 @@ size_t aps_format_granule(const struct aps_format *format);
  * of a piece. */
 double aps_format_bits(const struct aps_format *format);
 
+/* The one with the smaller range, a: what is scaled for it suits both. */
+static inline const struct aps_format *
+aps_format_narrower(const struct aps_format *a, const struct aps_format *b)
+{
+    return aps_format_max(b) < aps_format_max(a) ? b : a;
+}
+
 /*
  * Read the name of a format (aps.h says which there are). The same format has
  * the same name, whatever alias it was asked for by. 0, or -1 with errno EINVAL

@@ -206,6 +206,24 @@ static bool refuse_integer_sums(const struct aps_reader *reader,
     return true;
 }
 
+/* Blocks that scale themselves leave their sums without a scale: these need the
+ * range of FP32, or blocks of their own. */
+static bool refuse_unscaled_sums(const struct aps_reader *reader,
+                                 const struct aps_yaml_node *word,
+                                 const struct aps_plan *plan)
+{
+    if (!plan->format.self_scaled || plan->sums.self_scaled ||
+        plan->sums.exponent_bits == 8)
+        return false;
+    aps_reader_error(reader, word,
+                     "sums cannot be kept in %s where the rule's format is %s: "
+                     "its blocks scale themselves, and the sums would have no "
+                     "scale; use a format in blocks, or one with the range of "
+                     "fp32, such as bf16",
+                     plan->sums.name, plan->format.name);
+    return true;
+}
+
 /* accumulate: {format: F, kahan: on, chunk: K} */
 static void read_sums(const struct aps_reader *reader,
                       const struct aps_value *value, struct aps_plan *plan)
@@ -225,7 +243,8 @@ static void read_sums(const struct aps_reader *reader,
                          "in %s begin elsewhere, at multiples of %zu",
                          plan->sums.name, plan->sums.block, plan->format.name,
                          aps_format_granule(&plan->format));
-    if (refuse_integer_sums(reader, format->key->value, plan))
+    if (refuse_integer_sums(reader, format->key->value, plan) ||
+        refuse_unscaled_sums(reader, format->key->value, plan))
         return;
     if (!kahan && plan->chunk == 0 && strcmp(format->format.name, "e8m23") == 0)
         plan->accumulate = APS_ACCUMULATE_FP32;

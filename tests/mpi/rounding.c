@@ -127,13 +127,16 @@ static float max_finite(size_t n, const float *x)
 int stage_exponent(const struct way *way, int count, const float *const x[],
                    size_t n)
 {
-    const struct number number = number_of(way);
+    struct number number = number_of(way);
+    const struct number sums = number_of_sums(way);
     double product;
     float max = 0;
     int exponent;
 
     if (way->scale != SCALE_APS)
         return 0;
+    if (way->accumulate != ACCUMULATE_FP32 && sums.limit < number.limit)
+        number = sums;
     for (int i = 0; i < count; i++)
         max = fmaxf(max, max_finite(n, x[i]));
     if (max == 0)

@@ -35,6 +35,12 @@ int main(void)
          RULE "format: e5m2\n    accumulate: {format: flex16}\n",
          "4:26: sums cannot be kept in flex16 unless the rule's format is "
          "flex16: its integers would need a scale of their own"},
+        {"sums of blocks in floats",
+         RULE "format: mx-e4m3fn\n    accumulate: {format: e4m3}\n",
+         "4:26: sums cannot be kept in e4m3 where the rule's format is "
+         "mx-e4m3fn: its blocks scale themselves, and the sums would have no "
+         "scale; use a format in blocks, or one with the range of fp32, such "
+         "as bf16"},
         {"products of integers",
          "version: 1\ngemm: {format: flex8, accumulate: {format: flex16}}\n",
          "2:16: format flex8 is of integers, of which there are no products "
