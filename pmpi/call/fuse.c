@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "progress/agree.h"
+#include "progress/wait.h"
 #include "comm/report.h"
 #include "base/fpenv.h"
 #include "scale/scale.h"
@@ -136,7 +137,8 @@ static bool fuse_same_plan(const struct aps_plan *a, const struct aps_plan *b)
            aps_scale_equal(&a->scale, &b->scale) && a->reduce == b->reduce &&
            a->group == b->group && a->group_size == b->group_size &&
            a->node == b->node && a->accumulate == b->accumulate &&
-           a->chunk == b->chunk && strcmp(a->sums.name, b->sums.name) == 0;
+           a->chunk == b->chunk && strcmp(a->sums.name, b->sums.name) == 0 &&
+           a->rounding == b->rounding && a->seed == b->seed;
 }
 
 static struct aps_vector fuse_layer_of(const struct group *group,
@@ -195,6 +197,31 @@ static bool fuse_shares_state(const struct aps_deferred *call, int count,
     return false;
 }
 
+/* Is there a call before calls[i], and not in the batch, after which it may have
+ * to come because of their state? Of one that does not fuse nobody knows the
+ * layers yet. */
+static bool fuse_waits_for_state(const struct group *group, int first, int i)
+{
+    const struct aps_deferred *call = group->calls[i];
+    const struct aps_scale *scale = &call->segment.plan.scale;
+    const struct aps_scale_place place =
+        aps_segment_scale_place(&call->segment);
+
+    for (int j = first; j < i && aps_scale_state_bytes(scale) > 0; j++) {
+        const struct aps_deferred *other = group->calls[j];
+        struct aps_scale_place before;
+
+        if (!other)
+            continue;
+        if (!other->fusable)
+            return true;
+        before = aps_segment_scale_place(&other->segment);
+        if (aps_scale_follows(scale, &before, &place))
+            return true;
+    }
+    return false;
+}
+
 /* COLLECTIVE. The layers from calls[first] on that share its plan, which are
  * taken out of the group. */
 static void fuse_run_alike(struct group *group,
@@ -215,7 +242,8 @@ static void fuse_run_alike(struct group *group,
 
         if (!call || !call->fusable ||
             !fuse_same_plan(&plan, &call->segment.plan) ||
-            fuse_shares_state(call, length, places))
+            fuse_shares_state(call, length, places) ||
+            fuse_waits_for_state(group, first, i))
             continue;
         layers[length] = fuse_layer_of(group, agreement, i);
         places[length] = aps_segment_scale_place(&call->segment);
@@ -249,6 +277,15 @@ static void fuse_run_group(struct group *group,
     }
 }
 
+/* The parts that pass are in MPI's hands: it must be done with the program's
+ * buffers when the request completes. */
+static void fuse_give_up(struct aps_deferred *call, int rc)
+{
+    if (call->parts > 0)
+        (void)aps_wait_requests(call->parts, call->requests);
+    aps_deferred_complete(call, rc);
+}
+
 void aps_fuse_run(struct aps_deferred *first)
 {
     struct aps_context *context = first->context;
@@ -275,5 +312,5 @@ void aps_fuse_run(struct aps_deferred *first)
         fuse_run_group(&group, &agreement);
     else
         for (int i = 0; i < group.count; i++)
-            aps_deferred_complete(group.calls[i], rc);
+            fuse_give_up(group.calls[i], rc);
 }

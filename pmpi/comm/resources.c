@@ -3,6 +3,7 @@
 
 #include "comm/resources.h"
 
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,7 @@
 struct masks {
     uint64_t kept[WORDS]; /* blocks of kept resources of the same ranks */
     uint64_t free[WORDS]; /* blocks that this rank does not use */
+    uint64_t number; /* of the communicator: rank 0's; all ones elsewhere */
 };
 #define MASKS_COUNT ((int)(sizeof(struct masks) / sizeof(uint64_t)))
 
@@ -190,6 +192,19 @@ static void resources_destroy(struct aps_comm_resources *resources)
     free(resources);
 }
 
+/* A number for a communicator of which this process is rank 0: its rank in
+ * MPI_COMM_WORLD, or in the world where there is none, and how many it has
+ * numbered before. */
+static uint64_t resources_number(const struct aps_members *members)
+{
+    static atomic_uint numbered;
+    int initialized = 0, rank = members->ranks[members->rank];
+
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return (uint64_t)(uint32_t)rank << 32 | atomic_fetch_add(&numbered, 1);
+}
+
 int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
                              const struct aps_members *members,
                              struct aps_comm_resources **resources)
@@ -219,6 +234,8 @@ int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
     resources_fill_masks_locked(new);
     if (members->rank == 0)
         resources_limit_offer_locked(new);
+    new->masks.number =
+        members->rank == 0 ? resources_number(members) : UINT64_MAX;
     new->offer = new->masks;
     resources_list_locked(new);
     pthread_mutex_unlock(&world->lock);
@@ -272,8 +289,10 @@ resources_choose_locked(struct aps_comm_resources *new,
     } else {
         chosen = NULL;
     }
-    if (chosen)
+    if (chosen) {
         chosen->state = USED;
+        chosen->vcomm.number = new->masks.number;
+    }
     if (chosen != new)
         resources_unlist_locked(new);
     return chosen;

@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What a message is for: messages of two kinds between the same two ranks are
  * told apart, those of one kind arrive in the order in which they were sent. */
@@ -41,6 +42,9 @@ struct aps_vcomm {
     int size;
     int *ranks; /* [size]: rank in `comm` of each rank; owned; NULL: the same */
     int tag;    /* the first of its tags */
+    /* A number that no other one of the job has had, nor will have: for random
+     * bits. Equal on all ranks; of parts, that of the whole. */
+    uint64_t number;
     /* Of each rank of `comm`, the lowest rank of `comm` on the same node; not
      * owned; NULL: not known. */
     const int *nodes;

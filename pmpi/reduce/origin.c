@@ -13,12 +13,8 @@ void aps_wire_draw(const struct aps_plan *plan, const struct aps_vcomm *vcomm,
                    enum aps_call_kind call, uint64_t number,
                    struct aps_wire *wire)
 {
-    /* The tags and the first rank tell communicators of one time apart. */
-    const uint64_t place = (uint64_t)(uint32_t)vcomm->tag << 32 |
-                           (uint32_t)aps_vcomm_rank(vcomm, 0);
-
     wire->rounding = plan->rounding;
-    wire->seed = aps_stream_mix(place) ^ plan->seed;
+    wire->seed = aps_stream_mix(vcomm->number) ^ plan->seed;
     wire->number = number;
     wire->stage = (uint32_t)call << 28;
 }

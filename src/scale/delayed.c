@@ -84,6 +84,9 @@ delayed_predict(const struct aps_scale *scale, const void *state,
     const struct delayed *delayed = state;
     const float *sums = delayed->maxima + delayed_history(scale);
 
+    /* Sums that have cancelled each other say nothing of the next ones. */
+    if (delayed->calls > 0 && delayed_amax(scale, delayed->calls, sums) == 0)
+        sums = delayed->maxima;
     (void)ranks;
     if (delayed->calls == 0)
         return aps_history_one(aps_scale_aps(format, delayed->first));
