@@ -107,6 +107,7 @@ static bool at_once(int step, int i)
     return false;
 }
 
+#ifdef HAVE_PMPI_ALLREDUCE_INIT
 static bool persistent(int step, int i)
 {
     MPI_Info info = mpitap_strict_order();
@@ -119,13 +120,16 @@ static bool persistent(int step, int i)
     MPI_Request_free(&requests[pending]);
     return true;
 }
+#endif
 
 static const struct way ways[] = {
     {"blocking", blocking, false},
     {"nonblocking", nonblocking, false},
     {"nonblocking, at each rank's own pace", at_own_pace, false},
     {"nonblocking, all at once", at_once, false},
+#ifdef HAVE_PMPI_ALLREDUCE_INIT
     {"persistent", persistent, false},
+#endif
     {"blocking, with a desync", blocking, true},
     {"nonblocking, with a desync", nonblocking, true},
     {"nonblocking, all at once, with a desync", at_once, true},
