@@ -240,7 +240,7 @@ static void test_blocks(void)
         {"format: mx-e2m1fn, aps: off", "mx-e2m1fn"},
         {"format: mx_int8, scale: none", "mx-int8"},
         {"format: nvfp4, accumulate: format", "nvfp4"},
-        {"format: bfp3/96, accumulate: {format: e5m10}", "bfp3/96"},
+        {"format: bfp3/96, accumulate: {format: e8m10}", "bfp3/96"},
         {"format: bfp3/576, accumulate: {format: bfp7/64}", "bfp3/576"},
     };
 
