@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A hundred random programs under random policies, on 2 to 5 ranks.
+# Forty random programs under random policies, on 2 to 5 ranks; `make
+# check-random` runs others.
 . "$top_srcdir/tests/random/seeds.sh"
 
 if [ "$MPI" = openmpi ]; then
     echo "1..0 # SKIP Open MPI does not survive these programs by itself"
     exit 0
 fi
-seeds 1 100 5
+seeds 1 40 5
 finish_seeds
