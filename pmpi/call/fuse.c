@@ -180,27 +180,10 @@ static int fuse_run_batch(struct aps_context *context,
                              rc);
 }
 
-/* Does the call go by a state that one of these calls, of the same scale,
- * changes? Then it comes after them, as it would alone. */
-static bool fuse_shares_state(const struct aps_deferred *call, int count,
-                              const struct aps_scale_place places[])
-{
-    const struct aps_scale *scale = &call->segment.plan.scale;
-    const struct aps_scale_place place =
-        aps_segment_scale_place(&call->segment);
-
-    if (aps_scale_state_bytes(scale) == 0)
-        return false;
-    for (int i = 0; i < count; i++)
-        if (aps_scale_follows(scale, &places[i], &place))
-            return true;
-    return false;
-}
-
-/* Is there a call before calls[i], and not in the batch, after which it may have
- * to come because of their state? Of one that does not fuse nobody knows the
- * layers yet. */
-static bool fuse_waits_for_state(const struct group *group, int first, int i)
+/* Does the call go by a state that an earlier call of the group, from calls[first]
+ * on, changes? Then it comes after that call, as it would alone. Nobody knows the
+ * layers of a call that does not fuse yet. */
+static bool fuse_follows_another(const struct group *group, int first, int i)
 {
     const struct aps_deferred *call = group->calls[i];
     const struct aps_scale *scale = &call->segment.plan.scale;
@@ -233,6 +216,7 @@ static void fuse_run_alike(struct group *group,
     struct aps_vector layers[GROUP_MOST];
     struct aps_scale_place places[GROUP_MOST];
     struct aps_call together = group->calls[first]->call;
+    int taken[GROUP_MOST];
     int length = 0;
     int rc;
 
@@ -242,15 +226,16 @@ static void fuse_run_alike(struct group *group,
 
         if (!call || !call->fusable ||
             !fuse_same_plan(&plan, &call->segment.plan) ||
-            fuse_shares_state(call, length, places) ||
-            fuse_waits_for_state(group, first, i))
+            fuse_follows_another(group, first, i))
             continue;
         layers[length] = fuse_layer_of(group, agreement, i);
         places[length] = aps_segment_scale_place(&call->segment);
+        taken[length] = i;
         batch[length++] = call;
-        group->calls[i] = NULL;
         together.count += call->call.count;
     }
+    for (int i = 0; i < length; i++)
+        group->calls[taken[i]] = NULL;
     if (length > 1 && aps_segment_is_possible(context, &together, &plan)) {
         rc = fuse_run_batch(context, &plan, length, places, layers,
                             group->failures);
