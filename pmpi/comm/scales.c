@@ -432,28 +432,37 @@ static int scales_do_without(struct run *run, struct aps_cost *cost)
                                      run->vectors, cost);
 }
 
-static int scales_run(struct run *run, struct aps_cost *cost)
+static int scales_run(struct aps_context *context, const struct aps_plan *plan,
+                      int count, const struct aps_scale_place places[],
+                      struct aps_vector vectors[], struct aps_cost *cost)
 {
+    struct run run = {
+        .context = context,
+        .plan = plan,
+        .count = count,
+        .places = places,
+        .vectors = vectors,
+    };
     int agreed, rc;
 
-    scales_equip(run);
-    for (int i = 0; i < run->count && !run->bad; i++) {
-        scales_end_step(run, i);
-        run->questions[i] =
-            aps_scale_question(&run->plan->scale, run->states[i]->memory);
-        run->asks |= run->questions[i] != APS_QUESTION_NONE;
+    scales_equip(&run);
+    for (int i = 0; i < count && !run.bad; i++) {
+        scales_end_step(&run, i);
+        run.questions[i] =
+            aps_scale_question(&plan->scale, run.states[i]->memory);
+        run.asks |= run.questions[i] != APS_QUESTION_NONE;
     }
-    agreed = scales_agree(run);
-    if (run->bad)
-        return scales_do_without(run, cost);
-    scales_predict(run);
+    agreed = scales_agree(&run);
+    if (run.bad)
+        return scales_do_without(&run, cost);
+    scales_predict(&run);
     /* Also after an error in the agreement, of which other ranks may know
      * nothing. */
-    rc = aps_comm_resources_reduce(run->context->resources, run->plan,
-                                   run->count, run->vectors, cost);
+    rc = aps_comm_resources_reduce(context->resources, plan, count, vectors,
+                                   cost);
     rc = agreed == MPI_SUCCESS ? rc : agreed;
     if (rc == MPI_SUCCESS)
-        scales_learn(run);
+        scales_learn(&run);
     return rc;
 }
 
@@ -474,18 +483,10 @@ int aps_context_reduce(struct aps_context *context, const struct aps_plan *plan,
                        int count, const struct aps_scale_place places[],
                        struct aps_vector vectors[], struct aps_cost *cost)
 {
-    struct run run = {
-        .context = context,
-        .plan = plan,
-        .count = count,
-        .places = places,
-        .vectors = vectors,
-    };
-
     for (int i = 0; i < count; i++)
         vectors[i].number = scales_number(&places[i]);
-    if (aps_scale_state_bytes(&plan->scale) == 0)
-        return aps_comm_resources_reduce(context->resources, plan, count,
-                                         vectors, cost);
-    return scales_run(&run, cost);
+    return aps_scale_state_bytes(&plan->scale) == 0
+               ? aps_comm_resources_reduce(context->resources, plan, count,
+                                           vectors, cost)
+               : scales_run(context, plan, count, places, vectors, cost);
 }
