@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job/job.h"
 #include "progress/agree.h"
 #include "progress/wait.h"
 
@@ -192,17 +193,14 @@ static void resources_destroy(struct aps_comm_resources *resources)
     free(resources);
 }
 
-/* A number for a communicator of which this process is rank 0: its rank in
- * MPI_COMM_WORLD, or in the world where there is none, and how many it has
- * numbered before. */
-static uint64_t resources_number(const struct aps_members *members)
+/* A number for a communicator of which this process is rank 0: its rank in the
+ * job, and how many communicators it has numbered before. */
+static uint64_t resources_number(void)
 {
     static atomic_uint numbered;
-    int initialized = 0, rank = members->ranks[members->rank];
 
-    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
-        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return (uint64_t)(uint32_t)rank << 32 | atomic_fetch_add(&numbered, 1);
+    return (uint64_t)(uint32_t)aps_job_rank() << 32 |
+           atomic_fetch_add(&numbered, 1);
 }
 
 int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
@@ -234,8 +232,7 @@ int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
     resources_fill_masks_locked(new);
     if (members->rank == 0)
         resources_limit_offer_locked(new);
-    new->masks.number =
-        members->rank == 0 ? resources_number(members) : UINT64_MAX;
+    new->masks.number = members->rank == 0 ? resources_number() : UINT64_MAX;
     new->offer = new->masks;
     resources_list_locked(new);
     pthread_mutex_unlock(&world->lock);
