@@ -373,7 +373,7 @@ int aps_comm_resources_reduce(struct aps_comm_resources *resources,
 uint64_t aps_comm_resources_number(struct aps_comm_resources *resources,
                                    enum aps_call_kind call)
 {
-    return aps_reductions_number(resources->reductions, call, 1);
+    return aps_reductions_number(resources->reductions, call);
 }
 
 const struct aps_vcomm *

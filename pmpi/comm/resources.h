@@ -63,8 +63,7 @@ int aps_comm_resources_reduce(struct aps_comm_resources *resources,
                               const struct aps_vector vectors[],
                               struct aps_cost *cost);
 
-/* The number of the next vector that is reduced, or gathered, by such a call: as
- * aps_reductions_number. */
+/* As aps_reductions_number. */
 uint64_t aps_comm_resources_number(struct aps_comm_resources *resources,
                                    enum aps_call_kind call);
 

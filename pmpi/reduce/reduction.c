@@ -231,12 +231,9 @@ static void reduction_set_overflow(const struct aps_plan *plan,
 }
 
 uint64_t aps_reductions_number(struct aps_reductions *reductions,
-                               enum aps_call_kind call, int count)
+                               enum aps_call_kind call)
 {
-    const uint64_t number = reductions->numbers[call];
-
-    reductions->numbers[call] += (uint64_t)count;
-    return number;
+    return reductions->numbers[call]++;
 }
 
 /* COLLECTIVE over vcomm. */
@@ -332,10 +329,10 @@ static void reduction_zero(const struct aps_vector *vector)
                                                          : most);
 }
 
-static int reduction_settle(struct aps_reductions *reductions,
-                            const struct aps_plan *plan, int count,
-                            const struct aps_vector vectors[],
-                            struct aps_cost *cost)
+static int reduction_redo(struct aps_reductions *reductions,
+                          const struct aps_plan *plan, int count,
+                          const struct aps_vector vectors[],
+                          struct aps_cost *cost)
 {
     struct again again = {
         .reductions = reductions,
@@ -352,12 +349,6 @@ static int reduction_settle(struct aps_reductions *reductions,
     cost->wire_bytes += again.cost.wire_bytes;
     cost->device_bytes += again.cost.device_bytes;
     cost->redone += again.cost.redone;
-    /* What the program has sent as INF or NaN arrives as such. */
-    for (int i = 0; i < count; i++)
-        if (vectors[i].history->record.over &&
-            !vectors[i].history->record.nonfinite &&
-            aps_scale_on_overflow(&plan->scale) == APS_OVERFLOW_ZERO)
-            reduction_zero(&vectors[i]);
     return again.rc;
 }
 
@@ -373,6 +364,18 @@ static bool reduction_has_overflowed(int count,
     return false;
 }
 
+/* on_overflow: zero. What the program has sent as INF or NaN arrives as such. */
+static void reduction_zero_overflowed(const struct aps_plan *plan, int count,
+                                      const struct aps_vector vectors[])
+{
+    if (aps_scale_on_overflow(&plan->scale) != APS_OVERFLOW_ZERO)
+        return;
+    for (int i = 0; i < count; i++)
+        if (vectors[i].history->record.over &&
+            !vectors[i].history->record.nonfinite)
+            reduction_zero(&vectors[i]);
+}
+
 int aps_reductions_run(struct aps_reductions *reductions,
                        const struct aps_plan *plan, int count,
                        const struct aps_vector vectors[], struct aps_cost *cost)
@@ -383,11 +386,14 @@ int aps_reductions_run(struct aps_reductions *reductions,
     if (aps_scale_state_bytes(&plan->scale) == 0)
         return rc;
     reductions->redoable++;
-    if (rc != MPI_SUCCESS)
+    if (rc != MPI_SUCCESS) {
         aps_redo_decline(vcomm, reductions->redoable);
-    else if (reduction_has_overflowed(count, vectors))
+    } else if (reduction_has_overflowed(count, vectors)) {
         rc = aps_redo_begin(vcomm, reductions->redoable);
-    return rc == MPI_SUCCESS
-               ? reduction_settle(reductions, plan, count, vectors, cost)
-               : rc;
+        if (rc == MPI_SUCCESS)
+            rc = reduction_redo(reductions, plan, count, vectors, cost);
+    } else {
+        reduction_zero_overflowed(plan, count, vectors);
+    }
+    return rc;
 }

@@ -48,11 +48,12 @@ int aps_reductions_run(struct aps_reductions *reductions,
                        struct aps_cost *cost);
 
 /*
- * The number of the next `count` vectors that calls of that kind reduce, which
- * counts from 0: the same on all ranks, if all come here for the same calls of
- * the kind in the same order. Random bits depend on it (struct aps_origin).
+ * The number of the next vector that a call of that kind reduces or gathers, which
+ * counts from 0: the same on all ranks, if all come here for the same calls of the
+ * kind in the same order. Random bits depend on it (struct aps_origin). Vectors of
+ * all-reduces are numbered by their place in the program (struct aps_vector).
  */
 uint64_t aps_reductions_number(struct aps_reductions *reductions,
-                               enum aps_call_kind call, int count);
+                               enum aps_call_kind call);
 
 #endif
