@@ -29,6 +29,8 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/communicator.h \
 	pmpi/comm/context.c pmpi/comm/context.h \
 	pmpi/comm/other_collectives_state.c pmpi/comm/other_collectives_state.h \
+	pmpi/comm/layers.c pmpi/comm/layers.h \
+	pmpi/comm/place.c pmpi/comm/place.h \
 	pmpi/comm/report.c pmpi/comm/report.h \
 	pmpi/comm/resources.c pmpi/comm/resources.h \
 	pmpi/comm/scales.c pmpi/comm/scales.h \

@@ -13,7 +13,7 @@
 #include "base/plural.h"
 #include "comm/context.h"
 #include "comm/report.h"
-#include "comm/scales.h"
+#include "comm/layers.h"
 #include "job/job.h"
 #include "native/next_mpi.h"
 #include "progress/queue.h"
@@ -259,7 +259,7 @@ static int allreduce_run(struct aps_context *context,
         .memory = segment->memory,
     };
 
-    const struct aps_scale_place place = aps_segment_scale_place(segment);
+    const struct aps_place place = aps_segment_place(segment);
 
     (void)call;
     return aps_context_reduce(context, &segment->plan, 1, &place, &layer, cost);

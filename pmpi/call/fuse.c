@@ -163,7 +163,7 @@ static struct aps_vector fuse_layer_of(const struct group *group,
  * alone. */
 static int fuse_run_batch(struct aps_context *context,
                           const struct aps_plan *plan, int count,
-                          const struct aps_scale_place places[],
+                          const struct aps_place places[],
                           struct aps_vector layers[], unsigned long failures)
 {
     struct aps_cost cost = {0};
@@ -186,20 +186,19 @@ static int fuse_run_batch(struct aps_context *context,
 static bool fuse_follows_another(const struct group *group, int first, int i)
 {
     const struct aps_deferred *call = group->calls[i];
-    const struct aps_scale *scale = &call->segment.plan.scale;
-    const struct aps_scale_place place =
-        aps_segment_scale_place(&call->segment);
+    const struct aps_plan *plan = &call->segment.plan;
+    const struct aps_place place = aps_segment_place(&call->segment);
 
-    for (int j = first; j < i && aps_scale_state_bytes(scale) > 0; j++) {
+    for (int j = first; j < i && aps_plan_keeps(plan); j++) {
         const struct aps_deferred *other = group->calls[j];
-        struct aps_scale_place before;
+        struct aps_place before;
 
         if (!other)
             continue;
         if (!other->fusable)
             return true;
-        before = aps_segment_scale_place(&other->segment);
-        if (aps_scale_follows(scale, &before, &place))
+        before = aps_segment_place(&other->segment);
+        if (aps_place_follows(plan, &before, &place))
             return true;
     }
     return false;
@@ -214,7 +213,7 @@ static void fuse_run_alike(struct group *group,
     const struct aps_plan plan = group->calls[first]->segment.plan;
     struct aps_deferred *batch[GROUP_MOST];
     struct aps_vector layers[GROUP_MOST];
-    struct aps_scale_place places[GROUP_MOST];
+    struct aps_place places[GROUP_MOST];
     struct aps_call together = group->calls[first]->call;
     int taken[GROUP_MOST];
     int length = 0;
@@ -229,7 +228,7 @@ static void fuse_run_alike(struct group *group,
             fuse_follows_another(group, first, i))
             continue;
         layers[length] = fuse_layer_of(group, agreement, i);
-        places[length] = aps_segment_scale_place(&call->segment);
+        places[length] = aps_segment_place(&call->segment);
         taken[length] = i;
         batch[length++] = call;
         together.count += call->call.count;

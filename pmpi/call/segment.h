@@ -11,7 +11,7 @@
 
 #include "call/call.h"
 #include "comm/context.h"
-#include "comm/scales.h"
+#include "comm/layers.h"
 #include "steps/steps.h"
 
 struct aps_segment {
@@ -54,10 +54,10 @@ bool aps_segment_agree(struct aps_context *context, const struct aps_call *call,
                        struct aps_segment *segment);
 
 /* Local. Which state is its, if its scale keeps one. */
-static inline struct aps_scale_place
-aps_segment_scale_place(const struct aps_segment *segment)
+static inline struct aps_place
+aps_segment_place(const struct aps_segment *segment)
 {
-    return (struct aps_scale_place){
+    return (struct aps_place){
         .layer = segment->key.layer,
         .count = segment->count,
         .rule = segment->plan.rule,

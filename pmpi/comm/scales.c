@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "comm/report.h"
-#include "number/philox.h"
 #include "progress/agree.h"
 #include "scale/scale.h"
 
@@ -28,7 +27,7 @@
 
 struct state {
     struct state *next; /* in its bucket */
-    struct aps_scale_place key;
+    struct aps_place key;
     struct aps_scale scale;
     bool fresh; /* made for the call under way, not agreed on yet */
 
@@ -52,7 +51,7 @@ struct run {
     struct aps_context *context;
     const struct aps_plan *plan;
     int count;
-    const struct aps_scale_place *places;
+    const struct aps_place *places;
     struct aps_vector *vectors;
     struct state *states[APS_VECTORS_MOST];
     enum aps_scale_question questions[APS_VECTORS_MOST];
@@ -95,35 +94,16 @@ void aps_scales_destroy(struct aps_scales *scales)
     free(scales);
 }
 
-/* Have both one state of a layer? */
-static bool scales_same_layer(const struct aps_scale_place *a,
-                              const struct aps_scale_place *b)
-{
-    return a->layer == b->layer && a->count == b->count;
-}
-
-bool aps_scale_follows(const struct aps_scale *scale,
-                       const struct aps_scale_place *before,
-                       const struct aps_scale_place *place)
-{
-    if (aps_scale_scope(scale) == APS_SCOPE_MODEL)
-        return before->rule == place->rule &&
-               (before->era != place->era || before->epoch != place->epoch ||
-                before->step != place->step);
-    return scales_same_layer(before, place);
-}
-
-static struct aps_scale_place scales_key(const struct aps_plan *plan,
-                                         const struct aps_scale_place *place)
+static struct aps_place scales_key(const struct aps_plan *plan,
+                                   const struct aps_place *place)
 {
     if (aps_scale_scope(&plan->scale) == APS_SCOPE_MODEL)
-        return (struct aps_scale_place){.layer = -2, .rule = place->rule};
-    return (struct aps_scale_place){.layer = place->layer,
-                                    .count = place->count};
+        return (struct aps_place){.layer = -2, .rule = place->rule};
+    return (struct aps_place){.layer = place->layer, .count = place->count};
 }
 
 static struct state **scales_bucket(struct aps_scales *scales,
-                                    const struct aps_scale_place *key)
+                                    const struct aps_place *key)
 {
     const uint64_t number =
         (uint64_t)key->layer * 31 + key->count * 7 + (uint64_t)key->rule;
@@ -132,23 +112,22 @@ static struct state **scales_bucket(struct aps_scales *scales,
 }
 
 static struct state *scales_find(struct aps_scales *scales,
-                                 const struct aps_scale_place *key)
+                                 const struct aps_place *key)
 {
     struct state *state = *scales_bucket(scales, key);
 
-    while (state && (!scales_same_layer(&state->key, key) ||
+    while (state && (!aps_place_same_layer(&state->key, key) ||
                      state->key.rule != key->rule))
         state = state->next;
     return state;
 }
 
 /* The state of a place, made if there is none; NULL: out of memory. */
-static struct state *scales_get(struct run *run,
-                                const struct aps_scale_place *place)
+static struct state *scales_get(struct run *run, const struct aps_place *place)
 {
     struct aps_scales *scales = run->context->scales;
     const struct aps_scale *scale = &run->plan->scale;
-    const struct aps_scale_place key = scales_key(run->plan, place);
+    const struct aps_place key = scales_key(run->plan, place);
     struct state *state = scales_find(scales, &key);
     struct state **bucket = scales_bucket(scales, &key);
 
@@ -188,8 +167,7 @@ static int scales_missing(const struct run *run)
     int missing = 0;
 
     for (int i = 0; i < run->count; i++) {
-        const struct aps_scale_place key =
-            scales_key(run->plan, &run->places[i]);
+        const struct aps_place key = scales_key(run->plan, &run->places[i]);
 
         missing += !scales_find(run->context->scales, &key);
     }
@@ -234,7 +212,7 @@ static void scales_equip(struct run *run)
 static void scales_end_step(const struct run *run, int i)
 {
     struct state *state = run->states[i];
-    const struct aps_scale_place *place = &run->places[i];
+    const struct aps_place *place = &run->places[i];
 
     if (state->pending &&
         (state->epoch != place->epoch || state->step != place->step)) {
@@ -432,9 +410,9 @@ static int scales_do_without(struct run *run, struct aps_cost *cost)
                                      run->vectors, cost);
 }
 
-static int scales_run(struct aps_context *context, const struct aps_plan *plan,
-                      int count, const struct aps_scale_place places[],
-                      struct aps_vector vectors[], struct aps_cost *cost)
+int aps_scales_run(struct aps_context *context, const struct aps_plan *plan,
+                   int count, const struct aps_place places[],
+                   struct aps_vector vectors[], struct aps_cost *cost)
 {
     struct run run = {
         .context = context,
@@ -464,29 +442,4 @@ static int scales_run(struct aps_context *context, const struct aps_plan *plan,
     if (rc == MPI_SUCCESS)
         scales_learn(&run);
     return rc;
-}
-
-/* The same in every run of the program, however its calls fuse. */
-static uint64_t scales_number(const struct aps_scale_place *place)
-{
-    const uint64_t fields[] = {(uint64_t)place->layer, place->count,
-                               (uint64_t)place->epoch, (uint64_t)place->step,
-                               (uint64_t)place->era};
-    uint64_t number = 0;
-
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-        number = aps_stream_mix(number ^ fields[i]);
-    return number;
-}
-
-int aps_context_reduce(struct aps_context *context, const struct aps_plan *plan,
-                       int count, const struct aps_scale_place places[],
-                       struct aps_vector vectors[], struct aps_cost *cost)
-{
-    for (int i = 0; i < count; i++)
-        vectors[i].number = scales_number(&places[i]);
-    return aps_scale_state_bytes(&plan->scale) == 0
-               ? aps_comm_resources_reduce(context->resources, plan, count,
-                                           vectors, cost)
-               : scales_run(context, plan, count, places, vectors, cost);
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "comm/place.h"
+
+#include "number/philox.h"
+
+/* The state of a rule changes between two steps alone. */
+bool aps_place_follows(const struct aps_plan *plan,
+                       const struct aps_place *before,
+                       const struct aps_place *place)
+{
+    if (aps_scale_state_bytes(&plan->scale) == 0)
+        return false;
+    if (aps_scale_scope(&plan->scale) == APS_SCOPE_MODEL)
+        return before->rule == place->rule &&
+               (before->era != place->era || before->epoch != place->epoch ||
+                before->step != place->step);
+    return aps_place_same_layer(before, place);
+}
+
+uint64_t aps_place_number(const struct aps_place *place)
+{
+    const uint64_t fields[] = {(uint64_t)place->layer, place->count,
+                               (uint64_t)place->epoch, (uint64_t)place->step,
+                               (uint64_t)place->era};
+    uint64_t number = 0;
+
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        number = aps_stream_mix(number ^ fields[i]);
+    return number;
+}
