@@ -51,6 +51,9 @@ libcore_la_SOURCES = \
 	src/codec/pack.h src/codec/pack_chunk.h src/codec/pack_vbmi.h \
 	src/codec/table_vbmi.h \
 	src/version.c \
+	src/compress/compressor.c src/compress/compressor.h \
+	src/compress/compressor_none.c src/compress/compressor_powersgd.c \
+	src/compress/matrix.c src/compress/matrix.h \
 	src/scale/aps.c src/scale/aps_tight.c \
 	src/scale/backoff.c src/scale/behave.c src/scale/history.h \
 	src/scale/exponent.c \
@@ -76,6 +79,7 @@ libpolicy_la_SOURCES = \
 	src/base/real.c src/base/real.h \
 	src/base/options.c src/base/options.h \
 	src/base/switch.c src/base/switch.h \
+	src/policy/compressors.c src/policy/compressors.h \
 	src/policy/csv.c src/policy/csv.h \
 	src/policy/formats.c src/policy/formats.h \
 	src/policy/gemm.c src/policy/gemm.h \

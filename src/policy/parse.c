@@ -396,12 +396,13 @@ static void read_rules(struct reading *reading,
     check_order(reading, key->value->first);
 }
 
-/* Is the scale's state that of the whole model, which changes at the end of a
- * step? */
-static bool is_by_model(const struct aps_scale *scale)
+/* Does the plan depend on where a step ends? So do a scale whose state is that of
+ * the whole model, and what is remembered of a layer. */
+static bool is_by_step(const struct aps_plan *plan)
 {
-    return aps_scale_state_bytes(scale) > 0 &&
-           aps_scale_scope(scale) == APS_SCOPE_MODEL;
+    return aps_plan_remembers(plan) ||
+           (aps_scale_state_bytes(&plan->scale) > 0 &&
+            aps_scale_scope(&plan->scale) == APS_SCOPE_MODEL);
 }
 
 static void settle_steps(struct aps_policy *policy)
@@ -412,7 +413,7 @@ static void settle_steps(struct aps_policy *policy)
         const struct aps_rule *rule = &policy->rules[i];
 
         needed |= rule->by_layer || rule->by_epoch || rule->by_step ||
-                  is_by_model(&rule->plan.scale);
+                  is_by_step(&rule->plan);
     }
     if (policy->layers)
         policy->steps.kind = APS_STEPS_TABLE;

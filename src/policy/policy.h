@@ -15,6 +15,7 @@
 
 #include "number/format.h"
 #include "base/error.h"
+#include "compress/compressor.h"
 #include "policy/layers.h"
 #include "scale/scale.h"
 
@@ -84,7 +85,31 @@ struct aps_plan {
     enum aps_rounding rounding; /* to the format: nearest, stochastic or
                                    correlated */
     uint32_t seed;              /* of the last two */
+    /* Unless none, what travels is not the layer's values: then format, scale and
+     * rounding say how that travels, and how layers do that it does not take
+     * (aps_plan_compresses). */
+    struct aps_compressor compressor;
+    bool feedback; /* what a call leaves out is added to the layer's next one */
+    struct aps_matrix matrix; /* the layer as one; of resolved plans */
 };
+
+/* Does the compressor take the layer that the plan was resolved for? */
+static inline bool aps_plan_compresses(const struct aps_plan *plan)
+{
+    return plan->rewrite && aps_compressor_ops_of(&plan->compressor)
+                                ->takes(&plan->compressor, &plan->matrix);
+}
+
+/* Is something of each layer remembered from step to step, beside its scale's
+ * state? Then layers must be told apart. */
+static inline bool aps_plan_remembers(const struct aps_plan *plan)
+{
+    const struct aps_compressor_ops *ops =
+        aps_compressor_ops_of(&plan->compressor);
+
+    return plan->compressor.kind != APS_COMPRESSOR_NONE &&
+           (plan->feedback || (ops->keeps && ops->keeps(&plan->compressor)));
+}
 
 /* Where a layer stands when its plan is asked for. */
 struct aps_plan_key {

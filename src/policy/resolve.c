@@ -112,6 +112,23 @@ static void settle_scale(const struct aps_policy *policy, long layer,
         scale->parameters[at] = policy->layers->list[layer].scale;
 }
 
+/* The shape that the layer table gives the layer. */
+static void settle_matrix(const struct aps_policy *policy,
+                          const struct aps_plan_key *place,
+                          struct aps_matrix *matrix)
+{
+    const struct aps_layers *layers = policy->layers;
+    const struct aps_layer *layer;
+
+    *matrix = aps_matrix_square(place->count);
+    if (!layers || place->layer < 0 || (size_t)place->layer >= layers->count)
+        return;
+    layer = &layers->list[place->layer];
+    if (layer->dimensions > 0 && layer->count == place->count)
+        *matrix =
+            aps_matrix_of_shape(layer->dimensions, layer->shape, layer->count);
+}
+
 void aps_policy_resolve(const struct aps_policy *policy,
                         const struct aps_plan_key *place, struct aps_plan *plan)
 {
@@ -121,6 +138,8 @@ void aps_policy_resolve(const struct aps_policy *policy,
                 *plan = policy->rules[i].plan;
                 settle_call(plan, place->call);
                 settle_scale(policy, place->layer, &plan->scale);
+                if (plan->compressor.kind != APS_COMPRESSOR_NONE)
+                    settle_matrix(policy, place, &plan->matrix);
                 return;
             }
         }

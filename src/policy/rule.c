@@ -16,10 +16,9 @@
 
 /* In the order of enum aps_rule_key. */
 static const char *const known[] = {
-    "name",      "calls",      "layers",   "epochs", "steps",  "min_count",
-    "max_count", "format",     "scale",    "aps",    "reduce", "group",
-    "node",      "accumulate", "rounding", NULL};
-static const char *const later[] = {"compress", "feedback", NULL};
+    "name",      "calls",      "layers",   "epochs",   "steps",    "min_count",
+    "max_count", "format",     "scale",    "aps",      "reduce",   "group",
+    "node",      "accumulate", "rounding", "compress", "feedback", NULL};
 static const struct aps_hint hints[] = {
     {"<<", "YAML's merge is not accepted: repeat the keys"},
     {"on_overflow", "it is a parameter of a scale with a state: "
@@ -27,8 +26,7 @@ static const struct aps_hint hints[] = {
     {"scope", "it is a parameter of a scale: scale: {backoff: {scope: layer}}"},
     {NULL, NULL},
 };
-static const struct aps_words rule_words = {
-    .known = known, .later = later, .hints = hints};
+static const struct aps_words rule_words = {.known = known, .hints = hints};
 
 /* A rule while it is read. */
 struct reading {

@@ -54,6 +54,8 @@ enum aps_rule_key {
     APS_RULE_NODE,
     APS_RULE_ACCUMULATE,
     APS_RULE_ROUNDING,
+    APS_RULE_COMPRESS,
+    APS_RULE_FEEDBACK,
     APS_RULE_KEYS
 };
 

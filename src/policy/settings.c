@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "policy/compressors.h"
 #include "policy/formats.h"
 #include "policy/scales.h"
 #include "policy/tables.h"
@@ -41,27 +42,31 @@ static bool refuse_saturating(const struct aps_reader *reader,
 
 /* `format`, as which word; returns whether the plan has one. A rule with
  * `compress` need not say one, and fp32 means full floats there. */
-static bool read_format(const struct aps_rule_keys *rule, struct aps_plan *plan,
-                        const char **word)
+static bool read_format(const struct aps_rule_keys *rule, bool compressed,
+                        struct aps_plan *plan, const char **word)
 {
     const struct aps_yaml_node *key = rule->keys[APS_RULE_FORMAT];
-    const bool compressed = aps_yaml_find(rule->node, "compress") != NULL;
     struct aps_value value;
 
+    if (!key && compressed) {
+        plan->rewrite = true;
+        return aps_format_parse("e8m23", &plan->format, NULL) == 0;
+    }
     if (!key) {
-        if (!compressed)
-            aps_reader_error(rule->reader, rule->node,
-                             "the rule has no 'format'");
+        aps_reader_error(rule->reader, rule->node, "the rule has no 'format'");
         return false;
     }
     if (aps_read_value(rule->reader, key, &aps_grammar_format, &value) < 0)
         return false;
     *word = value.at->text;
+    if (value.word == APS_FORMAT_WORD_FP32 && compressed) {
+        plan->rewrite = true;
+        return aps_format_parse("e8m23", &plan->format, NULL) == 0;
+    }
     if (value.word != APS_WORD_FORMAT) {
         /* By its name only: e8m23 is our reduction on full floats. */
         plan->rewrite = false;
-        return aps_format_parse("fp32", &plan->format, NULL) == 0 &&
-               !compressed;
+        return aps_format_parse("fp32", &plan->format, NULL) == 0;
     }
     plan->rewrite = true;
     plan->format = value.format;
@@ -272,8 +277,9 @@ static void read_accumulate(const struct aps_rule_keys *rule,
 static void check_native(const struct aps_rule_keys *rule, const char *word)
 {
     static const enum aps_rule_key settings[] = {
-        APS_RULE_SCALE, APS_RULE_APS,        APS_RULE_REDUCE,  APS_RULE_GROUP,
-        APS_RULE_NODE,  APS_RULE_ACCUMULATE, APS_RULE_ROUNDING};
+        APS_RULE_SCALE,    APS_RULE_APS,      APS_RULE_REDUCE,
+        APS_RULE_GROUP,    APS_RULE_NODE,     APS_RULE_ACCUMULATE,
+        APS_RULE_ROUNDING, APS_RULE_COMPRESS, APS_RULE_FEEDBACK};
 
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         const struct aps_yaml_node *key = rule->keys[settings[i]];
@@ -394,13 +400,18 @@ static void read_rounding(const struct aps_rule_keys *rule,
 void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
 {
     const char *word = NULL;
-    bool has_format = read_format(rule, plan, &word);
     struct group_keys given;
+    bool compressed, has_format;
 
+    /* Where `compress` is wrong, nothing is missing. */
+    compressed = aps_compressors_read(rule, plan) < 0 ||
+                 plan->compressor.kind != APS_COMPRESSOR_NONE;
+    has_format = read_format(rule, compressed, plan, &word);
     read_accumulate(rule, plan);
     read_reduce(rule, plan, &given);
     settle_scale(rule, plan);
     read_rounding(rule, plan);
+    aps_compressors_check(rule, plan);
     if (has_format && !plan->rewrite) {
         check_native(rule, word);
         plan->scale = (struct aps_scale){0};

@@ -28,6 +28,9 @@ extern const struct aps_grammar aps_grammar_accumulate;
 enum aps_rounding_parameter { APS_ROUNDING_SEED };
 extern const struct aps_grammar aps_grammar_rounding;
 
+/* By enum aps_compressor_kind. */
+extern const struct aps_grammar aps_grammar_compress;
+
 /* A rule's keys `group` and `node`, which are short for reduce's parameters. */
 extern const struct aps_parameter aps_parameter_group;
 extern const struct aps_parameter aps_parameter_node;

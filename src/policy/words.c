@@ -61,6 +61,14 @@ static const struct aps_hint reduce_hints[] = {
 const struct aps_words aps_words_reduce = {.known = reductions,
                                            .hints = reduce_hints};
 
+static const struct aps_hint compress_hints[] = {
+    {"off", "did you mean 'none'?"},
+    {"low-rank", "did you mean 'powersgd'?"},
+    {NULL, NULL},
+};
+const struct aps_words aps_words_compress = {.known = aps_compressor_names,
+                                             .hints = compress_hints};
+
 /* Without "number": it stands for any number and is no word of a policy. */
 static const char *const groups[] = {
     [APS_GROUP_NODE] = "node",

@@ -47,6 +47,7 @@ extern const struct aps_words aps_words_scale;
 extern const struct aps_words aps_words_overflow; /* of scales */
 extern const struct aps_words aps_words_scope;
 extern const struct aps_words aps_words_reduce;
+extern const struct aps_words aps_words_compress;
 extern const struct aps_words aps_words_group;
 extern const struct aps_words aps_words_node;
 extern const struct aps_words aps_words_accumulate;

@@ -38,6 +38,7 @@ UNIT_TESTS = \
 	tests/unit/policy-matching \
 	tests/unit/policy-mutated \
 	tests/unit/policy-rules \
+	tests/unit/policy-compress \
 	tests/unit/policy-scales \
 	tests/unit/ranges \
 	tests/unit/rounding \
@@ -249,6 +250,11 @@ tests_unit_policy_errors_rules_SOURCES = tests/unit/policy-errors-rules.c \
 	tests/unit/errortext.h tests/unit/policytext.h
 tests_unit_policy_errors_rules_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_errors_rules_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+tests_unit_policy_compress_SOURCES = tests/unit/policy-compress.c \
+	tests/unit/policyerrors.h \
+	tests/unit/policytext.h
+tests_unit_policy_compress_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_compress_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_policy_scales_SOURCES = tests/unit/policy-scales.c \
 	tests/unit/policyerrors.h \
 	tests/unit/policytext.h

@@ -20,11 +20,6 @@ static void test_bad_rules(void)
          "3:5: the rule has no 'format'"},
         {"a duplicate key", RULE "format: e5m2\n    format: e4m3\n",
          "4:5: duplicate key 'format', first in line 3"},
-        {"keys of later versions",
-         RULE "format: e5m2\n    compress: x\n"
-              "    feedback: on\n",
-         "4:5: key 'compress' is not in this version (" PACKAGE_VERSION ")\n"
-         "5:5: key 'feedback' is not in this version (" PACKAGE_VERSION ")"},
         {"roundings that are none",
          RULE "{max_count: 2000, format: e5m2, rounding: correlate}\n"
               "  - {max_count: 3000, format: e5m2,\n"
@@ -348,11 +343,6 @@ static void test_bad_formats(void)
          "arrive as INF or NaN. Leave out '-sat'; scales with a state have "
          "on_overflow: saturate, as in scale: {backoff: {on_overflow: "
          "saturate}}"},
-        {"a format of a compressor",
-         RULE "{compress: {powersgd: {rank: 4}}}\n"
-              "  - {compress: x, format: fp32, scale: aps}\n",
-         "3:6: key 'compress' is not in this version (" PACKAGE_VERSION ")\n"
-         "4:6: key 'compress' is not in this version (" PACKAGE_VERSION ")"},
         {"settings of native", RULE "{format: native, accumulate: fp32}\n",
          "3:22: 'accumulate' contradicts format: native, which leaves the call "
          "to MPI (e8m23 is the library's reduction of full floats)"},

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Compressors: what travels in place of a layer's values where eight bits are
+ * too many. A compressor is a row of APS_COMPRESSORS, a file here that fills its
+ * ops, a file of pmpi/compress/ with its messages, and a test; its parameters in
+ * a policy are a row of policy/compressors.c. Others ask for what its ops say,
+ * never for its kind.
+ */
+#ifndef APS_COMPRESS_COMPRESSOR_H
+#define APS_COMPRESS_COMPRESSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "compress/matrix.h"
+
+/* The kind, the ops, and the word of a policy and of the log. */
+#define APS_COMPRESSORS(ROW)                                                   \
+    ROW(NONE, none, "none")                                                    \
+    ROW(POWERSGD, powersgd, "powersgd") /* two factors of low rank */
+
+#define APS_COMPRESSOR_KIND(kind, ops, word) APS_COMPRESSOR_##kind,
+enum aps_compressor_kind {
+    APS_COMPRESSORS(APS_COMPRESSOR_KIND) APS_COMPRESSOR_KINDS
+};
+#undef APS_COMPRESSOR_KIND
+
+/* A compressor of a plan. All zeros: none. */
+#define APS_COMPRESSOR_PARAMETERS 8
+struct aps_compressor {
+    enum aps_compressor_kind kind;
+    /* In the order of the compressor's parameters in policy/compressors.c. */
+    double parameters[APS_COMPRESSOR_PARAMETERS];
+};
+
+enum aps_powersgd_parameter {
+    APS_POWERSGD_RANK,
+    APS_POWERSGD_WARM,      /* Q goes on from call to call */
+    APS_POWERSGD_MIN_RATIO, /* layers that it does not make so much smaller are
+                               not compressed */
+    APS_POWERSGD_SEED
+};
+
+struct aps_compressor_ops {
+    /* Is a layer of that shape compressed? Otherwise it is reduced as if the rule
+     * had no compressor. */
+    bool (*takes)(const struct aps_compressor *compressor,
+                  const struct aps_matrix *matrix);
+
+    /* Floats that go through a reduction in place of the layer's values. Of a
+     * layer that it takes. */
+    size_t (*floats)(const struct aps_compressor *compressor,
+                     const struct aps_matrix *matrix);
+
+    /* Does it go on from what a layer's last call has left? */
+    bool (*keeps)(const struct aps_compressor *compressor);
+
+    /* Is what was left out remembered where the rule does not say? */
+    bool feedback;
+
+    /* How a person reads it, in one short word or two; at most `size` bytes. */
+    void (*describe)(const struct aps_compressor *compressor, char *buffer,
+                     size_t size);
+};
+
+#define APS_COMPRESSOR_OPS(kind, ops, word)                                    \
+    extern const struct aps_compressor_ops aps_compressor_ops_##ops;
+APS_COMPRESSORS(APS_COMPRESSOR_OPS)
+#undef APS_COMPRESSOR_OPS
+
+/* By kind; the names end with NULL. */
+extern const struct aps_compressor_ops
+    *const aps_compressors[APS_COMPRESSOR_KINDS];
+extern const char *const aps_compressor_names[APS_COMPRESSOR_KINDS + 1];
+
+static inline const struct aps_compressor_ops *
+aps_compressor_ops_of(const struct aps_compressor *compressor)
+{
+    return aps_compressors[compressor->kind];
+}
+
+const char *aps_compressor_name(const struct aps_compressor *compressor);
+
+/* The same kind with the same parameters? */
+bool aps_compressor_equal(const struct aps_compressor *a,
+                          const struct aps_compressor *b);
+
+/* "powersgd rank 4": how a person reads it. Returns `buffer`. */
+#define APS_COMPRESSOR_TEXT_MAX 48
+char *aps_compressor_describe(const struct aps_compressor *compressor,
+                              char *buffer, size_t size);
+
+#endif

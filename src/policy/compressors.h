@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The compressor of a rule: the keys `compress` and `feedback`, and what they ask
+ * of the rule's other keys.
+ */
+#ifndef APS_POLICY_COMPRESSORS_H
+#define APS_POLICY_COMPRESSORS_H
+
+#include "policy/rule_keys.h"
+
+/* Read both keys. 0, or -1 with the errors reported. */
+int aps_compressors_read(const struct aps_rule_keys *rule,
+                          struct aps_plan *plan);
+
+/* Report what contradicts them, when the plan has all the rest. */
+void aps_compressors_check(const struct aps_rule_keys *rule,
+                           const struct aps_plan *plan);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compressors: what their words mean in a policy, and what they are refused
+ * for. */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "policy/policy.h"
+#include "tests/tap/tap.h"
+#include "tests/unit/policyerrors.h"
+
+#define STEPS "version: 1\nsteps: auto\nrules:\n  - "
+#define SHAPES                                                                 \
+    "layer,name,count,shape\n"                                                 \
+    "0,conv,9408,64x3x7x7\n"                                                   \
+    "1,bias,2048,2048\n"                                                       \
+    "2,fc,20480,\n"
+
+struct meaning {
+    const char *rule; /* without its braces */
+    struct aps_compressor compressor;
+    bool feedback;
+    const char *format;
+};
+
+static void test_meanings(void)
+{
+    static const struct meaning meanings[] = {
+        {"compress: powersgd",
+         {APS_COMPRESSOR_POWERSGD, {4, 1, 2, 0}},
+         true,
+         "e8m23"},
+        {"compress: {powersgd: 2}",
+         {APS_COMPRESSOR_POWERSGD, {2, 1, 2, 0}},
+         true,
+         "e8m23"},
+        {"format: fp32, compress: {powersgd: {rank: 1, warm: off, "
+         "min_ratio: 1.5, seed: 7}}, feedback: off",
+         {APS_COMPRESSOR_POWERSGD, {1, 0, 1.5, 7}},
+         false,
+         "e8m23"},
+        {"format: bf16, scale: none, compress: {powersgd: {rank: 1Ki}}",
+         {APS_COMPRESSOR_POWERSGD, {1024, 1, 2, 0}},
+         true,
+         "e8m7"},
+        {"format: e5m2, compress: none, feedback: off",
+         {APS_COMPRESSOR_NONE, {0}},
+         false,
+         "e5m2"},
+    };
+
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
+        const struct meaning *meaning = &meanings[i];
+        char text[512];
+        struct aps_policy *policy;
+        struct aps_plan plan;
+
+        snprintf(text, sizeof text, STEPS "{%s}\n", meaning->rule);
+        policy = parse(text, NULL);
+        if (!ok(policy != NULL, "%s", meaning->rule))
+            continue;
+        resolve(policy, 0, 0, 5000, 0, 0, &plan);
+        ok(plan.rewrite &&
+               aps_compressor_equal(&plan.compressor, &meaning->compressor) &&
+               plan.feedback == meaning->feedback,
+           "... and it is what it says");
+        is(plan.format.name, meaning->format, "... in its format");
+        ok(aps_policy_steps(policy)->kind ==
+               (aps_plan_remembers(&plan) ? APS_STEPS_AUTO : APS_STEPS_NONE),
+           "... steps are looked for where something is remembered");
+        aps_policy_destroy(policy);
+    }
+}
+
+static void is_matrix(const struct aps_policy *policy, long layer, size_t count,
+                      size_t rows, size_t columns, bool taken)
+{
+    struct aps_plan plan;
+
+    resolve(policy, layer, 3, count, 0, 0, &plan);
+    ok(plan.matrix.rows == rows && plan.matrix.columns == columns &&
+           plan.matrix.count == count,
+       "%zu elements, layer %ld, are a matrix of %zu x %zu", count, layer, rows,
+       columns);
+    ok(aps_plan_compresses(&plan) == taken, "... which is %scompressed",
+       taken ? "" : "not ");
+}
+
+static void test_shapes(void)
+{
+    struct aps_policy *policy =
+        parse("version: 1\ntable: t.csv\nmin_count: 1\nrules:\n"
+              "  - {format: e5m2, compress: {powersgd: 4}}\n",
+              SHAPES);
+
+    if (!ok(policy != NULL, "a table with shapes"))
+        return;
+    is_matrix(policy, 0, 9408, 64, 147, true);
+    is_matrix(policy, 1, 2048, 1, 2048, false);
+    is_matrix(policy, 2, 20480, 144, 144, true);
+    is_matrix(policy, -1, 16, 4, 4, false);
+    aps_policy_destroy(policy);
+}
+
+static void test_errors(void)
+{
+    static const struct bad cases[] = {
+        {"no rank", STEPS "{compress: {powersgd: 0}}\n",
+         "4:27: 'powersgd' must be at least 1"},
+        {"an unknown compressor", STEPS "{compress: {powersdg: 4}}\n",
+         "4:17: unknown compress 'powersdg'; did you mean 'powersgd'?"},
+        {"an unknown parameter", STEPS "{compress: {powersgd: {rnk: 4}}}\n",
+         "4:28: unknown parameter 'rnk'; did you mean 'rank'?"},
+        {"no steps", RULE "{format: e5m2, compress: powersgd}\n",
+         "3:20: compress: powersgd remembers something of each layer, and "
+         "layers are told apart by their places in a step: write 'steps: auto' "
+         "or a layer table ('table: FILE') beside 'rules'"},
+        {"native", STEPS "{format: native, compress: powersgd}\n",
+         "4:22: 'compress' contradicts format: native, which leaves the call "
+         "to MPI (e8m23 is the library's reduction of full floats)"},
+        {"other calls",
+         STEPS "{calls: [allreduce, allgather],"
+               " compress: powersgd}\n",
+         "4:37: compress: powersgd contradicts calls: allgather; it goes with "
+         "allreduce"},
+        {"a choice of reductions", STEPS "{reduce: auto, compress: powersgd}\n",
+         "4:6: reduce: auto contradicts compress: powersgd; name the reduction "
+         "that its messages go by"},
+        {"a scale with a state",
+         STEPS "{format: e4m3, scale: backoff, compress: powersgd}\n",
+         "4:20: scale backoff contradicts compress: powersgd, whose messages "
+         "are no gradients; use none, fixed, aps or aps-tight"},
+        {"feedback alone", STEPS "{format: e5m2, feedback: on}\n",
+         "4:20: 'feedback' remembers what a compressor leaves out: it goes "
+         "with 'compress'"},
+    };
+
+    REFUSE(cases, NULL);
+}
+
+int main(void)
+{
+    test_meanings();
+    test_shapes();
+    test_errors();
+    return done_testing();
+}
