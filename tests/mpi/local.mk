@@ -105,6 +105,10 @@ check_PROGRAMS += tests/mpi/grad_scaler
 tests_mpi_grad_scaler_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_grad_scaler_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/random_bits
+tests_mpi_random_bits_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_random_bits_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/history_states
 tests_mpi_history_states_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_history_states_LDADD = $(MPI_TEST_LDADD)
@@ -276,6 +280,7 @@ mpi_tests = \
 	tests/mpi/t-policy-rank.sh \
 	tests/mpi/t-progress.sh \
 	tests/mpi/t-prototypes.sh \
+	tests/mpi/t-random-bits.sh \
 	tests/mpi/t-reductions.sh \
 	tests/mpi/t-other-collectives-left.sh \
 	tests/mpi/t-other-collectives.sh \

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Random bits of roundings: other ones in each communicator, the same ones in every
+# run of a program, however its calls go together.
+. "$top_srcdir/tests/mpi/run.sh"
+
+# bits NAME RANKS FUSE WAY: sets $results
+bits()
+{
+    progress=calls
+    can_be_driven || progress=thread
+    cat >"$tmp/policy.yaml" <<END
+version: 1
+min_count: 1
+progress: $progress
+fuse: $3
+rules:
+  - {max_count: 1000, format: e4m3, reduce: $reduce, rounding: {stochastic: 1}}
+  - {max_count: 2000, format: e4m3, reduce: $reduce, rounding: {stochastic: 2}}
+  - {max_count: 3000, format: e4m3, reduce: $reduce}
+  - {max_count: 4000, format: e4m3, reduce: $reduce, rounding: {correlated: 1}}
+END
+    run "$1" "$2" -genv APSMPI_POLICY "$tmp/policy.yaml" \
+        -genv APSMPI_TEST_NODES 1 "$mpi/random_bits" "$4"
+    results=$(sed -n 's/^# results //p' "$tmp/stdout" "$tmp/stderr")
+}
+
+while read -r ranks reduce; do
+    bits "$reduce, $ranks ranks, blocking" "$ranks" off blocking
+    first=$results
+    [ "$(echo "$first" | wc -w)" -eq 2 ]
+    check $? "$reduce: there are results"
+    bits "$reduce, $ranks ranks, again" "$ranks" off blocking
+    [ "$results" = "$first" ]
+    check $? "$reduce: the same program twice draws the same bits"
+    bits "$reduce, $ranks ranks, nonblocking" "$ranks" 64KiB nonblocking
+    [ "$results" = "$first" ]
+    check $? "$reduce: calls that go together draw the same bits"
+done <<END
+2 direct
+3 hierarchical
+3 ring
+END
+finish
