@@ -79,6 +79,34 @@ static void test_first(void)
     history_end(&history);
 }
 
+/* Sums that have cancelled each other, all of them or the last ones. */
+static void test_cancelled(void)
+{
+    const struct aps_scale scale = delayed_of(3, 0, APS_DELAYED_MAX);
+    const struct aps_scale recent = delayed_of(3, 0, APS_DELAYED_MOST_RECENT);
+    const struct aps_scale *const scales[] = {&scale, &recent};
+
+    for (int i = 0; i < 2; i++) {
+        struct aps_scale_prediction prediction;
+        struct history history;
+
+        history_begin(&history, scales[i], "e4m3", 8);
+        history_update(&history, 0x1p-10, 0, false);
+        prediction = history_predict(&history);
+        ok(prediction.exponent == 17 && prediction.sum_exponent == 17,
+           "delayed: where all sums are 0 their scale is that of "
+           "contributions");
+        history_update(&history, 0x1p-10, 0x1p-8, false);
+        history_update(&history, 0x1p-10, 0, false);
+        prediction = history_predict(&history);
+        ok(prediction.exponent == 17 &&
+               prediction.sum_exponent == (i == 0 ? 15 : 17),
+           "delayed: ... and where some are not, that of the greatest of %s",
+           i == 0 ? "the last calls" : "the last call's contributions");
+        history_end(&history);
+    }
+}
+
 int main(void)
 {
     const struct aps_scale scale = delayed_of(1024, 0, APS_DELAYED_MAX);
@@ -92,5 +120,6 @@ int main(void)
     test_window(1, 0, APS_DELAYED_MAX);
     test_window(16, 3, APS_DELAYED_MOST_RECENT);
     test_first();
+    test_cancelled();
     return done_testing();
 }
