@@ -5,35 +5,41 @@
 driven=calls
 can_be_driven || driven=thread
 
-while read -r ranks nodes steps progress fuse rule; do
+# A call that is sampled goes alone, in its turn.
+while read -r ranks nodes steps progress fuse every rule; do
     [ "$progress" = calls ] && progress=$driven
     [ "$steps" = none ] && setting= || setting="steps: {calls: $steps}"
+    [ "$every" = - ] && log= || log="log: {file: $tmp/log.csv, every: $every}"
     cat >"$tmp/policy.yaml" <<END
 version: 1
 min_count: 1
 progress: $progress
 fuse: $fuse
 $setting
+$log
 rules: [{format: e5m2, $rule}]
 END
-    run "$ranks ranks, nodes $nodes, steps $steps, $progress, $fuse, $rule" \
+    rm -f "$tmp/log.csv"
+    run "$ranks ranks, nodes $nodes, steps $steps, $progress, $fuse, every $every, $rule" \
         "$ranks" -genv APSMPI_POLICY "$tmp/policy.yaml" \
         -genv APSMPI_TEST_NODES "$nodes" "$mpi/history_calls"
 done <<END
-3 1 none calls 64KiB reduce: direct, scale: {backoff: {window: 2}}
-2 1 8 calls 64KiB reduce: direct, scale: {backoff: {window: 2, scope: layer}}
-3 1 8 calls 64KiB reduce: ring, scale: {backoff: {window: 2}}
-2 1 8 thread 64KiB reduce: direct, scale: {backoff: {window: 2}}
-3 1 8 thread off reduce: gather, scale: {logmax: {max: 2^20}}
-4 2 8 calls 64KiB reduce: hierarchical, scale: {logmax: {max: 2^20}}
-2 1 none calls 64KiB reduce: direct, scale: logmax
-3 1 8 calls 64KiB reduce: hierarchical, scale: underflow
-2 1 none thread 64KiB reduce: direct, scale: {underflow: {every: 3, model: log-normal}}
-3 1 none calls 64KiB reduce: master, group: 2, scale: {unit: {steps: 2}}
-2 1 8 calls 64KiB reduce: direct, accumulate: format, scale: autoflex
-3 2 none calls 64KiB reduce: hierarchical, scale: {autoflex: {window: 4}}
-4 1 8 calls 64KiB reduce: ring, accumulate: format, scale: delayed
-2 1 none calls off reduce: direct, scale: {delayed: {history: 3}}
-3 1 8 calls 64KiB reduce: gather, accumulate: kahan, scale: dfxp
+3 1 none calls 64KiB - reduce: direct, scale: {backoff: {window: 2}}
+2 1 8 calls 64KiB - reduce: direct, scale: {backoff: {window: 2, scope: layer}}
+3 1 8 calls 64KiB - reduce: ring, scale: {backoff: {window: 2}}
+2 1 8 thread 64KiB - reduce: direct, scale: {backoff: {window: 2}}
+3 1 8 thread off - reduce: gather, scale: {logmax: {max: 2^20}}
+4 2 8 calls 64KiB - reduce: hierarchical, scale: {logmax: {max: 2^20}}
+2 1 none calls 64KiB - reduce: direct, scale: logmax
+3 1 8 calls 64KiB - reduce: hierarchical, scale: underflow
+2 1 none thread 64KiB - reduce: direct, scale: {underflow: {every: 3, model: log-normal}}
+3 1 none calls 64KiB - reduce: master, group: 2, scale: {unit: {steps: 2}}
+2 1 8 calls 64KiB - reduce: direct, accumulate: format, scale: autoflex
+3 2 none calls 64KiB - reduce: hierarchical, scale: {autoflex: {window: 4}}
+4 1 8 calls 64KiB - reduce: ring, accumulate: format, scale: delayed
+2 1 none calls off - reduce: direct, scale: {delayed: {history: 3}}
+3 1 8 calls 64KiB - reduce: gather, accumulate: kahan, scale: dfxp
+2 1 none calls 64KiB 3 reduce: direct, scale: {backoff: {window: 2}}
+2 1 none thread 64KiB 2 reduce: direct, scale: {delayed: {history: 3}}
 END
 finish
