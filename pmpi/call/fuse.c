@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "progress/agree.h"
-#include "progress/wait.h"
 #include "comm/report.h"
 #include "base/fpenv.h"
 #include "scale/scale.h"
@@ -261,15 +260,6 @@ static void fuse_run_group(struct group *group,
     }
 }
 
-/* The parts that pass are in MPI's hands: it must be done with the program's
- * buffers when the request completes. */
-static void fuse_give_up(struct aps_deferred *call, int rc)
-{
-    if (call->parts > 0)
-        (void)aps_wait_requests(call->parts, call->requests);
-    aps_deferred_complete(call, rc);
-}
-
 void aps_fuse_run(struct aps_deferred *first)
 {
     struct aps_context *context = first->context;
@@ -291,10 +281,12 @@ void aps_fuse_run(struct aps_deferred *first)
         aps_queue_pause(context->queue);
     rc = fuse_agree(&group, &agreement);
     context->damaged |= rc != MPI_SUCCESS;
+    /* Where all ranks have failed, none of them knows how many calls the group has:
+     * one, and the others stay in the queue. */
+    if (rc != MPI_SUCCESS) {
+        aps_deferred_complete(first, rc);
+        return;
+    }
     aps_queue_take(context->queue, (size_t)group.count - 1);
-    if (rc == MPI_SUCCESS)
-        fuse_run_group(&group, &agreement);
-    else
-        for (int i = 0; i < group.count; i++)
-            fuse_give_up(group.calls[i], rc);
+    fuse_run_group(&group, &agreement);
 }

@@ -105,6 +105,10 @@ check_PROGRAMS += tests/mpi/grad_scaler
 tests_mpi_grad_scaler_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_grad_scaler_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/given_up
+tests_mpi_given_up_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_given_up_LDADD = $(MPI_TEST_LDADD) -ldl
+
 check_PROGRAMS += tests/mpi/random_bits
 tests_mpi_random_bits_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_random_bits_LDADD = $(MPI_TEST_LDADD)
@@ -258,6 +262,7 @@ mpi_tests = \
 	tests/mpi/t-finish.sh \
 	tests/mpi/t-preload-before.sh \
 	tests/mpi/t-freed.sh \
+	tests/mpi/t-given-up.sh \
 	tests/mpi/t-idup-self.sh \
 	tests/mpi/t-grad-scaler.sh \
 	tests/mpi/t-inject.sh \
