@@ -97,6 +97,15 @@ policy 'steps: {calls: 1, per_epoch: 2}' "epochs: 0, $layer" \
 gives 'epochs: a state is kept as long as the scale is the same' 2 \
     'a6! a5! a4 a4 a6! a5' A A a a A a
 
+# Sums of a group that stay FP32 are cast first between the groups: with the scale of
+# contributions, which for sums of 2 is greater than that of their sum, 4.
+policy '' 'format: e5m2, reduce: hierarchical, node: fp32, scale: delayed'
+APSMPI_TEST_NODES=2
+export APSMPI_TEST_NODES
+gives 'node: fp32: group sums have the scale of contributions' 4 \
+    'a13 a14 a14' a a a
+unset APSMPI_TEST_NODES
+
 # A block has 12 bytes before its values, where others have 4; what is redone goes
 # as with aps. Each of two ranks sends a contribution and a result.
 # bytes_of SCALE CALL: sets $bytes
