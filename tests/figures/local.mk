@@ -15,14 +15,14 @@ tests_figures_record_la_SOURCES = tests/figures/record.c
 tests_figures_record_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_figures_record_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
-figures_tests = tests/figures/t-allot.sh tests/figures/t-programs.sh \
-	tests/figures/t-replay.sh
+figures_tests = tests/figures/t-allot.sh tests/figures/t-bound.sh \
+	tests/figures/t-programs.sh tests/figures/t-replay.sh
 dist_check_SCRIPTS += $(figures_tests)
 TESTS += $(figures_tests)
 EXTRA_DIST += tests/figures/README.md \
-	tests/figures/allot.py tests/figures/cost.py tests/figures/frontier.py \
-	tests/figures/gradients.py tests/figures/heads.py \
-	tests/figures/replay.py tests/figures/words.py
+	tests/figures/allot.py tests/figures/bound.py tests/figures/cost.py \
+	tests/figures/frontier.py tests/figures/gradients.py \
+	tests/figures/heads.py tests/figures/replay.py tests/figures/words.py
 
 figures_needs = libapsmpi.la apsmpi tests/apps/digits tests/figures/replay \
 	tests/figures/count.la tests/figures/record.la
@@ -30,8 +30,8 @@ figures_run = $(AM_TESTS_ENVIRONMENT) $(MKDIR_P) figures && \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	$(PYTHON3) $(top_srcdir)/tests/figures
 
-.PHONY: table-cost figure-frontier table-allotted check-heads check-papers \
-	clean-figures
+.PHONY: table-cost figure-frontier table-allotted table-bound check-heads \
+	check-papers clean-figures
 # Bytes, messages and errors of every format with every scale: minutes.
 table-cost: $(figures_needs)
 	@$(figures_run)/cost.py $(abs_top_builddir)/figures
@@ -41,6 +41,9 @@ figure-frontier: $(figures_needs)
 # The same of codes that the library does not have: a minute.
 table-allotted: $(figures_needs)
 	@$(figures_run)/allot.py $(abs_top_builddir)/figures
+# What any code could reach with 5 bits a value: a minute.
+table-bound: $(figures_needs)
+	@$(figures_run)/bound.py $(abs_top_builddir)/figures
 # What papers claim of scales, on five seeds: minutes.
 check-heads: libapsmpi.la apsmpi tests/apps/heads
 	@$(figures_run)/heads.py $(abs_top_builddir)/figures
