@@ -39,6 +39,7 @@ libcore_la_SOURCES = \
 	src/number/gemm_lines.c src/number/gemm_lines.h \
 	src/number/gemm_sums.h \
 	src/codec/array.c \
+	src/codec/bfp.h src/codec/block_scale.h \
 	src/codec/blocks.h src/codec/blocks_decode.h \
 	src/codec/blocks_encode.h src/codec/blocks_variant.h \
 	src/codec/blocks_vbmi.h \
@@ -48,6 +49,7 @@ libcore_la_SOURCES = \
 	src/codec/kernel.h src/codec/philox_avx512.h src/codec/rounding.h \
 	src/codec/scaling.h src/codec/stochastic_vbmi.h \
 	src/codec/memory.c src/codec/memory.h \
+	src/codec/mx.h src/codec/nvfp4.h \
 	src/codec/pack.h src/codec/pack_chunk.h src/codec/pack_vbmi.h \
 	src/codec/table_vbmi.h \
 	src/version.c \

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The codec of block floating point, bfpM/B: an exponent for B values, each
- * with a sign and M bits. HBFP (Drumond et al., NeurIPS 2018; arXiv 1804.01526)
- * rounds so; its emulator's exponent differs where the maximum is a power of
- * two, which it clips.
- */
+/* The codec of block floating point, bfpM/B (bfp.h): loops over its blocks. */
 #include "config.h"
 
+#include "codec/bfp.h"
 #include "codec/blocks_variant.h"
-#include "codec/fixed.h"
 #if defined(__x86_64__)
 #include "codec/blocks_vbmi.h"
 #endif
-
-#define NAN_CODE 255
-#define CODE_BIAS 126 /* of the exponent e, with every |x| < 2^e */
 
 APS_INLINE struct aps_block_kernel bfp_init(const struct aps_format *format,
                                             const aps_any_float *x, size_t n)
@@ -23,40 +15,16 @@ APS_INLINE struct aps_block_kernel bfp_init(const struct aps_format *format,
     return (struct aps_block_kernel){.format = *format};
 }
 
-APS_INLINE struct aps_block_scale bfp_scale(uint32_t code)
-{
-    return (struct aps_block_scale){
-        .code = (uint8_t)code,
-        .nan = code == NAN_CODE,
-        .zero = code == 0,
-    };
-}
-
 APS_INLINE struct aps_block_scale
 bfp_choose(const struct aps_block_kernel *kernel, uint32_t greatest)
 {
-    /* A float's exponent field is e + 126, of subnormals that of -125. */
-    const uint32_t field = greatest >> APS_FLOAT_MANTISSA_BITS;
-    const uint32_t nonzero = field < 1 ? 1 : field;
-    struct aps_block_scale scale = bfp_scale(greatest == 0 ? 0 : nonzero);
-    const int e = (int)nonzero - CODE_BIAS;
-
-    if (scale.nan)
-        return scale;
-    scale.factor = aps_blocks_pow2(-e);
-    scale.exponent = kernel->format.mantissa_bits - e;
-    return scale;
+    return aps_bfp_choose(kernel->format.mantissa_bits, greatest);
 }
 
 APS_INLINE struct aps_block_scale
 bfp_read(const struct aps_block_kernel *kernel, uint8_t code)
 {
-    struct aps_block_scale scale = bfp_scale(code);
-
-    if (!scale.nan && !scale.zero)
-        scale.factor =
-            aps_blocks_pow2(code - CODE_BIAS - kernel->format.mantissa_bits);
-    return scale;
+    return aps_bfp_read(kernel->format.mantissa_bits, code);
 }
 
 APS_INLINE void bfp_encode_bits(int m, struct aps_block_scale scale,
@@ -70,16 +38,11 @@ APS_INLINE void bfp_encode_bits(int m, struct aps_block_scale scale,
     for (size_t i = 0; i < n; i++) {
         uint32_t bits = aps_float_bits(x[i]);
         uint32_t sign = bits >> 31 << m;
-        uint32_t k, code;
+        uint32_t k = aps_bfp_magnitude(
+            m, scale, bits, rounding.kind,
+            rounding.kind == APS_ROUND_STOCHASTIC ? rounding.random[i] : 0);
+        uint32_t code = aps_kernel_less(k, most, k, most);
 
-        if (rounding.kind == APS_ROUND_NEAREST)
-            k = aps_fixed_nearest(
-                aps_float_bits(x[i] * scale.factor) & ~APS_FLOAT_SIGN, m);
-        else
-            k = aps_integer_magnitude(
-                bits & ~APS_FLOAT_SIGN, scale.exponent, rounding.kind,
-                rounding.kind == APS_ROUND_STOCHASTIC ? rounding.random[i] : 0);
-        code = aps_kernel_less(k, most, k, most);
         aps_kernel_store(codes, i, size, code | sign);
         if (stats) {
             underflow += code == 0 && (bits & ~APS_FLOAT_SIGN) != 0;
@@ -113,13 +76,9 @@ APS_INLINE void bfp_decode(const struct aps_block_kernel *kernel,
                            int size, size_t n, bool add, aps_any_float *x)
 {
     const int m = kernel->format.mantissa_bits;
-    const uint32_t most = (1u << m) - 1;
 
     for (size_t i = 0; i < n; i++) {
-        uint32_t code = aps_kernel_load(codes, i, size);
-        uint32_t sign = code >> m << 31;
-        float k = (float)(int32_t)(code & most);
-        float y = aps_float_from_bits(aps_float_bits(k * scale.factor) | sign);
+        float y = aps_bfp_value(m, scale, aps_kernel_load(codes, i, size));
 
         x[i] = add ? aps_kernel_canonical(x[i] + y) : y;
     }
@@ -160,7 +119,7 @@ APS_CODEC_AVX512 static size_t bfp_vbmi(const struct aps_block_kernel *kernel,
         field = _mm512_max_epu32(_mm512_srli_epi32(v.greatest[0], 23),
                                  _mm512_set1_epi32(1));
         factor = aps_blocks_64_pow2(
-            _mm512_sub_epi32(_mm512_set1_epi32(127 + CODE_BIAS), field));
+            _mm512_sub_epi32(_mm512_set1_epi32(127 + APS_BFP_BIAS), field));
         for (int j = 0; j < 4; j++)
             code[j] = bfp_16(m, v.x[j], factor);
         aps_blocks_64_store(

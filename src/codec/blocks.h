@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "codec/block_scale.h"
 #include "codec/kernel.h"
 #include "codec/ops.h"
 #include "codec/pack.h"
@@ -22,24 +23,6 @@
 #endif
 
 #define APS_BLOCKS_CHUNK ((size_t)APS_PACK_CHUNK)
-
-/* What a family computes once for a piece. */
-struct aps_block_kernel {
-    struct aps_format format;
-    struct aps_kernel element; /* of elements that are floats */
-    int emax;                  /* exponent of the largest element */
-    float piece;               /* scale of the whole piece, or 0 */
-};
-
-/* The scale of a block. */
-struct aps_block_scale {
-    uint8_t code;
-    bool nan;     /* all values are NaN, whatever their codes */
-    bool zero;    /* all values are +0 */
-    float factor; /* of values, when encoded, or of elements, when decoded */
-    int exponent; /* values times 2^exponent are what is rounded to an integer,
-                     or to an element */
-};
 
 /* The most blocks of a chunk. */
 #define APS_BLOCKS_SCALES (APS_PACK_CHUNK / 2)
@@ -94,14 +77,6 @@ APS_INLINE bool aps_blocks_64_takes(const struct aps_format *format,
 {
     return format->block == (int)block && (block == 32 || block == 64) &&
            (format->width <= 6 || format->width == 8);
-}
-
-/* 2^exponent, -149 <= exponent <= 127, subnormal below -126. */
-APS_INLINE float aps_blocks_pow2(int exponent)
-{
-    return aps_float_from_bits(exponent < -126
-                                   ? 1u << (exponent + 149)
-                                   : (uint32_t)(exponent + 127) << 23);
 }
 
 APS_INLINE size_t aps_blocks_min(size_t a, size_t b)

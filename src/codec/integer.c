@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "codec/fixed.h"
 #include "codec/kernel.h"
 #include "codec/rounding.h"
 #include "codec/scaling.h"
@@ -21,21 +22,6 @@
 APS_INLINE size_t integer_min(size_t a, size_t b)
 {
     return a < b ? a : b;
-}
-
-/* The code of y, rounded to nearest; *raw is its magnitude, up to 2^17. */
-APS_INLINE uint32_t integer_nearest(const struct aps_format *f, float y,
-                                    uint32_t *raw)
-{
-    const float magic = 0x1p23f;
-    const uint32_t far = 0x48000000u; /* 2^17 */
-    uint32_t bits = aps_float_bits(y);
-    uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
-
-    magnitude = aps_kernel_less(magnitude, far, magnitude, far);
-    *raw = aps_float_bits(aps_float_from_bits(magnitude) + magic) -
-           aps_float_bits(magic);
-    return aps_integer_complete(f, bits, *raw);
 }
 
 /* codes of x[n], n <= CHUNK, where y[n] = x[n] * scale, or, if rounded
@@ -58,7 +44,7 @@ integer_encode_chunk(const struct aps_format *format, const aps_any_float *x,
         uint32_t raw, code;
 
         if (rounding == APS_ROUND_NEAREST) {
-            code = integer_nearest(&f, y[i] * scale, &raw);
+            code = aps_fixed_code(&f, y[i] * scale, &raw);
         } else {
             raw = aps_integer_magnitude(
                 bits & ~APS_FLOAT_SIGN, exponent, rounding,

@@ -1,68 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The codec of the OCP Microscaling Formats (MX) 1.0: 32 elements share a power
- * of two, by the conversion of section 6.3. Elements are floats that saturate,
- * or integers times 2^-6 (int8), of which -128 is not made.
- */
+/* The codec of the OCP Microscaling Formats (mx.h): loops over their blocks. */
 #include "config.h"
 
 #include "codec/blocks_variant.h"
-#include "codec/fixed.h"
+#include "codec/mx.h"
 #if defined(__x86_64__)
 #include "codec/blocks_vbmi.h"
 #endif
 
-#define NAN_CODE 255
-#define CODE_BIAS 127 /* E8M0 */
-#define INT8_BITS 6   /* behind the point */
-#define INT8_MOST 127
-
 /* Elements without an exponent are integers. */
 APS_INLINE bool mx_is_integer(const struct aps_block_kernel *kernel)
 {
-    return kernel->format.exponent_bits == 0;
+    return aps_mx_is_integer(&kernel->format);
 }
 
 APS_INLINE struct aps_block_kernel mx_init(const struct aps_format *format,
                                            const aps_any_float *x, size_t n)
 {
-    struct aps_block_kernel kernel = {.format = *format};
-
     (void)x, (void)n;
-    kernel.emax = (int)(aps_float_bits(format->max) >> 23) - APS_FLOAT_BIAS;
-    if (!mx_is_integer(&kernel))
-        kernel.element = aps_kernel_init(format);
-    return kernel;
+    return aps_mx_kernel(format);
 }
 
 APS_INLINE struct aps_block_scale
 mx_choose(const struct aps_block_kernel *kernel, uint32_t greatest)
 {
-    /* floor(log2(max)) is the exponent field less 127, or so small that the
-     * least scale does. */
-    const int field = (int)(greatest >> APS_FLOAT_MANTISSA_BITS);
-    const int s = field < kernel->emax ? 0 : field - kernel->emax;
-    struct aps_block_scale scale = {
-        .code = (uint8_t)s, .zero = greatest == 0, .exponent = CODE_BIAS - s};
-
-    if (greatest >= APS_FLOAT_INF) {
-        scale.code = NAN_CODE;
-        scale.nan = true;
-        return scale;
-    }
-    scale.factor = aps_blocks_pow2(CODE_BIAS - s);
-    return scale;
+    return aps_mx_choose(kernel->emax, greatest);
 }
 
 APS_INLINE struct aps_block_scale mx_read(const struct aps_block_kernel *kernel,
                                           uint8_t code)
 {
-    struct aps_block_scale scale = {.code = code, .nan = code == NAN_CODE};
-
-    if (!scale.nan)
-        scale.factor = aps_blocks_pow2(code - CODE_BIAS -
-                                       (mx_is_integer(kernel) ? INT8_BITS : 0));
-    return scale;
+    return aps_mx_read(mx_is_integer(kernel), code);
 }
 
 APS_INLINE void mx_encode_floats(const struct aps_block_kernel *kernel,
@@ -84,16 +52,15 @@ APS_INLINE void mx_encode_floats(const struct aps_block_kernel *kernel,
         uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
         uint32_t raw, code;
 
-        if (rounding.kind == APS_ROUND_NEAREST) {
+        if (rounding.kind == APS_ROUND_NEAREST && !stats) {
             uint32_t y =
                 aps_float_bits(aps_float_from_bits(magnitude) * scale.factor);
 
-            if (!stats)
-                y = aps_kernel_less(y, max, y, max);
+            y = aps_kernel_less(y, max, y, max);
             raw = aps_kernel_encode_bounded(&k, aps_float_from_bits(y));
         } else {
-            raw = aps_cast_magnitude(
-                &f, magnitude, scale.exponent, rounding.kind,
+            raw = aps_mx_float_magnitude(
+                &k, &f, scale, bits, rounding.kind,
                 rounding.kind == APS_ROUND_STOCHASTIC ? rounding.random[i] : 0);
         }
         code = raw;
@@ -117,26 +84,17 @@ APS_INLINE void mx_encode_integers(struct aps_block_scale scale,
                                    void *codes, int size,
                                    struct aps_encode_stats *stats)
 {
-    const uint32_t most = INT8_MOST;
+    const uint32_t most = APS_MX_INT8_MOST;
     uint32_t underflow = 0, overflow = 0;
 
     for (size_t i = 0; i < n; i++) {
         uint32_t bits = aps_float_bits(x[i]);
-        uint32_t negative = bits >> 31;
-        uint32_t raw, code;
+        uint32_t raw = aps_mx_integer_magnitude(
+            scale, bits, rounding.kind,
+            rounding.kind == APS_ROUND_STOCHASTIC ? rounding.random[i] : 0);
+        uint32_t code = aps_kernel_less(raw, most, raw, most);
 
-        if (rounding.kind == APS_ROUND_NEAREST)
-            raw = aps_fixed_nearest(aps_float_bits(x[i] * scale.factor) &
-                                        ~APS_FLOAT_SIGN,
-                                    INT8_BITS);
-        else
-            raw = aps_integer_magnitude(
-                bits & ~APS_FLOAT_SIGN, scale.exponent + INT8_BITS,
-                rounding.kind,
-                rounding.kind == APS_ROUND_STOCHASTIC ? rounding.random[i] : 0);
-        code = aps_kernel_less(raw, most, raw, most);
-        aps_kernel_store(codes, i, size,
-                         ((code ^ (0 - negative)) + negative) & 0xff);
+        aps_kernel_store(codes, i, size, aps_mx_integer_code(code, bits));
         if (stats) {
             underflow += code == 0 && (bits & ~APS_FLOAT_SIGN) != 0;
             overflow += raw > most;
@@ -169,8 +127,7 @@ APS_INLINE void mx_decode(const struct aps_block_kernel *kernel,
         return;
     }
     for (size_t i = 0; i < n; i++) {
-        uint32_t code = aps_kernel_load(codes, i, size);
-        float y = (float)(int32_t)((code ^ 0x80) - 0x80) * scale.factor;
+        float y = aps_mx_integer_value(scale, aps_kernel_load(codes, i, size));
 
         x[i] = add ? aps_kernel_canonical(x[i] + y) : y;
     }
@@ -227,7 +184,7 @@ APS_CODEC_AVX512 static inline __m512i mx_integer_16(__m512i x, __m512 factor)
     const __m512i k = _mm512_min_epu32(
         _mm512_sub_epi32(_mm512_castps_si512(_mm512_add_ps(y, magic)),
                          _mm512_castps_si512(magic)),
-        _mm512_set1_epi32(INT8_MOST));
+        _mm512_set1_epi32(APS_MX_INT8_MOST));
 
     return _mm512_mask_sub_epi32(k, _mm512_movepi32_mask(x),
                                  _mm512_setzero_si512(), k);
