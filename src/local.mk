@@ -8,6 +8,7 @@ libkernels_la_SOURCES = \
 	src/codec/float.c src/codec/float.h \
 	src/codec/bfp.c src/codec/integer.c \
 	src/codec/mx.c src/codec/nvfp4.c \
+	src/compress/indices.c src/compress/indices.h \
 	src/number/gemm_blocks_kernel.c src/number/gemm_kernel.c \
 	src/number/sum.c src/number/sum.h
 $(libkernels_la_OBJECTS): override CFLAGS += $(KERNEL_CFLAGS)

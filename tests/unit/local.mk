@@ -23,6 +23,7 @@ UNIT_TESTS = \
 	tests/unit/glob \
 	tests/unit/json \
 	tests/unit/grammar \
+	tests/unit/indices \
 	tests/unit/layers \
 	tests/unit/log \
 	tests/unit/log_faults \
@@ -64,6 +65,11 @@ UNIT_TESTS = \
 	tests/unit/steps_search \
 	tests/unit/sum \
 	tests/unit/switch
+
+# Compressors.
+tests_unit_indices_SOURCES = tests/unit/indices.c tests/unit/rounded.h
+tests_unit_indices_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_indices_LDADD = $(UNIT_LIBS) -lm
 
 # Numbers and codecs.
 tests_unit_format_SOURCES = tests/unit/format.c
