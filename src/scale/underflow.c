@@ -13,6 +13,10 @@
  * the first call, at every `every`th, and at the one after an overflow. What is
  * multiplied by is 2^floor(log2 S).
  *
+ * Values without a deviation (all alike) have no a: S is the scale of APS, and
+ * the next call asks again. The authors' code has 1 there, with which small
+ * values that are alike all become 0.
+ *
  * The paper has one GPU, and no factor of `ranks`. Its text has no min; the
  * authors' code has 1.
  */
@@ -121,15 +125,17 @@ underflow_predict(const struct aps_scale *scale, const void *state,
 {
     const double min = scale->parameters[APS_UNDERFLOW_MIN];
     const struct underflow *underflow = state;
-    int exponent = 0, cap;
+    int exponent, cap;
 
     if (format->max == 0 || underflow->max == 0)
         return aps_history_one(0);
     cap = aps_floor_log2_ratio((double)format->max, underflow->max * ranks);
-    if (underflow->known)
-        exponent = (int)floor(aps_log2(aps_format_min_positive(format)) +
-                              underflow->log_ratio);
-    if (underflow->known && min > 0 && exponent < aps_floor_log2(min))
+    exponent = underflow->known
+                   ? (int)floor(aps_log2(aps_format_min_positive(format)) +
+                                underflow->log_ratio)
+                   : aps_scale_aps(format, aps_scale_max_exponent(
+                                               (float)underflow->max, ranks));
+    if (min > 0 && exponent < aps_floor_log2(min))
         exponent = aps_floor_log2(min);
     return aps_history_one(exponent < cap ? exponent : cap);
 }

@@ -152,6 +152,8 @@ static void test_schedule(void)
     const struct aps_scale_moments zeros = {.n = 1000};
     const struct aps_scale_moments same = {
         .max = 3, .n = 10, .sum = 30, .sum_squares = 90};
+    /* APS: 15 - ceil(log2(8 * 3)) */
+    const int aps = 10;
     struct history history;
     bool over, kept = true;
     int asked = 0;
@@ -160,9 +162,10 @@ static void test_schedule(void)
     ok(history_call(&history, &zeros, 0, &over).exponent == 0 &&
            aps_scale_question(&scale, history.state) == APS_QUESTION_MOMENTS,
        "underflow: after zeros the next call tries again");
-    ok(history_call(&history, &same, 0, &over).exponent == 0 &&
+    ok(history_call(&history, &same, 0, &over).exponent == aps &&
            aps_scale_question(&scale, history.state) == APS_QUESTION_MOMENTS,
-       "underflow: so it does after values without a deviation");
+       "underflow: so it does after values without a deviation, whose scale is "
+       "that of aps");
     for (int i = 0; i < 250; i++) {
         asked +=
             aps_scale_question(&scale, history.state) == APS_QUESTION_MOMENTS;
@@ -177,6 +180,30 @@ static void test_schedule(void)
     ok(history_call(&history, &moments, 100, &over).exponent == 10,
        "underflow: the exponent stays until the next time");
     history_end(&history);
+}
+
+/* Values that are all alike, small or large: nothing becomes 0 or overflows. */
+static void test_alike(enum aps_underflow_model model, const char *name,
+                       double x)
+{
+    const struct aps_scale scale = underflow_of(model, 1);
+    const struct aps_scale_moments moments = {.max = x,
+                                              .n = 16,
+                                              .sum = 16 * x,
+                                              .sum_squares = 16 * x * x,
+                                              .nonzero = 16,
+                                              .sum_log = 16 * log(x),
+                                              .sum_log_squares =
+                                                  16 * log(x) * log(x)};
+    struct aps_format format;
+    double scaled;
+
+    if (aps_format_parse(name, &format, NULL) < 0)
+        bail_out("no format %s", name);
+    scaled = ldexp(x, first_exponent(&scale, name, 8, &moments));
+    ok(scaled >= aps_format_min_positive(&format) &&
+           8 * scaled <= (double)format.max,
+       "underflow: 16 values of %g arrive as others than 0 in %s", x, name);
 }
 
 int main(void)
@@ -198,5 +225,9 @@ int main(void)
     check_cap("e3m0", 1);
     check_cap("e4m3", 155);
     test_schedule();
+    test_alike(APS_UNDERFLOW_NORMAL, "e4m3", 0x1p-30);
+    test_alike(APS_UNDERFLOW_NORMAL, "flex8", 0x1p-30);
+    test_alike(APS_UNDERFLOW_NORMAL, "e4m3", 0x1p20);
+    test_alike(APS_UNDERFLOW_LOG_NORMAL, "e4m3", 0x1p-30);
     return done_testing();
 }
