@@ -38,8 +38,11 @@ static void write_range(struct aps_json *json, const struct aps_range *range)
 
 /* What a plan does, in the keys of a rule; a key that means nothing with it is
  * null. */
-static void write_plan(struct aps_json *json, const struct aps_plan *plan)
+static void write_plan(struct writing *writing, const struct aps_plan *plan)
 {
+    const bool layers =
+        aps_policy_steps(writing->policy)->kind != APS_STEPS_NONE;
+    struct aps_json *json = &writing->json;
     char accumulate[APS_ACCUMULATE_TEXT_MAX], behaviour[APS_SCALE_TEXT_MAX];
     const bool groups = aps_reduce_takes(plan->reduce, APS_SETTING_GROUP);
     const bool node = aps_reduce_takes(plan->reduce, APS_SETTING_NODE);
@@ -50,7 +53,8 @@ static void write_plan(struct aps_json *json, const struct aps_plan *plan)
         aps_json_double(json, "scale_value", aps_scale_value(&plan->scale, 0));
     else
         aps_json_null(json, "scale_value");
-    aps_scale_behave(&plan->scale, &plan->format, behaviour, sizeof behaviour);
+    aps_scale_behave(&plan->scale, &plan->format, layers, behaviour,
+                     sizeof behaviour);
     aps_json_text(json, "scale_behaviour", behaviour[0] ? behaviour : NULL);
     aps_json_text(json, "reduce", aps_reduce_name(plan->reduce));
     if (groups && plan->group == APS_GROUP_NUMBER)
@@ -65,15 +69,17 @@ static void write_plan(struct aps_json *json, const struct aps_plan *plan)
 }
 
 /* The member `plan`: null if the calls are left to MPI. */
-static void write_plan_or_null(struct aps_json *json,
+static void write_plan_or_null(struct writing *writing,
                                const struct aps_plan *plan)
 {
+    struct aps_json *json = &writing->json;
+
     if (!plan || !plan->rewrite) {
         aps_json_null(json, "plan");
         return;
     }
     aps_json_open_object(json, "plan");
-    write_plan(json, plan);
+    write_plan(writing, plan);
     aps_json_close_object(json);
 }
 
@@ -111,7 +117,7 @@ static void write_rule(struct writing *writing, int rule)
     write_calls(json, calls);
     aps_json_text(json, "when",
                   aps_policy_rule_when(policy, rule, first, when, sizeof when));
-    write_plan_or_null(json, plan);
+    write_plan_or_null(writing, plan);
     aps_json_double(json, "bytes_per_element", aps_traffic_per_element(plan));
     aps_json_close_object(json);
 }
@@ -141,7 +147,7 @@ static void write_span(struct writing *writing, size_t layer, int rule,
         aps_json_text(json, "native", "no rule matches");
     else
         aps_json_text(json, "native", plan->rewrite ? NULL : "by rule");
-    write_plan_or_null(json, small ? NULL : plan);
+    write_plan_or_null(writing, small ? NULL : plan);
     aps_json_double(json, "bytes_per_element", aps_traffic_per_element(plan));
     write_size(json, "saved_bytes",
                aps_traffic_bytes(NULL, count) - aps_traffic_bytes(plan, count));

@@ -8,6 +8,8 @@
 void aps_scales_notes(const struct aps_policy *policy, const bool *shown,
                       FILE *stream)
 {
+    const bool layers = aps_policy_steps(policy)->kind != APS_STEPS_NONE;
+
     for (int i = 0; i < (int)aps_policy_rules(policy); i++) {
         const struct aps_plan *plan = aps_policy_rule_plan(policy, i);
         char rule[APS_COMMAND_RULE_MAX], text[APS_SCALE_TEXT_MAX];
@@ -15,7 +17,8 @@ void aps_scales_notes(const struct aps_policy *policy, const bool *shown,
 
         if (!shown[i] || !plan->rewrite)
             continue;
-        aps_scale_behave(&plan->scale, &plan->format, text, sizeof text);
+        aps_scale_behave(&plan->scale, &plan->format, layers, text,
+                         sizeof text);
         if (text[0] == '\0')
             continue;
         snprintf(note, sizeof note, "scale %s (line %s): %s",

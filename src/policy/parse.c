@@ -396,24 +396,28 @@ static void read_rules(struct reading *reading,
     check_order(reading, key->value->first);
 }
 
-/* Does the plan depend on where a step ends? So do a scale whose state is that of
- * the whole model, and what is remembered of a layer. */
-static bool is_by_step(const struct aps_plan *plan)
+/* Does the plan depend on where a step ends? So does what is remembered of a layer,
+ * and a scale's state if it belongs to the whole model, which changes at the end of
+ * a step, or to a layer, in a policy that has `steps` in order to tell layers of
+ * one size apart. */
+static bool plan_needs_steps(const struct aps_plan *plan, bool written)
 {
     return aps_plan_remembers(plan) ||
            (aps_scale_state_bytes(&plan->scale) > 0 &&
-            aps_scale_scope(&plan->scale) == APS_SCOPE_MODEL);
+            (written || aps_scale_scope(&plan->scale) == APS_SCOPE_MODEL));
 }
 
-static void settle_steps(struct aps_policy *policy)
+static void settle_steps(const struct reading *reading)
 {
+    const bool written = reading->keys[KEY_STEPS] != NULL;
+    struct aps_policy *policy = reading->policy;
     bool needed = false;
 
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct aps_rule *rule = &policy->rules[i];
 
         needed |= rule->by_layer || rule->by_epoch || rule->by_step ||
-                  is_by_step(&rule->plan);
+                  plan_needs_steps(&rule->plan, written);
     }
     if (policy->layers)
         policy->steps.kind = APS_STEPS_TABLE;
@@ -441,7 +445,7 @@ static void read_root(struct reading *reading, const struct aps_yaml_node *root)
     read_gemm(reading);
     read_pcontrol(reading);
     read_rules(reading, root);
-    settle_steps(reading->policy);
+    settle_steps(reading);
 }
 
 int aps_policy_parse(const struct aps_policy_source *source,

@@ -120,15 +120,15 @@ static int scales_check_table(const struct aps_rule_keys *rule,
     return -1;
 }
 
-static void scales_warn(const struct aps_rule_keys *rule,
-                        const struct aps_value *value,
-                        const struct aps_plan *plan)
+void aps_scales_warn(const struct aps_rule_keys *rule,
+                     const struct aps_yaml_node *at,
+                     const struct aps_plan *plan)
 {
     char doubt[APS_SCALE_TEXT_MAX];
 
     if (plan->rewrite && !plan->format.self_scaled &&
         aps_scale_doubt(&plan->scale, &plan->format, doubt, sizeof doubt))
-        aps_reader_warn(rule->reader, value->at, "%s", doubt);
+        aps_reader_warn(rule->reader, at, "%s", doubt);
 }
 
 int aps_scales_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
@@ -146,12 +146,12 @@ int aps_scales_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
     for (int i = 0; parameters && parameters[i].name; i++)
         scale->parameters[i] =
             aps_argument_number(&parameters[i], &value.arguments[i]);
-    if (aps_scale_state_bytes(scale) == 0)
-        return 0;
-    result |= scales_check_calls(rule, &value, scale);
-    result |= scales_settle_scope(rule, &value, scale);
-    result |= scales_check_table(rule, &value, scale);
+    if (aps_scale_state_bytes(scale) > 0) {
+        result |= scales_check_calls(rule, &value, scale);
+        result |= scales_settle_scope(rule, &value, scale);
+        result |= scales_check_table(rule, &value, scale);
+    }
     if (result == 0)
-        scales_warn(rule, &value, plan);
+        aps_scales_warn(rule, value.at, plan);
     return result;
 }

@@ -12,4 +12,9 @@
  * about the two are warnings. 0, or -1 with the errors reported. */
 int aps_scales_read(const struct aps_rule_keys *rule, struct aps_plan *plan);
 
+/* Warn, at the node, of a doubt about the plan's scale and format. */
+void aps_scales_warn(const struct aps_rule_keys *rule,
+                     const struct aps_yaml_node *at,
+                     const struct aps_plan *plan);
+
 #endif

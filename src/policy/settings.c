@@ -111,8 +111,10 @@ static void settle_scale(const struct aps_rule_keys *rule,
     bool on;
 
     plan->scale = aps_scale_unnamed(rounds_sums);
-    if (aps && aps_read_switch(rule->reader, aps, &on) == 0)
+    if (aps && aps_read_switch(rule->reader, aps, &on) == 0) {
         plan->scale = aps_scale_switched(on);
+        aps_scales_warn(rule, aps->value, plan);
+    }
     if (scale && aps_scales_read(rule, plan) < 0)
         return;
     if (scale && aps)

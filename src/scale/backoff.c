@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 struct backoff {
     double scale;  /* S; 0: `start` */
@@ -72,6 +73,30 @@ static void backoff_update(const struct aps_scale *scale, void *state,
     backoff->steps++;
 }
 
+static bool backoff_is_power(double x)
+{
+    int exponent;
+
+    return frexp(x, &exponent) == 0.5;
+}
+
+/* What the scale is rounded to, where any of its values is no power of two. */
+static void backoff_round(const double *parameters, char *buffer, size_t size)
+{
+    const double start = parameters[APS_BACKOFF_START];
+    char power[APS_HISTORY_NUMBER];
+
+    if (backoff_is_power(start) &&
+        backoff_is_power(parameters[APS_BACKOFF_FACTOR]) &&
+        backoff_is_power(parameters[APS_BACKOFF_MIN]) &&
+        backoff_is_power(parameters[APS_BACKOFF_MAX]))
+        return;
+    snprintf(buffer, size,
+             " Values are multiplied by the power of two at or below the "
+             "scale: by %s at first.",
+             aps_history_number(ldexp(1, aps_floor_log2(start)), power));
+}
+
 static void backoff_behave(const struct aps_scale *scale,
                            const struct aps_format *format, char *buffer,
                            size_t size)
@@ -92,6 +117,7 @@ static void backoff_behave(const struct aps_scale *scale,
              call, parameters[APS_BACKOFF_FACTOR],
              aps_history_number(parameters[APS_BACKOFF_MIN], min),
              aps_history_number(parameters[APS_BACKOFF_MAX], max));
+    backoff_round(parameters, buffer + strlen(buffer), size - strlen(buffer));
 }
 
 /* Values from a thousandth of the scale's inverse on: gradients are as great as

@@ -37,9 +37,19 @@ static const char *behave_overflow(const struct aps_scale *scale,
     return "";
 }
 
+static const char *behave_scope(const struct aps_scale *scale, bool layers)
+{
+    if (aps_scale_scope(scale) == APS_SCOPE_MODEL)
+        return "All layers of the rule share the scale.";
+    return layers ? "Each layer has a scale of its own."
+                  : "The policy looks for no steps: all layers of the same "
+                    "size share a scale (with 'steps: auto' beside 'rules', "
+                    "each has its own).";
+}
+
 char *aps_scale_behave(const struct aps_scale *scale,
-                       const struct aps_format *format, char *buffer,
-                       size_t size)
+                       const struct aps_format *format, bool layers,
+                       char *buffer, size_t size)
 {
     const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
     size_t used;
@@ -49,12 +59,24 @@ char *aps_scale_behave(const struct aps_scale *scale,
         return buffer;
     ops->behave(scale, format, buffer, size);
     used = strlen(buffer);
-    snprintf(buffer + used, size - used, " %s %s",
-             aps_scale_scope(scale) == APS_SCOPE_MODEL
-                 ? "All layers of the rule share the scale."
-                 : "Each layer has a scale of its own.",
+    snprintf(buffer + used, size - used, " %s %s", behave_scope(scale, layers),
              behave_overflow(scale, format));
     return buffer;
+}
+
+bool aps_scale_doubt_constant(const char *how, const char *unit, double factor,
+                              const struct aps_format *format, char *buffer,
+                              size_t size)
+{
+    const double smallest = aps_format_min_positive(format);
+
+    if (smallest < factor)
+        return false;
+    snprintf(buffer, size,
+             "%s, all values below %g%s arrive as zeros in %s, whose smallest "
+             "value is %g; use scale: autoflex",
+             how, smallest / factor / 2, unit, format->name, smallest);
+    return true;
 }
 
 bool aps_scale_doubt(const struct aps_scale *scale,
@@ -62,10 +84,10 @@ bool aps_scale_doubt(const struct aps_scale *scale,
 {
     const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
 
-    if (!ops->state_bytes)
-        return false;
     if (ops->doubt && ops->doubt(scale, format, buffer, size))
         return true;
+    if (!ops->state_bytes)
+        return false;
     if (aps_scale_on_overflow(scale) != APS_OVERFLOW_INF || format->has_inf)
         return false;
     snprintf(buffer, size,

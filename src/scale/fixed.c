@@ -17,7 +17,20 @@ static void fixed_describe(const struct aps_scale *scale, char *buffer,
     snprintf(buffer, size, "%s %g", aps_scale_name(scale), fixed_value(scale));
 }
 
+static bool fixed_doubt(const struct aps_scale *scale,
+                        const struct aps_format *format, char *buffer,
+                        size_t size)
+{
+    char name[32], how[48];
+
+    fixed_describe(scale, name, sizeof name);
+    snprintf(how, sizeof how, "with scale %s", name);
+    return aps_scale_doubt_constant(how, "", fixed_value(scale), format, buffer,
+                                    size);
+}
+
 const struct aps_scale_ops aps_scale_ops_fixed = {
     .value = fixed_value,
     .describe = fixed_describe,
+    .doubt = fixed_doubt,
 };

@@ -122,8 +122,8 @@ static void logmax_behave(const struct aps_scale *scale,
     snprintf(buffer, size,
              "The first %d %ss have the scale of aps. From then on %g, the "
              "largest value of %s, stands for the mean of the logarithms of "
-             "the %ss' greatest magnitudes plus %g standard deviations. The "
-             "scale stays within %s ... %s.",
+             "the %ss' greatest magnitudes plus %g standard deviations, and "
+             "the scale stays within %s ... %s.",
              LEAST, call, (double)format->max, format->name, call,
              parameters[APS_LOGMAX_DEVIATIONS],
              aps_history_number(parameters[APS_LOGMAX_MIN], min),

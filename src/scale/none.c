@@ -3,5 +3,14 @@
 
 #include "scale/scale.h"
 
+static bool none_doubt(const struct aps_scale *scale,
+                       const struct aps_format *format, char *buffer,
+                       size_t size)
+{
+    (void)scale;
+    return aps_scale_doubt_constant("without a scale", "", 1, format, buffer,
+                                    size);
+}
+
 /* Nothing is agreed on, measured or multiplied. */
-const struct aps_scale_ops aps_scale_ops_none = {.agreed = false};
+const struct aps_scale_ops aps_scale_ops_none = {.doubt = none_doubt};

@@ -161,8 +161,9 @@ struct aps_scale_ops {
     void (*behave)(const struct aps_scale *scale,
                    const struct aps_format *format, char *buffer, size_t size);
 
-    /* Why the scale can hardly work with that format, as a sentence without its
-     * stop; false where nothing is known against it. NULL: never is. */
+    /* Why the scale can hardly work with that format, which does not scale its
+     * blocks itself, as a sentence without its stop; false where nothing is
+     * known against it. NULL: never is. */
     bool (*doubt)(const struct aps_scale *scale,
                   const struct aps_format *format, char *buffer, size_t size);
 };
@@ -259,20 +260,29 @@ double aps_scale_value(const struct aps_scale *scale, int exponent);
 
 /*
  * What a scale with a state does at the first call and later, whose the state
- * is, and what becomes of an overflow, in sentences. Writes at most `size`
+ * is, and what becomes of an overflow, in sentences. `layers`: is it known which
+ * layer a call has, or, without a step, its size alone? Writes at most `size`
  * bytes, APS_SCALE_TEXT_MAX are enough; returns `buffer`, which is empty for
  * scales without a state.
  */
-#define APS_SCALE_TEXT_MAX 640
+#define APS_SCALE_TEXT_MAX 800
 char *aps_scale_behave(const struct aps_scale *scale,
-                       const struct aps_format *format, char *buffer,
-                       size_t size);
+                       const struct aps_format *format, bool layers,
+                       char *buffer, size_t size);
 
-/* Is there something about the scale that can hardly work with that format?
- * Then `buffer` says what, as a sentence without its stop. */
+/* Is there something about the scale that can hardly work with that format,
+ * which does not scale its blocks itself? Then `buffer` says what, as a sentence
+ * without its stop. */
 bool aps_scale_doubt(const struct aps_scale *scale,
                      const struct aps_format *format, char *buffer,
                      size_t size);
+
+/* The doubt about values that are multiplied by a constant `factor`, where all
+ * below the half of 1 then become 0; `how` begins the sentence, and `unit`
+ * follows the number. */
+bool aps_scale_doubt_constant(const char *how, const char *unit, double factor,
+                              const struct aps_format *format, char *buffer,
+                              size_t size);
 
 /*
  * ceil(log2(ranks * max)) for max > 0, APS_EXPONENT_ZERO (aps.h) for max == 0:

@@ -140,7 +140,8 @@ static bool unit_doubt(const struct aps_scale *scale,
 {
     (void)scale;
     if (format->max >= 16)
-        return false;
+        return aps_scale_doubt_constant(
+            "with scale unit", " standard deviations", 1, format, buffer, size);
     snprintf(buffer, size,
              "with scale unit, values beyond %g standard deviations overflow "
              "in %s, and a large layer has some at every call",

@@ -380,13 +380,16 @@ sed -n '/^scale /,/^The first rule/p' out | sed '$d' >notes
 same notes 'what scales do that keep a state' <<'END'
 scale backoff (line 3): The scale starts at 2^14. A call in which a value
   overflows divides it by 2, and 100 calls without an overflow multiply it by
-  2, within 1 ... 2^14. Each layer has a scale of its own. A chunk in which a
-  value overflows is reduced again with aps.
+  2, within 1 ... 2^14. The policy looks for no steps: all layers of the same
+  size share a scale (with 'steps: auto' beside 'rules', each has its own). A
+  chunk in which a value overflows is reduced again with aps.
 
 scale unit (line 5): The first call of a layer has the scale of aps, and the
   ranks exchange the mean square of the layer's values. From then on the scale
-  is constant, and the root of that mean square becomes 1. Each layer has a
-  scale of its own. A value that overflows arrives as the largest one.
+  is constant, and the root of that mean square becomes 1. The policy looks
+  for no steps: all layers of the same size share a scale (with 'steps: auto'
+  beside 'rules', each has its own). A value that overflows arrives as the
+  largest one.
 
 END
 

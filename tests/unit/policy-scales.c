@@ -135,6 +135,18 @@ static void test_scopes(void)
     ok(policy && aps_policy_steps(policy)->kind == APS_STEPS_NONE,
        "a scale by itself does not");
     aps_policy_destroy(policy);
+    policy = parse("version: 1\nsteps: auto\nrules:\n"
+                   "  - {format: e4m3, scale: unit}\n",
+                   NULL);
+    ok(policy && aps_policy_steps(policy)->kind == APS_STEPS_AUTO,
+       "with 'steps' written down, a state of each layer needs steps");
+    aps_policy_destroy(policy);
+    policy = parse("version: 1\nsteps: auto\nrules:\n"
+                   "  - {format: e4m3, scale: aps}\n",
+                   NULL);
+    ok(policy && aps_policy_steps(policy)->kind == APS_STEPS_NONE,
+       "... and other scales do not");
+    aps_policy_destroy(policy);
 }
 
 #define SCALED                                                                 \
@@ -259,11 +271,38 @@ static void test_errors(void)
     REFUSE(cases, NULL);
 }
 
+static void test_warnings(void)
+{
+    struct aps_policy *policy =
+        parse("version: 1\nrules:\n"
+              "  - {layers: 0, format: flex16, scale: none}\n"
+              "  - {layers: 1, format: flex8, aps: off}\n"
+              "  - {layers: 2, format: flex16, scale: unit}\n"
+              "  - {layers: 3, format: flex16, scale: {fixed: 2^14}}\n"
+              "  - {layers: 4, format: bfp7/64, scale: none}\n"
+              "  - {layers: 5, format: flex16, aps: on}\n"
+              "  - {layers: 6, format: flex16}\n",
+              NULL);
+
+    ok(policy != NULL, "integers without a scale");
+    is(all_warnings(),
+       "3:40: warning: without a scale, all values below 0.5 arrive as zeros "
+       "in flex16, whose smallest value is 1; use scale: autoflex\n"
+       "4:37: warning: without a scale, all values below 0.5 arrive as zeros "
+       "in flex8, whose smallest value is 1; use scale: autoflex\n"
+       "5:40: warning: with scale unit, all values below 0.5 standard "
+       "deviations arrive as zeros in flex16, whose smallest value is 1; use "
+       "scale: autoflex",
+       "... are warned of");
+    aps_policy_destroy(policy);
+}
+
 int main(void)
 {
     test_meanings();
     test_scopes();
     test_table();
+    test_warnings();
     test_errors();
     return done_testing();
 }

@@ -37,8 +37,18 @@ static void says(const struct aps_scale *scale, const char *name,
     const struct aps_format format = parsed(name);
     char got[APS_SCALE_TEXT_MAX];
 
-    is(aps_scale_behave(scale, &format, got, sizeof got), text, "%s in %s",
-       aps_scale_name(scale), name);
+    is(aps_scale_behave(scale, &format, true, got, sizeof got), text,
+       "%s in %s", aps_scale_name(scale), name);
+}
+
+/* Where no step is known. */
+static void says_of_calls(const struct aps_scale *scale, const char *text)
+{
+    const struct aps_format format = parsed("e5m2");
+    char got[APS_SCALE_TEXT_MAX];
+
+    is(aps_scale_behave(scale, &format, false, got, sizeof got), text,
+       "%s where no step is known", aps_scale_name(scale));
 }
 
 #define LAYERS " Each layer has a scale of its own."
@@ -53,8 +63,8 @@ static void test_texts(void)
     says(&logmax, "e5m10",
          "The first 2 calls have the scale of aps. From then on 65504, the "
          "largest value of e5m10, stands for the mean of the logarithms of the "
-         "calls' greatest magnitudes plus 3.09 standard deviations. The scale "
-         "stays within 1 ... 2^14." LAYERS
+         "calls' greatest magnitudes plus 3.09 standard deviations, and the "
+         "scale stays within 1 ... 2^14." LAYERS
          " A value that overflows arrives as INF.");
     says(&underflow, "e4m3",
          "At the first call of a layer, every 100 calls and after an overflow "
@@ -89,6 +99,32 @@ static void test_texts(void)
          "sums have scales of their own where sums are FP32." LAYERS
          " A layer in which a value overflows arrives as zeros.");
     says(&(struct aps_scale){.kind = APS_SCALE_APS}, "e4m3", "");
+    says_of_calls(&table,
+                  "The scale is constant, and the standard deviation that the "
+                  "layer table gives becomes 1. The policy looks for no "
+                  "steps: all layers of the same size share a scale (with "
+                  "'steps: auto' beside 'rules', each has its own)." REDO);
+}
+
+/* Scales that are no powers of two. */
+static void test_powers(void)
+{
+    struct aps_scale odd = {APS_SCALE_BACKOFF, {3, 3, 1, 2, 10}};
+
+    odd.parameters[APS_BACKOFF_SCOPE] = APS_SCOPE_LAYER;
+    says(&odd, "e4m3",
+         "The scale starts at 3. A call in which a value overflows divides it "
+         "by 2, and 10 calls without an overflow multiply it by 2, within 1 "
+         "... 3. Values are multiplied by the power of two at or below the "
+         "scale: by 2 at first." LAYERS REDO);
+    odd.parameters[APS_BACKOFF_START] = 4;
+    odd.parameters[APS_BACKOFF_MAX] = 4;
+    odd.parameters[APS_BACKOFF_FACTOR] = 1.5;
+    says(&odd, "e4m3",
+         "The scale starts at 4. A call in which a value overflows divides it "
+         "by 1.5, and 10 calls without an overflow multiply it by 1.5, within "
+         "1 ... 4. Values are multiplied by the power of two at or below the "
+         "scale: by 4 at first." LAYERS REDO);
 }
 
 static void doubts(const struct aps_scale *scale, const char *name,
@@ -131,9 +167,39 @@ static void test_doubts(void)
     doubts(&(struct aps_scale){.kind = APS_SCALE_APS}, "e3m0", "");
 }
 
+/* Formats whose smallest value is 1. */
+static void test_integers(void)
+{
+    const struct aps_scale none = {.kind = APS_SCALE_NONE};
+    const struct aps_scale one = {APS_SCALE_FIXED, {1}};
+    const struct aps_scale large = {APS_SCALE_FIXED, {1024}};
+
+    doubts(&none, "flex8",
+           "without a scale, all values below 0.5 arrive as zeros in flex8, "
+           "whose smallest value is 1; use scale: autoflex");
+    doubts(&none, "flex16",
+           "without a scale, all values below 0.5 arrive as zeros in flex16, "
+           "whose smallest value is 1; use scale: autoflex");
+    doubts(&none, "e4m3", "");
+    doubts(&one, "flex16",
+           "with scale fixed 1, all values below 0.5 arrive as zeros in "
+           "flex16, whose smallest value is 1; use scale: autoflex");
+    doubts(&large, "flex16", "");
+    doubts(&unit, "flex16",
+           "with scale unit, all values below 0.5 standard deviations arrive "
+           "as zeros in flex16, whose smallest value is 1; use scale: "
+           "autoflex");
+    doubts(&unit, "flex8",
+           "with scale unit, all values below 0.5 standard deviations arrive "
+           "as zeros in flex8, whose smallest value is 1; use scale: autoflex");
+    doubts(&autoflex, "flex8", "");
+}
+
 int main(void)
 {
     test_texts();
+    test_powers();
     test_doubts();
+    test_integers();
     return done_testing();
 }
