@@ -3,6 +3,7 @@
 
 #include "base/real.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <math.h>
 #include <stdbool.h>
@@ -11,6 +12,9 @@
 #include <string.h>
 
 #include "base/digits.h"
+
+/* For what is too small for a double: not 0. */
+#define REAL_LEAST 0x1p-1074
 
 /*
  * strtod in the C locale: a program that has called setlocale must not get
@@ -30,10 +34,13 @@ static double real_parse_decimal(const char *text)
     if (!plain)
         return NAN;
     before = uselocale(plain);
+    errno = 0;
     number = strtod(text, &end);
     uselocale(before);
     freelocale(plain);
-    return *end == '\0' ? number : NAN;
+    if (*end != '\0' || end == text)
+        return NAN;
+    return number == 0 && errno == ERANGE ? REAL_LEAST : number;
 }
 
 double aps_real_parse(const char *text)
@@ -44,7 +51,10 @@ double aps_real_parse(const char *text)
     if (strncmp(text, "2^", 2) != 0)
         return real_parse_decimal(text);
     text += below ? 3 : 2;
-    if (aps_digits_parse(text, strlen(text), 1023, &exponent) < 0)
-        return NAN;
+    if (aps_digits_parse(text, strlen(text), 1023, &exponent) < 0) {
+        if (errno != ERANGE)
+            return NAN;
+        return below ? REAL_LEAST : INFINITY;
+    }
     return ldexp(1, below ? -(int)exponent : (int)exponent);
 }

@@ -7,7 +7,8 @@
 #define APS_BASE_REAL_H
 
 /* The number that the whole text spells, in any locale of the program; NAN if it
- * spells none. The caller checks bounds. */
+ * spells none; INFINITY, or the least number above 0, if it is too large or too
+ * small for a double. The caller checks bounds. */
 double aps_real_parse(const char *text);
 
 #endif

@@ -25,14 +25,17 @@ static int bfp_parse(const char *name, struct aps_format *format,
     if (strncmp(s, "bfp", 3) != 0 || (s += 3, !aps_name_number(&s, &bits)))
         return 0;
     if (bits - sign < 1 || bits - sign > MAGNITUDE_BITS_MAX)
-        return aps_name_error(error, name, "%sbfp's bits must be %d to %d",
-                              sign ? "h" : "", 1 + sign,
-                              MAGNITUDE_BITS_MAX + sign);
+        return aps_name_error(
+            error, name, "%sbfp's bits must be %d to %d, %s the sign",
+            sign ? "h" : "", 1 + sign, MAGNITUDE_BITS_MAX + sign,
+            sign ? "with" : "beside");
     if (!*s)
         return aps_name_error(error, name,
                               "how many values share an exponent is missing: "
-                              "%s/64",
-                              name);
+                              "%s/64, with %d to %d bits %s the sign and 2 to "
+                              "%d values",
+                              name, 1 + sign, MAGNITUDE_BITS_MAX + sign,
+                              sign ? "with" : "beside", APS_FORMAT_GRANULE_MAX);
     if (*s++ != '/' || !aps_name_number(&s, &block) || *s)
         return aps_name_error(error, name,
                               "bfpM/B is written with two numbers: bfp7/64");

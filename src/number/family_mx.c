@@ -12,6 +12,11 @@
 
 #define BLOCK 32
 
+/* Behind a "t" or a "T". */
+#define MX_FORMATS                                                             \
+    "he MX formats are mx-e5m2, mx-e4m3fn, mx-e3m2fn, mx-e2m3fn, mx-e2m1fn "   \
+    "and mx-int8"
+
 /* Floats, and integers with six bits behind the point. */
 static const char *const elements[] = {"e5m2",   "e4m3fn", "e3m2fn",
                                        "e2m3fn", "e2m1fn", "int8"};
@@ -47,9 +52,15 @@ static int mx_parse(const char *name, struct aps_format *format,
         *format = result;
         return 1;
     }
-    return aps_name_error(error, name,
-                          "the MX formats are mx-e5m2, mx-e4m3fn, mx-e3m2fn, "
-                          "mx-e2m3fn, mx-e2m1fn and mx-int8");
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+        const size_t length = strlen(elements[i]) - 2;
+
+        if (strncmp(name + 3, elements[i], length) == 0 &&
+            name[3 + length] == '\0' && strcmp(elements[i] + length, "fn") == 0)
+            return aps_name_error(
+                error, name, "did you mean 'mx-%s'? T" MX_FORMATS, elements[i]);
+    }
+    return aps_name_error(error, name, "%s", "t" MX_FORMATS);
 }
 
 const struct aps_family_ops aps_family_mx = {

@@ -35,6 +35,8 @@ static const struct {
     {"bfloat16", "did you mean 'bf16'?"},
     {"bfloat", "did you mean 'bf16'?"},
     {"bfp8", "bfp7/64 has 8 bits a value, 64 of them in a block"},
+    {"bfp16", "did you mean 'bf16'? bfp15/64 has 16 bits a value, 64 of them "
+              "in a block"},
     {"hbfp", "HBFP's formats are hbfp8/64, hbfp8/576, hbfp6/64, ..."},
     {"bfp", "block floating point is bfp7/64, bfp3/64, ..."},
     {"mx", "the MX formats are mx-e4m3fn, mx-e2m1fn, mx-int8, ..."},

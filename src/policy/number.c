@@ -4,6 +4,7 @@
 #include "policy/number.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -30,11 +31,21 @@ static const struct {
 };
 
 static int no_number(const struct aps_reader *reader,
-                     const struct aps_yaml_node *key, const char *text)
+                     const struct aps_yaml_node *key, long min,
+                     const char *text)
 {
     const size_t digits = strspn(text, "0123456789");
     const char *unit = text + digits + strspn(text + digits, " ");
+    uintmax_t below;
 
+    if (text[0] == '-' &&
+        (aps_whole_parse(text + 1, UINTMAX_MAX, &below) == 0 ||
+         errno == ERANGE)) {
+        aps_reader_error(reader, key->value,
+                         "'%s' must be at least %ld, not %.80s", key->text, min,
+                         text);
+        return -1;
+    }
     for (size_t i = 0; digits > 0 && i < sizeof near / sizeof near[0]; i++) {
         if (strcmp(unit, near[i].unit) != 0)
             continue;
@@ -63,19 +74,38 @@ int aps_read_number(const struct aps_reader *reader,
         return -1;
     if (aps_whole_parse(text, (uintmax_t)max, &value) < 0) {
         if (errno != ERANGE)
-            return no_number(reader, key, text);
+            return no_number(reader, key, min, text);
         aps_reader_error(reader, key->value,
                          "'%s' is too large: %.80s; the most is %ld", key->text,
                          text, max);
         return -1;
     }
     if (value < (uintmax_t)min) {
-        aps_reader_error(reader, key->value, "'%s' must be at least %ld",
-                         key->text, min);
+        aps_reader_error(reader, key->value,
+                         "'%s' must be at least %ld, not %.80s", key->text, min,
+                         text);
         return -1;
     }
     *number = (long)value;
     return 0;
+}
+
+/* A number that doubles have and FP32 has not, or not even these. Returns
+ * whether it is one. */
+static bool refuse_range(const struct aps_reader *reader,
+                         const struct aps_yaml_node *key, double value,
+                         const char *text)
+{
+    const bool large = value > (double)FLT_MAX;
+
+    if (!large && !(value > 0 && value < (double)FLT_TRUE_MIN))
+        return false;
+    aps_reader_error(reader, key->value,
+                     "'%s' is too %s: %.80s; the %s number of FP32 is %.2g",
+                     key->text, large ? "large" : "small", text,
+                     large ? "largest" : "smallest",
+                     (double)(large ? FLT_MAX : FLT_TRUE_MIN));
+    return true;
 }
 
 int aps_read_real(const struct aps_reader *reader,
@@ -88,10 +118,13 @@ int aps_read_real(const struct aps_reader *reader,
     if (!text)
         return -1;
     value = aps_real_parse(text);
+    if (bounds->max >= (double)FLT_MAX &&
+        refuse_range(reader, key, value, text))
+        return -1;
     if (!isfinite((float)value) || (value != 0 && (float)value == 0) ||
         value < bounds->min || value > bounds->max ||
         (bounds->above && value == bounds->min)) {
-        if (bounds->max >= (double)__FLT_MAX__)
+        if (bounds->max >= (double)FLT_MAX)
             aps_reader_error(reader, key->value,
                              "'%s' must be a finite number %s %g, not " QUOTE,
                              key->text, bounds->above ? "above" : "of at least",

@@ -50,7 +50,7 @@ static const struct aps_parameter sums[] = {
     [APS_SUM_KAHAN] = {.name = "kahan", .kind = APS_PARAMETER_SWITCH},
     [APS_SUM_CHUNK] = {.name = "chunk",
                        .kind = APS_PARAMETER_WHOLE,
-                       .min = 1,
+                       .min = 2, /* a chunk of one is no chunk */
                        .max = INT_MAX,
                        .excludes = "kahan"},
     END};

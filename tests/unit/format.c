@@ -71,7 +71,8 @@ static const struct {
     {"bfp7/64/2", "is written with two numbers"},
     {"bfp7/064", "is written with two numbers"},
     {"bfp7-64", "is written with two numbers"},
-    {"bfp7/64-sat", "is written with two numbers"},
+    {"bfp7/64-sat", "leave out '-sat'"},
+    {"bfp7/65-sat", "is written with two numbers"},
     {"bfp0/64", "format 'bfp0/64': bfp's bits must be 1 to 24"},
     {"bfp25/64", "bfp's bits must be 1 to 24"},
     {"hbfp1/64", "hbfp's bits must be 2 to 25"},
@@ -86,8 +87,8 @@ static const struct {
                 "4160: it must be at most 4096"},
     {"bfp7/4095", "only every 262080"},
     {"mx-", "format 'mx-': the MX formats are mx-e5m2, mx-e4m3fn,"},
-    {"mx-e4m3", "the MX formats are"},
-    {"mx-e5m2-sat", "the MX formats are"},
+    {"mx-e4m3", "did you mean 'mx-e4m3fn'? The MX formats are"},
+    {"mx-e5m2-sat", "leave out '-sat'"},
     {"mx-e8m23", "the MX formats are"},
     {"mx-int8/32", "the MX formats are"},
     {"mxint8", "not a format"},
@@ -98,7 +99,7 @@ static const struct {
     {"flex32", "the formats of integers are flex8 and flex16"},
     {"flex016", "not a format"},
     {"flex8+5", "not a format"},
-    {"flex16-sat", "not a format"},
+    {"flex16-sat", "leave out '-sat'"},
 };
 
 static const struct {

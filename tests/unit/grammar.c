@@ -178,9 +178,10 @@ static void test_refused(void)
          "not '-0.5'"},
         {"{backoff: {start: 0}}",
          "p:1:24: 'start' must be a finite number above 0, not '0'"},
-        {"{backoff: {start: 2^2000}}",
-         "p:1:24: 'start' must be a finite number above 0, not '2^2000'"},
-        {"{backoff: {window: 0}}", "p:1:25: 'window' must be at least 1"},
+        {"{backoff: {start: 2^2000}}", "p:1:24: 'start' is too large: 2^2000; "
+                                       "the largest number of FP32 is 3.4e+38"},
+        {"{backoff: {window: 0}}",
+         "p:1:25: 'window' must be at least 1, not 0"},
         {"{backoff: {scope: modle}}",
          "p:1:24: unknown scope 'modle'; did you mean 'model'?"},
         {"{powersgd: {rank: 2^11}}",

@@ -20,17 +20,42 @@ int main(void)
              "  - {min_count: 9994, format: mxfp4}\n"
              "  - {min_count: 9993, format: bfp8}\n",
          "3:31: format 'bfp7/1': a block must have 2 to 4096 values, not 1\n"
-         "4:31: format 'bfp25/64': bfp's bits must be 1 to 24\n"
+         "4:31: format 'bfp25/64': bfp's bits must be 1 to 24, beside the "
+         "sign\n"
          "5:31: format 'bfp7/4090': blocks of 4090 values end at a multiple of "
          "64 values only every 130880: it must be at most 4096 (take a "
          "multiple "
          "of 64, or of 32)\n"
-         "6:31: format 'mx-e4m3': the MX formats are mx-e5m2, mx-e4m3fn, "
+         "6:31: format 'mx-e4m3': did you mean 'mx-e4m3fn'? The MX formats are "
+         "mx-e5m2, mx-e4m3fn, "
          "mx-e3m2fn, mx-e2m3fn, mx-e2m1fn and mx-int8\n"
          "7:31: format 'flex12': the formats of integers are flex8 and flex16\n"
          "8:31: unknown format 'mxfp4'; MXFP4 is mx-e2m1fn\n"
          "9:31: unknown format 'bfp8'; bfp7/64 has 8 bits a value, 64 of them "
          "in a block"},
+        {"formats that clip by themselves",
+         RULE "{format: bfp7/64-sat}\n"
+              "  - {format: mx-e4m3fn-sat}\n"
+              "  - {format: nvfp4_sat}\n"
+              "  - {format: flex8-sat}\n"
+              "  - {format: hbfp99/64-sat}\n",
+         "3:14: format 'bfp7/64-sat': leave out '-sat': no value is beyond the "
+         "range of its block\n"
+         "4:14: format 'mx-e4m3fn-sat': leave out '-sat': what is beyond the "
+         "range is clipped in any case\n"
+         "5:14: format 'nvfp4-sat': leave out '-sat': what is beyond the "
+         "range is clipped in any case\n"
+         "6:14: format 'flex8-sat': leave out '-sat': what is beyond the range "
+         "is clipped in any case\n"
+         "7:14: format 'hbfp99/64-sat': hbfp's bits must be 2 to 25, with the "
+         "sign"},
+        {"bits without a block",
+         RULE "{format: bfp16}\n"
+              "  - {format: bfp12}\n",
+         "3:14: unknown format 'bfp16'; did you mean 'bf16'? bfp15/64 has 16 "
+         "bits a value, 64 of them in a block\n"
+         "4:14: format 'bfp12': how many values share an exponent is missing: "
+         "bfp12/64, with 1 to 24 bits beside the sign and 2 to 4096 values"},
         {"sums in integers",
          RULE "format: e5m2\n    accumulate: {format: flex16}\n",
          "4:26: sums cannot be kept in flex16 unless the rule's format is "

@@ -26,7 +26,7 @@ static void test_bad_rules(void)
               "     rounding: {stochastic: {seed: -1}}}\n"
               "  - {format: e5m2, rounding: {nearest: {seed: 1}}}\n",
          "3:47: unknown rounding 'correlate'; did you mean 'correlated'?\n"
-         "5:36: 'seed' must be a whole number, not '-1'\n"
+         "5:36: 'seed' must be at least 0, not -1\n"
          "6:41: 'nearest' takes no parameters"},
         {"names that are none",
          RULE "{name: 'a b', max_count: 2000, format: e5m2}\n"
@@ -92,10 +92,12 @@ static void test_bad_rules(void)
          "4:20: 'fixed' must be a finite number above 0, not 'inf'"},
         {"a fixed scale beyond floats",
          RULE "format: e5m2\n    scale: {fixed: 1e99}\n",
-         "4:20: 'fixed' must be a finite number above 0, not '1e99'"},
+         "4:20: 'fixed' is too large: 1e99; the largest number of FP32 is "
+         "3.4e+38"},
         {"a fixed scale below floats",
          RULE "format: e5m2\n    scale: {fixed: 1e-99}\n",
-         "4:20: 'fixed' must be a finite number above 0, not '1e-99'"},
+         "4:20: 'fixed' is too small: 1e-99; the smallest number of FP32 is "
+         "1.4e-45"},
         {"a fixed scale that is no number",
          RULE "format: e5m2\n    scale: {fixed: 1e}\n",
          "4:20: 'fixed' must be a finite number above 0, not '1e'"},
@@ -120,7 +122,7 @@ static void test_bad_rules(void)
          "4:12: unknown group 'rack'; one of node, package, numa, l3, or a "
          "number"},
         {"a group of none", RULE "format: e5m2\n    group: 0\n",
-         "4:12: 'group' must be at least 1"},
+         "4:12: 'group' must be at least 1, not 0"},
         {"a group that is too large",
          RULE "format: e5m2\n    group: 2147483648\n",
          "4:12: 'group' is too large: 2147483648; the most is 2147483647"},
@@ -253,7 +255,7 @@ static void test_bad_parameters(void)
          "3:48: duplicate key 'group', first in line 3"},
         {"a parameter out of bounds",
          RULE "{format: e5m2, reduce: {auto: {group: 0, node: fp8}}}\n",
-         "3:43: 'group' must be at least 1\n"
+         "3:43: 'group' must be at least 1, not 0\n"
          "3:52: unknown node 'fp8'; one of format, fp32"},
         {"a parameter in two places",
          RULE "{format: e5m2, reduce: {master: {group: 3}}, group: 4}\n",
@@ -286,7 +288,7 @@ static void test_bad_parameters(void)
               "  - {format: e5m2, max_count: 4000, accumulate: {chunk: 3Gi}}\n"
               "  - {format: e5m2, max_count: 5000, accumulate: {chunk: 64k}}\n"
               "  - {format: e5m2, accumulate: {chunk: }}\n",
-         "3:57: 'chunk' must be at least 1\n"
+         "3:57: 'chunk' must be at least 2, not 0\n"
          "4:57: 'chunk' must be a whole number, not '1.5'\n"
          "5:57: 'chunk' is too large: 3Gi; the most is 2147483647\n"
          "6:57: 'chunk' must be a whole number, not '64k'; did you mean "

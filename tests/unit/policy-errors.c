@@ -138,8 +138,8 @@ static void test_bad_top(void)
          "order: backward}"},
         {"numbers of steps",
          "steps: {calls: 0, per_epoch: -3, oder: x}\n" TOP "  - format: e5m2\n",
-         "1:16: 'calls' must be at least 1\n"
-         "1:30: 'per_epoch' must be a whole number, not '-3'\n"
+         "1:16: 'calls' must be at least 1, not 0\n"
+         "1:30: 'per_epoch' must be at least 1, not -3\n"
          "1:34: unknown key 'oder'; did you mean 'order'?"},
         {"a number that is too large",
          "steps: {calls: 9223372036854775807}\n" TOP "  - format: e5m2\n",
@@ -205,7 +205,7 @@ static void test_bad_top(void)
         {"a log without a file",
          "log: {every: 0, evry: 1}\n" TOP "  - format: e5m2\n",
          "1:1: 'log' has no 'file'\n"
-         "1:14: 'every' must be at least 1\n"
+         "1:14: 'every' must be at least 1, not 0\n"
          "1:17: unknown key 'evry'; did you mean 'every'?"},
         {"a log with an empty file",
          "log: {file: ''}\n" TOP "  - format: e5m2\n",

@@ -214,8 +214,32 @@ static void test_errors(void)
          "3:43: 'min' is 1 by default, above 'max', which is 0.5"},
         {"no window",
          RULE "{format: e4m3, scale: {backoff: {window: 0, factor: 1}}}\n",
-         "3:46: 'window' must be at least 1\n"
+         "3:46: 'window' must be at least 1, not 0\n"
          "3:57: 'factor' must be a finite number above 1, not '1'"},
+        {"numbers that FP32 does not have",
+         RULE "{format: e4m3, scale: {backoff: {start: 2^200, max: 1e9999}}}\n"
+              "  - {format: e4m3, scale: {fixed: 2^-200}}\n"
+              "  - {format: e4m3, scale: {backoff: {min: 1e-9999}}}\n"
+              "  - {format: e4m3, scale: {fixed: 2^9999}}\n"
+              "  - {format: e4m3, scale: {fixed: 2^-9999}}\n",
+         "3:45: 'start' is too large: 2^200; the largest number of FP32 is "
+         "3.4e+38\n"
+         "3:57: 'max' is too large: 1e9999; the largest number of FP32 is "
+         "3.4e+38\n"
+         "4:35: 'fixed' is too small: 2^-200; the smallest number of FP32 is "
+         "1.4e-45\n"
+         "5:43: 'min' is too small: 1e-9999; the smallest number of FP32 is "
+         "1.4e-45\n"
+         "6:35: 'fixed' is too large: 2^9999; the largest number of FP32 is "
+         "3.4e+38\n"
+         "7:35: 'fixed' is too small: 2^-9999; the smallest number of FP32 is "
+         "1.4e-45"},
+        {"negative numbers",
+         RULE "{format: e4m3, scale: {backoff: {window: -3, min: -1}}}\n"
+              "  - {format: e4m3, scale: {delayed: {margin: -2}}}\n",
+         "3:46: 'window' must be at least 1, not -3\n"
+         "3:55: 'min' must be a finite number above 0, not '-1'\n"
+         "4:46: 'margin' must be at least 0, not -2"},
         {"an unknown parameter",
          RULE "{format: e4m3, scale: {backoff: {widow: 3}}}\n",
          "3:38: unknown parameter 'widow'; did you mean 'window'?"},
@@ -245,11 +269,11 @@ static void test_errors(void)
         {"shares that are none",
          RULE "{format: e4m3, scale: {underflow: {gamma: 0, every: 0}}}\n",
          "3:47: 'gamma' must be a number above 0 and at most 0.5, not '0'\n"
-         "3:57: 'every' must be at least 1"},
+         "3:57: 'every' must be at least 1, not 0"},
         {"a window of nothing",
          RULE "{format: e4m3, scale: {autoflex: 0}}\n"
               "  - {format: e4m3, scale: {delayed: {history: 1Mi}}}\n",
-         "3:38: 'autoflex' must be at least 1\n"
+         "3:38: 'autoflex' must be at least 1, not 0\n"
          "4:47: 'history' is too large: 1Mi; the most is 65536"},
         {"other calls",
          RULE "{format: e4m3, calls: [reduce, allreduce, allgather],\n"
