@@ -136,6 +136,43 @@ static int check_excluded(const struct aps_reader *reader,
     return result;
 }
 
+/* The parameter of that name. */
+static int find_parameter(const struct aps_parameter *parameters,
+                          const char *name)
+{
+    int i = 0;
+
+    while (strcmp(parameters[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* Parameters without effect, because another one has another word. */
+static int check_needed(const struct aps_reader *reader,
+                        const struct aps_parameter *parameters,
+                        const struct aps_value *value)
+{
+    int result = 0;
+
+    for (int i = 0; parameters && parameters[i].name; i++) {
+        const struct aps_argument *argument = &value->arguments[i];
+        int other;
+
+        if (!parameters[i].needs || !argument->key)
+            continue;
+        other = find_parameter(parameters, parameters[i].needs);
+        if (value->arguments[other].word <= 0)
+            continue;
+        aps_reader_error(
+            reader, argument->key,
+            "'%s' has no effect with %s: %s: leave it out", parameters[i].name,
+            parameters[other].name,
+            parameters[other].words->known[value->arguments[other].word]);
+        result = -1;
+    }
+    return result;
+}
+
 /* The mapping of parameters; `name` is the word's or the key's. */
 static int read_parameters(const struct aps_reader *reader,
                            const struct aps_yaml_node *mapping,
@@ -162,7 +199,8 @@ static int read_parameters(const struct aps_reader *reader,
                               &value->arguments[i]) < 0)
             result = -1;
     }
-    if (check_excluded(reader, parameters, value) < 0)
+    if (check_excluded(reader, parameters, value) < 0 ||
+        check_needed(reader, parameters, value) < 0)
         result = -1;
     return result;
 }
@@ -181,17 +219,6 @@ static int check_required(const struct aps_reader *reader,
         return -1;
     }
     return 0;
-}
-
-/* The parameter of that name. */
-static int find_parameter(const struct aps_parameter *parameters,
-                          const char *name)
-{
-    int i = 0;
-
-    while (strcmp(parameters[i].name, name) != 0)
-        i++;
-    return i;
 }
 
 /* The parameter whose value parameter i has: its own, or, where it is not given

@@ -46,6 +46,9 @@ struct aps_parameter {
     /* Of any kind: a parameter of the word that must not be given, or is off,
      * beside this one. NULL: none. */
     const char *excludes;
+    /* Of any kind: a WORD of the word's that must have its word 0, or this one
+     * has no effect. NULL: none. */
+    const char *needs;
 };
 
 /* What a word takes. */

@@ -119,7 +119,10 @@ static const struct aps_parameter unit[] = {
                        .kind = APS_PARAMETER_WORD,
                        .words = &source_words,
                        .otherwise = APS_UNIT_MEASURED},
-    [APS_UNIT_STEPS] = {.name = "steps", CALLS, .otherwise = 1},
+    [APS_UNIT_STEPS] = {.name = "steps",
+                        CALLS,
+                        .otherwise = 1,
+                        .needs = "from"},
     [APS_UNIT_ON_OVERFLOW] = ON_OVERFLOW,
     END};
 
@@ -156,7 +159,8 @@ static const struct aps_parameter delayed[] = {
                              .kind = APS_PARAMETER_WHOLE,
                              .min = 1,
                              .max = 65536,
-                             .otherwise = 1024},
+                             .otherwise = 1024,
+                             .needs = "algo"},
     [APS_DELAYED_MARGIN] = {.name = "margin",
                             .kind = APS_PARAMETER_WHOLE,
                             .max = 100},

@@ -85,8 +85,10 @@ static void test_meanings(void)
          " on_overflow: saturate}}",
          {APS_SCALE_AUTOFLEX, {8, 1, 0, 0, APS_OVERFLOW_SATURATE}}},
         {"delayed", {APS_SCALE_DELAYED, {1024, 0, 0}}},
-        {"{delayed: {history: 16, margin: 2, algo: most-recent}}",
-         {APS_SCALE_DELAYED, {16, 2, 1}}},
+        {"{delayed: {margin: 2, algo: most-recent}}",
+         {APS_SCALE_DELAYED, {1024, 2, 1}}},
+        {"{delayed: {history: 16, algo: max}}",
+         {APS_SCALE_DELAYED, {16, 0, 0}}},
         {"dfxp", {APS_SCALE_DFXP, {100}}},
         {"{dfxp: 10}", {APS_SCALE_DFXP, {10}}},
     };
@@ -262,6 +264,12 @@ static void test_errors(void)
          RULE "{format: e4m3, scale: {unit: table}}\n",
          "3:28: scale unit: table takes each layer's standard deviation from a "
          "layer table: write 'table: FILE' beside 'rules'"},
+        {"parameters of what is not done",
+         RULE "{format: e4m3, scale: {unit: {steps: 3, from: table}}}\n"
+              "  - {format: e4m3,\n"
+              "     scale: {delayed: {history: 3, algo: most_recent}}}\n",
+         "3:35: 'steps' has no effect with from: table: leave it out\n"
+         "5:24: 'history' has no effect with algo: most_recent: leave it out"},
         {"a scope of scales of layers",
          RULE "{format: e4m3, scale: {underflow: {scope: model}}}\n",
          "3:40: unknown parameter 'scope'; one of model, gamma, every, min, "
