@@ -97,7 +97,10 @@ char *aps_command_format(const struct aps_plan *plan, char *buffer, size_t size)
 
 char *aps_command_scale(const struct aps_plan *plan, char *buffer, size_t size)
 {
-    return aps_scale_describe(&plan->scale, buffer, size);
+    if (!plan->format.self_scaled)
+        return aps_scale_describe(&plan->scale, buffer, size);
+    snprintf(buffer, size, "%s", APS_COMMAND_BLOCK_SCALE);
+    return buffer;
 }
 
 char *aps_command_rule(const struct aps_policy *policy, int rule,

@@ -42,7 +42,9 @@ char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
 char *aps_command_format(const struct aps_plan *plan, char *buffer,
                          size_t size);
 
-/* "aps", "fixed 1024"; returns `buffer`. */
+/* "aps", "fixed 1024"; of a format whose blocks scale themselves "per block".
+ * Returns `buffer`. */
+#define APS_COMMAND_BLOCK_SCALE "per block"
 char *aps_command_scale(const struct aps_plan *plan, char *buffer, size_t size);
 
 /* "12", the line of a rule, or "12 NAME" if it has a name; returns `buffer`. */

@@ -5,12 +5,14 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/nonblocking.h"
 #include "cli/problems.h"
 #include "cli/traffic.h"
+#include "policy/tables.h"
 #include "policy/words.h"
 
 /* The object that is written, and of what. */
@@ -36,6 +38,64 @@ static void write_range(struct aps_json *json, const struct aps_range *range)
         aps_json_unsigned(json, "last", (uintmax_t)range->last);
 }
 
+/* Whose the state of a scale is, and what becomes of an overflow; null where the
+ * scale keeps no state. */
+static void write_state(struct aps_json *json, const struct aps_scale *scale,
+                        bool layers)
+{
+    const char *layer = layers ? "layer" : "count";
+
+    if (aps_scale_state_bytes(scale) == 0) {
+        aps_json_null(json, "scope");
+        aps_json_null(json, "on_overflow");
+        return;
+    }
+    aps_json_text(json, "scope",
+                  aps_scale_scope(scale) == APS_SCOPE_MODEL ? "model" : layer);
+    aps_json_text(json, "on_overflow",
+                  aps_words_overflow.known[aps_scale_on_overflow(scale)]);
+}
+
+/* A parameter that has no effect beside another one's word is null. */
+static void write_parameter(struct aps_json *json,
+                            const struct aps_parameter *parameters,
+                            const struct aps_scale *scale, int i)
+{
+    const struct aps_parameter *parameter = &parameters[i];
+    int other = 0;
+
+    while (parameter->needs &&
+           strcmp(parameters[other].name, parameter->needs) != 0)
+        other++;
+    if (parameter->needs && scale->parameters[other] > 0)
+        aps_json_null(json, parameter->name);
+    else if (parameter->kind == APS_PARAMETER_WORD)
+        aps_json_text(json, parameter->name,
+                      parameter->words->known[(int)scale->parameters[i]]);
+    else
+        aps_json_double(json, parameter->name, scale->parameters[i]);
+}
+
+/* All but those that are members of the plan: on_overflow and scope. */
+static void write_parameters(struct aps_json *json,
+                             const struct aps_scale *scale)
+{
+    const struct aps_parameter *parameters =
+        aps_grammar_scale.choices[scale->kind].parameters;
+
+    if (!parameters) {
+        aps_json_null(json, "scale_parameters");
+        return;
+    }
+    aps_json_open_object(json, "scale_parameters");
+    for (int i = 0; parameters[i].name; i++) {
+        if (parameters[i].words != &aps_words_overflow &&
+            parameters[i].words != &aps_words_scope)
+            write_parameter(json, parameters, scale, i);
+    }
+    aps_json_close_object(json);
+}
+
 /* What a plan does, in the keys of a rule; a key that means nothing with it is
  * null. */
 static void write_plan(struct writing *writing, const struct aps_plan *plan)
@@ -48,7 +108,9 @@ static void write_plan(struct writing *writing, const struct aps_plan *plan)
     const bool node = aps_reduce_takes(plan->reduce, APS_SETTING_NODE);
 
     aps_json_text(json, "format", plan->format.name);
-    aps_json_text(json, "scale", aps_scale_name(&plan->scale));
+    aps_json_text(json, "scale",
+                  plan->format.self_scaled ? APS_COMMAND_BLOCK_SCALE
+                                           : aps_scale_name(&plan->scale));
     if (aps_scale_ops_of(&plan->scale)->value)
         aps_json_double(json, "scale_value", aps_scale_value(&plan->scale, 0));
     else
@@ -56,6 +118,8 @@ static void write_plan(struct writing *writing, const struct aps_plan *plan)
     aps_scale_behave(&plan->scale, &plan->format, layers, behaviour,
                      sizeof behaviour);
     aps_json_text(json, "scale_behaviour", behaviour[0] ? behaviour : NULL);
+    write_parameters(json, &plan->scale);
+    write_state(json, &plan->scale, layers);
     aps_json_text(json, "reduce", aps_reduce_name(plan->reduce));
     if (groups && plan->group == APS_GROUP_NUMBER)
         aps_json_unsigned(json, "group", (uintmax_t)plan->group_size);
@@ -66,6 +130,10 @@ static void write_plan(struct writing *writing, const struct aps_plan *plan)
     aps_json_text(json, "accumulate",
                   aps_plan_accumulate(plan, accumulate, sizeof accumulate));
     aps_json_text(json, "rounding", aps_rounding_name(plan->rounding));
+    if (plan->rounding == APS_ROUND_NEAREST)
+        aps_json_null(json, "seed");
+    else
+        aps_json_unsigned(json, "seed", plan->seed);
 }
 
 /* The member `plan`: null if the calls are left to MPI. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "policy/words.h"
 
 #define FP32_BITS 32
 #define NOTE_MAX 400
@@ -107,21 +108,45 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
     }
 }
 
-void aps_traffic_notes(const struct aps_policy *policy, const bool *shown,
-                       FILE *stream)
+/* What travels inside a group; empty if it is the format. */
+static void write_node_note(const struct aps_plan *plan, char *note,
+                            size_t size)
+{
+    note[0] = '\0';
+    if (plan->rewrite && plan->node == APS_NODE_FP32 &&
+        aps_reduce_takes(plan->reduce, APS_SETTING_NODE))
+        snprintf(note, size,
+                 "node fp32: full floats travel inside a group, and values in "
+                 "the format between groups, whose bytes are shown. If all "
+                 "ranks are in one group, nothing is rounded: format, scale, "
+                 "accumulate and rounding have no effect.");
+}
+
+/* The notes of all rules that are shown, each once. */
+static void print_notes(const struct aps_policy *policy, const bool *shown,
+                        void (*write)(const struct aps_plan *plan, char *note,
+                                      size_t size),
+                        FILE *stream)
 {
     char note[NOTE_MAX], earlier[NOTE_MAX];
 
     for (size_t i = 0; i < aps_policy_rules(policy); i++) {
         bool said = !shown[i];
 
-        write_note(aps_policy_rule_plan(policy, (int)i), note, sizeof note);
+        write(aps_policy_rule_plan(policy, (int)i), note, sizeof note);
         for (size_t j = 0; j < i && !said; j++) {
-            write_note(aps_policy_rule_plan(policy, (int)j), earlier,
-                       sizeof earlier);
+            write(aps_policy_rule_plan(policy, (int)j), earlier,
+                  sizeof earlier);
             said = shown[j] && strcmp(note, earlier) == 0;
         }
         if (note[0] != '\0' && !said)
             aps_command_note(note, stream);
     }
+}
+
+void aps_traffic_notes(const struct aps_policy *policy, const bool *shown,
+                       FILE *stream)
+{
+    print_notes(policy, shown, write_note, stream);
+    print_notes(policy, shown, write_node_note, stream);
 }

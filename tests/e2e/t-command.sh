@@ -361,6 +361,10 @@ line  when                           format  scale       reduce        group  no
    7  steps 500-                 ->  e4m3    aps-tight   direct        -      -       fp32                 1
    8  always                     ->  e3m0    aps         hierarchical  l3     fp32    format             0.5
 
+node fp32: full floats travel inside a group, and values in the format between
+  groups, whose bytes are shown. If all ranks are in one group, nothing is
+  rounded: format, scale, accumulate and rounding have no effect.
+
 The first rule that matches applies. Calls that no rule matches, and calls of
 fewer than 512 elements (min_count), are left to MPI.
 END
@@ -391,6 +395,30 @@ scale unit (line 5): The first call of a layer has the scale of aps, and the
   beside 'rules', each has its own). A value that overflows arrives as the
   largest one.
 
+END
+
+cat >inside.yaml <<'END'
+version: 1
+rules:
+  - {max_count: 8191, format: mx-e4m3fn}
+  - {max_count: 9999, format: e4m3, node: fp32}
+  - {format: e4m3, node: fp32, accumulate: format}
+END
+apsmpi explain inside.yaml
+same out 'blocks have scales of their own; sums inside a group may be FP32' <<'END'
+inside.yaml: 3 rules, no layer table, steps: not needed
+
+line  when               format     scale      reduce        group  node    accumulate  bytes/elem
+   3  count <= 8191  ->  mx-e4m3fn  per block  hierarchical  node   format  fp32           1.03125
+   4  count <= 9999  ->  e4m3       aps-tight  hierarchical  node   fp32    fp32                 1
+   5  always         ->  e4m3       aps        hierarchical  node   fp32    format               1
+
+node fp32: full floats travel inside a group, and values in the format between
+  groups, whose bytes are shown. If all ranks are in one group, nothing is
+  rounded: format, scale, accumulate and rounding have no effect.
+
+The first rule that matches applies. Calls that no rule matches, and calls of
+fewer than 1024 elements (min_count), are left to MPI.
 END
 
 cat >chunks.yaml <<'END'
@@ -464,6 +492,10 @@ auto: the library measures native MPI_Allreduce, hierarchical, direct and ring
   with the first calls of each class of sizes, four times each (16 below 64 Ki
   elements), and keeps the fastest. The bytes shown are those of hierarchical
   and direct.
+
+node fp32: full floats travel inside a group, and values in the format between
+  groups, whose bytes are shown. If all ranks are in one group, nothing is
+  rounded: format, scale, accumulate and rounding have no effect.
 
 The first rule that matches applies. Calls that no rule matches, and calls of
 fewer than 1024 elements (min_count), are left to MPI.

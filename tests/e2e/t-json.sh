@@ -143,6 +143,35 @@ check 'explain: what a scale does that keeps a state' holds '
     and o["rules"][0]["plan"]["scale_behaviour"].startswith(
         "The scale starts at 2^14. ")'
 
+check '... with its parameters' holds '
+    o["rules"][0]["plan"]["scale_parameters"] == {
+        "start": 16384, "max": 16384, "min": 1, "factor": 2, "window": 2000}
+    and o["rules"][0]["plan"]["scope"] == "model"
+    and o["rules"][0]["plan"]["on_overflow"] == "redo"
+    and o["rules"][0]["plan"]["seed"] is None'
+
+cat >states.yaml <<'END'
+version: 1
+rules:
+  - {max_count: 2000, format: mx-e5m2, rounding: {stochastic: {seed: 7}}}
+  - {max_count: 3000, format: e4m3, scale: {fixed: 1024}, rounding: correlated}
+  - {max_count: 4000, format: e4m3, scale: {delayed: {algo: most-recent, on_overflow: zero}}}
+  - {max_count: 5000, format: e4m3, scale: aps}
+  - {format: e4m3, scale: {underflow: {gamma: 0.25}}}
+END
+both explain states.yaml
+check 'explain: scales with and without parameters' holds '
+    [[r["plan"][key] for key in ("scale", "scale_parameters", "scope",
+                                 "on_overflow", "seed")]
+     for r in o["rules"]] == [
+        ["per block", None, None, None, 7],
+        ["fixed", {"factor": 1024}, None, None, 0],
+        ["delayed", {"history": None, "margin": 0, "algo": "most_recent"},
+         "count", "zero", None],
+        ["aps", None, None, None, None],
+        ["underflow", {"model": "normal", "gamma": 0.25, "every": 100,
+                       "min": 1}, "count", "redo", None]]'
+
 # The rows of --layer-counts are the layers of the object.
 cat >rows.yaml <<'END'
 version: 1
