@@ -8,7 +8,13 @@ libkernels_la_SOURCES = \
 	src/codec/float.c src/codec/float.h \
 	src/codec/bfp.c src/codec/integer.c \
 	src/codec/mx.c src/codec/nvfp4.c \
+	src/compress/finite.c src/compress/finite.h \
 	src/compress/indices.c src/compress/indices.h \
+	src/compress/lowrank_draw.c src/compress/lowrank.h \
+	src/compress/lowrank_orthogonal.c \
+	src/compress/lowrank_orthogonal_variant.h \
+	src/compress/lowrank_products.c src/compress/lowrank_products.h \
+	src/compress/lowrank_variant.h \
 	src/number/gemm_blocks_kernel.c src/number/gemm_kernel.c \
 	src/number/sum.c src/number/sum.h
 $(libkernels_la_OBJECTS): override CFLAGS += $(KERNEL_CFLAGS)
@@ -56,6 +62,7 @@ libcore_la_SOURCES = \
 	src/version.c \
 	src/compress/compressor.c src/compress/compressor.h \
 	src/compress/compressor_none.c src/compress/compressor_powersgd.c \
+	src/compress/lowrank.c \
 	src/compress/matrix.c src/compress/matrix.h \
 	src/scale/aps.c src/scale/aps_tight.c \
 	src/scale/backoff.c src/scale/behave.c src/scale/history.h \

@@ -28,6 +28,9 @@ UNIT_TESTS = \
 	tests/unit/log \
 	tests/unit/log_faults \
 	tests/unit/logarithm \
+	tests/unit/lowrank \
+	tests/unit/lowrank_factors \
+	tests/unit/lowrank_products \
 	tests/unit/measure \
 	tests/unit/nearest \
 	tests/unit/options \
@@ -278,6 +281,18 @@ tests_unit_policy_rules_SOURCES = tests/unit/policy-rules.c \
 	tests/unit/errortext.h tests/unit/policytext.h
 tests_unit_policy_rules_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_rules_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+
+# Compressors.
+LOWRANK = tests/unit/lowrank_matrix.h
+tests_unit_lowrank_SOURCES = tests/unit/lowrank.c $(LOWRANK)
+tests_unit_lowrank_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_lowrank_LDADD = $(UNIT_LIBS) -lm
+tests_unit_lowrank_factors_SOURCES = tests/unit/lowrank_factors.c $(LOWRANK)
+tests_unit_lowrank_factors_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_lowrank_factors_LDADD = $(UNIT_LIBS) -lm
+tests_unit_lowrank_products_SOURCES = tests/unit/lowrank_products.c $(LOWRANK)
+tests_unit_lowrank_products_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_lowrank_products_LDADD = $(UNIT_LIBS) -lm
 
 # Round-off.
 tests_unit_log_SOURCES = tests/unit/log.c tests/unit/log_file.c \

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Draws from N(0, 1) by Box and Muller's method (A Note on the Generation of
+ * Random Normal Deviates, 1958): of two words of random bits u and v, the radius
+ * is sqrt(-2 ln u), and v turns the angle. Logarithm, sine and cosine are series,
+ * of additions, products and quotients in FP64 alone: a C library's differ in
+ * their last bits.
+ */
+#include "config.h"
+
+#include <math.h>
+
+#include "base/cpu.h"
+#include "base/fpenv.h"
+#include "compress/lowrank.h"
+#include "number/philox.h"
+
+#define STAGE 0xffffffffu /* of the random bits: no rounding has it */
+#define COLUMN_SHIFT 40   /* a column has less than 2^42 elements */
+#define GROUPS 64         /* of four words, drawn together */
+
+#define LN_2 0.69314718055994530942
+#define HALF_PI 1.57079632679489661923
+
+union draw_word {
+    double value;
+    uint64_t bits;
+};
+
+/* w + 0.5, 0 <= w < 2^32: vector units have no conversion of unsigned
+ * integers. */
+APS_INLINE double draw_middle(uint32_t w)
+{
+    return (double)(int32_t)(w ^ 0x80000000u) + 2147483648.5;
+}
+
+/* -2 ln((u + 0.5) / 2^32). */
+APS_INLINE double draw_square(uint32_t u)
+{
+    union draw_word x = {.value = draw_middle(u)};
+    /* x = mantissa * 2^exponent, sqrt(1/2) <= mantissa < sqrt(2) */
+    const uint64_t half = 0x3fe6a09e667f3bcdu; /* sqrt(1/2) */
+    const uint64_t above = x.bits - half + ((uint64_t)1 << 52);
+    const int32_t exponent = (int32_t)(above >> 52) - 1;
+    double s, square, series;
+
+    x.bits = half + (above & 0xfffffffffffffu);
+    s = (x.value - 1) / (x.value + 1);
+    square = s * s;
+    series = 1.0 / 17;
+    series = series * square + 1.0 / 15;
+    series = series * square + 1.0 / 13;
+    series = series * square + 1.0 / 11;
+    series = series * square + 1.0 / 9;
+    series = series * square + 1.0 / 7;
+    series = series * square + 1.0 / 5;
+    series = series * square + 1.0 / 3;
+    series = series * square + 1;
+    return (double)(32 - exponent) * (2 * LN_2) - 4 * s * series;
+}
+
+/* Two draws, of two words. */
+APS_INLINE void draw_pair(uint32_t u, uint32_t v, float *first, float *second)
+{
+    const double radius = sqrt(draw_square(u));
+    /* The upper two bits are the quadrant, the others an angle x of -pi/4 to
+     * pi/4 from its middle. */
+    const double x = (draw_middle(v << 2) * 0x1p-32 - 0.5) * HALF_PI;
+    const double square = x * x;
+    double sine = -1.0 / 39916800, cosine = 1.0 / 479001600;
+
+    sine = sine * square + 1.0 / 362880;
+    sine = sine * square - 1.0 / 5040;
+    sine = sine * square + 1.0 / 120;
+    sine = sine * square - 1.0 / 6;
+    sine = (sine * square + 1) * x * radius;
+    cosine = cosine * square - 1.0 / 3628800;
+    cosine = cosine * square + 1.0 / 40320;
+    cosine = cosine * square - 1.0 / 720;
+    cosine = cosine * square + 1.0 / 24;
+    cosine = cosine * square - 0.5;
+    cosine = (cosine * square + 1) * radius;
+
+    const double a = v >> 31 ? -cosine : cosine;
+    const double b = v >> 31 ? -sine : sine;
+
+    *first = (float)(v >> 30 & 1 ? -b : a);
+    *second = (float)(v >> 30 & 1 ? a : b);
+}
+
+/* GROUPS groups of four elements of a column. */
+APS_INLINE void draw_body(const struct aps_stream *stream, uint64_t group,
+                          float *x)
+{
+    uint32_t words[4][GROUPS];
+    float drawn[4][GROUPS];
+
+    for (uint32_t i = 0; i < GROUPS; i++) {
+        uint32_t word[4];
+
+        aps_stream_group(stream, group + i, word);
+        for (int j = 0; j < 4; j++)
+            words[j][i] = word[j];
+    }
+    for (int i = 0; i < GROUPS; i++)
+        draw_pair(words[0][i], words[1][i], &drawn[0][i], &drawn[1][i]);
+    for (int i = 0; i < GROUPS; i++)
+        draw_pair(words[2][i], words[3][i], &drawn[2][i], &drawn[3][i]);
+    for (int i = 0; i < GROUPS; i++) {
+        for (int j = 0; j < 4; j++)
+            x[4 * i + j] = drawn[j][i];
+    }
+}
+
+#define VARIANT(name, target)                                                  \
+    target static void draw_##name(const struct aps_stream *stream,            \
+                                   uint64_t group, float *x)                   \
+    {                                                                          \
+        draw_body(stream, group, x);                                           \
+    }
+
+VARIANT(plain, )
+#if APS_CPU_X86
+VARIANT(avx2, APS_TARGET_AVX2)
+VARIANT(avx512, APS_TARGET_AVX512)
+#endif
+
+void aps_lowrank_draw(size_t n, size_t first, size_t columns,
+                      const struct aps_lowrank_seed *seed, float *q)
+{
+    static void (*const draw[APS_CPUS])(const struct aps_stream *, uint64_t,
+                                        float *) = {
+        [APS_CPU_PLAIN] = draw_plain,
+#if APS_CPU_X86
+        [APS_CPU_AVX2] = draw_avx2,
+        [APS_CPU_AVX512] = draw_avx512,
+#endif
+    };
+    const struct aps_cast_options options = {
+        .seed = seed->seed,
+        .layer = seed->layer,
+        .step = seed->step,
+        .stage = STAGE,
+        .rank = APS_RANK_ALL,
+    };
+    const struct aps_stream stream = aps_stream_init(&options);
+    float drawn[4 * GROUPS];
+    fenv_t saved;
+
+    aps_fpenv_enter(&saved);
+    for (size_t k = first; k < first + columns; k++) {
+        for (size_t i = 0; i < n; i += 4 * GROUPS) {
+            draw[aps_cpu_chosen()](&stream, (uint64_t)k << COLUMN_SHIFT | i / 4,
+                                   drawn);
+            for (size_t j = 0; j < 4 * GROUPS && i + j < n; j++)
+                q[k * n + i + j] = drawn[j];
+        }
+    }
+    aps_fpenv_leave(&saved);
+}

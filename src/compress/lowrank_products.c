@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "compress/lowrank_products.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The order of the sums: lowrank_variant.h. */
+#define SUM_LANES 16
+#define SUM_COLUMNS ((size_t)2048)
+#define SUM_ROWS ((size_t)128)
+
+/* The most columns of a factor in a tile. */
+#define TILE_RANKS_MAX 4
+
+/* Rows of a tile of a right product, and of a matrix that is restored. */
+#define RIGHT_ROWS 4
+#define RESTORE_ROWS 4
+
+/*
+ * A product goes over the matrix block by block. A block is in the L2 cache while
+ * the columns of the factors have their turns; its sums are as many:
+ */
+#define BLOCK_SUMS ((size_t)4096)
+#define BLOCK_RANKS ((size_t)64)       /* columns of a factor that have turns */
+#define BLOCK_ELEMENTS ((size_t)32768) /* of the matrix, about */
+
+/* A block of m, no more than SUM_COLUMNS columns, and some columns of q. */
+struct left {
+    const float *m, *e; /* e NULL: nothing is added */
+    float *delta;
+    size_t pitch; /* from row to row, of all three */
+    size_t rows, columns;
+    const float *q; /* the first of the columns */
+    size_t q_pitch; /* from column to column */
+    const float
+        *tail;     /* each column's last columns mod SUM_LANES elements, with
+                          zeros up to SUM_LANES behind them */
+    double *total; /* is added to: the product, column by column */
+    size_t total_pitch;
+};
+
+/* A block of m, and some columns of p. */
+struct right {
+    const float *m;
+    size_t pitch;
+    size_t columns;
+    const float *p;
+    size_t p_pitch;
+    float *sum; /* is added to */
+    size_t sum_pitch;
+};
+
+/* Rows of equal length of out. */
+struct restore {
+    const float *p, *q;
+    size_t p_pitch, q_pitch;
+    size_t rank;
+    size_t pitch; /* from row to row of out, delta, residual */
+    size_t rows, columns;
+    float share;
+    const float *delta; /* NULL: no residual */
+    float *out, *residual;
+};
+
+struct kernels {
+    size_t ranks; /* the most columns of a factor that left and right take */
+    void (*left)(const struct left *left, int ranks);
+    void (*right)(const struct right *right, size_t rows, int ranks);
+    void (*restore)(const struct restore *restore);
+};
+
+/* In two vectors, cut into blocks: element i of the blocks' lower halves. */
+#define FOLD_INDEX(i, block)                                                   \
+    ((i) / ((block) / 2) * (block) + (i) % ((block) / 2))
+#define FOLD_4(i, block)                                                       \
+    FOLD_INDEX(i, block), FOLD_INDEX((i) + 1, block),                          \
+        FOLD_INDEX((i) + 2, block), FOLD_INDEX((i) + 3, block)
+#define FOLD_8(i, block) FOLD_4(i, block), FOLD_4((i) + 4, block)
+#define FOLD_16(i, block) FOLD_8(i, block), FOLD_8((i) + 8, block)
+
+#define NAME(x) x##_plain
+#define TARGET
+#define LANES 4
+#define FOLD_INDICES(block) FOLD_4(0, block)
+#define TILE_RANKS 2
+#define TILE_ROWS 1
+#include "compress/lowrank_variant.h"
+
+#if APS_CPU_X86
+#define NAME(x) x##_avx2
+#define TARGET APS_TARGET_AVX2
+#define LANES 8
+#define FOLD_INDICES(block) FOLD_8(0, block)
+#define TILE_RANKS 2
+#define TILE_ROWS 2
+#include "compress/lowrank_variant.h"
+
+#define NAME(x) x##_avx512
+#define TARGET APS_TARGET_AVX512
+#define LANES 16
+#define FOLD_INDICES(block) FOLD_16(0, block)
+#define TILE_RANKS 4
+#define TILE_ROWS 4
+#include "compress/lowrank_variant.h"
+#endif
+
+/* --- a matrix, row by row ------------------------------------------------ */
+
+/* The elements of the row behind the complete ones. */
+static size_t products_rest(const struct aps_matrix *matrix)
+{
+    return matrix->count % matrix->columns;
+}
+
+static size_t products_whole(const struct aps_matrix *matrix)
+{
+    return matrix->count / matrix->columns;
+}
+
+static size_t products_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* --- left ---------------------------------------------------------------- */
+
+/* Rows of a block of so many columns, `most` at most. */
+static size_t left_block_rows(size_t columns, size_t most)
+{
+    const size_t rows = BLOCK_ELEMENTS / columns;
+
+    return products_least(rows > 16 ? rows : 16, most);
+}
+
+/* struct left's tail, of `ranks` columns. */
+static void left_tail(const struct left *a, size_t ranks, float *tail)
+{
+    const size_t rest = a->columns % SUM_LANES;
+
+    memset(tail, 0, ranks * SUM_LANES * sizeof *tail);
+    for (size_t k = 0; k < ranks; k++)
+        memcpy(tail + k * SUM_LANES,
+               a->q + k * a->q_pitch + (a->columns - rest),
+               rest * sizeof *tail);
+}
+
+/* p of rows of equal length, and of no more than BLOCK_RANKS columns. */
+static void left_rows(const struct kernels *kernels, const struct left *rows,
+                      size_t rank, float *p, size_t p_pitch)
+{
+    const size_t width =
+        rows->columns < SUM_COLUMNS ? rows->columns : SUM_COLUMNS;
+    const size_t most = left_block_rows(width, BLOCK_SUMS / rank);
+    double total[BLOCK_SUMS];
+    float tail[SUM_LANES * TILE_RANKS_MAX];
+
+    for (size_t i = 0; i < rows->rows; i += most) {
+        struct left a = *rows;
+
+        a.rows = products_least(rows->rows - i, most);
+        a.total_pitch = a.rows;
+        a.tail = tail;
+        memset(total, 0, rank * a.rows * sizeof *total);
+        for (size_t j = 0; j < rows->columns; j += width) {
+            const size_t at = i * rows->pitch + j;
+
+            a.columns = products_least(rows->columns - j, width);
+            a.m = rows->m + at;
+            a.e = rows->e ? rows->e + at : NULL;
+            a.delta = rows->e ? rows->delta + at : NULL;
+            for (size_t k = 0; k < rank; k += kernels->ranks) {
+                const size_t ranks = products_least(rank - k, kernels->ranks);
+
+                a.q = rows->q + k * a.q_pitch + j;
+                a.total = total + k * a.total_pitch;
+                left_tail(&a, ranks, tail);
+                kernels->left(&a, (int)ranks);
+                if (a.e) { /* the sums stand in delta now */
+                    a.m = a.delta;
+                    a.e = NULL;
+                }
+            }
+        }
+        for (size_t k = 0; k < rank; k++) {
+            for (size_t l = 0; l < a.rows; l++)
+                p[k * p_pitch + i + l] = (float)total[k * a.total_pitch + l];
+        }
+    }
+}
+
+static void products_left(const struct kernels *kernels,
+                          const struct aps_matrix *matrix, size_t rank,
+                          const float *m, const float *e, float *delta,
+                          const float *q, float *p)
+{
+    const size_t whole = products_whole(matrix), rest = products_rest(matrix);
+    const size_t last = whole * matrix->columns;
+    size_t ranks;
+
+    for (size_t k = 0; k < rank; k += ranks) {
+        struct left a = {
+            .m = m,
+            .e = e,
+            .delta = delta,
+            .pitch = matrix->columns,
+            .rows = whole,
+            .columns = matrix->columns,
+            .q = q + k * matrix->columns,
+            .q_pitch = matrix->columns,
+        };
+        float *to = p + k * matrix->rows;
+
+        ranks = products_least(rank - k, BLOCK_RANKS);
+        left_rows(kernels, &a, ranks, to, matrix->rows);
+        for (size_t l = 0; l < ranks; l++)
+            memset(to + l * matrix->rows + whole, 0,
+                   (matrix->rows - whole) * sizeof *to);
+        if (rest > 0) {
+            a.m += last;
+            a.e = e ? e + last : NULL;
+            a.delta = e ? delta + last : NULL;
+            a.rows = 1;
+            a.columns = rest;
+            left_rows(kernels, &a, ranks, to + whole, matrix->rows);
+        }
+        if (e) {
+            m = delta;
+            e = NULL;
+        }
+    }
+}
+
+/* --- right --------------------------------------------------------------- */
+
+/* Of the matrix's columns `first` on, `width` of them: the sums of the rows from
+ * `row` on, no more than SUM_ROWS. */
+static void right_sums(const struct kernels *kernels,
+                       const struct aps_matrix *matrix, size_t rank,
+                       const float *m, const float *p, size_t first,
+                       size_t width, size_t row, float *sums)
+{
+    const size_t whole = products_whole(matrix), rest = products_rest(matrix);
+    const size_t rows = products_least(whole - row, SUM_ROWS);
+
+    memset(sums, 0, rank * width * sizeof *sums);
+    for (size_t k = 0; k < rank; k += kernels->ranks) {
+        const int ranks = (int)products_least(rank - k, kernels->ranks);
+        struct right a = {
+            .m = m + row * matrix->columns + first,
+            .pitch = matrix->columns,
+            .columns = width,
+            .p = p + k * matrix->rows + row,
+            .p_pitch = matrix->rows,
+            .sum = sums + k * width,
+            .sum_pitch = width,
+        };
+
+        kernels->right(&a, rows, ranks);
+        if (rows == SUM_ROWS || rest <= first)
+            continue;
+        a.m += rows * a.pitch;
+        a.p += rows;
+        a.columns = products_least(rest - first, width);
+        kernels->right(&a, 1, ranks);
+    }
+}
+
+static void products_right(const struct kernels *kernels,
+                           const struct aps_matrix *matrix, size_t rank,
+                           const float *m, const float *p, float *q)
+{
+    const size_t rows =
+        products_whole(matrix) + (products_rest(matrix) > 0 ? 1 : 0);
+    float sums[BLOCK_SUMS];
+    double total[BLOCK_SUMS];
+    size_t ranks, width;
+
+    for (size_t k = 0; k < rank; k += ranks) {
+        ranks = products_least(rank - k, BLOCK_RANKS);
+        for (size_t j = 0; j < matrix->columns; j += width) {
+            width = products_least(matrix->columns - j, BLOCK_SUMS / ranks);
+            memset(total, 0, ranks * width * sizeof *total);
+            for (size_t row = 0; row < rows; row += SUM_ROWS) {
+                right_sums(kernels, matrix, ranks, m, p + k * matrix->rows, j,
+                           width, row, sums);
+                for (size_t i = 0; i < ranks * width; i++)
+                    total[i] += (double)sums[i];
+            }
+            for (size_t l = 0; l < ranks; l++) {
+                for (size_t i = 0; i < width; i++)
+                    q[(k + l) * matrix->columns + j + i] =
+                        (float)total[l * width + i];
+            }
+        }
+    }
+}
+
+/* --- restore ------------------------------------------------------------- */
+
+static void products_restore(const struct kernels *kernels,
+                             const struct aps_matrix *matrix, size_t rank,
+                             const float *p, const float *q, float share,
+                             const float *delta, float *out, float *residual)
+{
+    const size_t whole = products_whole(matrix), rest = products_rest(matrix);
+    const size_t last = whole * matrix->columns;
+    struct restore a = {
+        .p = p,
+        .q = q,
+        .p_pitch = matrix->rows,
+        .q_pitch = matrix->columns,
+        .rank = rank,
+        .pitch = matrix->columns,
+        .rows = whole,
+        .columns = matrix->columns,
+        .share = share,
+        .delta = delta,
+        .out = out,
+        .residual = residual,
+    };
+
+    kernels->restore(&a);
+    if (rest == 0)
+        return;
+    a.p += whole;
+    a.rows = 1;
+    a.columns = rest;
+    a.delta = delta ? delta + last : NULL;
+    a.out += last;
+    a.residual = delta ? residual + last : NULL;
+    kernels->restore(&a);
+}
+
+/* --- by instruction set -------------------------------------------------- */
+
+#define VARIANT(name)                                                          \
+    static void left_##name(const struct aps_matrix *matrix, size_t rank,      \
+                            const float *m, const float *e, float *delta,      \
+                            const float *q, float *p)                          \
+    {                                                                          \
+        products_left(&kernels_##name, matrix, rank, m, e, delta, q, p);       \
+    }                                                                          \
+    static void right_##name(const struct aps_matrix *matrix, size_t rank,     \
+                             const float *m, const float *p, float *q)         \
+    {                                                                          \
+        products_right(&kernels_##name, matrix, rank, m, p, q);                \
+    }                                                                          \
+    static void restore_##name(const struct aps_matrix *matrix, size_t rank,   \
+                               const float *p, const float *q, float share,    \
+                               const float *delta, float *out,                 \
+                               float *residual)                                \
+    {                                                                          \
+        products_restore(&kernels_##name, matrix, rank, p, q, share, delta,    \
+                         out, residual);                                       \
+    }
+
+VARIANT(plain)
+#if APS_CPU_X86
+VARIANT(avx2)
+VARIANT(avx512)
+#endif
+
+#define ROW(cpu, name)                                                         \
+    [APS_CPU_##cpu] = {                                                        \
+        .left = left_##name,                                                   \
+        .right = right_##name,                                                 \
+        .restore = restore_##name,                                             \
+    }
+
+const struct aps_lowrank_products *aps_lowrank_products(enum aps_cpu cpu)
+{
+    static const struct aps_lowrank_products products[APS_CPUS] = {
+        ROW(PLAIN, plain),
+#if APS_CPU_X86
+        ROW(AVX2, avx2),
+        ROW(AVX512, avx512),
+#endif
+    };
+
+    return aps_cpu_supported(cpu) ? &products[cpu] : NULL;
+}

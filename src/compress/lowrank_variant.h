@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The products of a matrix with factors of low rank, for one instruction set;
+ * lowrank_products.c includes this once for each, having defined
+ *
+ *     NAME(x)       x with the instruction set's name behind it
+ *     TARGET        the attribute of functions for it
+ *     LANES         floats of a vector register: 4, 8 or 16
+ *     FOLD_INDICES(block)   FOLD_INDEX(i, block) of as many i
+ *     TILE_RANKS    columns of the factors that a tile has
+ *     TILE_ROWS     rows of the matrix that a tile of a left product has
+ *
+ * The order of all sums depends on the matrix's shape alone, so that all sets
+ * give the same bits:
+ *
+ *     left     element j of a row belongs to lane j mod SUM_LANES. A lane adds
+ *              the products of SUM_COLUMNS columns one after the other, from 0,
+ *              in FP32; lanes l and l + 8 are added, then l and l + 4, l and
+ *              l + 2, l and l + 1; such sums are added one after the other, from
+ *              0, in FP64.
+ *     right    the products of SUM_ROWS rows are added one after the other, from
+ *              0, in FP32; such sums one after the other, from 0, in FP64.
+ *     restore  the products are added one after the other, from 0, in FP32.
+ *
+ * A factor lies column by column. No product is fused with an addition.
+ */
+
+#define VECTOR NAME(vector)
+#define LOOSE NAME(loose)
+#define INDEX NAME(index)
+#define PARTS (SUM_LANES / LANES) /* vectors that hold the lanes of a sum */
+#define INLINE TARGET static inline __attribute__((always_inline))
+
+typedef float VECTOR __attribute__((vector_size(4 * LANES)));
+typedef float LOOSE
+    __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef int INDEX __attribute__((vector_size(4 * LANES)));
+
+/* --- left: p = (m + e) q ------------------------------------------------- */
+
+/* The products of SUM_LANES columns: x by q. `add`: of x + e, which is stored in
+ * delta. Rows are `pitch` apart, columns of q `q_pitch`. */
+INLINE void NAME(left_add)(const float *x, const float *e, float *delta,
+                           size_t pitch, const float *q, size_t q_pitch,
+                           int rows, int ranks, bool add,
+                           VECTOR (*sum)[TILE_RANKS][PARTS])
+{
+    for (int s = 0; s < PARTS; s++) {
+        VECTOR row[TILE_ROWS];
+
+        for (int i = 0; i < rows; i++) {
+            const size_t at = (size_t)i * pitch + (size_t)(s * LANES);
+
+            row[i] = *(const LOOSE *)(x + at);
+            if (add) {
+                row[i] += *(const LOOSE *)(e + at);
+                *(LOOSE *)(delta + at) = row[i];
+            }
+        }
+        for (int k = 0; k < ranks; k++) {
+            const VECTOR column =
+                *(const LOOSE *)(q + (size_t)k * q_pitch + s * LANES);
+
+            for (int i = 0; i < rows; i++)
+                sum[i][k][s] += row[i] * column;
+        }
+    }
+}
+
+/* The last columns, fewer than SUM_LANES: with zeros behind them, which add
+ * nothing. */
+INLINE void NAME(left_tail)(const struct left *a, const float *m,
+                            const float *e, float *delta, int rows, int ranks,
+                            bool add, VECTOR (*sum)[TILE_RANKS][PARTS])
+{
+    const size_t rest = a->columns % SUM_LANES;
+    float x[TILE_ROWS][SUM_LANES];
+
+    for (int i = 0; i < rows; i++) {
+        const size_t at = (size_t)i * a->pitch;
+
+        for (size_t l = 0; l < SUM_LANES; l++)
+            x[i][l] = 0;
+        for (size_t l = 0; l < rest; l++) {
+            x[i][l] = m[at + l];
+            if (add)
+                delta[at + l] = x[i][l] += e[at + l];
+        }
+    }
+    NAME(left_add)
+    (x[0], NULL, NULL, SUM_LANES, a->tail, SUM_LANES, rows, ranks, false, sum);
+}
+
+/* Of sums in u and then in v, each in `block` neighbouring elements: as many, each
+ * in half of them, element l and element l + block / 2 added. */
+INLINE VECTOR NAME(fold_pair)(VECTOR u, VECTOR v, int block)
+{
+    const INDEX low16 = {FOLD_INDICES(16)}, low8 = {FOLD_INDICES(8)};
+    const INDEX low4 = {FOLD_INDICES(4)}, low2 = {FOLD_INDICES(2)};
+    const INDEX low = block == 16  ? low16
+                      : block == 8 ? low8
+                      : block == 4 ? low4
+                                   : low2;
+
+    return __builtin_shuffle(u, v, low) +
+           __builtin_shuffle(u, v, low + block / 2);
+}
+
+/* total[k * pitch + i] += the sum of all lanes of sum[i][k]. */
+INLINE void NAME(fold)(VECTOR (*sum)[TILE_RANKS][PARTS], int rows, int ranks,
+                       double *total, size_t pitch)
+{
+    const int sums = rows * ranks;
+    VECTOR folded[LANES];
+    float lane[LANES];
+
+    for (int i = 0; i < LANES; i++) {
+        VECTOR *part = folded + i;
+
+        *part = (VECTOR){0};
+        if (i < sums && PARTS == 1)
+            *part = sum[i % rows][i / rows][0];
+        else if (i < sums && PARTS == 2)
+            *part = sum[i % rows][i / rows][0] + sum[i % rows][i / rows][1];
+        else if (i < sums)
+            *part = (sum[i % rows][i / rows][0] + sum[i % rows][i / rows][2]) +
+                    (sum[i % rows][i / rows][1] + sum[i % rows][i / rows][3]);
+    }
+    for (int block = LANES; block > 1; block /= 2) {
+        for (int i = 0; i < block / 2; i++)
+            folded[i] =
+                NAME(fold_pair)(folded[2 * i], folded[2 * i + 1], block);
+    }
+    *(LOOSE *)lane = folded[0];
+    for (int k = 0; k < ranks; k++) {
+        for (int i = 0; i < rows; i++)
+            total[(size_t)k * pitch + (size_t)i] += (double)lane[k * rows + i];
+    }
+}
+
+/* From row `first` on. */
+INLINE void NAME(left_tile)(const struct left *a, size_t first, int rows,
+                            int ranks, bool add)
+{
+    const float *m = a->m + first * a->pitch;
+    const float *e = add ? a->e + first * a->pitch : m;
+    float *delta = add ? a->delta + first * a->pitch : NULL;
+    VECTOR sum[TILE_ROWS][TILE_RANKS][PARTS] = {{{{0}}}};
+    size_t j = 0;
+
+    for (; j + SUM_LANES <= a->columns; j += SUM_LANES) {
+        NAME(left_add)
+        (m + j, e + j, add ? delta + j : NULL, a->pitch, a->q + j, a->q_pitch,
+         rows, ranks, add, sum);
+    }
+    if (j < a->columns) {
+        NAME(left_tail)
+        (a, m + j, e + j, add ? delta + j : NULL, rows, ranks, add, sum);
+    }
+    NAME(fold)(sum, rows, ranks, a->total + first, a->total_pitch);
+}
+
+INLINE void NAME(left_rows)(const struct left *a, int ranks, bool add)
+{
+    size_t i = 0;
+
+    for (; i + TILE_ROWS <= a->rows; i += TILE_ROWS)
+        NAME(left_tile)(a, i, TILE_ROWS, ranks, add);
+    for (; i < a->rows; i++)
+        NAME(left_tile)(a, i, 1, ranks, add);
+}
+
+TARGET static void NAME(left_block)(const struct left *a, int ranks)
+{
+    switch (a->e ? ranks + TILE_RANKS : ranks) {
+#define CASE(n)                                                                \
+    case n:                                                                    \
+        NAME(left_rows)(a, n, false);                                          \
+        break;                                                                 \
+    case n + TILE_RANKS:                                                       \
+        NAME(left_rows)(a, n, true);                                           \
+        break;
+        CASE(1)
+        CASE(2)
+#if TILE_RANKS > 2
+        CASE(3)
+        CASE(4)
+#endif
+#undef CASE
+    }
+}
+
+/* --- right: q = m^T p ---------------------------------------------------- */
+
+/* sum[k] += the products of rows from `first` on, all columns of the panel. */
+INLINE void NAME(right_tile)(const struct right *a, size_t first, int rows,
+                             int ranks)
+{
+    const float *m = a->m + first * a->pitch;
+    VECTOR p[TILE_RANKS][RIGHT_ROWS];
+    size_t j = 0;
+
+    for (int k = 0; k < ranks; k++) {
+        for (int i = 0; i < rows; i++)
+            p[k][i] =
+                a->p[(size_t)k * a->p_pitch + first + (size_t)i] - (VECTOR){0};
+    }
+    for (; j + LANES <= a->columns; j += LANES) {
+        VECTOR x[RIGHT_ROWS];
+
+        for (int i = 0; i < rows; i++)
+            x[i] = *(const LOOSE *)(m + (size_t)i * a->pitch + j);
+        for (int k = 0; k < ranks; k++) {
+            LOOSE *at = (LOOSE *)(a->sum + (size_t)k * a->sum_pitch + j);
+            VECTOR sum = *at;
+
+            for (int i = 0; i < rows; i++)
+                sum += x[i] * p[k][i];
+            *at = sum;
+        }
+    }
+    for (; j < a->columns; j++) {
+        for (int k = 0; k < ranks; k++) {
+            float *sum = a->sum + (size_t)k * a->sum_pitch + j;
+
+            for (int i = 0; i < rows; i++)
+                *sum += m[(size_t)i * a->pitch + j] * p[k][i][0];
+        }
+    }
+}
+
+INLINE void NAME(right_rows)(const struct right *a, size_t rows, int ranks)
+{
+    size_t i = 0;
+
+    for (; i + RIGHT_ROWS <= rows; i += RIGHT_ROWS)
+        NAME(right_tile)(a, i, RIGHT_ROWS, ranks);
+    for (; i < rows; i++)
+        NAME(right_tile)(a, i, 1, ranks);
+}
+
+TARGET static void NAME(right_block)(const struct right *a, size_t rows,
+                                     int ranks)
+{
+    switch (ranks) {
+#define CASE(n)                                                                \
+    case n:                                                                    \
+        NAME(right_rows)(a, rows, n);                                          \
+        break;
+        CASE(1)
+        CASE(2)
+#if TILE_RANKS > 2
+        CASE(3)
+        CASE(4)
+#endif
+#undef CASE
+    }
+}
+
+/* --- restore: out = p q^T ------------------------------------------------ */
+
+/* Rows from `first` on. `ranks` 0: as many as there are; otherwise a constant,
+ * and p's elements stay in registers. */
+INLINE void NAME(restore_tile)(const struct restore *a, size_t first, int rows,
+                               int ranks, bool feedback)
+{
+    const size_t all = ranks > 0 ? (size_t)ranks : a->rank;
+    const float *p = a->p + first;
+    VECTOR held[TILE_RANKS][RESTORE_ROWS];
+    size_t j = 0;
+
+    for (int k = 0; k < ranks; k++) {
+        for (int i = 0; i < rows; i++)
+            held[k][i] = p[(size_t)k * a->p_pitch + (size_t)i] - (VECTOR){0};
+    }
+    for (; j + LANES <= a->columns; j += LANES) {
+        VECTOR sum[RESTORE_ROWS] = {{0}};
+
+        for (size_t k = 0; k < all; k++) {
+            const VECTOR q = *(const LOOSE *)(a->q + k * a->q_pitch + j);
+
+            for (int i = 0; i < rows; i++)
+                sum[i] += q * (ranks > 0 ? held[k][i]
+                                         : p[k * a->p_pitch + (size_t)i] -
+                                               (VECTOR){0});
+        }
+        for (int i = 0; i < rows; i++) {
+            const size_t at = (first + (size_t)i) * a->pitch + j;
+
+            if (feedback) {
+                const VECTOR delta = *(const LOOSE *)(a->delta + at);
+
+                *(LOOSE *)(a->residual + at) = delta - sum[i] * a->share;
+            }
+            *(LOOSE *)(a->out + at) = sum[i];
+        }
+    }
+    for (; j < a->columns; j++) {
+        for (int i = 0; i < rows; i++) {
+            const size_t at = (first + (size_t)i) * a->pitch + j;
+            float sum = 0;
+
+            for (size_t k = 0; k < all; k++)
+                sum += a->q[k * a->q_pitch + j] * p[k * a->p_pitch + (size_t)i];
+            if (feedback)
+                a->residual[at] = a->delta[at] - sum * a->share;
+            a->out[at] = sum;
+        }
+    }
+}
+
+INLINE void NAME(restore_rows)(const struct restore *a, int ranks,
+                               bool feedback)
+{
+    size_t i = 0;
+
+    for (; i + RESTORE_ROWS <= a->rows; i += RESTORE_ROWS)
+        NAME(restore_tile)(a, i, RESTORE_ROWS, ranks, feedback);
+    for (; i < a->rows; i++)
+        NAME(restore_tile)(a, i, 1, ranks, feedback);
+}
+
+TARGET static void NAME(restore_block)(const struct restore *a)
+{
+    const size_t ranks = a->rank <= TILE_RANKS ? a->rank : 0;
+
+    switch (a->delta ? ranks + TILE_RANKS + 1 : ranks) {
+#define CASE(n)                                                                \
+    case n:                                                                    \
+        NAME(restore_rows)(a, n, false);                                       \
+        break;                                                                 \
+    case n + TILE_RANKS + 1:                                                   \
+        NAME(restore_rows)(a, n, true);                                        \
+        break;
+        CASE(0)
+        CASE(1)
+        CASE(2)
+#if TILE_RANKS > 2
+        CASE(3)
+        CASE(4)
+#endif
+#undef CASE
+    }
+}
+
+static const struct kernels NAME(kernels) = {
+    .ranks = TILE_RANKS,
+    .left = NAME(left_block),
+    .right = NAME(right_block),
+    .restore = NAME(restore_block),
+};
+
+#undef NAME
+#undef TARGET
+#undef LANES
+#undef TILE_RANKS
+#undef TILE_ROWS
+#undef VECTOR
+#undef LOOSE
+#undef INDEX
+#undef FOLD_INDICES
+#undef PARTS
+#undef INLINE
