@@ -29,12 +29,17 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/communicator.h \
 	pmpi/comm/context.c pmpi/comm/context.h \
 	pmpi/comm/other_collectives_state.c pmpi/comm/other_collectives_state.h \
+	pmpi/comm/compressions.c pmpi/comm/compressions.h \
 	pmpi/comm/layers.c pmpi/comm/layers.h \
 	pmpi/comm/place.c pmpi/comm/place.h \
 	pmpi/comm/report.c pmpi/comm/report.h \
 	pmpi/comm/resources.c pmpi/comm/resources.h \
 	pmpi/comm/scales.c pmpi/comm/scales.h \
 	pmpi/comm/sample.c pmpi/comm/sample.h \
+	pmpi/compressed/compressed.h \
+	pmpi/compressed/powersgd.c pmpi/compressed/powersgd.h \
+	pmpi/compressed/table.c pmpi/compressed/table.h \
+	pmpi/compressed/whole.c pmpi/compressed/whole.h \
 	pmpi/device/bounce.c pmpi/device/bounce.h \
 	pmpi/device/device.c pmpi/device/device.h cuda/plugin.h \
 	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h \
@@ -119,6 +124,7 @@ libapsmpi_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
 EXTRA_DIST += \
 	pmpi/call/README.md \
 	pmpi/comm/README.md \
+	pmpi/compressed/README.md \
 	pmpi/device/README.md \
 	pmpi/entry/README.md \
 	pmpi/job/README.md \

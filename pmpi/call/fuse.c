@@ -99,7 +99,10 @@ static bool fuse_is_waited_for(const struct group *group)
 /* Does the group need to know how great the values of this layer are? */
 static bool fuse_is_scaled(const struct aps_deferred *call)
 {
-    return call->fusable && aps_scale_ops_of(&call->segment.plan.scale)->agreed;
+    const struct aps_plan *plan = &call->segment.plan;
+
+    return call->fusable && !aps_plan_compresses(plan) &&
+           aps_scale_ops_of(&plan->scale)->agreed;
 }
 
 /* COLLECTIVE over the group's communicator. */
@@ -137,7 +140,9 @@ static bool fuse_same_plan(const struct aps_plan *a, const struct aps_plan *b)
            a->group == b->group && a->group_size == b->group_size &&
            a->node == b->node && a->accumulate == b->accumulate &&
            a->chunk == b->chunk && strcmp(a->sums.name, b->sums.name) == 0 &&
-           a->rounding == b->rounding && a->seed == b->seed;
+           a->rounding == b->rounding && a->seed == b->seed &&
+           aps_compressor_equal(&a->compressor, &b->compressor) &&
+           a->feedback == b->feedback;
 }
 
 static struct aps_vector fuse_layer_of(const struct group *group,

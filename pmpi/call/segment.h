@@ -64,6 +64,7 @@ aps_segment_place(const struct aps_segment *segment)
         .epoch = segment->key.epoch,
         .step = segment->key.step,
         .era = segment->era,
+        .matrix = segment->plan.matrix,
     };
 }
 

@@ -19,7 +19,8 @@
 #include "steps/discovery.h"
 #include "steps/steps.h"
 
-struct aps_scales; /* comm/scales.h */
+struct aps_scales;       /* comm/scales.h */
+struct aps_compressions; /* comm/compressions.h */
 
 enum aps_context_state {
     APS_CONTEXT_PASS,     /* every call passes through */
@@ -58,7 +59,10 @@ struct aps_context {
     struct aps_autotune autotune; /* of `reduce: auto` */
     struct aps_scales *scales;    /* states; by the first call that needs one */
     bool scales_complained;       /* memory for them was short: it is said */
-    long sample_every;            /* of rank 0's log; 0: no samples */
+    struct aps_compressions
+        *compressions; /* by the first call that needs them */
+    bool compressions_complained;
+    long sample_every; /* of rank 0's log; 0: no samples */
     struct aps_sample sample;
     unsigned long long calls;   /* eligible calls, for messages */
     unsigned long long desyncs; /* for messages */

@@ -9,6 +9,7 @@
 
 #include "base/message.h"
 #include "comm/report.h"
+#include "comm/compressions.h"
 #include "comm/scales.h"
 #include "job/lifecycle.h"
 #include "progress/agree.h"
@@ -40,6 +41,7 @@ static void context_destroy(struct aps_context *context)
     aps_world_release(context->world);
     aps_steps_destroy(context->steps);
     aps_scales_destroy(context->scales);
+    aps_compressions_destroy(context->compressions);
     aps_sample_clear(&context->sample);
     free(context->ranks);
     free(context);

@@ -3,7 +3,64 @@
 
 #include "comm/layers.h"
 
+#include "comm/compressions.h"
 #include "comm/scales.h"
+
+/* Layers of a call that go the same way. */
+struct part {
+    int count;
+    struct aps_place places[APS_VECTORS_MOST];
+    struct aps_vector vectors[APS_VECTORS_MOST];
+};
+
+static void layers_add(struct part *part, const struct aps_place *place,
+                       const struct aps_vector *vector)
+{
+    part->places[part->count] = *place;
+    part->vectors[part->count++] = *vector;
+}
+
+/* COLLECTIVE over the context's communicator. Their values. */
+static int layers_reduce_values(struct aps_context *context,
+                                const struct aps_plan *plan, int count,
+                                const struct aps_place places[],
+                                struct aps_vector vectors[],
+                                struct aps_cost *cost)
+{
+    return aps_scale_state_bytes(&plan->scale) == 0
+               ? aps_comm_resources_reduce(context->resources, plan, count,
+                                           vectors, cost)
+               : aps_scales_run(context, plan, count, places, vectors, cost);
+}
+
+/* COLLECTIVE over the context's communicator. By the compressor, which takes
+ * some of them, depending on their shapes alone. */
+static __attribute__((noinline)) int
+layers_compress(struct aps_context *context, const struct aps_plan *plan,
+                int count, const struct aps_place places[],
+                struct aps_vector vectors[], struct aps_cost *cost)
+{
+    const struct aps_compressor_ops *ops =
+        aps_compressor_ops_of(&plan->compressor);
+    struct aps_plan rest = *plan;
+    struct part taken, left;
+    int rc = MPI_SUCCESS, now = MPI_SUCCESS;
+
+    rest.compressor = (struct aps_compressor){0};
+    taken.count = left.count = 0;
+    for (int i = 0; i < count; i++)
+        layers_add(ops->takes(&plan->compressor, &places[i].matrix) ? &taken
+                                                                    : &left,
+                   &places[i], &vectors[i]);
+    if (taken.count > 0)
+        rc = aps_compressions_run(context, plan, taken.count, taken.places,
+                                  taken.vectors, cost);
+    /* Also after an error, of which other ranks may know nothing. */
+    if (left.count > 0)
+        now = layers_reduce_values(context, &rest, left.count, left.places,
+                                   left.vectors, cost);
+    return rc == MPI_SUCCESS ? now : rc;
+}
 
 int aps_context_reduce(struct aps_context *context, const struct aps_plan *plan,
                        int count, const struct aps_place places[],
@@ -11,8 +68,8 @@ int aps_context_reduce(struct aps_context *context, const struct aps_plan *plan,
 {
     for (int i = 0; i < count; i++)
         vectors[i].number = aps_place_number(&places[i]);
-    return aps_scale_state_bytes(&plan->scale) == 0
-               ? aps_comm_resources_reduce(context->resources, plan, count,
-                                           vectors, cost)
-               : aps_scales_run(context, plan, count, places, vectors, cost);
+    return plan->compressor.kind == APS_COMPRESSOR_NONE
+               ? layers_reduce_values(context, plan, count, places, vectors,
+                                      cost)
+               : layers_compress(context, plan, count, places, vectors, cost);
 }

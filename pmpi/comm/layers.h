@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Layers of a communicator, reduced: by the states of their
- * scales where they keep any.
+ * Layers of a communicator, reduced: where a plan's compressor takes them by it,
+ * where its scale keeps a state by that, and the others as they are.
  */
 #ifndef APS_PMPI_COMM_LAYERS_H
 #define APS_PMPI_COMM_LAYERS_H

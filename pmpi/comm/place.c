@@ -6,17 +6,26 @@
 #include "number/philox.h"
 
 /* The state of a rule changes between two steps alone. */
-bool aps_place_follows(const struct aps_plan *plan,
-                       const struct aps_place *before,
-                       const struct aps_place *place)
+static bool place_follows_scale(const struct aps_scale *scale,
+                                const struct aps_place *before,
+                                const struct aps_place *place)
 {
-    if (aps_scale_state_bytes(&plan->scale) == 0)
+    if (aps_scale_state_bytes(scale) == 0)
         return false;
-    if (aps_scale_scope(&plan->scale) == APS_SCOPE_MODEL)
+    if (aps_scale_scope(scale) == APS_SCOPE_MODEL)
         return before->rule == place->rule &&
                (before->era != place->era || before->epoch != place->epoch ||
                 before->step != place->step);
     return aps_place_same_layer(before, place);
+}
+
+bool aps_place_follows(const struct aps_plan *plan,
+                       const struct aps_place *before,
+                       const struct aps_place *place)
+{
+    return (plan->compressor.kind != APS_COMPRESSOR_NONE &&
+            aps_place_same_layer(before, place)) ||
+           place_follows_scale(&plan->scale, before, place);
 }
 
 uint64_t aps_place_number(const struct aps_place *place)

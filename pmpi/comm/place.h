@@ -19,6 +19,7 @@ struct aps_place {
     long epoch;
     long step;
     long era; /* of the steps: after a desync a number may mean another layer */
+    struct aps_matrix matrix; /* of plans with a compressor */
 };
 
 /* Have both one state of a layer? */
@@ -31,7 +32,8 @@ static inline bool aps_place_same_layer(const struct aps_place *a,
 /* Do calls of the plan leave anything behind for later ones? */
 static inline bool aps_plan_keeps(const struct aps_plan *plan)
 {
-    return aps_scale_state_bytes(&plan->scale) > 0;
+    return plan->compressor.kind != APS_COMPRESSOR_NONE ||
+           aps_scale_state_bytes(&plan->scale) > 0;
 }
 
 /* Does a call at `place` go by what a call at `before` of the same plan leaves

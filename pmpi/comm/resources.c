@@ -370,6 +370,12 @@ int aps_comm_resources_reduce(struct aps_comm_resources *resources,
                               cost);
 }
 
+struct aps_reductions *
+aps_comm_resources_reductions(struct aps_comm_resources *resources)
+{
+    return resources->reductions;
+}
+
 uint64_t aps_comm_resources_number(struct aps_comm_resources *resources,
                                    enum aps_call_kind call)
 {

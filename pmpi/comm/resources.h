@@ -63,6 +63,10 @@ int aps_comm_resources_reduce(struct aps_comm_resources *resources,
                               const struct aps_vector vectors[],
                               struct aps_cost *cost);
 
+/* The reductions themselves, which the resources own. */
+struct aps_reductions *
+aps_comm_resources_reductions(struct aps_comm_resources *resources);
+
 /* As aps_reductions_number. */
 uint64_t aps_comm_resources_number(struct aps_comm_resources *resources,
                                    enum aps_call_kind call);

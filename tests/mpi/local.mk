@@ -91,6 +91,11 @@ check_PROGRAMS += tests/mpi/finish
 tests_mpi_finish_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_finish_LDADD = $(MPI_TEST_LDADD)
 
+# Compressors.
+check_PROGRAMS += tests/mpi/compress
+tests_mpi_compress_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_compress_LDADD = $(MPI_TEST_LDADD)
+
 # Scales that keep a state.
 check_PROGRAMS += tests/mpi/history
 tests_mpi_history_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
@@ -252,6 +257,7 @@ mpi_tests = \
 	tests/mpi/t-communicators.sh \
 	tests/mpi/t-counts.sh \
 	tests/mpi/t-cuda.sh \
+	tests/mpi/t-compress.sh \
 	tests/mpi/t-desync.sh \
 	tests/mpi/t-device.sh \
 	tests/mpi/t-environment.sh \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Scales that keep a state give the same bits however the program calls.
+# Scales that keep a state, and compressors, give the same bits however the program calls.
 . "$top_srcdir/tests/mpi/run.sh"
 
 driven=calls
@@ -41,5 +41,8 @@ done <<END
 3 1 8 calls 64KiB - reduce: gather, accumulate: kahan, scale: dfxp
 2 1 none calls 64KiB 3 reduce: direct, scale: {backoff: {window: 2}}
 2 1 none thread 64KiB 2 reduce: direct, scale: {delayed: {history: 3}}
+2 1 8 calls 64KiB - reduce: direct, compress: {powersgd: {rank: 1, min_ratio: 1}}
+3 1 8 thread 64KiB - reduce: ring, compress: {powersgd: {rank: 2, min_ratio: 1}}
+3 2 8 calls 64KiB 5 reduce: hierarchical, compress: {powersgd: {rank: 2, warm: off}}
 END
 finish

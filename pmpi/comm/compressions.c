@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "comm/compressions.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm/report.h"
+#include "compressed/table.h"
+#include "progress/agree.h"
+
+#define BUCKETS 256
+
+/* What is kept of a layer. */
+struct memory {
+    struct memory *next; /* in its bucket */
+    struct aps_place key;
+    struct aps_compressor compressor;
+    uint64_t calls; /* so far */
+    float *error;   /* [key.count], or NULL: no feedback */
+    float *kept;    /* [kept_floats], or NULL */
+    size_t kept_floats;
+};
+
+struct aps_compressions {
+    struct memory *buckets[BUCKETS];
+    long era; /* of all memories */
+    float *scratch;
+    size_t scratch_floats;
+};
+
+/* The layers of one call. */
+struct run {
+    struct aps_context *context;
+    const struct aps_plan *plan;
+    int count;
+    const struct aps_place *places;
+    struct aps_vector *vectors;
+    struct memory *memories[APS_VECTORS_MOST];
+    struct aps_compressed layers[APS_VECTORS_MOST];
+    bool grown; /* a memory, or scratch, is new */
+    bool bad;   /* on this rank: out of memory */
+};
+
+/* --- the memories --------------------------------------------------------- */
+
+static void compressions_free(struct memory *memory)
+{
+    if (!memory)
+        return;
+    free(memory->error);
+    free(memory->kept);
+    free(memory);
+}
+
+static void compressions_clear(struct aps_compressions *compressions)
+{
+    for (int i = 0; i < BUCKETS; i++) {
+        while (compressions->buckets[i]) {
+            struct memory *memory = compressions->buckets[i];
+
+            compressions->buckets[i] = memory->next;
+            compressions_free(memory);
+        }
+    }
+}
+
+void aps_compressions_destroy(struct aps_compressions *compressions)
+{
+    if (!compressions)
+        return;
+    compressions_clear(compressions);
+    free(compressions->scratch);
+    free(compressions);
+}
+
+/* Where the memory of that layer hangs, or would. */
+static struct memory **compressions_find(struct aps_compressions *compressions,
+                                         const struct aps_place *place)
+{
+    const uint64_t number = (uint64_t)place->layer * 31 + place->count * 7;
+    struct memory **link =
+        &compressions->buckets[number * UINT64_C(0x9E3779B97F4A7C15) >> 56];
+
+    while (*link && !aps_place_same_layer(&(*link)->key, place))
+        link = &(*link)->next;
+    return link;
+}
+
+/* Zeros, made anew if there are not so many: calloc's pages are the system's
+ * until they are written. */
+static float *compressions_zeros(struct run *run, size_t floats)
+{
+    float *zeros = calloc(floats, sizeof *zeros);
+
+    run->grown = true;
+    run->bad |= !zeros;
+    return zeros;
+}
+
+/* The memory of a layer under the plan; NULL: out of memory. A rule that keeps
+ * less, or something else, takes over what was left out, which is the layer's,
+ * and the compressor begins anew unless it can go on. */
+static struct memory *compressions_get(struct run *run,
+                                       const struct aps_place *place)
+{
+    const struct aps_plan *plan = run->plan;
+    const struct aps_compressed_ops *ops = aps_compressed_ops_of(plan);
+    struct memory **link = compressions_find(run->context->compressions, place);
+    const size_t floats = ops->kept(plan, &place->matrix);
+    struct memory *memory = *link;
+
+    if (!memory) {
+        run->grown = true;
+        memory = calloc(1, sizeof *memory);
+        if (!memory)
+            return NULL;
+        memory->key = *place;
+        memory->compressor = plan->compressor;
+        *link = memory;
+    }
+    if (plan->feedback && !memory->error)
+        memory->error = compressions_zeros(run, place->count);
+    if (!plan->feedback) {
+        free(memory->error);
+        memory->error = NULL;
+    }
+    if (memory->compressor.kind != plan->compressor.kind ||
+        memory->kept_floats != floats) {
+        float *kept = floats > 0 ? compressions_zeros(run, floats) : NULL;
+
+        if (kept && memory->kept && ops->carry_on &&
+            memory->compressor.kind == plan->compressor.kind)
+            ops->carry_on(&memory->compressor, memory->kept, plan,
+                          &place->matrix, kept);
+        free(memory->kept);
+        memory->kept = kept;
+        memory->kept_floats = kept ? floats : 0;
+    }
+    memory->compressor = plan->compressor;
+    return memory;
+}
+
+/* Floats of scratch: of the copy of a layer, which is used, and takes memory, where
+ * its values are not in the host's, and of what the compressor needs. As many on
+ * all ranks: only some may have GPUs. Multiples of a cache line. */
+static size_t compressions_line(size_t floats)
+{
+    return (floats + 15) / 16 * 16;
+}
+
+static size_t compressions_scratch(const struct run *run, int i)
+{
+    const struct aps_matrix *matrix = &run->places[i].matrix;
+
+    return compressions_line(matrix->count) +
+           compressions_line(
+               aps_compressed_ops_of(run->plan)->scratch(run->plan, matrix));
+}
+
+/* Local. Memories and scratch; run->bad where there is no memory for them. */
+static void compressions_equip(struct run *run)
+{
+    struct aps_context *context = run->context;
+    struct aps_compressions *compressions = context->compressions;
+    size_t floats = 0;
+
+    if (!compressions) {
+        run->grown = true;
+        compressions = context->compressions = calloc(1, sizeof *compressions);
+    }
+    run->bad = !compressions;
+    if (run->bad)
+        return;
+    if (compressions->era != run->places[0].era)
+        compressions_clear(compressions);
+    compressions->era = run->places[0].era;
+    for (int i = 0; i < run->count; i++) {
+        floats += compressions_scratch(run, i);
+        run->memories[i] = compressions_get(run, &run->places[i]);
+        run->bad |= !run->memories[i];
+    }
+    if (floats <= compressions->scratch_floats)
+        return;
+    run->grown = true;
+    free(compressions->scratch);
+    compressions->scratch = malloc(floats * sizeof *compressions->scratch);
+    compressions->scratch_floats = compressions->scratch ? floats : 0;
+    run->bad |= !compressions->scratch;
+}
+
+/* --- a call --------------------------------------------------------------- */
+
+static void compressions_present(struct run *run)
+{
+    float *scratch = run->context->compressions->scratch;
+
+    for (int i = 0; i < run->count; i++) {
+        const struct aps_vector *vector = &run->vectors[i];
+        const struct memory *memory = run->memories[i];
+        const float *in = vector->in;
+        float *out = vector->out;
+
+        if (vector->memory != &aps_memory_host) {
+            vector->memory->copy_out(scratch, vector->in, vector->n);
+            in = out = scratch;
+        }
+        run->layers[i] = (struct aps_compressed){
+            .in = in,
+            .out = out,
+            .matrix = run->places[i].matrix,
+            .error = memory->error,
+            .kept = memory->kept,
+            .calls = memory->calls,
+            .place = run->places[i].layer,
+            .number = vector->number,
+            .scratch = scratch + compressions_line(vector->n),
+        };
+        scratch += compressions_scratch(run, i);
+    }
+}
+
+static void compressions_settle(struct run *run)
+{
+    for (int i = 0; i < run->count; i++) {
+        const struct aps_vector *vector = &run->vectors[i];
+
+        run->memories[i]->calls++;
+        if (vector->memory != &aps_memory_host)
+            vector->memory->copy_in(vector->out, run->layers[i].out, vector->n);
+    }
+}
+
+/* FP32 would have sent the values, not the floats that travelled for them, whose
+ * bytes are given. */
+static unsigned long long compressions_fp32(const struct run *run,
+                                            unsigned long long bytes)
+{
+    const struct aps_plan *plan = run->plan;
+    double values = 0, floats = 0;
+
+    for (int i = 0; i < run->count; i++) {
+        const struct aps_matrix *matrix = &run->places[i].matrix;
+
+        values += (double)matrix->count;
+        floats += (double)aps_compressor_ops_of(&plan->compressor)
+                      ->floats(&plan->compressor, matrix);
+    }
+    return (unsigned long long)((double)bytes * values / floats);
+}
+
+/* COLLECTIVE. Uncompressed, as all ranks know. */
+static int compressions_do_without(struct run *run, struct aps_cost *cost)
+{
+    struct aps_context *context = run->context;
+    struct aps_plan plan = *run->plan;
+
+    /* All of it, so that ranks will find out alike what they lack. */
+    aps_compressions_destroy(context->compressions);
+    context->compressions = NULL;
+    if (!context->compressions_complained)
+        aps_context_event(context,
+                          "a rank is out of memory for what compress: %s "
+                          "keeps: layers go uncompressed until there is some",
+                          aps_compressor_name(&plan.compressor));
+    context->compressions_complained = true;
+    plan.compressor = (struct aps_compressor){0};
+    return aps_comm_resources_reduce(context->resources, &plan, run->count,
+                                     run->vectors, cost);
+}
+
+int aps_compressions_run(struct aps_context *context,
+                         const struct aps_plan *plan, int count,
+                         const struct aps_place places[],
+                         struct aps_vector vectors[], struct aps_cost *cost)
+{
+    const struct aps_vcomm *vcomm =
+        aps_comm_resources_vcomm(context->resources);
+    struct run run = {
+        .context = context,
+        .plan = plan,
+        .count = count,
+        .places = places,
+        .vectors = vectors,
+    };
+    const struct aps_compressed_site site = {
+        .reductions = aps_comm_resources_reductions(context->resources),
+        .plan = plan,
+        .ranks = context->size,
+    };
+    const unsigned long long before = cost->fp32_bytes;
+    int agreed = MPI_SUCCESS, rc;
+
+    compressions_equip(&run);
+    if (run.grown) {
+        int bad = run.bad;
+
+        agreed = aps_agree_max(vcomm, 1, &bad);
+        run.bad = bad;
+    }
+    if (run.bad)
+        return compressions_do_without(&run, cost);
+    compressions_present(&run);
+    /* Also after an error in the agreement, of which other ranks may know
+     * nothing. */
+    rc = aps_compressed_ops_of(plan)->run(&site, count, run.layers, cost);
+    compressions_settle(&run);
+    cost->fp32_bytes =
+        before + compressions_fp32(&run, cost->fp32_bytes - before);
+    return agreed == MPI_SUCCESS ? rc : agreed;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What compressors keep of each layer of a communicator from call to call: what
+ * they have left out (error feedback), and what they go on from.
+ *
+ * A layer has a memory on all ranks or on none. What the compressor keeps is the
+ * same on all of them, what was left out is each rank's own. A memory belongs to
+ * one era of the steps: after a desync a layer number may mean another layer.
+ */
+#ifndef APS_PMPI_COMM_COMPRESSIONS_H
+#define APS_PMPI_COMM_COMPRESSIONS_H
+
+#include <stddef.h>
+
+#include "comm/communicator.h"
+#include "comm/place.h"
+
+/*
+ * COLLECTIVE over the context's communicator, which has resources, and where
+ * the plan is prepared. Reduce layers that the plan's compressor takes; none of
+ * the places follows another. If a rank has no memory for one of them, all are
+ * reduced uncompressed on all ranks. An MPI error code; then nothing is
+ * remembered of any layer.
+ */
+int aps_compressions_run(struct aps_context *context,
+                         const struct aps_plan *plan, int count,
+                         const struct aps_place places[],
+                         struct aps_vector vectors[], struct aps_cost *cost);
+
+/* Local. Free all memories of a context. NULL: nothing. */
+void aps_compressions_destroy(struct aps_compressions *compressions);
+
+#endif

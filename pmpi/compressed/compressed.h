@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Layers that a compressor takes, on a virtual communicator: what travels in
+ * place of their values, and in which order.
+ */
+#ifndef APS_PMPI_COMPRESSED_COMPRESSED_H
+#define APS_PMPI_COMPRESSED_COMPRESSED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "policy/policy.h"
+#include "reduce/reduction.h"
+
+/* A layer of a call, in host memory. */
+struct aps_compressed {
+    const float *in; /* [matrix.count] */
+    float *out;      /* the same, or apart */
+    struct aps_matrix matrix;
+    float *error;    /* [matrix.count]: what calls have left out, which this one
+                        adds and replaces; NULL: no feedback */
+    float *kept;     /* so many floats as `kept` of the ops says, zeros at the
+                        layer's first call; NULL: none */
+    uint64_t calls;  /* of the layer before this one */
+    long place;      /* of the layer in its step, or -1 */
+    uint64_t number; /* of the vector: what random bits are drawn by */
+    float *scratch;  /* so many floats as `scratch` says */
+    bool whole;      /* in the end: it was reduced as it is, in full floats,
+                        because something was not finite, and what is remembered
+                        stays as it was */
+};
+
+struct aps_compressed_site {
+    struct aps_reductions *reductions; /* prepared for the plan */
+    const struct aps_plan *plan;       /* whose compressor takes the layers */
+    int ranks;
+};
+
+struct aps_compressed_ops {
+    /* Floats that a layer keeps, and that a call needs. */
+    size_t (*kept)(const struct aps_plan *plan,
+                   const struct aps_matrix *matrix);
+    size_t (*scratch)(const struct aps_plan *plan,
+                      const struct aps_matrix *matrix);
+
+    /* The rule's parameters have changed from `before`: fill `kept`, of zeros, for
+     * the plan from what was kept. NULL: the compressor begins anew. */
+    void (*carry_on)(const struct aps_compressor *before, const float *was,
+                     const struct aps_plan *plan,
+                     const struct aps_matrix *matrix, float *kept);
+
+    /* COLLECTIVE over the reductions' communicator. Reduce `count` layers,
+     * APS_VECTORS_MOST at most, each to what it would be alone. An MPI error
+     * code; then nothing is remembered of the call. */
+    int (*run)(const struct aps_compressed_site *site, int count,
+               struct aps_compressed layers[], struct aps_cost *cost);
+};
+
+#endif

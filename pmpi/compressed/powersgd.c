@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019, Algorithms 1 and 2). With M
+ * the layer and what is remembered of it, a rows x columns matrix:
+ *
+ *     Q  of the last call, or random numbers; orthonormal columns
+ *     P  = M Q, summed over the ranks; orthonormal columns
+ *     Q' = M^T P, summed over the ranks
+ *     P Q'^T is the result, and M - P Q'^T / ranks what is remembered
+ *
+ * The sums have the same bits on all ranks, and so has all that follows from
+ * them. A value that is not finite makes its row of P so, on all ranks: then the
+ * layer is reduced whole. All P of a call travel together, and then all Q'.
+ */
+#include "config.h"
+
+#include "compressed/powersgd.h"
+
+#include <string.h>
+
+#include "compress/finite.h"
+#include "compress/lowrank.h"
+#include "compressed/whole.h"
+
+/* The two vectors that travel for a layer. */
+enum part { PART_P, PART_Q };
+
+/* A layer while its factors travel. */
+struct factors {
+    struct aps_compressed *layer;
+    size_t rank;
+    double *room;      /* of aps_lowrank_orthogonalise */
+    float *factors[2]; /* by part: [rows x rank], [columns x rank] */
+    size_t floats[2];  /* of them */
+    float *delta;      /* [count]: the layer and what is remembered of it; NULL:
+                           no feedback */
+};
+
+struct run {
+    const struct aps_compressed_site *site;
+    int count;
+    struct factors factors[APS_VECTORS_MOST];
+    struct aps_cost *cost;
+};
+
+/* --- sizes ---------------------------------------------------------------- */
+
+static size_t powersgd_rank(const struct aps_plan *plan,
+                            const struct aps_matrix *matrix)
+{
+    return aps_lowrank_rank(
+        matrix, (size_t)plan->compressor.parameters[APS_POWERSGD_RANK]);
+}
+
+static size_t powersgd_kept(const struct aps_plan *plan,
+                            const struct aps_matrix *matrix)
+{
+    return plan->compressor.parameters[APS_POWERSGD_WARM] != 0
+               ? matrix->columns * powersgd_rank(plan, matrix)
+               : 0;
+}
+
+static size_t powersgd_room(const struct aps_matrix *matrix, size_t rank)
+{
+    const size_t left = aps_lowrank_room(matrix->rows, rank);
+    const size_t right = aps_lowrank_room(matrix->columns, rank);
+
+    return left > right ? left : right;
+}
+
+/* In this order; what has two floats an element first. */
+static size_t powersgd_scratch(const struct aps_plan *plan,
+                               const struct aps_matrix *matrix)
+{
+    const size_t rank = powersgd_rank(plan, matrix);
+
+    return 2 * powersgd_room(matrix, rank) +
+           (matrix->rows + matrix->columns) * rank +
+           (plan->feedback ? matrix->count : 0);
+}
+
+static struct factors powersgd_factors(const struct aps_plan *plan,
+                                       struct aps_compressed *layer)
+{
+    const struct aps_matrix *matrix = &layer->matrix;
+    const size_t rank = powersgd_rank(plan, matrix);
+    float *p = layer->scratch + 2 * powersgd_room(matrix, rank);
+    float *q = p + matrix->rows * rank;
+
+    return (struct factors){
+        .layer = layer,
+        .rank = rank,
+        .room = (double *)(void *)layer->scratch,
+        .factors = {p, q},
+        .floats = {matrix->rows * rank, matrix->columns * rank},
+        .delta = layer->error ? q + matrix->columns * rank : NULL,
+    };
+}
+
+/* --- a call --------------------------------------------------------------- */
+
+/* Q of the layer's last call, whose columns are made orthonormal, or a draw. */
+static void powersgd_prepare(const struct aps_plan *plan, struct factors *of)
+{
+    const struct aps_compressed *layer = of->layer;
+    const struct aps_matrix *matrix = &layer->matrix;
+    const struct aps_lowrank_seed seed = {
+        .seed = (uint64_t)plan->compressor.parameters[APS_POWERSGD_SEED],
+        .layer = (uint32_t)layer->place,
+        .step = (uint32_t)layer->calls,
+    };
+
+    if (layer->kept)
+        memcpy(of->factors[PART_Q], layer->kept,
+               of->floats[PART_Q] * sizeof(float));
+    else
+        memset(of->factors[PART_Q], 0, of->floats[PART_Q] * sizeof(float));
+    aps_lowrank_prepare(matrix->columns, of->rank, &seed, of->factors[PART_Q],
+                        of->room);
+}
+
+/* P = M Q. */
+static void powersgd_multiply(struct factors *of)
+{
+    const struct aps_compressed *layer = of->layer;
+
+    if (of->delta)
+        aps_lowrank_left_feedback(&layer->matrix, of->rank, layer->in,
+                                  layer->error, of->delta, of->factors[PART_Q],
+                                  of->factors[PART_P]);
+    else
+        aps_lowrank_left(&layer->matrix, of->rank, layer->in,
+                         of->factors[PART_Q], of->factors[PART_P]);
+}
+
+/* Q' = M^T P. */
+static void powersgd_multiply_back(struct factors *of)
+{
+    const struct aps_compressed *layer = of->layer;
+    const struct aps_matrix *matrix = &layer->matrix;
+
+    (void)aps_lowrank_orthogonalise(matrix->rows, of->rank, of->factors[PART_P],
+                                    of->room);
+    aps_lowrank_right(matrix, of->rank, of->delta ? of->delta : layer->in,
+                      of->factors[PART_P], of->factors[PART_Q]);
+}
+
+/* P Q'^T, and what it leaves out. */
+static void powersgd_restore(struct factors *of, int ranks)
+{
+    struct aps_compressed *layer = of->layer;
+
+    if (of->delta)
+        aps_lowrank_restore_feedback(
+            &layer->matrix, of->rank, of->factors[PART_P], of->factors[PART_Q],
+            1.0f / (float)ranks, of->delta, layer->out, layer->error);
+    else
+        aps_lowrank_restore(&layer->matrix, of->rank, of->factors[PART_P],
+                            of->factors[PART_Q], layer->out);
+    if (layer->kept)
+        memcpy(layer->kept, of->factors[PART_Q],
+               of->floats[PART_Q] * sizeof(float));
+}
+
+/* COLLECTIVE over the reductions' communicator. Sum a factor of all layers that are
+ * not whole; those whose sums are not finite are, then, on all ranks. */
+static int powersgd_reduce(struct run *run, enum part part)
+{
+    struct aps_vector vectors[APS_VECTORS_MOST];
+    struct factors *summed[APS_VECTORS_MOST];
+    int count = 0, rc;
+
+    for (int i = 0; i < run->count; i++) {
+        struct factors *of = &run->factors[i];
+
+        if (of->layer->whole)
+            continue;
+        vectors[count] = (struct aps_vector){
+            .in = of->factors[part],
+            .out = of->factors[part],
+            .n = of->floats[part],
+            .memory = &aps_memory_host,
+            .number = aps_compressed_number(of->layer, part),
+        };
+        summed[count++] = of;
+    }
+    if (count == 0)
+        return MPI_SUCCESS;
+    rc = aps_reductions_run(run->site->reductions, run->site->plan, count,
+                            vectors, run->cost);
+    for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
+        summed[i]->layer->whole = !aps_compress_finite(summed[i]->factors[part],
+                                                       summed[i]->floats[part]);
+    return rc;
+}
+
+static int powersgd_run(const struct aps_compressed_site *site, int count,
+                        struct aps_compressed layers[], struct aps_cost *cost)
+{
+    struct run run = {.site = site, .count = count, .cost = cost};
+    int rc, now;
+
+    for (int i = 0; i < count; i++) {
+        run.factors[i] = powersgd_factors(site->plan, &layers[i]);
+        powersgd_prepare(site->plan, &run.factors[i]);
+        powersgd_multiply(&run.factors[i]);
+    }
+    rc = powersgd_reduce(&run, PART_P);
+    for (int i = 0; i < count; i++)
+        if (!layers[i].whole)
+            powersgd_multiply_back(&run.factors[i]);
+    /* Also after an error, of which other ranks may know nothing. */
+    now = powersgd_reduce(&run, PART_Q);
+    rc = rc == MPI_SUCCESS ? now : rc;
+    for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
+        if (!layers[i].whole)
+            powersgd_restore(&run.factors[i], site->ranks);
+    now = aps_compressed_reduce_whole(site, count, layers, cost);
+    return rc == MPI_SUCCESS ? now : rc;
+}
+
+/* A lower rank keeps the first columns; a higher one has zeros behind them, which
+ * a call draws anew. */
+static void powersgd_carry_on(const struct aps_compressor *before,
+                              const float *was, const struct aps_plan *plan,
+                              const struct aps_matrix *matrix, float *kept)
+{
+    const size_t old =
+        aps_lowrank_rank(matrix, (size_t)before->parameters[APS_POWERSGD_RANK]);
+    const size_t new = powersgd_rank(plan, matrix);
+
+    memcpy(kept, was, matrix->columns * (old < new ? old : new) * sizeof *kept);
+}
+
+const struct aps_compressed_ops aps_compressed_powersgd = {
+    .kept = powersgd_kept,
+    .scratch = powersgd_scratch,
+    .carry_on = powersgd_carry_on,
+    .run = powersgd_run,
+};

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The compressors that there are messages for. */
+#ifndef APS_PMPI_COMPRESSED_TABLE_H
+#define APS_PMPI_COMPRESSED_TABLE_H
+
+#include "compressed/compressed.h"
+
+/* Of the plan's compressor, which is not none. */
+const struct aps_compressed_ops *
+aps_compressed_ops_of(const struct aps_plan *plan);
+
+#endif
