@@ -234,8 +234,11 @@ static void read_table(struct reading *reading)
     if (!aps_read_text(&reading->reader, key))
         return;
     if (!source->layers_text) {
-        aps_reader_error(&reading->reader, key->value,
-                         "layer table '%.80s' was not read", key->value->text);
+        /* Whoever has its path has said why. */
+        if (!source->layers_path)
+            aps_reader_error(&reading->reader, key->value,
+                             "layer table '%.80s' was not read",
+                             key->value->text);
         return;
     }
     if (aps_layers_parse(source->layers_path, source->layers_text,

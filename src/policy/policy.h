@@ -173,7 +173,8 @@ struct aps_policy_source {
  * Read the file at `path` and the layer table that it names (relative to the
  * policy's directory). Missing, unreadable, too large (16 MiB), empty or
  * binary files are errors; errors of YAML or meaning are left to
- * aps_policy_parse, except where they hide the name of the table. 0 or -1.
+ * aps_policy_parse, except where they hide the name of the table, and where the
+ * table cannot be read: then they are reported, too. 0 or -1.
  */
 int aps_policy_source_read(const char *path, struct aps_policy_source *source,
                            struct aps_errors *errors);

@@ -147,6 +147,16 @@ static int find_table(struct aps_policy_source *source,
     return result;
 }
 
+/* The errors of a policy whose layer table cannot be read. */
+static void find_errors(const struct aps_policy_source *source,
+                        struct aps_errors *errors)
+{
+    struct aps_policy *policy;
+
+    if (aps_policy_parse(source, &policy, errors) == 0)
+        aps_policy_destroy(policy);
+}
+
 int aps_policy_source_read(const char *path, struct aps_policy_source *source,
                            struct aps_errors *errors)
 {
@@ -164,8 +174,11 @@ int aps_policy_source_read(const char *path, struct aps_policy_source *source,
     }
     reading.text = content.text;
     reading.length = content.length;
-    if (find_table(&reading, errors) < 0)
+    if (find_table(&reading, errors) < 0) {
+        if (reading.layers_path)
+            find_errors(&reading, errors);
         goto clear_reading;
+    }
     *source = reading;
     return 0;
 

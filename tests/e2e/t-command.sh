@@ -221,6 +221,22 @@ same err '... is named where the policy names it' <<'END'
 table.yaml:2:9: cannot read the layer table 'tables/net.csv': No such file or directory
 END
 
+cat >several.yaml <<'END'
+version: 1
+fuse: 12 parsecs
+rules:
+  - {layers: fc.*, format: e5m2, scale: {unit: table}}
+  - {format: e4m3, scal: aps}
+table: tables/net.csv
+END
+apsmpi check several.yaml
+status 1 'a missing layer table in a policy with other errors'
+same err '... hides none of them' <<'END'
+several.yaml:2:10: unknown unit 'parsecs' of 'fuse'; one of KiB, MiB, GiB
+several.yaml:5:20: unknown key 'scal'; did you mean 'scale'?
+several.yaml:6:8: cannot read the layer table 'tables/net.csv': No such file or directory
+END
+
 mkdir tables
 printf 'layer,name,count\n0,conv.weight,2048\n2,conv.bias,0\n' \
     >tables/net.csv
