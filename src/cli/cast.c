@@ -231,7 +231,8 @@ const struct aps_subcommand aps_subcommand_cast = {
         "from standard input. Those that are none are named on standard\n"
         "error, the others printed all the same, and the exit status is 1.\n"
         "For a format in blocks, all values are one array, and the second\n"
-        "column is scale:code, the scale that of the value's block.\n",
+        "column is scale:code, the scale that of the value's block; in nvfp4\n"
+        "the FP32 scale of all values goes before it: scale:scale:code.\n",
     .options = {{"rounding", "RULE",
                  "nearest (the default), stochastic, zero, cpd, correlated"},
                 {"seed", "N", "of random bits; value number i is element i"},

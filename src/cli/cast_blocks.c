@@ -3,6 +3,7 @@
 
 #include "cli/cast_blocks.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,6 +54,20 @@ static uint32_t code_of(const struct aps_format *format,
     return code;
 }
 
+/* "0x3b124925:" of a format whose piece has a scale, or nothing. */
+static const char *piece_text(const struct aps_format *format,
+                              const unsigned char *packed, char buffer[16])
+{
+    uint32_t piece;
+
+    buffer[0] = '\0';
+    if (format->piece_bytes != sizeof piece)
+        return buffer;
+    memcpy(&piece, packed, sizeof piece);
+    snprintf(buffer, 16, "0x%08" PRIx32 ":", piece);
+    return buffer;
+}
+
 int aps_cast_values_print(const struct aps_cast_values *all,
                           const struct aps_format *format,
                           const struct aps_cast_options *options)
@@ -70,8 +85,10 @@ int aps_cast_values_print(const struct aps_cast_values *all,
         const double value = (double)rounded[i], given = (double)all->values[i];
         unsigned scale;
         const uint32_t code = code_of(format, packed, i, &scale);
+        char piece[16];
 
-        printf("%s\t0x%02x:0x%0*x\t%a\t%a\n", all->words[i], scale,
+        printf("%s\t%s0x%02x:0x%0*x\t%a\t%a\n", all->words[i],
+               piece_text(format, packed, piece), scale,
                (format->width + 3) / 4, code,
                isnan(value) ? (double)NAN : value,
                isnan(value) ? (double)NAN : value - given);

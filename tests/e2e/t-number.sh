@@ -97,8 +97,43 @@ check 'cast: INF makes its block NaN, and no other' prints \
     'inf\t0xff:0x00\tnan\tnan\n1\t0xff:0x00\tnan\tnan\n2\t0x80:0x40\t0x1p+1\t0x0p+0' \
     "$apsmpi" cast bfp7/2 inf 1 2
 check 'cast: nvfp4 and integers' prints \
-    '6\t0x7e:0x7\t0x1.8p+2\t0x0p+0\n1e9\t0x7f\t0x1.fcp+6\t-0x1.dcd64c08p+29' \
+    '6\t0x3b124925:0x7e:0x7\t0x1.8p+2\t0x0p+0\n1e9\t0x7f\t0x1.fcp+6\t-0x1.dcd64c08p+29' \
     sh -c "'$apsmpi' cast nvfp4 6; '$apsmpi' cast flex8 1e9"
+
+# decoded: what a reader makes of the codes of nvfp4 is the third column
+decoded()
+{
+    seq 40 | awk '{ print sin($1) * exp($1 / 3 - 7) }' |
+        "$apsmpi" cast nvfp4 >codes &&
+        "$PYTHON3" - <<'END'
+import struct
+
+def value(code, exponent_bits, mantissa_bits, bias):
+    """An OCP float without its sign and without NaN."""
+    exponent = code >> mantissa_bits & (1 << exponent_bits) - 1
+    mantissa = code & (1 << mantissa_bits) - 1
+    if exponent > 0:
+        mantissa |= 1 << mantissa_bits
+    return mantissa * 2.0 ** (max(exponent, 1) - bias - mantissa_bits)
+
+def f32(x):
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+blocks = set()
+for line in open("codes"):
+    given, codes, says, error = line.split("\t")
+    g, s, code = (int(word, 16) for word in codes.split(":"))
+    g = struct.unpack("f", struct.pack("I", g))[0]
+    sign = -1 if code & 8 else 1
+    x = sign * value(code, 2, 1, 1) * f32(value(s, 4, 3, 7) * g)
+    assert f32(x) == float.fromhex(says), line
+    blocks.add((g, s))
+assert len({g for g, s in blocks}) == 1 and len(blocks) == 3, blocks
+END
+}
+if "$PYTHON3" -c '' 2>/dev/null; then
+    check 'cast: the codes of nvfp4 say what the values are' decoded
+fi
 check 'cast: no value of a format in blocks' prints '' \
     feed '' "$apsmpi" cast bfp7/64
 check 'cast: toward zero' \
