@@ -22,8 +22,7 @@ int aps_cast_values_add(struct aps_cast_values *all, const char *word,
                         float value);
 
 /* One line for each: the word, scale:code (of nvfp4 scale:scale:code), the
- * value, the error. -1 if memory
- * is out. */
+ * value, the error. -1 if memory is out. */
 int aps_cast_values_print(const struct aps_cast_values *all,
                           const struct aps_format *format,
                           const struct aps_cast_options *options);
