@@ -42,7 +42,8 @@ static const struct way shapes[] = {
     {.reduce = REDUCE_HIERARCHICAL, .group = 2, .node_fp32 = true},
 };
 
-/* The last one is a sum in chunks of two ranks. */
+/* The last one is a sum in chunks of two ranks, in every other shape in another
+ * format. */
 static const enum accumulate accumulations[] = {
     ACCUMULATE_FP32, ACCUMULATE_FORMAT, ACCUMULATE_KAHAN, ACCUMULATE_FORMAT};
 #define IN_CHUNKS 3
@@ -93,6 +94,7 @@ static void add_ways(unsigned turn)
             way.scale = SCALE_OWN;
             way.accumulate = accumulations[a];
             way.chunk = a == IN_CHUNKS ? 2 : 0;
+            way.sums = a == IN_CHUNKS && s % 2 ? "bfp15/64" : NULL;
             for (size_t f = 0; f < LENGTH(formats); f++)
                 if (a == 0 || (f + s + turn) % 4 == a)
                     add_format(way, formats[(f + turn) % LENGTH(formats)]);
@@ -115,17 +117,34 @@ static size_t fill_with_one(const struct call *call, size_t seed, int rank,
     return place;
 }
 
-/* The block of element `place` is NaN, and no other. Or, if nothing has been
- * cast, the sum is not finite in that place alone. */
+/* The blocks that [*begin, *end) is of. */
+static void widen(const char *name, size_t *begin, size_t *end)
+{
+    const size_t block = (size_t)aps_format_block(aps_format_get(name, NULL));
+
+    *begin = *begin / block * block;
+    *end = (*end + block - 1) / block * block;
+}
+
+/* The block of element `place` is NaN, and no other, except those of blocks of
+ * partial sums that it is part of. Or, if nothing has been cast, the sum is not
+ * finite in that place alone. */
 static bool is_spoilt(const struct call *call, size_t place, const float *sum)
 {
     const struct aps_format *format = aps_format_get(call->way.format, NULL);
     const size_t block = (size_t)aps_format_block(format);
     bool right = !isfinite(sum[place]);
+    size_t begin = place, end = place + 1;
 
+    widen(call->way.format, &begin, &end);
+    /* In groups, and between them. */
+    for (int i = 0; i < 2 && call->way.sums; i++) {
+        widen(call->way.sums, &begin, &end);
+        widen(call->way.format, &begin, &end);
+    }
     for (size_t i = 0; i < call->count; i++)
         if (i / block != place / block)
-            right &= isfinite(sum[i]);
+            right &= isfinite(sum[i]) || (i >= begin && i < end);
         else if (isnan(sum[place]))
             right &= i == place || isnan(sum[i]) ||
                      (call->way.node_fp32 && isfinite(sum[i]));
