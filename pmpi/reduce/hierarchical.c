@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/message.h"
+#include "base/plural.h"
 #include "progress/agree.h"
 #include "scale/scale.h"
 #include "reduce/origin.h"
@@ -161,15 +162,17 @@ void aps_hierarchical_tell_lengths(const struct aps_hierarchical_run *run,
 {
     const struct aps_vcomm *group = &run->h->groups.group;
     const int rank = aps_shm_group_rank(run->h->node);
+    const uint64_t mine = aps_hierarchical_elements(run);
 
     if (rank != 0 && other != 0)
         return;
     aps_message(aps_vcomm_rank(group, rank),
-                "a reduction of %llu elements meets one of %llu elements "
+                "a reduction of %llu element%s meets one of %llu element%s "
                 "on rank %d: the program must pass the same count on all "
                 "ranks",
-                (unsigned long long)aps_hierarchical_elements(run),
-                (unsigned long long)elements, aps_vcomm_rank(group, other));
+                (unsigned long long)mine, aps_plural(mine),
+                (unsigned long long)elements, aps_plural(elements),
+                aps_vcomm_rank(group, other));
 }
 
 static void hierarchical_move_to_devices(struct aps_hierarchical_run *run)

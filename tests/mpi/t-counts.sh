@@ -5,18 +5,20 @@
 # write_policy FILE KEYS
 write_policy()
 {
-    printf 'version: 1\nrules: [{format: e4m3, %s}]\n' "$2" >"$tmp/$1.yaml"
+    printf 'version: 1\nmin_count: 1\nrules: [{format: e4m3, %s}]\n' "$2" \
+        >"$tmp/$1.yaml"
 }
 
 write_policy rounded 'scale: aps, reduce: hierarchical'
 write_policy exact 'scale: none, reduce: hierarchical, node: fp32'
 for policy in rounded exact; do
-    for counts in '4000 4096' '4096 4000' '300000 200000'; do
+    for counts in '4000 4096' '4096 4000' '300000 200000' '1 300'; do
         name="$policy, $counts"
         # shellcheck disable=SC2086 # two words
         run "$name" 3 -genv APSMPI_POLICY "$tmp/$policy.yaml" \
             "$mpi/counts" differ $counts
-        lengths="${counts% *} elements meets one of ${counts#* } "
+        lengths="${counts% *} elements meets one of ${counts#* } elements "
+        [ "$counts" != '1 300' ] || lengths='1 element meets one of 300 elements '
         says "^apsmpi: rank 0: a reduction of $lengths" 1 \
             "$name: a line says which rank differs"
     done
