@@ -20,17 +20,27 @@ static void layers_add(struct part *part, const struct aps_place *place,
     part->vectors[part->count++] = *vector;
 }
 
-/* COLLECTIVE over the context's communicator. Their values. */
+/* COLLECTIVE over the context's communicator. Their values. Where nothing is cast,
+ * a state needs no message, and learns nothing. */
 static int layers_reduce_values(struct aps_context *context,
                                 const struct aps_plan *plan, int count,
                                 const struct aps_place places[],
                                 struct aps_vector vectors[],
                                 struct aps_cost *cost)
 {
-    return aps_scale_state_bytes(&plan->scale) == 0
-               ? aps_comm_resources_reduce(context->resources, plan, count,
-                                           vectors, cost)
-               : aps_scales_run(context, plan, count, places, vectors, cost);
+    struct aps_plan exact = *plan;
+    size_t n = 0;
+
+    for (int i = 0; i < count; i++)
+        n += vectors[i].n;
+    exact.scale = (struct aps_scale){.kind = APS_SCALE_NONE};
+    if (aps_scale_state_bytes(&plan->scale) == 0)
+        return aps_comm_resources_reduce(context->resources, plan, count,
+                                         vectors, cost);
+    if (aps_comm_resources_are_exact(context->resources, plan, n))
+        return aps_comm_resources_reduce(context->resources, &exact, count,
+                                         vectors, cost);
+    return aps_scales_run(context, plan, count, places, vectors, cost);
 }
 
 /* COLLECTIVE over the context's communicator. By the compressor, which takes

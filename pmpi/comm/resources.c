@@ -361,6 +361,12 @@ int aps_comm_resources_prepare(struct aps_comm_resources *resources,
     return aps_reductions_prepare(resources->reductions, plan, n, cause, size);
 }
 
+bool aps_comm_resources_are_exact(const struct aps_comm_resources *resources,
+                                  const struct aps_plan *plan, size_t n)
+{
+    return aps_reductions_are_exact(resources->reductions, plan, n);
+}
+
 int aps_comm_resources_reduce(struct aps_comm_resources *resources,
                               const struct aps_plan *plan, int count,
                               const struct aps_vector vectors[],

@@ -53,6 +53,10 @@ void aps_comm_resources_release(struct aps_comm_resources *resources,
 /* Local. Free all resources of a world that is about to be destroyed. */
 void aps_comm_resources_forget(struct aps_world *world);
 
+/* As aps_reductions_are_exact. */
+bool aps_comm_resources_are_exact(const struct aps_comm_resources *resources,
+                                  const struct aps_plan *plan, size_t n);
+
 /* COLLECTIVE over the resources: aps_reductions_prepare and
  * aps_reductions_run. */
 int aps_comm_resources_prepare(struct aps_comm_resources *resources,

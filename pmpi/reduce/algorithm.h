@@ -6,6 +6,7 @@
 #ifndef APS_PMPI_REDUCE_ALGORITHM_H
 #define APS_PMPI_REDUCE_ALGORITHM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "device/device.h"
@@ -24,6 +25,10 @@ struct aps_algorithm_ops {
     int (*run)(struct aps_algorithm *algorithm, const struct aps_plan *plan,
                const struct aps_wire *wire, int count,
                const struct aps_vector vectors[], struct aps_cost *cost);
+    /* Local, and the same on all ranks. Does a plan leave all values and sums FP32,
+     * so that its scale scales nothing? NULL: no plan does. */
+    bool (*is_exact)(const struct aps_algorithm *algorithm,
+                     const struct aps_plan *plan);
     /* Local; may be called while a communicator is freed. */
     void (*destroy)(struct aps_algorithm *algorithm);
 };

@@ -191,8 +191,8 @@ struct aps_algorithm *
 aps_allgather_sum_algorithm(const struct aps_algorithm_site *site, char *cause,
                             size_t size)
 {
-    static const struct aps_algorithm_ops ops = {gather_sum_run,
-                                                 gather_sum_destroy};
+    static const struct aps_algorithm_ops ops = {.run = gather_sum_run,
+                                                 .destroy = gather_sum_destroy};
     struct aps_allgather_sum *gather =
         aps_allgather_sum_create(site->vcomm, site->granule);
 

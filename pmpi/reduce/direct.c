@@ -471,7 +471,8 @@ struct aps_algorithm *
 aps_direct_algorithm(const struct aps_algorithm_site *site, char *cause,
                      size_t size)
 {
-    static const struct aps_algorithm_ops ops = {direct_run, direct_destroy};
+    static const struct aps_algorithm_ops ops = {.run = direct_run,
+                                                 .destroy = direct_destroy};
     struct aps_direct *direct =
         aps_direct_create_alone(site->vcomm, site->devices, site->granule);
 

@@ -275,6 +275,16 @@ static int hierarchical_run(struct aps_algorithm *algorithm,
                                 cost);
 }
 
+static bool hierarchical_is_exact(const struct aps_algorithm *algorithm,
+                                  const struct aps_plan *plan)
+{
+    const struct aps_hierarchical *h =
+        (const struct aps_hierarchical *)algorithm;
+
+    return plan->node == APS_NODE_FP32 && !h->whole &&
+           aps_hierarchical_is_alone(h);
+}
+
 static void hierarchical_destroy(struct aps_algorithm *algorithm)
 {
     aps_hierarchical_destroy((struct aps_hierarchical *)algorithm);
@@ -284,8 +294,11 @@ struct aps_algorithm *
 aps_hierarchical_algorithm(const struct aps_algorithm_site *site, char *cause,
                            size_t size)
 {
-    static const struct aps_algorithm_ops ops = {hierarchical_run,
-                                                 hierarchical_destroy};
+    static const struct aps_algorithm_ops ops = {
+        .run = hierarchical_run,
+        .is_exact = hierarchical_is_exact,
+        .destroy = hierarchical_destroy,
+    };
     struct aps_hierarchical *hierarchical;
 
     if (aps_hierarchical_create(site, &hierarchical, cause, size) < 0)

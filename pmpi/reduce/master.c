@@ -426,7 +426,8 @@ struct aps_algorithm *
 aps_master_algorithm(const struct aps_algorithm_site *site, char *cause,
                      size_t size)
 {
-    static const struct aps_algorithm_ops ops = {master_run, master_destroy};
+    static const struct aps_algorithm_ops ops = {.run = master_run,
+                                                 .destroy = master_destroy};
     struct aps_grouping grouping = site->grouping;
     struct aps_master *master;
 

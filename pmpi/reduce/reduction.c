@@ -100,14 +100,15 @@ void aps_reductions_destroy(struct aps_reductions *reductions)
 /* The first one that was made for vectors of n elements, or longer ones, and for
  * the plan's format; all give the same bits. Only if none of these has an
  * algorithm: one that could not be made. */
-static struct prepared *reduction_find(struct aps_reductions *reductions,
-                                       const struct aps_plan *plan, size_t n)
+static const struct prepared *
+reduction_find(const struct aps_reductions *reductions,
+               const struct aps_plan *plan, size_t n)
 {
     const size_t granule = aps_pipeline_granule(&plan->format);
-    struct prepared *failed = NULL;
+    const struct prepared *failed = NULL;
 
     for (int i = 0; i < reductions->count; i++) {
-        struct prepared *prepared = &reductions->prepared[i];
+        const struct prepared *prepared = &reductions->prepared[i];
 
         if (prepared->reduce == plan->reduce && prepared->longest >= n &&
             prepared->granule >= granule &&
@@ -206,6 +207,17 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
         return 0;
     snprintf(cause, size, "%s", prepared->cause);
     return -1;
+}
+
+bool aps_reductions_are_exact(const struct aps_reductions *reductions,
+                              const struct aps_plan *plan, size_t n)
+{
+    const struct prepared *prepared = reduction_find(reductions, plan, n);
+    const struct aps_algorithm *algorithm =
+        prepared ? prepared->algorithm : NULL;
+
+    return algorithm && algorithm->ops->is_exact &&
+           algorithm->ops->is_exact(algorithm, plan);
 }
 
 static void reduction_saturate(struct aps_codec *codec)

@@ -37,6 +37,11 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
                            const struct aps_plan *plan, size_t n, char *cause,
                            size_t size);
 
+/* Local, and the same on all ranks. Does a plan, which is prepared for n elements,
+ * leave all values and sums FP32, so that its scale scales nothing? */
+bool aps_reductions_are_exact(const struct aps_reductions *reductions,
+                              const struct aps_plan *plan, size_t n);
+
 /*
  * COLLECTIVE over vcomm. Reduce `count` vectors, APS_VECTORS_MOST at most, by a
  * plan that is prepared. The same bits arrive on every rank, and each layer gets

@@ -412,7 +412,8 @@ static void ring_destroy(struct aps_algorithm *algorithm)
 struct aps_algorithm *aps_ring_algorithm(const struct aps_algorithm_site *site,
                                          char *cause, size_t size)
 {
-    static const struct aps_algorithm_ops ops = {ring_run, ring_destroy};
+    static const struct aps_algorithm_ops ops = {.run = ring_run,
+                                                 .destroy = ring_destroy};
     struct aps_ring *ring = aps_ring_create_alone(site->vcomm, site->granule);
 
     if (!ring) {

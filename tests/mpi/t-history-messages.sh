@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Scales that keep a state have no message before the data, as aps has one: what they
-# need to know travels in the blocks' headers.
+# need to know travels in the blocks' headers, and where nothing is rounded they need
+# to know nothing.
 . "$top_srcdir/tests/mpi/run.sh"
 
 library=$mpi/.libs/inject.so:$library
@@ -35,5 +36,18 @@ done <<END
 2:1:gather:backoff
 4:1:master:backoff
 4:2:hierarchical:backoff delayed
+END
+# Where nothing is rounded: not even at the first calls.
+while IFS=: read -r ranks scales; do
+    rule='reduce: hierarchical, node: fp32, scale'
+    calls_of "node: fp32, none" "$ranks" 1 "$rule: none"
+    none=$calls
+    for scale in $scales; do
+        calls_of "node: fp32, $scale" "$ranks" 1 "$rule: $scale"
+        [ "$calls" = "$none" ]
+        check $? "node: fp32: $scale makes as many as none, $calls"
+    done
+done <<END
+3:aps backoff logmax underflow unit autoflex delayed dfxp
 END
 finish
