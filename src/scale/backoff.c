@@ -102,8 +102,7 @@ static void backoff_behave(const struct aps_scale *scale,
                            size_t size)
 {
     const double *parameters = scale->parameters;
-    const char *call =
-        aps_scale_scope(scale) == APS_SCOPE_MODEL ? "step" : "call";
+    const char *call = aps_history_turn(scale);
     char start[APS_HISTORY_NUMBER], min[APS_HISTORY_NUMBER];
     char max[APS_HISTORY_NUMBER];
 

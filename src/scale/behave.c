@@ -20,6 +20,11 @@ char *aps_history_number(double x, char buffer[APS_HISTORY_NUMBER])
     return buffer;
 }
 
+const char *aps_history_turn(const struct aps_scale *scale)
+{
+    return aps_scale_scope(scale) == APS_SCOPE_MODEL ? "step" : "call";
+}
+
 static const char *behave_overflow(const struct aps_scale *scale,
                                    const struct aps_format *format)
 {

@@ -115,8 +115,7 @@ static void logmax_behave(const struct aps_scale *scale,
                           size_t size)
 {
     const double *parameters = scale->parameters;
-    const char *call =
-        aps_scale_scope(scale) == APS_SCOPE_MODEL ? "step" : "call";
+    const char *call = aps_history_turn(scale);
     char min[APS_HISTORY_NUMBER], max[APS_HISTORY_NUMBER];
 
     snprintf(buffer, size,
