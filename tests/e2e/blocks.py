@@ -123,26 +123,30 @@ INT8 = Complement(8, 6, -127)
 
 # --- blocks --------------------------------------------------------------------
 
-def finite(block):
-    return all(math.isfinite(x) for x in block)
+class Blocks:
+    """What formats in blocks share. A format has `block` values in a block, `piece`
+    bytes before all blocks, and the scale `nan` of blocks that are no numbers."""
+    piece, nan = 0, 255
+
+    def begin(self, x):
+        """The bytes before all blocks, and what choose and read need to know."""
+        return b"", None
+
+    def choose(self, block, g):
+        """The scale's code, and what scales values, or None: zeros."""
+        if not all(math.isfinite(x) for x in block):
+            return self.nan, None
+        greatest = max(abs(x) for x in block)
+        return self.choose_for(greatest, g) if greatest else (0, None)
 
 
-class Mx:
-    block, piece = 32, 0
+class Mx(Blocks):
+    block = 32
 
     def __init__(self, name, element, emax):
         self.name, self.element, self.emax = name, element, emax
 
-    def begin(self, x):
-        return b"", None
-
-    def choose(self, block, _):
-        """The scale's code, and what values are divided by, or None: zeros."""
-        if not finite(block):
-            return 255, None
-        greatest = max(abs(x) for x in block)
-        if greatest == 0:
-            return 0, None
+    def choose_for(self, greatest, _):
         s = max(math.frexp(greatest)[1] - 1 - self.emax + 127, 0)
         return s, lambda x: math.ldexp(x, 127 - s)
 
@@ -150,22 +154,12 @@ class Mx:
         return None if code == 255 else lambda v: math.ldexp(v, code - 127)
 
 
-class Bfp:
-    piece = 0
-
+class Bfp(Blocks):
     def __init__(self, m, block):
         self.name, self.block = f"bfp{m}/{block}", block
         self.element = Magnitude(m, m)
 
-    def begin(self, x):
-        return b"", None
-
-    def choose(self, block, _):
-        if not finite(block):
-            return 255, None
-        greatest = max(abs(x) for x in block)
-        if greatest == 0:
-            return 0, None
+    def choose_for(self, greatest, _):
         e = max(math.frexp(greatest)[1], -125)
         return e + 126, lambda x: math.ldexp(x, -e)
 
@@ -177,18 +171,15 @@ class Bfp:
         return lambda v: math.ldexp(v, code - 126)
 
 
-class Nvfp4:
-    name, block, piece, element = "nvfp4", 16, 4, E2M1FN
+class Nvfp4(Blocks):
+    name, block, piece, nan, element = "nvfp4", 16, 4, 0x7F, E2M1FN
 
     def begin(self, x):
         g = f32(max((abs(v) for v in x if math.isfinite(v)), default=0) / 2688)
         return struct.pack("<f", g), g
 
-    def choose(self, block, g):
-        if not finite(block):
-            return 0x7F, None
-        greatest = max(abs(x) for x in block)
-        if greatest == 0 or g == 0:
+    def choose_for(self, greatest, g):
+        if g == 0:
             return 0, None
         s = E4M3FN.encode(f32(f32(greatest / 6) / g), NEAREST, 0, 0)
         c = f32(E4M3FN.decode(s) * g)
