@@ -18,7 +18,6 @@
 #include "digits.h"
 
 #include <mpi.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,27 +32,7 @@ enum {
     SPLIT_SEED = 1 /* fixed: --seed must not move images into the test set */
 };
 
-int rank, ranks;
-
-void complain(const char *fmt, ...)
-{
-    va_list ap;
-
-    if (rank != 0)
-        return;
-    fflush(stdout);
-    fputs("digits: ", stderr);
-    va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
-    va_end(ap);
-    fputc('\n', stderr);
-}
-
-int anyone_failed(int failed)
-{
-    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return failed;
-}
+const char *const program_name = "digits";
 
 /*
  * Copies this rank's share of index[0..n) into the network's input: every

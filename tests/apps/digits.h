@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the program digits share: the sizes of the problem, the rank,
+ * What the programs digits and heads share: the sizes of the problem, the rank,
  * messages.
  */
 #ifndef DIGITS_H
@@ -14,7 +14,10 @@ enum {
     MAX_IMAGES = 1000000,
 };
 
-extern int rank, ranks; /* in MPI_COMM_WORLD */
+extern const char
+    *const program_name; /* its name, in messages; each has its own */
+
+extern int rank, ranks; /* in MPI_COMM_WORLD; main sets them */
 
 /* Rank 0 speaks for all: the ranks read the same words. */
 void complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

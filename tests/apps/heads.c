@@ -17,7 +17,6 @@
  */
 #include <math.h>
 #include <mpi.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +37,7 @@ enum {
 static const float RATE = 0.2f, MOMENTUM = 0.9f;
 static const int heads_classes[HEADS] = {CLASSES, ODD};
 
-int rank, ranks;
+const char *const program_name = "heads";
 
 struct model {
     int hidden;
@@ -46,25 +45,6 @@ struct model {
     float weight;         /* of the second head's loss */
     float *param, *grad, *velocity;
 };
-
-void complain(const char *fmt, ...)
-{
-    va_list ap;
-
-    if (rank != 0)
-        return;
-    fputs("heads: ", stderr);
-    va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
-    va_end(ap);
-    fputc('\n', stderr);
-}
-
-int anyone_failed(int failed)
-{
-    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    return failed;
-}
 
 static int heads_label(int head, unsigned char digit)
 {

@@ -5,7 +5,8 @@ digits_sources = \
 	tests/apps/digits_images.c tests/apps/digits_images.h \
 	tests/apps/digits_network.c tests/apps/digits_network.h \
 	tests/apps/digits_options.c tests/apps/digits_options.h \
-	tests/apps/digits_random.c tests/apps/digits_random.h
+	tests/apps/digits_random.c tests/apps/digits_random.h \
+	tests/apps/digits_ranks.c
 check_PROGRAMS += tests/apps/digits
 tests_apps_digits_SOURCES = $(digits_sources)
 tests_apps_digits_CPPFLAGS = $(MPI_CFLAGS)
@@ -18,7 +19,8 @@ check_PROGRAMS += tests/apps/heads
 tests_apps_heads_SOURCES = \
 	tests/apps/heads.c tests/apps/digits.h \
 	tests/apps/digits_images.c tests/apps/digits_images.h \
-	tests/apps/digits_random.c tests/apps/digits_random.h
+	tests/apps/digits_random.c tests/apps/digits_random.h \
+	tests/apps/digits_ranks.c
 tests_apps_heads_CPPFLAGS = $(MPI_CFLAGS)
 tests_apps_heads_LDADD = $(MPI_LIBS) -lm
 
