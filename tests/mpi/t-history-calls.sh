@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Scales that keep a state, and compressors, give the same bits however the program calls.
+# Scales that keep a state, and compressors, give the same bits however the
+# program calls.
 . "$top_srcdir/tests/mpi/run.sh"
 
 driven=calls
@@ -20,7 +21,8 @@ $log
 rules: [{format: e5m2, $rule}]
 END
     rm -f "$tmp/log.csv"
-    run "$ranks ranks, nodes $nodes, steps $steps, $progress, $fuse, every $every, $rule" \
+    where="$ranks ranks, nodes $nodes, steps $steps, $progress, $fuse"
+    run "$where, every $every, $rule" \
         "$ranks" -genv APSMPI_POLICY "$tmp/policy.yaml" \
         -genv APSMPI_TEST_NODES "$nodes" "$mpi/history_calls"
 done <<END
