@@ -8,6 +8,9 @@ libkernels_la_SOURCES = \
 	src/codec/float.c src/codec/float.h \
 	src/codec/bfp.c src/codec/integer.c \
 	src/codec/mx.c src/codec/nvfp4.c \
+	src/compress/bracket.c src/compress/bracket.h \
+	src/compress/collect.c src/compress/collect.h \
+	src/compress/collect_masks.h \
 	src/compress/finite.c src/compress/finite.h \
 	src/compress/indices.c src/compress/indices.h \
 	src/compress/lowrank_draw.c src/compress/lowrank.h \
@@ -15,6 +18,8 @@ libkernels_la_SOURCES = \
 	src/compress/lowrank_orthogonal_variant.h \
 	src/compress/lowrank_products.c src/compress/lowrank_products.h \
 	src/compress/lowrank_variant.h \
+	src/compress/magnitudes.c src/compress/magnitudes.h \
+	src/compress/select.c src/compress/select.h \
 	src/number/gemm_blocks_kernel.c src/number/gemm_kernel.c \
 	src/number/sum.c src/number/sum.h
 $(libkernels_la_OBJECTS): override CFLAGS += $(KERNEL_CFLAGS)

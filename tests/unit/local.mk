@@ -31,6 +31,7 @@ UNIT_TESTS = \
 	tests/unit/lowrank \
 	tests/unit/lowrank_factors \
 	tests/unit/lowrank_products \
+	tests/unit/magnitudes \
 	tests/unit/measure \
 	tests/unit/nearest \
 	tests/unit/options \
@@ -63,6 +64,7 @@ UNIT_TESTS = \
 	tests/unit/scale_underflow \
 	tests/unit/scale_unit \
 	tests/unit/redone_pieces \
+	tests/unit/select \
 	tests/unit/slices \
 	tests/unit/steps \
 	tests/unit/steps_search \
@@ -70,9 +72,17 @@ UNIT_TESTS = \
 	tests/unit/switch
 
 # Compressors.
+tests_unit_magnitudes_SOURCES = tests/unit/magnitudes.c tests/unit/rounded.h \
+	tests/unit/vectors.h
+tests_unit_magnitudes_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_magnitudes_LDADD = $(UNIT_LIBS) -lm
 tests_unit_indices_SOURCES = tests/unit/indices.c tests/unit/rounded.h
 tests_unit_indices_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_indices_LDADD = $(UNIT_LIBS) -lm
+tests_unit_select_SOURCES = tests/unit/select.c tests/unit/rounded.h \
+	tests/unit/vectors.h
+tests_unit_select_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_select_LDADD = $(UNIT_LIBS) -lm
 
 # Numbers and codecs.
 tests_unit_format_SOURCES = tests/unit/format.c

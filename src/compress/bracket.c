@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "compress/bracket.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "number/bits.h"
+
+#define SAMPLE_LEAST 1024
+#define SAMPLE_MOST 32768
+#define SAMPLE_SHARE 128 /* elements for each one of the sample */
+#define SAMPLE_RUN 4     /* neighbours that are sampled together */
+#define SAMPLE_SIGMAS 4  /* by which a quantile of the sample may be off */
+#define ROOM_LEAST 4096  /* elements that are collected at any rate */
+#define PAIR (2 * sizeof(uint32_t))
+
+/* --- the search ---------------------------------------------------------- */
+
+/*
+ * The q-th largest of the magnitudes of x[n] that lie in [lo, hi], of which there
+ * are at least q. Each pass cuts the interval into bins, and goes on in the one
+ * that holds the q-th.
+ */
+static uint32_t bracket_narrow(const struct aps_bracket *bracket,
+                               const float *x, size_t n, size_t q, uint32_t lo,
+                               uint32_t hi)
+{
+    uint32_t *counters = bracket->counters;
+
+    while (lo < hi) {
+        unsigned shift = 0;
+        uint32_t bin;
+
+        while ((hi - lo) >> shift >= APS_COLLECT_BINS)
+            shift++;
+        bin = ((hi - lo) >> shift) + 1;
+        memset(counters, 0, APS_COLLECT_COUNTERS * sizeof *counters);
+        bracket->passes->histogram(x, n, lo, shift, counters);
+        for (size_t held = 0; bin > 0; q -= held) {
+            bin--;
+            held = 0;
+            for (size_t c = 0; c < APS_COLLECT_COPIES; c++)
+                held += counters[c * (APS_COLLECT_BINS + 1) + bin];
+            if (held >= q)
+                break;
+        }
+        lo += bin << shift;
+        if (hi - lo > ((uint32_t)1 << shift) - 1)
+            hi = lo + (((uint32_t)1 << shift) - 1);
+    }
+    return lo;
+}
+
+/* --- the sample ---------------------------------------------------------- */
+
+/* Magnitudes from all over the array, in short runs, each at a place of its own
+ * in its part, so that no period of the array meets one of the sample. */
+static void bracket_sample(const float *g, const float *e, size_t n,
+                           size_t runs, uint32_t *sample)
+{
+    const size_t part = n / runs;
+    uint32_t state = 1;
+
+    for (size_t r = 0; r < runs; r++) {
+        const size_t from = r * part + (state >> 8) % (part - SAMPLE_RUN + 1);
+
+        for (size_t i = from; i < from + SAMPLE_RUN; i++)
+            *sample++ =
+                aps_float_bits(e ? g[i] + e[i] : g[i]) & ~APS_FLOAT_SIGN;
+        state = state * 1664525u + 1013904223u;
+    }
+}
+
+/* lo and hi of the bracket, between which the q-th largest is expected. All from
+ * lo on are collected where they fit: `room` elements. */
+static void bracket_expect(const float *g, const float *e, size_t q,
+                           size_t room, struct aps_bracket *bracket)
+{
+    const double n = (double)bracket->n;
+    const float *sample = (const void *)bracket->index;
+    size_t size = bracket->n / SAMPLE_SHARE;
+    double rank, spread, least, most;
+
+    size = size < SAMPLE_LEAST ? SAMPLE_LEAST : size;
+    size = size > SAMPLE_MOST ? SAMPLE_MOST : size;
+    size = size > room ? room : size;
+    size -= size % SAMPLE_RUN;
+    rank = (double)q / n * (double)size;
+    spread = SAMPLE_SIGMAS * sqrt(rank * (1 - rank / (double)size)) + 8;
+    least = rank - spread;
+    most = rank + spread;
+    bracket_sample(g, e, bracket->n, size / SAMPLE_RUN, bracket->index);
+    if (most < (double)size)
+        bracket->lo = bracket_narrow(bracket, sample, size, (size_t)most, 0,
+                                     ~APS_FLOAT_SIGN);
+    if (most / (double)size * n > 0.9 * (double)room && least >= 1)
+        bracket->hi = bracket_narrow(bracket, sample, size, (size_t)least, 0,
+                                     ~APS_FLOAT_SIGN);
+    /* of a sample that is not finite */
+    bracket->hi = bracket->hi < APS_FLOAT_INF ? bracket->hi : APS_FLOAT_INF;
+    bracket->lo = bracket->lo < bracket->hi ? bracket->lo : bracket->hi;
+}
+
+/* --- the pass ------------------------------------------------------------ */
+
+/* Elements that may be collected, and what collecting writes beyond them. */
+#define SPARE (APS_COLLECT_BLOCK + APS_COLLECT_SLACK)
+
+size_t aps_bracket_room(size_t n, size_t q)
+{
+    size_t room = (q <= n / 8 ? 2 * q : n / 16) + ROOM_LEAST;
+
+    return APS_BRACKET_ROOM_LEAST + ((room < n ? room : n) + SPARE) * PAIR;
+}
+
+/* Nothing is collected. */
+static void bracket_empty(struct aps_bracket *bracket)
+{
+    bracket->lo = bracket->hi = APS_FLOAT_INF;
+    bracket->above = bracket->count = 0;
+}
+
+static void bracket_collect(struct aps_bracket *bracket, size_t at, size_t size,
+                            size_t room)
+{
+    if (bracket->count > room)
+        bracket_empty(bracket);
+    if (bracket->lo < APS_FLOAT_INF)
+        bracket->count += bracket->passes->collect(
+            bracket->x + at, size, (uint32_t)at, bracket->lo, bracket->hi,
+            bracket->index + bracket->count, bracket->bits + bracket->count,
+            &bracket->above);
+}
+
+void aps_bracket_begin(const float *g, const float *e, size_t n, size_t q,
+                       float *delta, const struct aps_bracket_work *work,
+                       enum aps_cpu cpu, struct aps_bracket *bracket)
+{
+    const aps_magnitudes_fn add = aps_magnitudes_kernel(cpu);
+    const size_t all = (work->bytes - APS_BRACKET_ROOM_LEAST) / PAIR;
+    const size_t room = all > SPARE ? all - SPARE : 0;
+    uint32_t *memory = work->memory;
+    struct aps_magnitudes_sum sum = {.max = 0};
+    struct aps_bracket b = {
+        .x = delta ? delta : g,
+        .n = n,
+        .passes = aps_collect_for(cpu),
+        .hi = APS_FLOAT_INF,
+        .counters = memory,
+        .index = memory + APS_COLLECT_COUNTERS,
+        .bits = memory + APS_COLLECT_COUNTERS + all,
+    };
+
+    if (n > room && room >= SAMPLE_LEAST)
+        bracket_expect(g, e, q, room, &b);
+    if (n > room && b.lo == 0)
+        bracket_empty(&b);
+    for (size_t at = 0; at < n; at += APS_COLLECT_BLOCK) {
+        size_t left = n - at;
+        size_t size = left < APS_COLLECT_BLOCK ? left : APS_COLLECT_BLOCK;
+
+        add(g + at, e ? e + at : NULL, size, delta ? delta + at : NULL, &sum);
+        bracket_collect(&b, at, size, room);
+    }
+    if (b.count > room)
+        bracket_empty(&b);
+    b.magnitudes = aps_magnitudes_fold(&sum);
+    *bracket = b;
+}
+
+/* --- what is known of the array ------------------------------------------ */
+
+uint32_t aps_bracket_find(const struct aps_bracket *b, size_t q)
+{
+    const uint32_t max = aps_float_bits(b->magnitudes.max);
+
+    if (b->above < q && q <= b->above + b->count)
+        return bracket_narrow(b, (const void *)b->bits, b->count, q - b->above,
+                              b->lo, max < b->hi ? max : b->hi - 1);
+    return bracket_narrow(b, b->x, b->n, q, 0, max);
+}
+
+size_t aps_bracket_count(const struct aps_bracket *b, uint32_t bits)
+{
+    if (bits == 0)
+        return b->n;
+    if (bits >= APS_FLOAT_INF)
+        return 0;
+    if (bits < b->lo || bits > b->hi)
+        return b->passes->count(b->x, b->n, bits);
+    return b->above + b->passes->count((const void *)b->bits, b->count, bits);
+}
+
+void aps_bracket_neighbours(const struct aps_bracket *b, uint32_t lo,
+                            uint32_t hi, uint32_t *below, uint32_t *above)
+{
+    uint32_t under, over;
+
+    b->passes->neighbours((const void *)b->bits, b->count, lo, hi, &under,
+                          &over);
+    /* what lies outside the bracket is farther, unless nothing lies in it */
+    if ((under == UINT32_MAX && b->lo > 0 && lo > 0) ||
+        (over == UINT32_MAX && b->above > 0) || hi < b->lo || lo > b->hi)
+        b->passes->neighbours(b->x, b->n, lo, hi, &under, &over);
+    *below = under;
+    *above = over;
+}
