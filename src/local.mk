@@ -20,6 +20,7 @@ libkernels_la_SOURCES = \
 	src/compress/lowrank_variant.h \
 	src/compress/magnitudes.c src/compress/magnitudes.h \
 	src/compress/select.c src/compress/select.h \
+	src/compress/sparse.c src/compress/sparse.h \
 	src/number/gemm_blocks_kernel.c src/number/gemm_kernel.c \
 	src/number/sum.c src/number/sum.h
 $(libkernels_la_OBJECTS): override CFLAGS += $(KERNEL_CFLAGS)

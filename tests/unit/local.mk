@@ -66,6 +66,7 @@ UNIT_TESTS = \
 	tests/unit/redone_pieces \
 	tests/unit/select \
 	tests/unit/slices \
+	tests/unit/sparse \
 	tests/unit/steps \
 	tests/unit/steps_search \
 	tests/unit/sum \
@@ -76,6 +77,10 @@ tests_unit_magnitudes_SOURCES = tests/unit/magnitudes.c tests/unit/rounded.h \
 	tests/unit/vectors.h
 tests_unit_magnitudes_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_magnitudes_LDADD = $(UNIT_LIBS) -lm
+tests_unit_sparse_SOURCES = tests/unit/sparse.c tests/unit/rounded.h \
+	tests/unit/vectors.h
+tests_unit_sparse_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_sparse_LDADD = $(UNIT_LIBS) -lm
 tests_unit_indices_SOURCES = tests/unit/indices.c tests/unit/rounded.h
 tests_unit_indices_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_indices_LDADD = $(UNIT_LIBS) -lm
