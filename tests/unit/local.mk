@@ -9,6 +9,7 @@ UNIT_TESTS = \
 	tests/unit/array_scaled \
 	tests/unit/build \
 	tests/unit/chunk_layout \
+	tests/unit/chunks \
 	tests/unit/codec \
 	tests/unit/codec_blocks \
 	tests/unit/codec_sizes \
@@ -73,6 +74,10 @@ UNIT_TESTS = \
 	tests/unit/switch
 
 # Compressors.
+tests_unit_chunks_SOURCES = tests/unit/chunks.c tests/unit/rounded.h \
+	tests/unit/vectors.h
+tests_unit_chunks_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_chunks_LDADD = $(UNIT_LIBS) -lm
 tests_unit_magnitudes_SOURCES = tests/unit/magnitudes.c tests/unit/rounded.h \
 	tests/unit/vectors.h
 tests_unit_magnitudes_CPPFLAGS = $(UNIT_CPPFLAGS)
