@@ -6,7 +6,11 @@
  * thread's CPU time, so that other work matters less. One table for data that
  * stays in the L2 cache and one for data that does not fit any.
  *
- *     codec [KIB ...]        default: 256 262144
+ *     codec [KIB ...] [FORMAT ...]   default: 256 262144, and a list of formats
+ *
+ * The column "read" is the bound of what only reads: a loop of loads from four
+ * places of the array by turns, which the machine prefetches best. Kernels that
+ * write too have to share it.
  *
  * APSMPI_CPU=plain|avx2|avx512 chooses the variant.
  */
@@ -42,6 +46,25 @@ static volatile float sink;
 static void run_memcpy(struct data *d)
 {
     memcpy(d->y, d->x, d->n * sizeof *d->x);
+}
+
+/* What a vector unit of any CPU loads at a time. */
+typedef uint64_t line __attribute__((vector_size(64), may_alias));
+
+static void run_read(struct data *d)
+{
+    const size_t quarter = d->n * sizeof *d->x / sizeof(line) / 4;
+    const line *x = (const void *)d->x;
+    line seen[4] = {{0}};
+
+    for (size_t i = 0; i < quarter; i++) {
+        for (size_t j = 0; j < 4; j++) {
+            __builtin_prefetch(x + j * quarter + i + 32);
+            seen[j] |= x[j * quarter + i];
+        }
+    }
+    seen[0] |= seen[1] | seen[2] | seen[3];
+    sink = (float)seen[0][0];
 }
 
 static void run_max(struct data *d)
@@ -93,10 +116,15 @@ static const struct {
     const char *name;
     void (*run)(struct data *);
 } kernels[] = {
-    {"memcpy", run_memcpy},         {"max", run_max},
-    {"encode", run_encode},         {"decode", run_decode},
-    {"decode_add", run_decode_add}, {"stochastic", run_stochastic},
-    {"correlated", run_correlated}, {"statistics", run_stats},
+    {"memcpy", run_memcpy},
+    {"read", run_read},
+    {"max", run_max},
+    {"encode", run_encode},
+    {"decode", run_decode},
+    {"decode_add", run_decode_add},
+    {"stochastic", run_stochastic},
+    {"correlated", run_correlated},
+    {"statistics", run_stats},
 };
 #define KERNELS (sizeof kernels / sizeof *kernels)
 
@@ -174,7 +202,7 @@ static void fill(float *x, size_t n)
     }
 }
 
-static void bench(size_t kib)
+static void bench(size_t kib, const char *const *names, size_t count)
 {
     struct data d = {.n = kib * 1024 / sizeof *d.x,
                      .scaling = {.exponent = 3, .factor = 1}};
@@ -196,11 +224,14 @@ static void bench(size_t kib)
     for (size_t k = 1; k < KERNELS; k++)
         printf(" %12s", kernels[k].name);
     printf("\n");
-    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+    for (size_t f = 0; f < count; f++) {
         struct aps_format format;
+        struct aps_error error;
 
-        if (aps_format_parse(formats[f], &format, NULL) < 0)
+        if (aps_format_parse(names[f], &format, &error) < 0) {
+            fprintf(stderr, "codec: %s\n", error.text);
             exit(1);
+        }
         aps_codec_init(&format, &d.codec);
         row(&d);
     }
@@ -211,11 +242,21 @@ static void bench(size_t kib)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        bench(256);
-        bench(262144);
+    const char *const *names = formats;
+    size_t count = sizeof formats / sizeof *formats;
+    int sizes = 0;
+
+    while (1 + sizes < argc && strtoul(argv[1 + sizes], NULL, 10) > 0)
+        sizes++;
+    if (1 + sizes < argc) {
+        names = (const char *const *)(argv + 1 + sizes);
+        count = (size_t)(argc - 1 - sizes);
     }
-    for (int i = 1; i < argc; i++)
-        bench(strtoul(argv[i], NULL, 10));
+    if (sizes == 0) {
+        bench(256, names, count);
+        bench(262144, names, count);
+    }
+    for (int i = 1; i <= sizes; i++)
+        bench(strtoul(argv[i], NULL, 10), names, count);
     return 0;
 }
