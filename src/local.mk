@@ -5,7 +5,7 @@
 # usually say -O2; KERNEL_CFLAGS (configure.ac) must stand after them.
 noinst_LTLIBRARIES += libkernels.la
 libkernels_la_SOURCES = \
-	src/codec/float.c src/codec/float.h \
+	src/codec/float.c src/codec/float.h src/codec/float_chunk.h \
 	src/codec/bfp.c src/codec/integer.c \
 	src/codec/mx.c src/codec/nvfp4.c \
 	src/compress/bracket.c src/compress/bracket.h \
@@ -56,16 +56,16 @@ libcore_la_SOURCES = \
 	src/codec/bfp.h src/codec/block_scale.h \
 	src/codec/blocks.h src/codec/blocks_decode.h \
 	src/codec/blocks_encode.h src/codec/blocks_variant.h \
-	src/codec/blocks_vbmi.h \
+	src/codec/blocks_vbmi.h src/codec/codes_vbmi.h \
 	src/codec/fixed.h src/codec/table.h \
 	src/codec/codec.c src/codec/codec.h \
 	src/codec/ops.c src/codec/ops.h \
 	src/codec/kernel.h src/codec/philox_avx512.h src/codec/rounding.h \
 	src/codec/scaling.h src/codec/stochastic_vbmi.h \
 	src/codec/memory.c src/codec/memory.h \
-	src/codec/mx.h src/codec/nvfp4.h \
+	src/codec/mx.h src/codec/nearest_vbmi.h src/codec/nvfp4.h \
 	src/codec/pack.h src/codec/pack_chunk.h src/codec/pack_vbmi.h \
-	src/codec/table_vbmi.h \
+	src/codec/table_vbmi.h src/codec/tile.h \
 	src/version.c \
 	src/compress/compressor.c src/compress/compressor.h \
 	src/compress/compressor_none.c src/compress/compressor_powersgd.c \

@@ -10,11 +10,13 @@
 
 #include <string.h>
 
+#include "codec/float_chunk.h"
 #include "codec/kernel.h"
 #include "codec/pack_chunk.h"
 #include "codec/rounding.h"
 #include "codec/scaling.h"
 #if defined(__x86_64__)
+#include "codec/nearest_vbmi.h"
 #include "codec/stochastic_vbmi.h"
 #include "codec/table_vbmi.h"
 #endif
@@ -51,49 +53,63 @@ static struct aps_draw float_draw_of(const struct aps_cast_options *options)
 
 /* --- kernel bodies ------------------------------------------------------- */
 
-/* Codes [from, n) of 1, 2 or 4 bytes from 32 bits each. */
-APS_INLINE void narrow_chunk(const struct aps_codes *codes, size_t from,
-                             size_t n, int size, uint8_t *restrict wire)
+/* A tile, at most, to nearest, by one float multiplication; with statistics if
+ * `stats`. */
+APS_INLINE bool encode_tile(const struct aps_kernel *kernel,
+                            const aps_any_float *x, size_t n, float scale,
+                            bool bounded, unsigned width, bool vbmi,
+                            size_t room, uint8_t *wire,
+                            struct aps_encode_stats *stats)
 {
-    for (size_t i = from; i < n; i++)
-        aps_kernel_store(wire, i, size, codes->code[i]);
-}
+    bool marker = false;
 
-/* Codes of `size` bytes; true if they ask for the marker. */
-APS_INLINE bool encode_array(const struct aps_kernel *kernel,
-                             const aps_any_float *x, size_t n, float scale,
-                             bool bounded, void *codes, int size)
-{
-    if (!bounded)
-        return aps_kernel_encode_array(kernel, x, n, scale, codes, size);
-    aps_kernel_encode_array_bounded(kernel, x, n, scale, codes, size);
-    return false;
-}
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t count = min_size(n - i, CHUNK);
+        size_t at = i / 8 * width;
 
-/* Encode a chunk to nearest, by one float multiplication. */
-APS_INLINE bool encode_chunk(const struct aps_kernel *kernel,
-                             const aps_any_float *x, size_t n, float scale,
-                             bool bounded, unsigned width, bool vbmi,
-                             size_t room, uint8_t *wire)
-{
-    struct aps_codes codes;
-    bool marker;
-
-    switch (array_size(width)) {
-    case 1:
-        return encode_array(kernel, x, n, scale, bounded, wire, 1);
-    case 2:
-        return encode_array(kernel, x, n, scale, bounded, wire, 2);
-    case 4:
-        return encode_array(kernel, x, n, scale, bounded, wire, 4);
-    default:
-        marker = encode_array(kernel, x, n, scale, bounded, codes.code, 4);
-        pack_chunk(&codes, n, width, vbmi, room, wire);
-        return marker;
+        aps_tile_ask(x + i + CHUNK, CHUNK);
+        marker |= encode_chunk(kernel, x + i, count, scale, bounded, width,
+                               vbmi, room - at, wire + at, stats);
     }
+    return marker;
 }
 
-/* Round to nearest: the fast way. */
+/* To nearest, where one float multiplication is the product; with statistics if
+ * `stats`. */
+APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
+                                       const aps_any_float *x, size_t n,
+                                       struct aps_scaling scaling, bool vbmi,
+                                       uint8_t *wire,
+                                       struct aps_encode_stats *stats)
+{
+    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
+    const unsigned width = (unsigned)codec->format.width;
+    const size_t bytes = aps_codec_bytes(codec, n);
+    const float scale = scaling.factor * aps_float_pow2(scaling.exponent);
+    bool marker = false;
+#if defined(__x86_64__)
+    const bool suits = vbmi && aps_nearest_suits(&codec->format);
+    struct aps_nearest nearest;
+
+    if (suits)
+        nearest = aps_nearest_make(&kernel, width, scale);
+#endif
+
+    for (size_t i = 0; i < n; i += APS_TILE) {
+        size_t count = min_size(n - i, APS_TILE);
+        size_t at = i / 8 * width;
+
+#if defined(__x86_64__)
+        if (suits && aps_nearest_tile(&nearest, x + i, count, wire + at, stats))
+            continue;
+#endif
+        marker |= encode_tile(&kernel, x + i, count, scale, scaling.bounded,
+                              width, vbmi, bytes - at, wire + at, stats);
+    }
+    return marker ? APS_BLOCK_NAN : 0;
+}
+
+/* To nearest, whatever the scaling. */
 APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
                                         const float *x, size_t n,
                                         struct aps_scaling scaling, bool vbmi,
@@ -102,30 +118,22 @@ APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
     const struct aps_kernel kernel = aps_kernel_init(&codec->format);
     const unsigned width = (unsigned)codec->format.width;
     const size_t bytes = aps_codec_bytes(codec, n);
-    const bool direct = aps_scaling_is_simple(&codec->format, scaling);
-    const float scale =
-        direct ? scaling.factor * aps_float_pow2(scaling.exponent) : 1;
     const aps_any_float *in = (const void *)x;
     uint8_t *out = wire;
     bool marker = false;
 
+    if (aps_scaling_is_simple(&codec->format, scaling))
+        return encode_direct_body(codec, in, n, scaling, vbmi, out, NULL);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t count = min_size(n - i, CHUNK);
         size_t at = i / 8 * width;
         float scaled[CHUNK];
 
-        if (direct) {
-            marker |=
-                encode_chunk(&kernel, in + i, count, scale, scaling.bounded,
-                             width, vbmi, bytes - at, out + at);
-        } else {
-            /* what overflows here is no INF of the caller's */
-            marker |= aps_kernel_needs_marker(&kernel, in + i, count);
-            aps_scaling_multiply(&codec->format, in + i, count, scaling,
-                                 scaled);
-            encode_chunk(&kernel, scaled, count, 1, false, width, vbmi,
-                         bytes - at, out + at);
-        }
+        /* what overflows here is no INF of the caller's */
+        marker |= aps_kernel_needs_marker(&kernel, in + i, count);
+        aps_scaling_multiply(&codec->format, in + i, count, scaling, scaled);
+        encode_chunk(&kernel, scaled, count, 1, false, width, vbmi, bytes - at,
+                     out + at, NULL);
     }
     return marker ? APS_BLOCK_NAN : 0;
 }
@@ -183,42 +191,6 @@ encode_drawn(const struct aps_codec *codec, const aps_any_float *in, size_t n,
 }
 #endif
 
-/* To nearest, with statistics, where one float multiplication is the product. */
-APS_INLINE unsigned encode_counted_body(const struct aps_codec *codec,
-                                        const aps_any_float *in, size_t n,
-                                        struct aps_scaling scaling, bool vbmi,
-                                        uint8_t *out,
-                                        struct aps_encode_stats *stats)
-{
-    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
-    const unsigned width = (unsigned)codec->format.width;
-    const size_t bytes = aps_codec_bytes(codec, n);
-    const int size = array_size(width);
-    const float scale = scaling.factor * aps_float_pow2(scaling.exponent);
-    bool marker = false;
-
-    for (size_t i = 0; i < n; i += CHUNK) {
-        size_t count = min_size(n - i, CHUNK);
-        size_t at = i / 8 * width;
-        struct aps_codes codes;
-
-        if (size == 1)
-            marker |= aps_kernel_encode_array_stats(&kernel, in + i, count,
-                                                    scale, out + at, 1, stats);
-        else if (size == 2)
-            marker |= aps_kernel_encode_array_stats(&kernel, in + i, count,
-                                                    scale, out + at, 2, stats);
-        else
-            marker |= aps_kernel_encode_array_stats(
-                &kernel, in + i, count, scale, codes.code, 4, stats);
-        if (size == 4)
-            narrow_chunk(&codes, 0, count, 4, out + at);
-        else if (size == 0)
-            pack_chunk(&codes, count, width, vbmi, bytes - at, out + at);
-    }
-    return marker ? APS_BLOCK_NAN : 0;
-}
-
 /* Any rounding, with statistics if `stats`. */
 APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
                                     const float *x, size_t n,
@@ -247,7 +219,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     }
     if (stats && rounding == APS_ROUND_NEAREST &&
         aps_scaling_is_simple(&codec->format, scaling))
-        return encode_counted_body(codec, in, n, scaling, vbmi, out, stats);
+        return encode_direct_body(codec, in, n, scaling, vbmi, out, stats);
 #if defined(__x86_64__)
     if (vbmi && !stats && aps_cast_draws(rounding) &&
         aps_stochastic_suits(&codec->format, scaling))

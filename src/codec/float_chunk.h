@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A chunk of values rounded to nearest by one float multiplication each, and
+ * packed. Inlined into float.c.
+ */
+#ifndef APS_CODEC_FLOAT_CHUNK_H
+#define APS_CODEC_FLOAT_CHUNK_H
+
+#include "codec/kernel.h"
+#include "codec/pack_chunk.h"
+
+/* Codes [from, n) of 1, 2 or 4 bytes from 32 bits each. */
+APS_INLINE void narrow_chunk(const struct aps_codes *codes, size_t from,
+                             size_t n, int size, uint8_t *restrict wire)
+{
+    for (size_t i = from; i < n; i++)
+        aps_kernel_store(wire, i, size, codes->code[i]);
+}
+
+/* Codes of `size` bytes; true if they ask for the marker. */
+APS_INLINE bool encode_array(const struct aps_kernel *kernel,
+                             const aps_any_float *x, size_t n, float scale,
+                             bool bounded, void *codes, int size,
+                             struct aps_encode_stats *stats)
+{
+    if (stats)
+        return aps_kernel_encode_array_stats(kernel, x, n, scale, codes, size,
+                                             stats);
+    if (!bounded)
+        return aps_kernel_encode_array(kernel, x, n, scale, codes, size);
+    aps_kernel_encode_array_bounded(kernel, x, n, scale, codes, size);
+    return false;
+}
+
+/* Encode a chunk to nearest, by one float multiplication. */
+APS_INLINE bool encode_chunk(const struct aps_kernel *kernel,
+                             const aps_any_float *x, size_t n, float scale,
+                             bool bounded, unsigned width, bool vbmi,
+                             size_t room, uint8_t *wire,
+                             struct aps_encode_stats *stats)
+{
+    struct aps_codes codes;
+    bool marker;
+
+    switch (array_size(width)) {
+    case 1:
+        return encode_array(kernel, x, n, scale, bounded, wire, 1, stats);
+    case 2:
+        return encode_array(kernel, x, n, scale, bounded, wire, 2, stats);
+    case 4:
+        return encode_array(kernel, x, n, scale, bounded, wire, 4, stats);
+    default:
+        marker =
+            encode_array(kernel, x, n, scale, bounded, codes.code, 4, stats);
+        pack_chunk(&codes, n, width, vbmi, room, wire);
+        return marker;
+    }
+}
+
+#endif

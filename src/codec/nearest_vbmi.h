@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Encoding to nearest for CPUs with AVX-512 VBMI, 64 values at a time: the codes
+ * of kernel.h, by other means. Included by x86-64 builds only.
+ *
+ * A value is rounded by one addition of a power of two, 2^(23-M) times its own
+ * or that of the smallest normal value: what it leaves in the low mantissa bits
+ * is the significand in steps of the format, and the exponent of the power is
+ * that of the code, above or below the normal range. Values beyond the format
+ * are brought to the first power of two, or code, beyond it before.
+ *
+ * INF and NaN are only noticed: who calls encodes such a tile otherwise.
+ */
+#ifndef APS_CODEC_NEAREST_VBMI_H
+#define APS_CODEC_NEAREST_VBMI_H
+
+#include <immintrin.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "codec/codes_vbmi.h"
+#include "codec/kernel.h"
+#include "codec/tile.h"
+
+/* Of the smaller, or greater, magnitude, with the sign of the first operand. */
+#define APS_NEAREST_LESS 2
+#define APS_NEAREST_GREATER 3
+
+/* A format's constants. */
+struct aps_nearest {
+    struct aps_codes_64 codes;
+    bool shifted;     /* 8 exponent bits: a code is the upper half of a float */
+    uint32_t limit;   /* the first code that is no finite value ... */
+    __m512 beyond;    /* ... and its value, if the format went on */
+    __m512 scale;     /* what values are multiplied by */
+    __m512 least;     /* the smallest normal value */
+    __m512 up;        /* 2^(23-M) */
+    __m512i shift;    /* 23 - M */
+    __m512i first;    /* by how much sums are too great: bytes or words */
+    __m512i overflow; /* the code of what is beyond: bytes or words */
+};
+
+/* What was seen in values. */
+struct aps_nearest_seen {
+    __m512 special[2];  /* NaN where one was INF or NaN */
+    __m512i most;       /* greatest magnitudes of codes: bytes or words */
+    uint64_t underflow; /* how many not 0 have the code 0 */
+};
+
+/* Can the format be encoded so? */
+APS_INLINE bool aps_nearest_suits(const struct aps_format *format)
+{
+    if (format->width > 8 && format->width != 16)
+        return false;
+    return format->exponent_bits < 8 ||
+           (format->width == 16 && format->kind == APS_FORMAT_IEEE &&
+            !format->saturate);
+}
+
+APS_CODEC_AVX512 static struct aps_nearest
+aps_nearest_make(const struct aps_kernel *k, unsigned width, float scale)
+{
+    const uint32_t first = k->min_normal >> k->shift;
+    struct aps_nearest c = {
+        .codes = aps_codes_64_make(width),
+        .shifted = k->min_normal == 1u << 23,
+        .limit = k->limit,
+        .scale = _mm512_set1_ps(scale),
+        .shift = _mm512_set1_epi32((int)k->shift),
+    };
+
+    if (c.shifted)
+        return c;
+    c.beyond =
+        _mm512_set1_ps(aps_float_from_bits((k->limit << k->shift) + k->rebias));
+    c.least = _mm512_set1_ps(aps_float_from_bits(k->min_normal));
+    c.up = _mm512_set1_ps(aps_float_pow2((int)k->shift));
+    c.first = width == 16 ? _mm512_set1_epi16((short)first)
+                          : _mm512_set1_epi8((char)first);
+    c.overflow = width == 16 ? _mm512_set1_epi16((short)k->overflow)
+                             : _mm512_set1_epi8((char)k->overflow);
+    return c;
+}
+
+/* The magnitudes of the codes of y[16] in the low bits, too great by `first`. */
+APS_CODEC_AVX512 APS_INLINE __m512i aps_nearest_16(const struct aps_nearest *c,
+                                                   __m512 y)
+{
+    const __m512i top = _mm512_set1_epi32((int)0xff800000u);
+    const __m512 value = _mm512_range_ps(y, c->beyond, APS_NEAREST_LESS);
+    const __m512i power =
+        _mm512_and_si512(_mm512_castps_si512(_mm512_range_ps(
+                             value, c->least, APS_NEAREST_GREATER)),
+                         top);
+    const __m512 sum =
+        _mm512_fmadd_ps(_mm512_castsi512_ps(power), c->up, value);
+
+    return _mm512_add_epi32(_mm512_castps_si512(sum),
+                            _mm512_srlv_epi32(power, c->shift));
+}
+
+/* The codes of y[16], with 8 exponent bits. */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_nearest_shifted_16(const struct aps_nearest *c, __m512 y)
+{
+    const __m512i bits = _mm512_castps_si512(y);
+    const __m512i odd = _mm512_and_si512(_mm512_srlv_epi32(bits, c->shift),
+                                         _mm512_set1_epi32(1));
+    const __m512i half = _mm512_set1_epi32(0x7fff);
+
+    return _mm512_srlv_epi32(
+        _mm512_add_epi32(_mm512_add_epi32(bits, half), odd), c->shift);
+}
+
+/* Bit i is set where the magnitude of value i of x[4] is not 0. */
+APS_CODEC_AVX512 APS_INLINE uint64_t aps_nearest_nonzero(const __m512i *x,
+                                                         int vectors)
+{
+    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+    uint64_t nonzero = 0;
+
+    for (int j = 0; j < vectors; j++)
+        nonzero |= (uint64_t)_mm512_test_epi32_mask(x[j], magnitude) << 16 * j;
+    return nonzero;
+}
+
+/* To 64 codes of up to 8 bits. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_nearest_bytes(const struct aps_nearest *c, const __m512i *x, bool narrow,
+                  bool counted, struct aps_nearest_seen *seen, uint8_t *wire)
+{
+    __m512i lane[4], code;
+
+    for (int j = 0; j < 4; j++)
+        lane[j] = aps_nearest_16(
+            c, _mm512_mul_ps(_mm512_castsi512_ps(x[j]), c->scale));
+    code = _mm512_sub_epi8(aps_codes_bytes(lane), c->first);
+    if (counted)
+        seen->most = _mm512_max_epu8(seen->most, code);
+    code = _mm512_min_epu8(code, c->overflow);
+    code = aps_codes_64_order(&c->codes, aps_codes_64_sign(&c->codes, code, x));
+    if (counted) {
+        const uint64_t zero = _mm512_testn_epi8_mask(
+            code, _mm512_set1_epi8((char)((1u << (c->codes.width - 1)) - 1)));
+
+        seen->underflow +=
+            (uint64_t)__builtin_popcountll(zero & aps_nearest_nonzero(x, 4));
+    }
+    if (narrow)
+        _mm512_mask_storeu_epi8(wire, aps_codes_64_valid(&c->codes),
+                                aps_codes_64_pack(&c->codes, code));
+    else
+        _mm512_storeu_si512(wire, code);
+}
+
+/* To 32 codes of 16 bits. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_nearest_words(const struct aps_nearest *c, const __m512i *x, bool shifted,
+                  bool counted, struct aps_nearest_seen *seen, uint8_t *wire)
+{
+    const __m512i magnitude = _mm512_set1_epi16(0x7fff);
+    __m512i lane[2], code;
+
+    for (int j = 0; j < 2; j++) {
+        const __m512 y = _mm512_mul_ps(_mm512_castsi512_ps(x[j]), c->scale);
+
+        lane[j] = shifted ? aps_nearest_shifted_16(c, y) : aps_nearest_16(c, y);
+    }
+    code = aps_codes_words(lane);
+    if (!shifted)
+        code = _mm512_sub_epi16(code, c->first);
+    if (counted)
+        seen->most =
+            _mm512_max_epu16(seen->most, _mm512_and_si512(code, magnitude));
+    if (!shifted) {
+        code = _mm512_min_epu16(code, c->overflow);
+        code = _mm512_ternarylogic_epi32(code, aps_codes_high_words(x),
+                                         c->codes.sign, 0xf8);
+    }
+    code = aps_codes_64_order(&c->codes, code);
+    if (counted)
+        seen->underflow += (uint64_t)__builtin_popcountll(
+            _mm512_testn_epi16_mask(code, magnitude) &
+            aps_nearest_nonzero(x, 2));
+    _mm512_storeu_si512(wire, code);
+}
+
+/* x[64] to packed codes. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_nearest_64(const struct aps_nearest *c, const aps_any_float *x, bool narrow,
+               bool words, bool shifted, bool counted,
+               struct aps_nearest_seen *seen, uint8_t *wire)
+{
+    const __m512 none = _mm512_setzero_ps();
+    __m512i bits[4];
+
+    for (int j = 0; j < 4; j++) {
+        const __m512 value = _mm512_loadu_ps((const void *)(x + 16 * j));
+
+        bits[j] = _mm512_castps_si512(value);
+        seen->special[j % 2] =
+            _mm512_fmadd_ps(value, none, seen->special[j % 2]);
+    }
+    if (!words) {
+        aps_nearest_bytes(c, bits, narrow, counted, seen, wire);
+        return;
+    }
+    aps_nearest_words(c, bits, shifted, counted, seen, wire);
+    aps_nearest_words(c, bits + 2, shifted, counted, seen, wire + 64);
+}
+
+/* x[n], at most a tile, to packed codes. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_nearest_values(const struct aps_nearest *constants, const aps_any_float *x,
+                   size_t n, bool narrow, bool words, bool shifted,
+                   bool counted, struct aps_nearest_seen *what, uint8_t *wire)
+{
+    /* in registers: stores of bytes may be to anything that has an address */
+    const struct aps_nearest k = *constants, *const c = &k;
+    struct aps_nearest_seen all = *what, *const seen = &all;
+    const size_t width = c->codes.width;
+    size_t i = 0;
+
+    if (n == APS_TILE) {
+        for (size_t at = 0; at < APS_TILE_PAGE; at += 64) {
+            for (i = at; i < APS_TILE; i += APS_TILE_PAGE) {
+                aps_tile_ask(x + APS_TILE + i, 64);
+                aps_nearest_64(c, x + i, narrow, words, shifted, counted, seen,
+                               wire + i / 8 * width);
+            }
+        }
+        *what = all;
+        return;
+    }
+    for (; n - i >= 64; i += 64)
+        aps_nearest_64(c, x + i, narrow, words, shifted, counted, seen,
+                       wire + i / 8 * width);
+    if (i < n) {
+        float rest[64] = {0};
+        uint8_t codes[128];
+
+        memcpy(rest, x + i, (n - i) * sizeof *rest);
+        aps_nearest_64(c, rest, narrow, words, shifted, counted, seen, codes);
+        memcpy(wire + i / 8 * width, codes, ((n - i) * width + 7) / 8);
+    }
+    *what = all;
+}
+
+/*
+ * x[n], at most a tile, to packed codes, exactly their bytes; `stats` (NULL: not
+ * counted) is added to. False: there are INF, NaN or, where they are counted,
+ * values beyond the format; the codes are not valid and nothing is counted.
+ */
+APS_CODEC_AVX512 static bool aps_nearest_tile(const struct aps_nearest *c,
+                                              const aps_any_float *x, size_t n,
+                                              uint8_t *wire,
+                                              struct aps_encode_stats *stats)
+{
+    struct aps_nearest_seen seen = {.underflow = 0};
+    const unsigned width = c->codes.width;
+    __m512 special;
+
+    seen.special[0] = seen.special[1] = _mm512_setzero_ps();
+    seen.most = _mm512_setzero_si512();
+    if (width == 8 && !stats)
+        aps_nearest_values(c, x, n, false, false, false, false, &seen, wire);
+    else if (width == 8)
+        aps_nearest_values(c, x, n, false, false, false, true, &seen, wire);
+    else if (width < 8)
+        aps_nearest_values(c, x, n, true, false, false, stats, &seen, wire);
+    else
+        aps_nearest_values(c, x, n, false, true, c->shifted, stats, &seen,
+                           wire);
+    special = _mm512_add_ps(seen.special[0], seen.special[1]);
+    if (_mm512_cmp_ps_mask(special, special, _CMP_UNORD_Q))
+        return false;
+    if (!stats)
+        return true;
+    if (width == 16 ? _mm512_cmpge_epu16_mask(
+                          seen.most, _mm512_set1_epi16((short)c->limit)) != 0
+                    : _mm512_cmpge_epu8_mask(
+                          seen.most, _mm512_set1_epi8((char)c->limit)) != 0)
+        return false;
+    stats->underflow += seen.underflow;
+    return true;
+}
+
+#endif
