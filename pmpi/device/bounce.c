@@ -198,6 +198,7 @@ struct deferred {
     struct aps_operation operation;
     struct aps_bounce bounce;
     MPI_Request inner; /* MPI_REQUEST_NULL: complete */
+    int failures;      /* of tests of it */
     struct aps_request *request;
     struct deferred *next;
 };
@@ -224,7 +225,7 @@ static void bounce_look(void)
     for (struct deferred **link = &under_way; *link;) {
         struct deferred *this = *link;
         int done = 0;
-        int rc = PMPI_Test(&this->inner, &done, MPI_STATUS_IGNORE);
+        int rc = aps_wait_test(&this->inner, &this->failures, &done);
 
         if (rc == MPI_SUCCESS && !done) {
             link = &this->next;

@@ -62,10 +62,11 @@ static int pcontrol_wait_for(struct control *control, MPI_Request *request,
                              bool silent)
 {
     const time_t end = pcontrol_seconds() + PATIENCE_S;
+    int failures = 0;
     long begin = 0;
 
     for (int done = 0;;) {
-        int rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        int rc = aps_wait_test(request, &failures, &done);
 
         if (rc != MPI_SUCCESS || done)
             return rc;

@@ -27,6 +27,7 @@ struct finish {
     long begin;
     bool told;
     MPI_Request barrier; /* MPI_REQUEST_NULL: complete, or there is none */
+    int failures;        /* of tests of it */
     bool all;            /* all processes have come here */
     long moved;          /* when something arrived last */
     int operations;      /* that were not done, and ... */
@@ -54,7 +55,7 @@ static void finish_look(struct finish *finish)
     int done = 0;
 
     if (finish->barrier != MPI_REQUEST_NULL) {
-        if (PMPI_Test(&finish->barrier, &done, MPI_STATUS_IGNORE) !=
+        if (aps_wait_test(&finish->barrier, &finish->failures, &done) !=
             MPI_SUCCESS)
             finish->barrier = MPI_REQUEST_NULL;
         finish->all = done;

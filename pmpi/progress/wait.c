@@ -303,6 +303,17 @@ int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[])
     return wait_for(count, requests, statuses, NULL);
 }
 
+int aps_wait_test(MPI_Request *request, int *failures, int *done)
+{
+    const int rc = PMPI_Test(request, done, MPI_STATUS_IGNORE);
+
+    if (rc == MPI_SUCCESS || *request == MPI_REQUEST_NULL ||
+        ++*failures > FAILURES_MOST)
+        return rc;
+    *done = 0;
+    return MPI_SUCCESS;
+}
+
 bool aps_wait_for_memory(long *begin)
 {
     const long now = aps_clock_ns(CLOCK_MONOTONIC);

@@ -31,6 +31,13 @@ int aps_wait_requests_telling(int count, MPI_Request requests[],
 int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[]);
 
 /*
+ * PMPI_Test, for who waits in a loop of its own. An error that has not ended the
+ * request is one of the test alone: *done is 0, and MPI_SUCCESS is returned, until
+ * there were a thousand of them, which *failures counts from 0 on.
+ */
+int aps_wait_test(MPI_Request *request, int *failures, int *done);
+
+/*
  * A count in memory that processes share: one of them advances it, others wait
  * for it. It wraps, and starts at zero bytes.
  */

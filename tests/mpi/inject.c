@@ -52,6 +52,7 @@ enum inject_function {
     INJECT_IALLREDUCE,
     INJECT_IBCAST,
     INJECT_IBARRIER,
+    INJECT_TEST,
     INJECT_TESTALL,
     INJECT_RECEIPT, /* not a function: a PMPI_Testall that completes requests */
     INJECT_ALLOCATION,
@@ -72,6 +73,7 @@ static const char *const inject_names[INJECT_FUNCTIONS] = {
     "PMPI_Iallreduce",
     "PMPI_Ibcast",
     "PMPI_Ibarrier",
+    "PMPI_Test",
     "PMPI_Testall",
     "receipt",
     "allocation",
@@ -356,6 +358,8 @@ EXPORT int PMPI_Test(MPI_Request *request, int *done, MPI_Status *status)
     int (*next)(MPI_Request *, int *, MPI_Status *);
     int rc;
 
+    if (inject(INJECT_TEST, CALLER))
+        return MPI_ERR_OTHER;
     *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Test");
     rc = next(request, done, status);
     if (!doomed || rc != MPI_SUCCESS || !*done)

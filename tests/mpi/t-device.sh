@@ -213,6 +213,13 @@ for number in 10 20 30 40; do
         -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" passed
     says '^# inject: failure of allocation' 1 "allocation $number fails"
 done
+# A test of MPI's request: it is tried again.
+for number in 1 3; do
+    device "passed, test $number fails" 2 \
+        -genv INJECT "fail:PMPI_Test:1:$number" \
+        -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" passed
+    says '^# inject: failure of PMPI_Test' 1 "test $number fails"
+done
 library=$ours
 
 # Why the plugin is not used.

@@ -122,6 +122,15 @@ says '^apsmpi: rank 2: waits in MPI_Pcontrol(0)' 0 \
 says '^apsmpi: rank 1: waits in MPI_Pcontrol(1)' 1 \
     "late ranks: rank 1 waits for rank 0 and says so once"
 
+# A test of the agreement's request that fails once is tried again.
+plain=$library
+library=$mpi/.libs/inject.so:$library
+with "a test fails" 3 switch \
+    -genv INJECT fail:PMPI_Test:0:1,fail:PMPI_Test:1:1,fail:PMPI_Test:2:2 \
+    "$mpi/pcontrol" switch
+says '^# inject: failure of PMPI_Test' 3 "a test fails: on three ranks"
+library=$plain
+
 library=$library:$mpi/.libs/preload_after.so
 with "a profiler behind" 2 off "$mpi/pcontrol" behind
 with "a profiler behind, under control" 2 all "$mpi/pcontrol" behind
