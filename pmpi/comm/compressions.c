@@ -10,6 +10,7 @@
 #include "comm/report.h"
 #include "compressed/table.h"
 #include "progress/agree.h"
+#include "reduce/exchange.h"
 
 #define BUCKETS 256
 
@@ -29,6 +30,9 @@ struct aps_compressions {
     long era; /* of all memories */
     float *scratch;
     size_t scratch_floats;
+    struct aps_exchange
+        exchange; /* of compressors with messages of their own */
+    int outcome;  /* of its messages */
 };
 
 /* The layers of one call. */
@@ -40,6 +44,7 @@ struct run {
     struct aps_vector *vectors;
     struct memory *memories[APS_VECTORS_MOST];
     struct aps_compressed layers[APS_VECTORS_MOST];
+    unsigned char *messages;
     bool grown; /* a memory, or scratch, is new */
     bool bad;   /* on this rank: out of memory */
 };
@@ -72,6 +77,7 @@ void aps_compressions_destroy(struct aps_compressions *compressions)
     if (!compressions)
         return;
     compressions_clear(compressions);
+    aps_exchange_clear(&compressions->exchange);
     free(compressions->scratch);
     free(compressions);
 }
@@ -109,7 +115,7 @@ static struct memory *compressions_get(struct run *run,
     const struct aps_plan *plan = run->plan;
     const struct aps_compressed_ops *ops = aps_compressed_ops_of(plan);
     struct memory **link = compressions_find(run->context->compressions, place);
-    const size_t floats = ops->kept(plan, &place->matrix);
+    const size_t floats = ops->kept ? ops->kept(plan, &place->matrix) : 0;
     struct memory *memory = *link;
 
     if (!memory) {
@@ -156,8 +162,35 @@ static size_t compressions_scratch(const struct run *run, int i)
     const struct aps_matrix *matrix = &run->places[i].matrix;
 
     return compressions_line(matrix->count) +
-           compressions_line(
-               aps_compressed_ops_of(run->plan)->scratch(run->plan, matrix));
+           compressions_line(aps_compressed_ops_of(run->plan)->scratch(
+               run->plan, matrix, run->context->size));
+}
+
+/* The same for the messages of all ranks. */
+static size_t compressions_messages(const struct run *run)
+{
+    const struct aps_compressed_ops *ops = aps_compressed_ops_of(run->plan);
+    size_t bytes = 0;
+
+    for (int i = 0; i < run->count && ops->message; i++)
+        bytes += ops->message(run->plan, &run->places[i].matrix);
+    return compressions_line((size_t)run->context->size * bytes /
+                             sizeof(float));
+}
+
+/* What the messages of compressors need. NULL: out of memory. */
+static struct aps_compressions *
+compressions_create(const struct aps_context *context)
+{
+    struct aps_compressions *compressions = calloc(1, sizeof *compressions);
+
+    if (compressions &&
+        aps_exchange_init(&compressions->exchange,
+                          aps_comm_resources_vcomm(context->resources),
+                          APS_TAG_CONTRIBUTION, &compressions->outcome) == 0)
+        return compressions;
+    free(compressions);
+    return NULL;
 }
 
 /* Local. Memories and scratch; run->bad where there is no memory for them. */
@@ -165,11 +198,11 @@ static void compressions_equip(struct run *run)
 {
     struct aps_context *context = run->context;
     struct aps_compressions *compressions = context->compressions;
-    size_t floats = 0;
+    size_t floats = compressions_messages(run);
 
     if (!compressions) {
         run->grown = true;
-        compressions = context->compressions = calloc(1, sizeof *compressions);
+        compressions = context->compressions = compressions_create(context);
     }
     run->bad = !compressions;
     if (run->bad)
@@ -220,6 +253,7 @@ static void compressions_present(struct run *run)
         };
         scratch += compressions_scratch(run, i);
     }
+    run->messages = (unsigned char *)scratch;
 }
 
 static void compressions_settle(struct run *run)
@@ -233,22 +267,15 @@ static void compressions_settle(struct run *run)
     }
 }
 
-/* FP32 would have sent the values, not the floats that travelled for them, whose
- * bytes are given. */
-static unsigned long long compressions_fp32(const struct run *run,
-                                            unsigned long long bytes)
+/* FP32 would have sent the values to their owners, and the sums back. */
+static unsigned long long compressions_fp32(const struct run *run)
 {
-    const struct aps_plan *plan = run->plan;
-    double values = 0, floats = 0;
+    const size_t ranks = (size_t)run->context->size;
+    unsigned long long bytes = 0;
 
-    for (int i = 0; i < run->count; i++) {
-        const struct aps_matrix *matrix = &run->places[i].matrix;
-
-        values += (double)matrix->count;
-        floats += (double)aps_compressor_ops_of(&plan->compressor)
-                      ->floats(&plan->compressor, matrix);
-    }
-    return (unsigned long long)((double)bytes * values / floats);
+    for (int i = 0; i < run->count; i++)
+        bytes += 2 * sizeof(float) * run->vectors[i].n * (ranks - 1) / ranks;
+    return bytes;
 }
 
 /* COLLECTIVE. Uncompressed, as all ranks know. */
@@ -285,10 +312,10 @@ int aps_compressions_run(struct aps_context *context,
         .places = places,
         .vectors = vectors,
     };
-    const struct aps_compressed_site site = {
+    struct aps_compressed_site site = {
         .reductions = aps_comm_resources_reductions(context->resources),
+        .vcomm = vcomm,
         .plan = plan,
-        .ranks = context->size,
     };
     const unsigned long long before = cost->fp32_bytes;
     int agreed = MPI_SUCCESS, rc;
@@ -303,11 +330,13 @@ int aps_compressions_run(struct aps_context *context,
     if (run.bad)
         return compressions_do_without(&run, cost);
     compressions_present(&run);
+    site.exchange = &context->compressions->exchange;
+    site.messages = run.messages;
+    context->compressions->outcome = MPI_SUCCESS;
     /* Also after an error in the agreement, of which other ranks may know
      * nothing. */
     rc = aps_compressed_ops_of(plan)->run(&site, count, run.layers, cost);
     compressions_settle(&run);
-    cost->fp32_bytes =
-        before + compressions_fp32(&run, cost->fp32_bytes - before);
+    cost->fp32_bytes = before + compressions_fp32(&run);
     return agreed == MPI_SUCCESS ? rc : agreed;
 }

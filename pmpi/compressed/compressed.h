@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "policy/policy.h"
+#include "reduce/exchange.h"
 #include "reduce/reduction.h"
 
 /* A layer of a call, in host memory. */
@@ -25,23 +26,32 @@ struct aps_compressed {
     uint64_t calls;  /* of the layer before this one */
     long place;      /* of the layer in its step, or -1 */
     uint64_t number; /* of the vector: what random bits are drawn by */
-    float *scratch;  /* so many floats as `scratch` says */
-    bool whole;      /* in the end: it was reduced as it is, in full floats,
+    float *scratch; /* so many floats as `scratch` says, from a cache line on */
+    bool whole;     /* in the end: it was reduced as it is, in full floats,
                         because something was not finite, and what is remembered
                         stays as it was */
 };
 
 struct aps_compressed_site {
     struct aps_reductions *reductions; /* prepared for the plan */
+    const struct aps_vcomm *vcomm;     /* theirs */
     const struct aps_plan *plan;       /* whose compressor takes the layers */
-    int ranks;
+    struct aps_exchange *exchange;     /* on it, with nothing under way */
+    unsigned char
+        *messages; /* room for a message of each rank: the `message` of
+                                all layers together, times ranks */
 };
 
 struct aps_compressed_ops {
-    /* Floats that a layer keeps, and that a call needs. */
+    /* Floats that a layer keeps, and that a call needs. `kept` NULL: none. */
     size_t (*kept)(const struct aps_plan *plan,
                    const struct aps_matrix *matrix);
     size_t (*scratch)(const struct aps_plan *plan,
+                      const struct aps_matrix *matrix, int ranks);
+
+    /* Bytes, at most, of what a rank sends for a layer in messages of the
+     * compressor's own. NULL: there are none. */
+    size_t (*message)(const struct aps_plan *plan,
                       const struct aps_matrix *matrix);
 
     /* The rule's parameters have changed from `before`: fill `kept`, of zeros, for

@@ -70,10 +70,11 @@ static size_t powersgd_room(const struct aps_matrix *matrix, size_t rank)
 
 /* In this order; what has two floats an element first. */
 static size_t powersgd_scratch(const struct aps_plan *plan,
-                               const struct aps_matrix *matrix)
+                               const struct aps_matrix *matrix, int ranks)
 {
     const size_t rank = powersgd_rank(plan, matrix);
 
+    (void)ranks;
     return 2 * powersgd_room(matrix, rank) +
            (matrix->rows + matrix->columns) * rank +
            (plan->feedback ? matrix->count : 0);
@@ -214,7 +215,7 @@ static int powersgd_run(const struct aps_compressed_site *site, int count,
     rc = rc == MPI_SUCCESS ? now : rc;
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         if (!layers[i].whole)
-            powersgd_restore(&run.factors[i], site->ranks);
+            powersgd_restore(&run.factors[i], site->vcomm->size);
     now = aps_compressed_reduce_whole(site, count, layers, cost);
     return rc == MPI_SUCCESS ? now : rc;
 }

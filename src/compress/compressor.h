@@ -11,13 +11,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "aps.h"
 #include "compress/matrix.h"
 
 /* The kind, the ops, and the word of a policy and of the log. */
 #define APS_COMPRESSORS(ROW)                                                   \
     ROW(NONE, none, "none")                                                    \
-    ROW(POWERSGD, powersgd, "powersgd") /* two factors of low rank */
+    ROW(POWERSGD, powersgd, "powersgd")    /* two factors of low rank */       \
+    ROW(MSTOPK, mstopk, "mstopk")          /* about the largest elements */    \
+    ROW(TOPK, topk, "topk")                /* the largest elements */          \
+    ROW(THRESHOLD, threshold, "threshold") /* elements from a magnitude on */
 
 #define APS_COMPRESSOR_KIND(kind, ops, word) APS_COMPRESSOR_##kind,
 enum aps_compressor_kind {
@@ -41,18 +46,43 @@ enum aps_powersgd_parameter {
     APS_POWERSGD_SEED
 };
 
+/* Of all that send some of the elements: the share of a layer's elements that they
+ * send, at most. */
+enum aps_selecting_parameter {
+    APS_SELECTING_DENSITY,
+    APS_MSTOPK_SEED = 1,
+    APS_THRESHOLD_VALUE = 1
+};
+
+struct aps_bracket; /* compress/bracket.h */
+
 struct aps_compressor_ops {
     /* Is a layer of that shape compressed? Otherwise it is reduced as if the rule
      * had no compressor. */
     bool (*takes)(const struct aps_compressor *compressor,
                   const struct aps_matrix *matrix);
 
-    /* Floats that go through a reduction in place of the layer's values. Of a
-     * layer that it takes. */
+    /* Floats that go through a reduction in place of the values of a layer that it
+     * takes. NULL: none do. */
     size_t (*floats)(const struct aps_compressor *compressor,
                      const struct aps_matrix *matrix);
 
-    /* Does it go on from what a layer's last call has left? */
+    /*
+     * Of those that send some of the elements: how many of `count` at most; and
+     * which, `k` of them at most (compress/select.h), by a draw that is the same
+     * on all ranks. Returns how many. Less than k are sent where the layer is
+     * zeros, and where the number varies.
+     */
+    size_t (*most)(const struct aps_compressor *compressor, size_t count);
+    size_t (*select)(const struct aps_compressor *compressor,
+                     const struct aps_bracket *bracket, size_t k,
+                     const struct aps_cast_options *draw, uint32_t *indices);
+    bool varies;
+
+    /* Of those that draw: the job's seed. NULL: 0. */
+    uint64_t (*seed)(const struct aps_compressor *compressor);
+
+    /* Does it go on from what a layer's last call has left? NULL: no. */
     bool (*keeps)(const struct aps_compressor *compressor);
 
     /* Is what was left out remembered where the rule does not say? */

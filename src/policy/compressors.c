@@ -3,6 +3,8 @@
 
 #include "policy/compressors.h"
 
+#include <math.h>
+
 #include "policy/tables.h"
 #include "policy/words.h"
 
@@ -36,8 +38,35 @@ static const struct aps_parameter powersgd[] = {
                            .max = UINT32_MAX},
     END};
 
+/* The share of a layer's elements. */
+#define DENSITY                                                                \
+    {                                                                          \
+        .name = "density", .kind = APS_PARAMETER_REAL, .above = true,          \
+        .max = 1, .otherwise = 0.01                                            \
+    }
+static const struct aps_parameter mstopk[] = {
+    [APS_SELECTING_DENSITY] = DENSITY,
+    [APS_MSTOPK_SEED] = {.name = "seed",
+                         .kind = APS_PARAMETER_WHOLE,
+                         .max = UINT32_MAX},
+    END};
+static const struct aps_parameter topk[] = {[APS_SELECTING_DENSITY] = DENSITY,
+                                            END};
+static const struct aps_parameter threshold[] = {
+    [APS_SELECTING_DENSITY] = DENSITY,
+    [APS_THRESHOLD_VALUE] = {.name = "value",
+                             .kind = APS_PARAMETER_REAL,
+                             .required = true,
+                             .above = true,
+                             .max = INFINITY},
+    END};
+
 static const struct aps_choice compressors[APS_COMPRESSOR_KINDS] = {
     [APS_COMPRESSOR_POWERSGD] = {powersgd, NULL},
+    [APS_COMPRESSOR_MSTOPK] = {mstopk, NULL},
+    [APS_COMPRESSOR_TOPK] = {topk, NULL},
+    [APS_COMPRESSOR_THRESHOLD] = {threshold,
+                                  "compress: {threshold: {value: 1e-3}}"},
 };
 const struct aps_grammar aps_grammar_compress = {.words = &aps_words_compress,
                                                  .choices = compressors};
@@ -68,14 +97,80 @@ int aps_compressors_read(const struct aps_rule_keys *rule,
                     : 0;
 }
 
-void aps_compressors_check(const struct aps_rule_keys *rule,
-                           const struct aps_plan *plan)
+/* Layers are told apart by their places in a step. */
+static void check_steps(const struct aps_rule_keys *rule,
+                        const struct aps_plan *plan)
 {
-    const struct aps_yaml_node *compress = rule->keys[APS_RULE_COMPRESS];
-    const struct aps_yaml_node *feedback = rule->keys[APS_RULE_FEEDBACK];
+    if (rule->context->knows_steps || !aps_plan_remembers(plan))
+        return;
+    aps_reader_error(rule->reader, rule->keys[APS_RULE_COMPRESS],
+                     "compress: %s remembers something of each layer, and "
+                     "layers are told apart by their places in a step: write "
+                     "'steps: auto' or a layer table ('table: FILE') beside "
+                     "'rules'",
+                     aps_compressor_name(&plan->compressor));
+}
+
+static void check_calls(const struct aps_rule_keys *rule,
+                        const struct aps_plan *plan)
+{
     const unsigned others = rule->calls & ~(1u << APS_CALL_ALLREDUCE);
-    const char *name = aps_compressor_name(&plan->compressor);
     char calls[64];
+
+    if (others == 0)
+        return;
+    aps_words_list(&aps_words_call, others, ", ", calls, sizeof calls);
+    aps_reader_error(rule->reader, rule->keys[APS_RULE_COMPRESS],
+                     "compress: %s contradicts calls: %s; it goes with "
+                     "allreduce",
+                     aps_compressor_name(&plan->compressor), calls);
+}
+
+static void check_scale(const struct aps_rule_keys *rule,
+                        const struct aps_plan *plan)
+{
+    const bool reduced = aps_compressor_ops_of(&plan->compressor)->floats;
+
+    if (aps_scale_state_bytes(&plan->scale) == 0 &&
+        (reduced || !aps_scale_ops_of(&plan->scale)->agreed))
+        return;
+    aps_reader_error(rule->reader,
+                     rule->keys[APS_RULE_SCALE] ? rule->keys[APS_RULE_SCALE]
+                                                : rule->keys[APS_RULE_APS],
+                     "scale %s contradicts compress: %s, whose messages %s; "
+                     "use none, fixed%s or aps-tight",
+                     aps_scale_name(&plan->scale),
+                     aps_compressor_name(&plan->compressor),
+                     reduced ? "are no gradients" : "differ from rank to rank",
+                     reduced ? ", aps" : "");
+}
+
+/* Those that reduce nothing have all ranks send to all others. */
+static void settle_reduce(const struct aps_rule_keys *rule,
+                          struct aps_plan *plan)
+{
+    const struct aps_yaml_node *key = rule->keys[APS_RULE_REDUCE];
+    const char *name = aps_compressor_name(&plan->compressor);
+
+    if (plan->reduce == APS_REDUCE_AUTO)
+        aps_reader_error(rule->reader, key,
+                         "reduce: auto contradicts compress: %s; name the "
+                         "reduction that its messages go by",
+                         name);
+    else if (!aps_compressor_ops_of(&plan->compressor)->floats && key &&
+             plan->reduce != APS_REDUCE_GATHER)
+        aps_reader_error(rule->reader, key,
+                         "reduce: %s contradicts compress: %s; it goes with "
+                         "gather",
+                         aps_reduce_name(plan->reduce), name);
+    else if (!aps_compressor_ops_of(&plan->compressor)->floats)
+        plan->reduce = APS_REDUCE_GATHER;
+}
+
+void aps_compressors_settle(const struct aps_rule_keys *rule,
+                            struct aps_plan *plan)
+{
+    const struct aps_yaml_node *feedback = rule->keys[APS_RULE_FEEDBACK];
 
     if (plan->compressor.kind == APS_COMPRESSOR_NONE) {
         if (feedback && plan->feedback)
@@ -84,28 +179,8 @@ void aps_compressors_check(const struct aps_rule_keys *rule,
                              "out: it goes with 'compress'");
         return;
     }
-    if (others != 0) {
-        aps_words_list(&aps_words_call, others, ", ", calls, sizeof calls);
-        aps_reader_error(rule->reader, compress,
-                         "compress: %s contradicts calls: %s; it goes with "
-                         "allreduce",
-                         name, calls);
-    }
-    if (!rule->context->knows_steps && aps_plan_remembers(plan))
-        aps_reader_error(rule->reader, compress,
-                         "compress: %s remembers something of each layer, and "
-                         "layers are told apart by their places in a step: "
-                         "write 'steps: auto' or a layer table ('table: FILE') "
-                         "beside 'rules'",
-                         name);
-    if (plan->reduce == APS_REDUCE_AUTO)
-        aps_reader_error(rule->reader, rule->keys[APS_RULE_REDUCE],
-                         "reduce: auto contradicts compress: %s; name the "
-                         "reduction that its messages go by",
-                         name);
-    if (aps_scale_state_bytes(&plan->scale) > 0)
-        aps_reader_error(rule->reader, rule->keys[APS_RULE_SCALE],
-                         "scale %s contradicts compress: %s, whose messages "
-                         "are no gradients; use none, fixed, aps or aps-tight",
-                         aps_scale_name(&plan->scale), name);
+    check_steps(rule, plan);
+    check_calls(rule, plan);
+    check_scale(rule, plan);
+    settle_reduce(rule, plan);
 }

@@ -12,8 +12,9 @@
 int aps_compressors_read(const struct aps_rule_keys *rule,
                           struct aps_plan *plan);
 
-/* Report what contradicts them, when the plan has all the rest. */
-void aps_compressors_check(const struct aps_rule_keys *rule,
-                           const struct aps_plan *plan);
+/* When the plan has all the rest: the reduction of compressors that have one of
+ * their own, and what contradicts them, which is reported. */
+void aps_compressors_settle(const struct aps_rule_keys *rule,
+                            struct aps_plan *plan);
 
 #endif

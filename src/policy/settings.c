@@ -413,7 +413,7 @@ void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
     read_reduce(rule, plan, &given);
     settle_scale(rule, plan);
     read_rounding(rule, plan);
-    aps_compressors_check(rule, plan);
+    aps_compressors_settle(rule, plan);
     if (has_format && !plan->rewrite) {
         check_native(rule, word);
         plan->scale = (struct aps_scale){0};

@@ -4,7 +4,8 @@
  * what was left out comes later; matrices of low rank arrive whole; an INF and a
  * NaN arrive in their places, and change nothing for the steps behind them.
  *
- *     compress RANK on|off    the rank of PowerSGD, and `feedback`, in the policy
+ *     compress RANK on|off    the policy's `feedback`, and what it does not lose:
+ *                             matrices of that rank
  */
 #include "config.h"
 
@@ -207,7 +208,7 @@ static void test_feedback(bool feedback)
         last = worst;
     }
     if (feedback)
-        ok_all((last < first / 2),
+        ok_all((last < first / 2 || last < 1e-6),
                "what is left out of 4 steps, %.3f, comes later: %.3f of 160",
                first, last);
     else
@@ -270,7 +271,8 @@ int main(int argc, char **argv)
     rank = mpitap_rank();
     ranks = mpitap_size();
     test_bits();
-    test_low_rank(of);
+    if (of > 0)
+        test_low_rank(of);
     test_feedback(feedback);
     test_not_finite(NAN, "NaN");
     test_not_finite(-INFINITY, "-INF");

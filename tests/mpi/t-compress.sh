@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Layers that PowerSGD takes: the same bits on all ranks, low ranks whole, what
-# was left out comes later, INF and NaN arrive and harm nothing.
+# Layers that compressors take: the same bits on all ranks, nothing lost that need
+# not be, what was left out comes later, INF and NaN arrive and harm nothing.
 . "$top_srcdir/tests/mpi/run.sh"
 
 cat >"$tmp/layers.csv" <<END
@@ -10,24 +10,29 @@ layer,name,count,shape
 2,vector,500,500
 3,square,16384,
 END
-while read -r ranks nodes rank feedback rule; do
+while read -r ranks nodes whole feedback rule; do
     cat >"$tmp/policy.yaml" <<END
 version: 1
 min_count: 1
 table: layers.csv
-rules:
-  - {compress: {powersgd: {rank: $rank, min_ratio: 1}},
-     feedback: $feedback, $rule}
+rules: [{feedback: $feedback, $rule}]
 END
-    run "$ranks ranks, nodes $nodes, rank $rank, feedback $feedback, $rule" \
+    run "$ranks ranks, nodes $nodes, feedback $feedback, $rule" \
         "$ranks" -genv APSMPI_POLICY "$tmp/policy.yaml" \
-        -genv APSMPI_TEST_NODES "$nodes" "$mpi/compress" "$rank" "$feedback"
+        -genv APSMPI_TEST_NODES "$nodes" "$mpi/compress" "$whole" "$feedback"
 done <<END
-2 1 1 on reduce: direct
-3 1 2 on reduce: hierarchical
-4 2 4 on reduce: hierarchical, node: fp32
-3 1 3 off reduce: ring
-2 1 4 off reduce: gather
-4 1 2 on reduce: master, group: 2
+2 1 1 on reduce: direct, compress: {powersgd: {rank: 1, min_ratio: 1}}
+3 1 2 on reduce: hierarchical, compress: {powersgd: {rank: 2, min_ratio: 1}}
+4 2 4 on reduce: hierarchical, node: fp32, compress: {powersgd: {rank: 4, min_ratio: 1}}
+3 1 3 off reduce: ring, compress: {powersgd: {rank: 3, min_ratio: 1}}
+2 1 4 off reduce: gather, compress: {powersgd: {rank: 4, min_ratio: 1}}
+4 1 2 on reduce: master, group: 2, compress: {powersgd: {rank: 2, min_ratio: 1}}
+2 1 0 on compress: {mstopk: 0.05}
+3 1 0 on format: e4m3, reduce: gather, compress: {mstopk: 0.05}
+3 1 0 off compress: {topk: 0.1}
+4 1 0 on format: bf16, scale: none, compress: {topk: 0.1}
+2 1 0 on compress: {threshold: {value: 1.2, density: 0.3}}
+2 1 5 on compress: {mstopk: 1}
+3 1 5 off compress: {topk: 1}
 END
 finish

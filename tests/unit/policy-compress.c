@@ -43,6 +43,19 @@ static void test_meanings(void)
          {APS_COMPRESSOR_POWERSGD, {1024, 1, 2, 0}},
          true,
          "e8m7"},
+        {"compress: mstopk", {APS_COMPRESSOR_MSTOPK, {0.01}}, true, "e8m23"},
+        {"format: e4m3, compress: {mstopk: {density: 0.001, seed: 3}}",
+         {APS_COMPRESSOR_MSTOPK, {0.001, 3}},
+         true,
+         "e4m3"},
+        {"compress: {topk: 1}, reduce: gather, feedback: off",
+         {APS_COMPRESSOR_TOPK, {1}},
+         false,
+         "e8m23"},
+        {"compress: {threshold: {value: 2^-10}}",
+         {APS_COMPRESSOR_THRESHOLD, {0.01, 0x1p-10}},
+         true,
+         "e8m23"},
         {"format: e5m2, compress: none, feedback: off",
          {APS_COMPRESSOR_NONE, {0}},
          false,
@@ -106,7 +119,7 @@ static void test_errors(void)
 {
     static const struct bad cases[] = {
         {"no rank", STEPS "{compress: {powersgd: 0}}\n",
-         "4:27: 'powersgd' must be at least 1"},
+         "4:27: 'powersgd' must be at least 1, not 0"},
         {"an unknown compressor", STEPS "{compress: {powersdg: 4}}\n",
          "4:17: unknown compress 'powersdg'; did you mean 'powersgd'?"},
         {"an unknown parameter", STEPS "{compress: {powersgd: {rnk: 4}}}\n",
@@ -130,6 +143,21 @@ static void test_errors(void)
          STEPS "{format: e4m3, scale: backoff, compress: powersgd}\n",
          "4:20: scale backoff contradicts compress: powersgd, whose messages "
          "are no gradients; use none, fixed, aps or aps-tight"},
+        {"densities that are none",
+         STEPS "{layers: 0, compress: {mstopk: 0}}\n"
+               "  - {layers: 1, compress: {topk: {density: 2}}}\n"
+               "  - {compress: threshold}\n",
+         "4:36: 'mstopk' must be a number above 0 and at most 1, not '0'\n"
+         "5:44: 'density' must be a number above 0 and at most 1, not '2'\n"
+         "6:16: 'threshold' needs its value: compress: {threshold: {value: "
+         "1e-3}}"},
+        {"a reduction", STEPS "{compress: mstopk, reduce: ring}\n",
+         "4:24: reduce: ring contradicts compress: mstopk; it goes with "
+         "gather"},
+        {"a scale that is agreed",
+         STEPS "{format: e4m3, compress: mstopk, aps: on}\n",
+         "4:38: scale aps contradicts compress: mstopk, whose messages differ "
+         "from rank to rank; use none, fixed or aps-tight"},
         {"feedback alone", STEPS "{format: e5m2, feedback: on}\n",
          "4:20: 'feedback' remembers what a compressor leaves out: it goes "
          "with 'compress'"},

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Selected elements: every rank sends those that it has selected, and where they
+ * stand, to all others, and adds up those of all ranks, in the order of the ranks,
+ * into zeros. What was not sent, and what the values lost in the plan's format, is
+ * remembered.
+ *
+ * A message is a section a layer, each a header, indices (compress/indices.h) and
+ * a block of values, as long as the layer's length and the plan say. A rank that
+ * has an INF or a NaN says so in the header: then the layer is reduced whole.
+ */
+#include "config.h"
+
+#include "compressed/selected.h"
+
+#include <string.h>
+
+#include "compress/finite.h"
+#include "compress/indices.h"
+#include "compress/select.h"
+#include "compress/sparse.h"
+#include "compressed/whole.h"
+#include "progress/agree.h"
+#include "reduce/block.h"
+#include "reduce/origin.h"
+
+/* In a section, in the byte order of the machine. */
+struct header {
+    uint32_t count; /* elements that were sent */
+    uint32_t flags;
+};
+#define FLAG_NOT_FINITE 1u
+
+/* Where the parts of a section begin: multiples of this. */
+#define ALIGNED 16
+
+/* What a section holds, of k elements of n. */
+struct section {
+    size_t indices; /* bytes from the begin of the section */
+    size_t values;
+    size_t bytes;
+};
+
+/* A layer while its elements travel. */
+struct selected {
+    struct aps_compressed *layer;
+    size_t k;                     /* elements at most */
+    size_t room;                  /* of a section */
+    float *delta;                 /* [n] of feedback */
+    struct aps_bracket_work work; /* of a bracket */
+    uint32_t *indices;            /* [ranks * k]: of each rank's elements */
+    float *values;                /* [ranks * k] */
+    float *own;               /* [k]: this rank's, before they were rounded */
+    struct aps_sparse *ranks; /* [ranks] */
+    size_t *at;               /* [ranks] */
+    struct aps_bracket bracket;
+    size_t count; /* of this rank's elements */
+    bool finite;  /* on this rank */
+    size_t begin; /* of the section in a message */
+};
+
+struct run {
+    const struct aps_compressed_site *site;
+    const struct aps_compressor *compressor;
+    struct aps_wire wire;
+    int count;
+    struct selected layers[APS_VECTORS_MOST];
+    size_t bytes; /* of a message */
+    struct aps_cost *cost;
+};
+
+/* --- sizes ---------------------------------------------------------------- */
+
+static size_t selected_aligned(size_t bytes)
+{
+    return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
+static void selected_wire(const struct aps_plan *plan, struct aps_wire *wire)
+{
+    *wire = (struct aps_wire){
+        .memory = &aps_memory_host,
+        .scale = plan->scale,
+        .accumulate = APS_ACCUMULATE_FP32,
+    };
+    aps_codec_init(&plan->format, &wire->codec);
+}
+
+static struct section selected_section(const struct aps_wire *wire, size_t k,
+                                       size_t n)
+{
+    struct section section = {.indices = ALIGNED};
+
+    section.values =
+        section.indices + selected_aligned(aps_indices_bytes(k, n));
+    section.bytes = section.values + selected_aligned(aps_block_bytes(wire, k));
+    return section;
+}
+
+static size_t selected_most(const struct aps_plan *plan,
+                            const struct aps_matrix *matrix)
+{
+    const struct aps_compressor *compressor = &plan->compressor;
+
+    return aps_compressor_ops_of(compressor)->most(compressor, matrix->count);
+}
+
+static size_t selected_message(const struct aps_plan *plan,
+                               const struct aps_matrix *matrix)
+{
+    struct aps_wire wire;
+
+    selected_wire(plan, &wire);
+    return selected_section(&wire, selected_most(plan, matrix), matrix->count)
+        .bytes;
+}
+
+/* Bytes of a bracket's memory: a search is fastest for one more than k. */
+static size_t selected_work(size_t k, size_t n)
+{
+    return selected_aligned(aps_bracket_room(n, k < n ? k + 1 : n));
+}
+
+/* In the order of selected_present. */
+static size_t selected_scratch(const struct aps_plan *plan,
+                               const struct aps_matrix *matrix, int ranks)
+{
+    const size_t n = matrix->count;
+    const size_t k = selected_most(plan, matrix);
+    const size_t all = (size_t)ranks;
+
+    return (all * (sizeof(struct aps_sparse) + sizeof(size_t)) +
+            selected_work(k, n)) /
+               sizeof(float) +
+           1 + all * 2 * k + k + (plan->feedback ? n : 0);
+}
+
+static void selected_present(struct run *run, int i,
+                             struct aps_compressed *layer)
+{
+    const size_t n = layer->matrix.count;
+    const size_t k = selected_most(run->site->plan, &layer->matrix);
+    const size_t ranks = (size_t)run->site->vcomm->size;
+    struct selected *of = &run->layers[i];
+    unsigned char *next = (unsigned char *)layer->scratch;
+
+    *of = (struct selected){.layer = layer, .k = k, .room = k};
+    of->ranks = (struct aps_sparse *)(void *)next;
+    next += ranks * sizeof *of->ranks;
+    of->at = (size_t *)(void *)next;
+    next += ranks * sizeof *of->at;
+    of->work = (struct aps_bracket_work){next, selected_work(k, n)};
+    next += of->work.bytes;
+    of->indices = (uint32_t *)(void *)next;
+    next += ranks * k * sizeof *of->indices;
+    of->values = (float *)(void *)next;
+    of->own = of->values + ranks * k;
+    of->delta = layer->error ? of->own + k : NULL;
+}
+
+/* --- what a rank sends ---------------------------------------------------- */
+
+static void selected_select(const struct run *run, struct selected *of)
+{
+    const struct aps_compressor_ops *ops =
+        aps_compressor_ops_of(run->compressor);
+    const struct aps_compressed *layer = of->layer;
+    const size_t n = layer->matrix.count;
+    struct aps_cast_options draw = APS_CAST_OPTIONS_INIT;
+
+    draw.seed = ops->seed ? ops->seed(run->compressor) : 0;
+    draw.layer = (uint32_t)layer->place;
+    draw.step = (uint32_t)layer->calls;
+    aps_bracket_begin(layer->in, layer->error, n, of->k < n ? of->k + 1 : n,
+                      of->delta, &of->work, aps_cpu_chosen(), &of->bracket);
+    of->finite = of->bracket.magnitudes.finite;
+    if (!of->finite)
+        return;
+    of->count =
+        ops->select(run->compressor, &of->bracket, of->k, &draw,
+                    of->indices + of->k * (size_t)run->site->vcomm->rank);
+}
+
+/* COLLECTIVE over the site's communicator. How many elements the sections have
+ * room for, where that varies: the most that a rank has. Sets where they
+ * begin. */
+static int selected_agree(struct run *run)
+{
+    int counts[APS_VECTORS_MOST];
+    int rc = MPI_SUCCESS;
+
+    for (int i = 0; i < run->count; i++)
+        counts[i] = (int)run->layers[i].count;
+    if (aps_compressor_ops_of(run->compressor)->varies)
+        rc = aps_agree_max(run->site->vcomm, run->count, counts);
+    for (int i = 0; i < run->count; i++) {
+        struct selected *of = &run->layers[i];
+
+        if (aps_compressor_ops_of(run->compressor)->varies)
+            of->room = (size_t)counts[i];
+        of->begin = run->bytes;
+        run->bytes +=
+            selected_section(&run->wire, of->room, of->layer->matrix.count)
+                .bytes;
+    }
+    return rc;
+}
+
+static void selected_encode(struct run *run, struct selected *of,
+                            unsigned char *message)
+{
+    const struct aps_compressed *layer = of->layer;
+    const int rank = run->site->vcomm->rank;
+    const size_t n = layer->matrix.count;
+    const struct section section = selected_section(&run->wire, of->room, n);
+    const uint32_t *indices = of->indices + of->k * (size_t)rank;
+    const struct header header = {(uint32_t)of->count,
+                                  of->finite ? 0 : FLAG_NOT_FINITE};
+    const struct aps_origin origin = {.number = layer->number,
+                                      .stage = run->wire.stage,
+                                      .rank = rank,
+                                      .ranks = 1};
+    unsigned char *to = message + of->begin;
+
+    memset(to, 0, section.bytes);
+    memcpy(to, &header, sizeof header);
+    if (of->count == 0)
+        return;
+    aps_indices_encode(indices, of->count, 0, n, to + section.indices);
+    aps_sparse_gather(of->bracket.x, indices, of->count, of->own);
+    aps_cost_note(run->cost,
+                  aps_block_encode(&run->wire, &origin, &aps_memory_host,
+                                   of->own, of->count, 0, to + section.values));
+}
+
+/* --- what all ranks have sent --------------------------------------------- */
+
+/* False, on all ranks: a rank has an INF or a NaN, or one became of a value, or
+ * it has sent what no rank sends. */
+static bool selected_decode(const struct run *run, struct selected *of,
+                            int rank, const unsigned char *message)
+{
+    const size_t n = of->layer->matrix.count;
+    const struct section section = selected_section(&run->wire, of->room, n);
+    const unsigned char *from = message + of->begin;
+    uint32_t *indices = of->indices + of->k * (size_t)rank;
+    float *values = of->values + of->k * (size_t)rank;
+    struct header header;
+
+    memcpy(&header, from, sizeof header);
+    of->ranks[rank] = (struct aps_sparse){indices, values, header.count};
+    if (header.flags != 0 || header.count > of->room)
+        return false;
+    if (header.count == 0)
+        return true;
+    if (rank != run->site->vcomm->rank &&
+        aps_indices_decode(from + section.indices, header.count, 0, n,
+                           indices) < 0)
+        return false;
+    aps_block_decode(&run->wire, &aps_memory_host, from + section.values,
+                     header.count, values);
+    /* A scale of the plan may have let some overflow. */
+    return aps_compress_finite(values, header.count);
+}
+
+static void selected_sum(const struct run *run, struct selected *of)
+{
+    struct aps_compressed *layer = of->layer;
+    const int rank = run->site->vcomm->rank;
+    const int ranks = run->site->vcomm->size;
+    const size_t n = layer->matrix.count;
+
+    for (int i = 0; i < ranks && !layer->whole; i++)
+        layer->whole = !selected_decode(
+            run, of, i, run->site->messages + (size_t)i * run->bytes);
+    if (layer->whole)
+        return;
+    if (layer->error) {
+        memcpy(layer->error, of->delta, n * sizeof *of->delta);
+        aps_sparse_take(layer->error, of->ranks[rank].indices, of->count,
+                        of->own, of->ranks[rank].values);
+    }
+    aps_sparse_sum(of->ranks, (size_t)ranks, n, of->at, layer->out);
+}
+
+static int selected_run(const struct aps_compressed_site *site, int count,
+                        struct aps_compressed layers[], struct aps_cost *cost)
+{
+    const size_t rank = (size_t)site->vcomm->rank;
+    struct run run = {
+        .site = site,
+        .compressor = &site->plan->compressor,
+        .count = count,
+        .cost = cost,
+    };
+    unsigned char *own;
+    int rc, now;
+
+    selected_wire(site->plan, &run.wire);
+    aps_wire_draw(site->plan, site->vcomm, APS_CALL_ALLREDUCE, 0, &run.wire);
+    for (int i = 0; i < count; i++) {
+        selected_present(&run, i, &layers[i]);
+        selected_select(&run, &run.layers[i]);
+    }
+    rc = selected_agree(&run);
+    own = site->messages + rank * run.bytes;
+    aps_exchange_receive_alike(site->exchange, site->messages, run.bytes,
+                               run.bytes);
+    for (int i = 0; i < count; i++)
+        selected_encode(&run, &run.layers[i], own);
+    aps_exchange_send_all(site->exchange, own, run.bytes);
+    cost->wire_bytes += (unsigned long long)(site->vcomm->size - 1) * run.bytes;
+    now = aps_exchange_wait(site->exchange);
+    rc = rc == MPI_SUCCESS ? now : rc;
+    for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
+        selected_sum(&run, &run.layers[i]);
+    /* Also after an error, of which other ranks may know nothing. */
+    now = aps_compressed_reduce_whole(site, count, layers, cost);
+    return rc == MPI_SUCCESS ? now : rc;
+}
+
+const struct aps_compressed_ops aps_compressed_selected = {
+    .scratch = selected_scratch,
+    .message = selected_message,
+    .run = selected_run,
+};

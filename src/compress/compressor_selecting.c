@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Compressors that send some of a layer's elements: MSTopK, the k largest, and
+ * those of a magnitude. What they find is in select.h.
+ */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "compress/compressor.h"
+#include "compress/select.h"
+
+static bool selecting_takes(const struct aps_compressor *compressor,
+                            const struct aps_matrix *matrix)
+{
+    (void)compressor;
+    /* Indices have 32 bits. */
+    return matrix->count > 0 && matrix->count < UINT32_MAX;
+}
+
+static size_t selecting_most(const struct aps_compressor *compressor,
+                             size_t count)
+{
+    return aps_select_count(compressor->parameters[APS_SELECTING_DENSITY],
+                            count);
+}
+
+static size_t mstopk_select(const struct aps_compressor *compressor,
+                            const struct aps_bracket *bracket, size_t k,
+                            const struct aps_cast_options *draw,
+                            uint32_t *indices)
+{
+    struct aps_selection selection;
+
+    (void)compressor;
+    aps_select_mstopk(bracket, k, draw, indices, &selection);
+    return selection.count;
+}
+
+static size_t topk_select(const struct aps_compressor *compressor,
+                          const struct aps_bracket *bracket, size_t k,
+                          const struct aps_cast_options *draw,
+                          uint32_t *indices)
+{
+    (void)compressor;
+    (void)draw;
+    return aps_select_topk(bracket, k, indices);
+}
+
+static size_t threshold_select(const struct aps_compressor *compressor,
+                               const struct aps_bracket *bracket, size_t k,
+                               const struct aps_cast_options *draw,
+                               uint32_t *indices)
+{
+    (void)draw;
+    return aps_select_threshold(
+        bracket, (float)compressor->parameters[APS_THRESHOLD_VALUE], k,
+        indices);
+}
+
+static uint64_t mstopk_seed(const struct aps_compressor *compressor)
+{
+    return (uint64_t)compressor->parameters[APS_MSTOPK_SEED];
+}
+
+static void mstopk_describe(const struct aps_compressor *compressor,
+                            char *buffer, size_t size)
+{
+    snprintf(buffer, size, "mstopk %g",
+             compressor->parameters[APS_SELECTING_DENSITY]);
+}
+
+static void topk_describe(const struct aps_compressor *compressor, char *buffer,
+                          size_t size)
+{
+    snprintf(buffer, size, "topk %g",
+             compressor->parameters[APS_SELECTING_DENSITY]);
+}
+
+static void threshold_describe(const struct aps_compressor *compressor,
+                               char *buffer, size_t size)
+{
+    snprintf(buffer, size, "threshold %g",
+             compressor->parameters[APS_THRESHOLD_VALUE]);
+}
+
+const struct aps_compressor_ops aps_compressor_ops_mstopk = {
+    .takes = selecting_takes,
+    .most = selecting_most,
+    .select = mstopk_select,
+    .seed = mstopk_seed,
+    .feedback = true,
+    .describe = mstopk_describe,
+};
+
+const struct aps_compressor_ops aps_compressor_ops_topk = {
+    .takes = selecting_takes,
+    .most = selecting_most,
+    .select = topk_select,
+    .feedback = true,
+    .describe = topk_describe,
+};
+
+const struct aps_compressor_ops aps_compressor_ops_threshold = {
+    .takes = selecting_takes,
+    .most = selecting_most,
+    .select = threshold_select,
+    .varies = true,
+    .feedback = true,
+    .describe = threshold_describe,
+};
