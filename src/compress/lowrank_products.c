@@ -69,6 +69,7 @@ struct kernels {
     size_t ranks; /* the most columns of a factor that left and right take */
     void (*left)(const struct left *left, int ranks);
     void (*right)(const struct right *right, size_t rows, int ranks);
+    void (*add)(const float *sums, size_t n, double *total); /* total += sums */
     void (*restore)(const struct restore *restore);
 };
 
@@ -236,16 +237,16 @@ static void products_left(const struct kernels *kernels,
 /* --- right --------------------------------------------------------------- */
 
 /* Of the matrix's columns `first` on, `width` of them: the sums of the rows from
- * `row` on, no more than SUM_ROWS. */
+ * `row` on, no more than SUM_ROWS; columns of sums are `pitch` apart. */
 static void right_sums(const struct kernels *kernels,
                        const struct aps_matrix *matrix, size_t rank,
                        const float *m, const float *p, size_t first,
-                       size_t width, size_t row, float *sums)
+                       size_t width, size_t row, float *sums, size_t pitch)
 {
     const size_t whole = products_whole(matrix), rest = products_rest(matrix);
     const size_t rows = products_least(whole - row, SUM_ROWS);
 
-    memset(sums, 0, rank * width * sizeof *sums);
+    memset(sums, 0, rank * pitch * sizeof *sums);
     for (size_t k = 0; k < rank; k += kernels->ranks) {
         const int ranks = (int)products_least(rank - k, kernels->ranks);
         struct right a = {
@@ -254,8 +255,8 @@ static void right_sums(const struct kernels *kernels,
             .columns = width,
             .p = p + k * matrix->rows + row,
             .p_pitch = matrix->rows,
-            .sum = sums + k * width,
-            .sum_pitch = width,
+            .sum = sums + k * pitch,
+            .sum_pitch = pitch,
         };
 
         kernels->right(&a, rows, ranks);
@@ -274,25 +275,29 @@ static void products_right(const struct kernels *kernels,
 {
     const size_t rows =
         products_whole(matrix) + (products_rest(matrix) > 0 ? 1 : 0);
-    float sums[BLOCK_SUMS];
+    _Alignas(64) float sums[BLOCK_SUMS];
     double total[BLOCK_SUMS];
     size_t ranks, width;
 
     for (size_t k = 0; k < rank; k += ranks) {
         ranks = products_least(rank - k, BLOCK_RANKS);
         for (size_t j = 0; j < matrix->columns; j += width) {
-            width = products_least(matrix->columns - j, BLOCK_SUMS / ranks);
-            memset(total, 0, ranks * width * sizeof *total);
+            /* of vectors, even of the longest */
+            const size_t pitch = products_least(
+                (matrix->columns - j + SUM_LANES - 1) / SUM_LANES * SUM_LANES,
+                BLOCK_SUMS / ranks / SUM_LANES * SUM_LANES);
+
+            width = products_least(matrix->columns - j, pitch);
+            memset(total, 0, ranks * pitch * sizeof *total);
             for (size_t row = 0; row < rows; row += SUM_ROWS) {
                 right_sums(kernels, matrix, ranks, m, p + k * matrix->rows, j,
-                           width, row, sums);
-                for (size_t i = 0; i < ranks * width; i++)
-                    total[i] += (double)sums[i];
+                           width, row, sums, pitch);
+                kernels->add(sums, ranks * pitch, total);
             }
             for (size_t l = 0; l < ranks; l++) {
                 for (size_t i = 0; i < width; i++)
                     q[(k + l) * matrix->columns + j + i] =
-                        (float)total[l * width + i];
+                        (float)total[l * pitch + i];
             }
         }
     }

@@ -28,6 +28,8 @@
 #define VECTOR NAME(vector)
 #define LOOSE NAME(loose)
 #define INDEX NAME(index)
+#define LEFT_ADD NAME(left_add)
+#define LEFT_TAIL NAME(left_tail)
 #define PARTS (SUM_LANES / LANES) /* vectors that hold the lanes of a sum */
 #define INLINE TARGET static inline __attribute__((always_inline))
 
@@ -40,10 +42,9 @@ typedef int INDEX __attribute__((vector_size(4 * LANES)));
 
 /* The products of SUM_LANES columns: x by q. `add`: of x + e, which is stored in
  * delta. Rows are `pitch` apart, columns of q `q_pitch`. */
-INLINE void NAME(left_add)(const float *x, const float *e, float *delta,
-                           size_t pitch, const float *q, size_t q_pitch,
-                           int rows, int ranks, bool add,
-                           VECTOR (*sum)[TILE_RANKS][PARTS])
+INLINE void LEFT_ADD(const float *x, const float *e, float *delta, size_t pitch,
+                     const float *q, size_t q_pitch, int rows, int ranks,
+                     bool add, VECTOR (*sum)[TILE_RANKS][PARTS])
 {
     for (int s = 0; s < PARTS; s++) {
         VECTOR row[TILE_ROWS];
@@ -52,11 +53,12 @@ INLINE void NAME(left_add)(const float *x, const float *e, float *delta,
             const size_t at = (size_t)i * pitch + (size_t)(s * LANES);
 
             row[i] = *(const LOOSE *)(x + at);
-            if (add) {
+            if (add)
                 row[i] += *(const LOOSE *)(e + at);
-                *(LOOSE *)(delta + at) = row[i];
-            }
         }
+        for (int i = 0; i < rows && add; i++)
+            *(LOOSE *)(delta + (size_t)i * pitch + (size_t)(s * LANES)) =
+                row[i];
         for (int k = 0; k < ranks; k++) {
             const VECTOR column =
                 *(const LOOSE *)(q + (size_t)k * q_pitch + s * LANES);
@@ -69,9 +71,9 @@ INLINE void NAME(left_add)(const float *x, const float *e, float *delta,
 
 /* The last columns, fewer than SUM_LANES: with zeros behind them, which add
  * nothing. */
-INLINE void NAME(left_tail)(const struct left *a, const float *m,
-                            const float *e, float *delta, int rows, int ranks,
-                            bool add, VECTOR (*sum)[TILE_RANKS][PARTS])
+INLINE void LEFT_TAIL(const struct left *a, const float *m, const float *e,
+                      float *delta, int rows, int ranks, bool add,
+                      VECTOR (*sum)[TILE_RANKS][PARTS])
 {
     const size_t rest = a->columns % SUM_LANES;
     float x[TILE_ROWS][SUM_LANES];
@@ -87,8 +89,8 @@ INLINE void NAME(left_tail)(const struct left *a, const float *m,
                 delta[at + l] = x[i][l] += e[at + l];
         }
     }
-    NAME(left_add)
-    (x[0], NULL, NULL, SUM_LANES, a->tail, SUM_LANES, rows, ranks, false, sum);
+    LEFT_ADD(x[0], NULL, NULL, SUM_LANES, a->tail, SUM_LANES, rows, ranks,
+             false, sum);
 }
 
 /* Of sums in u and then in v, each in `block` neighbouring elements: as many, each
@@ -139,9 +141,10 @@ INLINE void NAME(fold)(VECTOR (*sum)[TILE_RANKS][PARTS], int rows, int ranks,
 }
 
 /* From row `first` on. */
-INLINE void NAME(left_tile)(const struct left *a, size_t first, int rows,
+INLINE void NAME(left_tile)(const struct left *from, size_t first, int rows,
                             int ranks, bool add)
 {
+    const struct left copy = *from, *a = &copy; /* nothing stored is in it */
     const float *m = a->m + first * a->pitch;
     const float *e = add ? a->e + first * a->pitch : m;
     float *delta = add ? a->delta + first * a->pitch : NULL;
@@ -149,13 +152,12 @@ INLINE void NAME(left_tile)(const struct left *a, size_t first, int rows,
     size_t j = 0;
 
     for (; j + SUM_LANES <= a->columns; j += SUM_LANES) {
-        NAME(left_add)
-        (m + j, e + j, add ? delta + j : NULL, a->pitch, a->q + j, a->q_pitch,
-         rows, ranks, add, sum);
+        LEFT_ADD(m + j, e + j, add ? delta + j : NULL, a->pitch, a->q + j,
+                 a->q_pitch, rows, ranks, add, sum);
     }
     if (j < a->columns) {
-        NAME(left_tail)
-        (a, m + j, e + j, add ? delta + j : NULL, rows, ranks, add, sum);
+        LEFT_TAIL(a, m + j, e + j, add ? delta + j : NULL, rows, ranks, add,
+                  sum);
     }
     NAME(fold)(sum, rows, ranks, a->total + first, a->total_pitch);
 }
@@ -196,7 +198,10 @@ TARGET static void NAME(left_block)(const struct left *a, int ranks)
 INLINE void NAME(right_tile)(const struct right *a, size_t first, int rows,
                              int ranks)
 {
-    const float *m = a->m + first * a->pitch;
+    const size_t pitch = a->pitch, columns = a->columns;
+    const size_t sum_pitch = a->sum_pitch;
+    const float *m = a->m + first * pitch;
+    float *to = a->sum;
     VECTOR p[TILE_RANKS][RIGHT_ROWS];
     size_t j = 0;
 
@@ -205,13 +210,13 @@ INLINE void NAME(right_tile)(const struct right *a, size_t first, int rows,
             p[k][i] =
                 a->p[(size_t)k * a->p_pitch + first + (size_t)i] - (VECTOR){0};
     }
-    for (; j + LANES <= a->columns; j += LANES) {
+    for (; j + LANES <= columns; j += LANES) {
         VECTOR x[RIGHT_ROWS];
 
         for (int i = 0; i < rows; i++)
-            x[i] = *(const LOOSE *)(m + (size_t)i * a->pitch + j);
+            x[i] = *(const LOOSE *)(m + (size_t)i * pitch + j);
         for (int k = 0; k < ranks; k++) {
-            LOOSE *at = (LOOSE *)(a->sum + (size_t)k * a->sum_pitch + j);
+            LOOSE *at = (LOOSE *)(to + (size_t)k * sum_pitch + j);
             VECTOR sum = *at;
 
             for (int i = 0; i < rows; i++)
@@ -219,12 +224,12 @@ INLINE void NAME(right_tile)(const struct right *a, size_t first, int rows,
             *at = sum;
         }
     }
-    for (; j < a->columns; j++) {
+    for (; j < columns; j++) {
         for (int k = 0; k < ranks; k++) {
-            float *sum = a->sum + (size_t)k * a->sum_pitch + j;
+            float *sum = to + (size_t)k * sum_pitch + j;
 
             for (int i = 0; i < rows; i++)
-                *sum += m[(size_t)i * a->pitch + j] * p[k][i][0];
+                *sum += m[(size_t)i * pitch + j] * p[k][i][0];
         }
     }
 }
@@ -257,13 +262,21 @@ TARGET static void NAME(right_block)(const struct right *a, size_t rows,
     }
 }
 
+TARGET static void NAME(right_add)(const float *restrict sums, size_t n,
+                                   double *restrict total)
+{
+    for (size_t i = 0; i < n; i++)
+        total[i] += (double)sums[i];
+}
+
 /* --- restore: out = p q^T ------------------------------------------------ */
 
 /* Rows from `first` on. `ranks` 0: as many as there are; otherwise a constant,
  * and p's elements stay in registers. */
-INLINE void NAME(restore_tile)(const struct restore *a, size_t first, int rows,
-                               int ranks, bool feedback)
+INLINE void NAME(restore_tile)(const struct restore *from, size_t first,
+                               int rows, int ranks, bool feedback)
 {
+    const struct restore copy = *from, *a = &copy; /* nothing stored is in it */
     const size_t all = ranks > 0 ? (size_t)ranks : a->rank;
     const float *p = a->p + first;
     VECTOR held[TILE_RANKS][RESTORE_ROWS];
@@ -274,6 +287,7 @@ INLINE void NAME(restore_tile)(const struct restore *a, size_t first, int rows,
             held[k][i] = p[(size_t)k * a->p_pitch + (size_t)i] - (VECTOR){0};
     }
     for (; j + LANES <= a->columns; j += LANES) {
+        const size_t at = first * a->pitch + j;
         VECTOR sum[RESTORE_ROWS] = {{0}};
 
         for (size_t k = 0; k < all; k++) {
@@ -284,16 +298,19 @@ INLINE void NAME(restore_tile)(const struct restore *a, size_t first, int rows,
                                          : p[k * a->p_pitch + (size_t)i] -
                                                (VECTOR){0});
         }
-        for (int i = 0; i < rows; i++) {
-            const size_t at = (first + (size_t)i) * a->pitch + j;
+        if (feedback) {
+            VECTOR residual[RESTORE_ROWS];
 
-            if (feedback) {
-                const VECTOR delta = *(const LOOSE *)(a->delta + at);
-
-                *(LOOSE *)(a->residual + at) = delta - sum[i] * a->share;
-            }
-            *(LOOSE *)(a->out + at) = sum[i];
+            for (int i = 0; i < rows; i++)
+                residual[i] =
+                    *(const LOOSE *)(a->delta + at + (size_t)i * a->pitch) -
+                    sum[i] * a->share;
+            for (int i = 0; i < rows; i++)
+                *(LOOSE *)(a->residual + at + (size_t)i * a->pitch) =
+                    residual[i];
         }
+        for (int i = 0; i < rows; i++)
+            *(LOOSE *)(a->out + at + (size_t)i * a->pitch) = sum[i];
     }
     for (; j < a->columns; j++) {
         for (int i = 0; i < rows; i++) {
@@ -347,6 +364,7 @@ static const struct kernels NAME(kernels) = {
     .ranks = TILE_RANKS,
     .left = NAME(left_block),
     .right = NAME(right_block),
+    .add = NAME(right_add),
     .restore = NAME(restore_block),
 };
 
@@ -358,6 +376,8 @@ static const struct kernels NAME(kernels) = {
 #undef VECTOR
 #undef LOOSE
 #undef INDEX
+#undef LEFT_ADD
+#undef LEFT_TAIL
 #undef FOLD_INDICES
 #undef PARTS
 #undef INLINE
