@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Benches print ratios from one run; no test asserts a time.
-bench_programs = tests/bench/codec tests/bench/correlated tests/bench/gemm
+bench_programs = tests/bench/codec tests/bench/compress \
+	tests/bench/correlated tests/bench/gemm
 EXTRA_PROGRAMS = $(bench_programs)
 CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_codec_SOURCES = tests/bench/codec.c
 tests_bench_codec_LDADD = libcore.la
+tests_bench_compress_SOURCES = tests/bench/compress.c tests/bench/compress.h \
+	tests/bench/compress_lowrank.c
+tests_bench_compress_LDADD = libcore.la
 tests_bench_correlated_SOURCES = tests/bench/correlated.c \
 	tests/unit/correlated_error.c tests/unit/correlated_error.h
 tests_bench_correlated_CPPFLAGS = $(UNIT_CPPFLAGS)
@@ -50,12 +54,19 @@ CLEANFILES += tests/bench/allreduce-*.yaml tests/bench/allreduce-*.csv \
 	tests/bench/allreduce-*.png tests/bench/nonblocking-*.yaml \
 	tests/bench/nonblocking-*.txt tests/bench/short_lived.yaml
 
-.PHONY: bench bench-programs bench-allreduce bench-lab bench-nonblocking \
+.PHONY: bench bench-programs bench-allreduce bench-lab bench-lowrank \
+	bench-nonblocking \
 	bench-short-lived table-correlated
 bench-programs: $(bench_programs) tests/bench/allreduce tests/bench/nonblocking
 bench: tests/bench/codec tests/bench/gemm
 	tests/bench/codec
 	tests/bench/gemm
+
+# PowerSGD's products, beside those of NumPy's BLAS; PYTHON3=... names a Python
+# that has NumPy.
+EXTRA_DIST += tests/bench/compress.py
+bench-lowrank: tests/bench/compress
+	@$(PYTHON3) $(top_srcdir)/tests/bench/compress.py tests/bench/compress
 
 # What correlated rounding gains, over ranks and values, as CSV.
 table-correlated: tests/bench/correlated

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of the bench of compressors, and what they share. */
+#ifndef APS_TESTS_BENCH_COMPRESS_H
+#define APS_TESTS_BENCH_COMPRESS_H
+
+#include <stddef.h>
+
+/* A part prints its table; 0, or an exit status. */
+int bench_lowrank(void);
+
+/* Runs of what a line of a table measures: the fastest one counts. */
+#define BENCH_RUNS 7
+
+/* The thread's CPU time in seconds. */
+double bench_now(void);
+
+/* n random floats of -1 to 1, to be freed; exits where memory is short. */
+float *bench_floats(size_t n);
+
+/* Seconds of the fastest of BENCH_RUNS copies of n floats by memcpy. */
+double bench_memcpy(const float *from, size_t n, float *to);
+
+#endif
