@@ -8,22 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "number/gemm.h"
-#include "rounded.h"
+#include "gemm_matrices.h"
 
-#define ROOM 60000
 #define K_MAX 1300
-
-static float a[ROOM], b[ROOM], c[ROOM], expected[ROOM];
-
-static void fill(bool specials)
-{
-    for (size_t i = 0; i < ROOM; i++) {
-        a[i] = random_value(specials);
-        b[i] = random_value(specials);
-        c[i] = random_value(false);
-    }
-}
 
 /* --- blocks, from their papers and specifications -------------------------- */
 
@@ -63,7 +50,7 @@ static const struct elements *elements_of(const struct aps_format *format)
 }
 
 /* x to a multiple of its step, ties to even, not beyond the largest. */
-static double element(const struct elements *e, double x)
+static double rounded_element(const struct elements *e, double x)
 {
     int exponent = x == 0 || e->fixed ? 0 : ilogb(x);
     double step;
@@ -96,14 +83,8 @@ static bool make_block(const struct elements *e, const float *x, int n,
         *scale = exponent < -127 ? -127 : exponent;
     }
     for (int i = 0; i < n; i++)
-        y[i] = element(e, ldexp(x[i], -*scale));
+        y[i] = rounded_element(e, ldexp(x[i], -*scale));
     return true;
-}
-
-static float stored(const float *x, int64_t ld, bool transpose, int64_t i,
-                    int64_t j)
-{
-    return transpose ? x[j * ld + i] : x[i * ld + j];
 }
 
 /* The sum of a block's products. Of fixed-point elements it is an integer below
@@ -143,8 +124,8 @@ static void multiply_by_definition(const struct aps_gemm_arguments *g,
             int64_t blocks = 0;
 
             for (int64_t k = 0; k < g->k; k++) {
-                x[k] = stored(g->a, g->lda, g->transpose_a, i, k);
-                y[k] = stored(g->b, g->ldb, g->transpose_b, k, j);
+                x[k] = element(g->a, g->lda, g->transpose_a, i, k);
+                y[k] = element(g->b, g->ldb, g->transpose_b, k, j);
             }
             for (int64_t k = 0; k < g->k; k += ea->block) {
                 int n = (int)(g->k - k < ea->block ? g->k - k : ea->block);
@@ -169,53 +150,14 @@ static void multiply_by_definition(const struct aps_gemm_arguments *g,
 
 /* --- products ------------------------------------------------------------- */
 
-static struct aps_gemm_arguments arguments(const char *format_a,
-                                           const char *format_b, int64_t m,
-                                           int64_t n, int64_t k)
+static struct aps_gemm_arguments arguments_of(const char *format_a,
+                                              const char *format_b, int64_t m,
+                                              int64_t n, int64_t k)
 {
-    struct aps_gemm_arguments g = APS_GEMM_ARGUMENTS_INIT;
+    struct aps_gemm_arguments g = arguments(format_a, "fp32", m, n, k);
 
-    g.format = aps_format_get(format_a, NULL);
     g.format_b = format_b ? aps_format_get(format_b, NULL) : NULL;
-    g.accumulator = aps_format_get("fp32", NULL);
-    g.m = m;
-    g.n = n;
-    g.k = k;
-    g.a = a;
-    g.lda = k > 0 ? k : 1;
-    g.b = b;
-    g.ldb = n;
-    g.c = c;
-    g.ldc = n;
     return g;
-}
-
-static bool agrees(enum aps_cpu cpu, const struct aps_gemm_arguments *g)
-{
-    struct aps_error error = {.text = ""};
-
-    memcpy(expected, c, sizeof c);
-    multiply_by_definition(g, expected);
-    if (aps_gemm_on(cpu, g, &error) == 0)
-        return same_floats(c, expected, ROOM);
-    diag("%s", error.text);
-    return false;
-}
-
-/* All transposes, with rows longer than they need be. */
-static bool transposes_agree(enum aps_cpu cpu, struct aps_gemm_arguments g)
-{
-    bool pass = true;
-
-    for (int i = 0; i < 4; i++) {
-        g.transpose_a = i & 1;
-        g.transpose_b = i & 2;
-        g.lda = (g.transpose_a ? g.m : g.k) + 3;
-        g.ldb = (g.transpose_b ? g.k : g.n) + 1;
-        g.ldc = g.n + 2;
-        pass &= agrees(cpu, &g);
-    }
-    return pass;
 }
 
 static const struct {
@@ -234,7 +176,7 @@ static void test_formats(enum aps_cpu cpu)
 {
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         struct aps_gemm_arguments g =
-            arguments(pairs[i].a, pairs[i].b, 5, 19, 150 + (int64_t)i * 31);
+            arguments_of(pairs[i].a, pairs[i].b, 5, 19, 150 + (int64_t)i * 31);
         bool pass;
 
         fill(false);
@@ -266,7 +208,7 @@ static void test_sizes(enum aps_cpu cpu)
         bool pass = true;
 
         for (int j = 0; j < 3; j++) {
-            struct aps_gemm_arguments g = arguments(
+            struct aps_gemm_arguments g = arguments_of(
                 j == 1 ? "bfp7/576" : "bfp7/64", j == 2 ? "bfp15/64" : NULL,
                 sizes[i][0], sizes[i][1], sizes[i][2]);
 
@@ -282,7 +224,7 @@ static void test_sizes(enum aps_cpu cpu)
 /* What is no number is seen by all that uses its block, and by nothing else. */
 static void test_specials(enum aps_cpu cpu)
 {
-    struct aps_gemm_arguments g = arguments("bfp7/64", NULL, 3, 4, 130);
+    struct aps_gemm_arguments g = arguments_of("bfp7/64", NULL, 3, 4, 130);
     bool pass = true;
 
     fill(true);
@@ -299,7 +241,7 @@ static void test_specials(enum aps_cpu cpu)
  * aps_cast_array makes of a line. */
 static void test_nvfp4(enum aps_cpu cpu)
 {
-    struct aps_gemm_arguments g = arguments("nvfp4", NULL, 3, 5, 100);
+    struct aps_gemm_arguments g = arguments_of("nvfp4", NULL, 3, 5, 100);
     float x[100], y[100];
 
     fill(false);
@@ -308,8 +250,8 @@ static void test_nvfp4(enum aps_cpu cpu)
             float s = 0;
 
             for (int64_t k = 0; k < g.k; k++) {
-                x[k] = stored(g.a, g.lda, false, i, k);
-                y[k] = stored(g.b, g.ldb, false, k, j);
+                x[k] = element(g.a, g.lda, false, i, k);
+                y[k] = element(g.b, g.ldb, false, k, j);
             }
             if (aps_cast_array(g.format, x, 100, NULL, x, NULL) < 0 ||
                 aps_cast_array(g.format, y, 100, NULL, y, NULL) < 0)
@@ -336,7 +278,7 @@ static void test_nvfp4(enum aps_cpu cpu)
 static void test_meaning(void)
 {
     static const float x[] = {1, 0.4f, 3, 2}, y[] = {1, 1, 1, 1};
-    struct aps_gemm_arguments g = arguments("bfp1/2", "bfp7/2", 1, 1, 4);
+    struct aps_gemm_arguments g = arguments_of("bfp1/2", "bfp7/2", 1, 1, 4);
     float z = 42;
 
     g.a = x;
@@ -352,7 +294,7 @@ static void test_meaning(void)
 static void refuse(const char *name, const char *format_a, const char *format_b,
                    const char *accumulator, const char *text)
 {
-    struct aps_gemm_arguments g = arguments(format_a, format_b, 4, 5, 6);
+    struct aps_gemm_arguments g = arguments_of(format_a, format_b, 4, 5, 6);
     struct aps_error error = {.text = ""};
 
     g.accumulator = aps_format_get(accumulator, NULL);

@@ -205,10 +205,13 @@ tests_unit_scale_backoff_LDADD = $(UNIT_LIBS) -lm
 tests_unit_sum_SOURCES = tests/unit/sum.c tests/unit/rounded.h
 tests_unit_sum_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_sum_LDADD = $(UNIT_LIBS) -lm
-tests_unit_gemm_SOURCES = tests/unit/gemm.c tests/unit/rounded.h
+tests_unit_gemm_SOURCES = \
+	tests/unit/gemm.c tests/unit/gemm_matrices.h tests/unit/rounded.h
 tests_unit_gemm_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_gemm_LDADD = $(UNIT_LIBS) -lm
-tests_unit_gemm_blocks_SOURCES = tests/unit/gemm_blocks.c tests/unit/rounded.h
+tests_unit_gemm_blocks_SOURCES = \
+	tests/unit/gemm_blocks.c tests/unit/gemm_matrices.h \
+	tests/unit/rounded.h
 tests_unit_gemm_blocks_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_gemm_blocks_LDADD = $(UNIT_LIBS) -lm
 
