@@ -15,14 +15,13 @@ codes of their sum are rounded to nearest, as in `reduce: direct`.
              number of bits is the least: reverse water-filling)
   rice/B     each value by a Rice code, whose parameter the block has in 4 bits
 """
-import csv
 import os
-import sys
 
 import numpy as np
 
 from gradients import SETS, prepare
-from replay import RANKS, fail
+from output import folder_given, write_csv
+from replay import RANKS
 
 GRANULE = 64                    # slices begin at multiples of it
 HEADER = 32                     # bits of a message: d
@@ -134,11 +133,10 @@ def ways():
 
 
 def main():
-    if len(sys.argv) != 2:
-        fail("usage: allot.py FOLDER")
+    folder = folder_given()
     rows = []
     for name in SETS:
-        prefix, tensors = prepare(sys.argv[1], name)
+        prefix, tensors = prepare(folder, name)
         some = read_tensors(prefix)[-3 * tensors:]
         for way, bits, rounded in ways():
             error = np.mean([nmse(tensor, rounded) for tensor in some])
@@ -146,12 +144,7 @@ def main():
                          "nmse": "%.4g" % error})
             print("%-12s %-10s %6.3f bits  %s" % (name, way, bits,
                                                  rows[-1]["nmse"]), flush=True)
-    path = os.path.join(sys.argv[1], "allot.csv")
-    with open(path, "w") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    print(path)
+    write_csv(os.path.join(folder, "allot.csv"), rows)
 
 
 if __name__ == "__main__":

@@ -25,15 +25,14 @@ them as costs least.
 Entropies are those of the data's own counts, which no coder knows beforehand:
 they are bounds, too.
 """
-import csv
 import os
-import sys
 
 import numpy as np
 
 from allot import fitted, in_blocks, mx, nmse, read_tensors, width_bits
 from gradients import SETS, prepare
-from replay import RANKS, fail
+from output import folder_given, write_csv
+from replay import RANKS
 
 BITS = 5
 MXFP6 = [mx(2, 3), mx(3, 2)]
@@ -174,11 +173,10 @@ def rows_of(folder, name):
 
 
 def main():
-    if len(sys.argv) != 2:
-        fail("usage: bound.py FOLDER")
+    folder = folder_given()
     rows = []
     for name in SETS:
-        mine = list(rows_of(sys.argv[1], name))
+        mine = list(rows_of(folder, name))
         columns = list(mine[0])[3:]
         if not rows:
             print("| set | %s |\n|---%s|" % (" | ".join(columns),
@@ -187,14 +185,9 @@ def main():
         print("| %s | %s |" % (name, " | ".join("%.3g" % m for m in means)),
               flush=True)
         rows += mine
-    path = os.path.join(sys.argv[1], "bound.csv")
-    with open(path, "w") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({key: "%.4g" % value if isinstance(value, float)
-                          else value for key, value in row.items()}
-                         for row in rows)
-    print(path)
+    write_csv(os.path.join(folder, "bound.csv"),
+              [{key: "%.4g" % value if isinstance(value, float) else value
+                for key, value in row.items()} for row in rows])
 
 
 if __name__ == "__main__":

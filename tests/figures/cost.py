@@ -18,18 +18,13 @@ go through MPI:
   overflow        elements of the result that overflowed
   redone          chunks that were reduced again
 """
-import csv
 import os
-import sys
 
-from gradients import SETS, prepare
-from replay import fail, measure, measure_by_log
+from gradients import prepare
+from output import draw_sets, folder_given, write_csv
+from replay import measure, measure_by_log
 from words import (FEW_BLOCKS, FEW_FLOATS, MX, OCP_FLOATS, OTHERS, ROUNDINGS,
                    SCALES, variants)
-
-COLUMNS = ["set", "format", "scale", "rounding", "wire_bytes", "sent_bytes",
-           "messages", "collectives", "eq5", "snr_db", "overflow", "redone"]
-
 
 def chosen():
     """All formats with all scales; of the roundings other than to nearest, the
@@ -56,7 +51,7 @@ def rows_of(folder, name, some):
             "overflow": log.overflow, "redone": log.redone}
 
 
-def draw_set(mpl, ax, name, rows):
+def draw_set(mpl, ax, rows):
     """SNR over bytes, a colour a scale."""
     scales = [s for s in SCALES if any(r["scale"] == s for r in rows)]
     colours = mpl.colormaps["tab20"].colors
@@ -75,45 +70,21 @@ def draw_set(mpl, ax, name, rows):
     for format, (snr, size) in best.items():
         ax.annotate(format, (size, snr), xytext=(2, 4), fontsize=6,
                     textcoords="offset points")
-    ax.set_title(SETS[name][0])
     ax.set_xscale("log", base=2)
     ax.set_xticks([0.5, 0.75, 1, 1.5, 2], ["0.5", "0.75", "1", "1.5", "2"])
     ax.xaxis.set_minor_locator(mpl.ticker.NullLocator())
     ax.set_xlabel("bytes an element on the wire, measured (FP32: 4)")
-    ax.grid()
-
-
-def figure(mpl, np, rows):
-    names = [name for name in SETS if any(r["set"] == name for r in rows)]
-    fig, axes = mpl.pyplot.subplots(1, len(names), figsize=(14, 7), sharey=True,
-                                    layout="constrained", squeeze=False)
-    for ax, name in zip(axes[0], names):
-        draw_set(mpl, ax, name, [r for r in rows if r["set"] == name])
-    axes[0][0].set_ylabel("SNR of the sum of 8 ranks, dB")
-    fig.legend(*axes[0][0].get_legend_handles_labels(), ncol=7, fontsize=8,
-               loc="outside upper left", frameon=False)
-    return fig
 
 
 def main():
-    if len(sys.argv) != 2:
-        fail("usage: cost.py FOLDER")
-    folder = sys.argv[1]
+    folder = folder_given()
     some = list(chosen())
     rows = []
     for name in ("sim", "digits"):
         rows += rows_of(folder, name, some)
-    path = os.path.join(folder, "cost.csv")
-    with open(path, "w") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    print(path)
-    sys.path.insert(0, os.path.join(os.environ["top_srcdir"], "scripts"))
-    from apsmpi_report.figures import draw
-    path = os.path.join(folder, "cost.png")
-    draw([path], lambda mpl, np: figure(mpl, np, rows))
-    print(path)
+    write_csv(os.path.join(folder, "cost.csv"), rows)
+    draw_sets(os.path.join(folder, "cost.png"), rows, draw_set, (14, 7),
+              "SNR of the sum of 8 ranks, dB", ncol=7)
 
 
 if __name__ == "__main__":

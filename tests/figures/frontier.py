@@ -12,17 +12,15 @@ set, 8 ranks, `reduce: direct`:
   nmse        mean over steps and tensors of |sum - exact|^2 / |exact|^2
   frontier    yes: no other word has both fewer bits and less error
 """
-import csv
 import math
 import os
-import sys
 
 from gradients import SETS, prepare
-from replay import fail, measure
+from output import draw_sets, folder_given, write_csv
+from replay import measure
 from words import (BLOCKS, FEW_FLOATS, FLOATS, MX, OCP_FLOATS, OTHERS, ROUNDINGS,
                    SCALES, variants)
 
-COLUMNS = ["set", "format", "scale", "rounding", "bits", "nmse", "frontier"]
 BARS = ["mx-e2m1fn", "mx-e2m3fn", "mx-e3m2fn", "mx-e4m3fn"]
 WIDEST = 9.5        # bits
 
@@ -100,7 +98,7 @@ def say_frontier(name, rows):
                       small and "%s %s bits" % (words(small), small["bits"])))
 
 
-def draw_set(mpl, ax, name, rows):
+def draw_set(mpl, ax, rows):
     families = ["floats, aps-tight", "floats, aps", "other scales",
                 "other blocks", "OCP MX"]
     colours = dict(zip(families, ("#0072B2", "#56B4E9", "#AAAAAA", "#009E73",
@@ -130,48 +128,19 @@ def draw_set(mpl, ax, name, rows):
                     textcoords="offset points")
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter(mpl.ticker.FuncFormatter(lambda y, _: "%g" % y))
-    ax.set_title(SETS[name][0])
     ax.set_xlabel("bits a value on the wire, measured")
-    ax.grid()
-
-
-def figure(mpl, np, rows):
-    names = [name for name in SETS if any(r["set"] == name for r in rows)]
-    fig, axes = mpl.pyplot.subplots(1, len(names), figsize=(16, 9), sharex=True,
-                                    sharey=True, layout="constrained",
-                                    squeeze=False)
-    for ax, name in zip(axes[0], names):
-        draw_set(mpl, ax, name, [r for r in rows if r["set"] == name])
-    axes[0][0].set_ylabel("normalised mean squared error of the sum of 8 ranks")
-    known = {}
-    for ax in axes[0]:
-        for handle, label in zip(*ax.get_legend_handles_labels()):
-            known.setdefault(label, handle)
-    fig.legend(known.values(), known.keys(), ncol=5, fontsize=8,
-               loc="outside upper left", frameon=False)
-    return fig
 
 
 def main():
-    if len(sys.argv) != 2:
-        fail("usage: frontier.py FOLDER")
-    folder = sys.argv[1]
+    folder = folder_given()
     some = list(chosen())
     rows = []
     for name in SETS:
         rows += rows_of(folder, name, some)
         say_frontier(name, [r for r in rows if r["set"] == name])
-    path = os.path.join(folder, "frontier.csv")
-    with open(path, "w") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    print(path)
-    sys.path.insert(0, os.path.join(os.environ["top_srcdir"], "scripts"))
-    from apsmpi_report.figures import draw
-    path = os.path.join(folder, "frontier.png")
-    draw([path], lambda mpl, np: figure(mpl, np, rows))
-    print(path)
+    write_csv(os.path.join(folder, "frontier.csv"), rows)
+    draw_sets(os.path.join(folder, "frontier.png"), rows, draw_set, (16, 9),
+              "normalised mean squared error of the sum of 8 ranks", ncol=5)
 
 
 if __name__ == "__main__":

@@ -16,10 +16,10 @@ not. After the miniature of gradient scaling (Zhao et al., "Reducing Underflow i
 Mixed Precision Training by Gradient Scaling", IJCAI 2020), where one loss scale for
 a whole model fails and one a layer does not.
 """
-import csv
 import os
 import sys
 
+from output import write_csv
 from replay import fail, launch, library
 from words import Variant, is_known
 
@@ -120,14 +120,6 @@ def claims(table):
                 keeps(format, scale)
 
 
-def write(path, rows):
-    with open(path, "w") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    print(path)
-
-
 def main():
     if len(sys.argv) not in (2, 3):
         fail("usage: heads.py FOLDER [SEEDS]")
@@ -140,8 +132,8 @@ def main():
         print("%-8s %-20s %9.2f %9.2f  %d, %d  %d" % (
             line["format"], line["scale"], line["digit"], line["odd"],
             line["digit_lost"], line["odd_lost"], line["skipped"]))
-    write(os.path.join(sys.argv[1], "heads.csv"), rows)
-    write(os.path.join(sys.argv[1], "heads-table.csv"), list(table.values()))
+    write_csv(os.path.join(sys.argv[1], "heads.csv"), rows)
+    write_csv(os.path.join(sys.argv[1], "heads-table.csv"), list(table.values()))
     failed = False
     for text, holds in claims(table):
         print("%s %s" % ("holds:" if holds else "FAILS:", text))

@@ -22,7 +22,8 @@ TESTS += $(figures_tests)
 EXTRA_DIST += tests/figures/README.md \
 	tests/figures/allot.py tests/figures/bound.py tests/figures/cost.py \
 	tests/figures/frontier.py tests/figures/gradients.py \
-	tests/figures/heads.py tests/figures/replay.py tests/figures/words.py
+	tests/figures/heads.py tests/figures/output.py \
+	tests/figures/replay.py tests/figures/words.py
 
 figures_needs = libapsmpi.la apsmpi tests/apps/digits tests/figures/replay \
 	tests/figures/count.la tests/figures/record.la
@@ -30,8 +31,8 @@ figures_run = $(AM_TESTS_ENVIRONMENT) $(MKDIR_P) figures && \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	$(PYTHON3) $(top_srcdir)/tests/figures
 
-.PHONY: table-cost figure-frontier table-allotted table-bound check-heads \
-	check-papers clean-figures
+.PHONY: table-cost figure-frontier table-allotted table-bound \
+	check-heads check-papers clean-figures
 # Bytes, messages and errors of every format with every scale: minutes.
 table-cost: $(figures_needs)
 	@$(figures_run)/cost.py $(abs_top_builddir)/figures
