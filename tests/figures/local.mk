@@ -16,14 +16,15 @@ tests_figures_record_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_figures_record_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
 figures_tests = tests/figures/t-allot.sh tests/figures/t-bound.sh \
-	tests/figures/t-programs.sh tests/figures/t-replay.sh
+	tests/figures/t-programs.sh tests/figures/t-replay.sh \
+	tests/figures/t-trellis.sh
 dist_check_SCRIPTS += $(figures_tests)
 TESTS += $(figures_tests)
 EXTRA_DIST += tests/figures/README.md \
 	tests/figures/allot.py tests/figures/bound.py tests/figures/cost.py \
 	tests/figures/frontier.py tests/figures/gradients.py \
 	tests/figures/heads.py tests/figures/output.py \
-	tests/figures/replay.py tests/figures/words.py
+	tests/figures/replay.py tests/figures/trellis.py tests/figures/words.py
 
 figures_needs = libapsmpi.la apsmpi tests/apps/digits tests/figures/replay \
 	tests/figures/count.la tests/figures/record.la
@@ -31,7 +32,7 @@ figures_run = $(AM_TESTS_ENVIRONMENT) $(MKDIR_P) figures && \
 	PYTHONDONTWRITEBYTECODE=1; export PYTHONDONTWRITEBYTECODE; \
 	$(PYTHON3) $(top_srcdir)/tests/figures
 
-.PHONY: table-cost figure-frontier table-allotted table-bound \
+.PHONY: table-cost figure-frontier table-allotted table-bound table-trellis \
 	check-heads check-papers clean-figures
 # Bytes, messages and errors of every format with every scale: minutes.
 table-cost: $(figures_needs)
@@ -45,6 +46,9 @@ table-allotted: $(figures_needs)
 # What any code could reach with 5 bits a value: a minute.
 table-bound: $(figures_needs)
 	@$(figures_run)/bound.py $(abs_top_builddir)/figures
+# A code that the library does not have, of 5 bits a value: minutes.
+table-trellis: $(figures_needs)
+	@$(figures_run)/trellis.py $(abs_top_builddir)/figures
 # What papers claim of scales, on five seeds: minutes.
 check-heads: libapsmpi.la apsmpi tests/apps/heads
 	@$(figures_run)/heads.py $(abs_top_builddir)/figures
