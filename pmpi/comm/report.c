@@ -129,6 +129,15 @@ static void report_fill_settings(const struct aps_plan_key *place,
                                               sizeof texts->accumulate);
 }
 
+static unsigned long long report_overflowed(const struct aps_cost *cost)
+{
+    unsigned long long layers = 0;
+
+    for (int i = 0; i < APS_OVERFLOW_KINDS; i++)
+        layers += cost->overflowed[i];
+    return layers;
+}
+
 void aps_context_row(struct aps_context *context,
                      const struct aps_plan_key *place,
                      const struct aps_plan *plan, const char *function,
@@ -159,6 +168,7 @@ void aps_context_row(struct aps_context *context,
         .fp32_bytes = cost->fp32_bytes,
         .usec = 1e-3 * (double)taken,
         .redone = cost->redone,
+        .overflowed = report_overflowed(cost),
     };
     struct aps_log *log = aps_job_log(context->job, context->rank);
     struct aps_error error;

@@ -40,6 +40,9 @@ static inline void aps_count_cost(struct aps_counters *counters,
     aps_count(&counters->fp32_bytes, cost->fp32_bytes);
     if (cost->redone > 0)
         aps_count(&counters->redone, cost->redone);
+    for (int i = 0; i < APS_OVERFLOW_KINDS; i++)
+        if (cost->overflowed[i] > 0)
+            aps_count(&counters->overflowed[i], cost->overflowed[i]);
     if (cost->device_bytes > 0)
         aps_count(&counters->device_bytes, cost->device_bytes);
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/message.h"
+#include "base/plural.h"
 #include "comm/report.h"
 #include "progress/agree.h"
 #include "scale/scale.h"
@@ -44,6 +46,8 @@ struct aps_scales {
     int count;
     unsigned char *pieces; /* scratch, for struct aps_history */
     size_t pieces_size;
+    unsigned long long at_least; /* overflows under a scale that can fall no
+                                    more */
 };
 
 /* The layers of one call. */
@@ -207,6 +211,36 @@ static void scales_equip(struct run *run)
 
 /* --- a call --------------------------------------------------------------- */
 
+/* Local. A scale that can fall no more lets values overflow. */
+static void scales_tell_least(const struct run *run, double least)
+{
+    struct aps_context *context = run->context;
+    const unsigned long long times = ++context->scales->at_least;
+
+    if (aps_message_is_due(times))
+        aps_context_event(
+            context,
+            "scale %s is at its minimum of %g, and a value overflows all the "
+            "same (%llu time%s so far); a smaller 'min' in rule %d lets the "
+            "scale fall",
+            aps_scale_name(&run->plan->scale), least, times, aps_plural(times),
+            run->plan->rule);
+}
+
+/* Local. What the state has met; finite values alone count. */
+static void scales_update(const struct run *run, struct state *state,
+                          const struct aps_scale_record *record)
+{
+    const struct aps_format *format = scales_format(run->plan);
+    const int ranks = run->context->size;
+    double least;
+
+    if (record->over && !record->nonfinite &&
+        aps_scale_is_least(&state->scale, state->memory, format, ranks, &least))
+        scales_tell_least(run, least);
+    aps_scale_update(&state->scale, state->memory, format, ranks, record);
+}
+
 /* Of `scope: model`: what the calls of the step before have met is learned
  * before the first call of another one. */
 static void scales_end_step(const struct run *run, int i)
@@ -216,8 +250,7 @@ static void scales_end_step(const struct run *run, int i)
 
     if (state->pending &&
         (state->epoch != place->epoch || state->step != place->step)) {
-        aps_scale_update(&state->scale, state->memory, scales_format(run->plan),
-                         run->context->size, &state->record);
+        scales_update(run, state, &state->record);
         state->pending = false;
         state->record = (struct aps_scale_record){0};
     }
@@ -380,9 +413,7 @@ static void scales_learn(const struct run *run)
         const struct aps_scale_record *record = &run->histories[i].record;
 
         if (aps_scale_scope(&state->scale) == APS_SCOPE_LAYER) {
-            aps_scale_update(&state->scale, state->memory,
-                             scales_format(run->plan), run->context->size,
-                             record);
+            scales_update(run, state, record);
             continue;
         }
         state->pending = true;

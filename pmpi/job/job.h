@@ -62,7 +62,9 @@ struct aps_counters {
     atomic_ullong again[APS_PASSED_REASONS];
     atomic_ullong wire_bytes;
     atomic_ullong fp32_bytes;
-    atomic_ullong redone;       /* chunks, after a predicted scale overflowed */
+    atomic_ullong redone; /* chunks, after a predicted scale overflowed */
+    /* Layers in which it did, by what became of the values. */
+    atomic_ullong overflowed[APS_OVERFLOW_KINDS];
     atomic_ullong device_bytes; /* of wire_bytes: sent from GPU memory */
 };
 

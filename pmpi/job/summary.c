@@ -75,6 +75,30 @@ static char *summary_list_passed(const struct aps_counters *counters,
     return text;
 }
 
+/* ", 3 layers zeroed after an overflow" and others like it, or "". Chunks that
+ * were reduced again have a count of their own. */
+static char *summary_list_overflowed(const struct aps_counters *counters,
+                                     char *text, size_t size)
+{
+    static const char *const became[APS_OVERFLOW_KINDS] = {
+        [APS_OVERFLOW_INF] = "with INF or NaN",
+        [APS_OVERFLOW_SATURATE] = "saturated",
+        [APS_OVERFLOW_ZERO] = "zeroed",
+    };
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < APS_OVERFLOW_KINDS; i++) {
+        const unsigned long long layers = atomic_load(&counters->overflowed[i]);
+
+        if (became[i] && layers > 0 && used < size)
+            used += (size_t)snprintf(text + used, size - used,
+                                     ", %llu layer%s %s after an overflow",
+                                     layers, aps_plural(layers), became[i]);
+    }
+    return text;
+}
+
 static void summary_print_counters(const struct aps_counters *counters,
                                    const char *name, const char *hint)
 {
@@ -86,7 +110,7 @@ static void summary_print_counters(const struct aps_counters *counters,
     const unsigned long long device = atomic_load(&counters->device_bytes);
     const unsigned long long redone = atomic_load(&counters->redone);
     char sent[32], native[32], passed[800], together[64] = "", from[64] = "";
-    char there[32], again[64] = "";
+    char there[32], again[64] = "", overflowed[200];
 
     if (fused > 0)
         snprintf(together, sizeof together, ", %llu of them fused", fused);
@@ -98,19 +122,20 @@ static void summary_print_counters(const struct aps_counters *counters,
                  ", %llu chunk%s reduced again after an overflow", redone,
                  aps_plural(redone));
     summary_list_passed(counters, passed, sizeof passed);
+    summary_list_overflowed(counters, overflowed, sizeof overflowed);
     if (rewritten == 0)
         aps_message(-1, "%llu call%s of %s, none rewritten%s%s", calls,
                     aps_plural(calls), name, passed, hint);
     else
         aps_message(-1,
                     "%llu call%s of %s, %llu rewritten (%.1f %%)%s%s; rank 0 "
-                    "sent %s instead of %s (%.1f %% saved)%s%s",
+                    "sent %s instead of %s (%.1f %% saved)%s%s%s",
                     calls, aps_plural(calls), name, rewritten,
                     summary_percent(rewritten, calls), together, passed,
                     summary_human(wire, sent, sizeof sent),
                     summary_human(fp32, native, sizeof native),
                     fp32 > wire ? summary_percent(fp32 - wire, fp32) : 0.0,
-                    from, again);
+                    from, again, overflowed);
 }
 
 /*

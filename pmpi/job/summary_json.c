@@ -19,6 +19,7 @@
 #include "base/json.h"
 #include "base/message.h"
 #include "job/run.h"
+#include "policy/words.h"
 
 /* Raised when a member changes its meaning or goes; new members do not count. */
 #define SCHEMA 1
@@ -61,6 +62,11 @@ static void summary_json_counters(struct aps_json *json,
     aps_json_unsigned(json, "wire_bytes", atomic_load(&counters->wire_bytes));
     aps_json_unsigned(json, "fp32_bytes", atomic_load(&counters->fp32_bytes));
     aps_json_unsigned(json, "redone_chunks", atomic_load(&counters->redone));
+    aps_json_open_object(json, "overflowed_layers");
+    for (int i = 0; i < APS_OVERFLOW_KINDS; i++)
+        aps_json_unsigned(json, aps_words_overflow.known[i],
+                          atomic_load(&counters->overflowed[i]));
+    aps_json_close_object(json);
     aps_json_unsigned(json, "device_bytes",
                       atomic_load(&counters->device_bytes));
     aps_json_close_object(json);

@@ -103,8 +103,11 @@ struct aps_cost {
     unsigned long long fp32_bytes;
     unsigned long long device_bytes; /* of wire_bytes, from a GPU's memory */
     unsigned long long redone;       /* chunks that were reduced again */
-    int least_exponent;              /* of the blocks that it encoded first */
-    bool encoded;                    /* there was one */
+    /* Layers in which a predicted scale let a value overflow, by what became of
+     * it. */
+    unsigned long long overflowed[APS_OVERFLOW_KINDS];
+    int least_exponent; /* of the blocks that it encoded first */
+    bool encoded;       /* there was one */
 };
 
 /* Count a block of this rank's inputs, encoded at a scale exponent. */

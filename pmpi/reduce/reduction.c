@@ -388,6 +388,22 @@ static void reduction_zero_overflowed(const struct aps_plan *plan, int count,
             reduction_zero(&vectors[i]);
 }
 
+/* A layer of zeros with an INF or a NaN of the program is as it was. */
+static void reduction_count_overflowed(const struct aps_plan *plan, int count,
+                                       const struct aps_vector vectors[],
+                                       struct aps_cost *cost)
+{
+    const enum aps_overflow on_overflow = aps_scale_on_overflow(&plan->scale);
+
+    for (int i = 0; i < count; i++) {
+        const struct aps_scale_record *record = &vectors[i].history->record;
+
+        cost->overflowed[on_overflow] +=
+            record->over &&
+            (on_overflow != APS_OVERFLOW_ZERO || !record->nonfinite);
+    }
+}
+
 int aps_reductions_run(struct aps_reductions *reductions,
                        const struct aps_plan *plan, int count,
                        const struct aps_vector vectors[], struct aps_cost *cost)
@@ -407,5 +423,7 @@ int aps_reductions_run(struct aps_reductions *reductions,
     } else {
         reduction_zero_overflowed(plan, count, vectors);
     }
+    if (rc == MPI_SUCCESS)
+        reduction_count_overflowed(plan, count, vectors, cost);
     return rc;
 }

@@ -50,7 +50,8 @@ COLUMNS = {
     "nonfinite": (parse_count, 0), "skipped": (parse_count, 0),
     "wire_bytes": (parse_count, 0), "fp32_bytes": (parse_count, 0),
     "usec": (parse_float, NAN), "run": (str, ""),
-    "scale_value": (parse_float, NAN), "redone": (parse_count, 0)}
+    "scale_value": (parse_float, NAN), "redone": (parse_count, 0),
+    "overflowed": (parse_count, 0)}
 NEEDED = ("time", "comm", "step", "layer", "count", "err_mean")
 Row = collections.namedtuple("Row", COLUMNS)
 

@@ -18,6 +18,7 @@ class Stats:
         self.exp_min = self.exp_max = None
         self.elements = self.underflow = self.overflow = 0
         self.nonfinite = self.skipped = self.wire = self.fp32 = self.redone = 0
+        self.overflowed = self.kept = 0     # rows; `kept`: nothing redone
         self.usec = 0.0
         self.layers = {}        # keys of layers seen, as ordered sets
         self.names, self.formats, self.scales, self.reduces = {}, {}, {}, {}
@@ -53,6 +54,8 @@ class Stats:
         self.wire += row.wire_bytes
         self.fp32 += row.fp32_bytes
         self.redone += row.redone
+        self.overflowed += row.overflowed
+        self.kept += row.overflowed if row.redone == 0 else 0
         if math.isfinite(row.usec):
             self.usec += row.usec
         self.layers[layer] = True

@@ -53,6 +53,7 @@ VALUES = {      # heading: (alignment, text)
     "nonfin": (">", lambda s: "%d" % s.nonfinite),
     "saved%": (">", lambda s: show_fixed(s.saved_percent(), 1)),
     "redone": (">", lambda s: "%d" % s.redone),
+    "over": (">", lambda s: "%d" % s.kept),
 }
 
 # Columns of each log where several are compared; the richest that fits.
@@ -125,7 +126,8 @@ def table_lines(logs, by):
     if len(logs) == 1:
         headings = [h for h in VALUES
                     if h != by and (h != "scale" or by == "format")
-                    and (h != "redone" or logs[0].total.redone)]
+                    and (h != "redone" or logs[0].total.redone)
+                    and (h != "over" or logs[0].total.kept)]
         values = value_columns(
             headings, [summaries[0][key] for key in keys] + [logs[0].total])
         variants = [values]
@@ -240,7 +242,8 @@ def write_csv(path, logs, by):
                 "rows", "err_mean", "err_nan_rows", "err_max", "err_l2",
                 "snr_db", "scale_exp_min", "scale_exp_max", "underflow_pct",
                 "underflow", "overflow", "nonfinite", "skipped", "wire_bytes",
-                "fp32_bytes", "saved_pct", "usec", "redone"])
+                "fp32_bytes", "saved_pct", "usec", "redone",
+                "overflowed"])
             for log in logs:
                 for key in sorted(log.summary()):
                     s = log.summary()[key]
@@ -260,6 +263,6 @@ def write_csv(path, logs, by):
                         empty_if_nan(s.underflow_percent()), s.underflow,
                         s.overflow, s.nonfinite, s.skipped, s.wire, s.fp32,
                         empty_if_nan(s.saved_percent()), "%.10g" % s.usec,
-                        s.redone])
+                        s.redone, s.overflowed])
     except OSError as error:
         raise ReportError("%s: %s" % (path, error.strerror)) from None

@@ -240,14 +240,16 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
     length = snprintf(
         line, sizeof line,
         "%.6f,%s,%ld,%ld,%ld,%s,%zu,%s,%s,%s,%d,%.6g,%.6g,%.6g,%.4g,"
-        "%zu,%zu,%zu,%zu,%llu,%llu,%.1f,%s,%s,%s,%.9g,%s,%s,%s,%d,%llu\n",
+        "%zu,%zu,%zu,%zu,%llu,%llu,%.1f,%s,%s,%s,%.9g,%s,%s,%s,%d,%llu,"
+        "%llu\n",
         row->time, fields.comm, row->step, row->epoch, row->layer, fields.name,
         row->count, fields.format, fields.scale, fields.reduce,
         row->scale_exponent, aps_measure_mean(m), m->max_relative,
         aps_measure_l2(m), aps_measure_snr(m), m->underflow, m->overflow,
         m->nonfinite, m->skipped, row->wire_bytes, row->fp32_bytes, row->usec,
         fields.run, fields.call, fields.rule, row->scale_value, fields.group,
-        fields.node, fields.accumulate, row->shadow, row->redone);
+        fields.node, fields.accumulate, row->shadow, row->redone,
+        row->overflowed);
     uselocale(before);
     if (plain)
         freelocale(plain);

@@ -15,7 +15,7 @@
     "time,comm,step,epoch,layer,name,count,format,scale,reduce,scale_exp,"     \
     "err_mean,err_max,err_l2,snr_db,underflow,overflow,nonfinite,skipped,"     \
     "wire_bytes,fp32_bytes,usec,run,call,rule,scale_value,group,node,"         \
-    "accumulate,shadow,redone"
+    "accumulate,shadow,redone,overflowed"
 
 struct aps_log {
     int fd;        /* -1: closed */
@@ -52,7 +52,9 @@ struct aps_log_row {
     unsigned long long fp32_bytes;
     double usec;
     unsigned long long redone; /* chunks that were reduced again */
-    int shadow;                /* 0: the reduction that the program got */
+    unsigned long long
+        overflowed; /* layers in which a scale let values do so */
+    int shadow;     /* 0: the reduction that the program got */
 };
 
 /*

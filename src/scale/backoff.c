@@ -97,6 +97,11 @@ static void backoff_round(const double *parameters, char *buffer, size_t size)
              aps_history_number(ldexp(1, aps_floor_log2(start)), power));
 }
 
+static double backoff_least(const struct aps_scale *scale)
+{
+    return scale->parameters[APS_BACKOFF_MIN];
+}
+
 static void backoff_behave(const struct aps_scale *scale,
                            const struct aps_format *format, char *buffer,
                            size_t size)
@@ -142,6 +147,7 @@ static bool backoff_doubt(const struct aps_scale *scale,
 const struct aps_scale_ops aps_scale_ops_backoff = {
     .state_bytes = backoff_state_bytes,
     .predict = backoff_predict,
+    .least = backoff_least,
     .update = backoff_update,
     .on_overflow = APS_BACKOFF_ON_OVERFLOW,
     .scope = APS_BACKOFF_SCOPE,

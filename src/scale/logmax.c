@@ -110,6 +110,11 @@ static void logmax_update(const struct aps_scale *scale, void *state,
     logmax->count++;
 }
 
+static double logmax_least(const struct aps_scale *scale)
+{
+    return scale->parameters[APS_LOGMAX_MIN];
+}
+
 static void logmax_behave(const struct aps_scale *scale,
                           const struct aps_format *format, char *buffer,
                           size_t size)
@@ -134,6 +139,7 @@ const struct aps_scale_ops aps_scale_ops_logmax = {
     .question = logmax_question,
     .learn = logmax_learn,
     .predict = logmax_predict,
+    .least = logmax_least,
     .update = logmax_update,
     .on_overflow = APS_LOGMAX_ON_OVERFLOW,
     .scope = APS_LOGMAX_SCOPE,

@@ -125,6 +125,22 @@ struct aps_scale_prediction aps_scale_predict(const struct aps_scale *scale,
     return prediction;
 }
 
+bool aps_scale_is_least(const struct aps_scale *scale, const void *state,
+                        const struct aps_format *format, int ranks,
+                        double *least)
+{
+    const struct aps_scale_ops *ops = aps_scale_ops_of(scale);
+    int above; /* floor(log2(least)) + 1 */
+
+    if (!ops->least)
+        return false;
+    (void)frexp(ops->least(scale), &above);
+    if (aps_scale_predict(scale, state, format, ranks).exponent >= above)
+        return false;
+    *least = ops->least(scale);
+    return true;
+}
+
 void aps_scale_update(const struct aps_scale *scale, void *state,
                       const struct aps_format *format, int ranks,
                       const struct aps_scale_record *record)

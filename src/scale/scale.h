@@ -53,6 +53,7 @@ enum aps_overflow {
     APS_OVERFLOW_SATURATE, /* the value arrives as the largest one */
     APS_OVERFLOW_ZERO      /* the whole layer arrives as zeros */
 };
+#define APS_OVERFLOW_KINDS (APS_OVERFLOW_ZERO + 1)
 
 /* Who shares a state: the calls of a layer, or all layers of a rule. */
 enum aps_scale_scope { APS_SCOPE_LAYER, APS_SCOPE_MODEL };
@@ -114,6 +115,9 @@ struct aps_scale_ops {
     void (*update)(const struct aps_scale *scale, void *state,
                    const struct aps_format *format, int ranks,
                    const struct aps_scale_record *record);
+
+    /* What the policy lets the scale fall to. NULL: anything. */
+    double (*least)(const struct aps_scale *scale);
 
     /* The parameter that takes the layer's value of the layer table's column
      * `scale`, or -1. NULL: none. */
@@ -207,6 +211,12 @@ struct aps_scale_prediction aps_scale_predict(const struct aps_scale *scale,
                                               const void *state,
                                               const struct aps_format *format,
                                               int ranks);
+/* Is the next call's scale the least that the policy lets it fall to, so that no
+ * overflow makes it less? Then *least is that. */
+bool aps_scale_is_least(const struct aps_scale *scale, const void *state,
+                        const struct aps_format *format, int ranks,
+                        double *least);
+
 /* What held only zeros, an INF or a NaN changes nothing. */
 void aps_scale_update(const struct aps_scale *scale, void *state,
                       const struct aps_format *format, int ranks,

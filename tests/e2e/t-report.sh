@@ -341,6 +341,19 @@ sed 's/,backoff,direct,1[34],/,fixed,direct,0,/; s/,16384,[03]$/,512,0/' \
     "$tmp/backoff.csv" >"$tmp/fixed.csv"
 report "$tmp/fixed.csv"
 ok "which is missing where there are none" fails says redone
+
+# The same without chunks that are reduced again.
+sed '1s/$/,overflowed/; s/,16384,0$/,16384,0,0/; s/,16384,3$/,16384,0,1/' \
+    "$tmp/backoff.csv" >"$tmp/zeroed.csv"
+report --csv "$tmp/table.csv" "$tmp/zeroed.csv"
+ok "rows in which a scale let values overflow have a column" \
+    says ' saved% *over$'
+ok "with their number" says '^ *0 *part0 .* 1$'
+ok "and with that of all layers" says 'total .* 2$'
+ok "as in the CSV" is "$(cell world,1 overflowed)" 1
+sed 's/,0,1$/,3,1/' "$tmp/zeroed.csv" >"$tmp/redone.csv"
+report "$tmp/redone.csv"
+ok "which is missing where all were reduced again" fails says over$
 report --bench "$bench" --plot-scales "$tmp/no.png"
 ok "--bench with --plot-scales is a usage error" fails_with 'nor --plot-scales'
 

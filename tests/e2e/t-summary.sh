@@ -56,6 +56,8 @@ check '... the counts are those of the text' holds \
 check '... also of the calls that passed' holds \
     '"%d (no rule matched, or a rule says fp32)" % sums["passed"]["rule"] in line
      and sums["passed"]["rule"] > 0'
+check '... of overflows' holds 'sums["redone_chunks"] == 0 and
+    sums["overflowed_layers"] == dict(redo=0, inf=0, saturate=0, zero=0)'
 check '... all of them' holds 'sums["calls"] == sums["rewritten"] +
     sum(sums["passed"].values())'
 check '... and the bytes' holds '"sent %.1f KB instead of %.1f KB" % (

@@ -61,6 +61,11 @@ static void fill(const char *call, float *x, int n)
 static bool is_sane(const char *call, const float *x, int n)
 {
     const bool spoilt = strchr(call, 'i') || strchr(call, 'n');
+    const bool overflows =
+        getenv("APSMPI_TEST_INF") && strchr("ABCDEFGH", call[strlen(call) - 1]);
+
+    if (overflows)
+        return isinf(x[n / 2]) != 0;
 
     for (int i = 0; i < n; i++)
         if (!isfinite(x[i]) != (spoilt && i == 0))

@@ -128,13 +128,44 @@ bytes_of backoff A
 [ "$bytes" -eq $((tight + 2 * 8 + tight)) ]
 check $? "a call that is redone sends as much as aps-tight besides"
 
-# What becomes of an overflow.
-while read -r word; do
+# What becomes of an overflow, which the summary and the log tell.
+while read -r word said; do
     policy '' "$(backoff layer 2 'max: 2^6' "on_overflow: $word")"
     gives "on_overflow: $word changes the state, and redoes nothing" 2 \
         'a6 a5 a4' A A a
+    overflowed=$(awk -F, '
+        /^time,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        !/^#/ { printf "%s ", $at["overflowed"] }' "$tmp/log.csv")
+    [ "$overflowed" = '1 1 0 ' ]
+    check $? "... the log has the calls in which a value overflowed"
+    says "^apsmpi: .* saved), $said\$" 1 "... and the summary their number"
 done <<END
-zero
-saturate
+zero 2 layers zeroed after an overflow
+saturate 2 layers saturated after an overflow
 END
+policy '' "$layer"
+gives 'a chunk that is redone' 2 'a6! a5! a4' A A a
+says '2 chunks reduced again after an overflow$' 1 'the summary counts chunks'
+policy '' 'format: e5m2, scale: {backoff: {on_overflow: inf, max: 2^3, min: 2^3}}'
+run 'on_overflow: inf' 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
+    -genv APSMPI_TEST_INF 1 "$mpi/history_states" A A
+says '2 layers with INF or NaN after an overflow$' 1 'on_overflow: inf, too'
+
+# A scale that can fall no more.
+says 'scale backoff is at its minimum of 8, and a value overflows all the same (1 time so far)' \
+    1 'a scale at its minimum under which a value overflows has a line'
+says 'scale backoff is at its minimum' 2 '... at the first times, each'
+policy 'steps: {calls: 1}' \
+    'format: e5m2, scale: {backoff: {max: 2^3, min: 2^3, scope: model}}'
+run 'a state of the model at its minimum' 2 -genv APSMPI_POLICY \
+    "$tmp/policy.yaml" "$mpi/history_states" A A a a
+says 'scale backoff is at its minimum' 2 'also of the model'
+policy '' 'format: e5m2, scale: {logmax: {max: 2^3, min: 2^3}}'
+run 'logmax at its minimum' 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
+    "$mpi/history_states" a a A A a
+says 'scale logmax is at its minimum of 8' 2 'and of logmax'
+policy '' "$layer"
+run 'a scale that falls' 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
+    "$mpi/history_states" A A a
+says 'is at its minimum' 0 'a scale that falls has no line'
 finish

@@ -51,6 +51,7 @@ static void test_row(void)
         {"accumulate", "format"},
         {"shadow", "3"},
         {"redone", "2"},
+        {"overflowed", "1"},
     };
     struct aps_log_row row = log_file_row("layer3.0.conv2.weight");
     char *fields[LOG_FIELDS + 1], *second;

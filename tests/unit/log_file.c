@@ -114,6 +114,7 @@ struct aps_log_row log_file_row(const char *name)
         .accumulate = "format",
         .shadow = 3,
         .redone = 2,
+        .overflowed = 1,
     };
 }
 
