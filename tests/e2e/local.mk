@@ -24,6 +24,7 @@ e2e_tests = \
 	tests/e2e/t-native.sh \
 	tests/e2e/t-number.sh \
 	tests/e2e/t-pandas.sh \
+	tests/e2e/t-parameters.sh \
 	tests/e2e/t-policies.sh \
 	tests/e2e/t-preload.sh \
 	tests/e2e/t-python.sh \
