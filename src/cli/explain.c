@@ -368,6 +368,9 @@ static void explain_rules(const struct aps_policy *policy)
            "MPI.\n",
            aps_policy_min_count(policy),
            aps_plural(aps_policy_min_count(policy)));
+    if (aps_policy_steps(policy)->kind == APS_STEPS_AUTO)
+        printf("Until the program has repeated its step three times, all "
+               "all-reduces are left to\nMPI (steps: auto).\n");
 }
 
 /* --- both ---------------------------------------------------------------- */

@@ -113,11 +113,14 @@ int aps_read_real(const struct aps_reader *reader,
                   const struct aps_real_bounds *bounds, double *number)
 {
     const char *text = aps_read_text(reader, key);
+    const char *hint = "";
     double value;
 
     if (!text)
         return -1;
     value = aps_real_parse(text);
+    if (isnan(value) && strpbrk(text, "0123456789"))
+        hint = "; numbers are written as 0.5, 1e-3 or 2^14";
     if (bounds->max >= (double)FLT_MAX &&
         refuse_range(reader, key, value, text))
         return -1;
@@ -126,15 +129,16 @@ int aps_read_real(const struct aps_reader *reader,
         (bounds->above && value == bounds->min)) {
         if (bounds->max >= (double)FLT_MAX)
             aps_reader_error(reader, key->value,
-                             "'%s' must be a finite number %s %g, not " QUOTE,
+                             "'%s' must be a finite number %s %g, not " QUOTE
+                             "%s",
                              key->text, bounds->above ? "above" : "of at least",
-                             bounds->min, text);
+                             bounds->min, text, hint);
         else
             aps_reader_error(
                 reader, key->value,
-                "'%s' must be a number %s %g and at most %g, not " QUOTE,
+                "'%s' must be a number %s %g and at most %g, not " QUOTE "%s",
                 key->text, bounds->above ? "above" : "of at least", bounds->min,
-                bounds->max, text);
+                bounds->max, text, hint);
         return -1;
     }
     *number = value;

@@ -344,6 +344,16 @@ static void check_reduce(const struct aps_rule_keys *rule,
     }
 }
 
+static void warn_groups(const struct aps_rule_keys *rule,
+                        const struct aps_plan *plan,
+                        const struct group_keys *given)
+{
+    if (given->node && plan->node == APS_NODE_FP32 &&
+        plan->group == APS_GROUP_NUMBER && plan->group_size == 1)
+        aps_reader_warn(rule->reader, given->node,
+                        "node: fp32 has no effect with groups of one rank");
+}
+
 void aps_settings_check_calls(const struct aps_rule_keys *rule,
                               const struct aps_yaml_node *at, const char *name,
                               unsigned takers)
@@ -419,6 +429,7 @@ void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
         plan->scale = (struct aps_scale){0};
     } else if (rule->calls & ALLREDUCE) {
         check_reduce(rule, plan, &given);
+        warn_groups(rule, plan, &given);
     } else {
         check_calls(rule, plan);
     }

@@ -103,7 +103,17 @@ static const enum aps_rounding rounding_of_word[APS_ROUNDING_WORDS] = {
     [APS_ROUNDING_STOCHASTIC] = APS_ROUND_STOCHASTIC,
     [APS_ROUNDING_CORRELATED] = APS_ROUND_CORRELATED,
 };
-const struct aps_words aps_words_rounding = {.known = roundings};
+static const struct aps_hint rounding_hints[] = {
+    {"random", "did you mean 'stochastic'?"},
+    {"sr", "did you mean 'stochastic'?"},
+    {"rne", "did you mean 'nearest'?"},
+    {"even", "did you mean 'nearest'?"},
+    {"truncate", "values are rounded to nearest, or stochastically"},
+    {"zero", "values are rounded to nearest, or stochastically"},
+    {NULL, NULL},
+};
+const struct aps_words aps_words_rounding = {.known = roundings,
+                                             .hints = rounding_hints};
 
 static const struct aps_hint accumulate_hints[] = {
     {"fp64", "the widest sum is fp32"},

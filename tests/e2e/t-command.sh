@@ -709,6 +709,8 @@ reduce: every rank sends each slice of its contribution, encoded, to the
 
 The first rule that matches applies. Calls that no rule matches, and calls of
 fewer than 1024 elements (min_count), are left to MPI.
+Until the program has repeated its step three times, all all-reduces are left to
+MPI (steps: auto).
 END
 
 cat >others.yaml <<'END'

@@ -100,7 +100,8 @@ static void test_bad_rules(void)
          "1.4e-45"},
         {"a fixed scale that is no number",
          RULE "format: e5m2\n    scale: {fixed: 1e}\n",
-         "4:20: 'fixed' must be a finite number above 0, not '1e'"},
+         "4:20: 'fixed' must be a finite number above 0, not '1e'; numbers are "
+         "written as 0.5, 1e-3 or 2^14"},
         {"a switch", RULE "format: e5m2\n    aps: maybe\n",
          "4:10: 'aps' must be on or off, not 'maybe'"},
         {"aps and scale", RULE "format: e5m2\n    aps: on\n    scale: aps\n",

@@ -236,6 +236,12 @@ static void test_errors(void)
          "3.4e+38\n"
          "7:35: 'fixed' is too small: 2^-9999; the smallest number of FP32 is "
          "1.4e-45"},
+        {"numbers in other languages",
+         RULE "{format: e4m3, scale: {backoff: {start: 2**14, min: 1/4}}}\n",
+         "3:45: 'start' must be a finite number above 0, not '2**14'; numbers "
+         "are written as 0.5, 1e-3 or 2^14\n"
+         "3:57: 'min' must be a finite number above 0, not '1/4'; numbers are "
+         "written as 0.5, 1e-3 or 2^14"},
         {"negative numbers",
          RULE "{format: e4m3, scale: {backoff: {window: -3, min: -1}}}\n"
               "  - {format: e4m3, scale: {delayed: {margin: -2}}}\n",
@@ -303,6 +309,22 @@ static void test_errors(void)
     REFUSE(cases, NULL);
 }
 
+static void test_groups_of_one(void)
+{
+    struct aps_policy *policy =
+        parse("version: 1\nrules:\n"
+              "  - {layers: 0, format: e4m3, group: 1, node: fp32}\n"
+              "  - {layers: 1, format: e4m3, group: 1}\n"
+              "  - {format: e4m3, group: 2, node: fp32}\n",
+              NULL);
+
+    ok(policy != NULL, "groups of one rank");
+    is(all_warnings(),
+       "3:41: warning: node: fp32 has no effect with groups of one rank",
+       "... have nothing inside");
+    aps_policy_destroy(policy);
+}
+
 static void test_warnings(void)
 {
     struct aps_policy *policy =
@@ -335,6 +357,7 @@ int main(void)
     test_scopes();
     test_table();
     test_warnings();
+    test_groups_of_one();
     test_errors();
     return done_testing();
 }
