@@ -72,6 +72,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/progress/fiber.c pmpi/progress/fiber.h \
 	pmpi/progress/finish.c pmpi/progress/finish.h \
 	pmpi/progress/messages.c pmpi/progress/messages.h \
+	pmpi/progress/words.c pmpi/progress/words.h \
 	pmpi/progress/operation.h \
 	pmpi/progress/progress_thread.c pmpi/progress/progress_thread.h \
 	pmpi/progress/queue.c pmpi/progress/queue.h \

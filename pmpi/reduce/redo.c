@@ -3,72 +3,52 @@
 
 #include "reduce/redo.h"
 
-#include <stdbool.h>
+#include "progress/words.h"
 
-#include "progress/messages.h"
-#include "progress/wait.h"
+#define ROUNDS 2
 
-/* What a rank says. */
-struct word {
-    uint32_t call;
-    uint32_t failed;
+static uint32_t redo_round(uint32_t call, int round)
+{
+    return ROUNDS * call + (uint32_t)round;
+}
+
+/* All ranks are well, as far as this one has heard. A word that is lost says
+ * nothing. */
+struct heard {
+    bool well;
+    bool missing;
 };
 
-static int redo_send(const struct aps_vcomm *vcomm, int to,
-                     const struct word *word)
+static void redo_hear(void *state, int rank, const void *word)
 {
-    MPI_Request request;
-    const int rc =
-        aps_message_send(vcomm, word, sizeof *word, to, APS_TAG_REDO, &request);
+    struct heard *heard = state;
+    const bool *well = word;
 
-    return rc == MPI_SUCCESS ? aps_wait_requests(1, &request) : rc;
+    (void)rank;
+    if (!well)
+        heard->missing = true;
+    else
+        heard->well &= *well;
 }
 
-/* What a rank says of the call. What it said of earlier calls, without being
- * heard, comes first. */
-static int redo_receive(const struct aps_vcomm *vcomm, int from, uint32_t call,
-                        struct word *word)
+int aps_redo_begin(const struct aps_vcomm *vcomm, uint32_t call, bool *begins)
 {
-    do {
-        MPI_Request request;
-        int rc = aps_message_receive(vcomm, word, sizeof *word, from,
-                                     APS_TAG_REDO, &request);
+    struct heard first = {.well = true}, second = {.well = true};
+    bool well = true;
+    int rc, again;
 
-        if (rc == MPI_SUCCESS)
-            rc = aps_wait_requests(1, &request);
-        if (rc != MPI_SUCCESS)
-            return rc;
-    } while (word->call != call);
-    return MPI_SUCCESS;
-}
-
-int aps_redo_begin(const struct aps_vcomm *vcomm, uint32_t call)
-{
-    const struct word mine = {.call = call, .failed = 0};
-    int rc = MPI_SUCCESS;
-
-    for (int i = 1; i < vcomm->size; i++) {
-        const int to = (vcomm->rank + i) % vcomm->size;
-        const int now = redo_send(vcomm, to, &mine);
-
-        rc = rc == MPI_SUCCESS ? now : rc;
-    }
-    for (int i = 1; i < vcomm->size; i++) {
-        const int from = (vcomm->rank + vcomm->size - i) % vcomm->size;
-        struct word theirs = {0};
-        const int now = redo_receive(vcomm, from, call, &theirs);
-
-        rc = rc == MPI_SUCCESS ? now : rc;
-        if (now == MPI_SUCCESS && theirs.failed && rc == MPI_SUCCESS)
-            rc = MPI_ERR_OTHER;
-    }
-    return rc;
+    rc = aps_words_exchange(vcomm, APS_TAG_REDO, redo_round(call, 0), &well,
+                            sizeof well, redo_hear, &first);
+    well = rc == MPI_SUCCESS && !first.missing;
+    again = aps_words_exchange(vcomm, APS_TAG_REDO, redo_round(call, 1), &well,
+                               sizeof well, redo_hear, &second);
+    *begins = well && second.well;
+    rc = rc == MPI_SUCCESS ? again : rc;
+    return rc == MPI_SUCCESS && !*begins ? MPI_ERR_OTHER : rc;
 }
 
 void aps_redo_decline(const struct aps_vcomm *vcomm, uint32_t call)
 {
-    const struct word mine = {.call = call, .failed = 1};
-
-    for (int i = 1; i < vcomm->size; i++)
-        (void)redo_send(vcomm, (vcomm->rank + i) % vcomm->size, &mine);
+    for (int round = 0; round < ROUNDS; round++)
+        aps_words_miss(vcomm, APS_TAG_REDO, redo_round(call, round));
 }

@@ -410,6 +410,8 @@ int aps_reductions_run(struct aps_reductions *reductions,
 {
     const struct aps_vcomm *vcomm = reductions->vcomm;
     int rc = reduction_run(reductions, plan, count, vectors, cost);
+    bool begins;
+    int again;
 
     if (aps_scale_state_bytes(&plan->scale) == 0)
         return rc;
@@ -417,9 +419,11 @@ int aps_reductions_run(struct aps_reductions *reductions,
     if (rc != MPI_SUCCESS) {
         aps_redo_decline(vcomm, reductions->redoable);
     } else if (reduction_has_overflowed(count, vectors)) {
-        rc = aps_redo_begin(vcomm, reductions->redoable);
-        if (rc == MPI_SUCCESS)
-            rc = reduction_redo(reductions, plan, count, vectors, cost);
+        rc = aps_redo_begin(vcomm, reductions->redoable, &begins);
+        if (begins) {
+            again = reduction_redo(reductions, plan, count, vectors, cost);
+            rc = rc == MPI_SUCCESS ? again : rc;
+        }
     } else {
         reduction_zero_overflowed(plan, count, vectors);
     }

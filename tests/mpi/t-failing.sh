@@ -88,6 +88,10 @@ done <<END
 3 1 allocation blocking first 1 reduce: direct, scale: {backoff: {window: 1}}
 2 1 allocation fused first 5 reduce: direct, scale: underflow
 3 1 receipt blocking later 1 reduce: direct, scale: {backoff: {window: 1}}
+3 1 receipt blocking later 1 reduce: direct, scale: {backoff: {min: 2^16, max: 2^16}}
+3 1 receipt nonblocking later 1 reduce: ring, scale: {backoff: {min: 2^16, max: 2^16}}
+4 2 receipt blocking later 1 reduce: hierarchical, scale: {backoff: {min: 2^16, max: 2^16}}
+3 1 receipt blocking later 3 reduce: gather, scale: {backoff: {min: 2^16, max: 2^16}}
 3 1 allocation reduce first 1 calls: [reduce], scale: aps
 3 1 allocation reduce_scatter first 1 calls: [reduce_scatter], scale: aps-tight
 3 1 allocation allgather first 1 calls: [allgather], scale: aps
