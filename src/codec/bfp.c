@@ -85,48 +85,52 @@ APS_INLINE void bfp_decode(const struct aps_block_kernel *kernel,
 }
 
 #if defined(__x86_64__)
-APS_CODEC_AVX512 static inline __m512i bfp_16(int m, __m512i x, __m512 factor)
+/* Integers up to 2^M - 1, rounded by adding 2^(23-M). */
+APS_CODEC_AVX512 APS_INLINE struct aps_nearest
+bfp_make(const struct aps_block_kernel *kernel)
 {
-    const __m512i sign = _mm512_set1_epi32((int)APS_FLOAT_SIGN);
-    const __m512 magic = _mm512_set1_ps(aps_float_pow2(23 - m));
-    const __m512 y = _mm512_mul_ps(
-        _mm512_castsi512_ps(_mm512_andnot_si512(sign, x)), factor);
-    const __m512i k = _mm512_min_epu32(
-        _mm512_sub_epi32(_mm512_castps_si512(_mm512_add_ps(y, magic)),
-                         _mm512_castps_si512(magic)),
-        _mm512_set1_epi32((1 << m) - 1));
-
-    return _mm512_or_si512(k, _mm512_srl_epi32(_mm512_and_si512(x, sign),
-                                               _mm_cvtsi32_si128(31 - m)));
-}
-
-/* Blocks of 64. */
-APS_CODEC_AVX512 static size_t bfp_vbmi(const struct aps_block_kernel *kernel,
-                                        const aps_any_float *x, size_t n,
-                                        uint8_t *wire)
-{
-    const struct aps_blocks_64_layout layout =
-        aps_blocks_64_layout_make(&kernel->format);
     const int m = kernel->format.mantissa_bits;
 
-    for (size_t i = 0; i < n; i += 64, wire += layout.bytes) {
-        const struct aps_blocks_64 v = aps_blocks_64_load(x + i, 64);
-        __m512i field, code[4];
-        __m512 factor;
+    return (struct aps_nearest){
+        .codes = aps_codes_64_make((unsigned)kernel->format.width),
+        .beyond = _mm512_set1_ps(1 - aps_float_pow2(-m)),
+        .up = _mm512_set1_ps(aps_float_pow2(23 - m)),
+        .first = _mm512_setzero_si512(),
+    };
+}
 
-        if (aps_blocks_64_special(&v))
-            return i;
-        field = _mm512_max_epu32(_mm512_srli_epi32(v.greatest[0], 23),
-                                 _mm512_set1_epi32(1));
-        factor = aps_blocks_64_pow2(
-            _mm512_sub_epi32(_mm512_set1_epi32(127 + APS_BFP_BIAS), field));
-        for (int j = 0; j < 4; j++)
-            code[j] = bfp_16(m, v.x[j], factor);
-        aps_blocks_64_store(
-            &layout, code,
-            (uint8_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(field)), 0, wire);
-    }
-    return n;
+APS_CODEC_AVX512 APS_INLINE __m512i bfp_scale_16(
+    const struct aps_block_kernel *kernel, __m512i greatest, __m512 *factor)
+{
+    const __m512i field =
+        _mm512_max_epu32(_mm512_srli_epi32(greatest, 23), _mm512_set1_epi32(1));
+
+    (void)kernel;
+    *factor = aps_blocks_64_pow2(
+        _mm512_sub_epi32(_mm512_set1_epi32(127 + APS_BFP_BIAS), field));
+    return field;
+}
+
+APS_CODEC_AVX512 APS_INLINE __m512i bfp_round_16(const struct aps_nearest *c,
+                                                 __m512 y)
+{
+    return _mm512_castps_si512(_mm512_add_ps(
+        _mm512_range_ps(y, c->beyond, APS_NEAREST_LESS | APS_NEAREST_ABS),
+        c->up));
+}
+
+static const struct aps_blocks_64_ops bfp_64 = {
+    .make = bfp_make,
+    .scale = bfp_scale_16,
+    .round = bfp_round_16,
+    .sign = true,
+};
+
+APS_CODEC_AVX512 static uint64_t bfp_vbmi(const struct aps_block_kernel *kernel,
+                                          const aps_any_float *x, size_t n,
+                                          uint8_t *wire)
+{
+    return aps_blocks_64_vbmi(&bfp_64, kernel, x, n, wire);
 }
 #endif
 

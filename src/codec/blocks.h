@@ -57,11 +57,14 @@ struct aps_block_ops {
                    size_t n, struct aps_block_rounding rounding, void *codes,
                    int size, struct aps_encode_stats *stats);
 
-    /* Whole blocks of 32 or 64 values to nearest, 64 values at a time, with
-     * VBMI: how many of x[n] it has encoded before it met a block of zeros or of
-     * NaN, or the end. NULL: none. */
-    size_t (*vbmi)(const struct aps_block_kernel *kernel,
-                   const aps_any_float *x, size_t n, uint8_t *wire);
+    /*
+     * x[n], whole blocks of 32 values or of a multiple of 64, to nearest, 64
+     * values at a time, with VBMI; n is at most aps_blocks_64_values. Bit i is
+     * set where the values i * aps_blocks_64_step and on are not encoded, since
+     * there is a block of zeros or of NaN. NULL: none.
+     */
+    uint64_t (*vbmi)(const struct aps_block_kernel *kernel,
+                     const aps_any_float *x, size_t n, uint8_t *wire);
 
     /* x[n] = (or +=, if `add`) the values of codes[n]. */
     void (*decode)(const struct aps_block_kernel *kernel,
@@ -71,12 +74,23 @@ struct aps_block_ops {
 
 /* --- small things -------------------------------------------------------- */
 
-/* Can the family's loop encode 64 values at a time, in blocks of 32 or 64? */
-APS_INLINE bool aps_blocks_64_takes(const struct aps_format *format,
-                                    size_t block)
+/* Can the family's loop encode 64 values at a time? */
+APS_INLINE bool aps_blocks_64_takes(const struct aps_format *format)
 {
-    return format->block == (int)block && (block == 32 || block == 64) &&
-           (format->width <= 6 || format->width == 8);
+    return (format->block == 32 || format->block % 64 == 0) &&
+           (format->width <= 8 || format->width == 16);
+}
+
+/* The values that it takes together, a block or two. */
+APS_INLINE size_t aps_blocks_64_step(const struct aps_format *format)
+{
+    return format->block < 64 ? 64 : (size_t)format->block;
+}
+
+/* The most values that it takes at a time. */
+APS_INLINE size_t aps_blocks_64_values(const struct aps_format *format)
+{
+    return 64 * aps_blocks_64_step(format);
 }
 
 APS_INLINE size_t aps_blocks_min(size_t a, size_t b)

@@ -127,26 +127,6 @@ APS_INLINE size_t aps_blocks_encode_fast(const struct aps_blocks_encoder *e,
     return whole;
 }
 
-/* The same by the family's own loop, which leaves special blocks to this one. */
-APS_INLINE size_t aps_blocks_encode_vbmi(const struct aps_blocks_encoder *e,
-                                         const aps_any_float *x, size_t n,
-                                         size_t block, uint8_t *wire)
-{
-    const size_t code =
-        aps_blocks_code_bytes(block, (unsigned)e->kernel->format.width);
-    const size_t whole = n / 64 * 64;
-    size_t i = 0;
-
-    while (i < whole) {
-        i += e->ops->vbmi(e->kernel, x + i, whole - i,
-                          wire + i / block * (1 + code));
-        if (i < whole)
-            i += aps_blocks_encode_fast(e, x + i, 64, block,
-                                        wire + i / block * (1 + code));
-    }
-    return i;
-}
-
 /* --- all else ------------------------------------------------------------ */
 
 /* As aps_blocks_encode_values, the rounding as a constant. */
@@ -244,6 +224,36 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
             wire = aps_blocks_put(&codes, scales, count / block, block, width,
                                   e->vbmi, (size_t)(end - wire), wire);
     }
+}
+
+/* --- by vectors ----------------------------------------------------------- */
+
+/* Whole blocks to nearest by the family's own loop, which leaves special ones to
+ * the others: how many values it has encoded. */
+APS_INLINE size_t aps_blocks_encode_vbmi(const struct aps_blocks_encoder *e,
+                                         const aps_any_float *x, size_t n,
+                                         uint8_t *wire)
+{
+    const struct aps_format *format = &e->kernel->format;
+    const size_t block = (size_t)format->block;
+    const size_t code =
+        1 + aps_blocks_code_bytes(block, (unsigned)format->width);
+    const size_t step = aps_blocks_64_step(format);
+    const size_t most = aps_blocks_64_values(format);
+    const size_t whole = n / step * step;
+
+    for (size_t i = 0; i < whole; i += most) {
+        uint64_t special =
+            e->ops->vbmi(e->kernel, x + i, aps_blocks_min(whole - i, most),
+                         wire + i / block * code);
+
+        for (size_t at = i; special; special >>= 1, at += step) {
+            if (special & 1)
+                aps_blocks_encode_any(e, x + at, step, at,
+                                      wire + at / block * code, NULL);
+        }
+    }
+    return whole;
 }
 
 #endif

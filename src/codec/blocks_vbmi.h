@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encoding 64 values at a time, of two blocks of 32 or one of 64, to codes of up
- * to 8 bits, for CPUs with AVX-512 VBMI. The same bytes as blocks_encode.h
- * makes. Included by x86-64 builds only.
+ * Encoding of blocks to nearest, 64 values at a time, for CPUs with AVX-512
+ * VBMI: two blocks of 32, or one of 64 or a multiple of that, to codes of up to
+ * 8 bits or of 16. The same bytes as blocks_encode.h makes. A family says how
+ * blocks are scaled and how lanes are rounded. Included by x86-64 builds only.
  */
 #ifndef APS_CODEC_BLOCKS_VBMI_H
 #define APS_CODEC_BLOCKS_VBMI_H
@@ -10,68 +11,67 @@
 #include <immintrin.h>
 
 #include "codec/blocks.h"
+#include "codec/nearest_vbmi.h"
 #include "codec/table.h"
 
-/* Values that are asked for ahead of time: the machine's own prefetch starts
- * anew at every page. */
-#define APS_BLOCKS_64_AHEAD 512
+struct aps_blocks_64_ops {
+    /* The constants that `round` needs: those of codec/nearest_vbmi.h. */
+    struct aps_nearest (*make)(const struct aps_block_kernel *kernel);
 
-/* 64 values: their bit patterns, and the greatest magnitude of each half, in
- * all lanes of a vector. */
-struct aps_blocks_64 {
-    __m512i x[4];
-    __m512i greatest[2];
+    /* By the greatest magnitudes of blocks, bit patterns in lanes: the codes of
+     * their scales, and what their values are multiplied by. */
+    __m512i (*scale)(const struct aps_block_kernel *kernel, __m512i greatest,
+                     __m512 *factor);
+
+    /* The codes of y[16] in the low bits of lanes, too great by c->first,
+     * without their signs if `sign`. */
+    __m512i (*round)(const struct aps_nearest *c, __m512 y);
+    bool sign;
 };
 
-APS_CODEC_AVX512 static inline __m512i aps_blocks_64_max(__m512i a, __m512i b)
-{
-    return _mm512_max_epu32(a, b);
-}
-
-APS_CODEC_AVX512 static inline struct aps_blocks_64
-aps_blocks_64_load(const aps_any_float *x, size_t block)
+/* Magnitudes, by lanes, of 64 values. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_blocks_64_load(const aps_any_float *x, __m512i *bits, __m512i *most)
 {
     const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
-    struct aps_blocks_64 v;
-    __m512i m[2];
 
-    for (int i = 0; i < 4; i++) {
-        v.x[i] = _mm512_loadu_si512((const void *)(x + 16 * i));
-        __builtin_prefetch(x + APS_BLOCKS_64_AHEAD + 16 * i);
-    }
-    for (int i = 0; i < 2; i++)
-        m[i] = aps_blocks_64_max(_mm512_and_si512(v.x[2 * i], magnitude),
-                                 _mm512_and_si512(v.x[2 * i + 1], magnitude));
-    /* even lanes for one half, odd ones for the other */
-    __m512i both = aps_blocks_64_max(_mm512_unpacklo_epi32(m[0], m[1]),
-                                     _mm512_unpackhi_epi32(m[0], m[1]));
+    for (int j = 0; j < 4; j++)
+        bits[j] = _mm512_loadu_si512((const void *)(x + 16 * j));
+    for (int j = 0; j < 2; j++)
+        most[j] =
+            _mm512_max_epu32(_mm512_and_si512(bits[2 * j], magnitude),
+                             _mm512_and_si512(bits[2 * j + 1], magnitude));
+}
 
-    both = aps_blocks_64_max(both, _mm512_shuffle_epi32(both, _MM_PERM_BADC));
-    both = aps_blocks_64_max(both, _mm512_shuffle_i64x2(both, both, 0x4e));
-    both = aps_blocks_64_max(both, _mm512_shuffle_i64x2(both, both, 0xb1));
-    if (block == 64) /* one block */
+/* The greatest of the lanes of each of most[2]: in even lanes that of the first,
+ * in odd ones that of the second; or of both, if they are `one` block. */
+APS_CODEC_AVX512 APS_INLINE __m512i aps_blocks_64_greatest(const __m512i *most,
+                                                           bool one)
+{
+    __m512i both = _mm512_max_epu32(_mm512_unpacklo_epi32(most[0], most[1]),
+                                    _mm512_unpackhi_epi32(most[0], most[1]));
+
+    both = _mm512_max_epu32(both, _mm512_shuffle_epi32(both, _MM_PERM_BADC));
+    both = _mm512_max_epu32(both, _mm512_shuffle_i64x2(both, both, 0x4e));
+    both = _mm512_max_epu32(both, _mm512_shuffle_i64x2(both, both, 0xb1));
+    if (one)
         both =
-            aps_blocks_64_max(both, _mm512_shuffle_epi32(both, _MM_PERM_CDAB));
-    v.greatest[0] = _mm512_shuffle_epi32(both, _MM_PERM_AAAA);
-    v.greatest[1] = _mm512_shuffle_epi32(both, _MM_PERM_BBBB);
-    return v;
+            _mm512_max_epu32(both, _mm512_shuffle_epi32(both, _MM_PERM_CDAB));
+    return both;
 }
 
 /* Is there a block of zeros, or one that is NaN? */
-APS_CODEC_AVX512 static inline bool
-aps_blocks_64_special(const struct aps_blocks_64 *v)
+APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_special(__m512i greatest)
 {
-    const __m512i inf = _mm512_set1_epi32(APS_FLOAT_INF);
-    const __m512i zero = _mm512_setzero_si512();
+    const __m512i one = _mm512_set1_epi32(1);
 
-    return (_mm512_cmpge_epu32_mask(v->greatest[0], inf) |
-            _mm512_cmpge_epu32_mask(v->greatest[1], inf) |
-            _mm512_cmpeq_epu32_mask(v->greatest[0], zero) |
-            _mm512_cmpeq_epu32_mask(v->greatest[1], zero)) != 0;
+    /* 0 - 1 is beyond INF, too */
+    return _mm512_cmpge_epu32_mask(_mm512_sub_epi32(greatest, one),
+                                   _mm512_set1_epi32(APS_FLOAT_INF - 1)) != 0;
 }
 
 /* 2^(exponent of the field), field -1 is 2^-128, as floats. */
-APS_CODEC_AVX512 static inline __m512 aps_blocks_64_pow2(__m512i field)
+APS_CODEC_AVX512 APS_INLINE __m512 aps_blocks_64_pow2(__m512i field)
 {
     const __m512i zero = _mm512_setzero_si512();
     const __m512i bits = _mm512_slli_epi32(field, 23);
@@ -83,69 +83,134 @@ APS_CODEC_AVX512 static inline __m512 aps_blocks_64_pow2(__m512i field)
         bits, _mm512_cmple_epi32_mask(field, zero), below));
 }
 
-/* Where 64 codes go: blocks of 32 or 64, codes of at most 6 bits, or of 8. */
-struct aps_blocks_64_layout {
-    size_t block, bytes; /* bytes: of 64 values, scales included */
-    unsigned width;
-    __m512i from; /* the bytes of eight codes each, out of 64-bit lanes */
-};
-
-APS_CODEC_AVX512 static inline struct aps_blocks_64_layout
-aps_blocks_64_layout_make(const struct aps_format *format)
+/* x[4] to packed codes, 32 at each place, multiplied by factor[2]. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_blocks_64_codes(const struct aps_blocks_64_ops *ops,
+                    const struct aps_nearest *c, const __m512i *x,
+                    const __m512 *factor, uint8_t *first, uint8_t *second)
 {
-    const unsigned width = (unsigned)format->width;
-    struct aps_blocks_64_layout layout = {
-        .block = (size_t)format->block,
-        .bytes = 64 / (size_t)format->block + 8 * width,
-        .width = width,
-    };
-    uint8_t from[64];
+    const struct aps_codes_64 *codes = &c->codes;
+    __m512i lane[4], all;
 
-    for (unsigned i = 0; i < 64; i++)
-        from[i] = (uint8_t)(i < 8 * width ? i / width * 8 + i % width : 0);
-    layout.from = _mm512_loadu_si512(from);
-    return layout;
-}
-
-/* code[4], of 16 codes each, behind the scales of their blocks. */
-APS_CODEC_AVX512 static inline void
-aps_blocks_64_store(const struct aps_blocks_64_layout *layout,
-                    const __m512i *code, uint8_t first, uint8_t second,
-                    uint8_t *wire)
-{
-    const unsigned width = layout->width;
-    const bool halves = layout->block == 32;
-    uint8_t *const behind = wire + 1 + 4 * width + halves; /* codes 32 on */
-
-    wire[0] = first;
-    if (halves)
-        behind[-1] = second;
-    if (width == 8) {
-        for (int i = 0; i < 4; i++)
-            _mm_storeu_si128(
-                (void *)((i < 2 ? wire + 1 : behind) + 16 * (i % 2)),
-                _mm512_cvtepi32_epi8(code[i]));
+    for (int j = 0; j < 4; j++)
+        lane[j] = ops->round(
+            c, _mm512_mul_ps(_mm512_castsi512_ps(x[j]), factor[j / 2]));
+    if (codes->width == 16) {
+        for (int j = 0; j < 2; j++) {
+            all = _mm512_ternarylogic_epi32(aps_codes_words(lane + 2 * j),
+                                            aps_codes_high_words(x + 2 * j),
+                                            codes->sign, 0xf8);
+            _mm512_storeu_si512(j == 0 ? first : second,
+                                aps_codes_64_order(codes, all));
+        }
         return;
     }
-    __m512i bytes = _mm512_castsi128_si512(_mm512_cvtepi32_epi8(code[0]));
+    all = _mm512_sub_epi8(aps_codes_bytes(lane), c->first);
+    if (ops->sign)
+        all = aps_codes_64_sign(codes, all, x);
+    all = aps_codes_64_order(codes, all);
+    if (codes->width == 8) {
+        _mm256_storeu_si256((void *)first, _mm512_castsi512_si256(all));
+        _mm256_storeu_si256((void *)second, _mm512_extracti64x4_epi64(all, 1));
+        return;
+    }
+    const __mmask64 half = ((uint64_t)1 << codes->bytes / 2) - 1;
 
-    bytes = _mm512_inserti32x4(bytes, _mm512_cvtepi32_epi8(code[1]), 1);
-    bytes = _mm512_inserti32x4(bytes, _mm512_cvtepi32_epi8(code[2]), 2);
-    bytes = _mm512_inserti32x4(bytes, _mm512_cvtepi32_epi8(code[3]), 3);
-    /* two codes in 16 bits, four in 32, eight in 64; then side by side */
-    const __m512i two = _mm512_maddubs_epi16(
-        bytes, _mm512_set1_epi16((short)(1 | 1 << (8 + width))));
-    const __m512i four = _mm512_madd_epi16(
-        two, _mm512_set1_epi32((int)(1u | 1u << (16 + 2 * width))));
-    const __m512i eight =
-        _mm512_or_si512(_mm512_and_si512(four, _mm512_set1_epi64(0xffffffff)),
-                        _mm512_sll_epi64(_mm512_srli_epi64(four, 32),
-                                         _mm_cvtsi32_si128((int)(4 * width))));
-    const __mmask64 half = ((uint64_t)1 << 4 * width) - 1;
+    all = aps_codes_64_pack(codes, all);
+    _mm512_mask_storeu_epi8(first, half, all);
+    _mm512_mask_storeu_epi8(second - codes->bytes / 2, half << codes->bytes / 2,
+                            all);
+}
 
-    bytes = _mm512_permutexvar_epi8(layout->from, eight);
-    _mm512_mask_storeu_epi8(wire + 1, half, bytes);
-    _mm512_mask_storeu_epi8(behind - 4 * width, half << 4 * width, bytes);
+/* 64 values that are one block, or two: false, and bytes of any value, where
+ * they are special. */
+APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_encode(
+    const struct aps_blocks_64_ops *ops, const struct aps_block_kernel *kernel,
+    const struct aps_nearest *c, bool one, const aps_any_float *x,
+    uint8_t *wire)
+{
+    const size_t half = c->codes.bytes / 2;
+    __m512i bits[4], most[2], greatest, code;
+    __m512 factor, each[2];
+    uint64_t scales;
+
+    aps_blocks_64_load(x, bits, most);
+    greatest = aps_blocks_64_greatest(most, one);
+    code = ops->scale(kernel, greatest, &factor);
+    scales = (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(code));
+    each[0] = one ? factor : _mm512_permute_ps(factor, 0x00);
+    each[1] = one ? factor : _mm512_permute_ps(factor, 0x55);
+    aps_blocks_64_codes(ops, c, bits, each, wire + 1, wire + 1 + half + !one);
+    wire[0] = (uint8_t)scales;
+    if (!one)
+        wire[1 + half] = (uint8_t)(scales >> 32);
+    return aps_blocks_64_special(greatest);
+}
+
+/* A block of several times 64 values. */
+APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_encode_long(
+    const struct aps_blocks_64_ops *ops, const struct aps_block_kernel *kernel,
+    const struct aps_nearest *c, size_t block, const aps_any_float *x,
+    uint8_t *wire)
+{
+    const size_t bytes = c->codes.bytes;
+    __m512i bits[4], most[2], all[2], greatest, code;
+    __m512 factor[2];
+
+    all[0] = all[1] = _mm512_setzero_si512();
+    for (size_t i = 0; i < block; i += 64) {
+        aps_tile_ask(x + APS_TILE_PAGE + i, 64);
+        aps_blocks_64_load(x + i, bits, most);
+        all[0] = _mm512_max_epu32(all[0], most[0]);
+        all[1] = _mm512_max_epu32(all[1], most[1]);
+    }
+    greatest = aps_blocks_64_greatest(all, true);
+    code = ops->scale(kernel, greatest, &factor[0]);
+    factor[1] = factor[0];
+    *wire++ = (uint8_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(code));
+    for (size_t i = 0; i < block; i += 64, wire += bytes) {
+        aps_blocks_64_load(x + i, bits, most);
+        aps_blocks_64_codes(ops, c, bits, factor, wire, wire + bytes / 2);
+    }
+    return aps_blocks_64_special(greatest);
+}
+
+/* As struct aps_block_ops' vbmi. */
+APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_vbmi(
+    const struct aps_blocks_64_ops *ops, const struct aps_block_kernel *kernel,
+    const aps_any_float *x, size_t n, uint8_t *wire)
+{
+    const struct aps_nearest c = ops->make(kernel);
+    const struct aps_block_kernel k = *kernel;
+    const size_t block = (size_t)k.format.block;
+    const size_t bytes = c.codes.bytes + (block == 32 ? 2 : 1);
+    uint64_t special = 0;
+
+    if (block > 64) {
+        const size_t all = 1 + block / 64 * c.codes.bytes;
+
+        for (size_t i = 0; i < n / block; i++)
+            special |= aps_blocks_64_encode_long(ops, &k, &c, block,
+                                                 x + i * block, wire + i * all)
+                       << i;
+        return special;
+    }
+    if (n < APS_TILE) {
+        for (size_t i = 0; i < n / 64; i++)
+            special |= aps_blocks_64_encode(ops, &k, &c, block == 64,
+                                            x + 64 * i, wire + i * bytes)
+                       << i;
+        return special;
+    }
+    for (size_t at = 0; at < APS_TILE_PAGE / 64; at++) {
+        for (size_t i = at; i < APS_TILE / 64; i += APS_TILE_PAGE / 64) {
+            aps_tile_ask(x + APS_TILE + 64 * i, 64);
+            special |= aps_blocks_64_encode(ops, &k, &c, block == 64,
+                                            x + 64 * i, wire + i * bytes)
+                       << i;
+        }
+    }
+    return special;
 }
 
 #endif

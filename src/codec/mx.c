@@ -134,88 +134,65 @@ APS_INLINE void mx_decode(const struct aps_block_kernel *kernel,
 }
 
 #if defined(__x86_64__)
-/* The scales of 64 values, in all lanes: 2^(127 - s), and the codes. */
-APS_CODEC_AVX512 static inline __m512 mx_scale_64(__m512i greatest, int emax,
-                                                  uint8_t *code)
+APS_CODEC_AVX512 APS_INLINE struct aps_nearest
+mx_make_floats(const struct aps_block_kernel *kernel)
 {
+    struct aps_nearest c =
+        aps_nearest_make(&kernel->element, (unsigned)kernel->format.width, 1);
+
+    c.beyond = _mm512_set1_ps(kernel->format.max);
+    return c;
+}
+
+/* Integers of both signs, rounded by adding 1.5 * 2^17. */
+APS_CODEC_AVX512 APS_INLINE struct aps_nearest
+mx_make_integers(const struct aps_block_kernel *kernel)
+{
+    return (struct aps_nearest){
+        .codes = aps_codes_64_make((unsigned)kernel->format.width),
+        .beyond = _mm512_set1_ps(APS_MX_INT8_MOST * 0x1p-6f),
+        .up = _mm512_set1_ps(0x1.8p17f),
+        .first = _mm512_setzero_si512(),
+    };
+}
+
+APS_CODEC_AVX512 APS_INLINE __m512i mx_scale_16(
+    const struct aps_block_kernel *kernel, __m512i greatest, __m512 *factor)
+{
+    const __m512i least = _mm512_set1_epi32(kernel->emax);
     const __m512i field = _mm512_srli_epi32(greatest, 23);
-    const __m512i least = _mm512_set1_epi32(emax);
     const __m512i s = _mm512_sub_epi32(_mm512_max_epu32(field, least), least);
 
-    *code = (uint8_t)_mm_cvtsi128_si32(_mm512_castsi512_si128(s));
-    return aps_blocks_64_pow2(_mm512_sub_epi32(_mm512_set1_epi32(254), s));
+    *factor = aps_blocks_64_pow2(_mm512_sub_epi32(_mm512_set1_epi32(254), s));
+    return s;
 }
 
-APS_CODEC_AVX512 static inline __m512i
-mx_float_16(const struct aps_kernel *k, uint32_t max, __m512i x, __m512 factor)
+APS_CODEC_AVX512 APS_INLINE __m512i
+mx_round_integers(const struct aps_nearest *c, __m512 y)
 {
-    const __m512i sign = _mm512_set1_epi32((int)APS_FLOAT_SIGN);
-    const __m128i shift = _mm_cvtsi32_si128((int)k->shift);
-    const __m512i y = _mm512_min_epu32(
-        _mm512_castps_si512(_mm512_mul_ps(
-            _mm512_castsi512_ps(_mm512_andnot_si512(sign, x)), factor)),
-        _mm512_set1_epi32((int)max));
-    const __m512i below =
-        _mm512_sub_epi32(_mm512_castps_si512(_mm512_add_ps(
-                             _mm512_castsi512_ps(y), _mm512_set1_ps(k->magic))),
-                         _mm512_set1_epi32((int)aps_float_bits(k->magic)));
-    const __m512i tie = _mm512_and_si512(_mm512_srl_epi32(y, shift),
-                                         _mm512_set1_epi32((int)k->odd));
-    const __m512i normal = _mm512_srl_epi32(
-        _mm512_add_epi32(_mm512_add_epi32(y, _mm512_set1_epi32((int)k->carry)),
-                         tie),
-        shift);
-    const __m512i code = _mm512_mask_mov_epi32(
-        normal,
-        _mm512_cmplt_epu32_mask(y, _mm512_set1_epi32((int)k->min_normal)),
-        below);
-
-    return _mm512_or_si512(
-        code, _mm512_srl_epi32(_mm512_and_si512(x, sign),
-                               _mm_cvtsi32_si128((int)k->sign_shift)));
+    return _mm512_castps_si512(
+        _mm512_add_ps(_mm512_range_ps(y, c->beyond, APS_NEAREST_LESS), c->up));
 }
 
-APS_CODEC_AVX512 static inline __m512i mx_integer_16(__m512i x, __m512 factor)
+static const struct aps_blocks_64_ops mx_floats_64 = {
+    .make = mx_make_floats,
+    .scale = mx_scale_16,
+    .round = aps_nearest_16,
+    .sign = true,
+};
+static const struct aps_blocks_64_ops mx_integers_64 = {
+    .make = mx_make_integers,
+    .scale = mx_scale_16,
+    .round = mx_round_integers,
+};
+
+APS_CODEC_AVX512 static uint64_t mx_vbmi(const struct aps_block_kernel *kernel,
+                                         const aps_any_float *x, size_t n,
+                                         uint8_t *wire)
 {
-    const __m512 magic = _mm512_set1_ps(0x1p17f);
-    const __m512i magnitude =
-        _mm512_andnot_si512(_mm512_set1_epi32((int)APS_FLOAT_SIGN), x);
-    const __m512 y = _mm512_mul_ps(_mm512_castsi512_ps(magnitude), factor);
-    const __m512i k = _mm512_min_epu32(
-        _mm512_sub_epi32(_mm512_castps_si512(_mm512_add_ps(y, magic)),
-                         _mm512_castps_si512(magic)),
-        _mm512_set1_epi32(APS_MX_INT8_MOST));
-
-    return _mm512_mask_sub_epi32(k, _mm512_movepi32_mask(x),
-                                 _mm512_setzero_si512(), k);
-}
-
-APS_CODEC_AVX512 static size_t mx_vbmi(const struct aps_block_kernel *kernel,
-                                       const aps_any_float *x, size_t n,
-                                       uint8_t *wire)
-{
-    const struct aps_blocks_64_layout layout =
-        aps_blocks_64_layout_make(&kernel->format);
-    const struct aps_kernel k = kernel->element;
-    const uint32_t max = aps_float_bits(kernel->format.max);
-    const bool integer = mx_is_integer(kernel);
-
-    for (size_t i = 0; i < n; i += 64, wire += layout.bytes) {
-        const struct aps_blocks_64 v = aps_blocks_64_load(x + i, 32);
-        uint8_t scale[2];
-        __m512 factor[2];
-        __m512i code[4];
-
-        if (aps_blocks_64_special(&v))
-            return i;
-        for (int j = 0; j < 2; j++)
-            factor[j] = mx_scale_64(v.greatest[j], kernel->emax, &scale[j]);
-        for (int j = 0; j < 4; j++)
-            code[j] = integer ? mx_integer_16(v.x[j], factor[j / 2])
-                              : mx_float_16(&k, max, v.x[j], factor[j / 2]);
-        aps_blocks_64_store(&layout, code, scale[0], scale[1], wire);
-    }
-    return n;
+    if (mx_is_integer(kernel))
+        return aps_blocks_64_vbmi(&mx_integers_64, kernel, x, n, wire);
+    return aps_blocks_64_vbmi(&mx_floats_64, kernel, x, n, wire);
 }
 #endif
 

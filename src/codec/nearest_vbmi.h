@@ -22,9 +22,11 @@
 #include "codec/kernel.h"
 #include "codec/tile.h"
 
-/* Of the smaller, or greater, magnitude, with the sign of the first operand. */
+/* For _mm512_range_ps: the one of smaller, or greater, magnitude, with the sign
+ * of the first operand, or without. */
 #define APS_NEAREST_LESS 2
 #define APS_NEAREST_GREATER 3
+#define APS_NEAREST_ABS 8
 
 /* A format's constants. */
 struct aps_nearest {
@@ -57,7 +59,7 @@ APS_INLINE bool aps_nearest_suits(const struct aps_format *format)
             !format->saturate);
 }
 
-APS_CODEC_AVX512 static struct aps_nearest
+APS_CODEC_AVX512 static inline struct aps_nearest
 aps_nearest_make(const struct aps_kernel *k, unsigned width, float scale)
 {
     const uint32_t first = k->min_normal >> k->shift;
@@ -251,10 +253,9 @@ aps_nearest_values(const struct aps_nearest *constants, const aps_any_float *x,
  * counted) is added to. False: there are INF, NaN or, where they are counted,
  * values beyond the format; the codes are not valid and nothing is counted.
  */
-APS_CODEC_AVX512 static bool aps_nearest_tile(const struct aps_nearest *c,
-                                              const aps_any_float *x, size_t n,
-                                              uint8_t *wire,
-                                              struct aps_encode_stats *stats)
+APS_CODEC_AVX512 static inline bool
+aps_nearest_tile(const struct aps_nearest *c, const aps_any_float *x, size_t n,
+                 uint8_t *wire, struct aps_encode_stats *stats)
 {
     struct aps_nearest_seen seen = {.underflow = 0};
     const unsigned width = c->codes.width;
