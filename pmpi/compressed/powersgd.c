@@ -11,11 +11,15 @@
  * The sums have the same bits on all ranks, and so has all that follows from
  * them. A value that is not finite makes its row of P so, on all ranks: then the
  * layer is reduced whole. All P of a call travel together, and then all Q'.
+ *
+ * Where the compressor selects elements, M has these alone, on each rank its own
+ * (mstopk+powersgd), and what is remembered is what the whole layer lacks.
  */
 #include "config.h"
 
 #include "compressed/powersgd.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "compress/finite.h"
@@ -32,7 +36,11 @@ struct factors {
     double *room;      /* of aps_lowrank_orthogonalise */
     float *factors[2]; /* by part: [rows x rank], [columns x rank] */
     size_t floats[2];  /* of them */
-    float *delta;      /* [count]: the layer and what is remembered of it; NULL:
+    float *masked;     /* [count] where elements are selected */
+    void *work;
+    uint32_t *indices; /* [k] */
+    size_t k;
+    float *delta; /* [count]: the layer and what is remembered of it; NULL:
                            no feedback */
 };
 
@@ -68,6 +76,27 @@ static size_t powersgd_room(const struct aps_matrix *matrix, size_t rank)
     return left > right ? left : right;
 }
 
+/* Elements that are selected; 0: all of them go into the matrix. */
+static size_t powersgd_selected(const struct aps_plan *plan,
+                                const struct aps_matrix *matrix)
+{
+    const struct aps_compressor_ops *ops =
+        aps_compressor_ops_of(&plan->compressor);
+
+    return ops->most ? ops->most(&plan->compressor, matrix->count) : 0;
+}
+
+/* What a selection needs: the matrix, indices, and work. */
+static size_t powersgd_mask_floats(const struct aps_plan *plan,
+                                   const struct aps_matrix *matrix)
+{
+    const size_t k = powersgd_selected(plan, matrix);
+
+    return k == 0 ? 0
+                  : matrix->count + k + 4 +
+                        aps_compressed_work(k, matrix->count) / sizeof(float);
+}
+
 /* In this order; what has two floats an element first. */
 static size_t powersgd_scratch(const struct aps_plan *plan,
                                const struct aps_matrix *matrix, int ranks)
@@ -77,7 +106,8 @@ static size_t powersgd_scratch(const struct aps_plan *plan,
     (void)ranks;
     return 2 * powersgd_room(matrix, rank) +
            (matrix->rows + matrix->columns) * rank +
-           (plan->feedback ? matrix->count : 0);
+           (plan->feedback ? matrix->count : 0) +
+           powersgd_mask_floats(plan, matrix);
 }
 
 static struct factors powersgd_factors(const struct aps_plan *plan,
@@ -85,17 +115,32 @@ static struct factors powersgd_factors(const struct aps_plan *plan,
 {
     const struct aps_matrix *matrix = &layer->matrix;
     const size_t rank = powersgd_rank(plan, matrix);
-    float *p = layer->scratch + 2 * powersgd_room(matrix, rank);
-    float *q = p + matrix->rows * rank;
-
-    return (struct factors){
+    const size_t room = 2 * powersgd_room(matrix, rank);
+    const size_t k = powersgd_selected(plan, matrix);
+    const size_t work = k ? aps_compressed_work(k, matrix->count) : 0;
+    struct factors of = {
         .layer = layer,
         .rank = rank,
-        .room = (double *)(void *)layer->scratch,
-        .factors = {p, q},
+        .work = layer->scratch,
+        .room = (double *)(void *)(layer->scratch + work / sizeof(float)),
         .floats = {matrix->rows * rank, matrix->columns * rank},
-        .delta = layer->error ? q + matrix->columns * rank : NULL,
+        .k = k,
     };
+    float *next = layer->scratch + work / sizeof(float) + room;
+
+    of.factors[PART_P] = next;
+    next += of.floats[PART_P];
+    of.factors[PART_Q] = next;
+    next += of.floats[PART_Q];
+    if (layer->error) {
+        of.delta = next;
+        next += matrix->count;
+    }
+    if (k > 0) {
+        of.masked = next;
+        of.indices = (uint32_t *)(void *)(next + matrix->count);
+    }
+    return of;
 }
 
 /* --- a call --------------------------------------------------------------- */
@@ -120,30 +165,52 @@ static void powersgd_prepare(const struct aps_plan *plan, struct factors *of)
                         of->room);
 }
 
+/* The layer's selected elements, and zeros. False: not all elements are
+ * finite. */
+static bool powersgd_mask(const struct aps_plan *plan, struct factors *of)
+{
+    struct aps_bracket bracket;
+    const long count =
+        aps_compressed_select(&plan->compressor, of->layer, of->k, of->delta,
+                              of->work, &bracket, of->indices);
+
+    memset(of->masked, 0, of->layer->matrix.count * sizeof *of->masked);
+    for (long i = 0; i < count; i++)
+        of->masked[of->indices[i]] = bracket.x[of->indices[i]];
+    return count >= 0;
+}
+
 /* P = M Q. */
-static void powersgd_multiply(struct factors *of)
+static void powersgd_multiply(const struct aps_plan *plan, struct factors *of)
 {
     const struct aps_compressed *layer = of->layer;
+    const bool finite = !of->masked || powersgd_mask(plan, of);
+    float *p = of->factors[PART_P], *q = of->factors[PART_Q];
 
-    if (of->delta)
+    if (of->masked)
+        aps_lowrank_left(&layer->matrix, of->rank, of->masked, q, p);
+    else if (of->delta)
         aps_lowrank_left_feedback(&layer->matrix, of->rank, layer->in,
-                                  layer->error, of->delta, of->factors[PART_Q],
-                                  of->factors[PART_P]);
+                                  layer->error, of->delta, q, p);
     else
-        aps_lowrank_left(&layer->matrix, of->rank, layer->in,
-                         of->factors[PART_Q], of->factors[PART_P]);
+        aps_lowrank_left(&layer->matrix, of->rank, layer->in, q, p);
+    /* All ranks have to see it. */
+    if (!finite)
+        p[0] = NAN;
 }
 
 /* Q' = M^T P. */
 static void powersgd_multiply_back(struct factors *of)
 {
-    const struct aps_compressed *layer = of->layer;
-    const struct aps_matrix *matrix = &layer->matrix;
+    const struct aps_matrix *matrix = &of->layer->matrix;
+    const float *m = of->masked  ? of->masked
+                     : of->delta ? of->delta
+                                 : of->layer->in;
 
     (void)aps_lowrank_orthogonalise(matrix->rows, of->rank, of->factors[PART_P],
                                     of->room);
-    aps_lowrank_right(matrix, of->rank, of->delta ? of->delta : layer->in,
-                      of->factors[PART_P], of->factors[PART_Q]);
+    aps_lowrank_right(matrix, of->rank, m, of->factors[PART_P],
+                      of->factors[PART_Q]);
 }
 
 /* P Q'^T, and what it leaves out. */
@@ -204,7 +271,7 @@ static int powersgd_run(const struct aps_compressed_site *site, int count,
     for (int i = 0; i < count; i++) {
         run.factors[i] = powersgd_factors(site->plan, &layers[i]);
         powersgd_prepare(site->plan, &run.factors[i]);
-        powersgd_multiply(&run.factors[i]);
+        powersgd_multiply(site->plan, &run.factors[i]);
     }
     rc = powersgd_reduce(&run, PART_P);
     for (int i = 0; i < count; i++)

@@ -44,12 +44,12 @@ struct section {
 /* A layer while its elements travel. */
 struct selected {
     struct aps_compressed *layer;
-    size_t k;                     /* elements at most */
-    size_t room;                  /* of a section */
-    float *delta;                 /* [n] of feedback */
-    struct aps_bracket_work work; /* of a bracket */
-    uint32_t *indices;            /* [ranks * k]: of each rank's elements */
-    float *values;                /* [ranks * k] */
+    size_t k;                 /* elements at most */
+    size_t room;              /* of a section */
+    float *delta;             /* [n] of feedback */
+    void *work;               /* of a bracket */
+    uint32_t *indices;        /* [ranks * k]: of each rank's elements */
+    float *values;            /* [ranks * k] */
     float *own;               /* [k]: this rank's, before they were rounded */
     struct aps_sparse *ranks; /* [ranks] */
     size_t *at;               /* [ranks] */
@@ -115,12 +115,6 @@ static size_t selected_message(const struct aps_plan *plan,
         .bytes;
 }
 
-/* Bytes of a bracket's memory: a search is fastest for one more than k. */
-static size_t selected_work(size_t k, size_t n)
-{
-    return selected_aligned(aps_bracket_room(n, k < n ? k + 1 : n));
-}
-
 /* In the order of selected_present. */
 static size_t selected_scratch(const struct aps_plan *plan,
                                const struct aps_matrix *matrix, int ranks)
@@ -130,7 +124,7 @@ static size_t selected_scratch(const struct aps_plan *plan,
     const size_t all = (size_t)ranks;
 
     return (all * (sizeof(struct aps_sparse) + sizeof(size_t)) +
-            selected_work(k, n)) /
+            aps_compressed_work(k, n)) /
                sizeof(float) +
            1 + all * 2 * k + k + (plan->feedback ? n : 0);
 }
@@ -149,8 +143,8 @@ static void selected_present(struct run *run, int i,
     next += ranks * sizeof *of->ranks;
     of->at = (size_t *)(void *)next;
     next += ranks * sizeof *of->at;
-    of->work = (struct aps_bracket_work){next, selected_work(k, n)};
-    next += of->work.bytes;
+    of->work = next;
+    next += aps_compressed_work(k, n);
     of->indices = (uint32_t *)(void *)next;
     next += ranks * k * sizeof *of->indices;
     of->values = (float *)(void *)next;
@@ -162,23 +156,12 @@ static void selected_present(struct run *run, int i,
 
 static void selected_select(const struct run *run, struct selected *of)
 {
-    const struct aps_compressor_ops *ops =
-        aps_compressor_ops_of(run->compressor);
-    const struct aps_compressed *layer = of->layer;
-    const size_t n = layer->matrix.count;
-    struct aps_cast_options draw = APS_CAST_OPTIONS_INIT;
+    const long count = aps_compressed_select(
+        run->compressor, of->layer, of->k, of->delta, of->work, &of->bracket,
+        of->indices + of->k * (size_t)run->site->vcomm->rank);
 
-    draw.seed = ops->seed ? ops->seed(run->compressor) : 0;
-    draw.layer = (uint32_t)layer->place;
-    draw.step = (uint32_t)layer->calls;
-    aps_bracket_begin(layer->in, layer->error, n, of->k < n ? of->k + 1 : n,
-                      of->delta, &of->work, aps_cpu_chosen(), &of->bracket);
-    of->finite = of->bracket.magnitudes.finite;
-    if (!of->finite)
-        return;
-    of->count =
-        ops->select(run->compressor, &of->bracket, of->k, &draw,
-                    of->indices + of->k * (size_t)run->site->vcomm->rank);
+    of->finite = count >= 0;
+    of->count = of->finite ? (size_t)count : 0;
 }
 
 /* COLLECTIVE over the site's communicator. How many elements the sections have

@@ -11,6 +11,7 @@ aps_compressed_ops_of(const struct aps_plan *plan)
 {
     static const struct aps_compressed_ops *const ops[APS_COMPRESSOR_KINDS] = {
         [APS_COMPRESSOR_POWERSGD] = &aps_compressed_powersgd,
+        [APS_COMPRESSOR_MSTOPK_POWERSGD] = &aps_compressed_powersgd,
         [APS_COMPRESSOR_MSTOPK] = &aps_compressed_selected,
         [APS_COMPRESSOR_TOPK] = &aps_compressed_selected,
         [APS_COMPRESSOR_THRESHOLD] = &aps_compressed_selected,

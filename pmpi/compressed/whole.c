@@ -3,6 +3,7 @@
 
 #include "compressed/whole.h"
 
+#include "compress/select.h"
 #include "number/philox.h"
 
 uint64_t aps_compressed_number(const struct aps_compressed *layer,
@@ -36,4 +37,32 @@ int aps_compressed_reduce_whole(const struct aps_compressed_site *site,
     plan.chunk = 0;
     plan.rounding = APS_ROUND_NEAREST;
     return aps_reductions_run(site->reductions, &plan, whole, vectors, cost);
+}
+
+size_t aps_compressed_work(size_t k, size_t count)
+{
+    /* A search is fastest for one more than k. */
+    const size_t bytes = aps_bracket_room(count, k < count ? k + 1 : count);
+
+    return (bytes + 15) / 16 * 16;
+}
+
+long aps_compressed_select(const struct aps_compressor *compressor,
+                           const struct aps_compressed *layer, size_t k,
+                           float *delta, void *work,
+                           struct aps_bracket *bracket, uint32_t *indices)
+{
+    const struct aps_compressor_ops *ops = aps_compressor_ops_of(compressor);
+    const size_t n = layer->matrix.count;
+    const struct aps_bracket_work room = {work, aps_compressed_work(k, n)};
+    struct aps_cast_options draw = APS_CAST_OPTIONS_INIT;
+
+    draw.seed = ops->seed ? ops->seed(compressor) : 0;
+    draw.layer = (uint32_t)layer->place;
+    draw.step = (uint32_t)layer->calls;
+    aps_bracket_begin(layer->in, layer->error, n, k < n ? k + 1 : n, delta,
+                      &room, aps_cpu_chosen(), bracket);
+    return bracket->magnitudes.finite
+               ? (long)ops->select(compressor, bracket, k, &draw, indices)
+               : -1;
 }

@@ -3,6 +3,7 @@
 #ifndef APS_PMPI_COMPRESSED_WHOLE_H
 #define APS_PMPI_COMPRESSED_WHOLE_H
 
+#include "compress/bracket.h"
 #include "compressed/compressed.h"
 
 /*
@@ -13,6 +14,21 @@
 int aps_compressed_reduce_whole(const struct aps_compressed_site *site,
                                 int count, const struct aps_compressed layers[],
                                 struct aps_cost *cost);
+
+/*
+ * The layer, and what is remembered of it (delta[count], which is written; without
+ * feedback NULL), and which of its elements the plan's compressor selects:
+ * indices[k], ascending. Returns how many, or -1 if not all elements are finite.
+ * The bracket is made in `work`, of aps_compressed_work(k, count) bytes, and says
+ * what the elements are of.
+ */
+long aps_compressed_select(const struct aps_compressor *compressor,
+                           const struct aps_compressed *layer, size_t k,
+                           float *delta, void *work,
+                           struct aps_bracket *bracket, uint32_t *indices);
+
+/* A multiple of 16. */
+size_t aps_compressed_work(size_t k, size_t count);
 
 /* The number of a vector that travels for a layer: `part` tells those of a layer
  * apart. */

@@ -22,7 +22,8 @@
     ROW(POWERSGD, powersgd, "powersgd")    /* two factors of low rank */       \
     ROW(MSTOPK, mstopk, "mstopk")          /* about the largest elements */    \
     ROW(TOPK, topk, "topk")                /* the largest elements */          \
-    ROW(THRESHOLD, threshold, "threshold") /* elements from a magnitude on */
+    ROW(THRESHOLD, threshold, "threshold") /* elements from a magnitude on */  \
+    ROW(MSTOPK_POWERSGD, mstopk_powersgd, "mstopk+powersgd") /* both */
 
 #define APS_COMPRESSOR_KIND(kind, ops, word) APS_COMPRESSOR_##kind,
 enum aps_compressor_kind {
@@ -43,7 +44,9 @@ enum aps_powersgd_parameter {
     APS_POWERSGD_WARM,      /* Q goes on from call to call */
     APS_POWERSGD_MIN_RATIO, /* layers that it does not make so much smaller are
                                not compressed */
-    APS_POWERSGD_SEED
+    APS_POWERSGD_SEED,
+    APS_MSTOPK_POWERSGD_DENSITY /* of mstopk+powersgd: of the elements whose matrix
+                                   is factored */
 };
 
 /* Of all that send some of the elements: the share of a layer's elements that they
@@ -97,6 +100,12 @@ struct aps_compressor_ops {
     extern const struct aps_compressor_ops aps_compressor_ops_##ops;
 APS_COMPRESSORS(APS_COMPRESSOR_OPS)
 #undef APS_COMPRESSOR_OPS
+
+/* The ops' `select` of all that select by MSTopK. */
+size_t aps_compressor_select_mstopk(const struct aps_compressor *compressor,
+                                    const struct aps_bracket *bracket, size_t k,
+                                    const struct aps_cast_options *draw,
+                                    uint32_t *indices);
 
 /* By kind; the names end with NULL. */
 extern const struct aps_compressor_ops

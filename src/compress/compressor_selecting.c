@@ -25,10 +25,10 @@ static size_t selecting_most(const struct aps_compressor *compressor,
                             count);
 }
 
-static size_t mstopk_select(const struct aps_compressor *compressor,
-                            const struct aps_bracket *bracket, size_t k,
-                            const struct aps_cast_options *draw,
-                            uint32_t *indices)
+size_t aps_compressor_select_mstopk(const struct aps_compressor *compressor,
+                                    const struct aps_bracket *bracket, size_t k,
+                                    const struct aps_cast_options *draw,
+                                    uint32_t *indices)
 {
     struct aps_selection selection;
 
@@ -87,7 +87,7 @@ static void threshold_describe(const struct aps_compressor *compressor,
 const struct aps_compressor_ops aps_compressor_ops_mstopk = {
     .takes = selecting_takes,
     .most = selecting_most,
-    .select = mstopk_select,
+    .select = aps_compressor_select_mstopk,
     .seed = mstopk_seed,
     .feedback = true,
     .describe = mstopk_describe,

@@ -18,32 +18,32 @@ _Static_assert(APS_COMPRESSOR_PARAMETERS >= APS_ARGUMENTS_MAX,
         .name = NULL                                                           \
     }
 
-/* Ranks beyond a thousand compress nothing. */
-static const struct aps_parameter powersgd[] = {
-    [APS_POWERSGD_RANK] = {.name = "rank",
-                           .kind = APS_PARAMETER_WHOLE,
-                           .min = 1,
-                           .max = 1024,
-                           .otherwise = 4},
-    [APS_POWERSGD_WARM] = {.name = "warm",
-                           .kind = APS_PARAMETER_SWITCH,
-                           .otherwise = 1},
-    [APS_POWERSGD_MIN_RATIO] = {.name = "min_ratio",
-                                .kind = APS_PARAMETER_REAL,
-                                .min = 1,
-                                .max = 1e6,
-                                .otherwise = 2},
-    [APS_POWERSGD_SEED] = {.name = "seed",
-                           .kind = APS_PARAMETER_WHOLE,
-                           .max = UINT32_MAX},
-    END};
-
 /* The share of a layer's elements. */
 #define DENSITY                                                                \
     {                                                                          \
         .name = "density", .kind = APS_PARAMETER_REAL, .above = true,          \
         .max = 1, .otherwise = 0.01                                            \
     }
+/* Ranks beyond a thousand compress nothing. */
+#define POWERSGD                                                               \
+    [APS_POWERSGD_RANK] = {.name = "rank",                                     \
+                           .kind = APS_PARAMETER_WHOLE,                        \
+                           .min = 1,                                           \
+                           .max = 1024,                                        \
+                           .otherwise = 4},                                    \
+    [APS_POWERSGD_WARM] = {.name = "warm",                                     \
+                           .kind = APS_PARAMETER_SWITCH,                       \
+                           .otherwise = 1},                                    \
+    [APS_POWERSGD_MIN_RATIO] = {.name = "min_ratio",                           \
+                                .kind = APS_PARAMETER_REAL,                    \
+                                .min = 1,                                      \
+                                .max = 1e6,                                    \
+                                .otherwise = 2},                               \
+    [APS_POWERSGD_SEED] = {                                                    \
+        .name = "seed", .kind = APS_PARAMETER_WHOLE, .max = UINT32_MAX}
+static const struct aps_parameter powersgd[] = {POWERSGD, END};
+static const struct aps_parameter mstopk_powersgd[] = {
+    POWERSGD, [APS_MSTOPK_POWERSGD_DENSITY] = DENSITY, END};
 static const struct aps_parameter mstopk[] = {
     [APS_SELECTING_DENSITY] = DENSITY,
     [APS_MSTOPK_SEED] = {.name = "seed",
@@ -65,6 +65,7 @@ static const struct aps_choice compressors[APS_COMPRESSOR_KINDS] = {
     [APS_COMPRESSOR_POWERSGD] = {powersgd, NULL},
     [APS_COMPRESSOR_MSTOPK] = {mstopk, NULL},
     [APS_COMPRESSOR_TOPK] = {topk, NULL},
+    [APS_COMPRESSOR_MSTOPK_POWERSGD] = {mstopk_powersgd, NULL},
     [APS_COMPRESSOR_THRESHOLD] = {threshold,
                                   "compress: {threshold: {value: 1e-3}}"},
 };
