@@ -688,8 +688,8 @@ progress thread: a progress thread of the library carries nonblocking calls on
 fuse 1536 KiB: nonblocking all-reduces that follow each other form a batch,
   which is reduced together. The call with which a batch has so many bytes of
   FP32 closes it; a call that has so many bytes itself is reduced alone. Calls
-  that are left to MPI do not count. Each layer keeps its own scale. The ranks
-  agree on the aps exponents of a batch by one message.
+  that are left to MPI do not count. Each layer has the scale that it has
+  alone. The ranks agree on the aps exponents of a batch by one message.
 
 other calls
 line  calls                      when               format  scale      accumulate  bytes/elem
@@ -768,10 +768,10 @@ epochs  bytes/step  of FP32  saved  batches
 fuse 37632 bytes: nonblocking all-reduces that follow each other form a batch,
   which is reduced together. The call with which a batch has so many bytes of
   FP32 closes it; a call that has so many bytes itself is reduced alone. Calls
-  that are left to MPI do not count. Each layer keeps its own scale. The ranks
-  agree on the aps exponents of a batch by one message. The batches above are
-  those of a program that reduces each layer by a call of its own, first layer
-  first.
+  that are left to MPI do not count. Each layer has the scale that it has
+  alone. The ranks agree on the aps exponents of a batch by one message. The
+  batches above are those of a program that reduces each layer by a call of
+  its own, first layer first.
 
 other calls
 line  calls      when                     format  scale      accumulate  bytes/elem
