@@ -40,6 +40,7 @@ sim_engine = \
 	$(top_srcdir)/pmpi/reduce/chunk_layout.c \
 	$(top_srcdir)/pmpi/reduce/history.c \
 	$(top_srcdir)/pmpi/reduce/redo.c \
+	$(top_srcdir)/pmpi/progress/words.c \
 	$(top_srcdir)/pmpi/topo/topology.c
 sim_common = \
 	$(top_srcdir)/tests/sim/device.c \
