@@ -16,44 +16,88 @@
 #define ROOM_LEAST 4096  /* elements that are collected at any rate */
 #define PAIR (2 * sizeof(uint32_t))
 
+/* Elements of memory beyond those that are collected. */
+#define SPARE (APS_COLLECT_BLOCK + APS_COLLECT_SLACK)
+
 /* --- the search ---------------------------------------------------------- */
 
-/*
- * The q-th largest of the magnitudes of x[n] that lie in [lo, hi], of which there
- * are at least q. Each pass cuts the interval into bins, and goes on in the one
- * that holds the q-th.
- */
+/* A range of magnitudes, which the q-th largest is one of: rank q in it. */
+struct bracket_range {
+    uint32_t lo, hi;
+    size_t q, held;
+};
+
+/* Cuts the range into bins, and takes the one that holds the q-th. x[n] has none
+ * above the range. */
+static void bracket_cut(const struct aps_bracket *bracket, const float *x,
+                        size_t n, struct bracket_range *range)
+{
+    uint32_t *counters = bracket->counters;
+    unsigned shift = 0;
+    uint32_t bin;
+
+    while ((range->hi - range->lo) >> shift >= APS_COLLECT_BINS)
+        shift++;
+    memset(counters, 0, APS_COLLECT_COUNTERS * sizeof *counters);
+    bracket->passes->histogram(x, n, range->lo, shift, counters);
+    for (bin = (range->hi - range->lo) >> shift;; bin--) {
+        range->held = 0;
+        for (size_t c = 0; c < APS_COLLECT_COPIES; c++)
+            range->held += counters[c * (APS_COLLECT_BINS + 1) + bin];
+        if (range->held >= range->q || bin == 0)
+            break;
+        range->q -= range->held;
+    }
+    range->lo += bin << shift;
+    if (range->hi - range->lo > ((uint32_t)1 << shift) - 1)
+        range->hi = range->lo + (((uint32_t)1 << shift) - 1);
+}
+
+/* What of x[n] lies in the range moves to spare memory. */
+static const float *bracket_move(const struct aps_bracket *bracket,
+                                 const float *x, size_t n,
+                                 const struct bracket_range *range)
+{
+    uint32_t *index = bracket->index + bracket->count;
+    uint32_t *bits = bracket->bits + bracket->count;
+    size_t found = 0, above = 0;
+
+    for (size_t at = 0; at < n; at += APS_COLLECT_BLOCK)
+        found += bracket->passes->collect(
+            x + at, n - at < APS_COLLECT_BLOCK ? n - at : APS_COLLECT_BLOCK, 0,
+            range->lo, range->hi + 1, index, bits + found, &above);
+    return (const void *)bits;
+}
+
+/* The q-th largest of the magnitudes of x[n] that lie in [lo, hi], of which there
+ * are at least q. None is above hi. */
 static uint32_t bracket_narrow(const struct aps_bracket *bracket,
                                const float *x, size_t n, size_t q, uint32_t lo,
                                uint32_t hi)
 {
-    uint32_t *counters = bracket->counters;
+    struct bracket_range range = {lo, hi, q, n};
+    bool moved = bracket->index == NULL;
 
-    while (lo < hi) {
-        unsigned shift = 0;
-        uint32_t bin;
-
-        while ((hi - lo) >> shift >= APS_COLLECT_BINS)
-            shift++;
-        bin = ((hi - lo) >> shift) + 1;
-        memset(counters, 0, APS_COLLECT_COUNTERS * sizeof *counters);
-        bracket->passes->histogram(x, n, lo, shift, counters);
-        for (size_t held = 0; bin > 0; q -= held) {
-            bin--;
-            held = 0;
-            for (size_t c = 0; c < APS_COLLECT_COPIES; c++)
-                held += counters[c * (APS_COLLECT_BINS + 1) + bin];
-            if (held >= q)
-                break;
+    while (range.lo < range.hi) {
+        bracket_cut(bracket, x, n, &range);
+        if (!moved && range.held <= APS_COLLECT_BLOCK / 2) {
+            x = bracket_move(bracket, x, n, &range);
+            n = range.held;
+            moved = true;
         }
-        lo += bin << shift;
-        if (hi - lo > ((uint32_t)1 << shift) - 1)
-            hi = lo + (((uint32_t)1 << shift) - 1);
     }
-    return lo;
+    return range.lo;
 }
 
 /* --- the sample ---------------------------------------------------------- */
+
+/* The magnitude of a float that may not be finite: then 0. */
+static uint32_t bracket_finite(float x)
+{
+    const uint32_t bits = aps_float_bits(x) & ~APS_FLOAT_SIGN;
+
+    return bits < APS_FLOAT_INF ? bits : 0;
+}
 
 /* Magnitudes from all over the array, in short runs, each at a place of its own
  * in its part, so that no period of the array meets one of the sample. */
@@ -67,8 +111,7 @@ static void bracket_sample(const float *g, const float *e, size_t n,
         const size_t from = r * part + (state >> 8) % (part - SAMPLE_RUN + 1);
 
         for (size_t i = from; i < from + SAMPLE_RUN; i++)
-            *sample++ =
-                aps_float_bits(e ? g[i] + e[i] : g[i]) & ~APS_FLOAT_SIGN;
+            *sample++ = bracket_finite(e ? g[i] + e[i] : g[i]);
         state = state * 1664525u + 1013904223u;
     }
 }
@@ -79,7 +122,8 @@ static void bracket_expect(const float *g, const float *e, size_t q,
                            size_t room, struct aps_bracket *bracket)
 {
     const double n = (double)bracket->n;
-    const float *sample = (const void *)bracket->index;
+    uint32_t *drawn = bracket->index + SPARE;
+    const float *sample = (const void *)drawn;
     size_t size = bracket->n / SAMPLE_SHARE;
     double rank, spread, least, most;
 
@@ -91,22 +135,17 @@ static void bracket_expect(const float *g, const float *e, size_t q,
     spread = SAMPLE_SIGMAS * sqrt(rank * (1 - rank / (double)size)) + 8;
     least = rank - spread;
     most = rank + spread;
-    bracket_sample(g, e, bracket->n, size / SAMPLE_RUN, bracket->index);
+    bracket_sample(g, e, bracket->n, size / SAMPLE_RUN, drawn);
     if (most < (double)size)
         bracket->lo = bracket_narrow(bracket, sample, size, (size_t)most, 0,
-                                     ~APS_FLOAT_SIGN);
+                                     APS_FLOAT_INF - 1);
     if (most / (double)size * n > 0.9 * (double)room && least >= 1)
         bracket->hi = bracket_narrow(bracket, sample, size, (size_t)least, 0,
-                                     ~APS_FLOAT_SIGN);
-    /* of a sample that is not finite */
-    bracket->hi = bracket->hi < APS_FLOAT_INF ? bracket->hi : APS_FLOAT_INF;
+                                     APS_FLOAT_INF - 1);
     bracket->lo = bracket->lo < bracket->hi ? bracket->lo : bracket->hi;
 }
 
 /* --- the pass ------------------------------------------------------------ */
-
-/* Elements that may be collected, and what collecting writes beyond them. */
-#define SPARE (APS_COLLECT_BLOCK + APS_COLLECT_SLACK)
 
 size_t aps_bracket_room(size_t n, size_t q)
 {
@@ -149,8 +188,8 @@ void aps_bracket_begin(const float *g, const float *e, size_t n, size_t q,
         .passes = aps_collect_for(cpu),
         .hi = APS_FLOAT_INF,
         .counters = memory,
-        .index = memory + APS_COLLECT_COUNTERS,
-        .bits = memory + APS_COLLECT_COUNTERS + all,
+        .index = room > 0 ? memory + APS_COLLECT_COUNTERS : NULL,
+        .bits = room > 0 ? memory + APS_COLLECT_COUNTERS + all : NULL,
     };
 
     if (n > room && room >= SAMPLE_LEAST)

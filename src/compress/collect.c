@@ -14,7 +14,7 @@
 #define CHUNK ((size_t)1 << 30)
 
 /* Found elements that are written at once. */
-#define COLLECT_ALWAYS 4
+#define COLLECT_ALWAYS 3
 
 typedef uint64_t (*collect_mask_fn)(const aps_collect_u32 *x, size_t n,
                                     uint32_t lo);
@@ -23,22 +23,18 @@ typedef uint64_t (*collect_mask_fn)(const aps_collect_u32 *x, size_t n,
 
 /*
  * What a mask says of the elements from `at` on, after `found` have been found.
- * Four are written, also where there are fewer: the branch of a loop that ends
- * at another number each time would be predicted wrong.
+ * COLLECT_ALWAYS are written, also where there are fewer: the branch of a loop
+ * that ends at another number each time would be predicted wrong.
  */
-APS_INLINE size_t collect_unmask(const aps_collect_u32 *in, size_t at,
-                                 size_t size, uint64_t mask, uint32_t first,
-                                 uint32_t *index, uint32_t *bits, size_t found)
+APS_INLINE size_t collect_unmask(size_t at, uint64_t mask, uint32_t first,
+                                 uint32_t *index, size_t found)
 {
     const size_t count = (size_t)__builtin_popcountll(mask);
-    const uint64_t last = (uint64_t)1 << (size - 1);
+    const uint64_t last = (uint64_t)1 << (APS_COLLECT_MASK - 1);
 
     for (size_t i = 0; i < COLLECT_ALWAYS || i < count; i++) {
-        size_t j = at + (size_t)__builtin_ctzll(mask | last);
-
-        index[found + i] = first + (uint32_t)j;
-        if (bits)
-            bits[found + i] = (uint32_t)aps_collect_magnitude(in, j);
+        index[found + i] =
+            first + (uint32_t)(at + (size_t)__builtin_ctzll(mask | last));
         mask &= mask - 1;
     }
     return found + count;
@@ -64,8 +60,10 @@ APS_INLINE size_t collect_body(collect_mask_fn mask_of, const float *x,
             *above += (size_t)__builtin_popcountll(beyond);
             mask &= ~beyond;
         }
-        found = collect_unmask(in, at, size, mask, first, index, bits, found);
+        found = collect_unmask(at, mask, first, index, found);
     }
+    for (size_t i = 0; bits && i < found; i++)
+        bits[i] = (uint32_t)aps_collect_magnitude(in, index[i] - first);
     return found;
 }
 

@@ -18,7 +18,7 @@
 
 size_t aps_select_count(double density, size_t n)
 {
-    double count = floor(density * (double)n);
+    const double count = density * (double)n;
 
     if (!(count >= 1))
         return n > 0;

@@ -20,6 +20,7 @@ static const struct {
     int (*run)(void);
 } parts[] = {
     {"lowrank", bench_lowrank},
+    {"select", bench_select},
 };
 #define PARTS (sizeof parts / sizeof *parts)
 

@@ -7,8 +7,8 @@ CLEANFILES += $(EXTRA_PROGRAMS)
 tests_bench_codec_SOURCES = tests/bench/codec.c
 tests_bench_codec_LDADD = libcore.la
 tests_bench_compress_SOURCES = tests/bench/compress.c tests/bench/compress.h \
-	tests/bench/compress_lowrank.c
-tests_bench_compress_LDADD = libcore.la
+	tests/bench/compress_lowrank.c tests/bench/compress_select.c
+tests_bench_compress_LDADD = libcore.la -lm
 tests_bench_correlated_SOURCES = tests/bench/correlated.c \
 	tests/unit/correlated_error.c tests/unit/correlated_error.h
 tests_bench_correlated_CPPFLAGS = $(UNIT_CPPFLAGS)
@@ -46,7 +46,8 @@ check_PROGRAMS += tests/bench/short_lived
 tests_bench_short_lived_CPPFLAGS = $(MPI_CFLAGS)
 tests_bench_short_lived_LDADD = $(MPI_LIBS)
 
-EXTRA_DIST += tests/bench/allreduce.sh tests/bench/nonblocking.sh \
+EXTRA_DIST += tests/bench/compress_select.py \
+	tests/bench/allreduce.sh tests/bench/nonblocking.sh \
 	tests/bench/short_lived.sh \
 	tests/bench/speed.csv tests/bench/speed.py tests/bench/speed.svg \
 	tests/e2e/data/bench.csv
