@@ -30,6 +30,7 @@ e2e_tests = \
 	tests/e2e/t-python.sh \
 	tests/e2e/t-report.sh \
 	tests/e2e/t-run.sh \
+	tests/e2e/t-select.sh \
 	tests/e2e/t-snr.sh \
 	tests/e2e/t-summary.sh \
 	tests/e2e/t-train.sh \
@@ -48,6 +49,7 @@ EXTRA_DIST += \
 	tests/e2e/isums_f08.f90 \
 	tests/e2e/isums_mpif.f90 \
 	tests/e2e/meanwhile_f08.f90 \
+	tests/e2e/mstopk.py \
 	tests/e2e/sums.cpp \
 	tests/e2e/sums.f90 \
 	tests/e2e/sums.py \
@@ -66,6 +68,11 @@ tests_e2e_logged_LDADD = $(MPI_LIBS)
 tests_e2e_probe_SOURCES = tests/e2e/probe.c
 tests_e2e_probe_CPPFLAGS = $(MPI_CFLAGS)
 tests_e2e_probe_LDADD = $(MPI_LIBS)
+
+# MSTopK by itself.
+check_PROGRAMS += tests/e2e/selector
+tests_e2e_selector_SOURCES = tests/e2e/selector.c
+tests_e2e_selector_LDADD = libcore.la
 
 # -rpath: a shared library although it is not installed.
 check_LTLIBRARIES += tests/e2e/counter.la

@@ -144,8 +144,7 @@ static struct aps_bracket begin(size_t n, size_t k, int much, enum aps_cpu cpu)
 {
     static float delta[N_MAX];
     static const float zeros[N_MAX];
-    const struct aps_bracket_work given = {
-        .memory = work,
+    struct aps_bracket_work given = {
         .bytes = much == 0   ? aps_bracket_room(n, k)
                  : much == 1 ? APS_BRACKET_ROOM_LEAST
                              : APS_BRACKET_ROOM_LEAST + 50000,
@@ -153,6 +152,11 @@ static struct aps_bracket begin(size_t n, size_t k, int much, enum aps_cpu cpu)
     struct aps_bracket bracket;
     size_t q = k < n ? k + 1 : n;
 
+    /* no more than is given, so that a sanitizer sees what is written beyond */
+    free(work);
+    given.memory = work = malloc(given.bytes);
+    if (!work)
+        bail_out("no memory");
     memset(work, much, given.bytes);
     if (much == 0)
         aps_bracket_begin(x, zeros, n, q, delta, &given, cpu, &bracket);
@@ -369,10 +373,6 @@ static void test_count(void)
 
 int main(void)
 {
-    work = malloc(aps_bracket_room(N_MAX, N_MAX) +
-                  aps_bracket_room(N_MAX, N_MAX / 8));
-    if (!work)
-        bail_out("no memory");
     for (enum aps_cpu cpu = APS_CPU_PLAIN; cpu < APS_CPUS; cpu++) {
         if (!aps_cpu_supported(cpu)) {
             skip(1, "this machine has no %s", aps_cpu_name(cpu));
