@@ -117,7 +117,9 @@ static void bracket_sample(const float *g, const float *e, size_t n,
 }
 
 /* lo and hi of the bracket, between which the q-th largest is expected. All from
- * lo on are collected where they fit: `room` elements. */
+ * lo on are collected where they fit: `room` elements. Where lo and hi are equal,
+ * many elements are as large as the q-th, and all larger ones are collected.
+ * Zeros are many or none, and never collected. */
 static void bracket_expect(const float *g, const float *e, size_t q,
                            size_t room, struct aps_bracket *bracket)
 {
@@ -126,6 +128,7 @@ static void bracket_expect(const float *g, const float *e, size_t q,
     const float *sample = (const void *)drawn;
     size_t size = bracket->n / SAMPLE_SHARE;
     double rank, spread, least, most;
+    uint32_t lo = 0, hi = APS_FLOAT_INF;
 
     size = size < SAMPLE_LEAST ? SAMPLE_LEAST : size;
     size = size > SAMPLE_MOST ? SAMPLE_MOST : size;
@@ -137,19 +140,25 @@ static void bracket_expect(const float *g, const float *e, size_t q,
     most = rank + spread;
     bracket_sample(g, e, bracket->n, size / SAMPLE_RUN, drawn);
     if (most < (double)size)
-        bracket->lo = bracket_narrow(bracket, sample, size, (size_t)most, 0,
-                                     APS_FLOAT_INF - 1);
-    if (most / (double)size * n > 0.9 * (double)room && least >= 1)
-        bracket->hi = bracket_narrow(bracket, sample, size, (size_t)least, 0,
-                                     APS_FLOAT_INF - 1);
-    bracket->lo = bracket->lo < bracket->hi ? bracket->lo : bracket->hi;
+        lo = bracket_narrow(bracket, sample, size, (size_t)most, 0,
+                            APS_FLOAT_INF - 1);
+    if (least >= 1)
+        hi = bracket_narrow(bracket, sample, size, (size_t)least, 0,
+                            APS_FLOAT_INF - 1);
+    bracket->guess[0] = hi;
+    bracket->guess[1] = lo;
+    bracket->lo = lo == hi || lo == 0 ? lo + 1 : lo;
+    if (most / (double)size * n > 0.9 * (double)room)
+        bracket->hi = hi;
+    if (bracket->lo > bracket->hi)
+        bracket->lo = bracket->hi;
 }
 
 /* --- the pass ------------------------------------------------------------ */
 
 size_t aps_bracket_room(size_t n, size_t q)
 {
-    size_t room = (q <= n / 8 ? 2 * q : n / 16) + ROOM_LEAST;
+    size_t room = (q <= n / 8 ? 2 * q : n / 16) + n / 64 + ROOM_LEAST;
 
     return APS_BRACKET_ROOM_LEAST + ((room < n ? room : n) + SPARE) * PAIR;
 }
@@ -187,6 +196,7 @@ void aps_bracket_begin(const float *g, const float *e, size_t n, size_t q,
         .n = n,
         .passes = aps_collect_for(cpu),
         .hi = APS_FLOAT_INF,
+        .guess = {APS_FLOAT_INF, APS_FLOAT_INF},
         .counters = memory,
         .index = room > 0 ? memory + APS_COLLECT_COUNTERS : NULL,
         .bits = room > 0 ? memory + APS_COLLECT_COUNTERS + all : NULL,
@@ -194,7 +204,7 @@ void aps_bracket_begin(const float *g, const float *e, size_t n, size_t q,
 
     if (n > room && room >= SAMPLE_LEAST)
         bracket_expect(g, e, q, room, &b);
-    if (n > room && b.lo == 0)
+    else if (n > room)
         bracket_empty(&b);
     for (size_t at = 0; at < n; at += APS_COLLECT_BLOCK) {
         size_t left = n - at;
@@ -218,6 +228,12 @@ uint32_t aps_bracket_find(const struct aps_bracket *b, size_t q)
     if (b->above < q && q <= b->above + b->count)
         return bracket_narrow(b, (const void *)b->bits, b->count, q - b->above,
                               b->lo, max < b->hi ? max : b->hi - 1);
+    for (int i = 0; i < 2; i++) {
+        if (b->guess[i] < APS_FLOAT_INF &&
+            aps_bracket_count(b, b->guess[i] + 1) < q &&
+            q <= aps_bracket_count(b, b->guess[i]))
+            return b->guess[i];
+    }
     return bracket_narrow(b, b->x, b->n, q, 0, max);
 }
 

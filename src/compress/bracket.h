@@ -32,6 +32,7 @@ struct aps_bracket {
     size_t count;       /* elements with lo <= |x| < hi, in order: */
     uint32_t *index;    /* their indices */
     uint32_t *bits;     /* their magnitudes */
+    uint32_t guess[2];  /* what many may be equal to; INF: unknown */
     uint32_t *counters; /* of histograms */
 };
 

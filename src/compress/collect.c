@@ -32,6 +32,11 @@ APS_INLINE size_t collect_unmask(size_t at, uint64_t mask, uint32_t first,
     const size_t count = (size_t)__builtin_popcountll(mask);
     const uint64_t last = (uint64_t)1 << (APS_COLLECT_MASK - 1);
 
+    if (mask == UINT64_MAX) {
+        for (size_t i = 0; i < APS_COLLECT_MASK; i++)
+            index[found + i] = first + (uint32_t)(at + i);
+        return found + APS_COLLECT_MASK;
+    }
     for (size_t i = 0; i < COLLECT_ALWAYS || i < count; i++) {
         index[found + i] =
             first + (uint32_t)(at + (size_t)__builtin_ctzll(mask | last));
@@ -92,8 +97,8 @@ APS_INLINE void collect_neighbours_body(const float *x, size_t n, uint32_t lo,
 
     for (size_t i = 0; i < n; i++) {
         int32_t a = aps_collect_magnitude(in, i);
-        int32_t under = a < (int32_t)lo ? a : -1;
-        int32_t over = a >= (int32_t)hi ? a : INT32_MAX;
+        int32_t under = a | -(a >= (int32_t)lo);             /* or -1 */
+        int32_t over = a | (-(a < (int32_t)hi) & INT32_MAX); /* or that */
 
         greatest = under > greatest ? under : greatest;
         least = over < least ? over : least;
