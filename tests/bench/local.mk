@@ -46,8 +46,7 @@ check_PROGRAMS += tests/bench/short_lived
 tests_bench_short_lived_CPPFLAGS = $(MPI_CFLAGS)
 tests_bench_short_lived_LDADD = $(MPI_LIBS)
 
-EXTRA_DIST += tests/bench/compress_select.py \
-	tests/bench/allreduce.sh tests/bench/nonblocking.sh \
+EXTRA_DIST += tests/bench/allreduce.sh tests/bench/nonblocking.sh \
 	tests/bench/short_lived.sh \
 	tests/bench/speed.csv tests/bench/speed.py tests/bench/speed.svg \
 	tests/e2e/data/bench.csv
@@ -65,9 +64,15 @@ bench: tests/bench/codec tests/bench/gemm
 
 # PowerSGD's products, beside those of NumPy's BLAS; PYTHON3=... names a Python
 # that has NumPy.
-EXTRA_DIST += tests/bench/compress.py
+EXTRA_DIST += tests/bench/compress.py tests/bench/compress_select.py
 bench-lowrank: tests/bench/compress
 	@$(PYTHON3) $(top_srcdir)/tests/bench/compress.py tests/bench/compress
+
+# MSTopK beside one read and quickselect, and beside NumPy's introselect.
+.PHONY: bench-select
+bench-select: tests/bench/compress
+	@tests/bench/compress select
+	@$(PYTHON3) $(top_srcdir)/tests/bench/compress_select.py
 
 # What correlated rounding gains, over ranks and values, as CSV.
 table-correlated: tests/bench/correlated
