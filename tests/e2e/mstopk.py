@@ -93,6 +93,9 @@ def values(kind, n, rng):
     return floats({
         "normal": lambda: [rng.gauss(0, 1) for _ in range(n)],
         "log-normal": lambda: [math.exp(rng.gauss(0, 4)) for _ in range(n)],
+        "close": lambda: [1.0] + [
+            rng.choice([0.0, 0.01 + rng.randrange(n) * 2.0**-30])
+            for _ in range(n - 1)],
         "equal": lambda: [0.1] * n,
         "few": lambda: [float(rng.randrange(-3, 4)) for _ in range(n)],
         "subnormal": lambda: [rng.randrange(1000) * 2.0**-149
@@ -102,7 +105,8 @@ def values(kind, n, rng):
     }[kind]())
 
 
-KINDS = ["normal", "log-normal", "equal", "few", "subnormal", "outlier", "zero"]
+KINDS = ["normal", "log-normal", "close", "equal", "few", "subnormal", "outlier",
+         "zero"]
 
 
 def cases():
