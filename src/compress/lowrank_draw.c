@@ -59,10 +59,10 @@ APS_INLINE double draw_square(uint32_t u)
     return (double)(32 - exponent) * (2 * LN_2) - 4 * s * series;
 }
 
-/* Two draws, of two words. */
-APS_INLINE void draw_pair(uint32_t u, uint32_t v, float *first, float *second)
+/* Two draws, of a radius and a word. */
+APS_INLINE void draw_pair(double radius, uint32_t v, float *first,
+                          float *second)
 {
-    const double radius = sqrt(draw_square(u));
     /* The upper two bits are the quadrant, the others an angle x of -pi/4 to
      * pi/4 from its middle. */
     const double x = (draw_middle(v << 2) * 0x1p-32 - 0.5) * HALF_PI;
@@ -88,6 +88,21 @@ APS_INLINE void draw_pair(uint32_t u, uint32_t v, float *first, float *second)
     *second = (float)(v >> 30 & 1 ? a : b);
 }
 
+/* 2 GROUPS draws, in loops of their own: what is not sqrt, which may set errno,
+ * is done for several at a time. */
+APS_INLINE void draw_pairs(const uint32_t *u, const uint32_t *v, float *first,
+                           float *second)
+{
+    double radius[GROUPS];
+
+    for (int i = 0; i < GROUPS; i++)
+        radius[i] = draw_square(u[i]);
+    for (int i = 0; i < GROUPS; i++)
+        radius[i] = sqrt(radius[i]);
+    for (int i = 0; i < GROUPS; i++)
+        draw_pair(radius[i], v[i], &first[i], &second[i]);
+}
+
 /* GROUPS groups of four elements of a column. */
 APS_INLINE void draw_body(const struct aps_stream *stream, uint64_t group,
                           float *x)
@@ -102,10 +117,8 @@ APS_INLINE void draw_body(const struct aps_stream *stream, uint64_t group,
         for (int j = 0; j < 4; j++)
             words[j][i] = word[j];
     }
-    for (int i = 0; i < GROUPS; i++)
-        draw_pair(words[0][i], words[1][i], &drawn[0][i], &drawn[1][i]);
-    for (int i = 0; i < GROUPS; i++)
-        draw_pair(words[2][i], words[3][i], &drawn[2][i], &drawn[3][i]);
+    draw_pairs(words[0], words[1], drawn[0], drawn[1]);
+    draw_pairs(words[2], words[3], drawn[2], drawn[3]);
     for (int i = 0; i < GROUPS; i++) {
         for (int j = 0; j < 4; j++)
             x[4 * i + j] = drawn[j][i];
