@@ -73,19 +73,32 @@ struct kernels {
     void (*restore)(const struct restore *restore);
 };
 
-/* In two vectors, cut into blocks: element i of the blocks' lower halves. */
-#define FOLD_INDEX(i, block)                                                   \
-    ((i) / ((block) / 2) * (block) + (i) % ((block) / 2))
-#define FOLD_4(i, block)                                                       \
-    FOLD_INDEX(i, block), FOLD_INDEX((i) + 1, block),                          \
-        FOLD_INDEX((i) + 2, block), FOLD_INDEX((i) + 3, block)
-#define FOLD_8(i, block) FOLD_4(i, block), FOLD_4((i) + 4, block)
-#define FOLD_16(i, block) FOLD_8(i, block), FOLD_8((i) + 8, block)
+/* In two vectors, cut into blocks: element i of the blocks' lower halves (half 0),
+ * or of their upper ones (half block / 2). Modulo what two vectors have: the
+ * compiler looks at blocks that are longer than a vector, too. */
+#define FOLD_INDEX(i, block, half)                                             \
+    (((i) / ((block) / 2) * (block) + (i) % ((block) / 2) + (half)) %          \
+     (2 * LANES))
+#define FOLD_4(i, block, half)                                                 \
+    FOLD_INDEX(i, block, half), FOLD_INDEX((i) + 1, block, half),              \
+        FOLD_INDEX((i) + 2, block, half), FOLD_INDEX((i) + 3, block, half)
+#define FOLD_8(i, block, half)                                                 \
+    FOLD_4(i, block, half), FOLD_4((i) + 4, block, half)
+#define FOLD_16(i, block, half)                                                \
+    FOLD_8(i, block, half), FOLD_8((i) + 8, block, half)
+
+/* The elements of u, and then of v, at those places; INDEX is a vector of as many
+ * integers. */
+#if defined(__clang__)
+#define SHUFFLE(u, v, ...) __builtin_shufflevector(u, v, __VA_ARGS__)
+#else
+#define SHUFFLE(u, v, ...) __builtin_shuffle(u, v, (INDEX){__VA_ARGS__})
+#endif
 
 #define NAME(x) x##_plain
 #define TARGET
 #define LANES 4
-#define FOLD_INDICES(block) FOLD_4(0, block)
+#define FOLD_INDICES(block, half) FOLD_4(0, block, half)
 #define TILE_RANKS 2
 #define TILE_ROWS 1
 #include "compress/lowrank_variant.h"
@@ -94,7 +107,7 @@ struct kernels {
 #define NAME(x) x##_avx2
 #define TARGET APS_TARGET_AVX2
 #define LANES 8
-#define FOLD_INDICES(block) FOLD_8(0, block)
+#define FOLD_INDICES(block, half) FOLD_8(0, block, half)
 #define TILE_RANKS 2
 #define TILE_ROWS 2
 #include "compress/lowrank_variant.h"
@@ -102,7 +115,7 @@ struct kernels {
 #define NAME(x) x##_avx512
 #define TARGET APS_TARGET_AVX512
 #define LANES 16
-#define FOLD_INDICES(block) FOLD_16(0, block)
+#define FOLD_INDICES(block, half) FOLD_16(0, block, half)
 #define TILE_RANKS 4
 #define TILE_ROWS 4
 #include "compress/lowrank_variant.h"

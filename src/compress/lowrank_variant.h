@@ -6,7 +6,7 @@
  *     NAME(x)       x with the instruction set's name behind it
  *     TARGET        the attribute of functions for it
  *     LANES         floats of a vector register: 4, 8 or 16
- *     FOLD_INDICES(block)   FOLD_INDEX(i, block) of as many i
+ *     FOLD_INDICES(block, half)   FOLD_INDEX of as many i
  *     TILE_RANKS    columns of the factors that a tile has
  *     TILE_ROWS     rows of the matrix that a tile of a left product has
  *
@@ -28,6 +28,7 @@
 #define VECTOR NAME(vector)
 #define LOOSE NAME(loose)
 #define INDEX NAME(index)
+#define QUAD NAME(quad)
 #define LEFT_ADD NAME(left_add)
 #define LEFT_TAIL NAME(left_tail)
 #define PARTS (SUM_LANES / LANES) /* vectors that hold the lanes of a sum */
@@ -36,7 +37,16 @@
 typedef float VECTOR __attribute__((vector_size(4 * LANES)));
 typedef float LOOSE
     __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef float QUAD __attribute__((vector_size(16), aligned(4), may_alias));
 typedef int INDEX __attribute__((vector_size(4 * LANES)));
+
+/* In pieces of 16 bytes: large arrays of malloc begin 16 bytes behind a cache
+ * line, where every store of 64 bytes would be in two lines. */
+INLINE void NAME(store)(float *to, VECTOR x)
+{
+    for (int i = 0; i < LANES / 4; i++)
+        ((QUAD *)to)[i] = ((const QUAD *)&x)[i];
+}
 
 /* --- left: p = (m + e) q ------------------------------------------------- */
 
@@ -57,8 +67,8 @@ INLINE void LEFT_ADD(const float *x, const float *e, float *delta, size_t pitch,
                 row[i] += *(const LOOSE *)(e + at);
         }
         for (int i = 0; i < rows && add; i++)
-            *(LOOSE *)(delta + (size_t)i * pitch + (size_t)(s * LANES)) =
-                row[i];
+            NAME(store)
+        (delta + (size_t)i * pitch + (size_t)(s * LANES), row[i]);
         for (int k = 0; k < ranks; k++) {
             const VECTOR column =
                 *(const LOOSE *)(q + (size_t)k * q_pitch + s * LANES);
@@ -97,15 +107,19 @@ INLINE void LEFT_TAIL(const struct left *a, const float *m, const float *e,
  * in half of them, element l and element l + block / 2 added. */
 INLINE VECTOR NAME(fold_pair)(VECTOR u, VECTOR v, int block)
 {
-    const INDEX low16 = {FOLD_INDICES(16)}, low8 = {FOLD_INDICES(8)};
-    const INDEX low4 = {FOLD_INDICES(4)}, low2 = {FOLD_INDICES(2)};
-    const INDEX low = block == 16  ? low16
-                      : block == 8 ? low8
-                      : block == 4 ? low4
-                                   : low2;
-
-    return __builtin_shuffle(u, v, low) +
-           __builtin_shuffle(u, v, low + block / 2);
+    switch (block) {
+#define CASE(b)                                                                \
+    case b:                                                                    \
+        return SHUFFLE(u, v, FOLD_INDICES(b, 0)) +                             \
+               SHUFFLE(u, v, FOLD_INDICES(b, (b) / 2));
+        CASE(16)
+        CASE(8)
+        CASE(4)
+#undef CASE
+    default:
+        return SHUFFLE(u, v, FOLD_INDICES(2, 0)) +
+               SHUFFLE(u, v, FOLD_INDICES(2, 1));
+    }
 }
 
 /* total[k * pitch + i] += the sum of all lanes of sum[i][k]. */
@@ -306,11 +320,11 @@ INLINE void NAME(restore_tile)(const struct restore *from, size_t first,
                     *(const LOOSE *)(a->delta + at + (size_t)i * a->pitch) -
                     sum[i] * a->share;
             for (int i = 0; i < rows; i++)
-                *(LOOSE *)(a->residual + at + (size_t)i * a->pitch) =
-                    residual[i];
+                NAME(store)
+            (a->residual + at + (size_t)i * a->pitch, residual[i]);
         }
         for (int i = 0; i < rows; i++)
-            *(LOOSE *)(a->out + at + (size_t)i * a->pitch) = sum[i];
+            NAME(store)(a->out + at + (size_t)i * a->pitch, sum[i]);
     }
     for (; j < a->columns; j++) {
         for (int i = 0; i < rows; i++) {
@@ -376,6 +390,7 @@ static const struct kernels NAME(kernels) = {
 #undef VECTOR
 #undef LOOSE
 #undef INDEX
+#undef QUAD
 #undef LEFT_ADD
 #undef LEFT_TAIL
 #undef FOLD_INDICES
