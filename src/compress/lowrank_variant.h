@@ -130,17 +130,16 @@ INLINE void NAME(fold)(VECTOR (*sum)[TILE_RANKS][PARTS], int rows, int ranks,
     VECTOR folded[LANES];
     float lane[LANES];
 
-    for (int i = 0; i < LANES; i++) {
-        VECTOR *part = folded + i;
+    for (int i = 0; i < LANES; i++)
+        folded[i] = (VECTOR){0};
+    for (int i = 0; i < sums; i++) {
+        VECTOR *part = sum[i % rows][i / rows];
 
-        *part = (VECTOR){0};
-        if (i < sums && PARTS == 1)
-            *part = sum[i % rows][i / rows][0];
-        else if (i < sums && PARTS == 2)
-            *part = sum[i % rows][i / rows][0] + sum[i % rows][i / rows][1];
-        else if (i < sums)
-            *part = (sum[i % rows][i / rows][0] + sum[i % rows][i / rows][2]) +
-                    (sum[i % rows][i / rows][1] + sum[i % rows][i / rows][3]);
+        for (int half = PARTS / 2; half > 0; half /= 2) {
+            for (int s = 0; s < half; s++)
+                part[s] += part[s + half];
+        }
+        folded[i] = part[0];
     }
     for (int block = LANES; block > 1; block /= 2) {
         for (int i = 0; i < block / 2; i++)
