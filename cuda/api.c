@@ -75,7 +75,7 @@ int aps_cuda_encode_array(const struct aps_format *format, const float *x,
         return -1;
     return api_done(who,
                     aps_cuda_kernel_encode(format, x, n, api_scaling(&options),
-                                           &options, false, packed, NULL,
+                                           &options, NULL, false, packed, NULL,
                                            stream),
                     error);
 }

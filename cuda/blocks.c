@@ -165,7 +165,7 @@ static cudaError_t blocks_encode_start(const struct block *b,
 
     here.offset += at;
     error = aps_cuda_kernel_encode(b->format, blocks_piece_x(b, at), count,
-                                   b->scaling, &here, b->counts, wire,
+                                   b->scaling, &here, NULL, b->counts, wire,
                                    aps_slot_result(slot), slot->stream);
 
     if (error == cudaSuccess && !b->reached)

@@ -7,6 +7,7 @@
 #define APS_CUDA_DECODE_H
 
 #include "cuda/threads.h"
+#include "number/integer.h"
 
 /* How the codes of four floats are found; the last takes one at a time, and
  * divides where the scaling asks for it. */
@@ -15,6 +16,7 @@ enum aps_decode_way {
     APS_DECODE_16, /* up to 16 bits: four in 64 */
     APS_DECODE_32,
     APS_DECODE_ANY,
+    APS_DECODE_INTEGER, /* likewise, of codes that are integers */
     APS_DECODE_WAYS
 };
 
@@ -35,15 +37,19 @@ struct aps_decode_work {
     uint32_t limit;  /* ... and the first that is not finite, likewise */
     uint32_t narrow; /* from 8 exponent bits to the format's */
     float unbias;    /* 2^(difference of the biases) */
-    /* ANY */
+    /* ANY, INTEGER */
     bool divide;
     double factor;
     double power;
+    struct aps_format format; /* INTEGER */
+    uint32_t nan; /* what codes at both ends add to their bits, or 0 */
 };
 
 APS_INLINE enum aps_decode_way
 aps_decode_way_choose(const struct aps_decode_work *w)
 {
+    if (aps_threads_is_integer(&w->format))
+        return APS_DECODE_INTEGER;
     if (w->divide || (uintptr_t)w->x % 4 != 0)
         return APS_DECODE_ANY;
     return w->width <= 8    ? APS_DECODE_8
@@ -85,8 +91,10 @@ aps_decode_work_init(const struct aps_format *format, const void *wire,
     w.scale = w.divide ? 1 : aps_float_pow2(-scaling.exponent);
     w.factor = scaling.factor;
     w.power = aps_double_pow2(-scaling.exponent);
+    w.format = *format;
+    w.nan = flags & APS_BLOCK_NAN ? APS_FLOAT_NAN : 0;
     *way = aps_decode_way_choose(&w);
-    if (*way == APS_DECODE_ANY) {
+    if (*way >= APS_DECODE_ANY) {
         w.units = w.n;
         w.inner = 0;
         w.outer = w.n;
@@ -140,6 +148,22 @@ APS_INLINE uint32_t aps_decode_quotient(const struct aps_decode_work *w,
     if (aps_threads_is_nan(bits))
         return bits | APS_FLOAT_QUIET;
     return aps_float_bits((float)(value / w->factor * w->power));
+}
+
+/* Of an integer: the ends of the range are NaN in a block that has the marker. */
+APS_INLINE uint32_t aps_decode_integer(const struct aps_decode_work *w,
+                                       uint32_t code)
+{
+    const uint32_t lowest = 1u << (w->width - 1);
+    float value = (float)aps_integer_value(&w->format, code) * w->scale;
+    uint32_t bits = aps_float_bits(value);
+
+    if (code == lowest || code == lowest - 1)
+        bits |= w->nan;
+    if (!w->divide || aps_threads_is_nan(bits))
+        return bits;
+    return aps_float_bits(
+        (float)(aps_float_from_bits(bits) / w->factor * w->power));
 }
 
 APS_INLINE uint32_t aps_decode_sum(uint32_t x, uint32_t value)
@@ -196,18 +220,21 @@ APS_INLINE uint32_t aps_decode_code(const struct aps_decode_work *w,
 }
 
 /* Element i, wherever it and its code stand. */
-APS_INLINE void aps_decode_element(const struct aps_decode_work *w, bool divide,
-                                   bool add, uint32_t i)
+APS_INLINE void aps_decode_element(const struct aps_decode_work *w,
+                                   enum aps_decode_way way, bool add,
+                                   uint32_t i)
 {
     uint32_t bit = i * w->width;
     uint32_t last = (bit + w->width - 1) / 8;
     uint64_t bits = 0;
-    uint32_t value;
+    uint32_t code, value;
 
     for (uint32_t byte = bit / 8; byte <= last; byte++)
         bits |= (uint64_t)w->wire[byte] << (byte - bit / 8) * 8;
-    value = divide ? aps_decode_quotient(w, (uint32_t)(bits >> bit % 8))
-                   : aps_decode_value(w, (uint32_t)(bits >> bit % 8));
+    code = (uint32_t)(bits >> bit % 8);
+    value = way == APS_DECODE_INTEGER            ? aps_decode_integer(w, code)
+            : way == APS_DECODE_ANY && w->divide ? aps_decode_quotient(w, code)
+                                                 : aps_decode_value(w, code);
     if (add)
         value = aps_decode_sum(aps_threads_load_float(w->x, i), value);
     aps_threads_store_float(w->x, i, value);
@@ -221,7 +248,7 @@ APS_INLINE void aps_decode_edge(const struct aps_decode_work *w, bool add,
         uint32_t at = unit * 4 + i - w->behind; /* wraps before x[0] */
 
         if (at < w->n)
-            aps_decode_element(w, false, add, at);
+            aps_decode_element(w, APS_DECODE_8, add, at);
     }
 }
 

@@ -6,6 +6,7 @@
 #ifndef APS_CUDA_ENCODE_H
 #define APS_CUDA_ENCODE_H
 
+#include "codec/fixed.h"
 #include "cuda/threads.h"
 #include "number/cpd.h"
 #include "number/draw.h"
@@ -19,6 +20,7 @@ enum aps_encode_way {
     APS_ENCODE_16,
     APS_ENCODE_NEAREST, /* any width: units are 32-bit words of the wire */
     APS_ENCODE_ANY,     /* likewise, any rounding and scaling, statistics */
+    APS_ENCODE_INTEGER, /* likewise, of codes that are integers */
     APS_ENCODE_WAYS
 };
 
@@ -34,12 +36,13 @@ struct aps_encode_work {
     uint32_t units;
     uint32_t inner;
     uint32_t outer;
-    /* ANY */
+    /* ANY, INTEGER */
     struct aps_format format;
     enum aps_rounding rounding;
     struct aps_draw draw; /* of roundings by random bits */
     uint64_t offset;      /* the number of x[0] in it */
-    bool product; /* what is cast is x * factor * power, rounded to float */
+    bool product; /* what is cast is x * factor * power, rounded to float; of
+                     integers to nearest, else times the scale */
     int exponent; /* of what is cast */
     double factor;
     double power;
@@ -61,6 +64,8 @@ aps_encode_way_choose(const struct aps_encode_work *w,
 {
     uintptr_t wire = (uintptr_t)w->wire;
 
+    if (aps_threads_is_integer(&w->format))
+        return APS_ENCODE_INTEGER;
     if (stats || w->rounding != APS_ROUND_NEAREST ||
         !aps_threads_is_simple(&w->format, scaling))
         return APS_ENCODE_ANY;
@@ -75,6 +80,19 @@ aps_encode_way_choose(const struct aps_encode_work *w,
     if (w->width == 16 && wire % 16 == 0)
         return APS_ENCODE_16;
     return APS_ENCODE_NEAREST;
+}
+
+/* Of integers, whose rounding is not CPD's. Products with a factor are rounded
+ * to float; to nearest, so is the product with the scale. */
+APS_INLINE void aps_encode_integer_init(struct aps_encode_work *w,
+                                        struct aps_scaling scaling)
+{
+    w->kernel.marked = APS_FLOAT_INF - 1;
+    if (w->rounding == APS_ROUND_CPD)
+        w->rounding = APS_ROUND_NEAREST;
+    w->product = w->rounding == APS_ROUND_NEAREST
+                     ? !aps_threads_is_simple(&w->format, scaling)
+                     : scaling.factor != 1;
 }
 
 /*
@@ -107,6 +125,8 @@ aps_encode_work_init(const struct aps_format *format, const float *x, size_t n,
     if (aps_threads_is_simple(format, scaling))
         w.scale = scaling.factor * aps_float_pow2(scaling.exponent);
     w.product = scaling.factor != 1 || w.rounding == APS_ROUND_CPD;
+    if (aps_threads_is_integer(format))
+        aps_encode_integer_init(&w, scaling);
     w.exponent = w.product ? 0 : scaling.exponent;
     w.factor = scaling.factor;
     w.power = aps_double_pow2(scaling.exponent);
@@ -197,9 +217,51 @@ APS_INLINE uint32_t aps_encode_any(const struct aps_encode_work *w,
     return code;
 }
 
+/* The code of x[i] as an integer; `counts` as above. */
+APS_INLINE uint32_t aps_encode_integer(const struct aps_encode_work *w,
+                                       uint32_t bits, uint32_t i, bool counts,
+                                       struct aps_threads_seen *seen)
+{
+    const enum aps_rounding rounding = w->rounding;
+    const uint32_t most = (1u << (w->width - 1)) - 1;
+    uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
+    uint32_t y = bits;
+    uint32_t random = 0;
+    uint32_t raw, code;
+
+    if (w->product) {
+        double exact = aps_float_from_bits(bits) * w->factor * w->power;
+
+        y = aps_float_bits(aps_threads_signed((float)exact, bits));
+    }
+    if (rounding == APS_ROUND_NEAREST) {
+        float scaled = aps_float_from_bits(y) * (w->product ? 1 : w->scale);
+
+        code = aps_fixed_code(&w->format, aps_threads_signed(scaled, y), &raw);
+    } else {
+        if (aps_cast_draws(rounding))
+            random = aps_cast_random(w->draw.correlated ? APS_ROUND_CORRELATED
+                                                        : APS_ROUND_STOCHASTIC,
+                                     bits,
+                                     aps_draw_element(&w->draw, w->offset + i));
+        raw = aps_integer_magnitude(
+            y & ~APS_FLOAT_SIGN, w->exponent,
+            aps_cast_draws(rounding) ? APS_ROUND_STOCHASTIC : rounding, random);
+        code = aps_integer_complete(&w->format, y, raw);
+    }
+    if (counts && magnitude >= APS_FLOAT_INF) {
+        seen->nonfinite++;
+    } else if (counts && magnitude > 0) {
+        seen->underflow += code == 0;
+        seen->overflow += raw > most + (bits >> 31);
+    }
+    return code;
+}
+
 /* Bits [first, first + count) of the wire, count <= 32. */
-APS_INLINE uint32_t aps_encode_bits(const struct aps_encode_work *w, bool any,
-                                    uint32_t first, uint32_t count,
+APS_INLINE uint32_t aps_encode_bits(const struct aps_encode_work *w,
+                                    enum aps_encode_way way, uint32_t first,
+                                    uint32_t count,
                                     struct aps_threads_seen *seen)
 {
     uint32_t i = first / w->width;
@@ -208,7 +270,10 @@ APS_INLINE uint32_t aps_encode_bits(const struct aps_encode_work *w, bool any,
 
     for (; at < first + count && i < w->n; i++, at += w->width) {
         uint32_t bits = aps_threads_load_float(w->x, i);
-        uint32_t code = any ? aps_encode_any(w, bits, i, at >= first, seen)
+        uint32_t code = way == APS_ENCODE_ANY
+                            ? aps_encode_any(w, bits, i, at >= first, seen)
+                        : way == APS_ENCODE_INTEGER
+                            ? aps_encode_integer(w, bits, i, at >= first, seen)
                             : aps_encode_nearest(w, bits);
 
         aps_threads_see(seen, bits);
@@ -218,23 +283,24 @@ APS_INLINE uint32_t aps_encode_bits(const struct aps_encode_work *w, bool any,
 }
 
 /* A whole unit of the ways by words, ... */
-APS_INLINE void aps_encode_word(const struct aps_encode_work *w, bool any,
-                                uint32_t unit, struct aps_threads_seen *seen)
+APS_INLINE void aps_encode_word(const struct aps_encode_work *w,
+                                enum aps_encode_way way, uint32_t unit,
+                                struct aps_threads_seen *seen)
 {
     uint32_t byte = unit * 4 - w->behind;
 
     aps_threads_store4(w->wire + byte,
-                       aps_encode_bits(w, any, byte * 8, 32, seen));
+                       aps_encode_bits(w, way, byte * 8, 32, seen));
 }
 
 /* ... and some of its bytes. */
-APS_INLINE void aps_encode_bytes(const struct aps_encode_work *w, bool any,
-                                 uint32_t from, uint32_t to,
-                                 struct aps_threads_seen *seen)
+APS_INLINE void aps_encode_bytes(const struct aps_encode_work *w,
+                                 enum aps_encode_way way, uint32_t from,
+                                 uint32_t to, struct aps_threads_seen *seen)
 {
     for (uint32_t byte = from; byte < to; byte++)
         w->wire[byte] =
-            (unsigned char)aps_encode_bits(w, any, byte * 8, 8, seen);
+            (unsigned char)aps_encode_bits(w, way, byte * 8, 8, seen);
 }
 
 /* Any unit that is not whole. */
@@ -248,8 +314,7 @@ APS_INLINE void aps_encode_edge(const struct aps_encode_work *w,
     uint32_t from = unit * size > before ? unit * size - before : 0;
     uint32_t to = (unit + 1) * size - before;
 
-    aps_encode_bytes(w, way == APS_ENCODE_ANY, from, to < bytes ? to : bytes,
-                     seen);
+    aps_encode_bytes(w, way, from, to < bytes ? to : bytes, seen);
 }
 
 /* A whole unit of eight floats: the loads ... */

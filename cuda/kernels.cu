@@ -11,61 +11,27 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/block_kernels.h"
 #include "cuda/decode.h"
 #include "cuda/encode.h"
+#include "cuda/warps.h"
 
 #define THREADS 256
-#define WARP 32
 
 /* --- what a block has seen ----------------------------------------------- */
-
-/* The greatest of a warp's values, in its first thread. */
-static __device__ uint32_t warp_max(uint32_t value)
-{
-    for (int distance = WARP / 2; distance > 0; distance /= 2) {
-        uint32_t other = __shfl_down_sync(0xffffffffu, value, distance);
-
-        value = other > value ? other : value;
-    }
-    return value;
-}
-
-static __device__ uint32_t warp_sum(uint32_t value)
-{
-    for (int distance = WARP / 2; distance > 0; distance /= 2)
-        value += __shfl_down_sync(0xffffffffu, value, distance);
-    return value;
-}
 
 /* The greatest of a block's values, in its first warp. */
 static __device__ uint32_t block_max(uint32_t value)
 {
-    __shared__ uint32_t of_warp[THREADS / WARP];
+    __shared__ uint32_t of_warp[THREADS / APS_WARP];
 
     value = warp_max(value);
     __syncthreads();
-    if (threadIdx.x % WARP == 0)
-        of_warp[threadIdx.x / WARP] = value;
+    if (threadIdx.x % APS_WARP == 0)
+        of_warp[threadIdx.x / APS_WARP] = value;
     __syncthreads();
-    value = threadIdx.x < THREADS / WARP ? of_warp[threadIdx.x] : 0;
-    return threadIdx.x < WARP ? warp_max(value) : 0;
-}
-
-static __device__ void tell_stats(const struct aps_threads_seen *seen,
-                                  struct aps_cuda_result *result)
-{
-    uint32_t underflow = warp_sum(seen->underflow);
-    uint32_t overflow = warp_sum(seen->overflow);
-    uint32_t nonfinite = warp_sum(seen->nonfinite);
-
-    if (threadIdx.x % WARP != 0)
-        return;
-    if (underflow > 0)
-        atomicAdd(&result->underflow, underflow);
-    if (overflow > 0)
-        atomicAdd(&result->overflow, overflow);
-    if (nonfinite > 0)
-        atomicAdd(&result->nonfinite, nonfinite);
+    value = threadIdx.x < THREADS / APS_WARP ? of_warp[threadIdx.x] : 0;
+    return threadIdx.x < APS_WARP ? warp_max(value) : 0;
 }
 
 /* --- kernels ------------------------------------------------------------- */
@@ -150,25 +116,24 @@ static __global__ void __launch_bounds__(THREADS)
         result->marked = 1;
 }
 
-template <bool ANY>
+template <enum aps_encode_way WAY>
 static __global__ void __launch_bounds__(THREADS)
     encode_words_kernel(const __grid_constant__ struct aps_encode_work w,
                         bool stats, struct aps_cuda_result *result)
 {
-    const enum aps_encode_way way = ANY ? APS_ENCODE_ANY : APS_ENCODE_NEAREST;
     const uint32_t stride = gridDim.x * THREADS;
     uint32_t unit = w.inner + blockIdx.x * THREADS + threadIdx.x;
     struct aps_threads_seen seen = {};
 
     for (; unit < w.outer; unit += stride)
-        aps_encode_word(&w, ANY, unit, &seen);
+        aps_encode_word(&w, WAY, unit, &seen);
     FOR_EDGES (w, at)
-        aps_encode_edge(&w, way, at, &seen);
+        aps_encode_edge(&w, WAY, at, &seen);
 
     if (__syncthreads_or(aps_encode_marks(&w, &seen)) && threadIdx.x == 0 &&
         result)
         result->marked = 1;
-    if (ANY && stats)
+    if (WAY != APS_ENCODE_NEAREST && stats)
         tell_stats(&seen, result);
 }
 
@@ -203,7 +168,7 @@ static __global__ void __launch_bounds__(THREADS)
         aps_decode_edge(&w, ADD, at);
 }
 
-template <bool ADD>
+template <enum aps_decode_way WAY, bool ADD>
 static __global__ void __launch_bounds__(THREADS)
     decode_elements_kernel(const __grid_constant__ struct aps_decode_work w)
 {
@@ -211,7 +176,7 @@ static __global__ void __launch_bounds__(THREADS)
 
     for (uint32_t i = blockIdx.x * THREADS + threadIdx.x; i < w.units;
          i += stride)
-        aps_decode_element(&w, w.divide, ADD, i);
+        aps_decode_element(&w, WAY, ADD, i);
 }
 
 /* --- launches ------------------------------------------------------------ */
@@ -294,18 +259,23 @@ static const void *const encode_kernels[APS_ENCODE_WAYS] = {
     (const void *)encode_kernel<6>,           /* APS_ENCODE_6 */
     (const void *)encode_kernel<8>,           /* APS_ENCODE_8 */
     (const void *)encode_kernel<16>,          /* APS_ENCODE_16 */
-    (const void *)encode_words_kernel<false>, /* APS_ENCODE_NEAREST */
-    (const void *)encode_words_kernel<true>,  /* APS_ENCODE_ANY */
+    (const void *)encode_words_kernel<APS_ENCODE_NEAREST>,
+    (const void *)encode_words_kernel<APS_ENCODE_ANY>,
+    (const void *)encode_words_kernel<APS_ENCODE_INTEGER>,
 };
 
 cudaError_t aps_cuda_kernel_encode(
     const struct aps_format *format, const float *x, size_t n,
     struct aps_scaling scaling, const struct aps_cast_options *options,
-    bool stats, void *wire, struct aps_cuda_result *result, cudaStream_t stream)
+    const float *max, bool stats, void *wire, struct aps_cuda_result *result,
+    cudaStream_t stream)
 {
     struct aps_cast_options here = {};
     cudaError_t error = cudaSuccess;
 
+    if (format->block > 1)
+        return aps_cuda_kernel_encode_blocks(format, x, n, options, max, stats,
+                                             wire, result, stream);
     if (options)
         here = *options;
     for (size_t i = 0; i < n && error == cudaSuccess;
@@ -329,13 +299,15 @@ static const void *const decode_kernels[2][APS_DECODE_WAYS] = {
         (const void *)decode_kernel<APS_DECODE_8, false>,
         (const void *)decode_kernel<APS_DECODE_16, false>,
         (const void *)decode_kernel<APS_DECODE_32, false>,
-        (const void *)decode_elements_kernel<false>,
+        (const void *)decode_elements_kernel<APS_DECODE_ANY, false>,
+        (const void *)decode_elements_kernel<APS_DECODE_INTEGER, false>,
     },
     {
         (const void *)decode_kernel<APS_DECODE_8, true>,
         (const void *)decode_kernel<APS_DECODE_16, true>,
         (const void *)decode_kernel<APS_DECODE_32, true>,
-        (const void *)decode_elements_kernel<true>,
+        (const void *)decode_elements_kernel<APS_DECODE_ANY, true>,
+        (const void *)decode_elements_kernel<APS_DECODE_INTEGER, true>,
     },
 };
 
@@ -346,6 +318,8 @@ cudaError_t aps_cuda_kernel_decode(const struct aps_format *format,
 {
     cudaError_t error = cudaSuccess;
 
+    if (format->block > 1)
+        return aps_cuda_kernel_decode_blocks(format, wire, n, add, x, stream);
     for (size_t i = 0; i < n && error == cudaSuccess; i += APS_THREADS_MAX) {
         const unsigned char *from =
             (const unsigned char *)wire + i / 8 * format->width;

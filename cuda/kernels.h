@@ -26,13 +26,20 @@ cudaError_t aps_cuda_kernel_magnitude(const float *x, size_t n,
                                       struct aps_cuda_result *result,
                                       cudaStream_t stream);
 
-/* `options` NULL: to nearest. Without `stats` only the marker is told, and that
- * to nobody if `result` is NULL. */
+/*
+ * `options` NULL: to nearest. Without `stats` only the marker is told, and that
+ * to nobody if `result` is NULL.
+ *
+ * Where the values of a piece share a scale (format.piece_bytes), x is all of the
+ * piece and `max` NULL, or it is whole blocks of the piece, whose greatest finite
+ * magnitude is *max; the wire has the scale in either case. With `max` NULL the
+ * magnitude is looked for, and `result` must not be NULL.
+ */
 cudaError_t aps_cuda_kernel_encode(const struct aps_format *format,
                                    const float *x, size_t n,
                                    struct aps_scaling scaling,
                                    const struct aps_cast_options *options,
-                                   bool stats, void *wire,
+                                   const float *max, bool stats, void *wire,
                                    struct aps_cuda_result *result,
                                    cudaStream_t stream);
 

@@ -11,6 +11,8 @@ endif
 libapsmpi_cuda_la_SOURCES = \
 	cuda/blocks.c cuda/blocks.h \
 	cuda/context.c cuda/context.h \
+	cuda/block_decode.h cuda/block_encode.h cuda/block_kernels.h \
+	cuda/block_values.h \
 	cuda/decode.h cuda/encode.h \
 	cuda/driver.c cuda/driver.h \
 	cuda/failure.c cuda/failure.h \
@@ -21,29 +23,33 @@ libapsmpi_cuda_la_SOURCES = \
 	cuda/plugin.c cuda/plugin.h \
 	cuda/ipc.c cuda/ipc.h \
 	cuda/staged.c cuda/staged.h \
-	cuda/threads.h \
+	cuda/threads.h cuda/warps.h \
 	src/base/message.c src/base/message.h
 libapsmpi_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libapsmpi_cuda_la_LIBADD = libcore.la -ldl -lrt -lpthread
 libapsmpi_cuda_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
 	-export-symbols-regex '^aps_cuda_plugin$$' \
-	-Wl,cuda/kernels.o -Wl,$(CUDART_ARCHIVE)
-libapsmpi_cuda_la_DEPENDENCIES = libcore.la cuda/kernels.o
+	-Wl,cuda/kernels.o -Wl,cuda/block_kernels.o -Wl,$(CUDART_ARCHIVE)
+libapsmpi_cuda_la_DEPENDENCIES = libcore.la cuda/kernels.o \
+	cuda/block_kernels.o
 
 # The C API on GPU memory, for programs to link with.
 libaps_cuda_la_SOURCES = \
 	cuda/api.c cuda/aps_cuda.h \
+	cuda/block_decode.h cuda/block_encode.h cuda/block_kernels.h \
+	cuda/block_values.h \
 	cuda/decode.h cuda/encode.h \
 	cuda/kernels.h \
 	cuda/sums.h cuda/sums_kernels.h \
-	cuda/threads.h
+	cuda/threads.h cuda/warps.h
 libaps_cuda_la_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 libaps_cuda_la_LIBADD = libcore.la -ldl -lrt -lpthread
 libaps_cuda_la_LDFLAGS = -version-info 0:0:0 -no-undefined \
 	-Wl,--version-script=$(top_srcdir)/cuda/libaps-cuda.map \
-	-Wl,cuda/kernels.o -Wl,cuda/sums.o -Wl,$(CUDART_ARCHIVE)
-libaps_cuda_la_DEPENDENCIES = libcore.la cuda/kernels.o cuda/sums.o \
-	cuda/libaps-cuda.map
+	-Wl,cuda/kernels.o -Wl,cuda/block_kernels.o -Wl,cuda/sums.o \
+	-Wl,$(CUDART_ARCHIVE)
+libaps_cuda_la_DEPENDENCIES = libcore.la cuda/kernels.o \
+	cuda/block_kernels.o cuda/sums.o cuda/libaps-cuda.map
 
 # What stands for the headers that define what crosses between libapsmpi.so and
 # its plugin.
@@ -57,8 +63,10 @@ cuda/plugin_identity.h: $(plugin_identity_files) config/identity.sh
 	    APS_CUDA_IDENTITY $(plugin_identity_files) >$@.tmp && mv $@.tmp $@
 $(libapsmpi_cuda_la_OBJECTS): | cuda/plugin_identity.h
 
-EXTRA_DIST += cuda/libaps-cuda.map cuda/aps_cuda.h cuda/kernels.cu cuda/sums.cu
+EXTRA_DIST += cuda/libaps-cuda.map cuda/aps_cuda.h cuda/kernels.cu \
+	cuda/block_kernels.cu cuda/sums.cu
 CLEANFILES += cuda/kernels.o cuda/kernels.resources \
+	cuda/block_kernels.o cuda/block_kernels.resources \
 	cuda/sums.o cuda/sums.resources
 
 # A fused product would be another number; exceptions and guarded statics would
@@ -73,17 +81,22 @@ am__v_NVCC_0 = @echo "  NVCC    " $@;
 am__v_NVCC_1 =
 
 # Registers and memory of every kernel are kept, for a test.
-cuda_headers = cuda/aps_cuda.h cuda/decode.h cuda/encode.h \
+cuda_headers = cuda/aps_cuda.h cuda/block_decode.h cuda/block_encode.h \
+	cuda/block_kernels.h cuda/block_values.h \
+	cuda/decode.h cuda/encode.h \
 	cuda/kernels.h cuda/sums.h \
-	cuda/sums_kernels.h cuda/threads.h src/aps.h \
+	cuda/sums_kernels.h cuda/threads.h cuda/warps.h src/aps.h \
+	src/codec/bfp.h src/codec/block_scale.h src/codec/fixed.h \
 	src/codec/codec.h src/codec/ops.h \
-	src/codec/kernel.h src/number/bits.h src/number/cast.h \
-	src/number/format.h \
+	src/codec/kernel.h src/codec/mx.h src/codec/nvfp4.h \
+	src/number/bits.h src/number/cast.h \
+	src/number/format.h src/number/integer.h \
 	src/number/cpd.h src/number/draw.h src/number/philox.h \
 	src/number/quantize.h
 cuda/kernels.o: cuda/kernels.cu $(cuda_headers) Makefile
+cuda/block_kernels.o: cuda/block_kernels.cu $(cuda_headers) Makefile
 cuda/sums.o: cuda/sums.cu $(cuda_headers) Makefile
-cuda/kernels.o cuda/sums.o:
+cuda/kernels.o cuda/block_kernels.o cuda/sums.o:
 	$(AM_V_NVCC)$(MKDIR_P) cuda && \
 	source='$(top_srcdir)'/`echo $@ | $(SED) 's/\.o$$/.cu/'` && \
 	said=`echo $@ | $(SED) 's/\.o$$/.resources/'` && \

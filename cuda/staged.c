@@ -91,7 +91,7 @@ static cudaError_t staged_out_start(const struct transfer *t, size_t i)
         here.offset += i * t->piece;
         error = aps_cuda_kernel_encode(t->format, staged_piece_x(t, i),
                                        staged_piece_values(t, i), t->scaling,
-                                       &here, t->stats != NULL, to,
+                                       &here, NULL, t->stats != NULL, to,
                                        aps_slot_result(slot), slot->stream);
         return error == cudaSuccess ? aps_slot_fetch(slot, bytes) : error;
     }

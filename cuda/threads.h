@@ -191,6 +191,12 @@ APS_INLINE void aps_threads_see(struct aps_threads_seen *seen, uint32_t bits)
     seen->greatest = magnitude > seen->greatest ? magnitude : seen->greatest;
 }
 
+/* Are codes integers (flexN), each by itself? */
+APS_INLINE bool aps_threads_is_integer(const struct aps_format *format)
+{
+    return format->block == 1 && format->exponent_bits == 0;
+}
+
 /* --- the magnitude ------------------------------------------------------- */
 
 /* Units are fours of floats between 16-byte boundaries. */

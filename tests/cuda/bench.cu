@@ -17,8 +17,9 @@
 
 #include <cuda_runtime.h>
 
-#include "cuda/kernels.h"
 extern "C" {
+#include "number/format.h"
+#include "cuda/kernels.h"
 #include "cuda/staged.h"
 }
 
@@ -103,7 +104,7 @@ static void row(const char *what, const char *format, double bytes, double time,
 {
     double share = bytes / time / rate;
 
-    printf("%-12s %-6s %9.1f %8.3f", what, format, bytes / time * 1e-9, share);
+    printf("%-12s %-9s %9.1f %8.3f", what, format, bytes / time * 1e-9, share);
     if (goal > 0)
         printf(" %6.2f  %s", goal, share >= goal ? "met" : "missed");
     printf("\n");
@@ -112,9 +113,12 @@ static void row(const char *what, const char *format, double bytes, double time,
 int main(int argc, char **argv)
 {
     const size_t n = (size_t)(argc > 1 ? atoi(argv[1]) : 256) << 20;
-    const char *const names[] = {"e5m2", "e4m3", "e3m0"};
+    const char *const names[] = {"e5m2",      "e4m3",      "e3m0",
+                                 "bfp7/64",   "mx-e4m3fn", "mx-int8",
+                                 "mx-e2m1fn", "nvfp4",     "flex16"};
     /* near the ends of e3m0 */
     const struct aps_scaling scaling = {8, 1, false};
+    const struct aps_cast_options nearest = APS_CAST_OPTIONS_INIT;
     struct aps_cuda_result *result;
     cudaDeviceProp properties;
     float *x, *y;
@@ -136,7 +140,7 @@ int main(int argc, char **argv)
     must(cudaEventCreate(&end), "event");
     must(cudaMalloc(&x, n * 4), "memory");
     must(cudaMalloc(&y, n * 4), "memory");
-    must(cudaMalloc(&wire, n), "memory");
+    must(cudaMalloc(&wire, 2 * n), "memory");
     must(cudaMalloc(&result, sizeof *result), "memory");
     must(cudaMemset(result, 0, sizeof *result), "memset");
     fill<<<4096, 256>>>(x, n);
@@ -157,7 +161,7 @@ int main(int argc, char **argv)
 
     printf("%s, %zu Mi floats, CUDA %d.%d\n", properties.name, n >> 20,
            CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
-    printf("%-12s %-6s %9s %8s %6s\n", "operation", "format", "GB/s", "share",
+    printf("%-12s %-9s %9s %8s %6s\n", "operation", "format", "GB/s", "share",
            "goal");
     row("copy", "fp32", copy_rate, 1, copy_rate, 0);
     row("read", "fp32", read_rate, 1, read_rate, 0);
@@ -171,11 +175,13 @@ int main(int argc, char **argv)
 
         if (aps_format_parse(name, &format, NULL) < 0)
             return 1;
-        packed = n / 8.0 * format.width;
-        goal = format.width == 8 ? 0.8 : 0.7;
+        packed = (double)aps_packed_bytes(&format, n);
+        goal = format.exponent_bits == 0 || format.block > 1 ? 0
+               : format.width == 8                           ? 0.8
+                                                             : 0.7;
         row("encode", name, 4.0 * n + packed, seconds([&] {
-                must(aps_cuda_kernel_encode(&format, x, n, scaling, NULL, false,
-                                            wire, result, stream),
+                must(aps_cuda_kernel_encode(&format, x, n, scaling, NULL, NULL,
+                                            false, wire, result, stream),
                      "encode");
             }),
             copy_rate, goal);
@@ -200,7 +206,8 @@ int main(int argc, char **argv)
             return 1;
         row("encode +4 B", "e5m2", 5.0 * n, seconds([&] {
                 must(aps_cuda_kernel_encode(&format, x + 1, n - 8, scaling,
-                                            NULL, false, wire, result, stream),
+                                            NULL, NULL, false, wire, result,
+                                            stream),
                      "encode");
             }),
             copy_rate, 0);
@@ -241,7 +248,7 @@ int main(int argc, char **argv)
                 return 1;
             row("encode", name, 4.0 * some, seconds([&] {
                     must(aps_staged_encode(lane, &format, x, some, scaling,
-                                           host, &flags),
+                                           &nearest, host, &flags, NULL),
                          "encode");
                 }),
                 4.0 * some / plain, 0);

@@ -3,6 +3,8 @@
 
 #include "emulate.h"
 
+#include "cuda/block_decode.h"
+#include "cuda/block_encode.h"
 #include "cuda/decode.h"
 #include "cuda/encode.h"
 #include "cuda/sums.h"
@@ -75,7 +77,7 @@ static void encode_whole(const struct aps_encode_work *w,
     uint32_t word[12];
 
     if (way >= APS_ENCODE_NEAREST) {
-        aps_encode_word(w, way == APS_ENCODE_ANY, unit, seen);
+        aps_encode_word(w, way, unit, seen);
         return;
     }
     aps_encode_load(w, unit, word);
@@ -83,13 +85,72 @@ static void encode_whole(const struct aps_encode_work *w,
     aps_encode_store(w, widths[way], unit, word, seen);
 }
 
+static void add_seen(const struct aps_threads_seen *seen,
+                     struct aps_cuda_result *result)
+{
+    result->underflow += seen->underflow;
+    result->overflow += seen->overflow;
+    result->nonfinite += seen->nonfinite;
+}
+
+/* A launch: groups of threads one after the other. */
+static void encode_blocks(const struct aps_block_encode_work *w,
+                          enum aps_family family, struct aps_threads_seen *seen)
+{
+    const float piece = aps_block_encode_piece(w, family);
+
+    aps_block_put_piece(w, piece);
+    for (uint32_t block = 0; block < w->layout.blocks; block++) {
+        uint32_t greatest = 0;
+
+        for (uint32_t lane = 0; lane < w->lanes; lane++) {
+            uint32_t own = aps_block_greatest(w, block, lane);
+
+            greatest = own > greatest ? own : greatest;
+        }
+        for (uint32_t lane = 0; lane < w->lanes; lane++)
+            aps_block_encode(w, family, piece, block, lane, greatest, seen);
+    }
+}
+
+/* Launches are of some blocks, where the kernels' are of very many. */
+static size_t few_blocks(const struct aps_format *format)
+{
+    return 5 * (size_t)format->block;
+}
+
+static void emulate_encode_blocks(const struct aps_format *format,
+                                  const float *x, size_t n,
+                                  const struct aps_cast_options *options,
+                                  const float *max, bool stats, void *wire,
+                                  struct aps_cuda_result *result)
+{
+    const size_t most = few_blocks(format);
+
+    if (format->piece_bytes > 0 && !max)
+        emulate_magnitude(x, n, result);
+    for (size_t i = 0; i < n; i += most) {
+        const struct aps_block_encode_work w = aps_block_encode_work_init(
+            format, x, i, min_size(n - i, most), options, max, result, wire);
+        struct aps_threads_seen seen = {};
+
+        encode_blocks(&w, format->family, &seen);
+        if (stats)
+            add_seen(&seen, result);
+    }
+}
+
 void emulate_encode(const struct aps_format *format, const float *x, size_t n,
                     struct aps_scaling scaling,
-                    const struct aps_cast_options *options, bool stats,
-                    void *wire, struct aps_cuda_result *result)
+                    const struct aps_cast_options *options, const float *max,
+                    bool stats, void *wire, struct aps_cuda_result *result)
 {
     struct aps_cast_options here = {};
 
+    if (format->block > 1) {
+        emulate_encode_blocks(format, x, n, options, max, stats, wire, result);
+        return;
+    }
     if (options)
         here = *options;
     for (size_t i = 0; i < n;
@@ -108,11 +169,8 @@ void emulate_encode(const struct aps_format *format, const float *x, size_t n,
             aps_encode_edge(&w, way, unit, &seen);
         if (aps_encode_marks(&w, &seen))
             result->marked = 1;
-        if (stats) {
-            result->underflow += seen.underflow;
-            result->overflow += seen.overflow;
-            result->nonfinite += seen.nonfinite;
-        }
+        if (stats)
+            add_seen(&seen, result);
     }
 }
 
@@ -128,10 +186,30 @@ static void decode_whole(const struct aps_decode_work *w,
     aps_decode_store(w, way, add, unit, word, sum);
 }
 
+static void emulate_decode_blocks(const struct aps_format *format,
+                                  const void *wire, size_t n, bool add,
+                                  float *x)
+{
+    const size_t most = few_blocks(format);
+
+    for (size_t i = 0; i < n; i += most) {
+        const struct aps_block_decode_work w = aps_block_decode_work_init(
+            format, wire, i, min_size(n - i, most), x);
+        const float piece = aps_block_decode_piece(&w);
+
+        for (uint32_t unit = 0; unit < w.units; unit++)
+            aps_block_decode_unit(&w, format->family, piece, add, unit);
+    }
+}
+
 void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
                     struct aps_scaling scaling, unsigned flags, bool add,
                     float *x)
 {
+    if (format->block > 1) {
+        emulate_decode_blocks(format, wire, n, add, x);
+        return;
+    }
     for (size_t i = 0; i < n; i += APS_THREADS_MAX) {
         const unsigned char *from =
             (const unsigned char *)wire + i / 8 * (size_t)format->width;
@@ -140,9 +218,9 @@ void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
             aps_decode_work_init(format, from, min_size(n - i, APS_THREADS_MAX),
                                  scaling, flags, x + i, &way);
 
-        if (way == APS_DECODE_ANY) {
+        if (way >= APS_DECODE_ANY) {
             for (uint32_t unit = 0; unit < w.units; unit++)
-                aps_decode_element(&w, w.divide, add, unit);
+                aps_decode_element(&w, way, add, unit);
             continue;
         }
         for (uint32_t unit = w.inner; unit < w.outer; unit++)

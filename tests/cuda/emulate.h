@@ -36,8 +36,8 @@ void emulate_magnitude(const float *x, size_t n,
                        struct aps_cuda_result *result);
 void emulate_encode(const struct aps_format *format, const float *x, size_t n,
                     struct aps_scaling scaling,
-                    const struct aps_cast_options *options, bool stats,
-                    void *wire, struct aps_cuda_result *result);
+                    const struct aps_cast_options *options, const float *max,
+                    bool stats, void *wire, struct aps_cuda_result *result);
 void emulate_decode(const struct aps_format *format, const void *wire, size_t n,
                     struct aps_scaling scaling, unsigned flags, bool add,
                     float *x);

@@ -266,10 +266,13 @@ cudaError_t aps_cuda_kernel_magnitude(const float *x, size_t n,
                                             .result = result});
 }
 
-cudaError_t aps_cuda_kernel_encode(
-    const struct aps_format *format, const float *x, size_t n,
-    struct aps_scaling scaling, const struct aps_cast_options *options,
-    bool stats, void *wire, struct aps_cuda_result *result, cudaStream_t stream)
+cudaError_t aps_cuda_kernel_encode(const struct aps_format *format,
+                                   const float *x, size_t n,
+                                   struct aps_scaling scaling,
+                                   const struct aps_cast_options *options,
+                                   const float *max, bool stats, void *wire,
+                                   struct aps_cuda_result *result,
+                                   cudaStream_t stream)
 {
     return start(stream, (struct fake_work){.kind = ENCODE,
                                             .to = wire,
@@ -278,6 +281,8 @@ cudaError_t aps_cuda_kernel_encode(
                                             .format = *format,
                                             .scaling = scaling,
                                             .options = *options,
+                                            .has_max = max != NULL,
+                                            .max = max ? *max : 0,
                                             .stats = stats,
                                             .result = result});
 }

@@ -69,7 +69,8 @@ static void do_work(const struct fake_work *w)
         break;
     case ENCODE:
         emulate_encode(&w->format, (const void *)w->from, w->n, w->scaling,
-                       &w->options, w->stats, w->to, w->result);
+                       &w->options, w->has_max ? &w->max : NULL, w->stats,
+                       w->to, w->result);
         break;
     case DECODE:
         emulate_decode(&w->format, w->from, w->n, w->scaling, w->flags, w->add,

@@ -42,6 +42,8 @@ struct fake_work {
     struct aps_format format;
     struct aps_scaling scaling;
     struct aps_cast_options options; /* of ENCODE */
+    bool has_max;
+    float max;
     bool stats;
     unsigned flags;
     bool add;

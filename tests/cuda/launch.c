@@ -137,15 +137,15 @@ void emulate_magnitude(const float *x, size_t n, struct aps_cuda_result *result)
 
 void emulate_encode(const struct aps_format *format, const float *x, size_t n,
                     struct aps_scaling scaling,
-                    const struct aps_cast_options *options, bool stats,
-                    void *wire, struct aps_cuda_result *result)
+                    const struct aps_cast_options *options, const float *max,
+                    bool stats, void *wire, struct aps_cuda_result *result)
 {
     struct aps_cuda_result *device = result_in();
     struct copy from = copy_in(0, x, n * sizeof *x);
     struct copy to = copy_in(1, wire, aps_packed_bytes(format, n));
 
     must(aps_cuda_kernel_encode(format, (const float *)(void *)from.device, n,
-                                scaling, options, stats, to.device, device,
+                                scaling, options, max, stats, to.device, device,
                                 NULL),
          "encode");
     result_out(device, result);

@@ -4,16 +4,22 @@
 CUDA_TEST_CPPFLAGS = $(TEST_CPPFLAGS) -I$(top_srcdir)/tests \
 	-I$(top_srcdir)/tests/cuda
 cuda_emulation = tests/cuda/emulate.c tests/cuda/emulate.h \
+	cuda/block_decode.h cuda/block_encode.h cuda/block_values.h \
 	cuda/decode.h cuda/encode.h cuda/sums.h cuda/threads.h
 EXTRA_DIST += tests/cuda/bench.cu tests/cuda/emulate.cu tests/cuda/t-plugin.sh
 AM_TESTS_ENVIRONMENT += CUDA_SKIP='$(CUDA_SKIP)'; export CUDA_SKIP;
-cuda_tests = tests/cuda/work tests/cuda/sums
+cuda_tests = tests/cuda/work tests/cuda/work_blocks tests/cuda/sums
 TESTS += tests/cuda/t-plugin.sh
 
 tests_cuda_work_SOURCES = tests/cuda/work.c $(cuda_emulation) \
 	tests/unit/formats.h tests/unit/wire.h
 tests_cuda_work_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_work_LDADD = tests/libtap.la libcore.la -lm
+
+tests_cuda_work_blocks_SOURCES = tests/cuda/work_blocks.c $(cuda_emulation) \
+	tests/unit/wire.h
+tests_cuda_work_blocks_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
+tests_cuda_work_blocks_LDADD = $(tests_cuda_work_LDADD)
 
 tests_cuda_sums_SOURCES = tests/cuda/sums.c $(cuda_emulation)
 tests_cuda_sums_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
@@ -24,6 +30,10 @@ tests_cuda_work_nvcc_SOURCES = tests/cuda/work.c tests/cuda/emulate.h
 tests_cuda_work_nvcc_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_work_nvcc_LDADD = tests/cuda/emulate.o $(tests_cuda_work_LDADD) \
 	$(CUDART_ARCHIVE) -ldl -lrt -lpthread
+tests_cuda_work_blocks_nvcc_SOURCES = tests/cuda/work_blocks.c \
+	tests/cuda/emulate.h
+tests_cuda_work_blocks_nvcc_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
+tests_cuda_work_blocks_nvcc_LDADD = $(tests_cuda_work_nvcc_LDADD)
 tests_cuda_sums_nvcc_SOURCES = tests/cuda/sums.c tests/cuda/emulate.h
 tests_cuda_sums_nvcc_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_sums_nvcc_LDADD = $(tests_cuda_work_nvcc_LDADD)
@@ -63,7 +73,12 @@ cuda_device_libs = tests/libtap.la libcore.la $(CUDART_ARCHIVE) -ldl -lrt \
 tests_cuda_work_device_SOURCES = tests/cuda/work.c tests/cuda/emulate.h \
 	tests/cuda/launch.c
 tests_cuda_work_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
-tests_cuda_work_device_LDADD = cuda/kernels.o $(cuda_device_libs)
+tests_cuda_work_device_LDADD = cuda/kernels.o cuda/block_kernels.o \
+	$(cuda_device_libs)
+tests_cuda_work_blocks_device_SOURCES = tests/cuda/work_blocks.c \
+	tests/cuda/emulate.h tests/cuda/launch.c
+tests_cuda_work_blocks_device_CPPFLAGS = $(tests_cuda_work_device_CPPFLAGS)
+tests_cuda_work_blocks_device_LDADD = $(tests_cuda_work_device_LDADD)
 tests_cuda_sums_device_SOURCES = tests/cuda/sums.c tests/cuda/emulate.h \
 	tests/cuda/launch_sums.c
 tests_cuda_sums_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
@@ -81,7 +96,9 @@ tests_cuda_load_LDADD = -ldl
 if HAVE_CUDA
 cuda_tests += tests/cuda/staging tests/cuda/blocks tests/cuda/blocks_failing \
 	tests/cuda/blocks_memory tests/cuda/work-nvcc \
-	tests/cuda/sums-nvcc tests/cuda/work-device tests/cuda/sums-device \
+	tests/cuda/work_blocks-nvcc tests/cuda/sums-nvcc \
+	tests/cuda/work-device tests/cuda/work_blocks-device \
+	tests/cuda/sums-device \
 	tests/cuda/device
 if HAVE_MPFR
 cuda_tests += tests/cuda/oracle
@@ -100,13 +117,14 @@ CLEANFILES += tests/cuda/emulate.o
 
 # What needs a GPU, all of it: scripts/check-cuda says more.
 tests/cuda/bench: $(top_srcdir)/tests/cuda/bench.cu cuda/kernels.o \
+	cuda/block_kernels.o \
 	libapsmpi-cuda.la libcore.la Makefile
 	$(AM_V_NVCC)$(MKDIR_P) tests/cuda && \
 	$(NVCC) $(APS_NVCCFLAGS) $(NVCCFLAGS) $(CUDA_GENCODE) --threads 0 -I. \
 	    -cudart static -o $@ $(top_srcdir)/tests/cuda/bench.cu \
-	    cuda/.libs/libapsmpi_cuda_la-lane.o \
+	    cuda/.libs/libapsmpi_cuda_la-stream.o \
 	    cuda/.libs/libapsmpi_cuda_la-staged.o \
-	    cuda/kernels.o .libs/libcore.a -lm
+	    cuda/kernels.o cuda/block_kernels.o .libs/libcore.a -lm
 CLEANFILES += tests/cuda/bench
 
 EXTRA_DIST += tests/cuda/allreduce.cu
@@ -118,6 +136,7 @@ tests/cuda/allreduce: tests/cuda/allreduce.cu
 
 .PHONY: check-cuda check-cuda-programs
 check-cuda-programs: libapsmpi-cuda.la tests/cuda/work-device \
+	tests/cuda/work_blocks-device \
 	tests/cuda/sums-device tests/cuda/device tests/cuda/bench \
 	tests/cuda/allreduce libapsmpi.la apsmpi tests/mpi/device \
 	tests/apps/digits tests/apps/digits-cuda

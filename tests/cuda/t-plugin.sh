@@ -18,8 +18,9 @@ trap 'exit 1' HUP INT TERM
 number=0
 failures=0
 resources=$tmp/resources
-cat "$top_builddir/cuda/kernels.resources" "$top_builddir/cuda/sums.resources" \
-    >"$resources"
+for part in kernels block_kernels sums; do
+    cat "$top_builddir/cuda/$part.resources"
+done >"$resources"
 
 # check NAME COMMAND...: what it prints is shown if it fails.
 check()

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What one thread of the kernel that encodes formats in blocks does
+ * (cuda/threads.h says what that means). A block is the work of a group of
+ * threads, `lanes` of them, a power of two up to a warp: each looks for the
+ * greatest magnitude of its share, the group's is the greatest of these, and each
+ * encodes its share by it. Shares are eights of values, whose codes are whole
+ * bytes, by turns.
+ */
+#ifndef APS_CUDA_BLOCK_ENCODE_H
+#define APS_CUDA_BLOCK_ENCODE_H
+
+#include "cuda/block_values.h"
+#include "number/draw.h"
+
+#define APS_BLOCK_LANES 32u
+
+struct aps_block_encode_work {
+    struct aps_block_kernel kernel;
+    struct aps_block_layout layout;
+    const unsigned char *x;
+    unsigned char *wire;  /* of the first block */
+    unsigned char *piece; /* where the scale of the piece goes, or NULL */
+    /* The piece's greatest finite magnitude: `max`, or, if that is not known to
+     * the host, what another kernel has found. */
+    const struct aps_cuda_result *found;
+    float max;
+    uint32_t lanes;
+    enum aps_rounding rounding; /* correlated is stochastic here */
+    struct aps_draw draw;
+    uint64_t offset; /* the number of x[0] in it */
+};
+
+/*
+ * For a launch of x[at], ... x[at + n - 1] of a piece; `at` is the first of a
+ * block. `options` as of the piece, NULL: to nearest. `max` may be NULL where
+ * formats have no scale of a piece, or another kernel finds it.
+ */
+APS_INLINE struct aps_block_encode_work aps_block_encode_work_init(
+    const struct aps_format *format, const float *x, size_t at, size_t n,
+    const struct aps_cast_options *options, const float *max,
+    const struct aps_cuda_result *found, void *wire)
+{
+    struct aps_block_encode_work w = {};
+
+    w.kernel = aps_block_kernel_init(format);
+    w.layout = aps_block_layout_init(format, n);
+    w.x = (const unsigned char *)(x + at);
+    w.wire = (unsigned char *)wire + aps_block_begin(format, at);
+    if (format->piece_bytes > 0) {
+        w.piece = at == 0 ? (unsigned char *)wire : NULL;
+        w.found = max ? NULL : found;
+        w.max = max ? *max : 0;
+    }
+    w.lanes = 1;
+    while (w.lanes < APS_BLOCK_LANES && w.lanes * 8 < w.layout.block)
+        w.lanes *= 2;
+    if (!options)
+        return w;
+    w.offset = options->offset + at;
+    if (aps_cast_draws(options->rounding)) {
+        w.draw = aps_draw_init(options);
+        w.rounding = APS_ROUND_STOCHASTIC;
+    } else if (options->rounding == APS_ROUND_TOWARD_ZERO) {
+        w.rounding = APS_ROUND_TOWARD_ZERO;
+    }
+    return w;
+}
+
+/* The scale of the piece, once it can be known. */
+APS_INLINE float aps_block_encode_piece(const struct aps_block_encode_work *w,
+                                        enum aps_family family)
+{
+    return aps_block_piece(
+        family, w->found ? aps_float_from_bits(w->found->finite) : w->max);
+}
+
+/* One thread of all writes it. */
+APS_INLINE void aps_block_put_piece(const struct aps_block_encode_work *w,
+                                    float piece)
+{
+    const uint32_t bits = aps_float_bits(piece);
+
+    for (uint32_t i = 0; w->piece && i < 4; i++)
+        w->piece[i] = (unsigned char)(bits >> 8 * i);
+}
+
+/* x[first], ... x[first + count - 1], count <= 8, into word[8]; zeros behind. */
+APS_INLINE void aps_block_load(const struct aps_block_encode_work *w,
+                               uint32_t first, uint32_t count, uint32_t *word)
+{
+    const unsigned char *from = w->x + (size_t)first * 4;
+
+    if (count == 8 && (uintptr_t)from % 16 == 0) {
+        aps_threads_load16(from, word);
+        aps_threads_load16(from + 16, word + 4);
+        return;
+    }
+    for (uint32_t i = 0; i < 8; i++)
+        word[i] = i < count ? aps_threads_load_float(w->x, first + i) : 0;
+}
+
+APS_INLINE uint32_t aps_block_eight(uint32_t at, uint32_t length)
+{
+    return length - at < 8 ? length - at : 8;
+}
+
+/* The greatest magnitude of a thread's share. */
+APS_INLINE uint32_t aps_block_greatest(const struct aps_block_encode_work *w,
+                                       uint32_t block, uint32_t lane)
+{
+    const uint32_t length = aps_block_length(&w->layout, block);
+    const uint32_t first = block * w->layout.block;
+    struct aps_threads_seen seen = {};
+    uint32_t word[8];
+
+    for (uint32_t at = lane * 8; at < length; at += w->lanes * 8) {
+        aps_block_load(w, first + at, aps_block_eight(at, length), word);
+        for (uint32_t i = 0; i < 8; i++)
+            aps_threads_see(&seen, word[i]);
+    }
+    return seen.greatest;
+}
+
+/* The code of x[i]. */
+APS_INLINE uint32_t aps_block_encode_value(
+    const struct aps_block_encode_work *w, enum aps_family family,
+    struct aps_block_scale scale, uint32_t i, struct aps_threads_seen *seen)
+{
+    const uint32_t digits = (1u << (w->layout.width - 1)) - 1;
+    const uint32_t bits = aps_threads_load_float(w->x, i);
+    const uint32_t magnitude = bits & ~APS_FLOAT_SIGN;
+    uint32_t random = 0, over = 0, code;
+
+    if (scale.nan || scale.zero) {
+        seen->nonfinite += magnitude >= APS_FLOAT_INF;
+        seen->underflow += magnitude > 0 && !scale.nan;
+        return 0;
+    }
+    if (w->rounding == APS_ROUND_STOCHASTIC)
+        random = aps_cast_random(
+            w->draw.correlated ? APS_ROUND_CORRELATED : APS_ROUND_STOCHASTIC,
+            bits, aps_draw_element(&w->draw, w->offset + i));
+    code = aps_block_code(family, &w->kernel, scale, bits, w->rounding, random,
+                          &over);
+    seen->underflow += (code & digits) == 0 && magnitude > 0;
+    seen->overflow += over;
+    return code;
+}
+
+/* A thread's share of a block with that greatest magnitude. */
+APS_INLINE void aps_block_encode(const struct aps_block_encode_work *w,
+                                 enum aps_family family, float piece,
+                                 uint32_t block, uint32_t lane,
+                                 uint32_t greatest,
+                                 struct aps_threads_seen *seen)
+{
+    const struct aps_block_scale scale =
+        aps_block_choose(family, &w->kernel, piece, greatest);
+    const uint32_t length = aps_block_length(&w->layout, block);
+    const uint32_t first = block * w->layout.block;
+    const uint32_t width = w->layout.width;
+    unsigned char *wire = w->wire + (size_t)block * w->layout.bytes;
+
+    if (lane == 0)
+        wire[0] = scale.code;
+    for (uint32_t at = lane * 8; at < length; at += w->lanes * 8) {
+        const uint32_t count = aps_block_eight(at, length);
+        unsigned char *to = wire + w->layout.scale + at / 8 * width;
+        uint32_t filled = 0;
+        uint64_t word = 0;
+
+/* a thread has too few registers for several values' random bits */
+#if defined(__CUDACC__)
+#pragma unroll 1
+#endif
+        for (uint32_t i = 0; i < count; i++) {
+            word |= (uint64_t)aps_block_encode_value(w, family, scale,
+                                                     first + at + i, seen)
+                    << filled;
+            for (filled += width; filled >= 8; filled -= 8, word >>= 8)
+                *to++ = (unsigned char)word;
+        }
+        if (filled > 0)
+            *to = (unsigned char)word;
+    }
+}
+
+#endif
