@@ -11,6 +11,8 @@
 #include "cuda/failure.h"
 #include "cuda/kernels.h"
 #include "cuda/allocations.h"
+#include "cuda/pieces.h"
+#include "cuda/staged.h"
 #include "cuda/stream.h"
 
 /* What a verb does, by pieces: values or, for put and get, bytes. */
@@ -21,6 +23,7 @@ struct block {
     struct aps_cast_options options; /* of encode */
     bool counts;                     /* the statistics, too */
     struct aps_encode_stats stats;
+    float max; /* of an encode by several pieces, where they share a scale */
     unsigned flags;
     bool add;
     unsigned char *x;
@@ -47,15 +50,34 @@ static size_t blocks_min_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Pieces as long as a slot, at bytes of the wire and sectors of memory; for
- * kernels that need no slot, all at once. */
+/* Pieces as long as a slot; for kernels that need no slot, all at once. */
 static size_t blocks_piece_of(const struct block *b)
 {
     if (!b->format)
         return APS_CUDA_STREAM_BYTES;
     if (b->reached)
         return b->n;
-    return APS_CUDA_STREAM_BYTES * 8 / (size_t)b->format->width / 1024 * 1024;
+    return aps_piece_values(b->format);
+}
+
+/* Do pieces of an encode share a scale? */
+static bool blocks_share(const struct block *b)
+{
+    return b->finish && b->format && b->format->piece_bytes > 0 &&
+           b->n > blocks_piece_of(b);
+}
+
+static cudaError_t blocks_find_max(struct block *b,
+                                   struct aps_cuda_stream *lane)
+{
+    struct aps_magnitude magnitude = {0};
+    cudaError_t error = cudaSuccess;
+
+    if (blocks_share(b))
+        error = aps_staged_magnitude(lane, (const float *)(void *)b->x, b->n,
+                                     &magnitude);
+    b->max = magnitude.max;
+    return error;
 }
 
 /* As many under way as there are slots; the oldest is finished first. */
@@ -132,7 +154,9 @@ static int blocks_run(struct block *b)
                      : aps_cuda_is_home(&visit, b->wire);
     lane = aps_cuda_lane_take(&visit, &error);
     if (lane) {
-        error = blocks_run_pieces(b, lane);
+        error = blocks_find_max(b, lane);
+        if (error == cudaSuccess)
+            error = blocks_run_pieces(b, lane);
         aps_cuda_lane_give(&visit, lane, error == cudaSuccess);
     }
     aps_cuda_leave(&visit);
@@ -146,7 +170,7 @@ static int blocks_run(struct block *b)
 static unsigned char *blocks_kernel_wire(const struct block *b,
                                          const struct aps_slot *slot, size_t at)
 {
-    return b->reached ? b->wire + aps_packed_bytes(b->format, at)
+    return b->reached ? b->wire + aps_piece_begin(b->format, at)
                       : slot->device + APS_CUDA_STREAM_HEADER;
 }
 
@@ -160,17 +184,20 @@ static cudaError_t blocks_encode_start(const struct block *b,
                                        size_t count)
 {
     unsigned char *wire = blocks_kernel_wire(b, slot, at);
+    const size_t repeated = aps_piece_repeated(b->format, at);
     struct aps_cast_options here = b->options;
     cudaError_t error;
 
     here.offset += at;
     error = aps_cuda_kernel_encode(b->format, blocks_piece_x(b, at), count,
-                                   b->scaling, &here, NULL, b->counts, wire,
-                                   aps_slot_result(slot), slot->stream);
+                                   b->scaling, &here,
+                                   blocks_share(b) ? &b->max : NULL, b->counts,
+                                   wire, aps_slot_result(slot), slot->stream);
 
     if (error == cudaSuccess && !b->reached)
-        error = cudaMemcpyAsync(b->wire + aps_packed_bytes(b->format, at), wire,
-                                aps_packed_bytes(b->format, count),
+        error = cudaMemcpyAsync(b->wire + aps_piece_begin(b->format, at),
+                                wire + repeated,
+                                aps_piece_bytes(b->format, at, count),
                                 cudaMemcpyDefault, slot->stream);
     return error == cudaSuccess ? aps_slot_fetch(slot, 0) : error;
 }
@@ -225,11 +252,16 @@ static cudaError_t blocks_decode_start(const struct block *b,
                                        size_t count)
 {
     unsigned char *wire = blocks_kernel_wire(b, slot, at);
+    const size_t repeated = aps_piece_repeated(b->format, at);
     cudaError_t error = cudaSuccess;
 
-    if (!b->reached)
-        error = cudaMemcpyAsync(wire, b->wire + aps_packed_bytes(b->format, at),
-                                aps_packed_bytes(b->format, count),
+    if (!b->reached && repeated > 0)
+        error = cudaMemcpyAsync(wire, b->wire, repeated, cudaMemcpyDefault,
+                                slot->stream);
+    if (error == cudaSuccess && !b->reached)
+        error = cudaMemcpyAsync(wire + repeated,
+                                b->wire + aps_piece_begin(b->format, at),
+                                aps_piece_bytes(b->format, at, count),
                                 cudaMemcpyDefault, slot->stream);
     if (error == cudaSuccess)
         error =

@@ -20,6 +20,7 @@ libapsmpi_cuda_la_SOURCES = \
 	cuda/allocations.c cuda/allocations.h \
 	cuda/stream.c cuda/stream.h \
 	cuda/allocate.c cuda/allocate.h \
+	cuda/pieces.h \
 	cuda/plugin.c cuda/plugin.h \
 	cuda/ipc.c cuda/ipc.h \
 	cuda/staged.c cuda/staged.h \

@@ -7,10 +7,8 @@
 
 #include "codec/codec.h"
 #include "cuda/kernels.h"
+#include "cuda/pieces.h"
 #include "number/bits.h"
-
-/* Pieces begin at bytes of the wire, and at sectors of a GPU's memory. */
-#define PIECE_MULTIPLE ((size_t)1024)
 
 /* One long transfer, by pieces. */
 struct transfer {
@@ -19,8 +17,8 @@ struct transfer {
     struct aps_scaling scaling;
     struct aps_cast_options options; /* of encode */
     struct aps_encode_stats *stats;  /* NULL: none */
+    const float *max; /* of encode: the greatest finite magnitude, or NULL */
     unsigned flags;
-    size_t width; /* bits of a value on the host */
     size_t piece; /* values */
     size_t n;
     unsigned char *host;
@@ -31,14 +29,11 @@ static struct transfer staged_transfer_init(struct aps_cuda_stream *lane,
                                             const struct aps_format *format,
                                             size_t n)
 {
-    size_t width = format ? (size_t)format->width : 32;
-
     return (struct transfer){
         .lane = lane,
         .format = format,
-        .width = width,
-        .piece =
-            APS_CUDA_STREAM_BYTES * 8 / width / PIECE_MULTIPLE * PIECE_MULTIPLE,
+        .piece = format ? aps_piece_values(format)
+                        : APS_CUDA_STREAM_BYTES / sizeof(float),
         .n = n,
     };
 }
@@ -55,14 +50,27 @@ static size_t staged_piece_values(const struct transfer *t, size_t i)
     return left < t->piece ? left : t->piece;
 }
 
+/* In the slot that the host has elsewhere; 0 of the first piece. */
+static size_t staged_piece_repeated(const struct transfer *t, size_t i)
+{
+    return t->format ? aps_piece_repeated(t->format, i * t->piece) : 0;
+}
+
+/* In the slot. */
 static size_t staged_piece_bytes(const struct transfer *t, size_t i)
 {
-    return (staged_piece_values(t, i) * t->width + 7) / 8;
+    const size_t values = staged_piece_values(t, i);
+
+    return t->format ? aps_packed_bytes(t->format, values)
+                     : values * sizeof(float);
 }
 
 static unsigned char *staged_piece_host(const struct transfer *t, size_t i)
 {
-    return t->host + i * (t->piece / 8 * t->width);
+    const size_t at = i * t->piece;
+
+    return t->host +
+           (t->format ? aps_piece_begin(t->format, at) : at * sizeof(float));
 }
 
 static float *staged_piece_x(const struct transfer *t, size_t i)
@@ -91,7 +99,7 @@ static cudaError_t staged_out_start(const struct transfer *t, size_t i)
         here.offset += i * t->piece;
         error = aps_cuda_kernel_encode(t->format, staged_piece_x(t, i),
                                        staged_piece_values(t, i), t->scaling,
-                                       &here, NULL, t->stats != NULL, to,
+                                       &here, t->max, t->stats != NULL, to,
                                        aps_slot_result(slot), slot->stream);
         return error == cudaSuccess ? aps_slot_fetch(slot, bytes) : error;
     }
@@ -104,12 +112,14 @@ static cudaError_t staged_out_start(const struct transfer *t, size_t i)
 static cudaError_t staged_out_finish(struct transfer *t, size_t i)
 {
     const struct aps_slot *slot = staged_piece_slot(t, i);
+    const size_t repeated = staged_piece_repeated(t, i);
     cudaError_t error = aps_slot_wait(slot);
 
     if (error != cudaSuccess)
         return error;
-    memcpy(staged_piece_host(t, i), slot->host + APS_CUDA_STREAM_HEADER,
-           staged_piece_bytes(t, i));
+    memcpy(staged_piece_host(t, i),
+           slot->host + APS_CUDA_STREAM_HEADER + repeated,
+           staged_piece_bytes(t, i) - repeated);
     if (t->format && aps_slot_found(slot)->marked)
         t->flags |= APS_BLOCK_NAN;
     if (t->stats)
@@ -139,9 +149,12 @@ static cudaError_t staged_in_start(const struct transfer *t, size_t i)
 {
     const struct aps_slot *slot = staged_piece_slot(t, i);
     const size_t bytes = staged_piece_bytes(t, i);
+    const size_t repeated = staged_piece_repeated(t, i);
+    unsigned char *pinned = slot->host + APS_CUDA_STREAM_HEADER;
     cudaError_t error;
 
-    memcpy(slot->host + APS_CUDA_STREAM_HEADER, staged_piece_host(t, i), bytes);
+    memcpy(pinned, t->host, repeated);
+    memcpy(pinned + repeated, staged_piece_host(t, i), bytes - repeated);
     if (t->format) {
         error = aps_slot_send(slot, bytes);
         if (error == cudaSuccess)
@@ -203,14 +216,21 @@ cudaError_t aps_staged_encode(struct aps_cuda_stream *lane,
                               struct aps_encode_stats *stats)
 {
     struct transfer t = staged_transfer_init(lane, format, n);
-    cudaError_t error;
+    cudaError_t error = cudaSuccess;
+    struct aps_magnitude magnitude;
 
     t.scaling = scaling;
     t.options = *options;
     t.stats = stats;
     t.x = (unsigned char *)(uintptr_t)x;
     t.host = wire;
-    error = staged_run_out(&t);
+    /* what all pieces share, if there are several */
+    if (format->piece_bytes > 0 && n > t.piece) {
+        error = aps_staged_magnitude(lane, x, n, &magnitude);
+        t.max = &magnitude.max;
+    }
+    if (error == cudaSuccess)
+        error = staged_run_out(&t);
     if (error == cudaSuccess)
         *flags = t.flags;
     return error;

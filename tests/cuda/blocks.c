@@ -36,7 +36,8 @@ static const char *blocks_of(const char *format, const void *near)
 static void test_formats(void)
 {
     static const char *const formats[] = {
-        "e3m0", "e5m2", "e4m3", "e2m3", "e5m10", "e4m3fn-sat", "e8m23", "tf32",
+        "e3m0", "e5m2",      "e4m3",  "e2m3",  "e5m10",   "e4m3fn-sat", "e8m23",
+        "tf32", "mx-e4m3fn", "nvfp4", "flex8", "bfp3/10", "bfp7/4096",
     };
     void *far = fake_allocate(FAKE_DEVICE, fake_context_primary(1), 1);
 

@@ -3,7 +3,7 @@
 
 #include "blocks_help.h"
 
-#include "cuda/stream.h"
+#include "cuda/pieces.h"
 #include "tap/tap.h"
 
 const struct aps_memory *const verbs = &aps_cuda_plugin.memory;
@@ -39,7 +39,5 @@ size_t long_one(const char *name)
 
     if (aps_format_parse(name, &format, NULL) < 0)
         bail_out("%s does not parse", name);
-    return (APS_CUDA_STREAM_SLOTS + 2) * APS_CUDA_STREAM_BYTES * 8 /
-               (size_t)format.width +
-           77;
+    return (APS_CUDA_STREAM_SLOTS + 2) * aps_piece_values(&format) + 77;
 }

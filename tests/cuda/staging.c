@@ -11,7 +11,7 @@
 
 #include "codec/codec.h"
 #include "codec/memory.h"
-#include "cuda/stream.h"
+#include "cuda/pieces.h"
 #include "cuda/plugin.h"
 #include "fake.h"
 #include "placed.h"
@@ -31,8 +31,10 @@ static unsigned long failures(void)
 
 static void test_sizes(void)
 {
-    static const char *const formats[] = {"e3m0", "e5m2", "e3m2fn",
-                                          "fp16", "tf32", "e8m23"};
+    static const char *const formats[] = {
+        "e3m0",      "e5m2",   "e3m2fn",  "fp16",  "tf32",   "e8m23",
+        "bfp7/4096", "bfp4/3", "mx-int8", "nvfp4", "flex16",
+    };
     static const size_t sizes[] = {0, 1, 3, 1000, 70001};
 
     fake_context_set(fake_context_primary(0));
@@ -47,8 +49,7 @@ static void test_sizes(void)
 
             aps_format_parse(formats[f], &format, NULL);
             /* last of all, more pieces than slots */
-            n = last ? (APS_CUDA_STREAM_SLOTS + 2) * APS_CUDA_STREAM_BYTES * 8 /
-                               (size_t)format.width +
+            n = last ? (APS_CUDA_STREAM_SLOTS + 2) * aps_piece_values(&format) +
                            77
                      : sizes[i];
             arrays_place(formats[f], n, i % 4, FAKE_DEVICE,

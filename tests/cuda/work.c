@@ -76,27 +76,15 @@ static void put_float(void *x, size_t i, float value)
     memcpy((char *)x + i * sizeof value, &value, sizeof value);
 }
 
-/* A format whose values are near the integers of flex8 and flex16. */
-static const struct aps_format *float_like(const struct aps_format *f)
-{
-    static struct aps_format half;
-
-    if (aps_format_parse("e5m10", &half, NULL) < 0)
-        bail_out("e5m10 does not parse");
-    return f->exponent_bits > 0 ? f : &half;
-}
-
 /* What kind of values: any, or none that is INF or NaN. */
 static void fill(const struct aps_format *f, void *x, size_t n,
                  struct aps_scaling scaling, bool finite)
 {
-    const struct aps_format *like = float_like(f);
-
     for (size_t i = 0; i < n; i++) {
-        float value = random_value(like, scaling.exponent);
+        float value = random_value(f, scaling.exponent);
 
         if (finite && !isfinite(value))
-            value = random_near(like, scaling.exponent);
+            value = random_near(f, scaling.exponent);
         put_float(x, i, isfinite(value) || !finite ? value : 0);
     }
 }
@@ -160,7 +148,7 @@ static const char *check_decode(const struct aps_codec *codec,
         wire[i] = (unsigned char)random_bits();
     if (s->finite) { /* few that are not */
         for (size_t i = 0; i < s->n; i++)
-            put_float(x, i, random_near(float_like(f), s->scaling.exponent));
+            put_float(x, i, random_near(f, s->scaling.exponent));
         codec->encode(codec, x, s->n, s->scaling, NULL, wire);
     }
     fill(f, x, s->n, s->scaling, s->finite);

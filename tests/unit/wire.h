@@ -47,7 +47,8 @@ static inline uint32_t random_bits(void)
 static inline float random_near(const struct aps_format *format, int exponent)
 {
     int low = 1 - format->bias - format->mantissa_bits - 3 - exponent;
-    int high = format->bias + 3 - exponent;
+    int largest = format->exponent_bits > 0 ? format->bias : 1 - format->bias;
+    int high = largest + 3 - exponent;
     int e = low + (int)(random_bits() % (unsigned)(high - low + 1));
     uint32_t mantissa = random_bits() & 0x7fffffu;
 
