@@ -9,6 +9,9 @@
  * optional struct aps_error filled: EINVAL as their namesakes in aps.h, and EIO
  * with the cause if CUDA fails. As with any kernel, what fails later is told by
  * the call that waits for the stream.
+ *
+ * Formats are of floats, each by itself: formats in blocks and of integers are
+ * EINVAL in all functions.
  */
 #ifndef APS_CUDA_H
 #define APS_CUDA_H
@@ -63,8 +66,8 @@ APS_API int aps_cuda_sum_chunked(const struct aps_format *format, size_t chunk,
                                  float *out, void *stream,
                                  struct aps_error *error);
 
-/* a, b and c of the arguments point to memory that the GPU reaches. EINVAL for
- * formats in blocks: aps_gemm computes their products. */
+/* a, b and c of the arguments point to memory that the GPU reaches. aps_gemm, on
+ * the host, computes products of formats in blocks. */
 APS_API int aps_cuda_gemm(const struct aps_gemm_arguments *arguments,
                           void *stream, struct aps_error *error);
 

@@ -89,6 +89,10 @@ tests_cuda_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_device_LDADD = $(cuda_device_libs)
 tests_cuda_device_DEPENDENCIES = tests/libtap.la libcore.la libapsmpi-cuda.la
 
+tests_cuda_refused_SOURCES = tests/cuda/refused.c
+tests_cuda_refused_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
+tests_cuda_refused_LDADD = tests/libtap.la libaps-cuda.la libcore.la -lm
+
 tests_cuda_load_SOURCES = tests/cuda/load.c
 tests_cuda_load_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_load_LDADD = -ldl
@@ -99,7 +103,7 @@ cuda_tests += tests/cuda/staging tests/cuda/blocks tests/cuda/blocks_failing \
 	tests/cuda/work_blocks-nvcc tests/cuda/sums-nvcc \
 	tests/cuda/work-device tests/cuda/work_blocks-device \
 	tests/cuda/sums-device \
-	tests/cuda/device
+	tests/cuda/refused tests/cuda/device
 if HAVE_MPFR
 cuda_tests += tests/cuda/oracle
 endif
