@@ -120,9 +120,10 @@ void aps_cost_add(struct aps_cost *cost, const struct aps_wire *wire, size_t n,
 /* Does what is decoded depend on where blocks begin? So it does with exponents
  * of their own, with the marker for INF and NaN of formats without codes for
  * them, and with a scale of all values of a block; the scales of parts of it that
- * begin at granules (aps_codec_granule) are those of the layer. And so it does
- * where a chunk may be reduced again, with a scale of its own. Then chunks must
- * not be longer than the host's. */
+ * begin at granules (aps_codec_granule) are those of the layer. So it does where
+ * a chunk may be reduced again, with a scale of its own, and with roundings by
+ * random bits, which are those of the rank that owns a slice of the chunk. Then
+ * chunks must not be longer than the host's. */
 bool aps_wire_has_own_blocks(const struct aps_wire *wire);
 
 /* Bytes of a block of n values, header included; an empty block has none. */

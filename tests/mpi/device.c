@@ -9,6 +9,7 @@
  *   device sums        all-reduces
  *   device long        all-reduces of several of the longest chunks
  *   device plain       those of `long` that are on host memory, without a GPU
+ *   device alone       those of `long` that are on a GPU's
  *   device others      the other calls that may be rewritten
  *   device nonblocking MPI_Iallreduce and persistent ones
  *   device passed      calls of all kinds that go to an MPI which is not aware
@@ -69,6 +70,12 @@ const struct way ways[WAYS] = {
      .scale = SCALE_APS,
      .reduce = REDUCE_GATHER,
      .accumulate = ACCUMULATE_KAHAN},
+    {.format = "mx-e4m3fn", .scale = SCALE_OWN, .reduce = REDUCE_DIRECT},
+    {.format = "bfp4/576", .scale = SCALE_OWN, .reduce = REDUCE_HIERARCHICAL},
+    {.format = "nvfp4", .scale = SCALE_OWN, .reduce = REDUCE_HIERARCHICAL},
+    {.format = "bfp7/64", .scale = SCALE_OWN, .reduce = REDUCE_RING},
+    {.format = "flex8", .scale = SCALE_APS, .reduce = REDUCE_HIERARCHICAL},
+    {.format = "flex16", .scale = SCALE_APS, .reduce = REDUCE_DIRECT},
     {.format = "e4m3", .history = CONSTANT, .reduce = REDUCE_DIRECT},
     {.format = "e5m2", .history = CONSTANT, .reduce = REDUCE_HIERARCHICAL},
     {.format = "e4m3", .history = CONSTANT, .reduce = REDUCE_RING},
@@ -139,8 +146,7 @@ static void run(const char *mode, const char *argument)
     if (strcmp(mode, "passed") == 0)
         MPI_Bcast(in, (int)MOST, MPI_FLOAT, 0, MPI_COMM_WORLD);
     if (strcmp(mode, "plain") == 0) {
-        run_long(false);
-        ok_all(true, "sums without a GPU");
+        run_long(true, false);
         return;
     }
     missing = gpu_open();
@@ -155,7 +161,9 @@ static void run(const char *mode, const char *argument)
     if (strcmp(mode, "sums") == 0)
         run_sums();
     else if (strcmp(mode, "long") == 0)
-        run_long(true);
+        run_long(true, true);
+    else if (strcmp(mode, "alone") == 0)
+        run_long(false, true);
     else if (strcmp(mode, "others") == 0)
         run_others();
     else if (strcmp(mode, "nonblocking") == 0)

@@ -13,7 +13,7 @@
 
 /* Way i of device.c's policy has the counts from i * STEP + 1 on, and some from
  * LONG + i * STEP on. */
-#define WAYS 17
+#define WAYS 23
 #define STEP 1000
 #define LONG 300000
 #define MOST (LONG + STEP * (WAYS + 1))

@@ -22,9 +22,13 @@ extern bool passes; /* all calls, to MPI */
 bool sum(enum where where, size_t n, uint64_t seed);
 void run_sums(void);
 
-/* All-reduces of several of the longest chunks. Calls on host memory and on a
- * GPU's follow each other: what they share is used by both. */
-void run_long(bool has_gpu);
+/*
+ * All-reduces of several of the longest chunks, which tell a hash of the sums.
+ * With both, calls on host memory and on a GPU's follow each other, and on a GPU's
+ * for even ranks only: what they share is used by all. With one of both, calls
+ * have the same numbers, and random bits, in either program.
+ */
+void run_long(bool on_host, bool on_gpu);
 
 void run_others(void);
 

@@ -73,28 +73,52 @@ static uint64_t hash_floats(const float *x, size_t n)
     return hash;
 }
 
-void run_long(bool has_gpu)
+static void tell_sum(uint64_t seed, const float *x, size_t n)
+{
+    if (rank == 0)
+        printf("# sum %d: %016llx\n", (int)seed,
+               (unsigned long long)hash_floats(x, n));
+}
+
+/* x[n] in GPU memory, or, on odd ranks and every other time, in the host's; the
+ * sum to y. */
+static void sum_long(uint64_t seed, const float *x, float *device, size_t n,
+                     float *y)
+{
+    const bool on_device = seed % 2 == 0 || rank % 2 == 0;
+
+    if (on_device)
+        gpu_put(device, x, n * sizeof *x);
+    else
+        memcpy(y, x, n * sizeof *x);
+    MPI_Allreduce(MPI_IN_PLACE, on_device ? device : y, (int)n, MPI_FLOAT,
+                  MPI_SUM, MPI_COMM_WORLD);
+    if (on_device)
+        gpu_get(y, device, n * sizeof *x);
+}
+
+void run_long(bool on_host, bool on_gpu)
 {
     const size_t n = 4 * 1024 * 1024 + 77;
     float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
     float *z = malloc(n * sizeof *z);
-    float *device = has_gpu ? gpu_alloc(n * sizeof *x, false) : NULL;
+    float *device = on_gpu ? gpu_alloc(n * sizeof *x, false) : NULL;
 
     for (uint64_t seed = 0; seed < FILLS; seed++) {
         fill((enum fill)seed, seed, rank, n, x);
-        MPI_Allreduce(x, y, (int)n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-        if (rank == 0)
-            printf("# sum %d: %016llx\n", (int)seed,
-                   (unsigned long long)hash_floats(y, n));
-        if (!has_gpu)
-            continue;
-        gpu_put(device, x, n * sizeof *x);
-        MPI_Allreduce(MPI_IN_PLACE, device, (int)n, MPI_FLOAT, MPI_SUM,
-                      MPI_COMM_WORLD);
-        gpu_get(z, device, n * sizeof *x);
-        ok_all(first_difference(n, y, z) == n, "%zu elements, %d", n,
-               (int)seed);
+        if (on_host) {
+            MPI_Allreduce(x, y, (int)n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+            tell_sum(seed, y, n);
+        }
+        if (on_gpu)
+            sum_long(seed, x, device, n, z);
+        if (on_gpu && !on_host)
+            tell_sum(seed, z, n);
+        if (on_gpu && on_host)
+            ok_all(first_difference(n, y, z) == n, "%zu elements, %d%s", n,
+                   (int)seed, seed % 2 ? ", in GPU memory on some ranks" : "");
     }
+    ok_all(true, "long all-reduces");
     if (device)
         gpu_free(device);
     free(x);
