@@ -66,9 +66,11 @@ static const char *run_in(enum kind kind, const char *format, size_t n,
 
 static void test_memory(bool brief)
 {
-    static const char *const formats[] = {"e3m0",   "e5m2", "e4m3fn-sat",
-                                          "e3m2fn", "fp16", "bf16",
-                                          "tf32",   "e8m23"};
+    static const char *const formats[] = {
+        "e3m0",      "e5m2",  "e4m3fn-sat", "e3m2fn", "fp16",      "bf16",
+        "tf32",      "e8m23", "bfp7/64",    "bfp4/3", "bfp5/4096", "mx-int8",
+        "mx-e4m3fn", "nvfp4", "flex8",      "flex16",
+    };
     static const size_t sizes[] = {0, 1, 2, 3, 17, 1000, 70001, 5000001};
     size_t count = sizeof sizes / sizeof *sizes - (brief ? 1 : 0);
 
