@@ -18,6 +18,7 @@
 #include "codec/ops.h"
 #include "codec/pack.h"
 #include "codec/rounding.h"
+#include "codec/tile.h"
 #if defined(__x86_64__)
 #include "codec/pack_vbmi.h"
 #endif
@@ -58,13 +59,19 @@ struct aps_block_ops {
                    int size, struct aps_encode_stats *stats);
 
     /*
-     * x[n], whole blocks of 32 values or of a multiple of 64, to nearest, 64
-     * values at a time, with VBMI; n is at most aps_blocks_64_values. Bit i is
+     * x[n], whole blocks to nearest by vectors, with VBMI; n is a multiple of
+     * aps_blocks_64_step and at most aps_blocks_64_values. Bit i is
      * set where the values i * aps_blocks_64_step and on are not encoded, since
      * there is a block of zeros or of NaN. NULL: none.
      */
     uint64_t (*vbmi)(const struct aps_block_kernel *kernel,
                      const aps_any_float *x, size_t n, uint8_t *wire);
+
+    /* The reverse, of elements that are floats; x[n] = (or +=, if `add`) the
+     * values. Left out are groups with a scale that is NaN. NULL: none. */
+    uint64_t (*vbmi_decode)(const struct aps_block_kernel *kernel,
+                            const uint8_t *wire, size_t n, bool add,
+                            aps_any_float *x);
 
     /* x[n] = (or +=, if `add`) the values of codes[n]. */
     void (*decode)(const struct aps_block_kernel *kernel,
@@ -74,17 +81,22 @@ struct aps_block_ops {
 
 /* --- small things -------------------------------------------------------- */
 
-/* Can the family's loop encode 64 values at a time? */
+/* Can the family's loop encode whole blocks by vectors? */
 APS_INLINE bool aps_blocks_64_takes(const struct aps_format *format)
 {
-    return (format->block == 32 || format->block % 64 == 0) &&
+    const int block = format->block;
+
+    return (block == 16 || block == 32 || block % 64 == 0) &&
            (format->width <= 8 || format->width == 16);
 }
 
-/* The values that it takes together, a block or two. */
+/* The values that it takes together: a block, two of 32, or, to choose their
+ * scales together, sixteen of 16. */
 APS_INLINE size_t aps_blocks_64_step(const struct aps_format *format)
 {
-    return format->block < 64 ? 64 : (size_t)format->block;
+    return format->block == 16  ? 256
+           : format->block < 64 ? 64
+                                : (size_t)format->block;
 }
 
 /* The most values that it takes at a time. */

@@ -50,6 +50,20 @@ APS_INLINE void aps_blocks_get(const uint8_t *wire, size_t count, size_t block,
     aps_blocks_unpack(packed, n + (0 - n) % APS_PACK_BLOCK, width, vbmi, codes);
 }
 
+/* Whole blocks, n values, of codes of `size` bytes. */
+APS_INLINE size_t aps_blocks_decode_arrays(const struct aps_blocks_decoder *d,
+                                           const uint8_t *wire, size_t n,
+                                           size_t block, int size,
+                                           aps_any_float *x)
+{
+    const size_t bytes = 1 + block * (size_t)size;
+
+    for (size_t i = 0; i < n; i += block, wire += bytes)
+        aps_blocks_decode_values(d, d->ops->read(d->kernel, *wire), wire + 1,
+                                 size, block, x + i);
+    return n;
+}
+
 /* Whole blocks, n values: how many it has decoded. `block` is a constant. */
 APS_INLINE size_t aps_blocks_decode_fast(const struct aps_blocks_decoder *d,
                                          const uint8_t *wire, size_t n,
@@ -62,14 +76,12 @@ APS_INLINE size_t aps_blocks_decode_fast(const struct aps_blocks_decoder *d,
     struct aps_codes codes;
     uint8_t scales[APS_BLOCKS_SCALES];
 
-    if (block > APS_BLOCKS_CHUNK || block * width % 8 != 0 || width == 16)
+    if (block > APS_BLOCKS_CHUNK || block * width % 8 != 0)
         return 0;
-    if (width == 8) {
-        for (size_t i = 0; i < whole; i += block, wire += bytes)
-            aps_blocks_decode_values(d, d->ops->read(d->kernel, *wire),
-                                     wire + 1, 1, block, x + i);
-        return whole;
-    }
+    if (width == 8)
+        return aps_blocks_decode_arrays(d, wire, whole, block, 1, x);
+    if (width == 16)
+        return aps_blocks_decode_arrays(d, wire, whole, block, 2, x);
     for (size_t i = 0; i < whole;) {
         const size_t count =
             aps_blocks_min((whole - i) / block, APS_BLOCKS_CHUNK / block);
@@ -105,6 +117,34 @@ APS_INLINE void aps_blocks_decode_any(const struct aps_blocks_decoder *d,
         aps_blocks_decode_values(d, scale, codes, 4, count, x + i);
         wire += aps_blocks_code_bytes(count, width);
     }
+}
+
+/* Whole blocks by the family's own loop, which leaves special ones to the others:
+ * how many values it has decoded. */
+APS_INLINE size_t aps_blocks_decode_vbmi(const struct aps_blocks_decoder *d,
+                                         const uint8_t *wire, size_t n,
+                                         aps_any_float *x)
+{
+    const struct aps_format *format = &d->kernel->format;
+    const size_t block = (size_t)format->block;
+    const size_t code =
+        1 + aps_blocks_code_bytes(block, (unsigned)format->width);
+    const size_t step = aps_blocks_64_step(format);
+    const size_t most = aps_blocks_64_values(format);
+    const size_t whole = n / step * step;
+
+    for (size_t i = 0; i < whole; i += most) {
+        uint64_t special =
+            d->ops->vbmi_decode(d->kernel, wire + i / block * code,
+                                aps_blocks_min(whole - i, most), d->add, x + i);
+
+        for (size_t at = i; special; special >>= 1, at += step) {
+            if (special & 1)
+                aps_blocks_decode_any(d, wire + at / block * code, step,
+                                      x + at);
+        }
+    }
+    return whole;
 }
 
 #endif

@@ -82,6 +82,27 @@ APS_INLINE uint8_t *aps_blocks_put(struct aps_codes *codes,
 
 /* --- the fast way -------------------------------------------------------- */
 
+/* Whole blocks, n values, of codes of `size` bytes. */
+APS_INLINE size_t aps_blocks_encode_arrays(const struct aps_blocks_encoder *e,
+                                           const aps_any_float *x, size_t n,
+                                           size_t block, int size,
+                                           uint8_t *wire)
+{
+    static const struct aps_block_rounding nearest = {APS_ROUND_NEAREST, NULL};
+
+    for (size_t i = 0; i < n; i += block) {
+        const struct aps_block_scale scale =
+            e->ops->choose(e->kernel, aps_kernel_greatest(x + i, block));
+
+        aps_tile_ask(x + i + APS_TILE_PAGE, block);
+        *wire++ = scale.code;
+        aps_blocks_encode_values(e, scale, x + i, block, nearest, wire, size,
+                                 NULL);
+        wire += block * (size_t)size;
+    }
+    return n;
+}
+
 /* Whole blocks, n values: how many it has encoded. `block` is a constant. */
 APS_INLINE size_t aps_blocks_encode_fast(const struct aps_blocks_encoder *e,
                                          const aps_any_float *x, size_t n,
@@ -96,24 +117,17 @@ APS_INLINE size_t aps_blocks_encode_fast(const struct aps_blocks_encoder *e,
     uint8_t scales[APS_BLOCKS_SCALES];
     size_t at = 0;
 
-    if (block > APS_BLOCKS_CHUNK || block * width % 8 != 0 || width == 16)
+    if (block > APS_BLOCKS_CHUNK || block * width % 8 != 0)
         return 0;
-    if (width == 8) {
-        for (size_t i = 0; i < whole; i += block) {
-            const struct aps_block_scale scale =
-                e->ops->choose(e->kernel, aps_kernel_greatest(x + i, block));
-
-            *wire++ = scale.code;
-            aps_blocks_encode_values(e, scale, x + i, block, nearest, wire, 1,
-                                     NULL);
-            wire += block;
-        }
-        return whole;
-    }
+    if (width == 8)
+        return aps_blocks_encode_arrays(e, x, whole, block, 1, wire);
+    if (width == 16)
+        return aps_blocks_encode_arrays(e, x, whole, block, 2, wire);
     for (size_t i = 0; i < whole; i += block) {
         const struct aps_block_scale scale =
             e->ops->choose(e->kernel, aps_kernel_greatest(x + i, block));
 
+        aps_tile_ask(x + i + APS_TILE_PAGE, block);
         scales[at / block] = scale.code;
         aps_blocks_encode_values(e, scale, x + i, block, nearest,
                                  codes.code + at, 4, NULL);
@@ -199,6 +213,7 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
             most > 0 ? most : aps_blocks_min(APS_BLOCKS_CHUNK, block - inside));
         if (together && count > block)
             count = count / block * block;
+        aps_tile_ask(x + i + APS_TILE_PAGE, count);
         if (e->rounding == APS_ROUND_STOCHASTIC)
             random = aps_rounding_draw_magnitudes(
                 &e->draw, e->offset + first + i, x + i, count,

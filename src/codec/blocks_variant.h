@@ -87,7 +87,9 @@ APS_INLINE void aps_blocks_decode_body(const struct aps_block_ops *ops,
         .ops = ops, .kernel = kernel, .vbmi = vbmi, .add = add};
     size_t done;
 
-    if (ops->block > 0)
+    if (vbmi && ops->vbmi_decode && kernel->format.exponent_bits > 0)
+        done = aps_blocks_decode_vbmi(&d, wire, n, x);
+    else if (ops->block > 0)
         done = aps_blocks_decode_fast(&d, wire, n, ops->block, x);
     else if (kernel->format.block == 64)
         done = aps_blocks_decode_fast(&d, wire, n, 64, x);

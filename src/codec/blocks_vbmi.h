@@ -205,6 +205,8 @@ APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_vbmi(
     for (size_t at = 0; at < APS_TILE_PAGE / 64; at++) {
         for (size_t i = at; i < APS_TILE / 64; i += APS_TILE_PAGE / 64) {
             aps_tile_ask(x + APS_TILE + 64 * i, 64);
+            /* few stores fit into the queue in front of the cache */
+            __builtin_prefetch(wire + (APS_TILE / 64 + i) * bytes, 1);
             special |= aps_blocks_64_encode(ops, &k, &c, block == 64,
                                             x + 64 * i, wire + i * bytes)
                        << i;

@@ -159,7 +159,11 @@ encode_drawn(const struct aps_codec *codec, const aps_any_float *in, size_t n,
         size_t at = i / 8 * width;
         struct aps_codes codes;
         uint32_t word[APS_ROUNDING_WORDS];
-        const uint32_t *random =
+        const uint32_t *random;
+
+        /* comes in while bits are drawn */
+        aps_tile_ask(in + i + CHUNK, CHUNK);
+        random =
             aps_rounding_draw(draw, offset, count, APS_ROUNDING_AVX512, word);
 
         if (whole > 0 && size == 1)
@@ -231,6 +235,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         size_t at = i / 8 * width;
         struct aps_codes codes;
 
+        aps_tile_ask(in + i + CHUNK, CHUNK);
         marker |= aps_rounding_encode_chunk(&codec->format, in + i, count,
                                             scaling, rounding, &draw, offset,
                                             cpu, codes.code, stats);

@@ -6,6 +6,7 @@
 #include "codec/mx.h"
 #if defined(__x86_64__)
 #include "codec/blocks_vbmi.h"
+#include "codec/table_vbmi.h"
 #endif
 
 /* Elements without an exponent are integers. */
@@ -194,6 +195,48 @@ APS_CODEC_AVX512 static uint64_t mx_vbmi(const struct aps_block_kernel *kernel,
         return aps_blocks_64_vbmi(&mx_integers_64, kernel, x, n, wire);
     return aps_blocks_64_vbmi(&mx_floats_64, kernel, x, n, wire);
 }
+
+/* Two blocks of floats; true, and nothing done, where one is NaN. */
+APS_CODEC_AVX512 APS_INLINE uint64_t mx_decode_64(
+    const struct aps_table *table, const struct aps_table_unpack *unpack,
+    size_t half, bool add, const uint8_t *wire, aps_any_float *x)
+{
+    const uint8_t first = wire[0], second = wire[1 + half];
+    const __mmask64 low = ((uint64_t)1 << half) - 1;
+    __m512i codes = _mm512_maskz_loadu_epi8(low, wire + 1);
+    __m512 scale[2];
+
+    if (first == APS_MX_NAN || second == APS_MX_NAN)
+        return 1;
+    scale[0] = _mm512_set1_ps(aps_blocks_pow2(first - APS_MX_BIAS));
+    scale[1] = _mm512_set1_ps(aps_blocks_pow2(second - APS_MX_BIAS));
+    codes = _mm512_mask_loadu_epi8(codes, low << half, wire + 2);
+    if (half < 32)
+        codes = aps_table_unpack_codes(unpack, codes);
+    aps_table_look_up(table, codes, false, 0, scale, add, x);
+    return 0;
+}
+
+APS_CODEC_AVX512 static uint64_t
+mx_vbmi_decode(const struct aps_block_kernel *kernel, const uint8_t *wire,
+               size_t n, bool add, aps_any_float *x)
+{
+    const unsigned width = (unsigned)kernel->format.width;
+    const struct aps_table table = aps_table_make(&kernel->element, width);
+    const struct aps_table_unpack unpack = aps_table_unpack_make(width);
+    const size_t half = 4 * (size_t)width;
+    uint64_t special = 0;
+
+    for (size_t i = 0; i < n / 64; i++) {
+        const uint8_t *from = wire + i * 2 * (1 + half);
+
+        special |=
+            (add ? mx_decode_64(&table, &unpack, half, true, from, x + 64 * i)
+                 : mx_decode_64(&table, &unpack, half, false, from, x + 64 * i))
+            << i;
+    }
+    return special;
+}
 #endif
 
 static const struct aps_block_ops mx_ops = {
@@ -205,6 +248,7 @@ static const struct aps_block_ops mx_ops = {
     .decode = mx_decode,
 #if defined(__x86_64__)
     .vbmi = mx_vbmi,
+    .vbmi_decode = mx_vbmi_decode,
 #endif
 };
 

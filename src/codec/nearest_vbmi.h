@@ -84,21 +84,33 @@ aps_nearest_make(const struct aps_kernel *k, unsigned width, float scale)
     return c;
 }
 
-/* The magnitudes of the codes of y[16] in the low bits, too great by `first`. */
+/* The power of two, with the sign of y, that y[16] is rounded by: times 2^(23-M);
+ * y is brought into the range. */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_nearest_power(const struct aps_nearest *c, __m512 *y)
+{
+    *y = _mm512_range_ps(*y, c->beyond, APS_NEAREST_LESS);
+    return _mm512_and_si512(
+        _mm512_castps_si512(_mm512_range_ps(*y, c->least, APS_NEAREST_GREATER)),
+        _mm512_set1_epi32((int)0xff800000u));
+}
+
+/* The magnitudes of the codes in the low bits, too great by `first`. */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_nearest_code(const struct aps_nearest *c, __m512i power, __m512 sum)
+{
+    return _mm512_add_epi32(_mm512_castps_si512(sum),
+                            _mm512_srlv_epi32(power, c->shift));
+}
+
+/* Those of y[16]. */
 APS_CODEC_AVX512 APS_INLINE __m512i aps_nearest_16(const struct aps_nearest *c,
                                                    __m512 y)
 {
-    const __m512i top = _mm512_set1_epi32((int)0xff800000u);
-    const __m512 value = _mm512_range_ps(y, c->beyond, APS_NEAREST_LESS);
-    const __m512i power =
-        _mm512_and_si512(_mm512_castps_si512(_mm512_range_ps(
-                             value, c->least, APS_NEAREST_GREATER)),
-                         top);
-    const __m512 sum =
-        _mm512_fmadd_ps(_mm512_castsi512_ps(power), c->up, value);
+    const __m512i power = aps_nearest_power(c, &y);
 
-    return _mm512_add_epi32(_mm512_castps_si512(sum),
-                            _mm512_srlv_epi32(power, c->shift));
+    return aps_nearest_code(
+        c, power, _mm512_fmadd_ps(_mm512_castsi512_ps(power), c->up, y));
 }
 
 /* The codes of y[16], with 8 exponent bits. */

@@ -3,6 +3,9 @@
 #include "config.h"
 
 #include "codec/blocks_variant.h"
+#if defined(__x86_64__)
+#include "codec/nearest_vbmi.h"
+#endif
 #include "codec/nvfp4.h"
 
 APS_INLINE struct aps_block_kernel nvfp4_init(const struct aps_format *format,
@@ -69,6 +72,127 @@ APS_INLINE void nvfp4_decode(const struct aps_block_kernel *kernel,
                             x);
 }
 
+#if defined(__x86_64__)
+#define BLOCKS 16 /* at a time: their scales fill a vector */
+#define VALUES ((size_t)(16 * BLOCKS))
+#define BLOCK_BYTES 9
+
+/* The greatest of each of v[16], in the order of their numbers. */
+APS_CODEC_AVX512 APS_INLINE __m512i nvfp4_greatest(__m512i *v)
+{
+    /* halves of neighbours are put together; four times the number of vectors,
+     * and of what is left in a vector of each, halves */
+    for (int i = 0; i < 8; i++)
+        v[i] = _mm512_max_epu32(
+            _mm512_shuffle_i64x2(v[2 * i], v[2 * i + 1], 0x44),
+            _mm512_shuffle_i64x2(v[2 * i], v[2 * i + 1], 0xee));
+    for (int i = 0; i < 4; i++)
+        v[i] = _mm512_max_epu32(
+            _mm512_shuffle_i64x2(v[2 * i], v[2 * i + 1], 0x88),
+            _mm512_shuffle_i64x2(v[2 * i], v[2 * i + 1], 0xdd));
+    /* a 128-bit lane each now: lane j of vector i is block 4 * i + j */
+    for (int i = 0; i < 2; i++)
+        v[i] = _mm512_max_epu32(_mm512_unpacklo_epi32(v[2 * i], v[2 * i + 1]),
+                                _mm512_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
+    v[0] = _mm512_max_epu32(_mm512_unpacklo_epi64(v[0], v[1]),
+                            _mm512_unpackhi_epi64(v[0], v[1]));
+    /* in lane j: blocks j, 4 + j, 8 + j, 12 + j */
+    return _mm512_permutexvar_epi32(
+        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15),
+        v[0]);
+}
+
+/* As nvfp4_choose of 16 blocks: codes, and false where one is special. */
+APS_CODEC_AVX512 APS_INLINE bool nvfp4_choose_16(const struct aps_nearest *c,
+                                                 __m512 piece, __m512i greatest,
+                                                 __m512i *code, __m512 *factor)
+{
+    __m512 y =
+        _mm512_div_ps(_mm512_div_ps(_mm512_castsi512_ps(greatest),
+                                    _mm512_set1_ps(APS_NVFP4_ELEMENT_MAX)),
+                      piece);
+    const __m512i power = aps_nearest_power(c, &y);
+    const __m512 sum = _mm512_fmadd_ps(_mm512_castsi512_ps(power), c->up, y);
+    const __m512 scale = _mm512_mul_ps(
+        _mm512_fnmadd_ps(_mm512_castsi512_ps(power), c->up, sum), piece);
+    const __mmask16 fine =
+        _mm512_cmplt_epu32_mask(greatest, _mm512_set1_epi32(APS_FLOAT_INF)) &
+        _mm512_cmp_ps_mask(scale, _mm512_setzero_ps(), _CMP_GT_OQ);
+
+    *code = aps_nearest_code(c, power, sum);
+    *factor = _mm512_min_ps(
+        _mm512_div_ps(_mm512_set1_ps(1), scale),
+        _mm512_castsi512_ps(_mm512_set1_epi32(APS_FLOAT_INF - 1)));
+    return fine == 0xffff;
+}
+
+/* 16 blocks; whether none is special. */
+APS_CODEC_AVX512 APS_INLINE bool
+nvfp4_encode_16(const struct aps_nearest *scales,
+                const struct aps_nearest *elements, __m512 piece,
+                const aps_any_float *x, uint8_t *wire)
+{
+    const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
+    __m512i v[BLOCKS], codes;
+    __m512 factors;
+    uint8_t scale[64];
+    float factor[BLOCKS];
+
+    for (int b = 0; b < BLOCKS; b++)
+        v[b] = _mm512_and_si512(_mm512_loadu_si512((const void *)(x + 16 * b)),
+                                magnitude);
+    if (!nvfp4_choose_16(scales, piece, nvfp4_greatest(v), &codes, &factors))
+        return false;
+    _mm512_storeu_ps(factor, factors);
+    _mm_storeu_si128((void *)scale, _mm512_cvtepi32_epi8(
+                                        _mm512_sub_epi8(codes, scales->first)));
+    for (int b = 0; b < BLOCKS; b += 4, wire += 4 * BLOCK_BYTES) {
+        __m512i bits[4], lane[4], all;
+        uint8_t packed[64];
+
+        for (int j = 0; j < 4; j++) {
+            bits[j] = _mm512_loadu_si512((const void *)(x + 16 * (b + j)));
+            lane[j] = aps_nearest_16(
+                elements, _mm512_mul_ps(_mm512_castsi512_ps(bits[j]),
+                                        _mm512_set1_ps(factor[b + j])));
+        }
+        all = _mm512_sub_epi8(aps_codes_bytes(lane), elements->first);
+        all = aps_codes_64_sign(&elements->codes, all, bits);
+        all = aps_codes_64_pack(&elements->codes,
+                                aps_codes_64_order(&elements->codes, all));
+        _mm512_storeu_si512(packed, all);
+        for (int j = 0; j < 4; j++) {
+            wire[BLOCK_BYTES * j] = scale[b + j];
+            memcpy(wire + BLOCK_BYTES * j + 1, packed + 8 * j, 8);
+        }
+    }
+    return true;
+}
+
+APS_CODEC_AVX512 static uint64_t
+nvfp4_vbmi(const struct aps_block_kernel *kernel, const aps_any_float *x,
+           size_t n, uint8_t *wire)
+{
+    const struct aps_format format = aps_nvfp4_scale_format();
+    const struct aps_kernel scale = aps_kernel_init(&format);
+    struct aps_nearest scales = aps_nearest_make(&scale, 8, 1);
+    struct aps_nearest elements = aps_nearest_make(&kernel->element, 4, 1);
+    const __m512 piece = _mm512_set1_ps(kernel->piece);
+    uint64_t special = 0;
+
+    scales.beyond = _mm512_set1_ps(APS_NVFP4_SCALE_MAX);
+    elements.beyond = _mm512_set1_ps(APS_NVFP4_ELEMENT_MAX);
+    for (size_t i = 0; i < n / VALUES; i++) {
+        aps_tile_ask(x + i * VALUES + APS_TILE_PAGE, VALUES);
+        special |= (uint64_t)!nvfp4_encode_16(&scales, &elements, piece,
+                                              x + i * VALUES,
+                                              wire + i * BLOCKS * BLOCK_BYTES)
+                   << i;
+    }
+    return special;
+}
+#endif
+
 static const struct aps_block_ops nvfp4_ops = {
     .block = 16,
     .init = nvfp4_init,
@@ -76,6 +200,9 @@ static const struct aps_block_ops nvfp4_ops = {
     .read = nvfp4_read,
     .encode = nvfp4_encode,
     .decode = nvfp4_decode,
+#if defined(__x86_64__)
+    .vbmi = nvfp4_vbmi,
+#endif
 };
 
 APS_BLOCKS_VARIANTS(nvfp4)

@@ -89,33 +89,30 @@ aps_table_store(aps_any_float *x, __m512 y, bool add, bool tail, __mmask16 some)
         _mm512_storeu_ps((void *)x, y);
 }
 
-/* 64 values, or n < 64 with `tail`. Masks cost, and are for the tail alone. */
-APS_TARGET_VBMI APS_INLINE void
-aps_table_decode_codes(const struct aps_table *table,
-                       const struct aps_table_unpack *unpack, unsigned width,
-                       const uint8_t *wire, size_t n, bool tail, __m512 scale,
-                       bool add, aps_any_float *x)
+/* 64 packed codes, each into a byte. */
+APS_TARGET_VBMI APS_INLINE __m512i
+aps_table_unpack_codes(const struct aps_table_unpack *unpack, __m512i codes)
+{
+    codes = _mm512_permutexvar_epi8(unpack->spread, codes);
+    codes = _mm512_multishift_epi64_epi8(unpack->shifts, codes);
+    return _mm512_and_si512(codes, unpack->mask);
+}
+
+/* The values of 64 codes, times scale[0] those of the first half, times scale[1]
+ * the others. With `tail`, those of `some`: masks cost. */
+APS_TARGET_VBMI APS_INLINE void aps_table_look_up(const struct aps_table *table,
+                                                  __m512i codes, bool tail,
+                                                  uint64_t some,
+                                                  const __m512 *scale, bool add,
+                                                  aps_any_float *x)
 {
     /* The unpacking below works in lanes of 16 bytes: four codes of each
      * sixteen have to lie in each. */
     const __m512i order =
         _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     const __m512i zero = _mm512_setzero_si512();
-    const uint64_t some = tail ? ((uint64_t)1 << n) - 1 : ~UINT64_C(0);
-    __m512i codes, low, high, half[2];
+    __m512i low, high, half[2];
 
-    if (tail)
-        codes = _mm512_maskz_loadu_epi8(
-            ((uint64_t)1 << (n * width + 7) / 8) - 1, wire);
-    else if (width < 8)
-        codes = _mm512_maskz_loadu_epi8(unpack->bytes, wire);
-    else
-        codes = _mm512_loadu_si512(wire);
-    if (width < 8) {
-        codes = _mm512_permutexvar_epi8(unpack->spread, codes);
-        codes = _mm512_multishift_epi64_epi8(unpack->shifts, codes);
-        codes = _mm512_and_si512(codes, unpack->mask);
-    }
     codes = _mm512_permutexvar_epi32(order, codes);
     low = _mm512_permutex2var_epi8(table->low[0], codes, table->low[1]);
     high = _mm512_permutex2var_epi8(table->high[0], codes, table->high[1]);
@@ -129,9 +126,32 @@ aps_table_decode_codes(const struct aps_table *table,
                                  : _mm512_unpackhi_epi16(zero, half[q / 2]);
 
         aps_table_store(x + 16 * q,
-                        _mm512_mul_ps(_mm512_castsi512_ps(bits), scale), add,
-                        tail, (__mmask16)(some >> 16 * q));
+                        _mm512_mul_ps(_mm512_castsi512_ps(bits), scale[q / 2]),
+                        add, tail, (__mmask16)(some >> 16 * q));
     }
+}
+
+/* 64 values, or n < 64 with `tail`. */
+APS_TARGET_VBMI APS_INLINE void
+aps_table_decode_codes(const struct aps_table *table,
+                       const struct aps_table_unpack *unpack, unsigned width,
+                       const uint8_t *wire, size_t n, bool tail, __m512 scale,
+                       bool add, aps_any_float *x)
+{
+    const uint64_t some = tail ? ((uint64_t)1 << n) - 1 : ~UINT64_C(0);
+    const __m512 scales[2] = {scale, scale};
+    __m512i codes;
+
+    if (tail)
+        codes = _mm512_maskz_loadu_epi8(
+            ((uint64_t)1 << (n * width + 7) / 8) - 1, wire);
+    else if (width < 8)
+        codes = _mm512_maskz_loadu_epi8(unpack->bytes, wire);
+    else
+        codes = _mm512_loadu_si512(wire);
+    if (width < 8)
+        codes = aps_table_unpack_codes(unpack, codes);
+    aps_table_look_up(table, codes, tail, some, scales, add, x);
 }
 
 APS_TARGET_VBMI APS_INLINE void
@@ -156,11 +176,10 @@ aps_table_decode_body(const struct aps_kernel *kernel, unsigned width,
  * x[n] = (or +=, if `add`) value of the packed codes at `wire` * scale; the
  * same bits as aps_kernel_decode_array.
  */
-APS_TARGET_VBMI static void aps_table_decode(const struct aps_kernel *kernel,
-                                             unsigned width,
-                                             const uint8_t *wire, size_t n,
-                                             float scale, bool add,
-                                             aps_any_float *x)
+APS_TARGET_VBMI static inline void
+aps_table_decode(const struct aps_kernel *kernel, unsigned width,
+                 const uint8_t *wire, size_t n, float scale, bool add,
+                 aps_any_float *x)
 {
     if (width == 8 && add)
         aps_table_decode_body(kernel, 8, wire, n, scale, true, x);

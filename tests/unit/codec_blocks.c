@@ -68,6 +68,18 @@ static void fill(void)
     }
 }
 
+/* Gradients that are alike, all finite and few of them 0: no block is special,
+ * nor is its scale. */
+static void fill_alike(void)
+{
+    for (size_t i = 0; i < N; i++) {
+        const float y = (float)(int32_t)random_bits() * 0x1p-31f;
+        const float z = (float)(int32_t)random_bits() * 0x1p-31f;
+
+        x[i] = y * z * 0x1p-3f;
+    }
+}
+
 /* --- vectors ------------------------------------------------------------- */
 
 static void test_vectors(void)
@@ -187,7 +199,7 @@ static bool alike(const struct aps_codec *plain, const struct aps_codec *codec,
     return right;
 }
 
-static void test_variants(void)
+static void test_variants(const char *values)
 {
     struct aps_cast_options options[] = {
         {.size = sizeof options[0], .rounding = APS_ROUND_NEAREST},
@@ -211,8 +223,8 @@ static void test_variants(void)
                 for (size_t o = 0; o < 3; o++)
                     right &= alike(&plain, &codec, sizes[s], &options[o]);
             }
-            ok(right, "%s, %s: every verb, size and rounding as plain",
-               names[f], cpus[c]);
+            ok(right, "%s, %s: every verb, size and rounding as plain, %s",
+               names[f], cpus[c], values);
         }
     }
 }
@@ -275,8 +287,10 @@ int main(void)
     fill();
     test_vectors();
     test_marker();
-    test_variants();
+    test_variants("special blocks");
     test_stats();
     test_overflow();
+    fill_alike();
+    test_variants("ordinary ones");
     return done_testing();
 }
