@@ -213,7 +213,6 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
             most > 0 ? most : aps_blocks_min(APS_BLOCKS_CHUNK, block - inside));
         if (together && count > block)
             count = count / block * block;
-        aps_tile_ask(x + i + APS_TILE_PAGE, count);
         if (e->rounding == APS_ROUND_STOCHASTIC)
             random = aps_rounding_draw_magnitudes(
                 &e->draw, e->offset + first + i, x + i, count,

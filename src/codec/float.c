@@ -67,7 +67,6 @@ APS_INLINE bool encode_tile(const struct aps_kernel *kernel,
         size_t count = min_size(n - i, CHUNK);
         size_t at = i / 8 * width;
 
-        aps_tile_ask(x + i + CHUNK, CHUNK);
         marker |= encode_chunk(kernel, x + i, count, scale, bounded, width,
                                vbmi, room - at, wire + at, stats);
     }
@@ -159,11 +158,7 @@ encode_drawn(const struct aps_codec *codec, const aps_any_float *in, size_t n,
         size_t at = i / 8 * width;
         struct aps_codes codes;
         uint32_t word[APS_ROUNDING_WORDS];
-        const uint32_t *random;
-
-        /* comes in while bits are drawn */
-        aps_tile_ask(in + i + CHUNK, CHUNK);
-        random =
+        const uint32_t *random =
             aps_rounding_draw(draw, offset, count, APS_ROUNDING_AVX512, word);
 
         if (whole > 0 && size == 1)
@@ -235,7 +230,6 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         size_t at = i / 8 * width;
         struct aps_codes codes;
 
-        aps_tile_ask(in + i + CHUNK, CHUNK);
         marker |= aps_rounding_encode_chunk(&codec->format, in + i, count,
                                             scaling, rounding, &draw, offset,
                                             cpu, codes.code, stats);

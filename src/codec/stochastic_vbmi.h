@@ -16,6 +16,7 @@
 #include "codec/kernel.h"
 #include "codec/pack_vbmi.h"
 #include "codec/scaling.h"
+#include "codec/tile.h"
 
 #define APS_STOCHASTIC_VALUES 64 /* at a time */
 
@@ -172,6 +173,8 @@ aps_stochastic_encode(const struct aps_kernel *k, unsigned width,
     for (size_t i = 0; i < n; i += APS_STOCHASTIC_VALUES) {
         __m512i code[4];
 
+        if (n > APS_STOCHASTIC_VALUES)
+            aps_tile_ask(x + i + APS_TILE_PAGE, 64);
 #pragma GCC unroll 4
         for (int j = 0; j < 4; j++)
             code[j] = aps_stochastic_16(&s, x + i + 16 * j, random + i + 16 * j,

@@ -17,7 +17,8 @@
 #define APS_TILE (APS_TILE_PAGE * APS_TILE_PAGES)
 
 /* Ask for n floats that are about to be read, a multiple of a cache line. They
- * need not be there. */
+ * need not be there. A few lines at a time: a whole page of them at once is
+ * slower than none. */
 APS_INLINE void aps_tile_ask(const aps_any_float *x, size_t n)
 {
 #if defined(__GNUC__)
