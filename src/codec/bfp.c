@@ -16,15 +16,17 @@ APS_INLINE struct aps_block_kernel bfp_init(const struct aps_format *format,
 }
 
 APS_INLINE struct aps_block_scale
-bfp_choose(const struct aps_block_kernel *kernel, uint32_t greatest)
+bfp_choose(const struct aps_block_kernel *kernel, const aps_any_float *x,
+           size_t n)
 {
-    return aps_bfp_choose(kernel->format.mantissa_bits, greatest);
+    return aps_bfp_choose(kernel->format.mantissa_bits,
+                          aps_kernel_greatest(x, n));
 }
 
 APS_INLINE struct aps_block_scale
-bfp_read(const struct aps_block_kernel *kernel, uint8_t code)
+bfp_read(const struct aps_block_kernel *kernel, uint32_t code)
 {
-    return aps_bfp_read(kernel->format.mantissa_bits, code);
+    return aps_bfp_read(kernel->format.mantissa_bits, (uint8_t)code);
 }
 
 APS_INLINE void bfp_encode_bits(int m, struct aps_block_scale scale,
@@ -135,6 +137,7 @@ APS_CODEC_AVX512 static uint64_t bfp_vbmi(const struct aps_block_kernel *kernel,
 #endif
 
 static const struct aps_block_ops bfp_ops = {
+    .scale = 1,
     .init = bfp_init,
     .choose = bfp_choose,
     .read = bfp_read,

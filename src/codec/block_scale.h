@@ -24,7 +24,7 @@ struct aps_block_kernel {
 
 /* The scale of a block. */
 struct aps_block_scale {
-    uint8_t code;
+    uint32_t code;
     bool nan;     /* all values are NaN, whatever their codes */
     bool zero;    /* all values are +0 */
     float factor; /* of values, when encoded, or of elements, when decoded */

@@ -39,18 +39,21 @@ struct aps_block_ops {
     /* All formats have blocks of this length, or, 0, of any. */
     size_t block;
 
+    /* Bytes of a block's scale, before its codes: 1 or 4. */
+    size_t scale;
+
     /* For x[n]; where a piece is decoded, x is NULL, and `piece` filled in
      * later. */
     struct aps_block_kernel (*init)(const struct aps_format *format,
                                     const aps_any_float *x, size_t n);
 
-    /* For the greatest magnitude of a block, a bit pattern, NaN on top. */
+    /* For the block x[n]. */
     struct aps_block_scale (*choose)(const struct aps_block_kernel *kernel,
-                                     uint32_t greatest);
+                                     const aps_any_float *x, size_t n);
 
     /* By its code. */
     struct aps_block_scale (*read)(const struct aps_block_kernel *kernel,
-                                   uint8_t code);
+                                   uint32_t code);
 
     /* codes[n] of `size` bytes each (1, 2, 4) of x[n]. `stats` may be NULL. */
     void (*encode)(const struct aps_block_kernel *kernel,
@@ -119,6 +122,22 @@ APS_INLINE int aps_blocks_size(unsigned width)
 APS_INLINE size_t aps_blocks_code_bytes(size_t n, unsigned width)
 {
     return (n * width + 7) / 8;
+}
+
+/* A scale's code, `scale` bytes, little-endian. */
+APS_INLINE uint8_t *aps_blocks_put_scale(uint32_t code, size_t scale,
+                                         uint8_t *wire)
+{
+    memcpy(wire, &code, scale);
+    return wire + scale;
+}
+
+APS_INLINE uint32_t aps_blocks_get_scale(const uint8_t *wire, size_t scale)
+{
+    uint32_t code = 0;
+
+    memcpy(&code, wire, scale);
+    return code;
 }
 
 /* x[n] = (or +=) value. */

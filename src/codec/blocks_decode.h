@@ -31,23 +31,28 @@ APS_INLINE void aps_blocks_decode_values(const struct aps_blocks_decoder *d,
 
 /* `count` blocks of whole bytes, at most a chunk, to codes one behind the
  * other; `room` bytes of the wire are left. */
-APS_INLINE void aps_blocks_get(const uint8_t *wire, size_t count, size_t block,
-                               unsigned width, bool vbmi, size_t room,
-                               uint8_t *scales, struct aps_codes *codes)
+APS_INLINE void aps_blocks_get(const struct aps_blocks_decoder *d,
+                               const uint8_t *wire, size_t count, size_t block,
+                               size_t room, uint32_t *scales,
+                               struct aps_codes *codes)
 {
+    const unsigned width = (unsigned)d->kernel->format.width;
+    const size_t scale = d->ops->scale;
     const size_t n = count * block;
     const size_t bytes = block * width / 8;
     uint8_t packed[APS_PACK_CHUNK * 4 + APS_PACK_SLACK];
 
-    for (size_t b = 0; b < count; b++, wire += 1 + bytes, room -= 1 + bytes) {
-        scales[b] = wire[0];
-        if (room >= 1 + bytes + 8)
-            aps_blocks_copy(packed + b * bytes, wire + 1, bytes);
+    for (size_t b = 0; b < count; b++, wire += bytes, room -= scale + bytes) {
+        scales[b] = aps_blocks_get_scale(wire, scale);
+        wire += scale;
+        if (room >= scale + bytes + 8)
+            aps_blocks_copy(packed + b * bytes, wire, bytes);
         else
-            memcpy(packed + b * bytes, wire + 1, bytes);
+            memcpy(packed + b * bytes, wire, bytes);
     }
     memset(packed + count * bytes, 0, APS_PACK_SLACK);
-    aps_blocks_unpack(packed, n + (0 - n) % APS_PACK_BLOCK, width, vbmi, codes);
+    aps_blocks_unpack(packed, n + (0 - n) % APS_PACK_BLOCK, width, d->vbmi,
+                      codes);
 }
 
 /* Whole blocks, n values, of codes of `size` bytes. */
@@ -56,11 +61,13 @@ APS_INLINE size_t aps_blocks_decode_arrays(const struct aps_blocks_decoder *d,
                                            size_t block, int size,
                                            aps_any_float *x)
 {
-    const size_t bytes = 1 + block * (size_t)size;
+    const size_t scale = d->ops->scale;
+    const size_t bytes = scale + block * (size_t)size;
 
     for (size_t i = 0; i < n; i += block, wire += bytes)
-        aps_blocks_decode_values(d, d->ops->read(d->kernel, *wire), wire + 1,
-                                 size, block, x + i);
+        aps_blocks_decode_values(
+            d, d->ops->read(d->kernel, aps_blocks_get_scale(wire, scale)),
+            wire + scale, size, block, x + i);
     return n;
 }
 
@@ -71,10 +78,11 @@ APS_INLINE size_t aps_blocks_decode_fast(const struct aps_blocks_decoder *d,
 {
     const unsigned width = (unsigned)d->kernel->format.width;
     const size_t whole = n / block * block;
-    const size_t bytes = 1 + aps_blocks_code_bytes(block, width);
+    const size_t scale = d->ops->scale;
+    const size_t bytes = scale + aps_blocks_code_bytes(block, width);
     const uint8_t *end = wire + n / block * bytes;
     struct aps_codes codes;
-    uint8_t scales[APS_BLOCKS_SCALES];
+    uint32_t scales[APS_BLOCKS_SCALES];
 
     if (block > APS_BLOCKS_CHUNK || block * width % 8 != 0)
         return 0;
@@ -86,8 +94,8 @@ APS_INLINE size_t aps_blocks_decode_fast(const struct aps_blocks_decoder *d,
         const size_t count =
             aps_blocks_min((whole - i) / block, APS_BLOCKS_CHUNK / block);
 
-        aps_blocks_get(wire, count, block, width, d->vbmi, (size_t)(end - wire),
-                       scales, &codes);
+        aps_blocks_get(d, wire, count, block, (size_t)(end - wire), scales,
+                       &codes);
         for (size_t b = 0; b < count; b++, i += block)
             aps_blocks_decode_values(d, d->ops->read(d->kernel, scales[b]),
                                      codes.code + b * block, 4, block, x + i);
@@ -111,8 +119,11 @@ APS_INLINE void aps_blocks_decode_any(const struct aps_blocks_decoder *d,
 
         count = aps_blocks_min(
             n - i, aps_blocks_min(APS_BLOCKS_CHUNK, block - inside));
-        if (inside == 0)
-            scale = d->ops->read(d->kernel, *wire++);
+        if (inside == 0) {
+            scale = d->ops->read(d->kernel,
+                                 aps_blocks_get_scale(wire, d->ops->scale));
+            wire += d->ops->scale;
+        }
         aps_blocks_unpack_bits(wire, count, width, codes);
         aps_blocks_decode_values(d, scale, codes, 4, count, x + i);
         wire += aps_blocks_code_bytes(count, width);
@@ -128,7 +139,7 @@ APS_INLINE size_t aps_blocks_decode_vbmi(const struct aps_blocks_decoder *d,
     const struct aps_format *format = &d->kernel->format;
     const size_t block = (size_t)format->block;
     const size_t code =
-        1 + aps_blocks_code_bytes(block, (unsigned)format->width);
+        d->ops->scale + aps_blocks_code_bytes(block, (unsigned)format->width);
     const size_t step = aps_blocks_64_step(format);
     const size_t most = aps_blocks_64_values(format);
     const size_t whole = n / step * step;

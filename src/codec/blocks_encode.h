@@ -58,24 +58,26 @@ APS_INLINE void aps_blocks_encode_values(const struct aps_blocks_encoder *e,
 
 /* `count` blocks of whole bytes: their codes, one behind the other, are packed,
  * and then go behind their scales. `room` bytes of the wire are left. */
-APS_INLINE uint8_t *aps_blocks_put(struct aps_codes *codes,
-                                   const uint8_t *scales, size_t count,
-                                   size_t block, unsigned width, bool vbmi,
-                                   size_t room, uint8_t *wire)
+APS_INLINE uint8_t *aps_blocks_put(const struct aps_blocks_encoder *e,
+                                   struct aps_codes *codes,
+                                   const uint32_t *scales, size_t count,
+                                   size_t block, size_t room, uint8_t *wire)
 {
+    const unsigned width = (unsigned)e->kernel->format.width;
+    const size_t scale = e->ops->scale;
     const size_t n = count * block;
     const size_t fill = (0 - n) % APS_PACK_BLOCK;
     const size_t bytes = block * width / 8;
     uint8_t packed[APS_PACK_CHUNK * 4 + APS_PACK_SLACK];
 
     memset(codes->code + n, 0, fill * sizeof *codes->code);
-    aps_blocks_pack(codes, n + fill, width, vbmi, packed);
-    for (size_t b = 0; b < count; b++, wire += 1 + bytes, room -= 1 + bytes) {
-        wire[0] = scales[b];
-        if (room >= 1 + bytes + 8)
-            aps_blocks_copy(wire + 1, packed + b * bytes, bytes);
+    aps_blocks_pack(codes, n + fill, width, e->vbmi, packed);
+    for (size_t b = 0; b < count; b++, wire += bytes, room -= scale + bytes) {
+        wire = aps_blocks_put_scale(scales[b], scale, wire);
+        if (room >= scale + bytes + 8)
+            aps_blocks_copy(wire, packed + b * bytes, bytes);
         else
-            memcpy(wire + 1, packed + b * bytes, bytes);
+            memcpy(wire, packed + b * bytes, bytes);
     }
     return wire;
 }
@@ -92,10 +94,10 @@ APS_INLINE size_t aps_blocks_encode_arrays(const struct aps_blocks_encoder *e,
 
     for (size_t i = 0; i < n; i += block) {
         const struct aps_block_scale scale =
-            e->ops->choose(e->kernel, aps_kernel_greatest(x + i, block));
+            e->ops->choose(e->kernel, x + i, block);
 
         aps_tile_ask(x + i + APS_TILE_PAGE, block);
-        *wire++ = scale.code;
+        wire = aps_blocks_put_scale(scale.code, e->ops->scale, wire);
         aps_blocks_encode_values(e, scale, x + i, block, nearest, wire, size,
                                  NULL);
         wire += block * (size_t)size;
@@ -112,9 +114,10 @@ APS_INLINE size_t aps_blocks_encode_fast(const struct aps_blocks_encoder *e,
     const unsigned width = (unsigned)e->kernel->format.width;
     const size_t whole = n / block * block;
     const uint8_t *end =
-        wire + n / block * (1 + aps_blocks_code_bytes(block, width));
+        wire +
+        n / block * (e->ops->scale + aps_blocks_code_bytes(block, width));
     struct aps_codes codes;
-    uint8_t scales[APS_BLOCKS_SCALES];
+    uint32_t scales[APS_BLOCKS_SCALES];
     size_t at = 0;
 
     if (block > APS_BLOCKS_CHUNK || block * width % 8 != 0)
@@ -125,7 +128,7 @@ APS_INLINE size_t aps_blocks_encode_fast(const struct aps_blocks_encoder *e,
         return aps_blocks_encode_arrays(e, x, whole, block, 2, wire);
     for (size_t i = 0; i < whole; i += block) {
         const struct aps_block_scale scale =
-            e->ops->choose(e->kernel, aps_kernel_greatest(x + i, block));
+            e->ops->choose(e->kernel, x + i, block);
 
         aps_tile_ask(x + i + APS_TILE_PAGE, block);
         scales[at / block] = scale.code;
@@ -133,8 +136,8 @@ APS_INLINE size_t aps_blocks_encode_fast(const struct aps_blocks_encoder *e,
                                  codes.code + at, 4, NULL);
         at += block;
         if (at + block > APS_BLOCKS_CHUNK || i + block == whole) {
-            wire = aps_blocks_put(&codes, scales, at / block, block, width,
-                                  e->vbmi, (size_t)(end - wire), wire);
+            wire = aps_blocks_put(e, &codes, scales, at / block, block,
+                                  (size_t)(end - wire), wire);
             at = 0;
         }
     }
@@ -196,7 +199,8 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
     const size_t block = (size_t)e->kernel->format.block;
     const size_t most = APS_BLOCKS_CHUNK / block * block;
     const uint8_t *end =
-        wire + n / block * (1 + aps_blocks_code_bytes(block, width));
+        wire +
+        n / block * (e->ops->scale + aps_blocks_code_bytes(block, width));
     const bool together =
         block * width % 8 == 0 && aps_blocks_size(width) == 0 && most > 0;
     struct aps_block_scale scale = {.code = 0};
@@ -204,7 +208,7 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
     for (size_t i = 0, count; i < n; i += count) {
         const size_t inside = i % block; /* of a block longer than a chunk */
         struct aps_codes codes;
-        uint8_t scales[APS_BLOCKS_SCALES];
+        uint32_t scales[APS_BLOCKS_SCALES];
         uint32_t word[APS_ROUNDING_WORDS];
         const uint32_t *random = NULL;
 
@@ -221,22 +225,20 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
             const size_t length = aps_blocks_min(count - j, block);
 
             if (inside == 0)
-                scale = e->ops->choose(
-                    e->kernel,
-                    aps_kernel_greatest(x + i + j,
-                                        aps_blocks_min(n - i - j, block)));
+                scale = e->ops->choose(e->kernel, x + i + j,
+                                       aps_blocks_min(n - i - j, block));
             aps_blocks_round(e, scale, x + i + j, length,
                              random ? random + j : NULL, codes.code + j, stats);
             scales[j / block] = scale.code;
             if (together && count % block == 0)
                 continue;
             if (inside == 0)
-                *wire++ = scale.code;
+                wire = aps_blocks_put_scale(scale.code, e->ops->scale, wire);
             wire = aps_blocks_put_codes(codes.code + j, length, width, wire);
         }
         if (together && count % block == 0)
-            wire = aps_blocks_put(&codes, scales, count / block, block, width,
-                                  e->vbmi, (size_t)(end - wire), wire);
+            wire = aps_blocks_put(e, &codes, scales, count / block, block,
+                                  (size_t)(end - wire), wire);
     }
 }
 
@@ -251,7 +253,7 @@ APS_INLINE size_t aps_blocks_encode_vbmi(const struct aps_blocks_encoder *e,
     const struct aps_format *format = &e->kernel->format;
     const size_t block = (size_t)format->block;
     const size_t code =
-        1 + aps_blocks_code_bytes(block, (unsigned)format->width);
+        e->ops->scale + aps_blocks_code_bytes(block, (unsigned)format->width);
     const size_t step = aps_blocks_64_step(format);
     const size_t most = aps_blocks_64_values(format);
     const size_t whole = n / step * step;

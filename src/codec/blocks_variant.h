@@ -33,13 +33,14 @@ APS_INLINE const uint8_t *aps_blocks_get_piece(struct aps_block_kernel *kernel,
     return wire + bytes;
 }
 
-/* What remains after n values: bytes. */
-APS_INLINE size_t aps_blocks_bytes(const struct aps_format *format, size_t n)
+/* Bytes of n values, whole blocks. */
+APS_INLINE size_t aps_blocks_bytes(const struct aps_block_ops *ops,
+                                   const struct aps_format *format, size_t n)
 {
     const size_t block = (size_t)format->block;
 
     return n / block *
-           (1 + aps_blocks_code_bytes(block, (unsigned)format->width));
+           (ops->scale + aps_blocks_code_bytes(block, (unsigned)format->width));
 }
 
 /* x[n] is element `first` of the piece and on. `stats` NULL: not counted. */
@@ -68,9 +69,9 @@ APS_INLINE void aps_blocks_encode_body(const struct aps_block_ops *ops,
                                           (size_t)kernel->format.block, wire);
     }
     if (done < n)
-        aps_blocks_encode_any(&e, x + done, n - done, first + done,
-                              wire + aps_blocks_bytes(&kernel->format, done),
-                              &counted);
+        aps_blocks_encode_any(
+            &e, x + done, n - done, first + done,
+            wire + aps_blocks_bytes(ops, &kernel->format, done), &counted);
     if (stats) {
         stats->underflow += counted.underflow;
         stats->overflow += counted.overflow;
@@ -97,9 +98,9 @@ APS_INLINE void aps_blocks_decode_body(const struct aps_block_ops *ops,
         done = aps_blocks_decode_fast(&d, wire, n, (size_t)kernel->format.block,
                                       x);
     if (done < n)
-        aps_blocks_decode_any(&d,
-                              wire + aps_blocks_bytes(&kernel->format, done),
-                              n - done, x + done);
+        aps_blocks_decode_any(
+            &d, wire + aps_blocks_bytes(ops, &kernel->format, done), n - done,
+            x + done);
 }
 
 /* What is compiled for each instruction set. */

@@ -23,15 +23,16 @@ APS_INLINE struct aps_block_kernel mx_init(const struct aps_format *format,
 }
 
 APS_INLINE struct aps_block_scale
-mx_choose(const struct aps_block_kernel *kernel, uint32_t greatest)
+mx_choose(const struct aps_block_kernel *kernel, const aps_any_float *x,
+          size_t n)
 {
-    return aps_mx_choose(kernel->emax, greatest);
+    return aps_mx_choose(kernel->emax, aps_kernel_greatest(x, n));
 }
 
 APS_INLINE struct aps_block_scale mx_read(const struct aps_block_kernel *kernel,
-                                          uint8_t code)
+                                          uint32_t code)
 {
-    return aps_mx_read(mx_is_integer(kernel), code);
+    return aps_mx_read(mx_is_integer(kernel), (uint8_t)code);
 }
 
 APS_INLINE void mx_encode_floats(const struct aps_block_kernel *kernel,
@@ -241,6 +242,7 @@ mx_vbmi_decode(const struct aps_block_kernel *kernel, const uint8_t *wire,
 
 static const struct aps_block_ops mx_ops = {
     .block = 32,
+    .scale = 1,
     .init = mx_init,
     .choose = mx_choose,
     .read = mx_read,

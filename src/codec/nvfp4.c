@@ -21,15 +21,16 @@ APS_INLINE struct aps_block_kernel nvfp4_init(const struct aps_format *format,
 }
 
 APS_INLINE struct aps_block_scale
-nvfp4_choose(const struct aps_block_kernel *kernel, uint32_t greatest)
+nvfp4_choose(const struct aps_block_kernel *kernel, const aps_any_float *x,
+             size_t n)
 {
-    return aps_nvfp4_choose(kernel->piece, greatest);
+    return aps_nvfp4_choose(kernel->piece, aps_kernel_greatest(x, n));
 }
 
 APS_INLINE struct aps_block_scale
-nvfp4_read(const struct aps_block_kernel *kernel, uint8_t code)
+nvfp4_read(const struct aps_block_kernel *kernel, uint32_t code)
 {
-    return aps_nvfp4_read(kernel->piece, code);
+    return aps_nvfp4_read(kernel->piece, (uint8_t)code);
 }
 
 APS_INLINE void nvfp4_encode(const struct aps_block_kernel *kernel,
@@ -195,6 +196,7 @@ nvfp4_vbmi(const struct aps_block_kernel *kernel, const aps_any_float *x,
 
 static const struct aps_block_ops nvfp4_ops = {
     .block = 16,
+    .scale = 1,
     .init = nvfp4_init,
     .choose = nvfp4_choose,
     .read = nvfp4_read,
