@@ -99,6 +99,19 @@ struct aps_format;
  * nvfp4: 16 values e2m1fn share a scale e4m3fn, and all blocks of a piece one
  * in FP32.
  *
+ * qsgdS/B and intB/BUCKET: a block of 2 to 4096 values shares a scale w in FP32,
+ * its greatest magnitude, and each has a sign and a level k, 0 to S: the value is
+ * w * k / S. In qsgdS/B, 1 <= S <= 32767, the level is drawn (QSGD, Alistarh et
+ * al. 2017, Eq. 4): values are right on average, and APS_ROUND_STOCHASTIC and
+ * APS_ROUND_CORRELATED are its only roundings. The suffix -l2 makes w the block's
+ * 2-norm, as in the paper's theory. In intB/BUCKET, 2 <= B <= 16, S is
+ * 2^(B-1)-1, and any rounding but APS_ROUND_CPD will do. A code has 1 +
+ * ceil(log2(S + 1)) bits: qsgd7/512 and int4/512 have 4.
+ *
+ * sign/B: a block of 2 to 4096 values shares a scale in FP32, the mean of its
+ * magnitudes, and each is a bit, its sign; zero counts as +. Nothing is rounded:
+ * the rounding must be APS_ROUND_NEAREST.
+ *
  * flex16 and flex8: integers in two's complement, -2^15 ... 2^15-1 and -2^7 ...
  * 2^7-1, of x * 2^f, where f is aps_cast_options.scale_exponent: a code has no
  * exponent. What lies beyond is clipped, INF included. flex16+5 is flex16.
@@ -122,7 +135,7 @@ APS_API int aps_format_width(const struct aps_format *format);
 
 /* What is subtracted from an exponent field: 2^(exponent bits - 1) - 1. Without
  * such a field, the number by which values are in steps of 2^(1 - bias -
- * mantissa bits). */
+ * mantissa bits); 1 for qsgdS/B, intB/BUCKET and sign/B. */
 APS_API int aps_format_bias(const struct aps_format *format);
 
 /* Do INF, and NaN, come back as what they were? (In a format in blocks, all
@@ -155,7 +168,7 @@ APS_API bool aps_format_saturates(const struct aps_format *format);
  * - A value has no code of its own: aps_encode, aps_decode and aps_cast refuse
  *   such formats, and so do sums. Products take them for A and B.
  *
- * Scales, one byte a block:
+ * Scales, one byte a block, and four in qsgdS/B, intB/BUCKET and sign/B:
  *
  * - bfpM/B: e + 126; 0 for a block of zeros, 255 for NaN. A code is a magnitude
  *   k with the sign above it: the value is k * 2^(e-M), and |k| at most 2^M - 1
@@ -173,6 +186,17 @@ APS_API bool aps_format_saturates(const struct aps_format *format);
  *   stands g in FP32, little-endian: the greatest finite magnitude of the piece
  *   divided by 2688, the product of the largest values of e2m1fn and e4m3fn.
  *   Values are the element * (scale * g), where that product is a float.
+ * - qsgdS/B, intB/BUCKET: w in FP32, little-endian; 0 for a block of zeros, NaN
+ *   for NaN. A 2-norm is the root of the sum of squares, in FP64, rounded to FP32,
+ *   and at most the largest float. A code is a level k with the sign above it.
+ *   With p = 2^64 if w < 2^-64, 2^-64 if w >= 2^64, or else 1, all in FP32:
+ *   k = min(S, R((|x| * p) * (S / (w * p)))) where R rounds to an integer, and the
+ *   value is w * (k * (1 / S)). The greatest value comes back as it was where S + 1
+ *   is a power of two.
+ * - sign/B: the sum of magnitudes, in FP64, divided by how many values there are,
+ *   rounded to FP32; NaN for NaN. A code is 1 for values below 0.
+ * - These sums add element i of the block to lane i mod 16, and then lanes that are
+ *   8, 4, 2 and 1 apart.
  */
 APS_API int aps_format_block(const struct aps_format *format);
 
@@ -185,7 +209,7 @@ APS_API float aps_format_max(const struct aps_format *format);
 APS_API double aps_format_min_normal(const struct aps_format *format);
 
 /* Smallest positive value, subnormal where M > 0; 0 for e1m0, which has none.
- * Exact in double for every format. */
+ * Exact in double for every format, but for 1/S of qsgdS/B and intB/BUCKET. */
 APS_API double aps_format_min_positive(const struct aps_format *format);
 
 /* --- one value ----------------------------------------------------------- */
@@ -495,7 +519,8 @@ struct aps_gemm_arguments {
  * instead of one product a time. p is exact, as if integers were multiplied and
  * added up, wherever the products of a block span at most 53 bits: for bfpM/B by
  * bfpN/B where M + N + log2 B <= 53, and for the MX formats, unless both are
- * mx-e5m2. Between blocks the sum is that of `accumulator`, fp32 for HBFP; chunks
+ * mx-e5m2. qsgdS/B, whose values are drawn, is no operand. Between blocks the sum
+ * is that of `accumulator`, fp32 for HBFP; chunks
  * count blocks. What is NaN in a block makes NaN of all elements that use it.
  *
  * EINVAL for a format that is none, formats that do not go together, an

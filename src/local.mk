@@ -6,8 +6,8 @@
 noinst_LTLIBRARIES += libkernels.la
 libkernels_la_SOURCES = \
 	src/codec/float.c src/codec/float.h src/codec/float_chunk.h \
-	src/codec/bfp.c src/codec/integer.c \
-	src/codec/mx.c src/codec/nvfp4.c \
+	src/codec/bfp.c src/codec/integer.c src/codec/levels.c \
+	src/codec/mx.c src/codec/nvfp4.c src/codec/sign.c \
 	src/compress/bracket.c src/compress/bracket.h \
 	src/compress/chunks.c src/compress/chunks.h \
 	src/compress/collect.c src/compress/collect.h \
@@ -41,8 +41,9 @@ libcore_la_SOURCES = \
 	src/number/format.c src/number/format.h \
 	src/number/family.c src/number/family.h \
 	src/number/family_bfp.c src/number/family_float.c \
-	src/number/family_integer.c src/number/family_mx.c \
-	src/number/family_nvfp4.c src/number/integer.h \
+	src/number/family_integer.c src/number/family_levels.c \
+	src/number/family_mx.c src/number/family_nvfp4.c \
+	src/number/family_sign.c src/number/integer.h \
 	src/number/given.c src/number/given.h \
 	src/number/interned.c src/number/parse.c \
 	src/number/value.c \
@@ -60,8 +61,8 @@ libcore_la_SOURCES = \
 	src/codec/fixed.h src/codec/table.h \
 	src/codec/codec.c src/codec/codec.h \
 	src/codec/ops.c src/codec/ops.h \
-	src/codec/kernel.h src/codec/philox_avx512.h src/codec/rounding.h \
-	src/codec/scaling.h src/codec/stochastic_vbmi.h \
+	src/codec/kernel.h src/codec/lanes.h src/codec/philox_avx512.h \
+	src/codec/rounding.h src/codec/scaling.h src/codec/stochastic_vbmi.h \
 	src/codec/memory.c src/codec/memory.h \
 	src/codec/mx.h src/codec/nearest_vbmi.h src/codec/nvfp4.h \
 	src/codec/pack.h src/codec/pack_chunk.h src/codec/pack_vbmi.h \

@@ -56,7 +56,10 @@ int aps_cast_array(const struct aps_format *format, const float *x, size_t n,
 
     if (aps_check_array("aps_cast_array", format, "x", x, "y", y, n, error) <
             0 ||
-        aps_check_options("aps_cast_array", format, given, &options, error) < 0)
+        aps_check_options("aps_cast_array", format, given, &options, error) <
+            0 ||
+        aps_check_rounding("aps_cast_array", format, options.rounding, error) <
+            0)
         return -1;
     aps_fpenv_enter(&saved);
     if (options.rounding == APS_ROUND_CPD) {
@@ -85,7 +88,9 @@ int aps_encode_array(const struct aps_format *format, const float *x, size_t n,
     if (aps_check_array("aps_encode_array", format, "x", x, "packed", packed, n,
                         error) < 0 ||
         aps_check_options("aps_encode_array", format, given, &options, error) <
-            0)
+            0 ||
+        aps_check_rounding("aps_encode_array", format, options.rounding,
+                           error) < 0)
         return -1;
     aps_fpenv_enter(&saved);
     aps_codec_init(format, &codec);

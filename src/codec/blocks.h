@@ -205,7 +205,7 @@ APS_INLINE void aps_blocks_pack(struct aps_codes *codes, size_t n,
                                 unsigned width, bool vbmi, uint8_t *wire)
 {
 #if defined(__x86_64__)
-    if (vbmi) {
+    if (vbmi && width > 1) {
         aps_pack_vbmi(codes, n, width, wire);
         return;
     }
@@ -218,7 +218,7 @@ APS_INLINE void aps_blocks_unpack(const uint8_t *wire, size_t n, unsigned width,
                                   bool vbmi, struct aps_codes *codes)
 {
 #if defined(__x86_64__)
-    if (vbmi) {
+    if (vbmi && width > 1) {
         aps_unpack_vbmi(wire, n, width, codes);
         return;
     }

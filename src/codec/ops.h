@@ -116,12 +116,12 @@ size_t aps_codec_bytes(const struct aps_codec *codec, size_t n);
 #define APS_CODEC_GRANULE APS_FORMAT_LINE
 size_t aps_codec_granule(const struct aps_codec *codec);
 
-/* The most values that fit into so many bytes, a multiple of the granule; 0
- * where not even one granule fits. */
+/* The most values that fit into so many bytes, a multiple of the granule, but
+ * not more than aps_codec_elements_most; 0 where not even one granule fits. */
 size_t aps_codec_elements(const struct aps_codec *codec, size_t bytes);
 
-/* The same of FP32 values that are cut where the codec's are, and of the format
- * that has most. */
+/* The same of FP32 values that are cut where the codec's are, and of a format of
+ * two bits. */
 size_t aps_codec_elements_fp32(const struct aps_codec *codec, size_t bytes);
 size_t aps_codec_elements_most(size_t bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dense packing of codes of 2 to 31 bits (8 and 16 excepted, which are arrays
+ * Dense packing of codes of 1 to 31 bits (8 and 16 excepted, which are arrays
  * already): value i occupies bits [i*width, (i+1)*width), least significant bit
  * first within a byte.
  *

@@ -2,7 +2,7 @@
 /*
  * Dense packing, as in pack.h, for CPUs with AVX-512 VBMI: its byte permutation
  * strings 16 codes together, or takes them apart, in a handful of instructions
- * whatever the width. Included by x86-64 builds only.
+ * whatever the width, which is 2 or more. Included by x86-64 builds only.
  */
 #ifndef APS_CODEC_PACK_VBMI_H
 #define APS_CODEC_PACK_VBMI_H

@@ -52,6 +52,11 @@ int aps_check_operand(const char *who, const char *what,
 {
     if (check_layout(who, what, format, error) < 0)
         return -1;
+    if (format->draws == APS_FORMAT_DRAWS_ALWAYS)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: %s '%s' is rounded by random bits, and "
+                             "operands of products are rounded to nearest",
+                             who, what, format->name);
     return format->block > 1 ? 0 : aps_check_format(who, what, format, error);
 }
 
@@ -94,6 +99,26 @@ static int check_ranks(const char *who, const struct aps_cast_options *options,
                              "%s: rank %" PRIu32 " is none of %" PRIu64
                              " whose rounding is correlated",
                              who, options->rank, options->ranks);
+    return 0;
+}
+
+int aps_check_rounding(const char *who, const struct aps_format *format,
+                       enum aps_rounding rounding, struct aps_error *error)
+{
+    const bool random =
+        rounding == APS_ROUND_STOCHASTIC || rounding == APS_ROUND_CORRELATED;
+
+    if (format->draws == APS_FORMAT_DRAWS_ALWAYS && !random)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: '%s' is rounded by random bits: the rounding "
+                             "must be stochastic or correlated",
+                             who, format->name);
+    if (format->draws == APS_FORMAT_DRAWS_NEVER &&
+        rounding != APS_ROUND_NEAREST)
+        return aps_error_set(error, EINVAL, NULL, 0, 0,
+                             "%s: '%s' keeps signs, which are not rounded: the "
+                             "rounding must be nearest",
+                             who, format->name);
     return 0;
 }
 

@@ -19,7 +19,8 @@
 int aps_check_format(const char *who, const char *what,
                      const struct aps_format *format, struct aps_error *error);
 
-/* A format of the operands of a product: in blocks, too. */
+/* A format of the operands of a product: in blocks, too, which are rounded to
+ * nearest. */
 int aps_check_operand(const char *who, const char *what,
                       const struct aps_format *format, struct aps_error *error);
 
@@ -41,6 +42,10 @@ int aps_check_options(const char *who, const struct aps_format *format,
                       const struct aps_cast_options *given,
                       struct aps_cast_options *options,
                       struct aps_error *error);
+
+/* A rounding that this format has: that of the completed options. */
+int aps_check_rounding(const char *who, const struct aps_format *format,
+                       enum aps_rounding rounding, struct aps_error *error);
 
 /* The arguments of sums and of aps_gemm; *arguments is what was given,
  * completed. */

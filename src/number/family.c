@@ -33,7 +33,7 @@ bool aps_name_number(const char **s, int *number)
 int aps_name_error(struct aps_error *error, const char *name,
                    const char *reason, ...)
 {
-    char text[400];
+    char text[480];
     va_list values;
 
     va_start(values, reason);
@@ -41,6 +41,26 @@ int aps_name_error(struct aps_error *error, const char *name,
     va_end(values);
     return aps_error_set(error, EINVAL, NULL, 0, 0, "format '%s': %s", name,
                          text);
+}
+
+int aps_name_block(struct aps_error *error, const char *name, int block,
+                   struct aps_format *format)
+{
+    struct aps_format result = *format;
+
+    if (block < 2 || block > APS_FORMAT_GRANULE_MAX)
+        return aps_name_error(error, name,
+                              "a block must have 2 to %d values, not %d",
+                              APS_FORMAT_GRANULE_MAX, block);
+    result.block = block;
+    if (aps_format_granule(&result) > APS_FORMAT_GRANULE_MAX)
+        return aps_name_error(
+            error, name,
+            "blocks of %d values end at a multiple of 64 values only every "
+            "%zu: it must be at most %d (take a multiple of 64, or of 32)",
+            block, aps_format_granule(&result), APS_FORMAT_GRANULE_MAX);
+    *format = result;
+    return 0;
 }
 
 void aps_format_fixed(struct aps_format *format, int bits, int bias)

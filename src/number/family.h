@@ -46,6 +46,10 @@ int aps_name_error(struct aps_error *error, const char *name,
                    const char *reason, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A block of so many values: *format's. -1 if no format may have it. */
+int aps_name_block(struct aps_error *error, const char *name, int block,
+                   struct aps_format *format);
+
 /* Bits that are no float's exponent: values are integers of `bits` bits times
  * 2^(1 - bias - bits). */
 void aps_format_fixed(struct aps_format *format, int bits, int bias);

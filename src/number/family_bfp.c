@@ -39,17 +39,8 @@ static int bfp_parse(const char *name, struct aps_format *format,
     if (*s++ != '/' || !aps_name_number(&s, &block) || *s)
         return aps_name_error(error, name,
                               "bfpM/B is written with two numbers: bfp7/64");
-    if (block < 2 || block > APS_FORMAT_GRANULE_MAX)
-        return aps_name_error(error, name,
-                              "a block must have 2 to %d values, not %d",
-                              APS_FORMAT_GRANULE_MAX, block);
-    result.block = block;
-    if (aps_format_granule(&result) > APS_FORMAT_GRANULE_MAX)
-        return aps_name_error(
-            error, name,
-            "blocks of %d values end at a multiple of 64 values only every "
-            "%zu: it must be at most %d (take a multiple of 64, or of 32)",
-            block, aps_format_granule(&result), APS_FORMAT_GRANULE_MAX);
+    if (aps_name_block(error, name, block, &result) < 0)
+        return -1;
     aps_format_fixed(&result, bits - sign, 1);
     result.has_nan = true;
     result.self_scaled = true;

@@ -20,6 +20,8 @@
     ROW(BFP, bfp)                                                              \
     ROW(MX, mx)                                                                \
     ROW(NVFP4, nvfp4)                                                          \
+    ROW(LEVELS, levels)                                                        \
+    ROW(SIGN, sign)                                                            \
     ROW(INTEGER, integer)
 
 #define APS_FAMILY_KIND(family, ops) APS_FAMILY_##family,
@@ -31,6 +33,13 @@ enum aps_format_kind {
     APS_FORMAT_IEEE,  /* mantissa 0 is INF, all else NaN */
     APS_FORMAT_NAN,   /* "fn": all ones is NaN, all else finite; no INF */
     APS_FORMAT_FINITE /* "fn": all finite; neither INF nor NaN */
+};
+
+/* Are values rounded by random bits? */
+enum aps_format_draws {
+    APS_FORMAT_DRAWS_IF_ASKED, /* as the rounding says */
+    APS_FORMAT_DRAWS_ALWAYS,   /* no other rounding may be asked for */
+    APS_FORMAT_DRAWS_NEVER     /* nothing is rounded: nearest may be said */
 };
 
 /* Room for a format's name and its end: mx-e4m3fn, bfp24/4096 and longer. */
@@ -51,7 +60,7 @@ struct aps_format {
     int mantissa_bits; /* of fixed point: of the magnitude */
     int width;         /* 1 + exponent_bits + mantissa_bits */
     int bias;          /* 2^(exponent_bits - 1) - 1; of fixed point: the step is
-                          2^(1 - bias - mantissa_bits) */
+                          2^(1 - bias - mantissa_bits), or 1 / levels */
     enum aps_format_kind kind;
     bool saturate;
     float max; /* largest finite value, of a scale of 1 */
@@ -67,6 +76,10 @@ struct aps_format {
     int block;        /* values that share a scale; 1: none do */
     int scale_bytes;  /* of a block's scale, before its codes; 0: no scale */
     int piece_bytes;  /* of a scale of a whole piece, before its first block */
+    int levels;       /* equal steps from 0 to the block's scale; 0: values are
+                         not in such steps */
+    bool norm2;       /* the scale is the block's 2-norm, not its maximum */
+    enum aps_format_draws draws;
 };
 
 /*

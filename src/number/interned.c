@@ -131,6 +131,8 @@ double aps_format_min_positive(const struct aps_format *format)
 {
     if (aps_format_max(format) == 0)
         return 0;
+    if (format->levels > 0)
+        return 1. / format->levels;
     return aps_double_pow2(1 - format->bias - format->mantissa_bits);
 }
 

@@ -13,7 +13,7 @@
 /* All families, in one sentence. */
 static int format_none(const char *name, struct aps_error *error)
 {
-    char names[300] = "";
+    char names[400] = "";
     size_t used = 0;
 
     for (int i = 0; i < APS_FAMILY_KINDS && used < sizeof names; i++)
@@ -61,7 +61,7 @@ static int refuse_suffix(const char *name, struct aps_error *error)
         format.family == APS_FAMILY_FLOAT)
         return 0;
     return aps_name_error(error, name, "leave out '-sat': %s",
-                          format.family == APS_FAMILY_BFP
+                          format.family == APS_FAMILY_BFP || format.levels > 0
                               ? "no value is beyond the range of its block"
                               : "what is beyond the range is clipped in any "
                                 "case");

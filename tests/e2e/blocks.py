@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """blocks.py LIBAPS: an independent reader and writer of the formats in blocks
 and of integers, in Python's own numbers, compared byte for byte with libaps.
+levels.py has those whose blocks have a scale in FP32.
 
 It knows the formats from their specifications (MX 1.0, 5.4 and 6.3; NVFP4 and
 bfpM/B as aps.h says) and shares nothing with the library. Values are doubles or
@@ -14,36 +15,17 @@ import random
 import struct
 import sys
 
-NEAREST, STOCHASTIC, TOWARD_ZERO, CORRELATED = 0, 1, 2, 4
+sys.dont_write_bytecode = True
+
+from fp32 import (CORRELATED, FLOAT_MAX, NEAREST, STOCHASTIC, TOWARD_ZERO,
+                  bits_of, f32, rounded)
+import levels
+
+ROUNDINGS = NEAREST, STOCHASTIC, TOWARD_ZERO, CORRELATED
 SEED, STEP, LAYER, RANK, RANKS = 99, 7, 5, 3, 6
-NAN_BITS = 0x7FC00000
-FLOAT_MAX = struct.unpack("<f", struct.pack("<I", 0x7F7FFFFF))[0]
-
-
-def f32(x):
-    """x rounded to FP32."""
-    try:
-        return struct.unpack("<f", struct.pack("<f", x))[0]
-    except OverflowError:
-        return math.copysign(math.inf, x)
-
-
-def bits_of(x):
-    return struct.unpack("<I", struct.pack("<f", x))[0]
 
 
 # --- elements ------------------------------------------------------------------
-
-def rounded(steps, kind, word):
-    """A magnitude in steps of the format, a double, rounded to an integer."""
-    if kind == TOWARD_ZERO:
-        return math.floor(steps)
-    if kind in (STOCHASTIC, CORRELATED):
-        return (math.floor(math.ldexp(steps, 32)) + word) >> 32
-    low = math.floor(steps)
-    rest = steps - low
-    return low + (rest > 0.5 or (rest == 0.5 and low % 2 == 1))
-
 
 class Float:
     """e bits of exponent, m of mantissa; the largest value is given."""
@@ -127,6 +109,7 @@ class Blocks:
     """What formats in blocks share. A format has `block` values in a block, `piece`
     bytes before all blocks, and the scale `nan` of blocks that are no numbers."""
     piece, nan = 0, 255
+    scale_bytes, kinds = 1, ROUNDINGS
 
     def begin(self, x):
         """The bytes before all blocks, and what choose and read need to know."""
@@ -210,7 +193,7 @@ def write(f, x, kind, words):
             f.element.encode(abs(scaled(v)), kind, words[i + j],
                              math.copysign(1, v) < 0)
             for j, v in enumerate(block)]
-        wire.append(scale)
+        wire += scale.to_bytes(f.scale_bytes, "little")
         wire += code_bytes(codes, f.element.width)
     return bytes(wire)
 
@@ -222,13 +205,15 @@ def read(f, wire, n):
     for i in range(0, n, f.block):
         count = min(f.block, n - i)
         size = (count * f.element.width + 7) // 8
-        word = int.from_bytes(wire[at + 1:at + 1 + size], "little")
-        scaled = f.read(wire[at], g)
+        scale = int.from_bytes(wire[at:at + f.scale_bytes], "little")
+        at += f.scale_bytes
+        word = int.from_bytes(wire[at:at + size], "little")
+        scaled = f.read(scale, g)
         for j in range(count):
             code = word >> j * f.element.width & ((1 << f.element.width) - 1)
             v = scaled(f.element.decode(code)) if scaled else math.nan
             x.append(None if math.isnan(v) else bits_of(f32(v)))
-        at += 1 + size
+        at += size
     return x
 
 
@@ -376,13 +361,20 @@ def array(rng, block, n):
     return x[:n]
 
 
+def any_floats(rng):
+    """Bit patterns, of either sign: subnormals, the ends, INF and NaN, too."""
+    return [0, 1 << 31, 1, 0x80000001, 0x7FFFFF, 0x800000, 0x7F7FFFFF,
+            0x7F800000, 0xFF800000, 0x7F800001, 0x7FC00000, 0xFFFFFFFF,
+            *(rng.randrange(2 ** 32) for _ in range(30))]
+
+
 def test_format(aps, f, rng):
     blocks = max(3, min(100, 3000 // f.block))
     n = blocks * f.block + (f.block + 1) // 2
     x = array(rng, f.block, n)
     offset = 3 * f.block
     right = pieces = casts = True
-    for kind in NEAREST, STOCHASTIC, TOWARD_ZERO, CORRELATED:
+    for kind in f.kinds:
         words = draws(kind, offset, x)
         options = aps.options(kind, offset)
         wire = write(f, x, kind, words)
@@ -397,23 +389,30 @@ def test_format(aps, f, rng):
     # sizes to one and a half blocks; a piece is a piece of the whole
     for size in (1, 7, f.block - 1, f.block, f.block + 1, f.block * 3 // 2):
         part = x[f.block:f.block + size]
-        own = write(f, part, NEAREST, words)
-        options = aps.options(NEAREST, f.block)
+        words = draws(f.kinds[0], f.block, part)
+        own = write(f, part, f.kinds[0], words)
+        options = aps.options(f.kinds[0], f.block)
         got = aps.encode(f.name, part, options)
         pieces &= got == own and len(own) == aps.bytes(f.name, size)
         if not f.piece and size % f.block == 0:
-            whole = write(f, x, NEAREST, words)
+            whole = write(f, x, f.kinds[0], draws(f.kinds[0], 0, x))
             unit = aps.bytes(f.name, f.block)
             pieces &= whole[unit:unit + len(own)] == own
     ok(pieces, "... short arrays and pieces, too")
     # all scale codes, and any codes: what others may have written
-    n = 256 * f.block
+    codes = range(256) if f.scale_bytes == 1 else any_floats(rng)
+    n = len(codes) * f.block
     wire = bytearray(struct.pack("<f", 0.37) if f.piece else b"")
-    for code in range(256):
-        wire.append(code)
+    for code in codes:
+        wire += code.to_bytes(f.scale_bytes, "little")
         wire += rng.randbytes((f.block * f.element.width + 7) // 8)
     ok(aps.decode(f.name, bytes(wire), n) == read(f, wire, n),
-       "... and reads every scale code")
+       "... and reads every scale code" if f.scale_bytes == 1 else
+       "... and reads any scale")
+    refused = [kind for kind in ROUNDINGS if kind not in f.kinds]
+    if refused:
+        ok(not any(aps.encode(f.name, x, aps.options(kind, offset))
+                   for kind in refused), "... and refuses other roundings")
 
 
 def test_integer(aps, name, element, rng):
@@ -465,7 +464,7 @@ def main():
         (7, 64), (7, 576), (5, 64), (3, 64), (3, 576), (4, 7), (1, 2), (2, 3),
         (15, 64), (15, 20), (22, 32), (23, 64), (24, 64), (24, 2), (24, 5),
         (7, 1024), (5, 1088), (3, 4096), (7, 2048), (15, 2048))]
-    for f in formats:
+    for f in formats + levels.FORMATS:
         test_format(aps, f, rng)
     test_integer(aps, "flex16", Complement(16, 0, -32768), rng)
     test_integer(aps, "flex8", Complement(8, 0, -128), rng)

@@ -40,7 +40,7 @@ TESTS += $(e2e_tests)
 EXTRA_DIST += \
 	tests/e2e/data/policies.txt \
 	tests/e2e/data/report.csv \
-	tests/e2e/blocks.py \
+	tests/e2e/blocks.py tests/e2e/fp32.py tests/e2e/levels.py \
 	tests/e2e/consumer.c \
 	tests/e2e/consumer_cuda.c \
 	tests/e2e/emulators.py \

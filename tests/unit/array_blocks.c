@@ -73,6 +73,91 @@ static void test_single(void)
     ok(errno == 0, "a float format leaves errno alone");
 }
 
+/* By the formula: a scale of four bytes for each block, and the codes. */
+static void test_scales_of_four(void)
+{
+    static const struct {
+        const char *name;
+        size_t n, bytes;
+    } table[] = {
+        {"qsgd7/512", 512, 260},
+        {"qsgd7/512", 513, 265},
+        {"qsgd1/128", 1000, 7 * 36 + 4 + 26},
+        {"int8/512", 1024, 1032},
+        {"int8/512", 1, 5},
+        {"sign/64", 64, 12},
+        {"sign/64", 65, 17},
+        {"sign/4096", 25600, 6 * 516 + 132},
+        {"qsgd127/512-l2", 511, 515},
+    };
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        ok(aps_packed_bytes(aps_format_get(table[i].name, NULL), table[i].n) ==
+               table[i].bytes,
+           "%s: %zu values take %zu bytes", table[i].name, table[i].n,
+           table[i].bytes);
+}
+
+/* Which roundings go with which formats. */
+static void test_roundings(void)
+{
+    static const struct {
+        const char *name;
+        bool nearest, stochastic, toward_zero, correlated;
+    } table[] = {
+        {"qsgd7/512", false, true, false, true},
+        {"int8/512", true, true, true, true},
+        {"sign/512", true, false, false, false},
+        {"bfp7/64", true, true, true, true},
+    };
+    struct aps_error e = {.text = ""};
+    struct aps_gemm_arguments g = APS_GEMM_ARGUMENTS_INIT;
+    float x[2] = {1, 2};
+    unsigned char wire[16];
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const struct aps_format *format = aps_format_get(table[i].name, NULL);
+        const bool wanted[] = {
+            [APS_ROUND_NEAREST] = table[i].nearest,
+            [APS_ROUND_STOCHASTIC] = table[i].stochastic,
+            [APS_ROUND_TOWARD_ZERO] = table[i].toward_zero,
+            [APS_ROUND_CPD] = false,
+            [APS_ROUND_CORRELATED] = table[i].correlated,
+        };
+        struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
+        bool right = true;
+
+        for (int r = 0; r <= APS_ROUND_CORRELATED; r++) {
+            options.rounding = (enum aps_rounding)r;
+            if (r == APS_ROUND_CPD)
+                continue;
+            right &= (aps_encode_array(format, x, 2, &options, wire, &e) ==
+                      0) == wanted[r] &&
+                     (aps_cast_array(format, x, 2, &options, x, &e) == 0) ==
+                         wanted[r];
+        }
+        right &= aps_decode_array(format, wire, 2, NULL, x, &e) == 0;
+        ok(right, "%s: its roundings; a decode takes any", table[i].name);
+    }
+    aps_encode_array(aps_format_get("qsgd7/512", NULL), x, 2, NULL, wire, &e);
+    is(e.text,
+       "aps_encode_array: 'qsgd7/512' is rounded by random bits: the rounding "
+       "must be stochastic or correlated",
+       "... and what is said of the others");
+    g.m = g.n = g.k = g.lda = g.ldb = g.ldc = 1;
+    g.a = g.b = x;
+    g.c = x + 1;
+    g.format = aps_format_get("qsgd7/512", NULL);
+    g.accumulator = aps_format_get("fp32", NULL);
+    ok(aps_gemm(&g, &e) == -1, "aps_gemm refuses what is drawn");
+    is(e.text,
+       "aps_gemm: format 'qsgd7/512' is rounded by random bits, and operands "
+       "of products are rounded to nearest",
+       "... with its cause");
+    g.format = aps_format_get("int8/512", NULL);
+    ok(aps_gemm(&g, &e) == 0, "... and multiplies integers");
+}
+
 static void refused(int result, const struct aps_error *error, const char *who)
 {
     char text[200];
@@ -142,5 +227,7 @@ int main(void)
     test_single();
     test_arrays();
     test_offset();
+    test_scales_of_four();
+    test_roundings();
     return done_testing();
 }

@@ -16,10 +16,13 @@
 #define GUARD 16
 
 static const char *const names[] = {
-    "mx-e5m2",   "mx-e4m3fn", "mx-e3m2fn", "mx-e2m3fn", "mx-e2m1fn",
-    "mx-int8",   "nvfp4",     "bfp7/64",   "bfp7/576",  "bfp3/64",
-    "bfp5/576",  "bfp4/7",    "bfp15/64",  "bfp23/64",  "bfp24/32",
-    "bfp3/4096", "bfp1/2",    "flex8",     "flex16",
+    "mx-e5m2",   "mx-e4m3fn",   "mx-e3m2fn",      "mx-e2m3fn",  "mx-e2m1fn",
+    "mx-int8",   "nvfp4",       "bfp7/64",        "bfp7/576",   "bfp3/64",
+    "bfp5/576",  "bfp4/7",      "bfp15/64",       "bfp23/64",   "bfp24/32",
+    "bfp3/4096", "bfp1/2",      "flex8",          "flex16",     "qsgd7/512",
+    "qsgd1/128", "qsgd127/512", "qsgd127/512-l2", "qsgd3/7-l2", "int8/512",
+    "int8/64",   "int4/64",     "int4/512",       "int6/32",    "int16/2",
+    "sign/64",   "sign/512",    "sign/7",         "sign/4096",
 };
 static const char *const cpus[] = {"plain", "avx2", "avx512"};
 static const size_t sizes[] = {0,    1,    15,   16,   17,   31,  32,   33,

@@ -29,6 +29,17 @@ static bool is_greatest(const struct aps_codec *codec, size_t bytes)
     return false;
 }
 
+/* The same, but of no format more than of one of two bits. */
+static bool is_most(const struct aps_codec *codec, size_t bytes)
+{
+    const size_t granule = aps_codec_granule(codec);
+    const size_t most = aps_codec_elements_most(bytes) / granule * granule;
+
+    return aps_codec_elements(codec, bytes) == most
+               ? aps_codec_bytes(codec, most) <= bytes
+               : is_greatest(codec, bytes);
+}
+
 /* Two pieces that are cut at a granule take as many bytes as the whole. */
 static bool is_cut(const struct aps_codec *codec)
 {
@@ -154,6 +165,19 @@ static void test_named(void)
         if (aps_format_parse(names[i], &codec.format, NULL) < 0)
             bail_out("%s is no format", names[i]);
         right &= aps_codec_granule(&codec) == 64 && is_cut(&codec);
+    }
+    for (int b = 64; b <= 4096; b += 64) {
+        for (int s = 0; s <= 32767; s = 2 * s + 1) {
+            char name[24];
+
+            snprintf(name, sizeof name, s > 0 ? "qsgd%d/%d" : "sign/%d",
+                     s > 0 ? s : b, b);
+            if (aps_format_parse(name, &codec.format, NULL) < 0)
+                continue;
+            for (size_t k = 0; k < SIZES; k++)
+                right &= is_most(&codec, sizes[k]);
+            right &= aps_codec_granule(&codec) == (size_t)b && is_cut(&codec);
+        }
     }
     ok(right && formats > 1000, "%d formats bfpM/B, mx and flex", formats);
     if (aps_format_parse("nvfp4", &codec.format, NULL) < 0)

@@ -61,7 +61,9 @@ static const struct {
     {"float", "formats are eEmM (e5m2, e4m3, ...), fp32, tf32, fp16, bf16, "
               "e4m3fn, e3m2fn, e2m3fn, e2m1fn, bfpM/B (bfp7/64, hbfp8/576, "
               "...), mx-e5m2, mx-e4m3fn, mx-e3m2fn, mx-e2m3fn, mx-e2m1fn, "
-              "mx-int8, nvfp4 and flex8, flex16"},
+              "mx-int8, nvfp4, qsgdS/B, qsgdS/B-l2 (qsgd7/512, ...), "
+              "intB/BUCKET (int8/512, ...), sign/B (sign/512, ...) and flex8, "
+              "flex16"},
     {"bfp", "not a format"},
     {"bfp/64", "not a format"},
     {"bfp07/64", "not a format"},
@@ -86,6 +88,30 @@ static const struct {
     {"bfp7/65", "blocks of 65 values end at a multiple of 64 values only every "
                 "4160: it must be at most 4096"},
     {"bfp7/4095", "only every 262080"},
+    {"qsgd", "not a format"},
+    {"int", "not a format"},
+    {"int08/64", "not a format"},
+    {"qsgd7", "format 'qsgd7': how many values share a scale is missing: "
+              "qsgd7/512"},
+    {"int8", "format 'int8': how many values share a scale is missing: "
+             "int8/512"},
+    {"sign", "format 'sign': how many values share a scale is missing: "
+             "sign/512"},
+    {"qsgd0/64", "format 'qsgd0/64': qsgd's levels must be 1 to 32767"},
+    {"qsgd32768/64", "qsgd's levels must be 1 to 32767"},
+    {"int1/64", "format 'int1/64': int's bits, the sign included, must be 2 to "
+                "16"},
+    {"int17/64", "int's bits, the sign included, must be 2 to 16"},
+    {"int8/1", "a block must have 2 to 4096 values, not 1"},
+    {"qsgd7/8192", "a block must have 2 to 4096 values, not 8192"},
+    {"sign/65", "only every 4160: it must be at most 4096"},
+    {"int8/64-l2", "format 'int8/64-l2': intB/BUCKET is written with two "
+                   "numbers: int8/512"},
+    {"qsgd7/64-l1", "format 'qsgd7/64-l1': qsgdS/B, or qsgdS/B-l2, is written "
+                    "with two numbers: qsgd7/512"},
+    {"qsgd7/", "is written with two numbers"},
+    {"sign/", "format 'sign/': sign/B is written with a number: sign/512"},
+    {"sign/64x", "sign/B is written with a number"},
     {"mx-", "format 'mx-': the MX formats are mx-e5m2, mx-e4m3fn,"},
     {"mx-e4m3", "did you mean 'mx-e4m3fn'? The MX formats are"},
     {"mx-e5m2-sat", "leave out '-sat'"},
@@ -210,6 +236,14 @@ static const struct {
     {"mx-e2m1fn", "mx-e2m1fn", 2, 1, 32, 6, 1, 0.5, 4.25, 0, 64},
     {"mx-int8", "mx-int8", 0, 7, 32, 127. / 64, 2, 0x1p-6, 8.25, 0, 64},
     {"nvfp4", "nvfp4", 2, 1, 16, 6, 1, 0.5, 4.5, 0, 64},
+    {"qsgd1/128", "qsgd1/128", 0, 1, 128, 1, 1, 1, 2.25, 0, 128},
+    {"qsgd7/512", "qsgd7/512", 0, 3, 512, 1, 1, 1. / 7, 4.0625, 0, 512},
+    {"qsgd127/512-l2", "qsgd127/512-l2", 0, 7, 512, 1, 1, 1. / 127, 8.0625, 0,
+     512},
+    {"qsgd16/64", "qsgd16/64", 0, 5, 64, 1, 1, 1. / 16, 6.5, 0, 64},
+    {"int8/512", "int8/512", 0, 7, 512, 1, 1, 1. / 127, 8.0625, 0, 512},
+    {"int2/64", "int2/64", 0, 1, 64, 1, 1, 1, 2.5, 0, 64},
+    {"sign/64", "sign/64", 0, 0, 64, 1, 1, 1, 1.5, 0, 64},
     {"flex16", "flex16", 0, 15, 1, 32767, 32768, 1, 16, 14, 64},
     {"flex16+5", "flex16", 0, 15, 1, 32767, 32768, 1, 16, 14, 64},
     {"flex8", "flex8", 0, 7, 1, 127, 128, 1, 8, 6, 64},
@@ -234,7 +268,7 @@ static void test_shared(void)
                f.width == 1 + f.exponent_bits + f.mantissa_bits,
            "%s: bits", name);
         ok(f.block == shared[i].block && f.self_scaled == blocks &&
-               f.scale_bytes == blocks &&
+               f.scale_bytes == (f.levels > 0 ? 4 : blocks) &&
                f.piece_bytes == (strcmp(name, "nvfp4") == 0 ? 4 : 0) &&
                aps_format_granule(&f) == shared[i].granule,
            "%s: blocks of %d, cut every %zu", name, f.block,

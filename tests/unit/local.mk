@@ -13,6 +13,7 @@ UNIT_TESTS = \
 	tests/unit/codec \
 	tests/unit/codec_blocks \
 	tests/unit/codec_large \
+	tests/unit/codec_levels \
 	tests/unit/codec_sizes \
 	tests/unit/correlated \
 	tests/unit/digits \
@@ -137,6 +138,9 @@ tests_unit_codec_large_SOURCES = tests/unit/codec_large.c \
 	tests/unit/formats.h tests/unit/wire.h
 tests_unit_codec_large_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_large_LDADD = $(UNIT_LIBS) -lm
+tests_unit_codec_levels_SOURCES = tests/unit/codec_levels.c
+tests_unit_codec_levels_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_codec_levels_LDADD = $(UNIT_LIBS) -lm
 tests_unit_codec_sizes_SOURCES = tests/unit/codec_sizes.c
 tests_unit_codec_sizes_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_sizes_LDADD = $(UNIT_LIBS)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sums over an array in FP64, the same bits on every CPU: element i is added to
+ * lane i mod 16, and then lanes are added that are 8, 4, 2 and 1 apart. Inlined
+ * into functions that are compiled for one instruction set.
+ */
+#ifndef APS_CODEC_LANES_H
+#define APS_CODEC_LANES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "codec/kernel.h"
+
+#define APS_LANES 16
+
+APS_INLINE double aps_lanes_total(const double *lane)
+{
+    double sum[APS_LANES];
+
+    for (int i = 0; i < APS_LANES; i++)
+        sum[i] = lane[i];
+    for (int apart = APS_LANES / 2; apart > 0; apart /= 2)
+        for (int i = 0; i < apart; i++)
+            sum[i] += sum[i + apart];
+    return sum[0];
+}
+
+/* The sum of |x[n]|, or, if `squares`, of the squares, which are exact. */
+APS_INLINE double aps_lanes_sum(const aps_any_float *x, size_t n, bool squares)
+{
+    const size_t whole = n / APS_LANES * APS_LANES;
+    double lane[APS_LANES] = {0};
+
+    for (size_t i = 0; i < whole; i += APS_LANES)
+        for (size_t j = 0; j < APS_LANES; j++) {
+            const double v = (double)x[i + j];
+
+            lane[j] += squares ? v * v : __builtin_fabs(v);
+        }
+    for (size_t j = 0; j < n - whole && j < APS_LANES; j++) {
+        const double v = (double)x[whole + j];
+
+        lane[j] += squares ? v * v : __builtin_fabs(v);
+    }
+    return aps_lanes_total(lane);
+}
+
+#endif
