@@ -203,8 +203,11 @@ static int run(const struct aps_arguments *arguments)
         (seed && parse_seed(arguments, seed, &job.options.seed) < 0) ||
         (rank && parse_rank(arguments, rank, &job.options) < 0))
         return APS_EXIT_USAGE;
-    if (aps_format_parse(arguments->operands[0], &job.format, &error) < 0 ||
-        aps_cast_array(&job.format, NULL, 0, &job.options, NULL, &error) < 0)
+    if (aps_format_parse(arguments->operands[0], &job.format, &error) < 0)
+        return aps_problems_fail(arguments, APS_EXIT_USAGE, "%s", error.text);
+    if (!rounding && job.format.draws == APS_FORMAT_DRAWS_ALWAYS)
+        job.options.rounding = APS_ROUND_STOCHASTIC;
+    if (aps_cast_array(&job.format, NULL, 0, &job.options, NULL, &error) < 0)
         return aps_problems_fail(arguments, APS_EXIT_USAGE, "%s", error.text);
     for (size_t i = 1; i < arguments->count; i++)
         cast(&job, "", arguments->operands[i]);

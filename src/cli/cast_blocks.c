@@ -36,7 +36,7 @@ int aps_cast_values_add(struct aps_cast_values *all, const char *word,
 
 /* Code i of the packed bytes, and the scale of its block. */
 static uint32_t code_of(const struct aps_format *format,
-                        const unsigned char *packed, size_t i, unsigned *scale)
+                        const unsigned char *packed, size_t i, uint32_t *scale)
 {
     const size_t block = (size_t)format->block, width = (size_t)format->width;
     const size_t first = i - i % block;
@@ -45,7 +45,9 @@ static uint32_t code_of(const struct aps_format *format,
                             : (size_t)format->piece_bytes);
     uint32_t code = 0;
 
-    *scale = *at++;
+    *scale = 0;
+    for (int byte = 0; byte < format->scale_bytes; byte++)
+        *scale |= (uint32_t)*at++ << 8 * byte;
     for (size_t bit = 0; bit < width; bit++) {
         const size_t from = i % block * width + bit;
 
@@ -83,13 +85,13 @@ int aps_cast_values_print(const struct aps_cast_values *all,
         result = 0;
     for (size_t i = 0; result == 0 && i < n; i++) {
         const double value = (double)rounded[i], given = (double)all->values[i];
-        unsigned scale;
+        uint32_t scale;
         const uint32_t code = code_of(format, packed, i, &scale);
         char piece[16];
 
-        printf("%s\t%s0x%02x:0x%0*x\t%a\t%a\n", all->words[i],
-               piece_text(format, packed, piece), scale,
-               (format->width + 3) / 4, code,
+        printf("%s\t%s0x%0*x:0x%0*x\t%a\t%a\n", all->words[i],
+               piece_text(format, packed, piece), 2 * format->scale_bytes,
+               scale, (format->width + 3) / 4, code,
                isnan(value) ? (double)NAN : value,
                isnan(value) ? (double)NAN : value - given);
     }

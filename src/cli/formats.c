@@ -13,11 +13,11 @@
 
 /* Shown if none is named. */
 static const char *const common[] = {
-    "e3m0",     "e2m1",      "e3m2",      "e4m3",      "e5m2",
-    "e2m1fn",   "e2m3fn",    "e3m2fn",    "e4m3fn",    "fp16",
-    "bf16",     "tf32",      "fp32",      "bfp3/64",   "bfp7/64",
-    "bfp7/576", "mx-e2m1fn", "mx-e2m3fn", "mx-e3m2fn", "mx-e4m3fn",
-    "mx-e5m2",  "mx-int8",   "nvfp4",     "flex8",     "flex16",
+    "e3m0",      "e2m1",      "e3m2",    "e4m3",     "e5m2",      "e2m1fn",
+    "e2m3fn",    "e3m2fn",    "e4m3fn",  "fp16",     "bf16",      "tf32",
+    "fp32",      "bfp3/64",   "bfp7/64", "bfp7/576", "mx-e2m1fn", "mx-e2m3fn",
+    "mx-e3m2fn", "mx-e4m3fn", "mx-e5m2", "mx-int8",  "nvfp4",     "qsgd7/512",
+    "int8/512",  "sign/512",  "flex8",   "flex16",
 };
 
 static const struct aps_column columns[] = {

@@ -63,11 +63,14 @@ static int parse(const char *name, struct aps_format *format,
 static double ratio(const struct aps_format *format, const float *x, size_t n,
                     int k, float *scaled, float *rounded)
 {
+    struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
     double signal = 0, noise = 0;
 
+    if (format->draws == APS_FORMAT_DRAWS_ALWAYS)
+        options.rounding = APS_ROUND_STOCHASTIC;
     for (size_t i = 0; i < n; i++)
         scaled[i] = ldexpf(x[i], k);
-    aps_cast_array(format, scaled, n, NULL, rounded, NULL);
+    aps_cast_array(format, scaled, n, &options, rounded, NULL);
     for (size_t i = 0; i < n; i++) {
         const double error = (double)scaled[i] - (double)rounded[i];
 

@@ -45,39 +45,19 @@ static const struct {
     {"mxfp4", "MXFP4 is mx-e2m1fn"},
     {"mxint8", "did you mean 'mx-int8'?"},
     {"flex", "the formats of integers are flex8 and flex16"},
+    {"qsgd", "QSGD's formats are qsgd7/512 (4 bits), qsgd127/512, ..."},
+    {"int", "integers that share a scale are int8/512, int4/512, ..."},
+    {"signsgd", "signs are sign/512, ..."},
     {"flexpoint", "the formats of integers are flex8 and flex16"},
 };
 
 static const char *const names[] = {"native", "fp32", "tf32",
                                     "fp16",   "bf16", NULL};
 
-static bool begins(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static const char *past_digits(const char *text)
-{
-    return text + strspn(text, "0123456789");
-}
-
 /* Is it the name of a format that a later version will know? */
 static bool is_later(const char *name)
 {
-    static const char *const families[] = {"int", "qsgd"};
-    static const char *const words[] = {"ternary", "sign", NULL};
-
-    for (size_t i = 0; words[i]; i++) {
-        if (strcmp(name, words[i]) == 0)
-            return true;
-    }
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        const char *number = name + strlen(families[i]);
-
-        if (begins(name, families[i]) && past_digits(number) > number)
-            return true;
-    }
-    return false;
+    return strcmp(name, "ternary") == 0;
 }
 
 bool aps_format_name_saturates(const char *name)

@@ -33,6 +33,21 @@ static void no_integers(const struct aps_reader *reader,
                      format->name);
 }
 
+/* Operands are rounded to nearest. */
+static bool is_drawn(const struct aps_reader *reader,
+                     const struct aps_yaml_node *at,
+                     const struct aps_format *format)
+{
+    if (format->draws != APS_FORMAT_DRAWS_ALWAYS)
+        return false;
+    aps_reader_error(reader, at,
+                     "operands of products are rounded to nearest, and the "
+                     "levels of %s are drawn: use a format intB/BUCKET, such "
+                     "as int8/512",
+                     format->name);
+    return true;
+}
+
 /* Sums are floats; factors may be in blocks, too. */
 static void check_floats(const struct aps_reader *reader,
                          const struct aps_yaml_node *at,
@@ -66,6 +81,8 @@ static bool read_format(const struct aps_reader *reader,
         no_integers(reader, value.at, &gemm->format);
         return false;
     }
+    if (is_drawn(reader, value.at, &gemm->format))
+        return false;
     gemm->format_b = gemm->format;
     gemm->accumulator = gemm->format;
     /* HBFP: integers inside a block, full floats between blocks. */
@@ -84,7 +101,8 @@ static void read_format_b(const struct aps_reader *reader,
     const struct aps_format *a = &gemm->format;
     struct aps_argument b;
 
-    if (aps_read_argument(reader, key, &parameter, &b) < 0)
+    if (aps_read_argument(reader, key, &parameter, &b) < 0 ||
+        is_drawn(reader, key->value, &b.format))
         return;
     if (b.format.block != a->block)
         aps_reader_error(reader, key->value,

@@ -395,18 +395,57 @@ static void check_calls(const struct aps_rule_keys *rule,
     aps_settings_check_calls(rule, rule->keys[APS_RULE_ACCUMULATE], name, sums);
 }
 
+/* What the format's own rounding excludes. */
+static void check_rounding(const struct aps_rule_keys *rule,
+                           const struct aps_yaml_node *at,
+                           const struct aps_plan *plan)
+{
+    const char *name = plan->format.name;
+    const bool nearest = plan->rounding == APS_ROUND_NEAREST;
+
+    if (plan->format.draws == APS_FORMAT_DRAWS_ALWAYS && nearest)
+        aps_reader_error(rule->reader, at,
+                         "rounding nearest contradicts format %s, whose levels "
+                         "are drawn: leave 'rounding' out, or use a format "
+                         "intB/BUCKET, such as int8/512",
+                         name);
+    else if (plan->format.draws == APS_FORMAT_DRAWS_NEVER && !nearest)
+        aps_reader_error(rule->reader, at,
+                         "format %s keeps signs, which are not rounded: leave "
+                         "'rounding' out",
+                         name);
+}
+
+/* Partial sums are rounded to nearest. */
+static void check_sums(const struct aps_rule_keys *rule,
+                       const struct aps_plan *plan)
+{
+    if (plan->accumulate != APS_ACCUMULATE_FP32 &&
+        plan->sums.draws == APS_FORMAT_DRAWS_ALWAYS)
+        aps_reader_error(rule->reader, rule->keys[APS_RULE_ACCUMULATE],
+                         "partial sums are rounded to nearest, and the levels "
+                         "of %s are drawn: leave 'accumulate' out, or keep "
+                         "sums in another format, as in accumulate: {format: "
+                         "bf16}",
+                         plan->sums.name);
+}
+
 static void read_rounding(const struct aps_rule_keys *rule,
                           struct aps_plan *plan)
 {
     const struct aps_yaml_node *key = rule->keys[APS_RULE_ROUNDING];
     struct aps_value value;
 
+    if (plan->rewrite && plan->format.draws == APS_FORMAT_DRAWS_ALWAYS)
+        plan->rounding = APS_ROUND_STOCHASTIC;
     if (!key ||
         aps_read_value(rule->reader, key, &aps_grammar_rounding, &value) < 0)
         return;
     plan->rounding = aps_rounding_of_word((enum aps_rounding_word)value.word);
     if (plan->rounding != APS_ROUND_NEAREST)
         plan->seed = (uint32_t)value.arguments[APS_ROUNDING_SEED].whole;
+    if (plan->rewrite)
+        check_rounding(rule, value.at, plan);
 }
 
 void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
@@ -423,6 +462,8 @@ void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
     read_reduce(rule, plan, &given);
     settle_scale(rule, plan);
     read_rounding(rule, plan);
+    if (plan->rewrite)
+        check_sums(rule, plan);
     aps_compressors_settle(rule, plan);
     if (has_format && !plan->rewrite) {
         check_native(rule, word);

@@ -252,7 +252,7 @@ version: 1
 steps: {order: backwards}
 rules:
   - formt: e5m2
-  - format: int8/64
+  - format: ternary
 END
 apsmpi check bad.yaml
 status 1 'a bad policy'
@@ -262,7 +262,7 @@ same err '... but all its errors, with places and hints' <<'END'
 bad.yaml:2:16: unknown order 'backwards'; did you mean 'backward'?
 bad.yaml:4:5: unknown key 'formt'; did you mean 'format'?
 bad.yaml:4:5: the rule has no 'format'
-bad.yaml:5:13: format 'int8/64' is not in this version (VERSION)
+bad.yaml:5:13: format 'ternary' is not in this version (VERSION)
 END
 
 cat >clash.yaml <<'END'

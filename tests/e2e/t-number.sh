@@ -55,6 +55,11 @@ check 'formats: block floating point' \
 check 'formats: MX' \
     prints 'mx-e2m1fn 1+2+1 4 1 6 1 0.5 2 32 4.25' row mx-e2m1fn
 check 'formats: NVFP4' prints 'nvfp4 1+2+1 4 1 6 1 0.5 2 16 4.5' row nvfp4
+check 'formats: levels that are drawn' \
+    prints 'qsgd7/512 1+3 4 none 1 none 0.142857143 none 512 4.0625' \
+    row qsgd7/512
+check 'formats: signs' \
+    prints 'sign/64 1+0 1 none 1 none none none 64 1.5' row sign/64
 check 'formats: integers' \
     prints 'flex16 1+15 16 none 32767 none 1 none none 16' row flex16
 check 'formats: a row for each name' \
@@ -134,6 +139,17 @@ END
 if "$PYTHON3" -c '' 2>/dev/null; then
     check 'cast: the codes of nvfp4 say what the values are' decoded
 fi
+check 'cast: integers that share a scale in FP32' prints \
+    '1\t0x3f800000:0x7\t0x1p+0\t0x0p+0\n-.5\t0x3f800000:0xc\t-0x1.24924ap-1\t-0x1.24925p-4' \
+    "$apsmpi" cast int4/64 -- 1 -.5
+check 'cast: levels are drawn' prints \
+    '1\t0x3f800000:0x1\t0x1p+0\t0x0p+0\n-1\t0x3f800000:0x3\t-0x1p+0\t0x0p+0' \
+    "$apsmpi" cast qsgd1/64 -- 1 -1
+check 'cast: ... and not rounded to nearest' refuses 2 'random bits' \
+    "$apsmpi" cast --rounding nearest qsgd7/64 1
+check 'cast: signs of the mean magnitude' prints \
+    '3\t0x40000000:0x0\t0x1p+1\t-0x1p+0\n-1\t0x40000000:0x1\t-0x1p+1\t-0x1p+0' \
+    "$apsmpi" cast sign/64 -- 3 -1
 check 'cast: no value of a format in blocks' prints '' \
     feed '' "$apsmpi" cast bfp7/64
 check 'cast: toward zero' \

@@ -56,6 +56,41 @@ int main(void)
          "bits a value, 64 of them in a block\n"
          "4:14: format 'bfp12': how many values share an exponent is missing: "
          "bfp12/64, with 1 to 24 bits beside the sign and 2 to 4096 values"},
+        {"formats of levels and signs that are none",
+         TOP "  - {min_count: 9999, format: qsgd7}\n"
+             "  - {min_count: 9998, format: qsgd40000/64}\n"
+             "  - {min_count: 9997, format: int1/64}\n"
+             "  - {min_count: 9996, format: sign}\n"
+             "  - {min_count: 9995, format: qsgd}\n",
+         "3:31: format 'qsgd7': how many values share a scale is missing: "
+         "qsgd7/512\n"
+         "4:31: format 'qsgd40000/64': qsgd's levels must be 1 to 32767\n"
+         "5:31: format 'int1/64': int's bits, the sign included, must be 2 to "
+         "16\n"
+         "6:31: format 'sign': how many values share a scale is missing: "
+         "sign/512\n"
+         "7:31: unknown format 'qsgd'; QSGD's formats are qsgd7/512 (4 bits), "
+         "qsgd127/512, ..."},
+        {"roundings that formats do not have",
+         TOP "  - {min_count: 9999, format: qsgd7/512, rounding: nearest}\n"
+             "  - {min_count: 9998, format: sign/512, rounding: stochastic}\n"
+             "  - {min_count: 9997, format: qsgd7/512, accumulate: format}\n"
+             "  - {min_count: 9996, format: int8/512, accumulate: {format: "
+             "qsgd7/512}}\n",
+         "3:52: rounding nearest contradicts format qsgd7/512, whose levels "
+         "are drawn: leave 'rounding' out, or use a format intB/BUCKET, such "
+         "as int8/512\n"
+         "4:51: format sign/512 keeps signs, which are not rounded: leave "
+         "'rounding' out\n"
+         "5:42: partial sums are rounded to nearest, and the levels of "
+         "qsgd7/512 are drawn: leave 'accumulate' out, or keep sums in another "
+         "format, as in accumulate: {format: bf16}\n"
+         "6:41: partial sums are rounded to nearest, and the levels of "
+         "qsgd7/512 are drawn: leave 'accumulate' out, or keep sums in another "
+         "format, as in accumulate: {format: bf16}"},
+        {"products of what is drawn", "version: 1\ngemm: {format: qsgd7/512}\n",
+         "2:16: operands of products are rounded to nearest, and the levels of "
+         "qsgd7/512 are drawn: use a format intB/BUCKET, such as int8/512"},
         {"sums in integers",
          RULE "format: e5m2\n    accumulate: {format: flex16}\n",
          "4:26: sums cannot be kept in flex16 unless the rule's format is "

@@ -241,6 +241,12 @@ static void test_blocks(void)
         {"format: mx_int8, scale: none", "mx-int8"},
         {"format: nvfp4, accumulate: format", "nvfp4"},
         {"format: bfp3/96, accumulate: {format: e8m10}", "bfp3/96"},
+        {"format: qsgd7/512", "qsgd7/512"},
+        {"format: qsgd127/512-l2, rounding: correlated", "qsgd127/512-l2"},
+        {"format: qsgd1/128, accumulate: {format: bf16}", "qsgd1/128"},
+        {"format: int8/512, rounding: stochastic", "int8/512"},
+        {"format: int4/64, accumulate: format", "int4/64"},
+        {"format: sign/512, rounding: nearest", "sign/512"},
         {"format: bfp3/576, accumulate: {format: bfp7/64}", "bfp3/576"},
     };
 
@@ -256,6 +262,38 @@ static void test_blocks(void)
         plan = aps_policy_rule_plan(policy, 0);
         is(plan->format.name, cases[i].name, "... is a format");
         ok(plan->scale.kind == APS_SCALE_NONE, "... without a scale");
+        aps_policy_destroy(policy);
+    }
+}
+
+/* QSGD's levels are drawn, whether the rule says it or not. */
+static void test_drawn(void)
+{
+    static const struct {
+        const char *text;
+        enum aps_rounding rounding;
+        uint32_t seed;
+    } cases[] = {
+        {"format: qsgd7/512", APS_ROUND_STOCHASTIC, 0},
+        {"format: qsgd7/512, rounding: stochastic", APS_ROUND_STOCHASTIC, 0},
+        {"format: qsgd7/512, rounding: {correlated: 7}", APS_ROUND_CORRELATED,
+         7},
+        {"format: int4/512", APS_ROUND_NEAREST, 0},
+        {"format: sign/512", APS_ROUND_NEAREST, 0},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct aps_plan *plan;
+        struct aps_policy *policy;
+        char text[200];
+
+        snprintf(text, sizeof text, RULE "{%s}\n", cases[i].text);
+        policy = parse(text, NULL);
+        if (!ok(policy != NULL, "%s", cases[i].text))
+            continue;
+        plan = aps_policy_rule_plan(policy, 0);
+        ok(plan->rounding == cases[i].rounding && plan->seed == cases[i].seed,
+           "... is rounded so");
         aps_policy_destroy(policy);
     }
 }
@@ -336,6 +374,7 @@ int main(void)
     test_fp32();
     test_native();
     test_blocks();
+    test_drawn();
     test_sums();
     test_counts();
     return done_testing();
