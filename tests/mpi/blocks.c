@@ -26,6 +26,7 @@ static const char *const formats[] = {
     "bfp7/64",   "bfp7/576", "mx-e4m3fn",  "nvfp4",     "bfp3/96",
     "mx-e5m2",   "bfp24/2",  "mx-e2m1fn",  "bfp10/20",  "mx-e3m2fn",
     "bfp1/4096", "mx-int8",  "hbfp8/1024", "mx-e2m3fn", "bfp15/1008",
+    "int8/512",  "sign/64",  "int4/192",   "sign/1088", "int11/20",
 };
 
 static const struct way shapes[] = {

@@ -35,6 +35,15 @@ static int count_of(int shape, int rounding)
 }
 #define E3M0_COUNT (COUNT + 2 * SHAPES)
 
+/* Formats that are drawn without being asked. */
+static const char *const drawn[] = {"qsgd7/512", "qsgd1/128", "qsgd31/64-l2"};
+#define DRAWN ((int)(sizeof drawn / sizeof *drawn))
+
+static int count_of_drawn(int shape, int format)
+{
+    return E3M0_COUNT + 1 + DRAWN * shape + format;
+}
+
 static void print_policy(void)
 {
     printf("version: 1\nrules:\n");
@@ -47,6 +56,11 @@ static void print_policy(void)
     printf("  - {max_count: %d, format: e3m0, scale: aps, rounding: "
            "stochastic}\n",
            E3M0_COUNT);
+    for (int s = 0; s < SHAPES; s++) {
+        for (int f = 0; f < DRAWN; f++)
+            printf("  - {max_count: %d, format: %s, reduce: %s}\n",
+                   count_of_drawn(s, f), drawn[f], shapes[s].reduce);
+    }
 }
 
 struct error {
@@ -93,20 +107,31 @@ static struct error error_of(int count, bool opposed)
     return error;
 }
 
+static void test_error(const struct error *error, const char *reduce,
+                       const char *how)
+{
+    const double samples = (double)CALLS * COUNT;
+
+    ok_all(error->alike, "%s, %s: the same on all ranks", reduce, how);
+    ok_all(error->other, "... and other bits in every call");
+    ok_all(error->squares > 0 &&
+               fabs(error->mean) < 5 * sqrt(error->squares / samples),
+           "... errors of mean 0 (%.5f)", error->mean);
+}
+
 static void test_shape(int s)
 {
     struct error errors[2];
 
     for (int r = 0; r < 2; r++) {
-        const double samples = (double)CALLS * COUNT;
-
         errors[r] = error_of(count_of(s, r), shapes[s].gains);
-        ok_all(errors[r].alike, "%s, %s: the same on all ranks",
-               shapes[s].reduce, roundings[r]);
-        ok_all(errors[r].other, "... and other bits in every call");
-        ok_all(errors[r].squares > 0 &&
-                   fabs(errors[r].mean) < 5 * sqrt(errors[r].squares / samples),
-               "... errors of mean 0 (%.5f)", errors[r].mean);
+        test_error(&errors[r], shapes[s].reduce, roundings[r]);
+    }
+    for (int f = 0; f < DRAWN; f++) {
+        const struct error error =
+            error_of(count_of_drawn(s, f), shapes[s].gains);
+
+        test_error(&error, shapes[s].reduce, drawn[f]);
     }
     if (shapes[s].gains && mpitap_size() > 1)
         ok_all(errors[1].squares < 0.95 * errors[0].squares,

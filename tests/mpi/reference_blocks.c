@@ -296,7 +296,11 @@ static size_t message_length(const struct way *way)
     const size_t one = aps_packed_bytes(format, granule);
     const size_t each = aps_packed_bytes(format, 2 * granule) - one;
 
-    return (MESSAGE_BYTES - (one - each)) / each * granule;
+    const size_t fit = (MESSAGE_BYTES - (one - each)) / each * granule;
+    /* of values of a bit, no more than of two */
+    const size_t most = (size_t)MESSAGE_BYTES * 4 / granule * granule;
+
+    return fit < most ? fit : most;
 }
 
 static size_t chunk_of(const struct way *way, int ranks, int groups)
