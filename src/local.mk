@@ -22,6 +22,8 @@ libkernels_la_SOURCES = \
 	src/compress/magnitudes.c src/compress/magnitudes.h \
 	src/compress/select.c src/compress/select.h \
 	src/compress/sparse.c src/compress/sparse.h \
+	src/compress/ternary.c src/compress/ternary.h \
+	src/compress/ternary_sums.c \
 	src/number/gemm_blocks_kernel.c src/number/gemm_kernel.c \
 	src/number/sum.c src/number/sum.h
 $(libkernels_la_OBJECTS): override CFLAGS += $(KERNEL_CFLAGS)

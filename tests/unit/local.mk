@@ -73,7 +73,8 @@ UNIT_TESTS = \
 	tests/unit/steps \
 	tests/unit/steps_search \
 	tests/unit/sum \
-	tests/unit/switch
+	tests/unit/switch \
+	tests/unit/ternary
 
 # Compressors.
 tests_unit_chunks_SOURCES = tests/unit/chunks.c tests/unit/rounded.h \
@@ -95,6 +96,9 @@ tests_unit_select_SOURCES = tests/unit/select.c tests/unit/rounded.h \
 	tests/unit/vectors.h
 tests_unit_select_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_select_LDADD = $(UNIT_LIBS) -lm
+tests_unit_ternary_SOURCES = tests/unit/ternary.c
+tests_unit_ternary_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_ternary_LDADD = $(UNIT_LIBS) -lm
 
 # Numbers and codecs.
 tests_unit_format_SOURCES = tests/unit/format.c

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "compress/ternary.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "codec/kernel.h"
+#include "codec/lanes.h"
+#include "codec/rounding.h"
+
+#define GROUP APS_TERNARY_GROUP
+#define BYTES ((size_t)64) /* of a group */
+#define DIGITS 5
+#define ALIKE 0x1p-20 /* of the greatest magnitude */
+#define BLOCK ((size_t)4096)
+
+size_t aps_ternary_bytes(size_t n)
+{
+    return n / DIGITS + (n % DIGITS > 0);
+}
+
+/* --- the scale ------------------------------------------------------------ */
+
+struct ternary_sums {
+    double lane[APS_LANES], square[APS_LANES];
+    int32_t greatest; /* bit pattern */
+};
+
+APS_INLINE void ternary_sums_add(const aps_any_float *x, size_t n,
+                                 struct ternary_sums *sums)
+{
+    for (size_t j = 0; j < n; j++) {
+        const double v = (double)x[j];
+        const int32_t magnitude =
+            (int32_t)(aps_float_bits(x[j]) & ~APS_FLOAT_SIGN);
+
+        sums->lane[j] += v;
+        sums->square[j] += v * v;
+        sums->greatest =
+            magnitude > sums->greatest ? magnitude : sums->greatest;
+    }
+}
+
+APS_INLINE void ternary_measure_body(const float *x, size_t n,
+                                     struct ternary_sums *out)
+{
+    const aps_any_float *in = (const void *)x;
+    const size_t whole = n / APS_LANES * APS_LANES;
+    struct ternary_sums sums = {.greatest = 0};
+    int32_t greatest[APS_LANES] = {0};
+
+    for (size_t i = 0; i < whole; i += APS_LANES)
+        for (size_t j = 0; j < APS_LANES; j++) {
+            const double v = (double)in[i + j];
+            const int32_t magnitude =
+                (int32_t)(aps_float_bits(in[i + j]) & ~APS_FLOAT_SIGN);
+
+            sums.lane[j] += v;
+            sums.square[j] += v * v;
+            greatest[j] = magnitude > greatest[j] ? magnitude : greatest[j];
+        }
+    for (size_t j = 0; j < APS_LANES; j++)
+        sums.greatest =
+            greatest[j] > sums.greatest ? greatest[j] : sums.greatest;
+    ternary_sums_add(in + whole, n - whole, &sums);
+    *out = sums;
+}
+
+static struct aps_ternary_scale ternary_scale(const struct ternary_sums *sums,
+                                              size_t n, float clip)
+{
+    const float max = aps_float_from_bits((uint32_t)sums->greatest);
+    const double mean = aps_lanes_total(sums->lane) / (double)n;
+    const double variance =
+        aps_lanes_total(sums->square) / (double)n - mean * mean;
+    const double sigma = variance > 0 ? sqrt(variance) : 0;
+    struct aps_ternary_scale scale = {.limit = max, .scaler = max};
+
+    if (clip > 0 && sigma > ALIKE * (double)max &&
+        (double)clip * sigma < (double)max) {
+        scale.limit = (float)((double)clip * sigma);
+        /* of subnormal values, it may have become 0 */
+        if (scale.limit > 0)
+            scale.scaler = scale.limit;
+        else
+            scale.limit = max;
+    }
+    return scale;
+}
+
+/* --- digits --------------------------------------------------------------- */
+
+/* 0, 1 or 2 of x[n], n <= GROUP, in `digit`; 1 beyond n. */
+APS_INLINE void ternary_draw(const aps_any_float *x, size_t n, float limit,
+                             float power, float inverse, const uint32_t *random,
+                             uint8_t *digit)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t bits = aps_float_bits(x[i]);
+        const float magnitude = aps_float_from_bits(bits & ~APS_FLOAT_SIGN);
+        const float clipped = magnitude < limit ? magnitude : limit;
+        const float y = clipped * power * inverse;
+        /* the largest float below 1 is 2^31 - 128 here */
+        const int32_t part = (int32_t)((y < 1 ? y : 0) * 0x1p31f);
+        const int32_t word = (int32_t)(random[i] >> 1);
+        const int32_t one = (y >= 1) | (word > INT32_MAX - part);
+        const int32_t sign = (int32_t)(bits >> 31);
+
+        digit[i] = (uint8_t)(1 + one - 2 * (one & sign));
+    }
+}
+
+/* digit[5 * m] to byte[m]. */
+APS_INLINE void ternary_join(const uint8_t *digit, size_t m, uint8_t *byte)
+{
+    for (size_t j = 0; j < m; j++)
+        byte[j] = (uint8_t)(digit[j] + 3 * digit[m + j] + 9 * digit[2 * m + j] +
+                            27 * digit[3 * m + j] + 81 * digit[4 * m + j]);
+}
+
+/* byte[BYTES] to digit[GROUP]. */
+APS_INLINE void ternary_split(const uint8_t *byte, uint8_t *digit)
+{
+    for (size_t j = 0; j < BYTES; j++) {
+        uint16_t rest = byte[j];
+
+        for (size_t k = 0; k < DIGITS; k++) {
+            const uint16_t third = (uint16_t)(rest * 171 >> 9); /* rest / 3 */
+
+            digit[k * BYTES + j] = (uint8_t)(rest - 3 * third);
+            rest = third;
+        }
+    }
+}
+
+/* The digits of the last group, n < GROUP. */
+APS_INLINE void ternary_split_last(const uint8_t *byte, size_t n,
+                                   uint8_t *digit)
+{
+    const size_t m = n / DIGITS + (n % DIGITS > 0);
+    uint8_t whole[BYTES] = {0}, apart[GROUP];
+
+    for (size_t j = 0; j < m && j < BYTES; j++)
+        whole[j] = byte[j];
+    ternary_split(whole, apart);
+    for (size_t i = 0; i < n && i < GROUP; i++)
+        digit[i] = apart[i / m * BYTES + i % m];
+}
+
+APS_INLINE void ternary_encode_body(const float *x, size_t n, float limit,
+                                    float scaler,
+                                    const struct aps_cast_options *options,
+                                    enum aps_rounding_cpu cpu, uint8_t *digits)
+{
+    const aps_any_float *in = (const void *)x;
+    const struct aps_draw draw = aps_draw_init(options);
+    const float power = scaler < 0x1p-64f   ? 0x1p64f
+                        : scaler >= 0x1p64f ? 0x1p-64f
+                                            : 1;
+    const float inverse = 1 / (scaler * power);
+
+    for (size_t i = 0; i < n; i += GROUP, digits += BYTES) {
+        const size_t count = n - i < GROUP ? n - i : GROUP;
+        uint32_t word[APS_ROUNDING_WORDS];
+        uint8_t digit[GROUP];
+        const uint32_t *random =
+            aps_rounding_draw(&draw, options->offset + i, count, cpu, word);
+
+        if (count == GROUP) {
+            ternary_draw(in + i, GROUP, limit, power, inverse, random, digit);
+            ternary_join(digit, BYTES, digits);
+        } else {
+            memset(digit, 1, sizeof digit);
+            ternary_draw(in + i, count, limit, power, inverse, random, digit);
+            ternary_join(digit, aps_ternary_bytes(count), digits);
+        }
+    }
+}
+
+/* y[n] = value * scaler, or sum[n] += value: the other one is NULL. */
+APS_INLINE void ternary_read_body(const uint8_t *digits, size_t n, float scaler,
+                                  float *y, int16_t *sum)
+{
+    aps_any_float *out = (void *)y;
+
+    for (size_t i = 0; i < n; i += GROUP, digits += BYTES) {
+        const size_t count = n - i < GROUP ? n - i : GROUP;
+        uint8_t digit[GROUP];
+
+        if (count == GROUP)
+            ternary_split(digits, digit);
+        else
+            ternary_split_last(digits, count, digit);
+        for (size_t j = 0; out && j < count; j++)
+            out[i + j] = (float)((int32_t)digit[j] - 1) * scaler;
+        for (size_t j = 0; sum && j < count; j++)
+            sum[i + j] = (int16_t)(sum[i + j] + digit[j] - 1);
+    }
+}
+
+/* --- instruction sets ------------------------------------------------------ */
+
+struct ternary_kernels {
+    void (*measure)(const float *x, size_t n, struct ternary_sums *out);
+    void (*encode)(const float *x, size_t n, float limit, float scaler,
+                   const struct aps_cast_options *options, uint8_t *digits);
+    void (*decode)(const uint8_t *digits, size_t n, float scaler, float *y);
+    void (*add)(const uint8_t *digits, size_t n, int16_t *sum);
+};
+
+#define VARIANT(name, target, rounding)                                        \
+    target static void measure_##name(const float *x, size_t n,                \
+                                      struct ternary_sums *out)                \
+    {                                                                          \
+        ternary_measure_body(x, n, out);                                       \
+    }                                                                          \
+    target static void encode_##name(                                          \
+        const float *x, size_t n, float limit, float scaler,                   \
+        const struct aps_cast_options *options, uint8_t *digits)               \
+    {                                                                          \
+        ternary_encode_body(x, n, limit, scaler, options, rounding, digits);   \
+    }                                                                          \
+    target static void decode_##name(const uint8_t *digits, size_t n,          \
+                                     float scaler, float *y)                   \
+    {                                                                          \
+        ternary_read_body(digits, n, scaler, y, NULL);                         \
+    }                                                                          \
+    target static void add_##name(const uint8_t *digits, size_t n,             \
+                                  int16_t *sum)                                \
+    {                                                                          \
+        ternary_read_body(digits, n, 0, NULL, sum);                            \
+    }
+#define ROW(name)                                                              \
+    {                                                                          \
+        .measure = measure_##name, .encode = encode_##name,                    \
+        .decode = decode_##name, .add = add_##name,                            \
+    }
+
+VARIANT(plain, , APS_ROUNDING_PLAIN)
+#if APS_CPU_X86
+VARIANT(avx2, APS_TARGET_AVX2, APS_ROUNDING_PLAIN)
+VARIANT(avx512, APS_TARGET_AVX512, APS_ROUNDING_AVX512)
+#endif
+
+static const struct ternary_kernels kernels[APS_CPUS] = {
+    [APS_CPU_PLAIN] = ROW(plain),
+#if APS_CPU_X86
+    [APS_CPU_AVX2] = ROW(avx2),
+    [APS_CPU_AVX512] = ROW(avx512),
+#endif
+};
+
+enum aps_ternary_kind aps_ternary_measure(const float *x, size_t n, float clip,
+                                          enum aps_cpu cpu,
+                                          struct aps_ternary_scale *scale)
+{
+    struct ternary_sums sums = {.greatest = 0};
+
+    kernels[cpu].measure(x, n, &sums);
+    if ((uint32_t)sums.greatest >= APS_FLOAT_INF)
+        return APS_TERNARY_NONFINITE;
+    if (sums.greatest == 0) {
+        *scale = (struct aps_ternary_scale){0, 0};
+        return APS_TERNARY_ZERO;
+    }
+    *scale = ternary_scale(&sums, n, clip);
+    return APS_TERNARY_VALUES;
+}
+
+void aps_ternary_encode(const float *x, size_t n, float limit, float scaler,
+                        const struct aps_cast_options *options,
+                        enum aps_cpu cpu, uint8_t *digits)
+{
+    kernels[cpu].encode(x, n, limit, scaler, options, digits);
+}
+
+void aps_ternary_decode(const uint8_t *digits, size_t n, float scaler,
+                        enum aps_cpu cpu, float *y)
+{
+    kernels[cpu].decode(digits, n, scaler, y);
+}
+
+void aps_ternary_add(const uint8_t *digits, size_t n, enum aps_cpu cpu,
+                     int16_t *sum)
+{
+    kernels[cpu].add(digits, n, sum);
+}

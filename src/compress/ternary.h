@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * TernGrad (Wen et al.: TernGrad: Ternary Gradients to Reduce Communication in
+ * Distributed Deep Learning, NeurIPS 2017; arXiv 1705.07878): a layer becomes
+ * values -1, 0, 1 times a scaler that all ranks share, the owner of a slice adds
+ * the ranks' values as integers, and its sums travel back as integers.
+ *
+ * Digits go up five in a byte (3^5 = 243), sums down in ceil(log2(2 N + 1)) bits,
+ * of N ranks. Digits of a group of APS_TERNARY_GROUP values are 64 bytes, and a
+ * vector may be cut between groups: byte j of m holds the values j, m + j, ...
+ * 4 m + j of the group, the first as its least digit, where m is 64, or
+ * ceil(n / 5) in a last group of n values. What is missing there is the value 0.
+ *
+ * All functions give the same bits with every instruction set. The arithmetic
+ * assumes the default floating point environment (round to nearest, no flush to
+ * zero): aps_fpenv_enter (base/fpenv.h) sees to it. No array has an alignment.
+ */
+#ifndef APS_COMPRESS_TERNARY_H
+#define APS_COMPRESS_TERNARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "aps.h"
+#include "base/cpu.h"
+
+#define APS_TERNARY_GROUP ((size_t)320)
+
+/* The most ranks: sums fit into 16 bits. */
+#define APS_TERNARY_RANKS 32767
+
+/* What a layer holds. */
+enum aps_ternary_kind {
+    APS_TERNARY_VALUES,
+    APS_TERNARY_ZERO,     /* nothing but 0: the scaler is 0 */
+    APS_TERNARY_NONFINITE /* an INF or a NaN: no scaler, nothing to encode */
+};
+
+/* How a rank's layer is scaled. */
+struct aps_ternary_scale {
+    float limit;  /* values are clipped to -limit ... limit */
+    float scaler; /* the greatest magnitude of the clipped values (Eq. 2) */
+};
+
+/*
+ * The scale of x[n]. The limit is clip * sigma, sigma the standard deviation of
+ * x about its mean (section 3.2 has clip = 2.5), unless clip is 0 or all values
+ * are alike (sigma is at most 2^-20 of the greatest magnitude): then the greatest
+ * magnitude. The sum of x and that of x^2 are in FP64 and 16 lanes: element i goes
+ * to lane i mod 16, and lanes 8, 4, 2 and 1 apart are added; sigma^2 is their
+ * difference sum(x^2) / n - (sum(x) / n)^2 in FP64.
+ *
+ * The scaler that is encoded with is the greatest of all ranks' (Eq. 4). Written
+ * unless the layer is not finite.
+ */
+enum aps_ternary_kind aps_ternary_measure(const float *x, size_t n, float clip,
+                                          enum aps_cpu cpu,
+                                          struct aps_ternary_scale *scale);
+
+/* Bytes of n digits: ceil(n / 5). */
+size_t aps_ternary_bytes(size_t n);
+
+/*
+ * The digits of x[n], finite: sign(x) with the probability min(|x|, limit) /
+ * scaler, or else 0 (Eq. 1, 3). `scaler` is not less than scale->scaler, and
+ * above 0. Element i is drawn by the bits of number options->offset + i of the
+ * stream of `options` (aps.h), whose rank is the sender's: with y = min(|x|,
+ * limit) * 2^p / (scaler * 2^p), in FP32 by the reciprocal, p such that it is
+ * neither subnormal nor INF, it is not 0 if y >= 1 or if floor(y * 2^31) +
+ * floor(bits / 2) >= 2^31. The probability is right to a relative 2^-23.
+ */
+void aps_ternary_encode(const float *x, size_t n, float limit, float scaler,
+                        const struct aps_cast_options *options,
+                        enum aps_cpu cpu, uint8_t *digits);
+
+/* y[n] = the digits' values times the scaler: what a rank has sent. */
+void aps_ternary_decode(const uint8_t *digits, size_t n, float scaler,
+                        enum aps_cpu cpu, float *y);
+
+/* sum[n] += the digits' values; exact for APS_TERNARY_RANKS ranks. */
+void aps_ternary_add(const uint8_t *digits, size_t n, enum aps_cpu cpu,
+                     int16_t *sum);
+
+/* Bits of a sum of so many ranks' values, ceil(log2(2 ranks + 1)), and bytes of
+ * n of them. */
+unsigned aps_ternary_sum_bits(int ranks);
+size_t aps_ternary_sum_bytes(int ranks, size_t n);
+
+/* Pack sum[n], each -ranks ... ranks, as sum + ranks, the least significant bit
+ * first within a byte. */
+void aps_ternary_sum_pack(const int16_t *sum, size_t n, int ranks,
+                          uint8_t *wire);
+
+/* y[n] = the packed sums times the scaler: one rounding to FP32 each. */
+void aps_ternary_sum_decode(const uint8_t *wire, size_t n, int ranks,
+                            float scaler, enum aps_cpu cpu, float *y);
+
+#endif
