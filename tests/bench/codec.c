@@ -26,10 +26,12 @@
 #define REPEATS 9
 
 static const char *const formats[] = {
-    "e5m2",      "e4m3",      "e4m3fn",   "e3m0",      "e3m2",     "e5m10",
-    "e8m7",      "e6m9",      "e7m12",    "mx-e4m3fn", "mx-e5m2",  "mx-int8",
-    "mx-e3m2fn", "mx-e2m1fn", "nvfp4",    "bfp7/64",   "bfp7/576", "bfp5/64",
-    "bfp3/64",   "bfp3/576",  "bfp15/64", "flex16",    "flex8",
+    "e5m2",      "e4m3",      "e4m3fn",         "e3m0",      "e3m2",
+    "e5m10",     "e8m7",      "e6m9",           "e7m12",     "mx-e4m3fn",
+    "mx-e5m2",   "mx-int8",   "mx-e3m2fn",      "mx-e2m1fn", "nvfp4",
+    "bfp7/64",   "bfp7/576",  "bfp5/64",        "bfp3/64",   "bfp3/576",
+    "bfp15/64",  "flex16",    "flex8",          "int8/512",  "int4/512",
+    "qsgd7/512", "qsgd1/128", "qsgd127/512-l2", "sign/512",
 };
 
 struct data {
