@@ -34,6 +34,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/place.c pmpi/comm/place.h \
 	pmpi/comm/report.c pmpi/comm/report.h \
 	pmpi/comm/resources.c pmpi/comm/resources.h \
+	pmpi/comm/scale_states.c pmpi/comm/scale_states.h \
 	pmpi/comm/scales.c pmpi/comm/scales.h \
 	pmpi/comm/sample.c pmpi/comm/sample.h \
 	pmpi/compressed/compressed.h \

@@ -8,6 +8,7 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "comm/autotune.h"
 #include "comm/other_collectives_state.h"
@@ -58,6 +59,7 @@ struct aps_context {
     size_t passing[APS_CONTEXT_PASSING];
     struct aps_autotune autotune; /* of `reduce: auto` */
     struct aps_scales *scales;    /* states; by the first call that needs one */
+    uint32_t scale_words;         /* exchanges before the data of their calls */
     bool scales_complained;       /* memory for them was short: it is said */
     struct aps_compressions
         *compressions; /* by the first call that needs them */

@@ -5,7 +5,8 @@
 
 #include "number/philox.h"
 
-/* The state of a rule changes between two steps alone. */
+/* The state of a rule changes between two steps alone, where another rule may go on
+ * with it. */
 static bool place_follows_scale(const struct aps_scale *scale,
                                 const struct aps_place *before,
                                 const struct aps_place *place)
@@ -13,9 +14,8 @@ static bool place_follows_scale(const struct aps_scale *scale,
     if (aps_scale_state_bytes(scale) == 0)
         return false;
     if (aps_scale_scope(scale) == APS_SCOPE_MODEL)
-        return before->rule == place->rule &&
-               (before->era != place->era || before->epoch != place->epoch ||
-                before->step != place->step);
+        return before->era != place->era || before->epoch != place->epoch ||
+               before->step != place->step;
     return aps_place_same_layer(before, place);
 }
 

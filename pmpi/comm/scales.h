@@ -6,6 +6,11 @@
  * A state depends on the calls of its key alone, in their order, and on numbers
  * that all ranks know; so it is the same on all ranks. It belongs to one era of
  * the steps: after a desync a layer number may mean another layer.
+ *
+ * After an MPI error on one rank alone that rank does not know what the others have
+ * learned of the call. It says so in the records of its next call with that state:
+ * all of that call is then reduced again, scaled by APS, and the state begins anew
+ * on all ranks.
  */
 #ifndef APS_PMPI_COMM_SCALES_H
 #define APS_PMPI_COMM_SCALES_H

@@ -65,6 +65,7 @@ static void chunk_add(struct aps_cut *cut, size_t n,
                             ? vector->history->prediction.sum_exponent
                             : exponent,
         .history = vector->history,
+        .before = {.lost = vector->history && vector->history->lost},
         .begin = cut->begin,
         .number = vector->number,
         .first = vector->first + cut->begin,

@@ -26,7 +26,8 @@
  */
 struct aps_history {
     struct aps_scale_prediction prediction;
-    bool redo;                      /* on overflow */
+    bool redo; /* on overflow */
+    bool lost; /* this rank may have another state than the others */
     struct aps_scale_record record; /* zeros at first */
     /* One bit for each APS_HISTORY_UNIT elements, zeros at first, not owned: 1
      * where a piece begins that is to be reduced again. Its length is `length`,
@@ -75,8 +76,8 @@ struct aps_piece {
     size_t begin;                /* ... and its place in that vector */
     uint64_t number;             /* of the vector (struct aps_origin), and */
     uint64_t first;              /* of in[0] in it */
-    bool summed; /* `in` holds sums, of what `before` is the record */
-    struct aps_scale_record before;
+    bool summed; /* `in` holds sums, of what `before` is the record; ... */
+    struct aps_scale_record before; /* ... else that of no values */
     size_t base;   /* its place in a slice's values, in elements ... */
     size_t offset; /* ... and in a slice's blocks, in bytes; from the begin of
                       the slice, equal in all slices */
@@ -141,7 +142,8 @@ int aps_piece_encode(const struct aps_piece *piece, const struct aps_wire *wire,
                      unsigned char *block);
 
 /* The results of a piece are here, and this is their record: false if the piece
- * is to be reduced again, and must not be decoded. */
+ * is to be reduced again, and must not be decoded. That it is, whatever the scale
+ * says of overflows, where a rank may have had another state than the others. */
 bool aps_piece_settle(const struct aps_piece *piece,
                       const struct aps_scale_record *record);
 

@@ -129,12 +129,6 @@ static void stages_watch_device(const struct aps_hierarchical_run *run)
         aps_shm_group_fail_device(run->h->node);
 }
 
-bool aps_hierarchical_device_failed(const struct aps_hierarchical_run *run)
-{
-    return stages_is_on_devices(run) &&
-           aps_shm_group_device_failed(run->h->node);
-}
-
 /* Nothing is rounded: one group, whose sums stay FP32. */
 static bool stages_is_exact(const struct aps_hierarchical_run *run)
 {
@@ -165,6 +159,8 @@ static void stages_contribute_piece(const struct aps_hierarchical_run *run,
         if (slice.length == 0)
             continue;
         if (run->exact_inside) {
+            if (piece->before.lost) /* values alone have no header */
+                aps_shm_group_lose_state(h->node, h->calls);
             piece->memory->copy_out(to, piece->in + slice.begin, slice.length);
             if (owner != rank)
                 hierarchical_count_fp32(run, slice.length);
@@ -369,6 +365,9 @@ stages_begin_across(const struct aps_hierarchical_run *run, size_t k,
     for (int p = 0; p < across->count && exponents; p++)
         across->pieces[p].exponent = across->pieces[p].sum_exponent =
             exponents[p];
+    for (int p = 0; p < across->count && run->exact_inside; p++)
+        across->pieces[p].before.lost |=
+            aps_shm_group_lost_state(h->node, h->calls);
     across->blocks = stages_result_slice(run, k, rank);
     across->stride = run->layout.part_stride;
     return across;

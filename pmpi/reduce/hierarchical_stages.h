@@ -100,6 +100,10 @@ void aps_hierarchical_leave_results(const struct aps_hierarchical_run *run,
                                     size_t chunks);
 
 /* Are the group's values lost? */
-bool aps_hierarchical_device_failed(const struct aps_hierarchical_run *run);
+static inline bool
+aps_hierarchical_device_failed(const struct aps_hierarchical_run *run)
+{
+    return run->slots->peers && aps_shm_group_device_failed(run->h->node);
+}
 
 #endif

@@ -18,12 +18,17 @@ int aps_piece_encode(const struct aps_piece *piece, const struct aps_wire *wire,
                                       .rank = rank,
                                       .ranks = ranks};
 
+    int exponent;
+
     if (piece->summed)
         return aps_block_encode_sum(wire, &origin, piece->memory, x,
                                     slice.length, NULL, piece->exponent,
                                     &piece->before, block);
-    return aps_block_encode(wire, &origin, piece->memory, x, slice.length,
-                            piece->exponent, block);
+    exponent = aps_block_encode(wire, &origin, piece->memory, x, slice.length,
+                                piece->exponent, block);
+    if (piece->before.lost)
+        aps_block_mark_lost(block);
+    return exponent;
 }
 
 struct aps_scale_record aps_results_record(const struct aps_wire *wire,
@@ -49,7 +54,7 @@ bool aps_piece_settle(const struct aps_piece *piece,
     if (!history)
         return true;
     aps_record_merge(&history->record, record);
-    if (!record->over || !history->redo)
+    if (!record->lost && !(record->over && history->redo))
         return true;
     history->pieces[unit / 8] |= (unsigned char)(1u << unit % 8);
     /* Only the last piece of a vector may be shorter than the others. */
@@ -63,7 +68,7 @@ bool aps_history_next(const struct aps_history *history, size_t n,
 {
     const size_t units = (n + APS_HISTORY_UNIT - 1) / APS_HISTORY_UNIT;
 
-    if (!history->record.over || !history->redo)
+    if (!history->record.lost && !(history->record.over && history->redo))
         return false;
     /* Behind a vector's last piece, which may be shorter than a unit. */
     for (size_t unit = (*begin + APS_HISTORY_UNIT - 1) / APS_HISTORY_UNIT;

@@ -384,7 +384,8 @@ static void reduction_zero_overflowed(const struct aps_plan *plan, int count,
         return;
     for (int i = 0; i < count; i++)
         if (vectors[i].history->record.over &&
-            !vectors[i].history->record.nonfinite)
+            !vectors[i].history->record.nonfinite &&
+            !vectors[i].history->record.lost)
             reduction_zero(&vectors[i]);
 }
 
@@ -399,7 +400,7 @@ static void reduction_count_overflowed(const struct aps_plan *plan, int count,
         const struct aps_scale_record *record = &vectors[i].history->record;
 
         cost->overflowed[on_overflow] +=
-            record->over &&
+            record->over && !record->lost &&
             (on_overflow != APS_OVERFLOW_ZERO || !record->nonfinite);
     }
 }
@@ -424,10 +425,10 @@ int aps_reductions_run(struct aps_reductions *reductions,
             again = reduction_redo(reductions, plan, count, vectors, cost);
             rc = rc == MPI_SUCCESS ? again : rc;
         }
-    } else {
-        reduction_zero_overflowed(plan, count, vectors);
     }
-    if (rc == MPI_SUCCESS)
-        reduction_count_overflowed(plan, count, vectors, cost);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    reduction_zero_overflowed(plan, count, vectors);
+    reduction_count_overflowed(plan, count, vectors, cost);
     return rc;
 }

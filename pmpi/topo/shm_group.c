@@ -37,6 +37,7 @@ struct shared {
     /* The last failed call of even and of odd number, or 0: a rank is at most
      * one call ahead of another. */
     _Alignas(CACHE_LINE) _Atomic uint32_t failed[2];
+    _Atomic uint32_t lost_state[2]; /* the same */
     _Atomic int device_failed;
     _Atomic int leavers;
     struct counts counts[]; /* [group size] */
@@ -258,6 +259,17 @@ void aps_shm_group_fail(struct aps_shm_group *node, uint32_t call)
 bool aps_shm_group_failed(const struct aps_shm_group *node, uint32_t call)
 {
     return atomic_load_explicit(&node->shared->failed[call % 2],
+                                memory_order_relaxed) == call;
+}
+
+void aps_shm_group_lose_state(struct aps_shm_group *node, uint32_t call)
+{
+    atomic_store(&node->shared->lost_state[call % 2], call);
+}
+
+bool aps_shm_group_lost_state(const struct aps_shm_group *node, uint32_t call)
+{
+    return atomic_load_explicit(&node->shared->lost_state[call % 2],
                                 memory_order_relaxed) == call;
 }
 

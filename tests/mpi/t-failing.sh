@@ -92,6 +92,11 @@ done <<END
 3 1 receipt nonblocking later 1 reduce: ring, scale: {backoff: {min: 2^16, max: 2^16}}
 4 2 receipt blocking later 1 reduce: hierarchical, scale: {backoff: {min: 2^16, max: 2^16}}
 3 1 receipt blocking later 3 reduce: gather, scale: {backoff: {min: 2^16, max: 2^16}}
+3 1 receipt blocking later 1 reduce: direct, scale: {underflow: {every: 2}}
+4 2 receipt nonblocking later 1 reduce: hierarchical, scale: {logmax: {max: 2^10}}
+4 2 receipt blocking later 1 reduce: hierarchical, node: fp32, scale: {underflow: {every: 3}}
+3 1 receipt blocking later 1 reduce: gather, accumulate: format, scale: {underflow: {every: 2}}
+3 1 PMPI_Isend blocking later 5 reduce: direct, scale: {unit: {steps: 1000}}
 3 1 allocation reduce first 1 calls: [reduce], scale: aps
 3 1 allocation reduce_scatter first 1 calls: [reduce_scatter], scale: aps-tight
 3 1 allocation allgather first 1 calls: [allgather], scale: aps

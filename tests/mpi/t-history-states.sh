@@ -97,6 +97,12 @@ policy 'steps: {calls: 1, per_epoch: 2}' "epochs: 0, $layer" \
 gives 'epochs: a state is kept as long as the scale is the same' 2 \
     'a6! a5! a4 a4 a6! a5' A A a a A a
 
+policy 'steps: {calls: 1, per_epoch: 2}' "epochs: 0, $model" \
+    "epochs: 1, $(echo "$model" | sed 's/direct/ring/; s/e5m2/e5m10/')" \
+    "epochs: 2, $(backoff model 3 'max: 2^6')"
+gives 'epochs: and so is that of a rule' 2 \
+    'a6! a5! a4 a4 a6! a5' A A a a A a
+
 # Sums of a group that stay FP32 are cast first between the groups: with the scale of
 # contributions, which for sums of 2 is greater than that of their sum, 4.
 policy '' 'format: e5m2, reduce: hierarchical, node: fp32, scale: delayed'

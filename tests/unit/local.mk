@@ -64,6 +64,7 @@ UNIT_TESTS = \
 	tests/unit/scale_none \
 	tests/unit/scale_normal \
 	tests/unit/scale_overflow \
+	tests/unit/scale_states \
 	tests/unit/scale_underflow \
 	tests/unit/scale_unit \
 	tests/unit/redone_pieces \
@@ -363,6 +364,11 @@ tests_unit_slices_SOURCES = tests/unit/slices.c \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h pmpi/reduce/history.c
 tests_unit_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_slices_LDADD = $(UNIT_LIBS)
+tests_unit_scale_states_SOURCES = tests/unit/scale_states.c \
+	pmpi/comm/place.c pmpi/comm/place.h \
+	pmpi/comm/scale_states.c pmpi/comm/scale_states.h
+tests_unit_scale_states_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_scale_states_LDADD = $(UNIT_LIBS)
 tests_unit_redone_pieces_SOURCES = tests/unit/redone_pieces.c \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h pmpi/reduce/history.c

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "comm/scale_states.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the key of a rule's state. */
+#define NO_LAYER (-2)
+
+void aps_scale_states_clear(struct aps_scale_states *states)
+{
+    for (int i = 0; i < APS_SCALE_STATE_BUCKETS; i++) {
+        while (states->buckets[i]) {
+            struct aps_scale_state *state = states->buckets[i];
+
+            states->buckets[i] = state->next;
+            free(state);
+        }
+    }
+    states->count = 0;
+}
+
+/* --- keys ----------------------------------------------------------------- */
+
+static struct aps_place states_key(const struct aps_scale *scale,
+                                   const struct aps_place *place)
+{
+    if (aps_scale_scope(scale) == APS_SCOPE_MODEL)
+        return (struct aps_place){.layer = NO_LAYER, .rule = place->rule};
+    return (struct aps_place){.layer = place->layer, .count = place->count};
+}
+
+static struct aps_scale_state **states_bucket(struct aps_scale_states *states,
+                                              const struct aps_place *key)
+{
+    const uint64_t number =
+        (uint64_t)key->layer * 31 + key->count * 7 + (uint64_t)key->rule;
+
+    return &states->buckets[number * UINT64_C(0x9E3779B97F4A7C15) >> 56];
+}
+
+static struct aps_scale_state *states_find(struct aps_scale_states *states,
+                                           const struct aps_place *key)
+{
+    struct aps_scale_state *state = *states_bucket(states, key);
+
+    while (state && (!aps_place_same_layer(&state->key, key) ||
+                     state->key.rule != key->rule))
+        state = state->next;
+    return state;
+}
+
+/* --- one state ------------------------------------------------------------ */
+
+static void states_drop(struct aps_scale_states *states,
+                        struct aps_scale_state *state)
+{
+    struct aps_scale_state **link = states_bucket(states, &state->key);
+
+    while (*link != state)
+        link = &(*link)->next;
+    *link = state->next;
+    free(state);
+    states->count--;
+}
+
+/* Was a rule's state used later than the other one, or by an earlier rule? */
+static bool states_is_later(const struct aps_scale_state *state,
+                            const struct aps_scale_state *other)
+{
+    if (!other || state->epoch != other->epoch)
+        return !other || state->epoch > other->epoch;
+    if (state->step != other->step)
+        return state->step > other->step;
+    return state->key.rule < other->key.rule;
+}
+
+/* The state that a rule without one goes on with, or NULL. */
+static const struct aps_scale_state *
+states_find_predecessor(const struct aps_scale_states *states,
+                        const struct aps_scale *scale,
+                        const struct aps_place *place)
+{
+    const struct aps_scale_state *found = NULL;
+
+    if (aps_scale_scope(scale) != APS_SCOPE_MODEL)
+        return NULL;
+    for (int i = 0; i < APS_SCALE_STATE_BUCKETS; i++)
+        for (const struct aps_scale_state *state = states->buckets[i]; state;
+             state = state->next)
+            if (state->key.layer == NO_LAYER && !state->fresh &&
+                state->key.era == place->era &&
+                (state->epoch != place->epoch || state->step != place->step) &&
+                aps_scale_equal(&state->scale, scale) &&
+                states_is_later(state, found))
+                found = state;
+    return found;
+}
+
+static struct aps_scale_state *states_make(struct aps_scale_states *states,
+                                           const struct aps_scale *scale,
+                                           const struct aps_place *place)
+{
+    const struct aps_place key = states_key(scale, place);
+    const struct aps_scale_state *before =
+        states_find_predecessor(states, scale, place);
+    struct aps_scale_state **bucket = states_bucket(states, &key);
+    const size_t bytes =
+        sizeof(struct aps_scale_state) + aps_scale_state_bytes(scale);
+    struct aps_scale_state *state = calloc(1, bytes);
+
+    if (!state)
+        return NULL;
+    if (before)
+        memcpy(state, before, bytes);
+    state->key = key;
+    state->key.era = place->era;
+    state->scale = *scale;
+    state->fresh = true;
+    state->next = *bucket;
+    *bucket = state;
+    states->count++;
+    return state;
+}
+
+struct aps_scale_state *aps_scale_states_get(struct aps_scale_states *states,
+                                             const struct aps_scale *scale,
+                                             const struct aps_place *place,
+                                             bool *made)
+{
+    const struct aps_place key = states_key(scale, place);
+    struct aps_scale_state *state = states_find(states, &key);
+
+    /* Another scale, or another layer by the same number: nothing is kept. Two
+     * rules may have parameters that differ, and so have states. */
+    if (state && !state->fresh &&
+        (state->key.era != place->era ||
+         !aps_scale_equal(&state->scale, scale))) {
+        states_drop(states, state);
+        state = NULL;
+    }
+    if (state)
+        return state;
+    *made = true;
+    return states_make(states, scale, place);
+}
+
+void aps_scale_states_make_room(struct aps_scale_states *states,
+                                const struct aps_scale *scale, int count,
+                                const struct aps_place places[])
+{
+    int missing = 0;
+
+    for (int i = 0; i < count; i++) {
+        const struct aps_place key = states_key(scale, &places[i]);
+
+        missing += !states_find(states, &key);
+    }
+    if (states->count + missing > APS_SCALE_STATES_MOST)
+        aps_scale_states_clear(states);
+}
+
+/* --- a call --------------------------------------------------------------- */
+
+/* Finite values alone count. */
+static bool states_learn(struct aps_scale_state *state,
+                         const struct aps_format *format, int ranks,
+                         const struct aps_scale_record *record, double *least)
+{
+    const bool is_least =
+        record->over && !record->nonfinite &&
+        aps_scale_is_least(&state->scale, state->memory, format, ranks, least);
+
+    aps_scale_update(&state->scale, state->memory, format, ranks, record);
+    return is_least;
+}
+
+bool aps_scale_state_begin(struct aps_scale_state *state,
+                           const struct aps_place *place,
+                           const struct aps_format *format, int ranks,
+                           double *least)
+{
+    bool is_least = false;
+
+    if (state->pending &&
+        (state->epoch != place->epoch || state->step != place->step)) {
+        is_least = states_learn(state, format, ranks, &state->record, least);
+        state->pending = false;
+        state->record = (struct aps_scale_record){0};
+    }
+    state->epoch = place->epoch;
+    state->step = place->step;
+    return is_least;
+}
+
+static void states_merge(struct aps_scale_record *record,
+                         const struct aps_scale_record *other)
+{
+    if (other->in_max > record->in_max)
+        record->in_max = other->in_max;
+    if (other->sum_max > record->sum_max)
+        record->sum_max = other->sum_max;
+    record->over |= other->over;
+    record->nonfinite |= other->nonfinite;
+}
+
+bool aps_scale_state_end(struct aps_scale_state *state,
+                         const struct aps_format *format, int ranks,
+                         const struct aps_scale_record *record, double *least)
+{
+    if (record->lost) {
+        memset(state->memory, 0, aps_scale_state_bytes(&state->scale));
+        state->lost = state->pending = false;
+        state->record = (struct aps_scale_record){0};
+    } else if (aps_scale_scope(&state->scale) == APS_SCOPE_LAYER) {
+        return states_learn(state, format, ranks, record, least);
+    } else {
+        state->pending = true;
+        states_merge(&state->record, record);
+    }
+    return false;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The states of scales that keep one, of a communicator: of each layer, or of each
+ * rule. All here is local, and the same on all ranks that make the same calls.
+ *
+ * A state belongs to one era of the steps: after a desync a layer number may mean
+ * another layer. It lasts as long as its scale has the same parameters: a layer's
+ * whatever rule the layer has, and a rule's goes on, as a copy, in a rule that has
+ * none yet and takes its place from a step to the next.
+ */
+#ifndef APS_PMPI_COMM_SCALE_STATES_H
+#define APS_PMPI_COMM_SCALE_STATES_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "comm/place.h"
+#include "scale/scale.h"
+
+/* A program whose counts vary from call to call (fused buffers without a layer
+ * table) would get states without end: all are dropped when there are so many,
+ * on all ranks at the same call. */
+#define APS_SCALE_STATES_MOST 4096
+
+struct aps_scale_state {
+    struct aps_scale_state *next; /* of the states */
+    struct aps_place key;
+    struct aps_scale scale;
+    bool fresh; /* made for the call under way, not agreed on yet */
+    bool
+        lost; /* an error has kept this rank from what the others have learned */
+
+    /* Of `scope: model`: the step that `record` is of. */
+    bool pending;
+    struct aps_scale_record record;
+    long epoch, step;
+
+    alignas(max_align_t) unsigned char memory[]; /* the scale's */
+};
+
+/* Zeros: none. */
+#define APS_SCALE_STATE_BUCKETS 256
+struct aps_scale_states {
+    struct aps_scale_state *buckets[APS_SCALE_STATE_BUCKETS];
+    int count;
+};
+
+/* Free all states. */
+void aps_scale_states_clear(struct aps_scale_states *states);
+
+/* Before a call with these places: all states are dropped if there were too many
+ * of them with those that it lacks. */
+void aps_scale_states_make_room(struct aps_scale_states *states,
+                                const struct aps_scale *scale, int count,
+                                const struct aps_place places[]);
+
+/* The state of a place; made if there is none, and then *made is set. NULL: out of
+ * memory. */
+struct aps_scale_state *aps_scale_states_get(struct aps_scale_states *states,
+                                             const struct aps_scale *scale,
+                                             const struct aps_place *place,
+                                             bool *made);
+
+/*
+ * Before a call at that place, of sums of so many ranks. Of `scope: model`: what
+ * the calls of the step before have met is learned before the first call of
+ * another one. True if a finite value of them overflowed, and the scale, *least,
+ * can fall no more.
+ */
+bool aps_scale_state_begin(struct aps_scale_state *state,
+                           const struct aps_place *place,
+                           const struct aps_format *format, int ranks,
+                           double *least);
+
+/* What the call has met, and the same. If a rank had lost the state, it begins
+ * anew. */
+bool aps_scale_state_end(struct aps_scale_state *state,
+                         const struct aps_format *format, int ranks,
+                         const struct aps_scale_record *record, double *least);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which state is whose: of layers and of rules, over epochs, desyncs, and errors of
+ * this rank.
+ */
+#include "config.h"
+
+#include "comm/scale_states.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "scale/history.h"
+#include "tests/tap/tap.h"
+
+#define RANKS 4
+#define START 6 /* log2 of the first scale */
+
+static struct aps_scale_states states;
+static struct aps_format format;
+
+static struct aps_scale backoff(enum aps_scale_scope scope, int window)
+{
+    return (struct aps_scale){APS_SCALE_BACKOFF,
+                              {[APS_BACKOFF_START] = 1 << START,
+                               [APS_BACKOFF_MAX] = 1 << START,
+                               [APS_BACKOFF_MIN] = 1,
+                               [APS_BACKOFF_FACTOR] = 2,
+                               [APS_BACKOFF_WINDOW] = window,
+                               [APS_BACKOFF_SCOPE] = scope}};
+}
+
+/* One call; the exponent that it uses. */
+static int call(const struct aps_scale *scale, const struct aps_place *place,
+                const struct aps_scale_record *record)
+{
+    struct aps_scale_state *state;
+    bool made = false;
+    double least;
+    int exponent;
+
+    aps_scale_states_make_room(&states, scale, 1, place);
+    state = aps_scale_states_get(&states, scale, place, &made);
+    if (!state)
+        bail_out("out of memory");
+    (void)aps_scale_state_begin(state, place, &format, RANKS, &least);
+    exponent = aps_scale_predict(scale, state->memory, &format, RANKS).exponent;
+    state->fresh = false;
+    (void)aps_scale_state_end(state, &format, RANKS, record, &least);
+    return exponent;
+}
+
+static const struct aps_scale_record well = {.in_max = 1, .sum_max = 4};
+static const struct aps_scale_record over = {
+    .in_max = 1, .sum_max = 4, .over = true};
+static const struct aps_scale_record lost = {
+    .in_max = 1, .sum_max = 4, .over = true, .lost = true};
+
+static struct aps_place place_of(long layer, int rule, long epoch, long step)
+{
+    return (struct aps_place){.layer = layer,
+                              .count = 100,
+                              .rule = rule,
+                              .epoch = epoch,
+                              .step = step};
+}
+
+static void test_layers(void)
+{
+    const struct aps_scale scale = backoff(APS_SCOPE_LAYER, 100);
+    const struct aps_scale other = backoff(APS_SCOPE_LAYER, 101);
+    struct aps_place place = place_of(0, 0, 0, 0);
+    struct aps_place counted = place_of(-1, 0, 0, 0);
+
+    ok(call(&scale, &place, &over) == START &&
+           call(&scale, &place, &over) == START - 1 &&
+           call(&scale, &place, &well) == START - 2,
+       "a layer's state learns with every call");
+    place = place_of(1, 0, 0, 0);
+    ok(call(&scale, &place, &well) == START, "another layer has another");
+    ok(call(&scale, &counted, &over) == START,
+       "... and so have layers of no step");
+    counted.count = 101;
+    ok(call(&scale, &counted, &well) == START, "... of other counts");
+    place = place_of(0, 1, 1, 7);
+    ok(call(&scale, &place, &well) == START - 2,
+       "a layer's state is kept when another rule takes over");
+    ok(call(&other, &place, &well) == START, "... but not by another scale");
+    ok(call(&scale, &place, &over) == START && states.count == 4,
+       "... which leaves nothing behind");
+    place.era = 1;
+    ok(call(&scale, &place, &well) == START && states.count == 4,
+       "a desync drops it");
+    aps_scale_states_clear(&states);
+    ok(states.count == 0, "all are dropped");
+}
+
+static void test_model(void)
+{
+    const struct aps_scale scale = backoff(APS_SCOPE_MODEL, 100);
+    const struct aps_scale other = backoff(APS_SCOPE_MODEL, 101);
+    struct aps_place a = place_of(0, 0, 0, 0), b = place_of(1, 0, 0, 0);
+
+    ok(call(&scale, &a, &over) == START && call(&scale, &b, &over) == START &&
+           states.count == 1,
+       "a rule's state learns nothing within a step");
+    a.step = b.step = 1;
+    ok(call(&scale, &a, &well) == START - 1 &&
+           call(&scale, &b, &well) == START - 1,
+       "... and one thing of a step");
+
+    /* In the same step another rule is one beside it. */
+    b.rule = 1;
+    ok(call(&scale, &b, &well) == START && states.count == 2,
+       "another rule in the same step has a state of its own");
+    a.step = b.step = 2;
+    ok(call(&scale, &a, &over) == START - 1 && call(&scale, &b, &well) == START,
+       "... and keeps it");
+    a = place_of(0, 2, 1, 0);
+    ok(call(&scale, &a, &well) == START - 2,
+       "a rule that takes over goes on with the state, and what it was about "
+       "to "
+       "learn");
+    a = place_of(0, 0, 1, 1);
+    ok(call(&scale, &a, &well) == START - 2, "... as a copy");
+    a = place_of(0, 3, 2, 0);
+    ok(call(&other, &a, &well) == START, "... not by another scale");
+    a = place_of(0, 4, 2, 0);
+    a.era = 1;
+    ok(call(&scale, &a, &well) == START, "... and not after a desync");
+    aps_scale_states_clear(&states);
+}
+
+static void test_follows(void)
+{
+    const struct aps_plan layer = {.scale = backoff(APS_SCOPE_LAYER, 100)};
+    const struct aps_plan model = {.scale = backoff(APS_SCOPE_MODEL, 100)};
+    const struct aps_place a = place_of(0, 0, 0, 0);
+    const struct aps_place b = place_of(1, 0, 0, 0);
+    const struct aps_place next = place_of(0, 1, 0, 1);
+
+    ok(!aps_place_follows(&layer, &a, &b) &&
+           aps_place_follows(&layer, &a, &next),
+       "a call follows those of its layer");
+    ok(!aps_place_follows(&model, &a, &b) &&
+           aps_place_follows(&model, &b, &next),
+       "... or those of earlier steps, of whatever rule");
+}
+
+/* Either scope begins anew as soon as all ranks know that one has lost it. */
+static void test_lost(enum aps_scale_scope scope)
+{
+    const struct aps_scale scale = backoff(scope, 100);
+    struct aps_place place = place_of(0, 0, 0, 0);
+    int exponents[4];
+
+    for (int i = 0; i < 4; i++) {
+        place.step = i;
+        exponents[i] = call(&scale, &place, i == 2 ? &lost : &over);
+    }
+    ok(exponents[2] == START - 2 && exponents[3] == START,
+       "scope %s: a state that a rank has lost begins anew",
+       scope == APS_SCOPE_MODEL ? "model" : "layer");
+    aps_scale_states_clear(&states);
+}
+
+static void test_most(void)
+{
+    const struct aps_scale scale = backoff(APS_SCOPE_LAYER, 100);
+    struct aps_place place = place_of(0, 0, 0, 0);
+
+    for (int i = 0; i < APS_SCALE_STATES_MOST; i++) {
+        place.layer = i;
+        (void)call(&scale, &place, &over);
+    }
+    ok(call(&scale, &place, &over) == START - 1 &&
+           states.count == APS_SCALE_STATES_MOST,
+       "so many states are kept");
+    place.layer = APS_SCALE_STATES_MOST;
+    ok(call(&scale, &place, &over) == START && states.count == 1,
+       "one more, and all are dropped");
+    place.layer = 0;
+    ok(call(&scale, &place, &over) == START, "... the first one, too");
+    aps_scale_states_clear(&states);
+}
+
+int main(void)
+{
+    if (aps_format_parse("e5m2", &format, NULL) < 0)
+        bail_out("no e5m2");
+    test_layers();
+    test_model();
+    test_follows();
+    test_lost(APS_SCOPE_LAYER);
+    test_lost(APS_SCOPE_MODEL);
+    test_most();
+    return done_testing();
+}
