@@ -19,7 +19,7 @@ static unsigned draw(unsigned most)
 }
 
 /* Vector of n elements in pieces of `length`, of which some overflow. */
-static bool finds_pieces(size_t n, size_t length, bool redo)
+static bool finds_pieces(size_t n, size_t length, bool redo, bool lost)
 {
     static unsigned char bits[LONGEST / 512 + 1];
     static bool over[LONGEST / 64 + 1];
@@ -36,37 +36,41 @@ static bool finds_pieces(size_t n, size_t length, bool redo)
             .history = &history,
             .begin = at,
         };
-        const struct aps_scale_record record = {.over = over[i] = draw(3) == 0};
+        struct aps_scale_record record = {.over = draw(3) == 0, .lost = lost};
 
-        good &= aps_piece_settle(&piece, &record) == !(over[i] && redo);
+        over[i] = record.over || lost;
+        good &=
+            aps_piece_settle(&piece, &record) == !(over[i] && (redo || lost));
     }
     while (good && aps_history_next(&history, n, &begin, &found)) {
         while (next < pieces && !over[next])
             next++;
-        good = redo && next < pieces && begin == next * length &&
+        good = (redo || lost) && next < pieces && begin == next * length &&
                found == (n - begin < length ? n - begin : length);
         begin += found;
         next++;
     }
-    while (redo && next < pieces && !over[next])
+    while ((redo || lost) && next < pieces && !over[next])
         next++;
-    return good && (!redo || next == pieces);
+    return good && (!(redo || lost) || next == pieces);
 }
 
 static void test_pieces(void)
 {
     static const size_t lengths[] = {64, 128, 4096, 65536};
-    bool good = true, kept = true;
+    bool good = true, kept = true, all = true;
 
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
         for (int k = 0; k < 2000; k++) {
             const size_t n = 1 + draw(k % 2 ? 300 : LONGEST);
 
-            good &= finds_pieces(n, lengths[i], true);
-            kept &= finds_pieces(n, lengths[i], false);
+            good &= finds_pieces(n, lengths[i], true, false);
+            kept &= finds_pieces(n, lengths[i], false, false);
+            all &= finds_pieces(n, lengths[i], k % 2, true);
         }
     ok(good, "each piece that overflowed is found once, with its length");
     ok(kept, "none is where overflows are not redone");
+    ok(all, "all are where a rank has lost its state");
 }
 
 static void test_records(void)
