@@ -76,6 +76,15 @@ static int handshake_lowest(const struct shake *shake, int value)
     return shake->vcomm->size - value;
 }
 
+/* COLLECTIVE. A step has ended with that code, on this rank perhaps alone: an error
+ * on all ranks if it is one on any, so that none goes on without the others. */
+static int handshake_step(const struct shake *shake, int rc)
+{
+    if (aps_agree_all(shake->vcomm, rc == MPI_SUCCESS))
+        return MPI_SUCCESS;
+    return rc != MPI_SUCCESS ? rc : MPI_ERR_OTHER;
+}
+
 /* COLLECTIVE. All ranks compare their setting with that of rank 0, and tell
  * what they hold. */
 static int handshake_compare(struct shake *shake, int values[FIRST])
@@ -88,7 +97,8 @@ static int handshake_compare(struct shake *shake, int values[FIRST])
     aps_build_fill(&mine.build);
     aps_job_switches(shake->job, mine.switches);
     first = mine;
-    rc = aps_agree_bytes(shake->vcomm, 0, &first, sizeof first);
+    rc = handshake_step(shake,
+                        aps_agree_bytes(shake->vcomm, 0, &first, sizeof first));
     if (rc != MPI_SUCCESS)
         return rc;
     values[DIFFERS_BUILD] = handshake_yes(
@@ -108,7 +118,7 @@ static int handshake_compare(struct shake *shake, int values[FIRST])
     values[ABSENT] = handshake_yes(shake, shake->absent);
     values[CAME_IN_INIT] = handshake_yes(shake, shake->whole_job);
     values[CAME_BY_CALL] = handshake_yes(shake, !shake->whole_job);
-    return aps_agree_max(shake->vcomm, FIRST, values);
+    return handshake_step(shake, aps_agree_max(shake->vcomm, FIRST, values));
 }
 
 /* COLLECTIVE. `rank` says how its library differs from that of rank 0. */
@@ -147,7 +157,8 @@ static int handshake_hand_out(struct shake *shake, int holder, size_t size,
                  bytes ? "" : "has no memory left for the policy");
         rc = MPI_SUCCESS;
     } else {
-        rc = aps_agree_bytes(shake->vcomm, holder, bytes, size);
+        rc = handshake_step(shake,
+                            aps_agree_bytes(shake->vcomm, holder, bytes, size));
         if (rc == MPI_SUCCESS && shake->held != APS_HELD_GOOD)
             (void)aps_job_adopt(shake->job, bytes, cause, sizeof cause);
     }
@@ -155,7 +166,7 @@ static int handshake_hand_out(struct shake *shake, int holder, size_t size,
         free(bytes);
     rank = handshake_yes(shake, cause[0] != '\0');
     if (rc == MPI_SUCCESS)
-        rc = aps_agree_max(shake->vcomm, 1, &rank);
+        rc = handshake_step(shake, aps_agree_max(shake->vcomm, 1, &rank));
     if (rc != MPI_SUCCESS || rank == 0)
         return rc;
     rank = handshake_lowest(shake, rank);
@@ -207,7 +218,8 @@ static int handshake_offer(struct shake *shake, int holder)
     if (ours &&
         aps_policy_text_pack(&shake->job->source, &packed, &offer.size) == 0)
         offer.hash = shake->job->hash;
-    rc = aps_agree_bytes(shake->vcomm, holder, &offer, sizeof offer);
+    rc = handshake_step(
+        shake, aps_agree_bytes(shake->vcomm, holder, &offer, sizeof offer));
     if (rc != MPI_SUCCESS)
         goto free_packed;
     another = shake->held == APS_HELD_GOOD && shake->job->hash != offer.hash &&
@@ -215,7 +227,7 @@ static int handshake_offer(struct shake *shake, int holder)
     values[HOLDS_ANOTHER] = handshake_yes(shake, another);
     values[HOLDS_NONE] =
         handshake_yes(shake, !another && shake->held != APS_HELD_GOOD);
-    rc = aps_agree_max(shake->vcomm, SECOND, values);
+    rc = handshake_step(shake, aps_agree_max(shake->vcomm, SECOND, values));
     if (rc != MPI_SUCCESS)
         goto free_packed;
     if (offer.size == 0)

@@ -195,13 +195,17 @@ int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size)
     return agree_agree(vcomm, bits, size, agree_combine_or);
 }
 
+/* The second round: a rank that has not heard all others in the first one says so.
+ * Where this rank alone fails here, the others have heard what it has. */
 bool aps_agree_all(const struct aps_vcomm *vcomm, bool good)
 {
     int bad = !good || aps_messages_lost() != MPI_SUCCESS;
+    const bool heard = aps_agree_max(vcomm, 1, &bad) == MPI_SUCCESS && !bad;
+    int unheard = !heard;
 
-    return agree_agree(vcomm, &bad, sizeof bad, agree_combine_max) ==
-               MPI_SUCCESS &&
-           !bad;
+    if (aps_agree_max(vcomm, 1, &unheard) != MPI_SUCCESS)
+        return heard;
+    return !unheard;
 }
 
 /* Under the sessions model, which has no MPI_COMM_WORLD, every process tells. */
@@ -377,16 +381,32 @@ int aps_agree_comm_begin(MPI_Comm comm, int count, void *values,
     }
 }
 
-/* True on all ranks if `bad` is false on all. */
-static bool agree_comm_none(MPI_Comm comm, bool bad, void (*tell)(void))
+/* *value becomes its MAX over the ranks. False: it could not begin. */
+static bool agree_comm_max(MPI_Comm comm, int *value, void (*tell)(void),
+                           int *rc)
 {
     MPI_Request request;
-    int value = bad;
-    int rc = aps_agree_comm_begin(comm, 1, &value, MPI_INT, MPI_MAX, &request);
 
-    if (rc == MPI_SUCCESS)
-        rc = aps_wait_requests_telling(1, &request, tell);
-    return rc == MPI_SUCCESS && !value;
+    *rc = aps_agree_comm_begin(comm, 1, value, MPI_INT, MPI_MAX, &request);
+    if (*rc != MPI_SUCCESS)
+        return false;
+    *rc = aps_wait_requests_telling(1, &request, tell);
+    return true;
+}
+
+/* True on all ranks if `bad` is false on all: in two rounds, as aps_agree_all. */
+static bool agree_comm_none(MPI_Comm comm, bool bad, void (*tell)(void))
+{
+    int value = bad, unheard, rc;
+    bool heard;
+
+    if (!agree_comm_max(comm, &value, tell, &rc))
+        return false;
+    heard = rc == MPI_SUCCESS && !value;
+    unheard = !heard;
+    if (!agree_comm_max(comm, &unheard, NULL, &rc))
+        return false;
+    return rc == MPI_SUCCESS ? !unheard : heard;
 }
 
 bool aps_agree_comm_all(MPI_Comm comm, bool good)

@@ -24,7 +24,7 @@ int aps_agree_max(const struct aps_vcomm *vcomm, int count, int values[]);
 int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size);
 
 /* COLLECTIVE over vcomm. True on all ranks if `good` is on all; false also when
- * MPI fails. */
+ * MPI fails: on all ranks, too, if it fails on one alone. */
 bool aps_agree_all(const struct aps_vcomm *vcomm, bool good);
 
 /* Local. Print that this rank waits for ranks that may never come, because they
@@ -100,7 +100,8 @@ int aps_agreement_end(struct aps_agreement *agreement);
 int aps_agree_comm_begin(MPI_Comm comm, int count, void *values,
                          MPI_Datatype type, MPI_Op op, MPI_Request *request);
 
-/* True on all ranks if `good` is on all; false also where MPI fails. After ten
+/* True on all ranks if `good` is on all; false also where MPI fails, as above.
+ * After ten
  * seconds `tell` is called once. */
 bool aps_agree_comm_all(MPI_Comm comm, bool good);
 bool aps_agree_comm_first(MPI_Comm comm, bool good, void (*tell)(void));

@@ -124,12 +124,14 @@ reduction_find(const struct aps_reductions *reductions,
     return failed;
 }
 
-/* COLLECTIVE over vcomm. */
-static enum aps_devices reduction_agree_devices(const struct aps_vcomm *vcomm)
+/* COLLECTIVE over vcomm. An MPI error may be one of this rank alone. */
+static enum aps_devices reduction_agree_devices(const struct aps_vcomm *vcomm,
+                                                int *rc)
 {
     int lacks[2] = {!aps_device_is_expected(), !aps_device_mpi_is_aware()};
 
-    if (aps_agree_max(vcomm, 2, lacks) != MPI_SUCCESS || lacks[0])
+    *rc = aps_agree_max(vcomm, 2, lacks);
+    if (*rc != MPI_SUCCESS || lacks[0])
         return APS_DEVICES_NONE;
     return lacks[1] ? APS_DEVICES_EXPECTED : APS_DEVICES_AWARE;
 }
@@ -149,7 +151,8 @@ static struct prepared *reduction_make(struct aps_reductions *reductions,
 {
     const struct aps_vcomm *vcomm = reductions->vcomm;
     const struct row row = reduction_row_of(plan->reduce);
-    const enum aps_devices devices = reduction_agree_devices(vcomm);
+    int rc;
+    const enum aps_devices devices = reduction_agree_devices(vcomm, &rc);
     const size_t longest = row.sized && devices == APS_DEVICES_NONE
                                ? reduction_size_of(n)
                                : SIZE_MAX;
@@ -172,8 +175,10 @@ static struct prepared *reduction_make(struct aps_reductions *reductions,
     prepared->granule = site.granule;
     prepared->algorithm =
         row.create(&site, prepared->cause, sizeof prepared->cause);
-    if (aps_agree_all(vcomm, prepared->algorithm != NULL))
+    if (aps_agree_all(vcomm, prepared->algorithm && rc == MPI_SUCCESS))
         return prepared;
+    /* The same on all ranks, also where devices are not. */
+    prepared->longest = row.sized ? reduction_size_of(n) : SIZE_MAX;
     if (prepared->algorithm) {
         prepared->algorithm->ops->destroy(prepared->algorithm);
         prepared->algorithm = NULL;

@@ -65,6 +65,17 @@ for order in fail:PMPI_Isend:1:3 fail:PMPI_Irecv:2:2 fail:PMPI_Isend:3:9; do
     unset APSMPI_TEST_NODES
 done
 
+# What has come to one rank is lost, in the agreements of MPI_Init and of a first call:
+# a second round tells the others.
+for number in 1 2 3 4 5 6 7 8 9 12 15 18; do
+    injected fail:receipt:1:$number 3 direct world blocking
+    says '^# inject: failure of receipt' 1 "receipt $number is lost"
+done
+for number in 23 24 25 26 27 28 30; do
+    injected fail:receipt:1:$number 3 hierarchical world blocking
+    says '^# inject: failure of receipt' 1 "receipt $number is lost"
+done
+
 injected late:PMPI_Isend:1:2:3 3 direct world blocking late
 injected late:PMPI_Irecv:0:3:3 2 direct world nonblocking late
 finish
