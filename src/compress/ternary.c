@@ -48,6 +48,7 @@ APS_INLINE void ternary_measure_body(const float *x, size_t n,
 {
     const aps_any_float *in = (const void *)x;
     const size_t whole = n / APS_LANES * APS_LANES;
+    double lane[APS_LANES] = {0}, square[APS_LANES] = {0};
     struct ternary_sums sums = {.greatest = 0};
     int32_t greatest[APS_LANES] = {0};
 
@@ -57,13 +58,16 @@ APS_INLINE void ternary_measure_body(const float *x, size_t n,
             const int32_t magnitude =
                 (int32_t)(aps_float_bits(in[i + j]) & ~APS_FLOAT_SIGN);
 
-            sums.lane[j] += v;
-            sums.square[j] += v * v;
+            lane[j] += v;
+            square[j] += v * v;
             greatest[j] = magnitude > greatest[j] ? magnitude : greatest[j];
         }
-    for (size_t j = 0; j < APS_LANES; j++)
+    for (size_t j = 0; j < APS_LANES; j++) {
+        sums.lane[j] = lane[j];
+        sums.square[j] = square[j];
         sums.greatest =
             greatest[j] > sums.greatest ? greatest[j] : sums.greatest;
+    }
     ternary_sums_add(in + whole, n - whole, &sums);
     *out = sums;
 }
