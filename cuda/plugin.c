@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The memory backend. A verb goes through the device's kernels; where that
- * fails (no memory left on the device, code for another one), it takes the
- * floats through the host by pieces, with the host's backend; and only where
- * that fails, too, has it failed.
+ * fails (no memory left on the device, code for another one), and in formats
+ * that they do not know, it takes the floats through the host by pieces, with
+ * the host's backend; and only where that fails, too, has it failed.
  */
 #include "config.h"
 
@@ -131,8 +131,11 @@ static void plugin_run(struct verb *verb)
     case APS_CUDA_DEVICE:
         break;
     }
-    error = plugin_run_on_device(verb, &visit);
-    if (error != cudaSuccess) {
+    if (verb->codec && !aps_device_takes(&verb->codec->format)) {
+        error = plugin_run_through_host(verb);
+        if (error != cudaSuccess)
+            cudaGetLastError();
+    } else if ((error = plugin_run_on_device(verb, &visit)) != cudaSuccess) {
         const char *cause = cudaGetErrorString(error);
 
         cudaGetLastError();

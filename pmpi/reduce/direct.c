@@ -187,6 +187,7 @@ static bool direct_goes_by_device(struct aps_direct *direct,
     int device;
 
     if (!wire->memory->device || wire->records ||
+        !aps_device_takes(&wire->codec.format) ||
         wire->accumulate != APS_ACCUMULATE_FP32 || direct->refused ||
         !aps_device_mpi_is_aware())
         return false;

@@ -142,6 +142,7 @@ hierarchical_meets_on_devices(const struct aps_hierarchical_run *run,
     struct aps_gpu_ipc *peers = run->h->devices.peers;
 
     return peers && !run->exact_inside && !run->wire->records &&
+           aps_device_takes(&run->wire->codec.format) &&
            run->wire->accumulate == APS_ACCUMULATE_FP32 &&
            aps_gpu_ipc_meet(peers, run->wire->memory, vector->in, vector->out);
 }

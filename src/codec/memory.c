@@ -38,6 +38,11 @@ static void host_copy_in(float *x, const void *host, size_t n)
     memcpy(x, host, n * sizeof *x);
 }
 
+bool aps_device_takes(const struct aps_format *format)
+{
+    return format->levels == 0;
+}
+
 const struct aps_memory aps_memory_host = {
     .name = "host",
     .magnitude = aps_magnitude_of,

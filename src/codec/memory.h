@@ -70,6 +70,12 @@ struct aps_device_memory {
     void (*close)(void *opened);
 };
 
+/* Do a device's kernels know the format? The same for all devices: not where the
+ * scale of a block is in FP32 (qsgdS/B, intB/BUCKET, sign/B). Verbs of memory
+ * encode and decode others on the host; verbs of device memory must not be asked
+ * to. */
+bool aps_device_takes(const struct aps_format *format);
+
 /*
  * x is in this backend's memory or in the host's. A verb is done when it
  * returns; all are thread-safe. One that fails counts among `failures`, and

@@ -325,6 +325,8 @@ static int device_encode_stats(const struct aps_codec *codec, const float *x,
 
     if (n == 0)
         return 0;
+    if (!aps_device_takes(&codec->format))
+        driver.misuse("encode: devices do not know this format");
     atomic_fetch_add(&done.encoded, 1);
     if (may_copy())
         return (int)aps_memory_host.encode_stats(codec, values, n, scaling,
@@ -351,6 +353,8 @@ static int device_decode(const struct aps_codec *codec, const void *wire,
 
     if (n == 0)
         return 0;
+    if (!aps_device_takes(&codec->format))
+        driver.misuse("decode: devices do not know this format");
     atomic_fetch_add(&done.decoded, 1);
     if (!may_copy())
         return -1;
