@@ -150,12 +150,12 @@ for word in ${words:-none}; do
     check "the value $word of order" grep -q "^\.Cm $word\( \|\$\)" \
         "$policy_page"
 done
-for key in calls scale reduce group node accumulate rounding; do
+for key in calls scale reduce group node accumulate rounding compress; do
     words=$(choices "rules: [{format: e4m3, $key: zzzzzzzzzz}]")
     check "the values of $key are known" test -n "$words"
     for word in $words; do
-        check "the value $word of $key" \
-            grep -q -E "^\.(It )?Cm $word( |\$)" "$policy_page"
+        check "the value $word of $key" grep -q -E \
+            "^\.(It )?Cm $(echo "$word" | sed 's/+/[+]/')( |\$)" "$policy_page"
     done
 done
 

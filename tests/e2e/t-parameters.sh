@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The table of parameters in apsmpi-policy(5): all parameters of all scales, their
-# defaults and their limits are those of the command.
+# The table of parameters in apsmpi-policy(5): all parameters of all scales and
+# compressors, their defaults and their limits are those of the command.
 # shellcheck disable=SC2016 # Python
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
@@ -33,11 +33,18 @@ def rows():
             yield found.groups()
 
 
+scales = ["fixed", "backoff", "logmax", "underflow", "unit", "autoflex",
+          "delayed", "dfxp"]
+compressors = ["powersgd", "mstopk", "topk", "threshold", "mstopk+powersgd"]
+needed = {"threshold": {"value": "1e-3"}}
+
+
 def rule(word, parameters):
     text = "{%s}" % ", ".join("%s: %s" % item for item in parameters.items())
     if word == "accumulate":
         return "accumulate: %s" % text if parameters else "accumulate: format"
     key = {"hierarchical": "reduce", "stochastic": "rounding"}.get(word, "scale")
+    key = "compress" if word in compressors else key
     return "%s: {%s: %s}" % (key, word, text)
 
 
@@ -57,7 +64,7 @@ def plan(word, parameters):
 
 
 def accepts(word, parameter, value):
-    return run(word, {parameter: value})[0] == 0
+    return run(word, {**needed.get(word, {}), parameter: value})[0] == 0
 
 
 def limits(values):
@@ -90,19 +97,22 @@ for word, parameter, default, values in rows():
         ok(run(word, {})[0] != 0, "... it is required")
     elif default != "none":
         given = "2^14" if (parameter, default) == ("start", "max") else default
-        ok(plan(word, {parameter: given}) == plan(word, {}),
+        more = needed.get(word, {})
+        ok(plan(word, {**more, parameter: given}) == plan(word, more),
            "... the default is %s" % default)
 
-scales = ["fixed", "backoff", "logmax", "underflow", "unit", "autoflex",
-          "delayed", "dfxp"]
-for word in scales:
+# The page says that it has these of powersgd as well.
+known["mstopk+powersgd"] |= known["powersgd"]
+for word in scales + compressors:
     said = run(word, {"zzzzzzzzzz": 1})[2]
     names = re.search(r"one of (.*)", said)
     names = set(names[1].split(", ")) if names else None
-    ok(names == known[word] | ({"on_overflow"} if word != "fixed" else set())
+    states = word in scales and word != "fixed"
+    ok(names == known[word] | ({"on_overflow"} if states else set())
        | ({"scope"} if word in ("backoff", "logmax") else set()),
        "the table has all parameters of %s" % word)
-ok(set(known) == set(scales) | {"accumulate", "hierarchical", "stochastic"},
+ok(set(known) == set(scales) | set(compressors)
+   | {"accumulate", "hierarchical", "stochastic"},
    "the table has all words with parameters")
 print("1..%d" % number)
 END
