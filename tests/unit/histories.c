@@ -43,8 +43,8 @@ static void history_record(struct history *history,
 void history_update(struct history *history, double in_max, double sum_max,
                     bool over)
 {
-    const struct aps_scale_record record = {(float)in_max, (float)sum_max, over,
-                                            false};
+    const struct aps_scale_record record = {
+        .in_max = (float)in_max, .sum_max = (float)sum_max, .over = over};
 
     history_record(history, &record);
 }
@@ -125,9 +125,11 @@ void history_check(const struct aps_scale *scale)
 {
     static const char *const formats[] = {"e5m10", "e4m3", "e3m0",
                                           "e8m7",  "e1m2", "e4m3fn"};
-    static const struct aps_scale_record zeros = {0, 0, false, false};
-    static const struct aps_scale_record inf = {1, 2, false, true};
-    static const struct aps_scale_record both = {1, 2, true, true};
+    static const struct aps_scale_record zeros = {.in_max = 0};
+    static const struct aps_scale_record inf = {
+        .in_max = 1, .sum_max = 2, .nonfinite = true};
+    static const struct aps_scale_record both = {
+        .in_max = 1, .sum_max = 2, .over = true, .nonfinite = true};
     const char *name = aps_scale_name(scale);
     bool bounded = true, untouched = true;
     struct history a, b;

@@ -63,7 +63,8 @@ static void test_calls(void)
     const struct aps_scale_moments one = moments_of(0.25);
     const struct aps_scale_moments two = moments_of(0x1p-6);
     const struct aps_scale_moments zeros = {.n = 100};
-    const struct aps_scale_record nonfinite = {1, 1, false, true};
+    const struct aps_scale_record nonfinite = {
+        .in_max = 1, .sum_max = 1, .nonfinite = true};
     struct history history;
     bool over;
 
