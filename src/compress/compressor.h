@@ -2,7 +2,7 @@
 /*
  * Compressors: what travels in place of a layer's values where eight bits are
  * too many. A compressor is a row of APS_COMPRESSORS, a file here that fills its
- * ops, a file of pmpi/compress/ with its messages, and a test; its parameters in
+ * ops, a file of pmpi/compressed/ with its messages, and a test; its parameters in
  * a policy are a row of policy/compressors.c. Others ask for what its ops say,
  * never for its kind.
  */

@@ -10,16 +10,14 @@
 #include <stdio.h>
 
 #include "compress/compressor.h"
+#include "compress/lowrank.h"
 #include "compress/select.h"
 
 static size_t powersgd_rank(const struct aps_compressor *compressor,
                             const struct aps_matrix *matrix)
 {
-    const size_t least =
-        matrix->rows < matrix->columns ? matrix->rows : matrix->columns;
-    const size_t rank = (size_t)compressor->parameters[APS_POWERSGD_RANK];
-
-    return rank < least ? rank : least;
+    return aps_lowrank_rank(matrix,
+                            (size_t)compressor->parameters[APS_POWERSGD_RANK]);
 }
 
 static size_t powersgd_floats(const struct aps_compressor *compressor,
