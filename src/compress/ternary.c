@@ -143,7 +143,7 @@ APS_INLINE void ternary_split(const uint8_t *byte, uint8_t *digit)
 APS_INLINE void ternary_split_last(const uint8_t *byte, size_t n,
                                    uint8_t *digit)
 {
-    const size_t m = n / DIGITS + (n % DIGITS > 0);
+    const size_t m = aps_ternary_bytes(n);
     uint8_t whole[BYTES] = {0}, apart[GROUP];
 
     for (size_t j = 0; j < m && j < BYTES; j++)
