@@ -209,7 +209,7 @@ APS_API float aps_format_max(const struct aps_format *format);
 APS_API double aps_format_min_normal(const struct aps_format *format);
 
 /* Smallest positive value, subnormal where M > 0; 0 for e1m0, which has none.
- * Exact in double for every format, but for 1/S of qsgdS/B and intB/BUCKET. */
+ * Exact in double, except 1/S of qsgdS/B and intB/BUCKET. */
 APS_API double aps_format_min_positive(const struct aps_format *format);
 
 /* --- one value ----------------------------------------------------------- */

@@ -16,8 +16,8 @@ struct aps_family_ops {
 
     /*
      * Read the name of a format. 1 and the format, all but its layout; 0 if the
-     * name is not one of this family; -1 with errno EINVAL and the reason if it
-     * would be, but for what its numbers are.
+     * name is not one of this family; -1 with errno EINVAL and the reason if
+     * only the numbers in it are wrong.
      */
     int (*parse)(const char *name, struct aps_format *format,
                  struct aps_error *error);

@@ -50,7 +50,7 @@ static int refuse_suffix(const char *name, struct aps_error *error)
 {
     static const char suffix[] = "-sat";
     const size_t length = strlen(name);
-    char base[32];
+    char base[APS_FORMAT_NAME];
     struct aps_format format;
 
     if (length < strlen(suffix) || length - strlen(suffix) >= sizeof base ||

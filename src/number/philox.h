@@ -36,7 +36,7 @@ APS_INLINE void aps_philox(uint64_t key, uint32_t *word)
 }
 
 /*
- * One stream of random bits: what aps_cast_options says but for the element.
+ * One stream of random bits: what aps_cast_options says, except the element.
  * aps.h has the derivation, which programs may rely on.
  */
 struct aps_stream {
