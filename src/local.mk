@@ -37,6 +37,7 @@ libcore_la_SOURCES = \
 	src/base/error.c src/base/error.h \
 	src/base/failures.c src/base/failures.h \
 	src/base/fpenv.h \
+	src/base/least.h \
 	src/base/logarithm.c src/base/logarithm.h \
 	src/number/bits.h src/number/cast.h \
 	src/number/cpd.h src/number/draw.h src/number/philox.h \

@@ -6,6 +6,7 @@
 
 #include "aps.h"
 #include "base/fpenv.h"
+#include "base/least.h"
 #include "codec/codec.h"
 #include "number/bits.h"
 #include "number/check.h"
@@ -17,11 +18,6 @@ static struct aps_scaling array_scaling(const struct aps_cast_options *options)
 {
     return (struct aps_scaling){.exponent = options->scale_exponent,
                                 .factor = 1};
-}
-
-static size_t min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 /* Encode and decode by chunks that stay in the cache. */
@@ -40,7 +36,7 @@ static void cast_by_codec(const struct aps_format *format, const float *x,
         return;
     }
     for (size_t i = 0; i < n; i += CHUNK, here.offset += CHUNK) {
-        size_t count = min_size(n - i, CHUNK);
+        size_t count = aps_least(n - i, CHUNK);
 
         codec.encode(&codec, x + i, count, scaling, &here, packed);
         codec.decode(&codec, packed, count, scaling, 0, y + i);

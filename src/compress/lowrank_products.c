@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/least.h"
+
 /* The order of the sums: lowrank_variant.h. */
 #define SUM_LANES 16
 #define SUM_COLUMNS ((size_t)2048)
@@ -134,11 +136,6 @@ static size_t products_whole(const struct aps_matrix *matrix)
     return matrix->count / matrix->columns;
 }
 
-static size_t products_least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* --- left ---------------------------------------------------------------- */
 
 /* Rows of a block of so many columns, `most` at most. */
@@ -146,7 +143,7 @@ static size_t left_block_rows(size_t columns, size_t most)
 {
     const size_t rows = BLOCK_ELEMENTS / columns;
 
-    return products_least(rows > 16 ? rows : 16, most);
+    return aps_least(rows > 16 ? rows : 16, most);
 }
 
 /* struct left's tail, of `ranks` columns. */
@@ -174,19 +171,19 @@ static void left_rows(const struct kernels *kernels, const struct left *rows,
     for (size_t i = 0; i < rows->rows; i += most) {
         struct left a = *rows;
 
-        a.rows = products_least(rows->rows - i, most);
+        a.rows = aps_least(rows->rows - i, most);
         a.total_pitch = a.rows;
         a.tail = tail;
         memset(total, 0, rank * a.rows * sizeof *total);
         for (size_t j = 0; j < rows->columns; j += width) {
             const size_t at = i * rows->pitch + j;
 
-            a.columns = products_least(rows->columns - j, width);
+            a.columns = aps_least(rows->columns - j, width);
             a.m = rows->m + at;
             a.e = rows->e ? rows->e + at : NULL;
             a.delta = rows->e ? rows->delta + at : NULL;
             for (size_t k = 0; k < rank; k += kernels->ranks) {
-                const size_t ranks = products_least(rank - k, kernels->ranks);
+                const size_t ranks = aps_least(rank - k, kernels->ranks);
 
                 a.q = rows->q + k * a.q_pitch + j;
                 a.total = total + k * a.total_pitch;
@@ -227,7 +224,7 @@ static void products_left(const struct kernels *kernels,
         };
         float *to = p + k * matrix->rows;
 
-        ranks = products_least(rank - k, BLOCK_RANKS);
+        ranks = aps_least(rank - k, BLOCK_RANKS);
         left_rows(kernels, &a, ranks, to, matrix->rows);
         for (size_t l = 0; l < ranks; l++)
             memset(to + l * matrix->rows + whole, 0,
@@ -257,11 +254,11 @@ static void right_sums(const struct kernels *kernels,
                        size_t width, size_t row, float *sums, size_t pitch)
 {
     const size_t whole = products_whole(matrix), rest = products_rest(matrix);
-    const size_t rows = products_least(whole - row, SUM_ROWS);
+    const size_t rows = aps_least(whole - row, SUM_ROWS);
 
     memset(sums, 0, rank * pitch * sizeof *sums);
     for (size_t k = 0; k < rank; k += kernels->ranks) {
-        const int ranks = (int)products_least(rank - k, kernels->ranks);
+        const int ranks = (int)aps_least(rank - k, kernels->ranks);
         struct right a = {
             .m = m + row * matrix->columns + first,
             .pitch = matrix->columns,
@@ -277,7 +274,7 @@ static void right_sums(const struct kernels *kernels,
             continue;
         a.m += rows * a.pitch;
         a.p += rows;
-        a.columns = products_least(rest - first, width);
+        a.columns = aps_least(rest - first, width);
         kernels->right(&a, 1, ranks);
     }
 }
@@ -293,14 +290,14 @@ static void products_right(const struct kernels *kernels,
     size_t ranks, width;
 
     for (size_t k = 0; k < rank; k += ranks) {
-        ranks = products_least(rank - k, BLOCK_RANKS);
+        ranks = aps_least(rank - k, BLOCK_RANKS);
         for (size_t j = 0; j < matrix->columns; j += width) {
             /* of vectors, even of the longest */
-            const size_t pitch = products_least(
+            const size_t pitch = aps_least(
                 (matrix->columns - j + SUM_LANES - 1) / SUM_LANES * SUM_LANES,
                 BLOCK_SUMS / ranks / SUM_LANES * SUM_LANES);
 
-            width = products_least(matrix->columns - j, pitch);
+            width = aps_least(matrix->columns - j, pitch);
             memset(total, 0, ranks * pitch * sizeof *total);
             for (size_t row = 0; row < rows; row += SUM_ROWS) {
                 right_sums(kernels, matrix, ranks, m, p + k * matrix->rows, j,

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The smaller of two sizes: what is left of an array, and a piece of it. */
+#ifndef APS_BASE_LEAST_H
+#define APS_BASE_LEAST_H
+
+#include <stddef.h>
+
+static inline size_t aps_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+#endif
