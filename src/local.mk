@@ -68,7 +68,8 @@ libcore_la_SOURCES = \
 	src/codec/rounding.h src/codec/scaling.h src/codec/stochastic_vbmi.h \
 	src/codec/memory.c src/codec/memory.h \
 	src/codec/mx.h src/codec/nearest_vbmi.h src/codec/nvfp4.h \
-	src/codec/pack.h src/codec/pack_chunk.h src/codec/pack_vbmi.h \
+	src/codec/pack.h src/codec/pack_blocks.h \
+	src/codec/pack_chunk.h src/codec/pack_vbmi.h \
 	src/codec/table_vbmi.h src/codec/tile.h \
 	src/version.c \
 	src/compress/compressor.c src/compress/compressor.h \

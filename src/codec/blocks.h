@@ -13,15 +13,13 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/least.h"
 #include "codec/block_scale.h"
 #include "codec/kernel.h"
 #include "codec/ops.h"
-#include "codec/pack.h"
+#include "codec/pack_blocks.h"
 #include "codec/rounding.h"
 #include "codec/tile.h"
-#if defined(__x86_64__)
-#include "codec/pack_vbmi.h"
-#endif
 
 #define APS_BLOCKS_CHUNK ((size_t)APS_PACK_CHUNK)
 
@@ -108,20 +106,10 @@ APS_INLINE size_t aps_blocks_64_values(const struct aps_format *format)
     return 64 * aps_blocks_64_step(format);
 }
 
-APS_INLINE size_t aps_blocks_min(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* A code's size where codes stand in bytes of their own, or 0. */
 APS_INLINE int aps_blocks_size(unsigned width)
 {
     return width == 8 || width == 16 ? (int)(width / 8) : 0;
-}
-
-APS_INLINE size_t aps_blocks_code_bytes(size_t n, unsigned width)
-{
-    return (n * width + 7) / 8;
 }
 
 /* A scale's code, `scale` bytes, little-endian. */
@@ -198,33 +186,6 @@ APS_INLINE void aps_blocks_unpack_bits(const uint8_t *wire, size_t n,
         word >>= width;
         filled -= width;
     }
-}
-
-/* codes[n], n a multiple of 64 and at most a chunk, to bytes and back. */
-APS_INLINE void aps_blocks_pack(struct aps_codes *codes, size_t n,
-                                unsigned width, bool vbmi, uint8_t *wire)
-{
-#if defined(__x86_64__)
-    if (vbmi && width > 1) {
-        aps_pack_vbmi(codes, n, width, wire);
-        return;
-    }
-#endif
-    (void)vbmi;
-    aps_pack(codes, n, width, wire);
-}
-
-APS_INLINE void aps_blocks_unpack(const uint8_t *wire, size_t n, unsigned width,
-                                  bool vbmi, struct aps_codes *codes)
-{
-#if defined(__x86_64__)
-    if (vbmi && width > 1) {
-        aps_unpack_vbmi(wire, n, width, codes);
-        return;
-    }
-#endif
-    (void)vbmi;
-    aps_unpack(wire, n, width, codes);
 }
 
 /* n bytes by eights: up to seven more are read and written. */

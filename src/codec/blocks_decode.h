@@ -51,7 +51,7 @@ APS_INLINE void aps_blocks_get(const struct aps_blocks_decoder *d,
             memcpy(packed + b * bytes, wire, bytes);
     }
     memset(packed + count * bytes, 0, APS_PACK_SLACK);
-    aps_blocks_unpack(packed, n + (0 - n) % APS_PACK_BLOCK, width, d->vbmi,
+    aps_unpack_blocks(packed, n + (0 - n) % APS_PACK_BLOCK, width, d->vbmi,
                       codes);
 }
 
@@ -79,7 +79,7 @@ APS_INLINE size_t aps_blocks_decode_fast(const struct aps_blocks_decoder *d,
     const unsigned width = (unsigned)d->kernel->format.width;
     const size_t whole = n / block * block;
     const size_t scale = d->ops->scale;
-    const size_t bytes = scale + aps_blocks_code_bytes(block, width);
+    const size_t bytes = scale + aps_pack_bytes(block, width);
     const uint8_t *end = wire + n / block * bytes;
     struct aps_codes codes;
     uint32_t scales[APS_BLOCKS_SCALES];
@@ -92,7 +92,7 @@ APS_INLINE size_t aps_blocks_decode_fast(const struct aps_blocks_decoder *d,
         return aps_blocks_decode_arrays(d, wire, whole, block, 2, x);
     for (size_t i = 0; i < whole;) {
         const size_t count =
-            aps_blocks_min((whole - i) / block, APS_BLOCKS_CHUNK / block);
+            aps_least((whole - i) / block, APS_BLOCKS_CHUNK / block);
 
         aps_blocks_get(d, wire, count, block, (size_t)(end - wire), scales,
                        &codes);
@@ -117,8 +117,7 @@ APS_INLINE void aps_blocks_decode_any(const struct aps_blocks_decoder *d,
         const size_t inside = i % block;
         uint32_t codes[APS_PACK_CHUNK];
 
-        count = aps_blocks_min(
-            n - i, aps_blocks_min(APS_BLOCKS_CHUNK, block - inside));
+        count = aps_least(n - i, aps_least(APS_BLOCKS_CHUNK, block - inside));
         if (inside == 0) {
             scale = d->ops->read(d->kernel,
                                  aps_blocks_get_scale(wire, d->ops->scale));
@@ -126,7 +125,7 @@ APS_INLINE void aps_blocks_decode_any(const struct aps_blocks_decoder *d,
         }
         aps_blocks_unpack_bits(wire, count, width, codes);
         aps_blocks_decode_values(d, scale, codes, 4, count, x + i);
-        wire += aps_blocks_code_bytes(count, width);
+        wire += aps_pack_bytes(count, width);
     }
 }
 
@@ -139,7 +138,7 @@ APS_INLINE size_t aps_blocks_decode_vbmi(const struct aps_blocks_decoder *d,
     const struct aps_format *format = &d->kernel->format;
     const size_t block = (size_t)format->block;
     const size_t code =
-        d->ops->scale + aps_blocks_code_bytes(block, (unsigned)format->width);
+        d->ops->scale + aps_pack_bytes(block, (unsigned)format->width);
     const size_t step = aps_blocks_64_step(format);
     const size_t most = aps_blocks_64_values(format);
     const size_t whole = n / step * step;
@@ -147,7 +146,7 @@ APS_INLINE size_t aps_blocks_decode_vbmi(const struct aps_blocks_decoder *d,
     for (size_t i = 0; i < whole; i += most) {
         uint64_t special =
             d->ops->vbmi_decode(d->kernel, wire + i / block * code,
-                                aps_blocks_min(whole - i, most), d->add, x + i);
+                                aps_least(whole - i, most), d->add, x + i);
 
         for (size_t at = i; special; special >>= 1, at += step) {
             if (special & 1)

@@ -71,7 +71,7 @@ APS_INLINE uint8_t *aps_blocks_put(const struct aps_blocks_encoder *e,
     uint8_t packed[APS_PACK_CHUNK * 4 + APS_PACK_SLACK];
 
     memset(codes->code + n, 0, fill * sizeof *codes->code);
-    aps_blocks_pack(codes, n + fill, width, e->vbmi, packed);
+    aps_pack_blocks(codes, n + fill, width, e->vbmi, packed);
     for (size_t b = 0; b < count; b++, wire += bytes, room -= scale + bytes) {
         wire = aps_blocks_put_scale(scales[b], scale, wire);
         if (room >= scale + bytes + 8)
@@ -114,8 +114,7 @@ APS_INLINE size_t aps_blocks_encode_fast(const struct aps_blocks_encoder *e,
     const unsigned width = (unsigned)e->kernel->format.width;
     const size_t whole = n / block * block;
     const uint8_t *end =
-        wire +
-        n / block * (e->ops->scale + aps_blocks_code_bytes(block, width));
+        wire + n / block * (e->ops->scale + aps_pack_bytes(block, width));
     struct aps_codes codes;
     uint32_t scales[APS_BLOCKS_SCALES];
     size_t at = 0;
@@ -175,7 +174,7 @@ APS_INLINE void aps_blocks_round(const struct aps_blocks_encoder *e,
 APS_INLINE uint8_t *aps_blocks_put_codes(const uint32_t *codes, size_t n,
                                          unsigned width, uint8_t *wire)
 {
-    const size_t bytes = aps_blocks_code_bytes(n, width);
+    const size_t bytes = aps_pack_bytes(n, width);
 
     if (width == 8) {
         for (size_t i = 0; i < n; i++)
@@ -199,8 +198,7 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
     const size_t block = (size_t)e->kernel->format.block;
     const size_t most = APS_BLOCKS_CHUNK / block * block;
     const uint8_t *end =
-        wire +
-        n / block * (e->ops->scale + aps_blocks_code_bytes(block, width));
+        wire + n / block * (e->ops->scale + aps_pack_bytes(block, width));
     const bool together =
         block * width % 8 == 0 && aps_blocks_size(width) == 0 && most > 0;
     struct aps_block_scale scale = {.code = 0};
@@ -212,9 +210,9 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
         uint32_t word[APS_ROUNDING_WORDS];
         const uint32_t *random = NULL;
 
-        count = aps_blocks_min(
+        count = aps_least(
             n - i,
-            most > 0 ? most : aps_blocks_min(APS_BLOCKS_CHUNK, block - inside));
+            most > 0 ? most : aps_least(APS_BLOCKS_CHUNK, block - inside));
         if (together && count > block)
             count = count / block * block;
         if (e->rounding == APS_ROUND_STOCHASTIC)
@@ -222,11 +220,11 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
                 &e->draw, e->offset + first + i, x + i, count,
                 e->vbmi ? APS_ROUNDING_AVX512 : APS_ROUNDING_PLAIN, word);
         for (size_t j = 0; j < count; j += block) {
-            const size_t length = aps_blocks_min(count - j, block);
+            const size_t length = aps_least(count - j, block);
 
             if (inside == 0)
                 scale = e->ops->choose(e->kernel, x + i + j,
-                                       aps_blocks_min(n - i - j, block));
+                                       aps_least(n - i - j, block));
             aps_blocks_round(e, scale, x + i + j, length,
                              random ? random + j : NULL, codes.code + j, stats);
             scales[j / block] = scale.code;
@@ -253,14 +251,14 @@ APS_INLINE size_t aps_blocks_encode_vbmi(const struct aps_blocks_encoder *e,
     const struct aps_format *format = &e->kernel->format;
     const size_t block = (size_t)format->block;
     const size_t code =
-        e->ops->scale + aps_blocks_code_bytes(block, (unsigned)format->width);
+        e->ops->scale + aps_pack_bytes(block, (unsigned)format->width);
     const size_t step = aps_blocks_64_step(format);
     const size_t most = aps_blocks_64_values(format);
     const size_t whole = n / step * step;
 
     for (size_t i = 0; i < whole; i += most) {
         uint64_t special =
-            e->ops->vbmi(e->kernel, x + i, aps_blocks_min(whole - i, most),
+            e->ops->vbmi(e->kernel, x + i, aps_least(whole - i, most),
                          wire + i / block * code);
 
         for (size_t at = i; special; special >>= 1, at += step) {

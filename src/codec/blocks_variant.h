@@ -10,8 +10,8 @@
 #include "codec/blocks_encode.h"
 #include "codec/table.h"
 
-/* Values of a cast that stand encoded at a time: whole blocks. With a scale and
- * at least a byte of codes for two values, four bytes each do. */
+/* Values of a cast that stand encoded at a time: whole blocks. No block is longer
+ * than its values in FP32, so that four bytes each do. */
 #define APS_BLOCKS_CAST ((size_t)APS_FORMAT_GRANULE_MAX)
 
 /* Before the first block. */
@@ -40,7 +40,7 @@ APS_INLINE size_t aps_blocks_bytes(const struct aps_block_ops *ops,
     const size_t block = (size_t)format->block;
 
     return n / block *
-           (ops->scale + aps_blocks_code_bytes(block, (unsigned)format->width));
+           (ops->scale + aps_pack_bytes(block, (unsigned)format->width));
 }
 
 /* x[n] is element `first` of the piece and on. `stats` NULL: not counted. */
@@ -72,11 +72,8 @@ APS_INLINE void aps_blocks_encode_body(const struct aps_block_ops *ops,
         aps_blocks_encode_any(
             &e, x + done, n - done, first + done,
             wire + aps_blocks_bytes(ops, &kernel->format, done), &counted);
-    if (stats) {
-        stats->underflow += counted.underflow;
-        stats->overflow += counted.overflow;
-        stats->nonfinite += counted.nonfinite;
-    }
+    if (stats)
+        aps_encode_stats_add(stats, &counted);
 }
 
 APS_INLINE void aps_blocks_decode_body(const struct aps_block_ops *ops,
@@ -127,7 +124,7 @@ static inline void aps_blocks_cast_body(const struct aps_block_kernel *kernel,
     uint8_t wire[APS_BLOCKS_CAST * 4 + APS_PACK_SLACK];
 
     for (size_t i = 0; i < n; i += most) {
-        const size_t count = aps_blocks_min(n - i, most);
+        const size_t count = aps_least(n - i, most);
 
         encode(kernel, x + i, count, i, options, wire, NULL);
         decode(kernel, wire, count, y + i);

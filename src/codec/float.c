@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "base/least.h"
 #include "codec/float_chunk.h"
 #include "codec/kernel.h"
 #include "codec/pack_chunk.h"
@@ -64,7 +65,7 @@ APS_INLINE bool encode_tile(const struct aps_kernel *kernel,
     bool marker = false;
 
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t count = min_size(n - i, CHUNK);
+        size_t count = aps_least(n - i, CHUNK);
         size_t at = i / 8 * width;
 
         marker |= encode_chunk(kernel, x + i, count, scale, bounded, width,
@@ -95,7 +96,7 @@ APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
 #endif
 
     for (size_t i = 0; i < n; i += APS_TILE) {
-        size_t count = min_size(n - i, APS_TILE);
+        size_t count = aps_least(n - i, APS_TILE);
         size_t at = i / 8 * width;
 
 #if defined(__x86_64__)
@@ -124,7 +125,7 @@ APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
     if (aps_scaling_is_simple(&codec->format, scaling))
         return encode_direct_body(codec, in, n, scaling, vbmi, out, NULL);
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t count = min_size(n - i, CHUNK);
+        size_t count = aps_least(n - i, CHUNK);
         size_t at = i / 8 * width;
         float scaled[CHUNK];
 
@@ -153,7 +154,7 @@ encode_drawn(const struct aps_codec *codec, const aps_any_float *in, size_t n,
     bool marker = false;
 
     for (size_t i = 0; i < n; i += CHUNK, offset += CHUNK) {
-        size_t count = min_size(n - i, CHUNK);
+        size_t count = aps_least(n - i, CHUNK);
         size_t whole = count / APS_STOCHASTIC_VALUES * APS_STOCHASTIC_VALUES;
         size_t at = i / 8 * width;
         struct aps_codes codes;
@@ -226,7 +227,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
                             out);
 #endif
     for (size_t i = 0; i < n; i += CHUNK, offset += CHUNK) {
-        size_t count = min_size(n - i, CHUNK);
+        size_t count = aps_least(n - i, CHUNK);
         size_t at = i / 8 * width;
         struct aps_codes codes;
 
@@ -280,7 +281,7 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
     }
 #endif
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t count = min_size(n - i, CHUNK);
+        size_t count = aps_least(n - i, CHUNK);
         size_t at = i / 8 * width;
         const void *from = in + at;
         struct aps_codes codes;
@@ -321,7 +322,7 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
     aps_any_float *out = (void *)sum;
 
     for (size_t i = 0; i < n; i += CHUNK) {
-        size_t count = min_size(n - i, CHUNK);
+        size_t count = aps_least(n - i, CHUNK);
         const aps_any_float *values = out + i;
         float scaled[CHUNK], rounded[CHUNK];
         uint32_t codes[CHUNK];
