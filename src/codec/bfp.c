@@ -8,13 +8,6 @@
 #include "codec/blocks_vbmi.h"
 #endif
 
-APS_INLINE struct aps_block_kernel bfp_init(const struct aps_format *format,
-                                            const aps_any_float *x, size_t n)
-{
-    (void)x, (void)n;
-    return (struct aps_block_kernel){.format = *format};
-}
-
 APS_INLINE struct aps_block_scale
 bfp_choose(const struct aps_block_kernel *kernel, const aps_any_float *x,
            size_t n)
@@ -138,7 +131,7 @@ APS_CODEC_AVX512 static uint64_t bfp_vbmi(const struct aps_block_kernel *kernel,
 
 static const struct aps_block_ops bfp_ops = {
     .scale = 1,
-    .init = bfp_init,
+    .init = aps_blocks_init,
     .choose = bfp_choose,
     .read = bfp_read,
     .encode = bfp_encode,

@@ -153,6 +153,32 @@ APS_INLINE void aps_blocks_count(const aps_any_float *x, size_t n, bool nan,
     stats->underflow += nan ? 0 : underflow;
 }
 
+/* --- families ------------------------------------------------------------ */
+
+/* The `init` of families that look at no value before the blocks. */
+APS_INLINE struct aps_block_kernel
+aps_blocks_init(const struct aps_format *format, const aps_any_float *x,
+                size_t n)
+{
+    (void)x, (void)n;
+    return (struct aps_block_kernel){.format = *format};
+}
+
+/* The `read` of families whose scales are in FP32. */
+APS_INLINE struct aps_block_scale
+aps_blocks_read_float(const struct aps_block_kernel *kernel, uint32_t code)
+{
+    const uint32_t magnitude = code & ~APS_FLOAT_SIGN;
+
+    (void)kernel;
+    return (struct aps_block_scale){
+        .code = code,
+        .nan = magnitude >= APS_FLOAT_INF,
+        .zero = magnitude == 0,
+        .factor = aps_float_from_bits(code),
+    };
+}
+
 /* --- packing ------------------------------------------------------------- */
 
 /* The codes of one block that no vector takes: of a short one, or of one that

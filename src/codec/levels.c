@@ -14,6 +14,7 @@
  */
 #include "config.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "codec/blocks_variant.h"
@@ -21,21 +22,13 @@
 #include "number/integer.h"
 
 #define POWER 64
-#define FLOAT_MOST 0x1.fffffep127f
-
-APS_INLINE struct aps_block_kernel levels_init(const struct aps_format *format,
-                                               const aps_any_float *x, size_t n)
-{
-    (void)x, (void)n;
-    return (struct aps_block_kernel){.format = *format};
-}
 
 /* Not less than any magnitude of the block. */
 APS_INLINE float levels_norm2(const aps_any_float *x, size_t n)
 {
     const float norm = (float)sqrt(aps_lanes_sum(x, n, true));
 
-    return norm < FLOAT_MOST ? norm : FLOAT_MOST;
+    return norm < FLT_MAX ? norm : FLT_MAX;
 }
 
 APS_INLINE struct aps_block_scale
@@ -58,20 +51,6 @@ levels_choose(const struct aps_block_kernel *kernel, const aps_any_float *x,
     scale.factor =
         (float)kernel->format.levels / (w * aps_float_pow2(scale.exponent));
     return scale;
-}
-
-APS_INLINE struct aps_block_scale
-levels_read(const struct aps_block_kernel *kernel, uint32_t code)
-{
-    const uint32_t magnitude = code & ~APS_FLOAT_SIGN;
-
-    (void)kernel;
-    return (struct aps_block_scale){
-        .code = code,
-        .nan = magnitude >= APS_FLOAT_INF,
-        .zero = magnitude == 0,
-        .factor = aps_float_from_bits(code),
-    };
 }
 
 APS_INLINE void levels_encode(const struct aps_block_kernel *kernel,
@@ -129,9 +108,9 @@ APS_INLINE void levels_decode(const struct aps_block_kernel *kernel,
 
 static const struct aps_block_ops levels_ops = {
     .scale = 4,
-    .init = levels_init,
+    .init = aps_blocks_init,
     .choose = levels_choose,
-    .read = levels_read,
+    .read = aps_blocks_read_float,
     .encode = levels_encode,
     .decode = levels_decode,
 };

@@ -10,34 +10,14 @@
 #include "codec/blocks_variant.h"
 #include "codec/lanes.h"
 
-APS_INLINE struct aps_block_kernel sign_init(const struct aps_format *format,
-                                             const aps_any_float *x, size_t n)
-{
-    (void)x, (void)n;
-    return (struct aps_block_kernel){.format = *format};
-}
-
-APS_INLINE struct aps_block_scale
-sign_read(const struct aps_block_kernel *kernel, uint32_t code)
-{
-    const uint32_t magnitude = code & ~APS_FLOAT_SIGN;
-
-    (void)kernel;
-    return (struct aps_block_scale){
-        .code = code,
-        .nan = magnitude >= APS_FLOAT_INF,
-        .zero = magnitude == 0,
-        .factor = aps_float_from_bits(code),
-    };
-}
-
 /* INF and NaN make the sum so. */
 APS_INLINE struct aps_block_scale
 sign_choose(const struct aps_block_kernel *kernel, const aps_any_float *x,
             size_t n)
 {
     const float mean = (float)(aps_lanes_sum(x, n, false) / (double)n);
-    struct aps_block_scale scale = sign_read(kernel, aps_float_bits(mean));
+    struct aps_block_scale scale =
+        aps_blocks_read_float(kernel, aps_float_bits(mean));
 
     if (scale.nan)
         scale.code = APS_FLOAT_NAN;
@@ -72,9 +52,9 @@ APS_INLINE void sign_decode(const struct aps_block_kernel *kernel,
 
 static const struct aps_block_ops sign_ops = {
     .scale = 4,
-    .init = sign_init,
+    .init = aps_blocks_init,
     .choose = sign_choose,
-    .read = sign_read,
+    .read = aps_blocks_read_float,
     .encode = sign_encode,
     .decode = sign_decode,
 };
