@@ -122,8 +122,8 @@ aps_blocks_64_codes(const struct aps_blocks_64_ops *ops,
                             all);
 }
 
-/* 64 values that are one block, or two: false, and bytes of any value, where
- * they are special. */
+/* 64 values that are one block, or two: 0, or 1 where a block is special, whose
+ * bytes then have any value. */
 APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_encode(
     const struct aps_blocks_64_ops *ops, const struct aps_block_kernel *kernel,
     const struct aps_nearest *c, bool one, const aps_any_float *x,

@@ -197,7 +197,7 @@ APS_CODEC_AVX512 static uint64_t mx_vbmi(const struct aps_block_kernel *kernel,
     return aps_blocks_64_vbmi(&mx_floats_64, kernel, x, n, wire);
 }
 
-/* Two blocks of floats; true, and nothing done, where one is NaN. */
+/* Two blocks of floats: 0, or 1, and nothing done, where one is NaN. */
 APS_CODEC_AVX512 APS_INLINE uint64_t mx_decode_64(
     const struct aps_table *table, const struct aps_table_unpack *unpack,
     size_t half, bool add, const uint8_t *wire, aps_any_float *x)
