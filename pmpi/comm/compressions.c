@@ -290,7 +290,8 @@ static int compressions_do_without(struct run *run, struct aps_cost *cost)
     if (!context->compressions_complained)
         aps_context_event(context,
                           "a rank is out of memory for what compress: %s "
-                          "keeps: layers go uncompressed until there is some",
+                          "keeps, or MPI failed: layers go uncompressed until "
+                          "all ranks have it",
                           aps_compressor_name(&plan.compressor));
     context->compressions_complained = true;
     plan.compressor = (struct aps_compressor){0};
@@ -318,25 +319,17 @@ int aps_compressions_run(struct aps_context *context,
         .plan = plan,
     };
     const unsigned long long before = cost->fp32_bytes;
-    int agreed = MPI_SUCCESS, rc;
+    int rc;
 
     compressions_equip(&run);
-    if (run.grown) {
-        int bad = run.bad;
-
-        agreed = aps_agree_max(vcomm, 1, &bad);
-        run.bad = bad;
-    }
-    if (run.bad)
+    if (run.grown && !aps_agree_all(vcomm, !run.bad))
         return compressions_do_without(&run, cost);
     compressions_present(&run);
     site.exchange = &context->compressions->exchange;
     site.messages = run.messages;
     context->compressions->outcome = MPI_SUCCESS;
-    /* Also after an error in the agreement, of which other ranks may know
-     * nothing. */
     rc = aps_compressed_ops_of(plan)->run(&site, count, run.layers, cost);
     compressions_settle(&run);
     cost->fp32_bytes = before + compressions_fp32(&run);
-    return agreed == MPI_SUCCESS ? rc : agreed;
+    return rc;
 }

@@ -230,35 +230,30 @@ static void powersgd_restore(struct factors *of, int ranks)
                of->floats[PART_Q] * sizeof(float));
 }
 
-/* COLLECTIVE over the reductions' communicator. Sum a factor of all layers that are
- * not whole; those whose sums are not finite are, then, on all ranks. */
+/* COLLECTIVE over the reductions' communicator. Sum a factor of all layers, also of
+ * those that are whole: a rank that has failed does not know which are. Those whose
+ * sums are not finite are, then, on all ranks. */
 static int powersgd_reduce(struct run *run, enum part part)
 {
     struct aps_vector vectors[APS_VECTORS_MOST];
-    struct factors *summed[APS_VECTORS_MOST];
-    int count = 0, rc;
+    int rc;
 
     for (int i = 0; i < run->count; i++) {
         struct factors *of = &run->factors[i];
 
-        if (of->layer->whole)
-            continue;
-        vectors[count] = (struct aps_vector){
+        vectors[i] = (struct aps_vector){
             .in = of->factors[part],
             .out = of->factors[part],
             .n = of->floats[part],
             .memory = &aps_memory_host,
             .number = aps_compressed_number(of->layer, part),
         };
-        summed[count++] = of;
     }
-    if (count == 0)
-        return MPI_SUCCESS;
-    rc = aps_reductions_run(run->site->reductions, run->site->plan, count,
+    rc = aps_reductions_run(run->site->reductions, run->site->plan, run->count,
                             vectors, run->cost);
-    for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
-        summed[i]->layer->whole = !aps_compress_finite(summed[i]->factors[part],
-                                                       summed[i]->floats[part]);
+    for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++)
+        run->factors[i].layer->whole |= !aps_compress_finite(
+            run->factors[i].factors[part], run->factors[i].floats[part]);
     return rc;
 }
 
@@ -274,17 +269,19 @@ static int powersgd_run(const struct aps_compressed_site *site, int count,
         powersgd_multiply(site->plan, &run.factors[i]);
     }
     rc = powersgd_reduce(&run, PART_P);
+    /* After an error, of which other ranks may know nothing, it tells them that
+     * its Q' are none. */
     for (int i = 0; i < count; i++)
-        if (!layers[i].whole)
+        if (rc != MPI_SUCCESS)
+            run.factors[i].factors[PART_Q][0] = NAN;
+        else if (!layers[i].whole)
             powersgd_multiply_back(&run.factors[i]);
-    /* Also after an error, of which other ranks may know nothing. */
     now = powersgd_reduce(&run, PART_Q);
     rc = rc == MPI_SUCCESS ? now : rc;
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         if (!layers[i].whole)
             powersgd_restore(&run.factors[i], site->vcomm->size);
-    now = aps_compressed_reduce_whole(site, count, layers, cost);
-    return rc == MPI_SUCCESS ? now : rc;
+    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
 }
 
 /* A lower rank keeps the first columns; a higher one has zeros behind them, which

@@ -165,21 +165,25 @@ static void selected_select(const struct run *run, struct selected *of)
 }
 
 /* COLLECTIVE over the site's communicator. How many elements the sections have
- * room for, where that varies: the most that a rank has. Sets where they
- * begin. */
+ * room for, where that varies: the most that a rank has. Sets where they begin. A
+ * rank that does not know how long messages are has room for the longest, and
+ * sends empty ones, which tell the others of its error. */
 static int selected_agree(struct run *run)
 {
+    const bool varies = aps_compressor_ops_of(run->compressor)->varies;
     int counts[APS_VECTORS_MOST];
     int rc = MPI_SUCCESS;
 
     for (int i = 0; i < run->count; i++)
         counts[i] = (int)run->layers[i].count;
-    if (aps_compressor_ops_of(run->compressor)->varies)
+    if (varies)
         rc = aps_agree_max(run->site->vcomm, run->count, counts);
+    if (rc != MPI_SUCCESS)
+        *run->site->exchange->messages.outcome = rc;
     for (int i = 0; i < run->count; i++) {
         struct selected *of = &run->layers[i];
 
-        if (aps_compressor_ops_of(run->compressor)->varies)
+        if (varies && rc == MPI_SUCCESS)
             of->room = (size_t)counts[i];
         of->begin = run->bytes;
         run->bytes +=
@@ -297,9 +301,7 @@ static int selected_run(const struct aps_compressed_site *site, int count,
     rc = rc == MPI_SUCCESS ? now : rc;
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         selected_sum(&run, &run.layers[i]);
-    /* Also after an error, of which other ranks may know nothing. */
-    now = aps_compressed_reduce_whole(site, count, layers, cost);
-    return rc == MPI_SUCCESS ? now : rc;
+    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
 }
 
 const struct aps_compressed_ops aps_compressed_selected = {

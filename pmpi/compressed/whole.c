@@ -12,13 +12,14 @@ uint64_t aps_compressed_number(const struct aps_compressed *layer,
     return aps_stream_mix(layer->number ^ part);
 }
 
-int aps_compressed_reduce_whole(const struct aps_compressed_site *site,
+int aps_compressed_reduce_whole(const struct aps_compressed_site *site, int rc,
                                 int count, const struct aps_compressed layers[],
                                 struct aps_cost *cost)
 {
     struct aps_plan plan = *site->plan;
     struct aps_vector vectors[APS_VECTORS_MOST];
-    int whole = 0;
+    bool begins;
+    int whole = 0, now;
 
     for (int i = 0; i < count; i++)
         if (layers[i].whole)
@@ -29,14 +30,16 @@ int aps_compressed_reduce_whole(const struct aps_compressed_site *site,
                 .memory = &aps_memory_host,
                 .number = layers[i].number,
             };
-    if (whole == 0)
-        return MPI_SUCCESS;
+    rc = aps_reductions_begin_again(site->reductions, rc, whole > 0, &begins);
+    if (!begins)
+        return rc;
     (void)aps_format_parse("e8m23", &plan.format, NULL);
     plan.scale = (struct aps_scale){.kind = APS_SCALE_NONE};
     plan.accumulate = APS_ACCUMULATE_FP32;
     plan.chunk = 0;
     plan.rounding = APS_ROUND_NEAREST;
-    return aps_reductions_run(site->reductions, &plan, whole, vectors, cost);
+    now = aps_reductions_run(site->reductions, &plan, whole, vectors, cost);
+    return rc == MPI_SUCCESS ? now : rc;
 }
 
 size_t aps_compressed_work(size_t k, size_t count)

@@ -8,10 +8,12 @@
 
 /*
  * COLLECTIVE over the reductions' communicator. Reduce those of the layers that
- * are `whole` in full floats, so that an INF or a NaN arrives in its place. An MPI
- * error code.
+ * are `whole` in full floats, so that an INF or a NaN arrives in its place. `rc` is
+ * what has become of the call on this rank: after an error it does not know which
+ * these are, and says so; then no rank reduces any. An MPI error code: rc, or the
+ * first one here.
  */
-int aps_compressed_reduce_whole(const struct aps_compressed_site *site,
+int aps_compressed_reduce_whole(const struct aps_compressed_site *site, int rc,
                                 int count, const struct aps_compressed layers[],
                                 struct aps_cost *cost);
 

@@ -410,26 +410,35 @@ static void reduction_count_overflowed(const struct aps_plan *plan, int count,
     }
 }
 
+int aps_reductions_begin_again(struct aps_reductions *reductions, int rc,
+                               bool wanted, bool *begins)
+{
+    const uint32_t call = ++reductions->redoable;
+
+    *begins = false;
+    if (rc != MPI_SUCCESS)
+        aps_redo_decline(reductions->vcomm, call);
+    else if (wanted)
+        rc = aps_redo_begin(reductions->vcomm, call, begins);
+    return rc;
+}
+
 int aps_reductions_run(struct aps_reductions *reductions,
                        const struct aps_plan *plan, int count,
                        const struct aps_vector vectors[], struct aps_cost *cost)
 {
-    const struct aps_vcomm *vcomm = reductions->vcomm;
     int rc = reduction_run(reductions, plan, count, vectors, cost);
     bool begins;
     int again;
 
     if (aps_scale_state_bytes(&plan->scale) == 0)
         return rc;
-    reductions->redoable++;
-    if (rc != MPI_SUCCESS) {
-        aps_redo_decline(vcomm, reductions->redoable);
-    } else if (reduction_has_overflowed(count, vectors)) {
-        rc = aps_redo_begin(vcomm, reductions->redoable, &begins);
-        if (begins) {
-            again = reduction_redo(reductions, plan, count, vectors, cost);
-            rc = rc == MPI_SUCCESS ? again : rc;
-        }
+    rc = aps_reductions_begin_again(
+        reductions, rc,
+        rc == MPI_SUCCESS && reduction_has_overflowed(count, vectors), &begins);
+    if (begins) {
+        again = reduction_redo(reductions, plan, count, vectors, cost);
+        rc = rc == MPI_SUCCESS ? again : rc;
     }
     if (rc != MPI_SUCCESS)
         return rc;

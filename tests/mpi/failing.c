@@ -6,9 +6,9 @@
  *
  *     failing CALL later|first COUNT HOW_OFTEN FUNCTION...
  *
- * CALL is blocking or nonblocking (all-reduces), fused (several nonblocking
- * all-reduces at a time), sampled (blocking, for a policy with a log), reduce,
- * reduce_scatter or allgather.
+ * CALL is blocking or nonblocking (all-reduces), nonfinite (blocking, with a NaN on
+ * the last rank), fused (several nonblocking all-reduces at a time), sampled
+ * (blocking, for a policy with a log), reduce, reduce_scatter or allgather.
  *
  * later: in a call on a communicator that has been reduced on before; first: in
  * the first call on a new one.
@@ -16,6 +16,7 @@
 #include "config.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,14 @@ static bool all_right(void)
     return is_equal(count, 0, ranks);
 }
 
+static bool nonfinite_right(void)
+{
+    const bool arrived = isnan(out[0]);
+
+    out[0] = 0;
+    return arrived && all_right();
+}
+
 static bool root_right(void)
 {
     return rank != ranks - 1 || all_right();
@@ -123,9 +132,13 @@ static const struct kind {
      * holds. */
     bool (*is_right)(void);
 } kinds[] = {
-    {"blocking", blocking, all_right},  {"nonblocking", nonblocking, all_right},
-    {"fused", fused, all_right},        {"sampled", blocking, all_right},
-    {"reduce", rooted, root_right},     {"reduce_scatter", scatter, part_right},
+    {"blocking", blocking, all_right},
+    {"nonblocking", nonblocking, all_right},
+    {"nonfinite", blocking, nonfinite_right},
+    {"fused", fused, all_right},
+    {"sampled", blocking, all_right},
+    {"reduce", rooted, root_right},
+    {"reduce_scatter", scatter, part_right},
     {"allgather", gather, parts_right},
 };
 static const struct kind *kind;
@@ -206,6 +219,8 @@ int main(int argc, char **argv)
     out = malloc((size_t)count * sizeof *out);
     for (int i = 0; i < count; i++)
         in[i] = (float)(i % 3);
+    if (strcmp(kind->name, "nonfinite") == 0 && rank == ranks - 1)
+        in[0] = NAN;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     /* Of MPI_Wait, which knows no communicator. */

@@ -100,5 +100,13 @@ done <<END
 3 1 allocation reduce first 1 calls: [reduce], scale: aps
 3 1 allocation reduce_scatter first 1 calls: [reduce_scatter], scale: aps-tight
 3 1 allocation allgather first 1 calls: [allgather], scale: aps
+3 1 receipt nonfinite later 1 compress: {topk: 1}, feedback: off
+3 1 PMPI_Isend nonfinite later 1 compress: {topk: 1}, feedback: off
+3 1 receipt nonfinite later 1 reduce: ring, compress: {powersgd: {warm: off}}, feedback: off
+3 1 PMPI_Irecv nonfinite later 2 reduce: ring, compress: {powersgd: {warm: off}}, feedback: off
+3 1 receipt nonfinite later 1 compress: {threshold: {value: 0.5, density: 1}}, feedback: off
+3 1 receipt blocking later 1 compress: {threshold: {value: 0.5, density: 1}}, feedback: off
+3 1 PMPI_Isend fused later 1 compress: {threshold: {value: 0.5, density: 1}}, feedback: off
+3 1 allocation blocking first 1 compress: {topk: 1}, feedback: off
 END
 finish
