@@ -13,6 +13,7 @@
 
 #include "compressed/selected.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "compress/finite.h"
@@ -33,6 +34,9 @@ struct header {
 
 /* Where the parts of a section begin: multiples of this. */
 #define ALIGNED 16
+
+/* Bytes of a message that travel at a time, about: MPI counts them in an int. */
+#define PART ((size_t)1 << 24)
 
 /* What a section holds, of k elements of n. */
 struct section {
@@ -66,6 +70,7 @@ struct run {
     int count;
     struct selected layers[APS_VECTORS_MOST];
     size_t bytes; /* of a message */
+    size_t parts; /* that it travels in: as many as the longest */
     struct aps_cost *cost;
 };
 
@@ -171,25 +176,29 @@ static void selected_select(const struct run *run, struct selected *of)
 static int selected_agree(struct run *run)
 {
     const bool varies = aps_compressor_ops_of(run->compressor)->varies;
-    int counts[APS_VECTORS_MOST];
+    int counts[APS_VECTORS_MOST]; /* from INT_MIN on: 32 bits */
+    size_t longest = 0;
     int rc = MPI_SUCCESS;
 
     for (int i = 0; i < run->count; i++)
-        counts[i] = (int)run->layers[i].count;
+        counts[i] = (int)((int64_t)run->layers[i].count + INT_MIN);
     if (varies)
         rc = aps_agree_max(run->site->vcomm, run->count, counts);
     if (rc != MPI_SUCCESS)
         *run->site->exchange->messages.outcome = rc;
     for (int i = 0; i < run->count; i++) {
         struct selected *of = &run->layers[i];
+        const size_t n = of->layer->matrix.count;
 
         if (varies && rc == MPI_SUCCESS)
-            of->room = (size_t)counts[i];
+            of->room = (size_t)((int64_t)counts[i] - INT_MIN);
         of->begin = run->bytes;
-        run->bytes +=
-            selected_section(&run->wire, of->room, of->layer->matrix.count)
-                .bytes;
+        run->bytes += selected_section(&run->wire, of->room, n).bytes;
+        longest += selected_section(&run->wire, of->k, n).bytes;
     }
+    run->parts = longest / PART + 1;
+    if (run->bytes < run->parts)
+        run->bytes = run->parts;
     return rc;
 }
 
@@ -209,7 +218,6 @@ static void selected_encode(struct run *run, struct selected *of,
                                       .ranks = 1};
     unsigned char *to = message + of->begin;
 
-    memset(to, 0, section.bytes);
     memcpy(to, &header, sizeof header);
     if (of->count == 0)
         return;
@@ -270,6 +278,30 @@ static void selected_sum(const struct run *run, struct selected *of)
     aps_sparse_sum(of->ranks, (size_t)ranks, n, of->at, layer->out);
 }
 
+/* COLLECTIVE over the site's communicator. Each rank's message to all others, the
+ * bytes of rank i to messages + i * bytes. Also after an error, in as many parts as
+ * those of the others. */
+static int selected_exchange(const struct run *run)
+{
+    const struct aps_compressed_site *site = run->site;
+    unsigned char *messages = site->messages;
+    const unsigned char *own =
+        messages + (size_t)site->vcomm->rank * run->bytes;
+    const size_t part = run->bytes / run->parts;
+    int rc = MPI_SUCCESS;
+
+    for (size_t i = 0; i < run->parts; i++) {
+        const size_t at = i * part;
+        const size_t size = i + 1 < run->parts ? part : run->bytes - at;
+
+        aps_exchange_receive_alike(site->exchange, messages + at, run->bytes,
+                                   size);
+        aps_exchange_send_all(site->exchange, own + at, size);
+        rc = aps_exchange_wait(site->exchange);
+    }
+    return rc;
+}
+
 static int selected_run(const struct aps_compressed_site *site, int count,
                         struct aps_compressed layers[], struct aps_cost *cost)
 {
@@ -291,13 +323,11 @@ static int selected_run(const struct aps_compressed_site *site, int count,
     }
     rc = selected_agree(&run);
     own = site->messages + rank * run.bytes;
-    aps_exchange_receive_alike(site->exchange, site->messages, run.bytes,
-                               run.bytes);
+    memset(own, 0, run.bytes);
     for (int i = 0; i < count; i++)
         selected_encode(&run, &run.layers[i], own);
-    aps_exchange_send_all(site->exchange, own, run.bytes);
     cost->wire_bytes += (unsigned long long)(site->vcomm->size - 1) * run.bytes;
-    now = aps_exchange_wait(site->exchange);
+    now = selected_exchange(&run);
     rc = rc == MPI_SUCCESS ? now : rc;
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         selected_sum(&run, &run.layers[i]);

@@ -56,6 +56,7 @@ done <<END
 3 1 blocking later 3000 1 reduce: direct, scale: {backoff: {window: 1}}
 3 1 nonblocking later 3000 2 reduce: ring, scale: {backoff: {window: 1}}
 4 2 blocking later 3000 5 reduce: hierarchical, scale: {backoff: {window: 1}}
+2 1 blocking later 5000001 1 compress: {topk: 1}, feedback: off
 END
 
 while read -r ranks nodes function kind when often rule; do
