@@ -137,7 +137,10 @@ static void test_follows(void)
     const struct aps_plan model = {.scale = backoff(APS_SCOPE_MODEL, 100)};
     const struct aps_place a = place_of(0, 0, 0, 0);
     const struct aps_place b = place_of(1, 0, 0, 0);
+    const struct aps_plan compressed = {
+        .compressor = {.kind = APS_COMPRESSOR_POWERSGD}};
     const struct aps_place next = place_of(0, 1, 0, 1);
+    struct aps_place after = b;
 
     ok(!aps_place_follows(&layer, &a, &b) &&
            aps_place_follows(&layer, &a, &next),
@@ -145,6 +148,11 @@ static void test_follows(void)
     ok(!aps_place_follows(&model, &a, &b) &&
            aps_place_follows(&model, &b, &next),
        "... or those of earlier steps, of whatever rule");
+    after.era = 1;
+    ok(!aps_place_follows(&compressed, &a, &b) &&
+           aps_place_follows(&compressed, &a, &next) &&
+           aps_place_follows(&compressed, &a, &after),
+       "by a compressor, those of its layer, and all before a desync");
 }
 
 /* Either scope begins anew as soon as all ranks know that one has lost it. */
