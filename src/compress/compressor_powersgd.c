@@ -68,6 +68,13 @@ static size_t masked_most(const struct aps_compressor *compressor, size_t count)
                             count);
 }
 
+static bool masked_takes(const struct aps_compressor *compressor,
+                         const struct aps_matrix *matrix)
+{
+    /* Indices have 32 bits. */
+    return matrix->count < UINT32_MAX && powersgd_takes(compressor, matrix);
+}
+
 static void masked_describe(const struct aps_compressor *compressor,
                             char *buffer, size_t size)
 {
@@ -77,7 +84,7 @@ static void masked_describe(const struct aps_compressor *compressor,
 }
 
 const struct aps_compressor_ops aps_compressor_ops_mstopk_powersgd = {
-    .takes = powersgd_takes,
+    .takes = masked_takes,
     .floats = powersgd_floats,
     .most = masked_most,
     .select = aps_compressor_select_mstopk,

@@ -10,6 +10,7 @@ UNIT_TESTS = \
 	tests/unit/build \
 	tests/unit/chunk_layout \
 	tests/unit/chunks \
+	tests/unit/compressor_takes \
 	tests/unit/codec \
 	tests/unit/codec_blocks \
 	tests/unit/codec_large \
@@ -86,6 +87,8 @@ tests_unit_magnitudes_SOURCES = tests/unit/magnitudes.c tests/unit/rounded.h \
 	tests/unit/vectors.h
 tests_unit_magnitudes_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_magnitudes_LDADD = $(UNIT_LIBS) -lm
+tests_unit_compressor_takes_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_compressor_takes_LDADD = $(UNIT_LIBS) -lm
 tests_unit_sparse_SOURCES = tests/unit/sparse.c tests/unit/rounded.h \
 	tests/unit/vectors.h
 tests_unit_sparse_CPPFLAGS = $(UNIT_CPPFLAGS)
