@@ -14,6 +14,12 @@
 
 #define BUCKETS 256
 
+/* A program without steps whose counts vary from call to call would get memories
+ * without end: all are dropped when there are so many, on all ranks at the same
+ * call. They hold no more than numbers of calls: what a rule remembers of layers
+ * asks for steps. */
+#define MEMORIES_MOST 4096
+
 /* What is kept of a layer. */
 struct memory {
     struct memory *next; /* in its bucket */
@@ -27,6 +33,7 @@ struct memory {
 
 struct aps_compressions {
     struct memory *buckets[BUCKETS];
+    int count;
     long era; /* of all memories */
     float *scratch;
     size_t scratch_floats;
@@ -70,6 +77,7 @@ static void compressions_clear(struct aps_compressions *compressions)
             compressions_free(memory);
         }
     }
+    compressions->count = 0;
 }
 
 void aps_compressions_destroy(struct aps_compressions *compressions)
@@ -126,6 +134,7 @@ static struct memory *compressions_get(struct run *run,
         memory->key = *place;
         memory->compressor = plan->compressor;
         *link = memory;
+        run->context->compressions->count++;
     }
     if (plan->feedback && !memory->error)
         memory->error = compressions_zeros(run, place->count);
@@ -207,7 +216,9 @@ static void compressions_equip(struct run *run)
     run->bad = !compressions;
     if (run->bad)
         return;
-    if (compressions->era != run->places[0].era)
+    if (compressions->era != run->places[0].era ||
+        (run->places[0].layer < 0 &&
+         compressions->count + run->count > MEMORIES_MOST))
         compressions_clear(compressions);
     compressions->era = run->places[0].era;
     for (int i = 0; i < run->count; i++) {

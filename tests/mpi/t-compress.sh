@@ -37,4 +37,8 @@ done <<END
 2 1 5 on compress: {mstopk: 1}
 3 1 5 off compress: {topk: 1}
 END
+printf 'version: 1\nmin_count: 1\nrules: [{compress: {mstopk: 0.05}, feedback: off}]\n' \
+    >"$tmp/policy.yaml"
+run "counts that vary without end" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
+    "$mpi/compress" counts
 finish
