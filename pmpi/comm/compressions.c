@@ -182,7 +182,8 @@ static size_t compressions_messages(const struct run *run)
     size_t bytes = 0;
 
     for (int i = 0; i < run->count && ops->message; i++)
-        bytes += ops->message(run->plan, &run->places[i].matrix);
+        bytes += ops->message(run->plan, &run->places[i].matrix,
+                              run->context->size);
     return compressions_line((size_t)run->context->size * bytes /
                              sizeof(float));
 }

@@ -50,9 +50,10 @@ struct aps_compressed_ops {
                       const struct aps_matrix *matrix, int ranks);
 
     /* Bytes, at most, of what a rank sends for a layer in messages of the
-     * compressor's own. NULL: there are none. */
+     * compressor's own, or more where all ranks' have to hold something else as
+     * well. NULL: there are none. */
     size_t (*message)(const struct aps_plan *plan,
-                      const struct aps_matrix *matrix);
+                      const struct aps_matrix *matrix, int ranks);
 
     /* The rule's parameters have changed from `before`: fill `kept`, of zeros, for
      * the plan from what was kept. NULL: the compressor begins anew. */

@@ -111,10 +111,11 @@ static size_t selected_most(const struct aps_plan *plan,
 }
 
 static size_t selected_message(const struct aps_plan *plan,
-                               const struct aps_matrix *matrix)
+                               const struct aps_matrix *matrix, int ranks)
 {
     struct aps_wire wire;
 
+    (void)ranks;
     selected_wire(plan, &wire);
     return selected_section(&wire, selected_most(plan, matrix), matrix->count)
         .bytes;
