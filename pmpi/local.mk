@@ -41,6 +41,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/compressed/powersgd.c pmpi/compressed/powersgd.h \
 	pmpi/compressed/selected.c pmpi/compressed/selected.h \
 	pmpi/compressed/table.c pmpi/compressed/table.h \
+	pmpi/compressed/ternary.c pmpi/compressed/ternary.h \
 	pmpi/compressed/whole.c pmpi/compressed/whole.h \
 	pmpi/device/bounce.c pmpi/device/bounce.h \
 	pmpi/device/device.c pmpi/device/device.h cuda/plugin.h \

@@ -74,7 +74,7 @@ libcore_la_SOURCES = \
 	src/version.c \
 	src/compress/compressor.c src/compress/compressor.h \
 	src/compress/compressor_none.c src/compress/compressor_powersgd.c \
-	src/compress/compressor_selecting.c \
+	src/compress/compressor_selecting.c src/compress/compressor_ternary.c \
 	src/compress/lowrank.c \
 	src/compress/matrix.c src/compress/matrix.h \
 	src/scale/aps.c src/scale/aps_tight.c \

@@ -5,6 +5,7 @@
 
 #include "compressed/powersgd.h"
 #include "compressed/selected.h"
+#include "compressed/ternary.h"
 
 const struct aps_compressed_ops *
 aps_compressed_ops_of(const struct aps_plan *plan)
@@ -15,6 +16,7 @@ aps_compressed_ops_of(const struct aps_plan *plan)
         [APS_COMPRESSOR_MSTOPK] = &aps_compressed_selected,
         [APS_COMPRESSOR_TOPK] = &aps_compressed_selected,
         [APS_COMPRESSOR_THRESHOLD] = &aps_compressed_selected,
+        [APS_COMPRESSOR_TERNARY] = &aps_compressed_ternary,
     };
 
     return ops[plan->compressor.kind];

@@ -23,7 +23,8 @@
     ROW(MSTOPK, mstopk, "mstopk")          /* about the largest elements */    \
     ROW(TOPK, topk, "topk")                /* the largest elements */          \
     ROW(THRESHOLD, threshold, "threshold") /* elements from a magnitude on */  \
-    ROW(MSTOPK_POWERSGD, mstopk_powersgd, "mstopk+powersgd") /* both */
+    ROW(MSTOPK_POWERSGD, mstopk_powersgd, "mstopk+powersgd") /* both */        \
+    ROW(TERNARY, ternary, "ternary") /* -1, 0, 1 times a scaler */
 
 #define APS_COMPRESSOR_KIND(kind, ops, word) APS_COMPRESSOR_##kind,
 enum aps_compressor_kind {
@@ -57,6 +58,11 @@ enum aps_selecting_parameter {
     APS_THRESHOLD_VALUE = 1
 };
 
+enum aps_ternary_parameter {
+    APS_TERNARY_CLIP, /* in standard deviations; 0: not at all */
+    APS_TERNARY_SEED
+};
+
 struct aps_bracket; /* compress/bracket.h */
 
 struct aps_compressor_ops {
@@ -84,6 +90,11 @@ struct aps_compressor_ops {
 
     /* Of those that draw: the job's seed. NULL: 0. */
     uint64_t (*seed)(const struct aps_compressor *compressor);
+
+    /* Are its messages integers alone? Then format, scale and rounding do not
+     * apply, and owners of slices can add them up exactly: it goes with `reduce:
+     * direct`, and gives the same bits as with `gather`. */
+    bool integers;
 
     /* Does it go on from what a layer's last call has left? NULL: no. */
     bool (*keeps)(const struct aps_compressor *compressor);

@@ -91,6 +91,10 @@ size_t aps_ternary_sum_bytes(int ranks, size_t n);
 void aps_ternary_sum_pack(const int16_t *sum, size_t n, int ranks,
                           uint8_t *wire);
 
+/* y[n] = sum[n] times the scaler, as aps_ternary_sum_decode gives it. */
+void aps_ternary_sum_scale(const int16_t *sum, size_t n, float scaler,
+                           float *y);
+
 /* y[n] = the packed sums times the scaler: one rounding to FP32 each. */
 void aps_ternary_sum_decode(const uint8_t *wire, size_t n, int ranks,
                             float scaler, enum aps_cpu cpu, float *y);

@@ -45,6 +45,14 @@ void aps_ternary_sum_pack(const int16_t *sum, size_t n, int ranks,
     }
 }
 
+void aps_ternary_sum_scale(const int16_t *sum, size_t n, float scaler, float *y)
+{
+    aps_any_float *out = (void *)y;
+
+    for (size_t i = 0; i < n; i++)
+        out[i] = (float)sum[i] * scaler;
+}
+
 /* The codes of a chunk, from packed bytes with slack behind them. */
 APS_INLINE void ternary_sum_values(const struct aps_codes *codes, size_t n,
                                    int ranks, float scaler, aps_any_float *y)

@@ -4,6 +4,7 @@
 #include "policy/compressors.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "policy/tables.h"
 #include "policy/words.h"
@@ -60,6 +61,17 @@ static const struct aps_parameter threshold[] = {
                              .above = true,
                              .max = INFINITY},
     END};
+/* No element is more standard deviations away than the root of their number: such
+ * a clip does nothing to a layer of 10^8. */
+static const struct aps_parameter ternary[] = {
+    [APS_TERNARY_CLIP] = {.name = "clip",
+                          .kind = APS_PARAMETER_REAL,
+                          .max = 1e4,
+                          .otherwise = 2.5},
+    [APS_TERNARY_SEED] = {.name = "seed",
+                          .kind = APS_PARAMETER_WHOLE,
+                          .max = UINT32_MAX},
+    END};
 
 static const struct aps_choice compressors[APS_COMPRESSOR_KINDS] = {
     [APS_COMPRESSOR_POWERSGD] = {powersgd, NULL},
@@ -68,6 +80,7 @@ static const struct aps_choice compressors[APS_COMPRESSOR_KINDS] = {
     [APS_COMPRESSOR_MSTOPK_POWERSGD] = {mstopk_powersgd, NULL},
     [APS_COMPRESSOR_THRESHOLD] = {threshold,
                                   "compress: {threshold: {value: 1e-3}}"},
+    [APS_COMPRESSOR_TERNARY] = {ternary, NULL},
 };
 const struct aps_grammar aps_grammar_compress = {.words = &aps_words_compress,
                                                  .choices = compressors};
@@ -146,26 +159,57 @@ static void check_scale(const struct aps_rule_keys *rule,
                      reduced ? ", aps" : "");
 }
 
-/* Those that reduce nothing have all ranks send to all others. */
+/* Integers have neither format nor scale nor rounding: keys for them would do
+ * nothing, unless they say as much. */
+static void check_integers(const struct aps_rule_keys *rule,
+                           const struct aps_plan *plan)
+{
+    const struct {
+        enum aps_rule_key key;
+        const char *name;
+        bool says;
+    } keys[] = {
+        {APS_RULE_FORMAT, "format",
+         plan->rewrite && strcmp(plan->format.name, "e8m23") != 0},
+        {APS_RULE_SCALE, "scale", plan->scale.kind != APS_SCALE_NONE},
+        {APS_RULE_APS, "aps", plan->scale.kind != APS_SCALE_NONE},
+        {APS_RULE_ROUNDING, "rounding", plan->rounding != APS_ROUND_NEAREST},
+    };
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (rule->keys[keys[i].key] && keys[i].says)
+            aps_reader_error(rule->reader, rule->keys[keys[i].key],
+                             "'%s' does not go with compress: %s, whose "
+                             "messages are integers: leave it out",
+                             keys[i].name,
+                             aps_compressor_name(&plan->compressor));
+}
+
+/* Those that reduce nothing have all ranks send to all others, or, if owners can
+ * add up what they send, to these. */
 static void settle_reduce(const struct aps_rule_keys *rule,
                           struct aps_plan *plan)
 {
     const struct aps_yaml_node *key = rule->keys[APS_RULE_REDUCE];
+    const struct aps_compressor_ops *ops =
+        aps_compressor_ops_of(&plan->compressor);
     const char *name = aps_compressor_name(&plan->compressor);
+    const bool known = plan->reduce == APS_REDUCE_GATHER ||
+                       (plan->reduce == APS_REDUCE_DIRECT && ops->integers);
 
     if (plan->reduce == APS_REDUCE_AUTO)
         aps_reader_error(rule->reader, key,
                          "reduce: auto contradicts compress: %s; name the "
                          "reduction that its messages go by",
                          name);
-    else if (!aps_compressor_ops_of(&plan->compressor)->floats && key &&
-             plan->reduce != APS_REDUCE_GATHER)
+    else if (!ops->floats && key && !known)
         aps_reader_error(rule->reader, key,
                          "reduce: %s contradicts compress: %s; it goes with "
-                         "gather",
-                         aps_reduce_name(plan->reduce), name);
-    else if (!aps_compressor_ops_of(&plan->compressor)->floats)
-        plan->reduce = APS_REDUCE_GATHER;
+                         "%s",
+                         aps_reduce_name(plan->reduce), name,
+                         ops->integers ? "direct or gather" : "gather");
+    else if (!ops->floats && !known)
+        plan->reduce = ops->integers ? APS_REDUCE_DIRECT : APS_REDUCE_GATHER;
 }
 
 void aps_compressors_settle(const struct aps_rule_keys *rule,
@@ -182,6 +226,9 @@ void aps_compressors_settle(const struct aps_rule_keys *rule,
     }
     check_steps(rule, plan);
     check_calls(rule, plan);
-    check_scale(rule, plan);
+    if (aps_compressor_ops_of(&plan->compressor)->integers)
+        check_integers(rule, plan);
+    else
+        check_scale(rule, plan);
     settle_reduce(rule, plan);
 }

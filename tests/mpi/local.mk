@@ -95,6 +95,9 @@ tests_mpi_finish_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/compress
 tests_mpi_compress_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_compress_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/ternary
+tests_mpi_ternary_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_ternary_LDADD = $(MPI_TEST_LDADD)
 
 # Scales that keep a state.
 check_PROGRAMS += tests/mpi/history
@@ -299,6 +302,7 @@ mpi_tests = \
 	tests/mpi/t-session-fails.sh \
 	tests/mpi/t-skipped.sh \
 	tests/mpi/t-spawned.sh \
+	tests/mpi/t-ternary.sh \
 	tests/mpi/t-short-lived.sh
 TESTS += $(mpi_tests)
 dist_check_SCRIPTS += $(mpi_tests)

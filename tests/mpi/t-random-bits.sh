@@ -3,6 +3,16 @@
 # run of a program, however its calls go together.
 . "$top_srcdir/tests/mpi/run.sh"
 
+# rounded SEED, ternary SEED: a rule that draws
+rounded()
+{
+    echo "format: e4m3, reduce: $reduce, rounding: {stochastic: $1}"
+}
+ternary()
+{
+    echo "reduce: $reduce, compress: {ternary: {clip: 0, seed: $1}}"
+}
+
 # bits NAME RANKS FUSE WAY: sets $results
 bits()
 {
@@ -14,8 +24,8 @@ min_count: 1
 progress: $progress
 fuse: $3
 rules:
-  - {max_count: 1000, format: e4m3, reduce: $reduce, rounding: {stochastic: 1}}
-  - {max_count: 2000, format: e4m3, reduce: $reduce, rounding: {stochastic: 2}}
+  - {max_count: 1000, $($rule 1)}
+  - {max_count: 2000, $($rule 2)}
   - {max_count: 3000, format: e4m3, reduce: $reduce}
   - {max_count: 4000, format: e4m3, reduce: $reduce, rounding: {correlated: 1}}
 END
@@ -24,20 +34,22 @@ END
     results=$(sed -n 's/^# results //p' "$tmp/stdout" "$tmp/stderr")
 }
 
-while read -r ranks reduce; do
-    bits "$reduce, $ranks ranks, blocking" "$ranks" off blocking
+while read -r ranks reduce rule; do
+    bits "$rule, $reduce, $ranks ranks, blocking" "$ranks" off blocking
     first=$results
     [ "$(echo "$first" | wc -w)" -eq 2 ]
-    check $? "$reduce: there are results"
-    bits "$reduce, $ranks ranks, again" "$ranks" off blocking
+    check $? "$rule, $reduce: there are results"
+    bits "$rule, $reduce, $ranks ranks, again" "$ranks" off blocking
     [ "$results" = "$first" ]
-    check $? "$reduce: the same program twice draws the same bits"
-    bits "$reduce, $ranks ranks, nonblocking" "$ranks" 64KiB nonblocking
+    check $? "$rule, $reduce: the same program twice draws the same bits"
+    bits "$rule, $reduce, $ranks ranks, nonblocking" "$ranks" 64KiB nonblocking
     [ "$results" = "$first" ]
-    check $? "$reduce: calls that go together draw the same bits"
+    check $? "$rule, $reduce: calls that go together draw the same bits"
 done <<END
-2 direct
-3 hierarchical
-3 ring
+2 direct rounded
+3 hierarchical rounded
+3 ring rounded
+3 direct ternary
+2 gather ternary
 END
 finish

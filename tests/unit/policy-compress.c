@@ -60,6 +60,19 @@ static void test_meanings(void)
          {APS_COMPRESSOR_THRESHOLD, {0.01, 0x1p-10}},
          true,
          "e8m23"},
+        {"compress: ternary",
+         {APS_COMPRESSOR_TERNARY, {2.5, 0}},
+         false,
+         "e8m23"},
+        {"format: e8m23, scale: none, reduce: gather, feedback: on, "
+         "compress: {ternary: {clip: 0, seed: 9}}",
+         {APS_COMPRESSOR_TERNARY, {0, 9}},
+         true,
+         "e8m23"},
+        {"format: fp32, reduce: direct, compress: {ternary: 1}",
+         {APS_COMPRESSOR_TERNARY, {1, 0}},
+         false,
+         "e8m23"},
         {"format: e5m2, compress: none, feedback: off",
          {APS_COMPRESSOR_NONE, {0}},
          false,
@@ -85,6 +98,33 @@ static void test_meanings(void)
         ok(aps_policy_steps(policy)->kind ==
                (aps_plan_remembers(&plan) ? APS_STEPS_AUTO : APS_STEPS_NONE),
            "... steps are looked for where something is remembered");
+        aps_policy_destroy(policy);
+    }
+}
+
+static void test_reductions(void)
+{
+    static const struct {
+        const char *rule;
+        enum aps_reduce_kind reduce;
+    } rules[] = {
+        {"compress: mstopk", APS_REDUCE_GATHER},
+        {"compress: ternary", APS_REDUCE_DIRECT},
+        {"compress: ternary, reduce: gather", APS_REDUCE_GATHER},
+    };
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        char text[256];
+        struct aps_policy *policy;
+        struct aps_plan plan;
+
+        snprintf(text, sizeof text, STEPS "{%s}\n", rules[i].rule);
+        policy = parse(text, NULL);
+        if (!ok(policy != NULL, "%s", rules[i].rule))
+            continue;
+        resolve(policy, 0, 0, 5000, 0, 0, &plan);
+        ok(plan.reduce == rules[i].reduce, "... goes by %s",
+           aps_reduce_name(rules[i].reduce));
         aps_policy_destroy(policy);
     }
 }
@@ -162,6 +202,29 @@ static void test_errors(void)
          STEPS "{format: e4m3, compress: mstopk, aps: on}\n",
          "4:38: scale aps contradicts compress: mstopk, whose messages differ "
          "from rank to rank; use none, fixed or aps-tight"},
+        {"a reduction of digits", STEPS "{compress: ternary, reduce: ring}\n",
+         "4:25: reduce: ring contradicts compress: ternary; it goes with "
+         "direct or gather"},
+        {"a choice of reductions of digits",
+         STEPS "{compress: ternary, reduce: auto}\n",
+         "4:25: reduce: auto contradicts compress: ternary; name the reduction "
+         "that its messages go by"},
+        {"a clip that is none", STEPS "{compress: {ternary: -1}}\n",
+         "4:26: 'ternary' must be a number of at least 0 and at most 10000, "
+         "not "
+         "'-1'"},
+        {"integers in a format",
+         STEPS "{format: e4m3, aps: on, compress: ternary}\n"
+               "  - {scale: {fixed: 2}, rounding: stochastic, "
+               "compress: ternary}\n",
+         "4:6: 'format' does not go with compress: ternary, whose messages are "
+         "integers: leave it out\n"
+         "4:20: 'aps' does not go with compress: ternary, whose messages are "
+         "integers: leave it out\n"
+         "5:6: 'scale' does not go with compress: ternary, whose messages are "
+         "integers: leave it out\n"
+         "5:25: 'rounding' does not go with compress: ternary, whose messages "
+         "are integers: leave it out"},
         {"feedback alone", STEPS "{format: e5m2, feedback: on}\n",
          "4:20: 'feedback' remembers what a compressor leaves out: it goes "
          "with 'compress'"},
@@ -174,6 +237,7 @@ int main(void)
 {
     test_meanings();
     test_shapes();
+    test_reductions();
     test_errors();
     return done_testing();
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* TernGrad, ternary.h. */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "compress/compressor.h"
+
+static bool ternary_takes(const struct aps_compressor *compressor,
+                          const struct aps_matrix *matrix)
+{
+    (void)compressor;
+    return matrix->count > 0;
+}
+
+static uint64_t ternary_seed(const struct aps_compressor *compressor)
+{
+    return (uint64_t)compressor->parameters[APS_TERNARY_SEED];
+}
+
+static void ternary_describe(const struct aps_compressor *compressor,
+                             char *buffer, size_t size)
+{
+    const double clip = compressor->parameters[APS_TERNARY_CLIP];
+
+    if (clip > 0)
+        snprintf(buffer, size, "ternary clip %g", clip);
+    else
+        snprintf(buffer, size, "ternary");
+}
+
+const struct aps_compressor_ops aps_compressor_ops_ternary = {
+    .takes = ternary_takes,
+    .seed = ternary_seed,
+    .integers = true,
+    .describe = ternary_describe,
+};
