@@ -167,6 +167,11 @@ static bool sums_right(enum aps_cpu cpu, size_t n, int ranks)
     aps_ternary_sum_decode(wire, n, ranks, 0.3f, cpu, y);
     for (size_t i = 0; i < n; i++)
         right &= y[i] == (float)sum[i] * 0.3f;
+    right &= y[n] == 7;
+    memset(y, 0, n * sizeof *y);
+    aps_ternary_sum_scale(sum, n, 0.3f, y);
+    for (size_t i = 0; i < n; i++)
+        right &= y[i] == (float)sum[i] * 0.3f;
     return right && y[n] == 7;
 }
 
