@@ -171,6 +171,7 @@ apsmpi_SOURCES = \
 	src/cli/cast_blocks.c src/cli/cast_blocks.h \
 	src/cli/info.c src/cli/installed.c src/cli/installed.h \
 	src/cli/columns.c src/cli/columns.h \
+	src/cli/compressors.c src/cli/compressors.h \
 	src/cli/nonblocking.c src/cli/nonblocking.h \
 	src/cli/others.c src/cli/others.h \
 	src/cli/scales.c src/cli/scales.h \

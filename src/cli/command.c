@@ -89,8 +89,13 @@ char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
 char *aps_command_format(const struct aps_plan *plan, char *buffer, size_t size)
 {
     const bool nearest = plan->rounding == APS_ROUND_NEAREST;
+    const bool compressed = plan->compressor.kind != APS_COMPRESSOR_NONE;
+    char compress[APS_COMPRESSOR_TEXT_MAX] = "";
 
-    snprintf(buffer, size, "%s%s%s", plan->format.name, nearest ? "" : " ",
+    if (compressed)
+        aps_compressor_describe(&plan->compressor, compress, sizeof compress);
+    snprintf(buffer, size, "%s%s%s%s%s", compress, compressed ? " in " : "",
+             plan->format.name, nearest ? "" : " ",
              nearest ? "" : aps_rounding_name(plan->rounding));
     return buffer;
 }

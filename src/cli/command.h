@@ -38,7 +38,8 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
 char *aps_command_gemm(const struct aps_policy_gemm *gemm, char *buffer,
                        size_t size);
 
-/* "e4m3", "e4m3 correlated"; returns `buffer`. */
+/* "e4m3", "e4m3 correlated", "powersgd rank 4 in e4m3"; returns `buffer`. */
+#define APS_COMMAND_FORMAT_MAX 112
 char *aps_command_format(const struct aps_plan *plan, char *buffer,
                          size_t size);
 

@@ -11,6 +11,7 @@
 
 #include "base/plural.h"
 #include "cli/columns.h"
+#include "cli/compressors.h"
 #include "cli/command.h"
 #include "cli/explain_json.h"
 #include "cli/nonblocking.h"
@@ -36,11 +37,12 @@ enum plan_cell { FORMAT, SCALE, REDUCE, GROUP, NODE, ACCUMULATE, PLAN_CELLS };
 /* Where cells that are made up stand until the table has copied them. */
 struct cell_text {
     char native[80];
-    char format[48];
+    char format[APS_COMMAND_FORMAT_MAX];
     char scale[32];
     char group[16];
     char accumulate[APS_ACCUMULATE_TEXT_MAX];
     char bytes[16];
+    char saved[24];
 };
 
 static void fill_plan(const struct aps_plan *plan, struct cell_text *text,
@@ -72,17 +74,13 @@ static void fill_native(const char *why, struct cell_text *text,
         cells[i] = NULL;
 }
 
-/* NULL: no rule. */
-static const struct aps_plan *plan_of(const struct aps_policy *policy, int rule)
-{
-    return rule < 0 ? NULL : aps_policy_rule_plan(policy, rule);
-}
-
-/* Plan or native, of the rule; `bytes` of an element too. */
+/* Plan or native, of the rule; `bytes` of an element too, unless they depend on
+ * layers. */
 static void fill_rule(const struct aps_policy *policy, int rule,
                       struct cell_text *text, const char **cells)
 {
-    const struct aps_plan *plan = plan_of(policy, rule);
+    const struct aps_plan *plan =
+        rule < 0 ? NULL : aps_policy_rule_plan(policy, rule);
 
     if (!plan)
         fill_native("no rule matches", text, cells);
@@ -90,8 +88,11 @@ static void fill_rule(const struct aps_policy *policy, int rule,
         fill_plan(plan, text, cells);
     else
         fill_native("by rule", text, cells);
-    snprintf(text->bytes, sizeof text->bytes, "%g",
-             aps_traffic_per_element(plan));
+    if (plan && plan->compressor.kind != APS_COMPRESSOR_NONE)
+        snprintf(text->bytes, sizeof text->bytes, "-");
+    else
+        snprintf(text->bytes, sizeof text->bytes, "%g",
+                 aps_traffic_per_element(plan));
 }
 
 /* --- with a layer table -------------------------------------------------- */
@@ -133,6 +134,22 @@ static bool same_rules(const struct explanation *explanation, size_t a,
     return memcmp(x + first, y + first, count * sizeof *x) == 0;
 }
 
+/* Bytes of its layers under a rule, and how many fewer than FP32's they are. */
+static void fill_bytes(const struct explanation *explanation,
+                       const struct group *group, int rule,
+                       struct cell_text *text)
+{
+    const size_t bytes = aps_traffic_layers(
+        explanation->policy, rule, group->first, group->last, group->count);
+
+    if (strcmp(text->bytes, "-") == 0)
+        snprintf(text->bytes, sizeof text->bytes, "%.3g",
+                 (double)bytes / (double)group->count);
+    snprintf(text->saved, sizeof text->saved, "%lld",
+             (long long)aps_traffic_bytes(NULL, group->count) -
+                 (long long)bytes);
+}
+
 static void add_group(const struct explanation *explanation,
                       const struct group *group)
 {
@@ -155,13 +172,14 @@ static void add_group(const struct explanation *explanation,
     for (long i = explanation->window.first; i <= explanation->window.last;) {
         int rule = rules[i];
         struct aps_range time = {spans[i].first, spans[i].last};
-        char time_text[48], line[APS_COMMAND_RULE_MAX] = "-", saved[24];
+        char time_text[48], line[APS_COMMAND_RULE_MAX] = "-";
         struct cell_text text;
 
         for (; i <= explanation->window.last && rules[i] == rule; i++)
             time.last = spans[i].last;
         cells[TIME] = aps_range_format(&time, time_text, sizeof time_text);
         fill_rule(explanation->policy, rule, &text, cells + PLAN);
+        fill_bytes(explanation, group, rule, &text);
         if (rule >= 0)
             explanation->shown[rule] = true;
         if (is_small(explanation, group->first)) {
@@ -175,11 +193,7 @@ static void add_group(const struct explanation *explanation,
             aps_command_rule(explanation->policy, rule, line);
         cells[LINE] = line;
         cells[BYTES] = text.bytes;
-        snprintf(saved, sizeof saved, "%zu",
-                 aps_traffic_bytes(NULL, group->count) -
-                     aps_traffic_bytes(plan_of(explanation->policy, rule),
-                                       group->count));
-        cells[SAVED] = saved;
+        cells[SAVED] = text.saved;
         aps_columns_add(explanation->columns, cells);
         /* Say once what a group is. */
         cells[LAYERS] = cells[NAME] = cells[COUNT] = "";
@@ -259,12 +273,10 @@ static void print_totals(const struct explanation *explanation)
         const char *cells[] = {time, wire_text, fp32_text, saved, groups};
 
         for (size_t layer = 0; layer < table->count; layer++) {
-            size_t count = table->list[layer].count;
-            int rule = aps_schedule_layer(schedule, layer)[i];
-
-            fp32 += aps_traffic_bytes(NULL, count);
-            wire +=
-                aps_traffic_bytes(plan_of(explanation->policy, rule), count);
+            fp32 += aps_traffic_layer_fp32(explanation->policy, layer);
+            wire += aps_traffic_layer(explanation->policy,
+                                      aps_schedule_layer(schedule, layer)[i],
+                                      layer);
         }
         aps_range_format(&schedule->spans[i], time, sizeof time);
         snprintf(wire_text, sizeof wire_text, "%zu", wire);
@@ -309,6 +321,7 @@ static void explain_layers(const struct aps_policy *policy,
     print_totals(&explanation);
     aps_traffic_notes(policy, explanation.shown, stdout);
     aps_scales_notes(policy, explanation.shown, stdout);
+    aps_compressors_notes(policy, schedule, window, explanation.shown, stdout);
     aps_nonblocking_notes(policy, stdout);
     aps_others_print(policy, stdout);
     free(explanation.shown);
@@ -354,6 +367,7 @@ static void print_rules(const struct aps_policy *policy)
     aps_columns_destroy(columns);
     aps_traffic_notes(policy, shown, stdout);
     aps_scales_notes(policy, shown, stdout);
+    aps_compressors_notes(policy, NULL, NULL, shown, stdout);
     free(shown);
 }
 

@@ -59,7 +59,7 @@ static void write_state(struct aps_json *json, const struct aps_scale *scale,
 /* A parameter that has no effect beside another one's word is null. */
 static void write_parameter(struct aps_json *json,
                             const struct aps_parameter *parameters,
-                            const struct aps_scale *scale, int i)
+                            const double *values, int i)
 {
     const struct aps_parameter *parameter = &parameters[i];
     int other = 0;
@@ -67,33 +67,51 @@ static void write_parameter(struct aps_json *json,
     while (parameter->needs &&
            strcmp(parameters[other].name, parameter->needs) != 0)
         other++;
-    if (parameter->needs && scale->parameters[other] > 0)
+    if (parameter->needs && values[other] > 0)
         aps_json_null(json, parameter->name);
     else if (parameter->kind == APS_PARAMETER_WORD)
         aps_json_text(json, parameter->name,
-                      parameter->words->known[(int)scale->parameters[i]]);
+                      parameter->words->known[(int)values[i]]);
+    else if (parameter->kind == APS_PARAMETER_SWITCH)
+        aps_json_bool(json, parameter->name, values[i] != 0);
     else
-        aps_json_double(json, parameter->name, scale->parameters[i]);
+        aps_json_double(json, parameter->name, values[i]);
 }
 
-/* All but those that are members of the plan: on_overflow and scope. */
-static void write_parameters(struct aps_json *json,
-                             const struct aps_scale *scale)
+/* All but those that are members of the plan: on_overflow and scope. Null where
+ * there are none. */
+static void write_parameters(struct aps_json *json, const char *key,
+                             const struct aps_parameter *parameters,
+                             const double *values)
 {
-    const struct aps_parameter *parameters =
-        aps_grammar_scale.choices[scale->kind].parameters;
-
     if (!parameters) {
-        aps_json_null(json, "scale_parameters");
+        aps_json_null(json, key);
         return;
     }
-    aps_json_open_object(json, "scale_parameters");
+    aps_json_open_object(json, key);
     for (int i = 0; parameters[i].name; i++) {
         if (parameters[i].words != &aps_words_overflow &&
             parameters[i].words != &aps_words_scope)
-            write_parameter(json, parameters, scale, i);
+            write_parameter(json, parameters, values, i);
     }
     aps_json_close_object(json);
+}
+
+/* Null where the values themselves travel. */
+static void write_compressor(struct aps_json *json, const struct aps_plan *plan)
+{
+    const struct aps_compressor *compressor = &plan->compressor;
+
+    if (compressor->kind == APS_COMPRESSOR_NONE) {
+        aps_json_null(json, "compress");
+        aps_json_null(json, "feedback");
+    } else {
+        aps_json_text(json, "compress", aps_compressor_name(compressor));
+        aps_json_bool(json, "feedback", plan->feedback);
+    }
+    write_parameters(json, "compress_parameters",
+                     aps_grammar_compress.choices[compressor->kind].parameters,
+                     compressor->parameters);
 }
 
 /* What a plan does, in the keys of a rule; a key that means nothing with it is
@@ -118,7 +136,9 @@ static void write_plan(struct writing *writing, const struct aps_plan *plan)
     aps_scale_behave(&plan->scale, &plan->format, layers, behaviour,
                      sizeof behaviour);
     aps_json_text(json, "scale_behaviour", behaviour[0] ? behaviour : NULL);
-    write_parameters(json, &plan->scale);
+    write_parameters(json, "scale_parameters",
+                     aps_grammar_scale.choices[plan->scale.kind].parameters,
+                     plan->scale.parameters);
     write_state(json, &plan->scale, layers);
     aps_json_text(json, "reduce", aps_reduce_name(plan->reduce));
     if (groups && plan->group == APS_GROUP_NUMBER)
@@ -134,6 +154,7 @@ static void write_plan(struct writing *writing, const struct aps_plan *plan)
         aps_json_null(json, "seed");
     else
         aps_json_unsigned(json, "seed", plan->seed);
+    write_compressor(json, plan);
 }
 
 /* The member `plan`: null if the calls are left to MPI. */
@@ -186,11 +207,36 @@ static void write_rule(struct writing *writing, int rule)
     aps_json_text(json, "when",
                   aps_policy_rule_when(policy, rule, first, when, sizeof when));
     write_plan_or_null(writing, plan);
-    aps_json_double(json, "bytes_per_element", aps_traffic_per_element(plan));
+    /* What a compressor sends depends on layers. */
+    if (plan->compressor.kind != APS_COMPRESSOR_NONE)
+        aps_json_null(json, "bytes_per_element");
+    else
+        aps_json_double(json, "bytes_per_element",
+                        aps_traffic_per_element(plan));
     aps_json_close_object(json);
 }
 
 /* --- layers -------------------------------------------------------------- */
+
+/* Whether a compressor takes the layer, and the matrix as which it sees it; null
+ * where there is none. */
+static void write_compressed(struct writing *writing, int rule, size_t layer)
+{
+    struct aps_json *json = &writing->json;
+    struct aps_plan plan;
+
+    aps_policy_layer_plan(writing->policy, rule, layer, &plan);
+    if (plan.compressor.kind == APS_COMPRESSOR_NONE) {
+        aps_json_null(json, "compressed");
+        aps_json_null(json, "matrix");
+        return;
+    }
+    aps_json_bool(json, "compressed", aps_plan_compresses(&plan));
+    aps_json_open_object(json, "matrix");
+    write_size(json, "rows", plan.matrix.rows);
+    write_size(json, "columns", plan.matrix.columns);
+    aps_json_close_object(json);
+}
 
 /* Spans i to `last` with the same rule. */
 static void write_span(struct writing *writing, size_t layer, int rule,
@@ -201,6 +247,7 @@ static void write_span(struct writing *writing, size_t layer, int rule,
     const struct aps_plan *plan = plan_of(writing, rule);
     struct aps_json *json = &writing->json;
     const bool small = count < aps_policy_min_count(policy);
+    const size_t bytes = aps_traffic_layer(policy, rule, layer);
 
     aps_json_open_object(json, NULL);
     write_range(json, time);
@@ -216,9 +263,15 @@ static void write_span(struct writing *writing, size_t layer, int rule,
     else
         aps_json_text(json, "native", plan->rewrite ? NULL : "by rule");
     write_plan_or_null(writing, small ? NULL : plan);
-    aps_json_double(json, "bytes_per_element", aps_traffic_per_element(plan));
-    write_size(json, "saved_bytes",
-               aps_traffic_bytes(NULL, count) - aps_traffic_bytes(plan, count));
+    write_compressed(writing, small ? -1 : rule, layer);
+    if (plan && plan->compressor.kind != APS_COMPRESSOR_NONE)
+        aps_json_double(json, "bytes_per_element",
+                        (double)bytes / (double)count);
+    else
+        aps_json_double(json, "bytes_per_element",
+                        aps_traffic_per_element(plan));
+    aps_json_double(json, "saved_bytes",
+                    (double)aps_traffic_bytes(NULL, count) - (double)bytes);
     aps_json_close_object(json);
 }
 
@@ -254,11 +307,10 @@ static void write_total(struct writing *writing, long span)
     size_t fp32 = 0, wire = 0;
 
     for (size_t layer = 0; layer < table->count; layer++) {
-        const size_t count = table->list[layer].count;
         const int rule = aps_schedule_layer(writing->schedule, layer)[span];
 
-        fp32 += aps_traffic_bytes(NULL, count);
-        wire += aps_traffic_bytes(plan_of(writing, rule), count);
+        fp32 += aps_traffic_layer_fp32(writing->policy, layer);
+        wire += aps_traffic_layer(writing->policy, rule, layer);
     }
     aps_json_open_object(json, NULL);
     write_range(json, &writing->schedule->spans[span]);

@@ -51,7 +51,7 @@ static void add_rule(struct aps_columns *columns,
     const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
     const char *cells[CELLS] = {[ARROW] = "->"};
     char line[APS_COMMAND_RULE_MAX], names[64], when[400], scale[32], bytes[16];
-    char accumulate[APS_ACCUMULATE_TEXT_MAX], format[48];
+    char accumulate[APS_ACCUMULATE_TEXT_MAX], format[APS_COMMAND_FORMAT_MAX];
 
     cells[LINE] = aps_command_rule(policy, rule, line);
     cells[CALLS] =

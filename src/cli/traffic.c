@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "compress/indices.h"
 #include "policy/words.h"
 
 #define FP32_BITS 32
@@ -59,6 +60,65 @@ size_t aps_traffic_bytes(const struct aps_plan *plan, size_t count)
     return back + (there - back + 1) / 2;
 }
 
+/* The parts of a message of selected elements (pmpi/compressed/selected.c) are
+ * multiples of this: a header, indices, and values behind a header of their
+ * own. */
+#define PART 16
+#define VALUES_HEADER 4
+
+static size_t parts(size_t bytes)
+{
+    return (bytes + PART - 1) / PART * PART;
+}
+
+size_t aps_traffic_compressed(const struct aps_plan *plan,
+                              const struct aps_matrix *matrix)
+{
+    const struct aps_compressor *compressor = &plan->compressor;
+    const struct aps_compressor_ops *ops = aps_compressor_ops_of(compressor);
+    size_t k;
+
+    if (ops->floats)
+        return aps_traffic_bytes(plan, ops->floats(compressor, matrix));
+    k = ops->most(compressor, matrix->count);
+    return PART + parts(aps_indices_bytes(k, matrix->count)) +
+           parts(VALUES_HEADER + packed(&plan->format, k));
+}
+
+size_t aps_traffic_layer(const struct aps_policy *policy, int rule,
+                         size_t layer)
+{
+    struct aps_plan plan;
+
+    aps_policy_layer_plan(policy, rule, layer, &plan);
+    return aps_plan_compresses(&plan)
+               ? aps_traffic_compressed(&plan, &plan.matrix)
+               : aps_traffic_bytes(
+                     &plan, aps_policy_layers(policy)->list[layer].count);
+}
+
+size_t aps_traffic_layers(const struct aps_policy *policy, int rule,
+                          size_t first, size_t last, size_t count)
+{
+    const struct aps_plan *plan =
+        rule < 0 ? NULL : aps_policy_rule_plan(policy, rule);
+    size_t bytes = 0;
+
+    if (!plan || plan->compressor.kind == APS_COMPRESSOR_NONE)
+        return aps_traffic_bytes(plan, count);
+    for (size_t i = first; i <= last; i++)
+        if (aps_policy_layers(policy)->list[i].count >=
+            aps_policy_min_count(policy))
+            bytes += aps_traffic_layer(policy, rule, i);
+    return bytes;
+}
+
+size_t aps_traffic_layer_fp32(const struct aps_policy *policy, size_t layer)
+{
+    return aps_traffic_bytes(NULL,
+                             aps_policy_layers(policy)->list[layer].count);
+}
+
 static void write_note(const struct aps_plan *plan, char *note, size_t size)
 {
     const char *accumulate = aps_accumulate_name(plan->accumulate);
@@ -87,6 +147,10 @@ static void write_note(const struct aps_plan *plan, char *note, size_t size)
                       : "in the format, and each master rounds");
         break;
     case APS_REDUCE_GATHER:
+        /* Compressors that gather have a note of their own. */
+        if (plan->compressor.kind != APS_COMPRESSOR_NONE &&
+            !aps_compressor_ops_of(&plan->compressor)->floats)
+            break;
         /* p - 1 copies, where others send (p - 1) / p of one there and as much
          * back, FP32 too. */
         snprintf(note, size,

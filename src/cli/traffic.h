@@ -17,8 +17,24 @@
 /* Bytes of an element as sent: the mean of its ways to the sum and back. */
 double aps_traffic_per_element(const struct aps_plan *plan);
 
-/* The same for `count` elements, packed, rounded up. */
+/* The same for `count` elements, packed, rounded up, of a plan that does not
+ * compress them. */
 size_t aps_traffic_bytes(const struct aps_plan *plan, size_t count);
+
+/* The same of what travels for a layer of the table under a rule (-1: none), and
+ * of its values in FP32. */
+size_t aps_traffic_layer(const struct aps_policy *policy, int rule,
+                         size_t layer);
+size_t aps_traffic_layer_fp32(const struct aps_policy *policy, size_t layer);
+
+/* The same of those layers from `first` to `last` that have min_count elements,
+ * `count` together. */
+size_t aps_traffic_layers(const struct aps_policy *policy, int rule,
+                          size_t first, size_t last, size_t count);
+
+/* The same of what a plan's compressor sends for a layer that it takes. */
+size_t aps_traffic_compressed(const struct aps_plan *plan,
+                              const struct aps_matrix *matrix);
 
 /*
  * What the columns of a table do not show of the rules i with shown[i]: what

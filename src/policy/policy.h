@@ -231,6 +231,10 @@ void aps_policy_resolve(const struct aps_policy *policy,
                         const struct aps_plan_key *place,
                         struct aps_plan *plan);
 
+/* What a rule plans for the all-reduce of a layer of the table; -1: no rule. */
+void aps_policy_layer_plan(const struct aps_policy *policy, int rule,
+                           size_t layer, struct aps_plan *plan);
+
 /*
  * The first epoch after `epoch`, the first step after `step`, at which a rule
  * for such calls starts or stops to match; -1: none. Between them plans stay as

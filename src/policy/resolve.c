@@ -129,22 +129,46 @@ static void settle_matrix(const struct aps_policy *policy,
             aps_matrix_of_shape(layer->dimensions, layer->shape, layer->count);
 }
 
+static const struct aps_plan no_plan = {.rewrite = false, .rule = -1};
+
+/* Of a rule that matches `place`. */
+static void settle(const struct aps_policy *policy, int rule,
+                   const struct aps_plan_key *place, struct aps_plan *plan)
+{
+    *plan = policy->rules[rule].plan;
+    settle_call(plan, place->call);
+    settle_scale(policy, place->layer, &plan->scale);
+    if (plan->compressor.kind != APS_COMPRESSOR_NONE)
+        settle_matrix(policy, place, &plan->matrix);
+}
+
+void aps_policy_layer_plan(const struct aps_policy *policy, int rule,
+                           size_t layer, struct aps_plan *plan)
+{
+    const struct aps_plan_key place = {
+        .call = APS_CALL_ALLREDUCE,
+        .layer = (long)layer,
+        .count = policy->layers->list[layer].count,
+    };
+
+    if (rule < 0)
+        *plan = no_plan;
+    else
+        settle(policy, rule, &place, plan);
+}
+
 void aps_policy_resolve(const struct aps_policy *policy,
                         const struct aps_plan_key *place, struct aps_plan *plan)
 {
     if (place->fused || place->count >= policy->min_count) {
         for (size_t i = 0; i < policy->rule_count; i++) {
             if (aps_rule_matches(&policy->rules[i], place)) {
-                *plan = policy->rules[i].plan;
-                settle_call(plan, place->call);
-                settle_scale(policy, place->layer, &plan->scale);
-                if (plan->compressor.kind != APS_COMPRESSOR_NONE)
-                    settle_matrix(policy, place, &plan->matrix);
+                settle(policy, (int)i, place, plan);
                 return;
             }
         }
     }
-    *plan = (struct aps_plan){.rewrite = false, .rule = -1};
+    *plan = no_plan;
 }
 
 size_t aps_policy_rules(const struct aps_policy *policy)

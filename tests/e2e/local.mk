@@ -5,6 +5,7 @@ e2e_tests = \
 	tests/e2e/t-cxx.sh \
 	tests/e2e/t-blocks.sh \
 	tests/e2e/t-command.sh \
+	tests/e2e/t-compress.sh \
 	tests/e2e/t-completion.sh \
 	tests/e2e/t-cuda.sh \
 	tests/e2e/t-device.sh \

@@ -584,6 +584,81 @@ epochs  bytes/step  of FP32  saved
 20-21       175016   267560  34.6%
 END
 
+cat >compressed.yaml <<'END'
+version: 1
+table: shapes.csv
+steps: {per_epoch: 10}
+rules:
+  - {layers: 0-3, epochs: 0-4, compress: {powersgd: 4}}
+  - {layers: 4, format: bf16, compress: {powersgd: {rank: 1, min_ratio: 4}}, feedback: off}
+  - {format: e4m3, compress: {threshold: {value: 1e-3, density: 0.05}}}
+END
+cat >shapes.csv <<'END'
+layer,name,count,shape
+0,one,3072,64x48
+1,two,2310,33x7x10
+2,vector,2000,2000
+3,square,16384,
+4,thin,2000,2x1000
+5,tiny,100,100
+END
+apsmpi explain compressed.yaml
+same out 'compressors: what is sent, and what is not compressed' <<'END'
+compressed.yaml: 3 rules, 6 layers, steps: from the table
+
+layers   name           count  epochs      format                    scale      reduce        group  node    accumulate  line  bytes/elem  saved/step
+0-3      one .. square  23766  0-4     ->  powersgd rank 4 in e8m23  aps-tight  hierarchical  node   format  fp32           5       0.654       79528
+                               5-      ->  threshold 0.001 in e4m3   aps-tight  gather        -      -       fp32           7       0.139       91768
+4        thin            2000  all     ->  powersgd rank 1 in e8m7   aps-tight  hierarchical  node   format  fp32           6           2        4000
+1 small                   100  all     ->  native (count < min_count 1024)                                                  -           4           0
+
+total (one encoded copy of every layer)
+epochs  bytes/step  of FP32  saved
+0-4          19936   103464  80.7%
+5-            7696   103464  92.6%
+
+compress powersgd rank 4 (line 5): Two small matrices travel in place of a
+  layer, as full floats. 1 of 4 layers is not compressed: 1 is a vector; it
+  travels as full floats. 1 layer has no shape in the layer table, and is
+  taken for a square matrix. What a call leaves out is added to the layer's
+  next call; a rank keeps 4 bytes an element for it.
+
+compress powersgd rank 1 (line 6): Two small matrices travel in place of a
+  layer, as e8m7. 1 of 1 layer is not compressed: 1 would not become smaller
+  by min_ratio 4; it travels as e8m7. What a call leaves out is lost
+  (feedback: off).
+
+compress threshold 0.001 (line 7): Each rank sends some of a layer's elements,
+  as e4m3, and their indices, to all others. That takes p/2 times the bytes
+  shown, which is no less than FP32 from 58 ranks on. The bytes are the most:
+  they follow the rank that selects most elements. What a call leaves out is
+  added to the layer's next call; a rank keeps 4 bytes an element for it.
+END
+
+cat >squares.yaml <<'END'
+version: 1
+steps: auto
+rules:
+  - {max_count: 8191, compress: {powersgd: 4}}
+  - {compress: {topk: 1}}
+END
+apsmpi explain squares.yaml
+sed -n '/^compress /,/^The first rule/p' out | sed '$d' >notes
+same notes '... without a layer table' <<'END'
+compress powersgd rank 4 (line 4): Two small matrices travel in place of a
+  layer, as full floats. Without a layer table every layer is taken for a
+  square matrix. Layers that would not become smaller by min_ratio 2 are not
+  compressed: they travel as full floats. What a call leaves out is added to
+  the layer's next call; a rank keeps 4 bytes an element for it.
+
+compress topk 1 (line 5): Each rank sends some of a layer's elements, as full
+  floats, and their indices, to all others. That takes p/2 times the bytes
+  shown by apsmpi explain with a layer table, which is no less than FP32 from
+  2 ranks on, with layers of 2^20 elements. What a call leaves out is added to
+  the layer's next call; a rank keeps 4 bytes an element for it.
+
+END
+
 cat >ring.yaml <<'END'
 version: 1
 layers: tables/net.csv

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cli/compressors.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "cli/command.h"
+#include "cli/traffic.h"
+
+/* A layer whose bytes stand for those of others where there is no table. */
+#define EXAMPLE ((size_t)1 << 20)
+
+/* The layers that a rule is for at some time. */
+struct layers {
+    size_t all;
+    size_t taken; /* by the compressor */
+    size_t vectors;
+    size_t squares;  /* taken without a shape */
+    double elements; /* of those taken */
+    double bytes;    /* that travel for them */
+};
+
+struct note {
+    char text[1200];
+    size_t used;
+};
+
+static __attribute__((format(printf, 2, 3))) void add(struct note *note,
+                                                      const char *format, ...)
+{
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = vsnprintf(note->text + note->used, sizeof note->text - note->used,
+                       format, arguments);
+    va_end(arguments);
+    note->used += (size_t)length;
+    if (note->used >= sizeof note->text)
+        note->used = sizeof note->text - 1;
+}
+
+static bool applies(const struct aps_schedule *schedule,
+                    const struct aps_range *window, size_t layer, int rule)
+{
+    const int *rules = aps_schedule_layer(schedule, layer);
+
+    for (long i = window->first; i <= window->last; i++)
+        if (rules[i] == rule)
+            return true;
+    return false;
+}
+
+static struct layers count_layers(const struct aps_policy *policy,
+                                  const struct aps_schedule *schedule,
+                                  const struct aps_range *window, int rule)
+{
+    const struct aps_layers *table = aps_policy_layers(policy);
+    struct layers layers = {0};
+
+    for (size_t i = 0; schedule && i < table->count; i++) {
+        const struct aps_layer *layer = &table->list[i];
+        struct aps_plan plan;
+
+        if (layer->count < aps_policy_min_count(policy) ||
+            !applies(schedule, window, i, rule))
+            continue;
+        layers.all++;
+        aps_policy_layer_plan(policy, rule, i, &plan);
+        if (aps_plan_compresses(&plan)) {
+            layers.taken++;
+            layers.squares += layer->dimensions == 0;
+            layers.elements += (double)layer->count;
+            layers.bytes += (double)aps_traffic_layer(policy, rule, i);
+        } else if (plan.matrix.rows == 1 || plan.matrix.columns == 1) {
+            layers.vectors++;
+        }
+    }
+    return layers;
+}
+
+/* Matrices of low rank, and what becomes of layers that are none. */
+static void add_factors(const struct aps_plan *plan,
+                        const struct layers *layers, bool table,
+                        const char *form, struct note *note)
+{
+    const size_t small = layers->all - layers->taken - layers->vectors;
+    const size_t left = layers->all - layers->taken;
+
+    add(note, "Two small matrices travel in place of a layer, as %s. ", form);
+    if (!table) {
+        add(note,
+            "Without a layer table every layer is taken for a square matrix. "
+            "Layers that would not become smaller by min_ratio %g are not "
+            "compressed: they travel as %s.",
+            plan->compressor.parameters[APS_POWERSGD_MIN_RATIO], form);
+        return;
+    }
+    if (left == 0)
+        add(note, "All layers of the rule are compressed.");
+    else
+        add(note, "%zu of %zu layer%s %s not compressed:", left, layers->all,
+            aps_plural(layers->all), left == 1 ? "is" : "are");
+    if (layers->vectors > 0)
+        add(note, " %zu %s", layers->vectors,
+            layers->vectors == 1 ? "is a vector" : "are vectors");
+    if (small > 0)
+        add(note, "%s %zu would not become smaller by min_ratio %g",
+            layers->vectors > 0 ? "," : "", small,
+            plan->compressor.parameters[APS_POWERSGD_MIN_RATIO]);
+    if (left > 0)
+        add(note, "; %s as %s.", left == 1 ? "it travels" : "they travel",
+            form);
+    if (layers->squares > 0)
+        add(note,
+            " %zu layer%s no shape in the layer table, and %s taken for "
+            "%s.",
+            layers->squares, layers->squares == 1 ? " has" : "s have",
+            layers->squares == 1 ? "is" : "are",
+            layers->squares == 1 ? "a square matrix" : "square matrices");
+}
+
+/* FP32 sends 2 (p - 1) / p copies, a rank that sends to all others p - 1. */
+static void add_selected(const struct aps_plan *plan,
+                         const struct layers *layers, const char *form,
+                         struct note *note)
+{
+    const struct aps_matrix example = {1, EXAMPLE, EXAMPLE};
+    const bool known = layers->bytes > 0;
+    const double elements = known ? layers->elements : (double)EXAMPLE;
+    const double bytes =
+        known ? layers->bytes : (double)aps_traffic_compressed(plan, &example);
+
+    add(note,
+        "Each rank sends some of a layer's elements, as %s, and their "
+        "indices, to all others. That takes p/2 times the bytes shown%s, "
+        "which is no less than FP32 from %.0f ranks on%s.",
+        form, known ? "" : " by apsmpi explain with a layer table",
+        ceil(2 * sizeof(float) * elements / bytes),
+        known ? "" : ", with layers of 2^20 elements");
+    if (aps_compressor_ops_of(&plan->compressor)->varies)
+        add(note, " The bytes are the most: they follow the rank that selects "
+                  "most elements.");
+}
+
+static void write_note(const struct aps_policy *policy, int rule,
+                       const struct layers *layers, struct note *note)
+{
+    const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
+    const struct aps_compressor_ops *ops =
+        aps_compressor_ops_of(&plan->compressor);
+    char line[APS_COMMAND_RULE_MAX], text[APS_COMPRESSOR_TEXT_MAX];
+    const bool full = strcmp(plan->format.name, "e8m23") == 0;
+    const char *form = full ? "full floats" : plan->format.name;
+
+    *note = (struct note){0};
+    add(note, "compress %s (line %s): ",
+        aps_compressor_describe(&plan->compressor, text, sizeof text),
+        aps_command_rule(policy, rule, line));
+    if (ops->floats)
+        add_factors(plan, layers, aps_policy_layers(policy) != NULL, form,
+                    note);
+    else
+        add_selected(plan, layers, form, note);
+    if (plan->feedback)
+        add(note, " What a call leaves out is added to the layer's next call; "
+                  "a rank keeps 4 bytes an element for it.");
+    else
+        add(note, " What a call leaves out is lost (feedback: off).");
+}
+
+void aps_compressors_notes(const struct aps_policy *policy,
+                           const struct aps_schedule *schedule,
+                           const struct aps_range *window, const bool *shown,
+                           FILE *stream)
+{
+    for (int i = 0; i < (int)aps_policy_rules(policy); i++) {
+        const struct aps_plan *plan = aps_policy_rule_plan(policy, i);
+        struct layers layers;
+        struct note note;
+
+        if (!shown[i] || !plan->rewrite ||
+            plan->compressor.kind == APS_COMPRESSOR_NONE)
+            continue;
+        layers = count_layers(policy, schedule, window, i);
+        write_note(policy, i, &layers, &note);
+        aps_command_note(note.text, stream);
+    }
+}

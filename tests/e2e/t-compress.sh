@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# What a user sees of compressors: a program trains, and sends the bytes that
+# apsmpi explain says.
+# shellcheck disable=SC2016 # Python
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+"$PYTHON3" -c '' 2>/dev/null || skip_all 'there is no Python'
+
+cat >layers.csv <<'END'
+layer,name,count,shape
+0,fc1.weight,4096,64x64
+1,fc1.bias,64,64
+2,fc2.weight,4096,64x64
+3,fc2.bias,64,64
+4,fc3.weight,640,
+5,fc3.bias,10,10
+END
+policy low.yaml -t 'table: layers.csv' \
+    -t 'log: {file: log.csv, every: 1}' \
+    'layers: fc1.*, reduce: direct, compress: {powersgd: 2}' \
+    'layers: fc2.*, format: e4m3, compress: {mstopk: 0.05}' \
+    'format: bf16, reduce: direct, compress: {mstopk+powersgd: {rank: 1, density: 0.5}}'
+
+"$apsmpi" explain --json low.yaml >plan.json
+job 2 APSMPI_POLICY=low.yaml $digits --epochs 1
+check 'a program trains with compressors' trained
+check '... all of its layers have rows' equal "$(distinct layer log.csv)" \
+    '0 1 2 3 4 5'
+
+cat >sent.py <<'END'
+import csv
+import json
+import sys
+
+plan = json.load(open("plan.json"))
+layers = [(l["count"], l["spans"][0]) for l in plan["layers"]]
+seen = 0
+good = True
+for row in csv.DictReader(line for line in open("log.csv") if line[0] != "#"):
+    layer = int(row["layer"])
+    seen |= 1 << layer
+    count, span = layers[layer]
+    more = int(row["wire_bytes"]) - count * span["bytes_per_element"]
+    # Each of two ranks sends one copy. The reduction sends a vector, of which the
+    # low rank has two, in one block or in two, with a header of 4 bytes each.
+    # Headers of selected elements are in the bytes of apsmpi explain.
+    vectors = 0 if span["plan"]["reduce"] == "gather" else 1 + span["compressed"]
+    if more not in (4 * vectors, 8 * vectors):
+        print("layer %d: %g bytes more than apsmpi explain says" % (layer, more))
+        good = False
+compressed = [span["compressed"] for count, span in layers]
+print(compressed)
+sys.exit(not (good and seen == 63
+              and compressed == [True, False, True, True, True, False]))
+END
+check '... and send the bytes that apsmpi explain says' "$PYTHON3" sent.py
+
+finish
