@@ -3,6 +3,8 @@
 
 #include "call/segment.h"
 
+#include <math.h>
+
 #include "base/clock.h"
 #include "base/fpenv.h"
 #include "base/message.h"
@@ -160,7 +162,7 @@ int aps_segment_run(struct aps_context *context, const struct aps_call *call,
                     struct aps_segment *segment)
 {
     const bool sampled = aps_segment_is_sampled(context, segment);
-    struct aps_cost cost = {0};
+    struct aps_cost cost = {.sampled = sampled, .residual = NAN};
     int64_t taken = 0;
     int ready = 0;
     int rc = MPI_SUCCESS;

@@ -3,6 +3,7 @@
 
 #include "comm/compressions.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,6 +269,37 @@ static void compressions_present(struct run *run)
     run->messages = (unsigned char *)scratch;
 }
 
+/* The square of the norm of x[n], or of x[n] + y[n]. */
+static double compressions_square(const float *x, const float *y, size_t n)
+{
+    double square = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const double sum = y ? (double)x[i] + (double)y[i] : (double)x[i];
+
+        square += sum * sum;
+    }
+    return square;
+}
+
+/* Of all layers together: what the call is given, or what it has left out. NaN:
+ * one has no feedback, or was reduced whole. */
+static double compressions_norm(const struct run *run, bool given)
+{
+    double square = 0;
+
+    for (int i = 0; i < run->count; i++) {
+        const struct aps_compressed *layer = &run->layers[i];
+
+        if (!layer->error || layer->whole)
+            return NAN;
+        square += compressions_square(given ? layer->in : layer->error,
+                                      given ? layer->error : NULL,
+                                      layer->matrix.count);
+    }
+    return sqrt(square);
+}
+
 static void compressions_settle(struct run *run)
 {
     for (int i = 0; i < run->count; i++) {
@@ -331,6 +363,7 @@ int aps_compressions_run(struct aps_context *context,
         .plan = plan,
     };
     const unsigned long long before = cost->fp32_bytes;
+    double given = NAN;
     int rc;
 
     compressions_equip(&run);
@@ -340,8 +373,12 @@ int aps_compressions_run(struct aps_context *context,
     site.exchange = &context->compressions->exchange;
     site.messages = run.messages;
     context->compressions->outcome = MPI_SUCCESS;
+    if (cost->sampled)
+        given = compressions_norm(&run, true);
     rc = aps_compressed_ops_of(plan)->run(&site, count, run.layers, cost);
     compressions_settle(&run);
+    if (cost->sampled && rc == MPI_SUCCESS && given > 0)
+        cost->residual = compressions_norm(&run, false) / given;
     cost->fp32_bytes = before + compressions_fp32(&run);
     return rc;
 }

@@ -4,6 +4,7 @@
 #include "comm/report.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "base/plural.h"
 #include "device/bounce.h"
 #include "device/device.h"
+#include "policy/tables.h"
 #include "policy/words.h"
 
 void aps_context_event(struct aps_context *context, const char *format, ...)
@@ -96,6 +98,7 @@ struct report_texts {
     char rule[16];
     char group[16];
     char accumulate[APS_ACCUMULATE_TEXT_MAX];
+    char compress[APS_COMPRESSOR_TEXT_MAX];
 };
 
 /* "MPI_Iallreduce" as "iallreduce". */
@@ -127,6 +130,33 @@ static void report_fill_settings(const struct aps_plan_key *place,
     if (aps_call_sums(place->call))
         row->accumulate = aps_plan_accumulate(plan, texts->accumulate,
                                               sizeof texts->accumulate);
+}
+
+/* A parameter of the plan's compressor; NaN: it has none of that name. */
+static double report_parameter(const struct aps_plan *plan, const char *name)
+{
+    const struct aps_compressor *compressor = &plan->compressor;
+    const struct aps_parameter *parameters =
+        aps_grammar_compress.choices[compressor->kind].parameters;
+
+    for (int i = 0; parameters && parameters[i].name; i++)
+        if (strcmp(parameters[i].name, name) == 0)
+            return compressor->parameters[i];
+    return NAN;
+}
+
+/* What only layers have that were compressed. */
+static void report_fill_compressor(const struct aps_plan *plan,
+                                   struct report_texts *texts,
+                                   struct aps_log_row *row)
+{
+    row->density = row->rank = NAN;
+    if (!aps_plan_compresses(plan))
+        return;
+    row->compress = aps_compressor_describe(&plan->compressor, texts->compress,
+                                            sizeof texts->compress);
+    row->density = report_parameter(plan, "density");
+    row->rank = report_parameter(plan, "rank");
 }
 
 static unsigned long long report_overflowed(const struct aps_cost *cost)
@@ -169,6 +199,7 @@ void aps_context_row(struct aps_context *context,
         .usec = 1e-3 * (double)taken,
         .redone = cost->redone,
         .overflowed = report_overflowed(cost),
+        .residual = cost->residual,
     };
     struct aps_log *log = aps_job_log(context->job, context->rank);
     struct aps_error error;
@@ -178,6 +209,7 @@ void aps_context_row(struct aps_context *context,
     if (!row.rule)
         row.rule = texts.rule;
     report_fill_settings(place, plan, &texts, &row);
+    report_fill_compressor(plan, &texts, &row);
     if (log && aps_log_write(log, &row, &error) < 0 && !log->reported) {
         char text[sizeof error + 32];
 

@@ -100,6 +100,7 @@ aps_wire_narrowest(const struct aps_wire *wire)
 
 /* Bytes that this rank sent, and what FP32 would have sent in their place. */
 struct aps_cost {
+    bool sampled; /* by the caller: `residual` is wanted */
     unsigned long long wire_bytes;
     unsigned long long fp32_bytes;
     unsigned long long device_bytes; /* of wire_bytes, from a GPU's memory */
@@ -109,6 +110,10 @@ struct aps_cost {
     unsigned long long overflowed[APS_OVERFLOW_KINDS];
     int least_exponent; /* of the blocks that it encoded first */
     bool encoded;       /* there was one */
+    /* Of a sampled layer whose compressor remembers on this rank what it leaves
+     * out: the norm of that over the norm of what it was given, which is the
+     * layer and what it remembered before; otherwise as the caller set it. */
+    double residual;
 };
 
 /* Count a block of this rank's inputs, encoded at a scale exponent. */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,7 +207,17 @@ struct fields {
     char group[64];
     char node[64];
     char accumulate[64];
+    char compress[96];
+    char density[32];
+    char rank[32];
+    char residual[32];
 };
+
+/* In the locale of the log. Not a number: an empty field. */
+static void log_write_number(double number, char field[32])
+{
+    snprintf(field, 32, isnan(number) ? "" : "%.6g", number);
+}
 
 static void log_quote_fields(const struct aps_log_row *row,
                              struct fields *fields)
@@ -223,6 +234,10 @@ static void log_quote_fields(const struct aps_log_row *row,
     aps_field_quote(row->node, fields->node, sizeof fields->node);
     aps_field_quote(row->accumulate, fields->accumulate,
                     sizeof fields->accumulate);
+    aps_field_quote(row->compress, fields->compress, sizeof fields->compress);
+    log_write_number(row->density, fields->density);
+    log_write_number(row->rank, fields->rank);
+    log_write_number(row->residual, fields->residual);
 }
 
 int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
@@ -241,7 +256,7 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
         line, sizeof line,
         "%.6f,%s,%ld,%ld,%ld,%s,%zu,%s,%s,%s,%d,%.6g,%.6g,%.6g,%.4g,"
         "%zu,%zu,%zu,%zu,%llu,%llu,%.1f,%s,%s,%s,%.9g,%s,%s,%s,%d,%llu,"
-        "%llu\n",
+        "%llu,%s,%s,%s,%s\n",
         row->time, fields.comm, row->step, row->epoch, row->layer, fields.name,
         row->count, fields.format, fields.scale, fields.reduce,
         row->scale_exponent, aps_measure_mean(m), m->max_relative,
@@ -249,7 +264,8 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
         m->nonfinite, m->skipped, row->wire_bytes, row->fp32_bytes, row->usec,
         fields.run, fields.call, fields.rule, row->scale_value, fields.group,
         fields.node, fields.accumulate, row->shadow, row->redone,
-        row->overflowed);
+        row->overflowed, fields.compress, fields.density, fields.rank,
+        fields.residual);
     uselocale(before);
     if (plain)
         freelocale(plain);

@@ -15,7 +15,7 @@
     "time,comm,step,epoch,layer,name,count,format,scale,reduce,scale_exp,"     \
     "err_mean,err_max,err_l2,snr_db,underflow,overflow,nonfinite,skipped,"     \
     "wire_bytes,fp32_bytes,usec,run,call,rule,scale_value,group,node,"         \
-    "accumulate,shadow,redone,overflowed"
+    "accumulate,shadow,redone,overflowed,compress,density,rank,residual"
 
 struct aps_log {
     int fd;        /* -1: closed */
@@ -53,8 +53,12 @@ struct aps_log_row {
     double usec;
     unsigned long long redone; /* chunks that were reduced again */
     unsigned long long
-        overflowed; /* layers in which a scale let values do so */
-    int shadow;     /* 0: the reduction that the program got */
+        overflowed;       /* layers in which a scale let values do so */
+    int shadow;           /* 0: the reduction that the program got */
+    const char *compress; /* as a person reads it */
+    double density;       /* of the compressor; NaN: the field is empty */
+    double rank;          /* the same */
+    double residual;      /* the same */
 };
 
 /*

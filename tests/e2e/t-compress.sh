@@ -56,4 +56,51 @@ sys.exit(not (good and seen == 63
 END
 check '... and send the bytes that apsmpi explain says' "$PYTHON3" sent.py
 
+# --- the log ------------------------------------------------------------------
+
+# kinds LAYER: the distinct compress, density and rank of its rows
+kinds()
+{
+    for name in compress density rank; do
+        distinct "$name" log.csv "v[\"layer\"] == $1"
+        echo
+    done | paste -s -d '|'
+}
+check 'the log says how a layer is compressed' equal "$(kinds 0)" \
+    'powersgd rank 2||2'
+check '... its density' equal "$(kinds 2)" 'mstopk 0.05|0.05|'
+check '... or both' equal "$(kinds 4)" 'mstopk 0.5 + powersgd rank 1|0.5|1'
+check '... and nothing of a vector' equal "$(kinds 1)" '||'
+check 'vectors have no residual' equal "$(distinct residual log.csv \
+    'v["layer"] == 1 || v["layer"] == 5')" ''
+
+# residuals LAYER: of its rows
+residuals()
+{
+    column residual log.csv "v[\"layer\"] == $1"
+}
+policy kept.yaml -t 'table: layers.csv' -t 'log: {file: log.csv, every: 1}' \
+    'layers: 0, compress: {topk: 0.25}' \
+    'layers: 2, compress: {topk: 1}' \
+    'layers: 4, compress: {topk: 0.25}, feedback: off' \
+    'format: fp32'
+rm log.csv
+job 2 APSMPI_POLICY=kept.yaml $digits --epochs 1
+check 'the quarter of largest elements is sent' trained
+# They have a quarter of the square of the norm, at least.
+first_is_bounded()
+{
+    residuals 0 | awk 'NR == 1 { print; good = $1 > 0 && $1 <= sqrt(0.75) }
+        END { exit !good }'
+}
+check '... the residual is of what is left' first_is_bounded
+grows()
+{
+    residuals 0 | awk 'NR == 1 { first = $1 } { last = $1 }
+        END { print first, last; exit !(last > first && last < 1) }'
+}
+check '... and of what was left before' grows
+check 'the residual is 0 if all is sent' equal "$(residuals 2 | sort -u)" 0
+check 'there is none without feedback' equal "$(residuals 4 | sort -u)" ''
+
 finish

@@ -52,6 +52,10 @@ static void test_row(void)
         {"shadow", "3"},
         {"redone", "2"},
         {"overflowed", "1"},
+        {"compress", "mstopk 0.2 + powersgd rank 4"},
+        {"density", "0.2"},
+        {"rank", "4"},
+        {"residual", "0.125"},
     };
     struct aps_log_row row = log_file_row("layer3.0.conv2.weight");
     char *fields[LOG_FIELDS + 1], *second;
@@ -77,6 +81,25 @@ static void test_row(void)
         return;
     for (int i = 0; i < LOG_FIELDS; i++)
         is(fields[i], columns[i].name, "header: %s", columns[i].name);
+}
+
+static void test_empty(void)
+{
+    struct aps_log_row row = log_file_row("fc");
+    struct aps_log log;
+
+    unlink(log_file_path);
+    log_file_open(&log);
+    row.compress = NULL;
+    row.density = row.rank = row.residual = NAN;
+    aps_log_write(&log, &row, NULL);
+    row.residual = 0;
+    aps_log_write(&log, &row, NULL);
+    aps_log_close(&log);
+    log_file_read();
+    ok(log_file_count(",1,,,,\n") == 1,
+       "a layer without a compressor has empty fields");
+    ok(log_file_count(",1,,,,0\n") == 1, "a residual of 0 is a number");
 }
 
 static void test_header(void)
@@ -294,6 +317,7 @@ int main(void)
 {
     log_file_begin();
     test_row();
+    test_empty();
     test_header();
     test_names();
     test_hash();

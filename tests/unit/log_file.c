@@ -115,6 +115,10 @@ struct aps_log_row log_file_row(const char *name)
         .shadow = 3,
         .redone = 2,
         .overflowed = 1,
+        .compress = "mstopk 0.2 + powersgd rank 4",
+        .density = 0.2,
+        .rank = 4,
+        .residual = 0.125,
     };
 }
 
