@@ -20,6 +20,8 @@ dist_report_DATA = \
 	scripts/apsmpi_report/figures.py \
 	scripts/apsmpi_report/library.py \
 	scripts/apsmpi_report/reading.py \
+	scripts/apsmpi_report/line_panels.py \
+	scripts/apsmpi_report/residual_figures.py \
 	scripts/apsmpi_report/scale_figures.py \
 	scripts/apsmpi_report/snr.py \
 	scripts/apsmpi_report/statistics.py \

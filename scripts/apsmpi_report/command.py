@@ -14,6 +14,7 @@ from .bench_tables import print_bench
 from .figures import draw, figure_compared, figure_one
 from .library import VERSION
 from .reading import KEYS, Log, set_labels
+from .residual_figures import figure_residuals
 from .scale_figures import figure_scales
 from .snr import Snr, figure_snr, print_snr
 from .tables import print_report, write_csv
@@ -98,6 +99,10 @@ def parse_arguments(arguments):
     parser.add_argument("--plot-scales", metavar="FILE", action="append",
                         default=[], type=parse_plot, help="draw the scale "
                         "exponents of each layer over the steps, .png or .svg")
+    parser.add_argument("--plot-residuals", metavar="FILE", action="append",
+                        default=[], type=parse_plot, help="draw what "
+                        "compressors leave out of each layer over the steps, "
+                        ".png or .svg")
     parser.add_argument("--csv", metavar="FILE",
                         help="write the table as CSV, in full precision")
     parser.add_argument("--comm", metavar="NAME",
@@ -118,6 +123,8 @@ def parse_arguments(arguments):
         parser.error("no LOG")
     if options.bench and (options.logs or options.csv or options.plot_scales):
         parser.error("--bench takes neither LOG nor --csv nor --plot-scales")
+    if (options.bench or options.snr) and options.plot_residuals:
+        parser.error("--plot-residuals draws logs alone")
     if options.snr and (options.logs or options.csv or options.bench or
                         options.plot_scales):
         parser.error("--snr takes neither LOG, --bench, --csv nor "
@@ -185,9 +192,12 @@ def main(arguments):
         if options.plot_scales and filled:
             draw(options.plot_scales,
                  lambda mpl, np: figure_scales(mpl, np, filled))
-        if (options.plot or options.plot_scales) and not filled:
-            note("no rows to draw: %s not written"
-                 % ", ".join(options.plot + options.plot_scales))
+        if options.plot_residuals and filled:
+            draw(options.plot_residuals,
+                 lambda mpl, np: figure_residuals(mpl, np, filled))
+        plots = options.plot + options.plot_scales + options.plot_residuals
+        if plots and not filled:
+            note("no rows to draw: %s not written" % ", ".join(plots))
     except ReportError as error:
         note(str(error))
         return 2

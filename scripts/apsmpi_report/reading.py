@@ -51,7 +51,8 @@ COLUMNS = {
     "wire_bytes": (parse_count, 0), "fp32_bytes": (parse_count, 0),
     "usec": (parse_float, NAN), "run": (str, ""),
     "scale_value": (parse_float, NAN), "redone": (parse_count, 0),
-    "overflowed": (parse_count, 0)}
+    "overflowed": (parse_count, 0), "compress": (str, ""),
+    "residual": (parse_float, NAN)}
 NEEDED = ("time", "comm", "step", "layer", "count", "err_mean")
 Row = collections.namedtuple("Row", COLUMNS)
 
@@ -175,6 +176,9 @@ class Log:
         self.cell_scale = array.array("q")      # index into scale_index
         self.cell_redone = array.array("q")
         self.scale_index = {}
+        self.cell_residual = array.array("d")
+        self.cell_compress = array.array("q")   # index into compress_index
+        self.compress_index = {}
 
     def add(self, row):
         layer = KEYS["layer"](row)
@@ -186,7 +190,8 @@ class Log:
         self.runs[row.run] = True
         self.first = row.time if self.first is None else min(self.first, row.time)
         self.last = row.time if self.last is None else max(self.last, row.time)
-        if self.options.plot or self.options.plot_scales:
+        if (self.options.plot or self.options.plot_scales
+                or self.options.plot_residuals):
             self.cell_step.append(row.step)
             self.cell_layer.append(self.layer_index(layer))
             self.cell_err.append(row.err_mean)
@@ -194,6 +199,9 @@ class Log:
             self.cell_scale.append(self.scale_index.setdefault(
                 row.scale, len(self.scale_index)))
             self.cell_redone.append(row.redone)
+            self.cell_residual.append(row.residual)
+            self.cell_compress.append(self.compress_index.setdefault(
+                row.compress, len(self.compress_index)))
 
     def layer_index(self, layer):
         stats = self.layers[layer]

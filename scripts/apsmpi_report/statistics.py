@@ -19,6 +19,7 @@ class Stats:
         self.elements = self.underflow = self.overflow = 0
         self.nonfinite = self.skipped = self.wire = self.fp32 = self.redone = 0
         self.overflowed = self.kept = 0     # rows; `kept`: nothing redone
+        self.residual_sum, self.residual_rows = 0.0, 0
         self.usec = 0.0
         self.layers = {}        # keys of layers seen, as ordered sets
         self.names, self.formats, self.scales, self.reduces = {}, {}, {}, {}
@@ -56,6 +57,9 @@ class Stats:
         self.redone += row.redone
         self.overflowed += row.overflowed
         self.kept += row.overflowed if row.redone == 0 else 0
+        if not math.isnan(row.residual):
+            self.residual_sum += row.residual
+            self.residual_rows += 1
         if math.isfinite(row.usec):
             self.usec += row.usec
         self.layers[layer] = True
@@ -79,6 +83,10 @@ class Stats:
 
     def err_l2(self):
         return self.l2_sum / self.l2_rows if self.l2_rows else NAN
+
+    def residual(self):
+        return (self.residual_sum / self.residual_rows if self.residual_rows
+                else NAN)
 
     def snr(self):
         if self.snr_rows:

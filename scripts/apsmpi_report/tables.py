@@ -54,6 +54,7 @@ VALUES = {      # heading: (alignment, text)
     "saved%": (">", lambda s: show_fixed(s.saved_percent(), 1)),
     "redone": (">", lambda s: "%d" % s.redone),
     "over": (">", lambda s: "%d" % s.kept),
+    "resid": (">", lambda s: show_fixed(s.residual(), 3)),
 }
 
 # Columns of each log where several are compared; the richest that fits.
@@ -127,7 +128,8 @@ def table_lines(logs, by):
         headings = [h for h in VALUES
                     if h != by and (h != "scale" or by == "format")
                     and (h != "redone" or logs[0].total.redone)
-                    and (h != "over" or logs[0].total.kept)]
+                    and (h != "over" or logs[0].total.kept)
+                    and (h != "resid" or logs[0].total.residual_rows)]
         values = value_columns(
             headings, [summaries[0][key] for key in keys] + [logs[0].total])
         variants = [values]
@@ -243,7 +245,7 @@ def write_csv(path, logs, by):
                 "snr_db", "scale_exp_min", "scale_exp_max", "underflow_pct",
                 "underflow", "overflow", "nonfinite", "skipped", "wire_bytes",
                 "fp32_bytes", "saved_pct", "usec", "redone",
-                "overflowed"])
+                "overflowed", "residual"])
             for log in logs:
                 for key in sorted(log.summary()):
                     s = log.summary()[key]
@@ -263,6 +265,6 @@ def write_csv(path, logs, by):
                         empty_if_nan(s.underflow_percent()), s.underflow,
                         s.overflow, s.nonfinite, s.skipped, s.wire, s.fp32,
                         empty_if_nan(s.saved_percent()), "%.10g" % s.usec,
-                        s.redone, s.overflowed])
+                        s.redone, s.overflowed, empty_if_nan(s.residual())])
     except OSError as error:
         raise ReportError("%s: %s" % (path, error.strerror)) from None

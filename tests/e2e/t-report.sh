@@ -354,6 +354,26 @@ ok "as in the CSV" is "$(cell world,1 overflowed)" 1
 sed 's/,0,1$/,3,1/' "$tmp/zeroed.csv" >"$tmp/redone.csv"
 report "$tmp/redone.csv"
 ok "which is missing where all were reduced again" fails says over$
+
+# --- compressors
+
+{
+    echo "$(head -n 1 "$log"),compress,density,rank,residual"
+    for step in 0 1 2; do
+        echo "1700000000,world,$step,0,0,wide,4096,e8m23,none,direct,0,0.1,0.2,0.1,20,0,0,0,0,100,400,5,powersgd rank 4,,4,0.$((step + 1))25"
+        echo "1700000000,world,$step,0,1,bias,4096,e8m23,none,direct,0,0.1,0.2,0.1,20,0,0,0,0,100,400,5,,,,"
+    done
+} >"$tmp/residual.csv"
+report --csv "$tmp/table.csv" "$tmp/residual.csv"
+ok "what compressors leave out has a column" says ' saved% *resid$'
+ok "with its mean" says '^ *0 *wide .* 0.225$'
+ok "and nothing where there is no compressor" says '^ *1 *bias .* -$'
+ok "as in the CSV" is "$(cell world,0 residual)" 0.225
+report "$tmp/zeroed.csv"
+ok "which is missing without compressors" fails says resid
+report --bench "$bench" --plot-residuals "$tmp/no.png"
+ok "--bench with --plot-residuals is a usage error" fails_with 'draws logs alone'
+
 report --bench "$bench" --plot-scales "$tmp/no.png"
 ok "--bench with --plot-scales is a usage error" fails_with 'nor --plot-scales'
 
@@ -481,7 +501,8 @@ from apsmpi_report.reading import Log
 from apsmpi_report.scale_figures import panels_of
 
 options = types.SimpleNamespace(by="layer", plot=[], plot_scales=["x"],
-                                last=False, since=None, comm=None, layers=None)
+                                plot_residuals=[], last=False, since=None,
+                                comm=None, layers=None)
 for path in sys.argv[1:]:
     log = Log(path, options)
     log.read()
@@ -496,6 +517,15 @@ EOF
     ok "a constant's is its logarithm" grep -qxF \
         'fixed 0 [0, 1, 2, 3, 4, 5] [9, 9, 9, 9, 9, 9] [0, 0, 0, 0, 0, 0]' \
         "$tmp/panels"
+    report --plot-residuals "$tmp/residuals.svg" "$tmp/residual.csv"
+    for text in 'residual: powersgd rank 4' 'wide' 'norm left out'; do
+        ok "residuals over time are drawn, with '$text'" \
+            grep -q -e "$text" "$tmp/residuals.svg"
+    done
+    ok "... and no layer without one" fails grep -q bias "$tmp/residuals.svg"
+    report --plot-residuals "$tmp/none.svg" "$log"
+    ok "... or that there are none" grep -q 'no residuals in the logs' \
+        "$tmp/none.svg"
     report --plot-scales "$tmp/old.png" "$log"
     ok "a log without the new columns is drawn" magic "$tmp/old.png"
     report --plot "$tmp/none.png" "$tmp/header.csv"
