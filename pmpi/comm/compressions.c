@@ -4,6 +4,7 @@
 #include "comm/compressions.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,12 +60,35 @@ struct run {
 
 /* --- the memories --------------------------------------------------------- */
 
+/* Bytes of all communicators, now; the counters have the most. */
+static atomic_ullong compressions_bytes;
+
+static void compressions_count(size_t floats)
+{
+    const unsigned long long bytes = floats * sizeof(float);
+    const unsigned long long now =
+        atomic_fetch_add(&compressions_bytes, bytes) + bytes;
+    unsigned long long most = atomic_load(&aps_counters.remembered);
+
+    while (now > most &&
+           !atomic_compare_exchange_weak(&aps_counters.remembered, &most, now))
+        ;
+}
+
+/* So many floats; NULL: nothing. */
+static void compressions_forget(float *memory, size_t floats)
+{
+    if (memory)
+        atomic_fetch_sub(&compressions_bytes, floats * sizeof *memory);
+    free(memory);
+}
+
 static void compressions_free(struct memory *memory)
 {
     if (!memory)
         return;
-    free(memory->error);
-    free(memory->kept);
+    compressions_forget(memory->error, memory->key.count);
+    compressions_forget(memory->kept, memory->kept_floats);
     free(memory);
 }
 
@@ -112,6 +136,8 @@ static float *compressions_zeros(struct run *run, size_t floats)
 
     run->grown = true;
     run->bad |= !zeros;
+    if (zeros)
+        compressions_count(floats);
     return zeros;
 }
 
@@ -140,7 +166,7 @@ static struct memory *compressions_get(struct run *run,
     if (plan->feedback && !memory->error)
         memory->error = compressions_zeros(run, place->count);
     if (!plan->feedback) {
-        free(memory->error);
+        compressions_forget(memory->error, place->count);
         memory->error = NULL;
     }
     if (memory->compressor.kind != plan->compressor.kind ||
@@ -151,7 +177,7 @@ static struct memory *compressions_get(struct run *run,
             memory->compressor.kind == plan->compressor.kind)
             ops->carry_on(&memory->compressor, memory->kept, plan,
                           &place->matrix, kept);
-        free(memory->kept);
+        compressions_forget(memory->kept, memory->kept_floats);
         memory->kept = kept;
         memory->kept_floats = kept ? floats : 0;
     }
@@ -380,5 +406,6 @@ int aps_compressions_run(struct aps_context *context,
     if (cost->sampled && rc == MPI_SUCCESS && given > 0)
         cost->residual = compressions_norm(&run, false) / given;
     cost->fp32_bytes = before + compressions_fp32(&run);
+    cost->compressed += (unsigned long long)count;
     return rc;
 }

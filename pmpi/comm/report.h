@@ -43,6 +43,8 @@ static inline void aps_count_cost(struct aps_counters *counters,
     for (int i = 0; i < APS_OVERFLOW_KINDS; i++)
         if (cost->overflowed[i] > 0)
             aps_count(&counters->overflowed[i], cost->overflowed[i]);
+    if (cost->compressed > 0)
+        aps_count(&counters->compressed, cost->compressed);
     if (cost->device_bytes > 0)
         aps_count(&counters->device_bytes, cost->device_bytes);
 }

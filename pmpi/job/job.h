@@ -66,6 +66,8 @@ struct aps_counters {
     /* Layers in which it did, by what became of the values. */
     atomic_ullong overflowed[APS_OVERFLOW_KINDS];
     atomic_ullong device_bytes; /* of wire_bytes: sent from GPU memory */
+    atomic_ullong compressed;   /* layers that a compressor took */
+    atomic_ullong remembered;   /* bytes of what compressors keep, at most */
 };
 
 struct aps_job {

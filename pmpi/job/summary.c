@@ -99,6 +99,22 @@ static char *summary_list_overflowed(const struct aps_counters *counters,
     return text;
 }
 
+/* ", 60 layers compressed (up to 1.5 MB kept)", or "". */
+static char *summary_write_compressed(const struct aps_counters *counters,
+                                      char *text, size_t size)
+{
+    const unsigned long long layers = atomic_load(&counters->compressed);
+    const unsigned long long bytes = atomic_load(&counters->remembered);
+    char kept[32];
+
+    text[0] = '\0';
+    if (layers > 0)
+        snprintf(text, size, ", %llu layer%s compressed (up to %s kept)",
+                 layers, aps_plural(layers),
+                 summary_human(bytes, kept, sizeof kept));
+    return text;
+}
+
 static void summary_print_counters(const struct aps_counters *counters,
                                    const char *name, const char *hint)
 {
@@ -110,7 +126,7 @@ static void summary_print_counters(const struct aps_counters *counters,
     const unsigned long long device = atomic_load(&counters->device_bytes);
     const unsigned long long redone = atomic_load(&counters->redone);
     char sent[32], native[32], passed[800], together[64] = "", from[64] = "";
-    char there[32], again[64] = "", overflowed[200];
+    char there[32], again[64] = "", overflowed[200], compressed[96];
 
     if (fused > 0)
         snprintf(together, sizeof together, ", %llu of them fused", fused);
@@ -123,19 +139,20 @@ static void summary_print_counters(const struct aps_counters *counters,
                  aps_plural(redone));
     summary_list_passed(counters, passed, sizeof passed);
     summary_list_overflowed(counters, overflowed, sizeof overflowed);
+    summary_write_compressed(counters, compressed, sizeof compressed);
     if (rewritten == 0)
         aps_message(-1, "%llu call%s of %s, none rewritten%s%s", calls,
                     aps_plural(calls), name, passed, hint);
     else
         aps_message(-1,
                     "%llu call%s of %s, %llu rewritten (%.1f %%)%s%s; rank 0 "
-                    "sent %s instead of %s (%.1f %% saved)%s%s%s",
+                    "sent %s instead of %s (%.1f %% saved)%s%s%s%s",
                     calls, aps_plural(calls), name, rewritten,
                     summary_percent(rewritten, calls), together, passed,
                     summary_human(wire, sent, sizeof sent),
                     summary_human(fp32, native, sizeof native),
                     fp32 > wire ? summary_percent(fp32 - wire, fp32) : 0.0,
-                    from, again, overflowed);
+                    from, compressed, again, overflowed);
 }
 
 /*

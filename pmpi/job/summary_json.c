@@ -67,6 +67,10 @@ static void summary_json_counters(struct aps_json *json,
         aps_json_unsigned(json, aps_words_overflow.known[i],
                           atomic_load(&counters->overflowed[i]));
     aps_json_close_object(json);
+    aps_json_unsigned(json, "compressed_layers",
+                      atomic_load(&counters->compressed));
+    aps_json_unsigned(json, "compressor_bytes",
+                      atomic_load(&counters->remembered));
     aps_json_unsigned(json, "device_bytes",
                       atomic_load(&counters->device_bytes));
     aps_json_close_object(json);

@@ -105,6 +105,7 @@ struct aps_cost {
     unsigned long long fp32_bytes;
     unsigned long long device_bytes; /* of wire_bytes, from a GPU's memory */
     unsigned long long redone;       /* chunks that were reduced again */
+    unsigned long long compressed;   /* layers that a compressor took */
     /* Layers in which a predicted scale let a value overflow, by what became of
      * it. */
     unsigned long long overflowed[APS_OVERFLOW_KINDS];

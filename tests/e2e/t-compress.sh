@@ -23,7 +23,8 @@ policy low.yaml -t 'table: layers.csv' \
     'format: bf16, reduce: direct, compress: {mstopk+powersgd: {rank: 1, density: 0.5}}'
 
 "$apsmpi" explain --json low.yaml >plan.json
-job 2 APSMPI_POLICY=low.yaml $digits --epochs 1
+job 2 APSMPI_POLICY=low.yaml APSMPI_SUMMARY=json:summary.json \
+    $digits --epochs 1
 check 'a program trains with compressors' trained
 check '... all of its layers have rows' equal "$(distinct layer log.csv)" \
     '0 1 2 3 4 5'
@@ -56,6 +57,27 @@ sys.exit(not (good and seen == 63
 END
 check '... and send the bytes that apsmpi explain says' "$PYTHON3" sent.py
 
+# --- the summary --------------------------------------------------------------
+
+# summed EXPRESSION: true of `sums`, the counts of MPI_Allreduce
+summed()
+{
+    "$PYTHON3" - "$1" <<'END'
+import json
+import sys
+
+sums = json.load(open("summary.json"))["calls"][0]
+print(sums)
+sys.exit(not eval("(%s)" % sys.argv[1]))
+END
+}
+# Of 6 layers, 2 are vectors.
+check 'the summary counts layers that are compressed' summed \
+    'sums["compressed_layers"] == sums["rewritten"] * 4 // 6'
+# Feedback: 4 bytes an element. Then Q of 64 x 2 floats, and of 26 x 1.
+check '... and the most bytes that are kept' summed 'sums["compressor_bytes"] ==
+    4 * (4096 + 4096 + 64 + 640 + 64 * 2 + 26)'
+
 # --- the log ------------------------------------------------------------------
 
 # kinds LAYER: the distinct compress, density and rank of its rows
@@ -87,6 +109,8 @@ policy kept.yaml -t 'table: layers.csv' -t 'log: {file: log.csv, every: 1}' \
 rm log.csv
 job 2 APSMPI_POLICY=kept.yaml $digits --epochs 1
 check 'the quarter of largest elements is sent' trained
+check '... the summary says what is kept' has err \
+    ' layers compressed (up to 32.8 KB kept)'
 # They have a quarter of the square of the norm, at least.
 first_is_bounded()
 {
