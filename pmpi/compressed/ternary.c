@@ -154,6 +154,10 @@ static int ternary_agree(struct run *run)
     for (int i = 0; i < run->count; i++)
         bits[i] = (int)aps_float_bits(run->layers[i].scale.scaler);
     rc = aps_agree_max(run->site->vcomm, run->count, bits);
+    /* A rank that does not know the scaler sends empty messages, which tell the
+     * others. */
+    if (rc != MPI_SUCCESS)
+        *run->site->exchange->messages.outcome = rc;
     for (int i = 0; i < run->count; i++) {
         struct ternary *of = &run->layers[i];
         const float scaler = aps_float_from_bits((uint32_t)bits[i]);
@@ -389,8 +393,7 @@ static int ternary_run(const struct aps_compressed_site *site, int count,
     now = site->plan->reduce == APS_REDUCE_GATHER ? ternary_gather(&run)
                                                   : ternary_direct(&run);
     rc = rc == MPI_SUCCESS ? now : rc;
-    now = aps_compressed_reduce_whole(site, count, layers, cost);
-    return rc == MPI_SUCCESS ? now : rc;
+    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
 }
 
 const struct aps_compressed_ops aps_compressed_ternary = {

@@ -108,6 +108,8 @@ done <<END
 3 1 receipt nonfinite later 1 compress: {threshold: {value: 0.5, density: 1}}, feedback: off
 3 1 receipt blocking later 1 compress: {threshold: {value: 0.5, density: 1}}, feedback: off
 3 1 PMPI_Isend fused later 1 compress: {threshold: {value: 0.5, density: 1}}, feedback: off
+3 1 receipt nonfinite later 1 compress: ternary, feedback: off
+3 1 receipt nonfinite later 1 reduce: gather, compress: ternary, feedback: off
 3 1 allocation blocking first 1 compress: {topk: 1}, feedback: off
 END
 finish
