@@ -209,10 +209,11 @@ static size_t compressions_messages(const struct run *run)
     size_t bytes = 0;
 
     for (int i = 0; i < run->count && ops->message; i++)
-        bytes += ops->message(run->plan, &run->places[i].matrix,
-                              run->context->size);
-    return compressions_line((size_t)run->context->size * bytes /
-                             sizeof(float));
+        bytes +=
+            ops->message(run->plan, &run->places[i].matrix, run->context->size);
+    /* Any number of bytes. */
+    return compressions_line(
+        (size_t)run->context->size * bytes / sizeof(float) + 1);
 }
 
 /* What the messages of compressors need. NULL: out of memory. */
