@@ -360,8 +360,10 @@ ok "which is missing where all were reduced again" fails says over$
 {
     echo "$(head -n 1 "$log"),compress,density,rank,residual"
     for step in 0 1 2; do
-        echo "1700000000,world,$step,0,0,wide,4096,e8m23,none,direct,0,0.1,0.2,0.1,20,0,0,0,0,100,400,5,powersgd rank 4,,4,0.$((step + 1))25"
-        echo "1700000000,world,$step,0,1,bias,4096,e8m23,none,direct,0,0.1,0.2,0.1,20,0,0,0,0,100,400,5,,,,"
+        row=4096,e8m23,none,direct,0,0.1,0.2,0.1,20,0,0,0,0,100,400,5
+        echo "1700000000,world,$step,0,0,wide,$row,powersgd rank 4,,4,0.$((
+            step + 1))25"
+        echo "1700000000,world,$step,0,1,bias,$row,,,,"
     done
 } >"$tmp/residual.csv"
 report --csv "$tmp/table.csv" "$tmp/residual.csv"
