@@ -15,7 +15,9 @@ dist_policies_DATA = \
 	config/policies/hybrid-e4m3.yaml \
 	config/policies/lazy-e5m2.yaml \
 	config/policies/logmax-e5m2.yaml \
+	config/policies/mstopk-1percent.yaml \
 	config/policies/paper-master.yaml \
+	config/policies/powersgd-rank4.yaml \
 	config/policies/resnet50.yaml \
 	config/policies/underflow-e5m2.yaml \
 	config/policies/unit-e5m2.yaml
