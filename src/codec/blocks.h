@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/least.h"
 #include "codec/block_scale.h"
 #include "codec/kernel.h"
 #include "codec/ops.h"

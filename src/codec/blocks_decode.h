@@ -6,6 +6,7 @@
 #ifndef APS_CODEC_BLOCKS_DECODE_H
 #define APS_CODEC_BLOCKS_DECODE_H
 
+#include "base/least.h"
 #include "codec/blocks.h"
 
 /* What all blocks of a decode have in common. */

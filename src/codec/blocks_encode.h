@@ -6,6 +6,7 @@
 #ifndef APS_CODEC_BLOCKS_ENCODE_H
 #define APS_CODEC_BLOCKS_ENCODE_H
 
+#include "base/least.h"
 #include "codec/blocks.h"
 
 /* What all blocks of an encode have in common. */

@@ -6,6 +6,7 @@
 #ifndef APS_CODEC_BLOCKS_VARIANT_H
 #define APS_CODEC_BLOCKS_VARIANT_H
 
+#include "base/least.h"
 #include "codec/blocks_decode.h"
 #include "codec/blocks_encode.h"
 #include "codec/table.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "policy/words.h"
 
 /* Longer names are none. */
 #define NAME_MAX_LENGTH 63
