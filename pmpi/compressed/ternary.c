@@ -178,8 +178,7 @@ static void ternary_encode(const struct run *run, const struct ternary *of,
                            const struct slice *slice, uint8_t *digits)
 {
     const struct aps_compressor *compressor = &run->site->plan->compressor;
-    const uint64_t number =
-        aps_stream_mix(of->layer->number ^ aps_stream_mix(of->layer->calls));
+    const uint64_t number = of->layer->number;
     struct aps_cast_options draw = APS_CAST_OPTIONS_INIT;
 
     if (of->scaler == 0) {
