@@ -41,6 +41,17 @@ tests_bench_nonblocking_SOURCES = \
 tests_bench_nonblocking_CPPFLAGS = $(tests_bench_allreduce_CPPFLAGS)
 tests_bench_nonblocking_LDADD = $(MPI_LIBS) -lm
 
+# The sums of a step, beside native FP32.
+check_PROGRAMS += tests/bench/step
+TESTS += tests/bench/t-step.sh
+dist_check_SCRIPTS += tests/bench/t-step.sh
+tests_bench_step_SOURCES = \
+	tests/bench/meet.c tests/bench/meet.h \
+	tests/bench/sizes.c tests/bench/sizes.h \
+	tests/bench/step.c
+tests_bench_step_CPPFLAGS = $(tests_bench_allreduce_CPPFLAGS)
+tests_bench_step_LDADD = $(MPI_LIBS) -lm
+
 # Communicators that live for one sum.
 check_PROGRAMS += tests/bench/short_lived
 tests_bench_short_lived_CPPFLAGS = $(MPI_CFLAGS)
@@ -92,6 +103,16 @@ bench-nonblocking: tests/bench/nonblocking libapsmpi.la apsmpi \
 		$(pkglibexec_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/nonblocking.sh all $(BENCH_FLAGS)
+
+# A step's sums under compressors, on the hosts of scripts/apsmpi-lab and on this
+# node.
+.PHONY: bench-compress
+EXTRA_DIST += tests/bench/compress.sh tests/bench/compress_steps.py
+CLEANFILES += tests/bench/compress-*.yaml tests/bench/compress-*.txt \
+	tests/bench/compress.csv tests/bench/compress.svg
+bench-compress: tests/bench/step libapsmpi.la apsmpi $(pkglibexec_PROGRAMS)
+	@$(AM_TESTS_ENVIRONMENT) \
+	$(SHELL) $(top_srcdir)/tests/bench/compress.sh all $(BENCH_FLAGS)
 
 # Communicators that live for one sum, under three policies.
 bench-short-lived: tests/bench/short_lived libapsmpi.la
