@@ -10,7 +10,7 @@
 
 /* Read both keys. 0, or -1 with the errors reported. */
 int aps_compressors_read(const struct aps_rule_keys *rule,
-                          struct aps_plan *plan);
+                         struct aps_plan *plan);
 
 /* When the plan has all the rest: the reduction of compressors that have one of
  * their own, and what contradicts them, which is reported. */
