@@ -200,7 +200,11 @@ static void allreduce_segment(const struct aps_context *context,
     struct aps_plan_key *key = &segment->key;
 
     *segment = (struct aps_segment){
-        .good = true, .number = position->number, .era = position->era};
+        .good = true,
+        .number = position->number,
+        .era = position->era,
+        .drops = aps_call_control(context, call).drops,
+    };
     segment->out = (float *)call->receive + offset;
     segment->in = call->send == MPI_IN_PLACE
                       ? segment->out

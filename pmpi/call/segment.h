@@ -26,6 +26,7 @@ struct aps_segment {
     int rc;       /* of that agreement, an MPI error code */
     long number;  /* among those like it, for samples */
     long era;     /* of the steps */
+    long drops;   /* MPI_Pcontrol(4) before the call */
     struct aps_plan_key key;
     struct aps_plan plan;
     bool
@@ -64,6 +65,7 @@ aps_segment_place(const struct aps_segment *segment)
         .epoch = segment->key.epoch,
         .step = segment->key.step,
         .era = segment->era,
+        .drops = segment->drops,
         .matrix = segment->plan.matrix,
     };
 }

@@ -36,7 +36,8 @@ struct memory {
 struct aps_compressions {
     struct memory *buckets[BUCKETS];
     int count;
-    long era; /* of all memories */
+    long era;   /* of all memories */
+    long drops; /* the same */
     float *scratch;
     size_t scratch_floats;
     struct aps_exchange
@@ -246,10 +247,12 @@ static void compressions_equip(struct run *run)
     if (run->bad)
         return;
     if (compressions->era != run->places[0].era ||
+        compressions->drops != run->places[0].drops ||
         (run->places[0].layer < 0 &&
          compressions->count + run->count > MEMORIES_MOST))
         compressions_clear(compressions);
     compressions->era = run->places[0].era;
+    compressions->drops = run->places[0].drops;
     for (int i = 0; i < run->count; i++) {
         floats += compressions_scratch(run, i);
         run->memories[i] = compressions_get(run, &run->places[i]);

@@ -5,7 +5,8 @@
  *
  * A layer has a memory on all ranks or on none. What the compressor keeps is the
  * same on all of them, what was left out is each rank's own. A memory belongs to
- * one era of the steps: after a desync a layer number may mean another layer.
+ * one era of the steps: after a desync a layer number may mean another layer. The
+ * program drops all memories by MPI_Pcontrol(4).
  */
 #ifndef APS_PMPI_COMM_COMPRESSIONS_H
 #define APS_PMPI_COMM_COMPRESSIONS_H

@@ -19,13 +19,15 @@ static bool place_follows_scale(const struct aps_scale *scale,
     return aps_place_same_layer(before, place);
 }
 
-/* A desync drops what compressors keep of all layers, at the first call behind it. */
+/* A desync, or MPI_Pcontrol(4), drops what compressors keep of all layers, at the
+ * first call behind it. */
 static bool place_follows_compressor(const struct aps_compressor *compressor,
                                      const struct aps_place *before,
                                      const struct aps_place *place)
 {
     return compressor->kind != APS_COMPRESSOR_NONE &&
-           (before->era != place->era || aps_place_same_layer(before, place));
+           (before->era != place->era || before->drops != place->drops ||
+            aps_place_same_layer(before, place));
 }
 
 bool aps_place_follows(const struct aps_plan *plan,

@@ -19,6 +19,9 @@ struct aps_place {
     long epoch;
     long step;
     long era; /* of the steps: after a desync a number may mean another layer */
+    long
+        drops; /* MPI_Pcontrol(4) before the call: what compressors have kept of
+                   calls with fewer is dropped */
     struct aps_matrix matrix; /* of plans with a compressor */
 };
 

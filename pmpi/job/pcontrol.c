@@ -16,7 +16,13 @@
 /* A rank that has waited for so long prints a line. */
 #define PATIENCE_S 10
 
-enum level { LEVEL_OFF = 0, LEVEL_ON = 1, LEVEL_FLUSH = 2, LEVEL_MARK = 3 };
+enum level {
+    LEVEL_OFF = 0,
+    LEVEL_ON = 1,
+    LEVEL_FLUSH = 2,
+    LEVEL_MARK = 3,
+    LEVEL_DROP = 4
+};
 
 /* Values that the ranks agree on by MAX. */
 enum {
@@ -26,6 +32,7 @@ enum {
 };
 
 atomic_long aps_pcontrol_word;
+atomic_long aps_pcontrol_drops;
 atomic_bool aps_pcontrol_trained;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -119,6 +126,13 @@ static void pcontrol_change(const struct control *control, struct aps_job *job,
     bool off = now.off;
     long epoch = now.epoch;
 
+    if (control->level == LEVEL_DROP) {
+        atomic_fetch_add(&aps_pcontrol_drops, 1);
+        if (control->rank == 0)
+            pcontrol_write_event(job, "MPI_Pcontrol(4): what compressors keep "
+                                      "of earlier calls is dropped");
+        return;
+    }
     if (control->level == LEVEL_MARK)
         epoch = epoch < 0 && trained ? 1 : epoch + 1;
     else
@@ -199,7 +213,8 @@ void aps_pcontrol(int level)
 
     if (level == LEVEL_FLUSH)
         aps_job_flush();
-    if (level != LEVEL_OFF && level != LEVEL_ON && level != LEVEL_MARK)
+    if (level != LEVEL_OFF && level != LEVEL_ON && level != LEVEL_MARK &&
+        level != LEVEL_DROP)
         return;
     pthread_mutex_lock(&lock);
     if (pcontrol_is_collective(job, world))

@@ -67,6 +67,9 @@ check_PROGRAMS += tests/mpi/errors
 tests_mpi_errors_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_errors_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/dropped
+tests_mpi_dropped_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_dropped_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/drawn
 tests_mpi_drawn_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_drawn_LDADD = $(MPI_TEST_LDADD) -lm
@@ -266,6 +269,7 @@ mpi_tests = \
 	tests/mpi/t-environment.sh \
 	tests/mpi/t-errors.sh \
 	tests/mpi/t-drawn.sh \
+	tests/mpi/t-dropped.sh \
 	tests/mpi/t-exact.sh \
 	tests/mpi/t-handlers.sh \
 	tests/mpi/t-finish.sh \

@@ -155,6 +155,22 @@ static void test_follows(void)
        "by a compressor, those of its layer, and all before a desync");
 }
 
+static void test_compressor_follows(void)
+{
+    const struct aps_plan plan = {.compressor = {APS_COMPRESSOR_TOPK, {0.5}}};
+    const struct aps_place a = place_of(0, 0, 0, 0);
+    struct aps_place b = place_of(1, 0, 0, 0);
+
+    ok(aps_place_follows(&plan, &a, &a) && !aps_place_follows(&plan, &a, &b),
+       "a compressed call follows those of its layer");
+    b.drops = 1;
+    ok(aps_place_follows(&plan, &a, &b),
+       "... and those before MPI_Pcontrol(4), which drops what they left");
+    b.drops = 0;
+    b.era = 1;
+    ok(aps_place_follows(&plan, &a, &b), "... or before a desync");
+}
+
 /* Either scope begins anew as soon as all ranks know that one has lost it. */
 static void test_lost(enum aps_scale_scope scope)
 {
@@ -199,6 +215,7 @@ int main(void)
     test_layers();
     test_model();
     test_follows();
+    test_compressor_follows();
     test_lost(APS_SCOPE_LAYER);
     test_lost(APS_SCOPE_MODEL);
     test_most();
