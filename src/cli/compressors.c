@@ -147,6 +147,21 @@ static void add_selected(const struct aps_plan *plan,
                   "most elements.");
 }
 
+/* Values of three, and their sums. */
+static void add_integers(const struct aps_plan *plan, struct note *note)
+{
+    add(note, "Each value travels as -1, 0 or 1 times a factor of the layer, "
+              "in 1.6 bits");
+    if (plan->reduce == APS_REDUCE_GATHER)
+        add(note, ", from each rank to all others. That takes p/2 times the "
+                  "bytes shown, which is no less than FP32 from 40 ranks on.");
+    else
+        add(note,
+            ", and the sum of p ranks in log2(2 p + 1) bits, rounded up: the "
+            "bytes shown are those of %d ranks.",
+            APS_TRAFFIC_RANKS);
+}
+
 static void write_note(const struct aps_policy *policy, int rule,
                        const struct layers *layers, struct note *note)
 {
@@ -164,12 +179,14 @@ static void write_note(const struct aps_policy *policy, int rule,
     if (ops->floats)
         add_factors(plan, layers, aps_policy_layers(policy) != NULL, form,
                     note);
+    else if (ops->integers)
+        add_integers(plan, note);
     else
         add_selected(plan, layers, form, note);
     if (plan->feedback)
         add(note, " What a call leaves out is added to the layer's next call; "
                   "a rank keeps 4 bytes an element for it.");
-    else
+    else if (ops->feedback)
         add(note, " What a call leaves out is lost (feedback: off).");
 }
 

@@ -177,19 +177,21 @@ version: 1
 table: shapes.csv
 rules:
   - {layers: "0, 1", compress: {powersgd: {rank: 2, warm: off}}, feedback: off}
-  - {format: e4m3, compress: {topk: 0.05}}
+  - {layers: 2, format: e4m3, compress: {topk: 0.05}}
+  - {layers: 3, compress: ternary, reduce: direct}
 END
 cat >shapes.csv <<'END'
 layer,name,count,shape
 0,matrix,3072,64x6x8
 1,vector,2000,2000
 2,square,4000,
+3,integers,5000,
 END
 both explain compressed.yaml
 check 'explain: compressors' holds '
     [[r["plan"][key] for key in ("format", "reduce", "compress", "feedback",
                                  "compress_parameters")]
-     + [r["bytes_per_element"]] for r in o["rules"]] == [
+     + [r["bytes_per_element"]] for r in o["rules"][:2]] == [
         ["e8m23", "hierarchical", "powersgd", False,
          {"rank": 2, "warm": False, "min_ratio": 2, "seed": 0}, None],
         ["e4m3", "gather", "topk", True, {"density": 0.05}, None]]'
@@ -199,7 +201,9 @@ check '... what they take, as which matrix, and what that saves' holds '
         [True, {"rows": 64, "columns": 48}, 4 * (3072 - 2 * (64 + 48))],
         [False, {"rows": 1, "columns": 2000}, 0],
         [True, {"rows": 64, "columns": 64},
-         4 * 4000 - 16 - (200 * 12 // 8 + 4) - (4 + 200 + 4)]]'
+         4 * 4000 - 16 - (200 * 12 // 8 + 4) - (4 + 200 + 4)],
+        [True, {"rows": 71, "columns": 71},
+         4 * 5000 - (5000 // 5 + 5000 * 5 // 8 + 1) // 2]]'
 
 # The rows of --layer-counts are the layers of the object.
 cat >rows.yaml <<'END'
