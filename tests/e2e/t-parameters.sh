@@ -35,7 +35,8 @@ def rows():
 
 scales = ["fixed", "backoff", "logmax", "underflow", "unit", "autoflex",
           "delayed", "dfxp"]
-compressors = ["powersgd", "mstopk", "topk", "threshold", "mstopk+powersgd"]
+compressors = ["powersgd", "mstopk", "topk", "threshold", "mstopk+powersgd",
+               "ternary"]
 needed = {"threshold": {"value": "1e-3"}}
 
 
@@ -51,8 +52,9 @@ def rule(word, parameters):
 def run(word, parameters, action="check"):
     """The exit status, standard output and standard error of the command."""
     with open("policy.yaml", "w") as file:
-        file.write("version: 1\ntable: table.csv\nrules:\n  - {format: e4m3, %s}\n"
-                   % rule(word, parameters))
+        file.write("version: 1\ntable: table.csv\nrules:\n  - {%s%s}\n"
+                   % ("" if word in compressors else "format: e4m3, ",
+                      rule(word, parameters)))
     done = subprocess.run([command, action, "policy.yaml"]
                           + ["--json"] * (action == "explain"),
                           capture_output=True, text=True)
