@@ -255,20 +255,22 @@ cudaError_t aps_cuda_kernel_magnitude(const float *x, size_t n,
 }
 
 static const void *const encode_kernels[APS_ENCODE_WAYS] = {
-    (const void *)encode_kernel<4>,           /* APS_ENCODE_4 */
-    (const void *)encode_kernel<6>,           /* APS_ENCODE_6 */
-    (const void *)encode_kernel<8>,           /* APS_ENCODE_8 */
-    (const void *)encode_kernel<16>,          /* APS_ENCODE_16 */
+    (const void *)encode_kernel<4>,  /* APS_ENCODE_4 */
+    (const void *)encode_kernel<6>,  /* APS_ENCODE_6 */
+    (const void *)encode_kernel<8>,  /* APS_ENCODE_8 */
+    (const void *)encode_kernel<16>, /* APS_ENCODE_16 */
     (const void *)encode_words_kernel<APS_ENCODE_NEAREST>,
     (const void *)encode_words_kernel<APS_ENCODE_ANY>,
     (const void *)encode_words_kernel<APS_ENCODE_INTEGER>,
 };
 
-cudaError_t aps_cuda_kernel_encode(
-    const struct aps_format *format, const float *x, size_t n,
-    struct aps_scaling scaling, const struct aps_cast_options *options,
-    const float *max, bool stats, void *wire, struct aps_cuda_result *result,
-    cudaStream_t stream)
+cudaError_t aps_cuda_kernel_encode(const struct aps_format *format,
+                                   const float *x, size_t n,
+                                   struct aps_scaling scaling,
+                                   const struct aps_cast_options *options,
+                                   const float *max, bool stats, void *wire,
+                                   struct aps_cuda_result *result,
+                                   cudaStream_t stream)
 {
     struct aps_cast_options here = {};
     cudaError_t error = cudaSuccess;
