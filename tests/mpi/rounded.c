@@ -141,10 +141,10 @@ static void add_sums(struct way way, int ranks, unsigned number)
         add_way(&way, ranks, number, false);
 }
 
-/* Sums in chunks that hold one rank, some, all but one, or more than all. */
+/* Sums in chunks that hold some ranks, all but one, or more than all. */
 static void add_chunks(struct way way, int ranks, unsigned number)
 {
-    static const int chunks[] = {2, 1, 3, 64};
+    static const int chunks[] = {2, 4, 3, 64};
 
     way.chunk = chunks[number % LENGTH(chunks)];
     way.format = number % 3 ? "e4m3" : "e5m2";

@@ -10,11 +10,15 @@ policy()
 {
     progress=calls
     can_be_driven || progress=thread
+    case $2 in
+    *ternary*) said=$2 ;; # its integers have no format
+    *) said="format: e5m10, $2" ;;
+    esac
     cat >"$tmp/policy.yaml" <<END
 version: 1
 min_count: 1
 progress: $progress
-rules: [{format: e5m10, $2}]
+rules: [{$said}]
 END
     case $1 in
     fused) echo 'fuse: 1MiB' ;;
