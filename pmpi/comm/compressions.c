@@ -330,14 +330,14 @@ static double compressions_norm(const struct run *run, bool given)
     return sqrt(square);
 }
 
-/* A call that went in full floats, or failed, is no call of its layers: all ranks
- * know of the first, and a rank that fails makes the others' calls so. */
-static void compressions_settle(struct run *run, int rc)
+/* All calls count, also those that failed here: other ranks may know nothing of
+ * that, and draw by the number, too. */
+static void compressions_settle(struct run *run)
 {
     for (int i = 0; i < run->count; i++) {
         const struct aps_vector *vector = &run->vectors[i];
 
-        run->memories[i]->calls += rc == MPI_SUCCESS && !run->layers[i].whole;
+        run->memories[i]->calls++;
         if (vector->memory != &aps_memory_host)
             vector->memory->copy_in(vector->out, run->layers[i].out, vector->n);
     }
@@ -408,7 +408,7 @@ int aps_compressions_run(struct aps_context *context,
     if (cost->sampled)
         given = compressions_norm(&run, true);
     rc = aps_compressed_ops_of(plan)->run(&site, count, run.layers, cost);
-    compressions_settle(&run, rc);
+    compressions_settle(&run);
     if (cost->sampled && rc == MPI_SUCCESS && given > 0)
         cost->residual = compressions_norm(&run, false) / given;
     cost->fp32_bytes = before + compressions_fp32(&run);

@@ -19,13 +19,12 @@ struct aps_compressed {
     const float *in; /* [matrix.count] */
     float *out;      /* the same, or apart */
     struct aps_matrix matrix;
-    float *error; /* [matrix.count]: what calls have left out, which this one
+    float *error;    /* [matrix.count]: what calls have left out, which this one
                         adds and replaces; NULL: no feedback */
-    float *kept;  /* so many floats as `kept` of the ops says, zeros at the
+    float *kept;     /* so many floats as `kept` of the ops says, zeros at the
                         layer's first call; NULL: none */
-    uint64_t
-        calls;  /* of the layer before this one, but those that were whole */
-    long place; /* of the layer in its step, or -1 */
+    uint64_t calls;  /* of the layer before this one */
+    long place;      /* of the layer in its step, or -1 */
     uint64_t number; /* of the vector: what random bits are drawn by */
     float *scratch; /* so many floats as `scratch` says, from a cache line on */
     bool whole;     /* in the end: it was reduced as it is, in full floats,

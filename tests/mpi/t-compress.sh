@@ -27,7 +27,7 @@ done <<END
 3 1 3 off reduce: ring, compress: {powersgd: {rank: 3, min_ratio: 1}}
 2 1 4 off reduce: gather, compress: {powersgd: {rank: 4, min_ratio: 1}}
 4 1 2 on reduce: master, group: 2, compress: {powersgd: {rank: 2, min_ratio: 1}}
-2 1 0 on compress: {mstopk+powersgd: {rank: 8, density: 0.5, min_ratio: 1}}
+2 1 0 on compress: {mstopk+powersgd: {rank: 8, density: 0.3, min_ratio: 1}}
 3 1 2 off compress: {mstopk+powersgd: {rank: 2, density: 1, min_ratio: 1}}
 2 1 0 on compress: {mstopk: 0.05}
 3 1 0 on format: e4m3, reduce: gather, compress: {mstopk: 0.05}
