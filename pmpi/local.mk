@@ -39,6 +39,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/sample.c pmpi/comm/sample.h \
 	pmpi/compressed/compressed.h \
 	pmpi/compressed/powersgd.c pmpi/compressed/powersgd.h \
+	pmpi/compressed/rounded.c pmpi/compressed/rounded.h \
 	pmpi/compressed/selected.c pmpi/compressed/selected.h \
 	pmpi/compressed/table.c pmpi/compressed/table.h \
 	pmpi/compressed/ternary.c pmpi/compressed/ternary.h \

@@ -151,7 +151,8 @@ static struct memory *compressions_get(struct run *run,
     const struct aps_plan *plan = run->plan;
     const struct aps_compressed_ops *ops = aps_compressed_ops_of(plan);
     struct memory **link = compressions_find(run->context->compressions, place);
-    const size_t floats = ops->kept ? ops->kept(plan, &place->matrix) : 0;
+    const size_t floats =
+        ops->kept ? ops->kept(plan, &place->matrix, run->context->size) : 0;
     struct memory *memory = *link;
 
     if (!memory) {

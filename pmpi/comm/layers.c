@@ -50,17 +50,15 @@ layers_compress(struct aps_context *context, const struct aps_plan *plan,
                 int count, const struct aps_place places[],
                 struct aps_vector vectors[], struct aps_cost *cost)
 {
-    const struct aps_compressor_ops *ops =
-        aps_compressor_ops_of(&plan->compressor);
     struct aps_plan rest = *plan;
     struct part taken, left;
     int rc = MPI_SUCCESS, now = MPI_SUCCESS;
 
     rest.compressor = (struct aps_compressor){0};
+    rest.feedback = false;
     taken.count = left.count = 0;
     for (int i = 0; i < count; i++)
-        layers_add(ops->takes(&plan->compressor, &places[i].matrix) ? &taken
-                                                                    : &left,
+        layers_add(aps_plan_takes(plan, &places[i].matrix) ? &taken : &left,
                    &places[i], &vectors[i]);
     if (taken.count > 0)
         rc = aps_compressions_run(context, plan, taken.count, taken.places,
@@ -78,7 +76,7 @@ int aps_context_reduce(struct aps_context *context, const struct aps_plan *plan,
 {
     for (int i = 0; i < count; i++)
         vectors[i].number = aps_place_number(&places[i]);
-    return plan->compressor.kind == APS_COMPRESSOR_NONE
+    return !aps_plan_is_compressed(plan)
                ? layers_reduce_values(context, plan, count, places, vectors,
                                       cost)
                : layers_compress(context, plan, count, places, vectors, cost);

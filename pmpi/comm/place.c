@@ -21,11 +21,11 @@ static bool place_follows_scale(const struct aps_scale *scale,
 
 /* A desync, or MPI_Pcontrol(4), drops what compressors keep of all layers, at the
  * first call behind it. */
-static bool place_follows_compressor(const struct aps_compressor *compressor,
+static bool place_follows_compressor(const struct aps_plan *plan,
                                      const struct aps_place *before,
                                      const struct aps_place *place)
 {
-    return compressor->kind != APS_COMPRESSOR_NONE &&
+    return aps_plan_is_compressed(plan) &&
            (before->era != place->era || before->drops != place->drops ||
             aps_place_same_layer(before, place));
 }
@@ -34,7 +34,7 @@ bool aps_place_follows(const struct aps_plan *plan,
                        const struct aps_place *before,
                        const struct aps_place *place)
 {
-    return place_follows_compressor(&plan->compressor, before, place) ||
+    return place_follows_compressor(plan, before, place) ||
            place_follows_scale(&plan->scale, before, place);
 }
 

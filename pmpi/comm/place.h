@@ -35,7 +35,7 @@ static inline bool aps_place_same_layer(const struct aps_place *a,
 /* Do calls of the plan leave anything behind for later ones? */
 static inline bool aps_plan_keeps(const struct aps_plan *plan)
 {
-    return plan->compressor.kind != APS_COMPRESSOR_NONE ||
+    return aps_plan_is_compressed(plan) ||
            aps_scale_state_bytes(&plan->scale) > 0;
 }
 

@@ -44,8 +44,8 @@ struct aps_compressed_site {
 
 struct aps_compressed_ops {
     /* Floats that a layer keeps, and that a call needs. `kept` NULL: none. */
-    size_t (*kept)(const struct aps_plan *plan,
-                   const struct aps_matrix *matrix);
+    size_t (*kept)(const struct aps_plan *plan, const struct aps_matrix *matrix,
+                   int ranks);
     size_t (*scratch)(const struct aps_plan *plan,
                       const struct aps_matrix *matrix, int ranks);
 

@@ -61,8 +61,9 @@ static size_t powersgd_rank(const struct aps_plan *plan,
 }
 
 static size_t powersgd_kept(const struct aps_plan *plan,
-                            const struct aps_matrix *matrix)
+                            const struct aps_matrix *matrix, int ranks)
 {
+    (void)ranks;
     return plan->compressor.parameters[APS_POWERSGD_WARM] != 0
                ? matrix->columns * powersgd_rank(plan, matrix)
                : 0;

@@ -4,6 +4,7 @@
 #include "compressed/table.h"
 
 #include "compressed/powersgd.h"
+#include "compressed/rounded.h"
 #include "compressed/selected.h"
 #include "compressed/ternary.h"
 
@@ -11,6 +12,7 @@ const struct aps_compressed_ops *
 aps_compressed_ops_of(const struct aps_plan *plan)
 {
     static const struct aps_compressed_ops *const ops[APS_COMPRESSOR_KINDS] = {
+        [APS_COMPRESSOR_NONE] = &aps_compressed_rounded,
         [APS_COMPRESSOR_POWERSGD] = &aps_compressed_powersgd,
         [APS_COMPRESSOR_MSTOPK_POWERSGD] = &aps_compressed_powersgd,
         [APS_COMPRESSOR_MSTOPK] = &aps_compressed_selected,

@@ -5,7 +5,8 @@
 
 #include "compressed/compressed.h"
 
-/* Of the plan's compressor, which is not none. */
+/* Of the plan's compressor; of none, which then has feedback, those of its
+ * format. */
 const struct aps_compressed_ops *
 aps_compressed_ops_of(const struct aps_plan *plan);
 

@@ -4,6 +4,7 @@
 #include "policy/compressors.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "policy/tables.h"
@@ -111,39 +112,60 @@ int aps_compressors_read(const struct aps_rule_keys *rule,
                     : 0;
 }
 
+/* The key that asks for it, and its name in messages. */
+static const struct aps_yaml_node *key_of(const struct aps_rule_keys *rule,
+                                          const struct aps_plan *plan)
+{
+    return plan->compressor.kind == APS_COMPRESSOR_NONE
+               ? rule->keys[APS_RULE_FEEDBACK]
+               : rule->keys[APS_RULE_COMPRESS];
+}
+
+static const char *name_of(const struct aps_plan *plan, char *name, size_t size)
+{
+    if (plan->compressor.kind == APS_COMPRESSOR_NONE)
+        return "'feedback'";
+    snprintf(name, size, "compress: %s",
+             aps_compressor_name(&plan->compressor));
+    return name;
+}
+
 /* Layers are told apart by their places in a step. */
 static void check_steps(const struct aps_rule_keys *rule,
                         const struct aps_plan *plan)
 {
+    char name[64];
+
     if (rule->context->knows_steps || !aps_plan_remembers(plan))
         return;
-    aps_reader_error(rule->reader, rule->keys[APS_RULE_COMPRESS],
-                     "compress: %s remembers something of each layer, and "
+    aps_reader_error(rule->reader, key_of(rule, plan),
+                     "%s remembers something of each layer, and "
                      "layers are told apart by their places in a step: write "
                      "'steps: auto' or a layer table ('table: FILE') beside "
                      "'rules'",
-                     aps_compressor_name(&plan->compressor));
+                     name_of(plan, name, sizeof name));
 }
 
 static void check_calls(const struct aps_rule_keys *rule,
                         const struct aps_plan *plan)
 {
     const unsigned others = rule->calls & ~(1u << APS_CALL_ALLREDUCE);
-    char calls[64];
+    char calls[64], name[64];
 
     if (others == 0)
         return;
     aps_words_list(&aps_words_call, others, ", ", calls, sizeof calls);
-    aps_reader_error(rule->reader, rule->keys[APS_RULE_COMPRESS],
-                     "compress: %s contradicts calls: %s; it goes with "
-                     "allreduce",
-                     aps_compressor_name(&plan->compressor), calls);
+    aps_reader_error(rule->reader, key_of(rule, plan),
+                     "%s contradicts calls: %s; it goes with allreduce",
+                     name_of(plan, name, sizeof name), calls);
 }
 
 static void check_scale(const struct aps_rule_keys *rule,
                         const struct aps_plan *plan)
 {
-    const bool reduced = aps_compressor_ops_of(&plan->compressor)->floats;
+    const bool reduced = plan->compressor.kind == APS_COMPRESSOR_NONE ||
+                         aps_compressor_ops_of(&plan->compressor)->floats;
+    char name[64];
 
     if (aps_scale_state_bytes(&plan->scale) == 0 &&
         (reduced || !aps_scale_ops_of(&plan->scale)->agreed))
@@ -151,10 +173,10 @@ static void check_scale(const struct aps_rule_keys *rule,
     aps_reader_error(rule->reader,
                      rule->keys[APS_RULE_SCALE] ? rule->keys[APS_RULE_SCALE]
                                                 : rule->keys[APS_RULE_APS],
-                     "scale %s contradicts compress: %s, whose messages %s; "
+                     "scale %s contradicts %s, whose messages %s; "
                      "use none, fixed%s or aps-tight",
                      aps_scale_name(&plan->scale),
-                     aps_compressor_name(&plan->compressor),
+                     name_of(plan, name, sizeof name),
                      reduced ? "are no gradients" : "differ from rank to rank",
                      reduced ? ", aps" : "");
 }
@@ -212,23 +234,39 @@ static void settle_reduce(const struct aps_rule_keys *rule,
         plan->reduce = ops->integers ? APS_REDUCE_DIRECT : APS_REDUCE_GATHER;
 }
 
+/* Of a format with feedback. */
+static void settle_rounded(const struct aps_rule_keys *rule,
+                           struct aps_plan *plan)
+{
+    const struct aps_yaml_node *key = rule->keys[APS_RULE_FEEDBACK];
+    const struct aps_yaml_node *reduce = rule->keys[APS_RULE_REDUCE];
+
+    if (plan->accumulate != APS_ACCUMULATE_FP32)
+        aps_reader_error(rule->reader, key,
+                         "'feedback' contradicts accumulate: %s: what partial "
+                         "sums lose cannot be remembered",
+                         aps_accumulate_name(plan->accumulate));
+    if (reduce && plan->reduce != APS_REDUCE_DIRECT)
+        aps_reader_error(rule->reader, reduce,
+                         "'feedback' of a format goes with reduce: direct, "
+                         "not with %s",
+                         aps_reduce_name(plan->reduce));
+    plan->reduce = APS_REDUCE_DIRECT;
+}
+
 void aps_compressors_settle(const struct aps_rule_keys *rule,
                             struct aps_plan *plan)
 {
-    const struct aps_yaml_node *feedback = rule->keys[APS_RULE_FEEDBACK];
-
-    if (plan->compressor.kind == APS_COMPRESSOR_NONE) {
-        if (feedback && plan->feedback)
-            aps_reader_error(rule->reader, feedback,
-                             "'feedback' remembers what a compressor leaves "
-                             "out: it goes with 'compress'");
+    if (!plan->rewrite || !aps_plan_is_compressed(plan))
         return;
-    }
     check_steps(rule, plan);
     check_calls(rule, plan);
     if (aps_compressor_ops_of(&plan->compressor)->integers)
         check_integers(rule, plan);
     else
         check_scale(rule, plan);
-    settle_reduce(rule, plan);
+    if (plan->compressor.kind == APS_COMPRESSOR_NONE)
+        settle_rounded(rule, plan);
+    else
+        settle_reduce(rule, plan);
 }

@@ -93,11 +93,27 @@ struct aps_plan {
     struct aps_matrix matrix; /* the layer as one; of resolved plans */
 };
 
+/* Does something else travel than values that nobody remembers: by a compressor,
+ * or by a format with feedback? */
+static inline bool aps_plan_is_compressed(const struct aps_plan *plan)
+{
+    return plan->compressor.kind != APS_COMPRESSOR_NONE || plan->feedback;
+}
+
+/* Of such a layer? A format with feedback takes all. */
+static inline bool aps_plan_takes(const struct aps_plan *plan,
+                                  const struct aps_matrix *matrix)
+{
+    if (plan->compressor.kind == APS_COMPRESSOR_NONE)
+        return plan->feedback;
+    return aps_compressor_ops_of(&plan->compressor)
+        ->takes(&plan->compressor, matrix);
+}
+
 /* Does the compressor take the layer that the plan was resolved for? */
 static inline bool aps_plan_compresses(const struct aps_plan *plan)
 {
-    return plan->rewrite && aps_compressor_ops_of(&plan->compressor)
-                                ->takes(&plan->compressor, &plan->matrix);
+    return plan->rewrite && aps_plan_takes(plan, &plan->matrix);
 }
 
 /* Is something of each layer remembered from step to step, beside its scale's
@@ -107,8 +123,7 @@ static inline bool aps_plan_remembers(const struct aps_plan *plan)
     const struct aps_compressor_ops *ops =
         aps_compressor_ops_of(&plan->compressor);
 
-    return plan->compressor.kind != APS_COMPRESSOR_NONE &&
-           (plan->feedback || (ops->keeps && ops->keeps(&plan->compressor)));
+    return plan->feedback || (ops->keeps && ops->keeps(&plan->compressor));
 }
 
 /* Where a layer stands when its plan is asked for. */

@@ -138,7 +138,7 @@ static void settle(const struct aps_policy *policy, int rule,
     *plan = policy->rules[rule].plan;
     settle_call(plan, place->call);
     settle_scale(policy, place->layer, &plan->scale);
-    if (plan->compressor.kind != APS_COMPRESSOR_NONE)
+    if (aps_plan_is_compressed(plan))
         settle_matrix(policy, place, &plan->matrix);
 }
 

@@ -29,6 +29,10 @@ done <<END
 4 1 2 on reduce: master, group: 2, compress: {powersgd: {rank: 2, min_ratio: 1}}
 2 1 0 on compress: {mstopk+powersgd: {rank: 8, density: 0.3, min_ratio: 1}}
 3 1 2 off compress: {mstopk+powersgd: {rank: 2, density: 1, min_ratio: 1}}
+2 1 0 on format: e3m0
+3 1 0 on format: e3m0, scale: aps
+4 1 0 on format: sign/64, reduce: direct
+3 1 0 on format: bfp3/64
 2 1 0 on compress: {mstopk: 0.05}
 3 1 0 on format: e4m3, reduce: gather, compress: {mstopk: 0.05}
 3 1 0 off compress: {topk: 0.1}

@@ -47,6 +47,7 @@ done <<END
 3 1 8 thread 64KiB - reduce: ring, compress: {powersgd: {rank: 2, min_ratio: 1}}
 3 2 8 calls 64KiB 5 reduce: hierarchical, compress: {powersgd: {rank: 2, warm: off}}
 2 1 8 calls 64KiB - compress: {mstopk: 0.05}
+3 1 8 calls 64KiB - feedback: on
 3 1 8 thread 64KiB - compress: {threshold: {value: 0.01, density: 0.2}}
 END
 finish

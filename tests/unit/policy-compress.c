@@ -73,6 +73,10 @@ static void test_meanings(void)
          {APS_COMPRESSOR_TERNARY, {1, 0}},
          false,
          "e8m23"},
+        {"format: e3m0, feedback: on",
+         {APS_COMPRESSOR_NONE, {0}},
+         true,
+         "e3m0"},
         {"format: e5m2, compress: none, feedback: off",
          {APS_COMPRESSOR_NONE, {0}},
          false,
@@ -225,9 +229,17 @@ static void test_errors(void)
          "integers: leave it out\n"
          "5:25: 'rounding' does not go with compress: ternary, whose messages "
          "are integers: leave it out"},
-        {"feedback alone", STEPS "{format: e5m2, feedback: on}\n",
-         "4:20: 'feedback' remembers what a compressor leaves out: it goes "
-         "with 'compress'"},
+        {"feedback without steps", RULE "{format: e5m2, feedback: on}\n",
+         "3:20: 'feedback' remembers something of each layer, and layers are "
+         "told apart by their places in a step: write 'steps: auto' or a layer "
+         "table ('table: FILE') beside 'rules'"},
+        {"feedback of partial sums",
+         STEPS "{format: e5m2, reduce: ring, feedback: on,"
+               " accumulate: format}\n",
+         "4:20: 'feedback' of a format goes with reduce: direct, not with "
+         "ring\n"
+         "4:34: 'feedback' contradicts accumulate: format: what partial sums "
+         "lose cannot be remembered"},
     };
 
     REFUSE(cases, NULL);
