@@ -137,6 +137,7 @@ static const struct aps_block_ops bfp_ops = {
     .encode = bfp_encode,
     .decode = bfp_decode,
 #if defined(__x86_64__)
+    .vbmi_step = aps_blocks_64_step,
     .vbmi = bfp_vbmi,
 #endif
 };

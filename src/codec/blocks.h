@@ -25,6 +25,9 @@
 /* The most blocks of a chunk. */
 #define APS_BLOCKS_SCALES (APS_PACK_CHUNK / 2)
 
+/* As many steps of values are worked on by vectors at a time as a word has bits. */
+#define APS_BLOCKS_STEPS ((size_t)64)
+
 /* How values are rounded: `random` has a word for each where it is
  * stochastic. */
 struct aps_block_rounding {
@@ -58,11 +61,15 @@ struct aps_block_ops {
                    size_t n, struct aps_block_rounding rounding, void *codes,
                    int size, struct aps_encode_stats *stats);
 
+    /* The values, whole blocks, that the next two take together; 0: not those of
+     * this format. NULL: of none. */
+    size_t (*vbmi_step)(const struct aps_format *format);
+
     /*
-     * x[n], whole blocks to nearest by vectors, with VBMI; n is a multiple of
-     * aps_blocks_64_step and at most aps_blocks_64_values. Bit i is
-     * set where the values i * aps_blocks_64_step and on are not encoded, since
-     * there is a block of zeros or of NaN. NULL: none.
+     * x[n] to nearest by vectors, with VBMI; n is a multiple of vbmi_step and at
+     * most APS_BLOCKS_STEPS of them. Bit i is set where the values
+     * i * vbmi_step and on are not encoded, since there is a block of zeros or
+     * of NaN.
      */
     uint64_t (*vbmi)(const struct aps_block_kernel *kernel,
                      const aps_any_float *x, size_t n, uint8_t *wire);
@@ -80,30 +87,6 @@ struct aps_block_ops {
 };
 
 /* --- small things -------------------------------------------------------- */
-
-/* Can the family's loop encode whole blocks by vectors? */
-APS_INLINE bool aps_blocks_64_takes(const struct aps_format *format)
-{
-    const int block = format->block;
-
-    return (block == 16 || block == 32 || block % 64 == 0) &&
-           (format->width <= 8 || format->width == 16);
-}
-
-/* The values that it takes together: a block, two of 32, or, to choose their
- * scales together, sixteen of 16. */
-APS_INLINE size_t aps_blocks_64_step(const struct aps_format *format)
-{
-    return format->block == 16  ? 256
-           : format->block < 64 ? 64
-                                : (size_t)format->block;
-}
-
-/* The most values that it takes at a time. */
-APS_INLINE size_t aps_blocks_64_values(const struct aps_format *format)
-{
-    return 64 * aps_blocks_64_step(format);
-}
 
 /* A code's size where codes stand in bytes of their own, or 0. */
 APS_INLINE int aps_blocks_size(unsigned width)

@@ -140,8 +140,8 @@ APS_INLINE size_t aps_blocks_decode_vbmi(const struct aps_blocks_decoder *d,
     const size_t block = (size_t)format->block;
     const size_t code =
         d->ops->scale + aps_pack_bytes(block, (unsigned)format->width);
-    const size_t step = aps_blocks_64_step(format);
-    const size_t most = aps_blocks_64_values(format);
+    const size_t step = d->ops->vbmi_step(format);
+    const size_t most = APS_BLOCKS_STEPS * step;
     const size_t whole = n / step * step;
 
     for (size_t i = 0; i < whole; i += most) {

@@ -61,7 +61,7 @@ APS_INLINE void aps_blocks_encode_body(const struct aps_block_ops *ops,
     if (e.rounding == APS_ROUND_NEAREST && !stats) {
         const size_t block = ops->block > 0 ? ops->block : 64;
 
-        if (vbmi && ops->vbmi && aps_blocks_64_takes(&kernel->format))
+        if (vbmi && ops->vbmi_step && ops->vbmi_step(&kernel->format) > 0)
             done = aps_blocks_encode_vbmi(&e, x, n, wire);
         else if (kernel->format.block == (int)block)
             done = aps_blocks_encode_fast(&e, x, n, block, wire);

@@ -14,6 +14,16 @@
 #include "codec/nearest_vbmi.h"
 #include "codec/table.h"
 
+/* As struct aps_block_ops' vbmi_step: a block, or two of 32. */
+static inline size_t aps_blocks_64_step(const struct aps_format *format)
+{
+    const size_t block = (size_t)format->block;
+
+    if (format->width > 8 && format->width != 16)
+        return 0;
+    return block == 32 ? 64 : block % 64 == 0 ? block : 0;
+}
+
 struct aps_blocks_64_ops {
     /* The constants that `round` needs: those of codec/nearest_vbmi.h. */
     struct aps_nearest (*make)(const struct aps_block_kernel *kernel);

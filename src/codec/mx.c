@@ -249,6 +249,7 @@ static const struct aps_block_ops mx_ops = {
     .encode = mx_encode,
     .decode = mx_decode,
 #if defined(__x86_64__)
+    .vbmi_step = aps_blocks_64_step,
     .vbmi = mx_vbmi,
     .vbmi_decode = mx_vbmi_decode,
 #endif

@@ -170,6 +170,13 @@ nvfp4_encode_16(const struct aps_nearest *scales,
     return true;
 }
 
+/* Their scales are chosen together. */
+static size_t nvfp4_step(const struct aps_format *format)
+{
+    (void)format;
+    return VALUES;
+}
+
 APS_CODEC_AVX512 static uint64_t
 nvfp4_vbmi(const struct aps_block_kernel *kernel, const aps_any_float *x,
            size_t n, uint8_t *wire)
@@ -203,6 +210,7 @@ static const struct aps_block_ops nvfp4_ops = {
     .encode = nvfp4_encode,
     .decode = nvfp4_decode,
 #if defined(__x86_64__)
+    .vbmi_step = nvfp4_step,
     .vbmi = nvfp4_vbmi,
 #endif
 };

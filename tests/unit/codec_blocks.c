@@ -22,7 +22,10 @@ static const char *const names[] = {
     "bfp3/4096", "bfp1/2",      "flex8",          "flex16",     "qsgd7/512",
     "qsgd1/128", "qsgd127/512", "qsgd127/512-l2", "qsgd3/7-l2", "int8/512",
     "int8/64",   "int4/64",     "int4/512",       "int6/32",    "int16/2",
-    "sign/64",   "sign/512",    "sign/7",         "sign/4096",
+    "sign/64",   "sign/512",    "sign/7",         "sign/4096",  "bfp2/16",
+    "bfp4/16",   "bfp7/16",     "bfp15/16",       "bfp1/32",    "bfp4/32",
+    "bfp6/32",   "bfp15/32",    "bfp5/48",        "bfp3/128",   "bfp7/192",
+    "bfp15/576", "bfp6/320",
 };
 static const char *const cpus[] = {"plain", "avx2", "avx512"};
 static const size_t sizes[] = {0,    1,    15,   16,   17,   31,  32,   33,
