@@ -36,6 +36,7 @@ enum {
 struct layer {
     long sent[COUNTS];
     double eq5, nmse;
+    uint64_t hash; /* of all sums on this rank */
 };
 
 struct tensor {
@@ -168,14 +169,27 @@ static uint64_t replay_hash(uint64_t hash, const struct tensor *tensor)
     return hash;
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. */
-static int replay_same(uint64_t hash)
+/* COLLECTIVE over MPI_COMM_WORLD. Says on rank 0 of which layers the sums are not
+ * the same on all ranks; 1 if there are none. */
+static int replay_same(const struct layer *layers, int count)
 {
-    uint64_t least, most;
+    int same = 1;
 
-    PMPI_Allreduce(&hash, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
-    PMPI_Allreduce(&hash, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
-    return least == most;
+    for (int i = 0; i < count; i++) {
+        uint64_t least, most;
+
+        PMPI_Allreduce(&layers[i].hash, &least, 1, MPI_UINT64_T, MPI_MIN,
+                       MPI_COMM_WORLD);
+        PMPI_Allreduce(&layers[i].hash, &most, 1, MPI_UINT64_T, MPI_MAX,
+                       MPI_COMM_WORLD);
+        if (least == most)
+            continue;
+        same = 0;
+        if (rank == 0)
+            fprintf(stderr,
+                    "replay: the ranks got DIFFERENT sums of layer %d\n", i);
+    }
+    return same;
 }
 
 /* COLLECTIVE over MPI_COMM_WORLD. */
@@ -213,22 +227,21 @@ static FILE **replay_open(const char *prefix)
     return files;
 }
 
-/* COLLECTIVE over MPI_COMM_WORLD. One step's calls; `layers` NULL: only that. */
-static uint64_t replay_step(count_read_fn read, const struct tensor *tensors,
-                            int count, int variants, struct layer *layers,
-                            uint64_t hash)
+/* COLLECTIVE over MPI_COMM_WORLD. One step's calls; `settled`: those that count. */
+static void replay_step(count_read_fn read, const struct tensor *tensors,
+                        int count, int variants, int settled,
+                        struct layer *layers)
 {
     long ignored[COUNTS] = {0};
 
     for (int l = 0; l < count * variants; l++) {
         const struct tensor *tensor = &tensors[l % count];
 
-        replay_sum(read, tensor, layers ? layers[l].sent : ignored);
-        hash = replay_hash(hash, tensor);
-        if (layers && rank == 0)
+        replay_sum(read, tensor, settled ? layers[l].sent : ignored);
+        layers[l].hash = replay_hash(layers[l].hash, tensor);
+        if (settled && rank == 0)
             replay_measure(tensor, &layers[l]);
     }
-    return hash;
 }
 
 static void replay_free(FILE **files, struct tensor *tensors, int count)
@@ -247,7 +260,6 @@ static void replay_free(FILE **files, struct tensor *tensors, int count)
 
 int main(int argc, char **argv)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
     int count, variants, same;
     count_read_fn read;
     struct tensor *tensors;
@@ -275,14 +287,11 @@ int main(int argc, char **argv)
             t++;
         if (t < count)
             break;
-        hash = replay_step(read, tensors, count, variants,
-                           step < SETTLING ? NULL : layers, hash);
+        replay_step(read, tensors, count, variants, step >= SETTLING, layers);
     }
-    same = replay_same(hash);
+    same = replay_same(layers, count * variants);
     replay_print(layers, count * variants,
                  step > SETTLING ? step - SETTLING : 0, tensors, count);
-    if (!same && rank == 0)
-        fprintf(stderr, "replay: the ranks got DIFFERENT sums\n");
     free(layers);
     replay_free(files, tensors, count);
     MPI_Finalize();
