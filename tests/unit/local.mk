@@ -13,6 +13,7 @@ UNIT_TESTS = \
 	tests/unit/compressor_takes \
 	tests/unit/codec \
 	tests/unit/codec_blocks \
+	tests/unit/codec_random \
 	tests/unit/codec_large \
 	tests/unit/codec_levels \
 	tests/unit/codec_sizes \
@@ -142,6 +143,10 @@ tests_unit_codec_blocks_SOURCES = tests/unit/codec_blocks.c \
 	tests/unit/wire.h
 tests_unit_codec_blocks_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_codec_blocks_LDADD = $(UNIT_LIBS) -lm
+tests_unit_codec_random_SOURCES = tests/unit/codec_random.c \
+	tests/unit/wire.h
+tests_unit_codec_random_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_codec_random_LDADD = $(UNIT_LIBS) -lm
 tests_unit_codec_large_SOURCES = tests/unit/codec_large.c \
 	tests/unit/formats.h tests/unit/wire.h
 tests_unit_codec_large_CPPFLAGS = $(UNIT_CPPFLAGS)
