@@ -22,7 +22,8 @@ dist_check_SCRIPTS += $(figures_tests)
 TESTS += $(figures_tests)
 EXTRA_DIST += tests/figures/README.md \
 	tests/figures/allot.py tests/figures/bound.py tests/figures/cost.py \
-	tests/figures/frontier.py tests/figures/gradients.py \
+	tests/figures/fashion.py tests/figures/frontier.py \
+	tests/figures/gradients.py \
 	tests/figures/heads.py tests/figures/output.py \
 	tests/figures/replay.py tests/figures/trellis.py tests/figures/words.py
 
@@ -33,7 +34,7 @@ figures_run = $(AM_TESTS_ENVIRONMENT) $(MKDIR_P) figures && \
 	$(PYTHON3) $(top_srcdir)/tests/figures
 
 .PHONY: table-cost figure-frontier table-allotted table-bound table-trellis \
-	check-heads check-papers clean-figures
+	check-heads check-papers figure-fashion clean-figures
 # Bytes, messages and errors of every format with every scale: minutes.
 table-cost: $(figures_needs)
 	@$(figures_run)/cost.py $(abs_top_builddir)/figures
@@ -52,6 +53,9 @@ table-trellis: $(figures_needs)
 # What papers claim of scales, on five seeds: minutes.
 check-heads: libapsmpi.la apsmpi tests/apps/heads
 	@$(figures_run)/heads.py $(abs_top_builddir)/figures
+# A PyTorch program with and without the library, where torch is: minutes.
+figure-fashion: libapsmpi.la
+	@$(figures_run)/fashion.py $(abs_top_builddir)/figures
 check-papers: check-paper check-heads
 clean-figures:
 	rm -rf figures
