@@ -38,9 +38,12 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/scales.c pmpi/comm/scales.h \
 	pmpi/comm/sample.c pmpi/comm/sample.h \
 	pmpi/compressed/compressed.h \
+	pmpi/compressed/elements.c pmpi/compressed/elements.h \
+	pmpi/compressed/parcels.c pmpi/compressed/parcels.h \
 	pmpi/compressed/powersgd.c pmpi/compressed/powersgd.h \
 	pmpi/compressed/rounded.c pmpi/compressed/rounded.h \
 	pmpi/compressed/selected.c pmpi/compressed/selected.h \
+	pmpi/compressed/selected_direct.c \
 	pmpi/compressed/table.c pmpi/compressed/table.h \
 	pmpi/compressed/ternary.c pmpi/compressed/ternary.h \
 	pmpi/compressed/whole.c pmpi/compressed/whole.h \

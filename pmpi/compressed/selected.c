@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selected elements: every rank sends those that it has selected, and where they
- * stand, to all others, and adds up those of all ranks, in the order of the ranks,
- * into zeros. What was not sent, and what the values lost in the plan's format, is
- * remembered.
+ * Selected elements by `reduce: gather`: every rank sends those that it has selected,
+ * and where they stand, to all others, and adds up those of all ranks, in the order
+ * of the ranks, into zeros. What was not sent, and what the values lost in the plan's
+ * format, is remembered.
  *
  * A message is a section a layer, each a header, indices (compress/indices.h) and
  * a block of values, as long as the layer's length and the plan say. A rank that

@@ -21,5 +21,11 @@ aps_compressed_ops_of(const struct aps_plan *plan)
         [APS_COMPRESSOR_TERNARY] = &aps_compressed_ternary,
     };
 
-    return ops[plan->compressor.kind];
+    static const struct aps_compressed_ops *const selected[APS_REDUCE_KINDS] = {
+        [APS_REDUCE_GATHER] = &aps_compressed_selected,
+        [APS_REDUCE_DIRECT] = &aps_compressed_selected_direct,
+    };
+    const struct aps_compressed_ops *found = ops[plan->compressor.kind];
+
+    return found == &aps_compressed_selected ? selected[plan->reduce] : found;
 }

@@ -195,18 +195,29 @@ void aps_messages_send(struct aps_messages *messages, const void *bytes,
         messages_keep(messages, -1);
 }
 
+/* Into room for `room` bytes, of which `size` are to come. */
+static void messages_receive(struct aps_messages *messages, void *bytes,
+                             size_t room, int size, int from, enum aps_tag tag)
+{
+    const int rc = aps_message_receive(messages->vcomm, bytes, room, from, tag,
+                                       &messages->requests[messages->count]);
+
+    if (rc == MPI_SUCCESS)
+        messages_keep(messages, size);
+    messages_fail(messages, rc == MPI_SUCCESS ? aps_messages_lost() : rc);
+}
+
 void aps_messages_receive(struct aps_messages *messages, void *bytes,
                           size_t size, int from, enum aps_tag tag)
 {
-    int rc;
+    if (size > 0)
+        messages_receive(messages, bytes, size, (int)size, from, tag);
+}
 
-    if (size == 0)
-        return;
-    rc = aps_message_receive(messages->vcomm, bytes, size, from, tag,
-                             &messages->requests[messages->count]);
-    if (rc == MPI_SUCCESS)
-        messages_keep(messages, (int)size);
-    messages_fail(messages, rc == MPI_SUCCESS ? aps_messages_lost() : rc);
+void aps_messages_receive_some(struct aps_messages *messages, void *bytes,
+                               size_t most, int from, enum aps_tag tag)
+{
+    messages_receive(messages, bytes, most, 0, from, tag);
 }
 
 /* Has what came the length that was to come? If not its sender has failed. */
@@ -219,7 +230,7 @@ static void messages_check(struct aps_messages *messages)
             continue;
         if (PMPI_Get_count(&messages->statuses[i], MPI_BYTE, &size) !=
                 MPI_SUCCESS ||
-            size != messages->sizes[i])
+            (messages->sizes[i] > 0 ? size != messages->sizes[i] : size == 0))
             messages_fail(messages, MPI_ERR_OTHER);
     }
 }

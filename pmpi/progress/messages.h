@@ -20,7 +20,8 @@ struct aps_messages {
     const struct aps_vcomm *vcomm; /* not owned */
     MPI_Request *requests;         /* [capacity], owned, as are: */
     MPI_Status *statuses;          /* [capacity] */
-    int *sizes; /* [capacity]: bytes that are to come; -1: it is sent */
+    int *
+        sizes; /* [capacity]: bytes that are to come, 0: some; -1: it is sent */
     int capacity;
     int count; /* under way */
     /* MPI_SUCCESS, or the first error of the call; not owned. */
@@ -41,6 +42,11 @@ void aps_messages_send(struct aps_messages *messages, const void *bytes,
                        size_t size, int to, enum aps_tag tag);
 void aps_messages_receive(struct aps_messages *messages, void *bytes,
                           size_t size, int from, enum aps_tag tag);
+
+/* The same of a message whose length its sender alone knows: from 1 to `most`
+ * bytes. */
+void aps_messages_receive_some(struct aps_messages *messages, void *bytes,
+                               size_t most, int from, enum aps_tag tag);
 
 /*
  * Complete the batch, which is empty then. *outcome: after an error of this

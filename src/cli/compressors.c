@@ -124,6 +124,26 @@ static void add_factors(const struct aps_plan *plan,
             layers->squares == 1 ? "a square matrix" : "square matrices");
 }
 
+static void add_varies(const struct aps_plan *plan, struct note *note)
+{
+    if (aps_compressor_ops_of(&plan->compressor)->varies)
+        add(note, " The bytes are the most: they follow the rank that selects "
+                  "most elements.");
+}
+
+/* To owners, and what they add up to all. */
+static void add_selected_direct(const struct aps_plan *plan, const char *form,
+                                struct note *note)
+{
+    add(note,
+        "Each rank sends some of a layer's elements, as %s, and their "
+        "indices, to the owners of the slices, and these send what they have "
+        "added up to all. The bytes shown are those of %d ranks that select "
+        "different elements; they are fewer where ranks select the same.",
+        form, APS_TRAFFIC_RANKS);
+    add_varies(plan, note);
+}
+
 /* FP32 sends 2 (p - 1) / p copies, a rank that sends to all others p - 1. */
 static void add_selected(const struct aps_plan *plan,
                          const struct layers *layers, const char *form,
@@ -142,9 +162,7 @@ static void add_selected(const struct aps_plan *plan,
         form, known ? "" : " by apsmpi explain with a layer table",
         ceil(2 * sizeof(float) * elements / bytes),
         known ? "" : ", with layers of 2^20 elements");
-    if (aps_compressor_ops_of(&plan->compressor)->varies)
-        add(note, " The bytes are the most: they follow the rank that selects "
-                  "most elements.");
+    add_varies(plan, note);
 }
 
 /* Values of three, and their sums. */
@@ -181,6 +199,8 @@ static void write_note(const struct aps_policy *policy, int rule,
                     note);
     else if (ops->integers)
         add_integers(plan, note);
+    else if (plan->reduce == APS_REDUCE_DIRECT)
+        add_selected_direct(plan, form, note);
     else
         add_selected(plan, layers, form, note);
     if (plan->feedback)

@@ -72,6 +72,36 @@ static size_t parts(size_t bytes)
     return (bytes + PART - 1) / PART * PART;
 }
 
+/* A section of k elements of a slice of n (pmpi/compressed/elements.h): without
+ * indices where all are fewer bytes. */
+#define SECTION_HEADER 8
+
+static size_t words(size_t bytes)
+{
+    return (bytes + 3) / 4 * 4;
+}
+
+static size_t section(const struct aps_plan *plan, size_t k, size_t n)
+{
+    const size_t all =
+        SECTION_HEADER + words(VALUES_HEADER + packed(&plan->format, n));
+    const size_t some = SECTION_HEADER + words(aps_indices_bytes(k, n)) +
+                        words(VALUES_HEADER + packed(&plan->format, k));
+
+    return some < all ? some : all;
+}
+
+/* Ranks that select different elements, as many of each slice. */
+static size_t direct_bytes(const struct aps_plan *plan, size_t k, size_t n)
+{
+    const size_t slice = (n + APS_TRAFFIC_RANKS - 1) / APS_TRAFFIC_RANKS;
+    const size_t there = (k + APS_TRAFFIC_RANKS - 1) / APS_TRAFFIC_RANKS;
+    const size_t back = k < slice ? k : slice;
+
+    return APS_TRAFFIC_RANKS *
+           (section(plan, there, slice) + section(plan, back, slice)) / 2;
+}
+
 size_t aps_traffic_compressed(const struct aps_plan *plan,
                               const struct aps_matrix *matrix)
 {
@@ -91,6 +121,8 @@ size_t aps_traffic_compressed(const struct aps_plan *plan,
         return (there + back + 1) / 2;
     }
     k = ops->most(compressor, matrix->count);
+    if (plan->reduce == APS_REDUCE_DIRECT)
+        return direct_bytes(plan, k, matrix->count);
     return PART + parts(aps_indices_bytes(k, matrix->count)) +
            parts(VALUES_HEADER + packed(&plan->format, k));
 }

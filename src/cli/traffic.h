@@ -33,7 +33,8 @@ size_t aps_traffic_layers(const struct aps_policy *policy, int rule,
                           size_t first, size_t last, size_t count);
 
 /* The same of what a plan's compressor sends for a layer that it takes; sums of
- * integers, which grow with the ranks, are those of so many. */
+ * integers and of selected elements, which grow with the ranks, are those of so
+ * many. */
 #define APS_TRAFFIC_RANKS 8
 size_t aps_traffic_compressed(const struct aps_plan *plan,
                               const struct aps_matrix *matrix);

@@ -207,8 +207,8 @@ static void check_integers(const struct aps_rule_keys *rule,
                              aps_compressor_name(&plan->compressor));
 }
 
-/* Those that reduce nothing have all ranks send to all others, or, if owners can
- * add up what they send, to these. */
+/* Those that reduce nothing have owners add up what all ranks send to them, or all
+ * ranks what these send to all: by default what is fewer bytes where ranks are few. */
 static void settle_reduce(const struct aps_rule_keys *rule,
                           struct aps_plan *plan)
 {
@@ -216,8 +216,8 @@ static void settle_reduce(const struct aps_rule_keys *rule,
     const struct aps_compressor_ops *ops =
         aps_compressor_ops_of(&plan->compressor);
     const char *name = aps_compressor_name(&plan->compressor);
-    const bool known = plan->reduce == APS_REDUCE_GATHER ||
-                       (plan->reduce == APS_REDUCE_DIRECT && ops->integers);
+    const bool known =
+        plan->reduce == APS_REDUCE_GATHER || plan->reduce == APS_REDUCE_DIRECT;
 
     if (plan->reduce == APS_REDUCE_AUTO)
         aps_reader_error(rule->reader, key,
@@ -227,10 +227,9 @@ static void settle_reduce(const struct aps_rule_keys *rule,
     else if (!ops->floats && key && !known)
         aps_reader_error(rule->reader, key,
                          "reduce: %s contradicts compress: %s; it goes with "
-                         "%s",
-                         aps_reduce_name(plan->reduce), name,
-                         ops->integers ? "direct or gather" : "gather");
-    else if (!ops->floats && !known)
+                         "direct or gather",
+                         aps_reduce_name(plan->reduce), name);
+    else if (!ops->floats && (!key || !known))
         plan->reduce = ops->integers ? APS_REDUCE_DIRECT : APS_REDUCE_GATHER;
 }
 

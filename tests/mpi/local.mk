@@ -98,6 +98,9 @@ tests_mpi_finish_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/compress
 tests_mpi_compress_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_compress_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/selected
+tests_mpi_selected_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_selected_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/ternary
 tests_mpi_ternary_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_ternary_LDADD = $(MPI_TEST_LDADD)
@@ -303,6 +306,7 @@ mpi_tests = \
 	tests/mpi/t-other-collectives-left.sh \
 	tests/mpi/t-other-collectives.sh \
 	tests/mpi/t-rounded.sh \
+	tests/mpi/t-selected.sh \
 	tests/mpi/t-session-fails.sh \
 	tests/mpi/t-skipped.sh \
 	tests/mpi/t-spawned.sh \

@@ -38,6 +38,11 @@ done <<END
 3 1 0 off compress: {topk: 0.1}
 2 1 0 on format: bf16, scale: none, compress: {topk: 0.1}
 2 1 0 on compress: {threshold: {value: 1.2, density: 0.3}}
+2 1 0 on reduce: direct, compress: {mstopk: 0.05}
+3 1 0 on format: e4m3, scale: aps-tight, reduce: direct, compress: {topk: 0.05}
+4 1 0 off reduce: direct, compress: {topk: 0.1}
+3 1 0 on reduce: direct, compress: {threshold: {value: 1.2, density: 0.3}}
+3 1 5 on reduce: direct, compress: {topk: 1}
 2 1 5 on compress: {mstopk: 1}
 3 1 5 off compress: {topk: 1}
 END

@@ -61,6 +61,9 @@ done <<END
 3 1 nonblocking later 3000 2 reduce: ring, scale: {backoff: {window: 1}}
 4 2 blocking later 3000 5 reduce: hierarchical, scale: {backoff: {window: 1}}
 2 1 blocking later 5000001 1 compress: {topk: 1}, feedback: off
+3 1 blocking later 9000 1 reduce: direct, compress: {topk: 1}, feedback: off
+2 1 fused later 9000 2 reduce: direct, compress: {topk: 1}, feedback: off
+2 1 blocking later 8600001 1 reduce: direct, compress: {topk: 1}, feedback: off
 END
 
 while read -r ranks nodes function kind when often rule; do
@@ -112,6 +115,9 @@ done <<END
 3 1 receipt nonfinite later 1 compress: {threshold: {value: 0.5, density: 1}}, feedback: off
 3 1 receipt blocking later 1 compress: {threshold: {value: 0.5, density: 1}}, feedback: off
 3 1 PMPI_Isend fused later 1 compress: {threshold: {value: 0.5, density: 1}}, feedback: off
+3 1 receipt nonfinite later 1 reduce: direct, compress: {topk: 1}, feedback: off
+3 1 receipt blocking later 1 reduce: direct, compress: {threshold: {value: 0.5, density: 1}}, feedback: off
+3 1 allocation blocking first 1 reduce: direct, compress: {topk: 1}, feedback: off
 3 1 receipt nonfinite later 1 compress: ternary, feedback: off
 3 1 receipt nonfinite later 1 reduce: gather, compress: ternary, feedback: off
 3 1 allocation blocking first 1 compress: {topk: 1}, feedback: off

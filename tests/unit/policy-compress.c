@@ -113,6 +113,7 @@ static void test_reductions(void)
         enum aps_reduce_kind reduce;
     } rules[] = {
         {"compress: mstopk", APS_REDUCE_GATHER},
+        {"compress: topk, reduce: direct", APS_REDUCE_DIRECT},
         {"compress: ternary", APS_REDUCE_DIRECT},
         {"compress: ternary, reduce: gather", APS_REDUCE_GATHER},
     };
@@ -201,7 +202,7 @@ static void test_errors(void)
          "1e-3}}"},
         {"a reduction", STEPS "{compress: mstopk, reduce: ring}\n",
          "4:24: reduce: ring contradicts compress: mstopk; it goes with "
-         "gather"},
+         "direct or gather"},
         {"a scale that is agreed",
          STEPS "{format: e4m3, compress: mstopk, aps: on}\n",
          "4:38: scale aps contradicts compress: mstopk, whose messages differ "

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Selected elements by `reduce: direct`: every rank owns a slice of each layer.
+ *
+ *     delta = g + e;  a rank sends what it has selected of a slice to the slice's
+ *     owner, Q(delta);  e = delta - Q(delta)
+ *     the owner adds up what has come, in the order of the ranks, into zeros, s;
+ *     it sends Q(s) of what is not 0 to all;  its e += s - Q(s) in its slice
+ *
+ * So the sum of what is handed out and of what all ranks remember is that of all
+ * gradients. In full floats the result has the bits of `gather`.
+ *
+ * A message has a section a layer (elements.h): its length depends on what was
+ * selected, and no rank but the sender needs it. A rank that has an INF or a NaN
+ * says so to all owners, and each owner says so to all ranks, or that a value or a
+ * sum became one: then the layer is reduced whole.
+ */
+#include "config.h"
+
+#include "compressed/selected.h"
+
+#include <string.h>
+
+#include "compress/finite.h"
+#include "compressed/elements.h"
+#include "compressed/parcels.h"
+#include "compressed/whole.h"
+#include "reduce/origin.h"
+
+/* A layer while its elements travel. */
+struct selected {
+    struct aps_compressed *layer;
+    float *delta;      /* [n] of feedback */
+    void *work;        /* of a bracket */
+    uint32_t *indices; /* [k]: of this rank's elements */
+    float *sum;        /* [longest]: of the slice that this rank owns */
+    uint32_t *some;    /* [longest]: room of elements ... */
+    float *values;     /* [longest] */
+    size_t k, longest;
+    struct aps_bracket bracket;
+    long count; /* of this rank's elements; -1: not all are finite */
+    bool bad;   /* for the owner */
+};
+
+struct run {
+    const struct aps_compressed_site *site;
+    const struct aps_compressor *compressor;
+    struct aps_wire wire;
+    int ranks, rank;
+    int count;
+    struct selected layers[APS_VECTORS_MOST];
+    /* Parcels of all ranks: to the owners, to this one, and of all sums. */
+    unsigned char *to, *from, *sums;
+    size_t to_most, sums_most; /* bytes of one */
+    struct aps_cost *cost;
+};
+
+/* --- sizes ---------------------------------------------------------------- */
+
+static size_t direct_k(const struct aps_plan *plan,
+                       const struct aps_matrix *matrix)
+{
+    return aps_compressor_ops_of(&plan->compressor)
+        ->most(&plan->compressor, matrix->count);
+}
+
+/* Of elements for an owner, and of its sums. */
+static size_t direct_to_most(const struct aps_wire *wire,
+                             const struct aps_plan *plan,
+                             const struct aps_matrix *matrix, int ranks)
+{
+    return aps_elements_most(wire, direct_k(plan, matrix),
+                             aps_slice_longest(matrix->count, 1, ranks));
+}
+
+static size_t direct_sums_most(const struct aps_wire *wire,
+                               const struct aps_matrix *matrix, int ranks)
+{
+    const size_t longest = aps_slice_longest(matrix->count, 1, ranks);
+
+    return aps_elements_most(wire, longest, longest);
+}
+
+/* Strides of several layers are no more than those of each. */
+static size_t direct_message(const struct aps_plan *plan,
+                             const struct aps_matrix *matrix, int ranks)
+{
+    struct aps_wire wire;
+
+    aps_elements_wire(plan, false, &wire);
+    return 2 * aps_parcels_stride(direct_to_most(&wire, plan, matrix, ranks)) +
+           aps_parcels_stride(direct_sums_most(&wire, matrix, ranks));
+}
+
+/* In the order of direct_present. */
+static size_t direct_scratch(const struct aps_plan *plan,
+                             const struct aps_matrix *matrix, int ranks)
+{
+    const size_t n = matrix->count;
+    const size_t k = direct_k(plan, matrix);
+
+    return aps_compressed_work(k, n) / sizeof(float) + k +
+           3 * aps_slice_longest(n, 1, ranks) + (plan->feedback ? n : 0);
+}
+
+static void direct_present(struct run *run, struct selected *of,
+                           struct aps_compressed *layer)
+{
+    const struct aps_plan *plan = run->site->plan;
+    const size_t n = layer->matrix.count;
+    const size_t k = direct_k(plan, &layer->matrix);
+    const size_t longest = aps_slice_longest(n, 1, run->ranks);
+    float *next = layer->scratch;
+
+    *of = (struct selected){.layer = layer, .k = k, .longest = longest};
+    of->work = next;
+    next += aps_compressed_work(k, n) / sizeof *next;
+    of->indices = (uint32_t *)(void *)next;
+    next += k;
+    of->some = (uint32_t *)(void *)next;
+    next += longest;
+    of->values = next;
+    of->sum = of->values + longest;
+    of->delta = layer->error ? of->sum + longest : NULL;
+    run->to_most +=
+        direct_to_most(&run->wire, plan, &layer->matrix, run->ranks);
+    run->sums_most += direct_sums_most(&run->wire, &layer->matrix, run->ranks);
+}
+
+static struct aps_elements direct_room(const struct run *run,
+                                       const struct selected *of, int owner)
+{
+    return (struct aps_elements){
+        .slice = aps_slice_of(of->layer->matrix.count, 1, run->ranks, owner),
+        .indices = of->some,
+        .values = of->values,
+    };
+}
+
+/* --- what a rank sends ---------------------------------------------------- */
+
+/* To owner number `owner`. */
+static void direct_encode(struct run *run, int owner)
+{
+    unsigned char *bytes =
+        aps_parcel_bytes(run->to, aps_parcels_stride(run->to_most), owner);
+    size_t at = 0;
+
+    for (int i = 0; i < run->count; i++) {
+        const struct selected *of = &run->layers[i];
+        const struct aps_origin origin = {.number = of->layer->number,
+                                          .stage = run->wire.stage,
+                                          .rank = run->rank,
+                                          .ranks = 1};
+        struct aps_elements elements = direct_room(run, of, owner);
+
+        if (of->count < 0)
+            elements.count = APS_ELEMENTS_BAD;
+        else
+            aps_elements_gather(of->indices, (size_t)of->count, of->bracket.x,
+                                0, &elements);
+        at += aps_elements_encode(&run->wire, origin, &elements, run->cost,
+                                  bytes + at);
+    }
+    aps_parcel_close(run->to, run->to_most, owner, at);
+}
+
+/* --- sums ----------------------------------------------------------------- */
+
+/* What a rank has sent to this one. */
+static void direct_add(struct run *run, int rank)
+{
+    const unsigned char *bytes =
+        aps_parcel_bytes(rank == run->rank ? run->to : run->from,
+                         aps_parcels_stride(run->to_most), rank);
+    size_t at = 0;
+
+    for (int i = 0; i < run->count; i++) {
+        struct selected *of = &run->layers[i];
+        struct aps_elements elements = direct_room(run, of, run->rank);
+
+        at += aps_elements_decode(&run->wire, bytes + at, run->to_most - at,
+                                  &elements);
+        /* A scale of the plan may have let some overflow. */
+        of->bad |= elements.count == APS_ELEMENTS_BAD ||
+                   !aps_compress_finite(elements.values, elements.count);
+        if (!of->bad)
+            aps_elements_add(&elements, of->sum);
+    }
+}
+
+/* The slices that this rank owns, to all. */
+static void direct_sum(struct run *run)
+{
+    unsigned char *bytes = aps_parcel_bytes(
+        run->sums, aps_parcels_stride(run->sums_most), run->rank);
+    size_t at = 0;
+
+    for (int i = 0; i < run->count; i++)
+        memset(run->layers[i].sum, 0,
+               run->layers[i].longest * sizeof *run->layers[i].sum);
+    for (int rank = 0; rank < run->ranks; rank++)
+        direct_add(run, rank);
+    for (int i = 0; i < run->count; i++) {
+        struct selected *of = &run->layers[i];
+        const struct aps_origin origin = {.number = of->layer->number,
+                                          .stage = run->wire.stage + 1,
+                                          .rank = run->rank,
+                                          .ranks = 1};
+        struct aps_elements elements = direct_room(run, of, run->rank);
+        struct aps_cost none = {0};
+        size_t length;
+
+        if (of->bad)
+            elements.count = APS_ELEMENTS_BAD;
+        else
+            aps_elements_find(of->sum, &elements);
+        length = aps_elements_encode(&run->wire, origin, &elements, &none,
+                                     bytes + at);
+        (void)aps_elements_decode(&run->wire, bytes + at, length, &elements);
+        if (!of->bad && !aps_compress_finite(elements.values, elements.count)) {
+            elements.count = APS_ELEMENTS_BAD;
+            length = aps_elements_encode(&run->wire, origin, &elements, &none,
+                                         bytes + at);
+        }
+        at += length;
+    }
+    aps_parcel_close(run->sums, run->sums_most, run->rank, at);
+}
+
+/* --- results -------------------------------------------------------------- */
+
+/* Which layers are whole: all ranks have the same bytes of all owners. */
+static void direct_find_whole(struct run *run, int owner)
+{
+    const unsigned char *bytes =
+        aps_parcel_bytes(run->sums, aps_parcels_stride(run->sums_most), owner);
+    size_t at = 0;
+
+    for (int i = 0; i < run->count; i++) {
+        struct selected *of = &run->layers[i];
+        const struct aps_slice slice = direct_room(run, of, owner).slice;
+        bool bad;
+
+        at += aps_elements_skip(&run->wire, bytes + at, run->sums_most - at,
+                                slice, &bad);
+        of->layer->whole |= bad;
+    }
+}
+
+/* What this rank has sent to an owner leaves its memory. */
+static void direct_remember(const struct run *run, int owner)
+{
+    const unsigned char *bytes =
+        aps_parcel_bytes(run->to, aps_parcels_stride(run->to_most), owner);
+    size_t at = 0;
+
+    for (int i = 0; i < run->count; i++) {
+        const struct selected *of = &run->layers[i];
+        struct aps_elements elements = direct_room(run, of, owner);
+        float *error = of->layer->error;
+
+        at += aps_elements_decode(&run->wire, bytes + at, run->to_most - at,
+                                  &elements);
+        for (size_t k = 0; error && !of->layer->whole && k < elements.count;
+             k++)
+            error[elements.indices[k]] -= elements.values[k];
+    }
+}
+
+/* An owner's sums are the results. */
+static void direct_restore(const struct run *run, int owner)
+{
+    const unsigned char *bytes =
+        aps_parcel_bytes(run->sums, aps_parcels_stride(run->sums_most), owner);
+    size_t at = 0;
+
+    for (int i = 0; i < run->count; i++) {
+        const struct selected *of = &run->layers[i];
+        struct aps_elements elements = direct_room(run, of, owner);
+        const struct aps_slice slice = elements.slice;
+        float *error = owner == run->rank ? of->layer->error : NULL;
+
+        at += aps_elements_decode(&run->wire, bytes + at, run->sums_most - at,
+                                  &elements);
+        if (of->layer->whole)
+            continue;
+        memset(of->layer->out + slice.begin, 0,
+               slice.length * sizeof *of->layer->out);
+        for (size_t k = 0; k < elements.count; k++) {
+            const uint32_t index = elements.indices[k];
+
+            of->layer->out[index] = elements.values[k];
+            if (error)
+                error[index] +=
+                    of->sum[index - slice.begin] - elements.values[k];
+        }
+    }
+}
+
+static void direct_settle(struct run *run)
+{
+    for (int rank = 0; rank < run->ranks; rank++)
+        direct_find_whole(run, rank);
+    for (int i = 0; i < run->count; i++) {
+        const struct selected *of = &run->layers[i];
+
+        if (of->layer->error && !of->layer->whole)
+            memcpy(of->layer->error, of->delta,
+                   of->layer->matrix.count * sizeof *of->delta);
+    }
+    for (int rank = 0; rank < run->ranks; rank++) {
+        if (run->site->plan->feedback)
+            direct_remember(run, rank);
+        direct_restore(run, rank);
+    }
+}
+
+/* --- a call --------------------------------------------------------------- */
+
+static int direct_run(const struct aps_compressed_site *site, int count,
+                      struct aps_compressed layers[], struct aps_cost *cost)
+{
+    const size_t ranks = (size_t)site->vcomm->size;
+    struct run run = {
+        .site = site,
+        .compressor = &site->plan->compressor,
+        .ranks = site->vcomm->size,
+        .rank = site->vcomm->rank,
+        .count = count,
+        .cost = cost,
+    };
+    struct aps_parcels parcels = {
+        .exchange = site->exchange,
+        .senders = run.ranks,
+        .receivers = run.ranks,
+    };
+    int rc;
+
+    aps_elements_wire(site->plan, false, &run.wire);
+    aps_wire_draw(site->plan, site->vcomm, APS_CALL_ALLREDUCE, 0, &run.wire);
+    for (int i = 0; i < count; i++) {
+        struct selected *of = &run.layers[i];
+
+        direct_present(&run, of, &layers[i]);
+        of->count =
+            aps_compressed_select(run.compressor, &layers[i], of->k, of->delta,
+                                  of->work, &of->bracket, of->indices);
+    }
+    run.to = site->messages;
+    run.from = run.to + ranks * aps_parcels_stride(run.to_most);
+    run.sums = run.from + ranks * aps_parcels_stride(run.to_most);
+    for (int owner = 0; owner < run.ranks; owner++)
+        direct_encode(&run, owner);
+    parcels.most = run.to_most;
+    parcels.to = run.to;
+    parcels.to_stride = aps_parcels_stride(run.to_most);
+    parcels.from = run.from;
+    rc = aps_parcels_exchange(&parcels, cost);
+    if (rc == MPI_SUCCESS)
+        direct_sum(&run);
+    else /* of which other ranks may know nothing */
+        aps_parcel_close(run.sums, run.sums_most, run.rank, 0);
+    parcels.most = run.sums_most;
+    parcels.to =
+        run.sums + (size_t)run.rank * aps_parcels_stride(run.sums_most);
+    parcels.to_stride = 0;
+    parcels.from = run.sums;
+    rc = aps_parcels_exchange(&parcels, cost);
+    if (rc == MPI_SUCCESS)
+        direct_settle(&run);
+    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
+}
+
+const struct aps_compressed_ops aps_compressed_selected_direct = {
+    .scratch = direct_scratch,
+    .message = direct_message,
+    .run = direct_run,
+};
