@@ -26,10 +26,10 @@
 struct memory {
     struct memory *next; /* in its bucket */
     struct aps_place key;
-    struct aps_compressor compressor;
-    uint64_t calls; /* so far */
-    float *error;   /* [key.count], or NULL: no feedback */
-    float *kept;    /* [kept_floats], or NULL */
+    struct aps_plan plan; /* of its last call */
+    uint64_t calls;       /* so far */
+    float *error;         /* [key.count], or NULL: no feedback */
+    float *kept;          /* [kept_floats], or NULL */
     size_t kept_floats;
 };
 
@@ -142,6 +142,46 @@ static float *compressions_zeros(struct run *run, size_t floats)
     return zeros;
 }
 
+/* May what the last call of the layer has kept not be gone on from, as it is? */
+static bool compressions_is_new(const struct memory *memory,
+                                const struct aps_plan *plan, size_t floats)
+{
+    const struct aps_compressed_ops *before =
+        aps_compressed_ops_of(&memory->plan);
+
+    return memory->plan.compressor.kind != plan->compressor.kind ||
+           memory->kept_floats != floats ||
+           (before->give_back &&
+            strcmp(memory->plan.format.name, plan->format.name) != 0);
+}
+
+/* What the compressor keeps under the plan: of the last call, or anew. */
+static void compressions_change(struct run *run, struct memory *memory)
+{
+    const struct aps_plan *plan = run->plan;
+    const struct aps_compressed_ops *ops = aps_compressed_ops_of(plan);
+    const struct aps_compressed_ops *before =
+        aps_compressed_ops_of(&memory->plan);
+    const struct aps_matrix *matrix = &memory->key.matrix;
+    const int ranks = run->context->size;
+    const size_t floats = ops->kept ? ops->kept(plan, matrix, ranks) : 0;
+    float *kept;
+
+    if (!compressions_is_new(memory, plan, floats))
+        return;
+    kept = floats > 0 ? compressions_zeros(run, floats) : NULL;
+    if (memory->kept && memory->error && before->give_back)
+        before->give_back(&memory->plan, matrix, ranks, run->context->rank,
+                          memory->kept, memory->error);
+    if (kept && memory->kept && ops->carry_on &&
+        memory->plan.compressor.kind == plan->compressor.kind)
+        ops->carry_on(&memory->plan.compressor, memory->kept, plan, matrix,
+                      kept);
+    compressions_forget(memory->kept, memory->kept_floats);
+    memory->kept = kept;
+    memory->kept_floats = kept ? floats : 0;
+}
+
 /* The memory of a layer under the plan; NULL: out of memory. A rule that keeps
  * less, or something else, takes over what was left out, which is the layer's,
  * and the compressor begins anew unless it can go on. */
@@ -149,10 +189,7 @@ static struct memory *compressions_get(struct run *run,
                                        const struct aps_place *place)
 {
     const struct aps_plan *plan = run->plan;
-    const struct aps_compressed_ops *ops = aps_compressed_ops_of(plan);
     struct memory **link = compressions_find(run->context->compressions, place);
-    const size_t floats =
-        ops->kept ? ops->kept(plan, &place->matrix, run->context->size) : 0;
     struct memory *memory = *link;
 
     if (!memory) {
@@ -161,7 +198,7 @@ static struct memory *compressions_get(struct run *run,
         if (!memory)
             return NULL;
         memory->key = *place;
-        memory->compressor = plan->compressor;
+        memory->plan = *plan;
         *link = memory;
         run->context->compressions->count++;
     }
@@ -171,19 +208,8 @@ static struct memory *compressions_get(struct run *run,
         compressions_forget(memory->error, place->count);
         memory->error = NULL;
     }
-    if (memory->compressor.kind != plan->compressor.kind ||
-        memory->kept_floats != floats) {
-        float *kept = floats > 0 ? compressions_zeros(run, floats) : NULL;
-
-        if (kept && memory->kept && ops->carry_on &&
-            memory->compressor.kind == plan->compressor.kind)
-            ops->carry_on(&memory->compressor, memory->kept, plan,
-                          &place->matrix, kept);
-        compressions_forget(memory->kept, memory->kept_floats);
-        memory->kept = kept;
-        memory->kept_floats = kept ? floats : 0;
-    }
-    memory->compressor = plan->compressor;
+    compressions_change(run, memory);
+    memory->plan = *plan;
     return memory;
 }
 

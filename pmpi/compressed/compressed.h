@@ -61,6 +61,14 @@ struct aps_compressed_ops {
                      const struct aps_plan *plan,
                      const struct aps_matrix *matrix, float *kept);
 
+    /* Before the layer goes on by another plan than `before`, under which `kept`
+     * holds something of this rank's alone that calls have left out: add it to
+     * error[matrix->count]. Then `kept` begins anew, also where only the format
+     * has changed. NULL: it holds nothing like that. */
+    void (*give_back)(const struct aps_plan *before,
+                      const struct aps_matrix *matrix, int ranks, int rank,
+                      const float *kept, float *error);
+
     /* COLLECTIVE over the reductions' communicator. Reduce `count` layers,
      * APS_VECTORS_MOST at most, each to what it would be alone. An MPI error
      * code; then nothing is remembered of the call. */

@@ -99,6 +99,22 @@ static size_t rounded_kept(const struct aps_plan *plan,
     return rounded_longest(plan, matrix->count, ranks);
 }
 
+/* Other plans have other slices, or none: from now on it is the owner's own, and
+ * comes with its values. */
+static void rounded_give_back(const struct aps_plan *before,
+                              const struct aps_matrix *matrix, int ranks,
+                              int rank, const float *kept, float *error)
+{
+    struct aps_wire wire;
+    struct aps_slice slice;
+
+    rounded_wire(before, &wire);
+    slice = aps_slice_of(matrix->count, aps_codec_granule(&wire.codec), ranks,
+                         rank);
+    for (size_t i = 0; i < slice.length; i++)
+        error[slice.begin + i] += kept[i];
+}
+
 static size_t rounded_scratch(const struct aps_plan *plan,
                               const struct aps_matrix *matrix, int ranks)
 {
@@ -345,5 +361,6 @@ const struct aps_compressed_ops aps_compressed_rounded = {
     .kept = rounded_kept,
     .scratch = rounded_scratch,
     .message = rounded_message,
+    .give_back = rounded_give_back,
     .run = rounded_run,
 };

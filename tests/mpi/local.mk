@@ -101,6 +101,10 @@ tests_mpi_compress_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/selected
 tests_mpi_selected_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_selected_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/telescope
+tests_mpi_telescope_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_telescope_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/ternary
 tests_mpi_ternary_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_ternary_LDADD = $(MPI_TEST_LDADD)
@@ -310,6 +314,7 @@ mpi_tests = \
 	tests/mpi/t-session-fails.sh \
 	tests/mpi/t-skipped.sh \
 	tests/mpi/t-spawned.sh \
+	tests/mpi/t-telescope.sh \
 	tests/mpi/t-ternary.sh \
 	tests/mpi/t-short-lived.sh
 TESTS += $(mpi_tests)
