@@ -6,9 +6,9 @@
 #
 #   compress.sh 1gbit|10gbit|node|all [OPTION...]
 #
-# `blocking` is a call of MPI_Allreduce for each tensor, `fused` MPI_Iallreduce
-# for each and one wait, with all layers in one batch. JOBS (1) jobs of each take
-# turns. Prints, over all rounds, the median and the minimum of the milliseconds
+# `blocking` is a call of MPI_Allreduce for each tensor, `nonblocking` MPI_Iallreduce
+# for each and one wait, `fused` the same with all layers in one batch. JOBS (1)
+# jobs of each take turns. Prints, over all rounds, the median and the minimum of the milliseconds
 # of a step, and the median of native FP32's over that of the variant; `error` is
 # the relative L2 difference of a step's sums from native ones, which is near 1 or
 # more where feedback brings what is left out in later steps. Options are the
@@ -29,7 +29,7 @@ APSMPI_LAB_DIR=$top_builddir/scripts
 export APSMPI_LAB_DIR
 JOBS=${JOBS:-1}
 ONLY=${ONLY-}
-MODES=${MODES:-blocking fused}
+MODES=${MODES:-blocking nonblocking fused}
 step=$top_builddir/tests/bench/step
 bench=$top_builddir/tests/bench/compress
 library=$top_builddir/.libs/libapsmpi.so
@@ -42,15 +42,13 @@ variants()
 {
     cat <<'RULES'
 e8m23 - format: e8m23
-e5m2 - format: e5m2, scale: aps-tight
+e4m3 - format: e4m3, scale: aps
+e4m3-feedback - format: e4m3, scale: aps, feedback: on, reduce: direct
 powersgd-4 8 feedback: on, compress: {powersgd: {rank: 4}}
-powersgd-2 - feedback: on, compress: {powersgd: {rank: 2}}
 powersgd-1 9 feedback: on, compress: {powersgd: {rank: 1}}
 mstopk 8 feedback: on, compress: {mstopk: 0.01}
-topk - feedback: on, compress: {topk: 0.01}
 mstopk+powersgd - feedback: on, compress: {mstopk+powersgd: {rank: 4, density: 0.01}}
-qsgd7/512 - format: qsgd7/512
-sign/256 - format: sign/256
+ternary 5 feedback: on, compress: ternary, reduce: direct
 RULES
 }
 
@@ -76,7 +74,7 @@ job()
     {
         printf 'version: 1\nmin_count: 1\ntable: %s\n' "$table"
         printf 'steps: {order: backward}\n'
-        [ "$mode" = blocking ] || printf 'fuse: 1GiB\n'
+        [ "$mode" != fused ] || printf 'fuse: 1GiB\n'
         printf 'rules: [{%s}]\n' "$rule"
     } >"$to.yaml"
     "$top_builddir/apsmpi" check "$to.yaml" >/dev/null
@@ -120,7 +118,7 @@ row()
     goal=
     [ "$1" != 1gbit ] || [ "$4" = - ] || goal="at least $4"
     [ "$1" != 10gbit ] || goal='at least 1'
-    printf '  %-16s %-9s %10s %10s %10s %9s %9s  %s\n' "$2" "$3" "$native" \
+    printf '  %-16s %-11s %10s %10s %10s %9s %9s  %s\n' "$2" "$3" "$native" \
         "$middle" "$(least "$samples" 3)" "$up" \
         "$(awk '$1 == "error" { e = $2 } END { print e }' "$samples")" "$goal"
     echo "$1,$2,$3,$native,$middle,$up" >>"$bench.csv"
@@ -144,7 +142,7 @@ on_network()
     node) printf '\n=== One node, 2 ranks\n' ;;
     *) printf '\n=== 2 hosts, one rank each, %s\n' "$network" ;;
     esac
-    printf '  %-16s %-9s %10s %10s %10s %9s %9s  %s\n' variant calls \
+    printf '  %-16s %-11s %10s %10s %10s %9s %9s  %s\n' variant calls \
         'native ms' 'median ms' 'min ms' speed-up error goal
     for mode in $MODES; do
         variants | while read -r name goal _; do
@@ -163,10 +161,19 @@ all) networks='1gbit 10gbit node' ;;
     exit 2
     ;;
 esac
+# The processor, or what the kernel calls it.
+machine()
+{
+    model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo 2>/dev/null |
+        head -n 1)
+    echo "${model:-$(uname -m)}, $(getconf _NPROCESSORS_ONLN) cores"
+}
+
 status=0
 "$lab" --hosts 2 -- true || status=$?
 rm -f "$bench-failed"
 echo network,variant,calls,native_ms,median_ms,speed_up >"$bench.csv"
+echo "$(machine); ${JOBS} jobs of each"
 for network in $networks; do
     if [ $status -eq 77 ] && [ "$network" != node ]; then
         echo "compress.sh: $network skipped: there can be no lab here"
@@ -175,7 +182,7 @@ for network in $networks; do
     fi
 done
 "$PYTHON3" "$top_srcdir/tests/bench/compress_steps.py" "$bench.csv" \
-    >"$bench.svg"
+    "$(machine)" >"$bench.svg"
 [ ! -e "$bench-failed" ] || result=1
 rm -f "$bench-failed"
 exit $result

@@ -2,25 +2,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draw what compress.sh has measured.
 
-    python3 tests/bench/compress_steps.py compress.csv >compress.svg
+    python3 tests/bench/compress_steps.py compress.csv MACHINE >compress.svg
 
 Reads lines of network, variant, calls, native_ms, median_ms and speed_up; a
-line is a bar, and those of a network are a group. Needs Python's standard
-library alone, and always draws the same bytes.
+line is a bar, and those of a network are a group. MACHINE is written below the
+picture. Needs Python's standard library alone, and always draws the same bytes.
 """
 import csv
 import sys
 
 from speed import text
 
-COLOURS = {"blocking": "#0072B2", "fused": "#D55E00"}
+COLOURS = {"blocking": "#0072B2", "nonblocking": "#009E73",
+           "fused": "#D55E00"}
 NETWORKS = {"1gbit": "2 hosts, 1 Gbit/s", "10gbit": "2 hosts, 10 Gbit/s",
             "node": "one node, 2 ranks"}
 WIDTH, LEFT, RIGHT, TOP = 720, 150, 60, 58
 BAR, GAP = 14, 30
 
 
-def draw(rows):
+def draw(rows, machine):
     groups = {}
     for row in rows:
         groups.setdefault(row["network"], []).append(row)
@@ -28,7 +29,7 @@ def draw(rows):
     scale = (WIDTH - LEFT - RIGHT) / most
     bottom = TOP + len(rows) * BAR + len(groups) * GAP
     out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
-           'viewBox="0 0 %d %d">' % (WIDTH, bottom + 34, WIDTH, bottom + 34),
+           'viewBox="0 0 %d %d">' % (WIDTH, bottom + 42, WIDTH, bottom + 42),
            "<title>A step's sums: times faster than native FP32</title>",
            '<rect width="100%" height="100%" fill="#ffffff"/>',
            text(10, 20, "The sums of a step of ResNet-50 (161 tensors): times "
@@ -60,9 +61,10 @@ def draw(rows):
     out.append('<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#222222" '
                'stroke-dasharray="3 2"/>' % (LEFT + scale, TOP, LEFT + scale,
                                              bottom))
+    out.append(text(10, bottom + 34, machine, size=11))
     return "\n".join(out + ["</svg>"]) + "\n"
 
 
 if __name__ == "__main__":
     with open(sys.argv[1], newline="", encoding="utf-8") as lines:
-        sys.stdout.write(draw(list(csv.DictReader(lines))))
+        sys.stdout.write(draw(list(csv.DictReader(lines)), sys.argv[2]))
