@@ -21,6 +21,7 @@ static const struct {
 } parts[] = {
     {"lowrank", bench_lowrank},
     {"select", bench_select},
+    {"ternary", bench_ternary},
 };
 #define PARTS (sizeof parts / sizeof *parts)
 

@@ -8,6 +8,7 @@
 /* A part prints its table; 0, or an exit status. */
 int bench_lowrank(void);
 int bench_select(void);
+int bench_ternary(void);
 
 /* Runs of what a line of a table measures: the fastest one counts. */
 #define BENCH_RUNS 7
