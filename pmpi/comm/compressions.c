@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "comm/report.h"
+#include "comm/spares.h"
 #include "compressed/table.h"
 #include "progress/agree.h"
 #include "reduce/exchange.h"
@@ -36,8 +37,9 @@ struct memory {
 struct aps_compressions {
     struct memory *buckets[BUCKETS];
     int count;
-    long era;   /* of all memories */
-    long drops; /* the same */
+    long era;                 /* of all memories */
+    long drops;               /* the same */
+    struct aps_spare *spares; /* for what is to be remembered */
     float *scratch;
     size_t scratch_floats;
     struct aps_exchange
@@ -53,6 +55,7 @@ struct run {
     const struct aps_place *places;
     struct aps_vector *vectors;
     struct memory *memories[APS_VECTORS_MOST];
+    struct aps_spare *spares[APS_VECTORS_MOST]; /* NULL: no feedback */
     struct aps_compressed layers[APS_VECTORS_MOST];
     unsigned char *messages;
     bool grown; /* a memory, or scratch, is new */
@@ -104,6 +107,7 @@ static void compressions_clear(struct aps_compressions *compressions)
         }
     }
     compressions->count = 0;
+    aps_spares_clear(&compressions->spares);
 }
 
 void aps_compressions_destroy(struct aps_compressions *compressions)
@@ -283,7 +287,12 @@ static void compressions_equip(struct run *run)
     for (int i = 0; i < run->count; i++) {
         floats += compressions_scratch(run, i);
         run->memories[i] = compressions_get(run, &run->places[i]);
-        run->bad |= !run->memories[i];
+        run->spares[i] = NULL;
+        if (run->plan->feedback)
+            run->spares[i] = aps_spares_lend(&compressions->spares,
+                                             run->places[i].count, &run->grown);
+        run->bad |=
+            !run->memories[i] || (run->plan->feedback && !run->spares[i]);
     }
     if (floats <= compressions->scratch_floats)
         return;
@@ -315,6 +324,7 @@ static void compressions_present(struct run *run)
             .out = out,
             .matrix = run->places[i].matrix,
             .error = memory->error,
+            .delta = run->spares[i] ? run->spares[i]->floats : NULL,
             .kept = memory->kept,
             .calls = memory->calls,
             .place = run->places[i].layer,
@@ -347,23 +357,39 @@ static double compressions_norm(const struct run *run, bool given)
 
     for (int i = 0; i < run->count; i++) {
         const struct aps_compressed *layer = &run->layers[i];
+        const float *error = run->memories[i]->error;
 
-        if (!layer->error || layer->whole)
+        if (!error || layer->whole)
             return NAN;
-        square += compressions_square(given ? layer->in : layer->error,
-                                      given ? layer->error : NULL,
-                                      layer->matrix.count);
+        square +=
+            compressions_square(given ? layer->in : error, given ? error : NULL,
+                                layer->matrix.count);
     }
     return sqrt(square);
 }
 
+/* The layer remembers what was left in the spare array. */
+static void compressions_remember(struct memory *memory,
+                                  struct aps_spare *spare)
+{
+    float *error = memory->error;
+
+    memory->error = spare->floats;
+    spare->floats = error;
+}
+
 /* All calls count, also those that failed here: other ranks may know nothing of
  * that, and draw by the number, too. */
-static void compressions_settle(struct run *run)
+static void compressions_settle(struct run *run, int rc)
 {
     for (int i = 0; i < run->count; i++) {
         const struct aps_vector *vector = &run->vectors[i];
 
+        if (run->spares[i]) {
+            if (rc == MPI_SUCCESS && !run->layers[i].whole)
+                compressions_remember(run->memories[i], run->spares[i]);
+            run->spares[i]->lent = false;
+        }
         run->memories[i]->calls++;
         if (vector->memory != &aps_memory_host)
             vector->memory->copy_in(vector->out, run->layers[i].out, vector->n);
@@ -435,7 +461,7 @@ int aps_compressions_run(struct aps_context *context,
     if (cost->sampled)
         given = compressions_norm(&run, true);
     rc = aps_compressed_ops_of(plan)->run(&site, count, run.layers, cost);
-    compressions_settle(&run);
+    compressions_settle(&run, rc);
     if (cost->sampled && rc == MPI_SUCCESS && given > 0)
         cost->residual = compressions_norm(&run, false) / given;
     cost->fp32_bytes = before + compressions_fp32(&run);

@@ -19,8 +19,11 @@ struct aps_compressed {
     const float *in; /* [matrix.count] */
     float *out;      /* the same, or apart */
     struct aps_matrix matrix;
-    float *error;    /* [matrix.count]: what calls have left out, which this one
-                        adds and replaces; NULL: no feedback */
+    const float *error; /* [matrix.count]: what calls have left out, which this
+                           one adds; NULL: no feedback */
+    float *delta;       /* the same, apart, with feedback: room for the sum of
+                           the layer and what calls have left out. In the end it
+                           holds what is remembered, unless the layer is whole */
     float *kept;     /* so many floats as `kept` of the ops says, zeros at the
                         layer's first call; NULL: none */
     uint64_t calls;  /* of the layer before this one */

@@ -40,8 +40,6 @@ struct factors {
     void *work;
     uint32_t *indices; /* [k] */
     size_t k;
-    float *delta; /* [count]: the layer and what is remembered of it; NULL:
-                           no feedback */
 };
 
 struct run {
@@ -107,7 +105,6 @@ static size_t powersgd_scratch(const struct aps_plan *plan,
     (void)ranks;
     return 2 * powersgd_room(matrix, rank) +
            (matrix->rows + matrix->columns) * rank +
-           (plan->feedback ? matrix->count : 0) +
            powersgd_mask_floats(plan, matrix);
 }
 
@@ -133,10 +130,6 @@ static struct factors powersgd_factors(const struct aps_plan *plan,
     next += of.floats[PART_P];
     of.factors[PART_Q] = next;
     next += of.floats[PART_Q];
-    if (layer->error) {
-        of.delta = next;
-        next += matrix->count;
-    }
     if (k > 0) {
         of.masked = next;
         of.indices = (uint32_t *)(void *)(next + matrix->count);
@@ -171,9 +164,8 @@ static void powersgd_prepare(const struct aps_plan *plan, struct factors *of)
 static bool powersgd_mask(const struct aps_plan *plan, struct factors *of)
 {
     struct aps_bracket bracket;
-    const long count =
-        aps_compressed_select(&plan->compressor, of->layer, of->k, of->delta,
-                              of->work, &bracket, of->indices);
+    const long count = aps_compressed_select(
+        &plan->compressor, of->layer, of->k, of->work, &bracket, of->indices);
 
     memset(of->masked, 0, of->layer->matrix.count * sizeof *of->masked);
     for (long i = 0; i < count; i++)
@@ -190,9 +182,9 @@ static void powersgd_multiply(const struct aps_plan *plan, struct factors *of)
 
     if (of->masked)
         aps_lowrank_left(&layer->matrix, of->rank, of->masked, q, p);
-    else if (of->delta)
+    else if (layer->error)
         aps_lowrank_left_feedback(&layer->matrix, of->rank, layer->in,
-                                  layer->error, of->delta, q, p);
+                                  layer->error, layer->delta, q, p);
     else
         aps_lowrank_left(&layer->matrix, of->rank, layer->in, q, p);
     /* All ranks have to see it. */
@@ -203,10 +195,11 @@ static void powersgd_multiply(const struct aps_plan *plan, struct factors *of)
 /* Q' = M^T P. */
 static void powersgd_multiply_back(struct factors *of)
 {
-    const struct aps_matrix *matrix = &of->layer->matrix;
-    const float *m = of->masked  ? of->masked
-                     : of->delta ? of->delta
-                                 : of->layer->in;
+    const struct aps_compressed *layer = of->layer;
+    const struct aps_matrix *matrix = &layer->matrix;
+    const float *m = of->masked     ? of->masked
+                     : layer->error ? layer->delta
+                                    : layer->in;
 
     (void)aps_lowrank_orthogonalise(matrix->rows, of->rank, of->factors[PART_P],
                                     of->room);
@@ -219,10 +212,10 @@ static void powersgd_restore(struct factors *of, int ranks)
 {
     struct aps_compressed *layer = of->layer;
 
-    if (of->delta)
+    if (layer->error)
         aps_lowrank_restore_feedback(
             &layer->matrix, of->rank, of->factors[PART_P], of->factors[PART_Q],
-            1.0f / (float)ranks, of->delta, layer->out, layer->error);
+            1.0f / (float)ranks, layer->delta, layer->out, layer->delta);
     else
         aps_lowrank_restore(&layer->matrix, of->rank, of->factors[PART_P],
                             of->factors[PART_Q], layer->out);

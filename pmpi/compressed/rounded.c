@@ -37,7 +37,6 @@ struct rounded {
     struct aps_compressed *layer;
     size_t begin;    /* of its sections in messages, in bytes */
     size_t longest;  /* slice */
-    float *delta;    /* [count] */
     float *sum;      /* [longest] */
     float *decoded;  /* [longest] */
     float magnitude; /* the greatest */
@@ -118,7 +117,7 @@ static void rounded_give_back(const struct aps_plan *before,
 static size_t rounded_scratch(const struct aps_plan *plan,
                               const struct aps_matrix *matrix, int ranks)
 {
-    return matrix->count + 2 * rounded_longest(plan, matrix->count, ranks);
+    return 2 * rounded_longest(plan, matrix->count, ranks);
 }
 
 static size_t rounded_message(const struct aps_plan *plan,
@@ -139,8 +138,7 @@ static void rounded_present(struct run *run, int i,
 
     *of = (struct rounded){.layer = layer, .begin = run->bytes};
     of->longest = rounded_longest(run->site->plan, layer->matrix.count, ranks);
-    of->delta = layer->scratch;
-    of->sum = of->delta + layer->matrix.count;
+    of->sum = layer->scratch;
     of->decoded = of->sum + of->longest;
     run->bytes += rounded_section(&run->wire, of->longest);
 }
@@ -151,7 +149,7 @@ static void rounded_measure(struct rounded *of)
 {
     const struct aps_compressed *layer = of->layer;
     const struct aps_magnitudes magnitudes = aps_magnitudes_add(
-        layer->in, layer->error, layer->matrix.count, of->delta);
+        layer->in, layer->error, layer->matrix.count, layer->delta);
 
     of->finite = magnitudes.finite;
     of->magnitude = magnitudes.finite ? magnitudes.max : 0;
@@ -192,7 +190,7 @@ static void rounded_encode(struct run *run, const struct rounded *of, int to)
         return;
     aps_cost_note(run->cost,
                   aps_block_encode(&run->wire, &origin, &aps_memory_host,
-                                   of->delta + slice.begin, slice.length,
+                                   of->layer->delta + slice.begin, slice.length,
                                    of->exponent, section + sizeof header));
 }
 
@@ -221,6 +219,8 @@ static void rounded_remember(const float *x, const float *sent, size_t n,
 static void rounded_remember_contributions(const struct run *run,
                                            const struct rounded *of)
 {
+    float *delta = of->layer->delta;
+
     for (int rank = 0; rank < run->site->vcomm->size; rank++) {
         const struct aps_slice slice = rounded_slice(run, of, rank);
 
@@ -230,8 +230,8 @@ static void rounded_remember_contributions(const struct run *run,
                          run->outgoing + (size_t)rank * run->bytes + of->begin +
                              sizeof(struct header),
                          slice.length, of->decoded);
-        rounded_remember(of->delta + slice.begin, of->decoded, slice.length,
-                         of->layer->error + slice.begin);
+        rounded_remember(delta + slice.begin, of->decoded, slice.length,
+                         delta + slice.begin);
     }
 }
 

@@ -50,7 +50,6 @@ struct selected {
     struct aps_compressed *layer;
     size_t k;                 /* elements at most */
     size_t room;              /* of a section */
-    float *delta;             /* [n] of feedback */
     void *work;               /* of a bracket */
     uint32_t *indices;        /* [ranks * k]: of each rank's elements */
     float *values;            /* [ranks * k] */
@@ -132,7 +131,7 @@ static size_t selected_scratch(const struct aps_plan *plan,
     return (all * (sizeof(struct aps_sparse) + sizeof(size_t)) +
             aps_compressed_work(k, n)) /
                sizeof(float) +
-           1 + all * 2 * k + k + (plan->feedback ? n : 0);
+           1 + all * 2 * k + k;
 }
 
 static void selected_present(struct run *run, int i,
@@ -155,7 +154,6 @@ static void selected_present(struct run *run, int i,
     next += ranks * k * sizeof *of->indices;
     of->values = (float *)(void *)next;
     of->own = of->values + ranks * k;
-    of->delta = layer->error ? of->own + k : NULL;
 }
 
 /* --- what a rank sends ---------------------------------------------------- */
@@ -163,7 +161,7 @@ static void selected_present(struct run *run, int i,
 static void selected_select(const struct run *run, struct selected *of)
 {
     const long count = aps_compressed_select(
-        run->compressor, of->layer, of->k, of->delta, of->work, &of->bracket,
+        run->compressor, of->layer, of->k, of->work, &of->bracket,
         of->indices + of->k * (size_t)run->site->vcomm->rank);
 
     of->finite = count >= 0;
@@ -271,11 +269,9 @@ static void selected_sum(const struct run *run, struct selected *of)
             run, of, i, run->site->messages + (size_t)i * run->bytes);
     if (layer->whole)
         return;
-    if (layer->error) {
-        memcpy(layer->error, of->delta, n * sizeof *of->delta);
-        aps_sparse_take(layer->error, of->ranks[rank].indices, of->count,
+    if (layer->error)
+        aps_sparse_take(layer->delta, of->ranks[rank].indices, of->count,
                         of->own, of->ranks[rank].values);
-    }
     aps_sparse_sum(of->ranks, (size_t)ranks, n, of->at, layer->out);
 }
 

@@ -195,11 +195,11 @@ static void ternary_encode(const struct run *run, const struct ternary *of,
                        of->scaler, &draw, run->cpu, digits);
 }
 
-/* What this rank's digits of a slice leave out, for `error`. */
+/* What this rank's digits of a slice leave out, for `delta`. */
 static void ternary_leave(const struct run *run, const struct ternary *of,
                           const struct slice *slice, const uint8_t *digits)
 {
-    float *error = of->layer->error;
+    float *error = of->layer->delta;
 
     if (!error || of->layer->whole || slice->n == 0)
         return;

@@ -52,8 +52,8 @@ size_t aps_compressed_work(size_t k, size_t count)
 
 long aps_compressed_select(const struct aps_compressor *compressor,
                            const struct aps_compressed *layer, size_t k,
-                           float *delta, void *work,
-                           struct aps_bracket *bracket, uint32_t *indices)
+                           void *work, struct aps_bracket *bracket,
+                           uint32_t *indices)
 {
     const struct aps_compressor_ops *ops = aps_compressor_ops_of(compressor);
     const size_t n = layer->matrix.count;
@@ -63,8 +63,8 @@ long aps_compressed_select(const struct aps_compressor *compressor,
     draw.seed = ops->seed ? ops->seed(compressor) : 0;
     draw.layer = (uint32_t)layer->place;
     draw.step = (uint32_t)layer->calls;
-    aps_bracket_begin(layer->in, layer->error, n, k < n ? k + 1 : n, delta,
-                      &room, aps_cpu_chosen(), bracket);
+    aps_bracket_begin(layer->in, layer->error, n, k < n ? k + 1 : n,
+                      layer->delta, &room, aps_cpu_chosen(), bracket);
     return bracket->magnitudes.finite
                ? (long)ops->select(compressor, bracket, k, &draw, indices)
                : -1;

@@ -18,16 +18,16 @@ int aps_compressed_reduce_whole(const struct aps_compressed_site *site, int rc,
                                 struct aps_cost *cost);
 
 /*
- * The layer, and what is remembered of it (delta[count], which is written; without
- * feedback NULL), and which of its elements the plan's compressor selects:
- * indices[k], ascending. Returns how many, or -1 if not all elements are finite.
+ * Write the layer's `delta` (with feedback), and which of its elements the plan's
+ * compressor selects: indices[k], ascending. Returns how many, or -1 if not all
+ * elements are finite.
  * The bracket is made in `work`, of aps_compressed_work(k, count) bytes, and says
  * what the elements are of.
  */
 long aps_compressed_select(const struct aps_compressor *compressor,
                            const struct aps_compressed *layer, size_t k,
-                           float *delta, void *work,
-                           struct aps_bracket *bracket, uint32_t *indices);
+                           void *work, struct aps_bracket *bracket,
+                           uint32_t *indices);
 
 /* A multiple of 16. */
 size_t aps_compressed_work(size_t k, size_t count);

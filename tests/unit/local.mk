@@ -70,6 +70,7 @@ UNIT_TESTS = \
 	tests/unit/scale_underflow \
 	tests/unit/scale_unit \
 	tests/unit/redone_pieces \
+	tests/unit/spares \
 	tests/unit/select \
 	tests/unit/slices \
 	tests/unit/sparse \
@@ -382,6 +383,9 @@ tests_unit_redone_pieces_SOURCES = tests/unit/redone_pieces.c \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h pmpi/reduce/history.c
 tests_unit_redone_pieces_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_redone_pieces_LDADD = $(UNIT_LIBS)
+tests_unit_spares_SOURCES = tests/unit/spares.c pmpi/comm/spares.c
+tests_unit_spares_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_spares_LDADD = $(UNIT_LIBS)
 tests_unit_chunk_layout_SOURCES = tests/unit/chunk_layout.c \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
 	pmpi/reduce/chunk_layout.c pmpi/reduce/chunk_layout.h \
