@@ -14,6 +14,7 @@
 
 #include <dlfcn.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,15 +31,40 @@ void ucp_worker_destroy(void *worker);
 /* All calls come from inside MPI_Init or MPI_Finalize, one at a time. */
 static void *workers[WORKERS_MAX];
 static int worker_count;
-static int manager = -1; /* the process manager's descriptor, while it ends */
+static const void *mpich; /* an address inside MPICH, if there are workers */
+static int manager = -1;  /* the process manager's descriptor, while it ends */
 
-/* The function that this one stands in front of. */
-static void next_function(const char *name, void *function)
+/* UCX's function, for `caller`, an address inside MPICH. Python loads MPICH into
+ * a scope of its own, where RTLD_NEXT does not look: MPICH's dependencies do. */
+static void *ucx_function(const char *name, const void *caller)
 {
     void *address = dlsym(RTLD_NEXT, name);
+    Dl_info where;
+    void *library;
 
-    if (address == NULL)
+    if (address != NULL || dladdr(caller, &where) == 0)
+        return address;
+    library = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (library != NULL) {
+        address = dlsym(library, name);
+        dlclose(library);
+    }
+    return address;
+}
+
+/* The function that this one stands in front of, as the caller of this one would
+ * find it. */
+static void next_function(const char *name, const void *caller, void *function)
+{
+    void *address = ucx_function(name, caller);
+
+    if (address == NULL) {
+        fprintf(stderr,
+                "apsmpi-lab: a rank ends: the MPI library calls UCX's %s, "
+                "which none of its dependencies defines\n",
+                name);
         abort();
+    }
     memcpy(function, &address, sizeof address);
 }
 
@@ -47,7 +73,8 @@ int ucp_worker_create(void *context, const void *params, void **worker)
     int (*next)(void *, const void *, void **);
     int status;
 
-    next_function("ucp_worker_create", &next);
+    next_function("ucp_worker_create", __builtin_return_address(0), &next);
+    mpich = __builtin_return_address(0);
     status = next(context, params, worker);
     if (status == 0 && worker_count < WORKERS_MAX)
         workers[worker_count++] = *worker;
@@ -59,7 +86,7 @@ void *ucp_disconnect_nb(void *ep)
     const char *descriptor = getenv("PMI_FD");
     void *(*next)(void *);
 
-    next_function("ucp_disconnect_nb", &next);
+    next_function("ucp_disconnect_nb", __builtin_return_address(0), &next);
     if (descriptor != NULL)
         manager = atoi(descriptor);
     return next(ep);
@@ -69,7 +96,7 @@ void ucp_worker_destroy(void *worker)
 {
     void (*next)(void *);
 
-    next_function("ucp_worker_destroy", &next);
+    next_function("ucp_worker_destroy", __builtin_return_address(0), &next);
     for (int i = 0; i < worker_count; i++)
         if (workers[i] == worker)
             workers[i--] = workers[--worker_count];
@@ -83,7 +110,7 @@ static void answer_neighbours(void)
     struct pollfd said = {manager, POLLIN, 0};
     unsigned (*progress)(void *);
 
-    next_function("ucp_worker_progress", &progress);
+    next_function("ucp_worker_progress", mpich, &progress);
     while (poll(&said, 1, 0) == 0) {
         for (int i = 0; i < worker_count; i++)
             progress(workers[i]);
@@ -96,7 +123,7 @@ ssize_t read(int descriptor, void *buffer, size_t size)
     static ssize_t (*next)(int, void *, size_t);
 
     if (next == NULL)
-        next_function("read", &next);
+        next_function("read", mpich, &next);
     if (descriptor == manager && worker_count > 0)
         answer_neighbours();
     return next(descriptor, buffer, size);

@@ -169,6 +169,23 @@ timed env LD_PRELOAD="$sanitizer$library" APSMPI_POLICY=e4m3.yaml \
     "$lab" -- "$probe" sums 3
 check '... also preloaded to the lab itself' rewritten 3
 
+# Python loads MPI and UCX into a scope of its own.
+if "$PYTHON3" -c 'from mpi4py import MPI; import numpy' 2>said; then
+    PYTHONDONTWRITEBYTECODE=1
+    export PYTHONDONTWRITEBYTECODE
+    sums=$top_srcdir/tests/e2e/sums.py
+    lab -- -genv LD_PRELOAD "${sanitizer%:}" "$PYTHON3" "$sums"
+    check 'a Python program' equal "$(cat out)" 'right 9 calls'
+    check '... ends without a word' cmp err lab.err
+    policy exact.yaml 'format: e8m23'
+    lab --hosts 2 --ranks-per-host 2 -- -genv APSMPI_POLICY exact.yaml \
+        -genv LD_PRELOAD "$sanitizer$library" "$PYTHON3" "$sums"
+    check '... with the library' equal "$(cat out)" 'right 12 calls'
+    check '... is rewritten' rewritten 12
+else
+    skip 'a Python program' "$PYTHON3 has no mpi4py or numpy: $(tail -n 1 said)"
+fi
+
 # --- links --------------------------------------------------------------------
 
 # 2 MB at 50 Mbit/s take 320 ms; the first 128 KiB may go at once.
