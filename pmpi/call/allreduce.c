@@ -212,7 +212,6 @@ static void allreduce_segment(const struct aps_context *context,
     *key = (struct aps_plan_key){
         .call = APS_CALL_ALLREDUCE,
         .layers = position->layers,
-        .fused = position->segments > 1,
         .epoch = position->epoch,
         .step = position->step,
     };

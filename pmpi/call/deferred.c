@@ -46,6 +46,7 @@ static bool deferred_is_possible(struct aps_context *context,
 static int deferred_run_layers(struct aps_deferred *this)
 {
     struct aps_context *context = this->context;
+    struct aps_sent sent = {0};
     size_t offset = 0;
     int first = MPI_SUCCESS;
 
@@ -56,13 +57,17 @@ static int deferred_run_layers(struct aps_deferred *this)
         aps_segment_plan(context, &this->call, &this->position, i, offset,
                          &segment);
         offset += segment.count;
-        if (!segment.plan.rewrite)
+        if (!segment.plan.rewrite) {
+            sent.passed += segment.count;
             continue;
+        }
         segment.memory = aps_segment_memory(context, &this->call);
         if (deferred_is_possible(context, &this->call, &segment.plan))
             rc = aps_segment_run(context, &this->call, &segment);
+        aps_sent_add(&sent, &segment);
         first = first == MPI_SUCCESS ? rc : first;
     }
+    aps_sent_count(&sent, &aps_counters);
     aps_count(&aps_counters.rewritten, 1);
     return first;
 }

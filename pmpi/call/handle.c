@@ -72,6 +72,7 @@ static int handle_layers(struct aps_context *context,
     enum aps_reason reason;
     size_t offset = 0;
     size_t waiting = 0; /* elements before `offset` that are to be passed on */
+    struct aps_sent sent = {0};
     bool any = false;
     int rc = MPI_SUCCESS; /* the first error */
 
@@ -87,6 +88,7 @@ static int handle_layers(struct aps_context *context,
         if (!segment.plan.rewrite ||
             !aps_segment_is_possible(context, call, &segment.plan)) {
             waiting += segment.count;
+            sent.passed += segment.count;
             continue;
         }
         now =
@@ -97,6 +99,7 @@ static int handle_layers(struct aps_context *context,
         if (passed)
             return aps_call_pass_because(call, APS_PASSED_OTHER);
         rc = rc == MPI_SUCCESS ? now : rc;
+        aps_sent_add(&sent, &segment);
         any |= segment.plan.reduce != APS_REDUCE_AUTO;
     }
     if (waiting > 0) {
@@ -104,6 +107,7 @@ static int handle_layers(struct aps_context *context,
 
         rc = rc == MPI_SUCCESS ? now : rc;
     }
+    aps_sent_count(&sent, counters);
     aps_count(any ? &counters->rewritten : &counters->passed[APS_PASSED_AUTO],
               1);
     if (rc != MPI_SUCCESS)

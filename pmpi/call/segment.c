@@ -177,12 +177,34 @@ int aps_segment_run(struct aps_context *context, const struct aps_call *call,
         rc = segment_carry_out(context, call, segment, &cost);
         taken = sampled ? aps_clock_ns(CLOCK_MONOTONIC) - begin : 0;
     }
+    segment->fp32_bytes = cost.fp32_bytes;
     /* To merge samples is collective: a rank whose call has failed takes part. */
     if (sampled && segment->plan.reduce != APS_REDUCE_AUTO &&
         (rc == MPI_SUCCESS || call->kind->merges))
         segment_write_sample(context, call, segment, &cost, taken,
                              ready && rc == MPI_SUCCESS);
     return rc;
+}
+
+void aps_sent_add(struct aps_sent *sent, const struct aps_segment *segment)
+{
+    if (segment->plan.reduce == APS_REDUCE_AUTO) /* MPI did it */
+        return;
+    sent->rewritten += segment->count;
+    sent->fp32_bytes += segment->fp32_bytes;
+}
+
+void aps_sent_count(const struct aps_sent *sent, struct aps_counters *counters)
+{
+    unsigned long long bytes;
+
+    if (sent->rewritten == 0 || sent->passed == 0)
+        return;
+    bytes =
+        (unsigned long long)((double)sent->fp32_bytes * (double)sent->passed /
+                             (double)sent->rewritten);
+    aps_count(&counters->wire_bytes, bytes);
+    aps_count(&counters->fp32_bytes, bytes);
 }
 
 bool aps_segment_is_possible(struct aps_context *context,

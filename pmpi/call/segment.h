@@ -29,6 +29,8 @@ struct aps_segment {
     long drops;   /* MPI_Pcontrol(4) before the call */
     struct aps_plan_key key;
     struct aps_plan plan;
+    unsigned long long fp32_bytes; /* sent for it, had they been FP32; known
+                                      when it has been carried out */
     bool
         chosen; /* the rule says auto: plan.reduce is what trials have chosen */
 };
@@ -53,6 +55,22 @@ const struct aps_memory *aps_segment_memory(struct aps_context *context,
  * (kind.h: agree)? */
 bool aps_segment_agree(struct aps_context *context, const struct aps_call *call,
                        struct aps_segment *segment);
+
+/* What the layers of a call have sent. */
+struct aps_sent {
+    size_t rewritten; /* elements of layers that were rewritten, and ... */
+    size_t passed;    /* ... of layers that went to MPI beside them */
+    unsigned long long fp32_bytes; /* of the former */
+};
+
+/* Local. The layer has been carried out by aps_segment_run, with its plan as that
+ * has left it. */
+void aps_sent_add(struct aps_sent *sent, const struct aps_segment *segment);
+
+/* Local. The call is over: count the layers that passed in it. MPI's algorithm is
+ * not known; each of their elements counts as an FP32 element of the rewritten
+ * layers does. */
+void aps_sent_count(const struct aps_sent *sent, struct aps_counters *counters);
 
 /* Local. Which state is its, if its scale keeps one. */
 static inline struct aps_place

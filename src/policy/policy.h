@@ -133,8 +133,6 @@ struct aps_plan_key {
     long layers;      /* layers of a step, for `last`; 0 when not known */
     const char *name; /* from the layer table, or NULL */
     size_t count;     /* elements */
-    bool fused;       /* one of several layers of a call: the policy's
-                         min_count, which is about calls, does not apply */
     long epoch;
     long step;
 };
@@ -212,7 +210,8 @@ const struct aps_policy_log *aps_policy_log(const struct aps_policy *);
 const struct aps_policy_gemm *aps_policy_gemm(const struct aps_policy *);
 
 /* Calls of fewer elements are not gradients: they are neither numbered nor
- * matched. Small layers inside larger calls are both. */
+ * matched. Layers of fewer elements, inside larger calls, are numbered, and not
+ * matched either. */
 #define APS_MIN_COUNT ((size_t)1024) /* where the policy does not say */
 size_t aps_policy_min_count(const struct aps_policy *);
 

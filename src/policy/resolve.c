@@ -160,7 +160,7 @@ void aps_policy_layer_plan(const struct aps_policy *policy, int rule,
 void aps_policy_resolve(const struct aps_policy *policy,
                         const struct aps_plan_key *place, struct aps_plan *plan)
 {
-    if (place->fused || place->count >= policy->min_count) {
+    if (place->count >= policy->min_count) {
         for (size_t i = 0; i < policy->rule_count; i++) {
             if (aps_rule_matches(&policy->rules[i], place)) {
                 settle(policy, (int)i, place, plan);

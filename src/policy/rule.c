@@ -80,12 +80,11 @@ static void read_counts(struct reading *reading)
         aps_read_number(reading->reader, keys[APS_RULE_MIN_COUNT], 0,
                         LONG_MAX - 1, &number) == 0)
         rule->min_count = (size_t)number;
-    /* A layer of a table may be smaller than the call that carries it. */
-    if (rule->min_count > 0 && rule->min_count < least &&
-        !reading->context->layers.table && !reading->context->layers.blind)
+    if (rule->min_count > 0 && rule->min_count < least)
         aps_reader_warn(reading->reader, keys[APS_RULE_MIN_COUNT],
-                        "min_count %zu has no effect: calls of fewer than %zu "
-                        "elements match no rule (min_count beside 'rules')",
+                        "min_count %zu has no effect: calls and layers of "
+                        "fewer than %zu elements match no rule (min_count "
+                        "beside 'rules')",
                         rule->min_count, least);
     if (!keys[APS_RULE_MAX_COUNT] ||
         aps_read_number(reading->reader, keys[APS_RULE_MAX_COUNT], 0,
@@ -98,12 +97,30 @@ static void read_counts(struct reading *reading)
             "max_count %zu is below the rule's min_count %zu: it can "
             "never match",
             rule->max_count, rule->min_count);
-    else if (rule->max_count < least)
-        aps_reader_error(
-            reading->reader, keys[APS_RULE_MAX_COUNT]->value,
-            "max_count %zu is below the policy's min_count %zu: the "
-            "rule can never match",
-            rule->max_count, least);
+}
+
+/* A rule for layers below min_count matches none. One that leaves them to MPI says
+ * what happens anyway. */
+static void check_small(struct reading *reading)
+{
+    const struct aps_yaml_node *key = reading->keys[APS_RULE_MAX_COUNT];
+    const struct aps_rule *rule = reading->rule;
+    const size_t least = reading->context->min_count;
+
+    if (!key || rule->max_count >= least || rule->max_count < rule->min_count)
+        return;
+    if (!rule->plan.rewrite)
+        aps_reader_warn(reading->reader, key->value,
+                        "the rule has no effect: max_count %zu is below the "
+                        "policy's min_count %zu, and layers of fewer elements "
+                        "are left to MPI anyway",
+                        rule->max_count, least);
+    else
+        aps_reader_error(reading->reader, key->value,
+                         "max_count %zu is below the policy's min_count %zu: "
+                         "the rule can never match; give min_count beside "
+                         "'rules' to rewrite such layers, too",
+                         rule->max_count, least);
 }
 
 static void read_name(struct reading *reading)
@@ -169,6 +186,8 @@ int aps_rule_read(const struct aps_reader *reader,
     aps_settings_check_calls(&keys, keys.keys[APS_RULE_LAYERS], "'layers'",
                              ALLREDUCE);
     aps_settings_read(&keys, &rule->plan);
+    if (reader->errors->count == before || rule->plan.rewrite)
+        check_small(&reading);
     return reader->errors->count > before ? -1 : 0;
 }
 

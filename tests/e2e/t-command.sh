@@ -322,7 +322,7 @@ same out '... is right' <<'END'
 odd.yaml: ok: 1 rule, no layer table, steps: not needed
 END
 same err '... and the warning has its place' <<'END'
-odd.yaml:2:27: warning: min_count 10 has no effect: calls of fewer than 1024 elements match no rule (min_count beside 'rules')
+odd.yaml:2:27: warning: min_count 10 has no effect: calls and layers of fewer than 1024 elements match no rule (min_count beside 'rules')
 END
 apsmpi explain odd.yaml
 grep -q '^2 gradients ' out

@@ -201,7 +201,8 @@ static void test_bad_rules(void)
         {"a count below the policy's",
          RULE "format: e5m2\n    max_count: 1000\n",
          "4:16: max_count 1000 is below the policy's min_count 1024: the rule "
-         "can never match"},
+         "can never match; give min_count beside 'rules' to rewrite such "
+         "layers, too"},
         {"a count that is a size", RULE "format: e5m2\n    min_count: 4K\n",
          "4:16: 'min_count' must be a whole number, not '4K'; did you mean "
          "'4Ki'?"},

@@ -386,15 +386,23 @@ static void test_warnings(void)
 
     ok(policy != NULL, "a policy with warnings is accepted");
     is(all_warnings(),
-       "4:6: warning: min_count 9 has no effect: calls of fewer than 5000 "
-       "elements match no rule (min_count beside 'rules')\n"
-       "5:6: warning: min_count 4999 has no effect: calls of fewer than 5000 "
-       "elements match no rule (min_count beside 'rules')",
+       "4:6: warning: min_count 9 has no effect: calls and layers "
+       "of fewer than 5000 elements match no rule (min_count beside 'rules')\n"
+       "5:6: warning: min_count 4999 has no effect: calls and layers "
+       "of fewer than 5000 elements match no rule (min_count beside 'rules')",
        "... and they are reported by place");
     aps_policy_destroy(policy);
     policy = parse(NAMED_RULE "{min_count: 9, format: e5m2}\n", TABLE);
-    ok(policy && errors.warning_count == 0,
-       "a layer of a table may be smaller than a call");
+    ok(policy && errors.warning_count == 1, "... also beside a layer table");
+    aps_policy_destroy(policy);
+    policy = parse(RULE "{max_count: 1023, format: fp32}\n"
+                        "  - {format: e4m3}\n",
+                   NULL);
+    is(all_warnings(),
+       "3:17: warning: the rule has no effect: max_count 1023 is below the "
+       "policy's min_count 1024, and layers of fewer elements are left to MPI "
+       "anyway",
+       "a rule may say that small layers are left to MPI");
     aps_policy_destroy(policy);
 }
 
