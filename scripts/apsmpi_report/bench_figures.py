@@ -4,7 +4,8 @@
 import math
 
 from .bench import NATIVE
-from .figures import BLUE, GREEN, INK, MARKERS, ORANGE, RED
+from .figures import (BLUE, GREEN, INK, MARKERS, ORANGE, RED, add_legend,
+                      legend_height)
 from .text import show_elements, show_usec
 
 
@@ -70,20 +71,19 @@ def figure_bench(mpl, np, bench, title):
     tensors = [case for case in bench.cases if case[0] > 1]
     panels = 2 * bool(bench.sizes) + len(tensors)
     ratios = [1.15, 1.15] * bool(bench.sizes) + [0.85] * len(tensors)
-    fig, axes = mpl.pyplot.subplots(
-        1, panels, figsize=(1 + 5 * sum(ratios) / 1.1, 6), squeeze=False,
-        layout="constrained", gridspec_kw={"width_ratios": ratios})
-    axes = list(axes[0])
     drawn = [v for v in bench.variants if v in styles]
+    below = legend_height(len(drawn))
+    fig = mpl.pyplot.figure(figsize=(1 + 5 * sum(ratios) / 1.1, 6),
+                            layout="constrained")
+    spec = fig.add_gridspec(2, panels, width_ratios=ratios,
+                            height_ratios=(6 - below, below))
+    axes = [fig.add_subplot(spec[0, i]) for i in range(panels)]
     if bench.sizes:
         draw_bench_lines(mpl, bench, styles, drawn, axes.pop(0), axes.pop(0))
     for case, ax in zip(tensors, axes):
         draw_bench_bars(mpl, bench, styles, drawn, case, ax)
     handles, labels = fig.axes[0].get_legend_handles_labels()
-    if handles:
-        # Beside the name of the run: as many columns as read well.
-        fig.legend(handles, labels, loc="outside lower center", frameon=False,
-                   ncol=min(len(handles), 5), fontsize=9, handlelength=3.2)
+    add_legend(fig.add_subplot(spec[1, :]), "center", handles, labels)
     fig.suptitle("MPI_Allreduce of floats: %s" % (title or bench.title()),
                  x=0.01, ha="left", fontsize=12)
     return fig
@@ -141,7 +141,8 @@ def draw_bench_bars(mpl, bench, styles, drawn, case, ax):
         ax.text(values[row], row, " %.2fx" % values[row], va="center",
                 fontsize=8)
     ax.axvline(1, color=INK, linewidth=0.8)
-    ax.set_yticks(range(len(rows)), [bench_label(bench, v) for v in rows])
+    ax.set_yticks(range(len(rows)))
+    ax.set_yticklabels([bench_label(bench, v) for v in rows])
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xlim(0, max(values) * 1.2)
     ax.set_title("%d tensors, a call each" % case[0])

@@ -8,7 +8,7 @@ import math
 
 from .statistics import merge
 from .tables import show_steps
-from .text import NAN, ReportError, plural, shorten, show_bytes
+from .text import NAN, ReportError, plural, shorten, show_bytes, show_count
 
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers.
@@ -16,6 +16,7 @@ BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 COLOURS = (BLUE, ORANGE, GREEN, RED, "#CC79A7", "#56B4E9", "#000000")
 MARKERS = "osD^vPX"
 PALE, INK = "#D9D9D9", "#333333"
+LEGEND_COLUMNS = 5
 ROWS_NAMED = 60         # up to so many layers each gets its name
 COLUMNS_MAX = 400       # more steps than that are averaged
 ERR_LABEL = "mean round-off error  |ref − low| / |ref|"
@@ -29,8 +30,8 @@ def load_matplotlib():
         import numpy
     except ImportError as error:
         raise ReportError("--plot needs matplotlib: %s" % error) from None
-    if tuple(map(int, matplotlib.__version__.split(".")[:2])) < (3, 7):
-        raise ReportError("--plot needs matplotlib 3.7 or later, found %s"
+    if tuple(map(int, matplotlib.__version__.split(".")[:2])) < (3, 5):
+        raise ReportError("--plot needs matplotlib 3.5 or later, found %s"
                           % matplotlib.__version__)
     matplotlib.rcParams.update({
         "font.size": 9, "axes.titlesize": 10, "axes.titleweight": "bold",
@@ -39,7 +40,9 @@ def load_matplotlib():
         "ytick.color": INK, "axes.spines.top": False,
         "axes.spines.right": False, "axes.axisbelow": True,
         "grid.color": "#E5E5E5", "grid.linewidth": 0.6,
-        "text.parse_math": False, "svg.hashsalt": "apsmpi"})
+        "svg.hashsalt": "apsmpi"})
+    if "text.parse_math" in matplotlib.rcParams:    # from 3.6 on
+        matplotlib.rcParams["text.parse_math"] = False
     return matplotlib, numpy
 
 
@@ -57,11 +60,24 @@ def draw(paths, figure):
         mpl.pyplot.close(fig)
 
 
+def add_legend(ax, place, handles, labels):
+    """The figure's legend, alone in axes of its own: it takes its place in the
+    layout with every matplotlib."""
+    ax.axis("off")
+    ax.legend(handles, labels, loc=place, borderaxespad=0, frameon=False,
+              ncol=LEGEND_COLUMNS, fontsize=9, handlelength=3.2)
+
+
+def legend_height(labels):
+    """In inches."""
+    return 0.1 + 0.22 * -(-labels // LEGEND_COLUMNS)
+
+
 def layer_label(key, stats, comms):
     comm, layer, count, call = key
     where = "%s " % comm if comms > 1 else ""
     if layer < 0:
-        return where + ("%s %d elements" % (call, count)).strip()
+        return where + show_count(call, count)
     # Long names lose their middle: both ends tell layers apart.
     return where + shorten(("%d  %s" % (layer, stats.name())).strip(), 34)
 
@@ -108,14 +124,20 @@ def layer_by_step(np, log, keys):
     return grids[0], grids[1], steps[::group], group
 
 
-def set_step_axis(ax, steps, group, what):
-    """Columns are the logged steps, in order, labelled with their numbers."""
-    number = len(steps)
-    every = next(n * 10 ** e for e in range(9) for n in (1, 2, 5)
-                 if number / (n * 10 ** e) <= 8)
-    ticks = list(range(0, number, every))
-    ax.set_xticks(ticks)
-    ax.set_xticklabels(["%d" % steps[i] for i in ticks])
+def round_steps(first, last):
+    """At most nine multiples of 1, 2 or 5 times a power of ten."""
+    every = next(n * 10 ** e for e in range(19) for n in (1, 2, 5)
+                 if (last - first) / (n * 10 ** e) <= 8)
+    ticks = list(range(-(-first // every) * every, last + 1, every))
+    return ticks or [first]
+
+
+def set_step_axis(np, ax, steps, group, what):
+    """Columns are the logged steps, in order. Round numbers of steps are named,
+    those between two logged steps between their columns."""
+    ticks = round_steps(int(steps[0]), int(steps[-1]))
+    ax.set_xticks(np.interp(ticks, steps, range(len(steps))))
+    ax.set_xticklabels(["%d" % step for step in ticks])
     ax.set_xlabel("step" if group == 1 else
                   "step (%s over %d logged steps a column)" % (what, group))
 
@@ -154,7 +176,7 @@ def draw_error_map(mpl, np, fig, ax, grid, steps, group):
     bar.set_label(ERR_LABEL + (" (%s)" % ", ".join(keys) if keys else ""))
     bar.outline.set_visible(False)
     set_error_ticks(mpl, bar.ax.xaxis, limits)
-    set_step_axis(ax, steps, group, "mean")
+    set_step_axis(np, ax, steps, group, "mean")
     return None
 
 
@@ -178,7 +200,8 @@ def draw_exponent_map(mpl, np, fig, ax, grid, steps, group):
         return say_nothing(ax, "no scale exponents in this log")
     low, high = math.floor(good.min()), math.ceil(good.max())
     bounds = np.arange(low, high + 2) - 0.5     # one colour an integer
-    cmap = mpl.colormaps["cividis"].resampled(len(bounds) - 1)
+    cmap = mpl.colors.ListedColormap(mpl.colormaps["cividis"](
+        np.linspace(0, 1, len(bounds) - 1)))
     image = ax.imshow(np.ma.masked_invalid(grid), aspect="auto",
                       interpolation="nearest", cmap=cmap,
                       norm=mpl.colors.BoundaryNorm(bounds, cmap.N))
@@ -189,7 +212,7 @@ def draw_exponent_map(mpl, np, fig, ax, grid, steps, group):
     bar.ax.minorticks_off()
     bar.set_label("scale exponent f: values are multiplied by 2^f")
     bar.outline.set_visible(False)
-    set_step_axis(ax, steps, group, "mean")
+    set_step_axis(np, ax, steps, group, "mean")
     return None
 
 
@@ -203,9 +226,10 @@ def draw_error_dots(mpl, np, ax, series, size=30):
     ax.grid(axis="both" if len(series[0][0]) <= ROWS_NAMED else "x")
     edge = ax.get_yaxis_transform()
     notes = {}
-    for values, colour, marker, label in series:
+    for i, (values, colour, marker, label) in enumerate(series):
         rows = np.arange(len(values))
-        ax.scatter(values, rows, s=size, color=colour, marker=marker, zorder=3,
+        # Equal values lie on each other: those below are larger, and show.
+        ax.scatter(values, rows, s=size * (1 + 0.8 * (len(series) - 1 - i)), color=colour, marker=marker, zorder=3,
                    label=label, linewidths=0)
         for rows_at, x, sign, meaning in (
                 (rows[values < limits[0]], 0, "<", "hollow, left: 0"),
@@ -240,7 +264,7 @@ def draw_bytes(mpl, np, ax, stats, total):
     rows = np.arange(len(stats))
     saved = total.saved_percent()
     ax.set_title("Bytes sent per call" + (
-        "" if math.isnan(saved) else ": %.1f %% saved in all" % saved))
+        "" if math.isnan(saved) else ": %.1f %% saved" % saved))
     both = np.concatenate([wire, fp32])
     both = both[both > 0]
     if not both.size:
@@ -258,7 +282,8 @@ def draw_bytes(mpl, np, ax, stats, total):
         ax.set_xlabel("bytes per call and rank (log scale)")
     else:
         ax.set_xlim(0, both.max() * 1.05)
-        ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(5))
+        ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(
+            5, steps=[1, 2, 5, 10]))
         ax.set_xlabel("bytes per call and rank")
     ax.xaxis.set_major_formatter(mpl.ticker.FuncFormatter(show_bytes))
     if few:
@@ -309,15 +334,16 @@ def figure_compared(mpl, np, logs):
               for i in range(len(logs))]
     height = max(6.0 + 0.25 * len(logs), figure_height(len(keys)))
     below = 0.2 + 0.3 * len(logs)       # inches of the bars
+    above = legend_height(len(logs))
     fig = mpl.pyplot.figure(figsize=(14, height), layout="constrained")
-    spec = fig.add_gridspec(2, 2, width_ratios=(1.3, 1),
-                            height_ratios=(height - 1.8 - below, below))
-    lines, bars = fig.add_subplot(spec[0, 0]), fig.add_subplot(spec[1, 0])
-    dots = fig.add_subplot(spec[:, 1])
+    spec = fig.add_gridspec(3, 2, width_ratios=(1.3, 1), height_ratios=(
+        above, height - 1.8 - below - above, below))
+    lines, bars = fig.add_subplot(spec[1, 0]), fig.add_subplot(spec[2, 0])
+    dots = fig.add_subplot(spec[1:, 1])
 
     lines.set_title("Mean round-off error by step")
     means = []
-    for log, (colour, marker) in zip(logs, styles):
+    for i, (log, (colour, marker)) in enumerate(zip(logs, styles)):
         err = np.frombuffer(log.cell_err, dtype=float)
         use = ~np.isnan(err)
         steps, column = np.unique(
@@ -326,9 +352,12 @@ def figure_compared(mpl, np, logs):
         mean = np.bincount(column, err[use]) / np.bincount(column)
         means.append(mean)
         mean = np.where(np.isfinite(mean) & (mean > 0), mean, NAN)
+        # Equal curves lie on each other: those below are wider, and show; and
+        # each has its markers at other steps.
+        every = max(1, len(steps) // 20)
         lines.plot(steps, mean, color=colour, marker=marker, markersize=4,
-                   markevery=max(1, len(steps) // 20), linewidth=1.6,
-                   label=log.label)
+                   markevery=(i * every // len(logs), every), label=log.label,
+                   linewidth=1.4 + 1.4 * min(len(logs) - 1 - i, 5))
     limits = positive_limits(np, np.concatenate(means))
     if limits is None:
         say_nothing(lines, "no error above 0")
@@ -343,7 +372,7 @@ def figure_compared(mpl, np, logs):
         lines.set_ylabel(ERR_LABEL)
         lines.grid()
 
-    bars.set_title("Bytes sent in all")
+    bars.set_title("Bytes sent in the sampled calls")
     rows = np.arange(len(logs))
     wire = np.array([float(log.total.wire) for log in logs])
     fp32 = np.array([float(log.total.fp32) for log in logs])
@@ -351,11 +380,13 @@ def figure_compared(mpl, np, logs):
     bars.barh(rows, wire, height=0.46, color=[colour for colour, _ in styles])
     bars.set_xlim(0, max(fp32.max(), wire.max(), 1) * 1.05)
     bars.set_ylim(len(logs) - 0.5, -0.5)
-    bars.set_yticks(rows, [shorten(log.label, 24) for log in logs])
+    bars.set_yticks(rows)
+    bars.set_yticklabels([shorten(log.label, 24) for log in logs])
     bars.grid(axis="x")
-    bars.xaxis.set_major_locator(mpl.ticker.MaxNLocator(6))
+    bars.xaxis.set_major_locator(mpl.ticker.MaxNLocator(
+        6, steps=[1, 2, 5, 10]))
     bars.xaxis.set_major_formatter(mpl.ticker.FuncFormatter(show_bytes))
-    bars.set_xlabel("bytes sent by the logging rank; pale: what FP32 would send")
+    bars.set_xlabel("bytes that the logging rank sent in them; pale: in FP32")
     for row, log in zip(rows, logs):
         if log.total.fp32:
             bars.text(1.01, row, "%.1f %% saved" % log.total.saved_percent(),
@@ -369,6 +400,6 @@ def figure_compared(mpl, np, logs):
         for log, (colour, marker) in zip(logs, styles)],
         30 if len(keys) <= ROWS_NAMED else 12)
     set_layer_axis(dots, keys, stats)
-    fig.legend(*lines.get_legend_handles_labels(), loc="outside upper left",
-               ncol=min(len(logs), 5), frameon=False, fontsize=10)
+    add_legend(fig.add_subplot(spec[0, :]), "center left",
+               *lines.get_legend_handles_labels())
     return fig

@@ -63,5 +63,5 @@ def figure_snr(mpl, np, snr):
     ax.set_ylabel("signal-to-noise ratio, dB")
     ax.set_ylim(bottom=0)
     ax.grid(True)
-    ax.legend(frameon=False, ncols=2)
+    ax.legend(frameon=False, ncol=2)
     return fig

@@ -5,8 +5,8 @@ import csv
 import math
 
 from .statistics import merge
-from .text import (NOTES_MAX, RUNS_MAX, WIDTH, ReportError, plural, shorten, show_error,
-                   show_fixed, show_time)
+from .text import (NOTES_MAX, RUNS_MAX, WIDTH, ReportError, plural, shorten, show_count,
+                   show_error, show_fixed, show_time)
 
 
 def show_underflow(stats):
@@ -73,11 +73,15 @@ def key_columns(by, keys, stats, totals):
     columns = []
     if len({key[0] for key in keys}) > 1:
         columns.append(Column("comm", "<", [key[0] for key in keys] + [""]))
-    columns.append(Column(by, "<" if by == "format" else ">",
-                          [str(key[1]) for key in keys] + ["total"]))
     lines = stats + [totals]
+    heads = [str(key[1]) for key in keys]
     if by == "layer":
-        names = [s.name() for s in stats]
+        heads = ["-" if key[1] < 0 else str(key[1]) for key in keys]
+    columns.append(Column(by, "<" if by == "format" else ">",
+                          heads + ["total"]))
+    if by == "layer":
+        names = [(key[3] or show_count("", key[2])) if key[1] < 0 else s.name()
+                 for key, s in zip(keys, stats)]
         if any(names):
             columns.append(Column("name", "<", names + [""]))
     else:

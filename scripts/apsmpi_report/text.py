@@ -47,6 +47,12 @@ def show_elements(count, _=None):
     return "%.3g" % count
 
 
+def show_count(call, count):
+    """What has no layer is known by its size, and by its call, if that is no
+    all-reduce."""
+    return ("%s %s" % (call, plural(count, "element"))).strip()
+
+
 def show_usec(value, _=None):
     for unit, size in ((" s", 1e6), (" ms", 1e3)):
         if value >= size:

@@ -165,14 +165,14 @@ ok "a negative count is refused" notes "bad.csv:7: bad count '-4000'"
 report "$log"
 ok "the report succeeds without a note" quiet
 cat >"$tmp/expected" <<'EOF'
-comm  layer name         count format       reduce   rows err_mean  err_max snr_db scale_exp under% overfl nonfin saved%
+comm  layer name          count format      reduce   rows err_mean  err_max snr_db scale_exp under% overfl nonfin saved%
 ------------------------------------------------------------------------------------------------------------------------
-tp       -1               2048 e4m3         direct      4 3.50e-02 2.50e-01   25.0         -   0.00      0      0   75.0
-tp       -1               4096 e4m3         direct      1 7.00e-02 5.00e-01   22.0         -   0.00      0      0   75.0
-world     0 conv1.weight  4000 fp32/e~/e3m0 dire~cal    6 1.53e-01 4.00e+00   20.4      1..7   3.83      0      0   66.7
-world     1 fc, last      1000 fp32/e~/e3m0 dire~cal    6      inf      inf   -inf     -3..0   3.33      1      1   66.7
+tp        - 2048 elements  2048 e4m3        direct      4 3.50e-02 2.50e-01   25.0         -   0.00      0      0   75.0
+tp        - 4096 elements  4096 e4m3        direct      1 7.00e-02 5.00e-01   22.0         -   0.00      0      0   75.0
+world     0 conv1.weight   4000 fp32/~/e3m0 dire~cal    6 1.53e-01 4.00e+00   20.4      1..7   3.83      0      0   66.7
+world     1 fc, last       1000 fp32/~/e3m0 dire~cal    6      inf      inf   -inf     -3..0   3.33      1      1   66.7
 ------------------------------------------------------------------------------------------------------------------------
-      total              11144 mixed        mixed      17      inf      inf   -inf     -3..7   2.65      1      1   69.1
+      total               11144 mixed       mixed      17      inf      inf   -inf     -3..7   2.65      1      1   69.1
 
 1 row of 17 without a mean error (nan), not in err_mean
 4 events
@@ -312,7 +312,7 @@ ok "the CSV has a line for each log and layer" \
 } >"$tmp/calls.csv"
 report "$tmp/calls.csv"
 ok "calls of one size are told apart" says ': 5 rows, 4 layers'
-ok "each has a line" says '-1 .*4096 .*e4m3 .*reduce_scatter .* 2 '
+ok "each has a line" says '- reduce_scatter .*4096 .*e4m3 .* 2 '
 report --last "$tmp/calls.csv"
 ok "--last: each is numbered by itself" says ': 5 rows, 4 layers'
 
@@ -463,9 +463,18 @@ ok "--bench-title replaces ranks, hosts and links" says 'bench.csv: a title$'
 
 # --- figures
 
-if "$python" -c 'import matplotlib as m, numpy, sys
-sys.exit(tuple(map(int, m.__version__.split(".")[:2])) < (3, 7))' 2>/dev/null
-then
+# figures NAME: by this Python with this PYTHONPATH; skipped if there is no
+# matplotlib
+figures()
+{
+    if ! "$python" -c 'import matplotlib as m, numpy, sys
+sys.exit(tuple(map(int, m.__version__.split(".")[:2])) < (3, 5))' 2>/dev/null
+    then
+        skip "figures, $1" "$python has no matplotlib 3.5 or later"
+        return
+    fi
+    ok "figures, $1: matplotlib $("$python" -c \
+        'import matplotlib; print(matplotlib.__version__)')" true
     magic() { test "$rc" -eq 0 && head -c 4 "$1" | grep -q PNG; }
     report --plot "$tmp/one.png" --plot "$tmp/one.svg" "$log"
     ok "--plot draws a PNG" magic "$tmp/one.png"
@@ -486,13 +495,45 @@ then
     ok "one step is drawn" magic "$tmp/step.png"
     report --plot "$tmp/two.svg" "$log" "$tmp/other.csv"
     ok "several logs give a line each" grep -q 'other' "$tmp/two.svg"
+    ok "the bytes are said to be those of the rows" \
+        grep -q 'Bytes sent in the sampled calls' "$tmp/two.svg"
+    report --plot "$tmp/same.svg" "$log" "$tmp/same.csv" "$tmp/again.csv"
+    ok "curves that coincide are drawn" test "$rc" -eq 0
+    PYTHONPATH=$top/scripts:$PYTHONPATH PYTHONDONTWRITEBYTECODE=1 "$python" - \
+        "$log" "$tmp/same.csv" "$tmp/again.csv" >"$tmp/curves" <<'EOF'
+import sys
+import types
+
+from apsmpi_report.figures import figure_compared, load_matplotlib, round_steps
+from apsmpi_report.reading import Log
+
+options = types.SimpleNamespace(by="layer", plot=["x"], plot_scales=[],
+                                plot_residuals=[], last=False, since=None,
+                                comm=None, layers=None)
+logs = [Log(path, options) for path in sys.argv[1:]]
+for log in logs:
+    log.read()
+figure = figure_compared(*load_matplotlib(), logs)
+widths = [line.get_linewidth() for axes in figure.axes
+          for line in axes.get_lines()]
+print("curves", widths == sorted(set(widths), reverse=True) and len(widths) == 3)
+sizes = [dots.get_sizes()[0] for axes in figure.axes
+         for dots in axes.collections if dots.get_label() in sys.argv[1:]]
+print("dots", sizes == sorted(set(sizes), reverse=True) and len(sizes) == 3)
+print("steps", round_steps(3, 1587), round_steps(7, 7), round_steps(0, 9))
+EOF
+    ok "... each with a width of its own" grep -qx 'curves True' "$tmp/curves"
+    ok "... and so are dots" grep -qx 'dots True' "$tmp/curves"
+    ok "steps are named by round numbers" grep -qxF \
+        'steps [200, 400, 600, 800, 1000, 1200, 1400] [7] [0, 2, 4, 6, 8]' \
+        "$tmp/curves"
     report --plot-scales "$tmp/scales.svg" "$tmp/backoff.csv" "$tmp/fixed.csv"
     for text in 'backoff: backoff' 'fixed: fixed' 'part1' \
         'red: 6 chunks reduced again'; do
         ok "exponents over time are drawn, with '$text'" \
             grep -q -e "$text" "$tmp/scales.svg"
     done
-    PYTHONPATH=$top/scripts PYTHONDONTWRITEBYTECODE=1 "$python" - \
+    PYTHONPATH=$top/scripts:$PYTHONPATH PYTHONDONTWRITEBYTECODE=1 "$python" - \
         "$tmp/backoff.csv" "$tmp/fixed.csv" >"$tmp/panels" <<'EOF'
 import sys
 import types
@@ -546,24 +587,33 @@ EOF
     grep -e ^variant -e ,25557032, "$bench" >"$tmp/tensors.csv"
     report --bench "$tmp/tensors.csv" --plot "$tmp/bench.png"
     ok "tensors alone are drawn" magic "$tmp/bench.png"
+}
+
+cp "$log" "$tmp/same.csv"
+cp "$log" "$tmp/again.csv"
+PYTHONPATH=
+export PYTHONPATH
+figures "the interpreter's own"
+# Debian 12's version, which scripts/setup installs beside the interpreter's own.
+beside=$(dirname "$(dirname "$(command -v "$python")")")
+PYTHONPATH=$beside/matplotlib-3.6
+if [ -d "$PYTHONPATH" ]; then
+    figures 'an old one'
 else
-    for name in "--plot draws a PNG" "and an SVG with the names of the layers" \
-        "the SVG is well formed" "the same log gives the same SVG" \
-        "a log of zero errors is drawn" "one layer is drawn" \
-        "one step is drawn" "several logs give a line each" \
-        "exponents over time are drawn" "a constant's is its logarithm" \
-        "a log without the new columns is drawn" \
-        "no rows, no figure, and a note" \
-        "a figure that cannot be written is an error" "a bench is drawn" \
-        "with its labels" "one size is drawn" "tensors alone are drawn"; do
-        skip "$name" "$python has no matplotlib 3.7 or later"
-    done
+    skip 'figures, an old one' "there is no $PYTHONPATH"
 fi
+# The distribution's, if the interpreter is another one.
+PYTHONPATH=
+python_before=$python
+python=/usr/bin/python3
+if [ "$(command -v "$python_before")" != "$python" ]; then
+    figures "the distribution's"
+fi
+python=$python_before
 mkdir "$tmp/hidden" "$tmp/hidden/matplotlib"
 echo 'raise ImportError("hidden by the test")' \
     >"$tmp/hidden/matplotlib/__init__.py"
 PYTHONPATH=$tmp/hidden
-export PYTHONPATH
 report "$log"
 ok "the table needs no matplotlib" says '^world .* conv1.weight'
 report --plot "$tmp/hidden.png" "$log"
