@@ -22,7 +22,14 @@ dist_policies_DATA = \
 	config/policies/underflow-e5m2.yaml \
 	config/policies/unit-e5m2.yaml
 layersdir = $(pkgdatadir)/layers
-dist_layers_DATA = config/layers/resnet50-layers.csv
+dist_layers_DATA = \
+	config/layers/bert-base-layers.csv \
+	config/layers/gpt2-layers.csv \
+	config/layers/resnet152-layers.csv \
+	config/layers/resnet18-layers.csv \
+	config/layers/resnet50-layers.csv \
+	config/layers/vgg16-layers.csv
+EXTRA_DIST += config/layers/tables.py
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = config/libaps.pc
 if HAVE_CUDA
