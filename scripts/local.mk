@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Commands for users (installed) and for this tree.
-dist_bin_SCRIPTS = scripts/apsmpi-lab scripts/apsmpi-report
+dist_bin_SCRIPTS = scripts/apsmpi-lab scripts/apsmpi-layers \
+	scripts/apsmpi-report
 bin_SCRIPTS += scripts/apsmpi-run
-dist_man_MANS += scripts/apsmpi-lab.1 scripts/apsmpi-report.1 \
-	scripts/apsmpi-run.1
+dist_man_MANS += scripts/apsmpi-lab.1 scripts/apsmpi-layers.1 \
+	scripts/apsmpi-report.1 scripts/apsmpi-run.1
 CLEANFILES += scripts/apsmpi-run
 EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check \
 	scripts/check-cuda scripts/demo
@@ -28,15 +29,35 @@ dist_report_DATA = \
 	scripts/apsmpi_report/tables.py \
 	scripts/apsmpi_report/text.py
 nodist_report_DATA = scripts/apsmpi_report/built.py
-CLEANFILES += scripts/apsmpi_report/built.py
-scripts/apsmpi_report/built.py: Makefile
-	$(AM_V_GEN)$(MKDIR_P) scripts/apsmpi_report && \
+
+# Layer tables from models: in the same form.
+layerscommanddir = $(pkgdatadir)/apsmpi_layers
+dist_layerscommand_DATA = \
+	scripts/apsmpi_layers/__init__.py \
+	scripts/apsmpi_layers/command.py \
+	scripts/apsmpi_layers/library.py \
+	scripts/apsmpi_layers/npz.py \
+	scripts/apsmpi_layers/onnx.py \
+	scripts/apsmpi_layers/order.py \
+	scripts/apsmpi_layers/pickled.py \
+	scripts/apsmpi_layers/protobuf.py \
+	scripts/apsmpi_layers/pytorch.py \
+	scripts/apsmpi_layers/reading.py \
+	scripts/apsmpi_layers/safetensors.py \
+	scripts/apsmpi_layers/table.py \
+	scripts/apsmpi_layers/tensor.py
+nodist_layerscommand_DATA = scripts/apsmpi_layers/built.py
+
+built_versions = scripts/apsmpi_report/built.py scripts/apsmpi_layers/built.py
+CLEANFILES += $(built_versions)
+$(built_versions): Makefile
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
 	echo 'VERSION = "$(PACKAGE_VERSION)"' >$@.tmp && mv $@.tmp $@
 
 # Completions. bash looks for a file with the name of the command.
 dist_bashcompletion_DATA = scripts/completion/apsmpi
 dist_zshcompletion_DATA = scripts/completion/_apsmpi
-completed = apsmpi-run apsmpi-lab apsmpi-report
+completed = apsmpi-run apsmpi-lab apsmpi-layers apsmpi-report
 install-data-hook:
 	cd '$(DESTDIR)$(bashcompletiondir)' && \
 	for name in $(completed); do rm -f $$name && ln -s apsmpi $$name; done
@@ -48,9 +69,12 @@ install-exec-hook: install-report-hook install-lab-hook
 install-report-hook:
 	folder=`$(PYTHON3) -c 'import os, sys; print(os.path.relpath(*sys.argv[1:]))' \
 	    '$(pkgdatadir)' '$(bindir)'` || folder='$(pkgdatadir)'; \
-	script='$(DESTDIR)$(bindir)'/`echo apsmpi-report | $(SED) '$(transform)'`; \
-	$(SED) "s|^PACKAGE_FOLDER = .*|PACKAGE_FOLDER = \"$$folder\"|" "$$script" \
-	    >"$$script.tmp" && cat "$$script.tmp" >"$$script" && rm "$$script.tmp"
+	for name in apsmpi-layers apsmpi-report; do \
+	    script='$(DESTDIR)$(bindir)'/`echo $$name | $(SED) '$(transform)'`; \
+	    $(SED) "s|^PACKAGE_FOLDER = .*|PACKAGE_FOLDER = \"$$folder\"|" \
+	        "$$script" >"$$script.tmp" && cat "$$script.tmp" >"$$script" && \
+	        rm "$$script.tmp" || exit; \
+	done
 install-lab-hook:
 	script='$(DESTDIR)$(bindir)'/`echo apsmpi-lab | $(SED) '$(transform)'`; \
 	$(SED) 's|^version=.*|version=$(PACKAGE_VERSION)|' "$$script" \

@@ -19,6 +19,7 @@ e2e_tests = \
 	tests/e2e/t-install.sh \
 	tests/e2e/t-json.sh \
 	tests/e2e/t-lab.sh \
+	tests/e2e/t-layers.sh \
 	tests/e2e/t-log.sh \
 	tests/e2e/t-manual.sh \
 	tests/e2e/t-min-count.sh \
@@ -47,6 +48,7 @@ EXTRA_DIST += \
 	tests/e2e/consumer.c \
 	tests/e2e/consumer_cuda.c \
 	tests/e2e/emulators.py \
+	tests/e2e/layers.py \
 	tests/e2e/lib.sh \
 	tests/e2e/isums.f90 \
 	tests/e2e/isums_f08.f90 \

@@ -11,7 +11,8 @@ mkdir bin
 ln -s "$apsmpi" "$top_builddir/scripts/apsmpi-run" \
     "$top_srcdir/scripts/apsmpi-lab" bin
 printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$PYTHON3" "$report" >bin/apsmpi-report
-chmod +x bin/apsmpi-report
+printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$PYTHON3" "$layers_command" >bin/apsmpi-layers
+chmod +x bin/apsmpi-report bin/apsmpi-layers
 PATH=$tmp/bin:$PATH
 export PATH
 : >policy.yaml
@@ -61,6 +62,15 @@ if "$PYTHON3" -c '' 2>/dev/null; then
         's/^  --by {\(.*\)}$/\1/p' help | tr , '\n' | sort | paste -s -d ' ')"
 fi
 
+if "$PYTHON3" -c '' 2>/dev/null; then
+    complete apsmpi-layers --
+    check 'apsmpi-layers: its options' offers "$(known apsmpi-layers)"
+    complete apsmpi-layers po
+    check '... its model' offers policy.yaml
+    complete apsmpi-layers --order ''
+    check '... the values of --order' offers 'backward forward'
+fi
+
 complete apsmpi ''
 subcommands=$("$apsmpi" help |
     sed -n '/^subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
@@ -90,8 +100,8 @@ complete apsmpi-run --policy = po
 check '... behind =, which bash makes a word' offers policy.yaml
 complete apsmpi-run --on-error ''
 check '... the values of --on-error' offers 'pass stop'
-complete apsmpi-run -q -p policy.yaml apsmpi-l
-check '... the command' offers apsmpi-lab
+complete apsmpi-run -q -p policy.yaml apsmpi-rep
+check '... the command' offers apsmpi-report
 complete apsmpi-run -p policy.yaml mpiexec -n 2 po
 check '... its words' offers policy.yaml
 complete apsmpi-lab --hosts 2 -- po
@@ -150,6 +160,9 @@ zsh_offers 'apsmpi-lab: its options' "$(known apsmpi-lab)" apsmpi-lab --
 zsh_offers 'apsmpi-lab: words of the program' policy.yaml \
     apsmpi-lab --hosts 2 -- mpiexec po
 zsh_offers 'apsmpi-report: a log' roundoff.csv apsmpi-report ro
+zsh_offers 'apsmpi-layers: the values of --order' 'backward forward' \
+    apsmpi-layers --order ''
+zsh_offers 'apsmpi-layers: its model' roundoff.csv apsmpi-layers ro
 zsh_offers 'apsmpi-report: the values of --by' 'epoch format layer step' \
     apsmpi-report --by ''
 

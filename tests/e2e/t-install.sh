@@ -43,7 +43,7 @@ fi
 check 'aps.h' in_place aps.h include
 check 'aps_version.h' in_place aps_version.h include
 check 'libaps.pc' in_place libaps.pc pkgconfig
-for name in apsmpi apsmpi-run apsmpi-report apsmpi-lab; do
+for name in apsmpi apsmpi-run apsmpi-report apsmpi-lab apsmpi-layers; do
     check "$name" in_place $name bin
     check '... can be executed' test -x "$(where $name)"
 done
@@ -53,7 +53,7 @@ done
 for file in "$top_srcdir"/config/layers/*.csv; do
     check "table $(basename "$file")" in_place "$(basename "$file")" layers
 done
-for page in apsmpi.1 apsmpi-lab.1 apsmpi-report.1 apsmpi-run.1 libaps.3 \
+for page in apsmpi.1 apsmpi-lab.1 apsmpi-layers.1 apsmpi-report.1 apsmpi-run.1 libaps.3 \
     apsmpi-log.5 apsmpi-policy.5 apsmpi.7 apsmpi-gpu.7; do
     check "the manual page $page" in_place $page "man${page##*.}"
 done
@@ -67,7 +67,7 @@ for archive in $(sed -n 's/^[A-Z]*_ARCHIVE = \(.*\)/\1/p' "$top_builddir/Makefil
     name=${name#lib}
     check "... of $name" grep -i "^.*${name%_static}" "$(where NOTICE)"
 done
-for name in apsmpi apsmpi-run apsmpi-lab apsmpi-report; do
+for name in apsmpi apsmpi-run apsmpi-lab apsmpi-layers apsmpi-report; do
     check "bash completes $name" test -s \
         "$(find "$dest" -path "*/completions/$name" | head -n 1)"
 done

@@ -173,6 +173,7 @@ options()
 options "$top_builddir/scripts/apsmpi-run" scripts/apsmpi-run.1
 options "$PYTHON3 $report" scripts/apsmpi-report.1
 options "sh $top_srcdir/scripts/apsmpi-lab" scripts/apsmpi-lab.1
+options "$PYTHON3 $layers_command" scripts/apsmpi-layers.1
 for name in check explain formats cast info; do
     check "src/cli/apsmpi.1: $name" grep "^\.It Cm $name " \
         "$top_srcdir/src/cli/apsmpi.1"
@@ -249,6 +250,8 @@ stand_in bin/apsmpi "exec '$apsmpi' \"\$@\""
 stand_in bin/apsmpi-run \
     "exec '$top_builddir/scripts/apsmpi-run' --library '$library' \"\$@\""
 stand_in bin/apsmpi-report "exec '$PYTHON3' '$report' \"\$@\""
+stand_in bin/apsmpi-layers "exec '$PYTHON3' '$layers_command' \"\$@\""
+"$PYTHON3" "$top_srcdir/tests/e2e/layers.py" model.npz
 stand_in bin/apsmpi-lab "APSMPI_LAB_DIR='$top_builddir/scripts'" \
     'export APSMPI_LAB_DIR' "exec sh '$top_srcdir/scripts/apsmpi-lab' \"\$@\""
 # shellcheck disable=SC2016 # for the stand-in

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a reader says of a tensor; errors."""
+
+FLOATS = ("float", "bfloat")  # how the names of types of gradients begin
+
+
+class LayersError(Exception):
+    """What ends the command, with the cause for the user (without the file)."""
+
+
+class Tensor:
+    """One tensor of a file.
+
+    name    as the file has it
+    shape   a tuple of sizes; () is a scalar
+    kind    the type of its values, in lower case: float32, bfloat16, int64 ...
+    alias   the name of an earlier tensor that is the same memory, or None
+    buffer  True if the file says that it is no parameter
+    """
+
+    def __init__(self, name, shape, kind, alias=None, buffer=False):
+        if not isinstance(name, str) or not name:
+            raise LayersError("a tensor has no name")
+        for size in shape:
+            if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+                raise LayersError("tensor %s: its shape %r is not a list of "
+                                  "sizes" % (name, list(shape)))
+        self.name = name
+        self.shape = tuple(shape)
+        self.kind = kind
+        self.alias = alias
+        self.buffer = buffer
+
+    @property
+    def count(self):
+        product = 1
+        for size in self.shape:
+            product *= size
+        return product
+
+    def is_float(self):
+        return self.kind.startswith(FLOATS)
+
+
+class Model:
+    """The tensors of a file, in the file's order.
+
+    ordered     True if the file's order is the forward order: that of the
+                graph, or that in which the program made its parameters
+    """
+
+    def __init__(self, tensors, ordered):
+        self.tensors = tensors
+        self.ordered = ordered

@@ -1,0 +1,240 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Layer tables of models: those that come with the package have the published
+# numbers of parameters and are right; apsmpi-layers writes the table of files
+# that layers.py writes, in forward order, and runs nothing that a file says.
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+"$PYTHON3" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
+    skip_all "$PYTHON3 is missing or older than 3.9"
+tables=$top_srcdir/config/layers
+maker=$top_srcdir/tests/e2e/layers.py
+
+# layers ARGUMENT...: run apsmpi-layers
+layers()
+{
+    timed "$PYTHON3" "$layers_command" "$@"
+}
+
+# accepted TABLE: apsmpi check accepts it, without a warning
+accepted()
+{
+    printf '%s\n' 'version: 1' 'min_count: 1' "table: $1" \
+        'rules: [{format: e4m3}]' >policy.yaml
+    timed "$apsmpi" check policy.yaml
+    cat err
+    status_is 0 && empty err
+}
+
+# --- the tables of the package ------------------------------------------------
+
+# By the papers and by the models' cards.
+cat >published <<'TABLES'
+resnet18 11689512
+resnet50 25557032
+resnet152 60192808
+vgg16 138357544
+bert-base 109482240
+gpt2 124439808
+TABLES
+while read -r name parameters; do
+    file=$tables/$name-layers.csv
+    check "$name: the table is what its script writes" sh -c \
+        "'$PYTHON3' '$tables/tables.py' $name | cmp - '$file'"
+    check "... has $parameters parameters" equal "$(awk -F, \
+        '!/^#/ && $1 != "layer" { n += $3 } END { printf "%d", n }' "$file")" \
+        "$parameters"
+    check '... names its source' has "$file" '# Source: '
+    check '... and is right' accepted "$file"
+    # A network of its names, sorted as safetensors has them.
+    "$PYTHON3" - "$file" <<'END'
+import csv, json, struct, sys
+rows = list(csv.DictReader(line for line in open(sys.argv[1])
+                           if not line.startswith("#")))
+header = {row["name"]: {"dtype": "F32", "data_offsets": [0, 0],
+                        "shape": [int(n) for n in row["shape"].split("x")]}
+          for row in sorted(rows, key=lambda row: row["name"])}
+text = json.dumps(header).encode()
+open("sorted.safetensors", "wb").write(struct.pack("<Q", len(text)) + text)
+END
+    layers sorted.safetensors
+    check '... forward order is found again from sorted names' equal \
+        "$(grep -v '^#' out | cksum)" "$(grep -v '^#' "$file" | cksum)"
+done <published
+for file in "$tables"/*.csv; do
+    name=${file##*/}
+    check "$name is one of them" grep "^${name%-layers.csv} " published
+done
+
+# --- files of every kind ------------------------------------------------------
+
+cat >wanted <<'TABLE'
+layer,name,count,shape
+0,conv1.weight,216,8x3x3x3
+1,bn1.weight,8,8
+2,bn1.bias,8,8
+3,layer1.2.conv1.weight,64,8x8x1x1
+4,layer1.10.conv1.weight,128,16x8x1x1
+5,fc.weight,160,10x16
+6,fc.bias,10,10
+TABLE
+rows_are()
+{
+    cat err
+    status_is 0 && grep -v '^#' "$1" | diff wanted -
+}
+for file in net.safetensors net.npz net.onnx net.pt net.pt.old net.module.pt \
+    net.checkpoint.pt; do
+    "$PYTHON3" "$maker" "$file" || exit 1
+    layers "$file"
+    check "$file: its layers in forward order" rows_are out
+    check '... a comment says what was left out' \
+        grep '^# Left out: .*bn1.running_mean' out
+    cp out table.csv
+    check '... apsmpi accepts the table' accepted "$tmp/table.csv"
+done
+layers net.safetensors
+check 'a guessed order is called a guess' has out 'the order is a'
+check '... on standard error, too' has err 'is a guess'
+layers net.pt
+check 'an order of the file is no guess' empty err
+check 'the same memory under another name is one layer' \
+    has out '# Left out: head.weight (the same memory as another).'
+check 'comments: what the policy needs' has out 'steps: {order: forward}'
+check '... that calls may be fused' has out 'any run of consecutive rows'
+check '... how many are small' has out '# 7 of the layers have fewer than 1024'
+layers --order backward net.pt
+check '--order backward: the rows stay in forward order' rows_are out
+check '... the comment does not' has out 'steps: {order: backward}'
+layers --all --output all.csv net.npz
+check '--all: statistics, too' has all.csv 'bn1.num_batches_tracked,1,'
+check '--output leaves standard output alone' empty out
+check '... and the table is right' accepted "$tmp/all.csv"
+
+{ head -n 1 wanted; sed 1d wanted | sort -r -t , -n; } |
+    awk -F, -v OFS=, 'NR > 1 { $1 = NR - 2 } { print }' >other.csv
+layers --like other.csv net.npz
+check '--like: the order of another table' equal \
+    "$(grep -v '^#' out | cksum)" "$(cksum <other.csv)"
+layers --like "$tables/vgg16-layers.csv" net.npz
+check '... which names the same layers, or nothing is written' status_is 2
+check '... and the lack is named' has err 'it lacks conv1.weight'
+check '... nothing on standard output' empty out
+
+if "$PYTHON3" -c 'import numpy' 2>/dev/null; then
+    "$PYTHON3" -c 'import numpy as np
+a = np.zeros((4, 6), "f4", order="F")
+np.savez("own.npz", b=a, a=a[0], n=np.arange(3))
+np.savez_compressed("small.npz", b=a, a=a[0], n=np.arange(3))'
+    layers own.npz
+    check 'what numpy saved' equal "$(grep -v '^#' out | paste -s -d ' ')" \
+        'layer,name,count,shape 0,b,24,4x6 1,a,6,6'
+    sed 1d out >own
+    layers small.npz
+    sed 1d out >small
+    check '... compressed' cmp own small
+else
+    skip 'what numpy saved' 'there is no numpy'
+fi
+if "$PYTHON3" -c 'import torch' 2>/dev/null; then
+    "$PYTHON3" -c 'import torch
+net = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.BatchNorm1d(3))
+torch.save(net.state_dict(), "own.pt")
+torch.save(net.state_dict(), "own.pt.old",
+           _use_new_zipfile_serialization=False)
+torch.save(net, "own.module.pt")'
+    printf '%s\n' 0,0.weight,12,3x4 1,0.bias,3,3 2,1.weight,3,3 3,1.bias,3,3 \
+        >own
+    for file in own.pt own.pt.old own.module.pt; do
+        layers $file
+        grep '^[0-9]' out >rows
+        check "what PyTorch saved: $file" cmp rows own
+    done
+else
+    skip 'what PyTorch saved' 'there is no PyTorch'
+fi
+
+# --- bad files ----------------------------------------------------------------
+
+"$PYTHON3" "$maker" --evil evil.pt
+layers evil.pt
+check 'a pickle with a command: its weights are read' rows_are out
+check '... and the command was not run' test ! -e ran
+
+# refused FILE TEXT: one line with the file and the cause, and no table
+refused()
+{
+    echo before >kept.csv
+    layers --output kept.csv "$1"
+    cat err
+    status_is 2 && lines 1 err "apsmpi-layers: $1: " && has err "$2" &&
+        empty out && [ "$(cat kept.csv)" = before ] && equal "$(wc -l <err)" 1
+}
+check 'no such file' refused none.pt 'No such file'
+: >empty.onnx
+check 'an empty file' refused empty.onnx 'it is empty'
+for file in net.safetensors net.npz net.onnx net.pt net.pt.old; do
+    size=$(wc -c <$file)
+    for part in 20 100 $((size / 2)) $((size - 40)); do
+        head -c "$part" $file >"cut.${file#net.}"
+        check "$file, cut at $part bytes" refused "cut.${file#net.}" ''
+    done
+done
+printf '{"a": 1}\n' >text.json
+check 'a text' refused text.json 'no ONNX file'
+mkdir folder
+check 'a directory' refused folder 'Is a directory'
+"$PYTHON3" - <<'END'
+import json, pickle, struct, zipfile
+def safetensors(path, header):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    open(path, "wb").write(struct.pack("<Q", len(text)) + text)
+row = {"dtype": "F32", "shape": [2], "data_offsets": [0, 0]}
+safetensors("list.safetensors", [row])
+safetensors("text.safetensors", b"{oops}")
+safetensors("twice.safetensors", b'{"a": {}, "a": {}}')
+safetensors("nothing.safetensors", {})
+safetensors("lacks.safetensors", {"a": {"dtype": "F32"}})
+safetensors("minus.safetensors", {"a": dict(row, shape=[-1])})
+safetensors("huge.safetensors", {"a": dict(row, shape=[1 << 40, 1 << 40])})
+safetensors("line.safetensors", {"a\nb": row})
+safetensors("outside.safetensors", {"a": dict(row, data_offsets=[0, 8])})
+open("other.pt", "wb").write(pickle.dumps({"a": 1}, protocol=2))
+with zipfile.ZipFile("other.zip", "w") as archive:
+    archive.writestr("a.txt", "a")
+with zipfile.ZipFile("data.pt", "w") as archive:
+    archive.writestr("x/data.pkl", pickle.dumps({"a": [1, 2]}, protocol=2))
+with zipfile.ZipFile("script.pt", "w") as archive:
+    archive.writestr("x/data.pkl", pickle.dumps({}, protocol=2))
+    archive.writestr("x/constants.pkl", pickle.dumps((), protocol=2))
+with zipfile.ZipFile("member.npz", "w") as archive:
+    archive.writestr("a.npy", b"\x93NUMPY\x01\x00\x05\x00__imp")
+# A list that is its own argument; a memo of a number that no list could have.
+with zipfile.ZipFile("circle.pt", "w") as archive:
+    archive.writestr("x/data.pkl", b"\x80\x02}X\x01\x00\x00\x00a"
+                     b"ctorch.nn.parameter\nParameter\n]q\x00h\x00aR"
+                     b"s.")
+open("memo.pt", "wb").write(b"\x80\x02Nr\xff\xff\xff\x7f.")
+END
+check 'a header that is a list' refused list.safetensors ''
+check 'a header that is no JSON' refused text.safetensors 'no JSON'
+check 'a name that stands twice' refused twice.safetensors 'twice'
+check 'no tensor' refused nothing.safetensors 'no tensor of floats'
+check 'a tensor without a shape' refused lacks.safetensors 'tensor a'
+check 'a negative size' refused minus.safetensors 'tensor a'
+check 'sizes whose product is too large' refused huge.safetensors \
+    'sizes are wrong'
+check 'a name with a line break' refused line.safetensors 'cannot stand'
+check 'data outside the file' refused outside.safetensors 'outside the file'
+check 'a pickle of another program' refused other.pt 'not one of PyTorch'
+check 'a zip of another program' refused other.zip 'neither'
+check 'a checkpoint without weights' refused data.pt 'no state dict'
+check 'TorchScript' refused script.pt 'TorchScript'
+check 'a member that is no array' refused member.npz 'a.npy'
+check 'a pickle that contains itself' refused circle.pt ''
+check 'a pickle with a huge memo' refused memo.pt 'not one of PyTorch'
+layers --output folder net.pt
+check 'a table that cannot be written' status_is 2
+check '... is named' has err 'folder: '
+
+finish
