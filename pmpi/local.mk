@@ -2,7 +2,7 @@
 # The library to preload. It links MPI (Python loads MPI where we could not see
 # it) and exports MPI's names alone. Each MPI has a directory: libraries for
 # several can be installed together, and apsmpi-run chooses.
-dist_man_MANS += pmpi/apsmpi.7
+dist_man_MANS += pmpi/apsmpi.7 pmpi/apsmpi-recipes.7
 mpilibdir = $(pkglibdir)/$(MPI)
 mpilib_LTLIBRARIES += libapsmpi.la
 libapsmpi_la_SOURCES = \

@@ -63,6 +63,8 @@ def parse_options():
                         help="images in one step, over all ranks")
     parser.add_argument("--lr", type=float, default=0.2, metavar="X")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
+    parser.add_argument("--save", metavar="FILE.npz",
+                        help="save the weights at the end, with their names")
     opt = parser.parse_args()
     if opt.epochs < 0 or opt.batch < 1 or opt.seed < 0:
         parser.error("--epochs and --seed must be 0 or more, --batch 1 or more")
@@ -170,7 +172,20 @@ def weights_hash(tensors):
     return value
 
 
-def train(opt, x, label):
+def sum_each(grads):
+    """One call for each tensor, the first layer first."""
+    for grad in grads:
+        comm.Allreduce(MPI.IN_PLACE, grad, op=MPI.SUM)
+
+
+def save(path, tensors):
+    names = ["fc%d.%s" % (layer + 1, part) for layer in range(LAYERS)
+             for part in ("weight", "bias")]
+    np.savez(path, **dict(zip(names, tensors)))
+
+
+def train(opt, x, label, sum_gradients=sum_each):
+    """sum_gradients(grads) puts the sums over all ranks in place of grads."""
     index = list(range(len(x)))
     Random(SPLIT_SEED).shuffle(index)
     learn, test = index[:-TEST_IMAGES], index[-TEST_IMAGES:]
@@ -193,8 +208,8 @@ def train(opt, x, label):
             act = forward(tensors, x[share])
             grads, part = backward(tensors, act, label[share], opt.batch)
             loss += part
+            sum_gradients(grads)
             for tensor, v, grad in zip(tensors, velocity, grads):
-                comm.Allreduce(MPI.IN_PLACE, grad, op=MPI.SUM)
                 v *= MOMENTUM
                 v += grad
                 tensor -= lr * v
@@ -212,9 +227,16 @@ def train(opt, x, label):
         print(f"final test accuracy {score:.2f}%")
         print(f"weights {int(hashes[0]):016x}")
         print("replicas", "equal" if equal else "DIFFER", flush=True)
+        if opt.save:
+            save(opt.save, tensors)
     return 0 if equal else 1
 
 
-# Rank 0 alone reads options and file, and says what is wrong with them.
-job = comm.bcast(prepare() if rank == 0 else None)
-sys.exit(job if isinstance(job, int) else train(*job))
+def main(sum_gradients=sum_each):
+    # Rank 0 alone reads options and file, and says what is wrong with them.
+    job = comm.bcast(prepare() if rank == 0 else None)
+    return job if isinstance(job, int) else train(*job, sum_gradients)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -31,6 +31,7 @@ e2e_tests = \
 	tests/e2e/t-policies.sh \
 	tests/e2e/t-preload.sh \
 	tests/e2e/t-python.sh \
+	tests/e2e/t-recipes.sh \
 	tests/e2e/t-report.sh \
 	tests/e2e/t-run.sh \
 	tests/e2e/t-select.sh \

@@ -199,6 +199,7 @@ kind_is_marked()
 }
 
 cp "$top_srcdir/config/layers/resnet50-layers.csv" .
+layer_table >layers.csv # of apsmpi-recipes(7)
 for page in $pages; do
     name=${page##*/}
     blocks policy "$top_srcdir/$page" "$name.yaml"
@@ -252,6 +253,7 @@ stand_in bin/apsmpi-run \
 stand_in bin/apsmpi-report "exec '$PYTHON3' '$report' \"\$@\""
 stand_in bin/apsmpi-layers "exec '$PYTHON3' '$layers_command' \"\$@\""
 "$PYTHON3" "$top_srcdir/tests/e2e/layers.py" model.npz
+"$PYTHON3" "$top_srcdir/tests/e2e/layers.py" digits.pt
 stand_in bin/apsmpi-lab "APSMPI_LAB_DIR='$top_builddir/scripts'" \
     'export APSMPI_LAB_DIR' "exec sh '$top_srcdir/scripts/apsmpi-lab' \"\$@\""
 # shellcheck disable=SC2016 # for the stand-in
