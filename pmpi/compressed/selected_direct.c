@@ -30,7 +30,6 @@
 /* A layer while its elements travel. */
 struct selected {
     struct aps_compressed *layer;
-    float *delta;      /* [n] of feedback */
     void *work;        /* of a bracket */
     uint32_t *indices; /* [k]: of this rank's elements */
     float *sum;        /* [longest]: of the slice that this rank owns */
@@ -100,7 +99,7 @@ static size_t direct_scratch(const struct aps_plan *plan,
     const size_t k = direct_k(plan, matrix);
 
     return aps_compressed_work(k, n) / sizeof(float) + k +
-           3 * aps_slice_longest(n, 1, ranks) + (plan->feedback ? n : 0);
+           3 * aps_slice_longest(n, 1, ranks);
 }
 
 static void direct_present(struct run *run, struct selected *of,
@@ -121,7 +120,6 @@ static void direct_present(struct run *run, struct selected *of,
     next += longest;
     of->values = next;
     of->sum = of->values + longest;
-    of->delta = layer->error ? of->sum + longest : NULL;
     run->to_most +=
         direct_to_most(&run->wire, plan, &layer->matrix, run->ranks);
     run->sums_most += direct_sums_most(&run->wire, &layer->matrix, run->ranks);
@@ -258,13 +256,12 @@ static void direct_remember(const struct run *run, int owner)
     for (int i = 0; i < run->count; i++) {
         const struct selected *of = &run->layers[i];
         struct aps_elements elements = direct_room(run, of, owner);
-        float *error = of->layer->error;
+        float *delta = of->layer->delta;
 
         at += aps_elements_decode(&run->wire, bytes + at, run->to_most - at,
                                   &elements);
-        for (size_t k = 0; error && !of->layer->whole && k < elements.count;
-             k++)
-            error[elements.indices[k]] -= elements.values[k];
+        for (size_t k = 0; !of->layer->whole && k < elements.count; k++)
+            delta[elements.indices[k]] -= elements.values[k];
     }
 }
 
@@ -279,7 +276,7 @@ static void direct_restore(const struct run *run, int owner)
         const struct selected *of = &run->layers[i];
         struct aps_elements elements = direct_room(run, of, owner);
         const struct aps_slice slice = elements.slice;
-        float *error = owner == run->rank ? of->layer->error : NULL;
+        float *delta = owner == run->rank ? of->layer->delta : NULL;
 
         at += aps_elements_decode(&run->wire, bytes + at, run->sums_most - at,
                                   &elements);
@@ -291,8 +288,8 @@ static void direct_restore(const struct run *run, int owner)
             const uint32_t index = elements.indices[k];
 
             of->layer->out[index] = elements.values[k];
-            if (error)
-                error[index] +=
+            if (delta)
+                delta[index] +=
                     of->sum[index - slice.begin] - elements.values[k];
         }
     }
@@ -302,13 +299,6 @@ static void direct_settle(struct run *run)
 {
     for (int rank = 0; rank < run->ranks; rank++)
         direct_find_whole(run, rank);
-    for (int i = 0; i < run->count; i++) {
-        const struct selected *of = &run->layers[i];
-
-        if (of->layer->error && !of->layer->whole)
-            memcpy(of->layer->error, of->delta,
-                   of->layer->matrix.count * sizeof *of->delta);
-    }
     for (int rank = 0; rank < run->ranks; rank++) {
         if (run->site->plan->feedback)
             direct_remember(run, rank);
@@ -343,9 +333,8 @@ static int direct_run(const struct aps_compressed_site *site, int count,
         struct selected *of = &run.layers[i];
 
         direct_present(&run, of, &layers[i]);
-        of->count =
-            aps_compressed_select(run.compressor, &layers[i], of->k, of->delta,
-                                  of->work, &of->bracket, of->indices);
+        of->count = aps_compressed_select(run.compressor, &layers[i], of->k,
+                                          of->work, &of->bracket, of->indices);
     }
     run.to = site->messages;
     run.from = run.to + ranks * aps_parcels_stride(run.to_most);

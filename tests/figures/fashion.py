@@ -69,8 +69,9 @@ def train(folder, python, name, policy=None, more=()):
     row["sent"] = row["fp32"] = ""
     if policy:
         with open(stem + ".json") as file:
-            sent = json.load(file)
-        row["sent"], row["fp32"] = sent["wire_bytes"], sent["fp32_bytes"]
+            calls = json.load(file)["calls"]
+        row["sent"], row["fp32"] = (sum(call[name] for call in calls)
+                                    for name in ("wire_bytes", "fp32_bytes"))
     return row
 
 
