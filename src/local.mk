@@ -129,8 +129,11 @@ libpolicy_la_SOURCES = \
 	src/roundoff/log.c src/roundoff/log.h \
 	src/roundoff/measure.c src/roundoff/measure.h \
 	src/steps/discovery.c src/steps/discovery.h \
+	src/steps/discovery_files.c src/steps/discovery_files.h \
+	src/steps/layer_order.c src/steps/layer_order.h \
 	src/steps/period.c src/steps/period.h \
-	src/steps/steps.c src/steps/steps.h
+	src/steps/steps.c src/steps/steps.h \
+	src/steps/tiling.c src/steps/tiling.h
 libpolicy_la_CPPFLAGS = $(AM_CPPFLAGS) $(LIBYAML_CFLAGS)
 
 # The C API by itself.

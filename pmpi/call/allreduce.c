@@ -133,8 +133,11 @@ static void allreduce_advance(struct aps_context *context,
 {
     context->calls++;
     aps_steps_advance(context->steps, (size_t)call->count, position);
-    if (context->state == APS_CONTEXT_DISCOVER &&
-        aps_discovery_note(&context->discovery, context->steps, position))
+    if (context->state != APS_CONTEXT_DISCOVER)
+        return;
+    if (context->rank == 0)
+        aps_discovery_record(&context->discovery, (size_t)call->count);
+    if (aps_discovery_note(&context->discovery, context->steps, position))
         aps_context_write_step(context);
 }
 

@@ -35,6 +35,7 @@ static void context_destroy(struct aps_context *context)
 
     if (context->state == APS_CONTEXT_DISCOVER)
         aps_context_end_discovery(context);
+    aps_discovery_clear(&context->discovery);
     aps_context_end_desyncs(context);
     aps_other_state_clear(&context->related);
     aps_comm_resources_release(context->resources, context->damaged);

@@ -238,7 +238,7 @@ void aps_context_end_desyncs(struct aps_context *context)
 void aps_context_write_step(struct aps_context *context)
 {
     const char *prefix = context->job->options.discovery;
-    char said[512];
+    char said[768];
 
     if (context->rank != 0 || !prefix)
         return;
@@ -250,16 +250,17 @@ void aps_context_write_step(struct aps_context *context)
 void aps_context_end_discovery(struct aps_context *context)
 {
     static atomic_ullong times;
+    const char *prefix = context->job->options.discovery;
+    char said[768];
 
-    if (!context->job->options.discovery)
+    if (context->rank != 0 || !prefix)
         return;
     /* A program may make a communicator for every call. */
     if (aps_discovery_end(&context->discovery, context->steps))
         aps_context_write_step(context);
-    else if (aps_steps_layers(context->steps) == 0 && context->calls > 0 &&
-             aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
-        aps_context_event(context,
-                          "discovery: the program made %llu call%s, but no "
-                          "step repeats",
-                          context->calls, aps_plural(context->calls));
+    else if (context->discovery.times == 0 && context->calls > 0 &&
+             aps_message_is_due(atomic_fetch_add(&times, 1) + 1) &&
+             aps_discovery_explain(&context->discovery, prefix, said,
+                                   sizeof said))
+        aps_context_event(context, "%s", said);
 }

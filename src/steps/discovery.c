@@ -3,139 +3,13 @@
 
 #include "steps/discovery.h"
 
-#include <errno.h>
-#include <libgen.h>
-#include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/plural.h"
-
-/* Files of earlier runs are never overwritten: as many names are tried. */
-#define TRIES 100
-
-/* Open a new pair of files PREFIX[-n]-layers.csv and PREFIX[-n].yaml. */
-static int discovery_open_pair(const char *prefix, char table[], char policy[],
-                               FILE *files[2])
-{
-    for (int i = 0; i < TRIES; i++) {
-        char number[16] = "";
-
-        if (i > 0)
-            snprintf(number, sizeof number, "-%d", i);
-        snprintf(table, PATH_MAX, "%s%s-layers.csv", prefix, number);
-        snprintf(policy, PATH_MAX, "%s%s.yaml", prefix, number);
-        files[1] = fopen(policy, "wx");
-        if (!files[1] && errno != EEXIST)
-            return -1;
-        if (!files[1])
-            continue;
-        files[0] = fopen(table, "wx");
-        if (files[0])
-            return 0;
-        fclose(files[1]);
-        remove(policy);
-        if (errno != EEXIST)
-            return -1;
-    }
-    errno = EEXIST;
-    return -1;
-}
-
-static void discovery_write_table(FILE *file, const struct aps_steps *steps)
-{
-    fprintf(file,
-            "# The layers of one step in the order of the calls: give them "
-            "names. A column\n"
-            "# shape (64x3x7x7) and a column scale, of which the calls tell "
-            "nothing, may be\n"
-            "# added; so may columns whose names begin with x-, which are "
-            "ignored.\n"
-            "layer,name,count\n");
-    for (long i = 0; i < aps_steps_layers(steps); i++)
-        fprintf(file, "%ld,layer%ld,%zu\n", i, i,
-                aps_steps_signature(steps, i));
-}
-
-/* The last layer that a policy's usual min_count lets through, or -1. */
-static long discovery_last_large(const struct aps_steps *steps)
-{
-    long last = aps_steps_layers(steps) - 1;
-
-    while (last >= 0 && aps_steps_signature(steps, last) < APS_MIN_COUNT)
-        last--;
-    return last;
-}
-
-static size_t discovery_smallest(const struct aps_steps *steps)
-{
-    size_t least = SIZE_MAX;
-
-    for (long i = 0; i < aps_steps_layers(steps); i++)
-        if (aps_steps_signature(steps, i) < least)
-            least = aps_steps_signature(steps, i);
-    return least;
-}
-
-static void discovery_write_policy(FILE *file, const struct aps_steps *steps,
-                                   const char *table)
-{
-    const long last = discovery_last_large(steps);
-
-    fprintf(
-        file,
-        "# Written by apsmpi's discovery: a step of %ld call%s.\n"
-        "version: 1\n"
-        "table: %s\n"
-        "# The table stands in the order of the calls. A program that "
-        "reduces its last\n"
-        "# layer first: reverse the table and say steps: {order: backward}. "
-        "Rules by epoch\n"
-        "# need the steps of an epoch, and both go into one line:\n"
-        "# steps: {per_epoch: 100, order: backward}\n"
-        "min_count: %zu  # smaller calls are left to MPI\n"
-        "log: {file: roundoff.csv, every: 10}  # every 10th step\n"
-        "rules:\n",
-        aps_steps_layers(steps), aps_plural(aps_steps_layers(steps)), table,
-        last < 0 ? discovery_smallest(steps) : APS_MIN_COUNT);
-    if (last > 0)
-        fprintf(file,
-                "  - layers: %ld  # the last large layer stays FP32\n"
-                "    format: fp32\n",
-                last);
-    fprintf(file, "  - format: e4m3  # all others: 8 bits\n"
-                  "    scale: aps\n");
-}
-
-void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
-                         char *said, size_t size)
-{
-    const long layers = aps_steps_layers(steps);
-    char table[PATH_MAX], policy[PATH_MAX], name[PATH_MAX];
-    FILE *files[2];
-    int bad;
-
-    if (discovery_open_pair(prefix, table, policy, files) < 0) {
-        snprintf(said, size, "discovery cannot write %s: %s", policy,
-                 strerror(errno));
-        return;
-    }
-    snprintf(name, sizeof name, "%s", table);
-    discovery_write_table(files[0], steps);
-    discovery_write_policy(files[1], steps, basename(name));
-    bad = ferror(files[0]) | ferror(files[1]);
-    bad |= fclose(files[0]);
-    bad |= fclose(files[1]);
-    if (bad)
-        snprintf(said, size, "discovery cannot write %s", policy);
-    else
-        snprintf(said, size,
-                 "the program repeats a step of %ld call%s: its layers are in "
-                 "%s, and the skeleton of a policy is in %s",
-                 layers, aps_plural(layers), table, policy);
-}
+#include "steps/discovery_files.h"
+#include "steps/period.h"
+#include "steps/tiling.h"
 
 /* Steps after which what was found is taken for the step: equal blocks at the
  * beginning of a network look like steps, but not for so long. */
@@ -144,6 +18,16 @@ void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
 /* A program that goes to and fro between two kinds of step is written down, but
  * not for ever. */
 #define TIMES_MAX 3
+
+/* Calls whose sizes are recorded, and sizes that a line names, at most. */
+#define RECORD_MOST 65536
+#define NAMED_MOST 6
+
+void aps_discovery_clear(struct aps_discovery *discovery)
+{
+    free(discovery->sizes);
+    *discovery = (struct aps_discovery){0};
+}
 
 static bool discovery_is_news(struct aps_discovery *discovery, long layers)
 {
@@ -160,6 +44,7 @@ bool aps_discovery_note(struct aps_discovery *discovery,
 {
     const long layers = aps_steps_layers(steps);
 
+    discovery->seen++;
     if (position->desync)
         discovery->followed = 0;
     if (!position->active || position->layer != layers - 1)
@@ -168,9 +53,106 @@ bool aps_discovery_note(struct aps_discovery *discovery,
            discovery_is_news(discovery, layers);
 }
 
+void aps_discovery_record(struct aps_discovery *discovery, size_t count)
+{
+    if (discovery->recorded == RECORD_MOST)
+        return;
+    if (discovery->recorded == discovery->room) {
+        const long room = discovery->room > 0 ? 2 * discovery->room : 64;
+        size_t *sizes = realloc(discovery->sizes, (size_t)room * sizeof *sizes);
+
+        if (!sizes)
+            return;
+        discovery->sizes = sizes;
+        discovery->room = room;
+    }
+    discovery->sizes[discovery->recorded++] = count;
+}
+
+/* A step that few of the calls belong to is a repetition by chance. */
 bool aps_discovery_end(struct aps_discovery *discovery,
                        const struct aps_steps *steps)
 {
+    const long layers = aps_steps_layers(steps);
+
     return discovery->followed > 0 &&
-           discovery_is_news(discovery, aps_steps_layers(steps));
+           (discovery->followed + 2) * layers >= discovery->seen / 2 &&
+           discovery_is_news(discovery, layers);
+}
+
+void aps_discovery_write(const struct aps_steps *steps, const char *prefix,
+                         char *said, size_t size)
+{
+    const long layers = aps_steps_layers(steps);
+    size_t *counts = malloc((size_t)layers * sizeof *counts);
+
+    if (!counts) {
+        snprintf(said, size, "discovery: out of memory");
+        return;
+    }
+    for (long i = 0; i < layers; i++)
+        counts[i] = aps_steps_signature(steps, i);
+    aps_discovery_write_layers(counts, layers, false, prefix, said, size);
+    free(counts);
+}
+
+static int discovery_compare(const void *a, const void *b)
+{
+    const size_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* How many different sizes; the largest go to `text`, as "4096, 64 and 3 more".
+ * Sorts the record. */
+static long discovery_list(struct aps_discovery *discovery, char *text,
+                           size_t size)
+{
+    size_t used = 0;
+    long kinds = 0;
+
+    text[0] = '\0';
+    qsort(discovery->sizes, (size_t)discovery->recorded,
+          sizeof *discovery->sizes, discovery_compare);
+    for (long i = discovery->recorded - 1; i >= 0; i--) {
+        if (i + 1 < discovery->recorded &&
+            discovery->sizes[i] == discovery->sizes[i + 1])
+            continue;
+        if (kinds++ < NAMED_MOST && used < size)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%zu",
+                                 kinds > 1 ? ", " : "", discovery->sizes[i]);
+    }
+    if (kinds > NAMED_MOST && used < size)
+        snprintf(text + used, size - used, " and %ld more", kinds - NAMED_MOST);
+    return kinds;
+}
+
+bool aps_discovery_explain(struct aps_discovery *discovery, const char *prefix,
+                           char *said, size_t size)
+{
+    char sizes[24 * NAMED_MOST + 32];
+    size_t *layers;
+    long found = 0, kinds;
+
+    if (discovery->times > 0 || discovery->recorded == 0)
+        return false;
+    layers = malloc(APS_PERIOD_MAX * sizeof *layers);
+    if (layers)
+        found = aps_tiling_find(discovery->sizes, discovery->recorded, layers,
+                                APS_PERIOD_MAX);
+    if (found > 0)
+        aps_discovery_write_layers(layers, found, true, prefix, said, size);
+    free(layers);
+    if (found > 0)
+        return true;
+    kinds = discovery_list(discovery, sizes, sizeof sizes);
+    snprintf(said, size,
+             "discovery: the program made %ld call%s of %ld size%s (%s), but "
+             "no step repeats, and no row of layers explains the sizes; if a "
+             "framework fuses buffers, switch that off for this run, or write "
+             "rules without `layers`",
+             discovery->seen, aps_plural(discovery->seen), kinds,
+             aps_plural(kinds), sizes);
+    return true;
 }

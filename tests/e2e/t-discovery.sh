@@ -15,8 +15,10 @@ job 2 $wide --epochs 1
 check 'discovery leaves the results alone' cmp native out
 check '... and names the files' lines 1 err apsmpi-discovered.yaml
 check '... which exist' test -s apsmpi-discovered.yaml
-check '... both' test -s apsmpi-discovered-layers.csv
-check '... and nothing else does' equal "$(find . -name 'apsmpi-*' | wc -l)" 2
+check '... the table' test -s apsmpi-discovered-layers.csv
+check '... the same reversed' test -s apsmpi-discovered-layers-reversed.csv
+check '... and nothing else does' equal "$(find . -name 'apsmpi-*' | wc -l)" 3
+check '... in which order the layers come' lines 1 err 'the first layer first'
 check '... with the layers of a step' equal \
     "$(grep -v '^#' apsmpi-discovered-layers.csv | cut -d, -f1,3 | tr '\n' ' ')" \
     'layer,count 0,8192 1,128 2,16384 3,128 4,1280 5,10 '
@@ -76,5 +78,83 @@ fi
 
 job 3 APSMPI_DISCOVERY=short "$probe" sums 2
 check 'a job without a step writes nothing' equal "$(find . -name 'short*')" ''
+check '... and says so' lines 1 err 'but no step repeats'
+
+# --- the last layer first -----------------------------------------------------
+
+job 2 APSMPI_DISCOVERY=back $wide --epochs 1 --order backward
+check 'calls in backward order: it is seen' lines 1 err 'the last layer first'
+check '... the policy says so' lines 1 back.yaml 'steps: {order: backward}'
+check '... the table has the first layer first' equal \
+    "$(grep -v '^#' back-layers.csv | cut -d, -f3 | tr '\n' ' ')" \
+    'count 128 8192 128 16384 10 1280 '
+check '... the other one the last' equal \
+    "$(grep -v '^#' back-layers-reversed.csv | cut -d, -f3 | tr '\n' ' ')" \
+    'count 1280 10 16384 128 8192 128 '
+check '... and the classifier stays in FP32' has back.yaml '  - layers: 5 '
+rm -f roundoff.csv
+job 2 APSMPI_POLICY=back.yaml $wide --epochs 1 --order backward
+check '... which a job does' equal "$(distinct layer roundoff.csv)" '1 3'
+check '... without desync' not has err desync
+
+# The lines for the other order make a policy, too.
+other=$(sed -n 's/^#   - layers: //p' back.yaml)
+sed -e '/^table:/d' -e '/^steps:/d' -e 's/^#   \(table:\)/\1/' \
+    -e 's/^#   steps: {order: forward}/steps: {order: forward}/' \
+    -e "s/- layers: 5 /- layers: $other /" back.yaml >swapped.yaml
+timed "$apsmpi" check swapped.yaml
+check '... with the lines for the other order it is right, too' status_is 0
+timed "$apsmpi" explain --layer-counts swapped.yaml
+check '... and FP32 is then its last large layer' equal \
+    "$(awk '/by rule/ { print $1, $3 }' out)" "$other 8192"
+
+# --- sizes that vary ----------------------------------------------------------
+
+# Steps of 5 layers, in calls of one or more of them: as a draw says, or (`odd`)
+# with a loss among them.
+cat >fusing.c <<'END'
+#include <mpi.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+    static const int layers[] = {4096, 64, 8192, 2048, 10};
+    static float x[16384];
+    unsigned state = 1;
+    MPI_Init(&argc, &argv);
+    for (int step = 0; step < 40; step++) {
+        int run = 0;
+        for (int i = 0; i < 5; i++) {
+            run += layers[i];
+            state = state * 1664525u + 1013904223u;
+            if (i < 4 && state >> 30 != 0)
+                continue;
+            MPI_Allreduce(MPI_IN_PLACE, x, run, MPI_FLOAT, MPI_SUM,
+                          MPI_COMM_WORLD);
+            run = 0;
+        }
+        if (argc > 1 && state >> 31)
+            MPI_Allreduce(MPI_IN_PLACE, x, 9 + step % 7, MPI_FLOAT, MPI_SUM,
+                          MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}
+END
+"$MPICC" -o fusing fusing.c || exit 1
+job 2 APSMPI_DISCOVERY=vary ./fusing
+check 'sizes that vary: a line says so' lines 1 err \
+    'makes calls whose sizes vary, and repeats a step of 5 layers'
+check '... and what they are made of' equal \
+    "$(grep -v '^#' vary-layers.csv | cut -d, -f3 | tr '\n' ' ')" \
+    'count 4096 64 8192 2048 10 '
+rm -f roundoff.csv
+job 2 APSMPI_POLICY=vary.yaml ./fusing
+check '... a job goes by it, without desync' not has err desync
+check '... all large layers but the last are rewritten' equal \
+    "$(distinct layer roundoff.csv)" '0 2'
+job 2 APSMPI_DISCOVERY=odd ./fusing odd
+check 'sizes that nothing explains: a line lists them' lines 1 err \
+    'no step repeats, and no row of layers explains the sizes'
+check '... no file is written' equal "$(find . -name 'odd*')" ''
 
 finish

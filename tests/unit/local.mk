@@ -29,6 +29,7 @@ UNIT_TESTS = \
 	tests/unit/json \
 	tests/unit/grammar \
 	tests/unit/indices \
+	tests/unit/layer_order \
 	tests/unit/layers \
 	tests/unit/log \
 	tests/unit/log_faults \
@@ -78,7 +79,8 @@ UNIT_TESTS = \
 	tests/unit/steps_search \
 	tests/unit/sum \
 	tests/unit/switch \
-	tests/unit/ternary
+	tests/unit/ternary \
+	tests/unit/tiling
 
 # Compressors.
 tests_unit_chunks_SOURCES = tests/unit/chunks.c tests/unit/rounded.h \
@@ -363,6 +365,12 @@ tests_unit_steps_search_SOURCES = tests/unit/steps_search.c \
 	tests/unit/sample_table.h
 tests_unit_steps_search_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_steps_search_LDADD = $(UNIT_LIBS)
+tests_unit_layer_order_SOURCES = tests/unit/layer_order.c
+tests_unit_layer_order_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_layer_order_LDADD = $(UNIT_LIBS)
+tests_unit_tiling_SOURCES = tests/unit/tiling.c
+tests_unit_tiling_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_tiling_LDADD = $(UNIT_LIBS)
 tests_unit_build_SOURCES = tests/unit/build.c \
 	pmpi/job/build.c pmpi/job/build.h
 nodist_tests_unit_build_SOURCES = pmpi/job/build_identity.h

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "steps/discovery_files.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "policy/policy.h"
+#include "steps/layer_order.h"
+
+/* Files of earlier runs are never overwritten: as many names are tried. */
+#define TRIES 100
+
+enum { POLICY, TABLE, REVERSED, FILES };
+
+struct files {
+    char paths[FILES][PATH_MAX];
+    FILE *streams[FILES];
+};
+
+/* The layers of a network, found by their calls. */
+struct found {
+    const size_t *counts; /* in the order of the calls */
+    long layers;
+    bool fused;
+    enum aps_layer_order order;
+};
+
+/* --- files --------------------------------------------------------------- */
+
+static void files_remove(struct files *files, int opened)
+{
+    for (int i = 0; i < opened; i++) {
+        fclose(files->streams[i]);
+        remove(files->paths[i]);
+    }
+}
+
+/* Open new files PREFIX[-n].yaml, PREFIX[-n]-layers.csv and so on. -1 with errno;
+ * then paths[POLICY] is the last one tried. */
+static int files_open(struct files *files, const char *prefix)
+{
+    static const char *const suffixes[FILES] = {".yaml", "-layers.csv",
+                                                "-layers-reversed.csv"};
+
+    for (int try = 0; try < TRIES; try++) {
+        char number[16] = "";
+        int opened = 0;
+
+        if (try > 0)
+            snprintf(number, sizeof number, "-%d", try);
+        for (; opened < FILES; opened++) {
+            snprintf(files->paths[opened], PATH_MAX, "%s%s%s", prefix, number,
+                     suffixes[opened]);
+            files->streams[opened] = fopen(files->paths[opened], "wx");
+            if (!files->streams[opened])
+                break;
+        }
+        if (opened == FILES)
+            return 0;
+        files_remove(files, opened);
+        if (errno != EEXIST)
+            return -1;
+    }
+    errno = EEXIST;
+    return -1;
+}
+
+/* 0, or -1 if one could not be written. */
+static int files_close(struct files *files)
+{
+    int bad = 0;
+
+    for (int i = 0; i < FILES; i++) {
+        bad |= ferror(files->streams[i]);
+        bad |= fclose(files->streams[i]);
+    }
+    return bad ? -1 : 0;
+}
+
+/* The name by which the policy finds a table beside it. */
+static const char *files_name(const struct files *files, int which,
+                              char name[PATH_MAX])
+{
+    snprintf(name, PATH_MAX, "%s", files->paths[which]);
+    return basename(name);
+}
+
+/* --- what is in them ----------------------------------------------------- */
+
+/* Layer i of a table: in the order of the calls, or the other way round. */
+static size_t found_count(const struct found *found, bool reversed, long i)
+{
+    return found->counts[reversed ? found->layers - 1 - i : i];
+}
+
+static void found_write_table(const struct found *found, bool reversed,
+                              FILE *file)
+{
+    fprintf(file,
+            "# The layers of one step, %s: give them names. A "
+            "column\n"
+            "# shape (64x3x7x7) and a column scale, of which the calls tell "
+            "nothing, may be\n"
+            "# added; so may columns whose names begin with x-, which are "
+            "ignored.\n"
+            "layer,name,count\n",
+            reversed ? "the last call first" : "in the order of the calls");
+    for (long i = 0; i < found->layers; i++)
+        fprintf(file, "%ld,layer%ld,%zu\n", i, i,
+                found_count(found, reversed, i));
+}
+
+/* The last layer that a policy's usual min_count lets through, or -1: the
+ * classifier, if the table is in the order of the network. */
+static long found_last_large(const struct found *found, bool reversed)
+{
+    long last = found->layers - 1;
+
+    while (last >= 0 && found_count(found, reversed, last) < APS_MIN_COUNT)
+        last--;
+    return last;
+}
+
+static size_t found_smallest(const struct found *found)
+{
+    size_t least = SIZE_MAX;
+
+    for (long i = 0; i < found->layers; i++)
+        if (found->counts[i] < least)
+            least = found->counts[i];
+    return least;
+}
+
+static void found_write_order(const struct found *found, FILE *file)
+{
+    switch (found->order) {
+    case APS_LAYER_ORDER_FORWARD:
+        fputs("# By the sizes of its calls the program reduces its first layer "
+              "first.\n",
+              file);
+        break;
+    case APS_LAYER_ORDER_BACKWARD:
+        fputs("# By the sizes of its calls the program reduces its last layer "
+              "first. The table\n"
+              "# has the first layer first, and so the last call.\n",
+              file);
+        break;
+    case APS_LAYER_ORDER_UNKNOWN:
+        fputs("# The sizes of its calls do not tell whether the program "
+              "reduces its first or\n"
+              "# its last layer first. This policy says: the first.\n",
+              file);
+        break;
+    }
+}
+
+/* What decides about the order, with the first table or the second. */
+static void found_write_choice(const struct found *found,
+                               const struct files *files, bool other,
+                               FILE *file)
+{
+    const bool reversed = (found->order == APS_LAYER_ORDER_BACKWARD) != other;
+    const char *comment = other ? "#   " : "";
+    char name[PATH_MAX];
+
+    fprintf(file, "%stable: %s\n", comment,
+            files_name(files, other ? REVERSED : TABLE, name));
+    fprintf(file, "%ssteps: {order: %s}\n", comment,
+            reversed ? "backward" : "forward");
+}
+
+static void found_write_policy(const struct found *found,
+                               const struct files *files)
+{
+    const bool backward = found->order == APS_LAYER_ORDER_BACKWARD;
+    const long last = found_last_large(found, backward);
+    const long other = found_last_large(found, !backward);
+    FILE *file = files->streams[POLICY];
+
+    fprintf(file,
+            found->fused
+                ? "# Written by apsmpi's discovery: calls whose sizes vary, "
+                  "each of which carries\n# some of %ld layer%s that follow "
+                  "each other.\n"
+                : "# Written by apsmpi's discovery: a step of %ld call%s.\n",
+            found->layers, aps_plural(found->layers));
+    fputs("version: 1\n", file);
+    found_write_order(found, file);
+    if (found->layers > 1) {
+        fputs("# If that is wrong, these lines take the place of those "
+              "below:\n",
+              file);
+        found_write_choice(found, files, true, file);
+        if (other > 0)
+            fprintf(file, "#   - layers: %ld\n", other);
+    }
+    found_write_choice(found, files, false, file);
+    fprintf(file,
+            "# Rules by epoch need the steps of an epoch, in the same line:\n"
+            "#   steps: {per_epoch: 100, order: %s}\n"
+            "min_count: %zu  # smaller calls and layers are left to MPI\n"
+            "log: {file: roundoff.csv, every: 10}  # every 10th step\n"
+            "rules:\n",
+            backward ? "backward" : "forward",
+            last < 0 ? found_smallest(found) : APS_MIN_COUNT);
+    if (last > 0)
+        fprintf(file,
+                "  - layers: %ld  # the last large layer of the network stays "
+                "FP32\n"
+                "    format: fp32\n",
+                last);
+    fprintf(file, "  - format: e4m3  # all others: 8 bits\n"
+                  "    scale: aps\n");
+}
+
+void aps_discovery_write_layers(const size_t *counts, long layers, bool fused,
+                                const char *prefix, char *said, size_t size)
+{
+    static const char *const orders[] = {
+        [APS_LAYER_ORDER_UNKNOWN] = "in an order that their sizes do not tell",
+        [APS_LAYER_ORDER_FORWARD] = "by their sizes the first layer first",
+        [APS_LAYER_ORDER_BACKWARD] = "by their sizes the last layer first",
+    };
+    const struct found found = {counts, layers, fused,
+                                aps_layer_order_of(counts, layers)};
+    const bool backward = found.order == APS_LAYER_ORDER_BACKWARD;
+    struct files files;
+
+    if (files_open(&files, prefix) < 0) {
+        snprintf(said, size, "discovery cannot write %s: %s",
+                 files.paths[POLICY], strerror(errno));
+        return;
+    }
+    found_write_table(&found, backward, files.streams[TABLE]);
+    found_write_table(&found, !backward, files.streams[REVERSED]);
+    found_write_policy(&found, &files);
+    if (files_close(&files) < 0)
+        snprintf(said, size, "discovery cannot write %s", files.paths[POLICY]);
+    else
+        snprintf(said, size,
+                 "the program %s of %ld %s%s, %s: the layers are in %.200s, "
+                 "and the skeleton of a policy is in %.200s",
+                 fused ? "makes calls whose sizes vary, and repeats a step"
+                       : "repeats a step",
+                 layers, fused ? "layer" : "call", aps_plural(layers),
+                 orders[found.order], files.paths[TABLE], files.paths[POLICY]);
+}
