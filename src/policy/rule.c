@@ -150,6 +150,7 @@ static void read_conditions(struct reading *reading)
     if (rule->by_layer) {
         aps_select_read(reading->reader, keys[APS_RULE_LAYERS],
                         &reading->context->layers, &rule->layers);
+        rule->by_layer = !rule->layers.all;
     }
     if (rule->by_epoch) {
         if (!reading->context->per_epoch)

@@ -109,6 +109,14 @@ static int take_span(const struct taker *taker, const struct aps_item *item,
     return add(taker, item, index[0], index[1]);
 }
 
+static bool has_name(const struct aps_layers *table, const char *name)
+{
+    for (size_t i = 0; table && i < table->count; i++)
+        if (strcmp(table->list[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static int no_such_name(const struct taker *taker, const struct aps_item *item)
 {
     const struct aps_layers *table = taker->layers->table;
@@ -117,6 +125,7 @@ static int no_such_name(const struct taker *taker, const struct aps_item *item)
 
     aps_nearest_offer(&nearest, "first");
     aps_nearest_offer(&nearest, "last");
+    aps_nearest_offer(&nearest, "all");
     if (!table) {
         item_error(taker, item,
                    "layer name '%.80s' needs a layer table "
@@ -162,6 +171,12 @@ static int take(void *data, const struct aps_item *item)
 
     if (parse_span(item->text, ends, index))
         return take_span(taker, item, ends, index);
+    /* A layer may have that name. */
+    if (strcmp(item->text, "all") == 0 &&
+        !has_name(taker->layers->table, item->text)) {
+        taker->selection->all = true;
+        return 0;
+    }
     return take_name(taker, item);
 }
 
@@ -181,8 +196,8 @@ int aps_select_read(const struct aps_reader *reader,
 bool aps_selection_holds(const struct aps_selection *selection, long layer,
                          long layers)
 {
-    if (layer < 0)
-        return false;
+    if (selection->all || layer < 0)
+        return selection->all;
     if (selection->last && layers > 0 && layer == layers - 1)
         return true;
     return aps_ranges_contain(&selection->indices, layer);

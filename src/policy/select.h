@@ -25,11 +25,12 @@ struct aps_step_layers {
 struct aps_selection {
     struct aps_ranges indices;
     bool last; /* the last layer too, where their number is not known yet */
+    bool all;  /* every layer: the rest has no meaning then */
 };
 
 /*
  * Read the value of the key `layers`: items are N, A-B, A-, `first` and `last`
- * (also as ends of a range), a name or a pattern. 0 or -1 with errors reported;
+ * (also as ends of a range), `all`, a name or a pattern. 0 or -1 with errors reported;
  * the caller clears selection->indices in either case.
  */
 int aps_select_read(const struct aps_reader *reader,
