@@ -152,6 +152,74 @@ check 'values behind =' equal "$(sed -n 4,8p out | paste -s -d ' ')" \
     "[APSMPI_POLICY=$tmp/good.yaml] [-x] [APSMPI_LOG=a=b.csv] [-x] \
 [APSMPI_ON_ERROR=pass]"
 
+# --- other launchers ----------------------------------------------------------
+
+# They print their words, too.
+mkdir others
+for launcher in srun flux horovodrun mpirun mpiexec.hydra; do
+    cp openmpi/mpiexec others/$launcher
+done
+before=$PATH
+PATH=$tmp/others:$PATH
+printf '\177ELF libmpich.so.12' >for_mpich
+run -p good.yaml -q srun -N 1 ./train
+check 'srun gets --export' equal "$(paste -s -d ' ' out)" \
+    "[--export=ALL,LD_PRELOAD=$library,APSMPI_POLICY=$tmp/good.yaml,\
+APSMPI_SUMMARY=off] [-N] [1] [./train]"
+run -l a,b.csv srun ./train
+check '... in which a comma would part a value' has err \
+    'srun parts variables at commas'
+check '... and starts nothing' status_is 125
+run -p good.yaml flux run -n 2 ./train
+check 'flux run gets --env' equal "$(paste -s -d ' ' out)" \
+    "[run] [--env=LD_PRELOAD=$library] [--env=APSMPI_POLICY=$tmp/good.yaml] \
+[-n] [2] [./train]"
+run flux jobs
+check '... behind run alone' has err 'run is missing behind flux'
+check '... and starts nothing' status_is 125
+run -p good.yaml horovodrun -np 2 python3 train.py
+check 'horovodrun gets the arguments of its mpirun' equal \
+    "$(paste -s -d ' ' out)" \
+    "[--mpi] [--mpi-args=-x LD_PRELOAD=$library \
+-x APSMPI_POLICY=$tmp/good.yaml] [-np] [2] [python3] [train.py]"
+run horovodrun --mpi-args='-x A' -np 2 ./train
+check '... unless it has some' has err 'horovodrun takes --mpi-args once'
+check '... and starts nothing' status_is 125
+run mpirun -n 2 ./train
+check "Open MPI's mpirun gets -x" equal "$(paste -s -d ' ' out)" \
+    "[-x] [LD_PRELOAD=$library] [-n] [2] [./train]"
+cp mpich/mpiexec others/mpiexec.hydra
+echo 'HYDRA build details:' >mpich/version
+run mpiexec.hydra -n 2 ./train
+check 'mpiexec.hydra gets -genv' equal "$(paste -s -d ' ' out)" \
+    "[-genv] [LD_PRELOAD] [$library] [-n] [2] [./train]"
+PATH=$before
+for launcher in srun flux horovodrun; do
+    if command -v $launcher >/dev/null; then
+        skip "$launcher, not installed" 'it is'
+        continue
+    fi
+    run $launcher ./train
+    check "$launcher, which is not installed" has err \
+        "$launcher: this launcher is not installed"
+    check '... has the status 127' status_is 127
+done
+run mpiexc -n 2 ./train
+check 'a wrong name' has err 'mpiexc: no such command; did you mean mpiexec?'
+run srunn -n 2 ./train
+check '... of another launcher' has err 'did you mean srun?'
+run --print-env -p good.yaml -l "it's.csv"
+check '--print-env prints the variables, for any other launcher' equal \
+    "$(cat out)" "LD_PRELOAD=$library
+APSMPI_POLICY=$tmp/good.yaml
+'APSMPI_LOG=it'\\''s.csv'"
+check '... and starts nothing' status_is 0
+run --print-env ./for_mpich
+check '... also with a command' has out "LD_PRELOAD=$library"
+run true
+check 'a command without a launcher is told of --print-env' has err \
+    'apsmpi-run --print-env'
+
 # A dry run prints a line that a shell reads as the same words.
 newline='
 '
