@@ -69,6 +69,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/job/run.c pmpi/job/run.h \
 	pmpi/job/summary.c pmpi/job/summary.h \
 	pmpi/job/summary_json.c pmpi/job/summary_json.h \
+	pmpi/job/thread_level.c pmpi/job/thread_level.h \
 	pmpi/job/world.c pmpi/job/world.h \
 	pmpi/job/sessions.c pmpi/job/sessions.h \
 	pmpi/native/abi.c pmpi/native/abi.h \

@@ -307,6 +307,7 @@ static void allreduce_count_elements(const struct aps_call *call,
 
 const struct aps_kind aps_kind_allreduce = {
     .which = APS_CALL_ALLREDUCE,
+    .counted = APS_COUNTED_ALLREDUCE,
     .name = "MPI_Allreduce",
     .is_candidate = allreduce_is_candidate,
     .pass = allreduce_pass,

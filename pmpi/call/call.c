@@ -16,7 +16,7 @@ const char *aps_call_function(const struct aps_call *call)
 
 struct aps_counters *aps_call_counters(const struct aps_call *call)
 {
-    return aps_counters_of(call->kind->which);
+    return aps_counters_of(call->kind->counted);
 }
 
 struct aps_pcontrol aps_call_control(const struct aps_context *context,

@@ -69,6 +69,7 @@ static int deferred_run_layers(struct aps_deferred *this)
     }
     aps_sent_count(&sent, &aps_counters);
     aps_count(&aps_counters.rewritten, 1);
+    aps_count(&aps_counters.nonblocking, 1);
     return first;
 }
 

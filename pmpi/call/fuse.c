@@ -180,6 +180,8 @@ static int fuse_run_batch(struct aps_context *context,
     aps_count_cost(&aps_counters, &cost);
     aps_count(&aps_counters.rewritten, (unsigned long long)count);
     aps_count(&aps_counters.fused, (unsigned long long)count);
+    aps_count(&aps_counters.nonblocking, (unsigned long long)count);
+    aps_count(&aps_counters.batches, 1);
     return aps_context_check(context, "all-reduces that go together", failures,
                              rc);
 }

@@ -23,7 +23,8 @@ struct aps_segment;
 struct aps_step_position;
 
 struct aps_kind {
-    enum aps_call_kind which; /* as policy and counters know it */
+    enum aps_call_kind which; /* as a policy knows it */
+    enum aps_counted counted; /* as the counters do */
     const char *name;         /* MPI's */
 
     /* Local. May it be a call for us, if it is long enough (aps_call_is_empty)?

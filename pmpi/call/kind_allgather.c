@@ -121,6 +121,7 @@ static int gather_sample(struct aps_context *context,
 
 const struct aps_kind aps_kind_allgather = {
     .which = APS_CALL_ALLGATHER,
+    .counted = APS_COUNTED_ALLGATHER,
     .name = "MPI_Allgather",
     .is_candidate = gather_is_candidate,
     .pass = gather_pass,

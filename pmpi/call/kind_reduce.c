@@ -86,6 +86,7 @@ static int reduce_sample(struct aps_context *context,
 
 const struct aps_kind aps_kind_reduce = {
     .which = APS_CALL_REDUCE,
+    .counted = APS_COUNTED_REDUCE,
     .name = "MPI_Reduce",
     .is_candidate = reduce_is_candidate,
     .pass = reduce_pass,

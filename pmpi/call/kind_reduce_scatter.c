@@ -148,6 +148,7 @@ static int scatter_sample(struct aps_context *context,
 
 const struct aps_kind aps_kind_reduce_scatter = {
     .which = APS_CALL_REDUCE_SCATTER,
+    .counted = APS_COUNTED_REDUCE_SCATTER,
     .name = "MPI_Reduce_scatter",
     .is_candidate = scatter_is_candidate,
     .pass = scatter_pass,
@@ -163,6 +164,7 @@ const struct aps_kind aps_kind_reduce_scatter = {
 
 const struct aps_kind aps_kind_reduce_scatter_block = {
     .which = APS_CALL_REDUCE_SCATTER,
+    .counted = APS_COUNTED_REDUCE_SCATTER_BLOCK,
     .name = "MPI_Reduce_scatter_block",
     .is_candidate = scatter_is_candidate_block,
     .pass = scatter_pass_block,

@@ -18,12 +18,16 @@
 #include "progress/wait.h"
 
 struct aps_counters aps_counters;
-struct aps_counters aps_other_counters[APS_CALL_KINDS];
-const char *const aps_counted_functions[APS_CALL_KINDS] = {
-    [APS_CALL_ALLREDUCE] = "MPI_Allreduce",
-    [APS_CALL_REDUCE_SCATTER] = "MPI_Reduce_scatter",
-    [APS_CALL_ALLGATHER] = "MPI_Allgather",
-    [APS_CALL_REDUCE] = "MPI_Reduce",
+struct aps_counters aps_other_counters[APS_COUNTED_FUNCTIONS];
+const struct aps_counted_function aps_counted_functions[APS_COUNTED_FUNCTIONS] =
+    {
+        [APS_COUNTED_ALLREDUCE] = {"MPI_Allreduce", APS_CALL_ALLREDUCE},
+        [APS_COUNTED_REDUCE_SCATTER] = {"MPI_Reduce_scatter",
+                                        APS_CALL_REDUCE_SCATTER},
+        [APS_COUNTED_REDUCE_SCATTER_BLOCK] = {"MPI_Reduce_scatter_block",
+                                              APS_CALL_REDUCE_SCATTER},
+        [APS_COUNTED_ALLGATHER] = {"MPI_Allgather", APS_CALL_ALLGATHER},
+        [APS_COUNTED_REDUCE] = {"MPI_Reduce", APS_CALL_REDUCE},
 };
 bool aps_counters_shared = true;
 struct aps_job *_Atomic aps_job_made;

@@ -56,6 +56,8 @@ struct aps_counters {
     atomic_ullong calls;     /* without those in `again`: aps_counters_calls */
     atomic_ullong rewritten; /* of `calls` */
     atomic_ullong fused;     /* of `rewritten`: in a batch with others */
+    atomic_ullong batches;   /* of these */
+    atomic_ullong nonblocking; /* of `rewritten` */
     atomic_ullong passed[APS_PASSED_REASONS];
     /* Calls that passed for the same reason as the previous call. They are not
      * counted in `calls` or `passed`: a short call has time for one count. */
@@ -89,17 +91,33 @@ struct aps_job {
 
 extern struct aps_counters aps_counters; /* of MPI_Allreduce */
 
-/* Of the other collectives, by enum aps_call_kind. */
-extern struct aps_counters aps_other_counters[APS_CALL_KINDS];
+/* The functions of MPI that are counted. A policy knows some of them by one
+ * word. */
+enum aps_counted {
+    APS_COUNTED_ALLREDUCE,
+    APS_COUNTED_REDUCE_SCATTER,
+    APS_COUNTED_REDUCE_SCATTER_BLOCK,
+    APS_COUNTED_ALLGATHER,
+    APS_COUNTED_REDUCE,
+    APS_COUNTED_FUNCTIONS
+};
 
-static inline struct aps_counters *aps_counters_of(enum aps_call_kind kind)
+struct aps_counted_function {
+    const char *name; /* MPI's */
+    enum aps_call_kind kind;
+};
+
+extern const struct aps_counted_function
+    aps_counted_functions[APS_COUNTED_FUNCTIONS];
+
+/* Of all but MPI_Allreduce. */
+extern struct aps_counters aps_other_counters[APS_COUNTED_FUNCTIONS];
+
+static inline struct aps_counters *aps_counters_of(enum aps_counted function)
 {
-    return kind == APS_CALL_ALLREDUCE ? &aps_counters
-                                      : &aps_other_counters[kind];
+    return function == APS_COUNTED_ALLREDUCE ? &aps_counters
+                                             : &aps_other_counters[function];
 }
-
-/* MPI's names of the functions that are counted, by kind. */
-extern const char *const aps_counted_functions[APS_CALL_KINDS];
 
 /* The number of all calls: `calls` and the sum of `again`. */
 unsigned long long aps_counters_calls(const struct aps_counters *counters);

@@ -29,8 +29,8 @@ static unsigned long long sessions_calls(void)
 {
     unsigned long long calls = 0;
 
-    for (int kind = 0; kind < APS_CALL_KINDS; kind++)
-        calls += aps_counters_calls(aps_counters_of((enum aps_call_kind)kind));
+    for (int i = 0; i < APS_COUNTED_FUNCTIONS; i++)
+        calls += aps_counters_calls(aps_counters_of((enum aps_counted)i));
     return calls;
 }
 

@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "base/plural.h"
 #include "job/summary_json.h"
+#include "job/thread_level.h"
 
 /* Bytes with a unit: 1536 -> "1.5 KB". */
 static char *summary_human(unsigned long long bytes, char *text, size_t size)
@@ -58,7 +59,7 @@ static char *summary_list_passed(const struct aps_counters *counters,
         [APS_PASSED_PERSISTENT] =
             "persistent, by mpi_f08 or without an asserted order",
     };
-    const bool sums = counters != &aps_other_counters[APS_CALL_ALLGATHER];
+    const bool sums = counters != &aps_other_counters[APS_COUNTED_ALLGATHER];
     size_t used = 0;
 
     text[0] = '\0';
@@ -115,6 +116,37 @@ static char *summary_write_compressed(const struct aps_counters *counters,
     return text;
 }
 
+/* ", 60 of them fused in 12 batches (mean 5.0)", or "". */
+static char *summary_write_fused(const struct aps_counters *counters,
+                                 char *text, size_t size)
+{
+    const unsigned long long fused = atomic_load(&counters->fused);
+    const unsigned long long batches = atomic_load(&counters->batches);
+
+    text[0] = '\0';
+    if (batches > 0)
+        snprintf(text, size, ", %llu of them fused in %llu batch%s (mean %.1f)",
+                 fused, batches, batches == 1 ? "" : "es",
+                 (double)fused / (double)batches);
+    return text;
+}
+
+/* ", 66 nonblocking (progress: thread, MPI_THREAD_MULTIPLE)", or "". */
+static char *summary_write_nonblocking(const struct aps_counters *counters,
+                                       char *text, size_t size)
+{
+    const struct aps_policy *policy = aps_job()->policy;
+    const unsigned long long calls = atomic_load(&counters->nonblocking);
+    const char *level = aps_thread_level_name();
+
+    text[0] = '\0';
+    if (calls > 0 && policy)
+        snprintf(text, size, ", %llu nonblocking (progress: %s%s%s)", calls,
+                 aps_progress_name(aps_policy_progress(policy)),
+                 level ? ", " : "", level ? level : "");
+    return text;
+}
+
 static void summary_print_counters(const struct aps_counters *counters,
                                    const char *name, const char *hint)
 {
@@ -122,14 +154,14 @@ static void summary_print_counters(const struct aps_counters *counters,
     const unsigned long long rewritten = atomic_load(&counters->rewritten);
     const unsigned long long wire = atomic_load(&counters->wire_bytes);
     const unsigned long long fp32 = atomic_load(&counters->fp32_bytes);
-    const unsigned long long fused = atomic_load(&counters->fused);
     const unsigned long long device = atomic_load(&counters->device_bytes);
     const unsigned long long redone = atomic_load(&counters->redone);
-    char sent[32], native[32], passed[800], together[64] = "", from[64] = "";
+    char sent[32], native[32], passed[800], together[96], from[64] = "";
     char there[32], again[64] = "", overflowed[200], compressed[96];
+    char deferred[96];
 
-    if (fused > 0)
-        snprintf(together, sizeof together, ", %llu of them fused", fused);
+    summary_write_fused(counters, together, sizeof together);
+    summary_write_nonblocking(counters, deferred, sizeof deferred);
     if (device > 0)
         snprintf(from, sizeof from, ", %s of it from GPU memory",
                  summary_human(device, there, sizeof there));
@@ -145,11 +177,11 @@ static void summary_print_counters(const struct aps_counters *counters,
                     aps_plural(calls), name, passed, hint);
     else
         aps_message(-1,
-                    "%llu call%s of %s, %llu rewritten (%.1f %%)%s%s; rank 0 "
+                    "%llu call%s of %s, %llu rewritten (%.1f %%)%s%s%s; rank 0 "
                     "sent %s instead of %s (%.1f %% saved)%s%s%s%s",
                     calls, aps_plural(calls), name, rewritten,
-                    summary_percent(rewritten, calls), together, passed,
-                    summary_human(wire, sent, sizeof sent),
+                    summary_percent(rewritten, calls), together, deferred,
+                    passed, summary_human(wire, sent, sizeof sent),
                     summary_human(fp32, native, sizeof native),
                     fp32 > wire ? summary_percent(fp32 - wire, fp32) : 0.0,
                     from, compressed, again, overflowed);
@@ -164,10 +196,10 @@ static int summary_print_names(const struct aps_job *job)
 {
     int lines = 0;
 
-    for (int kind = APS_CALL_ALLREDUCE + 1; kind < APS_CALL_KINDS; kind++) {
-        const struct aps_counters *counters = &aps_other_counters[kind];
-        const bool named =
-            aps_policy_names(job->policy, (enum aps_call_kind)kind);
+    for (int i = APS_COUNTED_ALLREDUCE + 1; i < APS_COUNTED_FUNCTIONS; i++) {
+        const struct aps_counters *counters = &aps_other_counters[i];
+        const enum aps_call_kind kind = aps_counted_functions[i].kind;
+        const bool named = aps_policy_names(job->policy, kind);
         char hint[64] = "";
 
         if (aps_counters_calls(counters) == 0 ||
@@ -175,8 +207,8 @@ static int summary_print_names(const struct aps_job *job)
             continue;
         if (!named)
             snprintf(hint, sizeof hint, "; a rule may name them by calls: [%s]",
-                     aps_call_name((enum aps_call_kind)kind));
-        summary_print_counters(counters, aps_counted_functions[kind], hint);
+                     aps_call_name(kind));
+        summary_print_counters(counters, aps_counted_functions[i].name, hint);
         lines++;
     }
     return lines;
@@ -190,13 +222,14 @@ static const char *summary_unruled(const struct aps_job *job)
 
 /* One line about calls that were made without a policy. */
 static void summary_print_unruled(const struct aps_job *job,
-                                  enum aps_call_kind kind)
+                                  enum aps_counted function)
 {
-    const unsigned long long calls = aps_counters_calls(aps_counters_of(kind));
+    const unsigned long long calls =
+        aps_counters_calls(aps_counters_of(function));
 
     if (calls > 0)
         aps_message(-1, "%llu call%s of %s, none rewritten (%s)", calls,
-                    aps_plural(calls), aps_counted_functions[kind],
+                    aps_plural(calls), aps_counted_functions[function].name,
                     summary_unruled(job));
 }
 
@@ -205,9 +238,9 @@ static void summary_print_summary(const struct aps_job *job)
     const unsigned long long calls = aps_counters_calls(&aps_counters);
 
     if (job->held == APS_HELD_NONE) {
-        summary_print_unruled(job, APS_CALL_ALLREDUCE);
-        for (int kind = 0; kind < APS_CALL_KINDS && calls == 0; kind++)
-            summary_print_unruled(job, (enum aps_call_kind)kind);
+        summary_print_unruled(job, APS_COUNTED_ALLREDUCE);
+        for (int i = 0; i < APS_COUNTED_FUNCTIONS && calls == 0; i++)
+            summary_print_unruled(job, (enum aps_counted)i);
         return;
     }
     if (calls == 0 && job->held != APS_HELD_GOOD)

@@ -19,6 +19,7 @@
 #include "base/json.h"
 #include "base/message.h"
 #include "job/run.h"
+#include "job/thread_level.h"
 #include "policy/words.h"
 
 /* Raised when a member changes its meaning or goes; new members do not count. */
@@ -44,15 +45,17 @@ static const char *const reason_names[APS_PASSED_REASONS] = {
 };
 
 static void summary_json_counters(struct aps_json *json,
-                                  enum aps_call_kind kind)
+                                  enum aps_counted function)
 {
-    const struct aps_counters *counters = aps_counters_of(kind);
+    const struct aps_counters *counters = aps_counters_of(function);
 
     aps_json_open_object(json, NULL);
-    aps_json_text(json, "call", aps_counted_functions[kind]);
+    aps_json_text(json, "call", aps_counted_functions[function].name);
     aps_json_unsigned(json, "calls", aps_counters_calls(counters));
     aps_json_unsigned(json, "rewritten", atomic_load(&counters->rewritten));
     aps_json_unsigned(json, "fused", atomic_load(&counters->fused));
+    aps_json_unsigned(json, "batches", atomic_load(&counters->batches));
+    aps_json_unsigned(json, "nonblocking", atomic_load(&counters->nonblocking));
     aps_json_open_object(json, "passed");
     for (int i = 0; i < APS_PASSED_REASONS; i++)
         aps_json_unsigned(json, reason_names[i],
@@ -110,9 +113,13 @@ static void summary_json_object(struct aps_json *json,
     snprintf(hash, sizeof hash, "%016" PRIx64, job->hash);
     aps_json_text(json, "policy", held ? job->source.path : NULL);
     aps_json_text(json, "policy_hash", held ? hash : NULL);
+    aps_json_text(json, "progress",
+                  held ? aps_progress_name(aps_policy_progress(job->policy))
+                       : NULL);
+    aps_json_text(json, "thread_level", aps_thread_level_name());
     aps_json_open_array(json, "calls");
-    for (int kind = 0; kind < APS_CALL_KINDS; kind++)
-        summary_json_counters(json, (enum aps_call_kind)kind);
+    for (int i = 0; i < APS_COUNTED_FUNCTIONS; i++)
+        summary_json_counters(json, (enum aps_counted)i);
     aps_json_close_array(json);
     aps_json_close_object(json);
     fputc('\n', json->stream);

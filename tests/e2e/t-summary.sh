@@ -63,8 +63,8 @@ check '... all of them' holds 'sums["calls"] == sums["rewritten"] +
 check '... and the bytes' holds '"sent %.1f KB instead of %.1f KB" % (
     sums["wire_bytes"] / 1e3, sums["fp32_bytes"] / 1e3) in line'
 check '... the other calls are there, too' holds \
-    'set(calls) == {"MPI_Allreduce", "MPI_Reduce_scatter", "MPI_Allgather",
-                    "MPI_Reduce"}'
+    'set(calls) == {"MPI_Allreduce", "MPI_Reduce_scatter",
+                    "MPI_Reduce_scatter_block", "MPI_Allgather", "MPI_Reduce"}'
 
 # A second job appends a second line.
 job 2 APSMPI_SUMMARY=JSON:summary.json APSMPI_ENABLE=0 $digits --epochs 1
@@ -120,6 +120,53 @@ job 2 APSMPI_SUMMARY=json:summary.json APSMPI_POLICY=small.yaml ./empty
 check 'sums of no elements are smaller than min_count' holds \
     'sums["calls"] == 4 and sums["passed"]["min_count"] == 3 and
      sums["passed"]["type_or_operation"] == 1'
+
+# --- calls that travel together, and each function by its name ------------------
+
+cat >together.c <<'END'
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    static float x[8][2048], y[4096], z[2048];
+    int level, counts[2] = {2048, 2048};
+    MPI_Request requests[8];
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    for (int step = 0; step < 20; step++) {
+        for (int i = 0; i < 8; i++)
+            MPI_Iallreduce(MPI_IN_PLACE, x[i], 2048, MPI_FLOAT, MPI_SUM,
+                           MPI_COMM_WORLD, &requests[i]);
+        MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
+    }
+    for (int i = 0; i < 3; i++)
+        MPI_Reduce_scatter_block(y, z, 2048, MPI_FLOAT, MPI_SUM,
+                                 MPI_COMM_WORLD);
+    MPI_Reduce_scatter(y, z, counts, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+END
+"$MPICC" -w -o together together.c || exit 1
+for progress in calls thread; do
+    policy together.yaml -t 'fuse: 64KiB' -t "progress: $progress" \
+        'format: e4m3, calls: [allreduce, reduce_scatter]'
+    job 2 APSMPI_POLICY=together.yaml ./together
+    check "progress: $progress: fused calls, in how many batches" equal \
+        "$(sed -n 's/.*160 rewritten (100.0 %), [0-9]* of them fused in \([0-9]*\) batch.*(mean [0-9.]*).*/\1/p' err | grep -c '^[1-9]')" 1
+    check '... what carried them on' lines 1 err \
+        ", 160 nonblocking (progress: $progress, MPI_THREAD_MULTIPLE)"
+    check '... MPI_Reduce_scatter_block by its own name' lines 1 err \
+        ' 3 calls of MPI_Reduce_scatter_block, 3 rewritten'
+    check '... beside MPI_Reduce_scatter' lines 1 err \
+        ' 1 call of MPI_Reduce_scatter, 1 rewritten'
+    cp err text
+    job 2 APSMPI_POLICY=together.yaml APSMPI_SUMMARY=json:summary.json \
+        ./together
+    check '... as JSON' holds \
+        "last['progress'] == '$progress' and
+         last['thread_level'] == 'MPI_THREAD_MULTIPLE' and
+         sums['nonblocking'] == 160 and 0 < sums['batches'] < sums['fused'] and
+         calls['MPI_Reduce_scatter_block']['calls'] == 3"
+done
 
 # --- what cannot be written ---------------------------------------------------
 
