@@ -299,6 +299,20 @@ static int allreduce_pass(const struct aps_next_mpi *next,
                                   (aps_handle)call->op, (aps_handle)call->comm);
 }
 
+static int allreduce_start(const struct aps_next_mpi *next,
+                           const struct aps_call *call, MPI_Request *request)
+{
+    const aps_handle type = (aps_handle)call->type;
+    const aps_handle op = (aps_handle)call->op;
+    const aps_handle comm = (aps_handle)call->comm;
+
+    return call->large
+               ? next->iallreduce_c(call->send, call->receive, call->count,
+                                    type, op, comm, request)
+               : next->iallreduce(call->send, call->receive, (int)call->count,
+                                  type, op, comm, request);
+}
+
 static void allreduce_count_elements(const struct aps_call *call,
                                      MPI_Count *sent, MPI_Count *received)
 {
@@ -309,8 +323,11 @@ const struct aps_kind aps_kind_allreduce = {
     .which = APS_CALL_ALLREDUCE,
     .counted = APS_COUNTED_ALLREDUCE,
     .name = "MPI_Allreduce",
+    .nonblocking = "MPI_Iallreduce",
+    .fuses = true,
     .is_candidate = allreduce_is_candidate,
     .pass = allreduce_pass,
+    .start = allreduce_start,
     .count_elements = allreduce_count_elements,
     .place = allreduce_place,
     .note_passed = allreduce_remember,

@@ -10,7 +10,7 @@
 const char *aps_call_function(const struct aps_call *call)
 {
     return call->persistent    ? "MPI_Allreduce_init"
-           : call->nonblocking ? "MPI_Iallreduce"
+           : call->nonblocking ? call->kind->nonblocking
                                : call->kind->name;
 }
 

@@ -21,7 +21,8 @@ struct aps_kind;
 
 struct aps_call {
     const struct aps_kind *kind;
-    bool nonblocking; /* an MPI_Iallreduce, or what MPI_Start starts */
+    bool nonblocking; /* an MPI_Iallreduce, an MPI_Ireduce_scatter ..., or what
+                         MPI_Start starts */
     bool persistent;  /* what MPI_Start starts */
     bool large;       /* it came by the _c variant, and goes on by it */
     const void *send; /* or MPI_IN_PLACE */
@@ -29,9 +30,11 @@ struct aps_call {
     MPI_Count count; /* of an element of `type`: MPI's count or recvcount */
     MPI_Datatype type;
     MPI_Op op;
-    MPI_Comm comm;        /* the program's; of a deferred call it may be gone */
-    const void *counts;   /* MPI_Reduce_scatter: recvcounts, int or MPI_Count */
-    MPI_Count send_count; /* MPI_Allgather */
+    MPI_Comm comm; /* the program's; of a deferred call it may be gone */
+    const void
+        *counts; /* MPI_Reduce_scatter: recvcounts, int or MPI_Count; of a
+                           deferred call MPI lets nobody write them */
+    MPI_Count send_count;   /* MPI_Allgather */
     MPI_Datatype send_type; /* MPI_Allgather */
     int root;               /* MPI_Reduce */
 

@@ -22,7 +22,7 @@ void aps_deferred_complete(struct aps_deferred *deferred, int rc)
  * out. If it cannot, `direct` takes its place, which needs nothing but memory.
  */
 static bool deferred_is_possible(struct aps_context *context,
-                                 const struct aps_call *call,
+                                 const struct aps_call *call, size_t count,
                                  struct aps_plan *plan)
 {
     static atomic_ullong times;
@@ -33,11 +33,11 @@ static bool deferred_is_possible(struct aps_context *context,
     if (aps_segment_is_possible(context, call, plan))
         return true;
     if (aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
-        aps_context_event(
-            context,
-            "MPI_Iallreduce of %lld element%s cannot be carried out: a rank is "
-            "out of memory. Its request ends with MPI_ERR_NO_MEM on all ranks",
-            (long long)call->count, aps_plural(call->count));
+        aps_context_event(context,
+                          "%s of %zu element%s cannot be carried out: a rank "
+                          "is out of memory. Its request ends with "
+                          "MPI_ERR_NO_MEM on all ranks",
+                          aps_call_function(call), count, aps_plural(count));
     return false;
 }
 
@@ -62,13 +62,14 @@ static int deferred_run_layers(struct aps_deferred *this)
             continue;
         }
         segment.memory = aps_segment_memory(context, &this->call);
-        if (deferred_is_possible(context, &this->call, &segment.plan))
+        if (deferred_is_possible(context, &this->call, segment.count,
+                                 &segment.plan))
             rc = aps_segment_run(context, &this->call, &segment);
         aps_sent_add(&sent, &segment);
         first = first == MPI_SUCCESS ? rc : first;
     }
-    aps_sent_count(&sent, &aps_counters);
-    aps_count(&aps_counters.rewritten, 1);
+    aps_sent_count(&sent, aps_call_counters(&this->call));
+    aps_count(&aps_call_counters(&this->call)->rewritten, 1);
     aps_count(&aps_counters.nonblocking, 1);
     return first;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A nonblocking all-reduce in its queue: the layers of it that are rewritten,
+ * A nonblocking call in its queue: the layers of it that are rewritten,
  * which were placed and planned when the call was made. Those that pass have
  * been started then.
  */

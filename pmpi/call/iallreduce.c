@@ -91,7 +91,7 @@ static void iallreduce_see_whether_it_fuses(struct aps_deferred *this)
 {
     struct aps_context *context = this->context;
 
-    if (aps_policy_fuse(context->job->policy) == 0 ||
+    if (!this->call.kind->fuses || aps_policy_fuse(context->job->policy) == 0 ||
         this->position.segments != 1)
         return;
     aps_segment_plan(context, &this->call, &this->position, 0, 0,
@@ -166,7 +166,7 @@ static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
     struct layers layers;
     int rc;
 
-    aps_count(&aps_counters.calls, 1);
+    aps_count(&aps_call_counters(call)->calls, 1);
     if (!request || !call->kind->is_candidate(aps_job(), call))
         return aps_call_start_because(call, request, APS_PASSED_OTHER);
     if (aps_call_is_empty(call))

@@ -19,8 +19,8 @@ int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
                    aps_handle type, aps_handle op, aps_handle comm,
                    void *request);
 
-/* The same for an all-reduce that the caller has filled in: a persistent one,
- * which MPI_Start starts. */
+/* The same for a call that the caller has filled in: a persistent all-reduce,
+ * which MPI_Start starts, or the nonblocking form of another collective. */
 int aps_iallreduce_start(const struct aps_call *call, void *request);
 
 #endif

@@ -26,6 +26,8 @@ struct aps_kind {
     enum aps_call_kind which; /* as a policy knows it */
     enum aps_counted counted; /* as the counters do */
     const char *name;         /* MPI's */
+    const char *nonblocking;  /* MPI's name of the nonblocking form, or NULL */
+    bool fuses;               /* nonblocking calls may share a batch (fuse.h) */
 
     /* Local. May it be a call for us, if it is long enough (aps_call_is_empty)?
      * Looks only at what is equal on all ranks of a correct program. Wrong
@@ -36,6 +38,10 @@ struct aps_kind {
 
     /* The call as it is, to the next library in line. */
     int (*pass)(const struct aps_next_mpi *next, const struct aps_call *call);
+
+    /* Local. The same by the nonblocking form; *request is the program's. */
+    int (*start)(const struct aps_next_mpi *next, const struct aps_call *call,
+                 MPI_Request *request);
 
     /* Local. How many elements of its buffers the call reads and writes. */
     void (*count_elements)(const struct aps_call *call, MPI_Count *sent,

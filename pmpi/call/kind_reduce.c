@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Reduce.
+ * MPI_Reduce and MPI_Ireduce.
  */
 #include "config.h"
 
@@ -18,6 +18,20 @@ static int reduce_pass(const struct aps_next_mpi *next,
                                 op, call->root, comm)
                : next->reduce(call->send, call->receive, (int)call->count, type,
                               op, call->root, comm);
+}
+
+static int reduce_start(const struct aps_next_mpi *next,
+                        const struct aps_call *call, MPI_Request *request)
+{
+    const aps_handle type = (aps_handle)call->type;
+    const aps_handle op = (aps_handle)call->op;
+    const aps_handle comm = (aps_handle)call->comm;
+
+    return call->large
+               ? next->ireduce_c(call->send, call->receive, call->count, type,
+                                 op, call->root, comm, request)
+               : next->ireduce(call->send, call->receive, (int)call->count,
+                               type, op, call->root, comm, request);
 }
 
 static void reduce_count_elements(const struct aps_call *call, MPI_Count *sent,
@@ -88,8 +102,10 @@ const struct aps_kind aps_kind_reduce = {
     .which = APS_CALL_REDUCE,
     .counted = APS_COUNTED_REDUCE,
     .name = "MPI_Reduce",
+    .nonblocking = "MPI_Ireduce",
     .is_candidate = reduce_is_candidate,
     .pass = reduce_pass,
+    .start = reduce_start,
     .count_elements = reduce_count_elements,
     .place = aps_other_place,
     .measure = reduce_measure,

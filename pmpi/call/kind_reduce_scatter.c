@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_Reduce_scatter and MPI_Reduce_scatter_block.
+ * MPI_Reduce_scatter and MPI_Reduce_scatter_block, and their nonblocking forms.
  */
 #include "config.h"
 
@@ -42,6 +42,37 @@ static int scatter_pass_block(const struct aps_next_mpi *next,
                                               call->count, type, op, comm)
                : next->reduce_scatter_block(call->send, call->receive,
                                             (int)call->count, type, op, comm);
+}
+
+static int scatter_start(const struct aps_next_mpi *next,
+                         const struct aps_call *call, MPI_Request *request)
+{
+    const aps_handle type = (aps_handle)call->type;
+    const aps_handle op = (aps_handle)call->op;
+    const aps_handle comm = (aps_handle)call->comm;
+
+    return call->large
+               ? next->ireduce_scatter_c(call->send, call->receive,
+                                         call->counts, type, op, comm, request)
+               : next->ireduce_scatter(call->send, call->receive, call->counts,
+                                       type, op, comm, request);
+}
+
+static int scatter_start_block(const struct aps_next_mpi *next,
+                               const struct aps_call *call,
+                               MPI_Request *request)
+{
+    const aps_handle type = (aps_handle)call->type;
+    const aps_handle op = (aps_handle)call->op;
+    const aps_handle comm = (aps_handle)call->comm;
+
+    return call->large
+               ? next->ireduce_scatter_block_c(call->send, call->receive,
+                                               call->count, type, op, comm,
+                                               request)
+               : next->ireduce_scatter_block(call->send, call->receive,
+                                             (int)call->count, type, op, comm,
+                                             request);
 }
 
 static void scatter_count_elements(const struct aps_call *call, MPI_Count *sent,
@@ -150,8 +181,10 @@ const struct aps_kind aps_kind_reduce_scatter = {
     .which = APS_CALL_REDUCE_SCATTER,
     .counted = APS_COUNTED_REDUCE_SCATTER,
     .name = "MPI_Reduce_scatter",
+    .nonblocking = "MPI_Ireduce_scatter",
     .is_candidate = scatter_is_candidate,
     .pass = scatter_pass,
+    .start = scatter_start,
     .count_elements = scatter_count_elements,
     .place = aps_other_place,
     .measure = scatter_measure,
@@ -166,8 +199,10 @@ const struct aps_kind aps_kind_reduce_scatter_block = {
     .which = APS_CALL_REDUCE_SCATTER,
     .counted = APS_COUNTED_REDUCE_SCATTER_BLOCK,
     .name = "MPI_Reduce_scatter_block",
+    .nonblocking = "MPI_Ireduce_scatter_block",
     .is_candidate = scatter_is_candidate_block,
     .pass = scatter_pass_block,
+    .start = scatter_start_block,
     .count_elements = scatter_count_elements,
     .place = aps_other_place,
     .measure = scatter_measure,

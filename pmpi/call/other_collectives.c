@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "call/handle.h"
+#include "call/iallreduce.h"
 #include "call/other_kind.h"
 #include "comm/report.h"
 #include "reduce/origin.h"
@@ -156,11 +157,12 @@ static int other_handle(struct aps_call *call)
     return aps_call_handle(call);
 }
 
-int aps_other_reduce_scatter_block(const void *send, void *receive,
-                                   int64_t count, bool large, aps_handle type,
-                                   aps_handle op, aps_handle comm)
+static struct aps_call other_scatter_block(const void *send, void *receive,
+                                           int64_t count, bool large,
+                                           aps_handle type, aps_handle op,
+                                           aps_handle comm)
 {
-    struct aps_call call = {
+    return (struct aps_call){
         .kind = &aps_kind_reduce_scatter_block,
         .large = large,
         .send = send,
@@ -170,15 +172,35 @@ int aps_other_reduce_scatter_block(const void *send, void *receive,
         .op = (MPI_Op)op,
         .comm = (MPI_Comm)comm,
     };
+}
+
+int aps_other_reduce_scatter_block(const void *send, void *receive,
+                                   int64_t count, bool large, aps_handle type,
+                                   aps_handle op, aps_handle comm)
+{
+    struct aps_call call =
+        other_scatter_block(send, receive, count, large, type, op, comm);
 
     return other_handle(&call);
 }
 
-int aps_other_reduce_scatter(const void *send, void *receive,
-                             const void *counts, bool large, aps_handle type,
-                             aps_handle op, aps_handle comm)
+int aps_other_ireduce_scatter_block(const void *send, void *receive,
+                                    int64_t count, bool large, aps_handle type,
+                                    aps_handle op, aps_handle comm,
+                                    void *request)
 {
-    struct aps_call call = {
+    const struct aps_call call =
+        other_scatter_block(send, receive, count, large, type, op, comm);
+
+    return aps_iallreduce_start(&call, request);
+}
+
+static struct aps_call other_scatter(const void *send, void *receive,
+                                     const void *counts, bool large,
+                                     aps_handle type, aps_handle op,
+                                     aps_handle comm)
+{
+    return (struct aps_call){
         .kind = &aps_kind_reduce_scatter,
         .large = large,
         .send = send,
@@ -188,8 +210,26 @@ int aps_other_reduce_scatter(const void *send, void *receive,
         .op = (MPI_Op)op,
         .comm = (MPI_Comm)comm,
     };
+}
+
+int aps_other_reduce_scatter(const void *send, void *receive,
+                             const void *counts, bool large, aps_handle type,
+                             aps_handle op, aps_handle comm)
+{
+    struct aps_call call =
+        other_scatter(send, receive, counts, large, type, op, comm);
 
     return other_handle(&call);
+}
+
+int aps_other_ireduce_scatter(const void *send, void *receive,
+                              const void *counts, bool large, aps_handle type,
+                              aps_handle op, aps_handle comm, void *request)
+{
+    const struct aps_call call =
+        other_scatter(send, receive, counts, large, type, op, comm);
+
+    return aps_iallreduce_start(&call, request);
 }
 
 int aps_other_allgather(const void *send, int64_t send_count,
@@ -211,10 +251,11 @@ int aps_other_allgather(const void *send, int64_t send_count,
     return other_handle(&call);
 }
 
-int aps_other_reduce(const void *send, void *receive, int64_t count, bool large,
-                     aps_handle type, aps_handle op, int root, aps_handle comm)
+static struct aps_call other_reduce(const void *send, void *receive,
+                                    int64_t count, bool large, aps_handle type,
+                                    aps_handle op, int root, aps_handle comm)
 {
-    struct aps_call call = {
+    return (struct aps_call){
         .kind = &aps_kind_reduce,
         .large = large,
         .send = send,
@@ -225,6 +266,23 @@ int aps_other_reduce(const void *send, void *receive, int64_t count, bool large,
         .root = root,
         .comm = (MPI_Comm)comm,
     };
+}
+
+int aps_other_reduce(const void *send, void *receive, int64_t count, bool large,
+                     aps_handle type, aps_handle op, int root, aps_handle comm)
+{
+    struct aps_call call =
+        other_reduce(send, receive, count, large, type, op, root, comm);
 
     return other_handle(&call);
+}
+
+int aps_other_ireduce(const void *send, void *receive, int64_t count,
+                      bool large, aps_handle type, aps_handle op, int root,
+                      aps_handle comm, void *request)
+{
+    const struct aps_call call =
+        other_reduce(send, receive, count, large, type, op, root, comm);
+
+    return aps_iallreduce_start(&call, request);
 }

@@ -23,6 +23,22 @@ int aps_other_reduce_scatter(const void *send, void *receive,
                              const void *counts, bool large, aps_handle type,
                              aps_handle op, aps_handle comm);
 
+/*
+ * The nonblocking forms: local, never wait; *request, an MPI_Request, completes
+ * by all of MPI's completion calls (iallreduce.h). counts[] must stay until then,
+ * as MPI demands.
+ */
+int aps_other_ireduce_scatter_block(const void *send, void *receive,
+                                    int64_t count, bool large, aps_handle type,
+                                    aps_handle op, aps_handle comm,
+                                    void *request);
+int aps_other_ireduce_scatter(const void *send, void *receive,
+                              const void *counts, bool large, aps_handle type,
+                              aps_handle op, aps_handle comm, void *request);
+int aps_other_ireduce(const void *send, void *receive, int64_t count,
+                      bool large, aps_handle type, aps_handle op, int root,
+                      aps_handle comm, void *request);
+
 /* COLLECTIVE over comm. */
 int aps_other_allgather(const void *send, int64_t send_count,
                         aps_handle send_type, void *receive, int64_t count,

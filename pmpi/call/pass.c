@@ -113,15 +113,7 @@ int aps_call_pass_part(const struct aps_call *call, size_t offset, size_t count)
 
 static int pass_start(const struct aps_call *call, MPI_Request *request)
 {
-    const struct aps_next_mpi *next = aps_next_mpi();
-
-    if (call->large)
-        return next->iallreduce_c(call->send, call->receive, call->count,
-                                  (aps_handle)call->type, (aps_handle)call->op,
-                                  (aps_handle)call->comm, request);
-    return next->iallreduce(call->send, call->receive, (int)call->count,
-                            (aps_handle)call->type, (aps_handle)call->op,
-                            (aps_handle)call->comm, request);
+    return call->kind->start(aps_next_mpi(), call, request);
 }
 
 int aps_call_start(const struct aps_call *call, MPI_Request *request)

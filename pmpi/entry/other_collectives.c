@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The functions that replace MPI's other collectives, as allreduce.c has the
- * all-reduces: reduce, reduce-scatter and all-gather.
+ * all-reduces: reduce, reduce-scatter and all-gather, and nonblocking forms.
  */
 #include "config.h"
 
@@ -30,6 +30,28 @@ int MPI_Reduce_scatter(const void *send, void *receive, const int counts[],
                                     comm);
 }
 
+int MPI_Ireduce_scatter_block(const void *send, void *receive, int count,
+                              aps_handle type, aps_handle op, aps_handle comm,
+                              void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->ireduce_scatter_block(send, receive, count, type,
+                                                     op, comm, request);
+    return aps_other_ireduce_scatter_block(send, receive, count, false, type,
+                                           op, comm, request);
+}
+
+int MPI_Ireduce_scatter(const void *send, void *receive, const int counts[],
+                        aps_handle type, aps_handle op, aps_handle comm,
+                        void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->ireduce_scatter(send, receive, counts, type, op,
+                                               comm, request);
+    return aps_other_ireduce_scatter(send, receive, counts, false, type, op,
+                                     comm, request);
+}
+
 int MPI_Allgather(const void *send, int send_count, aps_handle send_type,
                   void *receive, int count, aps_handle type, aps_handle comm)
 {
@@ -47,6 +69,16 @@ int MPI_Reduce(const void *send, void *receive, int count, aps_handle type,
         return aps_next_mpi()->reduce(send, receive, count, type, op, root,
                                       comm);
     return aps_other_reduce(send, receive, count, false, type, op, root, comm);
+}
+
+int MPI_Ireduce(const void *send, void *receive, int count, aps_handle type,
+                aps_handle op, int root, aps_handle comm, void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->ireduce(send, receive, count, type, op, root,
+                                       comm, request);
+    return aps_other_ireduce(send, receive, count, false, type, op, root, comm,
+                             request);
 }
 
 #ifdef HAVE_PMPI_REDUCE_SCATTER_BLOCK_C
@@ -74,6 +106,32 @@ int MPI_Reduce_scatter_c(const void *send, void *receive,
 }
 #endif
 
+#ifdef HAVE_PMPI_IREDUCE_SCATTER_BLOCK_C
+int MPI_Ireduce_scatter_block_c(const void *send, void *receive, int64_t count,
+                                aps_handle type, aps_handle op, aps_handle comm,
+                                void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->ireduce_scatter_block_c(send, receive, count,
+                                                       type, op, comm, request);
+    return aps_other_ireduce_scatter_block(send, receive, count, true, type, op,
+                                           comm, request);
+}
+#endif
+
+#ifdef HAVE_PMPI_IREDUCE_SCATTER_C
+int MPI_Ireduce_scatter_c(const void *send, void *receive,
+                          const int64_t counts[], aps_handle type,
+                          aps_handle op, aps_handle comm, void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->ireduce_scatter_c(send, receive, counts, type,
+                                                 op, comm, request);
+    return aps_other_ireduce_scatter(send, receive, counts, true, type, op,
+                                     comm, request);
+}
+#endif
+
 #ifdef HAVE_PMPI_ALLGATHER_C
 int MPI_Allgather_c(const void *send, int64_t send_count, aps_handle send_type,
                     void *receive, int64_t count, aps_handle type,
@@ -95,5 +153,18 @@ int MPI_Reduce_c(const void *send, void *receive, int64_t count,
         return aps_next_mpi()->reduce_c(send, receive, count, type, op, root,
                                         comm);
     return aps_other_reduce(send, receive, count, true, type, op, root, comm);
+}
+#endif
+
+#ifdef HAVE_PMPI_IREDUCE_C
+int MPI_Ireduce_c(const void *send, void *receive, int64_t count,
+                  aps_handle type, aps_handle op, int root, aps_handle comm,
+                  void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->ireduce_c(send, receive, count, type, op, root,
+                                         comm, request);
+    return aps_other_ireduce(send, receive, count, true, type, op, root, comm,
+                             request);
 }
 #endif

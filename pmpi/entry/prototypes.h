@@ -93,21 +93,45 @@ PROTOTYPE(Request_free, (request_at *request), NEXT(request_free))
                op_arg op, int root, comm_arg comm),                            \
               next)
 
+#define IREDUCE_SCATTER(name, count_t, next)                                   \
+    PROTOTYPE(name,                                                            \
+              (const void *send, void *receive, const count_t *counts,         \
+               type_arg type, op_arg op, comm_arg comm, request_at *request),  \
+              next)
+
+#define IREDUCE(name, count_t, next)                                           \
+    PROTOTYPE(name,                                                            \
+              (const void *send, void *receive, count_t count, type_arg type,  \
+               op_arg op, int root, comm_arg comm, request_at *request),       \
+              next)
+
 ALLREDUCE(Reduce_scatter_block, int, NEXT(reduce_scatter_block))
 REDUCE_SCATTER(Reduce_scatter, int, NEXT(reduce_scatter))
+IALLREDUCE(Ireduce_scatter_block, int, NEXT(ireduce_scatter_block))
+IREDUCE_SCATTER(Ireduce_scatter, int, NEXT(ireduce_scatter))
 ALLGATHER(Allgather, int, NEXT(allgather))
 REDUCE(Reduce, int, NEXT(reduce))
+IREDUCE(Ireduce, int, NEXT(ireduce))
 #ifdef HAVE_PMPI_REDUCE_SCATTER_BLOCK_C
 ALLREDUCE(Reduce_scatter_block_c, count_arg, NEXT(reduce_scatter_block_c))
 #endif
 #ifdef HAVE_PMPI_REDUCE_SCATTER_C
 REDUCE_SCATTER(Reduce_scatter_c, count_arg, NEXT(reduce_scatter_c))
 #endif
+#ifdef HAVE_PMPI_IREDUCE_SCATTER_BLOCK_C
+IALLREDUCE(Ireduce_scatter_block_c, count_arg, NEXT(ireduce_scatter_block_c))
+#endif
+#ifdef HAVE_PMPI_IREDUCE_SCATTER_C
+IREDUCE_SCATTER(Ireduce_scatter_c, count_arg, NEXT(ireduce_scatter_c))
+#endif
 #ifdef HAVE_PMPI_ALLGATHER_C
 ALLGATHER(Allgather_c, count_arg, NEXT(allgather_c))
 #endif
 #ifdef HAVE_PMPI_REDUCE_C
 REDUCE(Reduce_c, count_arg, NEXT(reduce_c))
+#endif
+#ifdef HAVE_PMPI_IREDUCE_C
+IREDUCE(Ireduce_c, count_arg, NEXT(ireduce_c))
 #endif
 
 /* clang-format on */

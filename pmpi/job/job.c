@@ -163,6 +163,28 @@ static void job_start(void)
     pthread_once(&texts_read, job_read_texts);
 }
 
+/* Does the policy name calls whose nonblocking forms the program imports? */
+static bool job_defers_others(const struct aps_job *job)
+{
+    static const char *const scatters[] = {
+        "MPI_Ireduce_scatter", "MPI_Ireduce_scatter_c",
+        "MPI_Ireduce_scatter_block", "MPI_Ireduce_scatter_block_c",
+        /* Fortran */
+        "mpi_ireduce_scatter_", "mpi_ireduce_scatter_block_",
+        "mpi_ireduce_scatter_f08ts_", "mpi_ireduce_scatter_block_f08ts_"};
+    static const char *const reduces[] = {"MPI_Ireduce", "MPI_Ireduce_c",
+                                          "mpi_ireduce_", "mpi_ireduce_f08ts_"};
+
+    if (job->held != APS_HELD_GOOD)
+        return false;
+    return (aps_policy_names(job->policy, APS_CALL_REDUCE_SCATTER) &&
+            aps_elf_imports_any(scatters, sizeof scatters / sizeof *scatters,
+                                "mpi_ireduce_scatter_")) ||
+           (aps_policy_names(job->policy, APS_CALL_REDUCE) &&
+            aps_elf_imports_any(reduces, sizeof reduces / sizeof *reduces,
+                                "mpi_ireduce_"));
+}
+
 bool aps_job_asks_for_threads(void)
 {
     static const char *const nonblocking[] = {
@@ -182,7 +204,8 @@ bool aps_job_asks_for_threads(void)
             aps_policy_progress(job->policy) == APS_PROGRESS_THREAD) ||
            aps_elf_imports_any(nonblocking,
                                sizeof nonblocking / sizeof *nonblocking,
-                               "mpi_iallreduce_"); /* Fortran's bindings */
+                               "mpi_iallreduce_") || /* Fortran's bindings */
+           job_defers_others(job);
 }
 
 struct aps_job *aps_job_make(void)

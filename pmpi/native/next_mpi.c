@@ -45,6 +45,16 @@ static void next_mpi_resolve(void)
     next_mpi_next("MPI_Allgather_c", "PMPI_Allgather_c", &library.allgather_c);
     next_mpi_next("MPI_Reduce", "PMPI_Reduce", &library.reduce);
     next_mpi_next("MPI_Reduce_c", "PMPI_Reduce_c", &library.reduce_c);
+    next_mpi_next("MPI_Ireduce_scatter_block", "PMPI_Ireduce_scatter_block",
+                  &library.ireduce_scatter_block);
+    next_mpi_next("MPI_Ireduce_scatter_block_c", "PMPI_Ireduce_scatter_block_c",
+                  &library.ireduce_scatter_block_c);
+    next_mpi_next("MPI_Ireduce_scatter", "PMPI_Ireduce_scatter",
+                  &library.ireduce_scatter);
+    next_mpi_next("MPI_Ireduce_scatter_c", "PMPI_Ireduce_scatter_c",
+                  &library.ireduce_scatter_c);
+    next_mpi_next("MPI_Ireduce", "PMPI_Ireduce", &library.ireduce);
+    next_mpi_next("MPI_Ireduce_c", "PMPI_Ireduce_c", &library.ireduce_c);
     next_mpi_next("MPI_Allreduce_init", "PMPI_Allreduce_init",
                   &library.allreduce_init);
     next_mpi_next("MPI_Allreduce_init_c", "PMPI_Allreduce_init_c",

@@ -38,6 +38,14 @@ struct aps_next_mpi {
                      aps_handle comm);
     int (*reduce)(const void *send, void *receive, int count, aps_handle type,
                   aps_handle op, int root, aps_handle comm);
+    int (*ireduce_scatter_block)(const void *send, void *receive, int count,
+                                 aps_handle type, aps_handle op,
+                                 aps_handle comm, void *request);
+    int (*ireduce_scatter)(const void *send, void *receive, const int counts[],
+                           aps_handle type, aps_handle op, aps_handle comm,
+                           void *request);
+    int (*ireduce)(const void *send, void *receive, int count, aps_handle type,
+                   aps_handle op, int root, aps_handle comm, void *request);
     int (*start)(void *request);
     int (*startall)(int count, void *requests);
     int (*request_free)(void *request);
@@ -64,6 +72,16 @@ struct aps_next_mpi {
                        aps_handle type, aps_handle comm);
     int (*reduce_c)(const void *send, void *receive, int64_t count,
                     aps_handle type, aps_handle op, int root, aps_handle comm);
+    int (*ireduce_scatter_block_c)(const void *send, void *receive,
+                                   int64_t count, aps_handle type,
+                                   aps_handle op, aps_handle comm,
+                                   void *request);
+    int (*ireduce_scatter_c)(const void *send, void *receive,
+                             const int64_t counts[], aps_handle type,
+                             aps_handle op, aps_handle comm, void *request);
+    int (*ireduce_c)(const void *send, void *receive, int64_t count,
+                     aps_handle type, aps_handle op, int root, aps_handle comm,
+                     void *request);
 };
 
 /* Resolved on first use. Thread-safe. */

@@ -17,13 +17,14 @@ static const char *const notes[APS_CALL_KINDS] = {
     [APS_CALL_REDUCE_SCATTER] =
         "reduce_scatter: every rank sends each block of its contribution, "
         "encoded, to the block's owner, which adds them up. The sum is not "
-        "encoded.",
+        "encoded. Nonblocking calls do the same.",
     [APS_CALL_ALLGATHER] = "allgather: every rank sends its block, encoded, to "
                            "all ranks. Nothing is "
                            "added up.",
     [APS_CALL_REDUCE] = "reduce: every rank sends each slice of its "
                         "contribution, encoded, to the slice's owner, which "
-                        "adds them up and sends the encoded sum to the root.",
+                        "adds them up and sends the encoded sum to the root. "
+                        "Nonblocking calls do the same.",
 };
 
 /* The first of the calls in `mask`, which is not empty. */

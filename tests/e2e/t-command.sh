@@ -774,13 +774,15 @@ line  calls                      when               format  scale      accumulat
    9  reduce                     always         ->  native (by rule)                        4
 
 reduce_scatter: every rank sends each block of its contribution, encoded, to
-  the block's owner, which adds them up. The sum is not encoded.
+  the block's owner, which adds them up. The sum is not encoded. Nonblocking
+  calls do the same.
 
 allgather: every rank sends its block, encoded, to all ranks. Nothing is added
   up.
 
 reduce: every rank sends each slice of its contribution, encoded, to the
   slice's owner, which adds them up and sends the encoded sum to the root.
+  Nonblocking calls do the same.
 
 The first rule that matches applies. Calls that no rule matches, and calls of
 fewer than 1024 elements (min_count), are left to MPI.
@@ -804,7 +806,8 @@ line  calls           when        format  scale  accumulate  bytes/elem
    3  reduce_scatter  always  ->  e4m3    aps    fp32                 1
 
 reduce_scatter: every rank sends each block of its contribution, encoded, to
-  the block's owner, which adds them up. The sum is not encoded.
+  the block's owner, which adds them up. The sum is not encoded. Nonblocking
+  calls do the same.
 
 The first rule that matches applies. Calls that no rule matches, and calls of
 fewer than 1024 elements (min_count), are left to MPI.
@@ -855,6 +858,7 @@ line  calls      when                     format  scale      accumulate  bytes/e
 
 reduce: every rank sends each slice of its contribution, encoded, to the
   slice's owner, which adds them up and sends the encoded sum to the root.
+  Nonblocking calls do the same.
 END
 
 # batches ORDER BYTES WANTED NAME: those of a step from epoch 2 on

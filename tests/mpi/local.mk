@@ -183,6 +183,10 @@ check_PROGRAMS += tests/mpi/other_collectives_left
 tests_mpi_other_collectives_left_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_other_collectives_left_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/started
+tests_mpi_started_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_started_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/rounded
 tests_mpi_rounded_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_rounded_LDADD = $(MPI_TEST_LDADD)
@@ -315,6 +319,7 @@ mpi_tests = \
 	tests/mpi/t-skipped.sh \
 	tests/mpi/t-spawned.sh \
 	tests/mpi/t-telescope.sh \
+	tests/mpi/t-started.sh \
 	tests/mpi/t-ternary.sh \
 	tests/mpi/t-short-lived.sh
 TESTS += $(mpi_tests)

@@ -6,6 +6,7 @@
  *
  *   other_collectives policy       prints the policy
  *   other_collectives              runs all calls under it
+ *   other_collectives deferred     the same, sums by their nonblocking forms
  *   other_collectives log          under e4m3: the errors that the log has to
  *                                  show
  *   other_collectives nonblocking  under e8m23: with nonblocking calls between
@@ -300,6 +301,7 @@ int main(int argc, char **argv)
         print_policy();
         return 0;
     }
+    deferred = strcmp(mode, "deferred") == 0;
     MPI_Init(&argc, &argv);
     mpitap_begin();
     rank = mpitap_rank();

@@ -13,6 +13,7 @@
 
 int rank, size;
 unsigned long made[KINDS];
+bool deferred;
 float *in[RANKS_MAX];
 float *out, *expected, *before, *whole;
 
@@ -144,6 +145,35 @@ bool others_check(const char *what, unsigned seed, size_t n, const float *got,
 
 /* --- calls --------------------------------------------------------------- */
 
+/* The nonblocking form, and what completes it. */
+static int defer_scatter(const struct manner *manner, const void *send,
+                         const int counts[], bool block)
+{
+    MPI_Comm comm = MPI_COMM_WORLD;
+    MPI_Request request;
+    int rc;
+
+#ifdef HAVE_PMPI_IREDUCE_SCATTER_C
+    MPI_Count large[RANKS_MAX];
+
+    for (int i = 0; i < size; i++)
+        large[i] = counts[i];
+    if (manner->large)
+        rc = block ? MPI_Ireduce_scatter_block_c(send, out, large[0],
+                                                 manner->type, MPI_SUM, comm,
+                                                 &request)
+                   : MPI_Ireduce_scatter_c(send, out, large, manner->type,
+                                           MPI_SUM, comm, &request);
+    else
+#endif
+        rc = block
+                 ? MPI_Ireduce_scatter_block(send, out, counts[0], manner->type,
+                                             MPI_SUM, comm, &request)
+                 : MPI_Ireduce_scatter(send, out, counts, manner->type, MPI_SUM,
+                                       comm, &request);
+    return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
+}
+
 /* MPI_Reduce_scatter, or MPI_Reduce_scatter_block. */
 static int make_scatter(const struct manner *manner, const size_t bounds[],
                         bool block, const float *x)
@@ -154,6 +184,8 @@ static int make_scatter(const struct manner *manner, const size_t bounds[],
 
     for (int i = 0; i < size; i++)
         counts[i] = (int)(bounds[i + 1] - bounds[i]);
+    if (deferred)
+        return defer_scatter(manner, send, counts, block);
 #ifdef HAVE_PMPI_REDUCE_C
     if (manner->large) {
         MPI_Count large[RANKS_MAX];
@@ -259,6 +291,21 @@ bool others_gather(const struct way *way, unsigned seed, size_t n)
 static int make_rooted(const struct manner *manner, const void *send,
                        void *receive, size_t n, int root)
 {
+    MPI_Request request;
+
+    if (deferred) {
+        int rc;
+
+#ifdef HAVE_PMPI_IREDUCE_C
+        if (manner->large)
+            rc = MPI_Ireduce_c(send, receive, (MPI_Count)n, manner->type,
+                               MPI_SUM, root, MPI_COMM_WORLD, &request);
+        else
+#endif
+            rc = MPI_Ireduce(send, receive, (int)n, manner->type, MPI_SUM, root,
+                             MPI_COMM_WORLD, &request);
+        return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
+    }
 #ifdef HAVE_PMPI_REDUCE_C
     if (manner->large)
         return MPI_Reduce_c(send, receive, (MPI_Count)n, manner->type, MPI_SUM,

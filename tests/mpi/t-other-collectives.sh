@@ -28,6 +28,19 @@ done <<END
 8
 END
 
+# The nonblocking forms have the same bits, carried on by calls and by threads.
+{ echo 'progress: thread'; cat "$tmp/policy.yaml"; } >"$tmp/thread.yaml"
+while read -r ranks policy; do
+    can_be_driven || [ "$policy" = thread ] || continue
+    run "nonblocking forms, $policy, $ranks ranks" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/$policy.yaml" "$mpi/other_collectives" deferred
+    check_summary "nonblocking forms, $policy, $ranks ranks"
+done <<END
+2 policy
+3 policy
+3 thread
+END
+
 # Rank 0's rows have the error of all ranks' results; every call is made twice.
 cat >"$tmp/log.yaml" <<END
 version: 1

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Nonblocking forms of the other collectives, several under way at a time.
+ *
+ *   started together   under e8m23: sums are exact, in whatever order requests
+ *                      complete, in place, and with a communicator that the
+ *                      program has freed
+ *   started left       what is left to MPI has MPI's results
+ *   started errors     wrong arguments have MPI's errors
+ */
+#include "config.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "mpitap.h"
+
+#define SHARE 1500 /* elements of a rank */
+#define TURNS 6
+
+enum { ALL, BLOCK, SCATTER, IN_PLACE, REDUCE, STARTED };
+
+static int rank, size, handled;
+static int counts[RANKS_MAX];
+static float *in[RANKS_MAX]; /* of every rank */
+static float *exact;         /* their sums, in rank order */
+static float *out[STARTED];
+
+static void prepare(unsigned seed)
+{
+    const size_t n = (size_t)size * SHARE;
+
+    for (int r = 0; r < size; r++)
+        fill(FILL_GRADIENTS, seed, r, n, in[r]);
+    for (size_t i = 0; i < n; i++) {
+        exact[i] = in[0][i];
+        for (int r = 1; r < size; r++)
+            exact[i] += in[r][i];
+    }
+    for (int kind = 0; kind < STARTED; kind++)
+        memset(out[kind], 0x5a, n * sizeof *out[kind]);
+    memcpy(out[IN_PLACE], in[rank], n * sizeof *out[IN_PLACE]);
+}
+
+static void start(MPI_Comm comm, int root, MPI_Request requests[STARTED])
+{
+    const int n = size * SHARE;
+
+    MPI_Iallreduce(in[rank], out[ALL], n, MPI_FLOAT, MPI_SUM, comm,
+                   &requests[ALL]);
+    MPI_Ireduce_scatter_block(in[rank], out[BLOCK], SHARE, MPI_FLOAT, MPI_SUM,
+                              comm, &requests[BLOCK]);
+    MPI_Ireduce_scatter(in[rank], out[SCATTER], counts, MPI_FLOAT, MPI_SUM,
+                        comm, &requests[SCATTER]);
+    MPI_Ireduce_scatter_block(MPI_IN_PLACE, out[IN_PLACE], SHARE, MPI_FLOAT,
+                              MPI_SUM, comm, &requests[IN_PLACE]);
+    MPI_Ireduce(in[rank], rank == root ? out[REDUCE] : NULL, n, MPI_FLOAT,
+                MPI_SUM, root, comm, &requests[REDUCE]);
+}
+
+static void complete(int turn, MPI_Request requests[STARTED])
+{
+    MPI_Status statuses[STARTED];
+    int index, done = 0;
+
+    switch (turn % 3) {
+    case 0:
+        MPI_Waitall(STARTED, requests, statuses);
+        break;
+    case 1:
+        for (int i = STARTED; i-- > 0;)
+            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        break;
+    default:
+        while (!done)
+            MPI_Testall(STARTED, requests, &done, statuses);
+        MPI_Waitany(STARTED, requests, &index, MPI_STATUS_IGNORE);
+    }
+}
+
+static bool has(const char *what, size_t n, const float *got,
+                const float *wanted)
+{
+    const size_t i = first_difference(n, wanted, got);
+
+    if (i < n)
+        diag("rank %d: %s: element %zu is %a, expected %a", rank, what, i,
+             got[i], wanted[i]);
+    return i == n;
+}
+
+static bool is_right(int root)
+{
+    const float *own = exact + (size_t)rank * SHARE;
+    bool good = has("all-reduce", (size_t)size * SHARE, out[ALL], exact);
+
+    good &= has("reduce-scatter block", SHARE, out[BLOCK], own);
+    good &= has("reduce-scatter", SHARE, out[SCATTER], own);
+    good &= has("in place", SHARE, out[IN_PLACE], own);
+    if (rank == root)
+        good &= has("reduce", (size_t)size * SHARE, out[REDUCE], exact);
+    return good;
+}
+
+static void test_together(void)
+{
+    MPI_Request requests[STARTED];
+    bool good = true;
+
+    for (int turn = 0; turn < TURNS; turn++) {
+        MPI_Comm comm = MPI_COMM_WORLD;
+
+        prepare((unsigned)turn);
+        if (turn == TURNS - 1) {
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+            MPI_Allreduce(in[rank], out[ALL], size * SHARE, MPI_FLOAT, MPI_SUM,
+                          comm);
+        }
+        start(comm, turn % size, requests);
+        if (comm != MPI_COMM_WORLD)
+            MPI_Comm_free(&comm);
+        complete(turn, requests);
+        good &= is_right(turn % size);
+    }
+    ok_all(good, "calls that are under way at the same time are exact");
+}
+
+/* --- left to MPI --------------------------------------------------------- */
+
+static void test_left(void)
+{
+    MPI_Request requests[3];
+    MPI_Status statuses[3];
+    int numbers[RANKS_MAX], sum[3] = {0};
+    int ones[RANKS_MAX];
+    bool good;
+
+    for (int i = 0; i < size; i++) {
+        numbers[i] = rank + i;
+        ones[i] = 1;
+    }
+    MPI_Ireduce_scatter_block(numbers, &sum[0], 1, MPI_INT, MPI_SUM,
+                              MPI_COMM_WORLD, &requests[0]);
+    MPI_Ireduce_scatter(numbers, &sum[1], ones, MPI_INT, MPI_MAX,
+                        MPI_COMM_WORLD, &requests[1]);
+    MPI_Ireduce(numbers, &sum[2], 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD,
+                &requests[2]);
+    MPI_Waitall(3, requests, statuses);
+    good = sum[0] == size * (size - 1) / 2 + size * rank &&
+           sum[1] == size - 1 + rank &&
+           (rank != 0 || sum[2] == size * (size - 1) / 2);
+    ok_all(good, "ints have MPI's results");
+}
+
+/* --- errors -------------------------------------------------------------- */
+
+static void handler(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+    handled++;
+}
+
+static int class_of(int code)
+{
+    int class = -1;
+
+    MPI_Error_class(code, &class);
+    return class;
+}
+
+/* One call with our function, one with MPI's: the same class, and the program's
+ * error handler is called as often. */
+#define COMPARE(what, name, ...)                                               \
+    do {                                                                       \
+        MPI_Request request;                                                   \
+        int ours, theirs, handled_theirs;                                      \
+                                                                               \
+        handled = 0;                                                           \
+        theirs = class_of(PMPI_##name(__VA_ARGS__, &request));                 \
+        handled_theirs = handled;                                              \
+        handled = 0;                                                           \
+        ours = class_of(MPI_##name(__VA_ARGS__, &request));                    \
+        ok_all(ours == theirs && ours != MPI_SUCCESS &&                        \
+                   handled == handled_theirs,                                  \
+               "%s: %s", #name, what);                                         \
+    } while (0)
+
+#define COMPARE_SUMS(what, type, op, comm)                                     \
+    do {                                                                       \
+        COMPARE(what, Ireduce_scatter_block, in[rank], out[0], SHARE, type,    \
+                op, comm);                                                     \
+        COMPARE(what, Ireduce_scatter, in[rank], out[0], counts, type, op,     \
+                comm);                                                         \
+        COMPARE(what, Ireduce, in[rank], out[0], SHARE, type, op, 0, comm);    \
+    } while (0)
+
+static void test_errors(void)
+{
+    MPI_Errhandler errhandler;
+
+    MPI_Comm_create_errhandler(handler, &errhandler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
+    COMPARE_SUMS("no type", MPI_DATATYPE_NULL, MPI_SUM, MPI_COMM_WORLD);
+    COMPARE_SUMS("no operation", MPI_FLOAT, MPI_OP_NULL, MPI_COMM_WORLD);
+    COMPARE_SUMS("an operation not for floats", MPI_FLOAT, MPI_BAND,
+                 MPI_COMM_WORLD);
+    COMPARE("a root before the first rank", Ireduce, in[rank], out[0], SHARE,
+            MPI_FLOAT, MPI_SUM, -1, MPI_COMM_WORLD);
+    COMPARE("a root behind the last rank", Ireduce, in[rank], out[0], SHARE,
+            MPI_FLOAT, MPI_SUM, size, MPI_COMM_WORLD);
+    COMPARE("a negative count", Ireduce_scatter_block, in[rank], out[0], -1,
+            MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Errhandler_free(&errhandler);
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+    int level, status;
+
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+    mpitap_begin();
+    rank = mpitap_rank();
+    size = mpitap_size();
+    exact = malloc((size_t)size * SHARE * sizeof *exact);
+    for (int i = 0; i < size; i++) {
+        in[i] = malloc((size_t)size * SHARE * sizeof *in[i]);
+        counts[i] = SHARE;
+    }
+    for (int i = 0; i < STARTED; i++)
+        out[i] = malloc((size_t)size * SHARE * sizeof *out[i]);
+    prepare(0);
+    if (strcmp(mode, "together") == 0)
+        test_together();
+    else if (strcmp(mode, "left") == 0)
+        test_left();
+    else
+        test_errors();
+    free(exact);
+    for (int i = 0; i < size; i++)
+        free(in[i]);
+    for (int i = 0; i < STARTED; i++)
+        free(out[i]);
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# MPI_Ireduce_scatter, MPI_Ireduce_scatter_block and MPI_Ireduce: several under
+# way at a time, what is left to MPI, and wrong arguments.
+. "$top_srcdir/tests/mpi/run.sh"
+
+# counted KIND CALLS REWRITTEN NAME: in the last run's summary, over the lines of
+# the calls whose names begin so
+counted()
+{
+    awk -v kind="$1" -v calls="$2" -v rewritten="$3" '
+        $1 == "apsmpi:" && index($5, kind) == 1 { all += $2; ours += $6 }
+        END { exit all != calls || ours != rewritten }' "$tmp/stderr"
+    check $? "$4"
+}
+
+for progress in calls thread; do
+    cat >"$tmp/$progress.yaml" <<END
+version: 1
+progress: $progress
+log: {file: "$tmp/$progress.csv", every: 1}
+rules: [{calls: [allreduce, reduce_scatter, reduce], format: e8m23,
+         reduce: direct}]
+END
+    can_be_driven || [ $progress = thread ] || continue
+    for ranks in 2 3 5; do
+        rm -f "$tmp/$progress.csv"
+        run "together, $progress, $ranks ranks" "$ranks" \
+            -genv APSMPI_POLICY "$tmp/$progress.yaml" "$mpi/started" together
+        counted MPI_Reduce_scatter 18 18 \
+            "together, $progress, $ranks ranks: reduce-scatters are counted"
+        says '^apsmpi: 6 calls of MPI_Reduce, 6 rewritten ' 1 \
+            "together, $progress, $ranks ranks: so are reductions"
+        for name in reduce_scatter reduce; do
+            awk -F, -v name=$name '
+                NR > 1 && $10 == name { n++; bad += $12 > 1e-5 }
+                END { exit !(n > 0 && bad == 0) }' "$tmp/$progress.csv"
+            check $? "together, $progress, $ranks ranks: the log has $name"
+        done
+    done
+done
+sed 's/e8m23/e4m3/' "$tmp/thread.yaml" >"$tmp/coarse.yaml"
+run "left to MPI" 3 -genv APSMPI_POLICY "$tmp/coarse.yaml" "$mpi/started" left
+counted MPI_Reduce_scatter 2 0 \
+    "left to MPI: counted"
+run "errors" 2 -genv APSMPI_POLICY "$tmp/coarse.yaml" "$mpi/started" errors
+finish
