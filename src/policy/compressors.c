@@ -165,14 +165,16 @@ static void check_scale(const struct aps_rule_keys *rule,
 {
     const bool reduced = plan->compressor.kind == APS_COMPRESSOR_NONE ||
                          aps_compressor_ops_of(&plan->compressor)->floats;
+    const struct aps_yaml_node *key = rule->keys[APS_RULE_SCALE]
+                                          ? rule->keys[APS_RULE_SCALE]
+                                          : rule->keys[APS_RULE_APS];
     char name[64];
 
-    if (aps_scale_state_bytes(&plan->scale) == 0 &&
-        (reduced || !aps_scale_ops_of(&plan->scale)->agreed))
+    /* Without a key the scale follows from `accumulate`, which is refused. */
+    if (!key || (aps_scale_state_bytes(&plan->scale) == 0 &&
+                 (reduced || !aps_scale_ops_of(&plan->scale)->agreed)))
         return;
-    aps_reader_error(rule->reader,
-                     rule->keys[APS_RULE_SCALE] ? rule->keys[APS_RULE_SCALE]
-                                                : rule->keys[APS_RULE_APS],
+    aps_reader_error(rule->reader, key,
                      "scale %s contradicts %s, whose messages %s; "
                      "use none, fixed%s or aps-tight",
                      aps_scale_name(&plan->scale),
@@ -205,6 +207,22 @@ static void check_integers(const struct aps_rule_keys *rule,
                              "messages are integers: leave it out",
                              keys[i].name,
                              aps_compressor_name(&plan->compressor));
+}
+
+/* What does not go through a reduction is added up in full floats, or exactly. */
+static void check_accumulate(const struct aps_rule_keys *rule,
+                             const struct aps_plan *plan)
+{
+    if (plan->accumulate == APS_ACCUMULATE_FP32 ||
+        aps_compressor_ops_of(&plan->compressor)->floats)
+        return;
+    aps_reader_error(rule->reader, rule->keys[APS_RULE_ACCUMULATE],
+                     "'accumulate' does not go with compress: %s, whose "
+                     "messages are added up %s: leave it out",
+                     aps_compressor_name(&plan->compressor),
+                     aps_compressor_ops_of(&plan->compressor)->integers
+                         ? "exactly"
+                         : "in full floats");
 }
 
 /* Those that reduce nothing have owners add up what all ranks send to them, or all
@@ -264,8 +282,10 @@ void aps_compressors_settle(const struct aps_rule_keys *rule,
         check_integers(rule, plan);
     else
         check_scale(rule, plan);
-    if (plan->compressor.kind == APS_COMPRESSOR_NONE)
+    if (plan->compressor.kind == APS_COMPRESSOR_NONE) {
         settle_rounded(rule, plan);
-    else
+    } else {
         settle_reduce(rule, plan);
+        check_accumulate(rule, plan);
+    }
 }

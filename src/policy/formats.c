@@ -47,17 +47,16 @@ static const struct {
     {"qsgd", "QSGD's formats are qsgd7/512 (4 bits), qsgd127/512, ..."},
     {"int", "integers that share a scale are int8/512, int4/512, ..."},
     {"signsgd", "signs are sign/512, ..."},
+    {"ternary", "TernGrad is a compressor: compress: ternary"},
+    {"terngrad", "TernGrad is a compressor: compress: ternary"},
+    {"powersgd", "PowerSGD is a compressor: compress: {powersgd: {rank: 4}}"},
+    {"topk", "elements are selected by a compressor: compress: {topk: 0.01}"},
+    {"mstopk", "MSTopK is a compressor: compress: {mstopk: 0.01}"},
     {"flexpoint", "the formats of integers are flex8 and flex16"},
 };
 
 static const char *const names[] = {"native", "fp32", "tf32",
                                     "fp16",   "bf16", NULL};
-
-/* Is it the name of a format that a later version will know? */
-static bool is_later(const char *name)
-{
-    return strcmp(name, "ternary") == 0;
-}
 
 bool aps_format_name_saturates(const char *name)
 {
@@ -95,7 +94,7 @@ static bool is_name(const char *name)
         if (strcmp(names[i], name) == 0)
             return true;
     }
-    return is_later(name) || aps_format_parse(name, &format, NULL) == 0;
+    return aps_format_parse(name, &format, NULL) == 0;
 }
 
 static int no_format(const struct aps_reader *reader,
@@ -136,13 +135,6 @@ int aps_read_format_word(const struct aps_reader *reader,
     struct aps_error error;
 
     spell(word->text, name);
-    if (is_later(name)) {
-        aps_reader_error(reader, word,
-                         "format '%.80s' is not in this version "
-                         "(" PACKAGE_VERSION ")",
-                         word->text);
-        return -1;
-    }
     if (aps_format_parse(name, format, &error) < 0)
         return no_format(reader, word, error.text);
     return 0;

@@ -64,6 +64,13 @@ const struct aps_words aps_words_reduce = {.known = reductions,
 static const struct aps_hint compress_hints[] = {
     {"off", "did you mean 'none'?"},
     {"low-rank", "did you mean 'powersgd'?"},
+    {"terngrad", "did you mean 'ternary'?"},
+    {"powersgd+mstopk", "did you mean 'mstopk+powersgd'?"},
+    {"qsgd", "QSGD is a format: format: qsgd7/512"},
+    {"int8", "integers are a format: format: int8/512"},
+    {"sign", "signs are a format: format: sign/512, feedback: on"},
+    {"signsgd", "signs are a format: format: sign/512, feedback: on"},
+    {"onebit", "signs are a format: format: sign/512, feedback: on"},
     {NULL, NULL},
 };
 const struct aps_words aps_words_compress = {.known = aps_compressor_names,

@@ -246,11 +246,103 @@ static void test_errors(void)
     REFUSE(cases, NULL);
 }
 
+/* What somebody writes that has read the papers, or another library's manual. */
+static void test_mistakes(void)
+{
+    static const struct bad cases[] = {
+        {"no number", STEPS "{compress: {mstopk: 1%}}\n",
+         "4:25: 'mstopk' must be a number above 0 and at most 1, not '1%'; "
+         "numbers are written as 0.5, 1e-3 or 2^14"},
+        {"a number of elements", STEPS "{compress: {topk: {k: 100}}}\n",
+         "4:24: unknown parameter 'k'; one of density"},
+        {"half a rank", STEPS "{compress: {powersgd: 1.5}}\n",
+         "4:27: 'powersgd' must be a whole number, not '1.5'"},
+        {"a rank beyond all", STEPS "{compress: {powersgd: 4096}}\n",
+         "4:27: 'powersgd' is too large: 4096; the most is 1024"},
+        {"a step to begin with",
+         STEPS "{compress: {powersgd: {rank: 4, start: 1000}}}\n",
+         "4:37: unknown parameter 'start'; one of rank, warm, min_ratio, seed"},
+        {"a density of a rank", STEPS "{compress: {mstopk+powersgd: 0.1}}\n",
+         "4:34: 'mstopk+powersgd' must be a whole number, not '0.1'"},
+        {"two compressors", STEPS "{compress: [powersgd, mstopk]}\n",
+         "4:16: 'compress' must be a single value, not a list"},
+        {"two in one", STEPS "{compress: {powersgd: 4, mstopk: 0.1}}\n",
+         "4:30: 'compress' takes one word, and 'powersgd' stands before "
+         "'mstopk'; parameters stand in braces behind the word: compress: "
+         "{powersgd: {...}}"},
+        {"the wrong way round", STEPS "{compress: powersgd+mstopk}\n",
+         "4:16: unknown compress 'powersgd+mstopk'; did you mean "
+         "'mstopk+powersgd'?"},
+        {"large letters", STEPS "{compress: PowerSGD}\n",
+         "4:16: unknown compress 'PowerSGD'; did you mean 'powersgd'? (small "
+         "letters)"},
+        {"a parameter beside the compressor",
+         STEPS "{compress: powersgd, rank: 4}\n",
+         "4:26: unknown key 'rank'; one of name, calls, layers, epochs, steps, "
+         "min_count, max_count, format, scale, aps, reduce, group, node, "
+         "accumulate, rounding, compress, feedback"},
+        {"a format that is no compressor", STEPS "{compress: qsgd}\n",
+         "4:16: unknown compress 'qsgd'; QSGD is a format: format: qsgd7/512"},
+        {"compressors that are no format",
+         STEPS "{layers: 0, format: ternary}\n"
+               "  - {format: topk}\n",
+         "4:25: unknown format 'ternary'; TernGrad is a compressor: compress: "
+         "ternary\n"
+         "5:14: unknown format 'topk'; elements are selected by a compressor: "
+         "compress: {topk: 0.01}"},
+        {"a threshold of nothing",
+         STEPS "{compress: {threshold: {value: 0}}}\n",
+         "4:36: 'value' must be a finite number above 0, not '0'"},
+        {"feedback by half", STEPS "{compress: mstopk, feedback: maybe}\n",
+         "4:34: 'feedback' must be on or off, not 'maybe'"},
+        {"feedback without a format", STEPS "{feedback: on}\n",
+         "4:5: the rule has no 'format'"},
+        {"feedback of MPI's own sums", STEPS "{format: fp32, feedback: on}\n",
+         "4:20: 'feedback' contradicts format: fp32, which leaves the call to "
+         "MPI (e8m23 is the library's reduction of full floats)"},
+        {"feedback of other calls",
+         STEPS "{format: e5m2, calls: [reduce_scatter], feedback: on}\n",
+         "4:45: 'feedback' contradicts calls: reduce_scatter; it goes with "
+         "allreduce"},
+        {"feedback in groups",
+         STEPS "{format: e5m2, reduce: hierarchical, feedback: on}\n",
+         "4:20: 'feedback' of a format goes with reduce: direct, not with "
+         "hierarchical"},
+        {"sums that nobody makes",
+         STEPS "{layers: 0, compress: topk, accumulate: kahan}\n"
+               "  - {layers: 1, compress: topk, accumulate: format}\n"
+               "  - {compress: ternary, accumulate: {chunk: 4}}\n",
+         "4:33: 'accumulate' does not go with compress: topk, whose messages "
+         "are added up in full floats: leave it out\n"
+         "5:33: 'accumulate' does not go with compress: topk, whose messages "
+         "are added up in full floats: leave it out\n"
+         "6:25: 'accumulate' does not go with compress: ternary, whose "
+         "messages are added up exactly: leave it out"},
+    };
+
+    REFUSE(cases, NULL);
+}
+
+/* Shapes are the table's. */
+static void test_bad_shapes(void)
+{
+    static const struct bad cases[] = {
+        {"a shape of another product",
+         "version: 1\ntable: t.csv\nrules:\n  - {compress: powersgd}\n",
+         "t.csv:2:10: shape 64x3x7x7 has another number of elements than the "
+         "count, 9400"},
+    };
+
+    REFUSE(cases, "layer,name,count,shape\n0,c,9400,64x3x7x7\n");
+}
+
 int main(void)
 {
     test_meanings();
     test_shapes();
     test_reductions();
     test_errors();
+    test_mistakes();
+    test_bad_shapes();
     return done_testing();
 }

@@ -46,9 +46,10 @@ static void test_bad_rules(void)
          "3:5: 'format' has no value"},
         {"too many exponent bits", RULE "format: e9m2\n",
          "3:13: format 'e9m2': exponent bits must be 1 to 8"},
-        {"formats of later versions",
+        {"a compressor that is no format",
          TOP "  - {min_count: 9994, format: ternary}\n",
-         "3:31: format 'ternary' is not in this version (" PACKAGE_VERSION ")"},
+         "3:31: unknown format 'ternary'; TernGrad is a compressor: compress: "
+         "ternary"},
         {"a scale of blocks that scale themselves",
          TOP "  - {min_count: 9999, format: bfp7/64, scale: aps}\n"
              "  - {min_count: 9998, format: mx-e4m3fn, aps: on}\n"
