@@ -465,6 +465,7 @@ int aps_compressions_run(struct aps_context *context,
     if (cost->sampled && rc == MPI_SUCCESS && given > 0)
         cost->residual = compressions_norm(&run, false) / given;
     cost->fp32_bytes = before + compressions_fp32(&run);
-    cost->compressed += (unsigned long long)count;
+    if (plan->compressor.kind != APS_COMPRESSOR_NONE)
+        cost->compressed += (unsigned long long)count;
     return rc;
 }

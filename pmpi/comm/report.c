@@ -151,7 +151,8 @@ static void report_fill_compressor(const struct aps_plan *plan,
                                    struct aps_log_row *row)
 {
     row->density = row->rank = NAN;
-    if (!aps_plan_compresses(plan))
+    if (!aps_plan_compresses(plan) ||
+        plan->compressor.kind == APS_COMPRESSOR_NONE)
         return;
     row->compress = aps_compressor_describe(&plan->compressor, texts->compress,
                                             sizeof texts->compress);

@@ -100,7 +100,8 @@ static char *summary_list_overflowed(const struct aps_counters *counters,
     return text;
 }
 
-/* ", 60 layers compressed (up to 1.5 MB kept)", or "". */
+/* ", 60 layers compressed (up to 1.5 MB kept)", ", up to 1.5 MB kept" of formats
+ * with feedback alone, or "". */
 static char *summary_write_compressed(const struct aps_counters *counters,
                                       char *text, size_t size)
 {
@@ -112,6 +113,9 @@ static char *summary_write_compressed(const struct aps_counters *counters,
     if (layers > 0)
         snprintf(text, size, ", %llu layer%s compressed (up to %s kept)",
                  layers, aps_plural(layers),
+                 summary_human(bytes, kept, sizeof kept));
+    else if (bytes > 0)
+        snprintf(text, size, ", up to %s kept by feedback",
                  summary_human(bytes, kept, sizeof kept));
     return text;
 }

@@ -180,6 +180,20 @@ static void add_integers(const struct aps_plan *plan, struct note *note)
             APS_TRAFFIC_RANKS);
 }
 
+/* Of a plain format. */
+static void write_feedback(const struct aps_policy *policy, int rule,
+                           struct note *note)
+{
+    char line[APS_COMMAND_RULE_MAX];
+
+    *note = (struct note){0};
+    add(note,
+        "feedback (line %s): What a call rounds off is added to the layer's "
+        "next call. A rank keeps 4 bytes an element for it, and as many of "
+        "each element that it adds up, which are 1/p of them.",
+        aps_command_rule(policy, rule, line));
+}
+
 static void write_note(const struct aps_policy *policy, int rule,
                        const struct layers *layers, struct note *note)
 {
@@ -220,11 +234,14 @@ void aps_compressors_notes(const struct aps_policy *policy,
         struct layers layers;
         struct note note;
 
-        if (!shown[i] || !plan->rewrite ||
-            plan->compressor.kind == APS_COMPRESSOR_NONE)
+        if (!shown[i] || !plan->rewrite || !aps_plan_is_compressed(plan))
             continue;
-        layers = count_layers(policy, schedule, window, i);
-        write_note(policy, i, &layers, &note);
+        if (plan->compressor.kind == APS_COMPRESSOR_NONE) {
+            write_feedback(policy, i, &note);
+        } else {
+            layers = count_layers(policy, schedule, window, i);
+            write_note(policy, i, &layers, &note);
+        }
         aps_command_note(note.text, stream);
     }
 }

@@ -97,18 +97,19 @@ static void write_parameters(struct aps_json *json, const char *key,
     aps_json_close_object(json);
 }
 
-/* Null where the values themselves travel. */
+/* Null where the values themselves travel, and nothing is remembered of them. */
 static void write_compressor(struct aps_json *json, const struct aps_plan *plan)
 {
     const struct aps_compressor *compressor = &plan->compressor;
 
-    if (compressor->kind == APS_COMPRESSOR_NONE) {
+    if (compressor->kind == APS_COMPRESSOR_NONE)
         aps_json_null(json, "compress");
-        aps_json_null(json, "feedback");
-    } else {
+    else
         aps_json_text(json, "compress", aps_compressor_name(compressor));
+    if (aps_plan_is_compressed(plan))
         aps_json_bool(json, "feedback", plan->feedback);
-    }
+    else
+        aps_json_null(json, "feedback");
     write_parameters(json, "compress_parameters",
                      aps_grammar_compress.choices[compressor->kind].parameters,
                      compressor->parameters);

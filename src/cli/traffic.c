@@ -109,6 +109,9 @@ size_t aps_traffic_compressed(const struct aps_plan *plan,
     const struct aps_compressor_ops *ops = aps_compressor_ops_of(compressor);
     size_t k;
 
+    /* A format with feedback. */
+    if (compressor->kind == APS_COMPRESSOR_NONE)
+        return aps_traffic_bytes(plan, matrix->count);
     if (ops->floats)
         return aps_traffic_bytes(plan, ops->floats(compressor, matrix));
     if (ops->integers) {

@@ -127,4 +127,34 @@ check '... and of what was left before' grows
 check 'the residual is 0 if all is sent' equal "$(residuals 2 | sort -u)" 0
 check 'there is none without feedback' equal "$(residuals 4 | sort -u)" ''
 
+# --- a format with feedback ---------------------------------------------------
+
+policy rounded.yaml -t 'table: layers.csv' -t 'log: {file: log.csv, every: 1}' \
+    'format: e3m0, feedback: on'
+"$apsmpi" explain rounded.yaml >out 2>err
+check 'apsmpi explain says what feedback of a format keeps' has out \
+    "is added to the layer's$"
+"$apsmpi" explain --json rounded.yaml >plan.json
+in_plan()
+{
+    "$PYTHON3" - <<'END'
+import json
+import sys
+
+layers = json.load(open("plan.json"))["layers"]
+spans = [layer["spans"][0] for layer in layers]
+print(spans[0])
+sys.exit(any(span["plan"]["compress"] is not None or not span["plan"]["feedback"]
+             or span["bytes_per_element"] != 0.5 for span in spans))
+END
+}
+check '... and no compressor, as JSON' in_plan
+rm log.csv summary.json
+job 2 APSMPI_POLICY=rounded.yaml $digits --epochs 1
+check 'a program trains with it' trained
+check '... the summary says what is kept' has err ', up to 55.2 KB kept by feedback'
+check '... the log has no compressor' equal "$(distinct compress log.csv)" ''
+check '... but a residual of each layer' equal \
+    "$(distinct layer log.csv 'v["residual"] > 0 && v["residual"] < 0.5')" \
+    '0 1 2 3 4 5'
 finish
