@@ -35,7 +35,6 @@ struct header {
 
 struct rounded {
     struct aps_compressed *layer;
-    size_t begin;    /* of its sections in messages, in bytes */
     size_t longest;  /* slice */
     float *sum;      /* [longest] */
     float *decoded;  /* [longest] */
@@ -44,13 +43,16 @@ struct rounded {
     int exponent;    /* of the stage */
 };
 
+/* A message to or from the owner of slices has a section a layer. Messages lie
+ * `stride` bytes apart: rank 0 owns the most. */
 struct run {
     const struct aps_compressed_site *site;
     struct aps_wire wire;
+    int rank, ranks;
     int count;
     struct rounded layers[APS_VECTORS_MOST];
-    size_t bytes; /* of a message */
-    /* [ranks * bytes] each: to every rank, from every rank, and of every slice's
+    size_t stride;
+    /* [ranks * stride] each: to every rank, from every rank, and of every slice's
      * sums. */
     unsigned char *outgoing, *incoming, *results;
     struct aps_cost *cost;
@@ -69,11 +71,10 @@ static void rounded_wire(const struct aps_plan *plan, struct aps_wire *wire)
 }
 
 static struct aps_slice rounded_slice(const struct run *run,
-                                      const struct rounded *of, int rank)
+                                      const struct rounded *of, int owner)
 {
     return aps_slice_of(of->layer->matrix.count,
-                        aps_codec_granule(&run->wire.codec),
-                        run->site->vcomm->size, rank);
+                        aps_codec_granule(&run->wire.codec), run->ranks, owner);
 }
 
 static size_t rounded_longest(const struct aps_plan *plan, size_t count,
@@ -85,10 +86,21 @@ static size_t rounded_longest(const struct aps_plan *plan, size_t count,
     return aps_slice_longest(count, aps_codec_granule(&wire.codec), ranks);
 }
 
-static size_t rounded_section(const struct aps_wire *wire, size_t longest)
+static size_t rounded_section(const struct aps_wire *wire, size_t length)
 {
     return sizeof(struct header) +
-           (aps_block_bytes(wire, longest) + 15) / 16 * 16;
+           (aps_block_bytes(wire, length) + 15) / 16 * 16;
+}
+
+/* Of a message to or from an owner. */
+static size_t rounded_bytes(const struct run *run, int owner)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < run->count; i++)
+        bytes += rounded_section(
+            &run->wire, rounded_slice(run, &run->layers[i], owner).length);
+    return bytes;
 }
 
 /* What the slice's owner remembers. */
@@ -133,14 +145,24 @@ static size_t rounded_message(const struct aps_plan *plan,
 static void rounded_present(struct run *run, int i,
                             struct aps_compressed *layer)
 {
-    const int ranks = run->site->vcomm->size;
     struct rounded *of = &run->layers[i];
 
-    *of = (struct rounded){.layer = layer, .begin = run->bytes};
-    of->longest = rounded_longest(run->site->plan, layer->matrix.count, ranks);
+    *of = (struct rounded){.layer = layer};
+    of->longest =
+        rounded_longest(run->site->plan, layer->matrix.count, run->ranks);
     of->sum = layer->scratch;
     of->decoded = of->sum + of->longest;
-    run->bytes += rounded_section(&run->wire, of->longest);
+}
+
+static struct aps_origin rounded_origin(const struct run *run,
+                                        const struct rounded *of,
+                                        const struct aps_slice *slice)
+{
+    return (struct aps_origin){.number = of->layer->number,
+                               .first = slice->begin,
+                               .stage = run->wire.stage,
+                               .rank = run->rank,
+                               .ranks = run->ranks};
 }
 
 /* --- contributions -------------------------------------------------------- */
@@ -166,47 +188,108 @@ static int rounded_agree(struct run *run)
         greatest[i] = run->layers[i].magnitude;
     rc = aps_exponent_agree_all(run->site->vcomm, &run->wire, run->count,
                                 greatest, exponents);
+    /* A rank that does not know the exponent sends empty messages, which tell the
+     * others. */
+    if (rc != MPI_SUCCESS)
+        *run->site->exchange->messages.outcome = rc;
     for (int i = 0; i < run->count; i++)
         run->layers[i].exponent = exponents[i];
     return rc;
 }
 
-static void rounded_encode(struct run *run, const struct rounded *of, int to)
+/* The message to an owner. */
+static void rounded_encode(const void *state, int owner)
 {
-    const int rank = run->site->vcomm->rank;
-    const struct aps_slice slice = rounded_slice(run, of, to);
-    const struct header header = {.flags = of->finite ? 0 : FLAG_NOT_FINITE};
-    const struct aps_origin origin = {.number = of->layer->number,
-                                      .first = slice.begin,
-                                      .stage = run->wire.stage,
-                                      .rank = rank,
-                                      .ranks = run->site->vcomm->size};
-    unsigned char *section =
-        run->outgoing + (size_t)to * run->bytes + of->begin;
+    const struct run *run = state;
+    unsigned char *section = run->outgoing + (size_t)owner * run->stride;
 
-    memset(section, 0, rounded_section(&run->wire, of->longest));
-    memcpy(section, &header, sizeof header);
-    if (slice.length == 0 || !of->finite)
-        return;
-    aps_cost_note(run->cost,
-                  aps_block_encode(&run->wire, &origin, &aps_memory_host,
-                                   of->layer->delta + slice.begin, slice.length,
-                                   of->exponent, section + sizeof header));
+    for (int i = 0; i < run->count; i++) {
+        const struct rounded *of = &run->layers[i];
+        const struct aps_slice slice = rounded_slice(run, of, owner);
+        const struct aps_origin origin = rounded_origin(run, of, &slice);
+        const struct header header = {.flags =
+                                          of->finite ? 0 : FLAG_NOT_FINITE};
+        const size_t bytes = rounded_section(&run->wire, slice.length);
+
+        memset(section, 0, bytes);
+        memcpy(section, &header, sizeof header);
+        if (slice.length > 0 && of->finite)
+            aps_cost_note(
+                run->cost,
+                aps_block_encode(&run->wire, &origin, &aps_memory_host,
+                                 of->layer->delta + slice.begin, slice.length,
+                                 of->exponent, section + sizeof header));
+        section += bytes;
+    }
 }
 
 /* Has a rank said that its values are not finite? All hear it of all. */
-static bool rounded_is_whole(const struct run *run, const struct rounded *of)
+static bool rounded_is_whole(const struct run *run, size_t at)
 {
-    for (int rank = 0; rank < run->site->vcomm->size; rank++) {
+    for (int rank = 0; rank < run->ranks; rank++) {
         struct header header;
 
-        memcpy(&header, run->incoming + (size_t)rank * run->bytes + of->begin,
+        memcpy(&header, run->incoming + (size_t)rank * run->stride + at,
                sizeof header);
         if (header.flags != 0)
             return true;
     }
     return false;
 }
+
+/* --- sums ----------------------------------------------------------------- */
+
+static void rounded_decode(const struct run *run, const unsigned char *section,
+                           size_t n, float *x)
+{
+    aps_block_decode(&run->wire, &aps_memory_host,
+                     section + sizeof(struct header), n, x);
+}
+
+/* Of a layer whose sections begin `at` bytes into the messages to this rank. */
+static void rounded_sum(struct run *run, struct rounded *of, size_t at,
+                        unsigned char *section)
+{
+    const struct aps_slice slice = rounded_slice(run, of, run->rank);
+    struct aps_origin origin = rounded_origin(run, of, &slice);
+
+    if (slice.length == 0)
+        return;
+    origin.stage++;
+    origin.ranks = 1;
+    memset(of->sum, 0, slice.length * sizeof *of->sum);
+    for (int rank = 0; rank < run->ranks; rank++) {
+        rounded_decode(run, run->incoming + (size_t)rank * run->stride + at,
+                       slice.length, of->decoded);
+        for (size_t i = 0; i < slice.length; i++)
+            of->sum[i] += of->decoded[i];
+    }
+    for (size_t i = 0; i < slice.length; i++)
+        of->sum[i] += of->layer->kept[i];
+    (void)aps_block_encode(&run->wire, &origin, &aps_memory_host, of->sum,
+                           slice.length, of->exponent,
+                           section + sizeof(struct header));
+}
+
+/* The sums of this rank's slices, of layers that turn out not to be whole. */
+static void rounded_sum_own(struct run *run)
+{
+    unsigned char *own = run->results + (size_t)run->rank * run->stride;
+    size_t at = 0;
+
+    memset(own, 0, rounded_bytes(run, run->rank));
+    for (int i = 0; i < run->count; i++) {
+        struct rounded *of = &run->layers[i];
+
+        of->layer->whole = rounded_is_whole(run, at);
+        if (!of->layer->whole)
+            rounded_sum(run, of, at, own + at);
+        at += rounded_section(&run->wire,
+                              rounded_slice(run, of, run->rank).length);
+    }
+}
+
+/* --- what is handed out, and remembered ----------------------------------- */
 
 /* left[n] = x[n] - sent[n]; nothing of a value that was rounded to INF. */
 static void rounded_remember(const float *x, const float *sent, size_t n,
@@ -216,116 +299,100 @@ static void rounded_remember(const float *x, const float *sent, size_t n,
         left[i] = isfinite(sent[i]) ? x[i] - sent[i] : 0;
 }
 
-static void rounded_remember_contributions(const struct run *run,
-                                           const struct rounded *of)
+static void rounded_settle(const struct run *run, int owner)
 {
-    float *delta = of->layer->delta;
+    size_t at = (size_t)owner * run->stride;
 
-    for (int rank = 0; rank < run->site->vcomm->size; rank++) {
-        const struct aps_slice slice = rounded_slice(run, of, rank);
+    for (int i = 0; i < run->count; i++) {
+        const struct rounded *of = &run->layers[i];
+        const struct aps_compressed *layer = of->layer;
+        const struct aps_slice slice = rounded_slice(run, of, owner);
 
-        if (slice.length == 0)
-            continue;
-        aps_block_decode(&run->wire, &aps_memory_host,
-                         run->outgoing + (size_t)rank * run->bytes + of->begin +
-                             sizeof(struct header),
-                         slice.length, of->decoded);
-        rounded_remember(delta + slice.begin, of->decoded, slice.length,
-                         delta + slice.begin);
-    }
-}
-
-/* --- sums ----------------------------------------------------------------- */
-
-static void rounded_sum(struct run *run, struct rounded *of)
-{
-    const int own = run->site->vcomm->rank;
-    const struct aps_slice slice = rounded_slice(run, of, own);
-    const struct aps_origin origin = {.number = of->layer->number,
-                                      .first = slice.begin,
-                                      .stage = run->wire.stage + 1,
-                                      .rank = own,
-                                      .ranks = 1};
-    unsigned char *block = run->results + (size_t)own * run->bytes + of->begin +
-                           sizeof(struct header);
-    float *memory = of->layer->kept;
-
-    memset(run->results + (size_t)own * run->bytes + of->begin, 0,
-           rounded_section(&run->wire, of->longest));
-    if (slice.length == 0)
-        return;
-    memset(of->sum, 0, slice.length * sizeof *of->sum);
-    for (int rank = 0; rank < run->site->vcomm->size; rank++) {
-        aps_block_decode(&run->wire, &aps_memory_host,
-                         run->incoming + (size_t)rank * run->bytes + of->begin +
-                             sizeof(struct header),
-                         slice.length, of->decoded);
-        for (size_t i = 0; i < slice.length; i++)
-            of->sum[i] += of->decoded[i];
-    }
-    for (size_t i = 0; i < slice.length; i++)
-        of->sum[i] += memory[i];
-    (void)aps_block_encode(&run->wire, &origin, &aps_memory_host, of->sum,
-                           slice.length, of->exponent, block);
-    aps_block_decode(&run->wire, &aps_memory_host, block, slice.length,
-                     of->decoded);
-    rounded_remember(of->sum, of->decoded, slice.length, memory);
-}
-
-static void rounded_restore(const struct run *run, const struct rounded *of)
-{
-    for (int rank = 0; rank < run->site->vcomm->size; rank++) {
-        const struct aps_slice slice = rounded_slice(run, of, rank);
-
-        if (slice.length > 0)
-            aps_block_decode(&run->wire, &aps_memory_host,
-                             run->results + (size_t)rank * run->bytes +
-                                 of->begin + sizeof(struct header),
-                             slice.length, of->layer->out + slice.begin);
+        if (slice.length > 0 && !layer->whole) {
+            rounded_decode(run, run->outgoing + at, slice.length, of->decoded);
+            rounded_remember(layer->delta + slice.begin, of->decoded,
+                             slice.length, layer->delta + slice.begin);
+            rounded_decode(run, run->results + at, slice.length,
+                           layer->out + slice.begin);
+            if (owner == run->rank)
+                rounded_remember(of->sum, layer->out + slice.begin,
+                                 slice.length, layer->kept);
+        }
+        at += rounded_section(&run->wire, slice.length);
     }
 }
 
 /* --- a call --------------------------------------------------------------- */
 
-/* COLLECTIVE over the site's communicator. */
-static int rounded_exchange_contributions(struct run *run)
+static size_t rounded_to(const void *state, int rank)
 {
-    struct aps_exchange *exchange = run->site->exchange;
-    const struct aps_vcomm *vcomm = run->site->vcomm;
-
-    aps_exchange_receive_alike(exchange, run->incoming, run->bytes, run->bytes);
-    for (int i = 1; i <= vcomm->size; i++) {
-        const int peer = aps_exchange_peer(exchange, i);
-        unsigned char *message = run->outgoing + (size_t)peer * run->bytes;
-
-        for (int j = 0; j < run->count; j++)
-            rounded_encode(run, &run->layers[j], peer);
-        if (peer == vcomm->rank)
-            memcpy(run->incoming + (size_t)peer * run->bytes, message,
-                   run->bytes);
-        else
-            aps_exchange_send(exchange, peer, message, run->bytes);
-    }
-    return aps_exchange_wait(exchange);
+    return rounded_bytes(state, rank);
 }
 
-/* COLLECTIVE over the site's communicator. */
+static size_t rounded_own(const void *state, int rank)
+{
+    const struct run *run = state;
+
+    (void)rank;
+    return rounded_bytes(run, run->rank);
+}
+
+/* COLLECTIVE over the site's communicator. Each rank's values to their owners. */
+static int rounded_exchange_contributions(struct run *run)
+{
+    const size_t own = (size_t)run->rank * run->stride;
+    const struct aps_exchanged contributions = {
+        .outgoing = run->outgoing,
+        .outgoing_stride = run->stride,
+        .incoming = run->incoming,
+        .incoming_stride = run->stride,
+        .sent = rounded_to,
+        .received = rounded_own,
+        .make = rounded_encode,
+        .state = run,
+        .longest = run->stride,
+    };
+    int rc;
+
+    rounded_encode(run, run->rank);
+    memcpy(run->incoming + own, run->outgoing + own,
+           rounded_bytes(run, run->rank));
+    rc = aps_exchange_run(run->site->exchange, &contributions);
+    for (int i = 0; i < run->ranks; i++)
+        if (i != run->rank)
+            run->cost->wire_bytes += rounded_bytes(run, i);
+    return rc;
+}
+
+/* COLLECTIVE over the site's communicator. Each owner's sums to all. */
 static int rounded_exchange_sums(struct run *run)
 {
-    struct aps_exchange *exchange = run->site->exchange;
-    const size_t own = (size_t)run->site->vcomm->rank;
+    const struct aps_exchanged sums = {
+        .outgoing = run->results + (size_t)run->rank * run->stride,
+        .incoming = run->results,
+        .incoming_stride = run->stride,
+        .sent = rounded_own,
+        .received = rounded_to,
+        .state = run,
+        .longest = run->stride,
+    };
 
-    aps_exchange_receive_alike(exchange, run->results, run->bytes, run->bytes);
-    aps_exchange_send_all(exchange, run->results + own * run->bytes,
-                          run->bytes);
-    return aps_exchange_wait(exchange);
+    run->cost->wire_bytes +=
+        (size_t)(run->ranks - 1) * rounded_bytes(run, run->rank);
+    return aps_exchange_run(run->site->exchange, &sums);
 }
 
 static int rounded_run(const struct aps_compressed_site *site, int count,
                        struct aps_compressed layers[], struct aps_cost *cost)
 {
-    const size_t ranks = (size_t)site->vcomm->size;
-    struct run run = {.site = site, .count = count, .cost = cost};
+    struct run run = {
+        .site = site,
+        .rank = site->vcomm->rank,
+        .ranks = site->vcomm->size,
+        .count = count,
+        .cost = cost,
+    };
+    size_t room;
     int rc, now;
 
     rounded_wire(site->plan, &run.wire);
@@ -334,26 +401,21 @@ static int rounded_run(const struct aps_compressed_site *site, int count,
         rounded_present(&run, i, &layers[i]);
         rounded_measure(&run.layers[i]);
     }
+    run.stride = rounded_bytes(&run, 0);
+    room = (size_t)run.ranks * run.stride;
     run.outgoing = site->messages;
-    run.incoming = run.outgoing + ranks * run.bytes;
-    run.results = run.incoming + ranks * run.bytes;
+    run.incoming = run.outgoing + room;
+    run.results = run.incoming + room;
     rc = rounded_agree(&run);
     now = rounded_exchange_contributions(&run);
     rc = rc == MPI_SUCCESS ? now : rc;
-    for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
-        layers[i].whole = rounded_is_whole(&run, &run.layers[i]);
-        if (!layers[i].whole) {
-            rounded_remember_contributions(&run, &run.layers[i]);
-            rounded_sum(&run, &run.layers[i]);
-        }
-    }
+    if (rc == MPI_SUCCESS)
+        rounded_sum_own(&run);
     /* Also after an error, of which other ranks may know nothing. */
     now = rounded_exchange_sums(&run);
     rc = rc == MPI_SUCCESS ? now : rc;
-    for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
-        if (!layers[i].whole)
-            rounded_restore(&run, &run.layers[i]);
-    cost->wire_bytes += 2 * (ranks - 1) * run.bytes;
+    for (int i = 0; i < run.ranks && rc == MPI_SUCCESS; i++)
+        rounded_settle(&run, i);
     return aps_compressed_reduce_whole(site, rc, count, layers, cost);
 }
 

@@ -236,10 +236,15 @@ static void ternary_sum_all(const struct run *run, const struct ternary *of,
     }
 }
 
+static size_t ternary_alike(const void *state, int rank)
+{
+    (void)rank;
+    return *(const size_t *)state;
+}
+
 /* COLLECTIVE over the site's communicator. */
 static int ternary_gather(struct run *run)
 {
-    struct aps_exchange *exchange = run->site->exchange;
     unsigned char *messages = run->site->messages;
     unsigned char *own;
     size_t bytes = 0, at = 0;
@@ -248,16 +253,22 @@ static int ternary_gather(struct run *run)
     for (int i = 0; i < run->count; i++)
         bytes += aps_ternary_bytes(run->layers[i].layer->matrix.count);
     own = messages + (size_t)run->rank * bytes;
-    aps_exchange_receive_alike(exchange, messages, bytes, bytes);
     for (int i = 0; i < run->count; i++) {
         const struct slice all = {0, run->layers[i].layer->matrix.count};
 
         ternary_encode(run, &run->layers[i], &all, own + at);
         at += aps_ternary_bytes(all.n);
     }
-    aps_exchange_send_all(exchange, own, bytes);
     run->cost->wire_bytes += (unsigned long long)(run->ranks - 1) * bytes;
-    rc = aps_exchange_wait(exchange);
+    rc = aps_exchange_run(run->site->exchange, &(struct aps_exchanged){
+                                                   .outgoing = own,
+                                                   .incoming = messages,
+                                                   .incoming_stride = bytes,
+                                                   .sent = ternary_alike,
+                                                   .received = ternary_alike,
+                                                   .state = &bytes,
+                                                   .longest = bytes,
+                                               });
     at = 0;
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
         const struct ternary *of = &run->layers[i];
@@ -333,6 +344,39 @@ static size_t ternary_sums_of(const void *state, int rank)
     return ternary_sums(state, rank);
 }
 
+static size_t ternary_own_sums(const void *state, int rank)
+{
+    const struct run *run = state;
+
+    (void)rank;
+    return ternary_sums(run, run->rank);
+}
+
+static size_t ternary_digits_for(const void *state, int rank)
+{
+    return ternary_digits(state, rank);
+}
+
+static size_t ternary_own_digits(const void *state, int rank)
+{
+    const struct run *run = state;
+
+    (void)rank;
+    return ternary_digits(run, run->rank);
+}
+
+/* The digits for an owner, in the messages: rooms for those from all ranks, for
+ * those to all ranks, and for all sums. */
+static void ternary_make(const void *state, int owner)
+{
+    const struct run *run = state;
+    const size_t digits = ternary_digits(run, 0);
+
+    ternary_encode_for(run, owner,
+                       run->site->messages +
+                           (size_t)(run->ranks + owner) * digits);
+}
+
 /* COLLECTIVE over the site's communicator. Digits come from all ranks, go to all
  * owners, and sums come from them: rooms of that many bytes, one after the other,
  * each with a stride of what belongs to rank 0, which owns the most. */
@@ -341,31 +385,39 @@ static int ternary_direct(struct run *run)
     struct aps_exchange *exchange = run->site->exchange;
     const size_t ranks = (size_t)run->ranks, rank = (size_t)run->rank;
     const size_t digits = ternary_digits(run, 0), sums = ternary_sums(run, 0);
-    const size_t own = ternary_digits(run, run->rank);
     unsigned char *from = run->site->messages;
     unsigned char *to = from + ranks * digits, *result = to + ranks * digits;
     int rc;
 
-    aps_exchange_receive_alike(exchange, from, digits, own);
-    for (int i = 1; i < run->ranks; i++) {
-        const int owner = aps_exchange_peer(exchange, i);
-        const size_t bytes = ternary_digits(run, owner);
-
-        ternary_encode_for(run, owner, to + (size_t)owner * digits);
-        aps_exchange_send(exchange, owner, to + (size_t)owner * digits, bytes);
-        run->cost->wire_bytes += bytes;
-    }
-    ternary_encode_for(run, run->rank, to + rank * digits);
-    memcpy(from + rank * digits, to + rank * digits, own);
-    (void)aps_exchange_wait(exchange);
-    /* Also after an error, of which other ranks may know nothing. */
-    aps_exchange_receive(exchange, result, sums, ternary_sums_of, run);
+    ternary_make(run, run->rank);
+    memcpy(from + rank * digits, to + rank * digits,
+           ternary_digits(run, run->rank));
+    (void)aps_exchange_run(exchange, &(struct aps_exchanged){
+                                         .outgoing = to,
+                                         .outgoing_stride = digits,
+                                         .incoming = from,
+                                         .incoming_stride = digits,
+                                         .sent = ternary_digits_for,
+                                         .received = ternary_own_digits,
+                                         .make = ternary_make,
+                                         .state = run,
+                                         .longest = digits,
+                                     });
     ternary_sum_own(run, from, digits, result + rank * sums);
-    aps_exchange_send_all(exchange, result + rank * sums,
-                          ternary_sums(run, run->rank));
-    run->cost->wire_bytes +=
-        (unsigned long long)(ranks - 1) * ternary_sums(run, run->rank);
-    rc = aps_exchange_wait(exchange);
+    /* Also after an error, of which other ranks may know nothing. */
+    rc = aps_exchange_run(exchange, &(struct aps_exchanged){
+                                        .outgoing = result + rank * sums,
+                                        .incoming = result,
+                                        .incoming_stride = sums,
+                                        .sent = ternary_own_sums,
+                                        .received = ternary_sums_of,
+                                        .state = run,
+                                        .longest = sums,
+                                    });
+    for (int i = 0; i < run->ranks; i++)
+        run->cost->wire_bytes +=
+            i == run->rank ? (ranks - 1) * ternary_sums(run, run->rank)
+                           : ternary_digits(run, i);
     for (int i = 0; i < run->ranks && rc == MPI_SUCCESS; i++)
         ternary_settle(run, i, to + (size_t)i * digits,
                        result + (size_t)i * sums);

@@ -3,6 +3,8 @@
 
 #include "reduce/exchange.h"
 
+#include "reduce/block.h"
+
 int aps_exchange_init(struct aps_exchange *exchange,
                       const struct aps_vcomm *vcomm, enum aps_tag tag,
                       int *outcome)
@@ -62,4 +64,52 @@ void aps_exchange_send_all(struct aps_exchange *exchange,
 int aps_exchange_wait(struct aps_exchange *exchange)
 {
     return aps_messages_wait(&exchange->messages);
+}
+
+/* Bytes of a part, at most. */
+#define PART ((size_t)1 << 24)
+
+/* Of a message of so many bytes; beyond its end empty, as nothing is then sent. */
+static struct aps_slice exchange_part(size_t size, size_t i)
+{
+    const size_t begin = size / PART < i ? size : i * PART;
+
+    return (struct aps_slice){begin, size - begin < PART ? size - begin : PART};
+}
+
+int aps_exchange_run(struct aps_exchange *exchange,
+                     const struct aps_exchanged *what)
+{
+    const struct aps_vcomm *vcomm = exchange->messages.vcomm;
+    const size_t parts = what->longest / PART + 1;
+    int rc = MPI_SUCCESS;
+
+    for (size_t i = 0; i < parts; i++) {
+        for (int k = 1; k < vcomm->size; k++) {
+            const int from = (vcomm->rank + vcomm->size - k) % vcomm->size;
+            const struct aps_slice part =
+                exchange_part(what->received(what->state, from), i);
+
+            aps_messages_receive(&exchange->messages,
+                                 what->incoming +
+                                     (size_t)from * what->incoming_stride +
+                                     part.begin,
+                                 part.length, from, exchange->tag);
+        }
+        for (int k = 1; k < vcomm->size; k++) {
+            const int to = aps_exchange_peer(exchange, k);
+            const struct aps_slice part =
+                exchange_part(what->sent(what->state, to), i);
+
+            if (i == 0 && what->make)
+                what->make(what->state, to);
+            aps_exchange_send(exchange, to,
+                              what->outgoing +
+                                  (size_t)to * what->outgoing_stride +
+                                  part.begin,
+                              part.length);
+        }
+        rc = aps_exchange_wait(exchange);
+    }
+    return rc;
 }

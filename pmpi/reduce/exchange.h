@@ -57,4 +57,24 @@ void aps_exchange_send_all(struct aps_exchange *exchange,
 /* Until all of it is complete. *outcome. */
 int aps_exchange_wait(struct aps_exchange *exchange);
 
+/* Messages of any length: a message between every two ranks. */
+struct aps_exchanged {
+    const unsigned char *outgoing; /* to rank i: from i * outgoing_stride on */
+    size_t outgoing_stride;        /* 0: the same to all */
+    unsigned char *incoming; /* from rank i: from i * incoming_stride on */
+    size_t incoming_stride;
+    /* Bytes to a rank, and from it. */
+    size_t (*sent)(const void *state, int to);
+    size_t (*received)(const void *state, int from);
+    /* Make the message to a rank, before it is sent. NULL: it is made. */
+    void (*make)(const void *state, int to);
+    const void *state;
+    size_t longest; /* bytes of the longest message between any two ranks */
+};
+
+/* COLLECTIVE over vcomm. They travel in parts, which MPI can count in an int:
+ * as many on all ranks, also after an error. *outcome. */
+int aps_exchange_run(struct aps_exchange *exchange,
+                     const struct aps_exchanged *what);
+
 #endif

@@ -5,7 +5,7 @@
  * NaN arrive in their places, and change nothing for the steps behind them.
  *
  *     compress RANK on|off    the policy's `feedback`, and what it does not lose:
- *                             matrices of that rank
+ *                             matrices of that rank; 5: nothing at all
  *     compress counts         counts that vary without end, without a table
  */
 #include "config.h"
@@ -19,6 +19,7 @@
 
 #define LAYERS 4
 #define LONGEST 16384
+#define EXACT 5
 
 /* As in the table of t-compress.sh; the third is a vector. */
 static const struct {
@@ -181,9 +182,35 @@ static void test_low_rank(int of)
     MPI_Comm_free(&comm);
 }
 
+/* Nothing is left out: the values of the ranks, added up in full floats in the
+ * order of the ranks. */
+static void test_exact(void)
+{
+    static float theirs[LONGEST];
+    MPI_Comm comm = communicator();
+    bool exact = true;
+
+    for (int step = 0; step < 3; step++) {
+        fill(step);
+        step_apart(comm, out);
+        for (int i = 0; i < LAYERS; i++) {
+            memset(sums[i], 0, sizeof sums[i]);
+            for (int r = 0; r < ranks; r++) {
+                memcpy(theirs, in[i], sizeof theirs);
+                PMPI_Bcast(theirs, count_of(i), MPI_FLOAT, r, MPI_COMM_WORLD);
+                for (int k = 0; k < count_of(i); k++)
+                    sums[i][k] += theirs[k];
+            }
+        }
+        exact &= same_layers(out, sums);
+    }
+    ok_all(exact, "the exact sums of floats in the order of the ranks");
+    MPI_Comm_free(&comm);
+}
+
 /* What was left out comes later: the sum of all results goes on to be near that
  * of all gradients, however many there are. */
-static void test_feedback(bool feedback)
+static void test_feedback(bool feedback, bool exact)
 {
     MPI_Comm comm = communicator();
     double first = 0, last = 0;
@@ -208,13 +235,15 @@ static void test_feedback(bool feedback)
             first = worst;
         last = worst;
     }
-    if (feedback)
-        ok_all((last < first / 2 || last < 1e-6),
-               "what is left out of 4 steps, %.3f, comes later: %.3f of 160",
+    if (exact)
+        ok_all(last < 1e-6, "nothing is left out: %.1e of 160 steps", last);
+    else if (feedback)
+        ok_all(first > 1e-3 && last < first / 2,
+               "what is left out of 4 steps, %.4f, comes later: %.4f of 160",
                first, last);
     else
-        ok_all((last > first / 2),
-               "nothing is remembered: %.3f of 4 steps, %.3f of 160", first,
+        ok_all(first > 1e-3 && last > first / 2,
+               "nothing is remembered: %.4f of 4 steps, %.4f of 160", first,
                last);
     MPI_Comm_free(&comm);
 }
@@ -294,7 +323,9 @@ int main(int argc, char **argv)
         test_bits();
         if (of > 0)
             test_low_rank(of);
-        test_feedback(feedback);
+        if (of == EXACT)
+            test_exact();
+        test_feedback(feedback, of == EXACT);
         test_not_finite(NAN, "NaN");
         test_not_finite(-INFINITY, "-INF");
     }

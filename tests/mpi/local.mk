@@ -102,6 +102,9 @@ check_PROGRAMS += tests/mpi/selected
 tests_mpi_selected_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_selected_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/sent
+tests_mpi_sent_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_sent_LDADD = $(MPI_TEST_LDADD) -ldl
 check_PROGRAMS += tests/mpi/telescope
 tests_mpi_telescope_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_telescope_LDADD = $(MPI_TEST_LDADD)
@@ -315,6 +318,7 @@ mpi_tests = \
 	tests/mpi/t-other-collectives.sh \
 	tests/mpi/t-rounded.sh \
 	tests/mpi/t-selected.sh \
+	tests/mpi/t-sent.sh \
 	tests/mpi/t-session-fails.sh \
 	tests/mpi/t-skipped.sh \
 	tests/mpi/t-spawned.sh \

@@ -20,6 +20,10 @@ min_count: 1
 progress: $progress
 rules: [{$said}]
 END
+    case $1,$2 in
+    fused,*'feedback: on'*) echo 'steps: {calls: 3}' ;;
+    *'feedback: on'*) echo 'steps: {calls: 1}' ;;
+    esac >>"$tmp/policy.yaml"
     case $1 in
     fused) echo 'fuse: 1MiB' ;;
     sampled) echo "log: {file: $tmp/log.csv, every: 1}" ;;
@@ -64,6 +68,8 @@ done <<END
 3 1 blocking later 9000 1 reduce: direct, compress: {topk: 1}, feedback: off
 2 1 fused later 9000 2 reduce: direct, compress: {topk: 1}, feedback: off
 2 1 blocking later 8600001 1 reduce: direct, compress: {topk: 1}, feedback: off
+3 1 blocking later 3000 1 reduce: direct, scale: aps, feedback: on
+2 1 fused later 3000 2 reduce: direct, scale: aps-tight, feedback: on
 END
 
 while read -r ranks nodes function kind when often rule; do
@@ -121,5 +127,9 @@ done <<END
 3 1 receipt nonfinite later 1 compress: ternary, feedback: off
 3 1 receipt nonfinite later 1 reduce: gather, compress: ternary, feedback: off
 3 1 allocation blocking first 1 compress: {topk: 1}, feedback: off
+3 1 receipt blocking later 1 reduce: direct, scale: aps, feedback: on
+3 1 receipt nonfinite later 1 reduce: direct, scale: aps, feedback: on
+3 1 PMPI_Isend nonfinite later 1 reduce: direct, scale: aps-tight, feedback: on
+3 1 allocation blocking first 1 reduce: direct, scale: aps, feedback: on
 END
 finish
