@@ -412,18 +412,22 @@ static int compressions_do_without(struct run *run, struct aps_cost *cost)
 {
     struct aps_context *context = run->context;
     struct aps_plan plan = *run->plan;
+    const bool plain = plan.compressor.kind == APS_COMPRESSOR_NONE;
 
     /* All of it, so that ranks will find out alike what they lack. */
     aps_compressions_destroy(context->compressions);
     context->compressions = NULL;
     if (!context->compressions_complained)
         aps_context_event(context,
-                          "a rank is out of memory for what compress: %s "
-                          "keeps, or MPI failed: layers go uncompressed until "
-                          "all ranks have it",
-                          aps_compressor_name(&plan.compressor));
+                          "a rank is out of memory for what %s%s keeps, or MPI "
+                          "failed: layers go without it until all ranks have "
+                          "it",
+                          plain ? "" : "compress: ",
+                          plain ? "feedback"
+                                : aps_compressor_name(&plan.compressor));
     context->compressions_complained = true;
     plan.compressor = (struct aps_compressor){0};
+    plan.feedback = false;
     return aps_comm_resources_reduce(context->resources, &plan, run->count,
                                      run->vectors, cost);
 }

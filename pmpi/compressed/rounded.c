@@ -167,14 +167,25 @@ static struct aps_origin rounded_origin(const struct run *run,
 
 /* --- contributions -------------------------------------------------------- */
 
-static void rounded_measure(struct rounded *of)
+/*
+ * The magnitude that an agreed exponent has to suit. APS keeps the sum of values
+ * within the format, but not what an owner adds to it, which may stem from calls
+ * whose values were much greater: that may be a quarter of the greatest sum.
+ */
+static void rounded_measure(const struct run *run, struct rounded *of)
 {
     const struct aps_compressed *layer = of->layer;
     const struct aps_magnitudes magnitudes = aps_magnitudes_add(
         layer->in, layer->error, layer->matrix.count, layer->delta);
+    const struct aps_slice slice = rounded_slice(run, of, run->rank);
 
     of->finite = magnitudes.finite;
     of->magnitude = magnitudes.finite ? magnitudes.max : 0;
+    if (!aps_scale_ops_of(&run->wire.scale)->agreed)
+        return;
+    for (size_t i = 0; i < slice.length; i++)
+        of->magnitude =
+            fmaxf(of->magnitude, 4 * fabsf(layer->kept[i]) / (float)run->ranks);
 }
 
 /* COLLECTIVE over the site's communicator where the scale is agreed. */
@@ -399,7 +410,7 @@ static int rounded_run(const struct aps_compressed_site *site, int count,
     aps_wire_draw(site->plan, site->vcomm, APS_CALL_ALLREDUCE, 0, &run.wire);
     for (int i = 0; i < count; i++) {
         rounded_present(&run, i, &layers[i]);
-        rounded_measure(&run.layers[i]);
+        rounded_measure(&run, &run.layers[i]);
     }
     run.stride = rounded_bytes(&run, 0);
     room = (size_t)run.ranks * run.stride;

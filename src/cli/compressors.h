@@ -13,7 +13,8 @@
 #include "policy/ranges.h"
 
 /* An empty line and a paragraph for each rule i with shown[i] that has a
- * compressor, or feedback; `schedule` and its `window` are NULL without a layer table. */
+ * compressor, or feedback; `schedule` and its `window` are NULL without a layer
+ * table. */
 void aps_compressors_notes(const struct aps_policy *policy,
                            const struct aps_schedule *schedule,
                            const struct aps_range *window, const bool *shown,

@@ -70,6 +70,17 @@ for ranks in 1 2 3 4; do
     telescope $ranks sum 1000
 done
 
+# Exponents that are agreed for the values suit what owners add to them, too.
+cat >"$tmp/agreed" <<'EOF'
+format: e5m2, scale: aps, feedback: on
+format: e4m3, scale: aps, feedback: on
+format: e3m0, scale: aps, feedback: on
+EOF
+for ranks in 2 3; do
+    policy 1000 <"$tmp/agreed"
+    telescope $ranks shrink 40
+done
+
 # --- the log -------------------------------------------------------------------
 
 # The residuals that the program tells are those of the log, to 5 digits; where the

@@ -13,6 +13,9 @@
  *                                        itself has not sent, where rank 0 alone
  *                                        has gradients; of those that remember
  *                                        what the mean lacks
+ *     telescope shrink LAYERS STEPS      the sums of the first step cannot be
+ *                                        kept, but all values can, and those of
+ *                                        later steps are small
  *     telescope bits LAYERS STEPS        prints a number that stands for all
  *                                        results
  *
@@ -152,6 +155,30 @@ static void test_sums(int steps)
     }
 }
 
+static void test_shrinking(int steps)
+{
+    for (int i = 0; i < layers; i++) {
+        bool near = true;
+        double sums = 0, exact = 0;
+
+        for (int step = 0; step < steps; step++) {
+            const float large = rank == 0 ? 8 : 1;
+
+            for (int k = 0; k < COUNT; k++)
+                in[k] = step == 0 ? large : 0x1p-20f;
+            reduce();
+            exact += step == 0 ? 8 + (ranks - 1) : ranks * 0x1p-20;
+            sums += (double)out[COUNT - 1];
+            for (int k = 0; k < COUNT; k++)
+                near &= isfinite(out[k]) && out[k] == out[0];
+        }
+        ok_all(near && fabs(sums - exact) < 1e-4,
+               "layer %d: what is remembered of great sums comes with small "
+               "ones: %g of %g",
+               i, sums, exact);
+    }
+}
+
 /* --- residuals ------------------------------------------------------------- */
 
 /* left[layer] is what rank 0 remembers. */
@@ -217,6 +244,8 @@ int main(int argc, char **argv)
     ranks = mpitap_size();
     if (strcmp(what, "sum") == 0)
         test_sums(steps);
+    else if (strcmp(what, "shrink") == 0)
+        test_shrinking(steps);
     else if (strcmp(what, "bits") == 0)
         tell_bits(steps);
     else

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# The numbers and codecs on 64-bit Arm: cross-compiled with Debian's compiler
+# Numbers, codecs and compressors on 64-bit Arm: cross-compiled with Debian's compiler
 # and run under qemu-user. Tests against MPFR are left out, MPFR for Arm not
 # being at hand; in their place the codes, values and rounded arrays of every
-# format must have the hash that this machine computes.
+# format must have the hash that this machine computes, and so must what
+# compressors make of random values.
 #
 # AARCH64_CC and QEMU_AARCH64 name other tools.
 
@@ -29,17 +30,30 @@ sed -e 's/@APS_VERSION_NUMBER@/0/' -e 's/@PACKAGE_VERSION@/0.0.0/' \
 
 sources="$top_srcdir/src/base/error.c $top_srcdir/src/base/cpu.c
     $top_srcdir/src/number/*.c $top_srcdir/src/codec/*.c
-    $top_srcdir/tests/tap/tap.c"
+    $top_srcdir/src/compress/*.c $top_srcdir/tests/tap/tap.c"
+
+flags="-std=gnu11 -O3 -fno-trapping-math -ffp-contract=off -D_GNU_SOURCE -I$tmp
+    -I$top_srcdir/src -I$top_srcdir/tests -I$top_srcdir/tests/tap -I$top_srcdir"
+
+# objects COMPILER: of all sources, once, into $tmp/COMPILER
+objects()
+{
+    [ ! -e "$tmp/$1" ] || return 0
+    mkdir "$tmp/$1"
+    for source in $sources; do
+        # shellcheck disable=SC2086 # a list of flags
+        "$1" $flags -c -o "$tmp/$1/$(echo "$source" | tr / _).o" "$source" ||
+            return 1
+    done
+}
 
 # build COMPILER TEST: into $tmp/TEST.COMPILER
 build()
 {
-    # shellcheck disable=SC2086 # a list of patterns
-    "$1" -std=gnu11 -O3 -fno-trapping-math -ffp-contract=off \
-        -I"$tmp" -I"$top_srcdir/src" -I"$top_srcdir/tests" \
-        -I"$top_srcdir/tests/tap" -I"$top_srcdir" -D_GNU_SOURCE \
-        -o "$tmp/$2.$1" "$top_srcdir/tests/unit/$2.c" $sources -lm \
-        2>"$tmp/errors" || {
+    # shellcheck disable=SC2086 # a list of flags
+    objects "$1" 2>"$tmp/errors" &&
+        "$1" $flags -o "$tmp/$2.$1" "$top_srcdir/tests/unit/$2.c" \
+            "$tmp/$1"/*.o -lm 2>"$tmp/errors" || {
         sed 's/^/# /' "$tmp/errors"
         return 1
     }
@@ -60,7 +74,8 @@ result()
     fi
 }
 
-for test in format array codec rounding sum; do
+for test in format array codec rounding sum lowrank lowrank_products select \
+    sparse indices chunks magnitudes ternary; do
     build "$cross" "$test" &&
         "$qemu" -L "$root" "$tmp/$test.$cross" >"$tmp/out" 2>&1
     status=$?
@@ -68,13 +83,16 @@ for test in format array codec rounding sum; do
     result "$status" "$test: $(grep -c '^ok' "$tmp/out") tests on aarch64"
 done
 
-build "$native" hashes && "$tmp/hashes.$native" >"$tmp/here" &&
-    build "$cross" hashes && "$qemu" -L "$root" "$tmp/hashes.$cross" >"$tmp/there"
-result $? 'hashes: computed here and on aarch64'
-diff "$tmp/here" "$tmp/there" >"$tmp/changes" && [ -s "$tmp/here" ]
-status=$?
-sed 's/^/# /' "$tmp/changes"
-result "$status" "hashes: the same for $(wc -l <"$tmp/here") formats"
+for hashes in hashes hashes_compress; do
+    build "$native" $hashes && "$tmp/$hashes.$native" >"$tmp/here" &&
+        build "$cross" $hashes &&
+        "$qemu" -L "$root" "$tmp/$hashes.$cross" >"$tmp/there"
+    result $? "$hashes: computed here and on aarch64"
+    diff "$tmp/here" "$tmp/there" >"$tmp/changes" && [ -s "$tmp/here" ]
+    status=$?
+    sed 's/^/# /' "$tmp/changes"
+    result "$status" "$hashes: the same $(wc -l <"$tmp/here") lines"
+done
 
 echo "1..$number"
 [ "$failures" -eq 0 ]

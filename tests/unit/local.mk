@@ -410,7 +410,8 @@ check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 
 # The same numbers on 64-bit Arm.
-EXTRA_DIST += tests/unit/aarch64.sh tests/unit/hashes.c
+EXTRA_DIST += tests/unit/aarch64.sh tests/unit/hashes.c \
+	tests/unit/hashes_compress.c
 
 .PHONY: check-aarch64
 check-aarch64:
