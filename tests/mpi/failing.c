@@ -32,6 +32,7 @@ static bool first;
 static int rank, ranks, count;
 static long how_often;
 static float *in, *out;
+static int calls; /* made: none has the values of the call before it */
 
 /* The calls under test: in[count] and out[count] of every rank. */
 
@@ -91,7 +92,7 @@ static int gather(MPI_Comm comm)
 static bool is_equal(int n, int begin, int factor)
 {
     for (int i = 0; i < n; i++)
-        if (out[i] != (float)(factor * ((begin + i) % 3)))
+        if (out[i] != (float)(factor * ((begin + i + calls) % 3)))
             return false;
     return true;
 }
@@ -105,7 +106,7 @@ static bool nonfinite_right(void)
 {
     const bool arrived = isnan(out[0]);
 
-    out[0] = 0;
+    out[0] = (float)(ranks * (calls % 3));
     return arrived && all_right();
 }
 
@@ -145,6 +146,11 @@ static const struct kind *kind;
 
 static int reduce(MPI_Comm comm)
 {
+    calls++;
+    for (int i = 0; i < count; i++)
+        in[i] = (float)((i + calls) % 3);
+    if (strcmp(kind->name, "nonfinite") == 0 && rank == ranks - 1)
+        in[0] = NAN;
     memset(out, 0, (size_t)count * sizeof *out);
     return kind->run(comm);
 }
@@ -217,10 +223,6 @@ int main(int argc, char **argv)
     how_often = atol(argv[4]);
     in = malloc((size_t)count * sizeof *in);
     out = malloc((size_t)count * sizeof *out);
-    for (int i = 0; i < count; i++)
-        in[i] = (float)(i % 3);
-    if (strcmp(kind->name, "nonfinite") == 0 && rank == ranks - 1)
-        in[0] = NAN;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     /* Of MPI_Wait, which knows no communicator. */
