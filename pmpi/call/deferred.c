@@ -70,7 +70,7 @@ static int deferred_run_layers(struct aps_deferred *this)
     }
     aps_sent_count(&sent, aps_call_counters(&this->call));
     aps_count(&aps_call_counters(&this->call)->rewritten, 1);
-    aps_count(&aps_counters.nonblocking, 1);
+    aps_count(&aps_call_counters(&this->call)->nonblocking, 1);
     return first;
 }
 
