@@ -47,6 +47,7 @@ format: int4/64, feedback: on
 compress: {mstopk: 0.05}
 reduce: gather, format: e4m3, compress: {mstopk: 0.05}
 compress: {topk: 0.02}
+reduce: direct, compress: {topk: 0.02}
 compress: {threshold: {value: 1.5, density: 0.2}}
 feedback: on, compress: {ternary: 0}
 feedback: on, reduce: gather, compress: {ternary: 2.5}
@@ -55,6 +56,7 @@ cat >"$tmp/drawn" <<'EOF2'
 format: e4m3, rounding: stochastic, feedback: on
 format: e4m3, rounding: correlated, feedback: on
 format: qsgd7/512, feedback: on
+reduce: direct, format: e4m3, compress: {mstopk: 0.05}
 EOF2
 cat >"$tmp/mean" <<'EOF2'
 compress: {powersgd: {rank: 2, min_ratio: 1}}
