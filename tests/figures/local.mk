@@ -16,16 +16,19 @@ tests_figures_record_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_figures_record_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
 figures_tests = tests/figures/t-allot.sh tests/figures/t-bound.sh \
-	tests/figures/t-programs.sh tests/figures/t-replay.sh \
+	tests/figures/t-compressors.sh tests/figures/t-programs.sh tests/figures/t-replay.sh \
 	tests/figures/t-trellis.sh
 dist_check_SCRIPTS += $(figures_tests)
 TESTS += $(figures_tests)
 EXTRA_DIST += tests/figures/README.md \
-	tests/figures/allot.py tests/figures/bound.py tests/figures/cost.py \
+	tests/figures/allot.py tests/figures/bound.py \
+	tests/figures/compressor_claims.py tests/figures/compressor_rows.py \
+	tests/figures/compressors.py tests/figures/cost.py \
 	tests/figures/fashion.py tests/figures/frontier.py \
 	tests/figures/gradients.py \
 	tests/figures/heads.py tests/figures/output.py \
-	tests/figures/replay.py tests/figures/trellis.py tests/figures/words.py
+	tests/figures/replay.py tests/figures/trained.py \
+	tests/figures/trellis.py tests/figures/words.py
 
 figures_needs = libapsmpi.la apsmpi tests/apps/digits tests/figures/replay \
 	tests/figures/count.la tests/figures/record.la
@@ -34,7 +37,7 @@ figures_run = $(AM_TESTS_ENVIRONMENT) $(MKDIR_P) figures && \
 	$(PYTHON3) $(top_srcdir)/tests/figures
 
 .PHONY: table-cost figure-frontier table-allotted table-bound table-trellis \
-	check-heads check-papers figure-fashion clean-figures
+	check-compressors check-heads check-papers figure-fashion clean-figures
 # Bytes, messages and errors of every format with every scale: minutes.
 table-cost: $(figures_needs)
 	@$(figures_run)/cost.py $(abs_top_builddir)/figures
@@ -56,7 +59,10 @@ check-heads: libapsmpi.la apsmpi tests/apps/heads
 # A PyTorch program with and without the library, where torch is: minutes.
 figure-fashion: libapsmpi.la
 	@$(figures_run)/fashion.py $(abs_top_builddir)/figures
-check-papers: check-paper check-heads
+# What papers claim of compressors, on five seeds: a quarter of an hour.
+check-compressors: $(figures_needs)
+	@$(figures_run)/compressors.py $(abs_top_builddir)/figures
+check-papers: check-paper check-heads check-compressors
 clean-figures:
 	rm -rf figures
 clean-local: clean-figures
