@@ -98,6 +98,7 @@ def orderings(net):
     yield net.below, "qsgd1/128 (2 bits)", "fp32", "accuracy", False
     yield net.below, "sign/64", "fp32", "accuracy"
     yield net.below, "sign/64, feedback", "sign/64", "accuracy"
+    yield (net.below, "sign/64, feedback, rate 0.02", "sign/64, rate 0.02", "loss")
 
 
 def claims(all_runs):

@@ -8,13 +8,13 @@ class Row:
     than FP32 the paper claims, or what its bits of a value come to; None: it says
     nothing. rule: the last rule of the policy. early: the rule of all epochs but
     the last tenth, if that is another one. first: a rule in front of both. wide:
-    hidden layers of 512 are trained by it, too."""
+    hidden layers of 512 are trained by it, too. rate: the learning rate."""
 
     def __init__(self, table, name, rule, claimed=None, early=None, first=None,
-                 wide=False):
+                 wide=False, rate=0.1):
         self.table, self.name, self.rule = table, name, rule
         self.claimed, self.early, self.first = claimed, early, first
-        self.wide = wide
+        self.wide, self.rate = wide, rate
 
     def rules(self, epochs):
         """The rules of a policy, as flow mappings without braces."""
@@ -125,6 +125,10 @@ def few_bits():
     yield Row("few bits", "sign/64", plain("sign/64"), 32, wide=True)
     yield Row("few bits", "sign/64, feedback", plain("sign/64", ", feedback: on"),
               32)
+    # What signs remember, twice as here, is large: it asks for small steps.
+    yield Row("few bits", "sign/64, rate 0.02", plain("sign/64"), 32, rate=0.02)
+    yield Row("few bits", "sign/64, feedback, rate 0.02",
+              plain("sign/64", ", feedback: on"), 32, rate=0.02)
 
 
 ROWS = [*s3_table_1(), *without_memory(), *s3_table_3(), *selections(), *few_bits()]

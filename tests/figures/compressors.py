@@ -32,7 +32,7 @@ from output import write_csv
 from replay import fail
 from trained import mean, train
 
-RANKS, RATE = 8, "0.1"
+RANKS = 8
 # Hidden width, seeds, epochs.
 NETWORKS = [(64, 5, 20), (512, 3, 10)]
 
@@ -44,8 +44,8 @@ def runs(folder, hidden, seeds, epochs):
             continue
         for seed in range(1, 1 + seeds):
             run = train(folder, hidden, row.rules(epochs),
-                        ["--epochs", str(epochs), "--lr", RATE, "--seed",
-                         str(seed)], RANKS, logged=seed > 1)
+                        ["--epochs", str(epochs), "--lr", str(row.rate),
+                         "--seed", str(seed)], RANKS, logged=seed > 1)
             yield {"hidden": hidden, "table": row.table, "row": row.name,
                    "seed": seed, "loss": run.loss, "accuracy": run.accuracy,
                    "bytes": run.sent, "eq5": run.eq5, "residual": run.residual}

@@ -16,7 +16,8 @@ tests_figures_record_la_CPPFLAGS = $(AM_CPPFLAGS) $(MPI_CFLAGS)
 tests_figures_record_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 
 figures_tests = tests/figures/t-allot.sh tests/figures/t-bound.sh \
-	tests/figures/t-compressors.sh tests/figures/t-programs.sh tests/figures/t-replay.sh \
+	tests/figures/t-compressors.sh tests/figures/t-peers.sh \
+	tests/figures/t-programs.sh tests/figures/t-replay.sh \
 	tests/figures/t-trellis.sh
 dist_check_SCRIPTS += $(figures_tests)
 TESTS += $(figures_tests)
@@ -27,6 +28,7 @@ EXTRA_DIST += tests/figures/README.md \
 	tests/figures/fashion.py tests/figures/frontier.py \
 	tests/figures/gradients.py \
 	tests/figures/heads.py tests/figures/output.py \
+	tests/figures/peers.py tests/figures/peers_train.py \
 	tests/figures/replay.py tests/figures/trained.py \
 	tests/figures/trellis.py tests/figures/words.py
 
@@ -37,7 +39,8 @@ figures_run = $(AM_TESTS_ENVIRONMENT) $(MKDIR_P) figures && \
 	$(PYTHON3) $(top_srcdir)/tests/figures
 
 .PHONY: table-cost figure-frontier table-allotted table-bound table-trellis \
-	check-compressors check-heads check-papers figure-fashion clean-figures
+	table-peers check-compressors check-heads check-papers figure-fashion \
+	clean-figures
 # Bytes, messages and errors of every format with every scale: minutes.
 table-cost: $(figures_needs)
 	@$(figures_run)/cost.py $(abs_top_builddir)/figures
@@ -53,6 +56,9 @@ table-bound: $(figures_needs)
 # A code that the library does not have, of 5 bits a value: minutes.
 table-trellis: $(figures_needs)
 	@$(figures_run)/trellis.py $(abs_top_builddir)/figures
+# PyTorch's and GRACE's compressors beside ours, where there are these: minutes.
+table-peers: $(figures_needs)
+	@$(figures_run)/peers.py $(abs_top_builddir)/figures
 # What papers claim of scales, on five seeds: minutes.
 check-heads: libapsmpi.la apsmpi tests/apps/heads
 	@$(figures_run)/heads.py $(abs_top_builddir)/figures
