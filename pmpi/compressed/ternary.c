@@ -21,7 +21,6 @@
 
 #include <string.h>
 
-#include "compress/magnitudes.h"
 #include "compress/ternary.h"
 #include "compressed/whole.h"
 #include "number/bits.h"
@@ -39,7 +38,6 @@
 /* A layer while its digits travel. */
 struct ternary {
     struct aps_compressed *layer;
-    const float *x; /* [n]: the layer, and what is remembered of it */
     struct aps_ternary_scale scale; /* of this rank */
     float scaler;                   /* of all ranks */
 };
@@ -104,8 +102,10 @@ static size_t ternary_sums(const struct run *run, int owner)
 static size_t ternary_scratch(const struct aps_plan *plan,
                               const struct aps_matrix *matrix, int ranks)
 {
+    (void)plan;
+    (void)matrix;
     (void)ranks;
-    return plan->feedback ? matrix->count : 0;
+    return 0;
 }
 
 /* By gather the digits of a layer. By direct, digits for and from a rank, and its
@@ -131,12 +131,11 @@ static void ternary_measure(const struct run *run, struct ternary *of,
     const size_t n = layer->matrix.count;
     enum aps_ternary_kind kind;
 
-    *of = (struct ternary){.layer = layer, .x = layer->in};
-    if (layer->error) {
-        (void)aps_magnitudes_add(layer->in, layer->error, n, layer->scratch);
-        of->x = layer->scratch;
-    }
-    kind = aps_ternary_measure(of->x, n, clip, run->cpu, &of->scale);
+    *of = (struct ternary){.layer = layer};
+    kind = layer->error
+               ? aps_ternary_measure_sum(layer->in, layer->error, n, clip,
+                                         run->cpu, layer->delta, &of->scale)
+               : aps_ternary_measure(layer->in, n, clip, run->cpu, &of->scale);
     if (kind == APS_TERNARY_NONFINITE)
         of->scale.scaler = aps_float_from_bits(APS_FLOAT_INF);
 }
@@ -172,8 +171,9 @@ static int ternary_agree(struct run *run)
 
 /* --- digits and sums ------------------------------------------------------ */
 
-/* The digits of a slice. Random bits of its elements are drawn by their numbers in
- * the layer, so that they do not depend on the slices. */
+/* The digits of a slice, once; with feedback, `delta` becomes what they leave out.
+ * Random bits of its elements are drawn by their numbers in the layer, so that they
+ * do not depend on the slices. */
 static void ternary_encode(const struct run *run, const struct ternary *of,
                            const struct slice *slice, uint8_t *digits)
 {
@@ -191,22 +191,13 @@ static void ternary_encode(const struct run *run, const struct ternary *of,
     draw.step = (uint32_t)number;
     draw.rank = (uint32_t)run->rank;
     draw.offset = slice->begin;
-    aps_ternary_encode(of->x + slice->begin, slice->n, of->scale.limit,
-                       of->scaler, &draw, run->cpu, digits);
-}
-
-/* What this rank's digits of a slice leave out, for `delta`. */
-static void ternary_leave(const struct run *run, const struct ternary *of,
-                          const struct slice *slice, const uint8_t *digits)
-{
-    float *error = of->layer->delta;
-
-    if (!error || of->layer->whole || slice->n == 0)
-        return;
-    error += slice->begin;
-    aps_ternary_decode(digits, slice->n, of->scaler, run->cpu, error);
-    for (size_t i = 0; i < slice->n; i++)
-        error[i] = of->x[slice->begin + i] - error[i];
+    if (of->layer->error)
+        aps_ternary_take(of->layer->delta + slice->begin, slice->n,
+                         of->scale.limit, of->scaler, &draw, run->cpu, digits);
+    else
+        aps_ternary_encode(of->layer->in + slice->begin, slice->n,
+                           of->scale.limit, of->scaler, &draw, run->cpu,
+                           digits);
 }
 
 /* The sums of n elements, at most BLOCK, from element `at` of a slice on, of which
@@ -274,7 +265,6 @@ static int ternary_gather(struct run *run)
         const struct ternary *of = &run->layers[i];
         const struct slice all = {0, of->layer->matrix.count};
 
-        ternary_leave(run, of, &all, own + at);
         if (!of->layer->whole)
             ternary_sum_all(run, of, messages + at, bytes);
         at += aps_ternary_bytes(all.n);
@@ -319,10 +309,8 @@ static void ternary_sum_own(const struct run *run, const unsigned char *from,
     }
 }
 
-/* An owner's sums become results, and this rank's digits for it what is
- * remembered. */
+/* An owner's sums become results. */
 static void ternary_settle(const struct run *run, int owner,
-                           const unsigned char *digits,
                            const unsigned char *sums)
 {
     for (int i = 0; i < run->count; i++) {
@@ -330,11 +318,9 @@ static void ternary_settle(const struct run *run, int owner,
         const struct slice slice =
             ternary_slice(of->layer->matrix.count, run->ranks, owner);
 
-        ternary_leave(run, of, &slice, digits);
         if (!of->layer->whole)
             aps_ternary_sum_decode(sums, slice.n, run->ranks, of->scaler,
                                    run->cpu, of->layer->out + slice.begin);
-        digits += aps_ternary_bytes(slice.n);
         sums += aps_ternary_sum_bytes(run->ranks, slice.n);
     }
 }
@@ -419,8 +405,7 @@ static int ternary_direct(struct run *run)
             i == run->rank ? (ranks - 1) * ternary_sums(run, run->rank)
                            : ternary_digits(run, i);
     for (int i = 0; i < run->ranks && rc == MPI_SUCCESS; i++)
-        ternary_settle(run, i, to + (size_t)i * digits,
-                       result + (size_t)i * sums);
+        ternary_settle(run, i, result + (size_t)i * sums);
     return rc;
 }
 

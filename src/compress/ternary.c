@@ -28,48 +28,60 @@ struct ternary_sums {
     int32_t greatest; /* bit pattern */
 };
 
-APS_INLINE void ternary_sums_add(const aps_any_float *x, size_t n,
-                                 struct ternary_sums *sums)
+/* x[j] is added to lane j, for all lanes: loops that vectorise one by one. */
+APS_INLINE void ternary_lanes_add(const float *x, double *lane, double *square,
+                                  int32_t *greatest)
 {
-    for (size_t j = 0; j < n; j++) {
-        const double v = (double)x[j];
+    double v[APS_LANES];
+
+    for (size_t j = 0; j < APS_LANES; j++)
+        v[j] = (double)x[j];
+    for (size_t j = 0; j < APS_LANES; j++)
+        lane[j] += v[j];
+    for (size_t j = 0; j < APS_LANES; j++)
+        square[j] += v[j] * v[j];
+    for (size_t j = 0; j < APS_LANES; j++) {
         const int32_t magnitude =
             (int32_t)(aps_float_bits(x[j]) & ~APS_FLOAT_SIGN);
 
-        sums->lane[j] += v;
-        sums->square[j] += v * v;
-        sums->greatest =
-            magnitude > sums->greatest ? magnitude : sums->greatest;
+        greatest[j] = magnitude > greatest[j] ? magnitude : greatest[j];
     }
 }
 
-APS_INLINE void ternary_measure_body(const float *x, size_t n,
-                                     struct ternary_sums *out)
+/* Of g, or of delta = g + e, where there is an e. What lies behind the end is 0,
+ * which changes nothing. */
+APS_INLINE void ternary_measure_body(const float *g, const float *e, size_t n,
+                                     float *delta, struct ternary_sums *out)
 {
-    const aps_any_float *in = (const void *)x;
-    const size_t whole = n / APS_LANES * APS_LANES;
+    const aps_any_float *in = (const void *)g, *memory = (const void *)e;
+    aps_any_float *to = (void *)delta;
     double lane[APS_LANES] = {0}, square[APS_LANES] = {0};
-    struct ternary_sums sums = {.greatest = 0};
     int32_t greatest[APS_LANES] = {0};
+    const size_t whole = n / APS_LANES * APS_LANES;
+    float x[APS_LANES];
 
-    for (size_t i = 0; i < whole; i += APS_LANES)
-        for (size_t j = 0; j < APS_LANES; j++) {
-            const double v = (double)in[i + j];
-            const int32_t magnitude =
-                (int32_t)(aps_float_bits(in[i + j]) & ~APS_FLOAT_SIGN);
-
-            lane[j] += v;
-            square[j] += v * v;
-            greatest[j] = magnitude > greatest[j] ? magnitude : greatest[j];
-        }
-    for (size_t j = 0; j < APS_LANES; j++) {
-        sums.lane[j] = lane[j];
-        sums.square[j] = square[j];
-        sums.greatest =
-            greatest[j] > sums.greatest ? greatest[j] : sums.greatest;
+    for (size_t i = 0; i < whole; i += APS_LANES) {
+        for (size_t j = 0; j < APS_LANES; j++)
+            x[j] = e ? in[i + j] + memory[i + j] : in[i + j];
+        for (size_t j = 0; e && j < APS_LANES; j++)
+            to[i + j] = x[j];
+        ternary_lanes_add(x, lane, square, greatest);
     }
-    ternary_sums_add(in + whole, n - whole, &sums);
-    *out = sums;
+    for (size_t j = 0; j < APS_LANES; j++)
+        x[j] = 0;
+    for (size_t j = 0; j < n - whole && j < APS_LANES; j++) {
+        x[j] = e ? in[whole + j] + memory[whole + j] : in[whole + j];
+        if (e)
+            to[whole + j] = x[j];
+    }
+    ternary_lanes_add(x, lane, square, greatest);
+    out->greatest = 0;
+    for (size_t j = 0; j < APS_LANES; j++) {
+        out->lane[j] = lane[j];
+        out->square[j] = square[j];
+        out->greatest =
+            greatest[j] > out->greatest ? greatest[j] : out->greatest;
+    }
 }
 
 static struct aps_ternary_scale ternary_scale(const struct ternary_sums *sums,
@@ -96,23 +108,36 @@ static struct aps_ternary_scale ternary_scale(const struct ternary_sums *sums,
 
 /* --- digits --------------------------------------------------------------- */
 
-/* 0, 1 or 2 of x[n], n <= GROUP, in `digit`; 1 beyond n. */
-APS_INLINE void ternary_draw(const aps_any_float *x, size_t n, float limit,
-                             float power, float inverse, const uint32_t *random,
-                             uint8_t *digit)
+/* What a group is encoded by. */
+struct ternary_step {
+    float limit, scaler;
+    float power, inverse; /* of the scaler times the power */
+};
+
+/* 0, 1 or 2 of x[n], n <= GROUP, in `digit`. left[n], which may be x, is what the
+ * digits leave out; NULL: nobody asks. */
+APS_INLINE void ternary_draw(const aps_any_float *x, size_t n,
+                             const struct ternary_step *step,
+                             const uint32_t *random, uint8_t *digit,
+                             aps_any_float *left)
 {
+    const struct ternary_step s = *step;
+
     for (size_t i = 0; i < n; i++) {
         const uint32_t bits = aps_float_bits(x[i]);
         const float magnitude = aps_float_from_bits(bits & ~APS_FLOAT_SIGN);
-        const float clipped = magnitude < limit ? magnitude : limit;
-        const float y = clipped * power * inverse;
+        const float clipped = magnitude < s.limit ? magnitude : s.limit;
+        const float y = clipped * s.power * s.inverse;
         /* the largest float below 1 is 2^31 - 128 here */
         const int32_t part = (int32_t)((y < 1 ? y : 0) * 0x1p31f);
         const int32_t word = (int32_t)(random[i] >> 1);
         const int32_t one = (y >= 1) | (word > INT32_MAX - part);
         const int32_t sign = (int32_t)(bits >> 31);
+        const int32_t value = one - 2 * (one & sign);
 
-        digit[i] = (uint8_t)(1 + one - 2 * (one & sign));
+        digit[i] = (uint8_t)(1 + value);
+        if (left)
+            left[i] = aps_float_from_bits(bits) - (float)value * s.scaler;
     }
 }
 
@@ -156,14 +181,17 @@ APS_INLINE void ternary_split_last(const uint8_t *byte, size_t n,
 APS_INLINE void ternary_encode_body(const float *x, size_t n, float limit,
                                     float scaler,
                                     const struct aps_cast_options *options,
-                                    enum aps_rounding_cpu cpu, uint8_t *digits)
+                                    enum aps_rounding_cpu cpu, uint8_t *digits,
+                                    float *left)
 {
     const aps_any_float *in = (const void *)x;
+    aps_any_float *out = (void *)left;
     const struct aps_draw draw = aps_draw_init(options);
     const float power = scaler < 0x1p-64f   ? 0x1p64f
                         : scaler >= 0x1p64f ? 0x1p-64f
                                             : 1;
-    const float inverse = 1 / (scaler * power);
+    const struct ternary_step step = {limit, scaler, power,
+                                      1 / (scaler * power)};
 
     for (size_t i = 0; i < n; i += GROUP, digits += BYTES) {
         const size_t count = n - i < GROUP ? n - i : GROUP;
@@ -173,11 +201,13 @@ APS_INLINE void ternary_encode_body(const float *x, size_t n, float limit,
             aps_rounding_draw(&draw, options->offset + i, count, cpu, word);
 
         if (count == GROUP) {
-            ternary_draw(in + i, GROUP, limit, power, inverse, random, digit);
+            ternary_draw(in + i, GROUP, &step, random, digit,
+                         left ? out + i : NULL);
             ternary_join(digit, BYTES, digits);
         } else {
             memset(digit, 1, sizeof digit);
-            ternary_draw(in + i, count, limit, power, inverse, random, digit);
+            ternary_draw(in + i, count, &step, random, digit,
+                         left ? out + i : NULL);
             ternary_join(digit, aps_ternary_bytes(count), digits);
         }
     }
@@ -208,8 +238,12 @@ APS_INLINE void ternary_read_body(const uint8_t *digits, size_t n, float scaler,
 
 struct ternary_kernels {
     void (*measure)(const float *x, size_t n, struct ternary_sums *out);
+    void (*measure_sum)(const float *g, const float *e, size_t n, float *delta,
+                        struct ternary_sums *out);
     void (*encode)(const float *x, size_t n, float limit, float scaler,
                    const struct aps_cast_options *options, uint8_t *digits);
+    void (*take)(float *x, size_t n, float limit, float scaler,
+                 const struct aps_cast_options *options, uint8_t *digits);
     void (*decode)(const uint8_t *digits, size_t n, float scaler, float *y);
     void (*add)(const uint8_t *digits, size_t n, int16_t *sum);
 };
@@ -218,13 +252,27 @@ struct ternary_kernels {
     target static void measure_##name(const float *x, size_t n,                \
                                       struct ternary_sums *out)                \
     {                                                                          \
-        ternary_measure_body(x, n, out);                                       \
+        ternary_measure_body(x, NULL, n, NULL, out);                           \
+    }                                                                          \
+    target static void measure_sum_##name(const float *g, const float *e,      \
+                                          size_t n, float *delta,              \
+                                          struct ternary_sums *out)            \
+    {                                                                          \
+        ternary_measure_body(g, e, n, delta, out);                             \
     }                                                                          \
     target static void encode_##name(                                          \
         const float *x, size_t n, float limit, float scaler,                   \
         const struct aps_cast_options *options, uint8_t *digits)               \
     {                                                                          \
-        ternary_encode_body(x, n, limit, scaler, options, rounding, digits);   \
+        ternary_encode_body(x, n, limit, scaler, options, rounding, digits,    \
+                            NULL);                                             \
+    }                                                                          \
+    target static void take_##name(                                            \
+        float *x, size_t n, float limit, float scaler,                         \
+        const struct aps_cast_options *options, uint8_t *digits)               \
+    {                                                                          \
+        ternary_encode_body(x, n, limit, scaler, options, rounding, digits,    \
+                            x);                                                \
     }                                                                          \
     target static void decode_##name(const uint8_t *digits, size_t n,          \
                                      float scaler, float *y)                   \
@@ -238,8 +286,9 @@ struct ternary_kernels {
     }
 #define ROW(name)                                                              \
     {                                                                          \
-        .measure = measure_##name, .encode = encode_##name,                    \
-        .decode = decode_##name, .add = add_##name,                            \
+        .measure = measure_##name, .measure_sum = measure_sum_##name,          \
+        .encode = encode_##name, .take = take_##name, .decode = decode_##name, \
+        .add = add_##name,                                                     \
     }
 
 VARIANT(plain, , APS_ROUNDING_PLAIN)
@@ -256,21 +305,39 @@ static const struct ternary_kernels kernels[APS_CPUS] = {
 #endif
 };
 
+static enum aps_ternary_kind ternary_kind(const struct ternary_sums *sums,
+                                          size_t n, float clip,
+                                          struct aps_ternary_scale *scale)
+{
+    if ((uint32_t)sums->greatest >= APS_FLOAT_INF)
+        return APS_TERNARY_NONFINITE;
+    if (sums->greatest == 0) {
+        *scale = (struct aps_ternary_scale){0, 0};
+        return APS_TERNARY_ZERO;
+    }
+    *scale = ternary_scale(sums, n, clip);
+    return APS_TERNARY_VALUES;
+}
+
 enum aps_ternary_kind aps_ternary_measure(const float *x, size_t n, float clip,
                                           enum aps_cpu cpu,
                                           struct aps_ternary_scale *scale)
 {
-    struct ternary_sums sums = {.greatest = 0};
+    struct ternary_sums sums;
 
     kernels[cpu].measure(x, n, &sums);
-    if ((uint32_t)sums.greatest >= APS_FLOAT_INF)
-        return APS_TERNARY_NONFINITE;
-    if (sums.greatest == 0) {
-        *scale = (struct aps_ternary_scale){0, 0};
-        return APS_TERNARY_ZERO;
-    }
-    *scale = ternary_scale(&sums, n, clip);
-    return APS_TERNARY_VALUES;
+    return ternary_kind(&sums, n, clip, scale);
+}
+
+enum aps_ternary_kind aps_ternary_measure_sum(const float *g, const float *e,
+                                              size_t n, float clip,
+                                              enum aps_cpu cpu, float *delta,
+                                              struct aps_ternary_scale *scale)
+{
+    struct ternary_sums sums;
+
+    kernels[cpu].measure_sum(g, e, n, delta, &sums);
+    return ternary_kind(&sums, n, clip, scale);
 }
 
 void aps_ternary_encode(const float *x, size_t n, float limit, float scaler,
@@ -278,6 +345,13 @@ void aps_ternary_encode(const float *x, size_t n, float limit, float scaler,
                         enum aps_cpu cpu, uint8_t *digits)
 {
     kernels[cpu].encode(x, n, limit, scaler, options, digits);
+}
+
+void aps_ternary_take(float *x, size_t n, float limit, float scaler,
+                      const struct aps_cast_options *options, enum aps_cpu cpu,
+                      uint8_t *digits)
+{
+    kernels[cpu].take(x, n, limit, scaler, options, digits);
 }
 
 void aps_ternary_decode(const uint8_t *digits, size_t n, float scaler,

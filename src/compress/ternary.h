@@ -57,6 +57,13 @@ enum aps_ternary_kind aps_ternary_measure(const float *x, size_t n, float clip,
                                           enum aps_cpu cpu,
                                           struct aps_ternary_scale *scale);
 
+/* The same of delta[n] = g[n] + e[n], one FP32 addition each, which is written in
+ * any case: one pass over the three. delta may be g or e. */
+enum aps_ternary_kind aps_ternary_measure_sum(const float *g, const float *e,
+                                              size_t n, float clip,
+                                              enum aps_cpu cpu, float *delta,
+                                              struct aps_ternary_scale *scale);
+
 /* Bytes of n digits: ceil(n / 5). */
 size_t aps_ternary_bytes(size_t n);
 
@@ -72,6 +79,12 @@ size_t aps_ternary_bytes(size_t n);
 void aps_ternary_encode(const float *x, size_t n, float limit, float scaler,
                         const struct aps_cast_options *options,
                         enum aps_cpu cpu, uint8_t *digits);
+
+/* The same digits, and in the same pass x[n] becomes what they leave out: x minus
+ * what aps_ternary_decode gives. */
+void aps_ternary_take(float *x, size_t n, float limit, float scaler,
+                      const struct aps_cast_options *options, enum aps_cpu cpu,
+                      uint8_t *digits);
 
 /* y[n] = the digits' values times the scaler: what a rank has sent. */
 void aps_ternary_decode(const uint8_t *digits, size_t n, float scaler,

@@ -61,13 +61,34 @@ APS_INLINE void ternary_sum_values(const struct aps_codes *codes, size_t n,
         y[j] = (float)((int32_t)codes->code[j] - ranks) * scaler;
 }
 
+/* Eights of them, `width` bytes each, at most 7, of which 8 are read: not the last
+ * ones. Returns how many values were decoded. */
+APS_INLINE size_t ternary_sum_narrow(const uint8_t *wire, size_t n, int ranks,
+                                     float scaler, aps_any_float *y)
+{
+    const uint64_t width = aps_ternary_sum_bits(ranks);
+    const uint64_t mask = ((uint64_t)1 << width) - 1;
+    size_t i = 0;
+
+    for (; i + 72 <= n; i += 8, wire += width) {
+        const uint64_t word = aps_load64(wire);
+
+        for (uint64_t j = 0; j < 8; j++)
+            y[i + j] =
+                (float)((int32_t)(word >> j * width & mask) - ranks) * scaler;
+    }
+    return i;
+}
+
 APS_INLINE void ternary_sum_decode_body(const uint8_t *wire, size_t n,
                                         int ranks, float scaler, float *y)
 {
     aps_any_float *out = (void *)y;
     const unsigned width = aps_ternary_sum_bits(ranks);
+    const size_t first =
+        width < 8 ? ternary_sum_narrow(wire, n, ranks, scaler, out) : 0;
 
-    for (size_t i = 0; i < n; i += CHUNK) {
+    for (size_t i = first; i < n; i += CHUNK) {
         const size_t count = n - i < CHUNK ? n - i : CHUNK;
         const size_t bytes = aps_ternary_sum_bytes(ranks, count);
         uint8_t packed[CHUNK * 2 + APS_PACK_SLACK];

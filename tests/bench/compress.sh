@@ -6,10 +6,11 @@
 #
 #   compress.sh 1gbit|10gbit|node|all [OPTION...]
 #
-# `blocking` is a call of MPI_Allreduce for each tensor, `nonblocking` MPI_Iallreduce
-# for each and one wait, `fused` the same with all layers in one batch. JOBS (1)
-# jobs of each take turns. Prints, over all rounds, the median and the minimum of the milliseconds
-# of a step, and the median of native FP32's over that of the variant; `error` is
+# `blocking` is a call of MPI_Allreduce for each tensor, `nonblocking`
+# MPI_Iallreduce for each and one wait, `fused` the same with all layers in one
+# batch. JOBS (1) jobs of each take turns. Prints, over all rounds, the median and
+# the minimum of the milliseconds of a step, and the median of native FP32's over
+# that of the variant; `error` is
 # the relative L2 difference of a step's sums from native ones, which is near 1 or
 # more where feedback brings what is left out in later steps. Options are the
 # program's own (step --help). Leaves policies, samples, CSV and picture in

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "compress.h"
-#include "compress/magnitudes.h"
 #include "compress/ternary.h"
 
 #define FLOATS 26843545 /* 25.6 Mi: ResNet-50's gradients */
@@ -26,9 +25,10 @@ struct data {
     uint8_t *digits, *sums;
 };
 
-static void run_add(struct data *d)
+static void run_measure_sum(struct data *d)
 {
-    (void)aps_magnitudes_add(d->g, d->e, FLOATS, d->x);
+    (void)aps_ternary_measure_sum(d->g, d->e, FLOATS, 2.5f, d->cpu, d->x,
+                                  &d->scale);
 }
 
 static void run_measure(struct data *d)
@@ -42,6 +42,14 @@ static void run_encode(struct data *d)
 
     aps_ternary_encode(d->x, FLOATS, d->scale.limit, d->scale.scaler, &draw,
                        d->cpu, d->digits);
+}
+
+static void run_take(struct data *d)
+{
+    static const struct aps_cast_options draw = {.seed = 1};
+
+    aps_ternary_take(d->x, FLOATS, d->scale.limit, d->scale.scaler, &draw,
+                     d->cpu, d->digits);
 }
 
 static void run_decode(struct data *d)
@@ -75,9 +83,10 @@ static const struct {
     const char *name;
     void (*run)(struct data *);
 } rows[] = {
-    {"x = g + e", run_add},
     {"measure x", run_measure},
+    {"x = g + e, measure x", run_measure_sum},
     {"encode x", run_encode},
+    {"encode x, and what is left of it", run_take},
     {"add the digits of 2 ranks, pack", run_sum},
     {"decode the digits", run_decode},
     {"decode the sums", run_sum_decode},

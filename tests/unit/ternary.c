@@ -100,12 +100,35 @@ static void write_digits(const int *value, size_t n, uint8_t *bytes)
 
 /* --- tests ----------------------------------------------------------------- */
 
+/* x is the sum of itself and what is taken off it. */
+static bool measures_sums_right(enum aps_cpu cpu, size_t n, float clip,
+                                const struct aps_ternary_scale *wanted)
+{
+    struct aps_ternary_scale scale = {-1, -1};
+    static float g[N], e[N], delta[N + 1];
+
+    for (size_t i = 0; i < n; i++) {
+        e[i] = (float)(i % 3) * 0.25f * x[i];
+        g[i] = x[i] - e[i];
+        if (g[i] + e[i] != x[i] || signbit(x[i])) {
+            g[i] = x[i];
+            e[i] = -0.f;
+        }
+    }
+    delta[n] = 7;
+    return aps_ternary_measure_sum(g, e, n, clip, cpu, delta, &scale) ==
+               (wanted->limit > 0 ? APS_TERNARY_VALUES : APS_TERNARY_ZERO) &&
+           scale.limit == wanted->limit && scale.scaler == wanted->scaler &&
+           memcmp(delta, x, n * sizeof *x) == 0 && delta[n] == 7;
+}
+
 static bool measures_right(enum aps_cpu cpu, size_t n, float clip)
 {
     const struct aps_ternary_scale wanted = scale_of(n, clip);
     struct aps_ternary_scale scale = {-1, -1};
 
-    return aps_ternary_measure(x, n, clip, cpu, &scale) ==
+    return measures_sums_right(cpu, n, clip, &wanted) &&
+           aps_ternary_measure(x, n, clip, cpu, &scale) ==
                (wanted.limit > 0 ? APS_TERNARY_VALUES : APS_TERNARY_ZERO) &&
            scale.limit == wanted.limit && scale.scaler == wanted.scaler;
 }
@@ -118,7 +141,7 @@ static bool encodes_right(enum aps_cpu cpu, size_t n, float clip)
     struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
     static uint8_t wanted[N], digits[N + GUARD];
     static int value[N];
-    static float y[N + 1];
+    static float y[N + 1], left[N];
     static int16_t sum[N + 1];
     bool right = true;
 
@@ -135,6 +158,12 @@ static bool encodes_right(enum aps_cpu cpu, size_t n, float clip)
     right &= memcmp(digits, wanted, bytes) == 0;
     for (size_t i = 0; i < GUARD; i++)
         right &= digits[bytes + i] == 0xa5;
+    memcpy(left, x, sizeof left);
+    memset(digits, 0xa5, sizeof digits);
+    aps_ternary_take(left, n, scale.limit, scaler, &options, cpu, digits);
+    right &= memcmp(digits, wanted, bytes) == 0 && digits[bytes] == 0xa5;
+    for (size_t i = 0; i < N; i++)
+        right &= left[i] == (i < n ? x[i] - (float)value[i] * scaler : x[i]);
     for (size_t i = 0; i <= n; i++)
         sum[i] = (int16_t)(i % 7);
     y[n] = 7;
