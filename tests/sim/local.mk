@@ -2,6 +2,7 @@
 # Simulated clusters: the reductions compiled by SimGrid's smpicc, which is not
 # the compiler of the rest, hence a rule of our own.
 sim_tests = \
+	tests/sim/t-compressors.sh \
 	tests/sim/t-gradients.sh \
 	tests/sim/t-table9.sh \
 	tests/sim/t-times.sh
@@ -41,10 +42,17 @@ sim_engine = \
 	$(top_srcdir)/pmpi/reduce/history.c \
 	$(top_srcdir)/pmpi/reduce/redo.c \
 	$(top_srcdir)/pmpi/progress/words.c \
+	$(top_srcdir)/pmpi/compressed/powersgd.c \
+	$(top_srcdir)/pmpi/compressed/rounded.c \
+	$(top_srcdir)/pmpi/compressed/selected.c \
+	$(top_srcdir)/pmpi/compressed/table.c \
+	$(top_srcdir)/pmpi/compressed/ternary.c \
+	$(top_srcdir)/pmpi/compressed/whole.c \
 	$(top_srcdir)/pmpi/topo/topology.c
 sim_common = \
 	$(top_srcdir)/tests/sim/device.c \
 	$(top_srcdir)/tests/sim/model.c \
+	$(top_srcdir)/tests/sim/model_compress.c \
 	$(top_srcdir)/tests/sim/plans.c \
 	$(top_srcdir)/tests/sim/wait.c \
 	$(top_srcdir)/tests/tap/mpitap.c \
@@ -52,6 +60,7 @@ sim_common = \
 sim_headers = tests/sim/model.h tests/sim/plans.h
 EXTRA_DIST += $(sim_common) $(sim_headers) \
 	tests/sim/README.md \
+	tests/sim/compressors.c tests/sim/compressors.sh \
 	tests/sim/gradients.bin tests/sim/gradients.py \
 	tests/sim/roundoff.c \
 	tests/sim/simulate.sh \
@@ -62,27 +71,38 @@ EXTRA_DIST += $(sim_common) $(sim_headers) \
 SIM_WRAP = -Wl,--wrap=aps_codec_init,--wrap=aps_magnitude_of \
 	-Wl,--wrap=PMPI_Isend,--wrap=PMPI_Irecv,--wrap=PMPI_Test \
 	-Wl,--wrap=PMPI_Iallreduce,--wrap=PMPI_Ibcast \
-	-Wl,--wrap=smpi_clock_gettime,--wrap=smpi_getpid
+	-Wl,--wrap=smpi_clock_gettime,--wrap=smpi_getpid \
+	-Wl,--wrap=aps_lowrank_left,--wrap=aps_lowrank_left_feedback \
+	-Wl,--wrap=aps_lowrank_right,--wrap=aps_lowrank_restore \
+	-Wl,--wrap=aps_lowrank_restore_feedback \
+	-Wl,--wrap=aps_lowrank_orthogonalise,--wrap=aps_compress_finite \
+	-Wl,--wrap=aps_compressed_select,--wrap=aps_sparse_gather \
+	-Wl,--wrap=aps_sparse_take,--wrap=aps_sparse_sum \
+	-Wl,--wrap=aps_indices_encode,--wrap=aps_indices_decode \
+	-Wl,--wrap=aps_ternary_measure_sum,--wrap=aps_ternary_take \
+	-Wl,--wrap=aps_ternary_add,--wrap=aps_ternary_sum_pack \
+	-Wl,--wrap=aps_ternary_sum_decode
 
 # The simulator loads a program as a library, one copy a rank: its main is
 # visible, and it has no debugging information.
-sim_programs = tests/sim/roundoff tests/sim/times
+sim_programs = tests/sim/compressors tests/sim/roundoff tests/sim/times
 $(sim_programs): $(sim_common) $(sim_headers) $(sim_engine) \
 		$(libapsmpi_la_SOURCES) libpolicy.la libcore.la \
-		tests/sim/roundoff.c tests/sim/times.c
+		$(sim_programs:=.c)
 	$(AM_V_CCLD)$(MKDIR_P) tests/sim && \
 	$(SMPICC) $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) \
 	    -I$(top_srcdir)/pmpi -I$(top_srcdir)/tests/tap $(HWLOC_CFLAGS) \
 	    $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -fvisibility=default -Wl,-s \
 	    -o $@ $(top_srcdir)/$@.c $(sim_common) $(sim_engine) \
-	    .libs/libpolicy.a .libs/libcore.a $(SIM_WRAP) $(HWLOC_LIBS) \
+	    .libs/libpolicy.a .libs/libcore.a $(SIM_WRAP) $(LIBYAML_ARCHIVE) \
+	    $(HWLOC_LIBS) \
 	    $(LIBS) -lm
-CLEANFILES += $(sim_programs)
+CLEANFILES += $(sim_programs) tests/sim/compressors.csv
 
 .PHONY: sim check-sim
 if HAVE_SIMGRID
 check_DATA = $(sim_programs)
-sim: $(sim_programs)
+sim: $(sim_programs) apsmpi
 	@$(AM_TESTS_ENVIRONMENT) $(SHELL) $(top_srcdir)/tests/sim/tables.sh
 else
 sim:

@@ -8,6 +8,9 @@
 #ifndef APS_SIM_MODEL_H
 #define APS_SIM_MODEL_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /*
  * Rates in bytes of FP32 values a second and rank: one core that runs
  * tests/bench/codec on the machine of the README's table, rounded. Ranks of a
@@ -19,6 +22,38 @@
 #define MODEL_ROUND 24e9 /* not in the bench: taken as an encode */
 #define MODEL_MAX 36e9
 
+/*
+ * The same of compressors, by tests/bench/compress on one core of an Intel Xeon at
+ * 2.1 GHz with AVX-512, whose memory memcpy copies at 7 GB/s: 25.6 Mi values, or a
+ * matrix of 4096 x 4096. Products have a rate for factors of one column and one for
+ * four. What takes some elements alone (gathers, sums, indices) has a rate of these.
+ * An orthogonalisation is of columns by columns, in FP64.
+ */
+#define MODEL_LEFT_1 12.9e9
+#define MODEL_LEFT_4 10.9e9
+#define MODEL_LEFT_FEEDBACK_1 4.5e9
+#define MODEL_LEFT_FEEDBACK_4 4.4e9
+#define MODEL_RIGHT_1 13.0e9
+#define MODEL_RIGHT_4 9.7e9
+#define MODEL_RESTORE_1 11.2e9
+#define MODEL_RESTORE_4 10.3e9
+#define MODEL_RESTORE_FEEDBACK_1 4.5e9
+#define MODEL_RESTORE_FEEDBACK_4 4.4e9
+#define MODEL_ORTHOGONAL 8e9
+#define MODEL_SELECT 7.5e9
+#define MODEL_SELECT_FEEDBACK 3.9e9
+#define MODEL_GATHER 0.43e9
+#define MODEL_TAKE 0.24e9
+#define MODEL_ZEROS 13e9
+#define MODEL_SPARSE_ADD 2e9
+#define MODEL_INDICES_ENCODE 6e9
+#define MODEL_INDICES_DECODE 3.3e9
+#define MODEL_TERNARY_MEASURE 4.7e9
+#define MODEL_TERNARY_TAKE 4.2e9
+#define MODEL_TERNARY_ADD 19e9
+#define MODEL_TERNARY_PACK 19e9
+#define MODEL_TERNARY_DECODE 8.1e9
+
 /* Seconds of a rank's own time for every message that it sends or receives. */
 #define MODEL_MESSAGE 0.5e-6
 
@@ -28,6 +63,12 @@
  * and change little.
  */
 #define MODEL_OWED 5e-6
+
+/* n values at a rate of these. Messages that follow leave after that. */
+void model_spend(size_t n, double rate);
+
+/* Whether what is wrapped computes, or only takes its time. */
+extern bool model_computes;
 
 /* Let this rank's clock go on by what is still owed. */
 void model_settle(void);

@@ -92,6 +92,11 @@ struct aps_reductions *plan_begin(void)
     return reductions;
 }
 
+const struct aps_vcomm *plan_vcomm(void)
+{
+    return &world->vcomm;
+}
+
 void plan_end(struct aps_reductions *reductions)
 {
     aps_reductions_destroy(reductions);

@@ -23,6 +23,9 @@ const char *plan_name(const struct aps_plan *plan, char *buffer, size_t size);
 struct aps_reductions *plan_begin(void);
 void plan_end(struct aps_reductions *reductions);
 
+/* Theirs, between the two. */
+const struct aps_vcomm *plan_vcomm(void);
+
 /* COLLECTIVE over MPI_COMM_WORLD. Reduce in[n] to out[n] by a plan;
  * what fails ends the simulation. `plan_prepare` first, which takes no part in
  * the time of a reduction. */

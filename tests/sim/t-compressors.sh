@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Compressors on two simulated hosts with four ranks each: the same bits on all
+# ranks, and the same times whenever they are simulated, whether or not the model
+# computes.
+. "${top_srcdir:-.}/tests/sim/simulate.sh"
+. "${top_srcdir:-.}/tests/sim/compressors.sh"
+
+skip_without_simgrid
+{
+    printf 'layer,name,count,shape\n0,a,36864,64x64x3x3\n1,b,1000,1000\n'
+    printf '2,c,32768,128x256\n'
+} >"$tmp/layers.csv"
+policies=$(policies layers.csv)
+for run in 1 2 3; do
+    model=
+    [ $run -lt 3 ] || model=--model
+    # shellcheck disable=SC2086
+    step 2 4 10 $model $policies >"$tmp/run$run"
+    status=$?
+    if [ "$status" -ne 0 ]; then
+        cat "$tmp/run$run"
+        echo "Bail out! simulation $run ended with status $status"
+        exit 1
+    fi
+done
+count=$(grep -c '^ok\|^not ok' "$tmp/run1")
+sed '/^1\.\./d' "$tmp/run1"
+# row_times FILE: of all rows but the native one, which is extrapolated where nothing is
+# computed
+row_times()
+{
+    sed -n '/native/!s/\( ms \).* \([0-9.]* MB\)/\1 \2/p' "$tmp/$1"
+}
+
+# verdict NAME COMMAND...
+verdict()
+{
+    count=$((count + 1)) verdict=ok name=$1
+    shift
+    "$@" || verdict='not ok' result=1
+    echo "$verdict $count - $name"
+}
+
+result=0
+row_times run1 >"$tmp/times1"
+row_times run3 >"$tmp/times3"
+verdict 'simulated again: the same times' cmp "$tmp/run1" "$tmp/run2"
+verdict 'there are times' test -s "$tmp/times1"
+verdict 'where nothing is computed: the same times' \
+    cmp "$tmp/times1" "$tmp/times3"
+echo "1..$count"
+exit $result
