@@ -44,7 +44,10 @@ sim_engine = \
 	$(top_srcdir)/pmpi/progress/words.c \
 	$(top_srcdir)/pmpi/compressed/powersgd.c \
 	$(top_srcdir)/pmpi/compressed/rounded.c \
+	$(top_srcdir)/pmpi/compressed/elements.c \
+	$(top_srcdir)/pmpi/compressed/parcels.c \
 	$(top_srcdir)/pmpi/compressed/selected.c \
+	$(top_srcdir)/pmpi/compressed/selected_direct.c \
 	$(top_srcdir)/pmpi/compressed/table.c \
 	$(top_srcdir)/pmpi/compressed/ternary.c \
 	$(top_srcdir)/pmpi/compressed/whole.c \
