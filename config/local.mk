@@ -12,13 +12,16 @@ dist_policies_DATA = \
 	config/policies/correlated-e4m3.yaml \
 	config/policies/cpd-gather.yaml \
 	config/policies/delayed-e4m3.yaml \
+	config/policies/feedback-e3m0.yaml \
 	config/policies/hybrid-e4m3.yaml \
 	config/policies/lazy-e5m2.yaml \
 	config/policies/logmax-e5m2.yaml \
 	config/policies/mstopk-1percent.yaml \
+	config/policies/mstopk-powersgd-published.yaml \
 	config/policies/paper-master.yaml \
 	config/policies/powersgd-rank4.yaml \
 	config/policies/resnet50.yaml \
+	config/policies/ternary.yaml \
 	config/policies/underflow-e5m2.yaml \
 	config/policies/unit-e5m2.yaml
 layersdir = $(pkgdatadir)/layers

@@ -56,18 +56,20 @@ if ! command -v valgrind >/dev/null; then
     skip "valgrind" "valgrind is not installed"
     finish
 fi
-# valgrind_says NAME PROGRAM: of what is in $tmp/policy.yaml
+# valgrind_says NAME PROGRAM [ARG...]: of what is in $tmp/policy.yaml
 valgrind_says()
 {
+    said_of=$1 program=$2
+    shift 2
     rm -f "$tmp"/valgrind.*
-    run "valgrind, $1" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
+    run "valgrind, $said_of" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \
         valgrind --leak-check=full --fullpath-after= \
-        --log-file="$tmp/valgrind.%p" "$mpi/$2"
+        --log-file="$tmp/valgrind.%p" "$mpi/$program" "$@"
     [ "$(cat "$tmp"/valgrind.* | grep -c 'LEAK SUMMARY\|no leaks are')" -eq 2 ]
-    check $? "valgrind, $1: it came to its end on both ranks"
+    check $? "valgrind, $said_of: it came to its end on both ranks"
     records "$tmp"/valgrind.* >"$tmp/records"
     [ ! -s "$tmp/records" ]
-    check $? "valgrind, $1: no leak, no bad access in libapsmpi.so"
+    check $? "valgrind, $said_of: no leak, no bad access in libapsmpi.so"
     sed 's/^/# /' "$tmp/records" >&2
 }
 
@@ -91,4 +93,29 @@ fuse: 64KiB
 rules: [{format: e5m2, reduce: direct, scale: {backoff: {window: 2}}}]
 END
 valgrind_says 'states' history_calls
+
+# What compressors keep, where another epoch brings another of them.
+cat >"$tmp/layers.csv" <<END
+layer,name,count,shape
+0,one,1221,33x37
+1,two,1221,33x37
+2,three,1221,33x37
+3,four,1221,33x37
+END
+cat >"$tmp/policy.yaml" <<END
+version: 1
+min_count: 1
+table: layers.csv
+steps: {per_epoch: 2}
+rules:
+  - {epochs: 0, layers: 0, format: e3m0, scale: aps, feedback: on}
+  - {epochs: 0, layers: 1, compress: {powersgd: {rank: 2, min_ratio: 1}}}
+  - {epochs: 0, layers: 2, reduce: direct, compress: {mstopk: 0.05}}
+  - {epochs: 0, compress: ternary, feedback: on}
+  - {layers: 0, format: bfp3/576, feedback: on}
+  - {layers: 1, compress: {powersgd: {rank: 3, min_ratio: 1}}}
+  - {layers: 2, compress: {threshold: {value: 0.9, density: 0.5}}}
+  - {reduce: gather, compress: {ternary: 1}, feedback: off}
+END
+valgrind_says 'compressors' telescope bits 4 5
 finish
