@@ -94,6 +94,10 @@ char *aps_command_format(const struct aps_plan *plan, char *buffer, size_t size)
 
     if (compressed)
         aps_compressor_describe(&plan->compressor, compress, sizeof compress);
+    if (aps_compressor_ops_of(&plan->compressor)->integers) {
+        snprintf(buffer, size, "%s", compress);
+        return buffer;
+    }
     snprintf(buffer, size, "%s%s%s%s%s", compress, compressed ? " in " : "",
              plan->format.name, nearest ? "" : " ",
              nearest ? "" : aps_rounding_name(plan->rounding));

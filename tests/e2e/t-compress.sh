@@ -134,7 +134,7 @@ policy rounded.yaml -t 'table: layers.csv' -t 'log: {file: log.csv, every: 1}' \
     'format: e3m0, feedback: on'
 "$apsmpi" explain rounded.yaml >out 2>err
 check 'apsmpi explain says what feedback of a format keeps' has out \
-    "^feedback (line 6): What a call rounds off is added to the layer's next call"
+    "feedback (line 6): What a call rounds off is added to the layer's next call"
 "$apsmpi" explain --json rounded.yaml >plan.json
 in_plan()
 {
