@@ -12,7 +12,8 @@ prints a line for each place that breaks the rule, and nothing where none does:
     tests     a .c of tests/ or scripts/ of more than 500 lines
     columns   a line of more than 88 columns; what programs are expected to print
               is excepted
-    rooms     a room of pmpi/ without a README.md of one paragraph
+    rooms     a room of pmpi/ without a README.md of one paragraph, which a table
+              may follow
     locks     a mutex of pmpi/, src/ or cuda/ without a row in pmpi/LOCKS.md
     list      every include of pmpi/ and src/ (breaks no rule)
 """
@@ -209,7 +210,7 @@ def rooms(top):
         else:
             text = "\n".join(lines(top, path)).strip()
             body = [part for part in text.split("\n\n")
-                    if not part.startswith("#")]
+                    if not part.startswith(("#", "|"))]
             if len(body) != 1:
                 yield f"{path}: {len(body)} paragraphs, not one"
 
