@@ -34,7 +34,8 @@ enum aps_reason {
     APS_PASSED_RULE,  /* no rule matches, or the rule says fp32 */
     APS_PASSED_AUTO,  /* `reduce: auto` tried native, or found nothing faster */
     APS_PASSED_STEP,  /* the step is not known yet, or a desync lost it */
-    APS_PASSED_OFF,   /* MPI_Pcontrol(0) */
+    APS_PASSED_OUTSIDE, /* between two steps, and not the beginning of one */
+    APS_PASSED_OFF,     /* MPI_Pcontrol(0) */
     /* What is wrong with the communicator. */
     APS_PASSED_SINGLE,    /* it has one rank */
     APS_PASSED_INTER,     /* it is an intercommunicator */

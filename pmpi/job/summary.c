@@ -43,6 +43,7 @@ static char *summary_list_passed(const struct aps_counters *counters,
         [APS_PASSED_AUTO] = "left to MPI by reduce: auto",
         [APS_PASSED_STEP] =
             "before the step was known, or until it was found again",
+        [APS_PASSED_OUTSIDE] = "outside the step",
         [APS_PASSED_OFF] = "after MPI_Pcontrol(0)",
         [APS_PASSED_SINGLE] = "on communicators of one rank",
         [APS_PASSED_INTER] = "on intercommunicators",

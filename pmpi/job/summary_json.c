@@ -31,6 +31,7 @@ static const char *const reason_names[APS_PASSED_REASONS] = {
     [APS_PASSED_RULE] = "rule",
     [APS_PASSED_AUTO] = "auto",
     [APS_PASSED_STEP] = "step_unknown",
+    [APS_PASSED_OUTSIDE] = "outside_step",
     [APS_PASSED_OFF] = "pcontrol",
     [APS_PASSED_SINGLE] = "one_rank",
     [APS_PASSED_INTER] = "intercommunicator",

@@ -16,6 +16,10 @@
  */
 #define COUNT_PLACES 256
 
+/* Calls between two steps that are taken for an evaluation: more of them are a new
+ * kind of step. */
+#define OUTSIDE_MOST 16384
+
 struct aps_steps {
     struct aps_policy_steps config;
     const struct aps_layers *layers; /* APS_STEPS_TABLE */
@@ -27,6 +31,7 @@ struct aps_steps {
     long before;   /* what it was when it was found, should that be wrong */
     uint64_t lost; /* elements since the step was lost, of its own part too */
     uint64_t held; /* elements since it was found */
+    long outside;  /* calls since the last step ended */
     long numbers[COUNT_PLACES]; /* APS_STEPS_NONE */
     long era;                   /* breaks so far */
     long now_step;              /* of the call just advanced */
@@ -115,6 +120,19 @@ static long steps_find_tiles(const struct aps_steps *steps, long *cursor,
     return 0;
 }
 
+/* Does a call that begins no step come between two steps? An evaluation or the like
+ * does. If no step has ended yet, the table may be wrong. */
+static bool steps_is_outside(struct aps_steps *steps,
+                             struct aps_step_position *position)
+{
+    if (!steps->active || steps->cursor > 0 || steps->step == 0 ||
+        ++steps->outside > OUTSIDE_MOST)
+        return false;
+    position->outside = true;
+    position->step = steps->step;
+    return true;
+}
+
 static void steps_complete_table(struct aps_steps *steps)
 {
     steps->cursor = 0;
@@ -138,6 +156,8 @@ static void steps_advance_table(struct aps_steps *steps, size_t count,
         cursor = 0;
         tiles = steps_find_tiles(steps, &cursor, count);
     }
+    if (tiles == 0 && steps_is_outside(steps, position))
+        return;
     if (tiles == 0) {
         position->desync = steps->active;
         position->expected = steps_table_count(steps, steps->cursor);
@@ -149,6 +169,7 @@ static void steps_advance_table(struct aps_steps *steps, size_t count,
         cursor = 0;
         tiles = steps_find_tiles(steps, &cursor, count);
     }
+    steps->outside = 0;
     position->active = steps->active;
     position->segments = tiles;
     position->layer = cursor;
@@ -224,6 +245,8 @@ static void steps_advance_calls(struct aps_steps *steps, size_t count,
             return;
         }
         position->desync = true;
+        position->outside = how == APS_FOLLOW_BROKEN && steps->cursor == 0 &&
+                            steps->config.kind == APS_STEPS_AUTO;
         position->expected = aps_period_count(steps->period, steps->cursor);
         steps_lose(steps, how);
     }

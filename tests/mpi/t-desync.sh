@@ -50,7 +50,8 @@ calls "auto: one call a step" '3*(' 100:n ')' '4*(' 100:r ')'
 calls "auto: an evaluation between steps" '3*(' 100:n 200:n 300:n ')' \
     '20*(' 100:r 200:r 300:r ')' 50:n 60:n 70:n \
     '3*(' 100 200 300 ')' '2*(' 100:r 200:r 300:r ')'
-says 'desync' 1 "auto: an evaluation between steps: said once"
+says 'desync: .*between two steps, as of an evaluation' 1 \
+    "auto: an evaluation between steps: said once"
 calls "auto: a call out of order" '3*(' 100:n 200:n 300:n ')' \
     '130*(' 100:r 200:r 300:r ')' 100:r 300:n \
     '3*(' 100 200 300 ')' '2*(' 100:r 200:r 300:r ')'
@@ -91,8 +92,13 @@ calls "table: a call that does not tile" 100:r 200:r 120:n \
 says 'desync: call 2 has 120 elements, but layer 2 (bn) has 50' 1 \
     "table: a call that does not tile: said once"
 
+calls "table: calls between steps, as of an evaluation" '2*(' 100:r 200:r 50:r \
+    300:n ')' 120:n 7:n 200:n 120:n 100:r 200:r 50:r 300:n
+says 'passed: .*3 (outside the step)' 1 "table: calls between steps: counted"
+says 'desync' 0 "table: calls between steps: and no desync"
+
 calls "table: lost again and again" '11*(' 100 200 50 300 100 200 50 300 \
-    100 200 50 300 120 ')'
+    100 200 50 120 ')'
 for time in '' ', 2 times by now' ', 4 times by now' \
     ', 8 times by now'; do
     says "desync$time: call" 1 "table: lost again and again: said${time:-, once}"

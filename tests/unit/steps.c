@@ -190,6 +190,35 @@ static struct aps_layer table_layers[] = {
 };
 static const struct aps_layers table = {.count = 5, .list = table_layers};
 
+/* Calls between two steps, as of an evaluation. */
+static void test_outside(void)
+{
+    static const struct aps_policy_steps config = {.kind = APS_STEPS_TABLE};
+    struct trace trace;
+    bool right = true;
+
+    trace_begin(&trace, &config, &table);
+    trace_call(&trace, 40);
+    for (long i = 0; i < 20; i++) {
+        const struct aps_step_position before = trace.last;
+
+        for (size_t k = 0; k < 300; k++) {
+            trace_call(&trace, 5000 + k % 3);
+            right &= trace.last.outside && !trace.last.active;
+        }
+        trace_call(&trace, 40);
+        right &= trace.last.active && !trace.last.outside &&
+                 trace.last.step == i + 1 && trace.last.era == before.era;
+    }
+    ok(right && trace.desyncs == 0,
+       "table: calls between steps are outside of them (%ld desyncs)",
+       trace.desyncs);
+    for (size_t k = 0; k < 100000 && trace.desyncs == 0; k++)
+        trace_call(&trace, 5000 + k % 7);
+    ok(trace.desyncs == 1, "... but not for ever");
+    aps_steps_destroy(trace.steps);
+}
+
 struct said {
     size_t count;
     bool active;
@@ -287,19 +316,26 @@ static void test_table(void)
         {10, false, false, 0, 0, 0},
         {30, false, false, 0, 0, 0},
         {40, true, false, 5, 0, 2},
-        {41, false, true, 0, 0, 0}, /* between steps */
-        {40, false, false, 0, 0, 0},
+        {41, false, false, 0, 0, 0}, /* between steps: outside */
+        {41, false, false, 0, 0, 0},
+        {40, true, false, 5, 0, 3},
         {9, true, false, 1, 0, 4},
         {9, false, true, 0, 0, 0}, /* begins anew with this very call */
         {31, false, false, 0, 0, 0},
         {40, true, false, 5, 0, 6},
+    };
+    static const struct said wrong[] = {
+        {41, false, true, 0, 0, 0}, /* the table is wrong, or the order */
+        {40, false, false, 0, 0, 0},
+        {40, true, false, 5, 0, 1},
     };
 
     check_table("one call a layer", false, 0, single, 7);
     check_table("fused as it comes", false, 0, fused, 6);
     check_table("the whole model in one call", false, 0, model, 3);
     check_table("last layer first", true, 0, backward, 6);
-    check_table("calls that do not tile", false, 0, broken, 13);
+    check_table("calls that do not tile", false, 0, broken, 14);
+    check_table("a first call that does not tile", false, 0, wrong, 3);
     check_table("small layers in calls of their own, which are not seen", false,
                 6, unseen, 5);
     check_table("small layers first, not seen", true, 6, unseen_first, 3);
@@ -317,5 +353,6 @@ int main(void)
     test_calls_refused();
     test_epochs();
     test_table();
+    test_outside();
     return done_testing();
 }
