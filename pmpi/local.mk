@@ -45,6 +45,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/compressed/rounded.c pmpi/compressed/rounded.h \
 	pmpi/compressed/selected.c pmpi/compressed/selected.h \
 	pmpi/compressed/selected_direct.c \
+	pmpi/compressed/selected_hierarchical.c \
 	pmpi/compressed/table.c pmpi/compressed/table.h \
 	pmpi/compressed/ternary.c pmpi/compressed/ternary.h \
 	pmpi/compressed/whole.c pmpi/compressed/whole.h \

@@ -44,13 +44,19 @@ struct aps_compressions {
     size_t scratch_floats;
     struct aps_exchange
         exchange; /* of compressors with messages of their own */
-    int outcome;  /* of its messages */
+    /* Of those that go by groups: exchanges in the last ones, which are the
+     * reductions'. */
+    const struct aps_groups *groups;
+    struct aps_exchange group, peers;
+    int outcome; /* of all their messages */
 };
 
 /* The layers of one call. */
 struct run {
     struct aps_context *context;
     const struct aps_plan *plan;
+    struct aps_compressed_ranks ranks;
+    const struct aps_groups *groups; /* NULL: the compressor needs none */
     int count;
     const struct aps_place *places;
     struct aps_vector *vectors;
@@ -116,6 +122,8 @@ void aps_compressions_destroy(struct aps_compressions *compressions)
         return;
     compressions_clear(compressions);
     aps_exchange_clear(&compressions->exchange);
+    aps_exchange_clear(&compressions->group);
+    aps_exchange_clear(&compressions->peers);
     free(compressions->scratch);
     free(compressions);
 }
@@ -167,16 +175,15 @@ static void compressions_change(struct run *run, struct memory *memory)
     const struct aps_compressed_ops *before =
         aps_compressed_ops_of(&memory->plan);
     const struct aps_matrix *matrix = &memory->key.matrix;
-    const int ranks = run->context->size;
-    const size_t floats = ops->kept ? ops->kept(plan, matrix, ranks) : 0;
+    const size_t floats = ops->kept ? ops->kept(plan, matrix, &run->ranks) : 0;
     float *kept;
 
     if (!compressions_is_new(memory, plan, floats))
         return;
     kept = floats > 0 ? compressions_zeros(run, floats) : NULL;
     if (memory->kept && memory->error && before->give_back)
-        before->give_back(&memory->plan, matrix, ranks, run->context->rank,
-                          memory->kept, memory->error);
+        before->give_back(&memory->plan, matrix, run->ranks.all,
+                          run->context->rank, memory->kept, memory->error);
     if (kept && memory->kept && ops->carry_on &&
         memory->plan.compressor.kind == plan->compressor.kind)
         ops->carry_on(&memory->plan.compressor, memory->kept, plan, matrix,
@@ -231,7 +238,7 @@ static size_t compressions_scratch(const struct run *run, int i)
 
     return compressions_line(matrix->count) +
            compressions_line(aps_compressed_ops_of(run->plan)->scratch(
-               run->plan, matrix, run->context->size));
+               run->plan, matrix, &run->ranks));
 }
 
 /* The same for the messages of all ranks. */
@@ -241,8 +248,7 @@ static size_t compressions_messages(const struct run *run)
     size_t bytes = 0;
 
     for (int i = 0; i < run->count && ops->message; i++)
-        bytes +=
-            ops->message(run->plan, &run->places[i].matrix, run->context->size);
+        bytes += ops->message(run->plan, &run->places[i].matrix, &run->ranks);
     /* Any number of bytes. */
     return compressions_line(
         (size_t)run->context->size * bytes / sizeof(float) + 1);
@@ -261,6 +267,41 @@ compressions_create(const struct aps_context *context)
         return compressions;
     free(compressions);
     return NULL;
+}
+
+/* Local. Exchanges in the groups of the plan, unless they are those of the last
+ * call. */
+static void compressions_equip_groups(struct run *run)
+{
+    struct aps_compressions *compressions = run->context->compressions;
+    const struct aps_groups *groups = run->groups;
+    int *outcome = &compressions->outcome;
+
+    if (!groups || compressions->groups == groups)
+        return;
+    run->grown = true;
+    aps_exchange_clear(&compressions->group);
+    aps_exchange_clear(&compressions->peers);
+    compressions->groups = groups;
+    compressions->group = compressions->peers = (struct aps_exchange){0};
+    run->bad |= aps_exchange_init(&compressions->group, &groups->group,
+                                  APS_TAG_CONTRIBUTION, outcome) < 0 ||
+                (groups->peers.size > 0 &&
+                 aps_exchange_init(&compressions->peers, &groups->peers,
+                                   APS_TAG_CONTRIBUTION, outcome) < 0);
+}
+
+/* The groups that the compressor goes by, and how many ranks they have. */
+static void compressions_find_groups(struct run *run)
+{
+    run->ranks.all = run->context->size;
+    if (!aps_compressed_ops_of(run->plan)->grouped)
+        return;
+    run->groups = aps_reductions_groups(
+        aps_comm_resources_reductions(run->context->resources), run->plan);
+    run->ranks.groups = run->groups->groups;
+    run->ranks.smallest = run->groups->smallest;
+    run->ranks.largest = run->groups->largest;
 }
 
 /* Local. Memories and scratch; run->bad where there is no memory for them. */
@@ -284,6 +325,7 @@ static void compressions_equip(struct run *run)
         compressions_clear(compressions);
     compressions->era = run->places[0].era;
     compressions->drops = run->places[0].drops;
+    compressions_equip_groups(run);
     for (int i = 0; i < run->count; i++) {
         floats += compressions_scratch(run, i);
         run->memories[i] = compressions_get(run, &run->places[i]);
@@ -455,11 +497,15 @@ int aps_compressions_run(struct aps_context *context,
     double given = NAN;
     int rc;
 
+    compressions_find_groups(&run);
     compressions_equip(&run);
     if (run.grown && !aps_agree_all(vcomm, !run.bad))
         return compressions_do_without(&run, cost);
     compressions_present(&run);
     site.exchange = &context->compressions->exchange;
+    site.groups = run.groups;
+    site.group = &context->compressions->group;
+    site.peers = &context->compressions->peers;
     site.messages = run.messages;
     context->compressions->outcome = MPI_SUCCESS;
     if (cost->sampled)

@@ -35,28 +35,46 @@ struct aps_compressed {
                         stays as it was */
 };
 
+/* Of a communicator; the same on all of its ranks. */
+struct aps_compressed_ranks {
+    int all;
+    /* Of ops that are `grouped`: groups, and ranks of the smallest and the largest
+     * of them. Otherwise 0. */
+    int groups, smallest, largest;
+};
+
 struct aps_compressed_site {
     struct aps_reductions *reductions; /* prepared for the plan */
     const struct aps_vcomm *vcomm;     /* theirs */
-    const struct aps_plan *plan;       /* whose compressor takes the layers */
-    struct aps_exchange *exchange;     /* on it, with nothing under way */
+    /* Of ops that are `grouped`, otherwise NULL: the plan's groups; exchanges inside
+     * this rank's group, and with its peers, which is without a communicator where
+     * it has none. */
+    const struct aps_groups *groups;
+    struct aps_exchange *group, *peers;
+    const struct aps_plan *plan;   /* whose compressor takes the layers */
+    struct aps_exchange *exchange; /* on it, with nothing under way */
     unsigned char
         *messages; /* room for a message of each rank: the `message` of
                                 all layers together, times ranks */
 };
 
 struct aps_compressed_ops {
+    /* Does it need the groups of a plan that reduces by groups? */
+    bool grouped;
+
     /* Floats that a layer keeps, and that a call needs. `kept` NULL: none. */
     size_t (*kept)(const struct aps_plan *plan, const struct aps_matrix *matrix,
-                   int ranks);
+                   const struct aps_compressed_ranks *ranks);
     size_t (*scratch)(const struct aps_plan *plan,
-                      const struct aps_matrix *matrix, int ranks);
+                      const struct aps_matrix *matrix,
+                      const struct aps_compressed_ranks *ranks);
 
     /* Bytes, at most, of what a rank sends for a layer in messages of the
      * compressor's own, or more where all ranks' have to hold something else as
      * well. NULL: there are none. */
     size_t (*message)(const struct aps_plan *plan,
-                      const struct aps_matrix *matrix, int ranks);
+                      const struct aps_matrix *matrix,
+                      const struct aps_compressed_ranks *ranks);
 
     /* The rule's parameters have changed from `before`: fill `kept`, of zeros, for
      * the plan from what was kept. NULL: the compressor begins anew. */

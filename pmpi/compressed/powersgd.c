@@ -59,7 +59,8 @@ static size_t powersgd_rank(const struct aps_plan *plan,
 }
 
 static size_t powersgd_kept(const struct aps_plan *plan,
-                            const struct aps_matrix *matrix, int ranks)
+                            const struct aps_matrix *matrix,
+                            const struct aps_compressed_ranks *ranks)
 {
     (void)ranks;
     return plan->compressor.parameters[APS_POWERSGD_WARM] != 0
@@ -98,7 +99,8 @@ static size_t powersgd_mask_floats(const struct aps_plan *plan,
 
 /* In this order; what has two floats an element first. */
 static size_t powersgd_scratch(const struct aps_plan *plan,
-                               const struct aps_matrix *matrix, int ranks)
+                               const struct aps_matrix *matrix,
+                               const struct aps_compressed_ranks *ranks)
 {
     const size_t rank = powersgd_rank(plan, matrix);
 

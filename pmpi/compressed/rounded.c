@@ -105,9 +105,10 @@ static size_t rounded_bytes(const struct run *run, int owner)
 
 /* What the slice's owner remembers. */
 static size_t rounded_kept(const struct aps_plan *plan,
-                           const struct aps_matrix *matrix, int ranks)
+                           const struct aps_matrix *matrix,
+                           const struct aps_compressed_ranks *ranks)
 {
-    return rounded_longest(plan, matrix->count, ranks);
+    return rounded_longest(plan, matrix->count, ranks->all);
 }
 
 /* Other plans have other slices, or none: from now on it is the owner's own, and
@@ -127,19 +128,21 @@ static void rounded_give_back(const struct aps_plan *before,
 }
 
 static size_t rounded_scratch(const struct aps_plan *plan,
-                              const struct aps_matrix *matrix, int ranks)
+                              const struct aps_matrix *matrix,
+                              const struct aps_compressed_ranks *ranks)
 {
-    return 2 * rounded_longest(plan, matrix->count, ranks);
+    return 2 * rounded_longest(plan, matrix->count, ranks->all);
 }
 
 static size_t rounded_message(const struct aps_plan *plan,
-                              const struct aps_matrix *matrix, int ranks)
+                              const struct aps_matrix *matrix,
+                              const struct aps_compressed_ranks *ranks)
 {
     struct aps_wire wire;
 
     rounded_wire(plan, &wire);
-    return 3 *
-           rounded_section(&wire, rounded_longest(plan, matrix->count, ranks));
+    return 3 * rounded_section(
+                   &wire, rounded_longest(plan, matrix->count, ranks->all));
 }
 
 static void rounded_present(struct run *run, int i,

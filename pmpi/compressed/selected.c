@@ -110,7 +110,8 @@ static size_t selected_most(const struct aps_plan *plan,
 }
 
 static size_t selected_message(const struct aps_plan *plan,
-                               const struct aps_matrix *matrix, int ranks)
+                               const struct aps_matrix *matrix,
+                               const struct aps_compressed_ranks *ranks)
 {
     struct aps_wire wire;
 
@@ -122,11 +123,12 @@ static size_t selected_message(const struct aps_plan *plan,
 
 /* In the order of selected_present. */
 static size_t selected_scratch(const struct aps_plan *plan,
-                               const struct aps_matrix *matrix, int ranks)
+                               const struct aps_matrix *matrix,
+                               const struct aps_compressed_ranks *ranks)
 {
     const size_t n = matrix->count;
     const size_t k = selected_most(plan, matrix);
-    const size_t all = (size_t)ranks;
+    const size_t all = (size_t)ranks->all;
 
     return (all * (sizeof(struct aps_sparse) + sizeof(size_t)) +
             aps_compressed_work(k, n)) /

@@ -56,19 +56,13 @@ struct run {
 
 /* --- sizes ---------------------------------------------------------------- */
 
-static size_t direct_k(const struct aps_plan *plan,
-                       const struct aps_matrix *matrix)
-{
-    return aps_compressor_ops_of(&plan->compressor)
-        ->most(&plan->compressor, matrix->count);
-}
-
 /* Of elements for an owner, and of its sums. */
 static size_t direct_to_most(const struct aps_wire *wire,
                              const struct aps_plan *plan,
                              const struct aps_matrix *matrix, int ranks)
 {
-    return aps_elements_most(wire, direct_k(plan, matrix),
+    return aps_elements_most(wire,
+                             aps_compressed_k(&plan->compressor, matrix->count),
                              aps_slice_longest(matrix->count, 1, ranks));
 }
 
@@ -82,24 +76,27 @@ static size_t direct_sums_most(const struct aps_wire *wire,
 
 /* Strides of several layers are no more than those of each. */
 static size_t direct_message(const struct aps_plan *plan,
-                             const struct aps_matrix *matrix, int ranks)
+                             const struct aps_matrix *matrix,
+                             const struct aps_compressed_ranks *ranks)
 {
     struct aps_wire wire;
 
     aps_elements_wire(plan, false, &wire);
-    return 2 * aps_parcels_stride(direct_to_most(&wire, plan, matrix, ranks)) +
-           aps_parcels_stride(direct_sums_most(&wire, matrix, ranks));
+    return 2 * aps_parcels_stride(
+                   direct_to_most(&wire, plan, matrix, ranks->all)) +
+           aps_parcels_stride(direct_sums_most(&wire, matrix, ranks->all));
 }
 
 /* In the order of direct_present. */
 static size_t direct_scratch(const struct aps_plan *plan,
-                             const struct aps_matrix *matrix, int ranks)
+                             const struct aps_matrix *matrix,
+                             const struct aps_compressed_ranks *ranks)
 {
     const size_t n = matrix->count;
-    const size_t k = direct_k(plan, matrix);
+    const size_t k = aps_compressed_k(&plan->compressor, matrix->count);
 
     return aps_compressed_work(k, n) / sizeof(float) + k +
-           3 * aps_slice_longest(n, 1, ranks);
+           3 * aps_slice_longest(n, 1, ranks->all);
 }
 
 static void direct_present(struct run *run, struct selected *of,
@@ -107,7 +104,7 @@ static void direct_present(struct run *run, struct selected *of,
 {
     const struct aps_plan *plan = run->site->plan;
     const size_t n = layer->matrix.count;
-    const size_t k = direct_k(plan, &layer->matrix);
+    const size_t k = aps_compressed_k(&plan->compressor, n);
     const size_t longest = aps_slice_longest(n, 1, run->ranks);
     float *next = layer->scratch;
 

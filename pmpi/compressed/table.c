@@ -24,6 +24,7 @@ aps_compressed_ops_of(const struct aps_plan *plan)
     static const struct aps_compressed_ops *const selected[APS_REDUCE_KINDS] = {
         [APS_REDUCE_GATHER] = &aps_compressed_selected,
         [APS_REDUCE_DIRECT] = &aps_compressed_selected_direct,
+        [APS_REDUCE_HIERARCHICAL] = &aps_compressed_selected_hierarchical,
     };
     const struct aps_compressed_ops *found = ops[plan->compressor.kind];
 

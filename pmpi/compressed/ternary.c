@@ -100,7 +100,8 @@ static size_t ternary_sums(const struct run *run, int owner)
 /* --- sizes ---------------------------------------------------------------- */
 
 static size_t ternary_scratch(const struct aps_plan *plan,
-                              const struct aps_matrix *matrix, int ranks)
+                              const struct aps_matrix *matrix,
+                              const struct aps_compressed_ranks *ranks)
 {
     (void)plan;
     (void)matrix;
@@ -111,14 +112,15 @@ static size_t ternary_scratch(const struct aps_plan *plan,
 /* By gather the digits of a layer. By direct, digits for and from a rank, and its
  * sums: rank 0 owns the most. */
 static size_t ternary_message(const struct aps_plan *plan,
-                              const struct aps_matrix *matrix, int ranks)
+                              const struct aps_matrix *matrix,
+                              const struct aps_compressed_ranks *ranks)
 {
-    const size_t most = ternary_slice(matrix->count, ranks, 0).n;
+    const size_t most = ternary_slice(matrix->count, ranks->all, 0).n;
 
     return plan->reduce == APS_REDUCE_GATHER
                ? aps_ternary_bytes(matrix->count)
                : 2 * aps_ternary_bytes(most) +
-                     aps_ternary_sum_bytes(ranks, most);
+                     aps_ternary_sum_bytes(ranks->all, most);
 }
 
 /* --- scalers -------------------------------------------------------------- */

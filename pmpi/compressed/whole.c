@@ -50,6 +50,22 @@ size_t aps_compressed_work(size_t k, size_t count)
     return (bytes + 15) / 16 * 16;
 }
 
+size_t aps_compressed_k(const struct aps_compressor *compressor, size_t n)
+{
+    return n > 0 ? aps_compressor_ops_of(compressor)->most(compressor, n) : 0;
+}
+
+size_t aps_compressed_work_slices(const struct aps_compressor *compressor,
+                                  size_t n)
+{
+    const size_t most = aps_compressed_work(aps_compressed_k(compressor, n), n);
+    const size_t less =
+        n > 1 ? aps_compressed_work(aps_compressed_k(compressor, n - 1), n - 1)
+              : 0;
+
+    return most > less ? most : less;
+}
+
 long aps_compressed_select(const struct aps_compressor *compressor,
                            const struct aps_compressed *layer, size_t k,
                            void *work, struct aps_bracket *bracket,

@@ -32,6 +32,12 @@ long aps_compressed_select(const struct aps_compressor *compressor,
 /* A multiple of 16. */
 size_t aps_compressed_work(size_t k, size_t count);
 
+/* How many of n elements the compressor selects at most; of none, none. And the work
+ * for slices of n elements or one less, of which it selects so many. */
+size_t aps_compressed_k(const struct aps_compressor *compressor, size_t n);
+size_t aps_compressed_work_slices(const struct aps_compressor *compressor,
+                                  size_t n);
+
 /* The number of a vector that travels for a layer: `part` tells those of a layer
  * apart. */
 uint64_t aps_compressed_number(const struct aps_compressed *layer,

@@ -29,6 +29,8 @@ struct aps_algorithm_ops {
      * so that its scale scales nothing? NULL: no plan does. */
     bool (*is_exact)(const struct aps_algorithm *algorithm,
                      const struct aps_plan *plan);
+    /* Local. The groups that it reduces by. NULL: it has none. */
+    const struct aps_groups *(*groups)(const struct aps_algorithm *algorithm);
     /* Local; may be called while a communicator is freed. */
     void (*destroy)(struct aps_algorithm *algorithm);
 };

@@ -285,6 +285,12 @@ static bool hierarchical_is_exact(const struct aps_algorithm *algorithm,
            aps_hierarchical_is_alone(h);
 }
 
+static const struct aps_groups *
+hierarchical_groups(const struct aps_algorithm *algorithm)
+{
+    return &((const struct aps_hierarchical *)algorithm)->groups;
+}
+
 static void hierarchical_destroy(struct aps_algorithm *algorithm)
 {
     aps_hierarchical_destroy((struct aps_hierarchical *)algorithm);
@@ -297,6 +303,7 @@ aps_hierarchical_algorithm(const struct aps_algorithm_site *site, char *cause,
     static const struct aps_algorithm_ops ops = {
         .run = hierarchical_run,
         .is_exact = hierarchical_is_exact,
+        .groups = hierarchical_groups,
         .destroy = hierarchical_destroy,
     };
     struct aps_hierarchical *hierarchical;

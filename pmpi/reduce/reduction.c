@@ -97,6 +97,16 @@ void aps_reductions_destroy(struct aps_reductions *reductions)
     free(reductions);
 }
 
+static bool reduction_is_of(const struct prepared *prepared,
+                            const struct aps_plan *plan)
+{
+    return prepared->reduce == plan->reduce &&
+           (!reduction_row_of(plan->reduce).grouped ||
+            (prepared->group == plan->group &&
+             (plan->group != APS_GROUP_NUMBER ||
+              prepared->group_size == plan->group_size)));
+}
+
 /* The first one that was made for vectors of n elements, or longer ones, and for
  * the plan's format; all give the same bits. Only if none of these has an
  * algorithm: one that could not be made. */
@@ -110,12 +120,8 @@ reduction_find(const struct aps_reductions *reductions,
     for (int i = 0; i < reductions->count; i++) {
         const struct prepared *prepared = &reductions->prepared[i];
 
-        if (prepared->reduce == plan->reduce && prepared->longest >= n &&
-            prepared->granule >= granule &&
-            (!reduction_row_of(plan->reduce).grouped ||
-             (prepared->group == plan->group &&
-              (plan->group != APS_GROUP_NUMBER ||
-               prepared->group_size == plan->group_size)))) {
+        if (reduction_is_of(prepared, plan) && prepared->longest >= n &&
+            prepared->granule >= granule) {
             if (prepared->algorithm)
                 return prepared;
             failed = prepared;
@@ -223,6 +229,21 @@ bool aps_reductions_are_exact(const struct aps_reductions *reductions,
 
     return algorithm && algorithm->ops->is_exact &&
            algorithm->ops->is_exact(algorithm, plan);
+}
+
+const struct aps_groups *
+aps_reductions_groups(const struct aps_reductions *reductions,
+                      const struct aps_plan *plan)
+{
+    for (int i = 0; i < reductions->count; i++) {
+        const struct prepared *prepared = &reductions->prepared[i];
+        const struct aps_algorithm *algorithm = prepared->algorithm;
+
+        if (reduction_is_of(prepared, plan) && algorithm)
+            return algorithm->ops->groups ? algorithm->ops->groups(algorithm)
+                                          : NULL;
+    }
+    return NULL;
 }
 
 static void reduction_saturate(struct aps_codec *codec)

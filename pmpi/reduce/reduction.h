@@ -13,6 +13,7 @@
 #include "progress/vcomm.h"
 #include "reduce/block.h"
 #include "reduce/chunk.h"
+#include "topo/topology.h"
 
 struct aps_reductions; /* opaque */
 
@@ -41,6 +42,13 @@ int aps_reductions_prepare(struct aps_reductions *reductions,
  * leave all values and sums FP32, so that its scale scales nothing? */
 bool aps_reductions_are_exact(const struct aps_reductions *reductions,
                               const struct aps_plan *plan, size_t n);
+
+/* Local, and the same on all ranks. The groups of a plan that has been prepared for
+ * some vectors and reduces by groups; they stay where they are as long as the
+ * reductions. NULL: it has none. */
+const struct aps_groups *
+aps_reductions_groups(const struct aps_reductions *reductions,
+                      const struct aps_plan *plan);
 
 /*
  * COLLECTIVE over vcomm. Reduce `count` vectors, APS_VECTORS_MOST at most, by a

@@ -144,6 +144,21 @@ static void add_selected_direct(const struct aps_plan *plan, const char *form,
     add_varies(plan, note);
 }
 
+/* Full floats inside a group; the owners of a group send as one rank does by
+ * gather. */
+static void add_selected_hierarchical(const struct aps_plan *plan,
+                                      const char *form, struct note *note)
+{
+    add(note,
+        "The ranks of a group add up their values in full floats, slice by "
+        "slice, and some elements of these sums travel between groups, as %s, "
+        "with their indices. With g groups a group sends g/2 times the bytes "
+        "shown to the others; inside a group full floats travel, whose bytes "
+        "are not shown.",
+        form);
+    add_varies(plan, note);
+}
+
 /* FP32 sends 2 (p - 1) / p copies, a rank that sends to all others p - 1. */
 static void add_selected(const struct aps_plan *plan,
                          const struct layers *layers, const char *form,
@@ -215,6 +230,8 @@ static void write_note(const struct aps_policy *policy, int rule,
         add_integers(plan, note);
     else if (plan->reduce == APS_REDUCE_DIRECT)
         add_selected_direct(plan, form, note);
+    else if (plan->reduce == APS_REDUCE_HIERARCHICAL)
+        add_selected_hierarchical(plan, form, note);
     else
         add_selected(plan, layers, form, note);
     if (plan->feedback)

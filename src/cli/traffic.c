@@ -126,6 +126,8 @@ size_t aps_traffic_compressed(const struct aps_plan *plan,
     k = ops->most(compressor, matrix->count);
     if (plan->reduce == APS_REDUCE_DIRECT)
         return direct_bytes(plan, k, matrix->count);
+    if (plan->reduce == APS_REDUCE_HIERARCHICAL)
+        return section(plan, k, matrix->count);
     return PART + parts(aps_indices_bytes(k, matrix->count)) +
            parts(VALUES_HEADER + packed(&plan->format, k));
 }

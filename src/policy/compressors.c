@@ -225,17 +225,21 @@ static void check_accumulate(const struct aps_rule_keys *rule,
                          : "in full floats");
 }
 
-/* Those that reduce nothing have owners add up what all ranks send to them, or all
- * ranks what these send to all: by default what is fewer bytes where ranks are few. */
+/* Those that reduce nothing have all ranks send to all others, which is fewest bytes
+ * where ranks are few, or to owners, or those of a group to owners. Sums of integers
+ * are few bits, and go by owners. */
 static void settle_reduce(const struct aps_rule_keys *rule,
+                          const struct aps_yaml_node *node,
                           struct aps_plan *plan)
 {
     const struct aps_yaml_node *key = rule->keys[APS_RULE_REDUCE];
     const struct aps_compressor_ops *ops =
         aps_compressor_ops_of(&plan->compressor);
     const char *name = aps_compressor_name(&plan->compressor);
-    const bool known =
-        plan->reduce == APS_REDUCE_GATHER || plan->reduce == APS_REDUCE_DIRECT;
+    const bool levels = plan->reduce == APS_REDUCE_HIERARCHICAL;
+    const bool known = plan->reduce == APS_REDUCE_GATHER ||
+                       plan->reduce == APS_REDUCE_DIRECT ||
+                       (levels && !ops->integers);
 
     if (plan->reduce == APS_REDUCE_AUTO)
         aps_reader_error(rule->reader, key,
@@ -245,10 +249,17 @@ static void settle_reduce(const struct aps_rule_keys *rule,
     else if (!ops->floats && key && !known)
         aps_reader_error(rule->reader, key,
                          "reduce: %s contradicts compress: %s; it goes with "
-                         "direct or gather",
-                         aps_reduce_name(plan->reduce), name);
-    else if (!ops->floats && (!key || !known))
+                         "%s",
+                         aps_reduce_name(plan->reduce), name,
+                         ops->integers ? "direct or gather"
+                                       : "gather, direct or hierarchical");
+    else if (!ops->floats && !key)
         plan->reduce = ops->integers ? APS_REDUCE_DIRECT : APS_REDUCE_GATHER;
+    else if (!ops->floats && levels && node)
+        aps_reader_error(rule->reader, node,
+                         "'node' does not go with compress: %s, which sends "
+                         "full floats inside a group: leave it out",
+                         name);
 }
 
 /* Of a format with feedback. */
@@ -272,6 +283,7 @@ static void settle_rounded(const struct aps_rule_keys *rule,
 }
 
 void aps_compressors_settle(const struct aps_rule_keys *rule,
+                            const struct aps_yaml_node *node,
                             struct aps_plan *plan)
 {
     if (!plan->rewrite || !aps_plan_is_compressed(plan))
@@ -285,7 +297,7 @@ void aps_compressors_settle(const struct aps_rule_keys *rule,
     if (plan->compressor.kind == APS_COMPRESSOR_NONE) {
         settle_rounded(rule, plan);
     } else {
-        settle_reduce(rule, plan);
+        settle_reduce(rule, node, plan);
         check_accumulate(rule, plan);
     }
 }

@@ -13,8 +13,10 @@ int aps_compressors_read(const struct aps_rule_keys *rule,
                          struct aps_plan *plan);
 
 /* When the plan has all the rest: the reduction of compressors that have one of
- * their own, and what contradicts them, which is reported. */
+ * their own, and what contradicts them, which is reported. `node`: what the rule
+ * says of it, or NULL. */
 void aps_compressors_settle(const struct aps_rule_keys *rule,
+                            const struct aps_yaml_node *node,
                             struct aps_plan *plan);
 
 #endif

@@ -464,7 +464,7 @@ void aps_settings_read(const struct aps_rule_keys *rule, struct aps_plan *plan)
     read_rounding(rule, plan);
     if (plan->rewrite)
         check_sums(rule, plan);
-    aps_compressors_settle(rule, plan);
+    aps_compressors_settle(rule, given.node, plan);
     if (has_format && !plan->rewrite) {
         check_native(rule, word);
         plan->scale = (struct aps_scale){0};

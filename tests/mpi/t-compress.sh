@@ -43,6 +43,10 @@ done <<END
 4 1 0 off reduce: direct, compress: {topk: 0.1}
 3 1 0 on reduce: direct, compress: {threshold: {value: 1.2, density: 0.3}}
 3 1 5 on reduce: direct, compress: {topk: 1}
+2 1 0 on reduce: hierarchical, compress: {mstopk: 0.05}
+4 2 0 on format: e4m3, scale: aps-tight, reduce: hierarchical, compress: {topk: 0.05}
+3 2 0 off reduce: hierarchical, compress: {topk: 0.1}
+4 2 5 on reduce: hierarchical, compress: {topk: 1}
 2 1 5 on compress: {mstopk: 1}
 3 1 5 off compress: {topk: 1}
 END

@@ -67,6 +67,7 @@ done <<END
 2 1 blocking later 5000001 1 compress: {topk: 1}, feedback: off
 3 1 blocking later 9000 1 reduce: direct, compress: {topk: 1}, feedback: off
 2 1 fused later 9000 2 reduce: direct, compress: {topk: 1}, feedback: off
+4 2 blocking later 9000 1 reduce: hierarchical, compress: {topk: 1}, feedback: off
 2 1 blocking later 8600001 1 reduce: direct, compress: {topk: 1}, feedback: off
 3 1 blocking later 3000 1 reduce: direct, scale: aps, feedback: on
 2 1 fused later 3000 2 reduce: direct, scale: aps-tight, feedback: on
@@ -122,6 +123,9 @@ done <<END
 3 1 receipt blocking later 1 compress: {threshold: {value: 0.5, density: 1}}, feedback: off
 3 1 PMPI_Isend fused later 1 compress: {threshold: {value: 0.5, density: 1}}, feedback: off
 3 1 receipt nonfinite later 1 reduce: direct, compress: {topk: 1}, feedback: off
+4 2 receipt nonfinite later 1 reduce: hierarchical, compress: {topk: 1}, feedback: off
+4 2 receipt blocking later 1 reduce: hierarchical, compress: {topk: 1}, feedback: off
+4 2 allocation blocking first 1 reduce: hierarchical, compress: {topk: 1}, feedback: off
 3 1 receipt blocking later 1 reduce: direct, compress: {threshold: {value: 0.5, density: 1}}, feedback: off
 3 1 allocation blocking first 1 reduce: direct, compress: {topk: 1}, feedback: off
 3 1 receipt nonfinite later 1 compress: ternary, feedback: off

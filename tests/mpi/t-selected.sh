@@ -33,6 +33,9 @@ done <<END
 3 1 reduce: direct, compress: {topk: 0.02}
 4 1 reduce: direct, format: e4m3, scale: aps-tight, compress: {topk: 0.1}
 3 1 reduce: direct, format: e3m0, scale: aps-tight, compress: {mstopk: 0.9}
+2 1 reduce: hierarchical, compress: {mstopk: 0.05}
+4 2 reduce: hierarchical, compress: {topk: 0.02}
+3 2 reduce: hierarchical, format: e4m3, scale: aps-tight, compress: {topk: 0.1}
 2 1 reduce: direct, format: e5m2, scale: none, compress: {threshold: {value: 0.5, density: 0.2}}
 END
 
@@ -43,6 +46,10 @@ done <<END
 2 1 reduce: direct, compress: {topk: 1}
 7 1 reduce: direct, compress: {mstopk: 1}
 3 1 reduce: direct, format: bf16, scale: none, compress: {threshold: {value: 0.5, density: 1}}
+2 1 reduce: hierarchical, compress: {topk: 1}
+7 3 reduce: hierarchical, compress: {mstopk: 1}
+4 1 reduce: hierarchical, group: 2, format: bf16, scale: none, compress: {threshold: {value: 0.5, density: 1}}
+3 3 reduce: hierarchical, compress: {topk: 1}
 END
 
 # In full floats an element has the same additions.
@@ -86,4 +93,10 @@ bytes 4 1 6000 100 $((3 * (8 + 24 + 4 + 15 * 4 + 8 + 60 * 11 / 8 + 2 + 4 + \
 # indices.
 bytes 2 1 3200 2 $((8 + 1600 / 8 + 4 + 800 * 4 + 8 + 4 + 1600 * 4)) \
     'reduce: direct, compress: {topk: 0.5}'
+# Of two groups of two ranks: 3200 floats of this rank for the other owner; of the
+# group's sum of its slice the 64 elements that one of its ranks has; of the sum of
+# both groups 128, to the other rank.
+bytes 4 2 6400 100 $((3200 * 4 + 8 + 64 * 12 / 8 + 4 + 64 * 4 + \
+    8 + 128 * 12 / 8 + 4 + 128 * 4)) \
+    'reduce: hierarchical, compress: {topk: 0.02}'
 finish

@@ -114,6 +114,8 @@ static void test_reductions(void)
     } rules[] = {
         {"compress: mstopk", APS_REDUCE_GATHER},
         {"compress: topk, reduce: direct", APS_REDUCE_DIRECT},
+        {"compress: mstopk, reduce: hierarchical, group: 2",
+         APS_REDUCE_HIERARCHICAL},
         {"compress: ternary", APS_REDUCE_DIRECT},
         {"compress: ternary, reduce: gather", APS_REDUCE_GATHER},
     };
@@ -202,7 +204,14 @@ static void test_errors(void)
          "1e-3}}"},
         {"a reduction", STEPS "{compress: mstopk, reduce: ring}\n",
          "4:24: reduce: ring contradicts compress: mstopk; it goes with "
-         "direct or gather"},
+         "gather, direct or hierarchical"},
+        {"what travels inside a group",
+         STEPS "{compress: topk, reduce: {hierarchical: {node: fp32}}}\n"
+               "  - {compress: topk, reduce: hierarchical, node: format}\n",
+         "4:46: 'node' does not go with compress: topk, which sends full "
+         "floats inside a group: leave it out\n"
+         "5:44: 'node' does not go with compress: topk, which sends full "
+         "floats inside a group: leave it out"},
         {"a scale that is agreed",
          STEPS "{format: e4m3, compress: mstopk, aps: on}\n",
          "4:38: scale aps contradicts compress: mstopk, whose messages differ "
