@@ -234,13 +234,11 @@ static size_t levels_select(const struct run *run, struct selected *of,
         count = aps_compressed_select(run->compressor, &slice,
                                       aps_compressed_k(run->compressor, n),
                                       of->work, &bracket, of->indices);
-    if (count < 0)
-        return APS_ELEMENTS_BAD;
     for (long i = 0; i < count; i++) {
         elements->indices[i] = of->indices[i] + (uint32_t)elements->slice.begin;
         elements->values[i] = of->slice[of->indices[i]];
     }
-    return (size_t)count;
+    return count < 0 ? APS_ELEMENTS_BAD : (size_t)count;
 }
 
 static void levels_encode(struct run *run, int peer)
