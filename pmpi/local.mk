@@ -38,6 +38,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/scale_states.c pmpi/comm/scale_states.h \
 	pmpi/comm/scales.c pmpi/comm/scales.h \
 	pmpi/comm/sample.c pmpi/comm/sample.h \
+	pmpi/compressed/chunked.c pmpi/compressed/chunked.h \
 	pmpi/compressed/compressed.h \
 	pmpi/compressed/elements.c pmpi/compressed/elements.h \
 	pmpi/compressed/parcels.c pmpi/compressed/parcels.h \

@@ -3,6 +3,7 @@
 
 #include "compressed/table.h"
 
+#include "compressed/chunked.h"
 #include "compressed/powersgd.h"
 #include "compressed/rounded.h"
 #include "compressed/selected.h"
@@ -19,6 +20,7 @@ aps_compressed_ops_of(const struct aps_plan *plan)
         [APS_COMPRESSOR_TOPK] = &aps_compressed_selected,
         [APS_COMPRESSOR_THRESHOLD] = &aps_compressed_selected,
         [APS_COMPRESSOR_TERNARY] = &aps_compressed_ternary,
+        [APS_COMPRESSOR_CHUNKS] = &aps_compressed_chunked,
     };
 
     static const struct aps_compressed_ops *const selected[APS_REDUCE_KINDS] = {

@@ -12,11 +12,23 @@ uint64_t aps_compressed_number(const struct aps_compressed *layer,
     return aps_stream_mix(layer->number ^ part);
 }
 
+struct aps_plan aps_compressed_full(const struct aps_plan *plan)
+{
+    struct aps_plan full = *plan;
+
+    (void)aps_format_parse("e8m23", &full.format, NULL);
+    full.scale = (struct aps_scale){.kind = APS_SCALE_NONE};
+    full.accumulate = APS_ACCUMULATE_FP32;
+    full.chunk = 0;
+    full.rounding = APS_ROUND_NEAREST;
+    return full;
+}
+
 int aps_compressed_reduce_whole(const struct aps_compressed_site *site, int rc,
                                 int count, const struct aps_compressed layers[],
                                 struct aps_cost *cost)
 {
-    struct aps_plan plan = *site->plan;
+    const struct aps_plan plan = aps_compressed_full(site->plan);
     struct aps_vector vectors[APS_VECTORS_MOST];
     bool begins;
     int whole = 0, now;
@@ -33,11 +45,6 @@ int aps_compressed_reduce_whole(const struct aps_compressed_site *site, int rc,
     rc = aps_reductions_begin_again(site->reductions, rc, whole > 0, &begins);
     if (!begins)
         return rc;
-    (void)aps_format_parse("e8m23", &plan.format, NULL);
-    plan.scale = (struct aps_scale){.kind = APS_SCALE_NONE};
-    plan.accumulate = APS_ACCUMULATE_FP32;
-    plan.chunk = 0;
-    plan.rounding = APS_ROUND_NEAREST;
     now = aps_reductions_run(site->reductions, &plan, whole, vectors, cost);
     return rc == MPI_SUCCESS ? now : rc;
 }

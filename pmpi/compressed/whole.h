@@ -17,6 +17,9 @@ int aps_compressed_reduce_whole(const struct aps_compressed_site *site, int rc,
                                 int count, const struct aps_compressed layers[],
                                 struct aps_cost *cost);
 
+/* The plan in full floats. */
+struct aps_plan aps_compressed_full(const struct aps_plan *plan);
+
 /*
  * Write the layer's `delta` (with feedback), and which of its elements the plan's
  * compressor selects: indices[k], ascending. Returns how many, or -1 if not all

@@ -180,6 +180,18 @@ static void add_selected(const struct aps_plan *plan,
     add_varies(plan, note);
 }
 
+/* Chunks, that all ranks choose alike. */
+static void add_chunks(const struct aps_plan *plan, const char *form,
+                       struct note *note)
+{
+    add(note,
+        "The ranks add up the norms of a layer's chunks of %.0f elements, and "
+        "then the %g of the chunks with the greatest norms, as %s. A layer "
+        "with a single chunk is sent whole.",
+        plan->compressor.parameters[APS_CHUNKS_SIZE],
+        plan->compressor.parameters[APS_CHUNKS_DENSITY], form);
+}
+
 /* Values of three, and their sums. */
 static void add_integers(const struct aps_plan *plan, struct note *note)
 {
@@ -223,7 +235,9 @@ static void write_note(const struct aps_policy *policy, int rule,
     add(note, "compress %s (line %s): ",
         aps_compressor_describe(&plan->compressor, text, sizeof text),
         aps_command_rule(policy, rule, line));
-    if (ops->floats)
+    if (ops->chunk)
+        add_chunks(plan, form, note);
+    else if (ops->floats)
         add_factors(plan, layers, aps_policy_layers(policy) != NULL, form,
                     note);
     else if (ops->integers)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "compress/chunks.h"
 #include "compress/indices.h"
 #include "compress/ternary.h"
 #include "policy/words.h"
@@ -112,6 +113,14 @@ size_t aps_traffic_compressed(const struct aps_plan *plan,
     /* A format with feedback. */
     if (compressor->kind == APS_COMPRESSOR_NONE)
         return aps_traffic_bytes(plan, matrix->count);
+    /* Norms are full floats. */
+    if (ops->chunk) {
+        const size_t floats = ops->floats(compressor, matrix);
+        size_t keep, size = ops->chunk(compressor, matrix->count, &keep);
+        const size_t norms = aps_chunks_count(matrix->count, size);
+
+        return norms * sizeof(float) + aps_traffic_bytes(plan, floats - norms);
+    }
     if (ops->floats)
         return aps_traffic_bytes(plan, ops->floats(compressor, matrix));
     if (ops->integers) {

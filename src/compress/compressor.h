@@ -24,7 +24,8 @@
     ROW(TOPK, topk, "topk")                /* the largest elements */          \
     ROW(THRESHOLD, threshold, "threshold") /* elements from a magnitude on */  \
     ROW(MSTOPK_POWERSGD, mstopk_powersgd, "mstopk+powersgd") /* both */        \
-    ROW(TERNARY, ternary, "ternary") /* -1, 0, 1 times a scaler */
+    ROW(TERNARY, ternary, "ternary") /* -1, 0, 1 times a scaler */             \
+    ROW(CHUNKS, chunks, "chunks")    /* chunks of the greatest norms */
 
 #define APS_COMPRESSOR_KIND(kind, ops, word) APS_COMPRESSOR_##kind,
 enum aps_compressor_kind {
@@ -63,6 +64,11 @@ enum aps_ternary_parameter {
     APS_TERNARY_SEED
 };
 
+enum aps_chunks_parameter {
+    APS_CHUNKS_DENSITY, /* of a layer's chunks: the share that is sent */
+    APS_CHUNKS_SIZE     /* elements of a chunk */
+};
+
 struct aps_bracket; /* compress/bracket.h */
 
 struct aps_compressor_ops {
@@ -87,6 +93,11 @@ struct aps_compressor_ops {
                      const struct aps_bracket *bracket, size_t k,
                      const struct aps_cast_options *draw, uint32_t *indices);
     bool varies;
+
+    /* Of those that send whole chunks (compress/chunks.h): elements of a chunk of
+     * `count`, and how many of the chunks are sent. */
+    size_t (*chunk)(const struct aps_compressor *compressor, size_t count,
+                    size_t *keep);
 
     /* Of those that draw: the job's seed. NULL: 0. */
     uint64_t (*seed)(const struct aps_compressor *compressor);

@@ -74,6 +74,19 @@ static const struct aps_parameter ternary[] = {
                           .max = UINT32_MAX},
     END};
 
+static const struct aps_parameter chunks[] = {
+    [APS_CHUNKS_DENSITY] = {.name = "density",
+                            .kind = APS_PARAMETER_REAL,
+                            .above = true,
+                            .max = 1,
+                            .otherwise = 0.1},
+    [APS_CHUNKS_SIZE] = {.name = "size",
+                         .kind = APS_PARAMETER_WHOLE,
+                         .min = 1,
+                         .max = UINT32_MAX,
+                         .otherwise = 1024},
+    END};
+
 static const struct aps_choice compressors[APS_COMPRESSOR_KINDS] = {
     [APS_COMPRESSOR_POWERSGD] = {powersgd, NULL},
     [APS_COMPRESSOR_MSTOPK] = {mstopk, NULL},
@@ -82,6 +95,7 @@ static const struct aps_choice compressors[APS_COMPRESSOR_KINDS] = {
     [APS_COMPRESSOR_THRESHOLD] = {threshold,
                                   "compress: {threshold: {value: 1e-3}}"},
     [APS_COMPRESSOR_TERNARY] = {ternary, NULL},
+    [APS_COMPRESSOR_CHUNKS] = {chunks, NULL},
 };
 const struct aps_grammar aps_grammar_compress = {.words = &aps_words_compress,
                                                  .choices = compressors};
@@ -262,11 +276,13 @@ static void settle_reduce(const struct aps_rule_keys *rule,
                          name);
 }
 
-/* Of a format with feedback. */
+/* Of a format with feedback: of all values, or of chunks. */
 static void settle_rounded(const struct aps_rule_keys *rule,
                            struct aps_plan *plan)
 {
-    const struct aps_yaml_node *key = rule->keys[APS_RULE_FEEDBACK];
+    const struct aps_yaml_node *key = rule->keys[APS_RULE_FEEDBACK]
+                                          ? rule->keys[APS_RULE_FEEDBACK]
+                                          : rule->keys[APS_RULE_COMPRESS];
     const struct aps_yaml_node *reduce = rule->keys[APS_RULE_REDUCE];
 
     if (plan->accumulate != APS_ACCUMULATE_FP32)
@@ -282,6 +298,13 @@ static void settle_rounded(const struct aps_rule_keys *rule,
     plan->reduce = APS_REDUCE_DIRECT;
 }
 
+/* Are chunks rounded, and is what that loses remembered? */
+static bool rounds_chunks(const struct aps_plan *plan)
+{
+    return aps_compressor_ops_of(&plan->compressor)->chunk && plan->feedback &&
+           strcmp(plan->format.name, "e8m23") != 0;
+}
+
 void aps_compressors_settle(const struct aps_rule_keys *rule,
                             const struct aps_yaml_node *node,
                             struct aps_plan *plan)
@@ -294,7 +317,7 @@ void aps_compressors_settle(const struct aps_rule_keys *rule,
         check_integers(rule, plan);
     else
         check_scale(rule, plan);
-    if (plan->compressor.kind == APS_COMPRESSOR_NONE) {
+    if (plan->compressor.kind == APS_COMPRESSOR_NONE || rounds_chunks(plan)) {
         settle_rounded(rule, plan);
     } else {
         settle_reduce(rule, node, plan);

@@ -47,6 +47,9 @@ done <<END
 4 2 0 on format: e4m3, scale: aps-tight, reduce: hierarchical, compress: {topk: 0.05}
 3 2 0 off reduce: hierarchical, compress: {topk: 0.1}
 4 2 5 on reduce: hierarchical, compress: {topk: 1}
+2 1 0 on reduce: direct, compress: {chunks: {density: 0.3, size: 64}}
+3 1 0 on format: e4m3, scale: aps, compress: {chunks: {density: 0.3, size: 64}}
+4 2 0 off format: bf16, scale: aps, reduce: hierarchical, compress: {chunks: {density: 0.3, size: 64}}
 2 1 5 on compress: {mstopk: 1}
 3 1 5 off compress: {topk: 1}
 END

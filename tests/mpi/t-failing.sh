@@ -126,6 +126,8 @@ done <<END
 4 2 receipt nonfinite later 1 reduce: hierarchical, compress: {topk: 1}, feedback: off
 4 2 receipt blocking later 1 reduce: hierarchical, compress: {topk: 1}, feedback: off
 4 2 allocation blocking first 1 reduce: hierarchical, compress: {topk: 1}, feedback: off
+3 1 receipt nonfinite later 1 reduce: direct, compress: {chunks: {density: 1, size: 100}}, feedback: off
+3 1 PMPI_Isend blocking later 1 reduce: ring, compress: {chunks: {density: 1, size: 100}}, feedback: off
 3 1 receipt blocking later 1 reduce: direct, compress: {threshold: {value: 0.5, density: 1}}, feedback: off
 3 1 allocation blocking first 1 reduce: direct, compress: {topk: 1}, feedback: off
 3 1 receipt nonfinite later 1 compress: ternary, feedback: off

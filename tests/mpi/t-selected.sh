@@ -36,6 +36,8 @@ done <<END
 2 1 reduce: hierarchical, compress: {mstopk: 0.05}
 4 2 reduce: hierarchical, compress: {topk: 0.02}
 3 2 reduce: hierarchical, format: e4m3, scale: aps-tight, compress: {topk: 0.1}
+3 1 reduce: ring, compress: {chunks: {density: 0.3, size: 50}}
+3 1 format: e4m3, scale: aps, compress: {chunks: {density: 0.3, size: 50}}
 2 1 reduce: direct, format: e5m2, scale: none, compress: {threshold: {value: 0.5, density: 0.2}}
 END
 
@@ -50,6 +52,8 @@ done <<END
 7 3 reduce: hierarchical, compress: {mstopk: 1}
 4 1 reduce: hierarchical, group: 2, format: bf16, scale: none, compress: {threshold: {value: 0.5, density: 1}}
 3 3 reduce: hierarchical, compress: {topk: 1}
+3 1 reduce: direct, compress: {chunks: {density: 1, size: 7}}
+2 1 format: bf16, scale: none, compress: {chunks: {density: 0.1, size: 1Mi}}
 END
 
 # In full floats an element has the same additions.
@@ -99,4 +103,10 @@ bytes 2 1 3200 2 $((8 + 1600 / 8 + 4 + 800 * 4 + 8 + 4 + 1600 * 4)) \
 bytes 4 2 6400 100 $((3200 * 4 + 8 + 64 * 12 / 8 + 4 + 64 * 4 + \
     8 + 128 * 12 / 8 + 4 + 128 * 4)) \
     'reduce: hierarchical, compress: {topk: 0.02}'
+# Norms of 100 chunks and 640 values, to the owner of the half and back, with 4 bytes
+# before each.
+bytes 2 1 6400 6400 $((2 * (4 + 50 * 4) + 2 * (4 + 320 * 4))) \
+    'reduce: direct, compress: {chunks: {density: 0.1, size: 64}}'
+bytes 2 1 6400 6400 $((2 * (4 + 50 * 4) + 2 * (4 + 320))) \
+    'reduce: direct, format: e4m3, scale: none, compress: {chunks: {density: 0.1, size: 64}}'
 finish

@@ -73,6 +73,15 @@ static void test_meanings(void)
          {APS_COMPRESSOR_TERNARY, {1, 0}},
          false,
          "e8m23"},
+        {"compress: chunks",
+         {APS_COMPRESSOR_CHUNKS, {0.1, 1024}},
+         true,
+         "e8m23"},
+        {"format: e4m3, aps: on, reduce: ring, feedback: off, "
+         "compress: {chunks: {density: 1, size: 32Ki}}",
+         {APS_COMPRESSOR_CHUNKS, {1, 32768}},
+         false,
+         "e4m3"},
         {"format: e3m0, feedback: on",
          {APS_COMPRESSOR_NONE, {0}},
          true,
@@ -116,6 +125,8 @@ static void test_reductions(void)
         {"compress: topk, reduce: direct", APS_REDUCE_DIRECT},
         {"compress: mstopk, reduce: hierarchical, group: 2",
          APS_REDUCE_HIERARCHICAL},
+        {"compress: chunks", APS_REDUCE_HIERARCHICAL},
+        {"compress: chunks, format: e4m3", APS_REDUCE_DIRECT},
         {"compress: ternary", APS_REDUCE_DIRECT},
         {"compress: ternary, reduce: gather", APS_REDUCE_GATHER},
     };
@@ -212,6 +223,15 @@ static void test_errors(void)
          "floats inside a group: leave it out\n"
          "5:44: 'node' does not go with compress: topk, which sends full "
          "floats inside a group: leave it out"},
+        {"chunks of nothing",
+         STEPS "{layers: 0, compress: {chunks: {size: 0}}}\n"
+               "  - {compress: {chunks: 2}}\n",
+         "4:43: 'size' must be at least 1, not 0\n"
+         "5:25: 'chunks' must be a number above 0 and at most 1, not '2'"},
+        {"chunks that are rounded at every hop",
+         STEPS "{format: e4m3, compress: chunks, reduce: ring}\n",
+         "4:38: 'feedback' of a format goes with reduce: direct, not with "
+         "ring"},
         {"a scale that is agreed",
          STEPS "{format: e4m3, compress: mstopk, aps: on}\n",
          "4:38: scale aps contradicts compress: mstopk, whose messages differ "

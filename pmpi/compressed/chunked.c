@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Chunks (GradientFlow; compress/chunks.h). With delta the layer and what is
+ * remembered of it:
+ *
+ *     the norms of all chunks of delta, summed over the ranks, in full floats
+ *     the chunks of the greatest sums, which are the same on all ranks, summed over
+ *     the ranks in the plan's format: the result, with zeros elsewhere
+ *     the other chunks are remembered
+ *
+ * With feedback of a format that rounds, the chosen chunks go as in rounded.c, and
+ * what both roundings lose is remembered, too: what a slice's owner loses of a sum,
+ * in the owner's memory.
+ *
+ * How many floats travel follows from the layer's length. A rank that has an INF or
+ * a NaN sends NaN as its first norm: then the layer is reduced whole.
+ */
+#include "config.h"
+
+#include "compressed/chunked.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compress/chunks.h"
+#include "compress/finite.h"
+#include "compress/magnitudes.h"
+#include "compressed/rounded.h"
+#include "compressed/whole.h"
+
+/* The two vectors that travel for a layer. */
+enum part { PART_NORMS, PART_CHUNKS };
+
+/* A layer while its chunks travel. */
+struct chunked {
+    struct aps_compressed *layer;
+    const float *x; /* [n]: the layer, and what is remembered of it */
+    void *work;     /* of a choice */
+    size_t work_bytes;
+    size_t size, chunks, keep;
+    size_t length;    /* floats of the chosen chunks, as they travel */
+    float *norms;     /* [chunks] */
+    uint32_t *chosen; /* [keep] */
+    float *packed;    /* [length] */
+    /* Where rounding is remembered: */
+    float *lost;      /* [length]: by this rank's rounding */
+    float *lost_sums; /* by its rounding of sums */
+    float *scratch;   /* of rounded.c */
+};
+
+struct run {
+    const struct aps_compressed_site *site;
+    int count;
+    bool rounded; /* and what that loses is remembered */
+    struct chunked layers[APS_VECTORS_MOST];
+    struct aps_cost *cost;
+};
+
+/* --- sizes ---------------------------------------------------------------- */
+
+static bool chunked_is_rounded(const struct aps_plan *plan)
+{
+    return plan->feedback && strcmp(plan->format.name, "e8m23") != 0;
+}
+
+static size_t chunked_line(size_t floats)
+{
+    return (floats + 15) / 16 * 16;
+}
+
+/* How a layer is cut; nothing else. */
+static struct chunked chunked_cut(const struct aps_plan *plan,
+                                  const struct aps_matrix *matrix)
+{
+    const struct aps_compressor_ops *ops =
+        aps_compressor_ops_of(&plan->compressor);
+    struct chunked of = {0};
+
+    of.size = ops->chunk(&plan->compressor, matrix->count, &of.keep);
+    of.chunks = aps_chunks_count(matrix->count, of.size);
+    of.length = ops->floats(&plan->compressor, matrix) - of.chunks;
+    of.work_bytes = (aps_bracket_room(of.chunks, of.keep) + 63) / 64 * 64;
+    return of;
+}
+
+/* The chosen chunks as a layer. */
+static struct aps_matrix chunked_matrix(const struct chunked *of)
+{
+    return (struct aps_matrix){
+        .rows = 1, .columns = of->length, .count = of->length};
+}
+
+static size_t chunked_message(const struct aps_plan *plan,
+                              const struct aps_matrix *matrix,
+                              const struct aps_compressed_ranks *ranks)
+{
+    const struct chunked of = chunked_cut(plan, matrix);
+    const struct aps_matrix packed = chunked_matrix(&of);
+
+    return chunked_is_rounded(plan)
+               ? aps_compressed_rounded.message(plan, &packed, ranks)
+               : 0;
+}
+
+/* In the order of chunked_present. */
+static size_t chunked_scratch(const struct aps_plan *plan,
+                              const struct aps_matrix *matrix,
+                              const struct aps_compressed_ranks *ranks)
+{
+    const struct chunked of = chunked_cut(plan, matrix);
+    const struct aps_matrix packed = chunked_matrix(&of);
+    size_t floats = of.work_bytes / sizeof(float) + chunked_line(of.chunks) +
+                    chunked_line(of.keep) + chunked_line(of.length);
+
+    if (chunked_is_rounded(plan))
+        floats +=
+            chunked_line(of.length) +
+            chunked_line(aps_compressed_rounded.kept(plan, &packed, ranks)) +
+            aps_compressed_rounded.scratch(plan, &packed, ranks);
+    return floats;
+}
+
+static float *chunked_take(float **next, size_t floats)
+{
+    float *taken = *next;
+
+    *next += chunked_line(floats);
+    return taken;
+}
+
+static void chunked_present(const struct run *run, struct chunked *of,
+                            struct aps_compressed *layer)
+{
+    const struct aps_plan *plan = run->site->plan;
+    const struct aps_compressed_ranks ranks = {.all = run->site->vcomm->size};
+    const size_t n = layer->matrix.count;
+    bool finite;
+    float *next = layer->scratch;
+
+    *of = chunked_cut(plan, &layer->matrix);
+    of->layer = layer;
+    of->x = layer->in;
+    of->work = next;
+    next += of->work_bytes / sizeof *next;
+    of->norms = chunked_take(&next, of->chunks);
+    of->chosen = (uint32_t *)(void *)chunked_take(&next, of->keep);
+    of->packed = chunked_take(&next, of->length);
+    if (layer->delta) {
+        finite =
+            aps_magnitudes_add(layer->in, layer->error, n, layer->delta).finite;
+        of->x = layer->delta;
+    } else {
+        finite = aps_compress_finite(layer->in, n);
+    }
+    if (run->rounded) {
+        const struct aps_matrix packed = chunked_matrix(of);
+        const size_t kept = aps_compressed_rounded.kept(plan, &packed, &ranks);
+
+        of->lost = chunked_take(&next, of->length);
+        of->lost_sums = chunked_take(&next, kept);
+        of->scratch = next;
+        memset(of->lost_sums, 0, kept * sizeof *of->lost_sums);
+    }
+    if (finite)
+        aps_chunks_norms(of->x, n, of->size, of->norms);
+    else
+        memset(of->norms, 0, of->chunks * sizeof *of->norms);
+    /* All ranks have to see it. */
+    if (!finite)
+        of->norms[0] = NAN;
+}
+
+/* --- norms ---------------------------------------------------------------- */
+
+/* COLLECTIVE over the reductions' communicator. */
+static int chunked_sum_norms(struct run *run)
+{
+    const struct aps_plan full = aps_compressed_full(run->site->plan);
+    struct aps_vector vectors[APS_VECTORS_MOST];
+    int rc;
+
+    for (int i = 0; i < run->count; i++) {
+        const struct chunked *of = &run->layers[i];
+
+        vectors[i] = (struct aps_vector){
+            .in = of->norms,
+            .out = of->norms,
+            .n = of->chunks,
+            .memory = &aps_memory_host,
+            .number = aps_compressed_number(of->layer, PART_NORMS),
+        };
+    }
+    rc = aps_reductions_run(run->site->reductions, &full, run->count, vectors,
+                            run->cost);
+    for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++)
+        for (size_t c = 0; c < run->layers[i].chunks; c++)
+            run->layers[i].layer->whole |= isnan(run->layers[i].norms[c]);
+    return rc;
+}
+
+/* After an error, of which other ranks may know nothing, chunks that are none tell
+ * them. */
+static void chunked_pack(struct chunked *of, int rc)
+{
+    const size_t n = of->layer->matrix.count;
+    const struct aps_bracket_work work = {of->work, of->work_bytes};
+
+    memset(of->packed, 0, of->length * sizeof *of->packed);
+    if (rc != MPI_SUCCESS)
+        of->packed[0] = NAN;
+    if (rc != MPI_SUCCESS || of->layer->whole)
+        return;
+    /* Norms that are all 0 choose nothing. */
+    if (aps_chunks_choose(of->norms, of->chunks, of->keep, &work, of->chosen) ==
+        0)
+        for (size_t c = 0; c < of->keep; c++)
+            of->chosen[c] = (uint32_t)c;
+    (void)aps_chunks_gather(of->x, n, of->size, of->chosen, of->keep,
+                            of->packed);
+}
+
+/* --- chunks --------------------------------------------------------------- */
+
+/* COLLECTIVE over the reductions' communicator. In the plan's format. */
+static int chunked_sum(struct run *run)
+{
+    struct aps_vector vectors[APS_VECTORS_MOST];
+
+    for (int i = 0; i < run->count; i++) {
+        const struct chunked *of = &run->layers[i];
+
+        vectors[i] = (struct aps_vector){
+            .in = of->packed,
+            .out = of->packed,
+            .n = of->length,
+            .memory = &aps_memory_host,
+            .number = aps_compressed_number(of->layer, PART_CHUNKS),
+        };
+    }
+    return aps_reductions_run(run->site->reductions, run->site->plan,
+                              run->count, vectors, run->cost);
+}
+
+/* What the owner of a slice has lost of the sums is its memory's, too. */
+static void chunked_own_lost(const struct run *run, const struct chunked *of)
+{
+    const struct aps_vcomm *vcomm = run->site->vcomm;
+    struct aps_codec codec;
+    struct aps_slice slice;
+
+    aps_codec_init(&run->site->plan->format, &codec);
+    slice = aps_slice_of(of->length, aps_codec_granule(&codec), vcomm->size,
+                         vcomm->rank);
+    for (size_t i = 0; i < slice.length; i++)
+        of->lost[slice.begin + i] += of->lost_sums[i];
+}
+
+/* COLLECTIVE over the site's communicator. The same, and what is lost. */
+static int chunked_sum_rounded(struct run *run)
+{
+    struct aps_compressed layers[APS_VECTORS_MOST];
+    int rc;
+
+    for (int i = 0; i < run->count; i++) {
+        const struct chunked *of = &run->layers[i];
+
+        layers[i] = (struct aps_compressed){
+            .in = of->packed,
+            .out = of->packed,
+            .matrix = chunked_matrix(of),
+            .delta = of->lost,
+            .kept = of->lost_sums,
+            .calls = of->layer->calls,
+            .place = of->layer->place,
+            .number = aps_compressed_number(of->layer, PART_CHUNKS),
+            .scratch = of->scratch,
+        };
+    }
+    rc = aps_compressed_rounded.run(run->site, run->count, layers, run->cost);
+    for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++)
+        chunked_own_lost(run, &run->layers[i]);
+    return rc;
+}
+
+static void chunked_settle(const struct chunked *of)
+{
+    struct aps_compressed *layer = of->layer;
+    const size_t n = layer->matrix.count;
+
+    if (layer->delta) {
+        aps_chunks_clear(layer->delta, n, of->size, of->chosen, of->keep);
+        for (size_t c = 0; of->lost && c < of->keep; c++) {
+            const size_t begin = of->chosen[c] * of->size;
+            const size_t left = n - begin;
+
+            memcpy(layer->delta + begin, of->lost + c * of->size,
+                   (left < of->size ? left : of->size) * sizeof *of->lost);
+        }
+    }
+    aps_chunks_scatter(of->packed, n, of->size, of->chosen, of->keep,
+                       layer->out);
+}
+
+/* --- a call --------------------------------------------------------------- */
+
+static int chunked_run(const struct aps_compressed_site *site, int count,
+                       struct aps_compressed layers[], struct aps_cost *cost)
+{
+    struct run run = {
+        .site = site,
+        .count = count,
+        .rounded = chunked_is_rounded(site->plan),
+        .cost = cost,
+    };
+    int rc, now;
+
+    for (int i = 0; i < count; i++)
+        chunked_present(&run, &run.layers[i], &layers[i]);
+    rc = chunked_sum_norms(&run);
+    for (int i = 0; i < count; i++)
+        chunked_pack(&run.layers[i], rc);
+    now = run.rounded ? chunked_sum_rounded(&run) : chunked_sum(&run);
+    rc = rc == MPI_SUCCESS ? now : rc;
+    for (int i = 0; i < count && rc == MPI_SUCCESS; i++) {
+        const struct chunked *of = &run.layers[i];
+
+        layers[i].whole |= !aps_compress_finite(of->packed, of->length);
+        if (!layers[i].whole)
+            chunked_settle(of);
+    }
+    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
+}
+
+const struct aps_compressed_ops aps_compressed_chunked = {
+    .scratch = chunked_scratch,
+    .message = chunked_message,
+    .run = chunked_run,
+};
