@@ -49,6 +49,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/compressed/selected_hierarchical.c \
 	pmpi/compressed/table.c pmpi/compressed/table.h \
 	pmpi/compressed/ternary.c pmpi/compressed/ternary.h \
+	pmpi/compressed/vote.c pmpi/compressed/vote.h \
 	pmpi/compressed/whole.c pmpi/compressed/whole.h \
 	pmpi/device/bounce.c pmpi/device/bounce.h \
 	pmpi/device/device.c pmpi/device/device.h cuda/plugin.h \

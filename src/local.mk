@@ -9,7 +9,8 @@ libkernels_la_SOURCES = \
 	src/codec/bfp.c src/codec/integer.c src/codec/levels.c \
 	src/codec/mx.c src/codec/nvfp4.c src/codec/sign.c \
 	src/compress/bracket.c src/compress/bracket.h \
-	src/compress/compressor_chunks.c \
+	src/compress/compressor_chunks.c src/compress/compressor_vote.c \
+	src/compress/vote.c src/compress/vote.h \
 	src/compress/chunks.c src/compress/chunks.h \
 	src/compress/collect.c src/compress/collect.h \
 	src/compress/collect_masks.h \

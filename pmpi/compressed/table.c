@@ -8,6 +8,7 @@
 #include "compressed/rounded.h"
 #include "compressed/selected.h"
 #include "compressed/ternary.h"
+#include "compressed/vote.h"
 
 const struct aps_compressed_ops *
 aps_compressed_ops_of(const struct aps_plan *plan)
@@ -21,6 +22,7 @@ aps_compressed_ops_of(const struct aps_plan *plan)
         [APS_COMPRESSOR_THRESHOLD] = &aps_compressed_selected,
         [APS_COMPRESSOR_TERNARY] = &aps_compressed_ternary,
         [APS_COMPRESSOR_CHUNKS] = &aps_compressed_chunked,
+        [APS_COMPRESSOR_VOTE] = &aps_compressed_vote,
     };
 
     static const struct aps_compressed_ops *const selected[APS_REDUCE_KINDS] = {

@@ -3,6 +3,7 @@
 
 #include "cli/compressors.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -192,19 +193,23 @@ static void add_chunks(const struct aps_plan *plan, const char *form,
         plan->compressor.parameters[APS_CHUNKS_DENSITY], form);
 }
 
-/* Values of three, and their sums. */
+/* Digits or signs, and their sums. */
 static void add_integers(const struct aps_plan *plan, struct note *note)
 {
-    add(note, "Each value travels as -1, 0 or 1 times a factor of the layer, "
-              "in 1.6 bits");
+    const struct aps_compressor_ops *ops =
+        aps_compressor_ops_of(&plan->compressor);
+
+    add(note, "%c%s", toupper((unsigned char)ops->integer_text[0]),
+        ops->integer_text + 1);
     if (plan->reduce == APS_REDUCE_GATHER)
-        add(note, ", from each rank to all others. That takes p/2 times the "
-                  "bytes shown, which is no less than FP32 from 40 ranks on.");
-    else
         add(note,
-            ", and the sum of p ranks in log2(2 p + 1) bits, rounded up: the "
-            "bytes shown are those of %d ranks.",
-            APS_TRAFFIC_RANKS);
+            ", from each rank to all others. That takes p/2 times the bytes "
+            "shown, which is no less than FP32 from %.0f ranks on.",
+            ceil(2.0 * sizeof(float) * EXAMPLE /
+                 (double)ops->integer_bytes(EXAMPLE)));
+    else
+        add(note, ", and %s: the bytes shown are those of %d ranks.",
+            ops->sum_text, APS_TRAFFIC_RANKS);
 }
 
 /* Of a plain format. */

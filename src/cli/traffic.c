@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "compress/chunks.h"
 #include "compress/indices.h"
-#include "compress/ternary.h"
 #include "policy/words.h"
 
 #define FP32_BITS 32
@@ -124,11 +123,11 @@ size_t aps_traffic_compressed(const struct aps_plan *plan,
     if (ops->floats)
         return aps_traffic_bytes(plan, ops->floats(compressor, matrix));
     if (ops->integers) {
-        const size_t there = aps_ternary_bytes(matrix->count);
+        const size_t there = ops->integer_bytes(matrix->count);
         const size_t back =
             plan->reduce == APS_REDUCE_GATHER
                 ? there
-                : aps_ternary_sum_bytes(APS_TRAFFIC_RANKS, matrix->count);
+                : ops->sum_bytes(APS_TRAFFIC_RANKS, matrix->count);
 
         return (there + back + 1) / 2;
     }

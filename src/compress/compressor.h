@@ -25,7 +25,8 @@
     ROW(THRESHOLD, threshold, "threshold") /* elements from a magnitude on */  \
     ROW(MSTOPK_POWERSGD, mstopk_powersgd, "mstopk+powersgd") /* both */        \
     ROW(TERNARY, ternary, "ternary") /* -1, 0, 1 times a scaler */             \
-    ROW(CHUNKS, chunks, "chunks")    /* chunks of the greatest norms */
+    ROW(CHUNKS, chunks, "chunks")    /* chunks of the greatest norms */        \
+    ROW(VOTE, vote, "vote")          /* the sign that most ranks have */
 
 #define APS_COMPRESSOR_KIND(kind, ops, word) APS_COMPRESSOR_##kind,
 enum aps_compressor_kind {
@@ -62,6 +63,10 @@ enum aps_selecting_parameter {
 enum aps_ternary_parameter {
     APS_TERNARY_CLIP, /* in standard deviations; 0: not at all */
     APS_TERNARY_SEED
+};
+
+enum aps_vote_parameter {
+    APS_VOTE_VALUE /* the magnitude of a rank's elements; 0: their mean */
 };
 
 enum aps_chunks_parameter {
@@ -106,6 +111,13 @@ struct aps_compressor_ops {
      * apply, and owners of slices can add them up exactly: it goes with `reduce:
      * direct`, and gives the same bits as with `gather`. */
     bool integers;
+    /* Of these: bytes of what a rank sends of n elements, and of the sums of so many
+     * ranks; and what a person reads of both. */
+    size_t (*integer_bytes)(size_t n);
+    size_t (*sum_bytes)(int ranks, size_t n);
+    const char *integer_text, *sum_text;
+    /* Is what it leaves out without bounds? Then nothing is remembered. */
+    bool forgets;
 
     /* Does it go on from what a layer's last call has left? NULL: no. */
     bool (*keeps)(const struct aps_compressor *compressor);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "compress/compressor.h"
+#include "compress/ternary.h"
 
 static bool ternary_takes(const struct aps_compressor *compressor,
                           const struct aps_matrix *matrix)
@@ -33,5 +34,10 @@ const struct aps_compressor_ops aps_compressor_ops_ternary = {
     .takes = ternary_takes,
     .seed = ternary_seed,
     .integers = true,
+    .integer_bytes = aps_ternary_bytes,
+    .sum_bytes = aps_ternary_sum_bytes,
+    .integer_text = "each value travels as -1, 0 or 1 times a factor of the "
+                    "layer, in 1.6 bits",
+    .sum_text = "the sum of p ranks in log2(2 p + 1) bits, rounded up",
     .describe = ternary_describe,
 };

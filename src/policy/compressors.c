@@ -74,6 +74,11 @@ static const struct aps_parameter ternary[] = {
                           .max = UINT32_MAX},
     END};
 
+static const struct aps_parameter vote[] = {
+    [APS_VOTE_VALUE] = {.name = "value",
+                        .kind = APS_PARAMETER_REAL,
+                        .max = INFINITY},
+    END};
 static const struct aps_parameter chunks[] = {
     [APS_CHUNKS_DENSITY] = {.name = "density",
                             .kind = APS_PARAMETER_REAL,
@@ -96,6 +101,7 @@ static const struct aps_choice compressors[APS_COMPRESSOR_KINDS] = {
                                   "compress: {threshold: {value: 1e-3}}"},
     [APS_COMPRESSOR_TERNARY] = {ternary, NULL},
     [APS_COMPRESSOR_CHUNKS] = {chunks, NULL},
+    [APS_COMPRESSOR_VOTE] = {vote, NULL},
 };
 const struct aps_grammar aps_grammar_compress = {.words = &aps_words_compress,
                                                  .choices = compressors};
@@ -298,6 +304,19 @@ static void settle_rounded(const struct aps_rule_keys *rule,
     plan->reduce = APS_REDUCE_DIRECT;
 }
 
+/* What a vote leaves out grows from call to call, where most ranks have one sign and
+ * the sum has the other. */
+static void check_feedback(const struct aps_rule_keys *rule,
+                           const struct aps_plan *plan)
+{
+    if (plan->feedback && aps_compressor_ops_of(&plan->compressor)->forgets)
+        aps_reader_error(rule->reader, rule->keys[APS_RULE_FEEDBACK],
+                         "'feedback' contradicts compress: %s, which loses "
+                         "magnitudes without bounds: use format: sign/64 with "
+                         "'feedback: on' instead",
+                         aps_compressor_name(&plan->compressor));
+}
+
 /* Are chunks rounded, and is what that loses remembered? */
 static bool rounds_chunks(const struct aps_plan *plan)
 {
@@ -313,6 +332,7 @@ void aps_compressors_settle(const struct aps_rule_keys *rule,
         return;
     check_steps(rule, plan);
     check_calls(rule, plan);
+    check_feedback(rule, plan);
     if (aps_compressor_ops_of(&plan->compressor)->integers)
         check_integers(rule, plan);
     else

@@ -36,7 +36,7 @@ def rows():
 scales = ["fixed", "backoff", "logmax", "underflow", "unit", "autoflex",
           "delayed", "dfxp"]
 compressors = ["powersgd", "mstopk", "topk", "threshold", "mstopk+powersgd",
-               "chunks", "ternary"]
+               "chunks", "vote", "ternary"]
 needed = {"threshold": {"value": "1e-3"}}
 
 

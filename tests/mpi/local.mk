@@ -108,6 +108,9 @@ tests_mpi_sent_LDADD = $(MPI_TEST_LDADD) -ldl
 check_PROGRAMS += tests/mpi/telescope
 tests_mpi_telescope_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_telescope_LDADD = $(MPI_TEST_LDADD)
+check_PROGRAMS += tests/mpi/vote
+tests_mpi_vote_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_vote_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/ternary
 tests_mpi_ternary_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_ternary_LDADD = $(MPI_TEST_LDADD)
@@ -324,6 +327,7 @@ mpi_tests = \
 	tests/mpi/t-spawned.sh \
 	tests/mpi/t-telescope.sh \
 	tests/mpi/t-started.sh \
+	tests/mpi/t-vote.sh \
 	tests/mpi/t-ternary.sh \
 	tests/mpi/t-short-lived.sh
 TESTS += $(mpi_tests)

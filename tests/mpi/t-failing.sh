@@ -11,7 +11,7 @@ policy()
     progress=calls
     can_be_driven || progress=thread
     case $2 in
-    *ternary*) said=$2 ;; # its integers have no format
+    *ternary* | *vote*) said=$2 ;; # their integers have no format
     *) said="format: e5m10, $2" ;;
     esac
     cat >"$tmp/policy.yaml" <<END
@@ -130,6 +130,8 @@ done <<END
 3 1 PMPI_Isend blocking later 1 reduce: ring, compress: {chunks: {density: 1, size: 100}}, feedback: off
 3 1 receipt blocking later 1 reduce: direct, compress: {threshold: {value: 0.5, density: 1}}, feedback: off
 3 1 allocation blocking first 1 reduce: direct, compress: {topk: 1}, feedback: off
+3 1 receipt nonfinite later 1 compress: vote, feedback: off
+3 1 receipt nonfinite later 1 reduce: gather, compress: vote, feedback: off
 3 1 receipt nonfinite later 1 compress: ternary, feedback: off
 3 1 receipt nonfinite later 1 reduce: gather, compress: ternary, feedback: off
 3 1 allocation blocking first 1 compress: {topk: 1}, feedback: off

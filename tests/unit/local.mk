@@ -80,7 +80,7 @@ UNIT_TESTS = \
 	tests/unit/sum \
 	tests/unit/switch \
 	tests/unit/ternary \
-	tests/unit/tiling
+	tests/unit/tiling tests/unit/vote
 
 # Compressors.
 tests_unit_chunks_SOURCES = tests/unit/chunks.c tests/unit/rounded.h \
@@ -104,6 +104,9 @@ tests_unit_select_SOURCES = tests/unit/select.c tests/unit/rounded.h \
 	tests/unit/vectors.h
 tests_unit_select_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_select_LDADD = $(UNIT_LIBS) -lm
+tests_unit_vote_SOURCES = tests/unit/vote.c
+tests_unit_vote_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_vote_LDADD = $(UNIT_LIBS)
 tests_unit_ternary_SOURCES = tests/unit/ternary.c
 tests_unit_ternary_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_ternary_LDADD = $(UNIT_LIBS) -lm

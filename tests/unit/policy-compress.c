@@ -82,6 +82,11 @@ static void test_meanings(void)
          {APS_COMPRESSOR_CHUNKS, {1, 32768}},
          false,
          "e4m3"},
+        {"compress: vote", {APS_COMPRESSOR_VOTE, {0}}, false, "e8m23"},
+        {"reduce: gather, compress: {vote: {value: 1}}",
+         {APS_COMPRESSOR_VOTE, {1}},
+         false,
+         "e8m23"},
         {"format: e3m0, feedback: on",
          {APS_COMPRESSOR_NONE, {0}},
          true,
@@ -127,6 +132,7 @@ static void test_reductions(void)
          APS_REDUCE_HIERARCHICAL},
         {"compress: chunks", APS_REDUCE_HIERARCHICAL},
         {"compress: chunks, format: e4m3", APS_REDUCE_DIRECT},
+        {"compress: vote", APS_REDUCE_DIRECT},
         {"compress: ternary", APS_REDUCE_DIRECT},
         {"compress: ternary, reduce: gather", APS_REDUCE_GATHER},
     };
@@ -232,6 +238,12 @@ static void test_errors(void)
          STEPS "{format: e4m3, compress: chunks, reduce: ring}\n",
          "4:38: 'feedback' of a format goes with reduce: direct, not with "
          "ring"},
+        {"a vote that is to be remembered",
+         STEPS "{compress: vote, feedback: on}\n",
+         "4:22: 'feedback' contradicts compress: vote, which loses magnitudes "
+         "without bounds: use format: sign/64 with 'feedback: on' instead"},
+        {"a vote in a format", STEPS "{format: e4m3, compress: {vote: -1}}\n",
+         "4:37: 'vote' must be a finite number of at least 0, not '-1'"},
         {"a scale that is agreed",
          STEPS "{format: e4m3, compress: mstopk, aps: on}\n",
          "4:38: scale aps contradicts compress: mstopk, whose messages differ "

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * signSGD with majority vote (compress/vote.h). Each rank sends the signs of its
+ * layers
+ *
+ *     reduce: direct    to the owners of the slices, who count them and send the
+ *                       outcomes to all ranks
+ *     reduce: gather    to all ranks, each of which counts them
+ *
+ * and a result is an outcome times a magnitude: the sum over the ranks of the mean
+ * magnitudes of their layers, in the order of the ranks in FP64, or N times the
+ * policy's value. Counts are exact, so both give the same bits.
+ *
+ * A message has a section a layer: a float, which is the mean of the rank's layer or
+ * the sum of the means, and signs or outcomes. Its length follows from the layers'
+ * lengths and the number of ranks alone. A rank with an INF or a NaN sends NaN as its
+ * mean, and so the sum is: then the layer is reduced whole.
+ */
+#include "config.h"
+
+#include "compressed/vote.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compress/magnitudes.h"
+#include "compress/vote.h"
+#include "compressed/whole.h"
+
+struct run {
+    const struct aps_compressed_site *site;
+    int ranks, rank;
+    int count;
+    struct aps_compressed *layers;
+    float means[APS_VECTORS_MOST]; /* of this rank's layers */
+    struct aps_cost *cost;
+};
+
+/* --- sizes ---------------------------------------------------------------- */
+
+/* Elements that a rank counts. Signs of slices begin with bytes. */
+static struct aps_slice vote_slice(size_t n, int ranks, int owner)
+{
+    return aps_slice_of(n, 8, ranks, owner);
+}
+
+static size_t vote_ballot(size_t n)
+{
+    return sizeof(float) + aps_vote_bytes(n);
+}
+
+static size_t vote_outcome(int ranks, size_t n)
+{
+    return sizeof(float) + aps_vote_outcome_bytes(ranks, n);
+}
+
+/* Of all layers: what an owner gets of a rank, and what it sends. */
+static size_t vote_ballots(const struct run *run, int owner)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < run->count; i++)
+        bytes += vote_ballot(
+            vote_slice(run->layers[i].matrix.count, run->ranks, owner).length);
+    return bytes;
+}
+
+static size_t vote_outcomes(const void *state, int owner)
+{
+    const struct run *run = state;
+    size_t bytes = 0;
+
+    for (int i = 0; i < run->count; i++)
+        bytes += vote_outcome(
+            run->ranks,
+            vote_slice(run->layers[i].matrix.count, run->ranks, owner).length);
+    return bytes;
+}
+
+/* Room that a count needs beside messages. */
+static size_t vote_scratch(const struct aps_plan *plan,
+                           const struct aps_matrix *matrix,
+                           const struct aps_compressed_ranks *ranks)
+{
+    const size_t longest =
+        plan->reduce == APS_REDUCE_GATHER
+            ? matrix->count
+            : vote_slice(matrix->count, ranks->all, 0).length;
+
+    return aps_vote_outcome_bytes(ranks->all, longest) / sizeof(float) + 1;
+}
+
+/* By gather the signs of a layer. By direct, signs for and from a rank, and its
+ * outcomes: rank 0 owns the most. */
+static size_t vote_message(const struct aps_plan *plan,
+                           const struct aps_matrix *matrix,
+                           const struct aps_compressed_ranks *ranks)
+{
+    const size_t most = vote_slice(matrix->count, ranks->all, 0).length;
+
+    return plan->reduce == APS_REDUCE_GATHER
+               ? vote_ballot(matrix->count)
+               : 2 * vote_ballot(most) + vote_outcome(ranks->all, most);
+}
+
+/* --- signs and outcomes --------------------------------------------------- */
+
+static void vote_measure(struct run *run)
+{
+    for (int i = 0; i < run->count; i++) {
+        const struct aps_compressed *layer = &run->layers[i];
+        const struct aps_magnitudes of =
+            aps_magnitudes_of(layer->in, layer->matrix.count);
+
+        run->means[i] =
+            of.finite ? (float)(of.sum / (double)layer->matrix.count) : NAN;
+    }
+}
+
+static void vote_cast(const struct run *run, int i,
+                      const struct aps_slice *slice, unsigned char *section)
+{
+    memcpy(section, &run->means[i], sizeof(float));
+    aps_vote_cast(run->layers[i].in + slice->begin, slice->length,
+                  section + sizeof(float));
+}
+
+/* The outcomes of a slice, of which rank i's signs lie in from[i * stride ...]; and
+ * its magnitude. */
+static float vote_count(const struct run *run, const unsigned char *from,
+                        size_t stride, size_t n, unsigned char *outcome)
+{
+    const double value = run->site->plan->compressor.parameters[APS_VOTE_VALUE];
+    double sum = 0;
+
+    for (int i = 0; i < run->ranks; i++) {
+        float mean;
+
+        memcpy(&mean, from + (size_t)i * stride, sizeof mean);
+        sum += value > 0 && isfinite(mean) ? value : (double)mean;
+    }
+    aps_vote_count(from + sizeof(float), stride, run->ranks, n, outcome);
+    return (float)sum;
+}
+
+static void vote_restore(const struct run *run, int i,
+                         const struct aps_slice *slice, float magnitude,
+                         const unsigned char *outcome)
+{
+    if (!run->layers[i].whole)
+        aps_vote_decode(outcome, run->ranks, slice->length, magnitude,
+                        run->layers[i].out + slice->begin);
+}
+
+/* --- to all ranks --------------------------------------------------------- */
+
+/* COLLECTIVE over the site's communicator. */
+static int vote_gather(struct run *run)
+{
+    struct aps_exchange *exchange = run->site->exchange;
+    unsigned char *messages = run->site->messages;
+    unsigned char *own;
+    size_t bytes = 0, at = 0;
+    int rc;
+
+    for (int i = 0; i < run->count; i++)
+        bytes += vote_ballot(run->layers[i].matrix.count);
+    own = messages + (size_t)run->rank * bytes;
+    aps_exchange_receive_alike(exchange, messages, bytes, bytes);
+    for (int i = 0; i < run->count; i++) {
+        const struct aps_slice all = {0, run->layers[i].matrix.count};
+
+        vote_cast(run, i, &all, own + at);
+        at += vote_ballot(all.length);
+    }
+    aps_exchange_send_all(exchange, own, bytes);
+    run->cost->wire_bytes += (unsigned long long)(run->ranks - 1) * bytes;
+    rc = aps_exchange_wait(exchange);
+    at = 0;
+    for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
+        const struct aps_slice all = {0, run->layers[i].matrix.count};
+        unsigned char *outcome = (unsigned char *)run->layers[i].scratch;
+        const float magnitude =
+            vote_count(run, messages + at, bytes, all.length, outcome);
+
+        run->layers[i].whole = !isfinite(magnitude);
+        vote_restore(run, i, &all, magnitude, outcome);
+        at += vote_ballot(all.length);
+    }
+    return rc;
+}
+
+/* --- by the owners -------------------------------------------------------- */
+
+static void vote_cast_for(const struct run *run, int owner,
+                          unsigned char *ballots)
+{
+    for (int i = 0; i < run->count; i++) {
+        const struct aps_slice slice =
+            vote_slice(run->layers[i].matrix.count, run->ranks, owner);
+
+        vote_cast(run, i, &slice, ballots);
+        ballots += vote_ballot(slice.length);
+    }
+}
+
+static void vote_count_own(const struct run *run, const unsigned char *from,
+                           size_t stride, unsigned char *outcomes)
+{
+    for (int i = 0; i < run->count; i++) {
+        const size_t n =
+            vote_slice(run->layers[i].matrix.count, run->ranks, run->rank)
+                .length;
+        const float magnitude =
+            vote_count(run, from, stride, n, outcomes + sizeof magnitude);
+
+        memcpy(outcomes, &magnitude, sizeof magnitude);
+        from += vote_ballot(n);
+        outcomes += vote_outcome(run->ranks, n);
+    }
+}
+
+/* What an owner has counted. It has its magnitudes of the same means as all. */
+static void vote_settle(const struct run *run, int owner,
+                        const unsigned char *outcomes)
+{
+    for (int i = 0; i < run->count; i++) {
+        const struct aps_slice slice =
+            vote_slice(run->layers[i].matrix.count, run->ranks, owner);
+        float magnitude;
+
+        memcpy(&magnitude, outcomes, sizeof magnitude);
+        run->layers[i].whole |= !isfinite(magnitude);
+        vote_restore(run, i, &slice, magnitude, outcomes + sizeof magnitude);
+        outcomes += vote_outcome(run->ranks, slice.length);
+    }
+}
+
+/* COLLECTIVE over the site's communicator. Signs come from all ranks, go to all
+ * owners, and outcomes come from them: rooms of that many bytes, one after the other,
+ * each with a stride of what belongs to rank 0, which owns the most. */
+static int vote_direct(struct run *run)
+{
+    struct aps_exchange *exchange = run->site->exchange;
+    const size_t ranks = (size_t)run->ranks, rank = (size_t)run->rank;
+    const size_t ballots = vote_ballots(run, 0);
+    const size_t outcomes = vote_outcomes(run, 0);
+    const size_t own = vote_ballots(run, run->rank);
+    unsigned char *from = run->site->messages;
+    unsigned char *to = from + ranks * ballots;
+    unsigned char *result = to + ranks * ballots;
+    int rc;
+
+    aps_exchange_receive_alike(exchange, from, ballots, own);
+    for (int i = 1; i < run->ranks; i++) {
+        const int owner = aps_exchange_peer(exchange, i);
+        const size_t bytes = vote_ballots(run, owner);
+
+        vote_cast_for(run, owner, to + (size_t)owner * ballots);
+        aps_exchange_send(exchange, owner, to + (size_t)owner * ballots, bytes);
+        run->cost->wire_bytes += bytes;
+    }
+    vote_cast_for(run, run->rank, from + rank * ballots);
+    rc = aps_exchange_wait(exchange);
+    /* Also after an error, of which other ranks may know nothing. */
+    aps_exchange_receive(exchange, result, outcomes, vote_outcomes, run);
+    if (rc == MPI_SUCCESS)
+        vote_count_own(run, from, ballots, result + rank * outcomes);
+    aps_exchange_send_all(exchange, result + rank * outcomes,
+                          vote_outcomes(run, run->rank));
+    run->cost->wire_bytes +=
+        (unsigned long long)(ranks - 1) * vote_outcomes(run, run->rank);
+    rc = aps_exchange_wait(exchange);
+    for (int i = 0; i < run->ranks && rc == MPI_SUCCESS; i++)
+        vote_settle(run, i, result + (size_t)i * outcomes);
+    return rc;
+}
+
+static int vote_run(const struct aps_compressed_site *site, int count,
+                    struct aps_compressed layers[], struct aps_cost *cost)
+{
+    struct run run = {
+        .site = site,
+        .ranks = site->vcomm->size,
+        .rank = site->vcomm->rank,
+        .count = count,
+        .layers = layers,
+        .cost = cost,
+    };
+    int rc;
+
+    vote_measure(&run);
+    rc = site->plan->reduce == APS_REDUCE_GATHER ? vote_gather(&run)
+                                                 : vote_direct(&run);
+    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
+}
+
+const struct aps_compressed_ops aps_compressed_vote = {
+    .scratch = vote_scratch,
+    .message = vote_message,
+    .run = vote_run,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* signSGD with majority vote, vote.h. */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "compress/compressor.h"
+#include "compress/vote.h"
+
+static bool vote_takes(const struct aps_compressor *compressor,
+                       const struct aps_matrix *matrix)
+{
+    (void)compressor;
+    return matrix->count > 0;
+}
+
+static void vote_describe(const struct aps_compressor *compressor, char *buffer,
+                          size_t size)
+{
+    const double value = compressor->parameters[APS_VOTE_VALUE];
+
+    if (value > 0)
+        snprintf(buffer, size, "vote value %g", value);
+    else
+        snprintf(buffer, size, "vote");
+}
+
+const struct aps_compressor_ops aps_compressor_ops_vote = {
+    .takes = vote_takes,
+    .integers = true,
+    .forgets = true,
+    .integer_bytes = aps_vote_bytes,
+    .sum_bytes = aps_vote_outcome_bytes,
+    .integer_text = "the sign of each value travels, in 1 bit",
+    .sum_text =
+        "what most of p ranks say, in 1 bit, or 1.6 bits where p is even",
+    .describe = vote_describe,
+};
