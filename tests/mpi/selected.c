@@ -56,7 +56,7 @@ static void test_telescope(int steps)
     bool alike = true, exact = true, late = false;
     int left = 0;
 
-    for (int t = 0; t < steps + 400; t++) {
+    for (int t = 0; t < steps + 200; t++) {
         unsigned seed = (unsigned)(31 * t + rank);
 
         for (int i = 0; i < STEP; i++) {
