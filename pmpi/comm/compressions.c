@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm/group_exchanges.h"
 #include "comm/report.h"
 #include "comm/spares.h"
 #include "compressed/table.h"
@@ -44,11 +45,8 @@ struct aps_compressions {
     size_t scratch_floats;
     struct aps_exchange
         exchange; /* of compressors with messages of their own */
-    /* Of those that go by groups: exchanges in the last ones, which are the
-     * reductions'. */
-    const struct aps_groups *groups;
-    struct aps_exchange group, peers;
-    int outcome; /* of all their messages */
+    struct aps_group_exchanges by_group; /* of those that go by groups */
+    int outcome;                         /* of all their messages */
 };
 
 /* The layers of one call. */
@@ -122,8 +120,7 @@ void aps_compressions_destroy(struct aps_compressions *compressions)
         return;
     compressions_clear(compressions);
     aps_exchange_clear(&compressions->exchange);
-    aps_exchange_clear(&compressions->group);
-    aps_exchange_clear(&compressions->peers);
+    aps_group_exchanges_clear(&compressions->by_group);
     free(compressions->scratch);
     free(compressions);
 }
@@ -269,28 +266,6 @@ compressions_create(const struct aps_context *context)
     return NULL;
 }
 
-/* Local. Exchanges in the groups of the plan, unless they are those of the last
- * call. */
-static void compressions_equip_groups(struct run *run)
-{
-    struct aps_compressions *compressions = run->context->compressions;
-    const struct aps_groups *groups = run->groups;
-    int *outcome = &compressions->outcome;
-
-    if (!groups || compressions->groups == groups)
-        return;
-    run->grown = true;
-    aps_exchange_clear(&compressions->group);
-    aps_exchange_clear(&compressions->peers);
-    compressions->groups = groups;
-    compressions->group = compressions->peers = (struct aps_exchange){0};
-    run->bad |= aps_exchange_init(&compressions->group, &groups->group,
-                                  APS_TAG_CONTRIBUTION, outcome) < 0 ||
-                (groups->peers.size > 0 &&
-                 aps_exchange_init(&compressions->peers, &groups->peers,
-                                   APS_TAG_CONTRIBUTION, outcome) < 0);
-}
-
 /* The groups that the compressor goes by, and how many ranks they have. */
 static void compressions_find_groups(struct run *run)
 {
@@ -325,7 +300,9 @@ static void compressions_equip(struct run *run)
         compressions_clear(compressions);
     compressions->era = run->places[0].era;
     compressions->drops = run->places[0].drops;
-    compressions_equip_groups(run);
+    run->bad |= run->groups && aps_group_exchanges_equip(
+                                   &compressions->by_group, run->groups,
+                                   &compressions->outcome, &run->grown) < 0;
     for (int i = 0; i < run->count; i++) {
         floats += compressions_scratch(run, i);
         run->memories[i] = compressions_get(run, &run->places[i]);
@@ -504,8 +481,8 @@ int aps_compressions_run(struct aps_context *context,
     compressions_present(&run);
     site.exchange = &context->compressions->exchange;
     site.groups = run.groups;
-    site.group = &context->compressions->group;
-    site.peers = &context->compressions->peers;
+    site.group = &context->compressions->by_group.group;
+    site.peers = &context->compressions->by_group.peers;
     site.messages = run.messages;
     context->compressions->outcome = MPI_SUCCESS;
     if (cost->sampled)
