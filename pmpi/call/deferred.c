@@ -7,12 +7,15 @@
 
 #include "base/message.h"
 #include "base/plural.h"
+#include "call/kind.h"
 #include "call/pass.h"
 #include "comm/report.h"
 #include "progress/wait.h"
 
 void aps_deferred_complete(struct aps_deferred *deferred, int rc)
 {
+    if (deferred->call.kind->release)
+        deferred->call.kind->release(&deferred->call);
     aps_request_complete(deferred->request, rc);
     free(deferred);
 }
@@ -41,6 +44,23 @@ static bool deferred_is_possible(struct aps_context *context,
     return false;
 }
 
+/* COLLECTIVE. One layer that is rewritten, or where that needs the ranks'
+ * agreement and has it not, only carried (*passed). */
+static int deferred_run_segment(struct aps_deferred *this,
+                                struct aps_segment *segment, bool *passed)
+{
+    struct aps_context *context = this->context;
+    const struct aps_call *call = &this->call;
+
+    segment->memory = aps_segment_memory(context, call);
+    if (!deferred_is_possible(context, call, segment->count, &segment->plan))
+        return MPI_ERR_NO_MEM;
+    if (aps_segment_agree(context, call, segment))
+        return aps_segment_run(context, call, segment);
+    *passed = true;
+    return call->kind->run_unchanged(context, call, segment);
+}
+
 /* COLLECTIVE. The layers that are rewritten. On to the end, whatever happens:
  * what cannot be carried out cannot on any rank. */
 static int deferred_run_layers(struct aps_deferred *this)
@@ -48,11 +68,12 @@ static int deferred_run_layers(struct aps_deferred *this)
     struct aps_context *context = this->context;
     struct aps_sent sent = {0};
     size_t offset = 0;
+    bool passed = false;
     int first = MPI_SUCCESS;
 
     for (long i = 0; i < this->position.segments; i++) {
         struct aps_segment segment;
-        int rc = MPI_ERR_NO_MEM;
+        int rc;
 
         aps_segment_plan(context, &this->call, &this->position, i, offset,
                          &segment);
@@ -61,12 +82,13 @@ static int deferred_run_layers(struct aps_deferred *this)
             sent.passed += segment.count;
             continue;
         }
-        segment.memory = aps_segment_memory(context, &this->call);
-        if (deferred_is_possible(context, &this->call, segment.count,
-                                 &segment.plan))
-            rc = aps_segment_run(context, &this->call, &segment);
+        rc = deferred_run_segment(this, &segment, &passed);
         aps_sent_add(&sent, &segment);
         first = first == MPI_SUCCESS ? rc : first;
+    }
+    if (passed) {
+        aps_call_count_passed(&this->call, APS_PASSED_OTHER);
+        return first;
     }
     aps_sent_count(&sent, aps_call_counters(&this->call));
     aps_count(&aps_call_counters(&this->call)->rewritten, 1);

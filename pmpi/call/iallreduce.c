@@ -130,8 +130,14 @@ static int iallreduce_enqueue(struct aps_context *context,
 {
     const bool threaded = aps_queue_has_thread(context->queue);
     struct aps_deferred *this = NULL;
-    int rc = iallreduce_create(threaded, context->queue, parts, &this, request);
+    struct aps_call held = *call;
+    int rc = call->kind->hold ? call->kind->hold(&held) : MPI_SUCCESS;
 
+    if (rc == MPI_SUCCESS) {
+        rc = iallreduce_create(threaded, context->queue, parts, &this, request);
+        if (rc != MPI_SUCCESS && call->kind->release)
+            call->kind->release(&held);
+    }
     if (rc != MPI_SUCCESS) {
         PMPI_Comm_call_errhandler(call->comm, rc);
         return rc;
@@ -139,7 +145,7 @@ static int iallreduce_enqueue(struct aps_context *context,
     this->operation =
         (struct aps_operation){.owner = this, .run = iallreduce_run};
     this->context = context;
-    this->call = *call;
+    this->call = held;
     this->position = *position;
     this->parts = parts;
     iallreduce_see_whether_it_fuses(this);

@@ -81,6 +81,18 @@ struct aps_kind {
     void (*agree)(struct aps_context *context, struct aps_segment *segment,
                   bool *good);
 
+    /* Local. A nonblocking call is to wait in a queue: *call gets what outlives
+     * the call (hold, an MPI error code); it is gone (release). May be NULL. */
+    int (*hold)(struct aps_call *call);
+    void (*release)(struct aps_call *call);
+
+    /* COLLECTIVE. A call that has waited in a queue, and of which `agree` has said
+     * no, cannot go to MPI any more: the program may have made others since. Its
+     * elements travel as they are, by messages of ours. Of kinds with `agree`. */
+    int (*run_unchanged)(struct aps_context *context,
+                         const struct aps_call *call,
+                         const struct aps_segment *segment);
+
     /* COLLECTIVE. By the plan, which is possible. */
     int (*run)(struct aps_context *context, const struct aps_call *call,
                const struct aps_segment *segment, struct aps_cost *cost);

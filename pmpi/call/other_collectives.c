@@ -232,11 +232,12 @@ int aps_other_ireduce_scatter(const void *send, void *receive,
     return aps_iallreduce_start(&call, request);
 }
 
-int aps_other_allgather(const void *send, int64_t send_count,
-                        aps_handle send_type, void *receive, int64_t count,
-                        bool large, aps_handle type, aps_handle comm)
+static struct aps_call other_allgather(const void *send, int64_t send_count,
+                                       aps_handle send_type, void *receive,
+                                       int64_t count, bool large,
+                                       aps_handle type, aps_handle comm)
 {
-    struct aps_call call = {
+    return (struct aps_call){
         .kind = &aps_kind_allgather,
         .large = large,
         .send = send,
@@ -247,8 +248,27 @@ int aps_other_allgather(const void *send, int64_t send_count,
         .type = (MPI_Datatype)type,
         .comm = (MPI_Comm)comm,
     };
+}
+
+int aps_other_allgather(const void *send, int64_t send_count,
+                        aps_handle send_type, void *receive, int64_t count,
+                        bool large, aps_handle type, aps_handle comm)
+{
+    struct aps_call call = other_allgather(send, send_count, send_type, receive,
+                                           count, large, type, comm);
 
     return other_handle(&call);
+}
+
+int aps_other_iallgather(const void *send, int64_t send_count,
+                         aps_handle send_type, void *receive, int64_t count,
+                         bool large, aps_handle type, aps_handle comm,
+                         void *request)
+{
+    const struct aps_call call = other_allgather(
+        send, send_count, send_type, receive, count, large, type, comm);
+
+    return aps_iallreduce_start(&call, request);
 }
 
 static struct aps_call other_reduce(const void *send, void *receive,

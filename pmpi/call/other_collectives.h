@@ -35,6 +35,10 @@ int aps_other_ireduce_scatter_block(const void *send, void *receive,
 int aps_other_ireduce_scatter(const void *send, void *receive,
                               const void *counts, bool large, aps_handle type,
                               aps_handle op, aps_handle comm, void *request);
+int aps_other_iallgather(const void *send, int64_t send_count,
+                         aps_handle send_type, void *receive, int64_t count,
+                         bool large, aps_handle type, aps_handle comm,
+                         void *request);
 int aps_other_ireduce(const void *send, void *receive, int64_t count,
                       bool large, aps_handle type, aps_handle op, int root,
                       aps_handle comm, void *request);

@@ -62,6 +62,17 @@ int MPI_Allgather(const void *send, int send_count, aps_handle send_type,
                                false, type, comm);
 }
 
+int MPI_Iallgather(const void *send, int send_count, aps_handle send_type,
+                   void *receive, int count, aps_handle type, aps_handle comm,
+                   void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->iallgather(send, send_count, send_type, receive,
+                                          count, type, comm, request);
+    return aps_other_iallgather(send, send_count, send_type, receive, count,
+                                false, type, comm, request);
+}
+
 int MPI_Reduce(const void *send, void *receive, int count, aps_handle type,
                aps_handle op, int root, aps_handle comm)
 {
@@ -142,6 +153,19 @@ int MPI_Allgather_c(const void *send, int64_t send_count, aps_handle send_type,
                                            count, type, comm);
     return aps_other_allgather(send, send_count, send_type, receive, count,
                                true, type, comm);
+}
+#endif
+
+#ifdef HAVE_PMPI_IALLGATHER_C
+int MPI_Iallgather_c(const void *send, int64_t send_count, aps_handle send_type,
+                     void *receive, int64_t count, aps_handle type,
+                     aps_handle comm, void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->iallgather_c(
+            send, send_count, send_type, receive, count, type, comm, request);
+    return aps_other_iallgather(send, send_count, send_type, receive, count,
+                                true, type, comm, request);
 }
 #endif
 

@@ -99,6 +99,12 @@ PROTOTYPE(Request_free, (request_at *request), NEXT(request_free))
                type_arg type, op_arg op, comm_arg comm, request_at *request),  \
               next)
 
+#define IALLGATHER(name, count_t, next)                                        \
+    PROTOTYPE(name,                                                            \
+              (const void *send, count_t send_count, type_arg send_type,       \
+               void *receive, count_t count, type_arg type, comm_arg comm,     \
+               request_at *request),                                           \
+              next)
 #define IREDUCE(name, count_t, next)                                           \
     PROTOTYPE(name,                                                            \
               (const void *send, void *receive, count_t count, type_arg type,  \
@@ -110,6 +116,7 @@ REDUCE_SCATTER(Reduce_scatter, int, NEXT(reduce_scatter))
 IALLREDUCE(Ireduce_scatter_block, int, NEXT(ireduce_scatter_block))
 IREDUCE_SCATTER(Ireduce_scatter, int, NEXT(ireduce_scatter))
 ALLGATHER(Allgather, int, NEXT(allgather))
+IALLGATHER(Iallgather, int, NEXT(iallgather))
 REDUCE(Reduce, int, NEXT(reduce))
 IREDUCE(Ireduce, int, NEXT(ireduce))
 #ifdef HAVE_PMPI_REDUCE_SCATTER_BLOCK_C
@@ -126,6 +133,9 @@ IREDUCE_SCATTER(Ireduce_scatter_c, count_arg, NEXT(ireduce_scatter_c))
 #endif
 #ifdef HAVE_PMPI_ALLGATHER_C
 ALLGATHER(Allgather_c, count_arg, NEXT(allgather_c))
+#endif
+#ifdef HAVE_PMPI_IALLGATHER_C
+IALLGATHER(Iallgather_c, count_arg, NEXT(iallgather_c))
 #endif
 #ifdef HAVE_PMPI_REDUCE_C
 REDUCE(Reduce_c, count_arg, NEXT(reduce_c))

@@ -175,9 +175,16 @@ static bool job_defers_others(const struct aps_job *job)
     static const char *const reduces[] = {"MPI_Ireduce", "MPI_Ireduce_c",
                                           "mpi_ireduce_", "mpi_ireduce_f08ts_"};
 
+    static const char *const gathers[] = {"MPI_Iallgather", "MPI_Iallgather_c",
+                                          "mpi_iallgather_",
+                                          "mpi_iallgather_f08ts_"};
+
     if (job->held != APS_HELD_GOOD)
         return false;
-    return (aps_policy_names(job->policy, APS_CALL_REDUCE_SCATTER) &&
+    return (aps_policy_names(job->policy, APS_CALL_ALLGATHER) &&
+            aps_elf_imports_any(gathers, sizeof gathers / sizeof *gathers,
+                                "mpi_iallgather_")) ||
+           (aps_policy_names(job->policy, APS_CALL_REDUCE_SCATTER) &&
             aps_elf_imports_any(scatters, sizeof scatters / sizeof *scatters,
                                 "mpi_ireduce_scatter_")) ||
            (aps_policy_names(job->policy, APS_CALL_REDUCE) &&

@@ -53,6 +53,9 @@ static void next_mpi_resolve(void)
                   &library.ireduce_scatter);
     next_mpi_next("MPI_Ireduce_scatter_c", "PMPI_Ireduce_scatter_c",
                   &library.ireduce_scatter_c);
+    next_mpi_next("MPI_Iallgather", "PMPI_Iallgather", &library.iallgather);
+    next_mpi_next("MPI_Iallgather_c", "PMPI_Iallgather_c",
+                  &library.iallgather_c);
     next_mpi_next("MPI_Ireduce", "PMPI_Ireduce", &library.ireduce);
     next_mpi_next("MPI_Ireduce_c", "PMPI_Ireduce_c", &library.ireduce_c);
     next_mpi_next("MPI_Allreduce_init", "PMPI_Allreduce_init",

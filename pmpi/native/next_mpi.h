@@ -44,6 +44,9 @@ struct aps_next_mpi {
     int (*ireduce_scatter)(const void *send, void *receive, const int counts[],
                            aps_handle type, aps_handle op, aps_handle comm,
                            void *request);
+    int (*iallgather)(const void *send, int send_count, aps_handle send_type,
+                      void *receive, int count, aps_handle type,
+                      aps_handle comm, void *request);
     int (*ireduce)(const void *send, void *receive, int count, aps_handle type,
                    aps_handle op, int root, aps_handle comm, void *request);
     int (*start)(void *request);
@@ -79,6 +82,9 @@ struct aps_next_mpi {
     int (*ireduce_scatter_c)(const void *send, void *receive,
                              const int64_t counts[], aps_handle type,
                              aps_handle op, aps_handle comm, void *request);
+    int (*iallgather_c)(const void *send, int64_t send_count,
+                        aps_handle send_type, void *receive, int64_t count,
+                        aps_handle type, aps_handle comm, void *request);
     int (*ireduce_c)(const void *send, void *receive, int64_t count,
                      aps_handle type, aps_handle op, int root, aps_handle comm,
                      void *request);

@@ -20,7 +20,7 @@ static const char *const notes[APS_CALL_KINDS] = {
         "encoded. Nonblocking calls do the same.",
     [APS_CALL_ALLGATHER] = "allgather: every rank sends its block, encoded, to "
                            "all ranks. Nothing is "
-                           "added up.",
+                           "added up. Nonblocking calls do the same.",
     [APS_CALL_REDUCE] = "reduce: every rank sends each slice of its "
                         "contribution, encoded, to the slice's owner, which "
                         "adds them up and sends the encoded sum to the root. "

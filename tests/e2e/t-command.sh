@@ -777,7 +777,7 @@ reduce_scatter: every rank sends each block of its contribution, encoded, to
   calls do the same.
 
 allgather: every rank sends its block, encoded, to all ranks. Nothing is added
-  up.
+  up. Nonblocking calls do the same.
 
 reduce: every rank sends each slice of its contribution, encoded, to the
   slice's owner, which adds them up and sends the encoded sum to the root.

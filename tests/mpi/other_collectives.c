@@ -6,7 +6,7 @@
  *
  *   other_collectives policy       prints the policy
  *   other_collectives              runs all calls under it
- *   other_collectives deferred     the same, sums by their nonblocking forms
+ *   other_collectives deferred     the same by the nonblocking forms
  *   other_collectives log          under e4m3: the errors that the log has to
  *                                  show
  *   other_collectives nonblocking  under e8m23: with nonblocking calls between

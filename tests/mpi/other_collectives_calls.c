@@ -249,6 +249,32 @@ bool others_scatter(const struct way *way, unsigned seed, const size_t bounds[],
     return others_check("reduce_scatter", seed, own, out, expected) && good;
 }
 
+static int make_gather(const struct manner *manner, const void *send, size_t n)
+{
+    const MPI_Datatype type = manner->type;
+    MPI_Request request;
+    int rc;
+
+#ifdef HAVE_PMPI_IALLGATHER_C
+    if (deferred && manner->large)
+        rc = MPI_Iallgather_c(send, (MPI_Count)n, type, out, (MPI_Count)n, type,
+                              MPI_COMM_WORLD, &request);
+    else
+#endif
+        if (deferred)
+        rc = MPI_Iallgather(send, (int)n, type, out, (int)n, type,
+                            MPI_COMM_WORLD, &request);
+#ifdef HAVE_PMPI_REDUCE_C
+    else if (manner->large)
+        return MPI_Allgather_c(send, (MPI_Count)n, type, out, (MPI_Count)n,
+                               type, MPI_COMM_WORLD);
+#endif
+    else
+        return MPI_Allgather(send, (int)n, type, out, (int)n, type,
+                             MPI_COMM_WORLD);
+    return rc == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : rc;
+}
+
 bool others_gather(const struct way *way, unsigned seed, size_t n)
 {
     const struct manner manner = manner_of(seed);
@@ -264,14 +290,7 @@ bool others_gather(const struct way *way, unsigned seed, size_t n)
         memcpy(place, in[rank], n * sizeof *out);
         send = MPI_IN_PLACE;
     }
-#ifdef HAVE_PMPI_REDUCE_C
-    if (manner.large)
-        rc = MPI_Allgather_c(send, (MPI_Count)n, manner.type, out, (MPI_Count)n,
-                             manner.type, MPI_COMM_WORLD);
-    else
-#endif
-        rc = MPI_Allgather(send, (int)n, manner.type, out, (int)n, manner.type,
-                           MPI_COMM_WORLD);
+    rc = make_gather(&manner, send, n);
     made[GATHER]++;
     good =
         rc == MPI_SUCCESS && memcmp(before, in[rank], n * sizeof *before) == 0;

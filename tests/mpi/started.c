@@ -20,7 +20,16 @@
 #define SHARE 1500 /* elements of a rank */
 #define TURNS 6
 
-enum { ALL, BLOCK, SCATTER, IN_PLACE, REDUCE, STARTED };
+enum {
+    ALL,
+    BLOCK,
+    SCATTER,
+    IN_PLACE,
+    REDUCE,
+    GATHER,
+    GATHER_IN_PLACE,
+    STARTED
+};
 
 static int rank, size, handled;
 static int counts[RANKS_MAX];
@@ -42,6 +51,8 @@ static void prepare(unsigned seed)
     for (int kind = 0; kind < STARTED; kind++)
         memset(out[kind], 0x5a, n * sizeof *out[kind]);
     memcpy(out[IN_PLACE], in[rank], n * sizeof *out[IN_PLACE]);
+    memcpy(out[GATHER_IN_PLACE] + (size_t)rank * SHARE, in[rank],
+           SHARE * sizeof *out[GATHER_IN_PLACE]);
 }
 
 static void start(MPI_Comm comm, int root, MPI_Request requests[STARTED])
@@ -58,6 +69,10 @@ static void start(MPI_Comm comm, int root, MPI_Request requests[STARTED])
                               MPI_SUM, comm, &requests[IN_PLACE]);
     MPI_Ireduce(in[rank], rank == root ? out[REDUCE] : NULL, n, MPI_FLOAT,
                 MPI_SUM, root, comm, &requests[REDUCE]);
+    MPI_Iallgather(in[rank], SHARE, MPI_FLOAT, out[GATHER], SHARE, MPI_FLOAT,
+                   comm, &requests[GATHER]);
+    MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out[GATHER_IN_PLACE],
+                   SHARE, MPI_FLOAT, comm, &requests[GATHER_IN_PLACE]);
 }
 
 static void complete(int turn, MPI_Request requests[STARTED])
@@ -99,6 +114,12 @@ static bool is_right(int root)
     good &= has("reduce-scatter block", SHARE, out[BLOCK], own);
     good &= has("reduce-scatter", SHARE, out[SCATTER], own);
     good &= has("in place", SHARE, out[IN_PLACE], own);
+    for (int r = 0; r < size; r++) {
+        good &=
+            has("all-gather", SHARE, out[GATHER] + (size_t)r * SHARE, in[r]);
+        good &= has("all-gather in place", SHARE,
+                    out[GATHER_IN_PLACE] + (size_t)r * SHARE, in[r]);
+    }
     if (rank == root)
         good &= has("reduce", (size_t)size * SHARE, out[REDUCE], exact);
     return good;
@@ -128,6 +149,45 @@ static void test_together(void)
 }
 
 /* --- left to MPI --------------------------------------------------------- */
+
+/* Floats by types of their own on some ranks, which are freed at once: nothing
+ * is rounded. */
+static void test_derived(void)
+{
+    MPI_Request requests[3];
+    MPI_Status statuses[3];
+    MPI_Datatype pair, spread;
+    bool good = true;
+
+    prepare(99);
+    MPI_Type_contiguous(2, MPI_FLOAT, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Type_vector(SHARE, 1, 2, MPI_FLOAT, &spread);
+    MPI_Type_commit(&spread);
+    MPI_Iallgather(in[rank], rank == 0 ? SHARE / 2 : SHARE,
+                   rank == 0 ? pair : MPI_FLOAT, out[GATHER], SHARE, MPI_FLOAT,
+                   MPI_COMM_WORLD, &requests[0]);
+    MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out[GATHER_IN_PLACE],
+                   rank == 1 ? SHARE / 2 : SHARE, rank == 1 ? pair : MPI_FLOAT,
+                   MPI_COMM_WORLD, &requests[1]);
+    /* Every second element of what is sent. */
+    MPI_Iallgather(in[rank], rank == size - 1 ? 1 : SHARE,
+                   rank == size - 1 ? spread : MPI_FLOAT, out[BLOCK], SHARE,
+                   MPI_FLOAT, MPI_COMM_WORLD, &requests[2]);
+    MPI_Type_free(&pair);
+    MPI_Type_free(&spread);
+    MPI_Waitall(3, requests, statuses);
+    for (int r = 0; r < size; r++) {
+        const size_t first = (size_t)r * SHARE;
+
+        good &= has("pairs", SHARE, out[GATHER] + first, in[r]);
+        good &=
+            has("pairs in place", SHARE, out[GATHER_IN_PLACE] + first, in[r]);
+        for (size_t i = 0; i < SHARE; i++)
+            good &= out[BLOCK][first + i] == in[r][r == size - 1 ? 2 * i : i];
+    }
+    ok_all(good, "derived types: nothing is rounded");
+}
 
 static void test_left(void)
 {
@@ -212,6 +272,12 @@ static void test_errors(void)
             MPI_FLOAT, MPI_SUM, size, MPI_COMM_WORLD);
     COMPARE("a negative count", Ireduce_scatter_block, in[rank], out[0], -1,
             MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    COMPARE("no type to receive", Iallgather, in[rank], SHARE, MPI_FLOAT,
+            out[0], SHARE, MPI_DATATYPE_NULL, MPI_COMM_WORLD);
+    COMPARE("no type to send", Iallgather, in[rank], SHARE, MPI_DATATYPE_NULL,
+            out[0], SHARE, MPI_FLOAT, MPI_COMM_WORLD);
+    COMPARE("a negative count to send", Iallgather, in[rank], -1, MPI_FLOAT,
+            out[0], SHARE, MPI_FLOAT, MPI_COMM_WORLD);
     MPI_Errhandler_free(&errhandler);
 }
 
@@ -235,7 +301,7 @@ int main(int argc, char **argv)
     if (strcmp(mode, "together") == 0)
         test_together();
     else if (strcmp(mode, "left") == 0)
-        test_left();
+        test_left(), test_derived();
     else
         test_errors();
     free(exact);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI_Ireduce_scatter, MPI_Ireduce_scatter_block and MPI_Ireduce: several under
-# way at a time, what is left to MPI, and wrong arguments.
+# MPI_Ireduce_scatter, MPI_Ireduce_scatter_block, MPI_Iallgather and MPI_Ireduce:
+# several under way at a time, what is left to MPI, and wrong arguments.
 . "$top_srcdir/tests/mpi/run.sh"
 
 # counted KIND CALLS REWRITTEN NAME: in the last run's summary, over the lines of
@@ -18,8 +18,8 @@ for progress in calls thread; do
 version: 1
 progress: $progress
 log: {file: "$tmp/$progress.csv", every: 1}
-rules: [{calls: [allreduce, reduce_scatter, reduce], format: e8m23,
-         reduce: direct}]
+rules: [{calls: [allreduce, reduce_scatter, allgather, reduce],
+         format: e8m23, reduce: direct}]
 END
     can_be_driven || [ $progress = thread ] || continue
     for ranks in 2 3 5; do
@@ -30,7 +30,9 @@ END
             "together, $progress, $ranks ranks: reduce-scatters are counted"
         says '^apsmpi: 6 calls of MPI_Reduce, 6 rewritten ' 1 \
             "together, $progress, $ranks ranks: so are reductions"
-        for name in reduce_scatter reduce; do
+        says '^apsmpi: 12 calls of MPI_Allgather, 12 rewritten ' 1 \
+            "together, $progress, $ranks ranks: and all-gathers"
+        for name in reduce_scatter allgather reduce; do
             awk -F, -v name=$name '
                 NR > 1 && $10 == name { n++; bad += $12 > 1e-5 }
                 END { exit !(n > 0 && bad == 0) }' "$tmp/$progress.csv"
@@ -42,5 +44,7 @@ sed 's/e8m23/e4m3/' "$tmp/thread.yaml" >"$tmp/coarse.yaml"
 run "left to MPI" 3 -genv APSMPI_POLICY "$tmp/coarse.yaml" "$mpi/started" left
 counted MPI_Reduce_scatter 2 0 \
     "left to MPI: counted"
+says '^apsmpi: 3 calls of MPI_Allgather, none rewritten, passed: 3 (not plain FP32)$' 1 \
+    "left to MPI: so are all-gathers"
 run "errors" 2 -genv APSMPI_POLICY "$tmp/coarse.yaml" "$mpi/started" errors
 finish
