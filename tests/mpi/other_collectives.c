@@ -151,8 +151,11 @@ static void run_way(const struct way *way, unsigned number)
 /* For the script: what the summary has to say of every kind. */
 static void expect_summary(void)
 {
-    static const char *const names[KINDS] = {"MPI_Reduce_scatter",
-                                             "MPI_Allgather", "MPI_Reduce"};
+    static const char *const names[KINDS] = {[SCATTER] = "MPI_Reduce_scatter",
+                                             [SCATTER_BLOCK] =
+                                                 "MPI_Reduce_scatter_block",
+                                             [GATHER] = "MPI_Allgather",
+                                             [ROOTED] = "MPI_Reduce"};
 
     for (int kind = 0; kind < KINDS && rank == 0; kind++)
         printf("# summary: %lu calls of %s, %lu rewritten\n", made[kind],

@@ -231,7 +231,7 @@ bool others_scatter(const struct way *way, unsigned seed, const size_t bounds[],
     if (manner.in_place)
         memcpy(out, in[rank], n * sizeof *out);
     good = make_scatter(&manner, bounds, block, in[rank]) == MPI_SUCCESS;
-    made[SCATTER]++;
+    made[block ? SCATTER_BLOCK : SCATTER]++;
     if (memcmp(before, in[rank], n * sizeof *before) != 0 ||
         (!manner.in_place &&
          memcmp(whole, out + own, (n + 1 - own) * sizeof *out) != 0)) {

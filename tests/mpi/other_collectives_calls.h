@@ -12,7 +12,7 @@
 
 #include "reduction_spec.h"
 
-enum kind { SCATTER, GATHER, ROOTED, KINDS };
+enum kind { SCATTER, SCATTER_BLOCK, GATHER, ROOTED, KINDS };
 
 extern int rank, size;
 extern unsigned long made[KINDS]; /* calls */

@@ -7,7 +7,7 @@
 check_summary()
 {
     sed -n 's/^# summary: //p' "$tmp/stdout" >"$tmp/summary"
-    [ "$(grep -c . "$tmp/summary")" -eq 3 ]
+    [ "$(grep -c . "$tmp/summary")" -eq 4 ]
     check $? "$1: it counted its calls"
     while read -r line; do
         says "^apsmpi: $line " 1 "$1: $line"
