@@ -102,7 +102,7 @@ def draw_table(path, table):
 
     def figure(mpl, _):
         fig, axes = mpl.pyplot.subplots(1, len(widths), figsize=(
-            7 * len(widths), 7), layout="constrained", squeeze=False)
+            7 * len(widths), 6), layout="constrained", squeeze=False)
         for ax, hidden in zip(axes[0], widths):
             for i, name in enumerate(tables):
                 mine = [line for line in table
@@ -116,12 +116,12 @@ def draw_table(path, table):
             ax.set_xscale("log")
             ax.xaxis.set_major_formatter(
                 mpl.ticker.FuncFormatter(lambda x, _: "%g" % x))
-            ax.set_ylim(bottom=80)
+            ax.set_ylim(86, 99)
             ax.set_title("64-%d-%d-10" % (hidden, hidden))
             ax.set_xlabel("FP32 bytes over bytes, measured")
             ax.grid()
         axes[0][0].set_ylabel(
-            "test accuracy, %: mean, worst and best seed (cut off at 80)")
+            "test accuracy, %: mean, worst and best seed (cut off at 86)")
         axes[0][0].legend(fontsize=8, loc="lower left")
         return fig
     draw([path], figure)
