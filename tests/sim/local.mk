@@ -84,7 +84,9 @@ SIM_WRAP = -Wl,--wrap=aps_codec_init,--wrap=aps_magnitude_of \
 	-Wl,--wrap=aps_indices_encode,--wrap=aps_indices_decode \
 	-Wl,--wrap=aps_ternary_measure_sum,--wrap=aps_ternary_take \
 	-Wl,--wrap=aps_ternary_add,--wrap=aps_ternary_sum_pack \
-	-Wl,--wrap=aps_ternary_sum_decode
+	-Wl,--wrap=aps_ternary_sum_decode \
+	-Wl,--wrap=aps_elements_decode,--wrap=aps_elements_gather \
+	-Wl,--wrap=aps_elements_find
 
 # The simulator loads a program as a library, one copy a rank: its main is
 # visible, and it has no debugging information.

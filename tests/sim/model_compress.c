@@ -2,7 +2,8 @@
 /*
  * The model's compressors: what stands between pmpi/compressed and src/compress.
  * Where the model computes nothing, arrays of a layer's length are not touched:
- * 256 ranks of a whole network would not fit this machine.
+ * 256 ranks of a whole network would not fit this machine. Messages whose length
+ * depends on what they hold (compressed/elements.h) are always computed.
  */
 #include "config.h"
 
@@ -13,6 +14,7 @@
 #include "compress/lowrank.h"
 #include "compress/sparse.h"
 #include "compress/ternary.h"
+#include "compressed/elements.h"
 #include "compressed/whole.h"
 #include "model.h"
 
@@ -169,6 +171,32 @@ WRAP(int, aps_indices_decode,
     model_spend(k, MODEL_INDICES_DECODE);
     return model_computes ? __real_aps_indices_decode(wire, k, base, n, indices)
                           : 0;
+}
+
+/* Every element that is decoded is added or stored somewhere. */
+WRAP(size_t, aps_elements_decode,
+     (const struct aps_wire *wire, const unsigned char *from, size_t room,
+      struct aps_elements *elements))
+{
+    const size_t bytes = __real_aps_elements_decode(wire, from, room, elements);
+
+    if (elements->count != APS_ELEMENTS_BAD)
+        model_spend(elements->count, MODEL_SPARSE_ADD);
+    return bytes;
+}
+
+WRAP(void, aps_elements_gather,
+     (const uint32_t *indices, size_t k, const float *x, size_t base,
+      struct aps_elements *elements))
+{
+    __real_aps_elements_gather(indices, k, x, base, elements);
+    model_spend(elements->count, MODEL_GATHER);
+}
+
+WRAP(void, aps_elements_find, (const float *x, struct aps_elements *elements))
+{
+    model_spend(elements->slice.length, MODEL_ZEROS);
+    __real_aps_elements_find(x, elements);
 }
 
 /* --- TernGrad ------------------------------------------------------------- */

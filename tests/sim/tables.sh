@@ -23,32 +23,35 @@ table()
     echo
 }
 
-# compressors NODES RANKS: the sums of a step of ResNet-50 at 10 Gbit/s, also as
-# lines of CSV.
+# compressors NAME NODES RANKS [--model] POLICY...: the sums of a step of the layers of
+# that name at 10 Gbit/s, also as lines of CSV.
 compressors()
 {
-    echo "A step's sums, ResNet-50, hosts and ranks of each: $1 $2, 10 Gbit/s:"
-    # shellcheck disable=SC2086 # $policies is a list
-    step "$1" "$2" 10 --model $policies >"$tmp/tap" || {
+    layers=$1 nodes=$2 ranks=$3
+    shift 3
+    echo "A step's sums, $layers, hosts and ranks of each: $nodes $ranks, 10 Gbit/s:"
+    (step "$nodes" "$ranks" 10 "$@") >"$tmp/tap" || {
         cat "$tmp/tap"
         exit 1
     }
     sed -n 's/^# /  /p' "$tmp/tap"
     echo
-    awk -v hosts="$1" -v ranks="$2" '
+    awk -v layers="$layers" -v hosts="$nodes" -v ranks="$ranks" '
         $NF == "MB" && $(NF - 3) == "ms" {
             name = $2
             for (i = 3; i < NF - 4; i++)
                 name = name " " $i
             gsub(",", "", name)
-            print hosts "," ranks "," name "," $(NF - 4) "," $(NF - 2) \
+            print layers "," hosts "," ranks "," name "," $(NF - 4) "," $(NF - 2) \
                 "," $(NF - 1)
         }' "$tmp/tap" >>"$sim/compressors.csv"
 }
 
-policies=$(policies "$(cd "$top_srcdir" && pwd)/config/layers/resnet50-layers.csv")
-echo hosts,ranks,variant,ms,speed_up,mbytes >"$sim/compressors.csv"
-# shellcheck disable=SC2086 # $groups is a list
+echo layers,hosts,ranks,variant,ms,speed_up,mbytes >"$sim/compressors.csv"
+printf 'layer,name,count,shape\n0,a,262144,256x1024\n1,b,131072,512x256\n' \
+    >"$tmp/small.csv"
+resnet50=$(cd "$top_srcdir" && pwd)/config/layers/resnet50-layers.csv
+# shellcheck disable=SC2046,SC2086 # $groups is a list, and so are policies
 {
     table 'Round-off, Table 9 of the APS paper:' \
         256 1 10 "$sim/roundoff" "$gradients" $groups
@@ -58,6 +61,9 @@ echo hosts,ranks,variant,ms,speed_up,mbytes >"$sim/compressors.csv"
                 $shape $gbit "$sim/times" "$gradients" "$count" $groups
         done
     done
-    compressors 256 1
-    compressors 32 8
+    for shape in '256 1' '32 8'; do
+        compressors ResNet-50 $shape --model \
+            $(of_known_length $(policies "$resnet50"))
+        compressors '384 Ki values' $shape $(policies small.csv)
+    done
 }
