@@ -72,6 +72,8 @@ int sizes_read_tensors(const char *path, size_t **tensors, int *count,
         goto out;
     }
     for (rc = 0; rc == 0 && fgets(line, sizeof line, file);) {
+        if (strchr("#\r\n", line[0]))
+            continue; /* a remark, or nothing */
         if (n == 0 && strchr("0123456789", line[0]) == NULL) {
             column = find_count(line);
             if (column >= 0)

@@ -14,9 +14,9 @@
  * none. */
 int sizes_read(const char *text, size_t *size);
 
-/* The column `count` of a layer table whose names have no commas (without a
- * header the third one); the caller frees *tensors. -1, and why in `error`
- * (SIZES_ERROR bytes). */
+/* The column `count` of a layer table whose names have no commas (without a header
+ * the third one); empty lines and those that begin with a # are passed over. The
+ * caller frees *tensors. -1, and why in `error` (SIZES_ERROR bytes). */
 int sizes_read_tensors(const char *path, size_t **tensors, int *count,
                        char *error);
 

@@ -8,7 +8,7 @@
 
 bench=$top_builddir/tests/bench/step
 {
-    printf 'layer,name,count,shape\n0,a.weight,36864,64x64x3x3\n'
+    printf '# a remark\n\nlayer,name,count,shape\n0,a.weight,36864,64x64x3x3\n'
     printf '1,a.bias,1064,1064\n2,b.weight,32768,128x256\n'
 } >tensors.csv
 small='--tensors tensors.csv --rounds 3 --warmup 1'
