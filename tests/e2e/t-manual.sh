@@ -265,6 +265,7 @@ stand_in bin/mpiexec "MPIEXEC='$MPIEXEC' last=" \
     '    last=$word' \
     'done' \
     'exec $MPIEXEC "$@"'
+stand_in bin/srun 'exec mpiexec "$@"'
 PATH=$tmp/bin:$PATH
 export PATH MPIEXEC
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "comm/group_exchanges.h"
 #include "compressed/table.h"
 #include "model.h"
 #include "mpitap.h"
@@ -26,6 +27,8 @@ struct step {
     const struct aps_layers *table;
     struct aps_reductions *reductions;
     struct aps_exchange exchange;
+    struct aps_compressed_ranks ranks;
+    struct aps_group_exchanges by_group; /* of compressors that go by groups */
     int outcome;
     float *in, *out;       /* one layer behind the other */
     float *error, *delta;  /* the same */
@@ -139,9 +142,12 @@ static int reduce_taken(struct step *step, const struct batch *batch,
 {
     const struct aps_plan *plan = &batch->plan;
     const struct aps_compressed_ops *ops = aps_compressed_ops_of(plan);
-    const int ranks = plan_vcomm()->size;
+    const struct aps_compressed_ranks *ranks = &step->ranks;
     struct aps_compressed_site site = {.reductions = step->reductions,
                                        .vcomm = plan_vcomm(),
+                                       .groups = step->by_group.groups,
+                                       .group = &step->by_group.group,
+                                       .peers = &step->by_group.peers,
                                        .plan = plan,
                                        .exchange = &step->exchange,
                                        .messages = step->messages};
@@ -212,13 +218,39 @@ static void show(const char *name, double seconds, size_t wire_bytes)
     fflush(stdout);
 }
 
-/* COLLECTIVE. What the batches need, of the largest one. */
+/* COLLECTIVE. The reductions, and the groups of a compressor that goes by them. */
+static void prepare_groups(struct step *step)
+{
+    struct aps_plan plan;
+    const struct aps_groups *groups;
+    char cause[256] = "";
+    bool grown;
+
+    aps_policy_layer_plan(step->policy, 0, 0, &plan);
+    if (aps_reductions_prepare(step->reductions, &plan, step->total, cause,
+                               sizeof cause) < 0) {
+        fprintf(stderr, "%s\n", cause);
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    step->ranks.all = plan_vcomm()->size;
+    if (!aps_plan_is_compressed(&plan) ||
+        !aps_compressed_ops_of(&plan)->grouped)
+        return;
+    groups = aps_reductions_groups(step->reductions, &plan);
+    step->ranks.groups = groups->groups;
+    step->ranks.smallest = groups->smallest;
+    step->ranks.largest = groups->largest;
+    if (aps_group_exchanges_equip(&step->by_group, groups, &step->outcome,
+                                  &grown) < 0)
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* What the batches need, of the largest one. */
 static void prepare(struct step *step)
 {
-    const int ranks = plan_vcomm()->size;
+    const struct aps_compressed_ranks *ranks = &step->ranks;
     size_t kept = 0, scratch = 0, messages = 0;
     struct batch batch = {.taken = true};
-    char cause[256] = "";
 
     while (next_batch(step, &batch)) {
         const struct aps_compressed_ops *ops =
@@ -240,13 +272,7 @@ static void prepare(struct step *step)
     }
     step->kept = zeros(kept * sizeof(float));
     step->scratch = zeros(scratch * sizeof(float));
-    step->messages = message_memory(messages * (size_t)ranks);
-    aps_policy_layer_plan(step->policy, 0, 0, &batch.plan);
-    if (aps_reductions_prepare(step->reductions, &batch.plan, step->total,
-                               cause, sizeof cause) < 0) {
-        fprintf(stderr, "%s\n", cause);
-        PMPI_Abort(MPI_COMM_WORLD, 1);
-    }
+    step->messages = message_memory(messages * (size_t)ranks->all);
 }
 
 static void read_policy(struct step *step, const char *path)
@@ -320,6 +346,7 @@ static void measure(const char *gradients, const char *path)
     if (aps_exchange_init(&step.exchange, plan_vcomm(), APS_TAG_CONTRIBUTION,
                           &step.outcome) < 0)
         PMPI_Abort(MPI_COMM_WORLD, 1);
+    prepare_groups(&step);
     prepare(&step);
     if (native == 0) {
         native = time_native(&step);
@@ -334,6 +361,7 @@ static void measure(const char *gradients, const char *path)
            "%s: the same bits on all ranks", name);
     show(name, seconds, step.wire_bytes);
     aps_exchange_clear(&step.exchange);
+    aps_group_exchanges_clear(&step.by_group);
     free(step.in);
     free(step.out);
     free(step.error);

@@ -42,14 +42,18 @@ sim_engine = \
 	$(top_srcdir)/pmpi/reduce/history.c \
 	$(top_srcdir)/pmpi/reduce/redo.c \
 	$(top_srcdir)/pmpi/progress/words.c \
+	$(top_srcdir)/pmpi/comm/group_exchanges.c \
+	$(top_srcdir)/pmpi/compressed/chunked.c \
 	$(top_srcdir)/pmpi/compressed/powersgd.c \
 	$(top_srcdir)/pmpi/compressed/rounded.c \
 	$(top_srcdir)/pmpi/compressed/elements.c \
 	$(top_srcdir)/pmpi/compressed/parcels.c \
 	$(top_srcdir)/pmpi/compressed/selected.c \
 	$(top_srcdir)/pmpi/compressed/selected_direct.c \
+	$(top_srcdir)/pmpi/compressed/selected_hierarchical.c \
 	$(top_srcdir)/pmpi/compressed/table.c \
 	$(top_srcdir)/pmpi/compressed/ternary.c \
+	$(top_srcdir)/pmpi/compressed/vote.c \
 	$(top_srcdir)/pmpi/compressed/whole.c \
 	$(top_srcdir)/pmpi/topo/topology.c
 sim_common = \
