@@ -265,7 +265,9 @@ stand_in bin/mpiexec "MPIEXEC='$MPIEXEC' last=" \
     '    last=$word' \
     'done' \
     'exec $MPIEXEC "$@"'
-stand_in bin/srun 'exec mpiexec "$@"'
+# shellcheck disable=SC2016 # for the stand-in
+stand_in bin/srun 'export "${1##*,}"' 'export "$(echo "$1" | cut -d, -f2)"' \
+    'shift' 'exec mpiexec "$@"'
 PATH=$tmp/bin:$PATH
 export PATH MPIEXEC
 

@@ -23,8 +23,9 @@
 #define MODEL_MAX 36e9
 
 /*
- * The same of compressors, by tests/bench/compress on one core of an Intel Xeon at
- * 2.1 GHz with AVX-512, whose memory memcpy copies at 7 GB/s: 25.6 Mi values, or a
+ * The same of compressors, most of them by tests/bench/compress, the others (products
+ * with feedback, orthogonalisation) estimated from these, on one core of an Intel Xeon
+ * with AVX-512, whose memory memcpy copies at 7 GB/s: 25.6 Mi values, or a
  * matrix of 4096 x 4096. Products have a rate for factors of one column and one for
  * four. What takes some elements alone (gathers, sums, indices) has a rate of these.
  * An orthogonalisation is of columns by columns, in FP64.
