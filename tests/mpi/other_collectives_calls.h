@@ -16,7 +16,7 @@ enum kind { SCATTER, SCATTER_BLOCK, GATHER, ROOTED, KINDS };
 
 extern int rank, size;
 extern unsigned long made[KINDS]; /* calls */
-extern bool deferred; /* by their nonblocking forms, and a wait */
+extern bool deferred;             /* by their nonblocking forms, and a wait */
 
 /* Buffers that main() makes. */
 extern float *in[RANKS_MAX]; /* rank 0 has everybody's */
