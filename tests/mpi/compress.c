@@ -183,10 +183,10 @@ static void test_low_rank(int of)
 }
 
 /* Nothing is left out: the values of the ranks, added up in full floats in the
- * order of the ranks. */
-static void test_exact(void)
+ * order of the ranks, first those of a group. */
+static void test_exact(int group)
 {
-    static float theirs[LONGEST];
+    static float theirs[LONGEST], part[LONGEST];
     MPI_Comm comm = communicator();
     bool exact = true;
 
@@ -199,7 +199,9 @@ static void test_exact(void)
                 memcpy(theirs, in[i], sizeof theirs);
                 PMPI_Bcast(theirs, count_of(i), MPI_FLOAT, r, MPI_COMM_WORLD);
                 for (int k = 0; k < count_of(i); k++)
-                    sums[i][k] += theirs[k];
+                    part[k] = r % group == 0 ? theirs[k] : part[k] + theirs[k];
+                for (int k = 0; k < count_of(i) && r % group == group - 1; k++)
+                    sums[i][k] += part[k];
             }
         }
         exact &= same_layers(out, sums);
@@ -311,6 +313,7 @@ int main(int argc, char **argv)
     const bool counts = argc > 1 && strcmp(argv[1], "counts") == 0;
     const int of = argc > 1 ? atoi(argv[1]) : 1;
     const bool feedback = argc <= 2 || strcmp(argv[2], "off") != 0;
+    const int groups = argc > 3 ? atoi(argv[3]) : 1;
     int status;
 
     MPI_Init(&argc, &argv);
@@ -324,7 +327,7 @@ int main(int argc, char **argv)
         if (of > 0)
             test_low_rank(of);
         if (of == EXACT)
-            test_exact();
+            test_exact(ranks / groups);
         test_feedback(feedback, of == EXACT);
         test_not_finite(NAN, "NaN");
         test_not_finite(-INFINITY, "-INF");

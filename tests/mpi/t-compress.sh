@@ -17,9 +17,13 @@ min_count: 1
 table: layers.csv
 rules: [{feedback: $feedback, $rule}]
 END
+    case $rule in
+    *'reduce: hierarchical'*) groups=$nodes ;;
+    *) groups=1 ;;
+    esac
     run "$ranks ranks, nodes $nodes, feedback $feedback, $rule" \
         "$ranks" -genv APSMPI_POLICY "$tmp/policy.yaml" \
-        -genv APSMPI_TEST_NODES "$nodes" "$mpi/compress" "$whole" "$feedback"
+        -genv APSMPI_TEST_NODES "$nodes" "$mpi/compress" "$whole" "$feedback" "$groups"
 done <<END
 2 1 1 on reduce: direct, compress: {powersgd: {rank: 1, min_ratio: 1}}
 3 1 2 on reduce: hierarchical, compress: {powersgd: {rank: 2, min_ratio: 1}}
