@@ -9,9 +9,9 @@ if [ "$MPI" = openmpi ]; then
 fi
 
 batch 1 1 10
-batch 2 101 190
-batch 3 201 255
-batch 4 301 335
+batch 2 101 150
+batch 3 201 230
+batch 4 301 320
 batch 5 401 410
 
 # What is compared depends on what the library does.
