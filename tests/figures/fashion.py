@@ -53,8 +53,9 @@ def train(folder, python, name, policy=None, more=()):
         with open(stem + ".yaml", "w") as file:
             file.write("version: 1\nmin_count: 1\nlayers: fashion-layers.csv\n"
                        "log: {file: %s.csv, every: 5}\n%s" % (stem, policy))
-        if os.path.exists(stem + ".csv"):
-            os.remove(stem + ".csv")
+        for left in (stem + ".csv", stem + ".json"):    # both are appended to
+            if os.path.exists(left):
+                os.remove(left)
         variables = {"APSMPI_POLICY": stem + ".yaml",
                      "APSMPI_SUMMARY": "json:" + stem + ".json"}
         preloads = [library("libapsmpi.so")]
