@@ -30,11 +30,10 @@ struct aps_call {
     MPI_Count count; /* of an element of `type`: MPI's count or recvcount */
     MPI_Datatype type;
     MPI_Op op;
-    MPI_Comm comm; /* the program's; of a deferred call it may be gone */
-    const void
-        *counts; /* MPI_Reduce_scatter: recvcounts, int or MPI_Count; of a
-                           deferred call MPI lets nobody write them */
-    MPI_Count send_count;   /* MPI_Allgather */
+    MPI_Comm comm;        /* the program's; of a deferred call it may be gone */
+    const void *counts;   /* MPI_Reduce_scatter: recvcounts, int or MPI_Count;
+                               of a deferred call a copy */
+    MPI_Count send_count; /* MPI_Allgather */
     MPI_Datatype send_type; /* MPI_Allgather */
     int root;               /* MPI_Reduce */
 

@@ -5,8 +5,11 @@
 #include "config.h"
 
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "call/other_kind.h"
+#include "progress/wait.h"
 
 /* How many elements go to rank i. */
 static MPI_Count scatter_share(const struct aps_call *call, int i)
@@ -133,6 +136,31 @@ static bool scatter_measure(const struct aps_context *context,
            call->receive != MPI_IN_PLACE && (own == 0 || call->receive);
 }
 
+/* MPI has read the counts when such a call returns, and programs let them go
+ * then, although they must not. */
+static int scatter_hold(struct aps_call *call)
+{
+    const size_t size = call->large ? sizeof(MPI_Count) : sizeof(int);
+    int ranks = 0;
+    long begin = 0;
+    void *counts;
+
+    PMPI_Comm_size(call->comm, &ranks);
+    while (!(counts = malloc((size_t)ranks * size)) &&
+           aps_wait_for_memory(&begin))
+        ;
+    if (!counts)
+        return MPI_ERR_NO_MEM;
+    memcpy(counts, call->counts, (size_t)ranks * size);
+    call->counts = counts;
+    return MPI_SUCCESS;
+}
+
+static void scatter_release(struct aps_call *call)
+{
+    free((void *)(uintptr_t)call->counts);
+}
+
 /* Where the shares begin, and the last one ends. */
 static const size_t *scatter_bounds_of(struct aps_context *context,
                                        const struct aps_call *call)
@@ -190,6 +218,8 @@ const struct aps_kind aps_kind_reduce_scatter = {
     .measure = scatter_measure,
     .segment = aps_other_segment,
     .is_possible = aps_other_is_possible,
+    .hold = scatter_hold,
+    .release = scatter_release,
     .run = scatter_run,
     .sample = scatter_sample,
     .merges = true,

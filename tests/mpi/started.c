@@ -33,6 +33,7 @@ enum {
 
 static int rank, size, handled;
 static int counts[RANKS_MAX];
+static int given[RANKS_MAX]; /* the same, gone when a call has been started */
 static float *in[RANKS_MAX]; /* of every rank */
 static float *exact;         /* their sums, in rank order */
 static float *out[STARTED];
@@ -63,8 +64,10 @@ static void start(MPI_Comm comm, int root, MPI_Request requests[STARTED])
                    &requests[ALL]);
     MPI_Ireduce_scatter_block(in[rank], out[BLOCK], SHARE, MPI_FLOAT, MPI_SUM,
                               comm, &requests[BLOCK]);
-    MPI_Ireduce_scatter(in[rank], out[SCATTER], counts, MPI_FLOAT, MPI_SUM,
-                        comm, &requests[SCATTER]);
+    memcpy(given, counts, sizeof given);
+    MPI_Ireduce_scatter(in[rank], out[SCATTER], given, MPI_FLOAT, MPI_SUM, comm,
+                        &requests[SCATTER]);
+    memset(given, 0, sizeof given);
     MPI_Ireduce_scatter_block(MPI_IN_PLACE, out[IN_PLACE], SHARE, MPI_FLOAT,
                               MPI_SUM, comm, &requests[IN_PLACE]);
     MPI_Ireduce(in[rank], rank == root ? out[REDUCE] : NULL, n, MPI_FLOAT,
