@@ -51,6 +51,7 @@ static int deferred_run_segment(struct aps_deferred *this,
 {
     struct aps_context *context = this->context;
     const struct aps_call *call = &this->call;
+    int rc;
 
     segment->memory = aps_segment_memory(context, call);
     if (!deferred_is_possible(context, call, segment->count, &segment->plan))
@@ -58,7 +59,9 @@ static int deferred_run_segment(struct aps_deferred *this,
     if (aps_segment_agree(context, call, segment))
         return aps_segment_run(context, call, segment);
     *passed = true;
-    return call->kind->run_unchanged(context, call, segment);
+    rc = call->kind->run_unchanged(context, call, segment);
+    context->damaged |= rc != MPI_SUCCESS;
+    return rc;
 }
 
 /* COLLECTIVE. The layers that are rewritten. On to the end, whatever happens:

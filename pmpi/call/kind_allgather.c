@@ -9,13 +9,13 @@
  */
 #include "config.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/fpenv.h"
 #include "call/other_kind.h"
 #include "call/signature.h"
 #include "progress/agree.h"
-#include "number/format.h"
 #include "scale/scale.h"
 
 static int gather_pass(const struct aps_next_mpi *next,
@@ -62,25 +62,40 @@ static void gather_count_elements(const struct aps_call *call, MPI_Count *sent,
     *received = ranks * call->count;
 }
 
+/* Is there no buffer? From MPI_BOTTOM on there may be one, of a type with addresses
+ * of its own. */
+static bool gather_is_missing(const struct aps_job *job, const void *buffer,
+                              MPI_Datatype type)
+{
+    MPI_Count first = 0, length;
+
+    return !buffer &&
+           (aps_call_is_float(job, type) ||
+            PMPI_Type_get_true_extent_x(type, &first, &length) != MPI_SUCCESS ||
+            first == 0);
+}
+
 /* Of a nonblocking call, what MPI finds wrong at once: the ranks come together
  * too late for its message. */
 static bool gather_is_wrong(const struct aps_job *job,
                             const struct aps_call *call)
 {
-    if (call->count > 0 && (!call->receive || call->receive == MPI_IN_PLACE))
+    if (call->count > 0 && (call->receive == MPI_IN_PLACE ||
+                            gather_is_missing(job, call->receive, call->type)))
         return true;
     return call->send != MPI_IN_PLACE &&
-           (call->send_count < 0 || (call->send_count > 0 && !call->send) ||
-            aps_signature_floats(job, call->send_type) == 0);
+           (call->send_count < 0 ||
+            aps_signature_floats(job, call->send_type) == 0 ||
+            (call->send_count > 0 &&
+             gather_is_missing(job, call->send, call->send_type)));
 }
 
 static bool gather_is_candidate(const struct aps_job *job,
                                 const struct aps_call *call)
 {
-    if (call->nonblocking && gather_is_wrong(job, call))
-        return false;
     return aps_abi_is_communicator(call->comm) && call->count >= 0 &&
-           aps_signature_floats(job, call->type) > 0;
+           aps_signature_floats(job, call->type) > 0 &&
+           !(call->nonblocking && gather_is_wrong(job, call));
 }
 
 /* A rank with a type or an argument that is not for us says so to the others
@@ -155,18 +170,44 @@ typedef MPI_Count sized_t;
 typedef int sized_t;
 #endif
 
-/* Types that a program may free while the call waits. */
+/* A type that the program may free while the call waits. MPI_Pack of MPICH (4.0.2)
+ * does not take MPI_BOTTOM: the buffer then begins where the elements do. */
+static int gather_hold_type(const void **buffer, MPI_Datatype *type)
+{
+    MPI_Aint first, length, back;
+    MPI_Datatype held;
+    int rc;
+
+    if (*buffer)
+        return PMPI_Type_dup(*type, type);
+    rc = PMPI_Type_get_true_extent(*type, &first, &length);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    back = -first;
+    rc = PMPI_Type_create_hindexed(1, &(int){1}, &back, *type, &held);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Type_commit(&held);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    *buffer = (const void *)(uintptr_t)first;
+    *type = held;
+    return rc;
+}
+
 static int gather_hold(struct aps_call *call)
 {
     const struct aps_job *job = aps_job();
-    const bool dups = !aps_call_is_float(job, call->type);
-    int rc = dups ? PMPI_Type_dup(call->type, &call->type) : MPI_SUCCESS;
+    const bool holds = !aps_call_is_float(job, call->type);
+    const void *receive = call->receive;
+    int rc = holds ? gather_hold_type(&receive, &call->type) : MPI_SUCCESS;
 
-    if (rc != MPI_SUCCESS || call->send == MPI_IN_PLACE ||
-        aps_call_is_float(job, call->send_type))
+    if (rc != MPI_SUCCESS)
         return rc;
-    rc = PMPI_Type_dup(call->send_type, &call->send_type);
-    if (rc != MPI_SUCCESS && dups)
+    call->receive = (void *)(uintptr_t)receive;
+    if (call->send == MPI_IN_PLACE || aps_call_is_float(job, call->send_type))
+        return rc;
+    rc = gather_hold_type(&call->send, &call->send_type);
+    if (rc != MPI_SUCCESS && holds)
         PMPI_Type_free(&call->type);
     return rc;
 }
@@ -181,9 +222,10 @@ static void gather_release(struct aps_call *call)
         PMPI_Type_free(&call->send_type);
 }
 
-/* The block of this rank as packed[own]. */
+/* The block of this rank as packed[size]. */
 static int gather_pack(const struct aps_context *context,
-                       const struct aps_call *call, size_t own, float *packed)
+                       const struct aps_call *call, size_t size,
+                       unsigned char *packed)
 {
     const bool in_place = call->send == MPI_IN_PLACE;
     const struct aps_vcomm *vcomm =
@@ -202,13 +244,13 @@ static int gather_pack(const struct aps_context *context,
     return SIZED(Pack)(from,
                        AS_COUNT(in_place ? call->count : call->send_count),
                        in_place ? call->type : call->send_type, packed,
-                       AS_COUNT(own * sizeof *packed), &place, vcomm->comm);
+                       AS_COUNT(size), &place, vcomm->comm);
 }
 
-/* packed[own] of every rank, to where the program wants it. */
+/* packed[size] of every rank, to where the program wants it. */
 static int gather_unpack(const struct aps_context *context,
-                         const struct aps_call *call, size_t own,
-                         const float *packed)
+                         const struct aps_call *call, size_t size,
+                         const unsigned char *packed)
 {
     const struct aps_vcomm *vcomm =
         aps_comm_resources_vcomm(context->resources);
@@ -218,45 +260,40 @@ static int gather_unpack(const struct aps_context *context,
     for (int i = 0; i < context->size && rc == MPI_SUCCESS; i++) {
         sized_t place = 0;
 
-        rc = SIZED(Unpack)(packed + (size_t)i * own,
-                           AS_COUNT(own * sizeof *packed), &place,
+        rc = SIZED(Unpack)(packed + (size_t)i * size, AS_COUNT(size), &place,
                            (char *)call->receive + i * call->count * extent,
                            AS_COUNT(call->count), call->type, vcomm->comm);
     }
     return rc;
 }
 
-/* What this rank cannot do, on a GPU or without memory, is an error of all: they
- * get empty messages. */
+/* What this rank cannot do is an error of all: they get empty messages. MPI packs
+ * in host memory. */
 static int gather_run_unchanged(struct aps_context *context,
                                 const struct aps_call *call,
                                 const struct aps_segment *segment)
 {
-    struct aps_segment plain = *segment;
-    struct aps_cost cost = {0};
-    struct aps_wire wire;
-    fenv_t environment;
-    float *in = NULL, *out = NULL;
-    int rc = MPI_ERR_NO_MEM;
+    const struct aps_vcomm *vcomm =
+        aps_comm_resources_vcomm(context->resources);
+    const size_t size = segment->own * sizeof(float);
+    unsigned char *in = malloc(size);
+    unsigned char *out = malloc(segment->count * sizeof(float));
+    struct aps_call packed = *call;
+    struct aps_bounce bounce;
+    int rc = aps_bounce_begin(
+        &bounce, aps_call_function(call), (aps_handle)vcomm->comm, call->gpu,
+        call->send, call->send_count, (aps_handle)call->send_type,
+        call->receive, context->size * call->count, (aps_handle)call->type);
 
-    plain.memory = &aps_memory_host;
-    plain.plan.scale = (struct aps_scale){.kind = APS_SCALE_NONE};
-    (void)aps_format_parse("e8m23", &plain.plan.format, NULL);
-    if (!aps_other_is_possible(context, call, &plain.plan))
-        return rc;
-    in = malloc(segment->own * sizeof *in);
-    out = malloc(segment->count * sizeof *out);
-    if (call->gpu.send || call->gpu.receive)
-        rc = MPI_ERR_TYPE;
-    else if (in && out)
-        rc = gather_pack(context, call, segment->own, in);
-    aps_fpenv_enter(&environment);
-    wire = aps_other_wire(context, call, &plain);
-    rc = aps_allgather_run(context->related.gather, &wire, rc, 0, in, out,
-                           segment->own, &cost);
-    aps_fpenv_leave(&environment);
+    packed.send = bounce.send;
+    packed.receive = bounce.receive;
     if (rc == MPI_SUCCESS)
-        rc = gather_unpack(context, call, segment->own, out);
+        rc = in && out ? gather_pack(context, &packed, size, in)
+                       : MPI_ERR_NO_MEM;
+    rc = aps_allgather_run_bytes(context->related.gather, rc, in, out, size);
+    if (rc == MPI_SUCCESS)
+        rc = gather_unpack(context, &packed, size, out);
+    rc = aps_bounce_end(&bounce, rc);
     free(in);
     free(out);
     return rc;

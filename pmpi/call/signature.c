@@ -70,9 +70,24 @@ static bool signature_is_new_handle(int combiner)
 static bool signature_is_of_floats(const struct aps_job *job, MPI_Datatype type,
                                    int depth);
 
+/* Does part i of a type add nothing to it? A type without elements does not, nor a
+ * member of a structure of which there are none. */
+static bool signature_adds_nothing(MPI_Datatype part, int combiner,
+                                   const MPI_Count count[4],
+                                   const int integers[],
+                                   const MPI_Count large[], MPI_Count i)
+{
+    MPI_Count bytes;
+
+    if (combiner == MPI_COMBINER_STRUCT &&
+        (count[2] > 0 ? large[1 + i] : integers[1 + i]) == 0)
+        return true;
+    return PMPI_Type_size_x(part, &bytes) == MPI_SUCCESS && bytes == 0;
+}
+
 /* Do the types that it was made from hold nothing but FP32 values? */
 static bool signature_parts_are_floats(const struct aps_job *job,
-                                       MPI_Datatype type,
+                                       MPI_Datatype type, int combiner,
                                        const MPI_Count count[4], int depth)
 {
     int *integers = malloc((size_t)count[0] * sizeof *integers + 1);
@@ -88,11 +103,13 @@ static bool signature_parts_are_floats(const struct aps_job *job,
     good = count[3] > 0;
     for (MPI_Count i = 0; i < count[3]; i++) {
         MPI_Count inner[4];
-        int combiner = MPI_COMBINER_NAMED;
+        int how = MPI_COMBINER_NAMED;
 
-        good = good && signature_is_of_floats(job, types[i], depth + 1);
-        if (signature_get_envelope(types[i], inner, &combiner) == MPI_SUCCESS &&
-            signature_is_new_handle(combiner))
+        good = good && (signature_adds_nothing(types[i], combiner, count,
+                                               integers, large, i) ||
+                        signature_is_of_floats(job, types[i], depth + 1));
+        if (signature_get_envelope(types[i], inner, &how) == MPI_SUCCESS &&
+            signature_is_new_handle(how))
             PMPI_Type_free(&types[i]);
     }
 
@@ -116,7 +133,7 @@ static bool signature_is_of_floats(const struct aps_job *job, MPI_Datatype type,
         signature_get_envelope(type, count, &combiner) != MPI_SUCCESS ||
         combiner == MPI_COMBINER_NAMED)
         return false;
-    return signature_parts_are_floats(job, type, count, depth);
+    return signature_parts_are_floats(job, type, combiner, count, depth);
 }
 
 size_t aps_signature_floats(const struct aps_job *job, MPI_Datatype type)

@@ -4,7 +4,9 @@
 #include "reduce/allgather.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/least.h"
 #include "reduce/chunk.h"
 #include "reduce/exchange.h"
 #include "reduce/pipeline.h"
@@ -19,7 +21,8 @@ struct slot {
 struct aps_allgather {
     int rank;
     int ranks;
-    int outcome; /* of the call under way */
+    int outcome;   /* of the call under way */
+    size_t stride; /* of slots, from one block to the next at most */
     struct slot slots[APS_EXCHANGE_TURNS];
 };
 
@@ -34,6 +37,7 @@ struct aps_allgather *aps_allgather_create(const struct aps_vcomm *vcomm,
         return NULL;
     gather->rank = vcomm->rank;
     gather->ranks = vcomm->size;
+    gather->stride = stride;
     for (int i = 0; i < APS_EXCHANGE_TURNS; i++) {
         struct slot *slot = &gather->slots[i];
 
@@ -132,5 +136,32 @@ int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,
 
     gather->outcome = outcome;
     aps_pipeline_run((n + run.chunk - 1) / run.chunk, 2, stages, &run);
+    return gather->outcome;
+}
+
+/* --- bytes ---------------------------------------------------------------- */
+
+int aps_allgather_run_bytes(struct aps_allgather *gather, int outcome,
+                            const unsigned char *in, unsigned char *out,
+                            size_t size)
+{
+    struct slot *slot = &gather->slots[0];
+    size_t now;
+
+    gather->outcome = outcome;
+    for (size_t done = 0; done < size; done += now) {
+        now = aps_least(size - done, gather->stride);
+        aps_exchange_receive_alike(&slot->exchange, slot->blocks,
+                                   gather->stride, now);
+        aps_exchange_send_all(&slot->exchange, in + done, now);
+        if (aps_exchange_wait(&slot->exchange) != MPI_SUCCESS)
+            continue;
+        for (int i = 0; i < gather->ranks; i++)
+            memcpy(out + (size_t)i * size + done,
+                   i == gather->rank
+                       ? in + done
+                       : slot->blocks + (size_t)i * gather->stride,
+                   now);
+    }
     return gather->outcome;
 }

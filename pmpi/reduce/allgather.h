@@ -29,4 +29,13 @@ int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,
                       int outcome, int exponent, const float *in, float *out,
                       size_t n, struct aps_cost *cost);
 
+/*
+ * COLLECTIVE over vcomm. The same for bytes, which arrive unchanged: in[size] of
+ * rank i to out + i * size of all. in[] and out[] do not overlap. After an error in
+ * `outcome` they may be NULL, and all ranks fail. An MPI error code.
+ */
+int aps_allgather_run_bytes(struct aps_allgather *gather, int outcome,
+                            const unsigned char *in, unsigned char *out,
+                            size_t size);
+
 #endif

@@ -52,6 +52,33 @@ static bool gather(enum where where, size_t n)
     return check(&buffers, buffers.send ? n : 0, all) && rc == MPI_SUCCESS;
 }
 
+/* By a type of its own on one rank, and so unrounded. */
+static bool gather_pairs(enum where where, size_t n)
+{
+    const size_t all = n * (size_t)ranks;
+    struct buffers buffers = buffers_of(where, 1);
+    const bool pairs = rank == 0;
+    const int count = (int)(pairs ? n / 2 : n);
+    MPI_Datatype pair, type;
+    MPI_Request request;
+    int rc;
+
+    MPI_Type_contiguous(2, MPI_FLOAT, &pair);
+    MPI_Type_commit(&pair);
+    type = pairs ? pair : MPI_FLOAT;
+    lay_out(&buffers, buffers.send ? n : 0, all);
+    if (!buffers.send)
+        put(buffers.receive + (size_t)rank * n, in, n * sizeof *in);
+    PMPI_Allgather(in, (int)n, MPI_FLOAT, expected, (int)n, MPI_FLOAT,
+                   MPI_COMM_WORLD);
+    rc = MPI_Iallgather(send_of(&buffers), count, type, buffers.receive, count,
+                        type, MPI_COMM_WORLD, &request);
+    MPI_Type_free(&pair);
+    if (rc == MPI_SUCCESS)
+        rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return check(&buffers, buffers.send ? n : 0, all) && rc == MPI_SUCCESS;
+}
+
 static bool reduce(enum where where, size_t n, int root)
 {
     struct buffers buffers = buffers_of(where, 1);
@@ -79,7 +106,7 @@ void run_others(void)
     static const size_t sizes[] = {64, 777, 40001};
 
     for (int where = 0; where < WHERES; where++) {
-        bool good[3] = {true, true, true};
+        bool good[4] = {true, true, true, true};
 
         for (size_t i = 0; i < LENGTH(sizes); i++) {
             fill((enum fill)(i % FILLS), (uint64_t)where, rank,
@@ -90,8 +117,11 @@ void run_others(void)
             for (int root = 0; root < ranks; root++)
                 good[2] &= reduce((enum where)where, sizes[i], root);
         }
+        for (size_t i = 0; i < LENGTH(sizes) && !passes; i++)
+            good[3] &= gather_pairs((enum where)where, sizes[i] & ~(size_t)1);
         ok_all(good[0], "reduce_scatter: %s", where_names[where]);
         ok_all(good[1], "allgather: %s", where_names[where]);
         ok_all(good[2], "reduce: %s", where_names[where]);
+        ok_all(good[3], "iallgather of pairs: %s", where_names[where]);
     }
 }

@@ -192,6 +192,55 @@ static void test_derived(void)
     ok_all(good, "derived types: nothing is rounded");
 }
 
+/* On one rank each: a type with addresses of its own, to send and to receive
+ * from MPI_BOTTOM on, and one with a member of no elements. Floats that hold other
+ * bits keep them. */
+static void test_described(void)
+{
+    const bool first = rank == 0, last = rank == size - 1;
+    const int lengths[2] = {SHARE, 0};
+    const MPI_Datatype types[2] = {MPI_FLOAT, MPI_INT};
+    MPI_Aint places[2] = {0, 0};
+    MPI_Datatype sent, received, padded;
+    MPI_Request requests[3];
+    MPI_Status statuses[3];
+    bool good = true;
+
+    prepare(100);
+    for (int r = 0; r < size; r++)
+        memset(&in[r][7], 0xff, sizeof *in[r]);
+    MPI_Type_create_struct(2, lengths, places, types, &padded);
+    MPI_Get_address(in[rank], &places[0]);
+    MPI_Type_create_struct(1, lengths, places, types, &sent);
+    MPI_Get_address(out[BLOCK], &places[0]);
+    MPI_Type_create_struct(1, lengths, places, types, &received);
+    MPI_Type_commit(&padded);
+    MPI_Type_commit(&sent);
+    MPI_Type_commit(&received);
+    MPI_Iallgather(first ? MPI_BOTTOM : in[rank], first ? 1 : SHARE,
+                   first ? sent : MPI_FLOAT, out[GATHER], SHARE, MPI_FLOAT,
+                   MPI_COMM_WORLD, &requests[0]);
+    MPI_Iallgather(in[rank], SHARE, MPI_FLOAT, last ? MPI_BOTTOM : out[BLOCK],
+                   last ? 1 : SHARE, last ? received : MPI_FLOAT,
+                   MPI_COMM_WORLD, &requests[1]);
+    MPI_Iallgather(in[rank], first ? 1 : SHARE, first ? padded : MPI_FLOAT,
+                   out[SCATTER], SHARE, MPI_FLOAT, MPI_COMM_WORLD,
+                   &requests[2]);
+    MPI_Type_free(&padded);
+    MPI_Type_free(&sent);
+    MPI_Type_free(&received);
+    MPI_Waitall(3, requests, statuses);
+    for (int r = 0; r < size; r++) {
+        const size_t begin = (size_t)r * SHARE;
+
+        good &= has("sent from MPI_BOTTOM", SHARE, out[GATHER] + begin, in[r]);
+        good &= has("received there", SHARE, out[BLOCK] + begin, in[r]);
+        good &= has("with a member of no elements", SHARE, out[SCATTER] + begin,
+                    in[r]);
+    }
+    ok_all(good, "types of one rank alone: bits are kept");
+}
+
 static void test_left(void)
 {
     MPI_Request requests[3];
@@ -304,7 +353,7 @@ int main(int argc, char **argv)
     if (strcmp(mode, "together") == 0)
         test_together();
     else if (strcmp(mode, "left") == 0)
-        test_left(), test_derived();
+        test_left(), test_derived(), test_described();
     else
         test_errors();
     free(exact);
