@@ -106,7 +106,7 @@ static bool scatter_is_candidate_block(const struct aps_job *job,
            (call->count == 0 || call->send != call->receive);
 }
 
-/* A share may be empty, and then there need be no room for it. */
+/* A share may be empty, and then its place may be anything, as Open MPI has it. */
 static bool scatter_measure(const struct aps_context *context,
                             const struct aps_call *call,
                             struct aps_segment *segment)
@@ -132,8 +132,9 @@ static bool scatter_measure(const struct aps_context *context,
         return true;
     if (call->send == MPI_IN_PLACE)
         return call->receive && call->receive != MPI_IN_PLACE;
-    return call->send && call->send != call->receive &&
-           call->receive != MPI_IN_PLACE && (own == 0 || call->receive);
+    return call->send &&
+           (own == 0 || (call->receive && call->receive != MPI_IN_PLACE &&
+                         call->send != call->receive));
 }
 
 /* MPI has read the counts when such a call returns, and programs let them go

@@ -151,6 +151,21 @@ static void test_together(void)
     ok_all(good, "calls that are under way at the same time are exact");
 }
 
+/* The first rank gets all; the others have no place of their own. */
+static void test_one_share(void)
+{
+    const int all = size * SHARE;
+    int shares[RANKS_MAX] = {all};
+    MPI_Request request;
+
+    prepare(50);
+    MPI_Ireduce_scatter(in[rank], rank == 0 ? out[SCATTER] : in[rank], shares,
+                        MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    ok_all(rank > 0 || has("one share", (size_t)all, out[SCATTER], exact),
+           "a share may be empty, and lie anywhere");
+}
+
 /* --- left to MPI --------------------------------------------------------- */
 
 /* Floats by types of their own on some ranks, which are freed at once: nothing
@@ -328,6 +343,10 @@ static void test_errors(void)
             out[0], SHARE, MPI_DATATYPE_NULL, MPI_COMM_WORLD);
     COMPARE("no type to send", Iallgather, in[rank], SHARE, MPI_DATATYPE_NULL,
             out[0], SHARE, MPI_FLOAT, MPI_COMM_WORLD);
+    COMPARE("nothing to send", Iallgather, NULL, SHARE, MPI_FLOAT, out[0],
+            SHARE, MPI_FLOAT, MPI_COMM_WORLD);
+    COMPARE("nowhere to receive", Iallgather, in[rank], SHARE, MPI_FLOAT, NULL,
+            SHARE, MPI_FLOAT, MPI_COMM_WORLD);
     COMPARE("a negative count to send", Iallgather, in[rank], -1, MPI_FLOAT,
             out[0], SHARE, MPI_FLOAT, MPI_COMM_WORLD);
     MPI_Errhandler_free(&errhandler);
@@ -351,7 +370,7 @@ int main(int argc, char **argv)
         out[i] = malloc((size_t)size * SHARE * sizeof *out[i]);
     prepare(0);
     if (strcmp(mode, "together") == 0)
-        test_together();
+        test_together(), test_one_share();
     else if (strcmp(mode, "left") == 0)
         test_left(), test_derived(), test_described();
     else

@@ -26,7 +26,7 @@ END
         rm -f "$tmp/$progress.csv"
         run "together, $progress, $ranks ranks" "$ranks" \
             -genv APSMPI_POLICY "$tmp/$progress.yaml" "$mpi/started" together
-        counted MPI_Reduce_scatter 18 18 \
+        counted MPI_Reduce_scatter 19 19 \
             "together, $progress, $ranks ranks: reduce-scatters are counted"
         says '^apsmpi: 6 calls of MPI_Reduce, 6 rewritten ' 1 \
             "together, $progress, $ranks ranks: so are reductions"
