@@ -274,10 +274,12 @@ static int powersgd_run(const struct aps_compressed_site *site, int count,
             powersgd_multiply_back(&run.factors[i]);
     now = powersgd_reduce(&run, PART_Q);
     rc = rc == MPI_SUCCESS ? now : rc;
+    rc = aps_compressed_reduce_whole(site, rc, count, layers, cost);
+    /* Nothing of any layer is remembered before all are well. */
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
         if (!layers[i].whole)
             powersgd_restore(&run.factors[i], site->vcomm->size);
-    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
+    return rc;
 }
 
 /* A lower rank keeps the first columns; a higher one has zeros behind them, which

@@ -428,9 +428,11 @@ static int rounded_run(const struct aps_compressed_site *site, int count,
     /* Also after an error, of which other ranks may know nothing. */
     now = rounded_exchange_sums(&run);
     rc = rc == MPI_SUCCESS ? now : rc;
+    rc = aps_compressed_reduce_whole(site, rc, count, layers, cost);
+    /* Nothing of any layer is remembered before all are well. */
     for (int i = 0; i < run.ranks && rc == MPI_SUCCESS; i++)
         rounded_settle(&run, i);
-    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
+    return rc;
 }
 
 const struct aps_compressed_ops aps_compressed_rounded = {

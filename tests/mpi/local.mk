@@ -86,6 +86,11 @@ check_PROGRAMS += tests/mpi/failing
 tests_mpi_failing_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_failing_LDADD = $(MPI_TEST_LDADD)
 
+# So does one call, of which nothing is remembered.
+check_PROGRAMS += tests/mpi/undone
+tests_mpi_undone_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_undone_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/fused
 tests_mpi_fused_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_fused_LDADD = $(MPI_TEST_LDADD)
@@ -326,6 +331,7 @@ mpi_tests = \
 	tests/mpi/t-skipped.sh \
 	tests/mpi/t-spawned.sh \
 	tests/mpi/t-telescope.sh \
+	tests/mpi/t-undone.sh \
 	tests/mpi/t-started.sh \
 	tests/mpi/t-vote.sh \
 	tests/mpi/t-ternary.sh \
