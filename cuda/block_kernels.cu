@@ -94,11 +94,13 @@ static cudaError_t launch(const void *function, uint64_t threads,
                           void **arguments, cudaStream_t stream)
 {
     const uint64_t blocks = (threads + THREADS - 1) / THREADS;
+    const unsigned most =
+        aps_cuda_blocks_most > 0 ? aps_cuda_blocks_most : BLOCKS;
 
     if (!function)
         return cudaErrorInvalidDeviceFunction;
     return cudaLaunchKernel(function,
-                            dim3((unsigned)(blocks < BLOCKS ? blocks : BLOCKS)),
+                            dim3((unsigned)(blocks < most ? blocks : most)),
                             dim3(THREADS), arguments, 0, stream);
 }
 

@@ -22,6 +22,10 @@
 extern "C" {
 #endif
 
+/* The most blocks of a grid; 0, as ever but in tests: as many as the device can
+ * hold at once. */
+extern unsigned aps_cuda_blocks_most;
+
 cudaError_t aps_cuda_kernel_magnitude(const float *x, size_t n,
                                       struct aps_cuda_result *result,
                                       cudaStream_t stream);

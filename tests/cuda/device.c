@@ -3,10 +3,11 @@
  * The plugin's verbs on a GPU, loaded as libapsmpi.so loads it: every kind of
  * memory, contexts, threads, long arrays, and a device without memory left.
  *
- *     device [--short | --full]
+ *     device [--short | --full | --managed]
  *
  * It starts itself again, with --opened, to be another process. --full takes
- * all of the device's memory for a moment, which other programs may miss.
+ * all of the device's memory for a moment, which other programs may miss;
+ * --managed looks at managed memory, and at nothing else.
  * PLUGIN in the environment names the plugin's file.
  */
 #include "config.h"
@@ -64,7 +65,7 @@ static const char *run_in(enum kind kind, const char *format, size_t n,
     return failed;
 }
 
-static void test_memory(bool brief)
+static void test_memory(enum kind kind, bool brief)
 {
     static const char *const formats[] = {
         "e3m0",      "e5m2",  "e4m3fn-sat", "e3m2fn", "fp16",      "bf16",
@@ -74,15 +75,13 @@ static void test_memory(bool brief)
     static const size_t sizes[] = {0, 1, 2, 3, 17, 1000, 70001, 5000001};
     size_t count = sizeof sizes / sizeof *sizes - (brief ? 1 : 0);
 
-    for (enum kind kind = DEVICE; kind < KINDS; kind++) {
-        for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
-            const char *failed = NULL;
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+        const char *failed = NULL;
 
-            for (size_t i = 0; i < count && !failed; i++)
-                failed = run_in(kind, formats[f], sizes[i], i % 5);
-            ok(!failed, "%s memory, %s: %s", kinds[kind], formats[f],
-               failed ? failed : "all verbs are the host's");
-        }
+        for (size_t i = 0; i < count && !failed; i++)
+            failed = run_in(kind, formats[f], sizes[i], i % 5);
+        ok(!failed, "%s memory, %s: %s", kinds[kind], formats[f],
+           failed ? failed : "all verbs are the host's");
     }
     ok(failures() == 0, "no failure");
 }
@@ -421,11 +420,18 @@ int main(int argc, char **argv)
     load_plugin();
     if (argc > 1 && strcmp(argv[1], "--opened") == 0)
         return run_opened();
+    if (argc > 1 && strcmp(argv[1], "--managed") == 0) {
+        test_memory(MANAGED, false);
+        return done_testing();
+    }
     if (full)
         test_full();
     else
         skip(2, "a device without memory left: only with --full");
-    test_memory(brief);
+    for (enum kind kind = DEVICE; kind < KINDS; kind++) {
+        if (kind != MANAGED)
+            test_memory(kind, brief);
+    }
     test_contexts();
     test_threads();
     test_capture();

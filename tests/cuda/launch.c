@@ -2,9 +2,9 @@
 /*
  * emulate.h by the kernels themselves. The arrays are copied to the device, to
  * addresses of the same alignment, with the bytes around them, and back: what a
- * kernel writes beside its array is seen as on the host. With
- * APS_TEST_EXACT in the environment they are allocations of their own, which
- * end where the array does, for compute-sanitizer.
+ * kernel writes beside its array is seen as on the host. In the environment, for
+ * compute-sanitizer: with APS_TEST_EXACT the arrays are allocations of their own,
+ * which end where the array does; APS_TEST_BLOCKS is the most blocks of a grid.
  */
 #include "config.h"
 
@@ -20,7 +20,7 @@
 
 /* As in work.c: bytes around an array, and the most with them. */
 #define AROUND ((size_t)64)
-#define ROOM ((size_t)16384)
+#define ROOM ((size_t)65536)
 
 static void must(cudaError_t error, const char *what)
 {
@@ -36,9 +36,11 @@ const char *emulate_compiler(void)
 const char *emulate_skip(void)
 {
     static char reason[256];
+    const char *blocks = getenv("APS_TEST_BLOCKS");
     int devices = 0;
     cudaError_t error = cudaGetDeviceCount(&devices);
 
+    aps_cuda_blocks_most = blocks ? (unsigned)atoi(blocks) : 0;
     if (error == cudaSuccess && devices > 0)
         return NULL;
     snprintf(reason, sizeof reason, "no GPU: %s", cudaGetErrorString(error));

@@ -6,7 +6,8 @@ CUDA_TEST_CPPFLAGS = $(TEST_CPPFLAGS) -I$(top_srcdir)/tests \
 cuda_emulation = tests/cuda/emulate.c tests/cuda/emulate.h \
 	cuda/block_decode.h cuda/block_encode.h cuda/block_values.h \
 	cuda/decode.h cuda/encode.h cuda/sums.h cuda/threads.h
-EXTRA_DIST += tests/cuda/bench.cu tests/cuda/emulate.cu tests/cuda/t-plugin.sh
+EXTRA_DIST += tests/cuda/alone.sh tests/cuda/bench.cu tests/cuda/bundle.sh \
+	tests/cuda/emulate.cu tests/cuda/t-plugin.sh
 AM_TESTS_ENVIRONMENT += CUDA_SKIP='$(CUDA_SKIP)'; export CUDA_SKIP;
 cuda_tests = tests/cuda/work tests/cuda/work_blocks tests/cuda/sums
 TESTS += tests/cuda/t-plugin.sh
@@ -143,11 +144,8 @@ check-cuda-programs: libapsmpi-cuda.la tests/cuda/work-device \
 	tests/cuda/work_blocks-device \
 	tests/cuda/sums-device tests/cuda/device tests/cuda/bench \
 	tests/cuda/allreduce libapsmpi.la apsmpi tests/mpi/device \
-	tests/apps/digits tests/apps/digits-cuda
-	@$(MAKE) -s print-mpi >check-cuda.mpi
-.PHONY: print-mpi
-print-mpi:
-	@echo "$(MPIEXEC)"
+	tests/apps/digits tests/apps/digits-cuda tests/e2e/probe
+	@echo "$(MPIEXEC)" >check-cuda.mpi
 check-cuda:
 	APSMPI_BUILD=$(abs_top_builddir) CUDA_SKIP='$(CUDA_SKIP)' $(SHELL) \
 		$(top_srcdir)/scripts/check-cuda || test $$? -eq 77

@@ -20,6 +20,9 @@
 #include "unit/wire.h"
 
 #define N_MAX 1100
+/* Enough for the loops that load several units before they compute, in a grid
+ * of one block (APS_TEST_BLOCKS of launch.c). */
+#define N_LONG 9001
 #define GUARD 64
 
 static const size_t sizes[] = {
@@ -41,34 +44,35 @@ static const struct aps_scaling scalings[] = {
 /* An array at an address that is `offset` bytes off, with bytes at both ends
  * that must not change, or, with the offset FLUSH, at the end of all memory
  * that may be touched. */
-#define ROOM (GUARD + N_MAX * 4 + GUARD)
+#define ROOM(n) (GUARD + (size_t)(n)*4 + GUARD)
 #define FLUSH 16
 struct array {
-    unsigned char *bytes; /* ROOM of them */
+    unsigned char *end; /* of `room` bytes */
 };
+static size_t room = ROOM(N_MAX);
 
 static void *array_at(struct array *array, size_t offset, size_t size)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t whole = (ROOM + page - 1) / page * page;
+    const size_t whole = (ROOM(N_LONG) + page - 1) / page * page;
+    unsigned char *bytes;
 
-    if (!array->bytes) {
+    if (!array->end) {
         unsigned char *pages = mmap(NULL, whole + page, PROT_READ | PROT_WRITE,
                                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
         if (pages == MAP_FAILED || mprotect(pages + whole, page, PROT_NONE) < 0)
             bail_out("no memory with a guard page");
-        array->bytes = pages + whole - ROOM;
+        array->end = pages + whole;
     }
-    memset(array->bytes, 0xa5, ROOM);
-    if (offset == FLUSH)
-        return array->bytes + ROOM - size;
-    return array->bytes + GUARD - offset;
+    bytes = array->end - room;
+    memset(bytes, 0xa5, room);
+    return offset == FLUSH ? array->end - size : bytes + GUARD - offset;
 }
 
 static bool same(const struct array *a, const struct array *b)
 {
-    return memcmp(a->bytes, b->bytes, ROOM) == 0;
+    return memcmp(a->end - room, b->end - room, room) == 0;
 }
 
 static void put_float(void *x, size_t i, float value)
@@ -232,6 +236,29 @@ static void test_format(const struct aps_format *f)
     ok(true, "%s: the host codec's bytes, floats and statistics", f->name);
 }
 
+/* The floats of a reduction begin at a float, its wire at 8 or 16 bytes. */
+static void test_long(const struct aps_format *f)
+{
+    struct aps_codec codec;
+    const char *failed = NULL;
+
+    aps_codec_init(f, &codec);
+    room = ROOM(N_LONG);
+    for (size_t turn = 0; turn < 8 && !failed; turn++) {
+        const struct sample s = {
+            .n = N_LONG - turn,
+            .x_offset = turn * 4 % 16,
+            .scaling = scalings[turn % 3],
+            .finite = turn < 6,
+        };
+
+        failed = check_sample(&codec, &s);
+    }
+    room = ROOM(N_MAX);
+    ok(!failed, "%s, long: %s", f->name,
+       failed ? failed : "the host codec's bytes and floats");
+}
+
 static void test_magnitude(void)
 {
     static struct array array;
@@ -272,8 +299,10 @@ int main(int argc, char **argv)
     if (emulate_skip())
         plan_skip_all("%s", emulate_skip());
     diag("the kernels' work as done by %s", emulate_compiler());
-    for (int i = 0; format_at(i, &format); i += step)
+    for (int i = 0; format_at(i, &format); i += step) {
         test_format(&format);
+        test_long(&format);
+    }
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
         if (aps_format_parse(integers[i], &format, NULL) < 0)
             bail_out("%s does not parse", integers[i]);
