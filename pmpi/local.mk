@@ -54,7 +54,9 @@ libapsmpi_la_SOURCES = \
 	pmpi/compressed/whole.c pmpi/compressed/whole.h \
 	pmpi/device/bounce.c pmpi/device/bounce.h \
 	pmpi/device/device.c pmpi/device/device.h cuda/plugin.h \
+	pmpi/device/gpu_copies.c pmpi/device/gpu_copies.h \
 	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h \
+	pmpi/device/gpu_functions.h \
 	pmpi/device/memory_bounce.c pmpi/device/memory_bounce.h \
 	pmpi/device/pinned_pool.c pmpi/device/pinned_pool.h \
 	pmpi/entry/allreduce.c pmpi/entry/arguments.h \

@@ -12,6 +12,7 @@
 #include "native/abi.h"
 #include "base/message.h"
 #include "device/device.h"
+#include "device/gpu_copies.h"
 #include "progress/progress_thread.h"
 #include "device/pinned_pool.h"
 #include "progress/queue.h"
@@ -65,8 +66,8 @@ static bool bounce_measure(MPI_Count count, MPI_Datatype type,
 static void bounce_fetch(struct aps_bounce *bounce,
                          const struct aps_stand_in *side)
 {
-    if (aps_gpu_driver_copy_out(side->host, side->device, side->bytes,
-                                bounce->cause, sizeof bounce->cause) < 0)
+    if (aps_gpu_copy_out(side->host, side->device, side->bytes, bounce->cause,
+                         sizeof bounce->cause) < 0)
         memset(side->host, 0, side->bytes);
 }
 
@@ -165,8 +166,8 @@ int aps_bounce_end(struct aps_bounce *bounce, int rc)
     const struct aps_stand_in *to = &bounce->to;
 
     if (rc == MPI_SUCCESS && to->host && bounce->cause[0] == '\0')
-        (void)aps_gpu_driver_copy_in(to->device, to->host, to->bytes,
-                                     bounce->cause, sizeof bounce->cause);
+        (void)aps_gpu_copy_in(to->device, to->host, to->bytes, bounce->cause,
+                              sizeof bounce->cause);
     aps_pinned_pool_give(bounce->from.host);
     aps_pinned_pool_give(bounce->to.host);
     bounce->from.host = bounce->to.host = NULL;

@@ -6,47 +6,17 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "device/gpu_functions.h"
 
 #define LIBRARY "libcuda.so.1"
 
 /* Values of CUpointer_attribute and CUmemorytype. */
 enum { CONTEXT = 1, MEMORY_TYPE = 2, IS_MANAGED = 8, DEVICE_ORDINAL = 9 };
 #define TYPE_DEVICE 2u
-
-/* A value of CUstreamCaptureMode. */
-#define CAPTURE_MODE_RELAXED 2
-
-#define DEVICES_MOST 64
-
-typedef unsigned long long address; /* CUdeviceptr */
-typedef void *context;              /* CUcontext */
-
-/* The functions of the driver that are called here. They return a CUresult; 0
- * is success. */
-struct aps_gpu_driver {
-    int (*attributes)(unsigned count, const int *which, void **values,
-                      address pointer);
-    int (*current)(context *current);
-    int (*current_device)(int *device);
-    int (*capture_mode)(int *mode); /* exchanged */
-    int (*push)(context pushed);
-    int (*pop)(context *popped);
-    int (*retain)(context *primary, int device);
-    int (*copy_out)(void *host, address device, size_t bytes);
-    int (*copy_in)(address device, const void *host, size_t bytes);
-    int (*wait)(void *stream);
-    int (*error_name)(int result, const char **name);
-};
-
-/* The owner of memory. */
-struct owner {
-    context home; /* NULL: memory of a pool, which all contexts share */
-    int device;
-};
 
 atomic_uintptr_t aps_gpu_driver_image_begin;
 atomic_uintptr_t aps_gpu_driver_heap_end;
@@ -214,7 +184,7 @@ static const struct aps_gpu_driver *gpu_driver_look(void)
     return found;
 }
 
-static const struct aps_gpu_driver *gpu_driver_get(void)
+const struct aps_gpu_driver *aps_gpu_driver_get(void)
 {
     const struct aps_gpu_driver *found =
         atomic_load_explicit(&aps_gpu_driver_loaded, memory_order_acquire);
@@ -236,56 +206,57 @@ static const struct aps_gpu_driver *gpu_driver_get(void)
 
 /* --- the owner of memory ------------------------------------------------- */
 
-static bool gpu_driver_find_owner(const struct aps_gpu_driver *driver,
-                                  const void *p, struct owner *owner)
+bool aps_gpu_driver_find_owner(const struct aps_gpu_driver *driver,
+                               const void *p, struct aps_gpu_owner *owner)
 {
     static const int which[] = {MEMORY_TYPE, IS_MANAGED, CONTEXT,
                                 DEVICE_ORDINAL};
     /* Large enough for any integer that the driver writes. */
     unsigned long long type = 0, managed = 0;
     long long device = 0;
-    context home = NULL;
+    aps_gpu_context home = NULL;
     void *values[] = {&type, &managed, &home, &device};
 
     /* All values are 0 for memory that the driver does not know. Before the
      * driver is initialised the call fails. */
-    if (driver->attributes(4, which, values, (address)(uintptr_t)p) != 0 ||
+    if (driver->attributes(4, which, values, (aps_gpu_address)(uintptr_t)p) !=
+            0 ||
         ((unsigned)type != TYPE_DEVICE && (managed & 0xff) == 0))
         return false;
-    *owner = (struct owner){.home = home, .device = (int)device};
+    *owner = (struct aps_gpu_owner){.home = home, .device = (int)device};
     return true;
 }
 
 bool aps_gpu_driver_asks(const void *p)
 {
     const struct aps_gpu_driver *found;
-    struct owner owner;
+    struct aps_gpu_owner owner;
 
     if (aps_gpu_driver_stack.end == 0)
         gpu_driver_measure_stack();
-    found = gpu_driver_get();
+    found = aps_gpu_driver_get();
     if (!found)
         return false;
     gpu_driver_measure_heap();
     return !aps_gpu_driver_cannot_own(p) &&
-           gpu_driver_find_owner(found, p, &owner);
+           aps_gpu_driver_find_owner(found, p, &owner);
 }
 
 int aps_gpu_driver_device(const void *p)
 {
-    const struct aps_gpu_driver *found = gpu_driver_get();
-    struct owner owner;
+    const struct aps_gpu_driver *found = aps_gpu_driver_get();
+    struct aps_gpu_owner owner;
 
     if (!found || aps_gpu_driver_cannot_own(p) ||
-        !gpu_driver_find_owner(found, p, &owner))
+        !aps_gpu_driver_find_owner(found, p, &owner))
         return -1;
     return owner.device;
 }
 
 bool aps_gpu_driver_is_current(int device)
 {
-    const struct aps_gpu_driver *found = gpu_driver_get();
-    context now = NULL;
+    const struct aps_gpu_driver *found = aps_gpu_driver_get();
+    aps_gpu_context now = NULL;
     int number;
 
     return found && found->current(&now) == 0 && now &&
@@ -294,124 +265,8 @@ bool aps_gpu_driver_is_current(int device)
 
 bool aps_gpu_driver_is_there(void)
 {
-    const struct aps_gpu_driver *found = gpu_driver_get();
-    context now;
+    const struct aps_gpu_driver *found = aps_gpu_driver_get();
+    aps_gpu_context now;
 
     return found && found->current(&now) == 0;
-}
-
-/* --- copies ------------------------------------------------------------- */
-
-static int gpu_driver_fail(const struct aps_gpu_driver *driver, int result,
-                           const char *function, char *cause, size_t size)
-{
-    const char *name = NULL;
-
-    (void)driver->error_name(result, &name);
-    snprintf(cause, size, "%s: %s (%d)", function,
-             name ? name : "unknown error", result);
-    return -1;
-}
-
-/* The primary context of a device. It is never released, because the program
- * uses the device. */
-static int gpu_driver_primary_of(const struct aps_gpu_driver *driver,
-                                 int device, context *primary)
-{
-    static context retained[DEVICES_MOST];
-    int result = 0;
-
-    if (device < 0 || device >= DEVICES_MOST)
-        return driver->retain(primary, device);
-    pthread_mutex_lock(&lock);
-    if (!retained[device])
-        result = driver->retain(&retained[device], device);
-    *primary = retained[device];
-    pthread_mutex_unlock(&lock);
-    return result;
-}
-
-/*
- * Make a context current in which the owner's memory can be copied. For memory
- * of a pool any context of its device will do. Until gpu_driver_leave(), calls
- * of this thread do not break a stream capture of the program. *mode becomes
- * the capture mode to restore.
- */
-static int gpu_driver_enter(const struct aps_gpu_driver *driver,
-                            const struct owner *owner, int *mode, char *cause,
-                            size_t size)
-{
-    context use = owner->home;
-    int device, result;
-
-    *mode = CAPTURE_MODE_RELAXED;
-    if (!use && driver->current(&use) == 0 && use &&
-        (driver->current_device(&device) != 0 || device != owner->device))
-        use = NULL;
-    if (!use) {
-        result = gpu_driver_primary_of(driver, owner->device, &use);
-        if (result != 0)
-            return gpu_driver_fail(driver, result, "cuDevicePrimaryCtxRetain",
-                                   cause, size);
-    }
-    result = driver->push(use);
-    if (result != 0)
-        return gpu_driver_fail(driver, result, "cuCtxPushCurrent", cause, size);
-    (void)driver->capture_mode(mode);
-    return 0;
-}
-
-static void gpu_driver_leave(const struct aps_gpu_driver *driver, int mode)
-{
-    context popped;
-
-    (void)driver->capture_mode(&mode);
-    (void)driver->pop(&popped);
-}
-
-/* Copy out of, or into, memory of the device. */
-static int gpu_driver_copy(bool out, void *host, const void *device,
-                           size_t bytes, char *cause, size_t size)
-{
-    const struct aps_gpu_driver *found = gpu_driver_get();
-    const address at = (address)(uintptr_t)device;
-    struct owner owner;
-    int mode; /* the capture mode to restore */
-    int result;
-
-    if (!found || !gpu_driver_find_owner(found, device, &owner)) {
-        snprintf(cause, size, "the driver does not know the memory at %p",
-                 device);
-        return -1;
-    }
-    if (gpu_driver_enter(found, &owner, &mode, cause, size) < 0)
-        return -1;
-    result = out ? found->copy_out(host, at, bytes)
-                 : found->copy_in(at, host, bytes);
-    /* A copy from pageable memory may return when the bytes are in the driver's
-     * own buffer: wait, or other streams of the program may not see them. */
-    if (!out && result == 0)
-        result = found->wait(NULL);
-    gpu_driver_leave(found, mode);
-    if (result != 0)
-        return gpu_driver_fail(
-            found, result, out ? "cuMemcpyDtoH" : "cuMemcpyHtoD", cause, size);
-    return 0;
-}
-
-int aps_gpu_driver_copy_out(void *host, const void *device, size_t bytes,
-                            char *cause, size_t size)
-{
-    return gpu_driver_copy(true, host, device, bytes, cause, size);
-}
-
-int aps_gpu_driver_copy_in(void *device, const void *host, size_t bytes,
-                           char *cause, size_t size)
-{
-    union {
-        const void *from;
-        void *to;
-    } plain = {.from = host}; /* the copy only reads it */
-
-    return gpu_driver_copy(false, plain.to, device, bytes, cause, size);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The CUDA driver, if the program has loaded it: tells which device a pointer
- * belongs to, and copies. To build or to load this code needs neither the
- * headers nor the libraries of CUDA.
+ * belongs to. To build or to load this code needs neither the headers nor the
+ * libraries of CUDA.
  */
 #ifndef APS_PMPI_DEVICE_GPU_DRIVER_H
 #define APS_PMPI_DEVICE_GPU_DRIVER_H
@@ -104,15 +104,5 @@ bool aps_gpu_driver_is_current(int device);
 
 /* Whether the program has loaded and initialised the driver. */
 bool aps_gpu_driver_is_there(void);
-
-/*
- * Copy between host memory and memory that the driver owns, of any device and
- * context. The copy is complete on return. 0, or -1 with the cause.
- * Thread-safe.
- */
-int aps_gpu_driver_copy_out(void *host, const void *device, size_t bytes,
-                            char *cause, size_t size);
-int aps_gpu_driver_copy_in(void *device, const void *host, size_t bytes,
-                           char *cause, size_t size);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/failures.h"
+#include "device/gpu_copies.h"
 #include "device/gpu_driver.h"
 
 /* Elements of a piece, at most: long compared with the start of a copy, and
@@ -82,8 +83,7 @@ static int memory_bounce_copy_out(void *host, const float *x, size_t n)
         memcpy(host, x, n * sizeof *x);
         return 0;
     }
-    if (aps_gpu_driver_copy_out(host, x, n * sizeof *x, cause, sizeof cause) ==
-        0)
+    if (aps_gpu_copy_out(host, x, n * sizeof *x, cause, sizeof cause) == 0)
         return 0;
     aps_failures_note(&failures, "%s", cause);
     memset(host, 0, n * sizeof *x);
@@ -96,8 +96,7 @@ static void memory_bounce_copy_in(float *x, const void *host, size_t n)
 
     if (!aps_gpu_driver_owns(x))
         memcpy(x, host, n * sizeof *x);
-    else if (aps_gpu_driver_copy_in(x, host, n * sizeof *x, cause,
-                                    sizeof cause) < 0)
+    else if (aps_gpu_copy_in(x, host, n * sizeof *x, cause, sizeof cause) < 0)
         aps_failures_note(&failures, "%s", cause);
 }
 

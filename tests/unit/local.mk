@@ -404,7 +404,8 @@ tests_unit_chunk_layout_SOURCES = tests/unit/chunk_layout.c \
 tests_unit_chunk_layout_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_chunk_layout_LDADD = $(UNIT_LIBS)
 tests_unit_driver_SOURCES = tests/unit/driver.c \
-	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h
+	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h \
+	pmpi/device/gpu_functions.h
 tests_unit_driver_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi \
 	-DSTANDIN='"$(abs_top_builddir)/tests/standin/.libs/libcuda.so.1"'
 tests_unit_driver_LDADD = $(UNIT_LIBS) -lpthread -ldl

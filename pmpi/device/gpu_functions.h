@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The CUDA driver's functions, for the files of this room that call them. */
+#ifndef APS_PMPI_DEVICE_GPU_FUNCTIONS_H
+#define APS_PMPI_DEVICE_GPU_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "device/gpu_driver.h"
+
+typedef unsigned long long aps_gpu_address; /* CUdeviceptr */
+typedef void *aps_gpu_context;              /* CUcontext */
+
+/* They return a CUresult; 0 is success. */
+struct aps_gpu_driver {
+    int (*attributes)(unsigned count, const int *which, void **values,
+                      aps_gpu_address pointer);
+    int (*current)(aps_gpu_context *current);
+    int (*current_device)(int *device);
+    int (*capture_mode)(int *mode); /* exchanged */
+    int (*push)(aps_gpu_context pushed);
+    int (*pop)(aps_gpu_context *popped);
+    int (*retain)(aps_gpu_context *primary, int device);
+    int (*copy_out)(void *host, aps_gpu_address device, size_t bytes);
+    int (*copy_in)(aps_gpu_address device, const void *host, size_t bytes);
+    int (*wait)(void *stream);
+    int (*error_name)(int result, const char **name);
+};
+
+/* The owner of memory. */
+struct aps_gpu_owner {
+    aps_gpu_context home; /* NULL: memory of a pool, which all contexts share */
+    int device;
+};
+
+/* NULL: the program has not loaded the driver. */
+const struct aps_gpu_driver *aps_gpu_driver_get(void);
+
+/* False: p is not in memory of a device, nor in managed memory. */
+bool aps_gpu_driver_find_owner(const struct aps_gpu_driver *driver,
+                               const void *p, struct aps_gpu_owner *owner);
+
+#endif
