@@ -111,8 +111,7 @@ static void blocks_clear(void *memory, size_t bytes)
 
     if (aps_cuda_allocations_enter(memory, &visit) != APS_CUDA_DEVICE)
         return;
-    if (cudaMemset(memory, 0, bytes) == cudaSuccess)
-        cudaStreamSynchronize(NULL);
+    (void)aps_cuda_clear(memory, bytes);
     aps_cuda_leave(&visit);
 }
 

@@ -19,9 +19,6 @@
 #include "cuda/ipc.h"
 #include "cuda/staged.h"
 
-/* Floats of a piece on the way through the host, at most. */
-#define DETOUR ((size_t)64 * 1024)
-
 /* --- one verb, whichever ------------------------------------------------- */
 
 struct verb {
@@ -63,42 +60,96 @@ static cudaError_t plugin_run_on_device(struct verb *verb,
     return error;
 }
 
-/* Whole granules of a wire, or all of it where its values share a scale. */
-static size_t plugin_detour_of(const struct verb *verb)
-{
-    size_t granule;
+/* --- through the host ---------------------------------------------------- */
 
-    if (!verb->codec)
-        return DETOUR;
-    if (verb->codec->format.piece_bytes > 0)
-        return verb->n;
-    granule = aps_codec_granule(verb->codec);
-    return DETOUR / granule * granule;
+/* Where the values pass: pinned memory of a lane, if it is long enough and the
+ * device has not failed, or pageable memory. */
+struct detour {
+    struct aps_cuda_stream *lane; /* or NULL */
+    cudaStream_t stream;
+    float *piece;
+    size_t length;
+};
+
+/* Values of a piece: whole granules of a wire, or all of it where its values
+ * share a scale. */
+static size_t plugin_detour_length(const struct verb *verb)
+{
+    const size_t most = APS_CUDA_STREAM_BYTES / sizeof(float);
+    size_t granule = 1;
+
+    if (verb->codec) {
+        if (verb->codec->format.piece_bytes > 0)
+            return verb->n;
+        granule = aps_codec_granule(verb->codec);
+    }
+    return plugin_min_size(verb->n, most / granule * granule);
 }
 
-static cudaError_t plugin_run_through_host(struct verb *verb)
+static cudaError_t plugin_detour_begin(const struct verb *verb,
+                                       const struct aps_cuda_visit *visit,
+                                       bool failed, struct detour *detour)
 {
-    const size_t detour = plugin_detour_of(verb);
-    float *piece = malloc(plugin_min_size(verb->n, detour) * sizeof *piece);
-    cudaError_t error = piece ? cudaSuccess : cudaErrorMemoryAllocation;
+    cudaError_t error;
 
-    for (size_t i = 0; i < verb->n && error == cudaSuccess; i += detour) {
-        size_t count = plugin_min_size(verb->n - i, detour);
-        size_t bytes = count * sizeof *piece;
+    *detour = (struct detour){.length = plugin_detour_length(verb)};
+    if (!failed && detour->length * sizeof(float) <= APS_CUDA_STREAM_BYTES)
+        detour->lane = aps_cuda_lane_take(visit, &error);
+    if (detour->lane) {
+        const struct aps_slot *slot = &detour->lane->slot[0];
 
-        if (verb->reads)
-            error = cudaMemcpy(piece, verb->x + i, bytes, cudaMemcpyDefault);
-        if (error == cudaSuccess)
-            verb->on_host(verb, piece, i, count);
-        if (error == cudaSuccess && !verb->reads)
-            error = cudaMemcpy(verb->x + i, piece, bytes, cudaMemcpyDefault);
+        detour->stream = slot->stream;
+        detour->piece = (float *)(void *)(slot->host + APS_CUDA_STREAM_HEADER);
+        return cudaSuccess;
     }
-    /* a copy to the device may still be under way, for other streams to miss */
-    if (error == cudaSuccess && !verb->reads)
-        error = cudaStreamSynchronize(NULL);
-    free(piece);
+    cudaGetLastError();
+    detour->piece = malloc(detour->length * sizeof *detour->piece);
+    error = detour->piece ? aps_cuda_stream_make(&detour->stream)
+                          : cudaErrorMemoryAllocation;
+    if (error != cudaSuccess)
+        free(detour->piece);
     return error;
 }
+
+static void plugin_detour_end(const struct aps_cuda_visit *visit,
+                              const struct detour *detour, bool clean)
+{
+    if (detour->lane) {
+        aps_cuda_lane_give(visit, detour->lane, clean);
+        return;
+    }
+    free(detour->piece);
+    cudaStreamDestroy(detour->stream);
+}
+
+static cudaError_t plugin_run_through_host(struct verb *verb,
+                                           const struct aps_cuda_visit *visit,
+                                           bool failed)
+{
+    struct detour detour;
+    cudaError_t error = plugin_detour_begin(verb, visit, failed, &detour);
+
+    if (error != cudaSuccess)
+        return error;
+    for (size_t i = 0; i < verb->n && error == cudaSuccess;
+         i += detour.length) {
+        const size_t count = plugin_min_size(verb->n - i, detour.length);
+        const size_t bytes = count * sizeof(float);
+
+        if (verb->reads)
+            error = aps_cuda_stream_copy(detour.stream, detour.piece,
+                                         verb->x + i, bytes);
+        if (error == cudaSuccess)
+            verb->on_host(verb, detour.piece, i, count);
+        if (error == cudaSuccess && !verb->reads)
+            error = aps_cuda_stream_copy(detour.stream, verb->x + i,
+                                         detour.piece, bytes);
+    }
+    plugin_detour_end(visit, &detour, error == cudaSuccess);
+    return error;
+}
+
+/* --- the way of a verb ---------------------------------------------------- */
 
 /* It has failed; `visited`: the device may still be able to forget. */
 static void plugin_fail(struct verb *verb, const char *cause, bool visited)
@@ -109,9 +160,8 @@ static void plugin_fail(struct verb *verb, const char *cause, bool visited)
     verb->magnitude = (struct aps_magnitude){.max = 0, .finite = false};
     if (verb->bytes > 0)
         memset(verb->host, 0, verb->bytes);
-    else if (visited && !verb->reads &&
-             cudaMemset(verb->x, 0, verb->n * sizeof *verb->x) == cudaSuccess)
-        cudaStreamSynchronize(NULL);
+    else if (visited && !verb->reads)
+        (void)aps_cuda_clear(verb->x, verb->n * sizeof *verb->x);
 }
 
 static void plugin_run(struct verb *verb)
@@ -132,7 +182,7 @@ static void plugin_run(struct verb *verb)
         break;
     }
     if (verb->codec && !aps_device_takes(&verb->codec->format)) {
-        error = plugin_run_through_host(verb);
+        error = plugin_run_through_host(verb, &visit, false);
         if (error != cudaSuccess)
             cudaGetLastError();
     } else if ((error = plugin_run_on_device(verb, &visit)) != cudaSuccess) {
@@ -140,7 +190,7 @@ static void plugin_run(struct verb *verb)
 
         cudaGetLastError();
         verb->stats = (struct aps_encode_stats){0};
-        error = plugin_run_through_host(verb);
+        error = plugin_run_through_host(verb, &visit, true);
         if (error == cudaSuccess)
             aps_cuda_detour_note(verb->name, cause);
     }

@@ -7,10 +7,43 @@
 
 #define STRIDE (APS_CUDA_STREAM_HEADER + APS_CUDA_STREAM_BYTES)
 
-static cudaError_t stream_slot_create(struct aps_slot *slot)
+cudaError_t aps_cuda_stream_make(cudaStream_t *stream)
+{
+    int least, greatest;
+    cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+
+    if (error == cudaSuccess)
+        error = cudaStreamCreateWithPriority(stream, cudaStreamNonBlocking,
+                                             greatest);
+    return error;
+}
+
+cudaError_t aps_cuda_stream_copy(cudaStream_t stream, void *to,
+                                 const void *from, size_t bytes)
 {
     cudaError_t error =
-        cudaStreamCreateWithFlags(&slot->stream, cudaStreamNonBlocking);
+        cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+
+    return error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+}
+
+cudaError_t aps_cuda_clear(void *memory, size_t bytes)
+{
+    cudaStream_t stream;
+    cudaError_t error = aps_cuda_stream_make(&stream);
+
+    if (error != cudaSuccess)
+        return error;
+    error = cudaMemsetAsync(memory, 0, bytes, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+    return error;
+}
+
+static cudaError_t stream_slot_create(struct aps_slot *slot)
+{
+    cudaError_t error = aps_cuda_stream_make(&slot->stream);
 
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&slot->done, cudaEventDisableTiming);

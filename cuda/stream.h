@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * Streams of this library, and lanes of them. Nothing here, nor elsewhere in
+ * this room, uses the legacy stream: what is done there waits for the program's
+ * kernels, which may wait for the result of this very call, and invalidates a
+ * stream capture of the program.
+ *
  * A lane: what one verb at a time needs in a context to bring values to the
  * host and back. Its slots are used in turn, so that the kernel of one piece,
  * the transfer of another and the host's copy of a third overlap; every slot
@@ -56,6 +61,18 @@ static inline void aps_cuda_stats_add(struct aps_encode_stats *sum,
     sum->overflow += found->overflow;
     sum->nonfinite += found->nonfinite;
 }
+
+/* A stream of the current context which neither waits for streams of the
+ * program nor lets them wait, of the highest priority: ranks wait for it. */
+cudaError_t aps_cuda_stream_make(cudaStream_t *stream);
+
+/* A copy in that stream, between any two memories; complete on return. */
+cudaError_t aps_cuda_stream_copy(cudaStream_t stream, void *to,
+                                 const void *from, size_t bytes);
+
+/* Zeros in the current context's memory, in a stream of its own; complete on
+ * return. */
+cudaError_t aps_cuda_clear(void *memory, size_t bytes);
 
 /* A lane of the current context. NULL, and nothing left behind, with the error.
  */

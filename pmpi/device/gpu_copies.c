@@ -4,6 +4,8 @@
 #include "device/gpu_copies.h"
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "device/gpu_functions.h"
@@ -11,9 +13,32 @@
 /* A value of CUstreamCaptureMode. */
 #define CAPTURE_MODE_RELAXED 2
 
+/* A value of CUstream_flags: the stream does not wait for the legacy stream,
+ * nor the legacy stream for it. */
+#define STREAM_NON_BLOCKING 1u
+
 #define DEVICES_MOST 64
 
+/* Idle streams that are kept, of all contexts together. */
+#define IDLE_MOST 16
+
+/* A stream that one copy at a time uses. */
+struct stream {
+    aps_gpu_stream handle;
+    aps_gpu_context context;
+    unsigned long long id; /* of the context: its handle may be used again */
+    bool known;            /* the id is */
+};
+
+/* A context that is current for one copy. */
+struct visit {
+    aps_gpu_context context;
+    int mode; /* the capture mode to restore */
+};
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct stream idle[IDLE_MOST];
+static size_t idle_count;
 
 static int gpu_copies_fail(const struct aps_gpu_driver *driver, int result,
                            const char *function, char *cause, size_t size)
@@ -44,42 +69,124 @@ static int gpu_copies_primary_of(const struct aps_gpu_driver *driver,
     return result;
 }
 
-/*
- * Make a context current in which the owner's memory can be copied. For memory
- * of a pool any context of its device will do. Until gpu_copies_leave(), calls
- * of this thread do not break a stream capture of the program. *mode becomes
- * the capture mode to restore.
- */
-static int gpu_copies_enter(const struct aps_gpu_driver *driver,
-                            const struct aps_gpu_owner *owner, int *mode,
-                            char *cause, size_t size)
-{
-    aps_gpu_context use = owner->home;
-    int device, result;
+/* --- contexts ------------------------------------------------------------ */
 
-    *mode = CAPTURE_MODE_RELAXED;
-    if (!use && driver->current(&use) == 0 && use &&
-        (driver->current_device(&device) != 0 || device != owner->device))
-        use = NULL;
-    if (!use) {
-        result = gpu_copies_primary_of(driver, owner->device, &use);
-        if (result != 0)
-            return gpu_copies_fail(driver, result, "cuDevicePrimaryCtxRetain",
-                                   cause, size);
-    }
-    result = driver->push(use);
-    if (result != 0)
-        return gpu_copies_fail(driver, result, "cuCtxPushCurrent", cause, size);
-    (void)driver->capture_mode(mode);
-    return 0;
-}
-
-static void gpu_copies_leave(const struct aps_gpu_driver *driver, int mode)
+static void gpu_copies_leave(const struct aps_gpu_driver *driver,
+                             struct visit *visit)
 {
     aps_gpu_context popped;
 
-    (void)driver->capture_mode(&mode);
-    (void)driver->pop(&popped);
+    if (visit->context)
+        (void)driver->pop(&popped);
+    (void)driver->capture_mode(&visit->mode);
+}
+
+/*
+ * Make a context current in which the owner's memory can be copied. For memory
+ * of a pool any context of its device will do. Until gpu_copies_leave(), calls
+ * of this thread that the driver calls unsafe do not invalidate a stream capture
+ * of the program.
+ */
+static int gpu_copies_enter(const struct aps_gpu_driver *driver,
+                            const struct aps_gpu_owner *owner,
+                            struct visit *visit, char *cause, size_t size)
+{
+    const char *function = "cuDevicePrimaryCtxRetain";
+    aps_gpu_context use = owner->home;
+    int device, result = 0;
+
+    *visit = (struct visit){.mode = CAPTURE_MODE_RELAXED};
+    (void)driver->capture_mode(&visit->mode);
+    if (!use && driver->current(&use) == 0 && use &&
+        (driver->current_device(&device) != 0 || device != owner->device))
+        use = NULL;
+    if (!use)
+        result = gpu_copies_primary_of(driver, owner->device, &use);
+    if (result == 0) {
+        function = "cuCtxPushCurrent";
+        result = driver->push(use);
+    }
+    if (result == 0) {
+        visit->context = use;
+        return 0;
+    }
+    gpu_copies_leave(driver, visit);
+    return gpu_copies_fail(driver, result, function, cause, size);
+}
+
+/* --- streams -------------------------------------------------------------- */
+
+/* An idle stream of that context. Streams of an earlier context with its handle
+ * are gone with that context: forget them. */
+static bool gpu_copies_reuse(struct stream *stream)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = idle_count; i-- > 0 && !found;) {
+        if (idle[i].context != stream->context)
+            continue;
+        found = idle[i].id == stream->id;
+        if (found)
+            stream->handle = idle[i].handle;
+        idle[i] = idle[--idle_count];
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/*
+ * A stream of the current context for this thread alone. It does not use the
+ * legacy stream: a copy there would wait for the program's kernels, which may
+ * wait for the result of this call, and would invalidate a stream capture. Its
+ * priority is the highest, since ranks wait for the copy.
+ */
+static int gpu_copies_take(const struct aps_gpu_driver *driver,
+                           aps_gpu_context context, struct stream *stream)
+{
+    int least = 0, greatest = 0;
+
+    *stream = (struct stream){.context = context};
+    stream->known =
+        driver->context_id && driver->context_id(context, &stream->id) == 0;
+    if (stream->known && gpu_copies_reuse(stream))
+        return 0;
+    (void)driver->priorities(&least, &greatest);
+    return driver->make_stream(&stream->handle, STREAM_NON_BLOCKING, greatest);
+}
+
+/* Keep it, or destroy it if it may not be recognised later. */
+static void gpu_copies_give(const struct aps_gpu_driver *driver,
+                            const struct stream *stream)
+{
+    bool kept;
+
+    pthread_mutex_lock(&lock);
+    kept = stream->known && idle_count < IDLE_MOST;
+    if (kept)
+        idle[idle_count++] = *stream;
+    pthread_mutex_unlock(&lock);
+    if (!kept)
+        (void)driver->destroy_stream(stream->handle);
+}
+
+/* --- copies --------------------------------------------------------------- */
+
+/* The result of the driver's function *function. */
+static int gpu_copies_run(const struct aps_gpu_driver *driver,
+                          aps_gpu_stream stream, bool out, void *host,
+                          aps_gpu_address device, size_t bytes,
+                          const char **function)
+{
+    int result;
+
+    *function = out ? "cuMemcpyDtoHAsync" : "cuMemcpyHtoDAsync";
+    result = out ? driver->copy_out(host, device, bytes, stream)
+                 : driver->copy_in(device, host, bytes, stream);
+    if (result != 0)
+        return result;
+    *function = "cuStreamSynchronize";
+    return driver->wait(stream);
 }
 
 /* Copy out of, or into, memory of the device. */
@@ -88,8 +195,10 @@ static int gpu_copies_copy(bool out, void *host, const void *device,
 {
     const struct aps_gpu_driver *found = aps_gpu_driver_get();
     const aps_gpu_address at = (aps_gpu_address)(uintptr_t)device;
+    const char *function = "cuStreamCreateWithPriority";
     struct aps_gpu_owner owner;
-    int mode; /* the capture mode to restore */
+    struct stream stream;
+    struct visit visit;
     int result;
 
     if (!found || !aps_gpu_driver_find_owner(found, device, &owner)) {
@@ -97,19 +206,17 @@ static int gpu_copies_copy(bool out, void *host, const void *device,
                  device);
         return -1;
     }
-    if (gpu_copies_enter(found, &owner, &mode, cause, size) < 0)
+    if (gpu_copies_enter(found, &owner, &visit, cause, size) < 0)
         return -1;
-    result = out ? found->copy_out(host, at, bytes)
-                 : found->copy_in(at, host, bytes);
-    /* A copy from pageable memory may return when the bytes are in the driver's
-     * own buffer: wait, or other streams of the program may not see them. */
-    if (!out && result == 0)
-        result = found->wait(NULL);
-    gpu_copies_leave(found, mode);
-    if (result != 0)
-        return gpu_copies_fail(
-            found, result, out ? "cuMemcpyDtoH" : "cuMemcpyHtoD", cause, size);
-    return 0;
+    result = gpu_copies_take(found, visit.context, &stream);
+    if (result == 0) {
+        result = gpu_copies_run(found, stream.handle, out, host, at, bytes,
+                                &function);
+        gpu_copies_give(found, &stream);
+    }
+    gpu_copies_leave(found, &visit);
+    return result == 0 ? 0
+                       : gpu_copies_fail(found, result, function, cause, size);
 }
 
 int aps_gpu_copy_out(void *host, const void *device, size_t bytes, char *cause,

@@ -62,28 +62,36 @@ static bool gpu_driver_find(void *library, const char *name, void *function)
  * CUDA 10.1 and lacks one of the functions. */
 static const struct aps_gpu_driver *gpu_driver_load(void)
 {
+    static const struct {
+        const char *name;
+        void *function;
+    } names[] = {
+        {"cuPointerGetAttributes", &functions.attributes},
+        {"cuCtxGetCurrent", &functions.current},
+        {"cuCtxGetDevice", &functions.current_device},
+        {"cuThreadExchangeStreamCaptureMode", &functions.capture_mode},
+        {"cuCtxPushCurrent_v2", &functions.push},
+        {"cuCtxPopCurrent_v2", &functions.pop},
+        {"cuDevicePrimaryCtxRetain", &functions.retain},
+        {"cuCtxGetStreamPriorityRange", &functions.priorities},
+        {"cuStreamCreateWithPriority", &functions.make_stream},
+        {"cuStreamDestroy_v2", &functions.destroy_stream},
+        {"cuMemcpyDtoHAsync_v2", &functions.copy_out},
+        {"cuMemcpyHtoDAsync_v2", &functions.copy_in},
+        {"cuStreamSynchronize", &functions.wait},
+        {"cuGetErrorName", &functions.error_name},
+    };
     void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
 
     if (!library)
         return NULL;
-    if (!gpu_driver_find(library, "cuPointerGetAttributes",
-                         &functions.attributes) ||
-        !gpu_driver_find(library, "cuCtxGetCurrent", &functions.current) ||
-        !gpu_driver_find(library, "cuCtxGetDevice",
-                         &functions.current_device) ||
-        !gpu_driver_find(library, "cuThreadExchangeStreamCaptureMode",
-                         &functions.capture_mode) ||
-        !gpu_driver_find(library, "cuCtxPushCurrent_v2", &functions.push) ||
-        !gpu_driver_find(library, "cuCtxPopCurrent_v2", &functions.pop) ||
-        !gpu_driver_find(library, "cuDevicePrimaryCtxRetain",
-                         &functions.retain) ||
-        !gpu_driver_find(library, "cuMemcpyDtoH_v2", &functions.copy_out) ||
-        !gpu_driver_find(library, "cuMemcpyHtoD_v2", &functions.copy_in) ||
-        !gpu_driver_find(library, "cuStreamSynchronize", &functions.wait) ||
-        !gpu_driver_find(library, "cuGetErrorName", &functions.error_name)) {
-        dlclose(library);
-        return NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!gpu_driver_find(library, names[i].name, names[i].function)) {
+            dlclose(library);
+            return NULL;
+        }
     }
+    (void)gpu_driver_find(library, "cuCtxGetId", &functions.context_id);
     return &functions;
 }
 

@@ -6,10 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "device/gpu_driver.h"
-
 typedef unsigned long long aps_gpu_address; /* CUdeviceptr */
 typedef void *aps_gpu_context;              /* CUcontext */
+typedef void *aps_gpu_stream;               /* CUstream */
 
 /* They return a CUresult; 0 is success. */
 struct aps_gpu_driver {
@@ -21,9 +20,16 @@ struct aps_gpu_driver {
     int (*push)(aps_gpu_context pushed);
     int (*pop)(aps_gpu_context *popped);
     int (*retain)(aps_gpu_context *primary, int device);
-    int (*copy_out)(void *host, aps_gpu_address device, size_t bytes);
-    int (*copy_in)(aps_gpu_address device, const void *host, size_t bytes);
-    int (*wait)(void *stream);
+    int (*context_id)(aps_gpu_context context,
+                      unsigned long long *id); /* NULL before CUDA 12 */
+    int (*priorities)(int *least, int *greatest);
+    int (*make_stream)(aps_gpu_stream *stream, unsigned flags, int priority);
+    int (*destroy_stream)(aps_gpu_stream stream);
+    int (*copy_out)(void *host, aps_gpu_address device, size_t bytes,
+                    aps_gpu_stream stream);
+    int (*copy_in)(aps_gpu_address device, const void *host, size_t bytes,
+                   aps_gpu_stream stream);
+    int (*wait)(aps_gpu_stream stream);
     int (*error_name)(int result, const char **name);
 };
 

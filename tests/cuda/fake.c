@@ -104,6 +104,11 @@ unsigned long fake_attempts(void)
     return fake_device.attempts;
 }
 
+unsigned long fake_pageable(void)
+{
+    return fake_device.pageable;
+}
+
 CUstreamCaptureMode fake_capture_mode(void)
 {
     return fake_capture;

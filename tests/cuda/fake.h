@@ -6,6 +6,8 @@
  * - Device memory cannot be touched by the program (mprotect).
  * - Work on a stream is done late: when it is waited for, or at any other time,
  *   by chance. Streams overtake each other.
+ * - The legacy stream, where the program's kernels may wait for what is to be
+ *   done here, must not be used.
  * - A context must be current for what belongs to it.
  * - Memory that is opened is the owner's, at another address; a kernel must not
  *   be given memory of another context.
@@ -56,6 +58,9 @@ void fake_driver_down(bool down);
 
 /* Allocations of device memory tried. */
 unsigned long fake_attempts(void);
+
+/* Copies of memory that is not pinned: they are slow, and do not overlap. */
+unsigned long fake_pageable(void);
 
 /* What is open of other processes, how often, and locked of the program's. */
 unsigned fake_shared(void);

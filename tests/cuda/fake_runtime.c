@@ -52,8 +52,6 @@ static cudaError_t free_memory(void *memory)
                 fake_wrong("memory is freed while a stream has work");
         }
     }
-    while (fake_device.legacy.first)
-        fake_stream_step(&fake_device.legacy);
     fake_drop_memory(memory);
     return fake_leave(cudaSuccess);
 }
@@ -68,7 +66,19 @@ cudaError_t cudaFreeHost(void *memory)
     return free_memory(memory);
 }
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+#define GREATEST (-5) /* priority */
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    cudaError_t error = fake_enter();
+
+    *least = 0;
+    *greatest = GREATEST;
+    return fake_leave(error);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags,
+                                         int priority)
 {
     cudaError_t error = fake_enter();
     struct CUstream_st *s;
@@ -77,7 +87,9 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
         return fake_leave(error);
     s = calloc(1, sizeof *s);
     if (!s || flags != cudaStreamNonBlocking)
-        fake_wrong("the stream waits for the program's");
+        fake_wrong("the stream waits for the legacy stream");
+    if (priority != GREATEST)
+        fake_wrong("the stream has not the highest priority");
     s->context = fake_stack[fake_depth];
     s->id = s->context->id;
     s->next = fake_device.streams;
@@ -105,10 +117,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     cudaError_t error = fake_enter();
 
-    if (!stream)
-        stream = &fake_device.legacy;
-    else
-        fake_need_context(stream->context);
+    fake_need_stream(stream);
     while (error == cudaSuccess && stream->first)
         fake_stream_step(stream);
     return fake_leave(error);
@@ -147,7 +156,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
     cudaError_t error = fake_enter();
 
-    fake_need_context(stream->context);
+    fake_need_stream(stream);
     if (error == cudaSuccess) {
         event->stream = stream;
         event->after = stream->queued;
@@ -166,18 +175,44 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     return fake_leave(error);
 }
 
+/* One that does not overlap: returns when it has read, or written, all of the
+ * program's memory. */
+static cudaError_t copy_pageable(cudaStream_t stream, void *to,
+                                 const void *from, size_t bytes)
+{
+    void *staged;
+
+    fake_device.pageable++;
+    if (!fake_find_memory(to)) {
+        while (stream->first)
+            fake_stream_step(stream);
+        fake_copy_now(to, from, bytes);
+        return cudaSuccess;
+    }
+    staged = malloc(bytes);
+    if (!staged)
+        abort();
+    memcpy(staged, from, bytes);
+    return fake_enqueue(stream, (struct fake_work){.kind = COPY,
+                                                   .to = to,
+                                                   .from = staged,
+                                                   .n = bytes,
+                                                   .staged = staged});
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
                             enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     cudaError_t error = fake_enter();
 
     (void)kind;
-    if (!fake_find_memory(to) || !fake_find_memory(from))
-        fake_wrong("a copy of memory that is not pinned does not overlap");
-    if (error == cudaSuccess)
+    fake_need_stream(stream);
+    if (error == cudaSuccess && fake_find_memory(to) && fake_find_memory(from))
         error = fake_enqueue(
             stream, (struct fake_work){
                         .kind = COPY, .to = to, .from = from, .n = bytes});
+    else if (error == cudaSuccess)
+        error = copy_pageable(stream, to, from, bytes);
     return fake_leave(error);
 }
 
@@ -194,45 +229,26 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes,
     return fake_leave(error);
 }
 
+/* The program's kernels may be there, and wait for what the call gives; and it
+ * may be captured. */
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
                        enum cudaMemcpyKind kind)
 {
-    cudaError_t error = fake_enter();
-
+    (void)to;
+    (void)from;
+    (void)bytes;
     (void)kind;
-    fake_need_context(fake_stack[fake_depth]);
-    if (error != cudaSuccess)
-        return fake_leave(error);
-    if (fake_find_memory(to)) { /* returns when it has read all */
-        void *staged = malloc(bytes);
-
-        if (!staged)
-            abort();
-        memcpy(staged, from, bytes);
-        error = fake_enqueue(&fake_device.legacy,
-                             (struct fake_work){.kind = COPY,
-                                                .to = to,
-                                                .from = staged,
-                                                .n = bytes,
-                                                .staged = staged});
-    } else {
-        while (fake_device.legacy.first)
-            fake_stream_step(&fake_device.legacy);
-        fake_copy_now(to, from, bytes);
-    }
-    return fake_leave(error);
+    fake_wrong("cudaMemcpy uses the legacy stream");
+    return cudaErrorUnknown;
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t bytes)
 {
-    cudaError_t error = fake_enter();
-
+    (void)to;
     (void)value;
-    if (error == cudaSuccess)
-        error = fake_enqueue(
-            &fake_device.legacy,
-            (struct fake_work){.kind = CLEAR, .to = to, .n = bytes});
-    return fake_leave(error);
+    (void)bytes;
+    fake_wrong("cudaMemset uses the legacy stream");
+    return cudaErrorUnknown;
 }
 
 const char *cudaGetErrorString(cudaError_t error)

@@ -98,8 +98,6 @@ static void by_chance(void)
         if (s->first && draw() % 8 == 0)
             fake_stream_step(s);
     }
-    if (fake_device.legacy.first && draw() % 8 == 0)
-        fake_stream_step(&fake_device.legacy);
 }
 
 cudaError_t fake_enter(void)
@@ -132,6 +130,15 @@ void fake_need_context(CUcontext context)
         fake_wrong("a stream capture of the program would see this");
 }
 
+void fake_need_stream(const struct CUstream_st *stream)
+{
+    if ((uintptr_t)stream <= 2)
+        fake_wrong("the legacy stream, or the thread's, is used");
+    fake_need_context(stream->context);
+    if (stream->id != stream->context->id)
+        fake_wrong("a stream of a context that is gone");
+}
+
 /* A kernel reaches what is its context's, its device's, or everybody's. */
 static void need_reach(CUcontext context, const void *pointer)
 {
@@ -153,10 +160,7 @@ cudaError_t fake_enqueue(struct CUstream_st *stream, struct fake_work work)
 
     if (!w)
         abort();
-    fake_need_context(stream == &fake_device.legacy ? fake_stack[fake_depth]
-                                                    : stream->context);
-    if (stream != &fake_device.legacy && stream->id != stream->context->id)
-        fake_wrong("a stream of a context that is gone");
+    fake_need_stream(stream);
     if (work.kind != COPY && work.kind != CLEAR && work.n > 0) {
         if (work.kind != MAGNITUDE)
             need_reach(stream->context, work.to);

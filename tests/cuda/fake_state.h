@@ -73,11 +73,10 @@ extern struct fake_device {
     struct fake_memory *memories;
     struct CUstream_st *streams;
     struct CUevent_st *events; /* those of a dead context stay for ever */
-    struct CUstream_st legacy; /* the program's, of all contexts */
     unsigned long long contexts;
     struct CUctx_st primary[2];
     /* Which call fails, and how. */
-    unsigned long calls, fail_at, attempts;
+    unsigned long calls, fail_at, attempts, pageable;
     cudaError_t fail_with;
     bool fail_sticky, failed, full, down;
 } fake_device;
@@ -109,6 +108,10 @@ void fake_copy_now(void *to, const void *from, size_t bytes);
 
 /* The context has to be current. */
 void fake_need_context(CUcontext context);
+
+/* It is a stream of the current context, and neither the legacy stream nor the
+ * thread's default stream. */
+void fake_need_stream(const struct CUstream_st *stream);
 
 /* The stream does it later; its oldest work now. */
 cudaError_t fake_enqueue(struct CUstream_st *stream, struct fake_work work);

@@ -33,7 +33,7 @@ static void test_sizes(void)
 {
     static const char *const formats[] = {
         "e3m0",      "e5m2",   "e3m2fn",  "fp16",  "tf32",   "e8m23",
-        "bfp7/4096", "bfp4/3", "mx-int8", "nvfp4", "flex16",
+        "bfp7/4096", "bfp4/3", "mx-int8", "nvfp4", "flex16", "sign/64",
     };
     static const size_t sizes[] = {0, 1, 3, 1000, 70001};
 
@@ -291,6 +291,7 @@ int main(void)
     test_sizes();
     test_contexts();
     test_threads();
+    ok(fake_pageable() == 0, "all copies are of pinned memory");
     test_memory_full();
     test_once(true);
     test_once(false);

@@ -10,6 +10,7 @@
  *   device long        all-reduces of several of the longest chunks
  *   device plain       those of `long` that are on host memory, without a GPU
  *   device alone       those of `long` that are on a GPU's
+ *   device captured    all-reduces and broadcasts while a stream is captured
  *   device others      the other calls that may be rewritten
  *   device nonblocking MPI_Iallreduce and persistent ones
  *   device passed      calls of all kinds that go to an MPI which is not aware
@@ -164,6 +165,8 @@ static void run(const char *mode, const char *argument)
         run_long(true, true);
     else if (strcmp(mode, "alone") == 0)
         run_long(false, true);
+    else if (strcmp(mode, "captured") == 0)
+        run_captured();
     else if (strcmp(mode, "others") == 0)
         run_others();
     else if (strcmp(mode, "nonblocking") == 0)
@@ -177,6 +180,8 @@ static void run(const char *mode, const char *argument)
                     strcmp(argument, "aware") == 0);
     else if (strcmp(mode, "aware") == 0)
         run_aware();
+    /* A use waits for the program's kernels, which may wait for the results. */
+    ok_all(gpu_legacy_uses() == 0, "nothing uses the legacy stream");
     gpu_free(device_in);
     gpu_free(device_out);
     gpu_free(managed_in);

@@ -30,6 +30,9 @@ void run_sums(void);
  */
 void run_long(bool on_host, bool on_gpu);
 
+/* Calls while a stream of the program is captured. */
+void run_captured(void);
+
 void run_others(void);
 
 void run_nonblocking(bool persistent);

@@ -61,6 +61,42 @@ void run_sums(void)
     expect_rewritten(rewritten);
 }
 
+/* Calls of all kinds of ways while a stream of the program is captured, the
+ * first calls of the process. */
+void run_captured(void)
+{
+    const struct buffers buffers = buffers_of(DEVICE, 1);
+    bool valid = true, right = true;
+
+    for (size_t i = 0; i < 2 * WAYS; i++) {
+        const size_t n = (i % 2 ? LONG : 0) + i / 2 * STEP + 777;
+
+        fill(FILL_GRADIENTS, i, rank, n, in);
+        MPI_Allreduce(in, expected, (int)n, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        lay_out(&buffers, n, n);
+        gpu_capture_begin();
+        MPI_Allreduce(buffers.send, buffers.receive, (int)n, MPI_FLOAT, MPI_SUM,
+                      MPI_COMM_WORLD);
+        valid &= gpu_capture_end();
+        right &= check(&buffers, n, n);
+    }
+    ok_all(valid, "a capture stays valid through calls that are rewritten");
+    ok_all(right, "... whose results are right");
+    for (int root = 0; root < ranks; root++) {
+        fill(FILL_GRADIENTS, 1, root, 5000, expected);
+        fill(FILL_GRADIENTS, 1, rank, 5000, in);
+        lay_out(&buffers, 5000, 5000);
+        if (rank == root)
+            put(buffers.receive, in, 5000 * sizeof *in);
+        gpu_capture_begin();
+        MPI_Bcast(buffers.receive, 5000, MPI_FLOAT, root, MPI_COMM_WORLD);
+        valid &= gpu_capture_end();
+        right &= check(&buffers, 5000, 5000);
+    }
+    ok_all(valid, "a capture stays valid through calls that pass");
+    ok_all(right, "... whose results are right");
+}
+
 static uint64_t hash_floats(const float *x, size_t n)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

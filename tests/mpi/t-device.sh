@@ -39,6 +39,18 @@ done <<END
 5 1 plugin
 END
 
+# Nothing of a call becomes part of the program's captures, or ends them.
+while read -r ranks plugin ipc; do
+    device "captured, $plugin, IPC $ipc" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/sums.yaml" -genv APSMPI_CUDA_IPC "$ipc" \
+        -genv APSMPI_CUDA "$standin/$plugin.so" "$mpi/device" captured
+done <<END
+2 none on
+3 none on
+2 plugin on
+3 plugin off
+END
+
 # The ranks of a node open each other's memory, or say why not.
 shared()
 {

@@ -21,26 +21,17 @@
 
 #include "driver_state.h"
 
-enum {
-    SUCCESS = 0,
-    INVALID_VALUE = 1,
-    OUT_OF_MEMORY = 2,
-    NOT_INITIALIZED = 3,
-    INVALID_CONTEXT = 201,
-    CONTEXT_IS_DESTROYED = 709,
-    UNKNOWN = 999
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct allocation *driver_allocations;
-static struct context primary = {.alive = true};
+static struct context primary = {.alive = true, .id = 1};
+static atomic_ullong contexts = 2; /* the next one's id */
 static atomic_bool initialized;
 
 #define DEPTH 16
 static _Thread_local struct context *stack[DEPTH];
 static _Thread_local int depth;
 
-static struct context *current(void)
+struct context *driver_current(void)
 {
     return depth > 0 ? stack[depth - 1] : NULL;
 }
@@ -117,25 +108,14 @@ int cuCtxPopCurrent_v2(CUcontext *context)
 
 int cuCtxGetCurrent(CUcontext *context)
 {
-    *context = current();
+    *context = driver_current();
     return atomic_load(&initialized) ? SUCCESS : NOT_INITIALIZED;
 }
 
 int cuCtxGetDevice(int *device)
 {
     *device = 0;
-    return current() ? SUCCESS : INVALID_CONTEXT;
-}
-
-/* There are no captures to disturb, but each mode must come back. */
-int cuThreadExchangeStreamCaptureMode(int *mode)
-{
-    static _Thread_local int mine; /* GLOBAL */
-    const int theirs = mine;
-
-    mine = *mode;
-    *mode = theirs;
-    return SUCCESS;
+    return driver_current() ? SUCCESS : INVALID_CONTEXT;
 }
 
 int cuCtxSetCurrent(CUcontext context)
@@ -155,14 +135,21 @@ int cuCtxCreate_v2(CUcontext *context, unsigned flags, int device)
     if (!new)
         return OUT_OF_MEMORY;
     new->alive = true;
+    new->id = atomic_fetch_add(&contexts, 1);
     *context = new;
     return cuCtxPushCurrent_v2(new);
+}
+
+int cuCtxGetId(CUcontext context, unsigned long long *id)
+{
+    *id = context->id;
+    return SUCCESS;
 }
 
 int cuCtxDestroy_v2(CUcontext context)
 {
     context->alive = false;
-    if (current() == context)
+    if (driver_current() == context)
         depth--;
     return SUCCESS;
 }
@@ -178,6 +165,9 @@ int cuGetErrorName(int result, const char **name)
         {NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED"},
         {INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT"},
         {CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED"},
+        {CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+        {CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"},
+        {CAPTURE_IMPLICIT, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT"},
         {UNKNOWN, "CUDA_ERROR_UNKNOWN"},
     };
 
@@ -249,12 +239,15 @@ struct allocation *driver_create(size_t bytes, struct context *context, int *fd)
 
 static int allocate(CUdeviceptr *pointer, size_t bytes, bool managed)
 {
+    int result = driver_be_unsafe();
     struct allocation *new;
     int fd;
 
-    if (!current())
+    if (result != SUCCESS)
+        return result;
+    if (!driver_current())
         return INVALID_CONTEXT;
-    new = driver_create(bytes, current(), &fd);
+    new = driver_create(bytes, driver_current(), &fd);
     if (!new)
         return OUT_OF_MEMORY;
     close(fd);
@@ -353,14 +346,14 @@ int cuPointerGetAttribute(void *value, int which, CUdeviceptr pointer)
 }
 
 /* As CUDA: in the context of the memory, or another that lives. */
-static int prepare(CUdeviceptr pointer, size_t bytes, void **alias)
+int driver_prepare(CUdeviceptr pointer, size_t bytes, void **alias)
 {
     const struct allocation *found =
         driver_find_locked((uintptr_t)pointer, bytes);
 
-    if (!current())
+    if (!driver_current())
         return INVALID_CONTEXT;
-    if (!current()->alive)
+    if (!driver_current()->alive)
         return CONTEXT_IS_DESTROYED;
     if (!found)
         return INVALID_VALUE;
@@ -370,43 +363,4 @@ static int prepare(CUdeviceptr pointer, size_t bytes, void **alias)
         return UNKNOWN;
     *alias = found->alias + ((uintptr_t)pointer - found->base);
     return SUCCESS;
-}
-
-int cuMemcpyDtoH_v2(void *host, CUdeviceptr from, size_t bytes)
-{
-    void *alias;
-    int result = prepare(from, bytes, &alias);
-
-    if (result == SUCCESS)
-        memcpy(host, alias, bytes);
-    return result;
-}
-
-int cuMemcpyHtoD_v2(CUdeviceptr to, const void *host, size_t bytes)
-{
-    void *alias;
-    int result = prepare(to, bytes, &alias);
-
-    if (result == SUCCESS)
-        memcpy(alias, host, bytes);
-    return result;
-}
-
-/* Copies are done when they return, here. */
-int cuStreamSynchronize(void *stream)
-{
-    (void)stream;
-    return current()->alive ? SUCCESS : CONTEXT_IS_DESTROYED;
-}
-
-int cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{
-    void *source, *target;
-    int result = prepare(from, bytes, &source);
-
-    if (result == SUCCESS)
-        result = prepare(to, bytes, &target);
-    if (result == SUCCESS)
-        memmove(target, source, bytes);
-    return result;
 }

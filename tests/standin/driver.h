@@ -12,8 +12,12 @@
 
 typedef unsigned long long CUdeviceptr;
 typedef struct context *CUcontext;
+typedef struct stream *CUstream; /* NULL, 1 and 2 are the default streams */
+typedef struct graph *CUgraph;
 
 #define CU_MEM_ATTACH_GLOBAL 1u
+#define CU_STREAM_NON_BLOCKING 1u
+#define CU_STREAM_CAPTURE_MODE_GLOBAL 0
 
 int cuInit(unsigned flags);
 int cuDriverGetVersion(int *version);
@@ -34,7 +38,17 @@ int cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned flags);
 int cuMemFree_v2(CUdeviceptr pointer);
 int cuMemcpyDtoH_v2(void *host, CUdeviceptr from, size_t bytes);
 int cuMemcpyHtoD_v2(CUdeviceptr to, const void *host, size_t bytes);
-int cuStreamSynchronize(void *stream);
+int cuCtxGetId(CUcontext context, unsigned long long *id);
+int cuCtxGetStreamPriorityRange(int *least, int *greatest);
+int cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority);
+int cuStreamDestroy_v2(CUstream stream);
+int cuMemcpyDtoHAsync_v2(void *host, CUdeviceptr from, size_t bytes,
+                         CUstream stream);
+int cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *host, size_t bytes,
+                         CUstream stream);
+int cuStreamSynchronize(CUstream stream);
+int cuStreamBeginCapture_v2(CUstream stream, int mode);
+int cuStreamEndCapture(CUstream stream, CUgraph *graph);
 int cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 int cuPointerGetAttribute(void *value, int which, CUdeviceptr pointer);
 int cuPointerGetAttributes(unsigned count, const int *which, void **values,
@@ -51,6 +65,9 @@ void *standin_bytes(const void *device, size_t bytes);
  * be? */
 void standin_fail_after(long times);
 bool standin_may_copy(void);
+
+/* How often the legacy stream was used. */
+long standin_legacy_uses(void);
 
 /* Ends the program, with a line. */
 void standin_misuse(const char *what) __attribute__((noreturn));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory that the stand-in for CUDA's driver knows. */
+/* What the files of the stand-in for CUDA's driver share: contexts, streams and
+ * the memory that it knows. */
 #ifndef APS_STANDIN_DRIVER_STATE_H
 #define APS_STANDIN_DRIVER_STATE_H
 
@@ -9,11 +10,42 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "driver.h"
+
+/* Some CUresults. */
+enum {
+    SUCCESS = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NOT_INITIALIZED = 3,
+    INVALID_CONTEXT = 201,
+    CONTEXT_IS_DESTROYED = 709,
+    CAPTURE_UNSUPPORTED = 900,
+    CAPTURE_INVALIDATED = 901,
+    CAPTURE_IMPLICIT = 906,
+    UNKNOWN = 999
+};
+
 #define DRIVER_HIDDEN __attribute__((visibility("hidden")))
 
 struct context {
     bool alive;
+    unsigned long long id;
 };
+
+/* The context that is current in this thread, or NULL. */
+DRIVER_HIDDEN struct context *driver_current(void);
+
+/* The legacy stream is used. A CUresult. */
+DRIVER_HIDDEN int driver_use_legacy(void);
+
+/* A call that is unsafe while a stream is captured, unless the thread's mode is
+ * relaxed. A CUresult. */
+DRIVER_HIDDEN int driver_be_unsafe(void);
+
+/* For a copy of device memory: the pages in *alias. A CUresult. */
+DRIVER_HIDDEN int driver_prepare(CUdeviceptr pointer, size_t bytes,
+                                 void **alias);
 
 /* Behind the bytes, in a page of its own: what all processes see. */
 struct shared {

@@ -18,11 +18,18 @@ static struct {
     int (*alloc)(CUdeviceptr *, size_t);
     int (*alloc_managed)(CUdeviceptr *, size_t, unsigned);
     int (*free)(CUdeviceptr);
-    int (*get)(void *, CUdeviceptr, size_t);
-    int (*put)(CUdeviceptr, const void *, size_t);
-    void (*fail_after)(long); /* or NULL */
+    int (*priorities)(int *, int *);
+    int (*stream)(CUstream *, unsigned, int);
+    int (*get)(void *, CUdeviceptr, size_t, CUstream);
+    int (*put)(CUdeviceptr, const void *, size_t, CUstream);
+    int (*wait)(CUstream);
+    int (*begin)(CUstream, int);
+    int (*end)(CUstream, CUgraph *);
+    void (*fail_after)(long);  /* or NULL */
+    long (*legacy_uses)(void); /* or NULL */
 } driver;
 static CUcontext home;
+static CUstream own, captured;
 
 static bool find(void *library, const char *name, void *function)
 {
@@ -37,7 +44,7 @@ const char *gpu_open(void)
     /* No driver comes to life sooner. */
     const struct timespec start = {.tv_nsec = 20000000};
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    int device;
+    int device, least, greatest;
 
     if (!library)
         return "no libcuda.so.1";
@@ -49,12 +56,21 @@ const char *gpu_open(void)
         !find(library, "cuMemAlloc_v2", &driver.alloc) ||
         !find(library, "cuMemAllocManaged", &driver.alloc_managed) ||
         !find(library, "cuMemFree_v2", &driver.free) ||
-        !find(library, "cuMemcpyDtoH_v2", &driver.get) ||
-        !find(library, "cuMemcpyHtoD_v2", &driver.put))
+        !find(library, "cuCtxGetStreamPriorityRange", &driver.priorities) ||
+        !find(library, "cuStreamCreateWithPriority", &driver.stream) ||
+        !find(library, "cuMemcpyDtoHAsync_v2", &driver.get) ||
+        !find(library, "cuMemcpyHtoDAsync_v2", &driver.put) ||
+        !find(library, "cuStreamSynchronize", &driver.wait) ||
+        !find(library, "cuStreamBeginCapture_v2", &driver.begin) ||
+        !find(library, "cuStreamEndCapture", &driver.end))
         return "libcuda.so.1 is not complete";
+    (void)find(library, "standin_legacy_uses", &driver.legacy_uses);
     (void)find(library, "standin_fail_after", &driver.fail_after);
     if (driver.init(0) != 0 || driver.device(&device, 0) != 0 ||
-        driver.retain(&home, device) != 0 || driver.set(home) != 0)
+        driver.retain(&home, device) != 0 || driver.set(home) != 0 ||
+        driver.priorities(&least, &greatest) != 0 ||
+        driver.stream(&own, CU_STREAM_NON_BLOCKING, greatest) != 0 ||
+        driver.stream(&captured, CU_STREAM_NON_BLOCKING, greatest) != 0)
         return "no device that works";
     return NULL;
 }
@@ -84,12 +100,31 @@ void gpu_free(void *device)
 
 void gpu_put(void *device, const void *host, size_t bytes)
 {
-    must(driver.put((CUdeviceptr)(uintptr_t)device, host, bytes), "put");
+    must(driver.put((CUdeviceptr)(uintptr_t)device, host, bytes, own), "put");
+    must(driver.wait(own), "put");
 }
 
 void gpu_get(void *host, const void *device, size_t bytes)
 {
-    must(driver.get(host, (CUdeviceptr)(uintptr_t)device, bytes), "get");
+    must(driver.get(host, (CUdeviceptr)(uintptr_t)device, bytes, own), "get");
+    must(driver.wait(own), "get");
+}
+
+void gpu_capture_begin(void)
+{
+    must(driver.begin(captured, CU_STREAM_CAPTURE_MODE_GLOBAL), "capture");
+}
+
+bool gpu_capture_end(void)
+{
+    CUgraph graph;
+
+    return driver.end(captured, &graph) == 0;
+}
+
+long gpu_legacy_uses(void)
+{
+    return driver.legacy_uses ? driver.legacy_uses() : 0;
 }
 
 void gpu_leave(void)

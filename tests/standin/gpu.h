@@ -18,6 +18,14 @@ void gpu_free(void *device);
 void gpu_put(void *device, const void *host, size_t bytes);
 void gpu_get(void *host, const void *device, size_t bytes);
 
+/* A capture of a stream of the program's; whether it was valid up to its end. */
+void gpu_capture_begin(void);
+bool gpu_capture_end(void);
+
+/* How often the legacy stream was used, by anyone: these functions do without.
+ * The stand-in only, else 0. */
+long gpu_legacy_uses(void);
+
 /* No context is current any more in this thread; or the one from gpu_open. */
 void gpu_leave(void);
 void gpu_enter(void);

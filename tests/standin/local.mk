@@ -5,7 +5,8 @@ STANDIN_LDFLAGS = -shared -no-undefined -rpath $(abs_top_builddir)/tests/standin
 check_LTLIBRARIES += tests/standin/libcuda.la
 tests_standin_libcuda_la_SOURCES = \
 	tests/standin/driver.c tests/standin/driver.h \
-	tests/standin/driver_own.c tests/standin/driver_state.h
+	tests/standin/driver_own.c tests/standin/driver_state.h \
+	tests/standin/driver_streams.c
 tests_standin_libcuda_la_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 tests_standin_libcuda_la_LDFLAGS = $(STANDIN_LDFLAGS) -version-info 1:0:0
 tests_standin_libcuda_la_LIBADD = -lpthread
