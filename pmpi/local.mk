@@ -55,6 +55,8 @@ libapsmpi_la_SOURCES = \
 	pmpi/device/bounce.c pmpi/device/bounce.h \
 	pmpi/device/device.c pmpi/device/device.h cuda/plugin.h \
 	pmpi/device/gpu_copies.c pmpi/device/gpu_copies.h \
+	pmpi/device/gpu_settle.c pmpi/device/gpu_settle.h \
+	pmpi/device/gpu_visit.c pmpi/device/gpu_visit.h \
 	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h \
 	pmpi/device/gpu_functions.h \
 	pmpi/device/memory_bounce.c pmpi/device/memory_bounce.h \

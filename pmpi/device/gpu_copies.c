@@ -9,15 +9,11 @@
 #include <stdio.h>
 
 #include "device/gpu_functions.h"
-
-/* A value of CUstreamCaptureMode. */
-#define CAPTURE_MODE_RELAXED 2
+#include "device/gpu_visit.h"
 
 /* A value of CUstream_flags: the stream does not wait for the legacy stream,
  * nor the legacy stream for it. */
 #define STREAM_NON_BLOCKING 1u
-
-#define DEVICES_MOST 64
 
 /* Idle streams that are kept, of all contexts together. */
 #define IDLE_MOST 16
@@ -30,89 +26,9 @@ struct stream {
     bool known;            /* the id is */
 };
 
-/* A context that is current for one copy. */
-struct visit {
-    aps_gpu_context context;
-    int mode; /* the capture mode to restore */
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stream idle[IDLE_MOST];
 static size_t idle_count;
-
-static int gpu_copies_fail(const struct aps_gpu_driver *driver, int result,
-                           const char *function, char *cause, size_t size)
-{
-    const char *name = NULL;
-
-    (void)driver->error_name(result, &name);
-    snprintf(cause, size, "%s: %s (%d)", function,
-             name ? name : "unknown error", result);
-    return -1;
-}
-
-/* The primary context of a device. It is never released, because the program
- * uses the device. */
-static int gpu_copies_primary_of(const struct aps_gpu_driver *driver,
-                                 int device, aps_gpu_context *primary)
-{
-    static aps_gpu_context retained[DEVICES_MOST];
-    int result = 0;
-
-    if (device < 0 || device >= DEVICES_MOST)
-        return driver->retain(primary, device);
-    pthread_mutex_lock(&lock);
-    if (!retained[device])
-        result = driver->retain(&retained[device], device);
-    *primary = retained[device];
-    pthread_mutex_unlock(&lock);
-    return result;
-}
-
-/* --- contexts ------------------------------------------------------------ */
-
-static void gpu_copies_leave(const struct aps_gpu_driver *driver,
-                             struct visit *visit)
-{
-    aps_gpu_context popped;
-
-    if (visit->context)
-        (void)driver->pop(&popped);
-    (void)driver->capture_mode(&visit->mode);
-}
-
-/*
- * Make a context current in which the owner's memory can be copied. For memory
- * of a pool any context of its device will do. Until gpu_copies_leave(), calls
- * of this thread that the driver calls unsafe do not invalidate a stream capture
- * of the program.
- */
-static int gpu_copies_enter(const struct aps_gpu_driver *driver,
-                            const struct aps_gpu_owner *owner,
-                            struct visit *visit, char *cause, size_t size)
-{
-    const char *function = "cuDevicePrimaryCtxRetain";
-    aps_gpu_context use = owner->home;
-    int device, result = 0;
-
-    *visit = (struct visit){.mode = CAPTURE_MODE_RELAXED};
-    (void)driver->capture_mode(&visit->mode);
-    if (!use && driver->current(&use) == 0 && use &&
-        (driver->current_device(&device) != 0 || device != owner->device))
-        use = NULL;
-    if (!use)
-        result = gpu_copies_primary_of(driver, owner->device, &use);
-    if (result == 0) {
-        function = "cuCtxPushCurrent";
-        result = driver->push(use);
-    }
-    if (result == 0) {
-        visit->context = use;
-        return 0;
-    }
-    gpu_copies_leave(driver, visit);
-    return gpu_copies_fail(driver, result, function, cause, size);
-}
 
 /* --- streams -------------------------------------------------------------- */
 
@@ -198,7 +114,7 @@ static int gpu_copies_copy(bool out, void *host, const void *device,
     const char *function = "cuStreamCreateWithPriority";
     struct aps_gpu_owner owner;
     struct stream stream;
-    struct visit visit;
+    struct aps_gpu_visit visit;
     int result;
 
     if (!found || !aps_gpu_driver_find_owner(found, device, &owner)) {
@@ -206,7 +122,7 @@ static int gpu_copies_copy(bool out, void *host, const void *device,
                  device);
         return -1;
     }
-    if (gpu_copies_enter(found, &owner, &visit, cause, size) < 0)
+    if (aps_gpu_visit_enter(found, &owner, &visit, cause, size) < 0)
         return -1;
     result = gpu_copies_take(found, visit.context, &stream);
     if (result == 0) {
@@ -214,9 +130,10 @@ static int gpu_copies_copy(bool out, void *host, const void *device,
                                 &function);
         gpu_copies_give(found, &stream);
     }
-    gpu_copies_leave(found, &visit);
-    return result == 0 ? 0
-                       : gpu_copies_fail(found, result, function, cause, size);
+    aps_gpu_visit_leave(found, &visit);
+    return result == 0
+               ? 0
+               : aps_gpu_driver_fail(found, result, function, cause, size);
 }
 
 int aps_gpu_copy_out(void *host, const void *device, size_t bytes, char *cause,

@@ -11,11 +11,18 @@
 #include <unistd.h>
 
 #include "device/gpu_functions.h"
+#include "device/gpu_settle.h"
 
 #define LIBRARY "libcuda.so.1"
 
 /* Values of CUpointer_attribute and CUmemorytype. */
-enum { CONTEXT = 1, MEMORY_TYPE = 2, IS_MANAGED = 8, DEVICE_ORDINAL = 9 };
+enum {
+    CONTEXT = 1,
+    MEMORY_TYPE = 2,
+    SYNC_MEMOPS = 7,
+    IS_MANAGED = 8,
+    DEVICE_ORDINAL = 9
+};
 #define TYPE_DEVICE 2u
 
 atomic_uintptr_t aps_gpu_driver_image_begin;
@@ -67,6 +74,7 @@ static const struct aps_gpu_driver *gpu_driver_load(void)
         void *function;
     } names[] = {
         {"cuPointerGetAttributes", &functions.attributes},
+        {"cuPointerSetAttribute", &functions.set_attribute},
         {"cuCtxGetCurrent", &functions.current},
         {"cuCtxGetDevice", &functions.current_device},
         {"cuThreadExchangeStreamCaptureMode", &functions.capture_mode},
@@ -92,6 +100,12 @@ static const struct aps_gpu_driver *gpu_driver_load(void)
         }
     }
     (void)gpu_driver_find(library, "cuCtxGetId", &functions.context_id);
+    (void)gpu_driver_find(library, "cuCtxGetFlags", &functions.context_flags);
+    (void)gpu_driver_find(library, "cuCtxSetFlags",
+                          &functions.set_context_flags);
+    (void)gpu_driver_find(library, "cuStreamIsCapturing",
+                          &functions.is_capturing);
+    (void)gpu_driver_find(library, "cuStreamQuery", &functions.query);
     return &functions;
 }
 
@@ -218,20 +232,22 @@ bool aps_gpu_driver_find_owner(const struct aps_gpu_driver *driver,
                                const void *p, struct aps_gpu_owner *owner)
 {
     static const int which[] = {MEMORY_TYPE, IS_MANAGED, CONTEXT,
-                                DEVICE_ORDINAL};
+                                DEVICE_ORDINAL, SYNC_MEMOPS};
     /* Large enough for any integer that the driver writes. */
-    unsigned long long type = 0, managed = 0;
+    unsigned long long type = 0, managed = 0, settled = 0;
     long long device = 0;
     aps_gpu_context home = NULL;
-    void *values[] = {&type, &managed, &home, &device};
+    void *values[] = {&type, &managed, &home, &device, &settled};
 
     /* All values are 0 for memory that the driver does not know. Before the
      * driver is initialised the call fails. */
-    if (driver->attributes(4, which, values, (aps_gpu_address)(uintptr_t)p) !=
+    if (driver->attributes(5, which, values, (aps_gpu_address)(uintptr_t)p) !=
             0 ||
         ((unsigned)type != TYPE_DEVICE && (managed & 0xff) == 0))
         return false;
     *owner = (struct aps_gpu_owner){.home = home, .device = (int)device};
+    if ((settled & 0xff) == 0)
+        aps_gpu_settle(driver, p, owner);
     return true;
 }
 

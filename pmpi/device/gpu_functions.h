@@ -14,6 +14,7 @@ typedef void *aps_gpu_stream;               /* CUstream */
 struct aps_gpu_driver {
     int (*attributes)(unsigned count, const int *which, void **values,
                       aps_gpu_address pointer);
+    int (*set_attribute)(const void *value, int which, aps_gpu_address pointer);
     int (*current)(aps_gpu_context *current);
     int (*current_device)(int *device);
     int (*capture_mode)(int *mode); /* exchanged */
@@ -22,6 +23,10 @@ struct aps_gpu_driver {
     int (*retain)(aps_gpu_context *primary, int device);
     int (*context_id)(aps_gpu_context context,
                       unsigned long long *id); /* NULL before CUDA 12 */
+    int (*context_flags)(unsigned *flags);     /* these four: NULL, ... */
+    int (*set_context_flags)(unsigned flags);  /* ... before CUDA 12.1 */
+    int (*is_capturing)(aps_gpu_stream stream, int *status);
+    int (*query)(aps_gpu_stream stream);
     int (*priorities)(int *least, int *greatest);
     int (*make_stream)(aps_gpu_stream *stream, unsigned flags, int priority);
     int (*destroy_stream)(aps_gpu_stream stream);

@@ -10,6 +10,7 @@
  *   device long        all-reduces of several of the longest chunks
  *   device plain       those of `long` that are on host memory, without a GPU
  *   device alone       those of `long` that are on a GPU's
+ *   device unsettled   all-reduces of buffers that cudaMemcpy is not done with
  *   device captured    all-reduces and broadcasts while a stream is captured
  *   device others      the other calls that may be rewritten
  *   device nonblocking MPI_Iallreduce and persistent ones
@@ -165,6 +166,8 @@ static void run(const char *mode, const char *argument)
         run_long(true, true);
     else if (strcmp(mode, "alone") == 0)
         run_long(false, true);
+    else if (strcmp(mode, "unsettled") == 0)
+        run_unsettled();
     else if (strcmp(mode, "captured") == 0)
         run_captured();
     else if (strcmp(mode, "others") == 0)

@@ -18,6 +18,8 @@ float *in, *expected, *got;
 float *device_in, *device_out, *managed_in, *managed_out;
 float host_send[MOST], host_receive[MOST];
 
+bool puts_by_legacy;
+
 static bool is_device(const void *p)
 {
     const char *at = p;
@@ -31,7 +33,9 @@ static bool is_device(const void *p)
 
 void put(void *to, const void *from, size_t bytes)
 {
-    if (is_device(to))
+    if (is_device(to) && puts_by_legacy)
+        gpu_put_by_legacy(to, from, bytes);
+    else if (is_device(to))
         gpu_put(to, from, bytes);
     else
         memcpy(to, from, bytes);

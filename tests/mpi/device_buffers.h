@@ -36,6 +36,9 @@ extern float *in, *expected, *got; /* [MOST], got: [MOST + 2] */
 extern float *device_in, *device_out, *managed_in, *managed_out; /* [MOST] */
 extern float host_send[MOST], host_receive[MOST];
 
+/* put goes by the legacy stream, as programs with cudaMemcpy do it. */
+extern bool puts_by_legacy;
+
 /* Copies of bytes: `to` of put and `from` of get may be in GPU memory. */
 void put(void *to, const void *from, size_t bytes);
 void get(void *to, const void *from, size_t bytes);

@@ -30,6 +30,9 @@ void run_sums(void);
  */
 void run_long(bool on_host, bool on_gpu);
 
+/* Buffers that cudaMemcpy is still writing to, into fresh memory each time. */
+void run_unsettled(void);
+
 /* Calls while a stream of the program is captured. */
 void run_captured(void);
 

@@ -61,6 +61,36 @@ void run_sums(void)
     expect_rewritten(rewritten);
 }
 
+static void renew(float **buffer, bool managed)
+{
+    gpu_free(*buffer);
+    *buffer = gpu_alloc(MOST * sizeof **buffer, managed);
+}
+
+void run_unsettled(void)
+{
+    static const size_t counts[] = {64, 777, 1000};
+    char name[128];
+
+    puts_by_legacy = true;
+    for (size_t i = 0; i < WAYS; i++) {
+        bool good = true;
+
+        for (size_t k = 0; k < 6; k++) {
+            if (k % 2 == 0) { /* and once as it is by now */
+                renew(&device_in, false);
+                renew(&device_out, false);
+                renew(&managed_out, true);
+            }
+            good &= sum((enum where)((i + k) % WHERES),
+                        i * STEP + counts[k % LENGTH(counts)], k);
+        }
+        ok_all(good, "copies that have not ended, %s",
+               way_name(&ways[i], name, sizeof name));
+    }
+    expect_rewritten(rewritten);
+}
+
 /* Calls of all kinds of ways while a stream of the program is captured, the
  * first calls of the process. */
 void run_captured(void)

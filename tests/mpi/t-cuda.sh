@@ -27,11 +27,13 @@ rules: [{format: e4m3, scale: aps, reduce: direct}]
 END
 for ranks in 2 4; do
     for where in "$plugin" none; do
-        for mode in sums others nonblocking; do
+        for mode in sums unsettled captured others nonblocking; do
             { [ "$where" = none ] || [ -e "$where" ]; } || continue
+            policy=$tmp/$mode.yaml
+            [ -e "$policy" ] || policy=$tmp/sums.yaml
             run "$ranks ranks, $mode, ${where##*/}" "$ranks" \
                 -genv APSMPI_CUDA "$where" \
-                -genv APSMPI_POLICY "$tmp/$mode.yaml" "$mpi/device" $mode
+                -genv APSMPI_POLICY "$policy" "$mpi/device" $mode
             times=1
             [ "$where" = none ] || times=0
             says "$complaint" "$times" \

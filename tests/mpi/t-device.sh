@@ -39,6 +39,17 @@ done <<END
 5 1 plugin
 END
 
+# The program's cudaMemcpy returns before it ends.
+while read -r ranks plugin ipc; do
+    device "unsettled, $plugin, IPC $ipc" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/sums.yaml" -genv APSMPI_CUDA_IPC "$ipc" \
+        -genv APSMPI_CUDA "$standin/$plugin.so" "$mpi/device" unsettled
+done <<END
+2 none on
+2 plugin on
+3 plugin off
+END
+
 # Nothing of a call becomes part of the program's captures, or ends them.
 while read -r ranks plugin ipc; do
     device "captured, $plugin, IPC $ipc" "$ranks" \

@@ -304,6 +304,9 @@ int cuMemFree_v2(CUdeviceptr pointer)
     return SUCCESS;
 }
 
+/* Of CUpointer_attribute. */
+enum { SYNC_MEMOPS = 7 };
+
 /* Of one attribute, where `found` may be NULL. */
 static int tell(int which, const struct allocation *found, void *value)
 {
@@ -313,6 +316,9 @@ static int tell(int which, const struct allocation *found, void *value)
         return SUCCESS;
     case 2: /* MEMORY_TYPE: 2 is a device's */
         *(unsigned *)value = found ? 2 : 0;
+        return SUCCESS;
+    case SYNC_MEMOPS:
+        *(bool *)value = found && found->settled;
         return SUCCESS;
     case 8: /* IS_MANAGED: a byte */
         *(bool *)value = found && found->managed;
@@ -343,6 +349,17 @@ int cuPointerGetAttribute(void *value, int which, CUdeviceptr pointer)
     const struct allocation *found = driver_find_locked((uintptr_t)pointer, 1);
 
     return found ? tell(which, found, value) : INVALID_VALUE;
+}
+
+int cuPointerSetAttribute(const void *value, int which, CUdeviceptr pointer)
+{
+    struct allocation *found = driver_find_locked((uintptr_t)pointer, 1);
+
+    if (!found || which != SYNC_MEMOPS)
+        return INVALID_VALUE;
+    driver_end_copies();
+    found->settled = *(const unsigned *)value;
+    return SUCCESS;
 }
 
 /* As CUDA: in the context of the memory, or another that lives. */

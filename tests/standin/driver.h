@@ -53,6 +53,7 @@ int cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 int cuPointerGetAttribute(void *value, int which, CUdeviceptr pointer);
 int cuPointerGetAttributes(unsigned count, const int *which, void **values,
                            CUdeviceptr pointer);
+int cuPointerSetAttribute(const void *value, int which, CUdeviceptr pointer);
 
 /* --- the stand-in alone --------------------------------------------------- */
 

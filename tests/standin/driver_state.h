@@ -43,6 +43,10 @@ DRIVER_HIDDEN int driver_use_legacy(void);
  * relaxed. A CUresult. */
 DRIVER_HIDDEN int driver_be_unsafe(void);
 
+/* A copy that cudaMemcpy has returned from and that ends later: with the next use
+ * of the legacy stream, or when memory gets SYNC_MEMOPS. */
+DRIVER_HIDDEN void driver_end_copies(void);
+
 /* For a copy of device memory: the pages in *alias. A CUresult. */
 DRIVER_HIDDEN int driver_prepare(CUdeviceptr pointer, size_t bytes,
                                  void **alias);
@@ -59,6 +63,7 @@ struct allocation {
     char *alias; /* the pages, to be read and written */
     struct context *context;
     bool managed;
+    bool settled; /* SYNC_MEMOPS: copies into it end before they return */
     /* Of what the plugin has allocated or opened; else fd is -1. */
     int fd;
     pid_t opener;     /* 0: it is this process's own */

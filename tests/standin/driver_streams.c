@@ -3,11 +3,13 @@
  * The streams of the stand-in for CUDA's driver. A copy in a stream is done when
  * the stream is waited for, and reads or writes the host's memory only then. The
  * legacy stream is the program's: each use of it is counted, and invalidates the
- * capture that is under way.
+ * capture that is under way. A short copy to the device in it ends after it has
+ * returned, unless the memory has SYNC_MEMOPS.
  */
 #define _GNU_SOURCE
 #include "driver.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -38,6 +40,35 @@ static _Thread_local int capture_mode; /* GLOBAL */
 enum { NONE, VALID, INVALIDATED };
 static atomic_int capture;
 
+/* --- copies that end later ------------------------------------------------ */
+
+#define SHORT ((size_t)64 * 1024)
+
+static struct {
+    pthread_mutex_t lock;
+    void *to;
+    size_t bytes;
+    char from[SHORT];
+} later = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void driver_end_copies(void)
+{
+    pthread_mutex_lock(&later.lock);
+    if (later.bytes > 0)
+        memcpy(later.to, later.from, later.bytes);
+    later.bytes = 0;
+    pthread_mutex_unlock(&later.lock);
+}
+
+static void put_later(void *to, const void *from, size_t bytes)
+{
+    pthread_mutex_lock(&later.lock);
+    later.to = to;
+    later.bytes = bytes;
+    memcpy(later.from, from, bytes);
+    pthread_mutex_unlock(&later.lock);
+}
+
 /* --- captures ------------------------------------------------------------ */
 
 static int disturb(int result)
@@ -53,6 +84,7 @@ static int disturb(int result)
 int driver_use_legacy(void)
 {
     atomic_fetch_add(&legacy_uses, 1);
+    driver_end_copies();
     return disturb(CAPTURE_IMPLICIT);
 }
 
@@ -227,7 +259,16 @@ int cuMemcpyDtoH_v2(void *host, CUdeviceptr from, size_t bytes)
 
 int cuMemcpyHtoD_v2(CUdeviceptr to, const void *host, size_t bytes)
 {
-    return cuMemcpyHtoDAsync_v2(to, host, bytes, NULL);
+    const struct allocation *found = driver_find_locked((uintptr_t)to, bytes);
+    void *alias;
+    int result = driver_prepare(to, bytes, &alias);
+
+    if (result != SUCCESS || bytes > SHORT || found->settled)
+        return result == SUCCESS ? copy(NULL, alias, host, bytes) : result;
+    result = driver_use_legacy();
+    if (result == SUCCESS)
+        put_later(alias, host, bytes);
+    return result;
 }
 
 int cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)

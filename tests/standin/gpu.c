@@ -22,6 +22,7 @@ static struct {
     int (*stream)(CUstream *, unsigned, int);
     int (*get)(void *, CUdeviceptr, size_t, CUstream);
     int (*put)(CUdeviceptr, const void *, size_t, CUstream);
+    int (*put_by_legacy)(CUdeviceptr, const void *, size_t);
     int (*wait)(CUstream);
     int (*begin)(CUstream, int);
     int (*end)(CUstream, CUgraph *);
@@ -30,6 +31,7 @@ static struct {
 } driver;
 static CUcontext home;
 static CUstream own, captured;
+static long own_legacy_uses;
 
 static bool find(void *library, const char *name, void *function)
 {
@@ -60,6 +62,7 @@ const char *gpu_open(void)
         !find(library, "cuStreamCreateWithPriority", &driver.stream) ||
         !find(library, "cuMemcpyDtoHAsync_v2", &driver.get) ||
         !find(library, "cuMemcpyHtoDAsync_v2", &driver.put) ||
+        !find(library, "cuMemcpyHtoD_v2", &driver.put_by_legacy) ||
         !find(library, "cuStreamSynchronize", &driver.wait) ||
         !find(library, "cuStreamBeginCapture_v2", &driver.begin) ||
         !find(library, "cuStreamEndCapture", &driver.end))
@@ -104,6 +107,13 @@ void gpu_put(void *device, const void *host, size_t bytes)
     must(driver.wait(own), "put");
 }
 
+void gpu_put_by_legacy(void *device, const void *host, size_t bytes)
+{
+    own_legacy_uses++;
+    must(driver.put_by_legacy((CUdeviceptr)(uintptr_t)device, host, bytes),
+         "put by the legacy stream");
+}
+
 void gpu_get(void *host, const void *device, size_t bytes)
 {
     must(driver.get(host, (CUdeviceptr)(uintptr_t)device, bytes, own), "get");
@@ -124,7 +134,7 @@ bool gpu_capture_end(void)
 
 long gpu_legacy_uses(void)
 {
-    return driver.legacy_uses ? driver.legacy_uses() : 0;
+    return driver.legacy_uses ? driver.legacy_uses() - own_legacy_uses : 0;
 }
 
 void gpu_leave(void)

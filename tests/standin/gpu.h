@@ -18,12 +18,15 @@ void gpu_free(void *device);
 void gpu_put(void *device, const void *host, size_t bytes);
 void gpu_get(void *host, const void *device, size_t bytes);
 
+/* As programs do with cudaMemcpy, in the legacy stream. */
+void gpu_put_by_legacy(void *device, const void *host, size_t bytes);
+
 /* A capture of a stream of the program's; whether it was valid up to its end. */
 void gpu_capture_begin(void);
 bool gpu_capture_end(void);
 
-/* How often the legacy stream was used, by anyone: these functions do without.
- * The stand-in only, else 0. */
+/* How often the legacy stream was used by others than gpu_put_by_legacy. The
+ * stand-in only, else 0. */
 long gpu_legacy_uses(void);
 
 /* No context is current any more in this thread; or the one from gpu_open. */
