@@ -70,6 +70,16 @@ bool aps_cuda_allocations_remove(const void *address,
     return entry != NULL;
 }
 
+bool aps_cuda_allocations_reach(const struct aps_cuda_visit *visit,
+                                const void *address)
+{
+    struct aps_cuda_allocations known;
+
+    return aps_cuda_allocations_find(address, &known)
+               ? known.context == visit->context
+               : aps_cuda_is_home(visit, address);
+}
+
 enum aps_cuda_where aps_cuda_allocations_enter(const void *pointer,
                                                struct aps_cuda_visit *visit)
 {

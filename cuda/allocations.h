@@ -29,6 +29,11 @@ bool aps_cuda_allocations_find(const void *address,
 bool aps_cuda_allocations_remove(const void *address,
                                  struct aps_cuda_allocations *known);
 
+/* Do kernels of the context that is visited reach the memory: its own, or
+ * another process's that was opened there? */
+bool aps_cuda_allocations_reach(const struct aps_cuda_visit *visit,
+                                const void *address);
+
 /* aps_cuda_enter, for memory that is known, too. */
 enum aps_cuda_where aps_cuda_allocations_enter(const void *pointer,
                                                struct aps_cuda_visit *visit);

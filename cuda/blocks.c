@@ -133,7 +133,6 @@ static int blocks_fail(const struct block *b, const char *cause)
 static int blocks_run(struct block *b)
 {
     struct aps_cuda_visit visit;
-    struct aps_cuda_allocations known;
     struct aps_cuda_stream *lane;
     cudaError_t error;
 
@@ -148,9 +147,7 @@ static int blocks_run(struct block *b)
     case APS_CUDA_DEVICE:
         break;
     }
-    b->reached = aps_cuda_allocations_find(b->wire, &known)
-                     ? known.context == visit.context
-                     : aps_cuda_is_home(&visit, b->wire);
+    b->reached = aps_cuda_allocations_reach(&visit, b->wire);
     lane = aps_cuda_lane_take(&visit, &error);
     if (lane) {
         error = blocks_find_max(b, lane);

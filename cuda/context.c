@@ -218,6 +218,21 @@ bool aps_cuda_is_home(const struct aps_cuda_visit *visit, const void *pointer)
            place.context == visit->context->handle;
 }
 
+bool aps_cuda_is_reached(const struct aps_cuda_visit *visit,
+                         const void *pointer)
+{
+    struct place place;
+    CUdevice device;
+
+    if (context_place_of(pointer, &place) != CUDA_SUCCESS)
+        return false;
+    if (place.managed || place.context)
+        return place.managed || place.context == visit->context->handle;
+    return place.type == CU_MEMORYTYPE_DEVICE &&
+           aps_cuda_driver.context_device(&device) == CUDA_SUCCESS &&
+           device == place.device;
+}
+
 void aps_cuda_leave(const struct aps_cuda_visit *visit)
 {
     CUstreamCaptureMode mode = visit->mode;

@@ -53,6 +53,11 @@ enum aps_cuda_where aps_cuda_enter_again(struct aps_cuda_context *context,
 /* Does the memory belong to the context that is visited? */
 bool aps_cuda_is_home(const struct aps_cuda_visit *visit, const void *pointer);
 
+/* The same for memory that aps_cuda_enter would visit: managed memory and that
+ * of a pool of the context's device are reached from there, too. */
+bool aps_cuda_is_reached(const struct aps_cuda_visit *visit,
+                         const void *pointer);
+
 /*
  * A lane of the context, for the caller alone: an idle one, a new one, or, if
  * there are enough, the next that another thread gives back. NULL with the

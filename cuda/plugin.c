@@ -18,6 +18,7 @@
 #include "cuda/allocate.h"
 #include "cuda/ipc.h"
 #include "cuda/staged.h"
+#include "cuda/steps.h"
 
 /* --- one verb, whichever ------------------------------------------------- */
 
@@ -389,6 +390,7 @@ static const struct aps_device_memory device_memory = {
     .encode = aps_cuda_encode,
     .encode_stats = aps_cuda_encode_stats,
     .decode = aps_cuda_decode,
+    .run = aps_cuda_run,
     .put = aps_cuda_put,
     .get = aps_cuda_get,
     .offer = aps_cuda_offer,

@@ -6,6 +6,14 @@
 #include <stdlib.h>
 
 #define STRIDE (APS_CUDA_STREAM_HEADER + APS_CUDA_STREAM_BYTES)
+#define SLOTS (APS_CUDA_STREAM_SLOTS * STRIDE)
+#define FINDINGS (APS_DEVICE_STEPS * sizeof(struct aps_cuda_result))
+
+/* The place of findings behind the slots. */
+static struct aps_cuda_result *stream_findings_at(void *memory, size_t i)
+{
+    return (void *)((unsigned char *)memory + SLOTS + i * FINDINGS);
+}
 
 cudaError_t aps_cuda_stream_make(cudaStream_t *stream)
 {
@@ -62,16 +70,21 @@ struct aps_cuda_stream *aps_cuda_stream_create(cudaError_t *error)
         *error = cudaErrorMemoryAllocation;
         return NULL;
     }
-    *error = cudaMalloc(&device, APS_CUDA_STREAM_SLOTS * STRIDE);
+    *error = cudaMalloc(&device, SLOTS + FINDINGS);
     if (*error != cudaSuccess)
         goto free_lane;
-    *error = cudaHostAlloc(&host, APS_CUDA_STREAM_SLOTS * STRIDE, 0);
+    *error = cudaHostAlloc(&host, SLOTS + 2 * FINDINGS, 0);
     if (*error != cudaSuccess)
         goto free_device;
     for (int i = 0; i < APS_CUDA_STREAM_SLOTS; i++) {
         lane->slot[i].device = (unsigned char *)device + (size_t)i * STRIDE;
         lane->slot[i].host = (unsigned char *)host + (size_t)i * STRIDE;
     }
+    lane->findings = (struct aps_findings){
+        .marks = stream_findings_at(host, 0),
+        .host = stream_findings_at(host, 1),
+        .device = stream_findings_at(device, 0),
+    };
     for (int i = 0; i < APS_CUDA_STREAM_SLOTS && *error == cudaSuccess; i++)
         *error = stream_slot_create(&lane->slot[i]);
     if (*error == cudaSuccess)

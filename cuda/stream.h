@@ -18,6 +18,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "codec/memory.h"
 #include "cuda/threads.h"
 
 #define APS_CUDA_STREAM_SLOTS 3
@@ -36,8 +37,19 @@ struct aps_slot {
     unsigned char *host;   /* ... the same, pinned */
 };
 
+/* What kernels find out in steps that are waited for together: in pinned memory
+ * what they write only where it is the case (the marker), which no copy needs to
+ * bring; and on the device, zeros between uses, what they add up there, with
+ * room for a copy in pinned memory. */
+struct aps_findings {
+    struct aps_cuda_result *marks;  /* [APS_DEVICE_STEPS] */
+    struct aps_cuda_result *device; /* [APS_DEVICE_STEPS] */
+    struct aps_cuda_result *host;   /* [APS_DEVICE_STEPS] */
+};
+
 struct aps_cuda_stream {
     struct aps_slot slot[APS_CUDA_STREAM_SLOTS];
+    struct aps_findings findings;
     struct aps_cuda_stream *next; /* the owner's */
 };
 

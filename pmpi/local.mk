@@ -105,6 +105,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/allgather.c pmpi/reduce/allgather.h \
 	pmpi/reduce/allgather_sum.c pmpi/reduce/allgather_sum.h \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/block_queue.c pmpi/reduce/block_queue.h \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h \
 	pmpi/reduce/chunk_buffers.c pmpi/reduce/chunk_buffers.h \
 	pmpi/reduce/chunk_layout.c pmpi/reduce/chunk_layout.h \
@@ -114,7 +115,9 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/gpu_ipc.c pmpi/reduce/gpu_ipc.h \
 	pmpi/reduce/history.c \
 	pmpi/reduce/hierarchical.c pmpi/reduce/hierarchical.h \
+	pmpi/reduce/hierarchical_devices.c pmpi/reduce/hierarchical_devices.h \
 	pmpi/reduce/hierarchical_stages.c pmpi/reduce/hierarchical_stages.h \
+	pmpi/reduce/hierarchical_state.h \
 	pmpi/reduce/master.c pmpi/reduce/master.h \
 	pmpi/reduce/origin.c pmpi/reduce/origin.h \
 	pmpi/reduce/pipeline.c pmpi/reduce/pipeline.h \

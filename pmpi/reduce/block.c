@@ -150,8 +150,8 @@ void aps_record_note_sum(const struct aps_wire *wire,
 /* --- encode and decode ---------------------------------------------------- */
 
 /* Correlated only between as many ranks as libaps can do it for. */
-static struct aps_cast_options block_options(const struct aps_wire *wire,
-                                             const struct aps_origin *origin)
+struct aps_cast_options aps_block_options(const struct aps_wire *wire,
+                                          const struct aps_origin *origin)
 {
     struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
     const bool alone = origin->ranks == 1 || origin->ranks > APS_DRAW_RANKS;
@@ -196,6 +196,23 @@ static bool block_is_bounded(const struct aps_wire *wire,
             ldexp(magnitude.max, exponent) <= wire->codec.format.max);
 }
 
+int aps_block_choose_scaling(const struct aps_wire *wire,
+                             struct aps_magnitude magnitude, int exponent,
+                             struct aps_scaling *scaling)
+{
+    exponent = aps_scale_block_exponent(&wire->scale, &wire->codec.format,
+                                        magnitude, exponent);
+    if (aps_wire_may_step_over(wire) &&
+        aps_scale_overflows(&wire->codec.format, magnitude.max, exponent,
+                            wire->rounding))
+        exponent--;
+    *scaling = aps_scale_scaling(&wire->scale, exponent);
+    /* Rounding is monotone: no value ends beyond the scaled maximum. (e1m0,
+     * which has no finite value but 0, is no format of a policy.) */
+    scaling->bounded = block_is_bounded(wire, magnitude, exponent);
+    return exponent;
+}
+
 /* x[n], of that magnitude, encoded with that exponent; `record` is what the
  * header says, where the wire has records. */
 static int block_encode(const struct aps_wire *wire,
@@ -205,20 +222,11 @@ static int block_encode(const struct aps_wire *wire,
                         const struct aps_scale_record *record,
                         unsigned char *block)
 {
-    const struct aps_cast_options options = block_options(wire, origin);
+    const struct aps_cast_options options = aps_block_options(wire, origin);
     struct aps_block_header header = {0};
     struct aps_scaling scaling;
 
-    exponent = aps_scale_block_exponent(&wire->scale, &wire->codec.format,
-                                        magnitude, exponent);
-    if (aps_wire_may_step_over(wire) &&
-        aps_scale_overflows(&wire->codec.format, magnitude.max, exponent,
-                            wire->rounding))
-        exponent--;
-    scaling = aps_scale_scaling(&wire->scale, exponent);
-    /* Rounding is monotone: no value ends beyond the scaled maximum. (e1m0,
-     * which has no finite value but 0, is no format of a policy.) */
-    scaling.bounded = block_is_bounded(wire, magnitude, exponent);
+    exponent = aps_block_choose_scaling(wire, magnitude, exponent, &scaling);
     header.exponent = (int16_t)scaling.exponent;
     if (wire->device) {
         block_encode_on_device(wire, &options, x, n, scaling, &header, block);

@@ -161,6 +161,15 @@ int aps_block_encode(const struct aps_wire *wire,
                      const struct aps_memory *memory, const float *x, size_t n,
                      int exponent, unsigned char *block);
 
+/* What the codec is told when it encodes a block, for block_queue.c: by whose
+ * rounding, and with which scale values of that magnitude. The latter returns the
+ * exponent used. */
+struct aps_cast_options aps_block_options(const struct aps_wire *wire,
+                                          const struct aps_origin *origin);
+int aps_block_choose_scaling(const struct aps_wire *wire,
+                             struct aps_magnitude magnitude, int exponent,
+                             struct aps_scaling *scaling);
+
 /* The same for sums. `known`: their magnitude, or NULL. `before`: the record of
  * what was added, where the wire has records. */
 int aps_block_encode_sum(const struct aps_wire *wire,

@@ -19,11 +19,13 @@
 #define MESSAGE_LEAST ((size_t)1024) /* elements */
 #define SHARED_BYTES ((size_t)48 * 1024 * 1024)
 
-/* In GPUs' memory a single group needs fewer results, and longer slices: each
- * kernel, and each look at a header, takes some 10 us. Reckoned, not measured.
- * A rank's region is to be no more than the program will miss. */
-#define DEVICE_SLICE ((size_t)512 * 1024)
-#define DEVICE_BYTES ((size_t)32 * 1024 * 1024)
+/* In GPUs' memory a single group needs fewer results, and longer chunks: a wait
+ * for a kernel takes some 10 us, and a chunk has a few, in which a GPU encodes a
+ * million elements. Reckoned, not measured. A rank's region is to be no more than
+ * the program will miss: with room for FP32 a chunk of 4 Mi elements takes 40 to 64
+ * MiB with 8 to 2 owners. */
+#define DEVICE_CHUNK ((size_t)4 * 1024 * 1024)
+#define DEVICE_BYTES ((size_t)65 * 1024 * 1024)
 
 /* --- how long ------------------------------------------------------------ */
 
@@ -133,8 +135,7 @@ int aps_chunk_buffers_init_devices(struct aps_chunk_buffers *slots,
         .granule = host->granule,
         .result_turns = alone ? APS_DEVICE_RESULT_TURNS : 0,
     };
-    buffers_set_chunk(slots, alone ? (size_t)host->owners * DEVICE_SLICE
-                                   : host->room.chunk);
+    buffers_set_chunk(slots, alone ? DEVICE_CHUNK : host->room.chunk);
     while (slots->room.chunk / 2 >= host->room.chunk &&
            buffers_region_bytes(slots) > DEVICE_BYTES)
         buffers_set_chunk(slots, slots->room.chunk / 2);
@@ -199,4 +200,26 @@ float *aps_chunk_buffers_sum(const struct aps_chunk_buffers *slots, size_t c)
                                  aps_shm_group_rank(slots->node)) +
                              turn * aps_block_stride_widest(slots->room.slice));
     return slots->sums[turn];
+}
+
+/* --- headers of blocks in GPUs' memory ------------------------------------ */
+
+/* A header in a place of its own, which any block has room for. */
+static const struct aps_chunk_layout headers = {.slice_stride = 64,
+                                                .owner_stride = 64};
+
+struct aps_block_header *
+aps_chunk_buffers_slice_header(const struct aps_chunk_buffers *host, size_t c,
+                               int rank, int owner)
+{
+    return (struct aps_block_header *)(void *)aps_chunk_buffers_slice(
+        host, &headers, c, rank, owner);
+}
+
+struct aps_block_header *
+aps_chunk_buffers_result_header(const struct aps_chunk_buffers *host, size_t c,
+                                int owner)
+{
+    return (struct aps_block_header *)(void *)aps_chunk_buffers_result(
+        host, &headers, c, owner);
 }

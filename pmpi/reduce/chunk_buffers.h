@@ -18,6 +18,8 @@
 #include "reduce/turns.h"
 #include "topo/topology.h"
 
+struct aps_block_header;
+
 struct aps_chunk_buffers {
     struct aps_shm_group *node; /* owned: by the peers, if there are any */
     struct aps_gpu_ipc *peers;  /* owned; NULL: the host's */
@@ -64,5 +66,15 @@ unsigned char *aps_chunk_buffers_result(const struct aps_chunk_buffers *slots,
                                         const struct aps_chunk_layout *layout,
                                         size_t c, int owner);
 float *aps_chunk_buffers_sum(const struct aps_chunk_buffers *slots, size_t c);
+
+/* Of `host`, while the blocks of chunk c lie in GPUs' memory: the headers of the
+ * slice of `owner` in the slot of `rank`, and of its result. They take the place of
+ * those blocks. */
+struct aps_block_header *
+aps_chunk_buffers_slice_header(const struct aps_chunk_buffers *host, size_t c,
+                               int rank, int owner);
+struct aps_block_header *
+aps_chunk_buffers_result_header(const struct aps_chunk_buffers *host, size_t c,
+                                int owner);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reduce/accumulate.h"
+#include "reduce/hierarchical_devices.h"
 
 static struct aps_chunk *stages_chunk_of(const struct aps_hierarchical_run *run,
                                          size_t k)
@@ -91,6 +92,14 @@ static void stages_await(const struct aps_hierarchical_run *run,
                         h->across != NULL);
 }
 
+/* Until all ranks have read what lies where chunk k's results are to be. */
+static void stages_await_result(const struct aps_hierarchical_run *run,
+                                size_t k)
+{
+    stages_await(run, APS_SHM_GROUP_COLLECTED, aps_shm_group_size(run->h->node),
+                 k, run->results->result_turns);
+}
+
 static void stages_fail(struct aps_hierarchical_run *run, int rc)
 {
     if (rc == MPI_SUCCESS || run->rc != MPI_SUCCESS)
@@ -144,13 +153,17 @@ static void hierarchical_count_fp32(const struct aps_hierarchical_run *run,
 }
 
 /* Our values of a piece, in our slot. */
-static void stages_contribute_piece(const struct aps_hierarchical_run *run,
-                                    size_t k, const struct aps_piece *piece)
+static void stages_contribute_piece(struct aps_hierarchical_run *run, size_t k,
+                                    const struct aps_piece *piece)
 {
     const struct aps_hierarchical *h = run->h;
     const struct aps_wire *wire = &run->inside;
     const int rank = aps_shm_group_rank(h->node);
 
+    if (stages_is_on_devices(run)) {
+        aps_hierarchical_devices_contribute(run, k, piece);
+        return;
+    }
     for (int owner = 0; owner < h->owners; owner++) {
         struct aps_slice slice = aps_piece_slice(piece, h->owners, owner);
         unsigned char *to = stages_slot_slice(run, k, rank, owner) +
@@ -219,26 +232,6 @@ static void stages_sum_exact(const struct aps_hierarchical_run *run, size_t k,
     *magnitude = aps_magnitude_of(total, length);
 }
 
-/* The same for slots in GPUs' memory; the magnitude only where it is asked
- * for. */
-static void stages_sum_on_device(const struct aps_hierarchical_run *run,
-                                 size_t k, const struct aps_piece *piece,
-                                 size_t length, float *total,
-                                 struct aps_magnitude *magnitude)
-{
-    const struct aps_hierarchical *h = run->h;
-    const struct aps_scale_ops *scale = aps_scale_ops_of(&run->wire->scale);
-
-    for (int member = 0; member < aps_shm_group_size(h->node); member++)
-        aps_block_add(&run->inside, member == 0,
-                      stages_contribution(run, k, member, piece), length,
-                      total);
-    if (aps_wire_measures(run->wire) ||
-        (scale->agreed && !aps_hierarchical_is_alone(h)))
-        *magnitude =
-            aps_block_magnitude(&run->inside, run->wire->memory, total, length);
-}
-
 /* The same for encoded slots, of which the piece keeps the record. */
 static void stages_sum_encoded(const struct aps_hierarchical_run *run, size_t k,
                                struct aps_piece *piece, size_t length,
@@ -254,7 +247,7 @@ static void stages_sum_encoded(const struct aps_hierarchical_run *run, size_t k,
         aps_accumulate_record(run->wire, ranks, slots, stride, *magnitude);
 }
 
-static void stages_sum_piece(const struct aps_hierarchical_run *run, size_t k,
+static void stages_sum_piece(struct aps_hierarchical_run *run, size_t k,
                              struct aps_piece *piece,
                              struct aps_magnitude *magnitude)
 {
@@ -267,12 +260,12 @@ static void stages_sum_piece(const struct aps_hierarchical_run *run, size_t k,
     if (run->exact_inside)
         stages_sum_exact(run, k, piece, length, total, magnitude);
     else if (stages_is_on_devices(run))
-        stages_sum_on_device(run, k, piece, length, total, magnitude);
+        aps_hierarchical_devices_sum(run, k, piece, magnitude);
     else
         stages_sum_encoded(run, k, piece, length, total, magnitude);
 }
 
-/* One group: the sum is the result. */
+/* One group: the sum is the result, which a GPU has left already. */
 static void stages_leave_result(struct aps_hierarchical_run *run, size_t k,
                                 const struct aps_piece *piece,
                                 struct aps_magnitude magnitude)
@@ -287,7 +280,7 @@ static void stages_leave_result(struct aps_hierarchical_run *run, size_t k,
     unsigned char *result =
         stages_result_slice(run, k, rank) + stages_slot_offset(run, piece);
 
-    if (length == 0)
+    if (length == 0 || stages_is_on_devices(run))
         return;
     if (stages_is_exact(run)) {
         memcpy(result, total, length * sizeof *total);
@@ -297,7 +290,6 @@ static void stages_leave_result(struct aps_hierarchical_run *run, size_t k,
     aps_block_encode_sum(&run->inside, &origin, &aps_memory_host, total, length,
                          &magnitude, piece->sum_exponent, &piece->before,
                          result);
-    stages_watch_device(run);
     aps_cost_add(run->cost, &run->inside, length, 1);
 }
 
@@ -318,6 +310,8 @@ void aps_hierarchical_sum(void *state, size_t k)
         aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
         return;
     }
+    if (run->results->peers) /* the sums and the result, in one go */
+        stages_await_result(run, k);
     for (int p = 0; p < chunk->count; p++)
         stages_sum_piece(run, k, &chunk->pieces[p], &magnitudes[p]);
     stages_watch_device(run);
@@ -328,8 +322,7 @@ void aps_hierarchical_sum(void *state, size_t k)
     }
     aps_shm_group_mark(h->node, APS_SHM_GROUP_SUMMED);
     if (aps_hierarchical_is_alone(h)) {
-        stages_await(run, APS_SHM_GROUP_COLLECTED, ranks, k,
-                     run->results->result_turns);
+        stages_await_result(run, k);
         for (int p = 0; p < chunk->count; p++)
             stages_leave_result(run, k, &chunk->pieces[p], magnitudes[p]);
         aps_shm_group_mark(h->node, APS_SHM_GROUP_FINISHED);
@@ -382,8 +375,7 @@ void aps_hierarchical_offer(void *state, size_t k)
 
     if (h->broken || stages_own_elements(run, k) == 0)
         return;
-    stages_await(run, APS_SHM_GROUP_COLLECTED, aps_shm_group_size(h->node), k,
-                 run->results->result_turns);
+    stages_await_result(run, k);
     stages_fail(run, aps_exponent_end(&h->sums[k % APS_SUM_TURNS], run->wire,
                                       exponents));
     across = stages_begin_across(
@@ -438,14 +430,16 @@ stages_results_record(const struct aps_hierarchical_run *run, size_t k,
     return record;
 }
 
-static void stages_collect_piece(const struct aps_hierarchical_run *run,
-                                 size_t k, const struct aps_piece *piece)
+static void stages_collect_piece(struct aps_hierarchical_run *run, size_t k,
+                                 const struct aps_piece *piece)
 {
     const struct aps_hierarchical *h = run->h;
-    const struct aps_wire *wire =
-        run->results->peers ? &run->inside : run->wire;
     const bool exact = stages_is_exact(run);
 
+    if (run->results->peers) {
+        aps_hierarchical_devices_collect(run, k, piece);
+        return;
+    }
     if (piece->history && !exact) {
         const struct aps_scale_record record =
             stages_results_record(run, k, piece);
@@ -462,7 +456,7 @@ static void stages_collect_piece(const struct aps_hierarchical_run *run,
                                    result + stages_slot_offset(run, piece),
                                    slice.length);
         else if (!exact)
-            aps_blocks_decode(wire, piece->memory, h->groups.groups,
+            aps_blocks_decode(run->wire, piece->memory, h->groups.groups,
                               result + piece->inner_offset,
                               run->layout.part_stride, slice.length,
                               piece->out + slice.begin);

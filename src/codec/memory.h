@@ -18,6 +18,29 @@ struct aps_memory_token {
     unsigned char bytes[128];
 };
 
+/* A step of work on a device's memory: a verb of struct aps_device_memory, or
+ * the magnitude of values there. */
+enum aps_device_verb {
+    APS_DEVICE_ENCODE,
+    APS_DEVICE_DECODE,
+    APS_DEVICE_MAGNITUDE
+};
+struct aps_device_step {
+    enum aps_device_verb verb;
+    const struct aps_codec *codec; /* not of the magnitude */
+    float *x;                      /* which only decode writes */
+    size_t n;
+    void *wire; /* which only encode writes */
+    struct aps_scaling scaling;
+    struct aps_cast_options options; /* of encode */
+    bool add;                        /* of decode */
+    unsigned flags;                  /* of decode; encode writes it */
+    struct aps_magnitude magnitude;  /* is written */
+};
+
+/* So many steps are waited for together, at most. */
+#define APS_DEVICE_STEPS 64
+
 /*
  * Wire bytes in a device's memory. Verbs are done when they return, and thread-
  * safe; x is in device or managed memory, of the same or another context.
@@ -52,6 +75,15 @@ struct aps_device_memory {
                         struct aps_scaling scaling,
                         const struct aps_cast_options *options, void *wire,
                         struct aps_encode_stats *stats);
+
+    /*
+     * Steps, each of which sees what the previous ones have written. One wait
+     * for the device for every APS_DEVICE_STEPS of them, if kernels of the
+     * context of x reach all that they need, and for each of them otherwise.
+     * -1: a failure that counts, after which anything may stand where a step
+     * was to write.
+     */
+    int (*run)(struct aps_device_step steps[], size_t count);
 
     /* A few bytes, between such memory and the host's. */
     int (*put)(void *to, const void *host, size_t bytes);

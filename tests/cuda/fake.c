@@ -104,6 +104,11 @@ unsigned long fake_attempts(void)
     return fake_device.attempts;
 }
 
+struct fake_counts fake_counts(void)
+{
+    return fake_device.counts;
+}
+
 unsigned long fake_pageable(void)
 {
     return fake_device.pageable;

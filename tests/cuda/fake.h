@@ -62,6 +62,13 @@ unsigned long fake_attempts(void);
 /* Copies of memory that is not pinned: they are slow, and do not overlap. */
 unsigned long fake_pageable(void);
 
+/* How often the host has waited for a stream or an event, started a kernel,
+ * and started a copy or a clearing, so far. */
+struct fake_counts {
+    unsigned long waits, kernels, copies;
+};
+struct fake_counts fake_counts(void);
+
 /* What is open of other processes, how often, and locked of the program's. */
 unsigned fake_shared(void);
 

@@ -118,6 +118,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
     cudaError_t error = fake_enter();
 
     fake_need_stream(stream);
+    fake_device.counts.waits++;
     while (error == cudaSuccess && stream->first)
         fake_stream_step(stream);
     return fake_leave(error);
@@ -169,6 +170,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     cudaError_t error = fake_enter();
 
     fake_need_context(event->context);
+    fake_device.counts.waits++;
     while (error == cudaSuccess && event->stream &&
            event->stream->done < event->after)
         fake_stream_step(event->stream);
@@ -184,6 +186,7 @@ static cudaError_t copy_pageable(cudaStream_t stream, void *to,
 
     fake_device.pageable++;
     if (!fake_find_memory(to)) {
+        fake_device.counts.waits++;
         while (stream->first)
             fake_stream_step(stream);
         fake_copy_now(to, from, bytes);

@@ -166,6 +166,10 @@ cudaError_t fake_enqueue(struct CUstream_st *stream, struct fake_work work)
             need_reach(stream->context, work.to);
         need_reach(stream->context, work.from);
     }
+    if (work.kind == COPY || work.kind == CLEAR)
+        fake_device.counts.copies++;
+    else
+        fake_device.counts.kernels++;
     *w = work;
     w->next = NULL;
     while (*last)

@@ -73,6 +73,7 @@ extern struct fake_device {
     struct fake_memory *memories;
     struct CUstream_st *streams;
     struct CUevent_st *events; /* those of a dead context stay for ever */
+    struct fake_counts counts;
     unsigned long long contexts;
     struct CUctx_st primary[2];
     /* Which call fails, and how. */

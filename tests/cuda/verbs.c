@@ -131,6 +131,42 @@ static bool wire_is(const struct arrays *a, const unsigned char *expected,
     return memcmp(got + WIRE_AROUND, expected, a->bytes) == 0;
 }
 
+static bool magnitude_is(struct aps_magnitude got, struct aps_magnitude wanted)
+{
+    return aps_float_bits(got.max) == aps_float_bits(wanted.max) &&
+           got.finite == wanted.finite;
+}
+
+/* Encode, measure, decode and add, measure the sums, all in one go. */
+static bool steps_are_right(const struct aps_device_memory *device,
+                            const struct arrays *a, unsigned char *wire)
+{
+    static const struct aps_cast_options nearest = APS_CAST_OPTIONS_INIT;
+    const struct aps_device_step plain = {.codec = &a->codec,
+                                          .x = a->device,
+                                          .n = a->n,
+                                          .wire = wire,
+                                          .scaling = a->scaling,
+                                          .options = nearest};
+    struct aps_device_step steps[4] = {plain, plain, plain, plain};
+
+    steps[0].verb = APS_DEVICE_ENCODE;
+    steps[1].verb = APS_DEVICE_MAGNITUDE;
+    steps[2].verb = APS_DEVICE_DECODE;
+    steps[2].add = true;
+    steps[2].flags = a->flags;
+    steps[3].verb = APS_DEVICE_MAGNITUDE;
+    if (device->run(steps, 4) < 0)
+        return false;
+    verbs_read(a->wire, wire - WIRE_AROUND, a->bytes + 2 * WIRE_AROUND);
+    return a->n == 0 ||
+           (steps[0].flags == a->flags && wire_is(a, a->expected, a->wire) &&
+            magnitude_is(steps[1].magnitude, aps_magnitude_of(a->x, a->n)) &&
+            device_is(a, a->expected_sum) &&
+            magnitude_is(steps[3].magnitude,
+                         aps_magnitude_of(a->expected_sum, a->n)));
+}
+
 const char *run_blocks_at(const struct aps_memory *verbs, struct arrays *a,
                           unsigned char *wire)
 {
@@ -173,6 +209,9 @@ const char *run_blocks_at(const struct aps_memory *verbs, struct arrays *a,
                    a->device);
     if (!device_is(a, a->expected_sum))
         return "decode on the device and add";
+    verbs_write(a->device, a->x, a->n * sizeof *a->x);
+    if (!steps_are_right(device, a, wire))
+        return "steps on the device";
     verbs_write(a->device, a->x, a->n * sizeof *a->x);
     return NULL;
 }

@@ -36,6 +36,9 @@ void run_unsettled(void);
 /* Calls while a stream of the program is captured. */
 void run_captured(void);
 
+/* On the stand-ins. */
+void run_waits(void);
+
 void run_others(void);
 
 void run_nonblocking(bool persistent);

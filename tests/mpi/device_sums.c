@@ -165,7 +165,8 @@ static void sum_long(uint64_t seed, const float *x, float *device, size_t n,
 
 void run_long(bool on_host, bool on_gpu)
 {
-    const size_t n = 4 * 1024 * 1024 + 77;
+    /* On a GPU that ranks share, chunks have 4 Mi elements. */
+    const size_t n = (on_host && on_gpu ? 9 : 4) * 1024 * 1024 + 77;
     float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
     float *z = malloc(n * sizeof *z);
     float *device = on_gpu ? gpu_alloc(n * sizeof *x, false) : NULL;

@@ -62,6 +62,14 @@ done <<END
 3 plugin off
 END
 
+# Waits for the GPU do not grow with the ranks.
+printf 'version: 1\nrules: [{format: e5m2, scale: aps, reduce: hierarchical}]\n' \
+    >"$tmp/waits.yaml"
+for ranks in 2 8; do
+    device "waits, $ranks ranks" "$ranks" -genv APSMPI_POLICY "$tmp/waits.yaml" \
+        -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" waits
+done
+
 # The ranks of a node open each other's memory, or say why not.
 shared()
 {

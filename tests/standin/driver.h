@@ -70,6 +70,14 @@ bool standin_may_copy(void);
 /* How often the legacy stream was used. */
 long standin_legacy_uses(void);
 
+/* How often the plugin has waited for the device, and started a kernel; once
+ * more. */
+struct standin_counts {
+    long waits, kernels;
+};
+struct standin_counts standin_counts(void);
+void standin_count(long waits, long kernels);
+
 /* Ends the program, with a line. */
 void standin_misuse(const char *what) __attribute__((noreturn));
 

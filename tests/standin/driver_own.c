@@ -45,6 +45,19 @@ bool standin_may_copy(void)
     return left != 0;
 }
 
+static atomic_long waits, kernels;
+
+struct standin_counts standin_counts(void)
+{
+    return (struct standin_counts){atomic_load(&waits), atomic_load(&kernels)};
+}
+
+void standin_count(long more_waits, long more_kernels)
+{
+    atomic_fetch_add(&waits, more_waits);
+    atomic_fetch_add(&kernels, more_kernels);
+}
+
 void standin_misuse(const char *what)
 {
     fprintf(stderr, "standin: %s\n", what);

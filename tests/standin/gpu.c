@@ -28,6 +28,7 @@ static struct {
     int (*end)(CUstream, CUgraph *);
     void (*fail_after)(long);  /* or NULL */
     long (*legacy_uses)(void); /* or NULL */
+    struct standin_counts (*counts)(void);
 } driver;
 static CUcontext home;
 static CUstream own, captured;
@@ -68,6 +69,7 @@ const char *gpu_open(void)
         !find(library, "cuStreamEndCapture", &driver.end))
         return "libcuda.so.1 is not complete";
     (void)find(library, "standin_legacy_uses", &driver.legacy_uses);
+    (void)find(library, "standin_counts", &driver.counts);
     (void)find(library, "standin_fail_after", &driver.fail_after);
     if (driver.init(0) != 0 || driver.device(&device, 0) != 0 ||
         driver.retain(&home, device) != 0 || driver.set(home) != 0 ||
@@ -130,6 +132,18 @@ bool gpu_capture_end(void)
     CUgraph graph;
 
     return driver.end(captured, &graph) == 0;
+}
+
+bool gpu_counts(long *waits, long *kernels)
+{
+    struct standin_counts counts;
+
+    if (!driver.counts)
+        return false;
+    counts = driver.counts();
+    *waits = counts.waits;
+    *kernels = counts.kernels;
+    return true;
 }
 
 long gpu_legacy_uses(void)

@@ -29,6 +29,10 @@ bool gpu_capture_end(void);
  * stand-in only, else 0. */
 long gpu_legacy_uses(void);
 
+/* How often this library has waited for the GPU, and started a kernel. The
+ * stand-in only, else false. */
+bool gpu_counts(long *waits, long *kernels);
+
 /* No context is current any more in this thread; or the one from gpu_open. */
 void gpu_leave(void);
 void gpu_enter(void);

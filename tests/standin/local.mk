@@ -16,28 +16,30 @@ tests_standin_libcuda_la_LIBADD = -lpthread
 check_LTLIBRARIES += \
 	tests/standin/plugin.la tests/standin/plugin-interface.la \
 	tests/standin/plugin-sizes.la tests/standin/plugin-version.la
+standin_plugin = tests/standin/plugin.c tests/standin/plugin_device.c \
+	tests/standin/plugin_state.h
 STANDIN_PLUGIN_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/tests/standin
 STANDIN_PLUGIN_CFLAGS = $(AM_CFLAGS) -fvisibility=default
 STANDIN_PLUGIN_LDFLAGS = $(STANDIN_LDFLAGS) -module -avoid-version
-tests_standin_plugin_la_SOURCES = tests/standin/plugin.c
+tests_standin_plugin_la_SOURCES = $(standin_plugin)
 tests_standin_plugin_la_CPPFLAGS = $(STANDIN_PLUGIN_CPPFLAGS)
 tests_standin_plugin_la_CFLAGS = $(STANDIN_PLUGIN_CFLAGS)
 tests_standin_plugin_la_LDFLAGS = $(STANDIN_PLUGIN_LDFLAGS)
 tests_standin_plugin_la_LIBADD = libcore.la
-tests_standin_plugin_interface_la_SOURCES = tests/standin/plugin.c
+tests_standin_plugin_interface_la_SOURCES = $(standin_plugin)
 tests_standin_plugin_interface_la_CPPFLAGS = $(STANDIN_PLUGIN_CPPFLAGS) \
 	-DIDENTITY=99
 tests_standin_plugin_interface_la_CFLAGS = $(STANDIN_PLUGIN_CFLAGS)
 tests_standin_plugin_interface_la_LDFLAGS = $(STANDIN_PLUGIN_LDFLAGS)
 tests_standin_plugin_interface_la_LIBADD = libcore.la
-tests_standin_plugin_sizes_la_SOURCES = tests/standin/plugin.c
+tests_standin_plugin_sizes_la_SOURCES = $(standin_plugin)
 tests_standin_plugin_sizes_la_CPPFLAGS = $(STANDIN_PLUGIN_CPPFLAGS) \
 	-DSIZES='{sizeof(struct aps_cuda_plugin)}'
 tests_standin_plugin_sizes_la_CFLAGS = $(STANDIN_PLUGIN_CFLAGS) \
 	-Wno-missing-field-initializers
 tests_standin_plugin_sizes_la_LDFLAGS = $(STANDIN_PLUGIN_LDFLAGS)
 tests_standin_plugin_sizes_la_LIBADD = libcore.la
-tests_standin_plugin_version_la_SOURCES = tests/standin/plugin.c
+tests_standin_plugin_version_la_SOURCES = $(standin_plugin)
 tests_standin_plugin_version_la_CPPFLAGS = $(STANDIN_PLUGIN_CPPFLAGS) \
 	-DVERSION_SAID='"0.0.1"' -DIDENTITY=99
 tests_standin_plugin_version_la_CFLAGS = $(STANDIN_PLUGIN_CFLAGS)

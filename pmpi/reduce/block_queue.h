@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Blocks in a device's memory that are encoded and decoded together: what is
+ * queued is done in order, and waited for once. Their headers lie in host memory
+ * that all ranks which read the blocks see, so that nobody asks the device for a
+ * header.
+ */
+#ifndef APS_PMPI_REDUCE_BLOCK_QUEUE_H
+#define APS_PMPI_REDUCE_BLOCK_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "codec/memory.h"
+#include "reduce/block.h"
+
+/* A queue is run when it is full, and whenever the caller says so. */
+struct aps_block_queue {
+    const struct aps_wire *wire; /* with a device; *wire->lost is set where a
+                                    step fails */
+    size_t count;
+    struct aps_device_step steps[APS_DEVICE_STEPS];
+    /* Who is told what a step finds: of one that encodes, of one that measures;
+     * else NULL. */
+    struct aps_block_header *headers[APS_DEVICE_STEPS];
+    struct aps_magnitude *magnitudes[APS_DEVICE_STEPS];
+};
+
+/* Empty. */
+void aps_block_queue_begin(struct aps_block_queue *queue,
+                           const struct aps_wire *wire);
+
+/* As aps_block_encode, and aps_block_encode_sum with a known magnitude; where the
+ * wire does not measure, the magnitude may be {0, false}. `header` is complete
+ * after the run. */
+int aps_block_queue_encode(struct aps_block_queue *queue,
+                           const struct aps_origin *origin, const float *x,
+                           size_t n, struct aps_magnitude magnitude,
+                           int exponent, struct aps_block_header *header,
+                           unsigned char *block);
+
+/* x[n] = the block's values, or x[n] += them; the header is read at once. */
+void aps_block_queue_decode(struct aps_block_queue *queue,
+                            const struct aps_block_header *header,
+                            const unsigned char *block, size_t n, bool add,
+                            float *x);
+
+/* *magnitude, after the run: {0, false} where it cannot be had. */
+void aps_block_queue_measure(struct aps_block_queue *queue, const float *x,
+                             size_t n, struct aps_magnitude *magnitude);
+
+/* Do all that is queued; the queue is empty then. */
+void aps_block_queue_run(struct aps_block_queue *queue);
+
+#endif

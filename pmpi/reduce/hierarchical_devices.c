@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "reduce/hierarchical_devices.h"
+
+#include "reduce/block_queue.h"
+
+static struct aps_block_queue *
+devices_begin(const struct aps_hierarchical_run *run)
+{
+    struct aps_block_queue *queue = &run->h->queue;
+
+    aps_block_queue_begin(queue, &run->inside);
+    return queue;
+}
+
+/* --- contributions -------------------------------------------------------- */
+
+/* Slices of our values that are queued together. */
+struct slices {
+    int first, end; /* owners */
+    struct aps_magnitude magnitudes[APS_DEVICE_STEPS];
+};
+
+static void devices_measure(const struct aps_hierarchical_run *run,
+                            struct aps_block_queue *queue,
+                            const struct aps_piece *piece,
+                            struct slices *slices)
+{
+    for (int owner = slices->first; owner < slices->end; owner++) {
+        const struct aps_slice slice =
+            aps_piece_slice(piece, run->h->owners, owner);
+
+        aps_block_queue_measure(queue, piece->in + slice.begin, slice.length,
+                                &slices->magnitudes[owner - slices->first]);
+    }
+    aps_block_queue_run(queue);
+}
+
+static void devices_encode(struct aps_hierarchical_run *run, size_t k,
+                           struct aps_block_queue *queue,
+                           const struct aps_piece *piece,
+                           const struct slices *slices)
+{
+    const struct aps_hierarchical *h = run->h;
+    const int rank = aps_shm_group_rank(h->node);
+    const size_t c = h->done + k;
+
+    for (int owner = slices->first; owner < slices->end; owner++) {
+        const struct aps_slice slice = aps_piece_slice(piece, h->owners, owner);
+        const struct aps_origin origin = {
+            .number = piece->number,
+            .first = piece->first + slice.begin,
+            .stage = run->inside.stage,
+            .rank = rank,
+            .ranks = aps_shm_group_size(h->node),
+        };
+
+        if (slice.length == 0)
+            continue;
+        aps_cost_note(
+            run->cost,
+            aps_block_queue_encode(
+                queue, &origin, piece->in + slice.begin, slice.length,
+                slices->magnitudes[owner - slices->first], piece->exponent,
+                aps_chunk_buffers_slice_header(&h->host, c, rank, owner),
+                aps_chunk_buffers_slice(run->slots, &run->layout, c, rank,
+                                        owner)));
+        if (owner != rank)
+            aps_cost_add(run->cost, &run->inside, slice.length, 1);
+    }
+    aps_block_queue_run(queue);
+}
+
+void aps_hierarchical_devices_contribute(struct aps_hierarchical_run *run,
+                                         size_t k,
+                                         const struct aps_piece *piece)
+{
+    struct aps_block_queue *queue = devices_begin(run);
+    const int owners = run->h->owners;
+
+    for (int first = 0; first < owners; first += APS_DEVICE_STEPS) {
+        struct slices slices = {.first = first, .end = owners};
+
+        if (slices.end - first > APS_DEVICE_STEPS)
+            slices.end = first + APS_DEVICE_STEPS;
+        if (aps_wire_measures(&run->inside))
+            devices_measure(run, queue, piece, &slices);
+        devices_encode(run, k, queue, piece, &slices);
+    }
+}
+
+/* --- sums ------------------------------------------------------------------ */
+
+void aps_hierarchical_devices_sum(struct aps_hierarchical_run *run, size_t k,
+                                  const struct aps_piece *piece,
+                                  struct aps_magnitude *magnitude)
+{
+    const struct aps_hierarchical *h = run->h;
+    const bool alone = aps_hierarchical_is_alone(h);
+    const struct aps_scale_ops *scale = aps_scale_ops_of(&run->wire->scale);
+    const int rank = aps_shm_group_rank(h->node);
+    const size_t c = h->done + k;
+    const struct aps_slice slice = aps_piece_slice(piece, h->owners, rank);
+    const struct aps_origin origin =
+        aps_piece_sum_origin(piece, &run->inside, slice, rank);
+    float *total = aps_chunk_buffers_sum(run->slots, c) + piece->base;
+    struct aps_block_queue *queue = devices_begin(run);
+
+    *magnitude = (struct aps_magnitude){0, false};
+    if (slice.length == 0)
+        return;
+    for (int member = 0; member < aps_shm_group_size(h->node); member++)
+        aps_block_queue_decode(
+            queue, aps_chunk_buffers_slice_header(&h->host, c, member, rank),
+            aps_chunk_buffers_slice(run->slots, &run->layout, c, member, rank),
+            slice.length, member > 0, total);
+    if (aps_wire_measures(run->wire) || (scale->agreed && !alone)) {
+        aps_block_queue_measure(queue, total, slice.length, magnitude);
+        aps_block_queue_run(queue);
+    }
+    if (alone) {
+        aps_block_queue_encode(
+            queue, &origin, total, slice.length, *magnitude,
+            piece->sum_exponent,
+            aps_chunk_buffers_result_header(&h->host, c, rank),
+            aps_chunk_buffers_result(run->results, &run->layout, c, rank));
+        aps_cost_add(run->cost, &run->inside, slice.length, 1);
+    }
+    aps_block_queue_run(queue);
+}
+
+/* --- results --------------------------------------------------------------- */
+
+void aps_hierarchical_devices_collect(struct aps_hierarchical_run *run,
+                                      size_t k, const struct aps_piece *piece)
+{
+    const struct aps_hierarchical *h = run->h;
+    const size_t c = h->done + k;
+    /* What this rank cannot decode the others have: that the backend has counted a
+     * failure is enough. */
+    const bool lost = run->lost;
+    struct aps_block_queue *queue = devices_begin(run);
+
+    for (int owner = 0; owner < h->owners; owner++) {
+        const struct aps_slice slice = aps_piece_slice(piece, h->owners, owner);
+
+        if (slice.length > 0)
+            aps_block_queue_decode(
+                queue, aps_chunk_buffers_result_header(&h->host, c, owner),
+                aps_chunk_buffers_result(run->results, &run->layout, c, owner),
+                slice.length, false, piece->out + slice.begin);
+    }
+    aps_block_queue_run(queue);
+    run->lost = lost;
+}
