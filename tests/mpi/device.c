@@ -7,7 +7,7 @@
  *   device policy      prints the policy of `device sums`: a way to reduce for
  *                      every thousand elements
  *   device sums        all-reduces
- *   device long        all-reduces of several of the longest chunks
+ *   device long [more] all-reduces of several of the longest chunks
  *   device plain       those of `long` that are on host memory, without a GPU
  *   device alone       those of `long` that are on a GPU's
  *   device unsettled   all-reduces of buffers that cudaMemcpy is not done with
@@ -149,7 +149,7 @@ static void run(const char *mode, const char *argument)
     if (strcmp(mode, "passed") == 0)
         MPI_Bcast(in, (int)MOST, MPI_FLOAT, 0, MPI_COMM_WORLD);
     if (strcmp(mode, "plain") == 0) {
-        run_long(true, false);
+        run_long(true, false, false);
         return;
     }
     missing = gpu_open();
@@ -164,9 +164,9 @@ static void run(const char *mode, const char *argument)
     if (strcmp(mode, "sums") == 0)
         run_sums();
     else if (strcmp(mode, "long") == 0)
-        run_long(true, true);
+        run_long(true, true, strcmp(argument, "more") == 0);
     else if (strcmp(mode, "alone") == 0)
-        run_long(false, true);
+        run_long(false, true, false);
     else if (strcmp(mode, "unsettled") == 0)
         run_unsettled();
     else if (strcmp(mode, "captured") == 0)

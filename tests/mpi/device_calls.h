@@ -26,9 +26,10 @@ void run_sums(void);
  * All-reduces of several of the longest chunks, which tell a hash of the sums.
  * With both, calls on host memory and on a GPU's follow each other, and on a GPU's
  * for even ranks only: what they share is used by all. With one of both, calls
- * have the same numbers, and random bits, in either program.
+ * have the same numbers, and random bits, in either program. `more`: of several of
+ * the longest chunks of GPU memory, too.
  */
-void run_long(bool on_host, bool on_gpu);
+void run_long(bool on_host, bool on_gpu, bool more);
 
 /* Buffers that cudaMemcpy is still writing to, into fresh memory each time. */
 void run_unsettled(void);

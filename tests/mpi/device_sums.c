@@ -163,10 +163,10 @@ static void sum_long(uint64_t seed, const float *x, float *device, size_t n,
         gpu_get(y, device, n * sizeof *x);
 }
 
-void run_long(bool on_host, bool on_gpu)
+void run_long(bool on_host, bool on_gpu, bool more)
 {
-    /* On a GPU that ranks share, chunks have 4 Mi elements. */
-    const size_t n = (on_host && on_gpu ? 9 : 4) * 1024 * 1024 + 77;
+    /* Inside a node, chunks of GPU memory have 4 Mi elements. */
+    const size_t n = (size_t)(more ? 9 : 4) * 1024 * 1024 + 77;
     float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
     float *z = malloc(n * sizeof *z);
     float *device = on_gpu ? gpu_alloc(n * sizeof *x, false) : NULL;

@@ -128,10 +128,10 @@ direct-correlated format: e4m3, scale: aps, rounding: correlated, reduce: direct
 END
 
 cannot="^apsmpi: GPUs cannot share memory: "
-shared "long" 2 "$mpi/device" long
+shared "long" 2 "$mpi/device" long more
 says "$cannot" 0 "long: without a word"
 says "^apsmpi: .* of it from GPU memory" 1 "long: the summary says so"
-shared "long, two nodes" "[01]" -genv APSMPI_TEST_NODES 2 "$mpi/device" long
+shared "long, two nodes" "[01]" -genv APSMPI_TEST_NODES 2 "$mpi/device" long more
 shared "not shared" 0 -genv APSMPI_CUDA_IPC off "$mpi/device" long
 says "$cannot" 0 "not shared: without a word"
 says "^apsmpi: .* of it from GPU memory" 0 "not shared: nor a summary of it"
