@@ -147,3 +147,30 @@ cudaError_t aps_cuda_kernel_decode_blocks(const struct aps_format *format,
     }
     return error;
 }
+
+static cudaError_t load(const void *function)
+{
+    struct cudaFuncAttributes attributes;
+
+    return cudaFuncGetAttributes(&attributes, function);
+}
+
+cudaError_t aps_cuda_kernels_load_blocks(void)
+{
+    static const enum aps_family families[] = {
+#define ROW(family) APS_FAMILY_##family,
+        APS_BLOCK_FAMILIES(ROW)
+#undef ROW
+    };
+    cudaError_t error = cudaSuccess;
+
+    for (enum aps_family family : families) {
+        if (error == cudaSuccess)
+            error = load(encode_kernel_of(family));
+        if (error == cudaSuccess)
+            error = load(decode_kernel_of(family, false));
+        if (error == cudaSuccess)
+            error = load(decode_kernel_of(family, true));
+    }
+    return error;
+}

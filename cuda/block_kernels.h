@@ -16,6 +16,8 @@
 extern "C" {
 #endif
 
+cudaError_t aps_cuda_kernels_load_blocks(void);
+
 cudaError_t aps_cuda_kernel_encode_blocks(
     const struct aps_format *format, const float *x, size_t n,
     const struct aps_cast_options *options, const float *max, bool stats,

@@ -340,3 +340,27 @@ cudaError_t aps_cuda_kernel_decode(const struct aps_format *format,
     }
     return error;
 }
+
+/* --- loading ------------------------------------------------------------- */
+
+static cudaError_t load(int kernel, const void *function)
+{
+    struct cudaFuncAttributes attributes;
+    unsigned blocks;
+    cudaError_t error = cudaFuncGetAttributes(&attributes, function);
+
+    return error == cudaSuccess ? full_grid(kernel, function, &blocks) : error;
+}
+
+cudaError_t aps_cuda_kernels_load(void)
+{
+    cudaError_t error = load(MAGNITUDE, (const void *)magnitude_kernel);
+
+    for (int way = 0; way < APS_ENCODE_WAYS && error == cudaSuccess; way++)
+        error = load(ENCODE + way, encode_kernels[way]);
+    for (int way = 0; way < APS_DECODE_WAYS && error == cudaSuccess; way++)
+        error = load(DECODE + way, decode_kernels[false][way]);
+    for (int way = 0; way < APS_DECODE_WAYS && error == cudaSuccess; way++)
+        error = load(DECODE_ADD + way, decode_kernels[true][way]);
+    return error == cudaSuccess ? aps_cuda_kernels_load_blocks() : error;
+}

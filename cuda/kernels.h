@@ -26,6 +26,13 @@ extern "C" {
  * hold at once. */
 extern unsigned aps_cuda_blocks_most;
 
+/*
+ * Load all kernels into the current context, and look up how many blocks of each
+ * fill the device. Otherwise the first launch of each loads it, and may wait for
+ * the program's kernels meanwhile.
+ */
+cudaError_t aps_cuda_kernels_load(void);
+
 cudaError_t aps_cuda_kernel_magnitude(const float *x, size_t n,
                                       struct aps_cuda_result *result,
                                       cudaStream_t stream);

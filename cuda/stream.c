@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "cuda/kernels.h"
+
 #define STRIDE (APS_CUDA_STREAM_HEADER + APS_CUDA_STREAM_BYTES)
 #define SLOTS (APS_CUDA_STREAM_SLOTS * STRIDE)
 #define FINDINGS (APS_DEVICE_STEPS * sizeof(struct aps_cuda_result))
@@ -87,6 +89,8 @@ struct aps_cuda_stream *aps_cuda_stream_create(cudaError_t *error)
     };
     for (int i = 0; i < APS_CUDA_STREAM_SLOTS && *error == cudaSuccess; i++)
         *error = stream_slot_create(&lane->slot[i]);
+    if (*error == cudaSuccess)
+        *error = aps_cuda_kernels_load();
     if (*error == cudaSuccess)
         return lane;
     aps_cuda_stream_destroy(lane);

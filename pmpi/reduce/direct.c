@@ -154,7 +154,7 @@ static bool direct_allocate_on_device(struct aps_direct *direct,
     direct->allocation = memory->device->allocate(
         near, sum + 3 * APS_DIRECT_TURNS * blocks + 16, cause, sizeof cause);
     if (direct->allocation &&
-        memory->device->try(direct->allocation, cause, sizeof cause) < 0) {
+        memory->device->probe(direct->allocation, cause, sizeof cause) < 0) {
         memory->device->release(direct->allocation);
         direct->allocation = NULL;
     }

@@ -159,7 +159,7 @@ static bool gpu_ipc_make_own(struct aps_gpu_ipc *peers, const float *near,
         peers->verbs->allocate(near, peers->bytes, cause, size);
 
     peers->regions[rank] = own;
-    return own && peers->verbs->try(own, cause, size) == 0 &&
+    return own && peers->verbs->probe(own, cause, size) == 0 &&
            peers->verbs->offer(own, aps_shm_group_token(peers->node, rank),
                                cause, size) == 0;
 }

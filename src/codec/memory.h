@@ -59,7 +59,7 @@ struct aps_device_memory {
     /* Do the verbs below work with such memory, of 4 KiB at least? What they
      * need for that they have from then on. 0, or -1 with the cause, which does
      * not count as a failure. */
-    int (*try)(void *memory, char *cause, size_t size);
+    int (*probe)(void *memory, char *cause, size_t size);
 
     /* See struct aps_codec; `add`: x[i] += value i, FP32. Fastest for wire at
      * multiples of 16 bytes. */

@@ -28,13 +28,13 @@ static void test_try(void)
     int result = -1;
 
     fake_context_set(NULL);
-    ok(verbs->device->try(memory, cause, sizeof cause) == 0 && kept(NULL),
+    ok(verbs->device->probe(memory, cause, sizeof cause) == 0 && kept(NULL),
        "a trial");
     for (unsigned long k = 1; k < 100; k++) {
         fake_context_recreate(context);
         cause[0] = '\0';
         fake_fail(k, cudaErrorNoKernelImageForDevice, false);
-        result = verbs->device->try(memory, cause, sizeof cause);
+        result = verbs->device->probe(memory, cause, sizeof cause);
         failed += result < 0;
         told &= (result < 0) == fake_failed() && (result == 0 || cause[0]);
         if (!fake_failed())

@@ -14,7 +14,8 @@ CUcontext fake_context_create(int device)
 
     if (!context)
         abort();
-    *context = (struct CUctx_st){device, fake_device.contexts++};
+    *context =
+        (struct CUctx_st){.device = device, .id = fake_device.contexts++};
     return context;
 }
 

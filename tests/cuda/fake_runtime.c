@@ -270,8 +270,20 @@ static cudaError_t start(cudaStream_t stream, struct fake_work work)
 {
     cudaError_t error = fake_enter();
 
+    fake_need_stream(stream);
+    if (stream->context->loaded != stream->context->id)
+        fake_wrong("the first launch loads a kernel, and waits for others");
     if (error == cudaSuccess)
         error = fake_enqueue(stream, work);
+    return fake_leave(error);
+}
+
+cudaError_t aps_cuda_kernels_load(void)
+{
+    cudaError_t error = fake_enter();
+
+    fake_need_context(fake_stack[fake_depth]);
+    fake_stack[fake_depth]->loaded = fake_stack[fake_depth]->id;
     return fake_leave(error);
 }
 

@@ -14,7 +14,7 @@
 struct fake_device fake_device = {
     .mutex = PTHREAD_MUTEX_INITIALIZER,
     .contexts = 1,
-    .primary = {{0, 1001}, {1, 1002}},
+    .primary = {{.device = 0, .id = 1001}, {.device = 1, .id = 1002}},
 };
 _Thread_local CUcontext fake_stack[FAKE_DEPTH];
 _Thread_local int fake_depth;

@@ -16,6 +16,7 @@
 struct CUctx_st {
     int device;
     unsigned long long id;
+    unsigned long long loaded; /* its id when its kernels were loaded */
 };
 
 struct fake_memory {

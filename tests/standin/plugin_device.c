@@ -260,7 +260,7 @@ static void device_close(void *opened)
 const struct aps_device_memory plugin_device = {
     .allocate = device_allocate,
     .release = device_release,
-    .try = device_try,
+    .probe = device_try,
     .encode = device_encode,
     .encode_stats = device_encode_stats,
     .decode = device_decode,
