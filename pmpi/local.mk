@@ -54,6 +54,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/compressed/whole.c pmpi/compressed/whole.h \
 	pmpi/device/bounce.c pmpi/device/bounce.h \
 	pmpi/device/device.c pmpi/device/device.h cuda/plugin.h \
+	pmpi/device/gpu_constants.h \
 	pmpi/device/gpu_copies.c pmpi/device/gpu_copies.h \
 	pmpi/device/gpu_settle.c pmpi/device/gpu_settle.h \
 	pmpi/device/gpu_visit.c pmpi/device/gpu_visit.h \

@@ -8,12 +8,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "device/gpu_constants.h"
 #include "device/gpu_functions.h"
 #include "device/gpu_visit.h"
-
-/* A value of CUstream_flags: the stream does not wait for the legacy stream,
- * nor the legacy stream for it. */
-#define STREAM_NON_BLOCKING 1u
 
 /* Idle streams that are kept, of all contexts together. */
 #define IDLE_MOST 16
@@ -52,8 +49,8 @@ static bool gpu_copies_reuse(struct stream *stream)
 }
 
 /*
- * A stream of the current context for this thread alone. It does not use the
- * legacy stream: a copy there would wait for the program's kernels, which may
+ * A stream of the current context for this thread alone. It does not wait for the
+ * legacy stream, nor that one for it: a copy there would wait for the program's kernels, which may
  * wait for the result of this call, and would invalidate a stream capture. Its
  * priority is the highest, since ranks wait for the copy.
  */
@@ -68,7 +65,8 @@ static int gpu_copies_take(const struct aps_gpu_driver *driver,
     if (stream->known && gpu_copies_reuse(stream))
         return 0;
     (void)driver->priorities(&least, &greatest);
-    return driver->make_stream(&stream->handle, STREAM_NON_BLOCKING, greatest);
+    return driver->make_stream(&stream->handle, APS_GPU_STREAM_NON_BLOCKING,
+                               greatest);
 }
 
 /* Keep it, or destroy it if it may not be recognised later. */

@@ -10,20 +10,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "device/gpu_constants.h"
 #include "device/gpu_functions.h"
 #include "device/gpu_settle.h"
 
 #define LIBRARY "libcuda.so.1"
-
-/* Values of CUpointer_attribute and CUmemorytype. */
-enum {
-    CONTEXT = 1,
-    MEMORY_TYPE = 2,
-    SYNC_MEMOPS = 7,
-    IS_MANAGED = 8,
-    DEVICE_ORDINAL = 9
-};
-#define TYPE_DEVICE 2u
 
 atomic_uintptr_t aps_gpu_driver_image_begin;
 atomic_uintptr_t aps_gpu_driver_heap_end;
@@ -231,8 +222,9 @@ const struct aps_gpu_driver *aps_gpu_driver_get(void)
 bool aps_gpu_driver_find_owner(const struct aps_gpu_driver *driver,
                                const void *p, struct aps_gpu_owner *owner)
 {
-    static const int which[] = {MEMORY_TYPE, IS_MANAGED, CONTEXT,
-                                DEVICE_ORDINAL, SYNC_MEMOPS};
+    static const int which[] = {APS_GPU_MEMORY_TYPE, APS_GPU_IS_MANAGED,
+                                APS_GPU_CONTEXT, APS_GPU_DEVICE_ORDINAL,
+                                APS_GPU_SYNC_MEMOPS};
     /* Large enough for any integer that the driver writes. */
     unsigned long long type = 0, managed = 0, settled = 0;
     long long device = 0;
@@ -243,7 +235,7 @@ bool aps_gpu_driver_find_owner(const struct aps_gpu_driver *driver,
      * driver is initialised the call fails. */
     if (driver->attributes(5, which, values, (aps_gpu_address)(uintptr_t)p) !=
             0 ||
-        ((unsigned)type != TYPE_DEVICE && (managed & 0xff) == 0))
+        ((unsigned)type != APS_GPU_TYPE_DEVICE && (managed & 0xff) == 0))
         return false;
     *owner = (struct aps_gpu_owner){.home = home, .device = (int)device};
     if ((settled & 0xff) == 0)

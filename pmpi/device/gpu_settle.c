@@ -3,22 +3,18 @@
 
 #include "device/gpu_settle.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
+#include "device/gpu_constants.h"
 #include "device/gpu_visit.h"
 
-/* A value of CUpointer_attribute, and one of CUctx_flags (CUDA 12.1). */
-#define SYNC_MEMOPS 7
-#define CONTEXT_SYNC_MEMOPS 0x80u
-
-/* CU_STREAM_LEGACY; values of CUresult and CUstreamCaptureStatus. */
-#define LEGACY ((aps_gpu_stream)(uintptr_t)1)
-#define NOT_READY 600
-#define CAPTURES_NOTHING 0
+#define LEGACY ((aps_gpu_stream)(uintptr_t)APS_GPU_LEGACY_STREAM)
 
 /* A wait for the legacy stream has an end: its kernels may wait for what comes
- * of the program's call. Copies take microseconds. */
+ * of the program's call. Copies take microseconds, or a few turns of the
+ * processes that share the GPU. */
 #define LOOKS 1000
 static const struct timespec pause = {.tv_nsec = 100000};
 
@@ -26,24 +22,29 @@ static const struct timespec pause = {.tv_nsec = 100000};
  * one, and then no such copy is under way either. */
 static bool gpu_settle_may_look(const struct aps_gpu_driver *driver)
 {
-    int status = CAPTURES_NOTHING;
+    int status = APS_GPU_CAPTURES_NOTHING;
 
     return driver->is_capturing && driver->query &&
            driver->is_capturing(LEGACY, &status) == 0 &&
-           status == CAPTURES_NOTHING;
+           status == APS_GPU_CAPTURES_NOTHING;
 }
 
-/* The current context, whose memory has no such property. */
+/*
+ * The current context: copies of all memory, also of a pool's, whose attribute
+ * the driver lets us set without any effect (580.159, CUDA 13.0). Those under way
+ * are waited for the first time.
+ */
 static void gpu_settle_context(const struct aps_gpu_driver *driver)
 {
     unsigned flags = 0;
 
     if (!driver->context_flags || !driver->set_context_flags ||
-        driver->context_flags(&flags) != 0 || (flags & CONTEXT_SYNC_MEMOPS) ||
-        driver->set_context_flags(flags | CONTEXT_SYNC_MEMOPS) != 0)
+        driver->context_flags(&flags) != 0 ||
+        (flags & APS_GPU_CONTEXT_SYNC_MEMOPS) ||
+        driver->set_context_flags(flags | APS_GPU_CONTEXT_SYNC_MEMOPS) != 0)
         return;
     for (int i = 0; i < LOOKS && gpu_settle_may_look(driver) &&
-                    driver->query(LEGACY) == NOT_READY;
+                    driver->query(LEGACY) == APS_GPU_NOT_READY;
          i++)
         nanosleep(&pause, NULL);
 }
@@ -57,9 +58,10 @@ void aps_gpu_settle(const struct aps_gpu_driver *driver, const void *p,
 
     if (aps_gpu_visit_enter(driver, owner, &visit, cause, sizeof cause) < 0)
         return; /* whoever copies says so */
-    /* waits for those that have not ended */
-    if (driver->set_attribute(&yes, SYNC_MEMOPS,
-                              (aps_gpu_address)(uintptr_t)p) != 0)
-        gpu_settle_context(driver);
+    gpu_settle_context(driver);
+    /* Waits for those that have not ended. Memory that cannot have it is in such
+     * a context. */
+    (void)driver->set_attribute(&yes, APS_GPU_SYNC_MEMOPS,
+                                (aps_gpu_address)(uintptr_t)p);
     aps_gpu_visit_leave(driver, &visit);
 }

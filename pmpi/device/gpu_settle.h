@@ -13,8 +13,7 @@
 
 /*
  * Wait for those that touch the memory at p, and let all later ones return only
- * at their end. Once for each allocation; for memory to which the driver cannot
- * give that property, of a pool or mapped by the program, once for its context.
+ * at their end, in the whole context: once for each allocation.
  */
 void aps_gpu_settle(const struct aps_gpu_driver *driver, const void *p,
                     const struct aps_gpu_owner *owner);

@@ -6,8 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-/* A value of CUstreamCaptureMode. */
-#define CAPTURE_MODE_RELAXED 2
+#include "device/gpu_constants.h"
 
 #define DEVICES_MOST 64
 
@@ -66,7 +65,7 @@ int aps_gpu_visit_enter(const struct aps_gpu_driver *driver,
     aps_gpu_context use = owner->home;
     int device, result = 0;
 
-    *visit = (struct aps_gpu_visit){.mode = CAPTURE_MODE_RELAXED};
+    *visit = (struct aps_gpu_visit){.mode = APS_GPU_CAPTURE_RELAXED};
     (void)driver->capture_mode(&visit->mode);
     if (!use && driver->current(&use) == 0 && use &&
         (driver->current_device(&device) != 0 || device != owner->device))

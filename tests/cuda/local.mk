@@ -93,6 +93,11 @@ tests_cuda_device_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_device_LDADD = $(cuda_device_libs)
 tests_cuda_device_DEPENDENCIES = tests/libtap.la libcore.la libapsmpi-cuda.la
 
+tests_cuda_constants_SOURCES = tests/cuda/constants.c
+tests_cuda_constants_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS) \
+	-I$(top_srcdir)/pmpi
+tests_cuda_constants_LDADD = tests/libtap.la
+
 tests_cuda_refused_SOURCES = tests/cuda/refused.c
 tests_cuda_refused_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_refused_LDADD = tests/libtap.la libaps-cuda.la libcore.la -lm
@@ -102,7 +107,7 @@ tests_cuda_load_CPPFLAGS = $(CUDA_TEST_CPPFLAGS)
 tests_cuda_load_LDADD = -ldl
 
 if HAVE_CUDA
-cuda_tests += tests/cuda/staging tests/cuda/blocks tests/cuda/blocks_failing \
+cuda_tests += tests/cuda/constants tests/cuda/staging tests/cuda/blocks tests/cuda/blocks_failing \
 	tests/cuda/blocks_memory tests/cuda/steps tests/cuda/work-nvcc \
 	tests/cuda/work_blocks-nvcc tests/cuda/sums-nvcc \
 	tests/cuda/work-device tests/cuda/work_blocks-device \

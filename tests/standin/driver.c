@@ -305,7 +305,7 @@ int cuMemFree_v2(CUdeviceptr pointer)
 }
 
 /* Of CUpointer_attribute. */
-enum { SYNC_MEMOPS = 7 };
+enum { SYNC_MEMOPS = 6 };
 
 /* Of one attribute, where `found` may be NULL. */
 static int tell(int which, const struct allocation *found, void *value)
