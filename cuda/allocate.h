@@ -6,11 +6,13 @@
 #ifndef APS_CUDA_ALLOCATE_H
 #define APS_CUDA_ALLOCATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void *aps_cuda_allocate(const void *near, size_t bytes, char *cause,
                         size_t size);
 void aps_cuda_release(void *memory);
+bool aps_cuda_holds(const void *memory);
 
 int aps_cuda_pin(void *host, size_t bytes, const void *near);
 void aps_cuda_unpin(void *host);

@@ -26,6 +26,11 @@ static struct entry **allocations_find(const void *address)
     return link;
 }
 
+bool aps_cuda_allocations_last(const struct aps_cuda_allocations *known)
+{
+    return aps_cuda_buffer_of(known->base) == known->buffer;
+}
+
 int aps_cuda_allocations_add(struct aps_cuda_allocations known)
 {
     struct entry *entry = malloc(sizeof *entry);
@@ -43,7 +48,7 @@ int aps_cuda_allocations_add(struct aps_cuda_allocations known)
 bool aps_cuda_allocations_find(const void *address,
                                struct aps_cuda_allocations *known)
 {
-    struct entry *entry;
+    const struct entry *entry;
 
     pthread_mutex_lock(&mutex);
     entry = *allocations_find(address);
@@ -86,6 +91,7 @@ enum aps_cuda_where aps_cuda_allocations_enter(const void *pointer,
     struct aps_cuda_allocations known;
 
     if (aps_cuda_allocations_find(pointer, &known))
-        return aps_cuda_enter_again(known.context, pointer, visit);
+        return aps_cuda_enter_again(known.context, pointer, known.buffer,
+                                    visit);
     return aps_cuda_enter(pointer, visit);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that is another's, and is ours for a while: other processes' device
- * memory, and host memory that is locked. Both have to be given back in the
- * context that they were taken in, which their addresses do not tell for sure.
+ * Memory that is ours for a while: device memory of our own and of other
+ * processes, and host memory that is locked. It has to be given back in the context
+ * that it was taken in, which its address does not tell for sure: after the end of
+ * a context (cudaDeviceReset, cuCtxDestroy) the program may have something else
+ * there. What is known is then forgotten.
  */
 #ifndef APS_CUDA_ALLOCATIONS_H
 #define APS_CUDA_ALLOCATIONS_H
@@ -16,7 +18,11 @@ struct aps_cuda_allocations {
     unsigned char *base;
     size_t bytes;
     struct aps_cuda_context *context;
+    unsigned long long buffer; /* aps_cuda_buffer_of(base) */
 };
+
+/* Is it still the allocation that it was? */
+bool aps_cuda_allocations_last(const struct aps_cuda_allocations *known);
 
 /* May be added several times. -1: out of memory. */
 int aps_cuda_allocations_add(struct aps_cuda_allocations known);

@@ -36,6 +36,8 @@ struct block {
     size_t size;
 
     bool reached; /* the wire, by kernels of x's context */
+    /* Otherwise: that context, and the wire's; NULL: of a pool. */
+    CUcontext here, there;
 
     /* Piece x[at], x[at + 1], ... x[at + count - 1], in a slot. */
     cudaError_t (*start)(const struct block *b, const struct aps_slot *slot,
@@ -148,6 +150,8 @@ static int blocks_run(struct block *b)
         break;
     }
     b->reached = aps_cuda_allocations_reach(&visit, b->wire);
+    b->here = aps_cuda_visited(&visit);
+    b->there = b->reached ? NULL : aps_cuda_home_of(b->wire);
     lane = aps_cuda_lane_take(&visit, &error);
     if (lane) {
         error = blocks_find_max(b, lane);
@@ -161,8 +165,23 @@ static int blocks_run(struct block *b)
 
 /* --- encode and decode --------------------------------------------------- */
 
-/* A piece of the wire, where the kernel finds it. A copy goes to any context
- * and device: the driver sees to the way. */
+/* Between the wire and a slot, which are of different contexts. */
+static cudaError_t blocks_copy(const struct block *b,
+                               const struct aps_slot *slot, bool to_wire,
+                               unsigned char *to, const unsigned char *from,
+                               size_t bytes)
+{
+    /* Between two contexts of one device cudaMemcpyDefault does not copy; memory
+     * of a pool has no context that it could be said to be of. */
+    if (b->there && b->there != b->here)
+        return (cudaError_t)aps_cuda_driver.copy_peer(
+            (CUdeviceptr)(uintptr_t)to, to_wire ? b->there : b->here,
+            (CUdeviceptr)(uintptr_t)from, to_wire ? b->here : b->there, bytes,
+            slot->stream);
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, slot->stream);
+}
+
+/* A piece of the wire, where the kernel finds it. */
 static unsigned char *blocks_kernel_wire(const struct block *b,
                                          const struct aps_slot *slot, size_t at)
 {
@@ -191,10 +210,9 @@ static cudaError_t blocks_encode_start(const struct block *b,
                                    wire, aps_slot_result(slot), slot->stream);
 
     if (error == cudaSuccess && !b->reached)
-        error = cudaMemcpyAsync(b->wire + aps_piece_begin(b->format, at),
-                                wire + repeated,
-                                aps_piece_bytes(b->format, at, count),
-                                cudaMemcpyDefault, slot->stream);
+        error =
+            blocks_copy(b, slot, true, b->wire + aps_piece_begin(b->format, at),
+                        wire + repeated, aps_piece_bytes(b->format, at, count));
     return error == cudaSuccess ? aps_slot_fetch(slot, 0) : error;
 }
 
@@ -252,13 +270,11 @@ static cudaError_t blocks_decode_start(const struct block *b,
     cudaError_t error = cudaSuccess;
 
     if (!b->reached && repeated > 0)
-        error = cudaMemcpyAsync(wire, b->wire, repeated, cudaMemcpyDefault,
-                                slot->stream);
+        error = blocks_copy(b, slot, false, wire, b->wire, repeated);
     if (error == cudaSuccess && !b->reached)
-        error = cudaMemcpyAsync(wire + repeated,
-                                b->wire + aps_piece_begin(b->format, at),
-                                aps_piece_bytes(b->format, at, count),
-                                cudaMemcpyDefault, slot->stream);
+        error = blocks_copy(b, slot, false, wire + repeated,
+                            b->wire + aps_piece_begin(b->format, at),
+                            aps_piece_bytes(b->format, at, count));
     if (error == cudaSuccess)
         error =
             aps_cuda_kernel_decode(b->format, wire, count, b->scaling, b->flags,

@@ -67,6 +67,27 @@ static CUresult context_place_of(const void *pointer, struct place *place)
     return result;
 }
 
+unsigned long long aps_cuda_buffer_of(const void *pointer)
+{
+    CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_BUFFER_ID};
+    unsigned long long buffer = 0;
+    void *values[] = {&buffer};
+
+    return aps_cuda_driver.pointer_attributes(
+               1, which, values, (CUdeviceptr)(uintptr_t)pointer) ==
+                   CUDA_SUCCESS
+               ? buffer
+               : 0;
+}
+
+CUcontext aps_cuda_home_of(const void *pointer)
+{
+    struct place place;
+
+    return context_place_of(pointer, &place) == CUDA_SUCCESS ? place.context
+                                                             : NULL;
+}
+
 /* A device's primary context, kept from then on. */
 static CUresult context_primary_of(int device, CUcontext *context)
 {
@@ -191,6 +212,7 @@ bool aps_cuda_enter_device(const void *pointer, struct aps_cuda_visit *visit,
 
 enum aps_cuda_where aps_cuda_enter_again(struct aps_cuda_context *context,
                                          const void *pointer,
+                                         unsigned long long buffer,
                                          struct aps_cuda_visit *visit)
 {
     enum aps_cuda_where where;
@@ -199,8 +221,9 @@ enum aps_cuda_where aps_cuda_enter_again(struct aps_cuda_context *context,
     visit->failed = context_place_of(pointer, &place);
     if (visit->failed != CUDA_SUCCESS)
         return APS_CUDA_NOWHERE;
-    /* gone with its context, whose handle is none any more */
-    if (place.type == 0)
+    /* Gone with its context, whose handle is none any more: to visit it would
+     * crash, or bring a device's primary context back. */
+    if (place.type == 0 || aps_cuda_buffer_of(pointer) != buffer)
         return APS_CUDA_HOST;
     where = context_visit_context(context->handle, visit);
     if (where == APS_CUDA_DEVICE && visit->context != context) {
@@ -208,6 +231,11 @@ enum aps_cuda_where aps_cuda_enter_again(struct aps_cuda_context *context,
         return APS_CUDA_HOST;
     }
     return where;
+}
+
+CUcontext aps_cuda_visited(const struct aps_cuda_visit *visit)
+{
+    return visit->context->handle;
 }
 
 bool aps_cuda_is_home(const struct aps_cuda_visit *visit, const void *pointer)

@@ -38,17 +38,29 @@ enum aps_cuda_where aps_cuda_enter(const void *pointer,
                                    struct aps_cuda_visit *visit);
 void aps_cuda_leave(const struct aps_cuda_visit *visit);
 
+/* The driver's context that is visited, and the one that memory belongs to; NULL:
+ * to none, as that of a pool. */
+CUcontext aps_cuda_visited(const struct aps_cuda_visit *visit);
+CUcontext aps_cuda_home_of(const void *pointer);
+
 /* Likewise, but false with the cause if there is nothing to leave. */
 bool aps_cuda_enter_device(const void *pointer, struct aps_cuda_visit *visit,
                            char *cause, size_t size);
 
 /*
- * Visit a context for something that was made in a visit before, `pointer`.
- * APS_CUDA_HOST, and there is nothing to leave: that is gone, with its context.
+ * Visit a context for something that was made in a visit before, `pointer`, in the
+ * allocation `buffer`. APS_CUDA_HOST, and there is nothing to leave: that is gone,
+ * with its context, whatever stands at its address by now.
  */
 enum aps_cuda_where aps_cuda_enter_again(struct aps_cuda_context *context,
                                          const void *pointer,
+                                         unsigned long long buffer,
                                          struct aps_cuda_visit *visit);
+
+/* The number of the allocation that `pointer` points into, which no other of the
+ * process ever has, while addresses and contexts' handles are used again. 0: there
+ * is none, or the driver does not tell. */
+unsigned long long aps_cuda_buffer_of(const void *pointer);
 
 /* Does the memory belong to the context that is visited? */
 bool aps_cuda_is_home(const struct aps_cuda_visit *visit, const void *pointer);

@@ -27,6 +27,7 @@ static const struct {
     {"cuCtxGetDevice", &aps_cuda_driver.context_device},
     {"cuCtxGetId", &aps_cuda_driver.context_id},
     {"cuDevicePrimaryCtxRetain", &aps_cuda_driver.primary_retain},
+    {"cuMemcpyPeerAsync", &aps_cuda_driver.copy_peer},
     {"cuThreadExchangeStreamCaptureMode", &aps_cuda_driver.capture_mode},
     {"cuGetErrorString", &aps_cuda_driver.error_string},
 };

@@ -25,6 +25,9 @@ struct aps_cuda_driver {
     CUresult (*context_device)(CUdevice *device);
     CUresult (*context_id)(CUcontext context, unsigned long long *id);
     CUresult (*primary_retain)(CUcontext *context, CUdevice device);
+    CUresult (*copy_peer)(CUdeviceptr to, CUcontext to_context,
+                          CUdeviceptr from, CUcontext from_context,
+                          size_t bytes, CUstream stream);
     CUresult (*capture_mode)(CUstreamCaptureMode *mode);
     CUresult (*error_string)(CUresult result, const char **text);
 };

@@ -94,8 +94,11 @@ static void *ipc_open_here(const struct aps_cuda_token *token,
         snprintf(cause, size, "%s", cudaGetErrorString(error));
         return NULL;
     }
-    if (aps_cuda_allocations_add(
-            (struct aps_cuda_allocations){base, token->bytes, context}) < 0) {
+    if (aps_cuda_allocations_add((struct aps_cuda_allocations){
+            .base = base,
+            .bytes = token->bytes,
+            .context = context,
+            .buffer = aps_cuda_buffer_of(base)}) < 0) {
         snprintf(cause, size, "out of memory");
         cudaIpcCloseMemHandle(base);
         return NULL;
@@ -132,7 +135,8 @@ void aps_cuda_close(void *opened)
     struct aps_cuda_visit visit;
 
     if (!opened || !aps_cuda_allocations_remove(opened, &known) ||
-        aps_cuda_enter_again(known.context, opened, &visit) != APS_CUDA_DEVICE)
+        aps_cuda_enter_again(known.context, opened, known.buffer, &visit) !=
+            APS_CUDA_DEVICE)
         return;
     aps_cuda_failure_check("close", cudaIpcCloseMemHandle(known.base));
     aps_cuda_leave(&visit);

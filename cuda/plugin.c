@@ -386,6 +386,7 @@ static void plugin_cuda_copy_in(float *x, const void *host, size_t n)
 static const struct aps_device_memory device_memory = {
     .allocate = aps_cuda_allocate,
     .release = aps_cuda_release,
+    .holds = aps_cuda_holds,
     .probe = aps_cuda_try,
     .encode = aps_cuda_encode,
     .encode_stats = aps_cuda_encode_stats,

@@ -86,8 +86,8 @@ cudaError_t aps_cuda_stream_copy(cudaStream_t stream, void *to,
  * return. */
 cudaError_t aps_cuda_clear(void *memory, size_t bytes);
 
-/* A lane of the current context, in which all kernels are loaded then. NULL, and nothing left behind, with the error.
- */
+/* A lane of the current context, in which all kernels are loaded then. NULL, and
+ * nothing left behind, with the error. */
 struct aps_cuda_stream *aps_cuda_stream_create(cudaError_t *error);
 
 /* Wait for all of its work, and make it as new; false if that fails. */

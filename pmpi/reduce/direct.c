@@ -197,6 +197,9 @@ static bool direct_goes_by_device(struct aps_direct *direct,
     if (!direct->verbs)
         direct->refused =
             !direct_allocate_on_device(direct, wire->memory, in, device);
+    /* The program may have reset the device since. */
+    if (!direct->refused && !direct->verbs->holds(direct->allocation))
+        direct->refused = true;
     return !direct->refused && device == direct->number;
 }
 

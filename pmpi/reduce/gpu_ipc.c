@@ -5,7 +5,9 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/message.h"
 #include "device/device.h"
@@ -134,6 +136,56 @@ static bool gpu_ipc_all_well(const struct aps_gpu_ipc *peers, bool well,
     return first == size;
 }
 
+/* What a rank leaves in its region for the others to read by a kernel, as they
+ * will read its blocks: values that no memory has by chance, FP32 as they are. */
+#define PATTERN 64
+
+static void gpu_ipc_pattern(int rank, float values[PATTERN])
+{
+    for (int i = 0; i < PATTERN; i++)
+        values[i] = 0.5f + (float)(rank * PATTERN + i);
+}
+
+static bool gpu_ipc_leave_pattern(const struct aps_gpu_ipc *peers, char *cause,
+                                  size_t size)
+{
+    const int rank = aps_shm_group_rank(peers->node);
+    float values[PATTERN];
+
+    gpu_ipc_pattern(rank, values);
+    if (peers->verbs->put(peers->regions[rank], values, sizeof values) == 0)
+        return true;
+    snprintf(cause, size, "GPU memory cannot be written");
+    return false;
+}
+
+/* Our own region has room behind our own pattern. */
+static bool gpu_ipc_find_pattern(const struct aps_gpu_ipc *peers, int of,
+                                 char *cause, size_t size)
+{
+    float *own =
+        (float *)(void *)peers->regions[aps_shm_group_rank(peers->node)] +
+        PATTERN;
+    float values[PATTERN], found[PATTERN];
+    struct aps_format format;
+    struct aps_codec codec;
+
+    gpu_ipc_pattern(of, values);
+    if (aps_format_parse("e8m23", &format, NULL) < 0)
+        return false;
+    aps_codec_init(&format, &codec);
+    if (peers->verbs->decode(&codec, peers->regions[of], PATTERN,
+                             (struct aps_scaling){.exponent = 0, .factor = 1},
+                             0, false, own) == 0 &&
+        peers->verbs->get(found, own, sizeof found) == 0 &&
+        memcmp(found, values, sizeof values) == 0)
+        return true;
+    snprintf(cause, size,
+             "memory of another rank's GPU opens, but does not have what that "
+             "rank has written");
+    return false;
+}
+
 static bool gpu_ipc_open_others(struct aps_gpu_ipc *peers, const float *near,
                                 char *cause, size_t size)
 {
@@ -144,7 +196,7 @@ static bool gpu_ipc_open_others(struct aps_gpu_ipc *peers, const float *near,
             continue;
         peers->regions[i] = peers->verbs->open(
             aps_shm_group_token(peers->node, i), near, cause, size);
-        if (!peers->regions[i])
+        if (!peers->regions[i] || !gpu_ipc_find_pattern(peers, i, cause, size))
             return false;
     }
     return true;
@@ -160,6 +212,7 @@ static bool gpu_ipc_make_own(struct aps_gpu_ipc *peers, const float *near,
 
     peers->regions[rank] = own;
     return own && peers->verbs->probe(own, cause, size) == 0 &&
+           gpu_ipc_leave_pattern(peers, cause, size) &&
            peers->verbs->offer(own, aps_shm_group_token(peers->node, rank),
                                cause, size) == 0;
 }
@@ -190,6 +243,17 @@ static bool gpu_ipc_make(struct aps_gpu_ipc *peers,
     return false;
 }
 
+/* Are all regions still there? Not after cudaDeviceReset, or where a context was
+ * destroyed: then the program may have other memory there. */
+static bool gpu_ipc_holds(const struct aps_gpu_ipc *peers)
+{
+    for (int i = 0; i < aps_shm_group_size(peers->node); i++) {
+        if (!peers->verbs->holds(peers->regions[i]))
+            return false;
+    }
+    return true;
+}
+
 /* In the order in which the greatest of a node decides. */
 enum vote { READY, TO_MAKE, NOT_NOW, NEVER };
 
@@ -209,6 +273,8 @@ static enum vote gpu_ipc_vote(const struct aps_gpu_ipc *peers,
         return NOT_NOW;
     if (!peers->verbs)
         return TO_MAKE;
+    if (!gpu_ipc_holds(peers))
+        return NEVER;
     return device == peers->device ? READY : NOT_NOW;
 }
 

@@ -56,6 +56,11 @@ struct aps_device_memory {
     void *(*allocate)(const void *near, size_t bytes, char *cause, size_t size);
     void (*release)(void *memory); /* NULL: nothing; what allocate returned */
 
+    /* Is it still there, what allocate or open returned? Not where the program has
+     * destroyed or reset the context: then something else may be there, which the
+     * verbs must not touch. */
+    bool (*holds)(const void *memory);
+
     /* Do the verbs below work with such memory, of 4 KiB at least? What they
      * need for that they have from then on. 0, or -1 with the cause, which does
      * not count as a failure. */

@@ -92,12 +92,12 @@ static void test_calls(enum verb verb, bool far, bool for_ever)
 
     fake_context_set(NULL);
     arrays_place("e4m3", 3001, 0, FAKE_DEVICE, context, &a);
-    wire = get_memory(near, a.bytes);
     for (k = 1; reached && right; k++) {
         unsigned long before = failures();
         enum outcome outcome;
 
         fake_context_recreate(context);
+        wire = get_memory(near, a.bytes);
         outcome = run_failing(verb, &a, wire, k, for_ever, &reached);
         if (failures() == before)
             right = outcome == RIGHT;
@@ -106,11 +106,12 @@ static void test_calls(enum verb verb, bool far, bool for_ever)
                     (outcome == ZEROS || (for_ever && verb != GET));
         right = right && kept(NULL);
         count += failures() - before;
+        fake_context_recreate(context); /* what it still does is done */
+        verbs->device->release(wire);
     }
     ok(right && count > 10, "%s%s, %lu calls that fail %s: %lu failures",
        names[verb], far ? " elsewhere" : "", k - 2,
        for_ever ? "for ever" : "once", count);
-    verbs->device->release(wire);
     arrays_remove(&a, 0);
     fake_free(near);
 }

@@ -31,7 +31,9 @@ static void test_try(void)
     ok(verbs->device->probe(memory, cause, sizeof cause) == 0 && kept(NULL),
        "a trial");
     for (unsigned long k = 1; k < 100; k++) {
+        verbs->device->release(memory);
         fake_context_recreate(context);
+        memory = get_memory(near, 4096);
         cause[0] = '\0';
         fake_fail(k, cudaErrorNoKernelImageForDevice, false);
         result = verbs->device->probe(memory, cause, sizeof cause);
@@ -100,6 +102,30 @@ static void test_allocate(void)
     ok(failures() == before + 1 && kept(fake_context_primary(1)),
        "memory that cannot be released is one");
     verbs->device->release(memory);
+    fake_free(near);
+}
+
+/* An address of ours is the program's when its context is gone: whoever remembers
+ * the address alone takes, frees or writes what is the program's. */
+static void test_reused(void)
+{
+    CUcontext context = fake_context_create(0), other = fake_context_create(0);
+    float *near = fake_allocate(FAKE_DEVICE, context, 4);
+    unsigned char *memory = get_memory(near, 4096), byte = 7;
+    unsigned long before = failures();
+
+    fake_context_set(NULL);
+    ok(verbs->device->holds(memory), "memory of ours is there");
+    fake_context_destroy(context, other);
+    ok(!verbs->device->holds(memory) && kept(NULL),
+       "... and not after its context, with other memory at its address");
+    ok(verbs->device->put(memory, &byte, 1) == -1 && kept(NULL),
+       "... which is not written");
+    verbs->device->release(memory);
+    fake_write(memory, &byte, 1);
+    ok(failures() == before + 1 && kept(NULL), "... nor released");
+    ok(!verbs->device->holds(memory), "... and forgotten");
+    fake_free(memory);
     fake_free(near);
 }
 
@@ -306,6 +332,7 @@ int main(void)
     test_opened();
     test_try();
     test_allocate();
+    test_reused();
     test_pin();
     test_tokens();
     return done_testing();

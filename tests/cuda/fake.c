@@ -45,6 +45,21 @@ void fake_context_recreate(CUcontext context)
     pthread_mutex_unlock(&fake_device.mutex);
 }
 
+void fake_context_destroy(CUcontext context, CUcontext heir)
+{
+    fake_context_recreate(context);
+    pthread_mutex_lock(&fake_device.mutex);
+    context->dead = true;
+    for (struct fake_memory *m = fake_device.memories; m; m = m->next) {
+        if (m->context != context)
+            continue;
+        m->context = heir;
+        m->id = heir->id;
+        m->buffer = ++fake_device.buffers;
+    }
+    pthread_mutex_unlock(&fake_device.mutex);
+}
+
 void *fake_allocate(enum fake_kind kind, CUcontext context, size_t bytes)
 {
     void *base;

@@ -34,6 +34,10 @@ CUcontext fake_context_get(void);
 /* Destroyed, and created anew with the same handle: all that it had is lost. */
 void fake_context_recreate(CUcontext context);
 
+/* Destroyed: its handle must not be used any more, and at the addresses of its
+ * memory is memory of `heir`. */
+void fake_context_destroy(CUcontext context, CUcontext heir);
+
 /* Memory of a context, of a device's pool, and managed. */
 enum fake_kind { FAKE_DEVICE, FAKE_POOL, FAKE_MANAGED };
 void *fake_allocate(enum fake_kind kind, CUcontext context, size_t bytes);

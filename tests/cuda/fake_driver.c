@@ -27,6 +27,9 @@ static CUresult pointer_attributes(unsigned count, CUpointer_attribute *which,
         case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
             *(int *)values[i] = m->device;
             break;
+        case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+            *(unsigned long long *)values[i] = m->buffer;
+            break;
         case CU_POINTER_ATTRIBUTE_IS_MANAGED:
             *(unsigned *)values[i] = m->kind == FAKE_MANAGED;
             break;
@@ -63,6 +66,8 @@ static CUresult context_push(CUcontext context)
 {
     if (fake_depth == 15)
         fake_wrong("contexts are pushed and not popped");
+    if (context->dead)
+        fake_wrong("a context is used that was destroyed");
     fake_stack[++fake_depth] = context;
     return CUDA_SUCCESS;
 }
@@ -93,6 +98,34 @@ static CUresult primary_retain(CUcontext *context, CUdevice device)
     return CUDA_SUCCESS;
 }
 
+/* The memory is the context's that is said, or of none in particular. */
+static void need_home(CUdeviceptr pointer, CUcontext context)
+{
+    const struct fake_memory *m =
+        fake_find_memory((const void *)(uintptr_t)pointer);
+
+    if (!m || (m->context != context && m->kind == FAKE_DEVICE))
+        fake_wrong("a copy between contexts that are others");
+}
+
+static CUresult copy_peer(CUdeviceptr to, CUcontext to_context,
+                          CUdeviceptr from, CUcontext from_context,
+                          size_t bytes, CUstream stream)
+{
+    cudaError_t error = fake_enter();
+
+    fake_need_stream(stream);
+    need_home(to, to_context);
+    need_home(from, from_context);
+    if (error == cudaSuccess)
+        error = fake_enqueue(stream,
+                             (struct fake_work){.kind = COPY,
+                                                .to = (void *)(uintptr_t)to,
+                                                .from = (void *)(uintptr_t)from,
+                                                .n = bytes});
+    return (CUresult)fake_leave(error);
+}
+
 static CUresult capture_mode(CUstreamCaptureMode *mode)
 {
     CUstreamCaptureMode before = fake_capture;
@@ -111,6 +144,7 @@ struct aps_cuda_driver aps_cuda_driver = {
     .context_device = context_device,
     .context_id = context_id,
     .primary_retain = primary_retain,
+    .copy_peer = copy_peer,
     .capture_mode = capture_mode,
 };
 

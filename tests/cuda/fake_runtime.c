@@ -203,6 +203,16 @@ static cudaError_t copy_pageable(cudaStream_t stream, void *to,
                                                    .staged = staged});
 }
 
+/* In the stream's context, as what no context owns. */
+static void need_own(const void *memory, cudaStream_t stream)
+{
+    const struct fake_memory *m = fake_find_memory(memory);
+
+    if (m && m->kind == FAKE_DEVICE && !m->pinned &&
+        m->context != stream->context)
+        fake_wrong("a copy between contexts takes cuMemcpyPeerAsync");
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
                             enum cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -210,6 +220,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
 
     (void)kind;
     fake_need_stream(stream);
+    need_own(to, stream);
+    need_own(from, stream);
     if (error == cudaSuccess && fake_find_memory(to) && fake_find_memory(from))
         error = fake_enqueue(
             stream, (struct fake_work){

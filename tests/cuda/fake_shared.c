@@ -65,6 +65,7 @@ cudaError_t cudaIpcOpenMemHandle(void **memory, cudaIpcMemHandle_t handle,
         m->kind = FAKE_POOL; /* the driver does not say which context's */
         m->context = fake_stack[fake_depth];
         m->id = fake_stack[fake_depth]->id;
+        m->buffer = ++fake_device.buffers;
         m->file = -1;
         m->shared = owner->base;
         m->next = fake_device.memories;
@@ -109,6 +110,7 @@ cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned flags)
         .pinned = true,
         .context = fake_stack[fake_depth],
         .id = fake_stack[fake_depth]->id,
+        .buffer = ++fake_device.buffers,
         .file = -1,
         .registered = true,
         .next = fake_device.memories,

@@ -16,6 +16,7 @@
 struct CUctx_st {
     int device;
     unsigned long long id;
+    bool dead;
     unsigned long long loaded; /* its id when its kernels were loaded */
 };
 
@@ -25,7 +26,8 @@ struct fake_memory {
     enum fake_kind kind;
     bool pinned;
     CUcontext context;
-    unsigned long long id; /* the context's */
+    unsigned long long id;     /* the context's */
+    unsigned long long buffer; /* no other has it */
     int device;
     int file;           /* what both mappings show; -1: there is one only */
     const void *shared; /* the owner's, if this is the other mapping, ... */
@@ -78,6 +80,7 @@ extern struct fake_device {
     unsigned long long contexts;
     struct CUctx_st primary[2];
     /* Which call fails, and how. */
+    unsigned long long buffers; /* made so far */
     unsigned long calls, fail_at, attempts, pageable;
     cudaError_t fail_with;
     bool fail_sticky, failed, full, down;

@@ -156,12 +156,12 @@ static void test_failures(bool for_ever)
     struct slices s;
 
     fake_context_set(NULL);
-    slices_place("e3m0", 3, context, NULL, &s);
     for (k = 1; reached && right; k++) {
         const unsigned long before = failures();
         int result;
 
         fake_context_recreate(context);
+        slices_place("e3m0", 3, context, NULL, &s);
         fake_fail(k, cudaErrorIllegalAddress, for_ever);
         result = encode_all(&s);
         reached = fake_failed();
@@ -169,12 +169,13 @@ static void test_failures(bool for_ever)
         right = failures() == before + (result < 0) && kept(NULL) &&
                 (result < 0 || encoded(&s));
         failed += result < 0;
+        fake_context_recreate(context); /* what it still does is done */
+        slices_remove(&s);
     }
     ok(right && failed > 5, "%lu calls that fail%s: %lu failures, each counted",
        k - 2, for_ever ? " for ever" : "", failed);
     verbs->failures(cause, sizeof cause);
     is(cause, "steps on the device: an error", "... with the cause");
-    slices_remove(&s);
 }
 
 static void test_elsewhere(void)

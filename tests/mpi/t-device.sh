@@ -139,6 +139,12 @@ shared "nobody can offer" 0 -genv STANDIN_IPC fail "$mpi/device" long
 says "${cannot}the stand-in was told not to offer" 1 "nobody can offer: why"
 shared "rank 1 cannot open" "[012]" -genv STANDIN_IPC fail:1 "$mpi/device" long
 says "${cannot}the stand-in was told not to open" 1 "rank 1 cannot open: why"
+shared "rank 1 opens garbage" "[012]" -genv STANDIN_IPC garbage:1 \
+    "$mpi/device" long
+says "${cannot}memory of another rank's GPU opens, but does not have what" 1 \
+    "rank 1 opens garbage: why"
+shared "rank 1 resets its device" 2 -genv STANDIN_DEVICE reset:1 \
+    "$mpi/device" long
 shared "rank 2 has no room" 0 -genv STANDIN_DEVICE full:2 "$mpi/device" long
 says "${cannot}out of memory" 1 "rank 2 has no room: why"
 sed "s/^rules:/progress: $progress\nrules:/" "$tmp/sums.yaml" \

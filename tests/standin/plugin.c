@@ -6,6 +6,8 @@
  *
  *   STANDIN_OPEN=fail          it does not open
  *   STANDIN_DEVICE=full[:RANK] the device has no memory left (on that rank)
+ *   STANDIN_DEVICE=reset:RANK  that rank's memory is gone as soon as it is made
+ *   STANDIN_IPC=garbage:RANK   what that rank opens is not what was written
  *   STANDIN_IPC=fail           no memory can be offered
  *   STANDIN_IPC=fail:RANK      that rank can open none
  *   STANDIN_PIN=fail           no host memory can be locked

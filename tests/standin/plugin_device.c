@@ -36,6 +36,12 @@ static void device_release(void *memory)
     atomic_fetch_sub(&plugin_done.kept, 1);
 }
 
+static bool device_holds(const void *memory)
+{
+    return !plugin_is_told_here("STANDIN_DEVICE", "reset") &&
+           plugin_driver.bytes(memory, 1);
+}
+
 static int device_try(void *memory, char *cause, size_t size)
 {
     if (!plugin_driver.bytes(memory, 4096))
@@ -242,6 +248,8 @@ static void *device_open(const struct aps_memory_token *token, const void *near,
     memcpy(&theirs, token->bytes, sizeof theirs);
     if (!plugin_is_told_here("STANDIN_IPC", "fail"))
         opened = plugin_driver.open(&theirs, near, &why);
+    if (opened && plugin_is_told_here("STANDIN_IPC", "garbage"))
+        memset(device_at(opened, 256, "open: there is too little"), 0x11, 256);
     if (!opened) {
         snprintf(cause, size, "%s", why);
         return NULL;
@@ -260,6 +268,7 @@ static void device_close(void *opened)
 const struct aps_device_memory plugin_device = {
     .allocate = device_allocate,
     .release = device_release,
+    .holds = device_holds,
     .probe = device_try,
     .encode = device_encode,
     .encode_stats = device_encode_stats,
