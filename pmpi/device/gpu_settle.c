@@ -30,9 +30,9 @@ static bool gpu_settle_may_look(const struct aps_gpu_driver *driver)
 }
 
 /*
- * The current context: copies of all memory, also of a pool's, whose attribute
- * the driver lets us set without any effect (580.159, CUDA 13.0). Those under way
- * are waited for the first time.
+ * The current context: copies of all its memory. Those under way are waited for
+ * the first time. While any stream is captured the driver refuses it and ends the
+ * capture, so it is for memory alone that cannot do without.
  */
 static void gpu_settle_context(const struct aps_gpu_driver *driver)
 {
@@ -55,13 +55,16 @@ void aps_gpu_settle(const struct aps_gpu_driver *driver, const void *p,
     const unsigned yes = 1;
     struct aps_gpu_visit visit;
     char cause[128];
+    int result;
 
     if (aps_gpu_visit_enter(driver, owner, &visit, cause, sizeof cause) < 0)
         return; /* whoever copies says so */
-    gpu_settle_context(driver);
-    /* Waits for those that have not ended. Memory that cannot have it is in such
-     * a context. */
-    (void)driver->set_attribute(&yes, APS_GPU_SYNC_MEMOPS,
-                                (aps_gpu_address)(uintptr_t)p);
+    /* Waits for those that have not ended. */
+    result = driver->set_attribute(&yes, APS_GPU_SYNC_MEMOPS,
+                                   (aps_gpu_address)(uintptr_t)p);
+    /* Memory that a program has mapped itself cannot have it; a pool's takes it,
+     * and copies go on as before (driver 580.159). */
+    if (result != 0 || !owner->home)
+        gpu_settle_context(driver);
     aps_gpu_visit_leave(driver, &visit);
 }

@@ -13,7 +13,8 @@
 
 /*
  * Wait for those that touch the memory at p, and let all later ones return only
- * at their end, in the whole context: once for each allocation.
+ * at their end: once for each allocation. Memory of a pool, or mapped by the
+ * program: once for its context, and not while a stream is captured.
  */
 void aps_gpu_settle(const struct aps_gpu_driver *driver, const void *p,
                     const struct aps_gpu_owner *owner);

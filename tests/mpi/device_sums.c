@@ -61,15 +61,16 @@ void run_sums(void)
     expect_rewritten(rewritten);
 }
 
-static void renew(float **buffer, bool managed)
+static void renew(float **buffer, float *fresh)
 {
     gpu_free(*buffer);
-    *buffer = gpu_alloc(MOST * sizeof **buffer, managed);
+    *buffer = fresh;
 }
 
 void run_unsettled(void)
 {
     static const size_t counts[] = {64, 777, 1000};
+    const size_t bytes = MOST * sizeof(float);
     char name[128];
 
     puts_by_legacy = true;
@@ -78,9 +79,10 @@ void run_unsettled(void)
 
         for (size_t k = 0; k < 6; k++) {
             if (k % 2 == 0) { /* and once as it is by now */
-                renew(&device_in, false);
-                renew(&device_out, false);
-                renew(&managed_out, true);
+                renew(&device_in, gpu_alloc(bytes, false));
+                renew(&device_out,
+                      k < 4 ? gpu_alloc(bytes, false) : gpu_alloc_pool(bytes));
+                renew(&managed_out, gpu_alloc(bytes, true));
             }
             good &= sum((enum where)((i + k) % WHERES),
                         i * STEP + counts[k % LENGTH(counts)], k);

@@ -17,6 +17,7 @@ static struct {
     int (*set)(CUcontext);
     int (*alloc)(CUdeviceptr *, size_t);
     int (*alloc_managed)(CUdeviceptr *, size_t, unsigned);
+    int (*alloc_pool)(CUdeviceptr *, size_t, CUstream); /* or NULL */
     int (*free)(CUdeviceptr);
     int (*priorities)(int *, int *);
     int (*stream)(CUstream *, unsigned, int);
@@ -68,6 +69,7 @@ const char *gpu_open(void)
         !find(library, "cuStreamBeginCapture_v2", &driver.begin) ||
         !find(library, "cuStreamEndCapture", &driver.end))
         return "libcuda.so.1 is not complete";
+    (void)find(library, "cuMemAllocAsync", &driver.alloc_pool);
     (void)find(library, "standin_legacy_uses", &driver.legacy_uses);
     (void)find(library, "standin_counts", &driver.counts);
     (void)find(library, "standin_fail_after", &driver.fail_after);
@@ -95,6 +97,17 @@ void *gpu_alloc(size_t bytes, bool managed)
     must(managed ? driver.alloc_managed(&pointer, bytes, CU_MEM_ATTACH_GLOBAL)
                  : driver.alloc(&pointer, bytes),
          "alloc");
+    return (void *)(uintptr_t)pointer;
+}
+
+void *gpu_alloc_pool(size_t bytes)
+{
+    CUdeviceptr pointer;
+
+    if (!driver.alloc_pool)
+        return gpu_alloc(bytes, false);
+    must(driver.alloc_pool(&pointer, bytes, own), "alloc");
+    must(driver.wait(own), "alloc");
     return (void *)(uintptr_t)pointer;
 }
 

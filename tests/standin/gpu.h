@@ -14,6 +14,7 @@ const char *gpu_open(void);
 
 /* Never fail: they end the process. */
 void *gpu_alloc(size_t bytes, bool managed);
+void *gpu_alloc_pool(size_t bytes); /* as gpu_alloc's on the stand-in */
 void gpu_free(void *device);
 void gpu_put(void *device, const void *host, size_t bytes);
 void gpu_get(void *host, const void *device, size_t bytes);
