@@ -31,6 +31,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/other_collectives_state.c pmpi/comm/other_collectives_state.h \
 	pmpi/comm/compressions.c pmpi/comm/compressions.h \
 	pmpi/comm/spares.c pmpi/comm/spares.h \
+	pmpi/comm/first_call.c pmpi/comm/first_call.h \
 	pmpi/comm/group_exchanges.c pmpi/comm/group_exchanges.h \
 	pmpi/comm/layers.c pmpi/comm/layers.h \
 	pmpi/comm/place.c pmpi/comm/place.h \

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "progress/agree.h"
+#include "comm/first_call.h"
 #include "comm/report.h"
 #include "base/fpenv.h"
 #include "scale/scale.h"
@@ -242,6 +243,8 @@ static void fuse_run_alike(struct group *group,
     for (int i = 0; i < length; i++)
         group->calls[taken[i]] = NULL;
     if (length > 1 && aps_segment_is_possible(context, &together, &plan)) {
+        aps_context_begin_call(context, aps_call_function(&together),
+                               &batch[0]->segment.key, &plan, layers[0].memory);
         rc = fuse_run_batch(context, &plan, length, places, layers,
                             group->failures);
         context->damaged |= rc != MPI_SUCCESS;

@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "call/kind.h"
 #include "call/pass.h"
+#include "comm/first_call.h"
 #include "comm/report.h"
 
 /* What goes wrong in our messages may leave some behind: nobody must use their
@@ -31,6 +32,8 @@ static int segment_carry_out(struct aps_context *context,
     fenv_t environment;
     int rc;
 
+    aps_context_begin_call(context, aps_call_function(call), &segment->key,
+                           &segment->plan, segment->memory);
     aps_fpenv_enter(&environment);
     rc = call->kind->run(context, call, segment, cost);
     aps_fpenv_leave(&environment);

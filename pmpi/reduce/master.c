@@ -417,6 +417,12 @@ static int master_run(struct aps_algorithm *algorithm,
                           cost);
 }
 
+static const struct aps_groups *
+master_groups(const struct aps_algorithm *algorithm)
+{
+    return &((const struct aps_master *)algorithm)->groups;
+}
+
 static void master_destroy(struct aps_algorithm *algorithm)
 {
     aps_master_destroy((struct aps_master *)algorithm);
@@ -426,8 +432,8 @@ struct aps_algorithm *
 aps_master_algorithm(const struct aps_algorithm_site *site, char *cause,
                      size_t size)
 {
-    static const struct aps_algorithm_ops ops = {.run = master_run,
-                                                 .destroy = master_destroy};
+    static const struct aps_algorithm_ops ops = {
+        .run = master_run, .groups = master_groups, .destroy = master_destroy};
     struct aps_grouping grouping = site->grouping;
     struct aps_master *master;
 

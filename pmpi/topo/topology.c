@@ -144,6 +144,15 @@ static void topology_part(struct partition *p, const int a[], const int b[])
     }
 }
 
+/* The pretended node of a rank. */
+static int topology_pretend(const struct aps_vcomm *vcomm, int nodes,
+                            bool cyclic, int rank)
+{
+    if (nodes <= 0)
+        return 0;
+    return cyclic ? rank % nodes : (int)((long)rank * nodes / vcomm->size);
+}
+
 /* The node and the pretended node of each rank, as the two keys of a partition.
  * If groups go across nodes, all ranks get the same keys. */
 static void topology_node_keys(const struct aps_vcomm *vcomm,
@@ -156,12 +165,28 @@ static void topology_node_keys(const struct aps_vcomm *vcomm,
 
     for (int i = 0; i < vcomm->size; i++) {
         node[i] = anywhere ? 0 : vcomm->nodes[aps_vcomm_rank(vcomm, i)];
-        pretended[i] = 0;
-        if (nodes > 0)
-            pretended[i] = grouping->test_cyclic
-                               ? i % nodes
-                               : (int)((long)i * nodes / vcomm->size);
+        pretended[i] = topology_pretend(vcomm, nodes, grouping->test_cyclic, i);
     }
+}
+
+int aps_topology_count_nodes(const struct aps_vcomm *vcomm, int test_nodes,
+                             bool test_cyclic)
+{
+    int count = 0;
+
+    /* A node begins with the first rank that no earlier rank shares it with. */
+    for (int i = 0; i < vcomm->size; i++) {
+        int j = 0;
+
+        while (j < i &&
+               (vcomm->nodes[aps_vcomm_rank(vcomm, j)] !=
+                    vcomm->nodes[aps_vcomm_rank(vcomm, i)] ||
+                topology_pretend(vcomm, test_nodes, test_cyclic, j) !=
+                    topology_pretend(vcomm, test_nodes, test_cyclic, i)))
+            j++;
+        count += j == i;
+    }
+    return count;
 }
 
 /* COLLECTIVE over vcomm for the kinds that need hwloc. Ranks of a node with the

@@ -50,6 +50,11 @@ int aps_topology_groups(const struct aps_vcomm *vcomm,
                         const struct aps_grouping *grouping,
                         struct aps_groups *groups, char *cause, size_t size);
 
+/* Local. On how many nodes the ranks of vcomm are, whose `nodes` are set; the rest
+ * is as in struct aps_grouping. */
+int aps_topology_count_nodes(const struct aps_vcomm *vcomm, int test_nodes,
+                             bool test_cyclic);
+
 /* Does nothing to {0}, and to groups that were released before. */
 void aps_topology_release(struct aps_groups *groups);
 

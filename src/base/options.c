@@ -143,7 +143,8 @@ static const struct option {
      "a bad policy stops the job (default), or all calls pass through", "stop",
      false, set_on_error},
     {"APSMPI_SUMMARY", "on|off|json:FILE",
-     "one line at the end of the job (default on), or a JSON object in FILE",
+     "lines at the first rewritten call and at the end of the job (default "
+     "on), or a JSON object in FILE",
      "on", true, set_summary},
     {"APSMPI_DISCOVERY", "PREFIX|off",
      "where discovery writes PREFIX.yaml and PREFIX-layers.csv (default "

@@ -33,13 +33,15 @@ wire()
 # grouped NAME RANKS KIND OWNERS GROUPS [VARIABLE=VALUE]...
 grouped()
 {
-    name=$1 ranks=$2 kind=$3 bytes=$(wire "$4" "$5")
+    name=$1 ranks=$2 kind=$3 groups=$5 bytes=$(wire "$4" "$5")
     shift 5
     rm -f log.csv
     job $ranks APSMPI_POLICY=$kind.yaml APSMPI_LOG=log.csv "$@" "$probe" sums 2
     check "$name" lines 1 out '2 sums right'
     check '... rewritten' rewritten 2
     check '... by groups' equal "$(distinct reduce log.csv)" hierarchical
+    check "... so many, as it says first" grep -q \
+        "$kind.yaml rewrites its first call, .* in $groups groups\{0,1\} of " err
     check "... with $bytes bytes sent" equal "$(distinct wire_bytes log.csv)" \
         "$bytes"
 }
@@ -55,6 +57,7 @@ grouped 'four ranks in one group of up to 16' 4 16 4 1
 
 grouped '2 pretended nodes' 4 node 2 2 APSMPI_TEST_NODES=2
 grouped '... in turn' 4 node 2 2 APSMPI_TEST_NODES=2:cyclic
+check '... and two nodes, as it says first' has err ': 4 ranks on 2 nodes, '
 grouped '4 pretended nodes' 4 node 1 4 APSMPI_TEST_NODES=4
 grouped 'packages of pretended nodes' 8 package 2 4 APSMPI_TEST_NODES=2 \
     HWLOC_SYNTHETIC='package:2 core:2 pu:1'

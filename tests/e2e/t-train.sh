@@ -229,8 +229,14 @@ check '... and is split' equal "$(distinct layer mixed.csv)" '0 1 2 3'
 # --- the summary --------------------------------------------------------------
 
 job 2 APSMPI_POLICY=plain.yaml $digits --epochs 1
-check 'the summary is one line' equal "$(wc -l <err)" 1
-check '... that begins with our name' equal "$(cut -c 1-8 err)" 'apsmpi: '
+check 'the first rewritten call and the summary are a line each' \
+    equal "$(wc -l <err)" 2
+check '... that begin with our name' equal "$(cut -c 1-8 err | uniq)" 'apsmpi: '
+check '... the former comes first, and says what is done where' equal \
+    "$(sed -n '1s/, [a-z0-9]* kernels$/, some kernels/p' err)" \
+    "apsmpi: plain.yaml rewrites its first call, an MPI_Allreduce on \
+MPI_COMM_WORLD: 2 ranks on 1 node, reduce: hierarchical in 1 group of 2 ranks, \
+some kernels"
 check '... and goes to standard error' not has out apsmpi
 job 2 APSMPI_POLICY=plain.yaml APSMPI_SUMMARY=off $digits --epochs 1
 check 'APSMPI_SUMMARY=off silences it' empty err

@@ -15,6 +15,8 @@ END
     run "$ranks ranks, nodes $nodes, $rule" "$ranks" \
         -genv APSMPI_POLICY "$tmp/policy.yaml" \
         -genv APSMPI_TEST_NODES "$nodes" "$mpi/fused"
+    says '/policy.yaml rewrites its first call, an MPI_' 1 \
+        "$ranks ranks, nodes $nodes, $rule: the first call is told"
 done <<END
 2 1 reduce: direct, format: e3m0, scale: aps
 3 1 reduce: direct, format: e4m3, scale: aps-tight
