@@ -11,11 +11,13 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/call.c pmpi/call/call.h \
 	pmpi/call/completion.c pmpi/call/completion.h \
 	pmpi/call/deferred.c pmpi/call/deferred.h \
+	pmpi/call/derived.c pmpi/call/derived.h \
 	pmpi/call/fuse.c pmpi/call/fuse.h \
 	pmpi/call/handle.c pmpi/call/handle.h \
 	pmpi/call/iallreduce.c pmpi/call/iallreduce.h \
 	pmpi/call/kind.h \
 	pmpi/call/kind_allgather.c \
+	pmpi/call/kind_bcast.c \
 	pmpi/call/kind_reduce.c \
 	pmpi/call/kind_reduce_scatter.c \
 	pmpi/call/other_collectives.c pmpi/call/other_collectives.h \
@@ -108,6 +110,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/allgather_sum.c pmpi/reduce/allgather_sum.h \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
 	pmpi/reduce/block_queue.c pmpi/reduce/block_queue.h \
+	pmpi/reduce/broadcast.c pmpi/reduce/broadcast.h \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h \
 	pmpi/reduce/chunk_buffers.c pmpi/reduce/chunk_buffers.h \
 	pmpi/reduce/chunk_layout.c pmpi/reduce/chunk_layout.h \

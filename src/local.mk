@@ -104,6 +104,7 @@ libpolicy_la_SOURCES = \
 	src/base/real.c src/base/real.h \
 	src/base/options.c src/base/options.h \
 	src/base/switch.c src/base/switch.h \
+	src/base/writable.c src/base/writable.h \
 	src/policy/compressors.c src/policy/compressors.h \
 	src/policy/csv.c src/policy/csv.h \
 	src/policy/formats.c src/policy/formats.h \

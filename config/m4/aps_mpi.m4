@@ -96,6 +96,7 @@ AC_CHECK_FUNCS([PMPI_Allreduce_c PMPI_Iallreduce_c PMPI_Allreduce_init PMPI_Isen
 AC_CHECK_FUNCS([PMPI_Reduce_scatter_block_c PMPI_Reduce_scatter_c])
 AC_CHECK_FUNCS([PMPI_Allgather_c PMPI_Reduce_c PMPI_Type_get_contents_c])
 AC_CHECK_FUNCS([PMPI_Ireduce_scatter_block_c PMPI_Ireduce_scatter_c PMPI_Ireduce_c PMPI_Iallgather_c])
+AC_CHECK_FUNCS([PMPI_Bcast_c PMPI_Ibcast_c])
 CPPFLAGS=$aps_save_CPPFLAGS
 LIBS=$aps_save_LIBS
 ])

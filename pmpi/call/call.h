@@ -2,7 +2,7 @@
 /*
  * One call of the program that may be rewritten, whatever its kind (kind.h): an
  * all-reduce, blocking, nonblocking or persistent, a reduce-scatter, an
- * all-gather or a reduce.
+ * all-gather, a reduce or a broadcast.
  */
 #ifndef APS_PMPI_CALL_CALL_H
 #define APS_PMPI_CALL_CALL_H
@@ -35,7 +35,7 @@ struct aps_call {
                                of a deferred call a copy */
     MPI_Count send_count; /* MPI_Allgather */
     MPI_Datatype send_type; /* MPI_Allgather */
-    int root;               /* MPI_Reduce */
+    int root;               /* MPI_Reduce, MPI_Bcast */
 
     /* Asked once, where the call enters (aps_call_enter). */
     struct aps_gpu_buffers gpu;

@@ -112,5 +112,6 @@ extern const struct aps_kind aps_kind_reduce_scatter;
 extern const struct aps_kind aps_kind_reduce_scatter_block;
 extern const struct aps_kind aps_kind_allgather;
 extern const struct aps_kind aps_kind_reduce;
+extern const struct aps_kind aps_kind_bcast;
 
 #endif

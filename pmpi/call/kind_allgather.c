@@ -12,11 +12,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/fpenv.h"
+#include "call/derived.h"
 #include "call/other_kind.h"
 #include "call/signature.h"
-#include "progress/agree.h"
-#include "scale/scale.h"
 
 static int gather_pass(const struct aps_next_mpi *next,
                        const struct aps_call *call)
@@ -62,32 +60,20 @@ static void gather_count_elements(const struct aps_call *call, MPI_Count *sent,
     *received = ranks * call->count;
 }
 
-/* Is there no buffer? From MPI_BOTTOM on there may be one, of a type with addresses
- * of its own. */
-static bool gather_is_missing(const struct aps_job *job, const void *buffer,
-                              MPI_Datatype type)
-{
-    MPI_Count first = 0, length;
-
-    return !buffer &&
-           (aps_call_is_float(job, type) ||
-            PMPI_Type_get_true_extent_x(type, &first, &length) != MPI_SUCCESS ||
-            first == 0);
-}
-
 /* Of a nonblocking call, what MPI finds wrong at once: the ranks come together
  * too late for its message. */
 static bool gather_is_wrong(const struct aps_job *job,
                             const struct aps_call *call)
 {
-    if (call->count > 0 && (call->receive == MPI_IN_PLACE ||
-                            gather_is_missing(job, call->receive, call->type)))
+    if (call->count > 0 &&
+        (call->receive == MPI_IN_PLACE ||
+         aps_derived_is_missing(job, call->receive, call->type)))
         return true;
     return call->send != MPI_IN_PLACE &&
            (call->send_count < 0 ||
             aps_signature_floats(job, call->send_type) == 0 ||
             (call->send_count > 0 &&
-             gather_is_missing(job, call->send, call->send_type)));
+             aps_derived_is_missing(job, call->send, call->send_type)));
 }
 
 static bool gather_is_candidate(const struct aps_job *job,
@@ -126,28 +112,6 @@ static bool gather_measure(const struct aps_context *context,
     return true;
 }
 
-/* With the answer comes the scale exponent of the blocks, which have one rank
- * each to contribute to them (N = 1). */
-static void gather_agree(struct aps_context *context,
-                         struct aps_segment *segment, bool *good)
-{
-    const struct aps_scale *scale = &segment->plan.scale;
-    const bool agreed = aps_scale_ops_of(scale)->agreed;
-    int values[2] = {!segment->good, APS_EXPONENT_ZERO};
-    fenv_t environment;
-
-    aps_fpenv_enter(&environment);
-    if (agreed && segment->good)
-        values[1] = aps_scale_max_exponent(
-            segment->memory->magnitude(segment->in, segment->own).max, 1);
-    segment->rc = aps_agree_max(aps_comm_resources_vcomm(context->resources),
-                                agreed ? 2 : 1, values);
-    *good = !values[0];
-    segment->exponent =
-        aps_scale_stage_exponent(scale, &segment->plan.format, values[1]);
-    aps_fpenv_leave(&environment);
-}
-
 static int gather_run(struct aps_context *context, const struct aps_call *call,
                       const struct aps_segment *segment, struct aps_cost *cost)
 {
@@ -160,53 +124,19 @@ static int gather_run(struct aps_context *context, const struct aps_call *call,
 
 /* --- unchanged ----------------------------------------------------------- */
 
-#ifdef HAVE_PMPI_ISEND_C
-#define SIZED(name) PMPI_##name##_c
-#define AS_COUNT(count) ((MPI_Count)(count))
-typedef MPI_Count sized_t;
-#else
-#define SIZED(name) PMPI_##name
-#define AS_COUNT(count) ((int)(count))
-typedef int sized_t;
-#endif
-
-/* A type that the program may free while the call waits. MPI_Pack of MPICH (4.0.2)
- * does not take MPI_BOTTOM: the buffer then begins where the elements do. */
-static int gather_hold_type(const void **buffer, MPI_Datatype *type)
-{
-    MPI_Aint first, length, back;
-    MPI_Datatype held;
-    int rc;
-
-    if (*buffer)
-        return PMPI_Type_dup(*type, type);
-    rc = PMPI_Type_get_true_extent(*type, &first, &length);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    back = -first;
-    rc = PMPI_Type_create_hindexed(1, &(int){1}, &back, *type, &held);
-    if (rc == MPI_SUCCESS)
-        rc = PMPI_Type_commit(&held);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    *buffer = (const void *)(uintptr_t)first;
-    *type = held;
-    return rc;
-}
-
 static int gather_hold(struct aps_call *call)
 {
     const struct aps_job *job = aps_job();
     const bool holds = !aps_call_is_float(job, call->type);
     const void *receive = call->receive;
-    int rc = holds ? gather_hold_type(&receive, &call->type) : MPI_SUCCESS;
+    int rc = holds ? aps_derived_hold(&receive, &call->type) : MPI_SUCCESS;
 
     if (rc != MPI_SUCCESS)
         return rc;
     call->receive = (void *)(uintptr_t)receive;
     if (call->send == MPI_IN_PLACE || aps_call_is_float(job, call->send_type))
         return rc;
-    rc = gather_hold_type(&call->send, &call->send_type);
+    rc = aps_derived_hold(&call->send, &call->send_type);
     if (rc != MPI_SUCCESS && holds)
         PMPI_Type_free(&call->type);
     return rc;
@@ -232,7 +162,6 @@ static int gather_pack(const struct aps_context *context,
         aps_comm_resources_vcomm(context->resources);
     const char *from = call->send;
     MPI_Aint low, extent;
-    sized_t place = 0;
 
     if (in_place) {
         int rc = PMPI_Type_get_extent(call->type, &low, &extent);
@@ -241,10 +170,9 @@ static int gather_pack(const struct aps_context *context,
             return rc;
         from = (char *)call->receive + context->rank * call->count * extent;
     }
-    return SIZED(Pack)(from,
-                       AS_COUNT(in_place ? call->count : call->send_count),
-                       in_place ? call->type : call->send_type, packed,
-                       AS_COUNT(size), &place, vcomm->comm);
+    return aps_derived_pack(from, in_place ? call->count : call->send_count,
+                            in_place ? call->type : call->send_type, packed,
+                            size, vcomm->comm);
 }
 
 /* packed[size] of every rank, to where the program wants it. */
@@ -257,13 +185,11 @@ static int gather_unpack(const struct aps_context *context,
     MPI_Aint low, extent;
     int rc = PMPI_Type_get_extent(call->type, &low, &extent);
 
-    for (int i = 0; i < context->size && rc == MPI_SUCCESS; i++) {
-        sized_t place = 0;
-
-        rc = SIZED(Unpack)(packed + (size_t)i * size, AS_COUNT(size), &place,
-                           (char *)call->receive + i * call->count * extent,
-                           AS_COUNT(call->count), call->type, vcomm->comm);
-    }
+    for (int i = 0; i < context->size && rc == MPI_SUCCESS; i++)
+        rc =
+            aps_derived_unpack(packed + (size_t)i * size, size,
+                               (char *)call->receive + i * call->count * extent,
+                               call->count, call->type, vcomm->comm);
     return rc;
 }
 
@@ -299,17 +225,6 @@ static int gather_run_unchanged(struct aps_context *context,
     return rc;
 }
 
-/* A rank's own block, as all ranks have decoded it. */
-static int gather_sample(struct aps_context *context,
-                         const struct aps_call *call,
-                         const struct aps_segment *segment, int *ready)
-{
-    (void)call;
-    aps_sample_keep(&context->sample, segment->memory, segment->in,
-                    segment->own, ready);
-    return MPI_SUCCESS;
-}
-
 const struct aps_kind aps_kind_allgather = {
     .which = APS_CALL_ALLGATHER,
     .counted = APS_COUNTED_ALLGATHER,
@@ -323,11 +238,11 @@ const struct aps_kind aps_kind_allgather = {
     .measure = gather_measure,
     .segment = aps_other_segment,
     .is_possible = aps_other_is_possible,
-    .agree = gather_agree,
+    .agree = aps_other_agree_blocks,
     .hold = gather_hold,
     .release = gather_release,
     .run_unchanged = gather_run_unchanged,
     .run = gather_run,
-    .sample = gather_sample,
+    .sample = aps_other_sample_block,
     .merges = true,
 };

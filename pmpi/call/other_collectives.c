@@ -6,11 +6,14 @@
 #include <mpi.h>
 #include <stdint.h>
 
+#include "base/fpenv.h"
 #include "call/handle.h"
 #include "call/iallreduce.h"
 #include "call/other_kind.h"
 #include "comm/report.h"
+#include "progress/agree.h"
 #include "reduce/origin.h"
+#include "scale/scale.h"
 
 bool aps_other_elements(MPI_Count a, MPI_Count b, size_t *product)
 {
@@ -149,6 +152,36 @@ struct aps_wire aps_other_wire(struct aps_context *context,
     if (segment->plan.accumulate != APS_ACCUMULATE_FP32)
         aps_codec_init(&segment->plan.sums, &wire.sums);
     return wire;
+}
+
+void aps_other_agree_blocks(struct aps_context *context,
+                            struct aps_segment *segment, bool *good)
+{
+    const struct aps_scale *scale = &segment->plan.scale;
+    const bool agreed = aps_scale_ops_of(scale)->agreed;
+    int values[2] = {!segment->good, APS_EXPONENT_ZERO};
+    fenv_t environment;
+
+    aps_fpenv_enter(&environment);
+    if (agreed && segment->good && segment->own > 0)
+        values[1] = aps_scale_max_exponent(
+            segment->memory->magnitude(segment->in, segment->own).max, 1);
+    segment->rc = aps_agree_max(aps_comm_resources_vcomm(context->resources),
+                                agreed ? 2 : 1, values);
+    *good = !values[0];
+    segment->exponent =
+        aps_scale_stage_exponent(scale, &segment->plan.format, values[1]);
+    aps_fpenv_leave(&environment);
+}
+
+int aps_other_sample_block(struct aps_context *context,
+                           const struct aps_call *call,
+                           const struct aps_segment *segment, int *ready)
+{
+    (void)call;
+    aps_sample_keep(&context->sample, segment->memory, segment->in,
+                    segment->own, ready);
+    return MPI_SUCCESS;
 }
 
 static int other_handle(struct aps_call *call)
@@ -303,6 +336,38 @@ int aps_other_ireduce(const void *send, void *receive, int64_t count,
 {
     const struct aps_call call =
         other_reduce(send, receive, count, large, type, op, root, comm);
+
+    return aps_iallreduce_start(&call, request);
+}
+
+static struct aps_call other_bcast(void *buffer, int64_t count, bool large,
+                                   aps_handle type, int root, aps_handle comm)
+{
+    return (struct aps_call){
+        .kind = &aps_kind_bcast,
+        .large = large,
+        .send = buffer,
+        .receive = buffer,
+        .count = count,
+        .type = (MPI_Datatype)type,
+        .root = root,
+        .comm = (MPI_Comm)comm,
+    };
+}
+
+int aps_other_bcast(void *buffer, int64_t count, bool large, aps_handle type,
+                    int root, aps_handle comm)
+{
+    struct aps_call call = other_bcast(buffer, count, large, type, root, comm);
+
+    return other_handle(&call);
+}
+
+int aps_other_ibcast(void *buffer, int64_t count, bool large, aps_handle type,
+                     int root, aps_handle comm, void *request)
+{
+    const struct aps_call call =
+        other_bcast(buffer, count, large, type, root, comm);
 
     return aps_iallreduce_start(&call, request);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The other collectives: MPI_Reduce_scatter_block, MPI_Reduce_scatter,
- * MPI_Allgather and MPI_Reduce of floats, and their large-count variants
+ * MPI_Allgather, MPI_Reduce and MPI_Bcast of floats, and their large-count variants
  * (`large`), in the MPI that we were built for. Rewritten where a rule of the
  * policy names the call; passed on otherwise.
  */
@@ -43,6 +43,9 @@ int aps_other_ireduce(const void *send, void *receive, int64_t count,
                       bool large, aps_handle type, aps_handle op, int root,
                       aps_handle comm, void *request);
 
+int aps_other_ibcast(void *buffer, int64_t count, bool large, aps_handle type,
+                     int root, aps_handle comm, void *request);
+
 /* COLLECTIVE over comm. */
 int aps_other_allgather(const void *send, int64_t send_count,
                         aps_handle send_type, void *receive, int64_t count,
@@ -51,5 +54,9 @@ int aps_other_allgather(const void *send, int64_t send_count,
 /* COLLECTIVE over comm. */
 int aps_other_reduce(const void *send, void *receive, int64_t count, bool large,
                      aps_handle type, aps_handle op, int root, aps_handle comm);
+
+/* COLLECTIVE over comm. */
+int aps_other_bcast(void *buffer, int64_t count, bool large, aps_handle type,
+                    int root, aps_handle comm);
 
 #endif

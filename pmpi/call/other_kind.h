@@ -36,4 +36,16 @@ struct aps_wire aps_other_wire(struct aps_context *context,
                                const struct aps_call *call,
                                const struct aps_segment *segment);
 
+/* Where ranks may have types of their own for the same elements, and one block of
+ * values each, or one of them has all: `agree` of kind.h. With the answer comes the
+ * scale exponent of the blocks, which have one rank each to contribute to them
+ * (N = 1). */
+void aps_other_agree_blocks(struct aps_context *context,
+                            struct aps_segment *segment, bool *good);
+
+/* `sample` of such a kind: a rank's own block, as all ranks have decoded it. */
+int aps_other_sample_block(struct aps_context *context,
+                           const struct aps_call *call,
+                           const struct aps_segment *segment, int *ready);
+
 #endif

@@ -24,6 +24,11 @@ static bool other_state_make(struct aps_other_state *related,
         related->rooted = aps_reduce_root_create(vcomm, granule);
         return related->rooted != NULL;
     }
+    if (kind == APS_CALL_BCAST) {
+        aps_broadcast_destroy(related->broadcast);
+        related->broadcast = aps_broadcast_create(vcomm, granule);
+        return related->broadcast != NULL;
+    }
     aps_reduce_scatter_destroy(related->scatter);
     related->scatter = aps_reduce_scatter_create(vcomm, granule);
     if (!related->bounds)
@@ -63,6 +68,7 @@ void aps_other_state_clear(struct aps_other_state *related)
     aps_reduce_root_destroy(related->rooted);
     aps_reduce_scatter_destroy(related->scatter);
     aps_allgather_destroy(related->gather);
+    aps_broadcast_destroy(related->broadcast);
     free(related->bounds);
     *related = (struct aps_other_state){0};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a communicator needs for reduce, reduce-scatter and all-gather. It is
- * made when a plan rewrites such a call for the first time, and kept until the
+ * What a communicator needs for reduce, reduce-scatter, all-gather and broadcast. It
+ * is made when a plan rewrites such a call for the first time, and kept until the
  * program frees the communicator.
  */
 #ifndef APS_PMPI_COMM_OTHER_COLLECTIVES_STATE_H
@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "reduce/allgather.h"
+#include "reduce/broadcast.h"
 #include "policy/policy.h"
 #include "progress/vcomm.h"
 #include "reduce/reduce_root.h"
@@ -25,6 +26,7 @@ struct aps_other_state {
     struct aps_reduce_scatter *scatter;
     struct aps_reduce_root *rooted;
     struct aps_allgather *gather;
+    struct aps_broadcast *broadcast;
     size_t *bounds; /* [ranks + 1]: of the parts of a reduce-scatter */
     enum {
         APS_OTHER_STATE_NEW,

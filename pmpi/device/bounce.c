@@ -135,32 +135,6 @@ int aps_bounce_begin(struct aps_bounce *bounce, const char *name,
     return MPI_SUCCESS;
 }
 
-int aps_bounce_begin_bcast(struct aps_bounce *bounce, const char *name,
-                           void *bytes, int64_t count, aps_handle type,
-                           int root, aps_handle comm)
-{
-    const struct aps_gpu_buffers sent = {.send = true};
-    const struct aps_gpu_buffers received = {.receive = true};
-    const void *const nothing = NULL;
-    int inter = 0, rank = MPI_PROC_NULL, rc;
-    bool sends;
-
-    if (aps_abi_is_communicator((MPI_Comm)comm)) {
-        PMPI_Comm_test_inter((MPI_Comm)comm, &inter);
-        PMPI_Comm_rank((MPI_Comm)comm, &rank);
-    }
-    sends = root == (inter ? MPI_ROOT : rank);
-    if (inter && root == MPI_PROC_NULL) /* this rank takes no part */
-        count = 0;
-    rc = sends ? aps_bounce_begin(bounce, name, comm, sent, bytes, count, type,
-                                  NULL, 0, type)
-               : aps_bounce_begin(bounce, name, comm, received, nothing, 0,
-                                  type, bytes, count, type);
-    if (sends)
-        bounce->receive = (void *)(uintptr_t)bounce->send;
-    return rc;
-}
-
 int aps_bounce_end(struct aps_bounce *bounce, int rc)
 {
     const struct aps_stand_in *to = &bounce->to;

@@ -89,12 +89,6 @@ int aps_bounce_begin(struct aps_bounce *bounce, const char *name,
                      const void *send, int64_t send_count, aps_handle send_type,
                      void *receive, int64_t count, aps_handle type);
 
-/* The same for MPI_Bcast of bytes in GPU memory: bounce->send and
- * bounce->receive are the same buffer for MPI. */
-int aps_bounce_begin_bcast(struct aps_bounce *bounce, const char *name,
-                           void *bytes, int64_t count, aps_handle type,
-                           int root, aps_handle comm);
-
 /* Local. After the call, which returned `rc`: copies back what the call wrote,
  * and frees the bounce buffers. Returns rc, or MPI_ERR_OTHER if a copy failed;
  * a line says so. */

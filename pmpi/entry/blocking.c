@@ -11,7 +11,6 @@
 
 #include "call/blocking.h"
 #include "call/completion.h"
-#include "device/bounce.h"
 #include "entry/arguments.h"
 #include "entry/export.h"
 #include "progress/queue.h"
@@ -69,23 +68,5 @@
 #define COLLECTIVE(name, parameters, arguments)                                \
     EXPORT int MPI_##name parameters;                                          \
     PASS(MPI_##name, name, parameters, arguments, comm)
-
-/* With a buffer in a GPU's memory, too: so programs hand out their weights. */
-#define BROADCAST(name, parameters, arguments)                                 \
-    static PASS(pass_##name, name, parameters, arguments, comm)                \
-        EXPORT int MPI_##name parameters;                                      \
-    int MPI_##name parameters                                                  \
-    {                                                                          \
-        struct aps_bounce bounce;                                              \
-        int rc;                                                                \
-                                                                               \
-        if (!aps_bounce_is_wanted(NULL, bytes))                                \
-            return pass_##name arguments;                                      \
-        rc = aps_bounce_begin_bcast(&bounce, "MPI_" #name, bytes, count, type, \
-                                    root, comm);                               \
-        if (rc == 0)                                                           \
-            rc = pass_##name(bounce.receive, count, type, root, comm);         \
-        return aps_bounce_end_call(&bounce, rc);                               \
-    }
 
 #include "entry/blocking_table.h"

@@ -12,7 +12,6 @@
  * COLLECTIVE   nothing: it cannot be taken apart, and blocks on `comm`
  * WHOLE        nothing: it cannot be taken apart, and blocks on something else
  *              than a communicator, or on some of its ranks
- * BROADCAST    nothing: collective, and may need a bounce buffer
  */
 
 /* clang-format off */
@@ -186,14 +185,7 @@ COLLECTIVE(Barrier, (comm_arg comm), (comm))
                (const void *send, void *receive, count_t count, type_arg type, \
                 op_arg op, comm_arg comm),                                     \
                (send, receive, count, type, op, comm))
-#define BCAST(name, count_t)                                                   \
-    BROADCAST(name,                                                            \
-              (void *bytes, count_t count, type_arg type, int root,            \
-               comm_arg comm),                                                 \
-              (bytes, count, type, root, comm))
-
 #define EACH(suffix, count_t, place_t)                                         \
-    BCAST(Bcast##suffix, count_t)                                              \
     ROOTED(Gather##suffix, count_t)                                            \
     ROOTED(Scatter##suffix, count_t)                                           \
     GATHERV(Gatherv##suffix, count_t, place_t)                                 \

@@ -71,7 +71,6 @@ enum {
 #define LOOK(name, parameters, arguments) ARGUMENTS_##name = COUNT parameters,
 #define COLLECTIVE(name, parameters, arguments) LOOK(name, parameters, )
 #define WHOLE(name, parameters, arguments) LOOK(name, parameters, )
-#define BROADCAST(name, parameters, arguments) LOOK(name, parameters, )
 #include "entry/blocking_table.h"
 };
 

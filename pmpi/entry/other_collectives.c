@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The functions that replace MPI's other collectives, as allreduce.c has the
- * all-reduces: reduce, reduce-scatter and all-gather, and nonblocking forms.
+ * all-reduces: reduce, reduce-scatter, all-gather and broadcast, and nonblocking
+ * forms.
  */
 #include "config.h"
 
@@ -90,6 +91,22 @@ int MPI_Ireduce(const void *send, void *receive, int count, aps_handle type,
                                        comm, request);
     return aps_other_ireduce(send, receive, count, false, type, op, root, comm,
                              request);
+}
+
+int MPI_Bcast(void *buffer, int count, aps_handle type, int root,
+              aps_handle comm)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->bcast(buffer, count, type, root, comm);
+    return aps_other_bcast(buffer, count, false, type, root, comm);
+}
+
+int MPI_Ibcast(void *buffer, int count, aps_handle type, int root,
+               aps_handle comm, void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->ibcast(buffer, count, type, root, comm, request);
+    return aps_other_ibcast(buffer, count, false, type, root, comm, request);
 }
 
 #ifdef HAVE_PMPI_REDUCE_SCATTER_BLOCK_C
@@ -190,5 +207,26 @@ int MPI_Ireduce_c(const void *send, void *receive, int64_t count,
                                          comm, request);
     return aps_other_ireduce(send, receive, count, true, type, op, root, comm,
                              request);
+}
+#endif
+
+#ifdef HAVE_PMPI_BCAST_C
+int MPI_Bcast_c(void *buffer, int64_t count, aps_handle type, int root,
+                aps_handle comm)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->bcast_c(buffer, count, type, root, comm);
+    return aps_other_bcast(buffer, count, true, type, root, comm);
+}
+#endif
+
+#ifdef HAVE_PMPI_IBCAST_C
+int MPI_Ibcast_c(void *buffer, int64_t count, aps_handle type, int root,
+                 aps_handle comm, void *request)
+{
+    if (aps_job()->foreign)
+        return aps_next_mpi()->ibcast_c(buffer, count, type, root, comm,
+                                        request);
+    return aps_other_ibcast(buffer, count, true, type, root, comm, request);
 }
 #endif

@@ -44,5 +44,4 @@ FITS_HANDLE(window_arg);
 #define LOOK(name, parameters, arguments) CHECK(name, parameters)
 #define COLLECTIVE(name, parameters, arguments) CHECK(name, parameters)
 #define WHOLE(name, parameters, arguments) CHECK(name, parameters)
-#define BROADCAST(name, parameters, arguments) CHECK(name, parameters)
 #include "entry/blocking_table.h"

@@ -111,6 +111,17 @@ PROTOTYPE(Request_free, (request_at *request), NEXT(request_free))
                op_arg op, int root, comm_arg comm, request_at *request),       \
               next)
 
+#define BCAST(name, count_t, next)                                             \
+    PROTOTYPE(name,                                                            \
+              (void *buffer, count_t count, type_arg type, int root,           \
+               comm_arg comm),                                                 \
+              next)
+#define IBCAST(name, count_t, next)                                            \
+    PROTOTYPE(name,                                                            \
+              (void *buffer, count_t count, type_arg type, int root,           \
+               comm_arg comm, request_at *request),                            \
+              next)
+
 ALLREDUCE(Reduce_scatter_block, int, NEXT(reduce_scatter_block))
 REDUCE_SCATTER(Reduce_scatter, int, NEXT(reduce_scatter))
 IALLREDUCE(Ireduce_scatter_block, int, NEXT(ireduce_scatter_block))
@@ -119,6 +130,8 @@ ALLGATHER(Allgather, int, NEXT(allgather))
 IALLGATHER(Iallgather, int, NEXT(iallgather))
 REDUCE(Reduce, int, NEXT(reduce))
 IREDUCE(Ireduce, int, NEXT(ireduce))
+BCAST(Bcast, int, NEXT(bcast))
+IBCAST(Ibcast, int, NEXT(ibcast))
 #ifdef HAVE_PMPI_REDUCE_SCATTER_BLOCK_C
 ALLREDUCE(Reduce_scatter_block_c, count_arg, NEXT(reduce_scatter_block_c))
 #endif
@@ -142,6 +155,12 @@ REDUCE(Reduce_c, count_arg, NEXT(reduce_c))
 #endif
 #ifdef HAVE_PMPI_IREDUCE_C
 IREDUCE(Ireduce_c, count_arg, NEXT(ireduce_c))
+#endif
+#ifdef HAVE_PMPI_BCAST_C
+BCAST(Bcast_c, count_arg, NEXT(bcast_c))
+#endif
+#ifdef HAVE_PMPI_IBCAST_C
+IBCAST(Ibcast_c, count_arg, NEXT(ibcast_c))
 #endif
 
 /* clang-format on */

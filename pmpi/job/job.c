@@ -21,13 +21,15 @@ struct aps_counters aps_counters;
 struct aps_counters aps_other_counters[APS_COUNTED_FUNCTIONS];
 const struct aps_counted_function aps_counted_functions[APS_COUNTED_FUNCTIONS] =
     {
-        [APS_COUNTED_ALLREDUCE] = {"MPI_Allreduce", APS_CALL_ALLREDUCE},
+        [APS_COUNTED_ALLREDUCE] = {"MPI_Allreduce", APS_CALL_ALLREDUCE, true},
         [APS_COUNTED_REDUCE_SCATTER] = {"MPI_Reduce_scatter",
-                                        APS_CALL_REDUCE_SCATTER},
+                                        APS_CALL_REDUCE_SCATTER, true},
         [APS_COUNTED_REDUCE_SCATTER_BLOCK] = {"MPI_Reduce_scatter_block",
-                                              APS_CALL_REDUCE_SCATTER},
-        [APS_COUNTED_ALLGATHER] = {"MPI_Allgather", APS_CALL_ALLGATHER},
-        [APS_COUNTED_REDUCE] = {"MPI_Reduce", APS_CALL_REDUCE},
+                                              APS_CALL_REDUCE_SCATTER, true},
+        [APS_COUNTED_ALLGATHER] = {"MPI_Allgather", APS_CALL_ALLGATHER, true},
+        [APS_COUNTED_REDUCE] = {"MPI_Reduce", APS_CALL_REDUCE, true},
+        /* Nearly every program hands out its weights once. */
+        [APS_COUNTED_BCAST] = {"MPI_Bcast", APS_CALL_BCAST, false},
 };
 bool aps_counters_shared = true;
 struct aps_job *_Atomic aps_job_made;
@@ -178,10 +180,16 @@ static bool job_defers_others(const struct aps_job *job)
     static const char *const gathers[] = {"MPI_Iallgather", "MPI_Iallgather_c",
                                           "mpi_iallgather_",
                                           "mpi_iallgather_f08ts_"};
+    static const char *const broadcasts[] = {
+        "MPI_Ibcast", "MPI_Ibcast_c", "mpi_ibcast_", "mpi_ibcast_f08ts_"};
 
     if (job->held != APS_HELD_GOOD)
         return false;
-    return (aps_policy_names(job->policy, APS_CALL_ALLGATHER) &&
+    return (aps_policy_names(job->policy, APS_CALL_BCAST) &&
+            aps_elf_imports_any(broadcasts,
+                                sizeof broadcasts / sizeof *broadcasts,
+                                "mpi_ibcast_")) ||
+           (aps_policy_names(job->policy, APS_CALL_ALLGATHER) &&
             aps_elf_imports_any(gathers, sizeof gathers / sizeof *gathers,
                                 "mpi_iallgather_")) ||
            (aps_policy_names(job->policy, APS_CALL_REDUCE_SCATTER) &&

@@ -100,12 +100,14 @@ enum aps_counted {
     APS_COUNTED_REDUCE_SCATTER_BLOCK,
     APS_COUNTED_ALLGATHER,
     APS_COUNTED_REDUCE,
+    APS_COUNTED_BCAST,
     APS_COUNTED_FUNCTIONS
 };
 
 struct aps_counted_function {
     const char *name; /* MPI's */
     enum aps_call_kind kind;
+    bool offered; /* the summary tells of a rule for such calls */
 };
 
 extern const struct aps_counted_function

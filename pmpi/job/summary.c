@@ -60,7 +60,8 @@ static char *summary_list_passed(const struct aps_counters *counters,
         [APS_PASSED_PERSISTENT] =
             "persistent, by mpi_f08 or without an asserted order",
     };
-    const bool sums = counters != &aps_other_counters[APS_COUNTED_ALLGATHER];
+    const bool sums = counters != &aps_other_counters[APS_COUNTED_ALLGATHER] &&
+                      counters != &aps_other_counters[APS_COUNTED_BCAST];
     size_t used = 0;
 
     text[0] = '\0';
@@ -208,7 +209,8 @@ static int summary_print_names(const struct aps_job *job)
         char hint[64] = "";
 
         if (aps_counters_calls(counters) == 0 ||
-            (!named && atomic_load(&counters->passed[APS_PASSED_RULE]) == 0))
+            (!named && (!aps_counted_functions[i].offered ||
+                        atomic_load(&counters->passed[APS_PASSED_RULE]) == 0)))
             continue;
         if (!named)
             snprintf(hint, sizeof hint, "; a rule may name them by calls: [%s]",

@@ -45,6 +45,10 @@ static void next_mpi_resolve(void)
     next_mpi_next("MPI_Allgather_c", "PMPI_Allgather_c", &library.allgather_c);
     next_mpi_next("MPI_Reduce", "PMPI_Reduce", &library.reduce);
     next_mpi_next("MPI_Reduce_c", "PMPI_Reduce_c", &library.reduce_c);
+    next_mpi_next("MPI_Bcast", "PMPI_Bcast", &library.bcast);
+    next_mpi_next("MPI_Bcast_c", "PMPI_Bcast_c", &library.bcast_c);
+    next_mpi_next("MPI_Ibcast", "PMPI_Ibcast", &library.ibcast);
+    next_mpi_next("MPI_Ibcast_c", "PMPI_Ibcast_c", &library.ibcast_c);
     next_mpi_next("MPI_Ireduce_scatter_block", "PMPI_Ireduce_scatter_block",
                   &library.ireduce_scatter_block);
     next_mpi_next("MPI_Ireduce_scatter_block_c", "PMPI_Ireduce_scatter_block_c",

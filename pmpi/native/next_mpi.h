@@ -49,6 +49,10 @@ struct aps_next_mpi {
                       aps_handle comm, void *request);
     int (*ireduce)(const void *send, void *receive, int count, aps_handle type,
                    aps_handle op, int root, aps_handle comm, void *request);
+    int (*bcast)(void *buffer, int count, aps_handle type, int root,
+                 aps_handle comm);
+    int (*ibcast)(void *buffer, int count, aps_handle type, int root,
+                  aps_handle comm, void *request);
     int (*start)(void *request);
     int (*startall)(int count, void *requests);
     int (*request_free)(void *request);
@@ -88,6 +92,10 @@ struct aps_next_mpi {
     int (*ireduce_c)(const void *send, void *receive, int64_t count,
                      aps_handle type, aps_handle op, int root, aps_handle comm,
                      void *request);
+    int (*bcast_c)(void *buffer, int64_t count, aps_handle type, int root,
+                   aps_handle comm);
+    int (*ibcast_c)(void *buffer, int64_t count, aps_handle type, int root,
+                    aps_handle comm, void *request);
 };
 
 /* Resolved on first use. Thread-safe. */

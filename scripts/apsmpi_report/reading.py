@@ -99,7 +99,7 @@ class Header:
 
 
 # Calls that are no all-reduces have no layers: `reduce` says which they are.
-CALLS = ("reduce_scatter", "allgather", "reduce")
+CALLS = ("reduce_scatter", "allgather", "reduce", "bcast")
 
 
 def call_of(row):

@@ -25,6 +25,11 @@ static const char *const notes[APS_CALL_KINDS] = {
                         "contribution, encoded, to the slice's owner, which "
                         "adds them up and sends the encoded sum to the root. "
                         "Nonblocking calls do the same.",
+    [APS_CALL_BCAST] =
+        "bcast: the root sends its values, encoded, to all ranks. "
+        "Nothing is added up. The root's own buffer is rounded, "
+        "too, so that all ranks hold the same bits. Nonblocking "
+        "calls do the same.",
 };
 
 /* The first of the calls in `mask`, which is not empty. */

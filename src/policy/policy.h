@@ -50,13 +50,14 @@ enum aps_accumulate_kind {
 };
 
 /* What the program calls: a rule names the calls that it is for. Large-count
- * variants are the same call, and so are nonblocking and persistent ones of an
- * all-reduce; those of the others are not caught. */
+ * variants are the same call, and so are nonblocking ones, and persistent ones of an
+ * all-reduce. */
 enum aps_call_kind {
     APS_CALL_ALLREDUCE,
     APS_CALL_REDUCE_SCATTER, /* MPI_Reduce_scatter_block too */
     APS_CALL_ALLGATHER,
     APS_CALL_REDUCE,
+    APS_CALL_BCAST,
     APS_CALL_KINDS
 };
 

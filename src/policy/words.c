@@ -140,6 +140,7 @@ static const char *const calls[] = {
     [APS_CALL_REDUCE_SCATTER] = "reduce_scatter",
     [APS_CALL_ALLGATHER] = "allgather",
     [APS_CALL_REDUCE] = "reduce",
+    [APS_CALL_BCAST] = "bcast",
     [APS_CALL_KINDS] = NULL,
 };
 const struct aps_words aps_words_call = {.known = calls};
@@ -172,7 +173,7 @@ bool aps_reduce_takes(enum aps_reduce_kind kind, enum aps_setting setting)
 
 bool aps_call_sums(enum aps_call_kind kind)
 {
-    return kind != APS_CALL_ALLGATHER;
+    return kind != APS_CALL_ALLGATHER && kind != APS_CALL_BCAST;
 }
 
 char *aps_words_list(const struct aps_words *words, unsigned mask,

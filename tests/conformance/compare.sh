@@ -38,7 +38,7 @@ exact()
 $2
 rules:
   - {format: e8m23}
-  - {format: e8m23, calls: [reduce_scatter, allgather, reduce]}
+  - {format: e8m23, calls: [reduce_scatter, allgather, reduce, bcast]}
 END
 }
 exact calls 'progress: calls'

@@ -64,7 +64,8 @@ check '... and the bytes' holds '"sent %.1f KB instead of %.1f KB" % (
     sums["wire_bytes"] / 1e3, sums["fp32_bytes"] / 1e3) in line'
 check '... the other calls are there, too' holds \
     'set(calls) == {"MPI_Allreduce", "MPI_Reduce_scatter",
-                    "MPI_Reduce_scatter_block", "MPI_Allgather", "MPI_Reduce"}'
+                    "MPI_Reduce_scatter_block", "MPI_Allgather", "MPI_Reduce",
+                    "MPI_Bcast"}'
 
 # A second job appends a second line.
 job 2 APSMPI_SUMMARY=JSON:summary.json APSMPI_ENABLE=0 $digits --epochs 1

@@ -101,12 +101,28 @@ static bool reduce(enum where where, size_t n, int root)
     return check(&buffers, n, n) && rc == MPI_SUCCESS;
 }
 
+/* The root's buffer is both, as those of the others are. */
+static bool broadcast(enum where where, size_t n, int root)
+{
+    struct buffers buffers = buffers_of(where, 1);
+
+    buffers.send = NULL;
+    lay_out(&buffers, 0, n);
+    if (rank == root)
+        put(buffers.receive, in, n * sizeof *in);
+    memcpy(expected, in, n * sizeof *in);
+    MPI_Bcast(expected, (int)n, MPI_FLOAT, root, MPI_COMM_WORLD);
+    return MPI_Bcast(buffers.receive, (int)n, MPI_FLOAT, root,
+                     MPI_COMM_WORLD) == MPI_SUCCESS &&
+           check(&buffers, 0, n);
+}
+
 void run_others(void)
 {
     static const size_t sizes[] = {64, 777, 40001};
 
     for (int where = 0; where < WHERES; where++) {
-        bool good[4] = {true, true, true, true};
+        bool good[5] = {true, true, true, true, true};
 
         for (size_t i = 0; i < LENGTH(sizes); i++) {
             fill((enum fill)(i % FILLS), (uint64_t)where, rank,
@@ -114,14 +130,17 @@ void run_others(void)
             good[0] &= scatter((enum where)where, sizes[i], true);
             good[0] &= scatter((enum where)where, sizes[i], false);
             good[1] &= gather((enum where)where, sizes[i]);
-            for (int root = 0; root < ranks; root++)
+            for (int root = 0; root < ranks; root++) {
                 good[2] &= reduce((enum where)where, sizes[i], root);
+                good[4] &= broadcast((enum where)where, sizes[i], root);
+            }
         }
         for (size_t i = 0; i < LENGTH(sizes) && !passes; i++)
             good[3] &= gather_pairs((enum where)where, sizes[i] & ~(size_t)1);
         ok_all(good[0], "reduce_scatter: %s", where_names[where]);
         ok_all(good[1], "allgather: %s", where_names[where]);
         ok_all(good[2], "reduce: %s", where_names[where]);
+        ok_all(good[4], "bcast: %s", where_names[where]);
         ok_all(good[3], "iallgather of pairs: %s", where_names[where]);
     }
 }

@@ -8,7 +8,7 @@
  *
  * CALL is blocking or nonblocking (all-reduces), nonfinite (blocking, with a NaN on
  * the last rank), fused (several nonblocking all-reduces at a time), sampled
- * (blocking, for a policy with a log), reduce, reduce_scatter or allgather.
+ * (blocking, for a policy with a log), reduce, reduce_scatter, allgather or bcast.
  *
  * later: in a call on a communicator that has been reduced on before; first: in
  * the first call on a new one.
@@ -88,6 +88,13 @@ static int gather(MPI_Comm comm)
                          MPI_FLOAT, comm);
 }
 
+static int broadcast(MPI_Comm comm)
+{
+    if (rank == ranks - 1)
+        memcpy(out, in, (size_t)count * sizeof *out);
+    return MPI_Bcast(out, count, MPI_FLOAT, ranks - 1, comm);
+}
+
 /* Are out[n] what the inputs are from `begin` on, times `factor`? */
 static bool is_equal(int n, int begin, int factor)
 {
@@ -126,6 +133,11 @@ static bool parts_right(void)
     return is_equal(count / ranks * ranks, 0, 1);
 }
 
+static bool values_right(void)
+{
+    return is_equal(count, 0, 1);
+}
+
 static const struct kind {
     const char *name;
     int (*run)(MPI_Comm comm);
@@ -141,6 +153,7 @@ static const struct kind {
     {"reduce", rooted, root_right},
     {"reduce_scatter", scatter, part_right},
     {"allgather", gather, parts_right},
+    {"bcast", broadcast, values_right},
 };
 static const struct kind *kind;
 

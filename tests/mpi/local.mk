@@ -30,6 +30,12 @@ check_PROGRAMS += tests/mpi/auto
 tests_mpi_auto_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_auto_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/bcast
+tests_mpi_bcast_SOURCES = tests/mpi/bcast.c \
+	tests/mpi/reference_blocks.c tests/mpi/reference_blocks.h
+tests_mpi_bcast_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_bcast_LDADD = libaps.la $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/blocks
 tests_mpi_blocks_SOURCES = tests/mpi/blocks.c \
 	tests/mpi/reference_blocks.c tests/mpi/reference_blocks.h
@@ -281,6 +287,7 @@ mpi_tests = \
 	tests/mpi/t-agreement.sh \
 	tests/mpi/t-allocation.sh \
 	tests/mpi/t-auto.sh \
+	tests/mpi/t-bcast.sh \
 	tests/mpi/t-blocks.sh \
 	tests/mpi/t-communicators.sh \
 	tests/mpi/t-counts.sh \

@@ -359,6 +359,26 @@ void reference_exact(const struct way *way, int ranks, size_t n,
     }
 }
 
+/* In slices, one for each rank but the root; for aps one exponent, of N = 1. */
+void reference_bcast(const struct way *way, int ranks, size_t n, const float *x,
+                     float *out)
+{
+    const size_t chunk =
+        way_chunk(way, ranks) / (size_t)ranks * (size_t)(ranks - 1);
+    const int exponent = stage_exponent(way, 1, &x, n);
+
+    for (size_t begin = 0; begin < n; begin += chunk) {
+        const size_t length = chunk_length(n, begin, chunk);
+
+        for (int i = 0; i < ranks - 1; i++) {
+            const size_t at = begin + slice_begin(length, ranks - 1, i);
+
+            send_block(way, exponent, slice_length(length, ranks - 1, i),
+                       x + at, out + at);
+        }
+    }
+}
+
 bool same_float(float a, float b)
 {
     return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));

@@ -25,6 +25,10 @@ void reference_exact(const struct way *way, int ranks, size_t n,
 void reference_reduce(const struct way *way, int ranks, size_t n,
                       float *const in[], float *out);
 
+/* MPI_Bcast of x[n]: what all of the ranks have. */
+void reference_bcast(const struct way *way, int ranks, size_t n, const float *x,
+                     float *out);
+
 /* Same bits; all NaN are alike. */
 bool same_float(float a, float b);
 

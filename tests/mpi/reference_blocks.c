@@ -446,3 +446,12 @@ void reference_blocks_gather(const struct way *way, int ranks, size_t n,
     for (int r = 0; r < ranks; r++)
         send_layer(way, &cut, in[r], gathered + (size_t)r * n);
 }
+
+void reference_blocks_bcast(const struct way *way, int ranks, size_t n,
+                            const float *x, float *out)
+{
+    const struct cut cut = {n, (size_t)(ranks - 1) * message_length(way),
+                            blocks_granule(way->format), ranks - 1, 1};
+
+    send_layer(way, &cut, x, out);
+}

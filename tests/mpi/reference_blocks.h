@@ -26,6 +26,10 @@ void reference_blocks_scatter(const struct way *way, int ranks,
 void reference_blocks_gather(const struct way *way, int ranks, size_t n,
                              float *const in[], float *gathered);
 
+/* As reference_bcast. */
+void reference_blocks_bcast(const struct way *way, int ranks, size_t n,
+                            const float *x, float *out);
+
 /* Values at whose multiples such a layer is cut. */
 size_t blocks_granule(const char *format);
 

@@ -28,6 +28,7 @@ enum {
     REDUCE,
     GATHER,
     GATHER_IN_PLACE,
+    BCAST,
     STARTED
 };
 
@@ -76,6 +77,9 @@ static void start(MPI_Comm comm, int root, MPI_Request requests[STARTED])
                    comm, &requests[GATHER]);
     MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out[GATHER_IN_PLACE],
                    SHARE, MPI_FLOAT, comm, &requests[GATHER_IN_PLACE]);
+    if (rank == root)
+        memcpy(out[BCAST], in[rank], (size_t)n * sizeof *out[BCAST]);
+    MPI_Ibcast(out[BCAST], n, MPI_FLOAT, root, comm, &requests[BCAST]);
 }
 
 static void complete(int turn, MPI_Request requests[STARTED])
@@ -123,6 +127,7 @@ static bool is_right(int root)
         good &= has("all-gather in place", SHARE,
                     out[GATHER_IN_PLACE] + (size_t)r * SHARE, in[r]);
     }
+    good &= has("broadcast", (size_t)size * SHARE, out[BCAST], in[root]);
     if (rank == root)
         good &= has("reduce", (size_t)size * SHARE, out[REDUCE], exact);
     return good;
@@ -337,6 +342,17 @@ static void test_errors(void)
             MPI_FLOAT, MPI_SUM, -1, MPI_COMM_WORLD);
     COMPARE("a root behind the last rank", Ireduce, in[rank], out[0], SHARE,
             MPI_FLOAT, MPI_SUM, size, MPI_COMM_WORLD);
+    COMPARE("a root before the first rank", Ibcast, out[0], SHARE, MPI_FLOAT,
+            -1, MPI_COMM_WORLD);
+    COMPARE("a root behind the last rank", Ibcast, out[0], SHARE, MPI_FLOAT,
+            size, MPI_COMM_WORLD);
+    COMPARE("no type", Ibcast, out[0], SHARE, MPI_DATATYPE_NULL, 0,
+            MPI_COMM_WORLD);
+    COMPARE("a negative count", Ibcast, out[0], -1, MPI_FLOAT, 0,
+            MPI_COMM_WORLD);
+    COMPARE("no buffer", Ibcast, NULL, SHARE, MPI_FLOAT, 0, MPI_COMM_WORLD);
+    COMPARE("no communicator", Ibcast, out[0], SHARE, MPI_FLOAT, 0,
+            MPI_COMM_NULL);
     COMPARE("a negative count", Ireduce_scatter_block, in[rank], out[0], -1,
             MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     COMPARE("no type to receive", Iallgather, in[rank], SHARE, MPI_FLOAT,

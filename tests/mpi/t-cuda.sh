@@ -15,7 +15,7 @@ fi
 cat >"$tmp/others.yaml" <<END
 version: 1
 min_count: 1
-rules: [{calls: [reduce_scatter, allgather, reduce], format: e4m3, scale: aps}]
+rules: [{calls: [reduce_scatter, allgather, reduce, bcast], format: e4m3, scale: aps}]
 END
 progress=calls
 can_be_driven || progress=thread

@@ -175,7 +175,7 @@ library=$plain
 cat >"$tmp/others.yaml" <<END
 version: 1
 min_count: 1
-rules: [{calls: [reduce_scatter, allgather, reduce], format: e4m3, scale: aps}]
+rules: [{calls: [reduce_scatter, allgather, reduce, bcast], format: e4m3, scale: aps}]
 END
 device "others, plugin" 3 -genv APSMPI_POLICY "$tmp/others.yaml" \
     -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" others

@@ -54,6 +54,8 @@ done <<END
 3 1 reduce later 3000 1 calls: [reduce], scale: aps
 3 1 reduce_scatter later 9000 1 calls: [reduce_scatter], scale: aps-tight
 3 1 allgather later 9000 2 calls: [allgather], scale: aps
+3 1 bcast later 9000 2 calls: [bcast], scale: aps
+4 1 bcast later 200000 1 calls: [bcast], scale: none
 2 1 blocking later 200000 1 reduce: direct, scale: aps-tight
 3 1 blocking later 3000 5 reduce: direct, scale: aps
 4 2 blocking later 3000 5 reduce: hierarchical, scale: aps
@@ -90,6 +92,7 @@ done <<END
 3 1 receipt reduce later 1 calls: [reduce], scale: aps
 3 1 receipt reduce_scatter later 1 calls: [reduce_scatter], scale: aps
 3 1 receipt allgather later 1 calls: [allgather], scale: aps
+3 1 receipt bcast later 1 calls: [bcast], scale: aps
 3 1 receipt allgather later 2 calls: [allgather], scale: none
 2 1 PMPI_Isend blocking later 2000 reduce: direct, scale: aps
 3 2 PMPI_Irecv nonblocking later 2000 reduce: hierarchical, scale: aps
@@ -115,6 +118,7 @@ done <<END
 3 1 allocation reduce first 1 calls: [reduce], scale: aps
 3 1 allocation reduce_scatter first 1 calls: [reduce_scatter], scale: aps-tight
 3 1 allocation allgather first 1 calls: [allgather], scale: aps
+3 1 allocation bcast first 1 calls: [bcast], scale: aps
 3 1 receipt nonfinite later 1 compress: {topk: 1}, feedback: off
 3 1 PMPI_Isend nonfinite later 1 compress: {topk: 1}, feedback: off
 3 1 receipt nonfinite later 1 reduce: ring, compress: {powersgd: {warm: off}}, feedback: off

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# MPI_Ireduce_scatter, MPI_Ireduce_scatter_block, MPI_Iallgather and MPI_Ireduce:
-# several under way at a time, what is left to MPI, and wrong arguments.
+# MPI_Ireduce_scatter, MPI_Ireduce_scatter_block, MPI_Iallgather, MPI_Ireduce and
+# MPI_Ibcast: several under way at a time, what is left to MPI, and wrong arguments.
 . "$top_srcdir/tests/mpi/run.sh"
 
 # counted KIND CALLS REWRITTEN NAME: in the last run's summary, over the lines of
@@ -18,7 +18,7 @@ for progress in calls thread; do
 version: 1
 progress: $progress
 log: {file: "$tmp/$progress.csv", every: 1}
-rules: [{calls: [allreduce, reduce_scatter, allgather, reduce],
+rules: [{calls: [allreduce, reduce_scatter, allgather, reduce, bcast],
          format: e8m23, reduce: direct}]
 END
     can_be_driven || [ $progress = thread ] || continue
@@ -32,7 +32,9 @@ END
             "together, $progress, $ranks ranks: so are reductions"
         says '^apsmpi: 12 calls of MPI_Allgather, 12 rewritten ' 1 \
             "together, $progress, $ranks ranks: and all-gathers"
-        for name in reduce_scatter allgather reduce; do
+        says '^apsmpi: 6 calls of MPI_Bcast, 6 rewritten ' 1 \
+            "together, $progress, $ranks ranks: and broadcasts"
+        for name in reduce_scatter allgather reduce bcast; do
             awk -F, -v name=$name '
                 NR > 1 && $10 == name { n++; bad += $12 > 1e-5 }
                 END { exit !(n > 0 && bad == 0) }' "$tmp/$progress.csv"

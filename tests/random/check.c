@@ -72,7 +72,7 @@ static double tolerance(const struct task *task, const struct op *op)
     const struct setup *setup = task->setup;
 
     if (setup->exact || op->base != BASE_FLOAT ||
-        (op->operation != SUM && op->kind != ALLGATHER) ||
+        (op->operation != SUM && op->kind != ALLGATHER && op->kind != BCAST) ||
         op->total < (size_t)setup->min_count || op->comm.size == 1)
         return 0;
     return 2 * (op->comm.size + 3) * ldexp(1, -setup->mantissa);
@@ -97,6 +97,12 @@ static double expected_result(const struct op *op, size_t i, double *magnitude)
     if (op->kind == ALLGATHER) {
         const int rank = op->comm.members[i / (size_t)op->count];
         const double value = value_of(op, rank, i % (size_t)op->count);
+
+        *magnitude = fabs(value);
+        return value;
+    }
+    if (op->kind == BCAST) {
+        const double value = value_of(op, op->comm.members[op->root], i);
 
         *magnitude = fabs(value);
         return value;

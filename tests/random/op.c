@@ -48,7 +48,7 @@ void op_draw(struct task *task, const struct comm *comm, enum way way,
     op->way = way;
     op->request = MPI_REQUEST_NULL;
     if (way == BLOCKING && kind < 30)
-        op->kind = (enum kind)(1 + kind % 4);
+        op->kind = (enum kind)(1 + kind % 5);
     op->count = task->setup->counts[draw_below(draw, COUNTS)];
     if (draw_chance(draw, 3))
         op->count = 0;
@@ -81,9 +81,10 @@ void op_draw_sum(struct task *task, const struct comm *comm, int count,
 
 const char *op_text(const struct op *op)
 {
-    static const char *const kinds[] = {"allreduce", "reduce_scatter_block",
-                                        "reduce_scatter", "allgather",
-                                        "reduce"};
+    static const char *const kinds[] = {
+        "allreduce",      "reduce_scatter_block",
+        "reduce_scatter", "allgather",
+        "reduce",         "bcast"};
     static const char *const ways[] = {"", "nonblocking ", "persistent "};
     static const char *const bases[] = {"float", "double", "int"};
     static const char *const operations[] = {"sum", "max", "min"};
@@ -122,6 +123,9 @@ static void measure(struct op *op)
             op->in_place = false;
             op->result = 0;
         }
+        break;
+    case BCAST: /* the root's buffer is both */
+        op->in_place = op->me == op->root;
         break;
     default:
         break;
@@ -252,6 +256,12 @@ static int call(struct op *op)
     case ALLGATHER:
         return MPI_Allgather(send, op->count, type, op->receive, op->count,
                              type, comm);
+    case BCAST:
+#if MPI_VERSION >= 4
+        if (op->large)
+            return MPI_Bcast_c(op->receive, op->count, type, op->root, comm);
+#endif
+        return MPI_Bcast(op->receive, op->count, type, op->root, comm);
     case REDUCE:
         return MPI_Reduce(send, op->receive, op->count, type, sum, op->root,
                           comm);
@@ -325,7 +335,8 @@ void op_end(struct task *task, struct op *op, int code)
         task->hash +=
             mix(hash_of(op) ^ (uint64_t)op->serial); /* in any order */
         if (op->serial > 0 && op->serial < MAX_SERIALS &&
-            (op->kind == ALLREDUCE || op->kind == ALLGATHER))
+            (op->kind == ALLREDUCE || op->kind == ALLGATHER ||
+             op->kind == BCAST))
             task->hashes[op->serial] = hash_of(op);
     }
     if (op->request != MPI_REQUEST_NULL)

@@ -117,7 +117,9 @@ static void draw_rule(struct setup *setup, struct draw *draw,
         setup->policy[used] = '\0';
         setup->ordered &= *accumulate == '\0';
     }
-    draw_format(setup, draw, strcmp(calls, "allgather") != 0, accumulate);
+    draw_format(setup, draw,
+                strcmp(calls, "allgather") != 0 && strcmp(calls, "bcast") != 0,
+                accumulate);
     write_text(setup, "%s}\n", tail);
 }
 
@@ -155,16 +157,16 @@ static void draw_rules(struct setup *setup, struct draw *draw, bool steps,
     }
     scope.condition[0] = '\0';
     if (others == 1) {
-        scope.calls =
-            ONE_OF(draw, "[reduce_scatter, reduce, allgather]",
-                   "reduce_scatter", "[reduce, allgather]", "allgather");
+        scope.calls = ONE_OF(draw, "[reduce_scatter, reduce, allgather, bcast]",
+                             "reduce_scatter", "[reduce, allgather]",
+                             "allgather", "bcast", "[bcast, reduce]");
         draw_rule(setup, draw, &scope);
     }
     if (some)
         return;
     scope.calls = others == 2
                       ? ONE_OF(draw, "[allreduce, reduce_scatter, reduce]",
-                               "[allreduce, allgather]")
+                               "[allreduce, allgather]", "[allreduce, bcast]")
                       : "";
     scope.percent = 5;
     draw_rule(setup, draw, &scope);

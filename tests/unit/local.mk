@@ -80,7 +80,7 @@ UNIT_TESTS = \
 	tests/unit/sum \
 	tests/unit/switch \
 	tests/unit/ternary \
-	tests/unit/tiling tests/unit/vote
+	tests/unit/tiling tests/unit/vote tests/unit/writable
 
 # Compressors.
 tests_unit_chunks_SOURCES = tests/unit/chunks.c tests/unit/rounded.h \
@@ -270,6 +270,9 @@ tests_unit_nearest_LDADD = $(UNIT_LIBS)
 tests_unit_options_SOURCES = tests/unit/options.c
 tests_unit_options_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_options_LDADD = $(UNIT_LIBS)
+tests_unit_writable_SOURCES = tests/unit/writable.c
+tests_unit_writable_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_writable_LDADD = $(UNIT_LIBS)
 
 # The policy.
 tests_unit_glob_SOURCES = tests/unit/glob.c

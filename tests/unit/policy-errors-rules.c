@@ -380,12 +380,12 @@ static void test_bad_calls(void)
         {"an empty item", RULE "calls: reduce,\n    format: e5m2\n",
          "3:19: 'calls' holds an empty item"},
         {"unknown calls",
-         RULE "calls: [allredce, reduce-scater, bcast]\n    format: e5m2\n",
+         RULE "calls: [allredce, reduce-scater, alltoall]\n    format: e5m2\n",
          "3:13: unknown calls 'allredce'; did you mean 'allreduce'?\n"
          "3:23: unknown calls 'reduce-scater'; did you mean "
          "'reduce_scatter'?\n"
-         "3:38: unknown calls 'bcast'; one of allreduce, reduce_scatter, "
-         "allgather, reduce"},
+         "3:38: unknown calls 'alltoall'; one of allreduce, reduce_scatter, "
+         "allgather, reduce, bcast"},
         {"a call twice",
          RULE "calls: reduce, allgather, reduce\n"
               "    format: e5m2\n",

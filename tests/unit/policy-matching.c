@@ -165,19 +165,20 @@ static void test_call_words(void)
         const char
             *calls; /* a letter each: aLl-reduce, Scatter, Gather, Root */
     } cases[] = {
-        {"allreduce", "l..."},
-        {"reduce_scatter", ".s.."},
-        {"allgather", "..g."},
-        {"reduce", "...r"},
-        {"[reduce]", "...r"},
-        {"'reduce, allreduce'", "l..r"},
-        {"[allreduce, reduce_scatter, allgather, reduce]", "lsgr"},
-        {"[reduce, 'allgather']", "..gr"},
+        {"allreduce", "l...."},
+        {"reduce_scatter", ".s..."},
+        {"allgather", "..g.."},
+        {"reduce", "...r."},
+        {"bcast", "....b"},
+        {"[reduce]", "...r."},
+        {"'reduce, allreduce'", "l..r."},
+        {"[allreduce, reduce_scatter, allgather, reduce, bcast]", "lsgrb"},
+        {"[reduce, 'allgather']", "..gr."},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct aps_policy *policy;
-        char text[200], calls[APS_CALL_KINDS + 1] = "....";
+        char text[200], calls[APS_CALL_KINDS + 1] = ".....";
 
         snprintf(text, sizeof text, RULE "{format: e5m2, calls: %s}\n",
                  cases[i].text);
@@ -191,7 +192,7 @@ static void test_call_words(void)
             if (listed != (rule == 0))
                 calls[call] = '?';
             else if (listed)
-                calls[call] = "lsgr"[call];
+                calls[call] = "lsgrb"[call];
         }
         is(calls, cases[i].calls, "... and these calls match it, no others");
         aps_policy_destroy(policy);
@@ -202,8 +203,8 @@ static void test_call_words(void)
 static void test_call_plans(void)
 {
     struct aps_policy *policy =
-        parse(RULE "{calls: [allreduce, reduce_scatter, allgather, reduce],\n"
-                   "     format: e4m3, accumulate: format, group: 4,\n"
+        parse(RULE "{calls: [allreduce, reduce_scatter, allgather, reduce,\n"
+                   "     bcast], format: e4m3, accumulate: format, group: 4,\n"
                    "     reduce: master}\n",
               NULL);
     struct aps_plan_key place = {.layer = -1, .count = 5000};
@@ -224,9 +225,10 @@ static void test_call_plans(void)
                plan.reduce == APS_REDUCE_DIRECT &&
                plan.group == APS_GROUP_NODE && plan.group_size == 0 &&
                plan.node == APS_NODE_FORMAT &&
-               plan.accumulate == (call == APS_CALL_ALLGATHER
-                                       ? APS_ACCUMULATE_FP32
-                                       : APS_ACCUMULATE_FORMAT),
+               plan.accumulate ==
+                   (call == APS_CALL_ALLGATHER || call == APS_CALL_BCAST
+                        ? APS_ACCUMULATE_FP32
+                        : APS_ACCUMULATE_FORMAT),
            "%s: one way, no groups", aps_call_name((enum aps_call_kind)call));
     }
     aps_policy_destroy(policy);

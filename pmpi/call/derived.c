@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "call/derived.h"
+
+#include <stdint.h>
+
+#include "call/call.h"
+
+bool aps_derived_is_missing(const struct aps_job *job, const void *buffer,
+                            MPI_Datatype type)
+{
+    MPI_Count first = 0, length;
+
+    return !buffer &&
+           (aps_call_is_float(job, type) ||
+            PMPI_Type_get_true_extent_x(type, &first, &length) != MPI_SUCCESS ||
+            first == 0);
+}
+
+/* MPI_Pack of MPICH (4.0.2) does not take MPI_BOTTOM: the buffer then begins where
+ * the elements do. */
+int aps_derived_hold(const void **buffer, MPI_Datatype *type)
+{
+    MPI_Aint first, length, back;
+    MPI_Datatype held;
+    int rc;
+
+    if (*buffer)
+        return PMPI_Type_dup(*type, type);
+    rc = PMPI_Type_get_true_extent(*type, &first, &length);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    back = -first;
+    rc = PMPI_Type_create_hindexed(1, &(int){1}, &back, *type, &held);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Type_commit(&held);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    *buffer = (const void *)(uintptr_t)first;
+    *type = held;
+    return rc;
+}
+
+#ifdef HAVE_PMPI_ISEND_C
+#define SIZED(name) PMPI_##name##_c
+#define AS_COUNT(count) ((MPI_Count)(count))
+typedef MPI_Count sized_t;
+#else
+#define SIZED(name) PMPI_##name
+#define AS_COUNT(count) ((int)(count))
+typedef int sized_t;
+#endif
+
+int aps_derived_pack(const void *from, MPI_Count count, MPI_Datatype type,
+                     unsigned char *packed, size_t size, MPI_Comm comm)
+{
+    sized_t place = 0;
+
+    return SIZED(Pack)(from, AS_COUNT(count), type, packed, AS_COUNT(size),
+                       &place, comm);
+}
+
+int aps_derived_unpack(const unsigned char *packed, size_t size, void *to,
+                       MPI_Count count, MPI_Datatype type, MPI_Comm comm)
+{
+    sized_t place = 0;
+
+    return SIZED(Unpack)(packed, AS_COUNT(size), &place, to, AS_COUNT(count),
+                         type, comm);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Bcast and MPI_Ibcast. The root encodes, and all ranks, the root too, get what
+ * the others decode: the root's buffer is rounded, so that the ranks hold the same
+ * bits. MPI leaves the root's buffer alone, and a program may broadcast from memory
+ * that it cannot write: such a call is not for us. That only the root knows; and as
+ * in an all-gather ranks may describe the elements by different types. So the ranks
+ * agree at every call.
+ */
+#include "config.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/writable.h"
+#include "call/derived.h"
+#include "call/other_kind.h"
+#include "call/signature.h"
+
+/* Does this rank send? Of an intercommunicator the root says so itself. */
+static bool bcast_sends(const struct aps_call *call)
+{
+    int rank = MPI_PROC_NULL, inter = 0;
+
+    PMPI_Comm_rank(call->comm, &rank);
+    PMPI_Comm_test_inter(call->comm, &inter);
+    return call->root == (inter ? MPI_ROOT : rank);
+}
+
+/* The buffer for MPI. A bounce buffer takes the place of `send` on the root, and of
+ * `receive` on other ranks. */
+static void *bcast_buffer(const struct aps_call *call)
+{
+    return call->send == call->receive || !bcast_sends(call)
+               ? call->receive
+               : (void *)(uintptr_t)call->send;
+}
+
+static int bcast_pass(const struct aps_next_mpi *next,
+                      const struct aps_call *call)
+{
+    const aps_handle type = (aps_handle)call->type;
+    const aps_handle comm = (aps_handle)call->comm;
+    void *buffer = bcast_buffer(call);
+
+    return call->large
+               ? next->bcast_c(buffer, call->count, type, call->root, comm)
+               : next->bcast(buffer, (int)call->count, type, call->root, comm);
+}
+
+static int bcast_start(const struct aps_next_mpi *next,
+                       const struct aps_call *call, MPI_Request *request)
+{
+    const aps_handle type = (aps_handle)call->type;
+    const aps_handle comm = (aps_handle)call->comm;
+    void *buffer = bcast_buffer(call);
+
+    return call->large ? next->ibcast_c(buffer, call->count, type, call->root,
+                                        comm, request)
+                       : next->ibcast(buffer, (int)call->count, type,
+                                      call->root, comm, request);
+}
+
+/* On the root's side of an intercommunicator the others take no part. */
+static void bcast_count_elements(const struct aps_call *call, MPI_Count *sent,
+                                 MPI_Count *received)
+{
+    const bool sends = bcast_sends(call);
+
+    *sent = sends ? call->count : 0;
+    *received = sends || call->root == MPI_PROC_NULL ? 0 : call->count;
+}
+
+static bool bcast_is_candidate(const struct aps_job *job,
+                               const struct aps_call *call)
+{
+    int size;
+
+    return call->count >= 0 && aps_signature_floats(job, call->type) > 0 &&
+           aps_abi_is_communicator(call->comm) &&
+           PMPI_Comm_size(call->comm, &size) == MPI_SUCCESS &&
+           call->root >= 0 && call->root < size &&
+           !(call->nonblocking && call->count > 0 &&
+             aps_derived_is_missing(job, call->receive, call->type));
+}
+
+static bool bcast_measure(const struct aps_context *context,
+                          const struct aps_call *call,
+                          struct aps_segment *segment)
+{
+    const struct aps_job *job = context->job;
+    const size_t floats = aps_signature_floats(job, call->type);
+    const bool root = context->rank == call->root;
+
+    *segment = (struct aps_segment){.in = call->receive, .out = call->receive};
+    if (call->root < 0 || call->root >= context->size ||
+        !aps_other_elements(call->count, (MPI_Count)floats, &segment->count))
+        return false;
+    segment->own = root ? segment->count : 0;
+    segment->good =
+        aps_call_is_float(job, call->type) && call->receive &&
+        (!root || call->gpu.receive ||
+         aps_memory_is_writable(call->receive, segment->own * sizeof(float)));
+    return true;
+}
+
+static int bcast_run(struct aps_context *context, const struct aps_call *call,
+                     const struct aps_segment *segment, struct aps_cost *cost)
+{
+    const struct aps_wire wire = aps_other_wire(context, call, segment);
+
+    return aps_broadcast_run(context->related.broadcast, &wire, call->root,
+                             segment->rc, segment->exponent, segment->out,
+                             segment->count, cost);
+}
+
+/* --- unchanged ----------------------------------------------------------- */
+
+static int bcast_hold(struct aps_call *call)
+{
+    const void *buffer = call->receive;
+    int rc;
+
+    if (aps_call_is_float(aps_job(), call->type))
+        return MPI_SUCCESS;
+    rc = aps_derived_hold(&buffer, &call->type);
+    if (rc == MPI_SUCCESS)
+        call->send = call->receive = (void *)(uintptr_t)buffer;
+    return rc;
+}
+
+static void bcast_release(struct aps_call *call)
+{
+    if (!aps_call_is_float(aps_job(), call->type))
+        PMPI_Type_free(&call->type);
+}
+
+/* What this rank cannot do is an error of all that it sends to: they get empty
+ * messages. MPI packs in host memory. The program's communicator may be gone. */
+static int bcast_run_unchanged(struct aps_context *context,
+                               const struct aps_call *call,
+                               const struct aps_segment *segment)
+{
+    const struct aps_vcomm *vcomm =
+        aps_comm_resources_vcomm(context->resources);
+    const bool root = context->rank == call->root;
+    const size_t size = segment->count * sizeof(float);
+    unsigned char *bytes = malloc(size);
+    struct aps_bounce bounce;
+    int rc = aps_bounce_begin(
+        &bounce, aps_call_function(call), (aps_handle)vcomm->comm, call->gpu,
+        call->send, root ? call->count : 0, (aps_handle)call->type,
+        call->receive, root ? 0 : call->count, (aps_handle)call->type);
+
+    if (rc == MPI_SUCCESS && !bytes)
+        rc = MPI_ERR_NO_MEM;
+    if (rc == MPI_SUCCESS && root)
+        rc = aps_derived_pack(bounce.send, call->count, call->type, bytes, size,
+                              vcomm->comm);
+    rc = aps_broadcast_run_bytes(context->related.broadcast, call->root, rc,
+                                 bytes, size);
+    if (rc == MPI_SUCCESS && !root)
+        rc = aps_derived_unpack(bytes, size, bounce.receive, call->count,
+                                call->type, vcomm->comm);
+    rc = aps_bounce_end(&bounce, rc);
+    free(bytes);
+    return rc;
+}
+
+const struct aps_kind aps_kind_bcast = {
+    .which = APS_CALL_BCAST,
+    .counted = APS_COUNTED_BCAST,
+    .name = "MPI_Bcast",
+    .nonblocking = "MPI_Ibcast",
+    .is_candidate = bcast_is_candidate,
+    .pass = bcast_pass,
+    .start = bcast_start,
+    .count_elements = bcast_count_elements,
+    .place = aps_other_place,
+    .measure = bcast_measure,
+    .segment = aps_other_segment,
+    .is_possible = aps_other_is_possible,
+    .agree = aps_other_agree_blocks,
+    .hold = bcast_hold,
+    .release = bcast_release,
+    .run_unchanged = bcast_run_unchanged,
+    .run = bcast_run,
+    .sample = aps_other_sample_block,
+    .merges = true,
+};
