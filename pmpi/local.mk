@@ -14,12 +14,12 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/derived.c pmpi/call/derived.h \
 	pmpi/call/fuse.c pmpi/call/fuse.h \
 	pmpi/call/handle.c pmpi/call/handle.h \
-	pmpi/call/iallreduce.c pmpi/call/iallreduce.h \
 	pmpi/call/kind.h \
 	pmpi/call/kind_allgather.c \
 	pmpi/call/kind_bcast.c \
 	pmpi/call/kind_reduce.c \
 	pmpi/call/kind_reduce_scatter.c \
+	pmpi/call/nonblocking.c pmpi/call/nonblocking.h \
 	pmpi/call/other_collectives.c pmpi/call/other_collectives.h \
 	pmpi/call/other_kind.h \
 	pmpi/call/pass.c pmpi/call/pass.h \

@@ -8,7 +8,7 @@
 
 #include "base/fpenv.h"
 #include "call/handle.h"
-#include "call/iallreduce.h"
+#include "call/nonblocking.h"
 #include "call/other_kind.h"
 #include "comm/report.h"
 #include "progress/agree.h"
@@ -225,7 +225,7 @@ int aps_other_ireduce_scatter_block(const void *send, void *receive,
     const struct aps_call call =
         other_scatter_block(send, receive, count, large, type, op, comm);
 
-    return aps_iallreduce_start(&call, request);
+    return aps_nonblocking_start(&call, request);
 }
 
 static struct aps_call other_scatter(const void *send, void *receive,
@@ -262,7 +262,7 @@ int aps_other_ireduce_scatter(const void *send, void *receive,
     const struct aps_call call =
         other_scatter(send, receive, counts, large, type, op, comm);
 
-    return aps_iallreduce_start(&call, request);
+    return aps_nonblocking_start(&call, request);
 }
 
 static struct aps_call other_allgather(const void *send, int64_t send_count,
@@ -301,7 +301,7 @@ int aps_other_iallgather(const void *send, int64_t send_count,
     const struct aps_call call = other_allgather(
         send, send_count, send_type, receive, count, large, type, comm);
 
-    return aps_iallreduce_start(&call, request);
+    return aps_nonblocking_start(&call, request);
 }
 
 static struct aps_call other_reduce(const void *send, void *receive,
@@ -337,7 +337,7 @@ int aps_other_ireduce(const void *send, void *receive, int64_t count,
     const struct aps_call call =
         other_reduce(send, receive, count, large, type, op, root, comm);
 
-    return aps_iallreduce_start(&call, request);
+    return aps_nonblocking_start(&call, request);
 }
 
 static struct aps_call other_bcast(void *buffer, int64_t count, bool large,
@@ -369,5 +369,5 @@ int aps_other_ibcast(void *buffer, int64_t count, bool large, aps_handle type,
     const struct aps_call call =
         other_bcast(buffer, count, large, type, root, comm);
 
-    return aps_iallreduce_start(&call, request);
+    return aps_nonblocking_start(&call, request);
 }

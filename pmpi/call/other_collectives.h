@@ -25,7 +25,7 @@ int aps_other_reduce_scatter(const void *send, void *receive,
 
 /*
  * The nonblocking forms: local, never wait; *request, an MPI_Request, completes
- * by all of MPI's completion calls (iallreduce.h). counts[] need not stay until
+ * by all of MPI's completion calls (nonblocking.h). counts[] need not stay until
  * then.
  */
 int aps_other_ireduce_scatter_block(const void *send, void *receive,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "call/call.h"
-#include "call/iallreduce.h"
+#include "call/nonblocking.h"
 #include "call/kind.h"
 #include "comm/context.h"
 #include "comm/report.h"
@@ -277,7 +277,7 @@ static int persistent_start(MPI_Request *request)
     }
     if (persistent->inner != MPI_REQUEST_NULL) /* it is active */
         return aps_call_raise(&persistent->call, MPI_ERR_REQUEST);
-    return aps_iallreduce_start(&persistent->call, &persistent->inner);
+    return aps_nonblocking_start(&persistent->call, &persistent->inner);
 }
 
 int aps_persistent_start(void *request)

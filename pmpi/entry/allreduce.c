@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "call/allreduce.h"
-#include "call/iallreduce.h"
+#include "call/nonblocking.h"
 #include "call/persistent.h"
 #include "entry/prototypes.h"
 #include "job/job.h"

@@ -12,7 +12,7 @@
 #include <mpi.h>
 
 #include "call/allreduce.h"
-#include "call/iallreduce.h"
+#include "call/nonblocking.h"
 #include "entry/export.h"
 #include "job/job.h"
 #include "job/lifecycle.h"

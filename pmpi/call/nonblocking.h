@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef APS_PMPI_CALL_IALLREDUCE_H
-#define APS_PMPI_CALL_IALLREDUCE_H
+#ifndef APS_PMPI_CALL_NONBLOCKING_H
+#define APS_PMPI_CALL_NONBLOCKING_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,6 +21,6 @@ int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
 
 /* The same for a call that the caller has filled in: a persistent all-reduce,
  * which MPI_Start starts, or the nonblocking form of another collective. */
-int aps_iallreduce_start(const struct aps_call *call, void *request);
+int aps_nonblocking_start(const struct aps_call *call, void *request);
 
 #endif

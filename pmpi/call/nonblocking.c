@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "call/iallreduce.h"
+#include "call/nonblocking.h"
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 /* --- its turn has come --------------------------------------------------- */
 
-static void iallreduce_run(struct aps_operation *operation)
+static void nonblocking_run(struct aps_operation *operation)
 {
     struct aps_deferred *this = operation->owner;
 
@@ -31,7 +31,7 @@ static void iallreduce_run(struct aps_operation *operation)
 
 bool aps_deferred_is(const struct aps_operation *operation)
 {
-    return operation->run == iallreduce_run;
+    return operation->run == nonblocking_run;
 }
 
 /* --- the call is made ---------------------------------------------------- */
@@ -45,9 +45,9 @@ struct layers {
 
 /* A run of layers that pass, of *waiting elements, ends in front of element
  * `end`: count it, and start it unless `this` is NULL. */
-static void iallreduce_end_run(const struct aps_call *call, size_t end,
-                               size_t *waiting, struct layers *layers,
-                               struct aps_deferred *this)
+static void nonblocking_end_run(const struct aps_call *call, size_t end,
+                                size_t *waiting, struct layers *layers,
+                                struct aps_deferred *this)
 {
     if (*waiting == 0)
         return;
@@ -59,10 +59,10 @@ static void iallreduce_end_run(const struct aps_call *call, size_t end,
 }
 
 /* Look at the call's layers; with `this`, start those that pass. */
-static struct layers iallreduce_look(struct aps_context *context,
-                                     const struct aps_call *call,
-                                     const struct aps_step_position *position,
-                                     struct aps_deferred *this)
+static struct layers nonblocking_look(struct aps_context *context,
+                                      const struct aps_call *call,
+                                      const struct aps_step_position *position,
+                                      struct aps_deferred *this)
 {
     struct layers layers = {.reason = APS_PASSED_RULE};
     size_t offset = 0;
@@ -73,7 +73,7 @@ static struct layers iallreduce_look(struct aps_context *context,
 
         aps_segment_plan(context, call, position, i, offset, &segment);
         if (segment.plan.rewrite) {
-            iallreduce_end_run(call, offset, &waiting, &layers, this);
+            nonblocking_end_run(call, offset, &waiting, &layers, this);
             layers.rewritten++;
         } else {
             waiting += segment.count;
@@ -82,12 +82,12 @@ static struct layers iallreduce_look(struct aps_context *context,
         }
         offset += segment.count;
     }
-    iallreduce_end_run(call, offset, &waiting, &layers, this);
+    nonblocking_end_run(call, offset, &waiting, &layers, this);
     return layers;
 }
 
 /* May the call go together with others (fuse.h)? */
-static void iallreduce_see_whether_it_fuses(struct aps_deferred *this)
+static void nonblocking_see_whether_it_fuses(struct aps_deferred *this)
 {
     struct aps_context *context = this->context;
 
@@ -103,9 +103,9 @@ static void iallreduce_see_whether_it_fuses(struct aps_deferred *this)
 /* An operation with room for the requests of `parts` parts, and the program's
  * request. The other ranks wait for this rank's part in the call: where memory is
  * short, it is patient. */
-static int iallreduce_create(bool threaded, struct aps_queue *queue, int parts,
-                             struct aps_deferred **deferred,
-                             MPI_Request *request)
+static int nonblocking_create(bool threaded, struct aps_queue *queue, int parts,
+                              struct aps_deferred **deferred,
+                              MPI_Request *request)
 {
     struct aps_deferred *this;
     long begin = 0;
@@ -123,10 +123,10 @@ static int iallreduce_create(bool threaded, struct aps_queue *queue, int parts,
     return rc;
 }
 
-static int iallreduce_enqueue(struct aps_context *context,
-                              const struct aps_call *call,
-                              const struct aps_step_position *position,
-                              int parts, MPI_Request *request)
+static int nonblocking_enqueue(struct aps_context *context,
+                               const struct aps_call *call,
+                               const struct aps_step_position *position,
+                               int parts, MPI_Request *request)
 {
     const bool threaded = aps_queue_has_thread(context->queue);
     struct aps_deferred *this = NULL;
@@ -134,7 +134,8 @@ static int iallreduce_enqueue(struct aps_context *context,
     int rc = call->kind->hold ? call->kind->hold(&held) : MPI_SUCCESS;
 
     if (rc == MPI_SUCCESS) {
-        rc = iallreduce_create(threaded, context->queue, parts, &this, request);
+        rc =
+            nonblocking_create(threaded, context->queue, parts, &this, request);
         if (rc != MPI_SUCCESS && call->kind->release)
             call->kind->release(&held);
     }
@@ -143,13 +144,13 @@ static int iallreduce_enqueue(struct aps_context *context,
         return rc;
     }
     this->operation =
-        (struct aps_operation){.owner = this, .run = iallreduce_run};
+        (struct aps_operation){.owner = this, .run = nonblocking_run};
     this->context = context;
     this->call = held;
     this->position = *position;
     this->parts = parts;
-    iallreduce_see_whether_it_fuses(this);
-    (void)iallreduce_look(context, call, position, this);
+    nonblocking_see_whether_it_fuses(this);
+    (void)nonblocking_look(context, call, position, this);
     aps_queue_push(context->queue, &this->operation);
     /* Its first messages leave now. */
     aps_queue_drive();
@@ -158,13 +159,13 @@ static int iallreduce_enqueue(struct aps_context *context,
 }
 
 /* The call has ended with an error of this rank. Returns rc. */
-static int iallreduce_fail(const struct aps_call *call, int rc)
+static int nonblocking_fail(const struct aps_call *call, int rc)
 {
     aps_call_count_passed(call, APS_PASSED_RESOURCES);
     return rc;
 }
 
-static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
+static int nonblocking_handle(const struct aps_call *call, MPI_Request *request)
 {
     struct aps_step_position position;
     struct aps_context *context;
@@ -179,7 +180,7 @@ static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
         return aps_call_start_because(call, request, APS_PASSED_SMALL);
     rc = aps_context_find_local(call->comm, &context);
     if (rc != MPI_SUCCESS)
-        return iallreduce_fail(call, rc);
+        return nonblocking_fail(call, rc);
     if (!context)
         return aps_call_start_because(call, request,
                                       aps_context_why_none(call->comm));
@@ -189,24 +190,24 @@ static int iallreduce_handle(const struct aps_call *call, MPI_Request *request)
      * queue, which finds out at different times; its thread may write it now. */
     if (!context->queue && context->resources_state == APS_RESOURCES_FAILED)
         return aps_call_start_because(call, request, APS_PASSED_RESOURCES);
-    layers = iallreduce_look(context, call, &position, NULL);
+    layers = nonblocking_look(context, call, &position, NULL);
     if (layers.rewritten == 0)
         return aps_call_start_because(call, request, layers.reason);
     if (!context->queue)
         rc = aps_context_make_queue(context, call->comm);
     if (rc == MPI_SUCCESS)
-        rc =
-            iallreduce_enqueue(context, call, &position, layers.parts, request);
-    return rc == MPI_SUCCESS ? rc : iallreduce_fail(call, rc);
+        rc = nonblocking_enqueue(context, call, &position, layers.parts,
+                                 request);
+    return rc == MPI_SUCCESS ? rc : nonblocking_fail(call, rc);
 }
 
-int aps_iallreduce_start(const struct aps_call *call, void *request)
+int aps_nonblocking_start(const struct aps_call *call, void *request)
 {
     struct aps_call started = *call;
 
     started.nonblocking = true;
     aps_call_enter(&started);
-    return iallreduce_handle(&started, request);
+    return nonblocking_handle(&started, request);
 }
 
 int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
@@ -224,5 +225,5 @@ int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
         .comm = (MPI_Comm)comm,
     };
 
-    return aps_iallreduce_start(&call, request);
+    return aps_nonblocking_start(&call, request);
 }
