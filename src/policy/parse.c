@@ -433,7 +433,8 @@ static void settle_steps(const struct reading *reading)
 static void read_root(struct reading *reading, const struct aps_yaml_node *root)
 {
     static const char *const old[] = {"layers", "order", NULL};
-    static const struct aps_words words = {.known = known, .old = old};
+    static const struct aps_words words = {
+        .known = known, .hints = aps_top_hints, .old = old};
 
     if (aps_read_keys(&reading->reader, root, "a policy", &words,
                       reading->keys) < 0)

@@ -23,6 +23,14 @@ static const struct aps_hint hints[] = {
     {"<<", "YAML's merge is not accepted: repeat the keys"},
     {"on_overflow", "it is a parameter of a scale with a state: "
                     "scale: {backoff: {on_overflow: inf}}"},
+    {"table", "it stands beside 'rules'"},
+    {"log", "it stands beside 'rules'"},
+    {"progress", "it stands beside 'rules'"},
+    {"fuse", "it stands beside 'rules'"},
+    {"per_epoch", "it stands beside 'rules': steps: {per_epoch: N}"},
+    {"order", "it stands beside 'rules': steps: {order: backward}"},
+    {"seed", "it is a parameter of the rounding: rounding: {stochastic: {seed: "
+             "1}}"},
     {"scope", "it is a parameter of a scale: scale: {backoff: {scope: layer}}"},
     {NULL, NULL},
 };

@@ -3,6 +3,7 @@
 
 #include "policy/select.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -123,6 +124,13 @@ static int no_such_name(const struct taker *taker, const struct aps_item *item)
     struct aps_nearest nearest = {.word = item->text};
     char hint[APS_HINT_MAX];
 
+    if (item->text[0] == '-' && isdigit((unsigned char)item->text[1])) {
+        item_error(taker, item,
+                   "no layer is '%.80s': layers are counted from 0, and the "
+                   "last one is 'last'",
+                   item->text);
+        return -1;
+    }
     aps_nearest_offer(&nearest, "first");
     aps_nearest_offer(&nearest, "last");
     aps_nearest_offer(&nearest, "all");

@@ -32,8 +32,9 @@ int aps_words_index(const struct aps_words *words, const char *word)
     return aps_words_find(words->known, word);
 }
 
-/* The hint for the word, or "did you mean 'X'?", or else "one of A, B, C". */
-static void suggest(const struct aps_words *words, const char *word,
+/* The hint for the word, or "did you mean 'X'?", or else "one of A, B, C". A `lone`
+ * key has no value: in braces, what stands behind a comma is a key. */
+static void suggest(const struct aps_words *words, const char *word, bool lone,
                     char *buffer, size_t size)
 {
     struct aps_nearest nearest = {.word = word};
@@ -56,6 +57,12 @@ static void suggest(const struct aps_words *words, const char *word,
                  strcasecmp(nearest.best, word) == 0 ? " (small letters)" : "");
         return;
     }
+    if (lone) {
+        snprintf(buffer, size,
+                 " without a value; items of a list stand in brackets, as in "
+                 "[a, b]");
+        return;
+    }
     snprintf(buffer, size, "; one of");
     used = strlen(buffer);
     for (int i = 0; words->known[i] && used < size; i++) {
@@ -69,10 +76,11 @@ static void suggest(const struct aps_words *words, const char *word,
 
 /* At a node or an item. */
 #define look_up(reader, at, what, words)                                       \
-    look_up_text(reader, (at)->text, (at)->line, (at)->column, what, words)
+    look_up_text(reader, (at)->text, (at)->line, (at)->column, what, words,    \
+                 false)
 static int look_up_text(const struct aps_reader *reader, const char *text,
                         int line, int column, const char *what,
-                        const struct aps_words *words)
+                        const struct aps_words *words, bool lone)
 {
     int index = aps_words_index(words, text);
     char suggestion[256];
@@ -86,7 +94,7 @@ static int look_up_text(const struct aps_reader *reader, const char *text,
                        what, text);
         return -1;
     }
-    suggest(words, text, suggestion, sizeof suggestion);
+    suggest(words, text, lone, suggestion, sizeof suggestion);
     aps_errors_add(reader->errors, reader->path, line, column,
                    "unknown %s " QUOTE "%s", what, text, suggestion);
     return -1;
@@ -103,6 +111,12 @@ bool aps_key_is_ignored(const struct aps_yaml_node *key)
     return key->kind == APS_YAML_SCALAR && aps_name_is_ignored(key->text);
 }
 
+static bool key_is_lone(const struct aps_yaml_node *key)
+{
+    return key->kind == APS_YAML_SCALAR &&
+           key->value->kind == APS_YAML_SCALAR && key->value->text[0] == '\0';
+}
+
 static int read_keys(const struct aps_reader *reader,
                      const struct aps_yaml_node *mapping, const char *noun,
                      const struct aps_words *words,
@@ -116,7 +130,8 @@ static int read_keys(const struct aps_reader *reader,
 
         if (key->kind == APS_YAML_BAD || aps_key_is_ignored(key))
             continue;
-        index = look_up(reader, key, noun, words);
+        index = look_up_text(reader, key->text, key->line, key->column, noun,
+                             words, key_is_lone(key));
         if (index < 0) {
             result = -1;
         } else if (keys[index]) {

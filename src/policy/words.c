@@ -84,7 +84,14 @@ static const char *const groups[] = {
     [APS_GROUP_L3] = "l3",
     NULL,
 };
-const struct aps_words aps_words_group = {.known = groups, .also = "a number"};
+static const struct aps_hint group_hints[] = {
+    {"socket", "did you mean 'package'?"},
+    {"host", "did you mean 'node'?"},
+    {"machine", "did you mean 'node'?"},
+    {NULL, NULL},
+};
+const struct aps_words aps_words_group = {
+    .known = groups, .hints = group_hints, .also = "a number"};
 
 static const char *const nodes[] = {
     [APS_NODE_FORMAT] = "format",
@@ -143,7 +150,38 @@ static const char *const calls[] = {
     [APS_CALL_BCAST] = "bcast",
     [APS_CALL_KINDS] = NULL,
 };
-const struct aps_words aps_words_call = {.known = calls};
+static const struct aps_hint call_hints[] = {
+    {"all", "name each of them: [allreduce, reduce_scatter, allgather, reduce, "
+            "bcast]"},
+    {"broadcast", "did you mean 'bcast'?"},
+    {"mpi_bcast", "did you mean 'bcast'?"},
+    {"ibcast", "'bcast' stands for nonblocking calls, too"},
+    {"iallreduce", "'allreduce' stands for nonblocking calls, too"},
+    {"allreduce_init", "'allreduce' stands for persistent requests, too"},
+    {"ireduce_scatter", "'reduce_scatter' stands for nonblocking calls, too"},
+    {"reduce_scatter_block", "'reduce_scatter' stands for these calls, too"},
+    {"iallgather", "'allgather' stands for nonblocking calls, too"},
+    {"ireduce", "'reduce' stands for nonblocking calls, too"},
+    {NULL, NULL},
+};
+const struct aps_words aps_words_call = {.known = calls, .hints = call_hints};
+
+#define OF_A_RULE "it stands in a rule, as in rules: [{format: e4m3}]"
+const struct aps_hint aps_top_hints[] = {
+    {"format", OF_A_RULE},
+    {"scale", OF_A_RULE},
+    {"reduce", OF_A_RULE},
+    {"compress", OF_A_RULE},
+    {"feedback", OF_A_RULE},
+    {"rounding", OF_A_RULE},
+    {"calls", OF_A_RULE},
+    {"epochs", OF_A_RULE},
+    {"accumulate", OF_A_RULE},
+    {"max_count", OF_A_RULE},
+    {"group", OF_A_RULE},
+    {"per_epoch", "it stands in 'steps': steps: {per_epoch: N}"},
+    {NULL, NULL},
+};
 
 static const char *const progresses[] = {
     [APS_PROGRESS_CALLS] = "calls",

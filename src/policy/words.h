@@ -43,6 +43,9 @@ int aps_words_find(const char *const *list, const char *word);
 /* The index in words->known of a word or of what it is an alias of, or -1. */
 int aps_words_index(const struct aps_words *words, const char *word);
 
+/* For keys at the top of a policy that belong elsewhere. */
+extern const struct aps_hint aps_top_hints[];
+
 extern const struct aps_words aps_words_scale;
 extern const struct aps_words aps_words_overflow; /* of scales */
 extern const struct aps_words aps_words_scope;
