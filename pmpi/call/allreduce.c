@@ -153,16 +153,6 @@ static void allreduce_tell_desync(struct aps_context *context,
                  layers->list[position->wanted].name);
     if (context->desyncs > 1)
         snprintf(times, sizeof times, ", %llu times by now", context->desyncs);
-    if (position->outside) {
-        aps_context_event(
-            context,
-            "desync%s: call %llu has %lld element%s, between two steps, as of "
-            "an evaluation: calls pass through until the step is found again, "
-            "which a layer table makes needless",
-            times, context->calls - 1, (long long)call->count,
-            aps_plural(call->count));
-        return;
-    }
     aps_context_event(context,
                       "desync%s: call %llu has %lld element%s, but %s has %zu: "
                       "calls pass through until the step is found again; check "
@@ -199,7 +189,7 @@ static bool allreduce_place(struct aps_context *context,
         allreduce_tell_desync(context, call, position);
     if (control.epoch >= 0)
         position->epoch = control.epoch;
-    if (position->outside && !position->desync)
+    if (position->outside)
         *reason = APS_PASSED_OUTSIDE;
     if (control.off)
         *reason = APS_PASSED_OFF;

@@ -12,7 +12,8 @@
 #define SHORTER_ROUNDS 16
 
 /* A pattern that so many times in a row was recognised, but not followed for
- * one round, is part of another step by now. */
+ * one round, or that is interrupted after each round, is part of another step by
+ * now. */
 #define FALSE_ALARMS 3
 
 /* After so many fruitless calls the search looks at every 64th only; a period
@@ -36,6 +37,8 @@ struct aps_period {
     long cursor;           /* where the search has left the next call */
     bool trusted;          /* now == known, while it is followed */
     int alarms;            /* breaks since `known` was last followed through */
+    long rounds;           /* since the last calls between two of them */
+    int brief;             /* such calls that came after one round, in a row */
     bool first;            /* it began with the very first call */
     long stretch;          /* calls since it began, until it is trusted */
 
@@ -193,6 +196,7 @@ static void period_take_up(struct aps_period *period, long p, long stretch)
         pattern->counts[i] = period_past(period, stretch - 1 - i);
     period->now = pattern;
     period->cursor = stretch % p;
+    period->rounds = period->brief = 0;
     period->first = period->complete && stretch == period->seen;
     period->stretch = stretch;
 }
@@ -255,18 +259,54 @@ long aps_period_cursor(const struct aps_period *period)
     return period->cursor;
 }
 
+static void period_forget_history(struct aps_period *period)
+{
+    period->seen = 0;
+    period->complete = false;
+}
+
+/* Between two rounds of a period that began with the very first call fewer of them
+ * are enough to trust it. */
+static void period_trust_whole(struct aps_period *period)
+{
+    if (period->first && period_has_lasted(period, APS_PERIOD_ROUNDS_WHOLE))
+        period_trust(period);
+}
+
+bool aps_period_is_between(struct aps_period *period, size_t count)
+{
+    if (period->now->counts[0] == count)
+        return false;
+    period_trust_whole(period);
+    if (period->brief > FALSE_ALARMS) /* a longer step goes on there */
+        period->known = NULL;
+    return period->trusted && period->known;
+}
+
+bool aps_period_watch(struct aps_period *period, size_t count, bool first)
+{
+    if (first) {
+        period_forget_history(period);
+        period->searched = period->fruitless = 0;
+        period->brief = period->rounds > 1 ? 0 : period->brief + 1;
+        period->rounds = 0;
+    }
+    if (!aps_period_search(period, count))
+        return false;
+    period->trusted = period->now == period->known;
+    return true;
+}
+
 /* Lost at place `cursor`. */
 static enum aps_follow period_lose(struct aps_period *period, long cursor)
 {
-    if (period->first && cursor == 0 &&
-        period_has_lasted(period, APS_PERIOD_ROUNDS_WHOLE))
-        period_trust(period);
+    if (cursor == 0)
+        period_trust_whole(period);
     if (period->trusted) {
         if (++period->alarms > FALSE_ALARMS)
             period->known = NULL;
         period->trusted = false;
-        period->seen = 0;
-        period->complete = false;
+        period_forget_history(period);
         return APS_FOLLOW_BROKEN;
     }
     if (!period->stated && period->demand <= period->stretch)
@@ -281,8 +321,10 @@ enum aps_follow aps_period_follow(struct aps_period *period, long cursor,
         period->now->counts[period->recorded++] = count;
     else if (period->now->counts[cursor] != count)
         return period_lose(period, cursor);
-    if (cursor == period->now->length - 1)
+    if (cursor == period->now->length - 1) {
         period->alarms = 0;
+        period->rounds++;
+    }
     if (!period->trusted) {
         period_push(period, count);
         period->stretch++;

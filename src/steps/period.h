@@ -10,9 +10,10 @@
  * Networks repeat blocks inside a step, so a period can be found too short. It
  * then breaks, and from there on only a stretch longer than the broken one
  * counts: a repetition inside a step is never longer than it was, and the step
- * itself always is. A period that has lasted for many rounds is trusted. What
- * breaks it is an interruption (an evaluation, say), and it is found again as
- * soon as its pattern has been seen once.
+ * itself always is. A period that has lasted for many rounds is trusted. Calls
+ * between two of its rounds are an interruption (an evaluation, say), after which it
+ * goes on with its first call. What breaks it inside a round is one, too, and it is
+ * found again as soon as its pattern has been seen once.
  */
 #ifndef APS_STEPS_PERIOD_H
 #define APS_STEPS_PERIOD_H
@@ -57,6 +58,20 @@ long aps_period_cursor(const struct aps_period *period);
  */
 enum aps_follow aps_period_follow(struct aps_period *period, long cursor,
                                   size_t count);
+
+/*
+ * While a period that nobody has stated is followed, and its first call is to come:
+ * does a trusted one begin anew later, because the count is not its first? Then the
+ * count is for aps_period_watch.
+ */
+bool aps_period_is_between(struct aps_period *period, size_t count);
+
+/*
+ * Take a count between two rounds of a trusted period, of which it is the `first`:
+ * there may be another step by now. True when another period is known with it,
+ * which is followed from now on, as after aps_period_search.
+ */
+bool aps_period_watch(struct aps_period *period, size_t count, bool first);
 
 /* Calls of the period that is (or was last) known; 0: none yet. */
 long aps_period_length(const struct aps_period *period);

@@ -225,9 +225,40 @@ static void steps_lose(struct aps_steps *steps, enum aps_follow how)
     }
 }
 
+/* Does a call come between two steps of those that were detected? */
+static bool steps_is_between(struct aps_steps *steps, size_t count)
+{
+    return steps->config.kind == APS_STEPS_AUTO && steps->active &&
+           steps->cursor == 0 && steps->outside < OUTSIDE_MOST &&
+           aps_period_is_between(steps->period, count);
+}
+
+/* Such calls may be another step by now. */
+static void steps_watch(struct aps_steps *steps, size_t count,
+                        struct aps_step_position *position)
+{
+    const bool first = steps->outside++ == 0;
+
+    position->step = steps->step;
+    position->outside = true;
+    position->expected = aps_period_count(steps->period, 0);
+    steps->lost = count + (first ? 0 : steps->lost);
+    if (!aps_period_watch(steps->period, count, first))
+        return;
+    position->outside = false;
+    position->desync = true;
+    steps->outside = 0;
+    steps_found(steps);
+}
+
 static void steps_advance_calls(struct aps_steps *steps, size_t count,
                                 struct aps_step_position *position)
 {
+    if (steps_is_between(steps, count)) {
+        steps_watch(steps, count, position);
+        return;
+    }
+    steps->outside = 0;
     if (steps->active) {
         enum aps_follow how =
             aps_period_follow(steps->period, steps->cursor, count);
@@ -245,8 +276,6 @@ static void steps_advance_calls(struct aps_steps *steps, size_t count,
             return;
         }
         position->desync = true;
-        position->outside = how == APS_FOLLOW_BROKEN && steps->cursor == 0 &&
-                            steps->config.kind == APS_STEPS_AUTO;
         position->expected = aps_period_count(steps->period, steps->cursor);
         steps_lose(steps, how);
     }

@@ -17,8 +17,7 @@
 struct aps_step_position {
     bool active; /* false: no step is known, the call passes through */
     /* The call comes between two steps, and begins none (then active is false).
-     * With a table the next step is known when it begins; a period that was
-     * detected has to be found again. */
+     * The next step is known when it begins. */
     bool outside;
     bool desync; /* this call broke the sequence (then active is false) ... */
     size_t expected; /* ... which wanted so many elements here, and by the */

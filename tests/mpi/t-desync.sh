@@ -48,10 +48,19 @@ calls "auto: seen once, repeated twice" '3*(' 100:n 200:n 300:n ')' \
     '2*(' 100:r 200:r 300:r ')'
 calls "auto: one call a step" '3*(' 100:n ')' '4*(' 100:r ')'
 calls "auto: an evaluation between steps" '3*(' 100:n 200:n 300:n ')' \
-    '20*(' 100:r 200:r 300:r ')' 50:n 60:n 70:n \
-    '3*(' 100 200 300 ')' '2*(' 100:r 200:r 300:r ')'
-says 'desync: .*between two steps, as of an evaluation' 1 \
-    "auto: an evaluation between steps: said once"
+    '20*(' 100:r 200:r 300:r ')' 50:n 60:n 300:n \
+    '3*(' 100:r 200:r 300:r ')' 60:n '2*(' 100:r 200:r 300:r ')'
+says 'passed: .* 4 (outside the step)' 1 \
+    "auto: an evaluation between steps: counted"
+says 'desync' 0 "auto: an evaluation between steps: and no desync"
+calls "auto: another step after an evaluation" '3*(' 100:n 200:n 300:n ')' \
+    '20*(' 100:r 200:r 300:r ')' '3*(' 50:n 60:n 70:n 80:n ')' \
+    '2*(' 50:r 60:r 70:r 80:r ')'
+says 'desync: call 80 has 80 elements, but the step has 100' 1 \
+    "auto: another step after an evaluation: said when it is known"
+calls "auto: an evaluation before the step is trusted" \
+    '3*(' 100:n 200:n 300:n ')' '4*(' 100:r 200:r 300:r ')' 50:n \
+    '8*(' 100 200 300 ')' '3*(' 100:r 200:r 300:r ')'
 calls "auto: a call out of order" '3*(' 100:n 200:n 300:n ')' \
     '130*(' 100:r 200:r 300:r ')' 100:r 300:n \
     '3*(' 100 200 300 ')' '2*(' 100:r 200:r 300:r ')'

@@ -170,7 +170,7 @@ static void check_evaluation(const char *name, const struct pattern *step,
 {
     const long evaluation = kind == DIFFERENT ? 7 : kind == EQUAL ? 5 : 100;
     struct trace trace;
-    long active_in_evaluation = 0;
+    long active_in_evaluation = 0, desyncs = 0;
     bool relocked = true;
 
     trace_begin_auto(&trace);
@@ -178,17 +178,19 @@ static void check_evaluation(const char *name, const struct pattern *step,
         trace_expect(&trace, step->length, epoch * steps);
         trace_rounds(&trace, step, steps);
         if (epoch > 0)
-            relocked &= trace.misplaced == 0 &&
-                        trace.last_inactive == trace.origin + step->length - 1;
+            relocked &= trace.misplaced == 0 && trace.desyncs == desyncs &&
+                        trace.last_inactive == trace.origin - 1;
+        desyncs = trace.desyncs;
         for (long i = 0; i < evaluation; i++) {
             trace_call(&trace, kind == DIFFERENT ? 5000 + (size_t)i : 5001);
-            active_in_evaluation += trace.last.active;
+            active_in_evaluation += trace.last.active || !trace.last.outside;
         }
     }
     ok(trace.wrong == 0 && active_in_evaluation == 0,
        "%s, evaluation of %ld %s calls: passes", name, evaluation,
        kind == DIFFERENT ? "different" : "equal");
-    ok(relocked, "%s: training is known again after one step, in step", name);
+    ok(relocked, "%s: training goes on in step at once, and is never lost",
+       name);
     aps_steps_destroy(trace.steps);
 }
 
@@ -260,6 +262,38 @@ static void test_phases(void)
        "phases: a longer step follows");
     ok(trace.calls - trace.last_inactive > 40 * first.length,
        "phases: soon known");
+    aps_steps_destroy(trace.steps);
+}
+
+/* Calls between two steps that are another step by now. */
+static void test_other_step(void)
+{
+    const struct pattern first = {3, {10, 20, 30}};
+    const struct pattern second = {4, {11, 21, 31, 41}};
+    const struct pattern both = {4, {10, 20, 30, 7}};
+    struct trace trace;
+    long desyncs;
+
+    trace_begin_auto(&trace);
+    trace_rounds(&trace, &first, 140);
+    desyncs = trace.desyncs;
+    trace_expect(&trace, 4, 140);
+    trace_rounds(&trace, &second, 60);
+    ok(trace.wrong == 0 && trace.misplaced == 0 && trace.last.active &&
+           aps_steps_layers(trace.steps) == 4 && trace.desyncs == desyncs + 1,
+       "another step, of other calls: found, and lost once");
+    diag("another step: known after %ld of them",
+         (trace.last_inactive - trace.origin) / second.length + 1);
+    aps_steps_destroy(trace.steps);
+
+    trace_begin_auto(&trace);
+    trace_rounds(&trace, &first, 140);
+    trace_rounds(&trace, &both, 60);
+    ok(trace.wrong == 0 && trace.last.active &&
+           aps_steps_layers(trace.steps) == 4,
+       "a call more in each step: part of it by now");
+    diag("a call more: known after %ld steps",
+         (trace.last_inactive - 140 * 3) / 4 + 1);
     aps_steps_destroy(trace.steps);
 }
 
@@ -373,6 +407,7 @@ int main(void)
     test_evaluation();
     test_early_evaluation();
     test_phases();
+    test_other_step();
     test_random_patterns();
     test_random_walks();
     return done_testing();
