@@ -139,6 +139,15 @@ static void handle_tell_late(void)
         aps_call_function(the_call), count, the_context->label);
 }
 
+/* A call of a kind that no rule names goes to MPI beside what is queued, as calls do
+ * that the library does not know. */
+static bool handle_waits_for_queue(const struct aps_context *context,
+                                   const struct aps_call *call)
+{
+    return context->queue &&
+           aps_policy_names(context->job->policy, call->kind->which);
+}
+
 int aps_call_handle(const struct aps_call *call)
 {
     struct aps_step_position position;
@@ -158,7 +167,7 @@ int aps_call_handle(const struct aps_call *call)
     }
     if (!context)
         return aps_call_pass_because(call, APS_PASSED_RESOURCES);
-    if (context->queue)
+    if (handle_waits_for_queue(context, call))
         aps_context_drain(context);
     if (!call->kind->place(context, call, &position, &reason))
         return handle_pass_because(call, reason);

@@ -97,11 +97,20 @@ static bool bcast_measure(const struct aps_context *context,
         !aps_other_elements(call->count, (MPI_Count)floats, &segment->count))
         return false;
     segment->own = root ? segment->count : 0;
-    segment->good =
-        aps_call_is_float(job, call->type) && call->receive &&
-        (!root || call->gpu.receive ||
-         aps_memory_is_writable(call->receive, segment->own * sizeof(float)));
+    segment->good = aps_call_is_float(job, call->type) && call->receive;
     return true;
+}
+
+/* The root, which alone has values of its own: can it write them? GPUs have no
+ * memory that is only read. */
+static void bcast_agree(struct aps_context *context,
+                        struct aps_segment *segment, bool *good)
+{
+    if (segment->own > 0 && segment->good &&
+        segment->memory == &aps_memory_host &&
+        !aps_memory_is_writable(segment->out, segment->own * sizeof(float)))
+        segment->good = false;
+    aps_other_agree_blocks(context, segment, good);
 }
 
 static int bcast_run(struct aps_context *context, const struct aps_call *call,
@@ -180,7 +189,7 @@ const struct aps_kind aps_kind_bcast = {
     .measure = bcast_measure,
     .segment = aps_other_segment,
     .is_possible = aps_other_is_possible,
-    .agree = aps_other_agree_blocks,
+    .agree = bcast_agree,
     .hold = bcast_hold,
     .release = bcast_release,
     .run_unchanged = bcast_run_unchanged,
