@@ -14,7 +14,8 @@ tests_apps_digits_LDADD = $(MPI_LIBS) -lm
 EXTRA_DIST += tests/apps/README.md tests/apps/characters.py \
 	tests/apps/digits.csv tests/apps/digits.py \
 	tests/apps/digits_torch.py tests/apps/fashion-layers.csv \
-	tests/apps/fashion.py tests/apps/fusion.py tests/apps/groups.f90
+	tests/apps/fashion.py tests/apps/fusion.py tests/apps/groups.f90 \
+	tests/apps/rooted.py
 
 # Two heads whose gradients differ by powers of two, on the same images.
 check_PROGRAMS += tests/apps/heads

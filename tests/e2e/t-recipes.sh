@@ -128,6 +128,23 @@ check '... one call a step is rewritten' rewritten 33
 check '... each layer by its own rule' equal "$(formats roundoff.csv)" \
     'fc1.bias=e4m3 fc1.weight=e4m3 fc2.bias=e5m2 fc2.weight=e5m2'
 
+# --- sums by way of one rank ------------------------------------------------------
+
+if [ -n "$python" ]; then
+    recipe 'SUMS BY WAY OF ONE RANK'
+    rm -f roundoff.csv
+    python_job 4 APSMPI_POLICY=policy.yaml "$python" "$apps/rooted.py" --epochs 3
+    check '... trains, and all ranks have the same weights' trained 3
+    for call in Reduce Bcast; do
+        check "... MPI_$call is rewritten" \
+            grep -q "^apsmpi: .* of MPI_$call, 33 rewritten " err
+    done
+    check '... the log has both' equal "$(distinct format roundoff.csv)" \
+        'e4m3 e8m7'
+else
+    skip 'SUMS BY WAY OF ONE RANK' "$PYTHON3 has no numpy and mpi4py for $MPI"
+fi
+
 # --- sub-communicators --------------------------------------------------------
 
 recipe SUB-COMMUNICATORS
