@@ -40,10 +40,16 @@ job 4 APSMPI_POLICY=aps.yaml APSMPI_LOG=device.csv APSMPI_CUDA="$plugin" \
     $device --epochs 2
 check 'e4m3 with APS: the weights are those of host memory' cmp host out
 check '... all calls rewritten' rewritten 132
+check '... by kernels for the GPU, as it says first' \
+    grep -q 'rewrites its first call, .* and GPU kernels$' err
 check '... and a whole log' whole_log device.csv
 grep -v '^#' host.csv | cut -d, -f2-21,24- >host.rows
 grep -v '^#' device.csv | cut -d, -f2-21,24- >device.rows
 check '... with the same rows' cmp host.rows device.rows
+
+job 2 APSMPI_POLICY=aps.yaml $device --epochs 1
+check '... or without the plugin by those of the host' \
+    grep -q "rewrites its first call, .* kernels for copies of the GPU's buffers$" err
 
 policy ring.yaml 'format: e5m2, reduce: ring, accumulate: format'
 same 'e5m2, ring' 3 APSMPI_POLICY=ring.yaml -- --epochs 1 --fused
