@@ -104,4 +104,73 @@ APS_INLINE void aps_block_decode_unit(const struct aps_block_decode_work *w,
         aps_threads_store16(to, y);
 }
 
+/* --- eights ---------------------------------------------------------------- */
+
+/* Are blocks eights, whose codes can be loaded by whole words? */
+APS_INLINE bool
+aps_block_decode_by_eights(const struct aps_block_decode_work *w)
+{
+    const struct aps_block_layout *l = &w->layout;
+
+    return l->scale == 1 && l->width <= 8 && l->block % 8 == 0 &&
+           (uintptr_t)w->x % 16 == 0 && (uintptr_t)w->wire % 4 == 0;
+}
+
+/* The codes of an eight, `width` <= 8 bytes from the wire's byte `at` on, the
+ * first in the lowest bits; `end`: of the wire's bytes. */
+APS_INLINE uint64_t aps_block_codes(const unsigned char *wire, uint32_t at,
+                                    uint32_t width, uint32_t end)
+{
+    const uint32_t base = at / 4 * 4;
+    const uint32_t shift = at % 4 * 8;
+    uint64_t codes = 0;
+
+    if (base + 12 > end) {
+        for (uint32_t i = 0; i < width; i++)
+            codes |= (uint64_t)wire[at + i] << 8 * i;
+        return codes;
+    }
+    codes = aps_threads_load4(wire + base) |
+            (uint64_t)aps_threads_load4(wire + base + 4) << 32;
+    codes >>= shift;
+    if (shift + width * 8 > 64)
+        codes |= (uint64_t)aps_threads_load4(wire + base + 8) << (64 - shift);
+    return codes;
+}
+
+/* Unit `unit` of eights of whole blocks. */
+APS_INLINE void aps_block_decode_eight(const struct aps_block_decode_work *w,
+                                       enum aps_family family, float piece,
+                                       bool add, uint32_t unit)
+{
+    const struct aps_block_layout *l = &w->layout;
+    const uint32_t eights = l->block / 8;
+    const uint32_t block = unit / eights;
+    const uint32_t from = block * l->bytes;
+    const uint32_t mask = (1u << l->width) - 1;
+    const struct aps_block_scale scale =
+        aps_block_read(family, &w->kernel, piece, w->wire[from]);
+    unsigned char *to = w->x + (size_t)unit * 32;
+    uint32_t sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    uint32_t y[8];
+    uint64_t codes =
+        aps_block_codes(w->wire, from + 1 + unit % eights * l->width, l->width,
+                        l->blocks * l->bytes);
+
+    if (add) {
+        aps_threads_load16(to, sum);
+        aps_threads_load16(to + 16, sum + 4);
+    }
+    for (uint32_t i = 0; i < 8; i++, codes >>= l->width) {
+        y[i] = scale.nan    ? APS_FLOAT_NAN
+               : scale.zero ? 0
+                            : aps_block_value(family, &w->kernel, scale,
+                                              (uint32_t)codes & mask);
+        if (add)
+            y[i] = aps_decode_sum(sum[i], y[i]);
+    }
+    aps_threads_store16(to, y);
+    aps_threads_store16(to + 16, y + 4);
+}
+
 #endif

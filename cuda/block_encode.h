@@ -186,4 +186,58 @@ APS_INLINE void aps_block_encode(const struct aps_block_encode_work *w,
     }
 }
 
+/* --- eights that stay in registers --------------------------------------- */
+
+/* The most bytes of the blocks that a warp encodes at once. */
+#define APS_BLOCK_STAGED (APS_BLOCK_LANES * (8 + 1))
+
+/*
+ * Can each thread of a group keep its eight of a block in registers, and a warp
+ * write its blocks by whole words? Of whole blocks, to nearest and without
+ * statistics.
+ */
+APS_INLINE bool
+aps_block_encode_by_eights(const struct aps_block_encode_work *w)
+{
+    const struct aps_block_layout *l = &w->layout;
+
+    return w->rounding == APS_ROUND_NEAREST && l->scale == 1 && l->width <= 8 &&
+           l->block % 8 == 0 && l->block <= w->lanes * 8 &&
+           APS_BLOCK_LANES / w->lanes * l->bytes % 4 == 0 &&
+           (uintptr_t)w->x % 16 == 0 && (uintptr_t)w->wire % 4 == 0;
+}
+
+APS_INLINE void aps_block_load_eight(const struct aps_block_encode_work *w,
+                                     uint32_t first, uint32_t *word)
+{
+    const unsigned char *from = w->x + (size_t)first * 4;
+
+    aps_threads_load16(from, word);
+    aps_threads_load16(from + 16, word + 4);
+}
+
+/* Of word[8] in a block with that scale: the codes, the first in the lowest
+ * bits, to bytes[width]. */
+APS_INLINE void aps_block_encode_eight(const struct aps_block_encode_work *w,
+                                       enum aps_family family,
+                                       struct aps_block_scale scale,
+                                       const uint32_t *word,
+                                       unsigned char *bytes)
+{
+    const uint32_t width = w->layout.width;
+    uint64_t codes = 0;
+
+    for (uint32_t i = 0; i < 8 && !scale.nan && !scale.zero; i++) {
+        uint32_t over;
+        uint64_t code = aps_block_code(family, &w->kernel, scale, word[i],
+                                       APS_ROUND_NEAREST, 0, &over);
+
+        codes |= code << i * width;
+    }
+    for (uint32_t i = 0; i < 8; i++) {
+        if (i < width)
+            bytes[i] = (unsigned char)(codes >> 8 * i);
+    }
+}
+
 #endif

@@ -113,6 +113,35 @@ static void encode_blocks(const struct aps_block_encode_work *w,
     }
 }
 
+/* The same by eights; codes are put where the kernel's words bring them. */
+static void encode_eights(const struct aps_block_encode_work *w,
+                          enum aps_family family)
+{
+    const struct aps_block_layout *l = &w->layout;
+    const float piece = aps_block_encode_piece(w, family);
+
+    aps_block_put_piece(w, piece);
+    for (uint32_t block = 0; block < l->blocks; block++) {
+        unsigned char *wire = w->wire + (size_t)block * l->bytes;
+        struct aps_threads_seen seen = {};
+        struct aps_block_scale scale;
+        uint32_t word[8];
+
+        for (uint32_t at = 0; at < l->block; at += 8) {
+            aps_block_load_eight(w, block * l->block + at, word);
+            for (uint32_t i = 0; i < 8; i++)
+                aps_threads_see(&seen, word[i]);
+        }
+        scale = aps_block_choose(family, &w->kernel, piece, seen.greatest);
+        wire[0] = (unsigned char)scale.code;
+        for (uint32_t at = 0; at < l->block; at += 8) {
+            aps_block_load_eight(w, block * l->block + at, word);
+            aps_block_encode_eight(w, family, scale, word,
+                                   wire + 1 + at / 8 * l->width);
+        }
+    }
+}
+
 /* Launches are of some blocks, where the kernels' are of very many. */
 static size_t few_blocks(const struct aps_format *format)
 {
@@ -130,10 +159,15 @@ static void emulate_encode_blocks(const struct aps_format *format,
     if (format->piece_bytes > 0 && !max)
         emulate_magnitude(x, n, result);
     for (size_t i = 0; i < n; i += most) {
+        const size_t here = min_size(n - i, most);
         const struct aps_block_encode_work w = aps_block_encode_work_init(
-            format, x, i, min_size(n - i, most), options, max, result, wire);
+            format, x, i, here, options, max, result, wire);
         struct aps_threads_seen seen = {};
 
+        if (!stats && here == most && aps_block_encode_by_eights(&w)) {
+            encode_eights(&w, format->family);
+            continue;
+        }
         encode_blocks(&w, format->family, &seen);
         if (stats)
             add_seen(&seen, result);
@@ -193,11 +227,15 @@ static void emulate_decode_blocks(const struct aps_format *format,
     const size_t most = few_blocks(format);
 
     for (size_t i = 0; i < n; i += most) {
-        const struct aps_block_decode_work w = aps_block_decode_work_init(
-            format, wire, i, min_size(n - i, most), x);
+        const size_t here = min_size(n - i, most);
+        const struct aps_block_decode_work w =
+            aps_block_decode_work_init(format, wire, i, here, x);
         const float piece = aps_block_decode_piece(&w);
+        const bool eights = here == most && aps_block_decode_by_eights(&w);
 
-        for (uint32_t unit = 0; unit < w.units; unit++)
+        for (uint32_t unit = 0; eights && unit < here / 8; unit++)
+            aps_block_decode_eight(&w, format->family, piece, add, unit);
+        for (uint32_t unit = 0; !eights && unit < w.units; unit++)
             aps_block_decode_unit(&w, format->family, piece, add, unit);
     }
 }
