@@ -32,9 +32,15 @@ static bool steps_add_up(const struct aps_device_step steps[], size_t count)
     return false;
 }
 
+/* Are these bytes, and no values? */
+static bool steps_is_of_bytes(const struct aps_device_step *step)
+{
+    return step->verb == APS_DEVICE_PUT || step->verb == APS_DEVICE_GET;
+}
+
 static cudaError_t steps_start(const struct aps_device_step *step,
                                struct aps_cuda_result *found,
-                               cudaStream_t stream)
+                               unsigned char *bytes, cudaStream_t stream)
 {
     switch (step->verb) {
     case APS_DEVICE_ENCODE:
@@ -47,12 +53,20 @@ static cudaError_t steps_start(const struct aps_device_step *step,
                                       step->x, stream);
     case APS_DEVICE_MAGNITUDE:
         return aps_cuda_kernel_magnitude(step->x, step->n, found, stream);
+    case APS_DEVICE_PUT:
+        memcpy(bytes, step->bytes, step->n);
+        return cudaMemcpyAsync(step->wire, bytes, step->n,
+                               cudaMemcpyHostToDevice, stream);
+    case APS_DEVICE_GET:
+        return cudaMemcpyAsync(bytes, step->wire, step->n,
+                               cudaMemcpyDeviceToHost, stream);
     }
     return cudaErrorInvalidValue;
 }
 
 static void steps_finish(struct aps_device_step *step,
-                         const struct aps_cuda_result *found)
+                         const struct aps_cuda_result *found,
+                         const unsigned char *bytes)
 {
     if (step->verb == APS_DEVICE_ENCODE)
         step->flags = found->marked ? APS_BLOCK_NAN : 0;
@@ -61,6 +75,8 @@ static void steps_finish(struct aps_device_step *step,
             .max = aps_float_from_bits(found->finite),
             .finite = found->greatest < APS_FLOAT_INF,
         };
+    if (step->verb == APS_DEVICE_GET)
+        memcpy(step->bytes, bytes, step->n);
 }
 
 /* All in the first slot's stream. */
@@ -81,7 +97,7 @@ static cudaError_t steps_run_in_lane(struct aps_device_step steps[],
         error = steps_start(&steps[i],
                             steps_adds_up(&steps[i]) ? &findings->device[i]
                                                      : &findings->marks[i],
-                            slot->stream);
+                            findings->bytes[i], slot->stream);
     if (error == cudaSuccess && add_up)
         error = cudaMemcpyAsync(findings->host, findings->device, bytes,
                                 cudaMemcpyDeviceToHost, slot->stream);
@@ -90,8 +106,10 @@ static cudaError_t steps_run_in_lane(struct aps_device_step steps[],
     if (error == cudaSuccess)
         error = aps_slot_wait(slot);
     for (size_t i = 0; i < count && error == cudaSuccess; i++)
-        steps_finish(&steps[i], steps_adds_up(&steps[i]) ? &findings->host[i]
-                                                         : &findings->marks[i]);
+        steps_finish(&steps[i],
+                     steps_adds_up(&steps[i]) ? &findings->host[i]
+                                              : &findings->marks[i],
+                     findings->bytes[i]);
     return error;
 }
 
@@ -102,7 +120,8 @@ static cudaError_t steps_run_in_lane(struct aps_device_step steps[],
 static bool steps_follows(const struct aps_device_step *step,
                           const struct aps_device_step *previous)
 {
-    return step->x == previous->x || step->x == previous->x + previous->n;
+    return !steps_is_of_bytes(previous) &&
+           (step->x == previous->x || step->x == previous->x + previous->n);
 }
 
 /* Do kernels of the context that is visited reach what a step needs? */
@@ -110,6 +129,8 @@ static bool steps_reaches(const struct aps_cuda_visit *visit,
                           const struct aps_device_step *step,
                           const struct aps_device_step *previous)
 {
+    if (steps_is_of_bytes(step))
+        return aps_cuda_allocations_reach(visit, step->wire);
     if (!(previous && steps_follows(step, previous)) &&
         !aps_cuda_is_reached(visit, step->x))
         return false;
@@ -132,6 +153,10 @@ static int steps_run_alone(struct aps_device_step *step)
     case APS_DEVICE_DECODE:
         return aps_cuda_decode(step->codec, step->wire, step->n, step->scaling,
                                step->flags, step->add, step->x);
+    case APS_DEVICE_PUT:
+        return aps_cuda_put(step->wire, step->bytes, step->n);
+    case APS_DEVICE_GET:
+        return aps_cuda_get(step->bytes, step->wire, step->n);
     case APS_DEVICE_MAGNITUDE:
         break; /* every context reaches what it visits */
     }
@@ -154,7 +179,9 @@ static int steps_run_some(struct aps_device_step steps[], size_t count,
     cudaError_t error = cudaSuccess;
     size_t n = 0;
 
-    switch (aps_cuda_enter(steps[0].x, &visit)) {
+    switch (steps_is_of_bytes(&steps[0])
+                ? aps_cuda_allocations_enter(steps[0].wire, &visit)
+                : aps_cuda_enter(steps[0].x, &visit)) {
     case APS_CUDA_HOST:
         return steps_fail("the memory is not a device's");
     case APS_CUDA_NOWHERE:

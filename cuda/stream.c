@@ -11,10 +11,12 @@
 #define SLOTS (APS_CUDA_STREAM_SLOTS * STRIDE)
 #define FINDINGS (APS_DEVICE_STEPS * sizeof(struct aps_cuda_result))
 
+#define BYTES (APS_DEVICE_STEPS * APS_DEVICE_STEP_BYTES)
+
 /* The place of findings behind the slots. */
-static struct aps_cuda_result *stream_findings_at(void *memory, size_t i)
+static void *stream_findings_at(void *memory, size_t i)
 {
-    return (void *)((unsigned char *)memory + SLOTS + i * FINDINGS);
+    return (unsigned char *)memory + SLOTS + i * FINDINGS;
 }
 
 cudaError_t aps_cuda_stream_make(cudaStream_t *stream)
@@ -75,7 +77,7 @@ struct aps_cuda_stream *aps_cuda_stream_create(cudaError_t *error)
     *error = cudaMalloc(&device, SLOTS + FINDINGS);
     if (*error != cudaSuccess)
         goto free_lane;
-    *error = cudaHostAlloc(&host, SLOTS + 2 * FINDINGS, 0);
+    *error = cudaHostAlloc(&host, SLOTS + 2 * FINDINGS + BYTES, 0);
     if (*error != cudaSuccess)
         goto free_device;
     for (int i = 0; i < APS_CUDA_STREAM_SLOTS; i++) {
@@ -85,6 +87,7 @@ struct aps_cuda_stream *aps_cuda_stream_create(cudaError_t *error)
     lane->findings = (struct aps_findings){
         .marks = stream_findings_at(host, 0),
         .host = stream_findings_at(host, 1),
+        .bytes = stream_findings_at(host, 2),
         .device = stream_findings_at(device, 0),
     };
     for (int i = 0; i < APS_CUDA_STREAM_SLOTS && *error == cudaSuccess; i++)

@@ -45,6 +45,8 @@ struct aps_findings {
     struct aps_cuda_result *marks;  /* [APS_DEVICE_STEPS] */
     struct aps_cuda_result *device; /* [APS_DEVICE_STEPS] */
     struct aps_cuda_result *host;   /* [APS_DEVICE_STEPS] */
+    /* [APS_DEVICE_STEPS], pinned: what they put, and get */
+    unsigned char (*bytes)[APS_DEVICE_STEP_BYTES];
 };
 
 struct aps_cuda_stream {

@@ -115,6 +115,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/chunk_buffers.c pmpi/reduce/chunk_buffers.h \
 	pmpi/reduce/chunk_layout.c pmpi/reduce/chunk_layout.h \
 	pmpi/reduce/direct.c pmpi/reduce/direct.h \
+	pmpi/reduce/direct_devices.c pmpi/reduce/direct_devices.h \
 	pmpi/reduce/exchange.c pmpi/reduce/exchange.h \
 	pmpi/reduce/exponent.c pmpi/reduce/exponent.h \
 	pmpi/reduce/gpu_ipc.c pmpi/reduce/gpu_ipc.h \

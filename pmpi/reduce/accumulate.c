@@ -122,18 +122,6 @@ static bool accumulate_hides_overflow(const struct aps_wire *wire)
            wire->sums.format.saturate;
 }
 
-/* One block after the other: a device has no use for tiles. */
-static void accumulate_on_device(const struct aps_wire *wire, int count,
-                                 const unsigned char *blocks, size_t stride,
-                                 size_t n, float *sum,
-                                 struct aps_magnitude *magnitude)
-{
-    for (int i = 0; i < count; i++)
-        aps_block_add(wire, i == 0, blocks + (size_t)i * stride, n, sum);
-    if (magnitude)
-        *magnitude = aps_block_magnitude(wire, wire->memory, sum, n);
-}
-
 void aps_accumulate(const struct aps_wire *wire, int count,
                     const unsigned char *blocks, size_t stride, size_t n,
                     float *sum, struct aps_magnitude *magnitude)
@@ -143,10 +131,6 @@ void aps_accumulate(const struct aps_wire *wire, int count,
     const size_t most = TILE / granule * granule;
     const bool watch = magnitude && accumulate_hides_overflow(wire);
 
-    if (wire->device) {
-        accumulate_on_device(wire, count, blocks, stride, n, sum, magnitude);
-        return;
-    }
     if (magnitude)
         *magnitude = (struct aps_magnitude){0, true};
     for (size_t begin = 0; begin < n; begin += most) {

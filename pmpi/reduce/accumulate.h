@@ -26,8 +26,7 @@
  * values scale themselves; the scale of NVFP4's whole pieces is, in Q, one of
  * 4096 sums. *magnitude, unless NULL, is that of the sum; where the wire has
  * records and partial sums saturate, it is the greatest of theirs, too. All lie
- * in host memory; if the wire's blocks lie on a device, so does the sum, and only
- * `fp32` is possible.
+ * in host memory.
  */
 void aps_accumulate(const struct aps_wire *wire, int count,
                     const unsigned char *blocks, size_t stride, size_t n,

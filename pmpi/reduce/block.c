@@ -169,21 +169,6 @@ struct aps_cast_options aps_block_options(const struct aps_wire *wire,
     return options;
 }
 
-static void block_encode_on_device(const struct aps_wire *wire,
-                                   const struct aps_cast_options *options,
-                                   const float *x, size_t n,
-                                   struct aps_scaling scaling,
-                                   struct aps_block_header *header,
-                                   unsigned char *block)
-{
-    const int flags = wire->device->encode_stats(
-        &wire->codec, x, n, scaling, options, block + sizeof *header, NULL);
-
-    header->flags = flags > 0 ? (uint8_t)flags : 0;
-    if (flags < 0 || wire->device->put(block, header, sizeof *header) < 0)
-        *wire->lost = true;
-}
-
 /* Is no value of that magnitude beyond the largest one, so that encode need not
  * look? */
 static bool block_is_bounded(const struct aps_wire *wire,
@@ -228,10 +213,6 @@ static int block_encode(const struct aps_wire *wire,
 
     exponent = aps_block_choose_scaling(wire, magnitude, exponent, &scaling);
     header.exponent = (int16_t)scaling.exponent;
-    if (wire->device) {
-        block_encode_on_device(wire, &options, x, n, scaling, &header, block);
-        return exponent;
-    }
     header.flags = (uint8_t)memory->encode_stats(
         &wire->codec, x, n, scaling, &options,
         block + aps_block_header_bytes(wire), NULL);
@@ -261,7 +242,7 @@ int aps_block_encode(const struct aps_wire *wire,
     struct aps_scale_record record = {0};
 
     if (aps_wire_measures(wire))
-        magnitude = aps_block_magnitude(wire, memory, x, n);
+        magnitude = memory->magnitude(x, n);
     if (wire->records)
         record = (struct aps_scale_record){
             .in_max = magnitude.max,
@@ -285,7 +266,7 @@ int aps_block_encode_sum(const struct aps_wire *wire,
     if (known)
         magnitude = *known;
     else if (aps_wire_measures(wire))
-        magnitude = aps_block_magnitude(wire, memory, sum, n);
+        magnitude = memory->magnitude(sum, n);
     if (wire->records) {
         record = *before;
         aps_record_note_sum(wire, &record, magnitude, exponent);
@@ -305,20 +286,6 @@ struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
     return aps_scale_scaling(&wire->scale, header.exponent);
 }
 
-/* 0, or -1. */
-static int block_decode_on_device(const struct aps_wire *wire,
-                                  const unsigned char *block, size_t n,
-                                  bool add, float *x)
-{
-    struct aps_block_header header;
-
-    if (wire->device->get(&header, block, sizeof header) < 0)
-        return -1;
-    return wire->device->decode(
-        &wire->codec, block + sizeof header, n,
-        aps_scale_scaling(&wire->scale, header.exponent), header.flags, add, x);
-}
-
 void aps_block_decode(const struct aps_wire *wire,
                       const struct aps_memory *memory,
                       const unsigned char *block, size_t n, float *x)
@@ -326,21 +293,9 @@ void aps_block_decode(const struct aps_wire *wire,
     struct aps_scaling scaling;
     unsigned flags;
 
-    if (wire->device) {
-        (void)block_decode_on_device(wire, block, n, false,
-                                     x); /* it is counted */
-        return;
-    }
     scaling = aps_block_scaling(wire, block, &flags);
     memory->decode(&wire->codec, block + aps_block_header_bytes(wire), n,
                    scaling, flags, x);
-}
-
-void aps_block_add(const struct aps_wire *wire, bool first,
-                   const unsigned char *block, size_t n, float *sum)
-{
-    if (block_decode_on_device(wire, block, n, !first, sum) < 0)
-        *wire->lost = true;
 }
 
 struct aps_slice aps_slice_of(size_t n, size_t granule, int parts, int i)

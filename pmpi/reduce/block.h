@@ -36,9 +36,9 @@ struct aps_block_record {
 struct aps_wire {
     struct aps_codec codec;
     const struct aps_memory *memory; /* of the program's buffers */
-    /* NULL: blocks lie in the host's memory; else in a device's, as vectors do,
-     * and *lost is set where values could not be written to a block, or
-     * added. */
+    /* NULL: blocks lie in the host's memory; else in a device's, as vectors do:
+     * block_queue.h encodes and decodes them, and *lost is set where values could
+     * not be written to a block, or added. */
     const struct aps_device_memory *device;
     bool *lost;
     struct aps_scale scale;
@@ -182,11 +182,6 @@ int aps_block_encode_sum(const struct aps_wire *wire,
 void aps_block_decode(const struct aps_wire *wire,
                       const struct aps_memory *memory,
                       const unsigned char *block, size_t n, float *x);
-
-/* sum[n] += the block's values, FP32, all in a device's memory; `first`: it is
- * the first of them, and they are the sum. */
-void aps_block_add(const struct aps_wire *wire, bool first,
-                   const unsigned char *block, size_t n, float *sum);
 
 /* Bytes before the values of a block: of this wire, and at most. */
 #define APS_BLOCK_HEADER_MOST                                                  \

@@ -4,6 +4,7 @@
 #include "reduce/block_queue.h"
 
 #include <stdint.h>
+#include <string.h>
 
 void aps_block_queue_begin(struct aps_block_queue *queue,
                            const struct aps_wire *wire)
@@ -81,6 +82,45 @@ void aps_block_queue_measure(struct aps_block_queue *queue, const float *x,
                                         .n = n})] = magnitude;
 }
 
+_Static_assert(sizeof(struct aps_block_header) <= APS_DEVICE_STEP_BYTES,
+               "a step has room for a header");
+
+void aps_block_queue_put(struct aps_block_queue *queue,
+                         const struct aps_block_header *header,
+                         unsigned char *block)
+{
+    struct aps_device_step step = {
+        .verb = APS_DEVICE_PUT, .wire = block, .n = sizeof *header};
+
+    memcpy(step.bytes, header, sizeof *header);
+    (void)queue_push(queue, step);
+}
+
+void aps_block_queue_get(struct aps_block_queue *queue,
+                         const unsigned char *block,
+                         struct aps_block_header *header)
+{
+    *header = (struct aps_block_header){0};
+    queue->headers[queue_push(
+        queue, (struct aps_device_step){.verb = APS_DEVICE_GET,
+                                        .wire = (void *)(uintptr_t)block,
+                                        .n = sizeof *header})] = header;
+}
+
+static void queue_tell(struct aps_block_queue *queue, size_t i)
+{
+    const struct aps_device_step *step = &queue->steps[i];
+
+    if (queue->magnitudes[i])
+        *queue->magnitudes[i] = step->magnitude;
+    if (!queue->headers[i])
+        return;
+    if (step->verb == APS_DEVICE_GET)
+        memcpy(queue->headers[i], step->bytes, sizeof *queue->headers[i]);
+    else
+        queue->headers[i]->flags = (uint8_t)step->flags;
+}
+
 void aps_block_queue_run(struct aps_block_queue *queue)
 {
     const size_t count = queue->count;
@@ -92,10 +132,93 @@ void aps_block_queue_run(struct aps_block_queue *queue)
         *queue->wire->lost = true;
         return;
     }
-    for (size_t i = 0; i < count; i++) {
-        if (queue->headers[i])
-            queue->headers[i]->flags = (uint8_t)queue->steps[i].flags;
-        if (queue->magnitudes[i])
-            *queue->magnitudes[i] = queue->steps[i].magnitude;
+    for (size_t i = 0; i < count; i++)
+        queue_tell(queue, i);
+}
+
+/* --- slices ----------------------------------------------------------------- */
+
+/* Owners whose slices are queued together. */
+struct owners {
+    int first, end;
+    struct aps_magnitude magnitudes[APS_DEVICE_STEPS];
+};
+
+static void queue_measure(struct aps_block_queue *queue,
+                          const struct aps_queued_slices *slices,
+                          struct owners *owners)
+{
+    const struct aps_piece *piece = slices->piece;
+
+    for (int owner = owners->first; owner < owners->end; owner++) {
+        const struct aps_slice slice =
+            aps_piece_slice(piece, slices->owners, owner);
+
+        aps_block_queue_measure(queue, piece->in + slice.begin, slice.length,
+                                &owners->magnitudes[owner - owners->first]);
+    }
+    aps_block_queue_run(queue);
+}
+
+static void queue_encode(struct aps_block_queue *queue,
+                         const struct aps_queued_slices *slices,
+                         const struct owners *owners)
+{
+    const struct aps_piece *piece = slices->piece;
+
+    for (int owner = owners->first; owner < owners->end; owner++) {
+        const struct aps_slice slice =
+            aps_piece_slice(piece, slices->owners, owner);
+        const struct aps_origin origin = {
+            .number = piece->number,
+            .first = piece->first + slice.begin,
+            .stage = queue->wire->stage,
+            .rank = slices->rank,
+            .ranks = slices->ranks,
+        };
+
+        if (slice.length == 0)
+            continue;
+        aps_cost_note(slices->cost,
+                      aps_block_queue_encode(
+                          queue, &origin, piece->in + slice.begin, slice.length,
+                          owners->magnitudes[owner - owners->first],
+                          piece->exponent, slices->header(slices->state, owner),
+                          slices->block(slices->state, owner)));
+        if (owner != slices->rank)
+            aps_cost_add(slices->cost, queue->wire, slice.length, 1);
+    }
+}
+
+static void queue_put_headers(struct aps_block_queue *queue,
+                              const struct aps_queued_slices *slices,
+                              const struct owners *owners)
+{
+    for (int owner = owners->first; owner < owners->end; owner++) {
+        if (aps_piece_slice(slices->piece, slices->owners, owner).length > 0)
+            aps_block_queue_put(queue, slices->header(slices->state, owner),
+                                slices->block(slices->state, owner));
+    }
+}
+
+void aps_block_queue_encode_slices(struct aps_block_queue *queue,
+                                   const struct aps_queued_slices *slices)
+{
+    /* with two steps each all that is queued here is waited for together */
+    const int most = APS_DEVICE_STEPS / (slices->in_band ? 2 : 1);
+
+    for (int first = 0; first < slices->owners; first += most) {
+        struct owners owners = {.first = first, .end = slices->owners};
+
+        if (owners.end - first > most)
+            owners.end = first + most;
+        if (aps_wire_measures(queue->wire))
+            queue_measure(queue, slices, &owners);
+        queue_encode(queue, slices, &owners);
+        if (slices->in_band && queue->wire->codec.format.marks)
+            aps_block_queue_run(queue); /* headers have markers then */
+        if (slices->in_band)
+            queue_put_headers(queue, slices, &owners);
+        aps_block_queue_run(queue);
     }
 }

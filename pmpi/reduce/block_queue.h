@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Blocks in a device's memory that are encoded and decoded together: what is
- * queued is done in order, and waited for once. Their headers lie in host memory
- * that all ranks which read the blocks see, so that nobody asks the device for a
- * header.
+ * queued is done in order, and waited for once. Their headers lie in host memory,
+ * which inside a node all ranks see that read the blocks, so that nobody asks the
+ * device for a header. Where blocks are sent from the device's memory, headers are
+ * put there, and got, as steps of their own.
  */
 #ifndef APS_PMPI_REDUCE_BLOCK_QUEUE_H
 #define APS_PMPI_REDUCE_BLOCK_QUEUE_H
@@ -13,6 +14,7 @@
 
 #include "codec/memory.h"
 #include "reduce/block.h"
+#include "reduce/chunk.h"
 
 /* A queue is run when it is full, and whenever the caller says so. */
 struct aps_block_queue {
@@ -20,8 +22,8 @@ struct aps_block_queue {
                                     step fails */
     size_t count;
     struct aps_device_step steps[APS_DEVICE_STEPS];
-    /* Who is told what a step finds: of one that encodes, of one that measures;
-     * else NULL. */
+    /* Who is told what a step finds: of one that encodes or gets a header, of one
+     * that measures; else NULL. */
     struct aps_block_header *headers[APS_DEVICE_STEPS];
     struct aps_magnitude *magnitudes[APS_DEVICE_STEPS];
 };
@@ -48,6 +50,35 @@ void aps_block_queue_decode(struct aps_block_queue *queue,
 /* *magnitude, after the run: {0, false} where it cannot be had. */
 void aps_block_queue_measure(struct aps_block_queue *queue, const float *x,
                              size_t n, struct aps_magnitude *magnitude);
+
+/* Write a header, complete as it is now, to the begin of its block; read it there,
+ * to *header after the run. */
+void aps_block_queue_put(struct aps_block_queue *queue,
+                         const struct aps_block_header *header,
+                         unsigned char *block);
+void aps_block_queue_get(struct aps_block_queue *queue,
+                         const unsigned char *block,
+                         struct aps_block_header *header);
+
+/* Our values in slices of a piece, one block an owner. */
+struct aps_queued_slices {
+    const struct aps_piece *piece;
+    int rank;   /* that rounds, ... */
+    int ranks;  /* ... of so many */
+    int owners; /* slices */
+    struct aps_cost *cost;
+    /* Where the block of an owner and its header are; `state` is given. */
+    unsigned char *(*block)(const void *state, int owner);
+    struct aps_block_header *(*header)(const void *state, int owner);
+    const void *state;
+    bool in_band; /* headers are put into their blocks */
+};
+
+/* Encode them, and run: one wait for each APS_DEVICE_STEPS steps; another one
+ * where the wire measures, and another one where headers are in their blocks and
+ * the format has a marker. */
+void aps_block_queue_encode_slices(struct aps_block_queue *queue,
+                                   const struct aps_queued_slices *slices);
 
 /* Do all that is queued; the queue is empty then. */
 void aps_block_queue_run(struct aps_block_queue *queue);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "reduce/accumulate.h"
-#include "base/message.h"
+#include "reduce/direct_devices.h"
 #include "reduce/exponent.h"
 #include "reduce/exchange.h"
 #include "reduce/pipeline_sizes.h"
@@ -50,6 +50,7 @@ struct aps_direct {
     const struct aps_device_memory *verbs; /* that it is of, or NULL */
     void *allocation;                      /* all of it */
     int number;                            /* of the device */
+    struct aps_direct_devices *steps;      /* there */
     bool refused;
 };
 
@@ -134,6 +135,7 @@ void aps_direct_destroy(struct aps_direct *direct)
         aps_exchange_clear(&direct->slots[i].results);
     }
     free(direct->host.sum);
+    aps_direct_devices_destroy(direct->steps);
     if (direct->verbs)
         direct->verbs->release(direct->allocation);
     free(direct);
@@ -148,23 +150,14 @@ static bool direct_allocate_on_device(struct aps_direct *direct,
 {
     const size_t blocks = (size_t)direct->size * direct_stride_alone(direct);
     const size_t sum = aps_block_stride_widest(direct->elements);
-    char cause[256];
     unsigned char *next;
 
-    direct->allocation = memory->device->allocate(
-        near, sum + 3 * APS_DIRECT_TURNS * blocks + 16, cause, sizeof cause);
-    if (direct->allocation &&
-        memory->device->probe(direct->allocation, cause, sizeof cause) < 0) {
-        memory->device->release(direct->allocation);
-        direct->allocation = NULL;
-    }
-    if (!direct->allocation) {
-        aps_message(direct->rank,
-                    "encoded bytes cannot lie in GPU memory: %s: MPI gets them "
-                    "in host memory",
-                    cause);
+    direct->steps = aps_direct_devices_create(direct->rank, direct->size);
+    direct->allocation =
+        aps_direct_devices_allocate(direct->steps, memory->device, near,
+                                    sum + 3 * APS_DIRECT_TURNS * blocks + 16);
+    if (!direct->allocation)
         return false;
-    }
     direct->verbs = memory->device;
     direct->number = device;
     direct->device.sum = direct->allocation;
@@ -280,6 +273,9 @@ int aps_direct_send_contributions(struct aps_direct *direct,
                                direct_slice_bytes(&shape, direct->rank));
     aps_exchange_receive(&slot->results, chunk->blocks, chunk->stride,
                          direct_slice_bytes, &shape);
+    if (wire->device && direct->outcome == MPI_SUCCESS)
+        aps_direct_devices_encode(direct->steps, wire, chunk, blocks->outgoing,
+                                  blocks->incoming, cost);
     for (int i = 1; i <= direct->size; i++) {
         const int peer = aps_exchange_peer(&slot->contributions, i);
         const size_t bytes = direct_slice_bytes(&shape, peer);
@@ -288,7 +284,7 @@ int aps_direct_send_contributions(struct aps_direct *direct,
             (size_t)peer * stride;
 
         aps_chunk_clear_gaps(chunk, to, bytes);
-        if (direct->outcome == MPI_SUCCESS)
+        if (direct->outcome == MPI_SUCCESS && !wire->device)
             direct_encode_slice(direct, wire, chunk, peer, to, cost);
         if (peer == direct->rank)
             continue;
@@ -343,15 +339,20 @@ int aps_direct_reduce_slice(struct aps_direct *direct,
 {
     const size_t turn = k % APS_DIRECT_TURNS;
     struct slot *slot = &direct->slots[turn];
-    struct scratch *scratch = direct_scratch_of(direct, wire);
+    const struct scratch *scratch = direct_scratch_of(direct, wire);
+    const unsigned char *incoming = scratch->blocks[turn].incoming;
     const size_t bytes =
         aps_chunk_slice_bytes(chunk, wire, direct->size, direct->rank);
     unsigned char *to = chunk->blocks + (size_t)direct->rank * chunk->stride;
+    int rc;
 
     aps_chunk_clear_gaps(chunk, to, bytes);
-    if (aps_exchange_wait(&slot->contributions) == MPI_SUCCESS)
-        direct_sum_slice(direct, wire, scratch, scratch->blocks[turn].incoming,
-                         chunk, to, cost);
+    rc = aps_exchange_wait(&slot->contributions);
+    if (rc == MPI_SUCCESS && wire->device)
+        aps_direct_devices_sum(direct->steps, wire, chunk, incoming,
+                               scratch->sum, to, cost);
+    else if (rc == MPI_SUCCESS)
+        direct_sum_slice(direct, wire, scratch, incoming, chunk, to, cost);
     if (direct_is_lost(wire))
         to = memset(direct->host.blocks[turn].results, 0, bytes);
     aps_exchange_send_all(&slot->results, to, bytes);
@@ -404,10 +405,14 @@ static void direct_turn(void *state, size_t k)
 static void direct_finish(void *state, size_t k)
 {
     struct run *run = state;
+    const struct aps_chunk *chunk = direct_chunk_of(run, k);
 
-    if (aps_direct_receive_results(run->direct, k) == MPI_SUCCESS)
-        aps_chunk_decode(direct_chunk_of(run, k), &run->wire,
-                         run->direct->size);
+    if (aps_direct_receive_results(run->direct, k) != MPI_SUCCESS)
+        return;
+    if (run->wire.device)
+        aps_direct_devices_decode(run->direct->steps, &run->wire, chunk);
+    else
+        aps_chunk_decode(chunk, &run->wire, run->direct->size);
 }
 
 static size_t direct_message_elements(const struct aps_direct *direct,

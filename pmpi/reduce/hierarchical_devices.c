@@ -16,78 +16,48 @@ devices_begin(const struct aps_hierarchical_run *run)
 
 /* --- contributions -------------------------------------------------------- */
 
-/* Slices of our values that are queued together. */
-struct slices {
-    int first, end; /* owners */
-    struct aps_magnitude magnitudes[APS_DEVICE_STEPS];
+/* A chunk of a run. */
+struct place {
+    const struct aps_hierarchical_run *run;
+    size_t c; /* over all calls */
 };
 
-static void devices_measure(const struct aps_hierarchical_run *run,
-                            struct aps_block_queue *queue,
-                            const struct aps_piece *piece,
-                            struct slices *slices)
+static unsigned char *devices_slice(const void *state, int owner)
 {
-    for (int owner = slices->first; owner < slices->end; owner++) {
-        const struct aps_slice slice =
-            aps_piece_slice(piece, run->h->owners, owner);
+    const struct place *place = state;
+    const struct aps_hierarchical_run *run = place->run;
 
-        aps_block_queue_measure(queue, piece->in + slice.begin, slice.length,
-                                &slices->magnitudes[owner - slices->first]);
-    }
-    aps_block_queue_run(queue);
+    return aps_chunk_buffers_slice(run->slots, &run->layout, place->c,
+                                   aps_shm_group_rank(run->h->node), owner);
 }
 
-static void devices_encode(struct aps_hierarchical_run *run, size_t k,
-                           struct aps_block_queue *queue,
-                           const struct aps_piece *piece,
-                           const struct slices *slices)
+static struct aps_block_header *devices_header(const void *state, int owner)
 {
-    const struct aps_hierarchical *h = run->h;
-    const int rank = aps_shm_group_rank(h->node);
-    const size_t c = h->done + k;
+    const struct place *place = state;
+    const struct aps_hierarchical *h = place->run->h;
 
-    for (int owner = slices->first; owner < slices->end; owner++) {
-        const struct aps_slice slice = aps_piece_slice(piece, h->owners, owner);
-        const struct aps_origin origin = {
-            .number = piece->number,
-            .first = piece->first + slice.begin,
-            .stage = run->inside.stage,
-            .rank = rank,
-            .ranks = aps_shm_group_size(h->node),
-        };
-
-        if (slice.length == 0)
-            continue;
-        aps_cost_note(
-            run->cost,
-            aps_block_queue_encode(
-                queue, &origin, piece->in + slice.begin, slice.length,
-                slices->magnitudes[owner - slices->first], piece->exponent,
-                aps_chunk_buffers_slice_header(&h->host, c, rank, owner),
-                aps_chunk_buffers_slice(run->slots, &run->layout, c, rank,
-                                        owner)));
-        if (owner != rank)
-            aps_cost_add(run->cost, &run->inside, slice.length, 1);
-    }
-    aps_block_queue_run(queue);
+    return aps_chunk_buffers_slice_header(&h->host, place->c,
+                                          aps_shm_group_rank(h->node), owner);
 }
 
 void aps_hierarchical_devices_contribute(struct aps_hierarchical_run *run,
                                          size_t k,
                                          const struct aps_piece *piece)
 {
-    struct aps_block_queue *queue = devices_begin(run);
-    const int owners = run->h->owners;
+    const struct aps_hierarchical *h = run->h;
+    const struct place place = {.run = run, .c = h->done + k};
+    const struct aps_queued_slices slices = {
+        .piece = piece,
+        .rank = aps_shm_group_rank(h->node),
+        .ranks = aps_shm_group_size(h->node),
+        .owners = h->owners,
+        .cost = run->cost,
+        .block = devices_slice,
+        .header = devices_header,
+        .state = &place,
+    };
 
-    for (int first = 0; first < owners; first += APS_DEVICE_STEPS) {
-        struct slices slices = {.first = first, .end = owners};
-
-        if (slices.end - first > APS_DEVICE_STEPS)
-            slices.end = first + APS_DEVICE_STEPS;
-        if (aps_wire_measures(&run->inside))
-            devices_measure(run, queue, piece, &slices);
-        devices_encode(run, k, queue, piece, &slices);
-    }
+    aps_block_queue_encode_slices(devices_begin(run), &slices);
 }
 
 /* --- sums ------------------------------------------------------------------ */

@@ -23,19 +23,23 @@ struct aps_memory_token {
 enum aps_device_verb {
     APS_DEVICE_ENCODE,
     APS_DEVICE_DECODE,
-    APS_DEVICE_MAGNITUDE
+    APS_DEVICE_MAGNITUDE,
+    APS_DEVICE_PUT, /* n bytes, at most APS_DEVICE_STEP_BYTES, to `wire` ... */
+    APS_DEVICE_GET  /* ... and from there */
 };
+#define APS_DEVICE_STEP_BYTES 16
 struct aps_device_step {
     enum aps_device_verb verb;
     const struct aps_codec *codec; /* not of the magnitude */
     float *x;                      /* which only decode writes */
     size_t n;
-    void *wire; /* which only encode writes */
+    void *wire; /* which encode and put write */
     struct aps_scaling scaling;
     struct aps_cast_options options; /* of encode */
     bool add;                        /* of decode */
     unsigned flags;                  /* of decode; encode writes it */
     struct aps_magnitude magnitude;  /* is written */
+    unsigned char bytes[APS_DEVICE_STEP_BYTES]; /* put; get writes them */
 };
 
 /* So many steps are waited for together, at most. */

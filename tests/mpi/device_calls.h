@@ -37,8 +37,8 @@ void run_unsettled(void);
 /* Calls while a stream of the program is captured. */
 void run_captured(void);
 
-/* On the stand-ins. */
-void run_waits(void);
+/* On the stand-ins. `aware`: MPI takes blocks from a GPU's memory. */
+void run_waits(bool aware);
 
 void run_others(void);
 

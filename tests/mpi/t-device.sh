@@ -63,12 +63,21 @@ done <<END
 END
 
 # Waits for the GPU do not grow with the ranks.
-printf 'version: 1\nrules: [{format: e5m2, scale: aps, reduce: hierarchical}]\n' \
-    >"$tmp/waits.yaml"
-for ranks in 2 8; do
-    device "waits, $ranks ranks" "$ranks" -genv APSMPI_POLICY "$tmp/waits.yaml" \
-        -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" waits
-done
+plain=$library
+while read -r ranks reduce how; do
+    printf 'version: 1\nrules: [{format: e5m2, scale: aps, reduce: %s}]\n' \
+        "$reduce" >"$tmp/waits.yaml"
+    [ -z "$how" ] || library=$plain:$standin/libaware.so
+    device "waits, $ranks ranks${how:+, $how}" "$ranks" \
+        -genv APSMPI_POLICY "$tmp/waits.yaml" \
+        -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" waits $how
+done <<END
+2 hierarchical
+8 hierarchical
+2 direct aware
+8 direct aware
+END
+library=$plain
 
 # The ranks of a node open each other's memory, or say why not.
 shared()

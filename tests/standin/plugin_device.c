@@ -148,6 +148,35 @@ static int device_decode(const struct aps_codec *codec, const void *wire,
     return step_decode(codec, wire, n, scaling, flags, add, x);
 }
 
+static int step_put(void *to, const void *host, size_t bytes)
+{
+    void *alias = device_at(to, bytes, "put: this is not a device's memory");
+
+    if (bytes == 0)
+        return 0;
+    if (!may_copy()) {
+        lose(alias, bytes);
+        return -1;
+    }
+    memcpy(alias, host, bytes);
+    return 0;
+}
+
+static int step_get(void *host, const void *from, size_t bytes)
+{
+    const void *alias =
+        device_at(from, bytes, "get: this is not a device's memory");
+
+    if (bytes == 0)
+        return 0;
+    if (!may_copy()) {
+        memset(host, 0, bytes);
+        return -1;
+    }
+    memcpy(host, alias, bytes);
+    return 0;
+}
+
 static int step_measure(struct aps_device_step *step)
 {
     const float *values =
@@ -177,14 +206,22 @@ static int device_step(struct aps_device_step *step)
                            step->flags, step->add, step->x);
     case APS_DEVICE_MAGNITUDE:
         return step_measure(step);
+    case APS_DEVICE_PUT:
+        return step_put(step->wire, step->bytes, step->n);
+    case APS_DEVICE_GET:
+        return step_get(step->bytes, step->wire, step->n);
     }
     return -1;
 }
 
 static int device_run(struct aps_device_step steps[], size_t count)
 {
+    long kernels = 0;
+
+    for (size_t i = 0; i < count; i++)
+        kernels += steps[i].verb <= APS_DEVICE_MAGNITUDE;
     plugin_driver.count(
-        (long)((count + APS_DEVICE_STEPS - 1) / APS_DEVICE_STEPS), (long)count);
+        (long)((count + APS_DEVICE_STEPS - 1) / APS_DEVICE_STEPS), kernels);
     for (size_t i = 0; i < count; i++) {
         if (device_step(&steps[i]) < 0)
             return -1;
@@ -194,33 +231,14 @@ static int device_run(struct aps_device_step steps[], size_t count)
 
 static int device_put(void *to, const void *host, size_t bytes)
 {
-    void *alias = device_at(to, bytes, "put: this is not a device's memory");
-
-    if (bytes == 0)
-        return 0;
-    plugin_driver.count(1, 0);
-    if (!may_copy()) {
-        lose(alias, bytes);
-        return -1;
-    }
-    memcpy(alias, host, bytes);
-    return 0;
+    plugin_driver.count(bytes > 0, 0);
+    return step_put(to, host, bytes);
 }
 
 static int device_get(void *host, const void *from, size_t bytes)
 {
-    const void *alias =
-        device_at(from, bytes, "get: this is not a device's memory");
-
-    if (bytes == 0)
-        return 0;
-    plugin_driver.count(1, 0);
-    if (!may_copy()) {
-        memset(host, 0, bytes);
-        return -1;
-    }
-    memcpy(host, alias, bytes);
-    return 0;
+    plugin_driver.count(bytes > 0, 0);
+    return step_get(host, from, bytes);
 }
 
 static int device_offer(void *memory, struct aps_memory_token *token,
