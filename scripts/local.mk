@@ -17,12 +17,15 @@ dist_report_DATA = \
 	scripts/apsmpi_report/bench.py \
 	scripts/apsmpi_report/bench_figures.py \
 	scripts/apsmpi_report/bench_tables.py \
+	scripts/apsmpi_report/cells.py \
+	scripts/apsmpi_report/columns.py \
 	scripts/apsmpi_report/command.py \
 	scripts/apsmpi_report/figures.py \
 	scripts/apsmpi_report/library.py \
 	scripts/apsmpi_report/reading.py \
 	scripts/apsmpi_report/line_panels.py \
 	scripts/apsmpi_report/residual_figures.py \
+	scripts/apsmpi_report/runs.py \
 	scripts/apsmpi_report/scale_figures.py \
 	scripts/apsmpi_report/snr.py \
 	scripts/apsmpi_report/statistics.py \

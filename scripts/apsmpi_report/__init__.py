@@ -10,7 +10,8 @@ for the figures of tests/bench/allreduce.
     figures         bench_figures   drawn by matplotlib
     tables          bench_tables    as text and as CSV
     reading         bench           what is read
-    statistics      what a line of the table is computed from
+    columns         runs            from lines to values, and to runs of jobs
+    cells           statistics      what figures, and lines of the table, are of
     library         the library's version
     text            errors, notes, and numbers as text
 

@@ -4,8 +4,18 @@
 import collections
 import csv
 
-from .reading import parse_count, parse_float
+from .columns import counts, floats
 from .text import INF, NAN, ReportError, note, plural
+
+
+def parse_count(text):
+    return counts([text])[0]
+
+
+def parse_float(text):
+    """A number, inf or nan; an empty field is nan."""
+    return floats([text])[0]
+
 
 BENCH_FIELDS = {        # of tests/bench/allreduce --csv; others are left alone
     "variant": str, "reduce": str, "count": parse_count, "ranks": parse_count,

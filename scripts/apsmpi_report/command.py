@@ -176,7 +176,8 @@ def main(arguments):
         return main_bench(options)
     if options.snr:
         return main_snr(options)
-    logs = [Log(path, options) for path in options.logs]
+    plots = options.plot + options.plot_scales + options.plot_residuals
+    logs = [Log(path, options, bool(plots)) for path in options.logs]
     try:
         for log in logs:
             log.read()
@@ -195,7 +196,6 @@ def main(arguments):
         if options.plot_residuals and filled:
             draw(options.plot_residuals,
                  lambda mpl, np: figure_residuals(mpl, np, filled))
-        plots = options.plot + options.plot_scales + options.plot_residuals
         if plots and not filled:
             note("no rows to draw: %s not written" % ", ".join(plots))
     except ReportError as error:

@@ -106,14 +106,14 @@ def layer_by_step(np, log, keys):
     that each column begins with."""
     index_of = {log.layers[key].index: i for i, key in enumerate(keys)}
     order = np.array([index_of[i] for i in range(len(keys))])
-    layer = order[np.frombuffer(log.cell_layer, dtype=np.int64)]
-    steps, column = np.unique(np.frombuffer(log.cell_step, dtype=np.int64),
+    layer = order[np.frombuffer(log.cells.layer, dtype=np.int64)]
+    steps, column = np.unique(np.frombuffer(log.cells.step, dtype=np.int64),
                               return_inverse=True)
     group = -(-len(steps) // COLUMNS_MAX)
     column = column // group
     shape = (len(keys), -(-len(steps) // group))
     grids = []
-    for values in (log.cell_err, log.cell_exp):
+    for values in (log.cells.err, log.cells.exp):
         values = np.frombuffer(values, dtype=float)
         use = ~np.isnan(values)
         total, number = np.zeros(shape), np.zeros(shape)
@@ -344,10 +344,10 @@ def figure_compared(mpl, np, logs):
     lines.set_title("Mean round-off error by step")
     means = []
     for i, (log, (colour, marker)) in enumerate(zip(logs, styles)):
-        err = np.frombuffer(log.cell_err, dtype=float)
+        err = np.frombuffer(log.cells.err, dtype=float)
         use = ~np.isnan(err)
         steps, column = np.unique(
-            np.frombuffer(log.cell_step, dtype=np.int64)[use],
+            np.frombuffer(log.cells.step, dtype=np.int64)[use],
             return_inverse=True)
         mean = np.bincount(column, err[use]) / np.bincount(column)
         means.append(mean)

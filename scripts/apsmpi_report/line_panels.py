@@ -13,8 +13,8 @@ def lines_of(np, log, numbers, index, values, *others):
     """(word, {layer key: (steps, values, ...)}) of a log, in the order in which the
     words of `index` came, steps in order. Row i has the word with numbers[i];
     rows without a value are left out."""
-    layers = np.frombuffer(log.cell_layer, dtype=np.int64)
-    steps = np.frombuffer(log.cell_step, dtype=np.int64)
+    layers = np.frombuffer(log.cells.layer, dtype=np.int64)
+    steps = np.frombuffer(log.cells.step, dtype=np.int64)
     keys = {stats.index: key for key, stats in log.layers.items()}
     for word, number in index.items():
         lines = {}

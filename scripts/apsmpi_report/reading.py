@@ -2,295 +2,283 @@
 """Reads round-off logs: in one pass, and never held in memory, except for a few
 numbers a row where a figure is asked for."""
 
-import array
+import bisect
 import collections
-import csv
-import math
 import os
 import re
 
-from .statistics import Stats
-from .text import NAN, NOTES_MAX, ReportError, note, plural, shorten
+from .cells import Cells
+from .columns import Header, picker
+from .runs import LastRun, layer_keys
+from .statistics import Stats, merge
+from .text import NOTES_MAX, ReportError, note, shorten
+
+BLOCK = 1 << 20         # bytes that are read at once
+LINE_MAX = 1 << 16      # bytes of a line; the library's have 3 KiB at most
 
 
-def parse_float(text):
-    """A number, inf or nan; an empty field is nan."""
-    return float(text) if text else NAN
-
-
-def parse_count(text):
-    value = int(text)
-    if value < 0:
-        raise ValueError("%d is negative" % value)
-    return value
-
-
-def parse_time(text):
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError("%s is not a time" % text)
-    return value
-
-
-def parse_exponent(text):
-    return int(text) if text else None
-
-
-# The columns that the report knows: how each is read, and its value where a log
-# does not have it. A log may have its columns in any order, and others besides.
-COLUMNS = {
-    "time": (parse_time, None), "comm": (str, None), "step": (int, None),
-    "layer": (int, None), "count": (parse_count, None),
-    "err_mean": (parse_float, None),
-    "epoch": (int, 0), "name": (str, ""), "format": (str, ""),
-    "scale": (str, ""), "reduce": (str, ""),
-    "scale_exp": (parse_exponent, None), "err_max": (parse_float, NAN),
-    "err_l2": (parse_float, NAN), "snr_db": (parse_float, NAN),
-    "underflow": (parse_count, 0), "overflow": (parse_count, 0),
-    "nonfinite": (parse_count, 0), "skipped": (parse_count, 0),
-    "wire_bytes": (parse_count, 0), "fp32_bytes": (parse_count, 0),
-    "usec": (parse_float, NAN), "run": (str, ""),
-    "scale_value": (parse_float, NAN), "redone": (parse_count, 0),
-    "overflowed": (parse_count, 0), "compress": (str, ""),
-    "residual": (parse_float, NAN)}
-NEEDED = ("time", "comm", "step", "layer", "count", "err_mean")
-Row = collections.namedtuple("Row", COLUMNS)
-
-
-def split_line(line):
-    """The fields of one line; ValueError says what is wrong with it."""
-    try:
-        return next(csv.reader([line], strict=True), [])
-    except csv.Error as error:
-        raise ValueError(str(error)) from None
-
-
-class Header:
-    """The header of a log: which of its columns is which."""
-
-    def __init__(self, line):
-        """ValueError: the line is no header of a round-off log."""
-        names = split_line(line.lstrip("\ufeff"))
-        for name in NEEDED:
-            if name not in names:
-                raise ValueError("no column '%s'" % name)
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError("two columns '%s'" % name)
-        self.line = line
-        self.fields = len(names)
-        self.defaults = [default for _, default in COLUMNS.values()]
-        self.convert = [(place, name, names.index(name), COLUMNS[name][0])
-                        for place, name in enumerate(COLUMNS) if name in names]
-
-    def parse(self, line):
-        """One line to a Row; ValueError names the field at fault."""
-        cells = split_line(line)
-        if len(cells) != self.fields:
-            raise ValueError("%s, expected %d"
-                             % (plural(len(cells), "field"), self.fields))
-        values = self.defaults[:]
-        for place, name, index, convert in self.convert:
-            try:
-                values[place] = convert(cells[index])
-            except ValueError:
-                raise ValueError("bad %s '%s'" % (name, cells[index])) from None
-        return Row._make(values)
-
-
-# Calls that are no all-reduces have no layers: `reduce` says which they are.
-CALLS = ("reduce_scatter", "allgather", "reduce", "bcast")
-
-
-def call_of(row):
-    return row.reduce if row.reduce in CALLS else ""
-
-
-KEYS = {
-    "layer": lambda row: (row.comm, row.layer, row.count, call_of(row)),
-    "step": lambda row: (row.comm, row.step),
-    "epoch": lambda row: (row.comm, row.epoch),
-    "format": lambda row: (row.comm, row.format),
+KEYS = {    # of a line of the table: (comm, what it stands for, ...) of each row
+    "layer": layer_keys,
+    "step": lambda columns: list(zip(columns["comm"], columns["step"])),
+    "epoch": lambda columns: list(zip(columns["comm"], columns["epoch"])),
+    "format": lambda columns: list(zip(columns["comm"], columns["format"])),
 }
 
 
-class LastRun:
-    """Which rows belong to the run that began last."""
-
-    def __init__(self):
-        self.runs = {}      # those that have begun, in order
-        self.steps = {}     # last step by communicator, or of what is numbered
-                            # by itself; where a log has no column `run`
-
-    def begins(self, row):
-        """Is the row the first one of a run?"""
-        new = row.run not in self.runs
-        if not row.run:
-            place = row.comm if row.layer >= 0 else KEYS["layer"](row)
-            new = new or row.step < self.steps.get(place, row.step)
-            if new:
-                self.runs.pop(row.run, None)
-                self.steps.clear()
-            self.steps[place] = row.step
-        self.runs[row.run] = True
-        return new
-
-    def is_over(self, row):
-        """Did another run begin after the row's?"""
-        return row.run != next(reversed(self.runs))
-
-
-def exponent_of(row):
-    """The exponent of what values were multiplied by, in full numbers unless the
-    policy names another factor."""
-    if row.scale == "fixed" and row.scale_value > 0:
-        return math.log2(row.scale_value)
-    return NAN if row.scale_exp is None else row.scale_exp
+def rows_by(keys):
+    """{key: numbers of its rows}, in the order of the keys."""
+    groups = collections.defaultdict(list)
+    for row, key in enumerate(keys):
+        groups[key].append(row)
+    return groups
 
 
 class Log:
     """One log file, summarised."""
 
-    def __init__(self, path, options):
+    def __init__(self, path, options, figures=False):
+        """figures: keep what they need of each row."""
         self.path = path
         self.label = path
         self.options = options
+        self.figures = figures
         self.has_rows = False   # before any filter
         self.malformed = 0
         self.begun = {}         # of each run, what the log says at its start
+        self.header = None
+        self.number = 0         # of lines that were read
+        self.rest = b""         # behind the last end of a line
+        self.too_long = False   # the line that began in `rest`
+        self.last_run = LastRun() if options.last else None
+        self.pending = []       # events since the last row
         self.clear()
 
     def clear(self):
         """Forget all rows, as at the start of a new run under --last."""
         self.groups = {}
         self.layers = {}
-        self.total = Stats()
+        self.layer_keys = {}
         self.first = self.last = None
         self.events = collections.Counter()
         self.runs = {}          # ids, as an ordered set
-        # For figures, one entry a row: step, index into layers, two values.
-        self.cell_step = array.array("q")
-        self.cell_layer = array.array("q")
-        self.cell_err = array.array("d")
-        self.cell_exp = array.array("d")
-        self.cell_scale = array.array("q")      # index into scale_index
-        self.cell_redone = array.array("q")
-        self.scale_index = {}
-        self.cell_residual = array.array("d")
-        self.cell_compress = array.array("q")   # index into compress_index
-        self.compress_index = {}
+        self.cells = Cells() if self.figures else None
+        self.merged = None
 
-    def add(self, row):
-        layer = KEYS["layer"](row)
-        if self.options.by != "layer":
-            self.groups.setdefault(
-                KEYS[self.options.by](row), Stats()).add(row, layer)
-        self.layers.setdefault(layer, Stats()).add(row, layer)
-        self.total.add(row, layer)
-        self.runs[row.run] = True
-        self.first = row.time if self.first is None else min(self.first, row.time)
-        self.last = row.time if self.last is None else max(self.last, row.time)
-        if (self.options.plot or self.options.plot_scales
-                or self.options.plot_residuals):
-            self.cell_step.append(row.step)
-            self.cell_layer.append(self.layer_index(layer))
-            self.cell_err.append(row.err_mean)
-            self.cell_exp.append(exponent_of(row))
-            self.cell_scale.append(self.scale_index.setdefault(
-                row.scale, len(self.scale_index)))
-            self.cell_redone.append(row.redone)
-            self.cell_residual.append(row.residual)
-            self.cell_compress.append(self.compress_index.setdefault(
-                row.compress, len(self.compress_index)))
+    @property
+    def total(self):
+        if self.merged is None:
+            self.merged = merge(self.summary().values())
+        return self.merged
 
-    def layer_index(self, layer):
-        stats = self.layers[layer]
-        if stats.rows == 1:
-            stats.index = len(self.layers) - 1
-        return stats.index
+    def summary(self):
+        return self.layers if self.options.by == "layer" else self.groups
 
     def why_empty(self):
         return ("no row matches the filters" if self.has_rows
                 else "a header and no rows")
 
-    def summary(self):
-        return self.layers if self.options.by == "layer" else self.groups
+    # --- from bytes to lines
 
     def read(self):
         try:
             with open(self.path, "rb") as file:
-                self.read_lines(file)
+                while True:
+                    data = file.read(BLOCK)
+                    if not data:
+                        break
+                    self.feed(data)
         except OSError as error:
             raise ReportError("%s: %s" % (self.path, error.strerror)) from None
+        self.finish()
 
-    def read_event(self, text, recent):
-        run = re.match(r"run=(\S+) (.*)", text)
-        if run:
-            self.begun[run[1]] = run[2]
-        else:
-            recent[text] += 1
+    def feed(self, data):
+        """Read what the file has next. A line that does not end yet waits."""
+        data = self.rest + data
+        end = data.rfind(b"\n") + 1
+        self.rest = data[end:]
+        if self.too_long and end > 0:
+            start = data.find(b"\n") + 1
+            data, end = data[start:], end - start
+            self.number += 1
+            self.skip_line(self.number, "a line of more than %d bytes" % LINE_MAX)
+            self.too_long = False
+        if end > 0:
+            self.read_text(data[:end].decode("utf-8", "replace"))
+        if len(self.rest) > LINE_MAX:
+            if not self.header:
+                raise ReportError("%s:%d: not a round-off log: a line of more than "
+                                  "%d bytes" % (self.path, self.number + 1, LINE_MAX))
+            self.too_long = True
+        if self.too_long:
+            self.rest = self.rest[:1]
 
-    def read_lines(self, file):
-        options = self.options
-        header = None
-        number = 0
-        last = LastRun()
-        recent = collections.Counter()      # events since the last row
-        for raw in file:
-            number += 1
-            line = raw.decode("utf-8", "replace").rstrip("\r\n")
-            if not header:
-                if line.startswith("#"):
-                    self.read_event(line[1:].strip(), recent)
-                    continue
-                try:
-                    header = Header(line)
-                except ValueError as error:
-                    raise ReportError(
-                        "%s:%d: not a round-off log: %s in the header '%s'"
-                        % (self.path, number, error, shorten(line, 60))
-                    ) from None
-                continue
-            if not raw.endswith(b"\n"):
-                note("%s:%d: truncated last line ignored" % (self.path, number))
-                break
-            if not line or line == header.line:
-                continue
-            if line.startswith("#"):
-                self.read_event(line[1:].strip(), recent)
-                continue
-            try:
-                row = header.parse(line)
-            except ValueError as error:
-                self.malformed += 1
-                if self.malformed <= NOTES_MAX:
-                    note("%s:%d: %s; line skipped" % (self.path, number, error))
-                elif self.malformed == NOTES_MAX + 1:
-                    note("%s: more malformed lines follow" % self.path)
-                continue
-            self.has_rows = True
-            if options.last:
-                if last.begins(row):
-                    self.clear()
-                elif last.is_over(row):
-                    continue
-            if options.since is not None and row.time < options.since:
-                recent.clear()
-                continue
-            self.events.update(recent)
-            recent.clear()
-            if options.comm is not None and row.comm != options.comm:
-                continue
-            if options.layers and not options.layers(row.layer, row.name):
-                continue
-            self.add(row)
-        self.events.update(recent)
+    def finish(self):
+        """The file has ended."""
+        number = self.number + bool(self.rest)
         if number == 0:
             raise ReportError("%s:1: the file is empty, and no round-off log"
                               % self.path)
-        if not header:
+        rest, self.rest = self.rest.decode("utf-8", "replace"), b""
+        if rest and not self.header and not rest.startswith("#"):
+            self.read_header(rest.rstrip("\r"), number)
+            rest = ""
+        if not self.header:
             raise ReportError("%s:%d: the file ends without a header"
                               % (self.path, number))
+        if rest:
+            note("%s:%d: truncated last line ignored" % (self.path, number))
+        self.events.update(self.pending)
+        self.pending = []
+
+    def read_text(self, text):
+        """Whole lines."""
+        if "\r\n" in text:
+            text = re.sub(r"\r+\n", "\n", text)
+        lines = text.split("\n")[:-1]
+        first = self.number + 1
+        self.number += len(lines)
+        start = 0
+        while not self.header and start < len(lines):
+            if lines[start].startswith("#"):
+                self.take_events([self.read_event(lines[start])])
+            else:
+                self.read_header(lines[start], first + start)
+            start += 1
+        if start:
+            del lines[:start]
+            first += start
+        if lines:
+            self.read_lines(lines, first, text)
+
+    def read_header(self, line, number):
+        try:
+            self.header = Header(line)
+        except ValueError as error:
+            raise ReportError(
+                "%s:%d: not a round-off log: %s in the header '%s'"
+                % (self.path, number, error, shorten(line, 60))) from None
+
+    def read_lines(self, lines, first, text):
+        """Lines behind the header, the first of which has this number."""
+        numbers = range(first, first + len(lines))
+        events = []         # (how many rows come before, text)
+        if ("\n#" in text or "\n\n" in text or text[0] in "#\n"
+                or self.header.line in text):
+            rows = []
+            for number, line in zip(numbers, lines):
+                if line.startswith("#"):
+                    events.append((len(rows), line))
+                elif line and line != self.header.line:
+                    rows.append((number, line))
+            numbers = [number for number, _ in rows]
+            lines = [line for _, line in rows]
+        for start, columns in self.header.parse(lines):
+            if isinstance(columns, str):
+                self.skip_line(numbers[start], columns)
+                continue
+            now = bisect.bisect_left(events, (start + columns.rows,))
+            self.read_rows(columns, [(max(0, row - start), self.read_event(line))
+                                     for row, line in events[:now]])
+            del events[:now]
+        self.take_events([self.read_event(line) for _, line in events])
+
+    def skip_line(self, number, why):
+        self.malformed += 1
+        if self.malformed <= NOTES_MAX:
+            note("%s:%d: %s; line skipped" % (self.path, number, why))
+        elif self.malformed == NOTES_MAX + 1:
+            note("%s: more malformed lines follow" % self.path)
+
+    # --- from lines to what the tables and figures show
+
+    def read_event(self, line):
+        """The text of an event; None, if a run begins with it."""
+        text = line[1:].strip()
+        run = re.match(r"run=(\S+) (.*)", text)
+        if not run:
+            return text
+        self.begun[run[1]] = run[2]
+        return None
+
+    def take_events(self, texts):
+        """Events behind which no row has come yet: with --last and --since they
+        belong to that row."""
+        self.pending += [text for text in texts if text is not None]
+        if not self.last_run and self.options.since is None:
+            self.events.update(self.pending)
+            self.pending = []
+
+    def read_rows(self, columns, events):
+        """Rows, and events: the number of the row behind each, and its text."""
+        self.has_rows = True
+        events = [(0, text) for text in self.pending] + [
+            (row, text) for row, text in events if text is not None]
+        self.pending = []
+        kept, begin = range(columns.rows), None
+        if self.last_run:
+            kept, begin = self.last_run.select(columns)
+        counted = []
+        for row, text in events:
+            place = bisect.bisect_left(kept, row)
+            if place == len(kept):
+                self.pending.append(text)
+            elif ((begin is None or kept[place] >= begin)
+                  and not self.is_old(columns["time"][kept[place]])):
+                counted.append(text)
+        if begin is not None:
+            self.clear()
+            kept = kept[bisect.bisect_left(kept, begin):]
+        self.events.update(counted)
+        kept = self.filter(columns, kept)
+        if kept:
+            self.add(columns.select(kept) if len(kept) < columns.rows else columns)
+
+    def is_old(self, time):
+        return self.options.since is not None and time < self.options.since
+
+    def filter(self, columns, rows):
+        """Those of the rows that the options ask for."""
+        options = self.options
+        if options.since is not None:
+            times = columns["time"]
+            rows = [row for row in rows if times[row] >= options.since]
+        if options.comm is not None:
+            comms = columns["comm"]
+            rows = [row for row in rows if comms[row] == options.comm]
+        if options.layers:
+            layers = list(zip(columns["layer"], columns["name"]))
+            wanted = {layer: options.layers(*layer) for layer in set(layers)}
+            rows = [row for row in rows if wanted[layers[row]]]
+        return rows
+
+    def add(self, columns):
+        times, runs = columns["time"], columns["run"]
+        self.first = min([min(times)] + [self.first] * (self.first is not None))
+        self.last = max([max(times)] + [self.last] * (self.last is not None))
+        self.runs.update(dict.fromkeys(
+            runs[:1] if "run" in columns.same else runs, True))
+        self.merged = None
+        layers = layer_keys(columns)
+        by = self.options.by
+        if by == "layer" or self.figures:
+            self.gather(self.layers, "layer", layers, layers, columns)
+        if by != "layer":
+            # Each key once: many lines of the table hold the same layers.
+            layers = [self.layer_keys.setdefault(key, key) for key in layers]
+            self.gather(self.groups, by, KEYS[by](columns), layers, columns)
+        if self.figures:
+            self.cells.add(columns, [self.layers[key].index for key in layers])
+
+    def gather(self, groups, by, keys, layers, columns):
+        """Add each row to the line of the table that its key stands for."""
+        rows_of = rows_by(keys)
+        for key, rows in rows_of.items():
+            stats = groups.get(key)
+            if stats is None:
+                stats = groups[key] = Stats(by)
+                stats.index = len(groups) - 1
+            pick = picker(rows) if len(rows_of) > 1 else lambda values: values
+            stats.add(columns, len(rows), pick, pick(layers))
 
 
 def set_labels(logs):

@@ -6,9 +6,9 @@ from .line_panels import draw_lines, figure_panels, lines_of
 
 def panels_of(np, log):
     """(compressor, {layer key: (steps, residuals)}) of a log."""
-    return lines_of(np, log, np.frombuffer(log.cell_compress, dtype=np.int64),
-                    log.compress_index,
-                    np.frombuffer(log.cell_residual, dtype=float))
+    return lines_of(np, log, np.frombuffer(log.cells.compress, dtype=np.int64),
+                    log.cells.compress_index,
+                    np.frombuffer(log.cells.residual, dtype=float))
 
 
 def draw_panel(mpl, ax, log, compress, lines):

@@ -8,9 +8,9 @@ from .line_panels import draw_lines, figure_panels, lines_of
 
 def panels_of(np, log):
     """(scale, {layer key: (steps, exponents, chunks done again)}) of a log."""
-    return lines_of(np, log, np.frombuffer(log.cell_scale, dtype=np.int64),
-                    log.scale_index, np.frombuffer(log.cell_exp, dtype=float),
-                    np.frombuffer(log.cell_redone, dtype=np.int64))
+    return lines_of(np, log, np.frombuffer(log.cells.scale, dtype=np.int64),
+                    log.cells.scale_index, np.frombuffer(log.cells.exp, dtype=float),
+                    np.frombuffer(log.cells.redone, dtype=np.int64))
 
 
 def draw_panel(mpl, ax, log, scale, lines):

@@ -6,12 +6,41 @@ import math
 from .text import INF, NAN
 
 
+def add_known(total, values):
+    """`total` and the values that are not nan, added; and how many these are."""
+    after = sum(values, total)
+    if after == after:
+        return after, len(values)
+    values = [value for value in values if value == value]
+    return sum(values, total), len(values)
+
+
 class Stats:
     """What one line of the table is computed from: sums over its rows."""
 
-    def __init__(self):
+    __slots__ = ("rows", "err_sum", "err_rows", "l2_sum", "l2_rows", "snr_sum",
+                 "snr_rows", "snr_exact", "err_max", "exp_min", "exp_max",
+                 "elements", "underflow", "overflow", "nonfinite", "skipped",
+                 "wire", "fp32", "redone", "overflowed", "kept", "residual_sum",
+                 "residual_rows", "usec", "layers", "names", "formats", "scales",
+                 "reduces", "step_min", "step_max", "steps", "epochs", "sets",
+                 "index")
+
+    # Counts that are added up: the field, and the column of the log.
+    SUMS = (("elements", "count"), ("underflow", "underflow"),
+            ("overflow", "overflow"), ("nonfinite", "nonfinite"),
+            ("skipped", "skipped"), ("wire", "wire_bytes"), ("fp32", "fp32_bytes"),
+            ("redone", "redone"), ("overflowed", "overflowed"))
+    # Texts and numbers of which each is kept once, as keys of ordered sets.
+    SETS = (("formats", "format"), ("scales", "scale"), ("reduces", "reduce"),
+            ("epochs", "epoch"), ("names", "name"))
+    # Means of what is not nan: the field, and the column of the log.
+    MEANS = (("err", "err_mean"), ("l2", "err_l2"), ("residual", "residual"))
+
+    def __init__(self, by="layer"):
+        """by: what the line stands for; see Log.summary()."""
         self.rows = 0
-        self.err_sum, self.err_rows, self.err_nan = 0.0, 0, 0
+        self.err_sum, self.err_rows = 0.0, 0
         self.l2_sum, self.l2_rows = 0.0, 0
         self.snr_sum, self.snr_rows, self.snr_exact = 0.0, 0, 0
         self.err_max = NAN
@@ -23,53 +52,113 @@ class Stats:
         self.usec = 0.0
         self.layers = {}        # keys of layers seen, as ordered sets
         self.names, self.formats, self.scales, self.reduces = {}, {}, {}, {}
-        self.steps, self.epochs = {}, {}
+        self.epochs = {}
+        self.step_min = self.step_max = None
+        # A log may have a million steps: they are kept where they are counted,
+        # and names where they are shown.
+        self.steps = set() if by == "epoch" else None
+        self.sets = self.SETS if by == "layer" else self.SETS[:-1]
+        self.index = None       # of a layer: its number in the figures' cells
 
-    def add(self, row, layer):
-        self.rows += 1
-        if math.isnan(row.err_mean):
-            self.err_nan += 1
-        else:
-            self.err_sum += row.err_mean
-            self.err_rows += 1
-        if not math.isnan(row.err_max) and not row.err_max <= self.err_max:
-            self.err_max = row.err_max
-        if not math.isnan(row.err_l2):
-            self.l2_sum += row.err_l2
-            self.l2_rows += 1
-        if row.snr_db == INF:
-            self.snr_exact += 1
-        elif not math.isnan(row.snr_db):    # -inf too: the mean is -inf
-            self.snr_sum += row.snr_db
-            self.snr_rows += 1
-        if row.scale_exp is not None:
-            if self.exp_min is None or row.scale_exp < self.exp_min:
-                self.exp_min = row.scale_exp
-            if self.exp_max is None or row.scale_exp > self.exp_max:
-                self.exp_max = row.scale_exp
-        self.elements += row.count
-        self.underflow += row.underflow
-        self.overflow += row.overflow
-        self.nonfinite += row.nonfinite
-        self.skipped += row.skipped
-        self.wire += row.wire_bytes
-        self.fp32 += row.fp32_bytes
-        self.redone += row.redone
-        self.overflowed += row.overflowed
-        self.kept += row.overflowed if row.redone == 0 else 0
-        if not math.isnan(row.residual):
-            self.residual_sum += row.residual
-            self.residual_rows += 1
-        if math.isfinite(row.usec):
-            self.usec += row.usec
-        self.layers[layer] = True
-        if row.name:
-            self.names[row.name] = True
-        self.formats[row.format] = True
-        self.scales[row.scale] = True
-        self.reduces[row.reduce] = True
-        self.steps[row.step] = True
-        self.epochs[row.epoch] = True
+    def add(self, columns, rows, pick, layers):
+        """Add so many rows of a log: `pick` has them of a column, `layers` are
+        their layers' keys."""
+        self.rows += rows
+        same = columns.same
+        for field, name in self.SUMS:
+            if same.get(name) != 0:
+                setattr(self, field, getattr(self, field) + sum(pick(columns[name])))
+        for field, name in self.sets:
+            if name in same:
+                getattr(self, field)[same[name]] = True
+            else:
+                getattr(self, field).update(dict.fromkeys(pick(columns[name]), True))
+        self.names.pop("", None)
+        for field, name in self.MEANS:
+            if name in same and same[name] != same[name]:
+                continue
+            total, known = add_known(getattr(self, field + "_sum"),
+                                     pick(columns[name]))
+            setattr(self, field + "_sum", total)
+            setattr(self, field + "_rows", getattr(self, field + "_rows") + known)
+        self.add_ratios(pick(columns["snr_db"]))
+        self.add_largest(pick(columns["err_max"]))
+        self.add_exponents(columns, pick)
+        if same.get("overflowed") != 0:
+            self.kept += sum(over for over, redone in zip(
+                pick(columns["overflowed"]), pick(columns["redone"])) if not redone)
+        times = pick(columns["usec"])
+        after = sum(times, self.usec)
+        self.usec = after if math.isfinite(after) else sum(
+            filter(math.isfinite, times), self.usec)
+        self.layers.update(dict.fromkeys(layers, True))
+        self.add_steps(pick(columns["step"]))
+
+    def add_ratios(self, ratios):
+        after = sum(ratios, self.snr_sum)
+        if not math.isfinite(after):
+            self.snr_exact += ratios.count(INF)
+            # -inf too: the mean is -inf
+            ratios = [ratio for ratio in ratios if ratio == ratio and ratio != INF]
+            after = sum(ratios, self.snr_sum)
+        self.snr_sum = after
+        self.snr_rows += len(ratios)
+
+    def add_largest(self, errors):
+        largest = max(errors)
+        if math.isnan(errors[0]):   # max() keeps a nan that comes first
+            largest = max((e for e in errors if e == e), default=NAN)
+        if not largest <= self.err_max and largest == largest:
+            self.err_max = largest
+
+    def add_exponents(self, columns, pick):
+        if "scale_exp" in columns.same and columns.same["scale_exp"] is None:
+            return
+        known = pick(columns["scale_exp"])
+        if None in known:
+            known = [exponent for exponent in known if exponent is not None]
+        if known:
+            self.add_range("exp", min(known), max(known))
+
+    def add_steps(self, steps):
+        if self.steps is not None:
+            self.steps.update(steps)
+        self.add_range("step", min(steps), max(steps))
+
+    def add_range(self, field, low, high):
+        """Widen FIELD_min and FIELD_max."""
+        before_low = getattr(self, field + "_min")
+        before_high = getattr(self, field + "_max")
+        if before_low is None or low < before_low:
+            setattr(self, field + "_min", low)
+        if before_high is None or high > before_high:
+            setattr(self, field + "_max", high)
+
+    def absorb(self, part):
+        """Add what another one has."""
+        for field in ("rows", "err_sum", "err_rows", "l2_sum", "l2_rows", "snr_sum",
+                      "snr_rows", "snr_exact", "residual_sum", "residual_rows",
+                      "usec", "kept", *(field for field, _ in self.SUMS)):
+            setattr(self, field, getattr(self, field) + getattr(part, field))
+        for field in ("layers", *(field for field, _ in self.SETS)):
+            getattr(self, field).update(getattr(part, field))
+        if not part.err_max <= self.err_max and part.err_max == part.err_max:
+            self.err_max = part.err_max
+        for field in ("exp", "step"):
+            low, high = getattr(part, field + "_min"), getattr(part, field + "_max")
+            if low is not None:
+                self.add_range(field, low, high)
+        if part.steps is not None:
+            self.steps = set() if self.steps is None else self.steps
+            self.steps.update(part.steps)
+
+    def step_count(self):
+        """How many steps there are, where they are counted."""
+        return len(self.steps or ())
+
+    def err_nan(self):
+        """Rows without a mean error."""
+        return self.rows - self.err_rows
 
     def name(self):
         return "/".join(self.names)
@@ -101,9 +190,8 @@ class Stats:
 
 
 def merge(parts):
-    """One Stats that knows the layers, names and steps of all of `parts`."""
+    """One Stats of the rows of all of `parts`."""
     whole = Stats()
     for part in parts:
-        for field in ("layers", "names", "steps", "epochs"):
-            getattr(whole, field).update(getattr(part, field))
+        whole.absorb(part)
     return whole

@@ -89,7 +89,7 @@ def key_columns(by, keys, stats, totals):
             columns.append(Column("epoch", ">", ["/".join(
                 str(e) for e in s.epochs) for s in stats] + [""]))
         if by == "epoch":
-            columns.append(Column("steps", ">", ["%d" % len(s.steps) for s in lines]))
+            columns.append(Column("steps", ">", ["%d" % s.step_count() for s in lines]))
         columns.append(Column("layers", ">", ["%d" % len(s.layers) for s in lines]))
     columns.append(Column("count", ">", ["%d" % s.count() for s in lines]))
     return columns
@@ -183,7 +183,7 @@ def layout(columns, gap, total=True):
 
 
 def show_steps(stats):
-    first, last = min(stats.steps), max(stats.steps)
+    first, last = stats.step_min, stats.step_max
     return "step %d" % first if first == last else "steps %d to %d" % (first, last)
 
 
@@ -206,9 +206,9 @@ def print_head(log, several):
 
 def print_foot(log, several):
     where = "%s: " % log.label if several else ""
-    if log.total.err_nan:
+    if log.total.err_nan():
         print("%s%s of %d without a mean error (nan), not in err_mean" % (
-            where, plural(log.total.err_nan, "row"), log.total.rows))
+            where, plural(log.total.err_nan(), "row"), log.total.rows))
     if log.malformed:
         print("%s%s skipped" % (where, plural(log.malformed, "malformed line")))
     if log.events:
@@ -228,7 +228,7 @@ def print_report(logs, by):
     if filled:
         print()
         print("\n".join(table_lines(filled, by)))
-    if any(log.total.err_nan or log.malformed or log.events for log in logs):
+    if any(log.total.err_nan() or log.malformed or log.events for log in logs):
         print()
     for log in logs:
         print_foot(log, several)
@@ -255,13 +255,13 @@ def write_csv(path, logs, by):
                     s = log.summary()[key]
                     what = {"layer": [s.name()],
                             "step": ["/".join(map(str, s.epochs)), len(s.layers)],
-                            "epoch": [len(s.steps), len(s.layers)],
+                            "epoch": [s.step_count(), len(s.layers)],
                             "format": [len(s.layers)]}[by]
                     kinds = [] if by == "format" else ["/".join(s.formats)]
                     kinds += ["/".join(s.scales), "/".join(s.reduces)]
                     out.writerow([log.label, key[0], key[1]] + what +
                                  [s.count()] + kinds + [
-                        s.rows, empty_if_nan(s.err_mean()), s.err_nan,
+                        s.rows, empty_if_nan(s.err_mean()), s.err_nan(),
                         empty_if_nan(s.err_max), empty_if_nan(s.err_l2()),
                         empty_if_nan(s.snr()),
                         "" if s.exp_min is None else s.exp_min,

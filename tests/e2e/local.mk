@@ -33,6 +33,7 @@ e2e_tests = \
 	tests/e2e/t-python.sh \
 	tests/e2e/t-recipes.sh \
 	tests/e2e/t-report.sh \
+	tests/e2e/t-report-size.sh \
 	tests/e2e/t-run.sh \
 	tests/e2e/t-select.sh \
 	tests/e2e/t-snr.sh \
@@ -56,6 +57,7 @@ EXTRA_DIST += \
 	tests/e2e/isums_mpif.f90 \
 	tests/e2e/meanwhile_f08.f90 \
 	tests/e2e/mstopk.py \
+	tests/e2e/report_size.py \
 	tests/e2e/sums.cpp \
 	tests/e2e/sums.f90 \
 	tests/e2e/sums.py \

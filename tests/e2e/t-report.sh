@@ -507,10 +507,9 @@ import types
 from apsmpi_report.figures import figure_compared, load_matplotlib, round_steps
 from apsmpi_report.reading import Log
 
-options = types.SimpleNamespace(by="layer", plot=["x"], plot_scales=[],
-                                plot_residuals=[], last=False, since=None,
-                                comm=None, layers=None)
-logs = [Log(path, options) for path in sys.argv[1:]]
+options = types.SimpleNamespace(by="layer", last=False, since=None, comm=None,
+                                layers=None)
+logs = [Log(path, options, True) for path in sys.argv[1:]]
 for log in logs:
     log.read()
 figure = figure_compared(*load_matplotlib(), logs)
@@ -543,11 +542,10 @@ import numpy
 from apsmpi_report.reading import Log
 from apsmpi_report.scale_figures import panels_of
 
-options = types.SimpleNamespace(by="layer", plot=[], plot_scales=["x"],
-                                plot_residuals=[], last=False, since=None,
-                                comm=None, layers=None)
+options = types.SimpleNamespace(by="layer", last=False, since=None, comm=None,
+                                layers=None)
 for path in sys.argv[1:]:
-    log = Log(path, options)
+    log = Log(path, options, True)
     log.read()
     for scale, lines in panels_of(numpy, log):
         for key in sorted(lines):

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What figures need of each row of a log."""
+
+import array
+import math
+
+from .text import NAN
+
+
+def numbers_of(values, index):
+    """For each value its number in `index`, which takes in new ones."""
+    return [index.setdefault(value, len(index)) for value in values]
+
+
+def exponents_of(columns):
+    """The exponents of what values were multiplied by, in full numbers unless the
+    policy names another factor."""
+    exponents = [NAN if exponent is None else exponent
+                 for exponent in columns["scale_exp"]]
+    if columns.same.get("scale", "fixed") == "fixed":
+        for row, (scale, value) in enumerate(zip(columns["scale"],
+                                                 columns["scale_value"])):
+            if scale == "fixed" and value > 0:
+                exponents[row] = math.log2(value)
+    return exponents
+
+
+class Cells:
+    """One entry a row: the step, indices of layer, scale, compressor and run, and
+    values."""
+
+    def __init__(self):
+        self.step = array.array("q")
+        self.layer = array.array("q")
+        self.err = array.array("d")
+        self.exp = array.array("d")
+        self.scale = array.array("q")           # index into scale_index
+        self.scale_index = {}
+        self.redone = array.array("q")
+        self.residual = array.array("d")
+        self.compress = array.array("q")        # index into compress_index
+        self.compress_index = {}
+        self.run = array.array("q")             # index into run_index
+        self.run_index = {}
+        self.over = array.array("b")            # 1: a value overflowed
+
+    def add(self, columns, layers):
+        """`layers`: the index of each row's layer."""
+        self.step.extend(columns["step"])
+        self.layer.extend(layers)
+        self.err.extend(columns["err_mean"])
+        self.exp.extend(exponents_of(columns))
+        self.scale.extend(numbers_of(columns["scale"], self.scale_index))
+        self.redone.extend(columns["redone"])
+        self.residual.extend(columns["residual"])
+        self.compress.extend(numbers_of(columns["compress"], self.compress_index))
+        self.run.extend(numbers_of(columns["run"], self.run_index))
+        self.over.extend(map(bool, map(max, columns["overflow"],
+                                       columns["overflowed"], columns["redone"])))

@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# apsmpi-report on large logs: it holds none of them in memory, and its figures are
+# right at the seams of the blocks that it reads. 100,000 rows; in `make check-long`
+# a million. The time allowed is several times the one of an idle machine.
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+"$PYTHON3" -c 'import resource' 2>/dev/null ||
+    skip_all "$PYTHON3 is missing, or cannot measure processes"
+size=$top_srcdir/tests/e2e/report_size.py
+rows=100000 seconds=15
+[ -z "${APS_TEST_LONG-}" ] || { rows=1000000 seconds=40; }
+"$PYTHON3" "$size" write $rows large.csv
+"$PYTHON3" "$size" write 1000 small.csv
+limit=300
+
+# used FIELD: of what the last command used, by its number
+used()
+{
+    awk -v field="$1" '/ MB, .* s of processor time$/ { print $field }' err
+}
+at_most()
+{
+    echo "$1, at most $2"
+    [ "$1" -le "$2" ]
+}
+
+# measured NAME MEGABYTES ARGUMENTS...: the report runs, within these limits
+measured()
+{
+    name=$1
+    most=$2
+    shift 2
+    timed "$PYTHON3" "$size" run "$PYTHON3" "$report" "$@"
+    check "$name: $rows rows" status_is 0
+    diag "$(cat err)"
+    check "... use at most $most MB" at_most "$(used 1)" "$most"
+    check "... and $seconds s" at_most "$(used 3)" $seconds
+}
+
+measured 'the table' 100 --csv table.csv large.csv
+check '... in which no row is lost' has out "large.csv: $rows rows, 161 layers,"
+check '... nor an event' has out "$((rows / 1000)) x comm0: desync"
+
+# Each layer by itself: sums of these errors are exact.
+cat >expected.py <<'END'
+import csv, sys
+rows = int(sys.argv[1])
+for line in csv.DictReader(open("table.csv")):
+    layer = int(line["layer"])
+    mine = range(layer, rows, 161)
+    assert int(line["rows"]) == len(mine), line
+    assert float(line["err_mean"]) == sum(r % 7 / 8 for r in mine) / len(mine), line
+    assert int(line["underflow"]) == sum(r % 50 for r in mine), line
+    assert int(line["skipped"]) == sum(r % 3 for r in mine), line
+    assert int(line["wire_bytes"]) == (4096 + layer) * len(mine), line
+    assert (line["scale_exp_min"], line["scale_exp_max"]) == ("0", "10"), line
+END
+check '... and every layer has its sums' "$PYTHON3" expected.py "$rows"
+measured 'the table by steps' 200 --by step large.csv
+measured 'the last run by epochs' 100 --last --by epoch large.csv
+timed "$PYTHON3" "$size" run "$PYTHON3" "$report" small.csv
+diag "1000 rows: $(cat err)"
+rm large.csv
+
+finish
