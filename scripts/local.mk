@@ -21,16 +21,22 @@ dist_report_DATA = \
 	scripts/apsmpi_report/columns.py \
 	scripts/apsmpi_report/command.py \
 	scripts/apsmpi_report/figures.py \
+	scripts/apsmpi_report/grid.py \
 	scripts/apsmpi_report/library.py \
-	scripts/apsmpi_report/reading.py \
 	scripts/apsmpi_report/line_panels.py \
+	scripts/apsmpi_report/page.py \
+	scripts/apsmpi_report/page_figures.py \
+	scripts/apsmpi_report/page_frame.py \
+	scripts/apsmpi_report/reading.py \
 	scripts/apsmpi_report/residual_figures.py \
 	scripts/apsmpi_report/runs.py \
 	scripts/apsmpi_report/scale_figures.py \
 	scripts/apsmpi_report/snr.py \
 	scripts/apsmpi_report/statistics.py \
+	scripts/apsmpi_report/svg.py \
 	scripts/apsmpi_report/tables.py \
-	scripts/apsmpi_report/text.py
+	scripts/apsmpi_report/text.py \
+	scripts/apsmpi_report/trials.py
 nodist_report_DATA = scripts/apsmpi_report/built.py
 
 # Layer tables from models: in the same form.

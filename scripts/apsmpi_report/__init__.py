@@ -7,11 +7,14 @@ but Python's standard library; a figure needs matplotlib. With --bench the same
 for the figures of tests/bench/allreduce.
 
     command         the arguments, and what each leads to
-    figures         bench_figures   drawn by matplotlib
+    figures         bench_figures   drawn by matplotlib; others build on figures
+    page            page_figures    as HTML, drawn by us; page_frame is around it
     tables          bench_tables    as text and as CSV
+    svg             grid            how the page draws; layers by steps
     reading         bench           what is read
-    columns         runs            from lines to values, and to runs of jobs
-    cells           statistics      what figures, and lines of the table, are of
+    trials          runs            what events say
+    columns         cells           from lines to values, and what figures need
+    statistics      what a line of the table is computed from
     library         the library's version
     text            errors, notes, and numbers as text
 

@@ -14,6 +14,7 @@ from .bench_tables import print_bench
 from .figures import draw, figure_compared, figure_one
 from .library import VERSION
 from .reading import KEYS, Log, set_labels
+from .page import write_page
 from .residual_figures import figure_residuals
 from .scale_figures import figure_scales
 from .snr import Snr, figure_snr, print_snr
@@ -105,6 +106,9 @@ def parse_arguments(arguments):
                         ".png or .svg")
     parser.add_argument("--csv", metavar="FILE",
                         help="write the table as CSV, in full precision")
+    parser.add_argument("--html", metavar="FILE",
+                        help="write a page with figures, tables and events, which "
+                        "a browser shows without a network")
     parser.add_argument("--comm", metavar="NAME",
                         help="only the rows of this communicator")
     parser.add_argument("--layers", metavar="LIST", type=parse_layers,
@@ -125,6 +129,8 @@ def parse_arguments(arguments):
         parser.error("--bench takes neither LOG nor --csv nor --plot-scales")
     if (options.bench or options.snr) and options.plot_residuals:
         parser.error("--plot-residuals draws logs alone")
+    if (options.bench or options.snr) and options.html:
+        parser.error("--html shows logs alone")
     if options.snr and (options.logs or options.csv or options.bench or
                         options.plot_scales):
         parser.error("--snr takes neither LOG, --bench, --csv nor "
@@ -177,7 +183,8 @@ def main(arguments):
     if options.snr:
         return main_snr(options)
     plots = options.plot + options.plot_scales + options.plot_residuals
-    logs = [Log(path, options, bool(plots)) for path in options.logs]
+    figures = bool(plots or options.html)
+    logs = [Log(path, options, figures) for path in options.logs]
     try:
         for log in logs:
             log.read()
@@ -186,6 +193,8 @@ def main(arguments):
         # Files first: a reader who leaves early (head) still gets them.
         if options.csv:
             write_csv(options.csv, logs, options.by)
+        if options.html:
+            write_page(options.html, logs, options.by)
         if options.plot and filled:
             draw(options.plot, lambda mpl, np: (
                 figure_one(mpl, np, filled[0]) if len(filled) == 1

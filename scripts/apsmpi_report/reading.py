@@ -49,6 +49,7 @@ class Log:
         self.number = 0         # of lines that were read
         self.rest = b""         # behind the last end of a line
         self.too_long = False   # the line that began in `rest`
+        self.truncated = False  # the file ends within a line
         self.last_run = LastRun() if options.last else None
         self.pending = []       # events since the last row
         self.clear()
@@ -126,6 +127,7 @@ class Log:
             raise ReportError("%s:%d: the file ends without a header"
                               % (self.path, number))
         if rest:
+            self.truncated = True
             note("%s:%d: truncated last line ignored" % (self.path, number))
         self.events.update(self.pending)
         self.pending = []

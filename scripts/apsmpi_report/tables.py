@@ -198,8 +198,11 @@ def print_head(log, several):
         plural(len(total.layers), "layer"), show_steps(total),
         show_time(log.first), show_time(log.last)))
     runs = [run for run in log.runs if run]
-    if len(runs) > RUNS_MAX:
-        print("  %d runs, of which the last are:" % len(runs))
+    if len(runs) > 1:
+        print("  %d runs of jobs are in the log, and their rows in the table "
+              "together%s; --last takes the last one alone:" % (
+                  len(runs), "" if len(runs) <= RUNS_MAX else
+                  " (below: the last %d)" % RUNS_MAX))
     for run in runs[-RUNS_MAX:]:
         print("  " + " ".join(["run", run, log.begun.get(run, "")]).rstrip())
 

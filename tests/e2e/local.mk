@@ -26,6 +26,7 @@ e2e_tests = \
 	tests/e2e/t-mpi4py.sh \
 	tests/e2e/t-native.sh \
 	tests/e2e/t-number.sh \
+	tests/e2e/t-page.sh \
 	tests/e2e/t-pandas.sh \
 	tests/e2e/t-parameters.sh \
 	tests/e2e/t-policies.sh \
@@ -57,6 +58,7 @@ EXTRA_DIST += \
 	tests/e2e/isums_mpif.f90 \
 	tests/e2e/meanwhile_f08.f90 \
 	tests/e2e/mstopk.py \
+	tests/e2e/page_check.py \
 	tests/e2e/report_size.py \
 	tests/e2e/sums.cpp \
 	tests/e2e/sums.f90 \

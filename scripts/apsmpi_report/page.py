@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page: what logs say as one HTML file, which needs no other."""
+
+import html
+import math
+
+from .grid import Grid
+from .page_figures import (ERROR_STOPS, EXPONENT_STOPS, figure_bytes, figure_errors,
+                           figure_map, figure_overflows)
+from .page_frame import frame
+from .runs import parse_begin
+from .svg import element
+from .tables import VALUES, key_columns, show_steps, value_columns
+from .text import (NOTES_MAX, ReportError, plural, show_bytes, show_error,
+                   show_fixed, show_time, show_usec)
+from .trials import time_saved, trials_of
+
+RUN_FACTS = ("apsmpi", "ranks", "nodes", "host", "mpi", "policy", "policy_hash")
+
+
+def words(text):
+    return html.escape(text)
+
+
+def table(headings, rows, left=(), total=False, **attributes):
+    """left: numbers of the columns of texts."""
+    def cells(name, row):
+        return "".join(element(name, words(cell), class_="left" if i in left else None)
+                       for i, cell in enumerate(row))
+
+    lines = ["<tr>%s</tr>" % cells("th", headings)]
+    for i, row in enumerate(rows):
+        last = total and i == len(rows) - 1
+        lines.append(element("tr", cells("td", row), class_="total" if last else None))
+    return element("div", element("table", "\n".join(lines), **attributes),
+                   class_="wide long" if len(rows) > 24 else "wide")
+
+
+def fact(value, about):
+    return element("div", element("b", words(value)), element("span", words(about)),
+                   class_="fact")
+
+
+def figure(heading, drawn):
+    """A drawing below its heading; nothing where there is none."""
+    if not drawn:
+        return ""
+    return element("h3", words(heading)) + element("div", drawn, class_="wide")
+
+
+def count_desyncs(log):
+    return sum(times for text, times in log.events.items() if "desync" in text)
+
+
+def show_saved(part):
+    return "-" if math.isnan(part) else "%.1f %%" % (100 * part)
+
+
+def facts(log, trials):
+    total = log.total
+    shown = [
+        fact("%s %%" % show_fixed(total.saved_percent(), 1), "of the bytes saved"),
+        fact(show_usec(total.usec / total.rows), "time of a sampled reduction"),
+        fact(show_error(total.err_mean()), "mean round-off error"),
+        fact(show_fixed(total.snr(), 1) + " dB", "signal-to-noise ratio"),
+        fact("%d" % total.overflow, "elements overflowed"),
+        fact("%d" % total.redone, "chunks reduced again"),
+        fact("%d" % count_desyncs(log), "desync events")]
+    saved = time_saved(log, trials)
+    if not math.isnan(saved):
+        shown.insert(1, fact(show_saved(saved), "of the time saved, by the trials"))
+    return element("div", *shown, class_="facts")
+
+
+def what_ran(log):
+    runs = [run for run in log.runs if run]
+    rows = []
+    counts = {}
+    for run in log.cells.run:
+        counts[run] = counts.get(run, 0) + 1
+    for run in runs:
+        said = parse_begin(log.begun.get(run, ""))
+        rows.append(["%d" % (log.cells.run_index[run] + 1), run] +
+                    [said.get(name, "-") for name in RUN_FACTS] +
+                    ["%d" % counts[log.cells.run_index[run]]])
+    if not rows:
+        return ""
+    text = element("h3", "What ran") + table(
+        ("run", "id") + RUN_FACTS + ("rows",), rows, range(1, 9), class_="runs")
+    if len(runs) > 1:
+        text += element("p", words(
+            "The log has the rows of %d runs: numbers and means are those of all "
+            "rows; the figures keep runs apart. apsmpi-report --last shows the last "
+            "run alone." % len(runs)), class_="note")
+    return text
+
+
+def trial_table(log, trials):
+    if not trials:
+        return ""
+    rows = [["%d to %d" % (trial.low, trial.high), trial.comm, trial.chosen,
+             show_usec(trial.times["native"]), show_usec(trial.times[trial.chosen]),
+             show_saved(1 - trial.times[trial.chosen] / trial.times["native"])]
+            for trial in trials]
+    return (element("h3", "Time against native FP32: the trials of reduce: auto") +
+            table(("elements", "comm", "chosen", "native", "chosen's", "time saved"),
+                  rows, (1, 2), class_="trials"))
+
+
+def log_table(log, by):
+    """The lines of the text's table, with all columns."""
+    summary = log.summary()
+    keys = sorted(summary)
+    stats = [summary[key] for key in keys]
+    total = log.total
+    headings = [h for h in VALUES if h != by
+                and (h != "redone" or total.redone)
+                and (h != "over" or total.kept)
+                and (h != "resid" or total.residual_rows)]
+    columns = key_columns(by, keys, stats, total) + value_columns(
+        headings, stats + [total])
+    left = [i for i, column in enumerate(columns) if column.align == "<"]
+    return element("h3", words("By " + by)) + table(
+        [column.heading for column in columns],
+        list(zip(*(column.cells for column in columns))), left, True,
+        class_="lines")
+
+
+def events(log):
+    if not log.events:
+        return element("h3", "Events") + element("p", "The log has no events.")
+    rows = [["%d" % times, text] for text, times in log.events.items()]
+    more = len(rows) - 10 * NOTES_MAX
+    return element("h3", "Events") + table(
+        ("times", "event"), rows[:10 * NOTES_MAX], (1,), class_="events") + (
+        element("p", "and %s" % plural(more, "other kind")) if more > 0 else "")
+
+
+def notes(log):
+    texts = []
+    if log.total.err_nan():
+        texts.append("%s of %d without a mean error (nan), not in the means" % (
+            plural(log.total.err_nan(), "row"), log.total.rows))
+    if log.malformed:
+        texts.append(plural(log.malformed, "malformed line") + " skipped")
+    if log.truncated:
+        texts.append("The last line is not whole and was ignored: the job may still "
+                     "be running, or it was killed.")
+    return "".join(element("p", words(text), class_="note") for text in texts)
+
+
+def figures_of_all(logs, grids):
+    return [figure("Mean round-off error by step",
+                   figure_errors(logs, grids)),
+            figure("Bytes sent", figure_bytes(logs))]
+
+
+def section(log, grid, by, several):
+    title = element("h2", words(log.label)) if several else ""
+    if not log.total.rows:
+        return title + element("p", words("%s: %s" % (log.path, log.why_empty())),
+                               class_="note") + events(log)
+    total, trials = log.total, trials_of(log)
+    cells = log.cells
+    head = "%s: %s, %s, %s, %s to %s UTC; %s; scale %s" % (
+        log.path, plural(total.rows, "row"), plural(len(total.layers), "layer"),
+        show_steps(total), show_time(log.first), show_time(log.last),
+        "/".join(total.formats), "/".join(total.scales))
+    parts = [title, element("p", words(head)), what_ran(log), facts(log, trials)]
+    if not trials:
+        parts.append(element("p", words(
+            "The log does not say how long native reductions would have taken; with "
+            "reduce: auto in the policy it does."), class_="soft"))
+    parts += [notes(log), trial_table(log, trials)]
+    if not several:
+        parts += figures_of_all([log], [grid])
+    parts += [
+        figure("Mean round-off error by layer and step", figure_map(
+            log, grid, grid.means(cells.err), ERROR_STOPS, "log",
+            "mean round-off error |ref - low| / |ref|")),
+        figure("Scale exponent by layer and step", figure_map(
+            log, grid, grid.means(cells.exp), EXPONENT_STOPS, "whole",
+            "scale exponent f: values are multiplied by 2^f")),
+        figure("Overflows", figure_overflows(log, grid)),
+        figure("What compressors leave out, by layer and step", figure_map(
+            log, grid, grid.means(cells.residual), ERROR_STOPS, "linear",
+            "residual: norm left out / norm given")),
+        log_table(log, by), events(log)]
+    return "\n".join(parts)
+
+
+def overview(logs):
+    rows = [[log.label, "/".join(log.total.formats), "/".join(log.total.scales),
+             "%d" % log.total.rows, show_error(log.total.err_mean()),
+             show_fixed(log.total.snr(), 1), show_bytes(log.total.wire),
+             show_fixed(log.total.saved_percent(), 1),
+             show_usec(log.total.usec / log.total.rows), "%d" % log.total.overflow,
+             "%d" % log.total.redone, "%d" % count_desyncs(log)] for log in logs]
+    return table(("log", "format", "scale", "rows", "err_mean", "snr_db", "sent",
+                  "saved%", "time of a call", "overfl", "redone", "desyncs"), rows,
+                 (0, 1, 2), class_="overview")
+
+
+def page(logs, by):
+    """The page as text."""
+    filled = [log for log in logs if log.total.rows]
+    grids = {log: Grid(log) for log in filled}
+    several = len(logs) > 1
+    title = "Round-off: " + ", ".join(log.label for log in logs)
+    parts = [element("h1", words(title))]
+    if several and filled:
+        parts += [overview(filled), *figures_of_all(filled, list(grids.values()))]
+    parts += [section(log, grids.get(log), by, several) for log in logs]
+    return frame(title, "\n".join(parts))
+
+
+def write_page(path, logs, by):
+    try:
+        with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(page(logs, by))
+    except OSError as error:
+        raise ReportError("%s: %s" % (path, error.strerror)) from None

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The trials of `reduce: auto` that a log tells of: the only place in which it has
+the times of native reductions."""
+
+import collections
+import re
+
+from .text import NAN
+
+EVENT = re.compile(r"(?:(.*): )?(?:rule [^:]*: )?auto: (\d+) to (\d+) elements: "
+                   r"(\S+) \((.*)\)")
+Trial = collections.namedtuple("Trial", "comm low high chosen times")
+
+
+def trials_of(log):
+    """Those in the events of a log; times: {reduction: microseconds}."""
+    trials = []
+    for text in log.events:
+        found = EVENT.fullmatch(text)
+        if not found:
+            continue
+        comm, low, high, chosen, times = found.groups()
+        comm = re.sub(r": rule .*$", "", comm or "")
+        times = {name: float(usec) for name, usec in re.findall(
+            r"([a-z]+) ([\d.]+) us", times)}
+        if "native" in times and chosen in times:
+            trials.append(Trial(comm, int(low), int(high), chosen, times))
+    return trials
+
+
+def time_saved(log, trials):
+    """The part of the native time that the chosen reductions save in the calls of
+    which the log has rows, by their trials; nan where no trial was about them."""
+    native = ours = 0.0
+    for (comm, _, count, call), stats in log.layers.items():
+        for trial in trials:
+            if (trial.comm == comm and trial.low <= count <= trial.high
+                    and not call):
+                native += stats.rows * trial.times["native"]
+                ours += stats.rows * trial.times[trial.chosen]
+                break
+    return 1 - ours / native if native else NAN

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks a page that apsmpi-report --html has written: page_check.py PAGE shape says
+what is wrong with its shape; page_check.py PAGE table CSV compares its tables with
+what --csv has written; page_check.py PAGE texts CLASS prints a table's cells;
+page_check.py PAGE map prints the values of its maps."""
+
+import csv
+import html.parser
+import json
+import math
+import sys
+
+VOID = ("meta", "link", "br", "img", "input", "hr")
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self, path):
+        super().__init__()
+        self.wrong = []
+        self.open = []
+        self.seen = {}          # tag: how many
+        self.ids = []
+        self.tables = []        # (class, rows of cells)
+        self.maps = []          # the attributes of svg.map
+        self.texts = []         # what a reader sees
+        self.code = {"script": "", "style": ""}
+        with open(path, encoding="utf-8") as file:
+            self.feed(file.read())
+        self.close()
+        if self.open:
+            self.wrong.append("never closed: %s" % self.open)
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.seen[tag] = self.seen.get(tag, 0) + 1
+        if len(attributes) != len(attrs):
+            self.wrong.append("an attribute twice: %s" % self.get_starttag_text())
+        for name, value in attrs:
+            if name in ("src", "href", "srcset", "action", "data", "poster") or (
+                    name.startswith("on")) or "//" in (value or "").split("|")[0] and (
+                    not name.startswith("data-")):
+                self.wrong.append("leads out: %s" % self.get_starttag_text())
+            if "nan" in (value or "").split() and tag in ("path", "rect", "line"):
+                self.wrong.append("no number: %s" % self.get_starttag_text())
+        if tag not in VOID:
+            self.open.append(tag)
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+        if tag == "table":
+            self.tables.append((attributes.get("class"), []))
+        if tag == "tr":
+            self.tables[-1][1].append([])
+        if tag in ("td", "th"):
+            self.tables[-1][1][-1].append("")
+        if tag == "svg" and attributes.get("class") == "map":
+            self.maps.append(attributes)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append("</%s> where %s is open, line %d" % (
+                tag, self.open, self.getpos()[0]))
+
+    def handle_data(self, data):
+        inside = self.open[-1] if self.open else ""
+        if inside in self.code:
+            self.code[inside] += data
+            return
+        self.texts.append(data)
+        if inside in ("td", "th"):
+            self.tables[-1][1][-1][-1] += data
+
+    def table(self, name):
+        return [rows for kind, rows in self.tables if kind == name]
+
+
+def shape(page):
+    """What is wrong, a line each."""
+    yield from page.wrong
+    for tag, times in (("html", 1), ("head", 1), ("body", 1), ("h1", 1),
+                       ("title", None), ("script", 1), ("style", 1)):
+        if times and page.seen.get(tag) != times:
+            yield "%s <%s>" % (page.seen.get(tag, 0), tag)
+    for tag in ("link", "img", "iframe", "object", "embed", "base", "image", "use",
+                "audio", "video", "form"):
+        if tag in page.seen:
+            yield "<%s>" % tag
+    for word in ("url(", "@import", "http:", "https:", "fetch(", "XMLHttp", "import "):
+        if word in page.code["style"] + page.code["script"]:
+            yield "code with %s" % word
+    if len(set(page.ids)) != len(page.ids):
+        yield "an id twice: %s" % page.ids
+    if page.seen.get("svg", 0) > page.seen.get("title", 0) - 1:
+        yield "a drawing without a title"
+    for attributes in page.maps:
+        values = json.loads(attributes["data-values"])
+        rows = json.loads(attributes["data-rows"])
+        columns = json.loads(attributes["data-columns"])
+        if len(values) != len(rows) or {len(row) for row in values} != {len(columns)}:
+            yield "a map of another size than its names"
+
+
+FORMATS = {     # of the page's columns: the column of the CSV, and its text
+    "count": ("count", str), "rows": ("rows", str), "format": ("format", str),
+    "scale": ("scale", str), "reduce": ("reduce", str),
+    "err_mean": ("err_mean", lambda v: "%.2e" % float(v)),
+    "err_max": ("err_max", lambda v: "%.2e" % float(v)),
+    "snr_db": ("snr_db", lambda v: "%.1f" % float(v)),
+    "saved%": ("saved_pct", lambda v: "%.1f" % float(v)),
+    "overfl": ("overflow", str), "nonfin": ("nonfinite", str),
+    "redone": ("redone", str), "over": ("overflowed", str),
+    "resid": ("residual", lambda v: "%.3f" % float(v))}
+
+
+def compare(page, path):
+    """Where the page's table is not the CSV's, a line each."""
+    with open(path, newline="", encoding="utf-8") as file:
+        wanted = list(csv.DictReader(file))
+    found = [dict(zip(rows[0], row)) for rows in page.table("lines")
+             for row in rows[1:-1]]
+    if len(found) != len(wanted) or not found:
+        yield "%d lines, the table has %d" % (len(found), len(wanted))
+    compared = 0
+    for ours, theirs in zip(found, wanted):
+        for heading, (column, text) in FORMATS.items():
+            if heading in ours:
+                value = theirs[column]
+                value = text(value) if value else "-"
+                compared += 1
+                if ours[heading] != value:
+                    yield "%s: '%s', not '%s'" % (heading, ours[heading], value)
+        if theirs.get("name") and ours.get("name") != theirs["name"]:
+            yield "name: '%s', not '%s'" % (ours.get("name"), theirs["name"])
+    if compared < 10 * len(wanted):
+        yield "only %d cells were compared" % compared
+
+
+def maps(page):
+    for attributes in page.maps:
+        rows = json.loads(attributes["data-rows"])
+        for row, values in zip(rows, json.loads(attributes["data-values"])):
+            print("%s: %s" % (row, " ".join(
+                "-" if value is None else "%g" % float(value)
+                if math.isfinite(float(value)) else value for value in values)))
+
+
+def main():
+    page = Page(sys.argv[1])
+    if sys.argv[2] == "texts":
+        for rows in page.table(sys.argv[3]):
+            for row in rows:
+                print("|".join(row))
+        return 0
+    if sys.argv[2] == "map":
+        maps(page)
+        return 0
+    wrong = list(shape(page) if sys.argv[2] == "shape"
+                 else compare(page, sys.argv[3]))
+    print("\n".join(wrong))
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

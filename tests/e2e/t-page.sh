@@ -1,0 +1,236 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# apsmpi-report --html: the page is well-formed, needs nothing else, has the numbers
+# of the table, and works in a browser where there is one (chromium, skipped
+# otherwise).
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+"$PYTHON3" -c '' 2>/dev/null || skip_all "$PYTHON3 is missing"
+log=$top_srcdir/tests/e2e/data/report.csv
+head -n 1 "$log" >header
+
+page()
+{
+    timed "$PYTHON3" "$report" --html page.html --csv table.csv "$@"
+}
+about()
+{
+    "$PYTHON3" "$top_srcdir/tests/e2e/page_check.py" page.html "$@"
+}
+# cells CLASS TEXT: a table of the page has this line
+cells()
+{
+    about texts "$1" | tee cells
+    grep -qxF -e "$2" cells
+}
+# maps TEXT: a line of the page's maps
+maps()
+{
+    about map | tee cells
+    grep -qxF -e "$1" cells
+}
+
+# --- what is wrong, first -----------------------------------------------------
+
+page absent.csv
+check 'a missing log is an error' has err 'absent.csv: No such file'
+check '... without a page' test ! -e page.html
+timed "$PYTHON3" "$report" --html no/such/page.html "$log"
+check 'a page that cannot be written is an error' status_is 2
+check '... which names it' has err 'no/such/page.html: No such file'
+timed "$PYTHON3" "$report" --html page.html --snr "$log"
+check '--html with --snr is a usage error' has err '--html shows logs alone'
+timed "$PYTHON3" "$report" --html page.html --comm nobody "$log"
+check 'filters that leave nothing are said' status_is 1
+check '... on the page, too' grep -q 'no row matches the filters' page.html
+page header
+check 'a log without rows has a page' status_is 0
+check '... which says so' grep -q 'a header and no rows' page.html
+check '... and is well-formed' about shape
+
+# --- the numbers --------------------------------------------------------------
+
+for by in layer step epoch format; do
+    page --by $by "$log"
+    check "by $by: the page is well-formed, and needs nothing else" about shape
+    check '... with the numbers of the table' about table table.csv
+done
+page "$log"
+check 'the total is on it' cells lines \
+    '|total||11144|mixed|mixed|mixed|17|inf|inf|-inf|-3..7|2.65|1|1|69.1'
+check 'events are on it' cells events \
+    '2|desync: comm world, step 2: call 1 has 64 elements, 1000 expected'
+check 'the desyncs are counted' grep -q '<b>2</b><span>desync events' page.html
+check '... and the overflows' grep -q '<b>1</b><span>elements overfl' page.html
+check '... and the bytes' grep -q '<b>69.1 %</b><span>of the bytes' page.html
+check 'errors by layer and step' maps 'world: 0  conv1.weight: 0.15 0.26 0.04 0.06'
+check '... where one is infinite' maps 'world: 1  fc, last: 0.05 0.17 - inf'
+check '... and scale exponents' maps 'world: 0  conv1.weight: 1 3 7 6'
+page --last "$log"
+check '--last' maps 'world: 0  conv1.weight: 0.3 0.5'
+
+# --- jobs: what ran, overflows, compressors, trials ---------------------------
+
+layer_table >layers.csv
+for kind in plain backoff power auto; do
+    case $kind in
+    plain) rule='format: e4m3, scale: aps' ;;
+    backoff) rule='format: e3m2, scale: {backoff: {}}' ;;
+    power) rule='format: e8m23, compress: {powersgd: {rank: 2}}' ;;
+    auto) rule='format: e4m3, scale: aps, reduce: auto' ;;
+    esac
+    policy $kind.yaml -t 'layers: layers.csv' \
+        -t "log: {file: $kind.csv, every: 5}" "$rule"
+    # shellcheck disable=SC2086 # a command with arguments
+    job 2 APSMPI_POLICY=$kind.yaml $digits --epochs 3
+    check "$kind: a job" trained
+    page $kind.csv
+    check '... has a page' about shape
+    check '... with the numbers of the table' about table table.csv
+    run=$(distinct run $kind.csv)
+    check '... and what ran' cells runs "1|$run|$PACKAGE_VERSION|2|1|$(
+        hostname)|$(sed -n 's/^# run.* mpi="\([^"]*\)".*/\1/p' $kind.csv
+        )|$kind.yaml|$(sed -n 's/.*policy_hash=\([0-9a-f]*\).*/\1/p' $kind.csv
+        )|$(column run $kind.csv | wc -l)"
+    cp page.html $kind.html
+done
+redone=$(column redone backoff.csv | awk '{ s += $1 } END { print s }')
+check 'backoff: chunks were reduced again' test "$redone" -gt 0
+check '... as the page says' grep -q "chunks reduced again: $redone" backoff.html
+check 'a page without overflows has no figure of them' not grep -q \
+    'Overflows' plain.html
+check 'power: residuals' grep -q 'What compressors leave out' power.html
+check '... of compressors alone' not grep -q 'compressors' plain.html
+# What is saved, by the trial's own numbers.
+event=$(sed -n 's/^# .*auto: 4096 to 8191 elements: //p' auto.csv | head -n 1)
+check 'auto: a trial is over' test -n "$event"
+cp auto.html page.html
+check '... as the page says' cells trials "4096 to 8191|MPI_COMM_WORLD|$(
+    echo "$event" | awk '{
+        chosen = $1
+        gsub(/[(),]/, "")
+        for (i = 2; i < NF; i += 3) usec[$i] = $(i + 1)
+        printf "%s|%.3g us|%.3g us|%.1f %%", chosen, usec["native"],
+            usec[chosen], 100 * (1 - usec[chosen] / usec["native"]) }')"
+check '... and plain has no such table' not grep -q 'Time against' plain.html
+
+# Several logs, several runs in one log, and half a line at its end.
+page plain.csv backoff.csv power.csv
+check 'three logs' about shape
+check '... with the numbers of the tables' about table table.csv
+# fact TEXT: the number above this text on backoff's page
+fact()
+{
+    sed -n "s/.*<b>\([^<]*\)<\/b><span>$1<.*/\1/p" backoff.html
+}
+sent=$(column wire_bytes backoff.csv | awk '{ s += $1 }
+    END { printf "%.3g kB", s / 1000 }')
+ratio=$(fact 'signal-to-noise ratio')
+saved=$(fact 'of the bytes saved')
+line="backoff|e3m2|backoff|$(column run backoff.csv | wc -l)"
+line="$line|$(fact 'mean round-off error')|${ratio% dB}|$sent|${saved% %}"
+line="$line|$(fact 'time of a sampled reduction')|0|$redone|0"
+check '... and a line for each' cells overview "$line"
+{
+    cat plain.csv
+    sed 1d backoff.csv
+    printf '1700000000,MPI_COMM_WO'
+} >jobs.csv
+page jobs.csv
+check 'a log of two jobs, cut within a row' about shape
+check '... names both' cells runs "2|$(sed -n 2p backoff.csv |
+    sed 's/# run=\([^ ]*\) apsmpi=\([^ ]*\) .*/\1|\2/')|2|1|$(hostname)|$(
+    sed -n 's/^# run.* mpi="\([^"]*\)".*/\1/p' plain.csv)|backoff.yaml|$(
+    sed -n 's/.*policy_hash=\([0-9a-f]*\).*/\1/p' backoff.csv)|$(
+    column run backoff.csv | wc -l)"
+check '... says that there are two' grep -q 'the rows of 2 runs' page.html
+check '... and that a line is not whole' grep -q 'last line is not whole' page.html
+check '... as does the text' has err 'truncated last line ignored'
+check '... which names both jobs, too' has out '2 runs of jobs'
+cp page.html jobs.html
+
+# --- names that are HTML ------------------------------------------------------
+
+cat >names.csv <<'END'
+layer,name,count
+0,<script>bad()</script>,4096
+1,"a"" onload=""bad()",64
+2,</title></svg>&lt;,4096
+3,'&amp;',64
+4,</script><b>,640
+5,\u003c €,10
+END
+policy 'names<b>.yaml' -t 'layers: names.csv' \
+    -t 'log: {file: hostile.csv, every: 5}' 'format: e4m3, scale: aps'
+# shellcheck disable=SC2086 # a command with arguments
+job 2 APSMPI_POLICY='names<b>.yaml' $digits --epochs 2
+echo '# <script>bad()</script> </table>' >>hostile.csv
+page hostile.csv
+check 'names that are HTML' about shape
+check '... are shown as they are' about table table.csv
+check '... also in maps' maps "$(about map | grep -F '<script>bad()</script>' |
+    head -n 1)"
+check '... and in events' cells events '1|<script>bad()</script> </table>'
+cp page.html hostile.html
+
+# --- in a browser -------------------------------------------------------------
+
+browser=
+for kind in chromium chromium-browser google-chrome; do
+    ! command -v $kind >/dev/null || browser=${browser:-$kind}
+done
+# dom PAGE WIDTH: what the browser makes of the page, in `out`
+dom()
+{
+    timed "$browser" --headless=new --no-sandbox --disable-gpu \
+        --disable-dev-shm-usage --user-data-dir="$tmp/browser" \
+        --window-size="$2",900 --virtual-time-budget=2000 \
+        --dump-dom "file://$tmp/$1"
+}
+# A script that moves the mouse over the middle of the first cell of the last map,
+# and tells what the page then shows; and which widths it has.
+cat >probe.html <<'END'
+<script>
+const map = [...document.querySelectorAll("svg.map")].pop();
+map.scrollIntoView();
+const at = new DOMPoint(Number(map.dataset.left) + 2, Number(map.dataset.top) + 2)
+  .matrixTransform(map.getScreenCTM());
+map.dispatchEvent(new PointerEvent("pointermove",
+  {clientX: at.x, clientY: at.y, bubbles: true}));
+const told = document.createElement("pre");
+const root = document.documentElement;
+told.textContent = "shown=" + getComputedStyle(under).display + ":" +
+  under.textContent + " wide=" + (root.scrollWidth > root.clientWidth) +
+  " drawn=" + map.getBoundingClientRect().width.toFixed() + " loaded=" +
+  performance.getEntriesByType("resource").length;
+document.body.append(told);
+</script>
+END
+[ -z "$browser" ] || {
+    echo '<p>in a browser</p>' >blank.html
+    dom blank.html 800
+}
+if [ -z "$browser" ] || ! grep -q 'in a browser' out; then
+    skip 'in a browser' "there is no chromium that starts${browser:+: $browser}"
+else
+    for kind in plain backoff jobs hostile; do
+        cat $kind.html probe.html >probed.html
+        first=$("$PYTHON3" "$top_srcdir/tests/e2e/page_check.py" $kind.html map |
+            awk -F: '$0 ~ "^0  " { last = $0 } END { print last }')
+        for width in 1280 500; do
+            dom probed.html $width
+            grep -o '<pre>shown=.*</pre>' out >told || :
+            diag "$(cat told)"
+            value=${first##*: }
+            value=${value%% *}
+            check "$browser, $width wide: $kind.html: a cell says what it is" \
+                grep -q "shown=block:0  .*step 0: $value " told
+            check '... the page is not wider than the window' \
+                grep -q 'wide=false' told
+            check '... the figure is drawn' grep -q 'drawn=[1-9][0-9][0-9]' told
+            check '... and nothing was loaded' grep -q 'loaded=0' told
+        done
+    done
+fi
+
+finish
