@@ -21,6 +21,7 @@ dist_report_DATA = \
 	scripts/apsmpi_report/columns.py \
 	scripts/apsmpi_report/command.py \
 	scripts/apsmpi_report/figures.py \
+	scripts/apsmpi_report/follow.py \
 	scripts/apsmpi_report/grid.py \
 	scripts/apsmpi_report/library.py \
 	scripts/apsmpi_report/line_panels.py \

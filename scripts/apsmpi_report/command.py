@@ -12,6 +12,7 @@ from .bench import Bench
 from .bench_figures import figure_bench
 from .bench_tables import print_bench
 from .figures import draw, figure_compared, figure_one
+from .follow import follow
 from .library import VERSION
 from .reading import KEYS, Log, set_labels
 from .page import write_page
@@ -106,6 +107,9 @@ def parse_arguments(arguments):
                         ".png or .svg")
     parser.add_argument("--csv", metavar="FILE",
                         help="write the table as CSV, in full precision")
+    parser.add_argument("--follow", action="store_true",
+                        help="show the table while a job writes the LOG, until "
+                        "Ctrl-C")
     parser.add_argument("--html", metavar="FILE",
                         help="write a page with figures, tables and events, which "
                         "a browser shows without a network")
@@ -131,6 +135,11 @@ def parse_arguments(arguments):
         parser.error("--plot-residuals draws logs alone")
     if (options.bench or options.snr) and options.html:
         parser.error("--html shows logs alone")
+    if options.follow and (
+            len(options.logs) != 1 or options.bench or options.snr or options.csv
+            or options.html or options.plot or options.plot_scales
+            or options.plot_residuals):
+        parser.error("--follow takes one LOG, and writes no file")
     if options.snr and (options.logs or options.csv or options.bench or
                         options.plot_scales):
         parser.error("--snr takes neither LOG, --bench, --csv nor "
@@ -161,6 +170,14 @@ def main_snr(options):
     return print_safely(lambda: print_snr(snr))
 
 
+def main_follow(options):
+    try:
+        return print_safely(lambda: follow(options.logs[0], options, note))
+    except ReportError as error:
+        note(str(error))
+        return 2
+
+
 def print_safely(work):
     """A reader who leaves early (head) is no error, and a full disk is one."""
     sys.stdout.reconfigure(errors="backslashreplace")
@@ -182,6 +199,8 @@ def main(arguments):
         return main_bench(options)
     if options.snr:
         return main_snr(options)
+    if options.follow:
+        return main_follow(options)
     plots = options.plot + options.plot_scales + options.plot_residuals
     figures = bool(plots or options.html)
     logs = [Log(path, options, figures) for path in options.logs]

@@ -10,7 +10,7 @@ from .page_figures import (ERROR_STOPS, EXPONENT_STOPS, figure_bytes, figure_err
 from .page_frame import frame
 from .runs import parse_begin
 from .svg import element
-from .tables import VALUES, key_columns, show_steps, value_columns
+from .tables import headings_of, key_columns, show_steps, value_columns
 from .text import (NOTES_MAX, ReportError, plural, show_bytes, show_error,
                    show_fixed, show_time, show_usec)
 from .trials import time_saved, trials_of
@@ -113,12 +113,8 @@ def log_table(log, by):
     keys = sorted(summary)
     stats = [summary[key] for key in keys]
     total = log.total
-    headings = [h for h in VALUES if h != by
-                and (h != "redone" or total.redone)
-                and (h != "over" or total.kept)
-                and (h != "resid" or total.residual_rows)]
     columns = key_columns(by, keys, stats, total) + value_columns(
-        headings, stats + [total])
+        headings_of(log, by), stats + [total])
     left = [i for i, column in enumerate(columns) if column.align == "<"]
     return element("h3", words("By " + by)) + table(
         [column.heading for column in columns],

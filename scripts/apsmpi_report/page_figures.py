@@ -204,8 +204,8 @@ def figure_map(log, grid, values, stops, kind, about):
     content.append(legend(scale, left, TOP + height + 44, about, values))
     return drawing(
         TOP + height + 70, about + ", by layer and step", *content, class_="map",
-        data_left=show(left), data_top=TOP, data_width=show(width), data_height=show(height),
-        data_rows=json.dumps(names), data_columns=json.dumps(
+        data_left=show(left), data_top=TOP, data_width=show(width),
+        data_height=show(height), data_rows=json.dumps(names), data_columns=json.dumps(
             [grid.column_name(i) for i in range(len(grid.columns))]),
         data_values=json.dumps([[None if v != v else "%.3g" % v for v in row]
                                 for row in values], separators=(",", ":")))

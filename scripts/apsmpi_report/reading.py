@@ -42,6 +42,7 @@ class Log:
         self.label = path
         self.options = options
         self.figures = figures
+        self.say = note         # takes notes for the user
         self.has_rows = False   # before any filter
         self.malformed = 0
         self.begun = {}         # of each run, what the log says at its start
@@ -128,7 +129,7 @@ class Log:
                               % (self.path, number))
         if rest:
             self.truncated = True
-            note("%s:%d: truncated last line ignored" % (self.path, number))
+            self.say("%s:%d: truncated last line ignored" % (self.path, number))
         self.events.update(self.pending)
         self.pending = []
 
@@ -187,9 +188,9 @@ class Log:
     def skip_line(self, number, why):
         self.malformed += 1
         if self.malformed <= NOTES_MAX:
-            note("%s:%d: %s; line skipped" % (self.path, number, why))
+            self.say("%s:%d: %s; line skipped" % (self.path, number, why))
         elif self.malformed == NOTES_MAX + 1:
-            note("%s: more malformed lines follow" % self.path)
+            self.say("%s: more malformed lines follow" % self.path)
 
     # --- from lines to what the tables and figures show
 

@@ -57,6 +57,10 @@ VALUES = {      # heading: (alignment, text)
     "resid": (">", lambda s: show_fixed(s.residual(), 3)),
 }
 
+# Columns of a single log that are left out where a line is too long, in this order.
+SPARED = ("scale", "reduce", "nonfin", "err_max", "format", "under%", "rows", "scale_exp",
+          "overfl", "resid", "over", "redone", "snr_db")
+
 # Columns of each log where several are compared; the richest that fits.
 COMPARED = (
     ("format", "err_mean", "err_max", "snr_db", "scale_exp", "under%", "saved%"),
@@ -106,12 +110,12 @@ def value_columns(headings, lines, group=None):
     return columns
 
 
-def fit(columns):
+def fit(columns, width):
     """Set widths so that a line fits; the gap between columns, or None."""
     content = sum(column.width for column in columns)
-    if content + 2 * (len(columns) - 1) <= WIDTH:
+    if content + 2 * (len(columns) - 1) <= width:
         return 2
-    excess = content + len(columns) - 1 - WIDTH
+    excess = content + len(columns) - 1 - width
     for heading, narrow in GIVE:
         for column in columns:
             if column.heading == heading and excess > 0:
@@ -121,7 +125,25 @@ def fit(columns):
     return 1 if excess <= 0 else None
 
 
-def table_lines(logs, by):
+def headings_of(log, by):
+    """The columns of values of a single log."""
+    return [h for h in VALUES
+            if h != by and (h != "redone" or log.total.redone)
+            and (h != "over" or log.total.kept)
+            and (h != "resid" or log.total.residual_rows)]
+
+
+def narrower(headings):
+    """The headings, then some fewer, and so on."""
+    headings = list(headings)
+    yield headings
+    for heading in SPARED:
+        if heading in headings:
+            headings = [h for h in headings if h != heading]
+            yield headings
+
+
+def table_lines(logs, by, width=WIDTH):
     """The table as text, one log or several side by side."""
     keys = sorted({key for log in logs for key in log.summary()})
     summaries = [log.summary() for log in logs]
@@ -129,14 +151,10 @@ def table_lines(logs, by):
     totals = merge(log.total for log in logs)
 
     if len(logs) == 1:
-        headings = [h for h in VALUES
-                    if h != by and (h != "scale" or by == "format")
-                    and (h != "redone" or logs[0].total.redone)
-                    and (h != "over" or logs[0].total.kept)
-                    and (h != "resid" or logs[0].total.residual_rows)]
-        values = value_columns(
-            headings, [summaries[0][key] for key in keys] + [logs[0].total])
-        variants = [values]
+        lines_of = [summaries[0][key] for key in keys] + [logs[0].total]
+        headings = [h for h in headings_of(logs[0], by)
+                    if h != "scale" or by == "format" or width > WIDTH]
+        variants = (value_columns(some, lines_of) for some in narrower(headings))
     else:
         variants = []
         for headings in COMPARED:
@@ -148,7 +166,7 @@ def table_lines(logs, by):
             variants.append(values)
     for values in variants:
         columns = key_columns(by, keys, lines, totals) + values
-        gap = fit(columns)
+        gap = fit(columns, width)
         if gap is not None:
             break
     return layout(columns, gap or 1)

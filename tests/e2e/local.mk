@@ -12,6 +12,7 @@ e2e_tests = \
 	tests/e2e/t-dist.sh \
 	tests/e2e/t-discovery.sh \
 	tests/e2e/t-emulators.sh \
+	tests/e2e/t-follow.sh \
 	tests/e2e/t-foreign.sh \
 	tests/e2e/t-fortran.sh \
 	tests/e2e/t-gemm.sh \
@@ -51,6 +52,7 @@ EXTRA_DIST += \
 	tests/e2e/consumer.c \
 	tests/e2e/consumer_cuda.c \
 	tests/e2e/emulators.py \
+	tests/e2e/follow_check.py \
 	tests/e2e/layers.py \
 	tests/e2e/lib.sh \
 	tests/e2e/isums.f90 \

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of a log while a job writes it: on a terminal it is drawn anew in its
+place, otherwise printed again after each change."""
+
+import os
+import shutil
+import signal
+import stat
+import sys
+import time
+
+from .reading import BLOCK, Log
+from .tables import print_report, show_steps, table_lines
+from .text import ReportError, plural, shorten, show_time
+
+PAUSE = 0.5             # seconds between two looks at the file
+EVENTS_SHOWN = 3
+HOME, CLEAR, REST, LINE = "\x1b[H", "\x1b[2J", "\x1b[J", "\x1b[K"
+BEGIN = "\x1b[?25l\x1b[?7l"     # no cursor, and long lines are cut
+END = "\x1b[?7h\x1b[?25h\r\n"
+NEWEST_LAST = ("step", "epoch")
+
+
+class Tail:
+    """A log that grows: the file may come later, and another may take its place."""
+
+    def __init__(self, path, options, say):
+        self.path = path
+        self.options = options
+        self.say = say
+        self.file = None
+        self.place = None       # device and inode of the open file
+        self.start()
+
+    def start(self):
+        self.log = Log(self.path, self.options)
+        self.log.say = self.say
+        self.read = 0
+
+    def close(self):
+        if self.file:
+            self.file.close()
+        self.file = None
+
+    def poll(self):
+        """Read what is new; is there anything?"""
+        try:
+            status = os.stat(self.path)
+            if not stat.S_ISREG(status.st_mode):
+                raise ReportError("%s: --follow needs a regular file" % self.path)
+            place = (status.st_dev, status.st_ino)
+            if self.file and (place != self.place or status.st_size < self.read):
+                self.say("%s: another file has taken its place, or it was cut; "
+                         "read from its beginning" % self.path)
+                self.close()
+                self.start()
+            if not self.file:
+                self.file = open(self.path, "rb")
+                self.place = place
+            return self.read_new()
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise ReportError("%s: %s" % (self.path, error.strerror)) from None
+
+    def read_new(self):
+        before = self.read
+        while True:
+            data = self.file.read(BLOCK)
+            if not data:
+                return self.read > before
+            self.read += len(data)
+            self.log.feed(data)
+
+
+def printable(text):
+    """Without what a terminal would take for a command."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def head_lines(tail):
+    log, total = tail.log, tail.log.total
+    if not tail.file:
+        return ["%s: does not exist yet" % tail.path]
+    if not total.rows:
+        return ["%s: %s" % (tail.path, log.why_empty() if log.header
+                            else "no header yet")]
+    lines = ["%s: %s, %s, %s, last at %s UTC" % (
+        tail.path, plural(total.rows, "row"), plural(len(total.layers), "layer"),
+        show_steps(total), show_time(log.last))]
+    runs = [run for run in log.runs if run]
+    if runs:
+        several = "" if len(runs) == 1 else " (last of %d in the table)" % len(runs)
+        lines.append("run %s%s %s" % (runs[-1], several,
+                                      log.begun.get(runs[-1], "")))
+    return lines
+
+
+def foot_lines(tail, notes):
+    log, lines = tail.log, []
+    if log.malformed:
+        lines.append("%s skipped" % plural(log.malformed, "malformed line"))
+    if log.events:
+        lines.append("%s, the last:" % plural(sum(log.events.values()), "event"))
+        lines += ["  %d x %s" % (log.events[text], text)
+                  for text in list(log.events)[-EVENTS_SHOWN:]]
+    return lines + notes[-1:] + ["Ctrl-C ends"]
+
+
+def choose_lines(lines, room, newest):
+    """The table with as many lines as there is room for, and how many are left
+    out: at its head or, if the newest are wanted, at its foot."""
+    head, body, foot = lines[:2], lines[2:-2], lines[-2:]
+    kept = max(1, room - len(head) - len(foot))
+    if len(body) <= kept:
+        return lines
+    kept = max(1, kept - 1)
+    left = "... and %s, for which the terminal has no room" % plural(
+        len(body) - kept, "line")
+    body = [left] + body[-kept:] if newest else body[:kept] + [left]
+    return head + body + foot
+
+
+def screen(tail, notes, width, height):
+    """What the terminal shows: as many lines as it has, at most, none wider."""
+    head, foot, table = head_lines(tail), foot_lines(tail, notes), []
+    if tail.log.total.rows:
+        by = tail.options.by
+        room = height - len(head) - len(foot) - 2
+        table = [""] + choose_lines(table_lines([tail.log], by, width), room,
+                                    by in NEWEST_LAST) + [""]
+    lines = (head + table + foot)[:height]
+    return [shorten(printable(line), width) for line in lines]
+
+
+def draw(lines, afresh):
+    sys.stdout.write((CLEAR if afresh else "") + HOME + "\r\n".join(
+        line + LINE for line in lines) + REST)
+    sys.stdout.flush()
+
+
+def follow_terminal(tail, notes):
+    size = None
+    try:
+        sys.stdout.write(BEGIN)
+        while True:
+            before, size = size, shutil.get_terminal_size()
+            if tail.poll() or before != size:
+                draw(screen(tail, notes, size.columns, size.lines), before != size)
+            time.sleep(PAUSE)
+    finally:
+        sys.stdout.write(END)
+        sys.stdout.flush()
+
+
+def follow_lines(tail):
+    """Where standard output is no terminal."""
+    first = True
+    while True:
+        if tail.poll() and tail.log.header:
+            if not first:
+                print()
+            first = False
+            print_report([tail.log], tail.options.by)
+            sys.stdout.flush()
+        time.sleep(PAUSE)
+
+
+def follow(path, options, say):
+    """Until Ctrl-C; `say` takes notes, where they cannot disturb the table."""
+    terminal = sys.stdout.isatty()
+    notes = []
+    tail = Tail(path, options, notes.append if terminal else say)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        if terminal:
+            follow_terminal(tail, notes)
+        else:
+            follow_lines(tail)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        tail.close()
