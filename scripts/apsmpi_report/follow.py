@@ -11,7 +11,7 @@ import time
 
 from .reading import BLOCK, Log
 from .tables import print_report, show_steps, table_lines
-from .text import ReportError, plural, shorten, show_time
+from .text import ReportError, plural, printable, shorten, show_time
 
 PAUSE = 0.5             # seconds between two looks at the file
 EVENTS_SHOWN = 3
@@ -71,11 +71,6 @@ class Tail:
                 return self.read > before
             self.read += len(data)
             self.log.feed(data)
-
-
-def printable(text):
-    """Without what a terminal would take for a command."""
-    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def head_lines(tail):

@@ -39,14 +39,19 @@ def row_names(log, grid):
     return names
 
 
+def drawable(value):
+    """Has it a place on a logarithmic axis?"""
+    return 1e-300 < value < 1e300
+
+
 class Scale:
     """The colours of a map: of shade i the values up to bounds[i]."""
 
     def __init__(self, values, stops, kind):
         """kind: "log", "linear" or "whole", for whole numbers."""
         self.kind = kind
-        good = [value for value in values if math.isfinite(value)
-                and (value > 0 or kind != "log")]
+        good = [value for value in values if (
+            drawable(value) if kind == "log" else math.isfinite(value))]
         self.empty = not good
         if self.empty:
             return
@@ -165,7 +170,7 @@ def legend(scale, left, y, about, values):
             part = .5
         if left + part * width - before > 34:
             before = left + part * width
-            content.append(label(before, y + 22, "%.3g" % tick, "middle"))
+            content.append(label(before, y + 22, "%.4g" % tick, "middle"))
     x = left + width + 16
     flat = [value for row in values for value in row]
     keys = []
@@ -215,20 +220,20 @@ def figure_errors(logs, grids):
     """The mean error by step, a line for each log; None where no error is above
     0."""
     curves = [grid.by_step(log.cells.err) for log, grid in zip(logs, grids)]
-    good = [value for curve in curves for value in curve
-            if math.isfinite(value) and value > 0]
+    good = [value for curve in curves for value in curve if drawable(value)]
     if not good:
         return None
-    low, high = min(good) / 1.2, max(good) * 1.2
+    low, high = max(min(good), max(good) * 1e-6) / 1.2, max(good) * 1.2
     left, top, width = 62.0, 8.0, WIDTH - 70.0
     content = []
 
     def y_of(value):
-        return top + PLOT_HEIGHT * (1 - math.log(value / low) / math.log(high / low))
+        part = math.log(max(value, low) / low) / math.log(high / low)
+        return top + PLOT_HEIGHT * (1 - part)
 
     for tick in powers(low, high):
         content += [line(left, y_of(tick), left + width, y_of(tick)),
-                    label(left - 6, y_of(tick) + 4, "%.3g" % tick, "end")]
+                    label(left - 6, y_of(tick) + 4, "%.4g" % tick, "end")]
     one = len(logs) == 1
     first = min(g.columns[0][1] for g in grids)
     last = max(max(column[3] for column in g.columns) for g in grids)
@@ -242,7 +247,7 @@ def figure_errors(logs, grids):
         for i, value in enumerate(curve):
             if i and grid.columns[i][0] != grid.columns[i - 1][0]:
                 pen = "M"
-            if not (math.isfinite(value) and value > 0):
+            if not drawable(value):
                 pen = "M"
                 if math.isinf(value):
                     content.append(label(x_of(i), top + 9, "×", "middle", fill=RED,

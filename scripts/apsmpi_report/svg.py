@@ -62,8 +62,8 @@ def round_numbers(first, last, most=8):
     """At most most + 1 multiples of 1, 2 or 5 times a power of ten."""
     if not last > first:
         return [first]
-    every = next(n * 10.0 ** e for e in range(-18, 19) for n in (1, 2, 5)
-                 if (last - first) / (n * 10.0 ** e) <= most)
+    power = 10.0 ** math.floor(math.log10((last - first) / most))
+    every = next(n * power for n in (1, 2, 5, 10) if last - first <= most * n * power)
     return [i * every for i in range(math.ceil(first / every - 1e-9),
                                      math.floor(last / every + 1e-9) + 1)]
 
@@ -77,4 +77,6 @@ def powers(low, high):
                                           math.ceil(math.log10(high)) + 1)
              for f in factors]
     ticks = [tick for tick in ticks if low * .999 <= tick <= high * 1.001]
-    return ticks[::math.ceil(len(ticks) / 9)] or [low, high]
+    if len(ticks) < 2:      # a short axis
+        ticks = round_numbers(low, high, 4)
+    return ticks[::math.ceil(len(ticks) / 9)]

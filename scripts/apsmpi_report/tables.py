@@ -5,8 +5,8 @@ import csv
 import math
 
 from .statistics import merge
-from .text import (NOTES_MAX, RUNS_MAX, WIDTH, ReportError, plural, shorten, show_count,
-                   show_error, show_fixed, show_time)
+from .text import (NOTES_MAX, RUNS_MAX, WIDTH, ReportError, plural, printable,
+                   shorten, show_count, show_error, show_fixed, show_time)
 
 
 def show_underflow(stats):
@@ -57,9 +57,10 @@ VALUES = {      # heading: (alignment, text)
     "resid": (">", lambda s: show_fixed(s.residual(), 3)),
 }
 
-# Columns of a single log that are left out where a line is too long, in this order.
-SPARED = ("scale", "reduce", "nonfin", "err_max", "format", "under%", "rows", "scale_exp",
-          "overfl", "resid", "over", "redone", "snr_db")
+# Columns of a single log that are left out where a line is too long, in this
+# order.
+SPARED = ("scale", "reduce", "nonfin", "err_max", "format", "under%", "rows",
+          "scale_exp", "overfl", "resid", "over", "redone", "snr_db")
 
 # Columns of each log where several are compared; the richest that fits.
 COMPARED = (
@@ -205,54 +206,58 @@ def show_steps(stats):
     return "step %d" % first if first == last else "steps %d to %d" % (first, last)
 
 
-def print_head(log, several):
+def head_lines(log, several):
     total = log.total
     label = "%s = " % log.label if several and log.label != log.path else ""
     if not total.rows:
-        print("%s%s: %s" % (label, log.path, log.why_empty()))
+        yield "%s%s: %s" % (label, log.path, log.why_empty())
         return
-    print("%s%s: %s, %s, %s, %s to %s UTC" % (
+    yield "%s%s: %s, %s, %s, %s to %s UTC" % (
         label, log.path, plural(total.rows, "row"),
         plural(len(total.layers), "layer"), show_steps(total),
-        show_time(log.first), show_time(log.last)))
+        show_time(log.first), show_time(log.last))
     runs = [run for run in log.runs if run]
     if len(runs) > 1:
-        print("  %d runs of jobs are in the log, and their rows in the table "
-              "together%s; --last takes the last one alone:" % (
-                  len(runs), "" if len(runs) <= RUNS_MAX else
-                  " (below: the last %d)" % RUNS_MAX))
+        yield "  the table adds up the rows of %d runs; --last takes the last%s:" % (
+            len(runs), "" if len(runs) <= RUNS_MAX else
+            " (here are the last %d)" % RUNS_MAX)
     for run in runs[-RUNS_MAX:]:
-        print("  " + " ".join(["run", run, log.begun.get(run, "")]).rstrip())
+        yield "  " + " ".join(["run", run, log.begun.get(run, "")]).rstrip()
 
 
-def print_foot(log, several):
+def foot_lines(log, several):
     where = "%s: " % log.label if several else ""
     if log.total.err_nan():
-        print("%s%s of %d without a mean error (nan), not in err_mean" % (
-            where, plural(log.total.err_nan(), "row"), log.total.rows))
+        yield "%s%s of %d without a mean error (nan), not in err_mean" % (
+            where, plural(log.total.err_nan(), "row"), log.total.rows)
     if log.malformed:
-        print("%s%s skipped" % (where, plural(log.malformed, "malformed line")))
+        yield "%s%s skipped" % (where, plural(log.malformed, "malformed line"))
     if log.events:
-        print("%s%s" % (where, plural(sum(log.events.values()), "event")))
+        yield "%s%s" % (where, plural(sum(log.events.values()), "event"))
         for index, (text, times) in enumerate(log.events.items()):
             if index == NOTES_MAX:
-                print("  and %d other kinds" % (len(log.events) - index))
+                yield "  and %d other kinds" % (len(log.events) - index)
                 break
-            print("  %d x %s" % (times, text))
+            yield "  %d x %s" % (times, text)
+
+
+def report_lines(logs, by):
+    several = len(logs) > 1
+    for log in logs:
+        yield from head_lines(log, several)
+    filled = [log for log in logs if log.total.rows]
+    if filled:
+        yield ""
+        yield from table_lines(filled, by)
+    if any(log.total.err_nan() or log.malformed or log.events for log in logs):
+        yield ""
+    for log in logs:
+        yield from foot_lines(log, several)
 
 
 def print_report(logs, by):
-    several = len(logs) > 1
-    for log in logs:
-        print_head(log, several)
-    filled = [log for log in logs if log.total.rows]
-    if filled:
-        print()
-        print("\n".join(table_lines(filled, by)))
-    if any(log.total.err_nan() or log.malformed or log.events for log in logs):
-        print()
-    for log in logs:
-        print_foot(log, several)
+    for line in report_lines(logs, by):
+        print(printable(line))
 
 
 def write_csv(path, logs, by):

@@ -16,8 +16,13 @@ class ReportError(Exception):
     """What ends the report, with the text for the user."""
 
 
+def printable(text):
+    """Without what a terminal would take for a command."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
 def note(text):
-    print("apsmpi-report: " + text, file=sys.stderr)
+    print("apsmpi-report: " + printable(text), file=sys.stderr)
 
 
 def shorten(text, width):

@@ -23,7 +23,7 @@ def trials_of(log):
         comm = re.sub(r": rule .*$", "", comm or "")
         times = {name: float(usec) for name, usec in re.findall(
             r"([a-z]+) ([\d.]+) us", times)}
-        if "native" in times and chosen in times:
+        if times.get("native") and chosen in times:
             trials.append(Trial(comm, int(low), int(high), chosen, times))
     return trials
 

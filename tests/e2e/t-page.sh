@@ -69,6 +69,23 @@ check '... and scale exponents' maps 'world: 0  conv1.weight: 1 3 7 6'
 page --last "$log"
 check '--last' maps 'world: 0  conv1.weight: 0.3 0.5'
 
+# Errors of all sizes, and of one size; a trial too short for the clock.
+for errors in 0 inf nan 0.1 5e-324 1e308 '1e-300 1e300' '0.375 0.3751' \
+    '0 inf nan 1e-9 0.5'; do
+    cp header sizes.csv
+    step=0
+    for error in $errors; do
+        line=,0,0,fc,64,e4m3,aps,direct,300,$error,$error,$error,20,0,0,0,0,0,0,nan
+        echo "1700000000,world,$step$line" >>sizes.csv
+        step=$((step + 1))
+    done
+    echo '# world: auto: 64 to 127 elements: direct (native 0.0 us, direct 1.0 us)' \
+        >>sizes.csv
+    page sizes.csv
+    check "errors of $errors: a page" about shape
+    check '... with the numbers of the table' about table table.csv
+done
+
 # --- jobs: what ran, overflows, compressors, trials ---------------------------
 
 layer_table >layers.csv
@@ -146,7 +163,7 @@ check '... names both' cells runs "2|$(sed -n 2p backoff.csv |
 check '... says that there are two' grep -q 'the rows of 2 runs' page.html
 check '... and that a line is not whole' grep -q 'last line is not whole' page.html
 check '... as does the text' has err 'truncated last line ignored'
-check '... which names both jobs, too' has out '2 runs of jobs'
+check '... which names both jobs, too' has out 'the rows of 2 runs;'
 cp page.html jobs.html
 
 # --- names that are HTML ------------------------------------------------------

@@ -106,6 +106,23 @@ ok "so is a column that stands twice" fails_with "two columns 'err_mean' in"
 echo '# event' >"$tmp/events.csv"
 report "$tmp/events.csv"
 ok "events alone do not make a log" fails_with 'ends without a header'
+head -c 200000 /dev/zero >"$tmp/zeros.csv"
+report "$tmp/zeros.csv"
+ok "a file without lines is no log" fails_with \
+    'zeros.csv:1: not a round-off log: a line of more than 65536 bytes'
+printf '\033[2J\377 what,is,this\n1\n' >"$tmp/binary.csv"
+report "$tmp/binary.csv"
+ok "what is no log is quoted without what a terminal would obey" fails_with \
+    "binary.csv:1: not a round-off log: no column 'time' in .* '?.2J"
+cp "$log" "$tmp/secret.csv"
+chmod 0 "$tmp/secret.csv"
+if [ -r "$tmp/secret.csv" ]; then
+    skip "a log that cannot be read is an error" "this user can read every file"
+else
+    report "$tmp/secret.csv"
+    ok "a log that cannot be read is an error" fails_with \
+        'secret.csv: Permission denied'
+fi
 report
 ok "no log is a usage error" fails_with 'usage: apsmpi-report'
 report --by rank "$log"
@@ -134,6 +151,14 @@ ok "a CSV that cannot be written is an error" fails_with 'No such file'
 head -n 1 "$log" >"$tmp/header.csv"
 report "$tmp/header.csv"
 ok "a header without rows says so" says 'header.csv: a header and no rows'
+printf '# run=a apsmpi=1' >"$tmp/cut.csv"
+report "$tmp/cut.csv"
+ok "a log that is cut before its header is an error" fails_with \
+    'cut.csv:1: the file ends without a header'
+head -c 40 "$log" >"$tmp/cut.csv"
+report "$tmp/cut.csv"
+ok "and so is one that is cut within it" fails_with \
+    "cut.csv:1: not a round-off log: no column 'err_mean' in"
 { head -n 4 "$log"; printf '1700000000.3,world,1,0,1,"fc, l'; } >"$tmp/cut.csv"
 report "$tmp/cut.csv"
 ok "a truncated last line is noted with its place" \
@@ -159,6 +184,52 @@ ok "a short line is named by line" notes 'bad.csv:5: 7 fields, expected 22'
 ok "a line that is one word, too" notes 'bad.csv:8: 1 field, expected 22'
 ok "a bad number is named by field" notes "bad.csv:6: bad scale_exp 'five'"
 ok "a negative count is refused" notes "bad.csv:7: bad count '-4000'"
+{
+    head -n 3 "$log"
+    head -c 70000 /dev/zero | tr '\0' x
+    echo
+    sed -n 5p "$log"
+    head -c 70000 /dev/zero | tr '\0' x
+} >"$tmp/wide.csv"
+report "$tmp/wide.csv"
+ok "a line without an end is one malformed line" says '^1 malformed line skipped'
+ok "and the rows around it are kept" both ': 3 rows,' 'wide.csv:4: '
+ok "and the last one is not whole" notes 'wide.csv:6: truncated last line ignored'
+
+# The same log in small blocks: lines, events and runs across their ends.
+PYTHONPATH=$top/scripts:$PYTHONPATH PYTHONDONTWRITEBYTECODE=1 "$python" - \
+    "$log" "$tmp/bad.csv" >"$tmp/blocks" 2>&1 <<'EOF'
+import contextlib
+import io
+import sys
+
+from apsmpi_report import reading
+from apsmpi_report.command import main
+
+
+class Output(io.StringIO):
+    def reconfigure(self, **_):
+        pass
+
+
+def said(size, *arguments):
+    reading.BLOCK = size
+    out, errors = Output(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        status = main(list(arguments))
+    return status, out.getvalue(), errors.getvalue()
+
+
+for path in sys.argv[1:]:
+    for options in ((), ("--last",), ("--since", "1700000000.5"), ("--comm", "tp"),
+                    ("--last", "--by", "step"), ("--by", "epoch")):
+        whole = said(1 << 20, *options, path)
+        for size in (1, 7, 100, 333):
+            assert said(size, *options, path) == whole, (path, options, size)
+        print("equal", whole[0])
+EOF
+ok "blocks of any size give the same" is "$(sort "$tmp/blocks" | uniq -c |
+    tr -s ' ' | tr '\n' ';')" ' 10 equal 0; 2 equal 1;'
 
 # --- the table
 
@@ -259,6 +330,7 @@ ok "--last keeps its events alone" says '^1 event$'
 } >"$tmp/runs.csv"
 report "$tmp/runs.csv"
 ok "rows of several runs are taken together" says ': 5 rows, 1 layer'
+ok "as the report says" says '^  the table adds up the rows of 3 runs; --last'
 ok "and the runs are named, with what began them" says '^  run b apsmpi=1.0 r'
 ok "which is no event to count" says '^3 events'
 report --last "$tmp/runs.csv"
