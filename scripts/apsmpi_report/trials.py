@@ -30,7 +30,10 @@ def trials_of(log):
 
 def time_saved(log, trials):
     """The part of the native time that the chosen reductions save in the calls of
-    which the log has rows, by their trials; nan where no trial was about them."""
+    which the log has rows, by their trials; nan where no trial was about them, or
+    where it is not known which run they were of."""
+    if len(log.runs) > 1:
+        return NAN
     native = ours = 0.0
     for (comm, _, count, call), stats in log.layers.items():
         for trial in trials:
