@@ -13,7 +13,7 @@ from .runs import LastRun, layer_keys
 from .statistics import Stats, merge
 from .text import NOTES_MAX, ReportError, note, shorten
 
-BLOCK = 1 << 20         # bytes that are read at once
+BLOCK = 1 << 21         # bytes that are read at once
 LINE_MAX = 1 << 16      # bytes of a line; the library's have 3 KiB at most
 
 

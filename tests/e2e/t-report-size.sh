@@ -59,7 +59,7 @@ END
 check '... and every layer has its sums' "$PYTHON3" expected.py "$rows"
 measured 'the table by steps' 200 --by step large.csv
 measured 'the last run by epochs' 100 --last --by epoch large.csv
-measured 'the page' 200 --html large.html large.csv
+measured 'the page' 300 --html large.html large.csv
 check '... has all rows' grep -q "large.csv: $rows rows, 161 layers," large.html
 check '... and is no large file' at_most "$(wc -c <large.html)" 4000000
 timed "$PYTHON3" "$size" run "$PYTHON3" "$report" small.csv
