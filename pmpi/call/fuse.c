@@ -106,7 +106,7 @@ static bool fuse_is_scaled(const struct aps_deferred *call)
            aps_scale_ops_of(&plan->scale)->agreed;
 }
 
-/* COLLECTIVE over the group's communicator. */
+/* COLLECTIVE over the group's communicator. MPI_SUCCESS on all ranks, or on none. */
 static int fuse_agree(struct group *group, struct agreement *agreement)
 {
     struct aps_context *context = group->context;
@@ -128,8 +128,8 @@ static int fuse_agree(struct group *group, struct agreement *agreement)
             aps_scale_max_exponent(group->magnitudes[i].max, context->size);
     }
     aps_fpenv_leave(&environment);
-    rc = aps_agree_max(aps_comm_resources_vcomm(context->resources),
-                       AGREEMENT_INTS, &agreement->count);
+    rc = aps_agree_max_together(aps_comm_resources_vcomm(context->resources),
+                                AGREEMENT_INTS, &agreement->count);
     group->count = -agreement->count;
     return rc;
 }
@@ -291,10 +291,10 @@ void aps_fuse_run(struct aps_deferred *first)
         aps_queue_pause(context->queue);
     rc = fuse_agree(&group, &agreement);
     context->damaged |= rc != MPI_SUCCESS;
-    /* Where all ranks have failed, none of them knows how many calls the group has:
-     * one, and the others stay in the queue. */
+    /* No rank goes by how many calls the group has: the first one goes alone, and
+     * the others stay in the queue. */
     if (rc != MPI_SUCCESS) {
-        aps_deferred_complete(first, rc);
+        aps_deferred_run(first);
         return;
     }
     aps_queue_take(context->queue, (size_t)group.count - 1);

@@ -23,6 +23,11 @@
 
 #define WORDS (APS_WORLD_BLOCKS / 64)
 
+/* The ranks agree so many times at once: a rank on which MPI fails in one of the
+ * agreements has the other. A second round would come too late for calls that the
+ * program has made in the meantime. */
+#define COPIES 2
+
 /* What the ranks agree on by AND: one bit for each block of rank 0. */
 struct masks {
     uint64_t kept[WORDS]; /* blocks of kept resources of the same ranks */
@@ -43,8 +48,8 @@ struct aps_comm_resources {
     struct aps_reductions *reductions;
 
     /* While AGREEING: */
-    MPI_Request request;
-    struct masks masks;
+    MPI_Request requests[COPIES];
+    struct masks masks[COPIES];
     struct masks offer; /* what this rank offers */
 };
 
@@ -86,17 +91,17 @@ static void resources_fill_masks_locked(struct aps_comm_resources *new)
     const struct aps_world *world = new->world;
 
     for (int i = 0; i < world->blocks; i++)
-        resources_set_bit(new->masks.free, i, true);
+        resources_set_bit(new->offer.free, i, true);
     for (struct aps_comm_resources *other = world->resources; other;
          other = other->next) {
         if (other->owner != new->owner || other->state == AGREEING)
             continue;
         /* If the owner has not kept it, this rank need not. */
         if (other->state != KEPT || new->vcomm.rank == 0)
-            resources_set_bit(new->masks.free, other->number, false);
+            resources_set_bit(new->offer.free, other->number, false);
         if (other->state == KEPT && !other->offered &&
             resources_same_ranks(&other->vcomm, &new->vcomm)) {
-            resources_set_bit(new->masks.kept, other->number, true);
+            resources_set_bit(new->offer.kept, other->number, true);
             other->offered = true;
         }
     }
@@ -114,16 +119,16 @@ static void resources_limit_offer_locked(struct aps_comm_resources *new)
          other = other->next)
         if (other->owner == new->owner && other->state == AGREEING)
             for (int i = 0; i < WORDS; i++)
-                new->masks.free[i] &= ~other->offer.free[i];
+                new->offer.free[i] &= ~other->offer.free[i];
     /* Go round from next_block: the blocks given back longest ago come
      * first. */
     for (int i = 0; i < world->blocks; i++) {
         const int number = (world->next_block + i) % world->blocks;
 
-        if (!resources_bit(new->masks.free, number))
+        if (!resources_bit(new->offer.free, number))
             continue;
         if (offers++ >= most)
-            resources_set_bit(new->masks.free, number, false);
+            resources_set_bit(new->offer.free, number, false);
     }
 }
 
@@ -190,6 +195,9 @@ static void resources_destroy(struct aps_comm_resources *resources)
 {
     aps_reductions_destroy(resources->reductions);
     aps_vcomm_clear(&resources->vcomm);
+    for (int i = 0; i < COPIES; i++)
+        if (resources->requests[i] != MPI_REQUEST_NULL)
+            return; /* MPI may still write to its masks */
     free(resources);
 }
 
@@ -208,10 +216,12 @@ int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
                              struct aps_comm_resources **resources)
 {
     struct aps_comm_resources *new = calloc(1, sizeof *new);
-    int rc;
+    int rc = MPI_SUCCESS;
 
     if (!new)
         return MPI_ERR_NO_MEM;
+    for (int i = 0; i < COPIES; i++)
+        new->requests[i] = MPI_REQUEST_NULL;
     if (aps_vcomm_init(&new->vcomm, world->comm, members->size, members->rank,
                        members->ranks, world->nodes, 0) < 0) {
         free(new);
@@ -232,12 +242,14 @@ int aps_comm_resources_begin(struct aps_world *world, MPI_Comm comm,
     resources_fill_masks_locked(new);
     if (members->rank == 0)
         resources_limit_offer_locked(new);
-    new->masks.number = members->rank == 0 ? resources_number() : UINT64_MAX;
-    new->offer = new->masks;
+    new->offer.number = members->rank == 0 ? resources_number() : UINT64_MAX;
     resources_list_locked(new);
     pthread_mutex_unlock(&world->lock);
-    rc = aps_agree_comm_begin(comm, MASKS_COUNT, &new->masks, MPI_UINT64_T,
-                              MPI_BAND, &new->request);
+    for (int i = 0; i < COPIES && rc == MPI_SUCCESS; i++) {
+        new->masks[i] = new->offer;
+        rc = aps_agree_comm_begin(comm, MASKS_COUNT, &new->masks[i],
+                                  MPI_UINT64_T, MPI_BAND, &new->requests[i]);
+    }
     if (rc == MPI_SUCCESS) {
         *resources = new;
         return rc;
@@ -268,10 +280,11 @@ resources_drop_kept_locked(const struct aps_comm_resources *new, int number)
  * NULL if they have no block in common. */
 static struct aps_comm_resources *
 resources_choose_locked(struct aps_comm_resources *new,
+                        const struct masks *agreed,
                         struct aps_comm_resources **dropped)
 {
-    const int kept = resources_lowest(new->masks.kept);
-    const int number = resources_lowest(new->masks.free);
+    const int kept = resources_lowest(agreed->kept);
+    const int number = resources_lowest(agreed->free);
     struct aps_comm_resources *chosen = new;
 
     resources_withdraw_offer_locked(new);
@@ -288,11 +301,31 @@ resources_choose_locked(struct aps_comm_resources *new,
     }
     if (chosen) {
         chosen->state = USED;
-        chosen->vcomm.number = new->masks.number;
+        chosen->vcomm.number = agreed->number;
     }
     if (chosen != new)
         resources_unlist_locked(new);
     return chosen;
+}
+
+/* COLLECTIVE over the communicator. What the ranks have agreed on: zeros, and an MPI
+ * error code, where this rank has heard neither agreement. */
+static int resources_agreed(struct aps_comm_resources *new,
+                            struct masks *agreed)
+{
+    int rc = MPI_ERR_OTHER;
+
+    *agreed = (struct masks){0};
+    for (int i = 0; i < COPIES; i++) {
+        const int now = aps_wait_requests_telling(1, &new->requests[i],
+                                                  aps_agree_tell_missing);
+
+        if (now == MPI_SUCCESS)
+            *agreed = new->masks[i];
+        if (rc != MPI_SUCCESS)
+            rc = now;
+    }
+    return rc;
 }
 
 int aps_comm_resources_complete(struct aps_comm_resources **resources)
@@ -300,21 +333,17 @@ int aps_comm_resources_complete(struct aps_comm_resources **resources)
     struct aps_comm_resources *new = *resources;
     struct aps_comm_resources *chosen = NULL, *dropped = NULL;
     pthread_mutex_t *lock = &new->world->lock;
-    const int waited =
-        aps_wait_requests_telling(1, &new->request, aps_agree_tell_missing);
-    int rc = waited;
+    struct masks agreed;
+    int rc = resources_agreed(new, &agreed);
 
     pthread_mutex_lock(lock);
-    if (rc != MPI_SUCCESS) /* the ranks have agreed on nothing */
-        memset(&new->masks, 0, sizeof new->masks);
-    chosen = resources_choose_locked(new, &dropped);
+    chosen = resources_choose_locked(new, &agreed, &dropped);
     pthread_mutex_unlock(lock);
     if (rc == MPI_SUCCESS && !chosen)
         rc = MPI_ERR_OTHER;
     if (dropped)
         resources_destroy(dropped);
-    /* After an error MPI may still write to its masks. */
-    if (chosen != new &&waited == MPI_SUCCESS)
+    if (chosen != new)
         resources_destroy(new);
     *resources = chosen;
     return rc;

@@ -197,15 +197,22 @@ int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size)
 
 /* The second round: a rank that has not heard all others in the first one says so.
  * Where this rank alone fails here, the others have heard what it has. */
+int aps_agree_max_together(const struct aps_vcomm *vcomm, int count,
+                           int values[])
+{
+    const int rc = aps_agree_max(vcomm, count, values);
+    int unheard = rc != MPI_SUCCESS;
+
+    if (aps_agree_max(vcomm, 1, &unheard) != MPI_SUCCESS)
+        return rc;
+    return rc == MPI_SUCCESS && unheard ? MPI_ERR_OTHER : rc;
+}
+
 bool aps_agree_all(const struct aps_vcomm *vcomm, bool good)
 {
     int bad = !good || aps_messages_lost() != MPI_SUCCESS;
-    const bool heard = aps_agree_max(vcomm, 1, &bad) == MPI_SUCCESS && !bad;
-    int unheard = !heard;
 
-    if (aps_agree_max(vcomm, 1, &unheard) != MPI_SUCCESS)
-        return heard;
-    return !unheard;
+    return aps_agree_max_together(vcomm, 1, &bad) == MPI_SUCCESS && !bad;
 }
 
 /* Under the sessions model, which has no MPI_COMM_WORLD, every process tells. */

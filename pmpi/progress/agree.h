@@ -19,6 +19,11 @@
  * code. */
 int aps_agree_max(const struct aps_vcomm *vcomm, int count, int values[]);
 
+/* The same in two rounds: MPI_SUCCESS on all ranks or an error on all, also where
+ * MPI fails on one rank alone. */
+int aps_agree_max_together(const struct aps_vcomm *vcomm, int count,
+                           int values[]);
+
 /* COLLECTIVE over vcomm. bits[size] become their OR over the ranks. An MPI
  * error code. */
 int aps_agree_or(const struct aps_vcomm *vcomm, void *bits, size_t size);

@@ -130,13 +130,13 @@ reduction_find(const struct aps_reductions *reductions,
     return failed;
 }
 
-/* COLLECTIVE over vcomm. An MPI error may be one of this rank alone. */
+/* COLLECTIVE over vcomm. */
 static enum aps_devices reduction_agree_devices(const struct aps_vcomm *vcomm,
                                                 int *rc)
 {
     int lacks[2] = {!aps_device_is_expected(), !aps_device_mpi_is_aware()};
 
-    *rc = aps_agree_max(vcomm, 2, lacks);
+    *rc = aps_agree_max_together(vcomm, 2, lacks);
     if (*rc != MPI_SUCCESS || lacks[0])
         return APS_DEVICES_NONE;
     return lacks[1] ? APS_DEVICES_EXPECTED : APS_DEVICES_AWARE;

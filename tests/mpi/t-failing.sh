@@ -89,6 +89,10 @@ done <<END
 3 1 receipt blocking later 1 reduce: direct, scale: aps
 3 1 receipt nonblocking later 1 reduce: ring, scale: aps
 4 2 receipt blocking later 1 reduce: hierarchical, scale: aps
+2 1 receipt fused later 1 reduce: direct, scale: aps
+3 1 receipt fused later 3 reduce: direct, scale: aps-tight
+3 1 receipt blocking first 1 reduce: direct, scale: aps
+3 1 receipt nonblocking first 1 reduce: ring, scale: aps
 3 1 receipt reduce later 1 calls: [reduce], scale: aps
 3 1 receipt reduce_scatter later 1 calls: [reduce_scatter], scale: aps
 3 1 receipt allgather later 1 calls: [allgather], scale: aps
