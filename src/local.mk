@@ -14,6 +14,7 @@ libkernels_la_SOURCES = \
 	src/compress/chunks.c src/compress/chunks.h \
 	src/compress/collect.c src/compress/collect.h \
 	src/compress/collect_masks.h \
+	src/compress/feedback.c src/compress/feedback.h \
 	src/compress/finite.c src/compress/finite.h \
 	src/compress/indices.c src/compress/indices.h \
 	src/compress/lowrank_draw.c src/compress/lowrank.h \

@@ -20,9 +20,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "compress/feedback.h"
 #include "compress/magnitudes.h"
 #include "compressed/whole.h"
 #include "reduce/block.h"
+#include "reduce/block_part.h"
 #include "reduce/exponent.h"
 #include "reduce/origin.h"
 
@@ -35,9 +37,7 @@ struct header {
 
 struct rounded {
     struct aps_compressed *layer;
-    size_t longest;  /* slice */
-    float *sum;      /* [longest] */
-    float *decoded;  /* [longest] */
+    float *sum;      /* of this rank's slice, which it owns */
     float magnitude; /* the greatest */
     bool finite;     /* on this rank */
     int exponent;    /* of the stage */
@@ -131,7 +131,7 @@ static size_t rounded_scratch(const struct aps_plan *plan,
                               const struct aps_matrix *matrix,
                               const struct aps_compressed_ranks *ranks)
 {
-    return 2 * rounded_longest(plan, matrix->count, ranks->all);
+    return rounded_longest(plan, matrix->count, ranks->all);
 }
 
 static size_t rounded_message(const struct aps_plan *plan,
@@ -143,18 +143,6 @@ static size_t rounded_message(const struct aps_plan *plan,
     rounded_wire(plan, &wire);
     return 3 * rounded_section(
                    &wire, rounded_longest(plan, matrix->count, ranks->all));
-}
-
-static void rounded_present(struct run *run, int i,
-                            struct aps_compressed *layer)
-{
-    struct rounded *of = &run->layers[i];
-
-    *of = (struct rounded){.layer = layer};
-    of->longest =
-        rounded_longest(run->site->plan, layer->matrix.count, run->ranks);
-    of->sum = layer->scratch;
-    of->decoded = of->sum + of->longest;
 }
 
 static struct aps_origin rounded_origin(const struct run *run,
@@ -186,9 +174,9 @@ static void rounded_measure(const struct run *run, struct rounded *of)
     of->magnitude = magnitudes.finite ? magnitudes.max : 0;
     if (!aps_scale_ops_of(&run->wire.scale)->agreed)
         return;
-    for (size_t i = 0; i < slice.length; i++)
-        of->magnitude =
-            fmaxf(of->magnitude, 4 * fabsf(layer->kept[i]) / (float)run->ranks);
+    of->magnitude =
+        fmaxf(of->magnitude, 4 * aps_max_finite(layer->kept, slice.length) /
+                                 (float)run->ranks);
 }
 
 /* COLLECTIVE over the site's communicator where the scale is agreed. */
@@ -211,6 +199,14 @@ static int rounded_agree(struct run *run)
     return rc;
 }
 
+/* A section's header, and zeros where the block may not reach; of `bytes` in all. */
+static void rounded_begin_section(const struct header *header, size_t bytes,
+                                  unsigned char *section)
+{
+    memset(section + bytes - 16, 0, 16);
+    memcpy(section, header, sizeof *header);
+}
+
 /* The message to an owner. */
 static void rounded_encode(const void *state, int owner)
 {
@@ -225,8 +221,9 @@ static void rounded_encode(const void *state, int owner)
                                           of->finite ? 0 : FLAG_NOT_FINITE};
         const size_t bytes = rounded_section(&run->wire, slice.length);
 
-        memset(section, 0, bytes);
-        memcpy(section, &header, sizeof header);
+        if (!of->finite)
+            memset(section, 0, bytes);
+        rounded_begin_section(&header, bytes, section);
         if (slice.length > 0 && of->finite)
             aps_cost_note(
                 run->cost,
@@ -253,36 +250,59 @@ static bool rounded_is_whole(const struct run *run, size_t at)
 
 /* --- sums ----------------------------------------------------------------- */
 
-static void rounded_decode(const struct run *run, const unsigned char *section,
-                           size_t n, float *x)
+/* Values [begin, begin + n) of a section. */
+static struct aps_block_part rounded_part(const struct run *run,
+                                          const unsigned char *section,
+                                          size_t begin, size_t n,
+                                          struct aps_block_copy *copy)
 {
-    aps_block_decode(&run->wire, &aps_memory_host,
-                     section + sizeof(struct header), n, x);
+    return aps_block_part_of(&run->wire, section + sizeof(struct header), begin,
+                             n, copy);
+}
+
+/* Values [begin, begin + n) of this rank's slice, and of what it remembers of it. */
+static void rounded_sum_part(const struct run *run, const struct rounded *of,
+                             size_t at, size_t begin, size_t n)
+{
+    float *const sum = of->sum + begin;
+    struct aps_block_copy copy;
+
+    for (int rank = 0; rank < run->ranks; rank++) {
+        const struct aps_block_part part =
+            rounded_part(run, run->incoming + (size_t)rank * run->stride + at,
+                         begin, n, &copy);
+
+        if (rank == 0)
+            aps_block_part_decode(&run->wire, &part, n, sum);
+        else
+            aps_block_part_add(&run->wire, &part, n, sum);
+    }
+    aps_feedback_add(of->layer->kept + begin, n, aps_cpu_chosen(), sum);
 }
 
 /* Of a layer whose sections begin `at` bytes into the messages to this rank. */
-static void rounded_sum(struct run *run, struct rounded *of, size_t at,
-                        unsigned char *section)
+static void rounded_sum(const struct run *run, const struct rounded *of,
+                        size_t at, unsigned char *section)
 {
     const struct aps_slice slice = rounded_slice(run, of, run->rank);
+    const size_t most = aps_block_part_most(&run->wire);
     struct aps_origin origin = rounded_origin(run, of, &slice);
+    struct aps_magnitude magnitude = {0, true};
 
     if (slice.length == 0)
         return;
     origin.stage++;
     origin.ranks = 1;
-    memset(of->sum, 0, slice.length * sizeof *of->sum);
-    for (int rank = 0; rank < run->ranks; rank++) {
-        rounded_decode(run, run->incoming + (size_t)rank * run->stride + at,
-                       slice.length, of->decoded);
-        for (size_t i = 0; i < slice.length; i++)
-            of->sum[i] += of->decoded[i];
+    for (size_t begin = 0; begin < slice.length; begin += most) {
+        const size_t n =
+            slice.length - begin < most ? slice.length - begin : most;
+
+        rounded_sum_part(run, of, at, begin, n);
+        aps_magnitude_add(of->sum + begin, n, &magnitude);
     }
-    for (size_t i = 0; i < slice.length; i++)
-        of->sum[i] += of->layer->kept[i];
-    (void)aps_block_encode(&run->wire, &origin, &aps_memory_host, of->sum,
-                           slice.length, of->exponent,
-                           section + sizeof(struct header));
+    (void)aps_block_encode_sum(&run->wire, &origin, &aps_memory_host, of->sum,
+                               slice.length, &magnitude, of->exponent, NULL,
+                               section + sizeof(struct header));
 }
 
 /* The sums of this rank's slices, of layers that turn out not to be whole. */
@@ -291,47 +311,59 @@ static void rounded_sum_own(struct run *run)
     unsigned char *own = run->results + (size_t)run->rank * run->stride;
     size_t at = 0;
 
-    memset(own, 0, rounded_bytes(run, run->rank));
     for (int i = 0; i < run->count; i++) {
         struct rounded *of = &run->layers[i];
+        const size_t bytes = rounded_section(
+            &run->wire, rounded_slice(run, of, run->rank).length);
 
         of->layer->whole = rounded_is_whole(run, at);
+        if (of->layer->whole)
+            memset(own + at, 0, bytes);
+        rounded_begin_section(&(struct header){0}, bytes, own + at);
         if (!of->layer->whole)
             rounded_sum(run, of, at, own + at);
-        at += rounded_section(&run->wire,
-                              rounded_slice(run, of, run->rank).length);
+        at += bytes;
     }
 }
 
 /* --- what is handed out, and remembered ----------------------------------- */
 
-/* left[n] = x[n] - sent[n]; nothing of a value that was rounded to INF. */
-static void rounded_remember(const float *x, const float *sent, size_t n,
-                             float *left)
+/* Values [begin, begin + n) of an owner's slice, whose sections are those. */
+static void rounded_settle_part(const struct run *run, const struct rounded *of,
+                                const struct aps_slice *slice, int owner,
+                                size_t at, size_t begin, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        left[i] = isfinite(sent[i]) ? x[i] - sent[i] : 0;
+    const enum aps_cpu cpu = aps_cpu_chosen();
+    float *const delta = of->layer->delta + slice->begin + begin;
+    float *const out = of->layer->out + slice->begin + begin;
+    struct aps_block_copy copy;
+    struct aps_block_part part =
+        rounded_part(run, run->outgoing + at, begin, n, &copy);
+    float sent[APS_BLOCK_PART];
+
+    aps_block_part_decode(&run->wire, &part, n, sent);
+    aps_feedback_left(delta, sent, n, cpu, delta);
+    part = rounded_part(run, run->results + at, begin, n, &copy);
+    aps_block_part_decode(&run->wire, &part, n, out);
+    if (owner == run->rank)
+        aps_feedback_left(of->sum + begin, out, n, cpu,
+                          of->layer->kept + begin);
 }
 
 static void rounded_settle(const struct run *run, int owner)
 {
+    const size_t most = aps_block_part_most(&run->wire);
     size_t at = (size_t)owner * run->stride;
 
     for (int i = 0; i < run->count; i++) {
         const struct rounded *of = &run->layers[i];
-        const struct aps_compressed *layer = of->layer;
         const struct aps_slice slice = rounded_slice(run, of, owner);
 
-        if (slice.length > 0 && !layer->whole) {
-            rounded_decode(run, run->outgoing + at, slice.length, of->decoded);
-            rounded_remember(layer->delta + slice.begin, of->decoded,
-                             slice.length, layer->delta + slice.begin);
-            rounded_decode(run, run->results + at, slice.length,
-                           layer->out + slice.begin);
-            if (owner == run->rank)
-                rounded_remember(of->sum, layer->out + slice.begin,
-                                 slice.length, layer->kept);
-        }
+        for (size_t begin = 0; begin < slice.length && !of->layer->whole;
+             begin += most)
+            rounded_settle_part(
+                run, of, &slice, owner, at, begin,
+                slice.length - begin < most ? slice.length - begin : most);
         at += rounded_section(&run->wire, slice.length);
     }
 }
@@ -412,7 +444,8 @@ static int rounded_run(const struct aps_compressed_site *site, int count,
     rounded_wire(site->plan, &run.wire);
     aps_wire_draw(site->plan, site->vcomm, APS_CALL_ALLREDUCE, 0, &run.wire);
     for (int i = 0; i < count; i++) {
-        rounded_present(&run, i, &layers[i]);
+        run.layers[i] =
+            (struct rounded){.layer = &layers[i], .sum = layers[i].scratch};
         rounded_measure(&run, &run.layers[i]);
     }
     run.stride = rounded_bytes(&run, 0);

@@ -6,69 +6,34 @@
 #include <math.h>
 #include <string.h>
 
-/* Elements summed at a time over all blocks, so that sum and terms stay in the
- * caches next to the core: this many at most, a multiple of the granule. */
-#define TILE 4096
-_Static_assert(TILE >= APS_FORMAT_GRANULE_MAX, "a tile has a granule");
+#include "reduce/block_part.h"
 
-/* Values [begin, begin + n) of a block. */
-struct part {
-    const unsigned char *values;
-    struct aps_scaling scaling;
-    unsigned flags;
-};
-
-/* Values of a tile, behind the scale of the block that they are of. */
-struct copy {
-    unsigned char bytes[TILE * sizeof(float) + sizeof(float)];
-};
-
-/* What a codec decodes begins with the scale of the whole block, if there is
- * one. */
-static struct part accumulate_part_of(const struct aps_wire *wire,
-                                      const unsigned char *block, size_t begin,
-                                      size_t n, struct copy *copy)
-{
-    const struct aps_codec *codec = &wire->codec;
-    const size_t scale = (size_t)codec->format.piece_bytes;
-    const unsigned char *values = block + aps_block_header_bytes(wire);
-    struct part part;
-
-    part.scaling = aps_block_scaling(wire, block, &part.flags);
-    part.values = values + aps_codec_bytes(codec, begin);
-    if (scale > 0 && begin > 0) {
-        memcpy(copy->bytes, values, scale);
-        memcpy(copy->bytes + scale, part.values,
-               aps_codec_bytes(codec, n) - scale);
-        part.values = copy->bytes;
-    }
-    return part;
-}
+/* Elements summed at a time over all blocks, at most. */
+#define TILE APS_BLOCK_PART
 
 /* fp32 and format. */
 static void accumulate_add_tile(const struct aps_wire *wire, int turn,
-                                struct part part, size_t n, float *sum)
+                                struct aps_block_part part, size_t n,
+                                float *sum)
 {
-    const struct aps_codec *codec = &wire->codec;
-
     if (turn == 0) {
-        codec->decode(codec, part.values, n, part.scaling, part.flags, sum);
+        aps_block_part_decode(wire, &part, n, sum);
         return;
     }
-    codec->decode_add(codec, part.values, n, part.scaling, part.flags, sum);
+    aps_block_part_add(wire, &part, n, sum);
     if (wire->accumulate == APS_ACCUMULATE_FORMAT)
         wire->sums.round(&wire->sums, n, part.scaling, sum);
 }
 
 /* One Kahan step for every element: y and t in the notation of the header. */
 static void accumulate_add_tile_kahan(const struct aps_wire *wire,
-                                      struct part part, size_t n, float *sum,
-                                      float *carry)
+                                      struct aps_block_part part, size_t n,
+                                      float *sum, float *carry)
 {
-    const struct aps_codec *codec = &wire->codec, *sums = &wire->sums;
+    const struct aps_codec *sums = &wire->sums;
     float y[TILE], t[TILE];
 
-    codec->decode(codec, part.values, n, part.scaling, part.flags, y);
+    aps_block_part_decode(wire, &part, n, y);
     for (size_t i = 0; i < n; i++)
         y[i] -= carry[i];
     sums->round(sums, n, part.scaling, y);
@@ -87,8 +52,8 @@ static void accumulate_add_tile_kahan(const struct aps_wire *wire,
 /* Block i of `count`: the first chunk is summed in `sum`, the others in `chunk`,
  * which goes to the sum at their ends. */
 static void accumulate_add_tile_chunked(const struct aps_wire *wire, int i,
-                                        int count, struct part part, size_t n,
-                                        float *sum, float *chunk)
+                                        int count, struct aps_block_part part,
+                                        size_t n, float *sum, float *chunk)
 {
     const int turn = i % wire->chunk;
 
@@ -104,17 +69,6 @@ static void accumulate_add_tile_chunked(const struct aps_wire *wire, int i,
     wire->sums.round(&wire->sums, n, part.scaling, sum);
 }
 
-/* Add the magnitude of x[n] to one. */
-static void accumulate_measure(const float *x, size_t n,
-                               struct aps_magnitude *magnitude)
-{
-    const struct aps_magnitude here = aps_magnitude_of(x, n);
-
-    if (here.max > magnitude->max)
-        magnitude->max = here.max;
-    magnitude->finite &= here.finite;
-}
-
 /* Does nothing but its size tell that a partial sum has overflowed? */
 static bool accumulate_hides_overflow(const struct aps_wire *wire)
 {
@@ -127,8 +81,7 @@ void aps_accumulate(const struct aps_wire *wire, int count,
                     float *sum, struct aps_magnitude *magnitude)
 {
     const bool kahan = wire->accumulate == APS_ACCUMULATE_KAHAN;
-    const size_t granule = aps_codec_granule(&wire->codec);
-    const size_t most = TILE / granule * granule;
+    const size_t most = aps_block_part_most(wire);
     const bool watch = magnitude && accumulate_hides_overflow(wire);
 
     if (magnitude)
@@ -137,14 +90,14 @@ void aps_accumulate(const struct aps_wire *wire, int count,
         const size_t length = n - begin < most ? n - begin : most;
         float *const tile = sum + begin;
         float carry[TILE]; /* of Kahan's sum; or the sum of a chunk */
-        struct copy copy;
+        struct aps_block_copy copy;
 
         if (kahan) {
             memset(tile, 0, length * sizeof *tile);
             memset(carry, 0, length * sizeof *carry);
         }
         for (int i = 0; i < count; i++) {
-            const struct part part = accumulate_part_of(
+            const struct aps_block_part part = aps_block_part_of(
                 wire, blocks + (size_t)i * stride, begin, length, &copy);
 
             if (kahan)
@@ -156,12 +109,12 @@ void aps_accumulate(const struct aps_wire *wire, int count,
                 accumulate_add_tile(wire, i, part, length, tile);
             if (watch && wire->chunk > 0 && i >= wire->chunk &&
                 i % wire->chunk > 0)
-                accumulate_measure(carry, length, magnitude);
+                aps_magnitude_add(carry, length, magnitude);
             if (watch && i > 0)
-                accumulate_measure(tile, length, magnitude);
+                aps_magnitude_add(tile, length, magnitude);
         }
         if (magnitude)
-            accumulate_measure(tile, length, magnitude);
+            aps_magnitude_add(tile, length, magnitude);
     }
 }
 

@@ -19,6 +19,7 @@ static const struct {
     const char *name;
     int (*run)(void);
 } parts[] = {
+    {"feedback", bench_feedback},
     {"lowrank", bench_lowrank},
     {"select", bench_select},
     {"ternary", bench_ternary},

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 /* A part prints its table; 0, or an exit status. */
+int bench_feedback(void);
 int bench_lowrank(void);
 int bench_select(void);
 int bench_ternary(void);

@@ -8,7 +8,7 @@ tests_bench_codec_SOURCES = tests/bench/codec.c
 tests_bench_codec_LDADD = libcore.la
 tests_bench_compress_SOURCES = tests/bench/compress.c tests/bench/compress.h \
 	tests/bench/compress_lowrank.c tests/bench/compress_select.c \
-	tests/bench/compress_ternary.c
+	tests/bench/compress_feedback.c tests/bench/compress_ternary.c
 tests_bench_compress_LDADD = libcore.la -lm
 tests_bench_correlated_SOURCES = tests/bench/correlated.c \
 	tests/unit/correlated_error.c tests/unit/correlated_error.h

@@ -17,6 +17,7 @@ AM_TESTS_ENVIRONMENT += \
 # which wait.c and device.c here stand in.
 sim_engine = \
 	$(top_srcdir)/pmpi/reduce/accumulate.c \
+	$(top_srcdir)/pmpi/reduce/block_part.c \
 	$(top_srcdir)/pmpi/progress/agree.c \
 	$(top_srcdir)/pmpi/reduce/block.c \
 	$(top_srcdir)/pmpi/reduce/direct.c \

@@ -21,6 +21,7 @@ UNIT_TESTS = \
 	tests/unit/digits \
 	tests/unit/driver \
 	tests/unit/error \
+	tests/unit/feedback \
 	tests/unit/format \
 	tests/unit/format_get \
 	tests/unit/gemm tests/unit/gemm_blocks \
@@ -87,6 +88,10 @@ tests_unit_chunks_SOURCES = tests/unit/chunks.c tests/unit/rounded.h \
 	tests/unit/vectors.h
 tests_unit_chunks_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_chunks_LDADD = $(UNIT_LIBS) -lm
+tests_unit_feedback_SOURCES = tests/unit/feedback.c tests/unit/rounded.h \
+	tests/unit/vectors.h
+tests_unit_feedback_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_feedback_LDADD = $(UNIT_LIBS) -lm
 tests_unit_magnitudes_SOURCES = tests/unit/magnitudes.c tests/unit/rounded.h \
 	tests/unit/vectors.h
 tests_unit_magnitudes_CPPFLAGS = $(UNIT_CPPFLAGS)

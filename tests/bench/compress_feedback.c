@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What error feedback of a format costs over its encode and decode: ms of the
+ * fastest run over a layer of FLOATS, GB/s of its floats, and the time divided by
+ * that of memcpy of the floats. Passes are taken in parts that stay in the caches,
+ * as in a call.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "codec/codec.h"
+#include "compress.h"
+#include "compress/feedback.h"
+#include "compress/magnitudes.h"
+
+#define FLOATS 26843545 /* 25.6 Mi: ResNet-50's gradients */
+#define PART ((size_t)4096)
+
+static const struct aps_scaling scaling = {.exponent = 4, .factor = 1};
+
+struct data {
+    enum aps_cpu cpu;
+    struct aps_codec codec;
+    float *g, *e, *x;
+    unsigned char *codes;
+};
+
+static void run_measure(struct data *d)
+{
+    (void)aps_magnitudes_add(d->g, d->e, FLOATS, d->x);
+}
+
+static void run_encode(struct data *d)
+{
+    (void)d->codec.encode(&d->codec, d->x, FLOATS, scaling, NULL, d->codes);
+}
+
+static void run_left(struct data *d)
+{
+    float sent[PART];
+
+    for (size_t at = 0; at < FLOATS; at += PART) {
+        const size_t n = FLOATS - at < PART ? FLOATS - at : PART;
+
+        d->codec.decode(&d->codec, d->codes + aps_codec_bytes(&d->codec, at), n,
+                        scaling, 0, sent);
+        aps_feedback_left(d->x + at, sent, n, d->cpu, d->x + at);
+    }
+}
+
+static void run_sum(struct data *d)
+{
+    for (size_t at = 0; at < FLOATS; at += PART) {
+        const size_t n = FLOATS - at < PART ? FLOATS - at : PART;
+        const unsigned char *codes = d->codes + aps_codec_bytes(&d->codec, at);
+
+        d->codec.decode(&d->codec, codes, n, scaling, 0, d->x + at);
+        d->codec.decode_add(&d->codec, codes, n, scaling, 0, d->x + at);
+        aps_feedback_add(d->e + at, n, d->cpu, d->x + at);
+    }
+}
+
+static void run_decode(struct data *d)
+{
+    d->codec.decode(&d->codec, d->codes, FLOATS, scaling, 0, d->g);
+}
+
+/* In the order of a call. */
+static const struct {
+    const char *name;
+    void (*run)(struct data *);
+} rows[] = {
+    {"x = g + e, measure x", run_measure},
+    {"encode x", run_encode},
+    {"what is left of x", run_left},
+    {"sum of 2 ranks, and what is kept", run_sum},
+    {"decode the sums", run_decode},
+};
+
+int bench_feedback(void)
+{
+    struct data d = {
+        .cpu = aps_cpu_chosen(),
+        .g = bench_floats(FLOATS),
+        .e = bench_floats(FLOATS),
+        .x = bench_floats(FLOATS),
+        .codes = malloc(FLOATS),
+    };
+    const double copy = bench_memcpy(d.g, FLOATS, d.x);
+    const double bytes = (double)FLOATS * sizeof(float);
+    struct aps_format format;
+
+    if (!d.codes || aps_format_parse("e4m3", &format, NULL) < 0) {
+        perror("compress");
+        exit(1);
+    }
+    aps_codec_init(&format, &d.codec);
+    printf("e4m3 with feedback, %d floats, %s: shortest run in ms, GB/s of the "
+           "floats, time divided by memcpy's\n",
+           FLOATS, aps_cpu_name(d.cpu));
+    printf("  %-34s %8.3f %8.1f %8.2f\n", "memcpy", copy * 1e3,
+           bytes / copy * 1e-9, 1.0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double best = 1e9;
+
+        for (int r = 0; r < BENCH_RUNS; r++) {
+            const double start = bench_now();
+
+            rows[i].run(&d);
+            const double seconds = bench_now() - start;
+            best = seconds < best ? seconds : best;
+        }
+        printf("  %-34s %8.3f %8.1f %8.2f\n", rows[i].name, best * 1e3,
+               bytes / best * 1e-9, best / copy);
+    }
+    free(d.g);
+    free(d.e);
+    free(d.x);
+    free(d.codes);
+    return 0;
+}
