@@ -52,7 +52,9 @@ libapsmpi_la_SOURCES = \
 	pmpi/compressed/selected_direct.c \
 	pmpi/compressed/selected_hierarchical.c \
 	pmpi/compressed/table.c pmpi/compressed/table.h \
+	pmpi/compressed/digits.c pmpi/compressed/digits.h \
 	pmpi/compressed/ternary.c pmpi/compressed/ternary.h \
+	pmpi/compressed/ternary_hierarchical.c \
 	pmpi/compressed/vote.c pmpi/compressed/vote.h \
 	pmpi/compressed/whole.c pmpi/compressed/whole.h \
 	pmpi/device/bounce.c pmpi/device/bounce.h \

@@ -25,12 +25,20 @@ aps_compressed_ops_of(const struct aps_plan *plan)
         [APS_COMPRESSOR_VOTE] = &aps_compressed_vote,
     };
 
+    /* By reductions, where these have a file each. */
     static const struct aps_compressed_ops *const selected[APS_REDUCE_KINDS] = {
         [APS_REDUCE_GATHER] = &aps_compressed_selected,
         [APS_REDUCE_DIRECT] = &aps_compressed_selected_direct,
         [APS_REDUCE_HIERARCHICAL] = &aps_compressed_selected_hierarchical,
     };
+    static const struct aps_compressed_ops *const ternary[APS_REDUCE_KINDS] = {
+        [APS_REDUCE_GATHER] = &aps_compressed_ternary,
+        [APS_REDUCE_DIRECT] = &aps_compressed_ternary,
+        [APS_REDUCE_HIERARCHICAL] = &aps_compressed_ternary_hierarchical,
+    };
     const struct aps_compressed_ops *found = ops[plan->compressor.kind];
 
+    if (found == &aps_compressed_ternary)
+        return ternary[plan->reduce];
     return found == &aps_compressed_selected ? selected[plan->reduce] : found;
 }

@@ -6,5 +6,6 @@
 #include "compressed/compressed.h"
 
 extern const struct aps_compressed_ops aps_compressed_ternary;
+extern const struct aps_compressed_ops aps_compressed_ternary_hierarchical;
 
 #endif

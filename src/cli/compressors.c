@@ -208,8 +208,12 @@ static void add_integers(const struct aps_plan *plan, struct note *note)
             ceil(2.0 * sizeof(float) * EXAMPLE /
                  (double)ops->integer_bytes(EXAMPLE)));
     else
-        add(note, ", and %s: the bytes shown are those of %d ranks.",
-            ops->sum_text, APS_TRAFFIC_RANKS);
+        add(note, ", and %s: the bytes shown are those of %d ranks%s.",
+            ops->sum_text, APS_TRAFFIC_RANKS,
+            plan->reduce == APS_REDUCE_HIERARCHICAL
+                ? " inside a group; between groups only sums travel, of a "
+                  "group of m ranks m-th parts of the layer by each"
+                : "");
 }
 
 /* Of a plain format. */

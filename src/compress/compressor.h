@@ -111,6 +111,9 @@ struct aps_compressor_ops {
      * apply, and owners of slices can add them up exactly: it goes with `reduce:
      * direct`, and gives the same bits as with `gather`. */
     bool integers;
+    /* Of these: do sums of groups of ranks travel as well, by `reduce:
+     * hierarchical`, with the same bits? */
+    bool nests;
     /* Of these: bytes of what a rank sends of n elements, and of the sums of so many
      * ranks; and what a person reads of both. */
     size_t (*integer_bytes)(size_t n);

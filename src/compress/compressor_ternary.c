@@ -34,6 +34,7 @@ const struct aps_compressor_ops aps_compressor_ops_ternary = {
     .takes = ternary_takes,
     .seed = ternary_seed,
     .integers = true,
+    .nests = true,
     .integer_bytes = aps_ternary_bytes,
     .sum_bytes = aps_ternary_sum_bytes,
     .integer_text = "each value travels as -1, 0 or 1 times a factor of the "

@@ -108,6 +108,11 @@ void aps_ternary_sum_pack(const int16_t *sum, size_t n, int ranks,
 void aps_ternary_sum_scale(const int16_t *sum, size_t n, float scaler,
                            float *y);
 
+/* sum[n] += the packed sums of so many ranks: exact as long as all digits in a sum are
+ * of APS_TERNARY_RANKS ranks at most. */
+void aps_ternary_sum_add(const uint8_t *wire, size_t n, int ranks,
+                         enum aps_cpu cpu, int16_t *sum);
+
 /* y[n] = the packed sums times the scaler: one rounding to FP32 each. */
 void aps_ternary_sum_decode(const uint8_t *wire, size_t n, int ranks,
                             float scaler, enum aps_cpu cpu, float *y);

@@ -53,31 +53,28 @@ void aps_ternary_sum_scale(const int16_t *sum, size_t n, float scaler, float *y)
         out[i] = (float)sum[i] * scaler;
 }
 
-/* The codes of a chunk, from packed bytes with slack behind them. */
-APS_INLINE void ternary_sum_values(const struct aps_codes *codes, size_t n,
-                                   int ranks, float scaler, aps_any_float *y)
+/* The codes of n values, at most CHUNK, of so many bytes. */
+APS_INLINE void ternary_sum_unpack(const uint8_t *wire, size_t n, int ranks,
+                                   struct aps_codes *codes)
 {
-    for (size_t j = 0; j < n; j++)
-        y[j] = (float)((int32_t)codes->code[j] - ranks) * scaler;
+    const size_t bytes = aps_ternary_sum_bytes(ranks, n);
+    uint8_t packed[CHUNK * 2 + APS_PACK_SLACK];
+
+    memcpy(packed, wire, bytes);
+    memset(packed + bytes, 0, sizeof packed - bytes);
+    aps_unpack(packed, CHUNK, aps_ternary_sum_bits(ranks), codes);
 }
 
-/* Eights of them, `width` bytes each, at most 7, of which 8 are read: not the last
- * ones. Returns how many values were decoded. */
-APS_INLINE size_t ternary_sum_narrow(const uint8_t *wire, size_t n, int ranks,
-                                     float scaler, aps_any_float *y)
+/* Where eight values are at most 7 bytes, from a load of 8, which must not be the last
+ * ones: how many of n values are read so, and the code of value j of the eight. */
+APS_INLINE size_t ternary_sum_eights(size_t n, unsigned width)
 {
-    const uint64_t width = aps_ternary_sum_bits(ranks);
-    const uint64_t mask = ((uint64_t)1 << width) - 1;
-    size_t i = 0;
+    return width >= 8 || n < 72 ? 0 : (n - 72) / 8 * 8 + 8;
+}
 
-    for (; i + 72 <= n; i += 8, wire += width) {
-        const uint64_t word = aps_load64(wire);
-
-        for (uint64_t j = 0; j < 8; j++)
-            y[i + j] =
-                (float)((int32_t)(word >> j * width & mask) - ranks) * scaler;
-    }
-    return i;
+APS_INLINE int32_t ternary_sum_code(uint64_t word, uint64_t width, uint64_t j)
+{
+    return (int32_t)(word >> j * width & (((uint64_t)1 << width) - 1));
 }
 
 APS_INLINE void ternary_sum_decode_body(const uint8_t *wire, size_t n,
@@ -85,19 +82,45 @@ APS_INLINE void ternary_sum_decode_body(const uint8_t *wire, size_t n,
 {
     aps_any_float *out = (void *)y;
     const unsigned width = aps_ternary_sum_bits(ranks);
-    const size_t first =
-        width < 8 ? ternary_sum_narrow(wire, n, ranks, scaler, out) : 0;
+    const size_t eights = ternary_sum_eights(n, width);
 
-    for (size_t i = first; i < n; i += CHUNK) {
+    for (size_t i = 0; i < eights; i += 8) {
+        const uint64_t word = aps_load64(wire + i / 8 * width);
+
+        for (uint64_t j = 0; j < 8; j++)
+            out[i + j] =
+                (float)(ternary_sum_code(word, width, j) - ranks) * scaler;
+    }
+    for (size_t i = eights; i < n; i += CHUNK) {
         const size_t count = n - i < CHUNK ? n - i : CHUNK;
-        const size_t bytes = aps_ternary_sum_bytes(ranks, count);
-        uint8_t packed[CHUNK * 2 + APS_PACK_SLACK];
         struct aps_codes codes;
 
-        memcpy(packed, wire + i / 8 * width, bytes);
-        memset(packed + bytes, 0, sizeof packed - bytes);
-        aps_unpack(packed, CHUNK, width, &codes);
-        ternary_sum_values(&codes, count, ranks, scaler, out + i);
+        ternary_sum_unpack(wire + i / 8 * width, count, ranks, &codes);
+        for (size_t j = 0; j < count; j++)
+            out[i + j] = (float)((int32_t)codes.code[j] - ranks) * scaler;
+    }
+}
+
+APS_INLINE void ternary_sum_add_body(const uint8_t *wire, size_t n, int ranks,
+                                     int16_t *sum)
+{
+    const unsigned width = aps_ternary_sum_bits(ranks);
+    const size_t eights = ternary_sum_eights(n, width);
+
+    for (size_t i = 0; i < eights; i += 8) {
+        const uint64_t word = aps_load64(wire + i / 8 * width);
+
+        for (uint64_t j = 0; j < 8; j++)
+            sum[i + j] = (int16_t)(sum[i + j] +
+                                   ternary_sum_code(word, width, j) - ranks);
+    }
+    for (size_t i = eights; i < n; i += CHUNK) {
+        const size_t count = n - i < CHUNK ? n - i : CHUNK;
+        struct aps_codes codes;
+
+        ternary_sum_unpack(wire + i / 8 * width, count, ranks, &codes);
+        for (size_t j = 0; j < count; j++)
+            sum[i + j] = (int16_t)(sum[i + j] + (int32_t)codes.code[j] - ranks);
     }
 }
 
@@ -106,6 +129,11 @@ APS_INLINE void ternary_sum_decode_body(const uint8_t *wire, size_t n,
                                          int ranks, float scaler, float *y)    \
     {                                                                          \
         ternary_sum_decode_body(wire, n, ranks, scaler, y);                    \
+    }                                                                          \
+    target static void sum_add_##name(const uint8_t *wire, size_t n,           \
+                                      int ranks, int16_t *sum)                 \
+    {                                                                          \
+        ternary_sum_add_body(wire, n, ranks, sum);                             \
     }
 
 VARIANT(plain, )
@@ -127,4 +155,19 @@ void aps_ternary_sum_decode(const uint8_t *wire, size_t n, int ranks,
     };
 
     kernels[cpu](wire, n, ranks, scaler, y);
+}
+
+void aps_ternary_sum_add(const uint8_t *wire, size_t n, int ranks,
+                         enum aps_cpu cpu, int16_t *sum)
+{
+    static void (*const kernels[APS_CPUS])(const uint8_t *, size_t, int,
+                                           int16_t *) = {
+        [APS_CPU_PLAIN] = sum_add_plain,
+#if APS_CPU_X86
+        [APS_CPU_AVX2] = sum_add_avx2,
+        [APS_CPU_AVX512] = sum_add_avx512,
+#endif
+    };
+
+    kernels[cpu](wire, n, ranks, sum);
 }

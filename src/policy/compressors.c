@@ -259,7 +259,7 @@ static void settle_reduce(const struct aps_rule_keys *rule,
     const bool levels = plan->reduce == APS_REDUCE_HIERARCHICAL;
     const bool known = plan->reduce == APS_REDUCE_GATHER ||
                        plan->reduce == APS_REDUCE_DIRECT ||
-                       (levels && !ops->integers);
+                       (levels && (!ops->integers || ops->nests));
 
     if (plan->reduce == APS_REDUCE_AUTO)
         aps_reader_error(rule->reader, key,
@@ -271,15 +271,16 @@ static void settle_reduce(const struct aps_rule_keys *rule,
                          "reduce: %s contradicts compress: %s; it goes with "
                          "%s",
                          aps_reduce_name(plan->reduce), name,
-                         ops->integers ? "direct or gather"
-                                       : "gather, direct or hierarchical");
+                         !ops->integers ? "gather, direct or hierarchical"
+                         : ops->nests   ? "direct, gather or hierarchical"
+                                        : "direct or gather");
     else if (!ops->floats && !key)
         plan->reduce = ops->integers ? APS_REDUCE_DIRECT : APS_REDUCE_GATHER;
     else if (!ops->floats && levels && node)
         aps_reader_error(rule->reader, node,
                          "'node' does not go with compress: %s, which sends "
-                         "full floats inside a group: leave it out",
-                         name);
+                         "%s inside a group: leave it out",
+                         name, ops->integers ? "integers" : "full floats");
 }
 
 /* Of a format with feedback: of all values, or of chunks. */

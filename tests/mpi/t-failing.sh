@@ -142,6 +142,8 @@ done <<END
 3 1 receipt nonfinite later 1 reduce: gather, compress: vote, feedback: off
 3 1 receipt nonfinite later 1 compress: ternary, feedback: off
 3 1 receipt nonfinite later 1 reduce: gather, compress: ternary, feedback: off
+4 2 receipt nonfinite later 1 reduce: hierarchical, compress: ternary, feedback: off
+4 2 PMPI_Isend nonfinite later 1 reduce: hierarchical, compress: ternary, feedback: off
 3 1 allocation blocking first 1 compress: {topk: 1}, feedback: off
 3 1 receipt blocking later 1 reduce: direct, scale: aps, feedback: on
 3 1 receipt nonfinite later 1 reduce: direct, scale: aps, feedback: on

@@ -22,6 +22,7 @@ cat >"$tmp/rules" <<'EOF'
 6400 compress: {ternary: 0}
 1221 reduce: gather, compress: {ternary: 0}
 1221 reduce: direct, feedback: on, compress: {ternary: 1}
+6400 reduce: hierarchical, group: 2, compress: {ternary: 0}
 5000 reduce: direct, format: qsgd7/512
 5000 reduce: direct, format: int4/64
 5000 reduce: direct, format: sign/64
@@ -97,11 +98,11 @@ def granule(form):
     return math.lcm(64, int(form.split("/")[1])) if "/" in form else 64
 
 
-def slices(n, unit):
-    """Those of the ranks, in units; the first ones are longer."""
+def slices(n, unit, owners=ranks):
+    """Those of the owners, in units; the first ones are longer."""
     units, left = -(-n // unit), n
-    for i in range(ranks):
-        length = min(left, (units // ranks + (i < units % ranks)) * unit)
+    for i in range(owners):
+        length = min(left, (units // owners + (i < units % owners)) * unit)
         left -= length
         yield length
 
@@ -153,10 +154,19 @@ def formula(plan, layer):
         bits = lambda all: math.ceil(math.log2(2 * all + 1))
         if plan["reduce"] == "gather":
             return (ranks - 1) * digits(n), digits(n)
+        copy = -(-(digits(n) + packed(bits(8), n)) // 2)
+        if plan["reduce"] == "hierarchical":
+            # Of 2, 2 + 1 or 2 + 2 ranks; so many own slices in each group.
+            owners, groups = 1 if ranks == 3 else 2, -(-ranks // 2)
+            of = list(slices(n, GROUP, owners))
+            parts = list(slices(of[0], GROUP, groups))
+            return sum(map(digits, of[1:])) + \
+                sum(packed(bits(2), length) for length in parts[1:]) + \
+                (groups - 1) * packed(bits(ranks), parts[0]) + \
+                packed(bits(ranks), of[0]), copy
         of = list(slices(n, GROUP))
         return sum(map(digits, of[1:])) + \
-            (ranks - 1) * packed(bits(ranks), of[0]), \
-            -(-(digits(n) + packed(bits(8), n)) // 2)
+            (ranks - 1) * packed(bits(ranks), of[0]), copy
     copy = selected(form, n, max(1, int(parameters["density"] * n)))
     return (ranks - 1) * copy, copy
 

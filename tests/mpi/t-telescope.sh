@@ -51,6 +51,7 @@ reduce: direct, compress: {topk: 0.02}
 compress: {threshold: {value: 1.5, density: 0.2}}
 feedback: on, compress: {ternary: 0}
 feedback: on, reduce: gather, compress: {ternary: 2.5}
+feedback: on, reduce: hierarchical, group: 2, compress: {ternary: 0}
 EOF2
 cat >"$tmp/drawn" <<'EOF2'
 format: e4m3, rounding: stochastic, feedback: on

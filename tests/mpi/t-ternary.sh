@@ -14,58 +14,81 @@ rules: [{$1}]
 END
 }
 
-# ternary NAME RANKS ARG...: sets $results
+# ternary NAME RANKS NODES ARG...: sets $results
 ternary()
 {
-    name=$1 ranks=$2
-    shift 2
+    name=$1 ranks=$2 nodes=$3
+    shift 3
     run "$name" "$ranks" -genv APSMPI_POLICY "$tmp/policy.yaml" \
-        "$mpi/ternary" "$@"
+        -genv APSMPI_TEST_NODES "$nodes" "$mpi/ternary" "$@"
     results=$(sed -n 's/^# results //p' "$tmp/stdout" "$tmp/stderr")
 }
 
 # Direct is the default.
-while read -r ranks parameters; do
+while read -r ranks nodes parameters; do
     policy "compress: {ternary: $parameters}" ''
-    ternary "$ranks ranks, $parameters, direct" "$ranks" all off
+    ternary "$ranks ranks, $parameters, direct" "$ranks" 1 all off
     direct=$results
-    policy "reduce: gather, compress: {ternary: $parameters}" ''
-    ternary "$ranks ranks, $parameters, gather" "$ranks" all off
-    [ -n "$direct" ] && [ "$direct" = "$results" ]
-    check $? "$ranks ranks, $parameters: direct and gather give the same bits"
+    for reduce in gather hierarchical; do
+        policy "reduce: $reduce, compress: {ternary: $parameters}" ''
+        ternary "$ranks ranks, nodes $nodes, $parameters, $reduce" "$ranks" \
+            "$nodes" all off
+        [ -n "$direct" ] && [ "$direct" = "$results" ]
+        check $? "$ranks ranks, nodes $nodes, $parameters: direct and $reduce give the same bits"
+    done
 done <<END
-2 {clip: 0}
-3 {seed: 7}
-7 {clip: 0, seed: 1}
+2 1 {clip: 0}
+3 2 {seed: 7}
+7 3 {clip: 0, seed: 1}
 END
-for reduce in direct gather; do
+for cpu in plain avx2; do
+    policy "reduce: hierarchical, group: 2, compress: {ternary: {clip: 0, seed: 1}}" ''
+    APSMPI_CPU=$cpu
+    export APSMPI_CPU
+    ternary "7 ranks, groups of 2, $cpu" 7 1 all off
+    unset APSMPI_CPU
+    [ -n "$direct" ] && [ "$direct" = "$results" ]
+    check $? "7 ranks, groups of 2, $cpu: the same bits"
+done
+while read -r nodes reduce; do
     policy "reduce: $reduce, feedback: on, compress: {ternary: 1}" \
         'steps: {calls: 1}'
-    ternary "3 ranks, feedback, $reduce" 3 all on
-done
+    ternary "3 ranks, nodes $nodes, feedback, $reduce" 3 "$nodes" all on
+done <<END
+1 direct
+1 gather
+2 hierarchical
+END
 
-# bytes RANKS COUNT REDUCE BYTES: rank 0 sends so many
+# bytes RANKS NODES COUNT REDUCE BYTES: rank 0 sends so many
 bytes()
 {
-    policy "reduce: $3, compress: ternary" "log: {file: $tmp/log.csv, every: 1}"
+    policy "reduce: $4, compress: ternary" "log: {file: $tmp/log.csv, every: 1}"
     rm -f "$tmp/log.csv"
-    ternary "$1 ranks, $2 elements, $3" "$1" bytes "$2"
+    ternary "$1 ranks, nodes $2, $3 elements, $4" "$1" "$2" bytes "$3"
     sent=$(awk -F, '
         /^time,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
         !/^#/ { print $at["wire_bytes"] }' "$tmp/log.csv")
-    [ "$sent" = "$4" ]
-    check $? "$1 ranks, $2 elements, $3: rank 0 sends $4 bytes"
-    [ "$sent" = "$4" ] || echo "# sent: $sent" >&2
+    [ "$sent" = "$5" ]
+    check $? "$1 ranks, nodes $2, $3 elements, $4: rank 0 sends $5 bytes"
+    [ "$sent" = "$5" ] || echo "# sent: $sent" >&2
 }
 
 # Five digits a byte go to each owner, or to all ranks, and sums of N ranks come
 # back in ceil(log2(2 N + 1)) bits. An owner has whole groups of 320, except the
 # last.
-bytes 2 6400 direct $((3200 / 5 + 3200 * 3 / 8))
-bytes 4 6400 direct $((3 * (1600 / 5 + 1600 * 4 / 8)))
-bytes 7 6720 direct $((6 * (960 / 5 + 960 * 4 / 8)))
-bytes 2 643 direct $((3 / 5 + 1 + 640 * 3 / 8))
-bytes 3 4 direct $((2 * 2))
-bytes 4 6400 gather $((3 * 6400 / 5))
-bytes 2 643 gather 129
+bytes 2 1 6400 direct $((3200 / 5 + 3200 * 3 / 8))
+bytes 4 1 6400 direct $((3 * (1600 / 5 + 1600 * 4 / 8)))
+bytes 7 1 6720 direct $((6 * (960 / 5 + 960 * 4 / 8)))
+bytes 2 1 643 direct $((3 / 5 + 1 + 640 * 3 / 8))
+bytes 3 1 4 direct $((2 * 2))
+bytes 4 1 6400 gather $((3 * 6400 / 5))
+bytes 2 1 643 gather 129
+# In one group as by direct. Between two groups of two ranks the half of the group's
+# sums, and the other half of the sums of all.
+bytes 2 1 6400 hierarchical $((3200 / 5 + 3200 * 3 / 8))
+bytes 4 2 6400 hierarchical $((3200 / 5 + 1600 * 3 / 8 + 1600 * 4 / 8 + \
+    3200 * 4 / 8))
+# Groups of two ranks and of one: the slice of all elements has one owner in each.
+bytes 3 2 6400 hierarchical $((3200 * 3 / 8 + 3200 * 3 / 8 + 6400 * 3 / 8))
 finish

@@ -53,7 +53,9 @@ sim_engine = \
 	$(top_srcdir)/pmpi/compressed/selected_direct.c \
 	$(top_srcdir)/pmpi/compressed/selected_hierarchical.c \
 	$(top_srcdir)/pmpi/compressed/table.c \
+	$(top_srcdir)/pmpi/compressed/digits.c \
 	$(top_srcdir)/pmpi/compressed/ternary.c \
+	$(top_srcdir)/pmpi/compressed/ternary_hierarchical.c \
 	$(top_srcdir)/pmpi/compressed/vote.c \
 	$(top_srcdir)/pmpi/compressed/whole.c \
 	$(top_srcdir)/pmpi/topo/topology.c
@@ -89,7 +91,7 @@ SIM_WRAP = -Wl,--wrap=aps_codec_init,--wrap=aps_magnitude_of \
 	-Wl,--wrap=aps_indices_encode,--wrap=aps_indices_decode \
 	-Wl,--wrap=aps_ternary_measure_sum,--wrap=aps_ternary_take \
 	-Wl,--wrap=aps_ternary_add,--wrap=aps_ternary_sum_pack \
-	-Wl,--wrap=aps_ternary_sum_decode \
+	-Wl,--wrap=aps_ternary_sum_add,--wrap=aps_ternary_sum_decode \
 	-Wl,--wrap=aps_elements_decode,--wrap=aps_elements_gather \
 	-Wl,--wrap=aps_elements_find
 

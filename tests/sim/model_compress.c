@@ -238,6 +238,15 @@ WRAP(void, aps_ternary_sum_pack,
         __real_aps_ternary_sum_pack(sum, n, ranks, wire);
 }
 
+/* Fewer bytes to read, and as many sums to write as of digits. */
+WRAP(void, aps_ternary_sum_add,
+     (const uint8_t *wire, size_t n, int ranks, enum aps_cpu cpu, int16_t *sum))
+{
+    model_spend(n, MODEL_TERNARY_ADD);
+    if (model_computes)
+        __real_aps_ternary_sum_add(wire, n, ranks, cpu, sum);
+}
+
 WRAP(void, aps_ternary_sum_decode,
      (const uint8_t *wire, size_t n, int ranks, float scaler, enum aps_cpu cpu,
       float *y))

@@ -135,6 +135,8 @@ static void test_reductions(void)
         {"compress: vote", APS_REDUCE_DIRECT},
         {"compress: ternary", APS_REDUCE_DIRECT},
         {"compress: ternary, reduce: gather", APS_REDUCE_GATHER},
+        {"compress: ternary, reduce: hierarchical, group: 2",
+         APS_REDUCE_HIERARCHICAL},
     };
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
@@ -250,6 +252,13 @@ static void test_errors(void)
          "from rank to rank; use none, fixed or aps-tight"},
         {"a reduction of digits", STEPS "{compress: ternary, reduce: ring}\n",
          "4:25: reduce: ring contradicts compress: ternary; it goes with "
+         "direct, gather or hierarchical"},
+        {"what digits travel as inside a group",
+         STEPS "{compress: ternary, reduce: hierarchical, node: fp32}\n",
+         "4:47: 'node' does not go with compress: ternary, which sends "
+         "integers inside a group: leave it out"},
+        {"a vote of groups", STEPS "{compress: vote, reduce: hierarchical}\n",
+         "4:22: reduce: hierarchical contradicts compress: vote; it goes with "
          "direct or gather"},
         {"a choice of reductions of digits",
          STEPS "{compress: ternary, reduce: auto}\n",

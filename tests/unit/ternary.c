@@ -179,7 +179,7 @@ static bool encodes_right(enum aps_cpu cpu, size_t n, float clip)
 static bool sums_right(enum aps_cpu cpu, size_t n, int ranks)
 {
     const size_t bytes = aps_ternary_sum_bytes(ranks, n);
-    static int16_t sum[N];
+    static int16_t sum[N], more[N + 1];
     static uint8_t wire[2 * N + GUARD];
     static float y[N + 1];
     bool right = bytes == (n * (size_t)ceil(log2(2. * ranks + 1)) + 7) / 8;
@@ -201,7 +201,14 @@ static bool sums_right(enum aps_cpu cpu, size_t n, int ranks)
     aps_ternary_sum_scale(sum, n, 0.3f, y);
     for (size_t i = 0; i < n; i++)
         right &= y[i] == (float)sum[i] * 0.3f;
-    return right && y[n] == 7;
+    right &= y[n] == 7;
+    for (size_t i = 0; i < n; i++)
+        more[i] = (int16_t)((int)(i % 5) - 2 - sum[i]);
+    more[n] = 7;
+    aps_ternary_sum_add(wire, n, ranks, cpu, more);
+    for (size_t i = 0; i < n; i++)
+        right &= more[i] == (int)(i % 5) - 2;
+    return right && more[n] == 7;
 }
 
 static void test_cpu(enum aps_cpu cpu)

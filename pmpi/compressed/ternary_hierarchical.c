@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * TernGrad by `reduce: hierarchical`. Of p ranks of a group, rank i owns slice i of
+ * a layer; with groups of different sizes p is that of the smallest. Owners of the
+ * same slice in other groups are an owner's peers, and each of them owns a part of
+ * the slice.
+ *
+ *     inside the group the ranks send the digits of slices to the owners, which add
+ *     them up
+ *     an owner sends its group's sums of each part to the peer that owns the part;
+ *     that adds up the groups' sums, and sends the result to all peers
+ *     inside the group the owners send the results of their slices to all
+ *
+ * All ranks have one scaler, draws belong to the elements of a layer, and sums of
+ * integers are exact in any order: so the results have the same bits as those of
+ * `direct` and `gather`. The lengths of all messages follow from the layers'
+ * lengths and the groups alone.
+ */
+#include "config.h"
+
+#include "compressed/ternary.h"
+
+#include <string.h>
+
+#include "compressed/digits.h"
+#include "compressed/whole.h"
+
+/* Where messages lie: digits for owners, and from ranks of the group; sums of parts
+ * for peers, and from them; results of all owners, of which each has as many parts.
+ * With the bytes from one to the next, which are those of slice 0 and part 0. */
+struct levels {
+    struct aps_digits_run run;
+    int owners, own;  /* of the group; this rank's number in it */
+    int members;      /* of the group */
+    int most_members; /* of the largest group: so many digits are in a sum */
+    int peers, peer;  /* this rank's number among its peers */
+    unsigned char *to, *from, *there, *back, *results;
+    size_t digits, sums, result;
+};
+
+/* --- sizes ---------------------------------------------------------------- */
+
+/* Part j of an owner's slice, counted from the layer's first element. */
+static struct aps_slice levels_part(size_t n, int owners, int owner, int peers,
+                                    int j)
+{
+    const struct aps_slice slice = aps_digits_slice(n, owners, owner);
+    struct aps_slice part = aps_digits_slice(slice.length, peers, j);
+
+    part.begin += slice.begin;
+    return part;
+}
+
+static struct aps_slice levels_part_of(const struct levels *levels, int i,
+                                       int owner, int j)
+{
+    return levels_part(levels->run.layers[i].layer->matrix.count,
+                       levels->owners, owner, levels->peers, j);
+}
+
+static size_t levels_digits(const void *state, int owner)
+{
+    const struct levels *levels = state;
+    size_t bytes = 0;
+
+    for (int i = 0; i < levels->run.count; i++)
+        bytes += aps_ternary_bytes(
+            aps_digits_slice(levels->run.layers[i].layer->matrix.count,
+                             levels->owners, owner)
+                .length);
+    return bytes;
+}
+
+/* The bytes of sums of so many ranks, of part j of an owner's slices. */
+static size_t levels_bytes(const struct levels *levels, int ranks, int owner,
+                           int j)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < levels->run.count; i++)
+        bytes += aps_ternary_sum_bytes(
+            ranks, levels_part_of(levels, i, owner, j).length);
+    return bytes;
+}
+
+static size_t levels_results(const struct levels *levels, int owner)
+{
+    size_t bytes = 0;
+
+    for (int j = 0; j < levels->peers; j++)
+        bytes += levels_bytes(levels, levels->run.ranks, owner, j);
+    return bytes;
+}
+
+static size_t levels_scratch(const struct aps_plan *plan,
+                             const struct aps_matrix *matrix,
+                             const struct aps_compressed_ranks *ranks)
+{
+    (void)plan;
+    (void)matrix;
+    (void)ranks;
+    return 0;
+}
+
+/* Of all ranks together; each is counted as often as there are ranks. */
+static size_t levels_message(const struct aps_plan *plan,
+                             const struct aps_matrix *matrix,
+                             const struct aps_compressed_ranks *ranks)
+{
+    const size_t n = matrix->count;
+    const size_t slice = aps_digits_slice(n, ranks->smallest, 0).length;
+    const size_t part =
+        levels_part(n, ranks->smallest, 0, ranks->groups, 0).length;
+    const size_t groups = (size_t)ranks->groups;
+    size_t bytes;
+
+    (void)plan;
+    bytes =
+        (size_t)(ranks->smallest + ranks->largest) * aps_ternary_bytes(slice) +
+        2 * groups * aps_ternary_sum_bytes(ranks->largest, part) +
+        (size_t)ranks->smallest * groups *
+            aps_ternary_sum_bytes(ranks->all, part);
+    return bytes / (size_t)ranks->all + 1;
+}
+
+static void levels_place(struct levels *levels)
+{
+    const size_t owners = (size_t)levels->owners;
+    const size_t peers = (size_t)levels->peers;
+
+    levels->digits = levels_digits(levels, 0);
+    levels->sums = levels_bytes(levels, levels->most_members, 0, 0);
+    levels->result = levels_bytes(levels, levels->run.ranks, 0, 0);
+    levels->to = levels->run.site->messages;
+    levels->from = levels->to + owners * levels->digits;
+    levels->there =
+        levels->from + (size_t)levels->most_members * levels->digits;
+    levels->back = levels->there + peers * levels->sums;
+    levels->results = levels->back + peers * levels->sums;
+}
+
+/* The results of an owner: parts lie `result` bytes apart while they come, and one
+ * after the other when all are there. */
+static unsigned char *levels_result(const struct levels *levels, int owner)
+{
+    return levels->results +
+           (size_t)owner * (size_t)levels->peers * levels->result;
+}
+
+static bool levels_owns(const struct levels *levels)
+{
+    return levels->own < levels->owners;
+}
+
+/* --- inside the group ----------------------------------------------------- */
+
+static size_t levels_own_digits(const void *state, int rank)
+{
+    const struct levels *levels = state;
+
+    (void)rank;
+    return levels_digits(levels, levels->own);
+}
+
+static void levels_make(const void *state, int owner)
+{
+    const struct levels *levels = state;
+    unsigned char *digits = levels->to + (size_t)owner * levels->digits;
+
+    for (int i = 0; i < levels->run.count && owner < levels->owners; i++) {
+        const struct aps_digits *of = &levels->run.layers[i];
+        const struct aps_slice slice =
+            aps_digits_slice(of->layer->matrix.count, levels->owners, owner);
+
+        aps_digits_encode(&levels->run, of, &slice, digits);
+        digits += aps_ternary_bytes(slice.length);
+    }
+}
+
+/* COLLECTIVE over the group. Digits to their owners. */
+static int levels_gather_digits(struct levels *levels)
+{
+    const size_t own = (size_t)levels->own * levels->digits;
+    const struct aps_exchanged digits = {
+        .outgoing = levels->to,
+        .outgoing_stride = levels->digits,
+        .incoming = levels->from,
+        .incoming_stride = levels->digits,
+        .sent = levels_digits,
+        .received = levels_own_digits,
+        .make = levels_make,
+        .state = levels,
+        .longest = levels->digits,
+    };
+
+    levels_make(levels, levels->own);
+    if (levels_owns(levels))
+        memcpy(levels->from + own, levels->to + own,
+               levels_digits(levels, levels->own));
+    for (int i = 0; i < levels->owners; i++)
+        if (i != levels->own)
+            levels->run.cost->wire_bytes += levels_digits(levels, i);
+    return aps_exchange_run(levels->run.site->group, &digits);
+}
+
+/* --- between groups ------------------------------------------------------- */
+
+/* The group's sums of part j of this rank's slices. */
+static void levels_sum_part(const struct levels *levels, int j)
+{
+    const struct aps_digits_run *run = &levels->run;
+    unsigned char *to = levels->there + (size_t)j * levels->sums;
+    const unsigned char *from = levels->from;
+
+    for (int i = 0; i < run->count; i++) {
+        const struct aps_slice slice = aps_digits_slice(
+            run->layers[i].layer->matrix.count, levels->owners, levels->own);
+        const struct aps_slice part = levels_part_of(levels, i, levels->own, j);
+        int16_t sum[APS_DIGITS_BLOCK];
+
+        for (size_t at = 0; at < part.length; at += APS_DIGITS_BLOCK) {
+            const size_t n = part.length - at < APS_DIGITS_BLOCK
+                                 ? part.length - at
+                                 : APS_DIGITS_BLOCK;
+
+            aps_digits_sum(run, levels->members, from, levels->digits,
+                           part.begin - slice.begin + at, n, sum);
+            aps_ternary_sum_pack(
+                sum, n, levels->most_members,
+                to + aps_ternary_sum_bytes(levels->most_members, at));
+        }
+        from += aps_ternary_bytes(slice.length);
+        to += aps_ternary_sum_bytes(levels->most_members, part.length);
+    }
+}
+
+/* The sums of all groups of the part that this rank owns. */
+static void levels_add_groups(const struct levels *levels)
+{
+    const struct aps_digits_run *run = &levels->run;
+    unsigned char *to = levels_result(levels, levels->own) +
+                        (size_t)levels->peer * levels->result;
+    const unsigned char *from = levels->back;
+
+    for (int i = 0; i < run->count; i++) {
+        const size_t length =
+            levels_part_of(levels, i, levels->own, levels->peer).length;
+        int16_t sum[APS_DIGITS_BLOCK];
+
+        for (size_t at = 0; at < length; at += APS_DIGITS_BLOCK) {
+            const size_t n =
+                length - at < APS_DIGITS_BLOCK ? length - at : APS_DIGITS_BLOCK;
+            const size_t byte = aps_ternary_sum_bytes(levels->most_members, at);
+
+            memset(sum, 0, n * sizeof *sum);
+            for (int k = 0; k < levels->peers; k++)
+                aps_ternary_sum_add(from + (size_t)k * levels->sums + byte, n,
+                                    levels->most_members, run->cpu, sum);
+            aps_ternary_sum_pack(sum, n, run->ranks,
+                                 to + aps_ternary_sum_bytes(run->ranks, at));
+        }
+        from += aps_ternary_sum_bytes(levels->most_members, length);
+        to += aps_ternary_sum_bytes(run->ranks, length);
+    }
+}
+
+static size_t levels_there(const void *state, int peer)
+{
+    const struct levels *levels = state;
+
+    return levels_bytes(levels, levels->most_members, levels->own, peer);
+}
+
+static size_t levels_here(const void *state, int peer)
+{
+    const struct levels *levels = state;
+
+    (void)peer;
+    return levels_there(levels, levels->peer);
+}
+
+static size_t levels_result_of(const void *state, int peer)
+{
+    const struct levels *levels = state;
+
+    return levels_bytes(levels, levels->run.ranks, levels->own, peer);
+}
+
+static size_t levels_own_result(const void *state, int peer)
+{
+    const struct levels *levels = state;
+
+    (void)peer;
+    return levels_result_of(levels, levels->peer);
+}
+
+static int levels_exchange_peers(struct levels *levels,
+                                 const struct aps_exchanged *what)
+{
+    for (int j = 0; j < levels->peers; j++)
+        if (j != levels->peer)
+            levels->run.cost->wire_bytes += what->sent(levels, j);
+    return levels->peers > 1 ? aps_exchange_run(levels->run.site->peers, what)
+                             : MPI_SUCCESS;
+}
+
+/* COLLECTIVE over the owners of the slice. Also after an error, of which others may
+ * know nothing. */
+static int levels_sum_groups(struct levels *levels, int rc)
+{
+    const size_t peer = (size_t)levels->peer;
+    unsigned char *results = levels_result(levels, levels->own);
+    const struct aps_exchanged there = {
+        .outgoing = levels->there,
+        .outgoing_stride = levels->sums,
+        .incoming = levels->back,
+        .incoming_stride = levels->sums,
+        .sent = levels_there,
+        .received = levels_here,
+        .state = levels,
+        .longest = levels->sums,
+    };
+    const struct aps_exchanged back = {
+        .outgoing = results + peer * levels->result,
+        .incoming = results,
+        .incoming_stride = levels->result,
+        .sent = levels_own_result,
+        .received = levels_result_of,
+        .state = levels,
+        .longest = levels->result,
+    };
+    int now;
+
+    for (int j = 0; j < levels->peers && rc == MPI_SUCCESS; j++)
+        levels_sum_part(levels, j);
+    memcpy(levels->back + peer * levels->sums,
+           levels->there + peer * levels->sums, levels_here(levels, 0));
+    now = levels_exchange_peers(levels, &there);
+    rc = rc == MPI_SUCCESS ? now : rc;
+    if (rc == MPI_SUCCESS)
+        levels_add_groups(levels);
+    now = levels_exchange_peers(levels, &back);
+    return rc == MPI_SUCCESS ? now : rc;
+}
+
+/* --- results -------------------------------------------------------------- */
+
+static size_t levels_results_of(const void *state, int owner)
+{
+    const struct levels *levels = state;
+
+    return owner < levels->owners ? levels_results(levels, owner) : 0;
+}
+
+static size_t levels_own_results(const void *state, int rank)
+{
+    const struct levels *levels = state;
+
+    (void)rank;
+    return levels_results_of(levels, levels->own);
+}
+
+/* Parts of this rank's results, one after the other. */
+static void levels_close(const struct levels *levels)
+{
+    unsigned char *results = levels_result(levels, levels->own);
+    size_t at = 0;
+
+    for (int j = 0; j < levels->peers; j++) {
+        const size_t bytes = levels_result_of(levels, j);
+
+        memmove(results + at, results + (size_t)j * levels->result, bytes);
+        at += bytes;
+    }
+}
+
+/* COLLECTIVE over the group. Also after an error. */
+static int levels_hand_out(struct levels *levels)
+{
+    const struct aps_exchanged results = {
+        .outgoing = levels_result(levels, levels->own),
+        .incoming = levels->results,
+        .incoming_stride = (size_t)levels->peers * levels->result,
+        .sent = levels_own_results,
+        .received = levels_results_of,
+        .state = levels,
+        .longest = (size_t)levels->peers * levels->result,
+    };
+
+    if (levels_owns(levels))
+        levels_close(levels);
+    levels->run.cost->wire_bytes +=
+        (size_t)(levels->members - 1) * levels_own_results(levels, 0);
+    return aps_exchange_run(levels->run.site->group, &results);
+}
+
+static void levels_settle(const struct levels *levels, int owner)
+{
+    const struct aps_digits_run *run = &levels->run;
+    const unsigned char *sums = levels_result(levels, owner);
+
+    for (int j = 0; j < levels->peers; j++)
+        for (int i = 0; i < run->count; i++) {
+            const struct aps_digits *of = &run->layers[i];
+            const struct aps_slice part = levels_part_of(levels, i, owner, j);
+
+            if (!of->layer->whole)
+                aps_ternary_sum_decode(sums, part.length, run->ranks,
+                                       of->scaler, run->cpu,
+                                       of->layer->out + part.begin);
+            sums += aps_ternary_sum_bytes(run->ranks, part.length);
+        }
+}
+
+/* --- a call --------------------------------------------------------------- */
+
+static int levels_run(const struct aps_compressed_site *site, int count,
+                      struct aps_compressed layers[], struct aps_cost *cost)
+{
+    const struct aps_groups *groups = site->groups;
+    struct levels levels = {
+        .owners = groups->smallest,
+        .own = groups->group.rank,
+        .members = groups->group.size,
+        .most_members = groups->largest,
+        .peers = groups->groups,
+        .peer = groups->groups > 1 ? groups->peers.rank : 0,
+    };
+    int rc, now;
+
+    aps_digits_begin(&levels.run, site, count, layers, cost);
+    levels_place(&levels);
+    rc = aps_digits_agree(&levels.run);
+    /* Also after an error, of which other ranks may know nothing. */
+    now = levels_gather_digits(&levels);
+    rc = rc == MPI_SUCCESS ? now : rc;
+    if (levels_owns(&levels))
+        rc = levels_sum_groups(&levels, rc);
+    now = levels_hand_out(&levels);
+    rc = rc == MPI_SUCCESS ? now : rc;
+    for (int i = 0; i < levels.owners && rc == MPI_SUCCESS; i++)
+        levels_settle(&levels, i);
+    return aps_compressed_reduce_whole(site, rc, count, layers, cost);
+}
+
+const struct aps_compressed_ops aps_compressed_ternary_hierarchical = {
+    .grouped = true,
+    .scratch = levels_scratch,
+    .message = levels_message,
+    .run = levels_run,
+};
