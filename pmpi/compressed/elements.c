@@ -125,7 +125,7 @@ size_t aps_elements_encode(const struct aps_wire *wire,
                            unsigned char *to)
 {
     const size_t n = elements->slice.length;
-    const bool bad = elements->count == APS_ELEMENTS_BAD;
+    const bool bad = elements->bad;
     struct header header = {0, bad ? FLAG_BAD : 0};
     unsigned char *indices = to + sizeof header, *values;
     size_t bytes;
@@ -177,16 +177,19 @@ size_t aps_elements_decode(const struct aps_wire *wire,
     struct header header = {0, FLAG_BAD};
     const size_t bytes = elements_open(wire, from, room, n, &header);
 
-    elements->count = header.flags ? APS_ELEMENTS_BAD : header.count;
-    if (header.flags || header.count == 0)
+    elements->bad = header.flags != 0;
+    elements->count = elements->bad ? 0 : header.count;
+    if (elements->count == 0)
         return bytes;
     if (header.count == n)
         for (size_t i = 0; i < n; i++)
             elements->indices[i] = (uint32_t)(elements->slice.begin + i);
     else if (aps_indices_decode(indices, header.count,
                                 (uint32_t)elements->slice.begin, n,
-                                elements->indices) < 0)
-        elements->count = APS_ELEMENTS_BAD;
+                                elements->indices) < 0) {
+        elements->bad = true;
+        elements->count = 0;
+    }
     aps_block_decode(wire, &aps_memory_host,
                      indices + elements_indices(header.count, n), header.count,
                      elements->values);

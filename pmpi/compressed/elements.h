@@ -20,11 +20,9 @@ struct aps_elements {
     struct aps_slice slice;
     uint32_t *indices; /* [slice.length]: in the layer, ascending */
     float *values;     /* [slice.length] */
-    size_t count;
+    size_t count;      /* slice.length at most; 0 where they are bad: */
+    bool bad;          /* something is not finite; or it was no section */
 };
-
-/* Elements sent by a rank that cannot say them all: something is not finite. */
-#define APS_ELEMENTS_BAD SIZE_MAX
 
 /* The wire of a layer's values in the plan's format, or in full floats. */
 void aps_elements_wire(const struct aps_plan *plan, bool full,
@@ -44,8 +42,8 @@ void aps_elements_find(const float *x, struct aps_elements *elements);
 
 /*
  * A section to `to`; returns its bytes. All elements of the slice are added, as
- * zeros, where that makes it shorter. A count of APS_ELEMENTS_BAD says that to all
- * who decode it. Random bits are drawn as `origin` says, from the slice's begin on.
+ * zeros, where that makes it shorter. What is bad says so to all who decode it. Random
+ * bits are drawn as `origin` says, from the slice's begin on.
  */
 size_t aps_elements_encode(const struct aps_wire *wire,
                            struct aps_origin origin,
@@ -53,9 +51,9 @@ size_t aps_elements_encode(const struct aps_wire *wire,
                            unsigned char *to);
 
 /*
- * The inverse, of a section that begins within `room` bytes: elements->count and
- * what there is of them; returns its bytes. Something that is no section has a
- * count of APS_ELEMENTS_BAD and takes up the room.
+ * The inverse, of a section that begins within `room` bytes: what there is of
+ * them; returns its bytes. Something that is no section is bad and takes up the
+ * room.
  */
 size_t aps_elements_decode(const struct aps_wire *wire,
                            const unsigned char *from, size_t room,

@@ -150,7 +150,7 @@ static void direct_encode(struct run *run, int owner)
         struct aps_elements elements = direct_room(run, of, owner);
 
         if (of->count < 0)
-            elements.count = APS_ELEMENTS_BAD;
+            elements.bad = true;
         else
             aps_elements_gather(of->indices, (size_t)of->count, of->bracket.x,
                                 0, &elements);
@@ -177,7 +177,7 @@ static void direct_add(struct run *run, int rank)
         at += aps_elements_decode(&run->wire, bytes + at, run->to_most - at,
                                   &elements);
         /* A scale of the plan may have let some overflow. */
-        of->bad |= elements.count == APS_ELEMENTS_BAD ||
+        of->bad |= elements.bad ||
                    !aps_compress_finite(elements.values, elements.count);
         if (!of->bad)
             aps_elements_add(&elements, of->sum);
@@ -207,14 +207,14 @@ static void direct_sum(struct run *run)
         size_t length;
 
         if (of->bad)
-            elements.count = APS_ELEMENTS_BAD;
+            elements.bad = true;
         else
             aps_elements_find(of->sum, &elements);
         length = aps_elements_encode(&run->wire, origin, &elements, &none,
                                      bytes + at);
         (void)aps_elements_decode(&run->wire, bytes + at, length, &elements);
         if (!of->bad && !aps_compress_finite(elements.values, elements.count)) {
-            elements.count = APS_ELEMENTS_BAD;
+            elements.bad = true;
             length = aps_elements_encode(&run->wire, origin, &elements, &none,
                                          bytes + at);
         }
@@ -262,8 +262,8 @@ static void direct_remember(const struct run *run, int owner)
     }
 }
 
-/* An owner's sums are the results. */
-static void direct_restore(const struct run *run, int owner)
+/* An owner's sums are the results. False: they are none. */
+static bool direct_restore(const struct run *run, int owner)
 {
     const unsigned char *bytes =
         aps_parcel_bytes(run->sums, aps_parcels_stride(run->sums_most), owner);
@@ -279,6 +279,8 @@ static void direct_restore(const struct run *run, int owner)
                                   &elements);
         if (of->layer->whole)
             continue;
+        if (elements.bad)
+            return false;
         memset(of->layer->out + slice.begin, 0,
                slice.length * sizeof *of->layer->out);
         for (size_t k = 0; k < elements.count; k++) {
@@ -290,17 +292,22 @@ static void direct_restore(const struct run *run, int owner)
                     of->sum[index - slice.begin] - elements.values[k];
         }
     }
+    return true;
 }
 
-static void direct_settle(struct run *run)
+/* An MPI error code: this rank has not got what an owner has sent. */
+static int direct_settle(struct run *run)
 {
+    bool good = true;
+
     for (int rank = 0; rank < run->ranks; rank++)
         direct_find_whole(run, rank);
     for (int rank = 0; rank < run->ranks; rank++) {
         if (run->site->plan->feedback)
             direct_remember(run, rank);
-        direct_restore(run, rank);
+        good &= direct_restore(run, rank);
     }
+    return good ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 /* --- a call --------------------------------------------------------------- */
@@ -354,7 +361,7 @@ static int direct_run(const struct aps_compressed_site *site, int count,
     parcels.from = run.sums;
     rc = aps_parcels_exchange(&parcels, cost);
     if (rc == MPI_SUCCESS)
-        direct_settle(&run);
+        rc = direct_settle(&run);
     return aps_compressed_reduce_whole(site, rc, count, layers, cost);
 }
 

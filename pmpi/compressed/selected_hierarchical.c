@@ -217,8 +217,8 @@ static int levels_sum_group(struct run *run)
 /* --- between groups ------------------------------------------------------- */
 
 /* What the owner selects of its sum. */
-static size_t levels_select(const struct run *run, struct selected *of,
-                            struct aps_elements *elements)
+static void levels_select(const struct run *run, struct selected *of,
+                          struct aps_elements *elements)
 {
     const size_t n = elements->slice.length;
     const struct aps_compressed slice = {
@@ -238,7 +238,8 @@ static size_t levels_select(const struct run *run, struct selected *of,
         elements->indices[i] = of->indices[i] + (uint32_t)elements->slice.begin;
         elements->values[i] = of->slice[of->indices[i]];
     }
-    return count < 0 ? APS_ELEMENTS_BAD : (size_t)count;
+    elements->bad = count < 0;
+    elements->count = count < 0 ? 0 : (size_t)count;
 }
 
 static void levels_encode(struct run *run, int peer)
@@ -255,7 +256,7 @@ static void levels_encode(struct run *run, int peer)
                                           .ranks = 1};
         struct aps_elements elements = levels_room(run, of, run->own);
 
-        elements.count = levels_select(run, of, &elements);
+        levels_select(run, of, &elements);
         at += aps_elements_encode(&run->wire, origin, &elements, run->cost,
                                   bytes + at);
     }
@@ -275,7 +276,7 @@ static void levels_add_elements(struct run *run, int peer)
 
         at += aps_elements_decode(&run->wire, bytes + at,
                                   run->between_most - at, &elements);
-        of->bad |= elements.count == APS_ELEMENTS_BAD ||
+        of->bad |= elements.bad ||
                    !aps_compress_finite(elements.values, elements.count);
         if (!of->bad)
             aps_elements_add(&elements, of->sum);
@@ -333,7 +334,7 @@ static void levels_encode_sums(struct run *run)
 
         of->bad = of->bad || !aps_compress_finite(of->sum, of->longest);
         if (of->bad)
-            elements.count = APS_ELEMENTS_BAD;
+            elements.bad = true;
         else
             aps_elements_find(of->sum, &elements);
         at += aps_elements_encode(&run->full, origin, &elements, &none,
@@ -379,7 +380,8 @@ static void levels_find_whole(struct run *run, int owner)
     }
 }
 
-static void levels_restore(const struct run *run, int owner)
+/* False: what the owner has sent is no result. */
+static bool levels_restore(const struct run *run, int owner)
 {
     const unsigned char *bytes =
         aps_parcel_bytes(run->sums, aps_parcels_stride(run->sums_most), owner);
@@ -394,11 +396,14 @@ static void levels_restore(const struct run *run, int owner)
                                   &elements);
         if (of->layer->whole)
             continue;
+        if (elements.bad)
+            return false;
         memset(out + elements.slice.begin, 0,
                elements.slice.length * sizeof *out);
         for (size_t k = 0; k < elements.count; k++)
             out[elements.indices[k]] = elements.values[k];
     }
+    return true;
 }
 
 /* What the owner has not sent of its sum. */
@@ -424,8 +429,11 @@ static void levels_remember(const struct run *run)
     }
 }
 
-static void levels_settle(struct run *run)
+/* An MPI error code: this rank has not got what an owner has sent. */
+static int levels_settle(struct run *run)
 {
+    bool good = true;
+
     for (int owner = 0; owner < run->owners; owner++)
         levels_find_whole(run, owner);
     for (int i = 0; i < run->count; i++) {
@@ -438,7 +446,8 @@ static void levels_settle(struct run *run)
     if (levels_owns(run))
         levels_remember(run);
     for (int owner = 0; owner < run->owners; owner++)
-        levels_restore(run, owner);
+        good &= levels_restore(run, owner);
+    return good ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
 /* --- a call --------------------------------------------------------------- */
@@ -474,7 +483,7 @@ static int levels_run(const struct aps_compressed_site *site, int count,
         rc = levels_sum_groups(&run, rc);
     rc = levels_hand_out(&run, rc);
     if (rc == MPI_SUCCESS)
-        levels_settle(&run);
+        rc = levels_settle(&run);
     return aps_compressed_reduce_whole(site, rc, count, layers, cost);
 }
 

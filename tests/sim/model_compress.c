@@ -180,7 +180,7 @@ WRAP(size_t, aps_elements_decode,
 {
     const size_t bytes = __real_aps_elements_decode(wire, from, room, elements);
 
-    if (elements->count != APS_ELEMENTS_BAD)
+    if (!elements->bad)
         model_spend(elements->count, MODEL_SPARSE_ADD);
     return bytes;
 }

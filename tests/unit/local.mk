@@ -20,6 +20,7 @@ UNIT_TESTS = \
 	tests/unit/correlated \
 	tests/unit/digits \
 	tests/unit/driver \
+	tests/unit/elements \
 	tests/unit/error \
 	tests/unit/feedback \
 	tests/unit/format \
@@ -411,6 +412,11 @@ tests_unit_chunk_layout_SOURCES = tests/unit/chunk_layout.c \
 	pmpi/reduce/pipeline_sizes.c pmpi/reduce/pipeline_sizes.h
 tests_unit_chunk_layout_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_chunk_layout_LDADD = $(UNIT_LIBS)
+tests_unit_elements_SOURCES = tests/unit/elements.c tests/unit/rounded.h \
+	pmpi/compressed/elements.c pmpi/compressed/elements.h \
+	pmpi/reduce/block.c pmpi/reduce/block.h
+tests_unit_elements_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_elements_LDADD = $(UNIT_LIBS) -lm
 tests_unit_driver_SOURCES = tests/unit/driver.c \
 	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h \
 	pmpi/device/gpu_functions.h
