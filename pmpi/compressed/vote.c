@@ -55,8 +55,9 @@ static size_t vote_outcome(int ranks, size_t n)
 }
 
 /* Of all layers: what an owner gets of a rank, and what it sends. */
-static size_t vote_ballots(const struct run *run, int owner)
+static size_t vote_ballots(const void *state, int owner)
 {
+    const struct run *run = state;
     size_t bytes = 0;
 
     for (int i = 0; i < run->count; i++)
@@ -75,6 +76,29 @@ static size_t vote_outcomes(const void *state, int owner)
             run->ranks,
             vote_slice(run->layers[i].matrix.count, run->ranks, owner).length);
     return bytes;
+}
+
+/* What this rank gets of each, and what it sends to each. */
+static size_t vote_own_ballots(const void *state, int rank)
+{
+    const struct run *run = state;
+
+    (void)rank;
+    return vote_ballots(run, run->rank);
+}
+
+static size_t vote_own_outcomes(const void *state, int rank)
+{
+    const struct run *run = state;
+
+    (void)rank;
+    return vote_outcomes(run, run->rank);
+}
+
+static size_t vote_alike(const void *state, int rank)
+{
+    (void)rank;
+    return *(const size_t *)state;
 }
 
 /* Room that a count needs beside messages. */
@@ -157,7 +181,6 @@ static void vote_restore(const struct run *run, int i,
 /* COLLECTIVE over the site's communicator. */
 static int vote_gather(struct run *run)
 {
-    struct aps_exchange *exchange = run->site->exchange;
     unsigned char *messages = run->site->messages;
     unsigned char *own;
     size_t bytes = 0, at = 0;
@@ -166,16 +189,22 @@ static int vote_gather(struct run *run)
     for (int i = 0; i < run->count; i++)
         bytes += vote_ballot(run->layers[i].matrix.count);
     own = messages + (size_t)run->rank * bytes;
-    aps_exchange_receive_alike(exchange, messages, bytes, bytes);
     for (int i = 0; i < run->count; i++) {
         const struct aps_slice all = {0, run->layers[i].matrix.count};
 
         vote_cast(run, i, &all, own + at);
         at += vote_ballot(all.length);
     }
-    aps_exchange_send_all(exchange, own, bytes);
     run->cost->wire_bytes += (unsigned long long)(run->ranks - 1) * bytes;
-    rc = aps_exchange_wait(exchange);
+    rc = aps_exchange_run(run->site->exchange, &(struct aps_exchanged){
+                                                   .outgoing = own,
+                                                   .incoming = messages,
+                                                   .incoming_stride = bytes,
+                                                   .sent = vote_alike,
+                                                   .received = vote_alike,
+                                                   .state = &bytes,
+                                                   .longest = bytes,
+                                               });
     at = 0;
     for (int i = 0; i < run->count && rc == MPI_SUCCESS; i++) {
         const struct aps_slice all = {0, run->layers[i].matrix.count};
@@ -192,9 +221,15 @@ static int vote_gather(struct run *run)
 
 /* --- by the owners -------------------------------------------------------- */
 
-static void vote_cast_for(const struct run *run, int owner,
-                          unsigned char *ballots)
+/* The signs for an owner, in the messages: rooms for those from all ranks, for those
+ * to all ranks, and for all outcomes. */
+static void vote_make(const void *state, int owner)
 {
+    const struct run *run = state;
+    unsigned char *ballots =
+        run->site->messages +
+        (size_t)(run->ranks + owner) * vote_ballots(run, 0);
+
     for (int i = 0; i < run->count; i++) {
         const struct aps_slice slice =
             vote_slice(run->layers[i].matrix.count, run->ranks, owner);
@@ -245,32 +280,41 @@ static int vote_direct(struct run *run)
     const size_t ranks = (size_t)run->ranks, rank = (size_t)run->rank;
     const size_t ballots = vote_ballots(run, 0);
     const size_t outcomes = vote_outcomes(run, 0);
-    const size_t own = vote_ballots(run, run->rank);
     unsigned char *from = run->site->messages;
     unsigned char *to = from + ranks * ballots;
     unsigned char *result = to + ranks * ballots;
     int rc;
 
-    aps_exchange_receive_alike(exchange, from, ballots, own);
-    for (int i = 1; i < run->ranks; i++) {
-        const int owner = aps_exchange_peer(exchange, i);
-        const size_t bytes = vote_ballots(run, owner);
-
-        vote_cast_for(run, owner, to + (size_t)owner * ballots);
-        aps_exchange_send(exchange, owner, to + (size_t)owner * ballots, bytes);
-        run->cost->wire_bytes += bytes;
-    }
-    vote_cast_for(run, run->rank, from + rank * ballots);
-    rc = aps_exchange_wait(exchange);
-    /* Also after an error, of which other ranks may know nothing. */
-    aps_exchange_receive(exchange, result, outcomes, vote_outcomes, run);
+    vote_make(run, run->rank);
+    memcpy(from + rank * ballots, to + rank * ballots,
+           vote_ballots(run, run->rank));
+    rc = aps_exchange_run(exchange, &(struct aps_exchanged){
+                                        .outgoing = to,
+                                        .outgoing_stride = ballots,
+                                        .incoming = from,
+                                        .incoming_stride = ballots,
+                                        .sent = vote_ballots,
+                                        .received = vote_own_ballots,
+                                        .make = vote_make,
+                                        .state = run,
+                                        .longest = ballots,
+                                    });
     if (rc == MPI_SUCCESS)
         vote_count_own(run, from, ballots, result + rank * outcomes);
-    aps_exchange_send_all(exchange, result + rank * outcomes,
-                          vote_outcomes(run, run->rank));
-    run->cost->wire_bytes +=
-        (unsigned long long)(ranks - 1) * vote_outcomes(run, run->rank);
-    rc = aps_exchange_wait(exchange);
+    /* Also after an error, of which other ranks may know nothing. */
+    rc = aps_exchange_run(exchange, &(struct aps_exchanged){
+                                        .outgoing = result + rank * outcomes,
+                                        .incoming = result,
+                                        .incoming_stride = outcomes,
+                                        .sent = vote_own_outcomes,
+                                        .received = vote_outcomes,
+                                        .state = run,
+                                        .longest = outcomes,
+                                    });
+    for (int i = 0; i < run->ranks; i++)
+        run->cost->wire_bytes += i == run->rank
+                                     ? (ranks - 1) * vote_outcomes(run, i)
+                                     : vote_ballots(run, i);
     for (int i = 0; i < run->ranks && rc == MPI_SUCCESS; i++)
         vote_settle(run, i, result + (size_t)i * outcomes);
     return rc;
