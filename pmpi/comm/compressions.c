@@ -45,8 +45,8 @@ struct aps_compressions {
     size_t scratch_floats;
     struct aps_exchange
         exchange; /* of compressors with messages of their own */
-    struct aps_group_exchanges by_group; /* of those that go by groups */
-    int outcome;                         /* of all their messages */
+    struct aps_group_exchanges *by_group; /* of those that go by groups */
+    int outcome;                          /* of all their messages */
 };
 
 /* The layers of one call. */
@@ -54,7 +54,8 @@ struct run {
     struct aps_context *context;
     const struct aps_plan *plan;
     struct aps_compressed_ranks ranks;
-    const struct aps_groups *groups; /* NULL: the compressor needs none */
+    const struct aps_groups *groups;      /* NULL: the compressor needs none */
+    struct aps_group_exchanges *by_group; /* of these; NULL: none */
     int count;
     const struct aps_place *places;
     struct aps_vector *vectors;
@@ -300,9 +301,11 @@ static void compressions_equip(struct run *run)
         compressions_clear(compressions);
     compressions->era = run->places[0].era;
     compressions->drops = run->places[0].drops;
-    run->bad |= run->groups && aps_group_exchanges_equip(
-                                   &compressions->by_group, run->groups,
-                                   &compressions->outcome, &run->grown) < 0;
+    if (run->groups)
+        run->by_group =
+            aps_group_exchanges_equip(&compressions->by_group, run->groups,
+                                      &compressions->outcome, &run->grown);
+    run->bad |= run->groups && !run->by_group;
     for (int i = 0; i < run->count; i++) {
         floats += compressions_scratch(run, i);
         run->memories[i] = compressions_get(run, &run->places[i]);
@@ -317,7 +320,9 @@ static void compressions_equip(struct run *run)
         return;
     run->grown = true;
     free(compressions->scratch);
-    compressions->scratch = malloc(floats * sizeof *compressions->scratch);
+    /* `floats` are whole cache lines. */
+    compressions->scratch =
+        aligned_alloc(64, floats * sizeof *compressions->scratch);
     compressions->scratch_floats = compressions->scratch ? floats : 0;
     run->bad |= !compressions->scratch;
 }
@@ -481,8 +486,10 @@ int aps_compressions_run(struct aps_context *context,
     compressions_present(&run);
     site.exchange = &context->compressions->exchange;
     site.groups = run.groups;
-    site.group = &context->compressions->by_group.group;
-    site.peers = &context->compressions->by_group.peers;
+    if (run.by_group) {
+        site.group = &run.by_group->group;
+        site.peers = &run.by_group->peers;
+    }
     site.messages = run.messages;
     context->compressions->outcome = MPI_SUCCESS;
     if (cost->sampled)

@@ -3,21 +3,29 @@
 
 #include "comm/group_exchanges.h"
 
-void aps_group_exchanges_clear(struct aps_group_exchanges *exchanges)
+#include <stdlib.h>
+
+static void group_exchanges_destroy(struct aps_group_exchanges *exchanges)
 {
     aps_exchange_clear(&exchanges->group);
     aps_exchange_clear(&exchanges->peers);
-    *exchanges = (struct aps_group_exchanges){0};
+    free(exchanges);
 }
 
-int aps_group_exchanges_equip(struct aps_group_exchanges *exchanges,
-                              const struct aps_groups *groups, int *outcome,
-                              bool *grown)
+void aps_group_exchanges_clear(struct aps_group_exchanges **first)
 {
-    if (exchanges->groups == groups)
-        return 0;
-    *grown = true;
-    aps_group_exchanges_clear(exchanges);
+    while (*first) {
+        struct aps_group_exchanges *exchanges = *first;
+
+        *first = exchanges->next;
+        group_exchanges_destroy(exchanges);
+    }
+}
+
+/* 0, or -1: out of memory. */
+static int group_exchanges_init(struct aps_group_exchanges *exchanges,
+                                const struct aps_groups *groups, int *outcome)
+{
     exchanges->groups = groups;
     if (aps_exchange_init(&exchanges->group, &groups->group,
                           APS_TAG_CONTRIBUTION, outcome) < 0)
@@ -26,4 +34,28 @@ int aps_group_exchanges_equip(struct aps_group_exchanges *exchanges,
         return 0;
     return aps_exchange_init(&exchanges->peers, &groups->peers,
                              APS_TAG_CONTRIBUTION, outcome);
+}
+
+struct aps_group_exchanges *
+aps_group_exchanges_equip(struct aps_group_exchanges **first,
+                          const struct aps_groups *groups, int *outcome,
+                          bool *grown)
+{
+    struct aps_group_exchanges *exchanges = *first;
+
+    while (exchanges && exchanges->groups != groups)
+        exchanges = exchanges->next;
+    if (exchanges)
+        return exchanges;
+    *grown = true;
+    exchanges = calloc(1, sizeof *exchanges);
+    if (!exchanges)
+        return NULL;
+    if (group_exchanges_init(exchanges, groups, outcome) < 0) {
+        group_exchanges_destroy(exchanges);
+        return NULL;
+    }
+    exchanges->next = *first;
+    *first = exchanges;
+    return exchanges;
 }

@@ -31,6 +31,18 @@ done <<END
 4 2 hierarchical 0 {backoff: {window: 1}}
 END
 
+# Two rules that go by different groups, by turns.
+cat >"$tmp/policy.yaml" <<END
+version: 1
+min_count: 1
+steps: {calls: 10}
+rules:
+  - {layers: [1, 3, 5, 7, 9], reduce: hierarchical, group: 2, compress: {topk: 0.1}}
+  - {reduce: hierarchical, group: node, compress: {topk: 0.1}}
+END
+run "two kinds of groups" 4 -genv APSMPI_POLICY "$tmp/policy.yaml" \
+    "$mpi/allocation"
+
 for reduce in direct hierarchical; do
     policy "$reduce" 0 aps
     run "100000 calls, $reduce" 2 -genv APSMPI_POLICY "$tmp/policy.yaml" \

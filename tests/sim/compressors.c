@@ -28,7 +28,7 @@ struct step {
     struct aps_reductions *reductions;
     struct aps_exchange exchange;
     struct aps_compressed_ranks ranks;
-    struct aps_group_exchanges by_group; /* of compressors that go by groups */
+    struct aps_group_exchanges *by_group; /* of compressors that go by groups */
     int outcome;
     float *in, *out;       /* one layer behind the other */
     float *error, *delta;  /* the same */
@@ -145,15 +145,17 @@ static int reduce_taken(struct step *step, const struct batch *batch,
     const struct aps_compressed_ranks *ranks = &step->ranks;
     struct aps_compressed_site site = {.reductions = step->reductions,
                                        .vcomm = plan_vcomm(),
-                                       .groups = step->by_group.groups,
-                                       .group = &step->by_group.group,
-                                       .peers = &step->by_group.peers,
                                        .plan = plan,
                                        .exchange = &step->exchange,
                                        .messages = step->messages};
     struct aps_compressed layers[APS_VECTORS_MOST];
     float *kept = step->kept, *scratch = step->scratch;
 
+    if (step->by_group) {
+        site.groups = step->by_group->groups;
+        site.group = &step->by_group->group;
+        site.peers = &step->by_group->peers;
+    }
     for (int i = 0; i < batch->count; i++) {
         const struct aps_matrix *matrix = &batch->matrix[i];
         const size_t begin = batch->begin[i];
@@ -240,8 +242,8 @@ static void prepare_groups(struct step *step)
     step->ranks.groups = groups->groups;
     step->ranks.smallest = groups->smallest;
     step->ranks.largest = groups->largest;
-    if (aps_group_exchanges_equip(&step->by_group, groups, &step->outcome,
-                                  &grown) < 0)
+    if (!aps_group_exchanges_equip(&step->by_group, groups, &step->outcome,
+                                   &grown))
         PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
