@@ -60,7 +60,7 @@ struct run {
 
 static bool chunked_is_rounded(const struct aps_plan *plan)
 {
-    return plan->feedback && strcmp(plan->format.name, "e8m23") != 0;
+    return plan->feedback && !aps_format_is_full(&plan->format);
 }
 
 static size_t chunked_line(size_t floats)

@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "base/plural.h"
 #include "cli/command.h"
@@ -237,7 +236,7 @@ static void write_note(const struct aps_policy *policy, int rule,
     const struct aps_compressor_ops *ops =
         aps_compressor_ops_of(&plan->compressor);
     char line[APS_COMMAND_RULE_MAX], text[APS_COMPRESSOR_TEXT_MAX];
-    const bool full = strcmp(plan->format.name, "e8m23") == 0;
+    const bool full = aps_format_is_full(&plan->format);
     const char *form = full ? "full floats" : plan->format.name;
 
     *note = (struct note){0};

@@ -91,6 +91,13 @@ struct aps_format {
 #define APS_FORMAT_GRANULE_MAX 4096
 size_t aps_format_granule(const struct aps_format *format);
 
+/* Are its values those of FP32? */
+static inline bool aps_format_is_full(const struct aps_format *format)
+{
+    return format->width == 32 && format->exponent_bits == 8 &&
+           format->mantissa_bits == 23;
+}
+
 /* Bits of a value with its part of a block's scale, for tables; less the scale
  * of a piece. */
 double aps_format_bits(const struct aps_format *format);

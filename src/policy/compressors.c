@@ -214,7 +214,7 @@ static void check_integers(const struct aps_rule_keys *rule,
         bool says;
     } keys[] = {
         {APS_RULE_FORMAT, "format",
-         plan->rewrite && strcmp(plan->format.name, "e8m23") != 0},
+         plan->rewrite && !aps_format_is_full(&plan->format)},
         {APS_RULE_SCALE, "scale", plan->scale.kind != APS_SCALE_NONE},
         {APS_RULE_APS, "aps", plan->scale.kind != APS_SCALE_NONE},
         {APS_RULE_ROUNDING, "rounding", plan->rounding != APS_ROUND_NEAREST},
@@ -322,7 +322,7 @@ static void check_feedback(const struct aps_rule_keys *rule,
 static bool rounds_chunks(const struct aps_plan *plan)
 {
     return aps_compressor_ops_of(&plan->compressor)->chunk && plan->feedback &&
-           strcmp(plan->format.name, "e8m23") != 0;
+           !aps_format_is_full(&plan->format);
 }
 
 void aps_compressors_settle(const struct aps_rule_keys *rule,

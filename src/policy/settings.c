@@ -253,7 +253,7 @@ static void read_sums(const struct aps_reader *reader,
     if (refuse_integer_sums(reader, format->key->value, plan) ||
         refuse_unscaled_sums(reader, format->key->value, plan))
         return;
-    if (!kahan && plan->chunk == 0 && strcmp(format->format.name, "e8m23") == 0)
+    if (!kahan && plan->chunk == 0 && aps_format_is_full(&format->format))
         plan->accumulate = APS_ACCUMULATE_FP32;
 }
 
