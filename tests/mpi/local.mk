@@ -345,4 +345,4 @@ mpi_tests = \
 	tests/mpi/t-short-lived.sh
 TESTS += $(mpi_tests)
 dist_check_SCRIPTS += $(mpi_tests)
-EXTRA_DIST += tests/mpi/run.sh
+EXTRA_DIST += tests/mpi/one_rule.sh tests/mpi/run.sh

@@ -1,18 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Selected elements, by every reduction that they may go: nothing is lost over a
 # thousand steps, a density of 1 loses nothing, and bytes are those of the formula.
-. "$top_srcdir/tests/mpi/run.sh"
-
-# policy RULE SETTING
-policy()
-{
-    cat >"$tmp/policy.yaml" <<END
-version: 1
-min_count: 1
-$2
-rules: [{$1}]
-END
-}
+. "$top_srcdir/tests/mpi/one_rule.sh"
 
 # selected NAME RANKS NODES ARG...: sets $results
 selected()
@@ -70,16 +59,13 @@ done
 # bytes RANKS NODES COUNT EVERY BYTES RULE: rank 0 sends so many
 bytes()
 {
-    policy "feedback: off, $6" "log: {file: $tmp/log.csv, every: 1}"
-    rm -f "$tmp/log.csv"
+    logged_policy "feedback: off, $6"
     name="$1 ranks, nodes $2, $3 elements, $6"
     selected "$name" "$1" "$2" bytes "$3" "$4"
-    sent=$(awk -F, '
-        /^time,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        !/^#/ { print $at["wire_bytes"] }' "$tmp/log.csv")
-    [ "$sent" = "$5" ]
-    check $? "$name: rank 0 sends $5 bytes"
-    [ "$sent" = "$5" ] || echo "# sent: $sent" >&2
+    check_sent "$name" "$5"
+    density=$(echo "$6" | sed 's/.*\(topk\|density\): \([0-9.]*\).*/\2/')
+    [ "$(logged density)" = "$density" ]
+    check $? "$name: the log's density is the rule's"
 }
 
 # A section: 8 bytes, k indices of ceil(log2 n) bits or n bits, 4 bytes and the

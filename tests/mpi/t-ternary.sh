@@ -1,18 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # TernGrad: exact sums of digits, the same bits by every reduction, right on
 # average, and bytes by the formula.
-. "$top_srcdir/tests/mpi/run.sh"
-
-# policy RULE SETTING
-policy()
-{
-    cat >"$tmp/policy.yaml" <<END
-version: 1
-min_count: 1
-$2
-rules: [{$1}]
-END
-}
+. "$top_srcdir/tests/mpi/one_rule.sh"
 
 # ternary NAME RANKS NODES ARG...: sets $results
 ternary()
@@ -63,15 +52,9 @@ END
 # bytes RANKS NODES COUNT REDUCE BYTES: rank 0 sends so many
 bytes()
 {
-    policy "reduce: $4, compress: ternary" "log: {file: $tmp/log.csv, every: 1}"
-    rm -f "$tmp/log.csv"
+    logged_policy "reduce: $4, compress: ternary"
     ternary "$1 ranks, nodes $2, $3 elements, $4" "$1" "$2" bytes "$3"
-    sent=$(awk -F, '
-        /^time,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        !/^#/ { print $at["wire_bytes"] }' "$tmp/log.csv")
-    [ "$sent" = "$5" ]
-    check $? "$1 ranks, nodes $2, $3 elements, $4: rank 0 sends $5 bytes"
-    [ "$sent" = "$5" ] || echo "# sent: $sent" >&2
+    check_sent "$1 ranks, nodes $2, $3 elements, $4" "$5"
 }
 
 # Five digits a byte go to each owner, or to all ranks, and sums of N ranks come

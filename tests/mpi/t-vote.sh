@@ -1,18 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # signSGD with majority vote: exact votes by either reduction, ties that are 0, and
 # bytes by the formula.
-. "$top_srcdir/tests/mpi/run.sh"
-
-# policy RULE SETTING
-policy()
-{
-    cat >"$tmp/policy.yaml" <<END
-version: 1
-min_count: 1
-$2
-rules: [{$1}]
-END
-}
+. "$top_srcdir/tests/mpi/one_rule.sh"
 
 while read -r ranks reduce value; do
     policy "reduce: $reduce, compress: {vote: $value}" ''
@@ -30,16 +19,10 @@ END
 # bytes RANKS COUNT REDUCE BYTES: rank 0 sends so many
 bytes()
 {
-    policy "reduce: $3, compress: vote" "log: {file: $tmp/log.csv, every: 1}"
-    rm -f "$tmp/log.csv"
+    logged_policy "reduce: $3, compress: vote"
     run "$1 ranks, $2 elements, $3" "$1" \
         -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/vote" bytes "$2"
-    sent=$(awk -F, '
-        /^time,/ { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        !/^#/ { print $at["wire_bytes"] }' "$tmp/log.csv")
-    [ "$sent" = "$4" ]
-    check $? "$1 ranks, $2 elements, $3: rank 0 sends $4 bytes"
-    [ "$sent" = "$4" ] || echo "# sent: $sent" >&2
+    check_sent "$1 ranks, $2 elements, $3" "$4"
 }
 
 # A float and a bit an element go to each owner, or to all ranks; a float and a bit
