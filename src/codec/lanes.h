@@ -14,16 +14,23 @@
 
 #define APS_LANES 16
 
+/* The sum of so many lanes, a power of two: first of those that are half as many
+ * apart, and so on to neighbours. It changes them. */
+APS_INLINE double aps_lanes_fold(double *lane, size_t lanes)
+{
+    for (size_t apart = lanes / 2; apart > 0; apart /= 2)
+        for (size_t i = 0; i < apart; i++)
+            lane[i] += lane[i + apart];
+    return lane[0];
+}
+
 APS_INLINE double aps_lanes_total(const double *lane)
 {
     double sum[APS_LANES];
 
     for (int i = 0; i < APS_LANES; i++)
         sum[i] = lane[i];
-    for (int apart = APS_LANES / 2; apart > 0; apart /= 2)
-        for (int i = 0; i < apart; i++)
-            sum[i] += sum[i + apart];
-    return sum[0];
+    return aps_lanes_fold(sum, APS_LANES);
 }
 
 /* The sum of |x[n]|, or, if `squares`, of the squares, which are exact. */

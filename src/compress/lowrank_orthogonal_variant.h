@@ -30,11 +30,7 @@ TARGET static double NAME(dot)(const double *x, const double *y, size_t n)
     }
     for (int s = 0; s < PARTS; s++)
         *(VECTOR *)(lane + s * LANES) = sum[s];
-    for (int half = SUM_LANES / 2; half >= 1; half /= 2) {
-        for (int l = 0; l < half; l++)
-            lane[l] += lane[l + half];
-    }
-    return lane[0];
+    return aps_lanes_fold(lane, SUM_LANES);
 }
 
 /* y -= factor * x. */

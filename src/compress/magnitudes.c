@@ -3,6 +3,7 @@
 
 #include "compress/magnitudes.h"
 
+#include "codec/lanes.h"
 #include "number/bits.h"
 #if APS_CPU_X86
 #include <immintrin.h>
@@ -172,12 +173,8 @@ aps_magnitudes_fn aps_magnitudes_kernel(enum aps_cpu cpu)
 
 struct aps_magnitudes aps_magnitudes_fold(struct aps_magnitudes_sum *sum)
 {
-    for (size_t half = LANES / 2; half > 0; half /= 2) {
-        for (size_t j = 0; j < half; j++)
-            sum->lane[j] += sum->lane[j + half];
-    }
     return (struct aps_magnitudes){
-        .sum = sum->lane[0],
+        .sum = aps_lanes_fold(sum->lane, LANES),
         .max = aps_float_from_bits((uint32_t)sum->max),
         .finite = sum->max < (int32_t)APS_FLOAT_INF,
     };
