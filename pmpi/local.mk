@@ -89,6 +89,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/native/abi.c pmpi/native/abi.h \
 	pmpi/native/error_text.h \
 	pmpi/native/elf_imports.c pmpi/native/elf_imports.h \
+	pmpi/native/sized.h \
 	pmpi/native/next_mpi.c pmpi/native/next_mpi.h \
 	pmpi/progress/agree.c pmpi/progress/agree.h \
 	pmpi/progress/fiber.c pmpi/progress/fiber.h \

@@ -9,6 +9,7 @@
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "native/abi.h"
+#include "native/sized.h"
 #include "progress/progress_thread.h"
 #include "progress/queue.h"
 #include "progress/wait.h"
@@ -46,17 +47,6 @@ static int blocking_await(int rc, MPI_Request *request, MPI_Status *status)
     return rc;
 }
 
-/* Counts that an int does not hold: where MPI takes them, so do we. */
-#ifdef HAVE_PMPI_ISEND_C
-#define SIZED(name) PMPI_##name##_c
-#define AS_COUNT(count) ((MPI_Count)(count))
-typedef MPI_Count sized_t;
-#else
-#define SIZED(name) PMPI_##name
-#define AS_COUNT(count) ((int)(count))
-typedef int sized_t;
-#endif
-
 int aps_blocking_send(enum aps_send_kind kind, const void *bytes, int64_t count,
                       aps_handle type, int to, int tag, aps_handle comm)
 {
@@ -65,16 +55,16 @@ int aps_blocking_send(enum aps_send_kind kind, const void *bytes, int64_t count,
 
     switch (kind) {
     case APS_SSEND:
-        rc = SIZED(Issend)(bytes, AS_COUNT(count), (MPI_Datatype)type, to, tag,
-                           (MPI_Comm)comm, &request);
+        rc = APS_SIZED(Issend)(bytes, (aps_sized)(count), (MPI_Datatype)type,
+                               to, tag, (MPI_Comm)comm, &request);
         break;
     case APS_RSEND:
-        rc = SIZED(Irsend)(bytes, AS_COUNT(count), (MPI_Datatype)type, to, tag,
-                           (MPI_Comm)comm, &request);
+        rc = APS_SIZED(Irsend)(bytes, (aps_sized)(count), (MPI_Datatype)type,
+                               to, tag, (MPI_Comm)comm, &request);
         break;
     default:
-        rc = SIZED(Isend)(bytes, AS_COUNT(count), (MPI_Datatype)type, to, tag,
-                          (MPI_Comm)comm, &request);
+        rc = APS_SIZED(Isend)(bytes, (aps_sized)(count), (MPI_Datatype)type, to,
+                              tag, (MPI_Comm)comm, &request);
         break;
     }
     return blocking_await(rc, &request, MPI_STATUS_IGNORE);
@@ -107,8 +97,8 @@ int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
         tag = found.MPI_TAG;
         helped = aps_progress_thread_begin();
     }
-    rc = SIZED(Recv)(bytes, AS_COUNT(count), (MPI_Datatype)type, from, tag,
-                     (MPI_Comm)comm, status);
+    rc = APS_SIZED(Recv)(bytes, (aps_sized)(count), (MPI_Datatype)type, from,
+                         tag, (MPI_Comm)comm, status);
     aps_blocking_leave(helped);
     return rc;
 }
@@ -124,12 +114,14 @@ int aps_blocking_exchange(const void *send, int64_t send_count,
     int rc, sent;
 
     if (blocking_is_wrong(receive_count, receive_type))
-        return SIZED(Sendrecv)(
-            send, AS_COUNT(send_count), (MPI_Datatype)send_type, to, send_tag,
-            receive, AS_COUNT(receive_count), (MPI_Datatype)receive_type, from,
-            receive_tag, (MPI_Comm)comm, status);
-    rc = SIZED(Isend)(send, AS_COUNT(send_count), (MPI_Datatype)send_type, to,
-                      send_tag, (MPI_Comm)comm, &request);
+        return APS_SIZED(Sendrecv)(send, (aps_sized)(send_count),
+                                   (MPI_Datatype)send_type, to, send_tag,
+                                   receive, (aps_sized)(receive_count),
+                                   (MPI_Datatype)receive_type, from,
+                                   receive_tag, (MPI_Comm)comm, status);
+    rc =
+        APS_SIZED(Isend)(send, (aps_sized)(send_count), (MPI_Datatype)send_type,
+                         to, send_tag, (MPI_Comm)comm, &request);
     if (rc != MPI_SUCCESS)
         return rc;
     rc = aps_blocking_receive(receive, receive_count, receive_type, from,
@@ -143,10 +135,10 @@ int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
                                    int receive_tag, aps_handle comm,
                                    void *status)
 {
-    sized_t size = 0, packed = 0;
+    aps_sized size = 0, packed = 0;
     void *copy;
-    int rc = SIZED(Pack_size)(AS_COUNT(count), (MPI_Datatype)type,
-                              (MPI_Comm)comm, &size);
+    int rc = APS_SIZED(Pack_size)((aps_sized)(count), (MPI_Datatype)type,
+                                  (MPI_Comm)comm, &size);
 
     if (rc != MPI_SUCCESS)
         return rc;
@@ -155,8 +147,8 @@ int aps_blocking_exchange_in_place(void *bytes, int64_t count, aps_handle type,
         PMPI_Comm_call_errhandler((MPI_Comm)comm, MPI_ERR_NO_MEM);
         return MPI_ERR_NO_MEM;
     }
-    rc = SIZED(Pack)(bytes, AS_COUNT(count), (MPI_Datatype)type, copy, size,
-                     &packed, (MPI_Comm)comm);
+    rc = APS_SIZED(Pack)(bytes, (aps_sized)(count), (MPI_Datatype)type, copy,
+                         size, &packed, (MPI_Comm)comm);
     if (rc == MPI_SUCCESS)
         rc = aps_blocking_exchange(copy, packed, (aps_handle)MPI_PACKED, to,
                                    send_tag, bytes, count, type, from,
@@ -200,9 +192,9 @@ int aps_blocking_mrecv(void *bytes, int64_t count, aps_handle type,
     int rc;
 
     if (*(MPI_Message *)message == MPI_MESSAGE_NO_PROC)
-        return SIZED(Mrecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, message,
-                            status);
-    rc = SIZED(Imrecv)(bytes, AS_COUNT(count), (MPI_Datatype)type, message,
-                       &request);
+        return APS_SIZED(Mrecv)(bytes, (aps_sized)(count), (MPI_Datatype)type,
+                                message, status);
+    rc = APS_SIZED(Imrecv)(bytes, (aps_sized)(count), (MPI_Datatype)type,
+                           message, &request);
     return blocking_await(rc, &request, status);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "call/call.h"
+#include "native/sized.h"
 
 bool aps_derived_is_missing(const struct aps_job *job, const void *buffer,
                             MPI_Datatype type)
@@ -42,30 +43,20 @@ int aps_derived_hold(const void **buffer, MPI_Datatype *type)
     return rc;
 }
 
-#ifdef HAVE_PMPI_ISEND_C
-#define SIZED(name) PMPI_##name##_c
-#define AS_COUNT(count) ((MPI_Count)(count))
-typedef MPI_Count sized_t;
-#else
-#define SIZED(name) PMPI_##name
-#define AS_COUNT(count) ((int)(count))
-typedef int sized_t;
-#endif
-
 int aps_derived_pack(const void *from, MPI_Count count, MPI_Datatype type,
                      unsigned char *packed, size_t size, MPI_Comm comm)
 {
-    sized_t place = 0;
+    aps_sized place = 0;
 
-    return SIZED(Pack)(from, AS_COUNT(count), type, packed, AS_COUNT(size),
-                       &place, comm);
+    return APS_SIZED(Pack)(from, (aps_sized)(count), type, packed,
+                           (aps_sized)(size), &place, comm);
 }
 
 int aps_derived_unpack(const unsigned char *packed, size_t size, void *to,
                        MPI_Count count, MPI_Datatype type, MPI_Comm comm)
 {
-    sized_t place = 0;
+    aps_sized place = 0;
 
-    return SIZED(Unpack)(packed, AS_COUNT(size), &place, to, AS_COUNT(count),
-                         type, comm);
+    return APS_SIZED(Unpack)(packed, (aps_sized)(size), &place, to,
+                             (aps_sized)(count), type, comm);
 }
