@@ -441,15 +441,12 @@ static int compressions_do_without(struct run *run, struct aps_cost *cost)
     /* All of it, so that ranks will find out alike what they lack. */
     aps_compressions_destroy(context->compressions);
     context->compressions = NULL;
-    if (!context->compressions_complained)
-        aps_context_event(context,
-                          "a rank is out of memory for what %s%s keeps, or MPI "
-                          "failed: layers go without it until all ranks have "
-                          "it",
-                          plain ? "" : "compress: ",
-                          plain ? "feedback"
-                                : aps_compressor_name(&plan.compressor));
-    context->compressions_complained = true;
+    aps_context_event_once(
+        context, &context->compressions_complained,
+        "a rank is out of memory for what %s%s keeps, or MPI failed: layers go "
+        "without it until all ranks have it",
+        plain ? "" : "compress: ",
+        plain ? "feedback" : aps_compressor_name(&plan.compressor));
     plan.compressor = (struct aps_compressor){0};
     plan.feedback = false;
     return aps_comm_resources_reduce(context->resources, &plan, run->count,

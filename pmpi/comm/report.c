@@ -18,22 +18,42 @@
 #include "policy/tables.h"
 #include "policy/words.h"
 
-void aps_context_event(struct aps_context *context, const char *format, ...)
+static void report_event(struct aps_context *context, const char *format,
+                         va_list args)
 {
     char text[768], line[1024];
     struct aps_log *log;
-    va_list args;
 
     if (context->rank != 0)
         return;
-    va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     snprintf(line, sizeof line, "%s: %s", context->label, text);
     aps_message(-1, "%s", line);
     log = aps_job_log(context->job, 0);
     if (log)
         (void)aps_log_event(log, line, NULL);
+}
+
+void aps_context_event(struct aps_context *context, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    report_event(context, format, args);
+    va_end(args);
+}
+
+void aps_context_event_once(struct aps_context *context, bool *told,
+                            const char *format, ...)
+{
+    va_list args;
+
+    if (*told)
+        return;
+    *told = true;
+    va_start(args, format);
+    report_event(context, format, args);
+    va_end(args);
 }
 
 /* Every rank may have the same complaint. Rank 0 prints it and writes it into

@@ -16,6 +16,11 @@
 void aps_context_event(struct aps_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same, unless it has been told: *told is set. */
+void aps_context_event_once(struct aps_context *context, bool *told,
+                            const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /*
  * The memory backend for a call with a buffer in GPU memory. Local. The first
  * time that the plugin cannot serve such a buffer, a line says why.

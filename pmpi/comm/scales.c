@@ -265,12 +265,10 @@ static int scales_do_without(struct run *run, struct aps_cost *cost)
     /* All of it, so that ranks will find out alike what they lack. */
     aps_scales_destroy(context->scales);
     context->scales = NULL;
-    if (!context->scales_complained)
-        aps_context_event(context,
-                          "a rank is out of memory for the state of scale %s: "
-                          "layers are scaled by aps until there is some",
-                          aps_scale_name(&plan.scale));
-    context->scales_complained = true;
+    aps_context_event_once(context, &context->scales_complained,
+                           "a rank is out of memory for the state of scale %s: "
+                           "layers are scaled by aps until there is some",
+                           aps_scale_name(&plan.scale));
     plan.scale = (struct aps_scale){.kind = APS_SCALE_APS};
     return aps_comm_resources_reduce(context->resources, &plan, run->count,
                                      run->vectors, cost);
