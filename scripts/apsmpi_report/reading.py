@@ -10,7 +10,7 @@ import re
 from .cells import Cells
 from .columns import Header, picker
 from .runs import LastRun, layer_keys
-from .statistics import Stats, merge
+from .statistics import Share, Stats, merge
 from .text import NOTES_MAX, ReportError, note, shorten
 
 BLOCK = 1 << 21         # bytes that are read at once
@@ -274,6 +274,7 @@ class Log:
 
     def gather(self, groups, by, keys, layers, columns):
         """Add each row to the line of the table that its key stands for."""
+        share = Share(columns, by)
         rows_of = rows_by(keys)
         for key, rows in rows_of.items():
             stats = groups.get(key)
@@ -281,7 +282,7 @@ class Log:
                 stats = groups[key] = Stats(by)
                 stats.index = len(groups) - 1
             pick = picker(rows) if len(rows_of) > 1 else lambda values: values
-            stats.add(columns, len(rows), pick, pick(layers))
+            stats.add(share, len(rows), pick, pick(layers))
 
 
 def set_labels(logs):

@@ -15,6 +15,40 @@ def add_known(total, values):
     return sum(values, total), len(values)
 
 
+# Counts that are added up: the field of Stats, and the column of the log.
+SUMS = (("elements", "count"), ("underflow", "underflow"), ("overflow", "overflow"),
+        ("nonfinite", "nonfinite"), ("skipped", "skipped"), ("wire", "wire_bytes"),
+        ("fp32", "fp32_bytes"), ("redone", "redone"), ("overflowed", "overflowed"))
+# Texts and numbers of which each is kept once, as keys of ordered sets.
+SETS = (("formats", "format"), ("scales", "scale"), ("reduces", "reduce"),
+        ("epochs", "epoch"), ("names", "name"))
+# Means of what is not nan: the fields of sum and number, and the column.
+MEANS = (("err_sum", "err_rows", "err_mean"), ("l2_sum", "l2_rows", "err_l2"),
+         ("residual_sum", "residual_rows", "residual"))
+
+
+class Share:
+    """The columns of many rows as Stats.add() needs them: without those in which
+    there is nothing to add."""
+
+    def __init__(self, columns, by):
+        """by: what a line stands for; names are shown of layers alone."""
+        same = columns.same
+        sets = SETS if by == "layer" else SETS[:-1]
+        self.columns = columns
+        self.sums = [(field, columns[name]) for field, name in SUMS
+                     if same.get(name) != 0]
+        self.once = [(field, {same[name]: True}) for field, name in sets
+                     if name in same and (same[name] or field != "names")]
+        self.sets = [(field, columns[name]) for field, name in sets
+                     if name not in same]
+        self.means = [(total, rows, columns[name]) for total, rows, name in MEANS
+                      if name not in same or same[name] == same[name]]
+        self.exponents = ("scale_exp" not in same
+                          or same["scale_exp"] is not None)
+        self.overflows = same.get("overflowed") != 0
+
+
 class Stats:
     """What one line of the table is computed from: sums over its rows."""
 
@@ -23,19 +57,7 @@ class Stats:
                  "elements", "underflow", "overflow", "nonfinite", "skipped",
                  "wire", "fp32", "redone", "overflowed", "kept", "residual_sum",
                  "residual_rows", "usec", "layers", "names", "formats", "scales",
-                 "reduces", "step_min", "step_max", "steps", "epochs", "sets",
-                 "index")
-
-    # Counts that are added up: the field, and the column of the log.
-    SUMS = (("elements", "count"), ("underflow", "underflow"),
-            ("overflow", "overflow"), ("nonfinite", "nonfinite"),
-            ("skipped", "skipped"), ("wire", "wire_bytes"), ("fp32", "fp32_bytes"),
-            ("redone", "redone"), ("overflowed", "overflowed"))
-    # Texts and numbers of which each is kept once, as keys of ordered sets.
-    SETS = (("formats", "format"), ("scales", "scale"), ("reduces", "reduce"),
-            ("epochs", "epoch"), ("names", "name"))
-    # Means of what is not nan: the field, and the column of the log.
-    MEANS = (("err", "err_mean"), ("l2", "err_l2"), ("residual", "residual"))
+                 "reduces", "step_min", "step_max", "steps", "epochs", "index")
 
     def __init__(self, by="layer"):
         """by: what the line stands for; see Log.summary()."""
@@ -54,37 +76,31 @@ class Stats:
         self.names, self.formats, self.scales, self.reduces = {}, {}, {}, {}
         self.epochs = {}
         self.step_min = self.step_max = None
-        # A log may have a million steps: they are kept where they are counted,
-        # and names where they are shown.
+        # A log may have a million steps: they are kept where they are counted.
         self.steps = set() if by == "epoch" else None
-        self.sets = self.SETS if by == "layer" else self.SETS[:-1]
         self.index = None       # of a layer: its number in the figures' cells
 
-    def add(self, columns, rows, pick, layers):
+    def add(self, share, rows, pick, layers):
         """Add so many rows of a log: `pick` has them of a column, `layers` are
         their layers' keys."""
+        columns = share.columns
         self.rows += rows
-        same = columns.same
-        for field, name in self.SUMS:
-            if same.get(name) != 0:
-                setattr(self, field, getattr(self, field) + sum(pick(columns[name])))
-        for field, name in self.sets:
-            if name in same:
-                getattr(self, field)[same[name]] = True
-            else:
-                getattr(self, field).update(dict.fromkeys(pick(columns[name]), True))
+        for field, values in share.sums:
+            setattr(self, field, getattr(self, field) + sum(pick(values)))
+        for field, value in share.once:
+            getattr(self, field).update(value)
+        for field, values in share.sets:
+            getattr(self, field).update(dict.fromkeys(pick(values), True))
         self.names.pop("", None)
-        for field, name in self.MEANS:
-            if name in same and same[name] != same[name]:
-                continue
-            total, known = add_known(getattr(self, field + "_sum"),
-                                     pick(columns[name]))
-            setattr(self, field + "_sum", total)
-            setattr(self, field + "_rows", getattr(self, field + "_rows") + known)
+        for field, number, values in share.means:
+            total, known = add_known(getattr(self, field), pick(values))
+            setattr(self, field, total)
+            setattr(self, number, getattr(self, number) + known)
         self.add_ratios(pick(columns["snr_db"]))
         self.add_largest(pick(columns["err_max"]))
-        self.add_exponents(columns, pick)
-        if same.get("overflowed") != 0:
+        if share.exponents:
+            self.add_exponents(pick(columns["scale_exp"]))
+        if share.overflows:
             self.kept += sum(over for over, redone in zip(
                 pick(columns["overflowed"]), pick(columns["redone"])) if not redone)
         times = pick(columns["usec"])
@@ -111,10 +127,7 @@ class Stats:
         if not largest <= self.err_max and largest == largest:
             self.err_max = largest
 
-    def add_exponents(self, columns, pick):
-        if "scale_exp" in columns.same and columns.same["scale_exp"] is None:
-            return
-        known = pick(columns["scale_exp"])
+    def add_exponents(self, known):
         if None in known:
             known = [exponent for exponent in known if exponent is not None]
         if known:
@@ -138,9 +151,9 @@ class Stats:
         """Add what another one has."""
         for field in ("rows", "err_sum", "err_rows", "l2_sum", "l2_rows", "snr_sum",
                       "snr_rows", "snr_exact", "residual_sum", "residual_rows",
-                      "usec", "kept", *(field for field, _ in self.SUMS)):
+                      "usec", "kept", *(field for field, _ in SUMS)):
             setattr(self, field, getattr(self, field) + getattr(part, field))
-        for field in ("layers", *(field for field, _ in self.SETS)):
+        for field in ("layers", *(field for field, _ in SETS)):
             getattr(self, field).update(getattr(part, field))
         if not part.err_max <= self.err_max and part.err_max == part.err_max:
             self.err_max = part.err_max

@@ -123,12 +123,19 @@ event=$(sed -n 's/^# .*auto: 4096 to 8191 elements: //p' auto.csv | head -n 1)
 check 'auto: a trial is over' test -n "$event"
 cp auto.html page.html
 check '... as the page says' cells trials "4096 to 8191|MPI_COMM_WORLD|$(
-    echo "$event" | awk '{
+    echo "$event" | awk '
+        function shown(usec)
+        {
+            return usec >= 1e6 ? sprintf("%.3g s", usec / 1e6) :
+                usec >= 1e3 ? sprintf("%.3g ms", usec / 1e3) :
+                sprintf("%.3g us", usec)
+        }
+        {
         chosen = $1
         gsub(/[(),]/, "")
         for (i = 2; i < NF; i += 3) usec[$i] = $(i + 1)
-        printf "%s|%.3g us|%.3g us|%.1f %%", chosen, usec["native"],
-            usec[chosen], 100 * (1 - usec[chosen] / usec["native"]) }')"
+        printf "%s|%s|%s|%.1f %%", chosen, shown(usec["native"]),
+            shown(usec[chosen]), 100 * (1 - usec[chosen] / usec["native"]) }')"
 check '... and plain has no such table' not grep -q 'Time against' plain.html
 
 # Several logs, several runs in one log, and half a line at its end.
