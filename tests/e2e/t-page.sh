@@ -126,9 +126,11 @@ check '... as the page says' cells trials "4096 to 8191|MPI_COMM_WORLD|$(
     echo "$event" | awk '
         function shown(usec)
         {
-            return usec >= 1e6 ? sprintf("%.3g s", usec / 1e6) :
-                usec >= 1e3 ? sprintf("%.3g ms", usec / 1e3) :
-                sprintf("%.3g us", usec)
+            if (usec >= 1e6)
+                return sprintf("%.3g s", usec / 1e6)
+            if (usec >= 1e3)
+                return sprintf("%.3g ms", usec / 1e3)
+            return sprintf("%.3g us", usec)
         }
         {
         chosen = $1
