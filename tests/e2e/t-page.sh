@@ -106,7 +106,7 @@ for kind in plain backoff power auto; do
     check '... with the numbers of the table' about table table.csv
     run=$(distinct run $kind.csv)
     check '... and what ran' cells runs "1|$run|$PACKAGE_VERSION|2|1|$(
-        hostname)|$(sed -n 's/^# run.* mpi="\([^"]*\)".*/\1/p' $kind.csv
+        uname -n)|$(sed -n 's/^# run.* mpi="\([^"]*\)".*/\1/p' $kind.csv
         )|$kind.yaml|$(sed -n 's/.*policy_hash=\([0-9a-f]*\).*/\1/p' $kind.csv
         )|$(column run $kind.csv | wc -l)"
     cp page.html $kind.html
@@ -165,7 +165,7 @@ check '... and a line for each' cells overview "$line"
 page jobs.csv
 check 'a log of two jobs, cut within a row' about shape
 check '... names both' cells runs "2|$(sed -n 2p backoff.csv |
-    sed 's/# run=\([^ ]*\) apsmpi=\([^ ]*\) .*/\1|\2/')|2|1|$(hostname)|$(
+    sed 's/# run=\([^ ]*\) apsmpi=\([^ ]*\) .*/\1|\2/')|2|1|$(uname -n)|$(
     sed -n 's/^# run.* mpi="\([^"]*\)".*/\1/p' plain.csv)|backoff.yaml|$(
     sed -n 's/.*policy_hash=\([0-9a-f]*\).*/\1/p' backoff.csv)|$(
     column run backoff.csv | wc -l)"
