@@ -16,6 +16,7 @@ AM_TESTS_ENVIRONMENT += \
 # What pmpi/reduce/reduction.c needs of pmpi/, less pmpi/progress/wait.c and pmpi/device/device.c, for
 # which wait.c and device.c here stand in.
 sim_engine = \
+	$(top_srcdir)/pmpi/reduce/block_queue.c \
 	$(top_srcdir)/pmpi/reduce/accumulate.c \
 	$(top_srcdir)/pmpi/reduce/block_part.c \
 	$(top_srcdir)/pmpi/progress/agree.c \
@@ -24,6 +25,7 @@ sim_engine = \
 	$(top_srcdir)/pmpi/reduce/exponent.c \
 	$(top_srcdir)/pmpi/reduce/allgather_sum.c \
 	$(top_srcdir)/pmpi/reduce/hierarchical.c \
+	$(top_srcdir)/pmpi/reduce/hierarchical_devices.c \
 	$(top_srcdir)/pmpi/reduce/hierarchical_stages.c \
 	$(top_srcdir)/pmpi/reduce/master.c \
 	$(top_srcdir)/pmpi/progress/messages.c \

@@ -419,7 +419,9 @@ tests_unit_elements_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_elements_LDADD = $(UNIT_LIBS) -lm
 tests_unit_driver_SOURCES = tests/unit/driver.c \
 	pmpi/device/gpu_driver.c pmpi/device/gpu_driver.h \
-	pmpi/device/gpu_functions.h
+	pmpi/device/gpu_functions.h \
+	pmpi/device/gpu_settle.c pmpi/device/gpu_settle.h \
+	pmpi/device/gpu_visit.c pmpi/device/gpu_visit.h
 tests_unit_driver_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi \
 	-DSTANDIN='"$(abs_top_builddir)/tests/standin/.libs/libcuda.so.1"'
 tests_unit_driver_LDADD = $(UNIT_LIBS) -lpthread -ldl
