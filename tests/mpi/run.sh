@@ -22,6 +22,7 @@ library=${APS_TEST_LIBRARY:-$top_builddir/.libs/libapsmpi.so}
 seconds=${APS_TEST_TIMEOUT:-60}
 count=0
 failures=0
+besides=0
 
 # Nothing of the caller's environment takes part.
 for name in $(env | sed -n 's/^\(APSMPI_[A-Z_]*\)=.*/\1/p'); do
@@ -42,6 +43,41 @@ check()
     fi
 }
 
+# beside COMMAND ARG...: the command, which runs jobs and checks what they say, at
+# the same time as what follows; for jobs that sleep most of the time. It has a $tmp
+# of its own, and its tests are told by `met`.
+beside()
+{
+    besides=$((besides + 1))
+    mkdir -p "$tmp/beside$besides" || exit 99
+    (
+        tmp=$tmp/beside$besides count=0 failures=0
+        "$@"
+        echo "came to the end"
+    ) >"$tmp/beside$besides.out" 2>"$tmp/beside$besides.err" &
+}
+
+# met: waits for what runs beside, and tells its tests in the order of their begin.
+met()
+{
+    wait
+    met=0
+    while [ "$met" -lt "$besides" ]; do
+        met=$((met + 1))
+        cat "$tmp/beside$met.err" >&2
+        while read -r line; do
+            case $line in
+            'ok '*) check 0 "${line#*- }" ;;
+            'not ok '*) check 1 "${line#*- }" ;;
+            *) continue ;;
+            esac
+        done <"$tmp/beside$met.out"
+        [ "$(tail -n 1 "$tmp/beside$met.out")" = "came to the end" ] ||
+            check 1 "what runs beside comes to its end"
+    done
+    besides=0
+}
+
 # skip TEXT REASON
 skip()
 {
@@ -52,6 +88,7 @@ skip()
 # finish: the plan, after all tests.
 finish()
 {
+    met
     left=$(logs_left "$tmp")
     if [ -n "$left" ]; then
         logs_read "$left" >&2

@@ -24,13 +24,20 @@ for policy in rounded exact; do
     done
 done
 
-for reduce in direct ring hierarchical; do
-    write_policy $reduce "reduce: $reduce"
-    run "$reduce, late" 2 -genv APSMPI_POLICY "$tmp/$reduce.yaml" \
+# late REDUCE
+late()
+{
+    run "$1, late" 2 -genv APSMPI_POLICY "$policies/$1.yaml" \
         "$mpi/counts" late 5000
     where='MPI_Allreduce of 5000 elements on MPI_COMM_WORLD'
     says "^apsmpi: rank 0: has waited for ten seconds in $where" 1 \
-        "$reduce, late: who waits says in which call"
-    says '^apsmpi: rank 1: has waited' 0 "$reduce, late: who is late does not"
+        "$1, late: who waits says in which call"
+    says '^apsmpi: rank 1: has waited' 0 "$1, late: who is late does not"
+}
+
+policies=$tmp
+for reduce in direct ring hierarchical; do
+    write_policy $reduce "reduce: $reduce"
+    beside late $reduce
 done
 finish

@@ -15,31 +15,54 @@ threads()
     found=$(sed -n 's/^# threads: //p' "$tmp/stdout")
 }
 
+# late PROGRESS SECONDS RANKS TEXT: the last rank comes so late
+late()
+{
+    run "progress $1, a rank is $4" "$3" -genv APSMPI_POLICY "$1.yaml" \
+        "$mpi/finish" late "$2"
+}
+
+# The waits of one progress, two of which last ten seconds and more.
+soon()
+{
+    late "$1" 3 2 late
+    says 'MPI_Finalize' 0 "progress $1, a rank is late: nothing is said"
+}
+very_late()
+{
+    late "$1" 13 3 'very late'
+    says "$waits" 2 "progress $1, a rank is very late: the others say so"
+}
+one_lost()
+{
+    run "progress $1, a call is lost" 2 -genv APSMPI_POLICY "$1.yaml" \
+        "$mpi/finish" lost
+    says "$lost" 1 "progress $1, a call is lost: one line says so"
+}
+
 for progress in calls thread; do
     can_be_driven || [ $progress = thread ] || continue
-    cat >policy.yaml <<END
+    cat >$progress.yaml <<END
 version: 1
 min_count: 1
 progress: $progress
 rules: [{format: e5m10, reduce: direct}]
 END
-    name="progress $progress"
-    run "$name, a rank is late" 2 -genv APSMPI_POLICY policy.yaml \
-        "$mpi/finish" late 3
-    says 'MPI_Finalize' 0 "$name, a rank is late: nothing is said"
-    run "$name, a rank is very late" 3 -genv APSMPI_POLICY policy.yaml \
-        "$mpi/finish" late 13
-    says "$waits" 2 "$name, a rank is very late: the others say so"
-    run "$name, a call is lost" 2 -genv APSMPI_POLICY policy.yaml \
-        "$mpi/finish" lost
-    says "$lost" 1 "$name, a call is lost: one line says so"
+    for what in soon very_late one_lost; do
+        beside $what $progress
+    done
+done
+met
 
+for progress in calls thread; do
+    can_be_driven || [ $progress = thread ] || continue
+    name="progress $progress"
     library_there=$library
     library=
     threads "$name, without the library" 2
     native=$found
     library=$library_there
-    threads "$name" 2 -genv APSMPI_POLICY policy.yaml
+    threads "$name" 2 -genv APSMPI_POLICY $progress.yaml
     [ "$found" -eq "$native" ]
     check $? "$name: as many threads after MPI_Finalize as without the library"
     echo "# $found threads, $native without the library" >&2
@@ -47,14 +70,14 @@ done
 
 # The call of MPI by which the ranks meet in MPI_Finalize fails on one of them.
 library=$mpi/.libs/inject.so:$library
-run "all calls succeed" 2 -genv APSMPI_POLICY policy.yaml \
+run "all calls succeed" 2 -genv APSMPI_POLICY thread.yaml \
     -genv INJECT_REPORT 1 "$mpi/finish" late 1
-cp stderr report
+cp "$tmp/stderr" report
 for function in PMPI_Ibarrier PMPI_Iallreduce; do
     last=$(sed -n "s/^# inject: $function was called \([0-9]*\) times$/\1/p" \
         report | head -n 1)
     [ -n "$last" ] || continue
-    run "the last $function fails" 2 -genv APSMPI_POLICY policy.yaml \
+    run "the last $function fails" 2 -genv APSMPI_POLICY thread.yaml \
         -genv INJECT "fail:$function:1:$last" "$mpi/finish" late 1
     says '^# inject: failure' 1 "the last $function fails: it has been called"
 done

@@ -3,6 +3,7 @@
 . "$top_srcdir/tests/mpi/run.sh"
 
 rounded='format: e3m0, scale: none, reduce: direct'
+policies=$tmp
 cat >"$tmp/switch.yaml" <<END
 version: 1
 steps: {calls: 2}
@@ -37,8 +38,21 @@ with()
     with_name=$1 with_ranks=$2 with_policy=$3
     shift 3
     run "$with_name" "$with_ranks" -genv APSMPI_POLICY \
-        "$tmp/$with_policy.yaml" "$@"
+        "$policies/$with_policy.yaml" "$@"
 }
+
+# Sleeps for twice ten seconds and more.
+late_ranks()
+{
+    with "late ranks" 3 all "$mpi/pcontrol" late
+    says '^apsmpi: rank 0: waits in MPI_Pcontrol(0)' 1 \
+        "late ranks: rank 0 waits for rank 1 and says so once"
+    says '^apsmpi: rank 2: waits in MPI_Pcontrol(0)' 0 \
+        "late ranks: the others leave it to rank 0"
+    says '^apsmpi: rank 1: waits in MPI_Pcontrol(1)' 1 \
+        "late ranks: rank 1 waits for rank 0 and says so once"
+}
+beside late_ranks
 
 for ranks in 1 2 3 4; do
     with "$ranks ranks, off and on" $ranks switch "$mpi/pcontrol" switch
@@ -113,14 +127,6 @@ timeout "$seconds" $launch -n 1 -genv LD_PRELOAD "$library" \
 [ $? -eq $native ] && [ "$(grep Attempting "$tmp/native")" = \
     "$(grep Attempting "$tmp/stdout")" ]
 check $? "before MPI_Init it is MPI's to answer"
-
-with "late ranks" 3 all "$mpi/pcontrol" late
-says '^apsmpi: rank 0: waits in MPI_Pcontrol(0)' 1 \
-    "late ranks: rank 0 waits for rank 1 and says so once"
-says '^apsmpi: rank 2: waits in MPI_Pcontrol(0)' 0 \
-    "late ranks: the others leave it to rank 0"
-says '^apsmpi: rank 1: waits in MPI_Pcontrol(1)' 1 \
-    "late ranks: rank 1 waits for rank 0 and says so once"
 
 # A test of the agreement's request that fails once is tried again.
 plain=$library
