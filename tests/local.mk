@@ -37,6 +37,37 @@ include tests/figures/local.mk
 include tests/bench/local.mk
 include tests/long/local.mk
 
+# Tests of which each is one process, without MPI jobs and GPUs, whatever it takes:
+# these may run at the same time. MPI jobs may not: ranks that wait take the cores
+# of those that work. A test that is not named here runs alone.
+process_tests = $(structure_tests) $(UNIT_TESTS) \
+	tests/cuda/work tests/cuda/work_blocks tests/cuda/sums \
+	tests/standin/verbs \
+	tests/e2e/t-blocks.sh tests/e2e/t-command.sh \
+	tests/e2e/t-completion.sh tests/e2e/t-emulators.sh \
+	tests/e2e/t-gemm.sh tests/e2e/t-json.sh tests/e2e/t-layers.sh \
+	tests/e2e/t-number.sh tests/e2e/t-policies.sh \
+	tests/e2e/t-report.sh tests/e2e/t-select.sh tests/e2e/t-snr.sh \
+	tests/figures/t-allot.sh tests/figures/t-bound.sh \
+	tests/figures/t-compressors.sh tests/figures/t-peers.sh \
+	tests/figures/t-trellis.sh \
+	tests/mpi/t-prototypes.sh tests/sim/t-gradients.sh
+
+# `make check` in two parts, once the programs are built (make check TESTS=): the
+# first of them with -j.
+.PHONY: check-processes check-jobs
+check-processes:
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS='$(process_tests)'
+check-jobs:
+	@processes=" `echo $(process_tests)` " && rest= && \
+	for test in $(TESTS); do \
+	    case $$processes in \
+	    *" $$test "*) ;; \
+	    *) rest="$$rest $$test" ;; \
+	    esac; \
+	done && \
+	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$$rest"
+
 # The same source built for Open MPI, in openmpi/ of the build directory, and of
 # its tests those that show most in a minute; for all of them configure a build
 # of its own (scripts/check --mpi openmpi).
