@@ -8,11 +8,12 @@ if [ "$MPI" = openmpi ]; then
     exit 0
 fi
 
-batch 1 1 10
-batch 2 101 150
-batch 3 201 230
-batch 4 301 320
-batch 5 401 410
+# More of them, on more ranks: `make check-conformance`, of `make check-long`.
+batch 1 1 6
+batch 2 101 125
+batch 3 201 215
+batch 4 301 310
+batch 5 401 404
 
 # What is compared depends on what the library does.
 program native 2 101 120

@@ -17,11 +17,12 @@ check-report: all
 	APS_TEST_LONG=1 $(MAKE) $(AM_MAKEFLAGS) check-TESTS \
 	    TESTS=tests/e2e/t-report-size.sh
 if HAVE_MPFR
-check-long: check-random check-dist check-history check-report tests/long/sweep \
-    tests/unit/cast
+check-long: check-conformance check-random check-dist check-history \
+    check-report tests/long/sweep tests/unit/cast
 	tests/long/sweep
 	APS_TEST_LONG=1 tests/unit/cast
 else
-check-long: check-random check-dist check-history check-report
+check-long: check-conformance check-random check-dist check-history \
+    check-report
 	@echo "1..0 # SKIP the sweep's oracle needs MPFR"
 endif

@@ -17,6 +17,6 @@ END
 done
 run "blocking" 2 -genv APSMPI_POLICY "$tmp/thread.yaml" \
     "$mpi/many_communicators" blocking
-run "nonblocking, then blocking" 3 -genv APSMPI_POLICY "$tmp/thread.yaml" \
+run "nonblocking, then blocking" 2 -genv APSMPI_POLICY "$tmp/thread.yaml" \
     "$mpi/many_communicators" both
 finish

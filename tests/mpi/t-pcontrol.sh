@@ -69,7 +69,7 @@ if can_be_driven; then
     with "nonblocking calls" 3 all "$mpi/pcontrol" nonblocking
     with "nonblocking calls, a thread" 2 thread "$mpi/pcontrol" nonblocking \
         threads
-    says apsmpi 1 "nonblocking calls, a thread: no word but the summary"
+    says apsmpi 2 "nonblocking calls, a thread: the first call and the summary alone"
     with "nonblocking calls, lazy" 3 lazy "$mpi/pcontrol" nonblocking
     for policy in all lazy; do
         with "$policy.yaml, a reduction under way" 3 $policy "$mpi/pcontrol" blocked
