@@ -22,6 +22,7 @@ sim_engine = \
 	$(top_srcdir)/pmpi/progress/agree.c \
 	$(top_srcdir)/pmpi/reduce/block.c \
 	$(top_srcdir)/pmpi/reduce/direct.c \
+	$(top_srcdir)/pmpi/reduce/direct_devices.c \
 	$(top_srcdir)/pmpi/reduce/exponent.c \
 	$(top_srcdir)/pmpi/reduce/allgather_sum.c \
 	$(top_srcdir)/pmpi/reduce/hierarchical.c \
