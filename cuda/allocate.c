@@ -3,7 +3,9 @@
 
 #include "cuda/allocate.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cuda/context.h"
 #include "cuda/failure.h"
@@ -12,6 +14,109 @@
 /* Smaller allocations share one of this size, which is shared with another
  * process as a whole, whoever's the rest is. */
 #define GRAIN ((size_t)2 << 20)
+
+/* --- kept memory ---------------------------------------------------------- */
+
+/* Released memory that is kept for the next allocation of its size: cudaFree waits
+ * for the program's kernels, and those may wait for the call that is under way. */
+#define KEPT_MOST ((size_t)160 << 20)
+
+struct kept {
+    struct aps_cuda_allocations known;
+    struct kept *next;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct kept *kept;
+static size_t kept_bytes;
+
+/* With the mutex held: out of the list. */
+static struct kept *allocate_unlink_locked(struct kept **link)
+{
+    struct kept *found = *link;
+
+    *link = found->next;
+    kept_bytes -= found->known.bytes;
+    return found;
+}
+
+/* With the mutex held: forget what is gone with its context. */
+static void allocate_forget_locked(void)
+{
+    for (struct kept **link = &kept; *link;) {
+        if (aps_cuda_allocations_last(&(*link)->known))
+            link = &(*link)->next;
+        else
+            free(allocate_unlink_locked(link));
+    }
+}
+
+/* False: there is no room. */
+static bool allocate_keep(const struct aps_cuda_allocations *known)
+{
+    struct kept *new = malloc(sizeof *new);
+    bool room;
+
+    pthread_mutex_lock(&mutex);
+    allocate_forget_locked();
+    room = new &&
+           known->bytes <= KEPT_MOST &&kept_bytes <= KEPT_MOST - known->bytes;
+    if (room) {
+        *new = (struct kept){.known = *known, .next = kept};
+        kept = new;
+        kept_bytes += known->bytes;
+    }
+    pthread_mutex_unlock(&mutex);
+    if (!room)
+        free(new);
+    return room;
+}
+
+/* Of that context and size, or, if `bytes` is 0, of any size. NULL: there is
+ * none. */
+static void *allocate_take(const struct aps_cuda_context *context, size_t bytes)
+{
+    struct kept *found = NULL;
+    void *base = NULL;
+
+    pthread_mutex_lock(&mutex);
+    allocate_forget_locked();
+    for (struct kept **link = &kept; *link && !found;) {
+        const struct aps_cuda_allocations *known = &(*link)->known;
+
+        if (known->context == context && (bytes == 0 || known->bytes == bytes))
+            found = allocate_unlink_locked(link);
+        else
+            link = &(*link)->next;
+    }
+    pthread_mutex_unlock(&mutex);
+    if (found)
+        base = found->known.base;
+    free(found);
+    return base;
+}
+
+/* In the context that is visited: kept memory, or new memory, for which all that
+ * is kept is given back first if there is no other. */
+static cudaError_t allocate_get(const struct aps_cuda_visit *visit,
+                                size_t bytes, void **memory)
+{
+    cudaError_t error;
+    void *other;
+
+    *memory = allocate_take(visit->context, bytes);
+    if (*memory)
+        return cudaSuccess;
+    error = cudaMalloc(memory, bytes);
+    if (error != cudaErrorMemoryAllocation)
+        return error;
+    while ((other = allocate_take(visit->context, 0)))
+        aps_cuda_failure_check("release", cudaFree(other));
+    cudaGetLastError();
+    return cudaMalloc(memory, bytes);
+}
+
+/* --- verbs ------------------------------------------------------------------ */
 
 void *aps_cuda_allocate(const void *near, size_t bytes, char *cause,
                         size_t size)
@@ -24,7 +129,7 @@ void *aps_cuda_allocate(const void *near, size_t bytes, char *cause,
         return NULL;
     if (bytes <= SIZE_MAX - GRAIN) {
         bytes = (bytes + (bytes == 0) + GRAIN - 1) / GRAIN * GRAIN;
-        error = cudaMalloc(&memory, bytes);
+        error = allocate_get(&visit, bytes, &memory);
     }
     if (error != cudaSuccess) {
         snprintf(cause, size, "%s", cudaGetErrorString(error));
@@ -49,7 +154,8 @@ void aps_cuda_release(void *memory)
     cudaError_t error = cudaSuccess;
 
     /* Forget it first: another thread may get its address at once. */
-    if (!memory || !aps_cuda_allocations_remove(memory, &known))
+    if (!memory || !aps_cuda_allocations_remove(memory, &known) ||
+        (aps_cuda_allocations_last(&known) && allocate_keep(&known)))
         return;
     switch (aps_cuda_enter_again(known.context, memory, known.buffer, &visit)) {
     case APS_CUDA_HOST: /* the context is gone, and the memory with it */

@@ -16,6 +16,9 @@
 #include "cuda/ipc.h"
 #include "tap/tap.h"
 
+/* As in cuda/allocate.c. */
+#define KEPT_MOST ((size_t)160 << 20)
+
 /* --- a trial ------------------------------------------------------------- */
 
 static void test_try(void)
@@ -70,7 +73,7 @@ static void test_allocate(void)
     ok(aligned && kept(NULL), "memory at a multiple of 256 bytes");
 
     fake_memory_full(true);
-    memory = verbs->device->allocate(near, 100, cause, sizeof cause);
+    memory = verbs->device->allocate(near, 100 << 20, cause, sizeof cause);
     fake_memory_full(false);
     ok(!memory && kept(NULL), "no memory left");
     is(cause, "out of memory", "... is said");
@@ -86,7 +89,7 @@ static void test_allocate(void)
     is(cause, "driver shutting down", "... is said");
     fake_driver_down(false);
 
-    memory = get_memory(near, 100);
+    memory = get_memory(near, KEPT_MOST + 1); /* which is not kept */
     fake_driver_down(true);
     verbs->device->release(memory);
     fake_driver_down(false);
@@ -103,6 +106,53 @@ static void test_allocate(void)
        "memory that cannot be released is one");
     verbs->device->release(memory);
     fake_free(near);
+}
+
+/* To give memory back waits for the program's kernels, which may wait for us. */
+static void test_kept(void)
+{
+    CUcontext context = fake_context_create(0), other = fake_context_create(0);
+    float *near = fake_allocate(FAKE_DEVICE, context, 4);
+    float *elsewhere = fake_allocate(FAKE_DEVICE, other, 4);
+    const unsigned long before = failures();
+    const size_t bytes = 8 << 20;
+    unsigned char *memory = get_memory(near, bytes), *second, *third;
+    unsigned long frees = fake_frees();
+
+    fake_context_set(NULL);
+    verbs->device->release(memory);
+    ok(fake_frees() == frees && !verbs->device->holds(memory) && kept(NULL),
+       "memory that is released is kept, and not ours to use");
+    second = get_memory(elsewhere, bytes);
+    third = get_memory(near, bytes + 1);
+    ok(second != memory && third != memory,
+       "... for none of another context or size");
+    verbs->device->release(third);
+    third = get_memory(near, bytes);
+    ok(third == memory && verbs->device->holds(third) && kept(NULL),
+       "... and for the next of its own");
+    verbs->device->release(second);
+    verbs->device->release(third);
+    ok(fake_frees() == frees, "... without giving any back");
+    fake_memory_full(true);
+    ok(!verbs->device->allocate(near, 2 * bytes, cause, sizeof cause) &&
+           fake_frees() == frees + 2,
+       "what is kept is given back before there is no memory left");
+    fake_memory_full(false);
+    for (int i = 0; i < 3; i++) { /* the last has no room */
+        memory = get_memory(near, KEPT_MOST / 2);
+        second = get_memory(near, KEPT_MOST / 2);
+        third = get_memory(near, KEPT_MOST / 2);
+        frees = fake_frees();
+        verbs->device->release(memory);
+        verbs->device->release(second);
+        verbs->device->release(third);
+    }
+    ok(fake_frees() - frees >= 1, "... and where it would be too much");
+    ok(failures() == before, "none of that is a failure");
+    fake_context_recreate(context);
+    fake_free(near);
+    fake_free(elsewhere);
 }
 
 /* An address of ours is the program's when its context is gone: whoever remembers
@@ -332,6 +382,7 @@ int main(void)
     test_opened();
     test_try();
     test_allocate();
+    test_kept();
     test_reused();
     test_pin();
     test_tokens();

@@ -115,6 +115,11 @@ void fake_driver_down(bool is_down)
     fake_device.down = is_down;
 }
 
+unsigned long fake_frees(void)
+{
+    return fake_device.frees;
+}
+
 unsigned long fake_attempts(void)
 {
     return fake_device.attempts;

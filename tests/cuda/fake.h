@@ -60,8 +60,9 @@ void fake_memory_full(bool full);
 /* Let the driver know no pointer, as it does at the end of a process. */
 void fake_driver_down(bool down);
 
-/* Allocations of device memory tried. */
+/* Allocations of device memory tried, and given back. */
 unsigned long fake_attempts(void);
+unsigned long fake_frees(void);
 
 /* Copies of memory that is not pinned: they are slow, and do not overlap. */
 unsigned long fake_pageable(void);

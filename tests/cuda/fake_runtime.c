@@ -52,6 +52,7 @@ static cudaError_t free_memory(void *memory)
                 fake_wrong("memory is freed while a stream has work");
         }
     }
+    fake_device.frees++;
     fake_drop_memory(memory);
     return fake_leave(cudaSuccess);
 }

@@ -81,7 +81,7 @@ extern struct fake_device {
     struct CUctx_st primary[2];
     /* Which call fails, and how. */
     unsigned long long buffers; /* made so far */
-    unsigned long calls, fail_at, attempts, pageable;
+    unsigned long calls, fail_at, attempts, frees, pageable;
     cudaError_t fail_with;
     bool fail_sticky, failed, full, down;
 } fake_device;
