@@ -50,9 +50,10 @@ static bool gpu_copies_reuse(struct stream *stream)
 
 /*
  * A stream of the current context for this thread alone. It does not wait for the
- * legacy stream, nor that one for it: a copy there would wait for the program's kernels, which may
- * wait for the result of this call, and would invalidate a stream capture. Its
- * priority is the highest, since ranks wait for the copy.
+ * legacy stream, nor does the legacy stream wait for it: a copy there would wait
+ * for the program's kernels, which may wait for the result of this call, and would
+ * invalidate a stream capture. Its priority is the highest, since ranks wait for
+ * the copy.
  */
 static int gpu_copies_take(const struct aps_gpu_driver *driver,
                            aps_gpu_context context, struct stream *stream)
