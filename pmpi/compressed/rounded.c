@@ -207,16 +207,65 @@ static void rounded_begin_section(const struct header *header, size_t bytes,
     memcpy(section, header, sizeof *header);
 }
 
+/* A slice while it is encoded. */
+struct slice_left {
+    const struct aps_wire *wire;
+    float *delta;
+};
+
+/* What was just encoded leaves delta. */
+static void rounded_leave(void *state, size_t begin, size_t n,
+                          const unsigned char *values,
+                          struct aps_scaling scaling)
+{
+    const struct slice_left *left = state;
+    const struct aps_block_part part = {.values = values, .scaling = scaling};
+    float *const delta = left->delta + begin;
+    float sent[APS_BLOCK_PART];
+
+    aps_block_part_decode(left->wire, &part, n, sent);
+    aps_feedback_left(delta, sent, n, aps_cpu_chosen(), delta);
+}
+
+/* A slice of delta, which becomes what the block leaves out. */
+static void rounded_encode_slice(const struct run *run,
+                                 const struct rounded *of,
+                                 const struct aps_slice *slice,
+                                 unsigned char *block)
+{
+    const struct aps_wire *wire = &run->wire;
+    const struct aps_origin origin = rounded_origin(run, of, slice);
+    const size_t most = aps_block_part_most(wire);
+    struct slice_left left = {wire, of->layer->delta + slice->begin};
+    const struct aps_block_watch watch = {most, rounded_leave, &left};
+    const bool whole = wire->codec.format.piece_bytes > 0;
+
+    aps_cost_note(run->cost, aps_block_encode_watched(
+                                 wire, &origin, &aps_memory_host, left.delta,
+                                 slice->length, of->exponent,
+                                 whole ? NULL : &watch, block));
+    for (size_t begin = 0; whole && begin < slice->length; begin += most) {
+        const size_t n =
+            slice->length - begin < most ? slice->length - begin : most;
+        struct aps_block_copy copy;
+        const struct aps_block_part part =
+            aps_block_part_of(wire, block, begin, n, &copy);
+
+        rounded_leave(&left, begin, n, part.values, part.scaling);
+    }
+}
+
 /* The message to an owner. */
 static void rounded_encode(const void *state, int owner)
 {
     const struct run *run = state;
-    unsigned char *section = run->outgoing + (size_t)owner * run->stride;
+    unsigned char *section =
+        (owner == run->rank ? run->incoming : run->outgoing) +
+        (size_t)owner * run->stride;
 
     for (int i = 0; i < run->count; i++) {
         const struct rounded *of = &run->layers[i];
         const struct aps_slice slice = rounded_slice(run, of, owner);
-        const struct aps_origin origin = rounded_origin(run, of, &slice);
         const struct header header = {.flags =
                                           of->finite ? 0 : FLAG_NOT_FINITE};
         const size_t bytes = rounded_section(&run->wire, slice.length);
@@ -225,11 +274,7 @@ static void rounded_encode(const void *state, int owner)
             memset(section, 0, bytes);
         rounded_begin_section(&header, bytes, section);
         if (slice.length > 0 && of->finite)
-            aps_cost_note(
-                run->cost,
-                aps_block_encode(&run->wire, &origin, &aps_memory_host,
-                                 of->layer->delta + slice.begin, slice.length,
-                                 of->exponent, section + sizeof header));
+            rounded_encode_slice(run, of, &slice, section + sizeof header);
         section += bytes;
     }
 }
@@ -333,20 +378,14 @@ static void rounded_settle_part(const struct run *run, const struct rounded *of,
                                 const struct aps_slice *slice, int owner,
                                 size_t at, size_t begin, size_t n)
 {
-    const enum aps_cpu cpu = aps_cpu_chosen();
-    float *const delta = of->layer->delta + slice->begin + begin;
     float *const out = of->layer->out + slice->begin + begin;
     struct aps_block_copy copy;
-    struct aps_block_part part =
-        rounded_part(run, run->outgoing + at, begin, n, &copy);
-    float sent[APS_BLOCK_PART];
+    const struct aps_block_part part =
+        rounded_part(run, run->results + at, begin, n, &copy);
 
-    aps_block_part_decode(&run->wire, &part, n, sent);
-    aps_feedback_left(delta, sent, n, cpu, delta);
-    part = rounded_part(run, run->results + at, begin, n, &copy);
     aps_block_part_decode(&run->wire, &part, n, out);
     if (owner == run->rank)
-        aps_feedback_left(of->sum + begin, out, n, cpu,
+        aps_feedback_left(of->sum + begin, out, n, aps_cpu_chosen(),
                           of->layer->kept + begin);
 }
 
@@ -386,7 +425,6 @@ static size_t rounded_own(const void *state, int rank)
 /* COLLECTIVE over the site's communicator. Each rank's values to their owners. */
 static int rounded_exchange_contributions(struct run *run)
 {
-    const size_t own = (size_t)run->rank * run->stride;
     const struct aps_exchanged contributions = {
         .outgoing = run->outgoing,
         .outgoing_stride = run->stride,
@@ -401,8 +439,6 @@ static int rounded_exchange_contributions(struct run *run)
     int rc;
 
     rounded_encode(run, run->rank);
-    memcpy(run->incoming + own, run->outgoing + own,
-           rounded_bytes(run, run->rank));
     rc = aps_exchange_run(run->site->exchange, &contributions);
     for (int i = 0; i < run->ranks; i++)
         if (i != run->rank)
@@ -462,7 +498,8 @@ static int rounded_run(const struct aps_compressed_site *site, int count,
     now = rounded_exchange_sums(&run);
     rc = rc == MPI_SUCCESS ? now : rc;
     rc = aps_compressed_reduce_whole(site, rc, count, layers, cost);
-    /* Nothing of any layer is remembered before all are well. */
+    /* Nothing of any layer is remembered before all are well: until then `delta` is
+     * nobody's. */
     for (int i = 0; i < run.ranks && rc == MPI_SUCCESS; i++)
         rounded_settle(&run, i);
     return rc;

@@ -198,13 +198,39 @@ int aps_block_choose_scaling(const struct aps_wire *wire,
     return exponent;
 }
 
+/* x[n] to values[]; returns the marker. */
+static unsigned
+block_encode_values(const struct aps_wire *wire,
+                    const struct aps_memory *memory, const float *x, size_t n,
+                    struct aps_scaling scaling, struct aps_cast_options options,
+                    const struct aps_block_watch *watch, unsigned char *values)
+{
+    const struct aps_codec *codec = &wire->codec;
+    const size_t most = watch ? watch->length : n;
+    unsigned flags = 0;
+
+    for (size_t begin = 0; begin < n; begin += most) {
+        const size_t length = n - begin < most ? n - begin : most;
+        unsigned char *to = values + aps_codec_bytes(codec, begin);
+
+        flags |= memory->encode_stats(codec, x + begin, length, scaling,
+                                      &options, to, NULL);
+        options.offset += length;
+        if (watch)
+            watch->see(watch->state, begin, length, to, scaling);
+    }
+    return flags;
+}
+
 /* x[n], of that magnitude, encoded with that exponent; `record` is what the
- * header says, where the wire has records. */
+ * header says, where the wire has records. `watch` as in aps_block_encode_watched,
+ * or NULL. */
 static int block_encode(const struct aps_wire *wire,
                         const struct aps_origin *origin,
                         const struct aps_memory *memory, const float *x,
                         size_t n, struct aps_magnitude magnitude, int exponent,
                         const struct aps_scale_record *record,
+                        const struct aps_block_watch *watch,
                         unsigned char *block)
 {
     const struct aps_cast_options options = aps_block_options(wire, origin);
@@ -213,9 +239,9 @@ static int block_encode(const struct aps_wire *wire,
 
     exponent = aps_block_choose_scaling(wire, magnitude, exponent, &scaling);
     header.exponent = (int16_t)scaling.exponent;
-    header.flags = (uint8_t)memory->encode_stats(
-        &wire->codec, x, n, scaling, &options,
-        block + aps_block_header_bytes(wire), NULL);
+    header.flags = (uint8_t)block_encode_values(
+        wire, memory, x, n, scaling, options, watch,
+        block + aps_block_header_bytes(wire));
     if (wire->records) {
         const struct aps_block_record values = {record->in_max,
                                                 record->sum_max};
@@ -233,10 +259,12 @@ static int block_encode(const struct aps_wire *wire,
     return exponent;
 }
 
-int aps_block_encode(const struct aps_wire *wire,
-                     const struct aps_origin *origin,
-                     const struct aps_memory *memory, const float *x, size_t n,
-                     int exponent, unsigned char *block)
+int aps_block_encode_watched(const struct aps_wire *wire,
+                             const struct aps_origin *origin,
+                             const struct aps_memory *memory, const float *x,
+                             size_t n, int exponent,
+                             const struct aps_block_watch *watch,
+                             unsigned char *block)
 {
     struct aps_magnitude magnitude = {0, false};
     struct aps_scale_record record = {0};
@@ -250,7 +278,16 @@ int aps_block_encode(const struct aps_wire *wire,
             .nonfinite = !magnitude.finite,
         };
     return block_encode(wire, origin, memory, x, n, magnitude, exponent,
-                        &record, block);
+                        &record, watch, block);
+}
+
+int aps_block_encode(const struct aps_wire *wire,
+                     const struct aps_origin *origin,
+                     const struct aps_memory *memory, const float *x, size_t n,
+                     int exponent, unsigned char *block)
+{
+    return aps_block_encode_watched(wire, origin, memory, x, n, exponent, NULL,
+                                    block);
 }
 
 int aps_block_encode_sum(const struct aps_wire *wire,
@@ -272,7 +309,7 @@ int aps_block_encode_sum(const struct aps_wire *wire,
         aps_record_note_sum(wire, &record, magnitude, exponent);
     }
     return block_encode(wire, origin, memory, sum, n, magnitude, exponent,
-                        &record, block);
+                        &record, NULL, block);
 }
 
 struct aps_scaling aps_block_scaling(const struct aps_wire *wire,

@@ -170,6 +170,25 @@ int aps_block_choose_scaling(const struct aps_wire *wire,
                              struct aps_magnitude magnitude, int exponent,
                              struct aps_scaling *scaling);
 
+/*
+ * The same part by part, for a pass over x beside it: `see` gets n values from
+ * element `begin` on, which have just been encoded, and may change them; all of them
+ * are finite. `length` of a part is a multiple of the granule; where the format has a
+ * scale of a whole block (piece_bytes), it is all of x. Blocks in host memory.
+ */
+struct aps_block_watch {
+    size_t length;
+    void (*see)(void *state, size_t begin, size_t n,
+                const unsigned char *values, struct aps_scaling scaling);
+    void *state;
+};
+int aps_block_encode_watched(const struct aps_wire *wire,
+                             const struct aps_origin *origin,
+                             const struct aps_memory *memory, const float *x,
+                             size_t n, int exponent,
+                             const struct aps_block_watch *watch,
+                             unsigned char *block);
+
 /* The same for sums. `known`: their magnitude, or NULL. `before`: the record of
  * what was added, where the wire has records. */
 int aps_block_encode_sum(const struct aps_wire *wire,
