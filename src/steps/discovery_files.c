@@ -117,15 +117,25 @@ static void found_write_table(const struct found *found, bool reversed,
                 found_count(found, reversed, i));
 }
 
-/* The last layer that a policy's usual min_count lets through, or -1: the
- * classifier, if the table is in the order of the network. */
-static long found_last_large(const struct found *found, bool reversed)
+/* The last layer before layer `end` that a policy's usual min_count lets
+ * through, or -1. */
+static long found_last_large(const struct found *found, bool reversed, long end)
 {
-    long last = found->layers - 1;
+    long last = end - 1;
 
     while (last >= 0 && found_count(found, reversed, last) < APS_MIN_COUNT)
         last--;
     return last;
+}
+
+/* The classifier, if the table is in the order of the network: its last large
+ * layer. -1 if no other layer is large, since the policy would then do
+ * nothing. */
+static long found_classifier(const struct found *found, bool reversed)
+{
+    const long last = found_last_large(found, reversed, found->layers);
+
+    return found_last_large(found, reversed, last) < 0 ? -1 : last;
 }
 
 static size_t found_smallest(const struct found *found)
@@ -180,8 +190,9 @@ static void found_write_policy(const struct found *found,
                                const struct files *files)
 {
     const bool backward = found->order == APS_LAYER_ORDER_BACKWARD;
-    const long last = found_last_large(found, backward);
-    const long other = found_last_large(found, !backward);
+    const long classifier = found_classifier(found, backward);
+    const long other = found_classifier(found, !backward);
+    const bool all_small = found_last_large(found, false, found->layers) < 0;
     FILE *file = files->streams[POLICY];
 
     fprintf(file,
@@ -198,7 +209,7 @@ static void found_write_policy(const struct found *found,
               "below:\n",
               file);
         found_write_choice(found, files, true, file);
-        if (other > 0)
+        if (other >= 0)
             fprintf(file, "#   - layers: %ld\n", other);
     }
     found_write_choice(found, files, false, file);
@@ -209,13 +220,13 @@ static void found_write_policy(const struct found *found,
             "log: {file: roundoff.csv, every: 10}  # every 10th step\n"
             "rules:\n",
             backward ? "backward" : "forward",
-            last < 0 ? found_smallest(found) : APS_MIN_COUNT);
-    if (last > 0)
+            all_small ? found_smallest(found) : APS_MIN_COUNT);
+    if (classifier >= 0)
         fprintf(file,
                 "  - layers: %ld  # the last large layer of the network stays "
                 "FP32\n"
                 "    format: fp32\n",
-                last);
+                classifier);
     fprintf(file, "  - format: e4m3  # all others: 8 bits\n"
                   "    scale: aps\n");
 }

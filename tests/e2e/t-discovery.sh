@@ -108,6 +108,26 @@ timed "$apsmpi" explain --layer-counts swapped.yaml
 check '... and FP32 is then its last large layer' equal \
     "$(awk '/by rule/ { print $1, $3 }' out)" "$other 8192"
 
+# A single large layer is not taken for the classifier, wherever it stands.
+cat >single.c <<'END'
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    static float x[4096];
+    MPI_Init(&argc, &argv);
+    for (int call = 0; call < 40; call++)
+        MPI_Allreduce(MPI_IN_PLACE, x, call % 2 ? 4096 : 100, MPI_FLOAT,
+                      MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+END
+"$MPICC" -o single single.c || exit 1
+job 2 APSMPI_DISCOVERY=single ./single
+check 'one large layer: no line keeps it in FP32' not has single.yaml '- layers:'
+job 2 APSMPI_POLICY=single.yaml ./single
+check '... and the policy rewrites it' rewritten 20
+
 # --- sizes that vary ----------------------------------------------------------
 
 # Steps of 5 layers, in calls of one or more of them: as a draw says, or (`odd`)
