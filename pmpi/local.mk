@@ -73,6 +73,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/entry/other_collectives.c \
 	pmpi/entry/prototypes.c pmpi/entry/prototypes.h \
 	pmpi/job/build.c pmpi/job/build.h \
+	pmpi/job/caller.c pmpi/job/caller.h \
 	pmpi/job/handshake.c pmpi/job/handshake.h \
 	pmpi/job/job.c pmpi/job/job.h \
 	pmpi/job/lifecycle.c pmpi/job/lifecycle.h \

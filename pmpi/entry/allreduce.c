@@ -10,6 +10,7 @@
 #include "call/nonblocking.h"
 #include "call/persistent.h"
 #include "entry/prototypes.h"
+#include "job/caller.h"
 #include "job/job.h"
 #include "job/lifecycle.h"
 #include "native/next_mpi.h"
@@ -23,9 +24,11 @@ int MPI_Init(int *argc, char ***argv)
     const int none = 0; /* MPI_THREAD_SINGLE */
     const int level = aps_lifecycle_thread_level(none);
     int provided;
-    int rc = level == none ? next->init(argc, argv)
-                           : next->init_thread(argc, argv, level, &provided);
+    int rc;
 
+    aps_caller_check(__builtin_return_address(0));
+    rc = level == none ? next->init(argc, argv)
+                       : next->init_thread(argc, argv, level, &provided);
     if (rc == 0 && !aps_job()->foreign)
         aps_lifecycle_begin(none);
     return rc;
@@ -33,9 +36,11 @@ int MPI_Init(int *argc, char ***argv)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    int rc = aps_next_mpi()->init_thread(
-        argc, argv, aps_lifecycle_thread_level(required), provided);
+    int rc;
 
+    aps_caller_check(__builtin_return_address(0));
+    rc = aps_next_mpi()->init_thread(
+        argc, argv, aps_lifecycle_thread_level(required), provided);
     if (rc == 0 && !aps_job()->foreign)
         aps_lifecycle_begin(required);
     return rc;

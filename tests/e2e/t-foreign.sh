@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs of another MPI than the library was built for: one line says so, and
-# every call passes through.
+# every call passes through, where the library can do that.
 . "${top_srcdir:-.}/tests/e2e/lib.sh"
 
 case $MPI in
@@ -18,6 +18,8 @@ mpicc.$other -o probe "$top_srcdir/tests/e2e/probe.c" >reason 2>&1 &&
     skip_all "mpicc.$other does not compile: $(tail -n 1 reason)"
 [ -z "$sanitizer" ] || skip_all 'the sanitizers find what another MPI leaks'
 
+mpi_of_library=$MPI
+mpiexec_of_library=$MPIEXEC
 MPI=$other
 MPIEXEC=mpiexec.$other
 policy aps.yaml 'format: e4m3'
@@ -57,5 +59,39 @@ if mpif90.$other -o sums "$top_srcdir/tests/e2e/sums.f90" $libraries \
 else
     skip 'a Fortran program' "does not compile: $(tail -n 1 reason)"
 fi
+
+# A module that a program of no MPI loads, as Python loads mpi4py's: its calls go
+# to the MPI that the library needs, for which nothing can be done.
+cat >module.c <<'END'
+#include <mpi.h>
+#include <stddef.h>
+int run(void)
+{
+    return MPI_Init(NULL, NULL) || MPI_Finalize();
+}
+END
+cat >host.c <<'END'
+#include <dlfcn.h>
+int main(void)
+{
+    void *module = dlopen("./module.so", RTLD_NOW);
+    int (*run)(void) = module ? (int (*)(void))dlsym(module, "run") : 0;
+    return run ? run() : 9;
+}
+END
+"${CC:-cc}" -o host host.c -ldl || exit 1
+"mpicc.$other" -shared -fPIC -o module.so module.c || exit 1
+native 2 ./host
+check 'a module that is loaded works without us' status_is 0
+MPI=$mpi_of_library
+MPIEXEC=$mpiexec_of_library
+job 2 APSMPI_POLICY=aps.yaml ./host
+check '... and with us: a line names it and both MPIs' lines 1 err \
+    "module.so was built for '$theirs"
+check '... and what to do' has err "take one that was built for $ours"
+"$MPICC" -shared -fPIC -o module.so module.c || exit 1
+job 2 APSMPI_POLICY=aps.yaml ./host
+check '... a module of our MPI gets none' not has err 'wrong MPI'
+check '... and works' status_is 0
 
 finish
