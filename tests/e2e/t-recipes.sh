@@ -55,11 +55,13 @@ fused_varies()
         apsmpi-discovered-layers.csv
 }
 
-if [ -n "$python" ]; then
+# horovod PROGRAM PYTHON: discovers its layers unfused, and trains fused
+horovod()
+{
     recipe HOROVOD
-    python_job 2 HOROVOD_FUSION_THRESHOLD=0 "$python" "$apps/fusion.py" \
-        --epochs 1
-    check '... unfused, discovery finds the layers' fused_varies
+    rm -f apsmpi-discovered*
+    python_job 2 HOROVOD_FUSION_THRESHOLD=0 "$2" "$apps/$1" --epochs 1
+    check "$1: unfused, discovery finds the layers" fused_varies
     check '... the first layer first' equal \
         "$(awk -F, '/^[0-9]/ { print $3 }' apsmpi-discovered-layers.csv |
             paste -s -d ' ')" '4096 64 4096 64 640 10'
@@ -68,19 +70,26 @@ if [ -n "$python" ]; then
     layer_table >layers.csv # named by hand, so to speak
     for run in 1 2 3 4 5; do
         rm -f roundoff.csv
-        python_job 4 APSMPI_POLICY=policy.yaml "$python" "$apps/fusion.py" \
-            --epochs 3
-        check "HOROVOD, run $run: trains with calls that vary" trained 3
+        python_job 4 APSMPI_POLICY=policy.yaml "$2" "$apps/$1" --epochs 3
+        check "$1, run $run: trains with calls that vary" trained 3
         check '... without desync' not has err desync
         check '... the library knows the layers in them' equal \
             "$(formats roundoff.csv)" \
             'fc1.bias=e4m3 fc1.weight=e4m3 fc2.bias=e4m3 fc2.weight=e4m3'
     done
+}
+
+if [ -n "$python" ]; then
+    horovod fusion.py "$python"
 else
     skip HOROVOD "$PYTHON3 has no numpy and mpi4py for $MPI"
 fi
-if "$PYTHON3" -c 'import horovod.torch' 2>/dev/null; then
-    diag 'Horovod is installed; its own tests are run by hand'
+# Horovod itself, where the interpreter has one that was built for this MPI.
+if "$PYTHON3" -c 'import sys, horovod.torch as hvd
+sys.exit(not hvd.mpi_built())' 2>reason; then
+    horovod digits_horovod.py "$PYTHON3"
+else
+    skip digits_horovod.py "$PYTHON3 has no Horovod with PyTorch and MPI"
 fi
 
 # --- PyTorch ------------------------------------------------------------------
