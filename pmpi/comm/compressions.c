@@ -458,8 +458,6 @@ int aps_compressions_run(struct aps_context *context,
                          const struct aps_place places[],
                          struct aps_vector vectors[], struct aps_cost *cost)
 {
-    const struct aps_vcomm *vcomm =
-        aps_comm_resources_vcomm(context->resources);
     struct run run = {
         .context = context,
         .plan = plan,
@@ -469,7 +467,7 @@ int aps_compressions_run(struct aps_context *context,
     };
     struct aps_compressed_site site = {
         .reductions = aps_comm_resources_reductions(context->resources),
-        .vcomm = vcomm,
+        .vcomm = aps_comm_resources_vcomm(context->resources),
         .plan = plan,
     };
     const unsigned long long before = cost->fp32_bytes;
@@ -478,7 +476,7 @@ int aps_compressions_run(struct aps_context *context,
 
     compressions_find_groups(&run);
     compressions_equip(&run);
-    if (run.grown && !aps_agree_all(vcomm, !run.bad))
+    if (run.grown && !aps_agree_all(site.vcomm, !run.bad))
         return compressions_do_without(&run, cost);
     compressions_present(&run);
     site.exchange = &context->compressions->exchange;

@@ -22,6 +22,7 @@
 
 #include "compress/feedback.h"
 #include "compress/magnitudes.h"
+#include "compressed/leaving.h"
 #include "compressed/whole.h"
 #include "reduce/block.h"
 #include "reduce/block_part.h"
@@ -207,54 +208,6 @@ static void rounded_begin_section(const struct header *header, size_t bytes,
     memcpy(section, header, sizeof *header);
 }
 
-/* A slice while it is encoded. */
-struct slice_left {
-    const struct aps_wire *wire;
-    float *delta;
-};
-
-/* What was just encoded leaves delta. */
-static void rounded_leave(void *state, size_t begin, size_t n,
-                          const unsigned char *values,
-                          struct aps_scaling scaling)
-{
-    const struct slice_left *left = state;
-    const struct aps_block_part part = {.values = values, .scaling = scaling};
-    float *const delta = left->delta + begin;
-    float sent[APS_BLOCK_PART];
-
-    aps_block_part_decode(left->wire, &part, n, sent);
-    aps_feedback_left(delta, sent, n, aps_cpu_chosen(), delta);
-}
-
-/* A slice of delta, which becomes what the block leaves out. */
-static void rounded_encode_slice(const struct run *run,
-                                 const struct rounded *of,
-                                 const struct aps_slice *slice,
-                                 unsigned char *block)
-{
-    const struct aps_wire *wire = &run->wire;
-    const struct aps_origin origin = rounded_origin(run, of, slice);
-    const size_t most = aps_block_part_most(wire);
-    struct slice_left left = {wire, of->layer->delta + slice->begin};
-    const struct aps_block_watch watch = {most, rounded_leave, &left};
-    const bool whole = wire->codec.format.piece_bytes > 0;
-
-    aps_cost_note(run->cost, aps_block_encode_watched(
-                                 wire, &origin, &aps_memory_host, left.delta,
-                                 slice->length, of->exponent,
-                                 whole ? NULL : &watch, block));
-    for (size_t begin = 0; whole && begin < slice->length; begin += most) {
-        const size_t n =
-            slice->length - begin < most ? slice->length - begin : most;
-        struct aps_block_copy copy;
-        const struct aps_block_part part =
-            aps_block_part_of(wire, block, begin, n, &copy);
-
-        rounded_leave(&left, begin, n, part.values, part.scaling);
-    }
-}
-
 /* The message to an owner. */
 static void rounded_encode(const void *state, int owner)
 {
@@ -269,12 +222,15 @@ static void rounded_encode(const void *state, int owner)
         const struct header header = {.flags =
                                           of->finite ? 0 : FLAG_NOT_FINITE};
         const size_t bytes = rounded_section(&run->wire, slice.length);
+        const struct aps_origin origin = rounded_origin(run, of, &slice);
 
         if (!of->finite)
             memset(section, 0, bytes);
         rounded_begin_section(&header, bytes, section);
         if (slice.length > 0 && of->finite)
-            rounded_encode_slice(run, of, &slice, section + sizeof header);
+            aps_leaving_encode(
+                &run->wire, &origin, of->layer->delta + slice.begin,
+                slice.length, of->exponent, section + sizeof header, run->cost);
         section += bytes;
     }
 }

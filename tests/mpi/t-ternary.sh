@@ -23,7 +23,7 @@ while read -r ranks nodes parameters; do
         ternary "$ranks ranks, nodes $nodes, $parameters, $reduce" "$ranks" \
             "$nodes" all off
         [ -n "$direct" ] && [ "$direct" = "$results" ]
-        check $? "$ranks ranks, nodes $nodes, $parameters: direct and $reduce give the same bits"
+        check $? "$ranks ranks, nodes $nodes, $parameters: the bits of direct, $reduce"
     done
 done <<END
 2 1 {clip: 0}

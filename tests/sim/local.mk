@@ -49,6 +49,7 @@ sim_engine = \
 	$(top_srcdir)/pmpi/comm/group_exchanges.c \
 	$(top_srcdir)/pmpi/compressed/chunked.c \
 	$(top_srcdir)/pmpi/compressed/powersgd.c \
+	$(top_srcdir)/pmpi/compressed/leaving.c \
 	$(top_srcdir)/pmpi/compressed/rounded.c \
 	$(top_srcdir)/pmpi/compressed/elements.c \
 	$(top_srcdir)/pmpi/compressed/parcels.c \

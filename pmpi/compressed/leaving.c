@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "compressed/leaving.h"
+
+#include <stdbool.h>
+
+#include "base/cpu.h"
+#include "compress/feedback.h"
+#include "reduce/block_part.h"
+#include "reduce/origin.h"
+
+struct leaving {
+    const struct aps_wire *wire;
+    float *delta;
+};
+
+/* What was just encoded leaves delta, while it is in the caches. */
+static void leaving_see(void *state, size_t begin, size_t n,
+                        const unsigned char *values, struct aps_scaling scaling)
+{
+    const struct leaving *leaving = state;
+    const struct aps_block_part part = {.values = values, .scaling = scaling};
+    float *const delta = leaving->delta + begin;
+    float sent[APS_BLOCK_PART];
+
+    aps_block_part_decode(leaving->wire, &part, n, sent);
+    aps_feedback_left(delta, sent, n, aps_cpu_chosen(), delta);
+}
+
+void aps_leaving_encode(const struct aps_wire *wire,
+                        const struct aps_origin *origin, float *delta, size_t n,
+                        int exponent, unsigned char *block,
+                        struct aps_cost *cost)
+{
+    const size_t most = aps_block_part_most(wire);
+    struct leaving leaving = {wire, delta};
+    const struct aps_block_watch watch = {most, leaving_see, &leaving};
+    const bool whole = wire->codec.format.piece_bytes > 0;
+
+    aps_cost_note(cost, aps_block_encode_watched(wire, origin, &aps_memory_host,
+                                                 delta, n, exponent,
+                                                 whole ? NULL : &watch, block));
+    for (size_t begin = 0; whole && begin < n; begin += most) {
+        const size_t length = n - begin < most ? n - begin : most;
+        struct aps_block_copy copy;
+        const struct aps_block_part part =
+            aps_block_part_of(wire, block, begin, length, &copy);
+
+        leaving_see(&leaving, begin, length, part.values, part.scaling);
+    }
+}
