@@ -41,6 +41,11 @@ AS_IF([test "x$have_cuda" = xyes],
          [test -z "$CUDART_ARCHIVE"],
          [have_cuda="libcudart_static.a is missing in $aps_cuda_top"])])
 
+# Flags that change products, quotients or subnormal values change the bits.
+AS_CASE([" $NVCCFLAGS "],
+    [*[[\ =]]-use_fast_math[[\ =]]*|*[[\ =]]--use_fast_math[[\ =]]*|*[[\ =]]-ftz=true\ *|*[[\ =]]--ftz=true\ *|*[[\ =]]-fmad=true\ *|*[[\ =]]--fmad=true\ *],
+    [AC_MSG_ERROR([NVCCFLAGS='$NVCCFLAGS': with fast arithmetic a GPU's sums would not have the bits of the host's; remove -use_fast_math, -ftz=true and -fmad=true])])
+
 AS_IF([test "x$have_cuda" = xyes],
     [AC_MSG_CHECKING([which GPUs $NVCC compiles for])
      aps_known=`$NVCC --list-gpu-code 2>/dev/null`

@@ -50,13 +50,23 @@ static int check_header(int fd)
     return -1;
 }
 
-/* A job that died on a full disk may have left half a row: end it. */
-static int end_last_line(int fd, off_t size)
+/* A job that died, on a full disk or killed, may have left half a row: end it. A
+ * row that another process is writing may be seen in part, page by page, and is
+ * whole a moment later: look again until the file has stopped growing. */
+static int end_last_line(int fd)
 {
-    char last;
+    const struct timespec pause = {.tv_nsec = 2 * 1000 * 1000};
+    struct stat status;
+    off_t before = -1;
+    char last = '\n';
 
-    if (pread(fd, &last, 1, size - 1) == 1 && last != '\n')
-        return write_all(fd, "\n", 1);
+    while (fstat(fd, &status) == 0 && status.st_size > 0 &&
+           pread(fd, &last, 1, status.st_size - 1) == 1 && last != '\n') {
+        if (status.st_size == before)
+            return write_all(fd, "\n", 1);
+        before = status.st_size;
+        nanosleep(&pause, NULL);
+    }
     return 0;
 }
 
@@ -127,8 +137,7 @@ static int log_open_file(const char *path, int *fd, bool *created,
     if (fstat(*fd, &status) == 0 && S_ISREG(status.st_mode)) {
         lock(*fd);
         header = check_header(*fd);
-        if (header > 0 && fstat(*fd, &status) == 0 &&
-            end_last_line(*fd, status.st_size) < 0)
+        if (header > 0 && end_last_line(*fd) < 0)
             goto cannot_write;
     }
     if (header < 0) {

@@ -3,6 +3,7 @@
 # libapsmpi-cuda.so and libaps-cuda.so as files: what they need, what they export,
 # what their kernels use, and what the plugin says where there is no GPU.
 
+top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
 top_builddir=$(cd "${top_builddir:-build}" && pwd)
 plugin=$top_builddir/.libs/libapsmpi-cuda.so
 library=$top_builddir/.libs/libaps-cuda.so
@@ -130,6 +131,14 @@ check 'no kernel uses more than 64 registers' equal \
         awk '$1 > 64' | wc -l)" 0
 check 'the compiler has nothing to say of them' not grep -iE \
     'warning|error' "$resources"
+
+# --- flags that would change the bits -------------------------------------------
+
+mkdir "$tmp/configured"
+(cd "$tmp/configured" && "$top_srcdir/configure" -q NVCCFLAGS=-use_fast_math \
+    >"$tmp/refused" 2>&1)
+check 'configure refuses -use_fast_math' grep \
+    'error: .*remove -use_fast_math' "$tmp/refused"
 
 echo "1..$number"
 [ "$failures" -eq 0 ]
