@@ -113,6 +113,7 @@ libpolicy_la_SOURCES = \
 	src/policy/glob.c src/policy/glob.h \
 	src/policy/grammar.c src/policy/grammar.h \
 	src/policy/layers.c src/policy/layers.h \
+	src/policy/log.c src/policy/log.h \
 	src/policy/number.c src/policy/number.h \
 	src/policy/object.h src/policy/parse.c \
 	src/policy/policy.h src/policy/resolve.c \

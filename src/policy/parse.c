@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/switch.h"
 #include "policy/gemm.h"
+#include "policy/log.h"
 #include "policy/number.h"
 #include "policy/object.h"
 #include "policy/rule.h"
@@ -22,7 +22,6 @@
 #include "policy/version.h"
 #include "policy/yaml.h"
 
-#define DEFAULT_EVERY 100
 #define FUSE_MAX ((size_t)1 << 30)
 
 /* In the order of `known`. */
@@ -116,55 +115,6 @@ static void read_steps(struct reading *reading)
                          "'steps' must be auto or a mapping, "
                          "{calls: N, per_epoch: N, order: backward}");
     read_order(reading, order);
-}
-
-/* The value of `key` is the log's file. */
-static void keep_file(const struct reading *reading,
-                      const struct aps_yaml_node *key)
-{
-    const char *file = aps_read_text(&reading->reader, key);
-    bool on;
-
-    if (!file)
-        return;
-    if (aps_switch_parse(file, &on) == 0) {
-        aps_reader_error(&reading->reader, key->value,
-                         "'%s' must be a file, not '%s'; without 'log' there "
-                         "is no log",
-                         key->text, file);
-        return;
-    }
-    reading->policy->log.file = strdup(file);
-    if (!reading->policy->log.file)
-        aps_reader_error(&reading->reader, key, "out of memory");
-}
-
-/* FILE, or {file: FILE, every: N}. */
-static void read_log(const struct reading *reading)
-{
-    static const char *const names[] = {"file", "every", NULL};
-    static const struct aps_words words = {.known = names};
-    const struct aps_yaml_node *key = reading->keys[KEY_LOG];
-    const struct aps_yaml_node *keys[2];
-    struct aps_policy_log *log = &reading->policy->log;
-
-    log->every = DEFAULT_EVERY;
-    if (!key)
-        return;
-    if (key->value->kind == APS_YAML_SCALAR) {
-        keep_file(reading, key);
-        return;
-    }
-    if (aps_read_keys(&reading->reader, key->value, "'log' (file, every)",
-                      &words, keys) < 0)
-        return;
-    if (keys[1])
-        aps_read_number(&reading->reader, keys[1], 1, LONG_MAX - 1,
-                        &log->every);
-    if (keys[0])
-        keep_file(reading, keys[0]);
-    else
-        aps_reader_error(&reading->reader, key, "'log' has no 'file'");
 }
 
 static void read_min_count(struct reading *reading)
@@ -442,7 +392,8 @@ static void read_root(struct reading *reading, const struct aps_yaml_node *root)
     /* Rules come last: what they may say depends on all the rest. */
     aps_version_check(&reading->reader, root);
     read_steps(reading);
-    read_log(reading);
+    aps_policy_log_read(&reading->reader, reading->keys[KEY_LOG],
+                        &reading->policy->log);
     read_min_count(reading);
     read_nonblocking(reading);
     read_table(reading);
