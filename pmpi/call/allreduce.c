@@ -270,7 +270,8 @@ static int allreduce_run(struct aps_context *context,
     const struct aps_place place = aps_segment_place(segment);
 
     (void)call;
-    return aps_context_reduce(context, &segment->plan, 1, &place, &layer, cost);
+    return aps_context_reduce(context, &context->kept, &segment->plan, 1,
+                              &place, &layer, cost);
 }
 
 static int allreduce_sample(struct aps_context *context,

@@ -176,7 +176,8 @@ static int fuse_run_batch(struct aps_context *context,
     int rc;
 
     aps_fpenv_enter(&environment);
-    rc = aps_context_reduce(context, plan, count, places, layers, &cost);
+    rc = aps_context_reduce(context, &context->kept, plan, count, places,
+                            layers, &cost);
     aps_fpenv_leave(&environment);
     aps_count_cost(&aps_counters, &cost);
     aps_count(&aps_counters.rewritten, (unsigned long long)count);

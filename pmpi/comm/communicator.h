@@ -23,6 +23,15 @@
 struct aps_scales;       /* comm/scales.h */
 struct aps_compressions; /* comm/compressions.h */
 
+/* What calls leave behind for later ones: each by the first call that needs it.
+ * {0}: nothing. */
+struct aps_kept {
+    struct aps_scales *scales;
+    struct aps_compressions *compressions;
+    bool scales_complained; /* memory for them was short: it is said */
+    bool compressions_complained;
+};
+
 enum aps_context_state {
     APS_CONTEXT_PASS,     /* every call passes through */
     APS_CONTEXT_DISCOVER, /* no policy: watch the calls */
@@ -58,13 +67,10 @@ struct aps_context {
      * (call/allreduce.c); 0: an empty place. */
     size_t passing[APS_CONTEXT_PASSING];
     struct aps_autotune autotune; /* of `reduce: auto` */
-    struct aps_scales *scales;    /* states; by the first call that needs one */
-    uint32_t scale_words;         /* exchanges before the data of their calls */
-    bool scales_complained;       /* memory for them was short: it is said */
-    struct aps_compressions
-        *compressions; /* by the first call that needs them */
-    bool compressions_complained;
-    long sample_every; /* of rank 0's log; 0: no samples */
+    uint32_t scale_words; /* exchanges before the data of calls whose scale
+                             keeps a state */
+    struct aps_kept kept; /* of the calls that are rewritten */
+    long sample_every;    /* of rank 0's log; 0: no samples */
     struct aps_sample sample;
     unsigned long long calls;   /* eligible calls, for messages */
     unsigned long long desyncs; /* for messages */

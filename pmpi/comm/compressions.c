@@ -52,6 +52,7 @@ struct aps_compressions {
 /* The layers of one call. */
 struct run {
     struct aps_context *context;
+    struct aps_kept *kept;
     const struct aps_plan *plan;
     struct aps_compressed_ranks ranks;
     const struct aps_groups *groups;      /* NULL: the compressor needs none */
@@ -198,7 +199,7 @@ static struct memory *compressions_get(struct run *run,
                                        const struct aps_place *place)
 {
     const struct aps_plan *plan = run->plan;
-    struct memory **link = compressions_find(run->context->compressions, place);
+    struct memory **link = compressions_find(run->kept->compressions, place);
     struct memory *memory = *link;
 
     if (!memory) {
@@ -209,7 +210,7 @@ static struct memory *compressions_get(struct run *run,
         memory->key = *place;
         memory->plan = *plan;
         *link = memory;
-        run->context->compressions->count++;
+        run->kept->compressions->count++;
     }
     if (plan->feedback && !memory->error)
         memory->error = compressions_zeros(run, place->count);
@@ -253,14 +254,13 @@ static size_t compressions_messages(const struct run *run)
 }
 
 /* What the messages of compressors need. NULL: out of memory. */
-static struct aps_compressions *
-compressions_create(const struct aps_context *context)
+static struct aps_compressions *compressions_create(const struct run *run)
 {
     struct aps_compressions *compressions = calloc(1, sizeof *compressions);
 
     if (compressions &&
         aps_exchange_init(&compressions->exchange,
-                          aps_comm_resources_vcomm(context->resources),
+                          aps_comm_resources_vcomm(run->context->resources),
                           APS_TAG_CONTRIBUTION, &compressions->outcome) == 0)
         return compressions;
     free(compressions);
@@ -283,13 +283,12 @@ static void compressions_find_groups(struct run *run)
 /* Local. Memories and scratch; run->bad where there is no memory for them. */
 static void compressions_equip(struct run *run)
 {
-    struct aps_context *context = run->context;
-    struct aps_compressions *compressions = context->compressions;
+    struct aps_compressions *compressions = run->kept->compressions;
     size_t floats = compressions_messages(run);
 
     if (!compressions) {
         run->grown = true;
-        compressions = context->compressions = compressions_create(context);
+        compressions = run->kept->compressions = compressions_create(run);
     }
     run->bad = !compressions;
     if (run->bad)
@@ -331,7 +330,7 @@ static void compressions_equip(struct run *run)
 
 static void compressions_present(struct run *run)
 {
-    float *scratch = run->context->compressions->scratch;
+    float *scratch = run->kept->compressions->scratch;
 
     for (int i = 0; i < run->count; i++) {
         const struct aps_vector *vector = &run->vectors[i];
@@ -434,32 +433,32 @@ static unsigned long long compressions_fp32(const struct run *run)
 /* COLLECTIVE. Uncompressed, as all ranks know. */
 static int compressions_do_without(struct run *run, struct aps_cost *cost)
 {
-    struct aps_context *context = run->context;
     struct aps_plan plan = *run->plan;
     const bool plain = plan.compressor.kind == APS_COMPRESSOR_NONE;
 
     /* All of it, so that ranks will find out alike what they lack. */
-    aps_compressions_destroy(context->compressions);
-    context->compressions = NULL;
+    aps_compressions_destroy(run->kept->compressions);
+    run->kept->compressions = NULL;
     aps_context_event_once(
-        context, &context->compressions_complained,
+        run->context, &run->kept->compressions_complained,
         "a rank is out of memory for what %s%s keeps, or MPI failed: layers go "
         "without it until all ranks have it",
         plain ? "" : "compress: ",
         plain ? "feedback" : aps_compressor_name(&plan.compressor));
     plan.compressor = (struct aps_compressor){0};
     plan.feedback = false;
-    return aps_comm_resources_reduce(context->resources, &plan, run->count,
+    return aps_comm_resources_reduce(run->context->resources, &plan, run->count,
                                      run->vectors, cost);
 }
 
-int aps_compressions_run(struct aps_context *context,
+int aps_compressions_run(struct aps_context *context, struct aps_kept *kept,
                          const struct aps_plan *plan, int count,
                          const struct aps_place places[],
                          struct aps_vector vectors[], struct aps_cost *cost)
 {
     struct run run = {
         .context = context,
+        .kept = kept,
         .plan = plan,
         .count = count,
         .places = places,
@@ -479,14 +478,14 @@ int aps_compressions_run(struct aps_context *context,
     if (run.grown && !aps_agree_all(site.vcomm, !run.bad))
         return compressions_do_without(&run, cost);
     compressions_present(&run);
-    site.exchange = &context->compressions->exchange;
+    site.exchange = &kept->compressions->exchange;
     site.groups = run.groups;
     if (run.by_group) {
         site.group = &run.by_group->group;
         site.peers = &run.by_group->peers;
     }
     site.messages = run.messages;
-    context->compressions->outcome = MPI_SUCCESS;
+    kept->compressions->outcome = MPI_SUCCESS;
     if (cost->sampled)
         given = compressions_norm(&run, true);
     rc = aps_compressed_ops_of(plan)->run(&site, count, run.layers, cost);

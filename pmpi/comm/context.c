@@ -41,8 +41,8 @@ static void context_destroy(struct aps_context *context)
     aps_comm_resources_release(context->resources, context->damaged);
     aps_world_release(context->world);
     aps_steps_destroy(context->steps);
-    aps_scales_destroy(context->scales);
-    aps_compressions_destroy(context->compressions);
+    aps_scales_destroy(context->kept.scales);
+    aps_compressions_destroy(context->kept.compressions);
     aps_sample_clear(&context->sample);
     free(context->ranks);
     free(context);

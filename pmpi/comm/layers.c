@@ -23,6 +23,7 @@ static void layers_add(struct part *part, const struct aps_place *place,
 /* COLLECTIVE over the context's communicator. Their values. Where nothing is cast,
  * a state needs no message, and learns nothing. */
 static int layers_reduce_values(struct aps_context *context,
+                                struct aps_kept *kept,
                                 const struct aps_plan *plan, int count,
                                 const struct aps_place places[],
                                 struct aps_vector vectors[],
@@ -40,15 +41,16 @@ static int layers_reduce_values(struct aps_context *context,
     if (aps_comm_resources_are_exact(context->resources, plan, n))
         return aps_comm_resources_reduce(context->resources, &exact, count,
                                          vectors, cost);
-    return aps_scales_run(context, plan, count, places, vectors, cost);
+    return aps_scales_run(context, kept, plan, count, places, vectors, cost);
 }
 
 /* COLLECTIVE over the context's communicator. By the compressor, which takes
  * some of them, depending on their shapes alone. */
 static __attribute__((noinline)) int
-layers_compress(struct aps_context *context, const struct aps_plan *plan,
-                int count, const struct aps_place places[],
-                struct aps_vector vectors[], struct aps_cost *cost)
+layers_compress(struct aps_context *context, struct aps_kept *kept,
+                const struct aps_plan *plan, int count,
+                const struct aps_place places[], struct aps_vector vectors[],
+                struct aps_cost *cost)
 {
     struct aps_plan rest = *plan;
     struct part taken, left;
@@ -61,23 +63,25 @@ layers_compress(struct aps_context *context, const struct aps_plan *plan,
         layers_add(aps_plan_takes(plan, &places[i].matrix) ? &taken : &left,
                    &places[i], &vectors[i]);
     if (taken.count > 0)
-        rc = aps_compressions_run(context, plan, taken.count, taken.places,
-                                  taken.vectors, cost);
+        rc = aps_compressions_run(context, kept, plan, taken.count,
+                                  taken.places, taken.vectors, cost);
     /* Also after an error, of which other ranks may know nothing. */
     if (left.count > 0)
-        now = layers_reduce_values(context, &rest, left.count, left.places,
-                                   left.vectors, cost);
+        now = layers_reduce_values(context, kept, &rest, left.count,
+                                   left.places, left.vectors, cost);
     return rc == MPI_SUCCESS ? now : rc;
 }
 
-int aps_context_reduce(struct aps_context *context, const struct aps_plan *plan,
-                       int count, const struct aps_place places[],
+int aps_context_reduce(struct aps_context *context, struct aps_kept *kept,
+                       const struct aps_plan *plan, int count,
+                       const struct aps_place places[],
                        struct aps_vector vectors[], struct aps_cost *cost)
 {
     for (int i = 0; i < count; i++)
         vectors[i].number = aps_place_number(&places[i]);
     return !aps_plan_is_compressed(plan)
-               ? layers_reduce_values(context, plan, count, places, vectors,
-                                      cost)
-               : layers_compress(context, plan, count, places, vectors, cost);
+               ? layers_reduce_values(context, kept, plan, count, places,
+                                      vectors, cost)
+               : layers_compress(context, kept, plan, count, places, vectors,
+                                 cost);
 }

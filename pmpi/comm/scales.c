@@ -31,6 +31,7 @@ struct aps_scales {
 /* The layers of one call. */
 struct run {
     struct aps_context *context;
+    struct aps_kept *kept;
     const struct aps_plan *plan;
     int count;
     const struct aps_place *places;
@@ -73,13 +74,12 @@ void aps_scales_destroy(struct aps_scales *scales)
  * memory. */
 static void scales_equip(struct run *run)
 {
-    struct aps_context *context = run->context;
-    struct aps_scales *scales = context->scales;
+    struct aps_scales *scales = run->kept->scales;
     size_t bytes = 0;
 
     if (!scales) {
         run->grown = true;
-        scales = context->scales = calloc(1, sizeof *scales);
+        scales = run->kept->scales = calloc(1, sizeof *scales);
     }
     run->bad = !scales;
     if (run->bad)
@@ -107,7 +107,7 @@ static void scales_equip(struct run *run)
 static void scales_tell_least(const struct run *run, double least)
 {
     struct aps_context *context = run->context;
-    const unsigned long long times = ++context->scales->at_least;
+    const unsigned long long times = ++run->kept->scales->at_least;
 
     if (aps_message_is_due(times))
         aps_context_event(
@@ -233,7 +233,7 @@ static void scales_predict(struct run *run)
 {
     const struct aps_scale *scale = &run->plan->scale;
     const struct aps_format *format = scales_format(run->plan);
-    unsigned char *pieces = run->context->scales->pieces;
+    unsigned char *pieces = run->kept->scales->pieces;
 
     for (int i = 0; i < run->count; i++) {
         struct aps_history *history = &run->histories[i];
@@ -263,9 +263,9 @@ static int scales_do_without(struct run *run, struct aps_cost *cost)
     struct aps_plan plan = *run->plan;
 
     /* All of it, so that ranks will find out alike what they lack. */
-    aps_scales_destroy(context->scales);
-    context->scales = NULL;
-    aps_context_event_once(context, &context->scales_complained,
+    aps_scales_destroy(run->kept->scales);
+    run->kept->scales = NULL;
+    aps_context_event_once(context, &run->kept->scales_complained,
                            "a rank is out of memory for the state of scale %s: "
                            "layers are scaled by aps until there is some",
                            aps_scale_name(&plan.scale));
@@ -274,12 +274,14 @@ static int scales_do_without(struct run *run, struct aps_cost *cost)
                                      run->vectors, cost);
 }
 
-int aps_scales_run(struct aps_context *context, const struct aps_plan *plan,
-                   int count, const struct aps_place places[],
-                   struct aps_vector vectors[], struct aps_cost *cost)
+int aps_scales_run(struct aps_context *context, struct aps_kept *kept,
+                   const struct aps_plan *plan, int count,
+                   const struct aps_place places[], struct aps_vector vectors[],
+                   struct aps_cost *cost)
 {
     struct run run = {
         .context = context,
+        .kept = kept,
         .plan = plan,
         .count = count,
         .places = places,

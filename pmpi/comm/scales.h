@@ -23,14 +23,15 @@
 /*
  * COLLECTIVE over the context's communicator, which has resources, and where
  * the plan, whose scale keeps a state, is prepared. aps_comm_resources_reduce,
- * with what the states say; none of the places follows another. If a rank has no
+ * with what the states that are kept say; none of the places follows another. If a rank has no
  * memory for a state, the call is scaled by APS on all ranks. An MPI error code.
  */
-int aps_scales_run(struct aps_context *context, const struct aps_plan *plan,
-                   int count, const struct aps_place places[],
-                   struct aps_vector vectors[], struct aps_cost *cost);
+int aps_scales_run(struct aps_context *context, struct aps_kept *kept,
+                   const struct aps_plan *plan, int count,
+                   const struct aps_place places[], struct aps_vector vectors[],
+                   struct aps_cost *cost);
 
-/* Local. Free all states of a context. NULL: nothing. */
+/* Local. Free all states. NULL: nothing. */
 void aps_scales_destroy(struct aps_scales *scales);
 
 #endif
