@@ -123,8 +123,10 @@ libpolicy_la_SOURCES = \
 	src/policy/scales.c src/policy/scales.h \
 	src/policy/select.c src/policy/select.h \
 	src/policy/settings.c src/policy/settings.h \
+	src/policy/shadow.c src/policy/shadow.h \
 	src/policy/size.c src/policy/size.h \
 	src/policy/source.c \
+	src/policy/steps.c src/policy/steps.h \
 	src/policy/tables.c src/policy/tables.h \
 	src/policy/value.c src/policy/value.h \
 	src/policy/version.c src/policy/version.h \

@@ -51,6 +51,7 @@ void aps_policy_log_read(const struct aps_reader *reader,
     if (aps_read_keys(reader, key->value, "'log' (file, every)", &words, keys) <
         0)
         return;
+    log->stated = keys[1] != NULL;
     if (keys[1])
         aps_read_number(reader, keys[1], 1, LONG_MAX - 1, &log->every);
     if (keys[0])

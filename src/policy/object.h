@@ -19,7 +19,10 @@ struct aps_policy {
     bool has_gemm;
     struct aps_policy_gemm gemm; /* if has_gemm */
     bool pcontrol;
+    double budget;
     size_t rule_count;
+    /* [rule_count + 1]; the last stands for what no rule matches: its shadow alone
+     * has a meaning. NULL: no rules, no shadow. */
     struct aps_rule *rules;
 };
 

@@ -17,12 +17,16 @@
 #include "policy/number.h"
 #include "policy/object.h"
 #include "policy/rule.h"
+#include "policy/shadow.h"
 #include "policy/size.h"
+#include "policy/steps.h"
 #include "policy/value.h"
 #include "policy/version.h"
 #include "policy/yaml.h"
 
 #define FUSE_MAX ((size_t)1 << 30)
+#define DEFAULT_BUDGET 0.05
+#define DEFAULT_SHADOW_LOG "roundoff.csv"
 
 /* In the order of `known`. */
 enum top_key {
@@ -38,84 +42,27 @@ enum top_key {
     KEY_FUSE,
     KEY_GEMM,
     KEY_PCONTROL,
+    KEY_SHADOW,
+    KEY_BUDGET,
     KEY_RULES,
     KEYS
 };
 static const char *const known[] = {
-    "version", "needs",    "steps", "table", "layers",   "log",   "min_count",
-    "order",   "progress", "fuse",  "gemm",  "pcontrol", "rules", NULL};
+    "version",   "needs",  "steps",    "table", "layers", "log",
+    "min_count", "order",  "progress", "fuse",  "gemm",   "pcontrol",
+    "shadow",    "budget", "rules",    NULL};
 
 /* A policy while it is read. */
 struct reading {
     struct aps_reader reader;
     const struct aps_policy_source *source;
     const struct aps_yaml_node *keys[KEYS];
+    struct aps_yaml_node given; /* the candidates of APSMPI_SHADOW as a key;
+                                   value NULL: none */
     struct aps_policy *policy;
     struct aps_rule_context context;
     size_t before; /* errors that others have reported */
 };
-
-/* `order`, inside `steps` or, as an old place, at the top. */
-static void read_order(const struct reading *reading,
-                       const struct aps_yaml_node *inside)
-{
-    static const char *const orders[] = {"forward", "backward", NULL};
-    static const struct aps_words words = {.known = orders};
-    const struct aps_yaml_node *top = reading->keys[KEY_ORDER];
-    int order = 0;
-
-    if (top && inside)
-        aps_reader_error(&reading->reader, top,
-                         "'order' stands in 'steps', too (line %d): keep it "
-                         "there",
-                         inside->line);
-    else if (top)
-        aps_reader_warn(&reading->reader, top,
-                        "'order' has its place in 'steps': steps: {order: "
-                        "backward}");
-    if (top)
-        aps_read_word(&reading->reader, top, &words, &order);
-    if (inside)
-        aps_read_word(&reading->reader, inside, &words, &order);
-    reading->policy->steps.backward = order == 1;
-}
-
-/* Returns the key `order` inside the mapping, or NULL. */
-static const struct aps_yaml_node *read_steps_mapping(struct reading *reading)
-{
-    static const char *const names[] = {"calls", "per_epoch", "order", NULL};
-    static const struct aps_words words = {.known = names};
-    const struct aps_yaml_node *keys[3];
-    const struct aps_reader *reader = &reading->reader;
-    struct aps_policy_steps *steps = &reading->policy->steps;
-
-    if (aps_read_keys(reader, reading->keys[KEY_STEPS]->value, "'steps'",
-                      &words, keys) < 0)
-        return NULL;
-    if (keys[0])
-        aps_read_number(reader, keys[0], 1, LONG_MAX - 1, &steps->calls);
-    if (keys[1]) {
-        aps_read_number(reader, keys[1], 1, LONG_MAX - 1, &steps->per_epoch);
-        reading->context.per_epoch = true;
-    }
-    return keys[2];
-}
-
-static void read_steps(struct reading *reading)
-{
-    const struct aps_yaml_node *key = reading->keys[KEY_STEPS];
-    const struct aps_yaml_node *order = NULL;
-
-    if (key && key->value->kind == APS_YAML_MAPPING)
-        order = read_steps_mapping(reading);
-    else if (key && key->value->kind != APS_YAML_BAD &&
-             (key->value->kind != APS_YAML_SCALAR ||
-              strcmp(key->value->text, "auto") != 0))
-        aps_reader_error(&reading->reader, key->value,
-                         "'steps' must be auto or a mapping, "
-                         "{calls: N, per_epoch: N, order: backward}");
-    read_order(reading, order);
-}
 
 static void read_min_count(struct reading *reading)
 {
@@ -300,15 +247,16 @@ static void check_order(const struct reading *reading,
 static bool knows_steps(const struct reading *reading,
                         const struct aps_yaml_node *first)
 {
-    static const char *const conditions[] = {"layers", "epochs", "steps", NULL};
+    static const char *const conditions[] = {"layers", "epochs", "steps",
+                                             "shadow", NULL};
     bool knows = reading->keys[KEY_STEPS] || reading->keys[KEY_TABLE] ||
-                 reading->keys[KEY_LAYERS];
+                 reading->keys[KEY_LAYERS] || reading->context.shadow.key;
 
     for (const struct aps_yaml_node *node = first; node; node = node->next) {
         for (int i = 0; node->kind == APS_YAML_MAPPING && conditions[i]; i++)
             knows |= aps_yaml_find(node, conditions[i]) != NULL;
     }
-    return knows;
+    return knows && !reading->policy->steps.none;
 }
 
 static void read_rules(struct reading *reading,
@@ -317,36 +265,31 @@ static void read_rules(struct reading *reading,
     const struct aps_yaml_node *key = reading->keys[KEY_RULES];
     struct aps_policy *policy = reading->policy;
     const struct aps_reader *reader = &reading->reader;
+    const struct aps_yaml_node *first = NULL;
     size_t count = 0;
 
-    if (!key) {
-        if (!reading->keys[KEY_GEMM])
-            aps_reader_error(reader, root, "'rules' is missing");
-        return;
-    }
-    if (key->value->kind == APS_YAML_BAD)
-        return;
-    if (key->value->kind != APS_YAML_LIST) {
-        aps_reader_error(reader, key->value, "'rules' must be a list (- ...)");
-        return;
-    }
-    for (const struct aps_yaml_node *node = key->value->first; node;
-         node = node->next)
+    if (key && key->value->kind == APS_YAML_LIST)
+        first = key->value->first;
+    for (const struct aps_yaml_node *node = first; node; node = node->next)
         count++;
-    if (count == 0) {
-        aps_reader_error(reader, key->value, "'rules' is an empty list");
-        return;
-    }
     policy->rules =
-        count <= INT_MAX ? calloc(count, sizeof *policy->rules) : NULL;
+        count < INT_MAX ? calloc(count + 1, sizeof *policy->rules) : NULL;
     if (!policy->rules) {
-        aps_reader_error(reader, key, "out of memory");
+        aps_reader_error(reader, root, "out of memory");
         return;
     }
     reading->context.rules = policy->rules;
-    reading->context.knows_steps = knows_steps(reading, key->value->first);
-    read_rule_list(reading, key->value->first);
-    check_order(reading, key->value->first);
+    reading->context.knows_steps = knows_steps(reading, first);
+    aps_shadow_read_top(&reading->context, root, &policy->rules[count]);
+    if (!key && !reading->keys[KEY_GEMM] && !reading->context.shadow.key)
+        aps_reader_error(reader, root, "'rules' is missing");
+    else if (key && key->value->kind != APS_YAML_LIST &&
+             key->value->kind != APS_YAML_BAD)
+        aps_reader_error(reader, key->value, "'rules' must be a list (- ...)");
+    else if (key && key->value->kind == APS_YAML_LIST && !first)
+        aps_reader_error(reader, key->value, "'rules' is an empty list");
+    read_rule_list(reading, first);
+    check_order(reading, first);
 }
 
 /* Does the plan depend on where a step ends? So does what is remembered of a layer,
@@ -362,9 +305,10 @@ static bool plan_needs_steps(const struct aps_plan *plan, bool written)
 
 static void settle_steps(const struct reading *reading)
 {
-    const bool written = reading->keys[KEY_STEPS] != NULL;
+    const bool written =
+        reading->keys[KEY_STEPS] && !reading->policy->steps.none;
     struct aps_policy *policy = reading->policy;
-    bool needed = false;
+    bool needed = aps_policy_shadows(policy) && !reading->policy->steps.none;
 
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct aps_rule *rule = &policy->rules[i];
@@ -380,6 +324,43 @@ static void settle_steps(const struct reading *reading)
         policy->steps.kind = needed ? APS_STEPS_AUTO : APS_STEPS_NONE;
 }
 
+/* Candidates of APSMPI_SHADOW take the place of the policy's. */
+static void read_shadow(struct reading *reading)
+{
+    const struct aps_yaml_node *budget = reading->keys[KEY_BUDGET];
+    struct aps_rule_context *context = &reading->context;
+
+    context->shadow.reader = reading->reader;
+    context->shadow.key = reading->keys[KEY_SHADOW];
+    if (reading->given.value) {
+        context->shadow.reader.path = APS_SHADOW_PATH;
+        context->shadow.key = &reading->given;
+    }
+    reading->policy->budget = DEFAULT_BUDGET;
+    if (budget)
+        aps_shadow_read_budget(&reading->reader, budget,
+                               &reading->policy->budget);
+}
+
+/* What candidates ask of the rest: a log, which they are for. */
+static void settle_shadow(const struct reading *reading)
+{
+    const struct aps_yaml_node *budget = reading->keys[KEY_BUDGET];
+    struct aps_policy *policy = reading->policy;
+
+    if (budget && !aps_policy_shadows(policy) &&
+        reading->reader.errors->count == reading->before)
+        aps_reader_error(&reading->reader, budget,
+                         "'budget' has no effect without 'shadow': leave it "
+                         "out");
+    if (!aps_policy_shadows(policy) || policy->log.file)
+        return;
+    policy->log.file = strdup(DEFAULT_SHADOW_LOG);
+    if (!policy->log.file)
+        aps_errors_add(reading->reader.errors, reading->reader.path, 0, 0,
+                       "out of memory");
+}
+
 static void read_root(struct reading *reading, const struct aps_yaml_node *root)
 {
     static const char *const old[] = {"layers", "order", NULL};
@@ -391,7 +372,9 @@ static void read_root(struct reading *reading, const struct aps_yaml_node *root)
         return;
     /* Rules come last: what they may say depends on all the rest. */
     aps_version_check(&reading->reader, root);
-    read_steps(reading);
+    aps_policy_steps_read(&reading->reader, reading->keys[KEY_STEPS],
+                          reading->keys[KEY_ORDER], &reading->policy->steps);
+    reading->context.per_epoch = reading->policy->steps.per_epoch > 0;
     aps_policy_log_read(&reading->reader, reading->keys[KEY_LOG],
                         &reading->policy->log);
     read_min_count(reading);
@@ -399,8 +382,21 @@ static void read_root(struct reading *reading, const struct aps_yaml_node *root)
     read_table(reading);
     read_gemm(reading);
     read_pcontrol(reading);
+    read_shadow(reading);
     read_rules(reading, root);
     settle_steps(reading);
+    settle_shadow(reading);
+}
+
+/* The value of APSMPI_SHADOW as that of a key. */
+static int parse_given(const char *text, struct reading *reading)
+{
+    static char name[] = "shadow";
+
+    reading->given = (struct aps_yaml_node){
+        .kind = APS_YAML_SCALAR, .line = 1, .column = 1, .text = name};
+    return aps_yaml_parse(APS_SHADOW_PATH, text, strlen(text),
+                          &reading->given.value, reading->reader.errors);
 }
 
 int aps_policy_parse(const struct aps_policy_source *source,
@@ -426,11 +422,14 @@ int aps_policy_parse(const struct aps_policy_source *source,
     }
     reading.before = before;
     reading.policy = calloc(1, sizeof *reading.policy);
-    if (reading.policy)
+    if (source->shadow && parse_given(source->shadow, &reading) < 0)
+        ; /* the errors have been reported */
+    else if (reading.policy)
         read_root(&reading, root);
     else
         aps_reader_error(&reading.reader, root, "out of memory");
     aps_yaml_destroy(root);
+    aps_yaml_destroy(reading.given.value);
     aps_errors_sort(errors);
     if (errors->count > before) {
         aps_policy_destroy(reading.policy);

@@ -92,6 +92,17 @@ struct aps_plan {
     struct aps_compressor compressor;
     bool feedback; /* what a call leaves out is added to the layer's next one */
     struct aps_matrix matrix; /* the layer as one; of resolved plans */
+    /* Of an all-reduce that is left to MPI: what its inputs are measured with all
+     * the same; NULL: with nothing. It belongs to the policy. */
+    const struct aps_shadow *shadow;
+};
+
+/* Candidates: plans that rewrite, in the order of the policy, without what depends
+ * on the layer (aps_policy_candidate). */
+#define APS_SHADOW_MOST 16
+struct aps_shadow {
+    size_t count;
+    struct aps_plan *plans; /* [count] */
 };
 
 /* Does something else travel than values that nobody remembers: by a compressor,
@@ -150,11 +161,14 @@ struct aps_policy_steps {
     long calls;     /* as stated, beside a table too; 0: not stated */
     long per_epoch; /* steps of an epoch, 0: not stated */
     bool backward;  /* layers are reduced last first */
+    bool none;      /* the policy says so: nothing but a rule's condition makes
+                       the library look for steps */
 };
 
 struct aps_policy_log {
     const char *file; /* NULL: no log */
     long every;       /* sample steps 0, every, 2*every ...; default 100 */
+    bool stated;      /* the policy says `every` */
 };
 
 /* What libapsgemm.so does with the matrix products of a program. */
@@ -181,6 +195,8 @@ struct aps_policy_source {
     char *layers_path;
     char *layers_text;
     size_t layers_length;
+    char *shadow; /* candidates, instead of those of the policy (APSMPI_SHADOW);
+                     NULL: none */
 };
 
 /*
@@ -193,6 +209,12 @@ struct aps_policy_source {
 int aps_policy_source_read(const char *path, struct aps_policy_source *source,
                            struct aps_errors *errors);
 void aps_policy_source_clear(struct aps_policy_source *source);
+
+/* The same of a policy that says no more than these candidates: path and text are
+ * those of APSMPI_SHADOW. 0, or -1: out of memory. */
+#define APS_SHADOW_PATH "APSMPI_SHADOW"
+int aps_policy_source_shadow(const char *candidates,
+                             struct aps_policy_source *source);
 
 /*
  * Parse a source. All errors are reported at once, sorted by place, each with
@@ -250,6 +272,23 @@ void aps_policy_resolve(const struct aps_policy *policy,
 void aps_policy_layer_plan(const struct aps_policy *policy, int rule,
                            size_t layer, struct aps_plan *plan);
 
+/* Are any layers left to MPI and measured with candidates? */
+bool aps_policy_shadows(const struct aps_policy *policy);
+
+/* The candidates of a rule's layers, or, of -1, of those that no rule matches. */
+const struct aps_shadow *aps_policy_shadow(const struct aps_policy *policy,
+                                           int rule);
+
+/* Candidate i of the layer at `place`, whose plan has that `shadow`, as if a rule
+ * said so. */
+void aps_policy_candidate(const struct aps_policy *policy,
+                          const struct aps_plan_key *place,
+                          const struct aps_shadow *shadow, size_t i,
+                          struct aps_plan *plan);
+
+/* The share of the program's time that measuring candidates may take. */
+double aps_policy_budget(const struct aps_policy *policy);
+
 /*
  * The first epoch after `epoch`, the first step after `step`, at which a rule
  * for such calls starts or stops to match; -1: none. Between them plans stay as
@@ -268,7 +307,8 @@ long aps_policy_next_step(const struct aps_policy *policy,
 size_t aps_policy_rules(const struct aps_policy *policy);
 int aps_policy_rule_line(const struct aps_policy *policy, int rule);
 int aps_policy_rule_column(const struct aps_policy *policy, int rule);
-const char *aps_policy_rule_name(const struct aps_policy *policy, int rule);
+const char *aps_policy_rule_name(const struct aps_policy *policy,
+                                 int rule); /* of -1: NULL */
 const struct aps_plan *aps_policy_rule_plan(const struct aps_policy *policy,
                                             int rule);
 unsigned aps_policy_rule_calls(const struct aps_policy *policy, int rule);

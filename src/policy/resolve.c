@@ -15,7 +15,7 @@ void aps_policy_destroy(struct aps_policy *policy)
 {
     if (!policy)
         return;
-    for (size_t i = 0; i < policy->rule_count; i++)
+    for (size_t i = 0; policy->rules && i <= policy->rule_count; i++)
         aps_rule_clear(&policy->rules[i]);
     free(policy->rules);
     aps_layers_destroy(policy->layers);
@@ -131,15 +131,67 @@ static void settle_matrix(const struct aps_policy *policy,
 
 static const struct aps_plan no_plan = {.rewrite = false, .rule = -1};
 
-/* Of a rule that matches `place`. */
-static void settle(const struct aps_policy *policy, int rule,
-                   const struct aps_plan_key *place, struct aps_plan *plan)
+/* What the calls of a rule that is given, or of none, are measured with. */
+static const struct aps_shadow *shadow_of(const struct aps_policy *policy,
+                                          int rule, enum aps_call_kind call)
 {
-    *plan = policy->rules[rule].plan;
+    const struct aps_shadow *shadow = aps_policy_shadow(policy, rule);
+
+    return call == APS_CALL_ALLREDUCE && shadow->count > 0 ? shadow : NULL;
+}
+
+bool aps_policy_shadows(const struct aps_policy *policy)
+{
+    for (size_t i = 0; policy->rules && i <= policy->rule_count; i++)
+        if (policy->rules[i].shadow.count > 0)
+            return true;
+    return false;
+}
+
+const struct aps_shadow *aps_policy_shadow(const struct aps_policy *policy,
+                                           int rule)
+{
+    static const struct aps_shadow none;
+
+    if (!policy->rules)
+        return &none;
+    return &policy->rules[rule < 0 ? policy->rule_count : (size_t)rule].shadow;
+}
+
+double aps_policy_budget(const struct aps_policy *policy)
+{
+    return policy->budget;
+}
+
+/* Of a rule that matches `place`, or one of its candidates. */
+static void settle_plan(const struct aps_policy *policy,
+                        const struct aps_plan_key *place, struct aps_plan *plan)
+{
     settle_call(plan, place->call);
     settle_scale(policy, place->layer, &plan->scale);
     if (aps_plan_is_compressed(plan))
         settle_matrix(policy, place, &plan->matrix);
+}
+
+static void settle(const struct aps_policy *policy, int rule,
+                   const struct aps_plan_key *place, struct aps_plan *plan)
+{
+    *plan = policy->rules[rule].plan;
+    plan->shadow = shadow_of(policy, rule, place->call);
+    settle_plan(policy, place, plan);
+}
+
+/* The calls are under way at the same time as others, or are no trials of `auto`,
+ * so that `direct` reduces. */
+void aps_policy_candidate(const struct aps_policy *policy,
+                          const struct aps_plan_key *place,
+                          const struct aps_shadow *shadow, size_t i,
+                          struct aps_plan *plan)
+{
+    *plan = shadow->plans[i];
+    settle_plan(policy, place, plan);
+    if (plan->reduce == APS_REDUCE_AUTO)
+        plan->reduce = APS_REDUCE_DIRECT;
 }
 
 void aps_policy_layer_plan(const struct aps_policy *policy, int rule,
@@ -167,6 +219,9 @@ void aps_policy_resolve(const struct aps_policy *policy,
                 return;
             }
         }
+        *plan = no_plan;
+        plan->shadow = shadow_of(policy, -1, place->call);
+        return;
     }
     *plan = no_plan;
 }
@@ -188,7 +243,7 @@ int aps_policy_rule_column(const struct aps_policy *policy, int rule)
 
 const char *aps_policy_rule_name(const struct aps_policy *policy, int rule)
 {
-    return policy->rules[rule].name;
+    return rule < 0 ? NULL : policy->rules[rule].name;
 }
 
 const struct aps_plan *aps_policy_rule_plan(const struct aps_policy *policy,

@@ -10,15 +10,17 @@
 
 #include "policy/number.h"
 #include "policy/settings.h"
+#include "policy/shadow.h"
 #include "policy/words.h"
 
 #define ALLREDUCE (1u << APS_CALL_ALLREDUCE)
 
 /* In the order of enum aps_rule_key. */
 static const char *const known[] = {
-    "name",      "calls",      "layers",   "epochs",   "steps",    "min_count",
-    "max_count", "format",     "scale",    "aps",      "reduce",   "group",
-    "node",      "accumulate", "rounding", "compress", "feedback", NULL};
+    "name",      "calls",     "layers", "epochs",     "steps",
+    "min_count", "max_count", "format", "scale",      "aps",
+    "reduce",    "group",     "node",   "accumulate", "rounding",
+    "compress",  "feedback",  "shadow", NULL};
 static const struct aps_hint hints[] = {
     {"<<", "YAML's merge is not accepted: repeat the keys"},
     {"on_overflow", "it is a parameter of a scale with a state: "
@@ -31,6 +33,7 @@ static const struct aps_hint hints[] = {
     {"order", "it stands beside 'rules': steps: {order: backward}"},
     {"seed", "it is a parameter of the rounding: rounding: {stochastic: {seed: "
              "1}}"},
+    {"budget", "it stands beside 'rules'"},
     {"scope", "it is a parameter of a scale: scale: {backoff: {scope: layer}}"},
     {NULL, NULL},
 };
@@ -197,12 +200,14 @@ int aps_rule_read(const struct aps_reader *reader,
     aps_settings_read(&keys, &rule->plan);
     if (reader->errors->count == before || rule->plan.rewrite)
         check_small(&reading);
+    aps_shadow_settle(&keys, reader->errors->count == before, rule);
     return reader->errors->count > before ? -1 : 0;
 }
 
 void aps_rule_clear(struct aps_rule *rule)
 {
     free(rule->name);
+    free(rule->shadow.plans);
     aps_ranges_clear(&rule->layers.indices);
     aps_ranges_clear(&rule->epochs);
     aps_ranges_clear(&rule->steps);

@@ -25,6 +25,7 @@ struct aps_rule {
     size_t min_count; /* 0: no such condition */
     size_t max_count; /* SIZE_MAX: no such condition */
     struct aps_plan plan;
+    struct aps_shadow shadow; /* its plans are owned */
 };
 
 /* What the rest of the policy says and a rule depends on. */
@@ -35,6 +36,12 @@ struct aps_rule_context {
     size_t min_count; /* of the policy */
     const struct aps_rule
         *rules; /* of the policy: those before have been read */
+    /* Of all rules, and of layers that no rule matches; key NULL: none. */
+    struct {
+        struct aps_reader reader;
+        const struct aps_yaml_node *key;
+        const struct aps_shadow *read; /* without what rules say */
+    } shadow;
 };
 
 /* The keys of a rule. */
@@ -56,6 +63,7 @@ enum aps_rule_key {
     APS_RULE_ROUNDING,
     APS_RULE_COMPRESS,
     APS_RULE_FEEDBACK,
+    APS_RULE_SHADOW,
     APS_RULE_KEYS
 };
 

@@ -52,6 +52,11 @@ static bool read_format(const struct aps_rule_keys *rule, bool compressed,
         plan->rewrite = true;
         return aps_format_parse("e8m23", &plan->format, NULL) == 0;
     }
+    /* Candidates have formats of their own. */
+    if (!key && rule->keys[APS_RULE_SHADOW]) {
+        (void)aps_format_parse("fp32", &plan->format, NULL);
+        return false;
+    }
     if (!key) {
         aps_reader_error(rule->reader, rule->node, "the rule has no 'format'");
         return false;

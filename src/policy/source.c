@@ -188,11 +188,30 @@ clear_reading:
     return -1;
 }
 
+int aps_policy_source_shadow(const char *candidates,
+                             struct aps_policy_source *source)
+{
+    struct aps_policy_source made = {
+        .path = strdup(APS_SHADOW_PATH),
+        .text = strdup("version: 1\n"),
+        .shadow = strdup(candidates),
+    };
+
+    if (!made.path || !made.text || !made.shadow) {
+        aps_policy_source_clear(&made);
+        return -1;
+    }
+    made.length = strlen(made.text);
+    *source = made;
+    return 0;
+}
+
 void aps_policy_source_clear(struct aps_policy_source *source)
 {
     free(source->path);
     free(source->text);
     free(source->layers_path);
     free(source->layers_text);
+    free(source->shadow);
     *source = (struct aps_policy_source){.path = NULL};
 }
