@@ -25,6 +25,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/pass.c pmpi/call/pass.h \
 	pmpi/call/persistent.c pmpi/call/persistent.h \
 	pmpi/call/segment.c pmpi/call/segment.h \
+	pmpi/call/shadow.c pmpi/call/shadow.h \
 	pmpi/call/signature.c pmpi/call/signature.h \
 	pmpi/comm/autotune.c pmpi/comm/autotune.h \
 	pmpi/comm/comm_queue.c pmpi/comm/comm_queue.h \
@@ -41,6 +42,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/resources.c pmpi/comm/resources.h \
 	pmpi/comm/scale_states.c pmpi/comm/scale_states.h \
 	pmpi/comm/scales.c pmpi/comm/scales.h \
+	pmpi/comm/shadows.c pmpi/comm/shadows.h \
 	pmpi/comm/sample.c pmpi/comm/sample.h \
 	pmpi/compressed/chunked.c pmpi/compressed/chunked.h \
 	pmpi/compressed/compressed.h \

@@ -64,6 +64,7 @@ libcore_la_SOURCES = \
 	src/codec/blocks.h src/codec/blocks_decode.h \
 	src/codec/blocks_encode.h src/codec/blocks_variant.h \
 	src/codec/blocks_vbmi.h src/codec/codes_vbmi.h \
+	src/codec/entropy.c src/codec/entropy.h \
 	src/codec/fixed.h src/codec/table.h \
 	src/codec/codec.c src/codec/codec.h \
 	src/codec/ops.c src/codec/ops.h \
@@ -134,10 +135,13 @@ libpolicy_la_SOURCES = \
 	src/policy/yaml.c src/policy/yaml.h \
 	src/roundoff/field.c src/roundoff/field.h \
 	src/roundoff/log.c src/roundoff/log.h \
+	src/roundoff/binades.c src/roundoff/binades.h \
+	src/roundoff/exponents.c src/roundoff/exponents.h \
 	src/roundoff/measure.c src/roundoff/measure.h \
 	src/steps/discovery.c src/steps/discovery.h \
 	src/steps/discovery_files.c src/steps/discovery_files.h \
 	src/steps/layer_order.c src/steps/layer_order.h \
+	src/steps/pace.c src/steps/pace.h \
 	src/steps/period.c src/steps/period.h \
 	src/steps/steps.c src/steps/steps.h \
 	src/steps/tiling.c src/steps/tiling.h

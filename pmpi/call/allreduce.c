@@ -120,7 +120,7 @@ static bool allreduce_is_for_no_rule(struct aps_context *context, size_t count)
     if (*kept == count)
         return true;
     aps_policy_resolve(policy, &key, &plan);
-    if (plan.rewrite)
+    if (plan.rewrite || plan.shadow)
         return false;
     *kept = count;
     return true;

@@ -11,6 +11,7 @@
 #include "call/kind.h"
 #include "call/pass.h"
 #include "call/segment.h"
+#include "call/shadow.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "comm/report.h"
@@ -42,6 +43,8 @@ static bool handle_is_rewritten(struct aps_context *context,
             return true;
         if (!segment.plan.rewrite && segment.plan.reduce == APS_REDUCE_AUTO)
             *reason = APS_PASSED_AUTO;
+        if (segment.plan.shadow)
+            *reason = APS_PASSED_SHADOW;
         if (context->resources_state == APS_RESOURCES_FAILED)
             *reason = APS_PASSED_RESOURCES;
         offset += segment.count;
@@ -76,6 +79,7 @@ static int handle_layers(struct aps_context *context,
     bool any = false;
     int rc = MPI_SUCCESS; /* the first error */
 
+    aps_shadow_call(context, call, position);
     if (!handle_is_rewritten(context, call, position, &reason))
         return aps_call_pass_because(call, reason);
     for (long i = 0; i < position->segments; i++) {

@@ -11,6 +11,7 @@
 #include "call/fuse.h"
 #include "call/kind.h"
 #include "call/pass.h"
+#include "call/shadow.h"
 #include "comm/comm_queue.h"
 #include "comm/context.h"
 #include "progress/progress_thread.h"
@@ -79,6 +80,8 @@ static struct layers nonblocking_look(struct aps_context *context,
             waiting += segment.count;
             if (segment.plan.reduce == APS_REDUCE_AUTO)
                 layers.reason = APS_PASSED_AUTO;
+            if (segment.plan.shadow)
+                layers.reason = APS_PASSED_SHADOW;
         }
         offset += segment.count;
     }
@@ -190,6 +193,7 @@ static int nonblocking_handle(const struct aps_call *call, MPI_Request *request)
      * queue, which finds out at different times; its thread may write it now. */
     if (!context->queue && context->resources_state == APS_RESOURCES_FAILED)
         return aps_call_start_because(call, request, APS_PASSED_RESOURCES);
+    aps_shadow_start(context, call, &position);
     layers = nonblocking_look(context, call, &position, NULL);
     if (layers.rewritten == 0)
         return aps_call_start_because(call, request, layers.reason);

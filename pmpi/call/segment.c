@@ -138,7 +138,11 @@ static void segment_write_sample(struct aps_context *context,
                               &measure, &ready);
     if (rc == MPI_SUCCESS && context->rank == 0 && ready)
         aps_context_row(context, &segment->key, &segment->plan,
-                        aps_call_function(call), cost, &measure, taken);
+                        aps_call_function(call),
+                        &(struct aps_sampled){.cost = cost,
+                                              .measure = &measure,
+                                              .taken = taken,
+                                              .entropy = NAN});
     aps_fpenv_leave(&environment);
     context->damaged |= rc != MPI_SUCCESS;
 }

@@ -21,6 +21,7 @@
 #include "steps/steps.h"
 
 struct aps_scales;       /* comm/scales.h */
+struct aps_shadows;      /* comm/shadows.h */
 struct aps_compressions; /* comm/compressions.h */
 
 /* What calls leave behind for later ones: each by the first call that needs it.
@@ -70,7 +71,9 @@ struct aps_context {
     uint32_t scale_words; /* exchanges before the data of calls whose scale
                              keeps a state */
     struct aps_kept kept; /* of the calls that are rewritten */
-    long sample_every;    /* of rank 0's log; 0: no samples */
+    bool shadowed;        /* the policy has candidates, and rank 0 a log */
+    struct aps_shadows *shadows; /* then; otherwise NULL */
+    long sample_every;           /* of rank 0's log; 0: no samples */
     struct aps_sample sample;
     unsigned long long calls;   /* eligible calls, for messages */
     unsigned long long desyncs; /* for messages */

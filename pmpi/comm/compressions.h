@@ -19,9 +19,10 @@
 /*
  * COLLECTIVE over the context's communicator, which has resources, and where
  * the plan is prepared. Reduce layers that the plan's compressor takes; none of
- * the places follows another; they go on from what is kept. If a rank has no memory for one of them, or MPI
- * fails where the ranks tell each other, all are reduced uncompressed on all
- * ranks. An MPI error code; then nothing is remembered of any layer.
+ * the places follows another; they go on from what is kept. If a rank has no
+ * memory for one of them, or MPI fails where the ranks tell each other, all are
+ * reduced uncompressed on all ranks. An MPI error code; then nothing is remembered
+ * of any layer.
  */
 int aps_compressions_run(struct aps_context *context, struct aps_kept *kept,
                          const struct aps_plan *plan, int count,

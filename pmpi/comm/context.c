@@ -11,6 +11,7 @@
 #include "comm/report.h"
 #include "comm/compressions.h"
 #include "comm/scales.h"
+#include "comm/shadows.h"
 #include "job/lifecycle.h"
 #include "progress/agree.h"
 #include "progress/progress_thread.h"
@@ -41,6 +42,7 @@ static void context_destroy(struct aps_context *context)
     aps_comm_resources_release(context->resources, context->damaged);
     aps_world_release(context->world);
     aps_steps_destroy(context->steps);
+    aps_shadows_destroy(context->shadows);
     aps_scales_destroy(context->kept.scales);
     aps_compressions_destroy(context->kept.compressions);
     aps_sample_clear(&context->sample);
@@ -146,6 +148,7 @@ static int context_equip_once(struct aps_context *context)
         return context->steps ? 0 : -1;
     }
     context->sample_every = agreed->sample_every;
+    context->shadowed = context->sample_every > 0 && aps_policy_shadows(policy);
     context->min_count = aps_policy_min_count(policy);
     context->steps =
         aps_steps_create(aps_policy_steps(policy), aps_policy_layers(policy),
@@ -153,9 +156,14 @@ static int context_equip_once(struct aps_context *context)
     context->state = APS_CONTEXT_ACTIVE;
     if (!context->steps)
         return -1;
-    if (context->sample_every == 0 || aps_sample_init(&context->sample) == 0)
+    if (context->shadowed)
+        context->shadows = aps_shadows_create(aps_policy_budget(policy));
+    if ((!context->shadowed || context->shadows) &&
+        (context->sample_every == 0 || aps_sample_init(&context->sample) == 0))
         return 0;
     aps_sample_clear(&context->sample);
+    aps_shadows_destroy(context->shadows);
+    context->shadows = NULL;
     aps_steps_destroy(context->steps);
     context->steps = NULL;
     return -1;

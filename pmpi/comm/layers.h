@@ -12,7 +12,8 @@
 /*
  * COLLECTIVE over the context's communicator, which has resources, and where
  * the plan is prepared for vectors of that length. All have the plan, and none of
- * the places follows another (aps_place_follows); they go on from what is kept. An MPI error code.
+ * the places follows another (aps_place_follows); they go on from what is kept. An
+ * MPI error code.
  */
 int aps_context_reduce(struct aps_context *context, struct aps_kept *kept,
                        const struct aps_plan *plan, int count,

@@ -192,9 +192,9 @@ static unsigned long long report_overflowed(const struct aps_cost *cost)
 void aps_context_row(struct aps_context *context,
                      const struct aps_plan_key *place,
                      const struct aps_plan *plan, const char *function,
-                     const struct aps_cost *cost,
-                     const struct aps_measure *measure, int64_t taken)
+                     const struct aps_sampled *sampled)
 {
+    const struct aps_cost *cost = sampled->cost;
     struct report_texts texts;
     struct aps_log_row row = {
         .time = 1e-9 * (double)aps_clock_ns(CLOCK_REALTIME),
@@ -214,20 +214,22 @@ void aps_context_row(struct aps_context *context,
         .reduce = place->call == APS_CALL_ALLREDUCE
                       ? aps_reduce_name(plan->reduce)
                       : aps_call_name(place->call),
-        .measure = measure,
+        .measure = sampled->measure,
         .wire_bytes = cost->wire_bytes,
         .fp32_bytes = cost->fp32_bytes,
-        .usec = 1e-3 * (double)taken,
+        .usec = 1e-3 * (double)sampled->taken,
         .redone = cost->redone,
         .overflowed = report_overflowed(cost),
         .residual = cost->residual,
+        .shadow = sampled->shadow,
+        .entropy = sampled->entropy,
     };
     struct aps_log *log = aps_job_log(context->job, context->rank);
     struct aps_error error;
 
     report_write_call(function, texts.call, sizeof texts.call);
     snprintf(texts.rule, sizeof texts.rule, "%d", plan->rule);
-    if (!row.rule)
+    if (!row.rule && plan->rule >= 0)
         row.rule = texts.rule;
     report_fill_settings(place, plan, &texts, &row);
     report_fill_compressor(plan, &texts, &row);
@@ -238,6 +240,29 @@ void aps_context_row(struct aps_context *context,
         aps_message(context->rank, "%s; the job runs without a log",
                     aps_error_format(&error, text, sizeof text));
     }
+}
+
+void aps_context_write_exponents(struct aps_context *context,
+                                 const struct aps_plan_key *place,
+                                 const char *function,
+                                 const struct aps_binades *binades)
+{
+    char call[32];
+    const struct aps_log_row row = {
+        .run = context->world->agreed.run,
+        .comm = context->label,
+        .call = call,
+        .step = place->step,
+        .epoch = place->epoch,
+        .layer = place->layer,
+        .name = place->name,
+        .count = place->count,
+    };
+    struct aps_log *file = aps_job_exponents(context->job, context->rank);
+
+    report_write_call(function, call, sizeof call);
+    if (file)
+        (void)aps_exponents_write(file, &row, binades, NULL);
 }
 
 bool aps_context_note_desync(struct aps_context *context)

@@ -7,6 +7,7 @@
 #define APS_PMPI_COMM_REPORT_H
 
 #include "comm/communicator.h"
+#include "roundoff/binades.h"
 
 /*
  * Report an event of this communicator. Local. Rank 0 prints a line on standard
@@ -54,14 +55,27 @@ static inline void aps_count_cost(struct aps_counters *counters,
         aps_count(&counters->device_bytes, cost->device_bytes);
 }
 
+/* What a row of the log says of a layer beside its place and its plan. */
+struct aps_sampled {
+    const struct aps_cost *cost;
+    const struct aps_measure *measure;
+    int64_t taken;  /* nanoseconds */
+    int shadow;     /* the candidate, from 1; 0: what the program got */
+    double entropy; /* of codes; NAN: not known */
+};
+
 /* Write a row of the log, if this process has one: a call of `function` ("MPI_"
- * and so on) or one of its layers was carried out in `taken` nanoseconds. Local;
- * called on rank 0. */
+ * and so on) or one of its layers was carried out. Local; called on rank 0. */
 void aps_context_row(struct aps_context *context,
                      const struct aps_plan_key *place,
                      const struct aps_plan *plan, const char *function,
-                     const struct aps_cost *cost,
-                     const struct aps_measure *measure, int64_t taken);
+                     const struct aps_sampled *sampled);
+
+/* Write the histogram of exponents of the layer's inputs, the same. */
+void aps_context_write_exponents(struct aps_context *context,
+                                 const struct aps_plan_key *place,
+                                 const char *function,
+                                 const struct aps_binades *binades);
 
 /* Discovery has found the step: rank 0 writes the policy and the layer table.
  * Local. */

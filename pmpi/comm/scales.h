@@ -23,8 +23,9 @@
 /*
  * COLLECTIVE over the context's communicator, which has resources, and where
  * the plan, whose scale keeps a state, is prepared. aps_comm_resources_reduce,
- * with what the states that are kept say; none of the places follows another. If a rank has no
- * memory for a state, the call is scaled by APS on all ranks. An MPI error code.
+ * with what the states that are kept say; none of the places follows another. If a
+ * rank has no memory for a state, the call is scaled by APS on all ranks. An MPI
+ * error code.
  */
 int aps_scales_run(struct aps_context *context, struct aps_kept *kept,
                    const struct aps_plan *plan, int count,

@@ -40,6 +40,8 @@ static pthread_once_t texts_read = PTHREAD_ONCE_INIT; /* or before MPI_Init */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct aps_log the_log = {.fd = -1};
 static bool log_tried;
+static struct aps_log the_exponents = {.fd = -1};
+static bool exponents_tried;
 
 /* The rank by the launcher's environment variables, or -1. */
 static int job_launch_rank(void)
@@ -93,6 +95,28 @@ static bool job_is_foreign(void)
     return true;
 }
 
+/* The source has been read. APSMPI_SHADOW's candidates take the place of its
+ * own. */
+static void job_take_policy(struct aps_job *job)
+{
+    if (job->options.shadow && !job->source.shadow) {
+        job->source.shadow = strdup(job->options.shadow);
+        if (!job->source.shadow) {
+            aps_errors_add(&job->errors, APS_SHADOW_PATH, 0, 0,
+                           "out of memory");
+            return;
+        }
+    }
+    job->hash = aps_policy_text_hash(&job->source);
+    if (aps_policy_parse(&job->source, &job->policy, &job->errors) == 0)
+        job->held = APS_HELD_GOOD;
+}
+
+static bool job_has_policy(const struct aps_job *job)
+{
+    return (job->options.policy || job->options.shadow) && job->options.enabled;
+}
+
 static void job_read_policy(struct aps_job *job)
 {
     if (access(job->options.policy, R_OK) != 0)
@@ -100,9 +124,16 @@ static void job_read_policy(struct aps_job *job)
     if (aps_policy_source_read(job->options.policy, &job->source,
                                &job->errors) < 0)
         return;
-    job->hash = aps_policy_text_hash(&job->source);
-    if (aps_policy_parse(&job->source, &job->policy, &job->errors) == 0)
-        job->held = APS_HELD_GOOD;
+    job_take_policy(job);
+}
+
+/* Candidates alone, for all layers. */
+static void job_read_shadow(struct aps_job *job)
+{
+    if (aps_policy_source_shadow(job->options.shadow, &job->source) < 0)
+        aps_errors_add(&job->errors, APS_SHADOW_PATH, 0, 0, "out of memory");
+    else
+        job_take_policy(job);
 }
 
 /* Launchers say how many ranks share this node. Waits use that number until the
@@ -138,9 +169,12 @@ static void job_read_texts(void)
     fenv_t environment;
 
     aps_options_read(&job->options, &job->errors, &job->warnings);
-    if (job->options.policy && job->options.enabled) {
+    if (job_has_policy(job)) {
         aps_fpenv_enter(&environment);
-        job_read_policy(job);
+        if (job->options.policy)
+            job_read_policy(job);
+        else
+            job_read_shadow(job);
         aps_fpenv_leave(&environment);
     }
     /* A rank that cannot read the file may still get the text from another. */
@@ -213,7 +247,7 @@ bool aps_job_asks_for_threads(void)
     if (job_is_foreign())
         return false;
     pthread_once(&texts_read, job_read_texts);
-    if (!job->options.policy || !job->options.enabled)
+    if (!job_has_policy(job))
         return false;
     return (job->held == APS_HELD_GOOD &&
             aps_policy_progress(job->policy) == APS_PROGRESS_THREAD) ||
@@ -388,11 +422,33 @@ struct aps_log *aps_job_log(struct aps_job *job, int rank)
     return the_log.fd >= 0 ? &the_log : NULL;
 }
 
+struct aps_log *aps_job_exponents(struct aps_job *job, int rank)
+{
+    const struct aps_log *log = aps_job_log(job, rank);
+    struct aps_error error;
+
+    if (!log)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    if (!exponents_tried &&
+        aps_exponents_open(&the_exponents, log->path, &error) < 0) {
+        char text[sizeof error + 32];
+
+        aps_message(rank, "%s; the job runs without histograms of exponents",
+                    aps_error_format(&error, text, sizeof text));
+    }
+    exponents_tried = true;
+    pthread_mutex_unlock(&lock);
+    return the_exponents.fd >= 0 ? &the_exponents : NULL;
+}
+
 void aps_job_flush(void)
 {
     pthread_mutex_lock(&lock);
     if (the_log.fd >= 0)
         (void)fdatasync(the_log.fd);
+    if (the_exponents.fd >= 0)
+        (void)fdatasync(the_exponents.fd);
     pthread_mutex_unlock(&lock);
 }
 

@@ -18,7 +18,7 @@
 
 #include "base/options.h"
 #include "policy/policy.h"
-#include "roundoff/log.h"
+#include "roundoff/exponents.h"
 
 enum aps_held {
     APS_HELD_NONE, /* no policy: APSMPI_POLICY is unset, or names a file that
@@ -34,6 +34,7 @@ enum aps_reason {
     APS_PASSED_RULE,  /* no rule matches, or the rule says fp32 */
     APS_PASSED_AUTO,  /* `reduce: auto` tried native, or found nothing faster */
     APS_PASSED_STEP,  /* the step is not known yet, or a desync lost it */
+    APS_PASSED_SHADOW,  /* candidates are measured on it in some steps */
     APS_PASSED_OUTSIDE, /* between two steps, and not the beginning of one */
     APS_PASSED_OFF,     /* MPI_Pcontrol(0) */
     /* What is wrong with the communicator. */
@@ -71,6 +72,12 @@ struct aps_counters {
     atomic_ullong device_bytes; /* of wire_bytes: sent from GPU memory */
     atomic_ullong compressed;   /* layers that a compressor took */
     atomic_ullong remembered;   /* bytes of what compressors keep, at most */
+    atomic_ullong shadowed;     /* layers that candidates were measured on */
+    atomic_ullong shadow_ns;    /* that took so long on this rank */
+    atomic_ullong
+        shadow_begin; /* when the first call came that they are for; 0:
+                                   none has */
+    atomic_ullong shadow_bytes; /* that they needed, at most */
 };
 
 struct aps_job {
@@ -195,6 +202,9 @@ const char *aps_job_other_switch(const uint8_t mine[APS_SWITCHES],
  * or if the file cannot be opened: `rank` then prints the cause once.
  */
 struct aps_log *aps_job_log(struct aps_job *job, int rank);
+
+/* The same of the file of histograms of exponents beside it. */
+struct aps_log *aps_job_exponents(struct aps_job *job, int rank);
 
 /* Whether this is rank 0, by the launcher's environment variables, which exist
  * before MPI_Init and after MPI_Finalize. A hint, for messages only. */

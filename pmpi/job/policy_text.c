@@ -34,6 +34,9 @@ uint64_t aps_policy_text_hash(const struct aps_policy_source *source)
     if (source->layers_text)
         hash = policy_text_hash_on(hash, source->layers_text,
                                    source->layers_length);
+    if (source->shadow)
+        hash =
+            policy_text_hash_on(hash, source->shadow, strlen(source->shadow));
     return hash;
 }
 
@@ -63,6 +66,7 @@ static size_t policy_text_put_all(const struct aps_policy_source *source,
         {source->layers_path,
          source->layers_path ? strlen(source->layers_path) : 0},
         {source->layers_text, source->layers_length},
+        {source->shadow, source->shadow ? strlen(source->shadow) : 0},
     };
     size_t used = 0;
 
@@ -115,7 +119,8 @@ int aps_policy_text_unpack(const char *bytes, struct aps_policy_source *source)
         policy_text_take(&bytes, &source->text, &source->length) < 0 ||
         policy_text_take(&bytes, &source->layers_path, &ignored) < 0 ||
         policy_text_take(&bytes, &source->layers_text, &source->layers_length) <
-            0)
+            0 ||
+        policy_text_take(&bytes, &source->shadow, &ignored) < 0)
         return -1;
     return 0;
 }

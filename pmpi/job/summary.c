@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/fpenv.h"
 #include "base/message.h"
 #include "base/plural.h"
@@ -43,6 +44,7 @@ static char *summary_list_passed(const struct aps_counters *counters,
         [APS_PASSED_AUTO] = "left to MPI by reduce: auto",
         [APS_PASSED_STEP] =
             "before the step was known, or until it was found again",
+        [APS_PASSED_SHADOW] = "left to MPI beside candidates (shadow)",
         [APS_PASSED_OUTSIDE] = "outside the step",
         [APS_PASSED_OFF] = "after MPI_Pcontrol(0)",
         [APS_PASSED_SINGLE] = "on communicators of one rank",
@@ -240,6 +242,36 @@ static void summary_print_unruled(const struct aps_job *job,
                     summary_unruled(job));
 }
 
+/* What candidates were measured on, and what that took. */
+static void summary_print_shadow(const struct aps_job *job)
+{
+    const unsigned long long layers = atomic_load(&aps_counters.shadowed);
+    const unsigned long long begin = atomic_load(&aps_counters.shadow_begin);
+    const double taken = 1e-9 * (double)atomic_load(&aps_counters.shadow_ns);
+    const double time =
+        1e-9 * ((double)aps_clock_ns(CLOCK_MONOTONIC) - (double)begin);
+    const char *log =
+        job->options.log ? job->options.log : aps_policy_log(job->policy)->file;
+    char bytes[32];
+
+    if (!aps_policy_shadows(job->policy))
+        return;
+    if (layers == 0)
+        aps_message(-1, "shadow: no candidate was measured: the program ended "
+                        "before a sampled step, its steps were not found "
+                        "(steps: none does without), or there is no log");
+    else
+        aps_message(-1,
+                    "shadow: candidates were measured on %llu layer%s, which "
+                    "took %.3g s (%.1f %% of the rest of the time) and %s of "
+                    "memory; errors are in %s",
+                    layers, aps_plural(layers), taken,
+                    100 * taken / (time > taken ? time - taken : time),
+                    summary_human(atomic_load(&aps_counters.shadow_bytes),
+                                  bytes, sizeof bytes),
+                    log);
+}
+
 static void summary_print_summary(const struct aps_job *job)
 {
     const unsigned long long calls = aps_counters_calls(&aps_counters);
@@ -257,6 +289,8 @@ static void summary_print_summary(const struct aps_job *job)
     if (job->held == APS_HELD_GOOD && summary_print_names(job) == 0 &&
         calls == 0)
         summary_print_counters(&aps_counters, "MPI_Allreduce", "");
+    if (job->held == APS_HELD_GOOD)
+        summary_print_shadow(job);
 }
 
 void aps_summary_tell(const struct aps_job *job, int world_rank)

@@ -31,6 +31,7 @@ static const char *const reason_names[APS_PASSED_REASONS] = {
     [APS_PASSED_RULE] = "rule",
     [APS_PASSED_AUTO] = "auto",
     [APS_PASSED_STEP] = "step_unknown",
+    [APS_PASSED_SHADOW] = "shadow",
     [APS_PASSED_OUTSIDE] = "outside_step",
     [APS_PASSED_OFF] = "pcontrol",
     [APS_PASSED_SINGLE] = "one_rank",
@@ -93,6 +94,21 @@ static void summary_json_ranks(struct aps_json *json)
         aps_json_null(json, "ranks");
 }
 
+/* Null without candidates. */
+static void summary_json_shadow(struct aps_json *json, bool shadows)
+{
+    if (!shadows) {
+        aps_json_null(json, "shadow");
+        return;
+    }
+    aps_json_open_object(json, "shadow");
+    aps_json_unsigned(json, "layers", atomic_load(&aps_counters.shadowed));
+    aps_json_double(json, "seconds",
+                    1e-9 * (double)atomic_load(&aps_counters.shadow_ns));
+    aps_json_unsigned(json, "bytes", atomic_load(&aps_counters.shadow_bytes));
+    aps_json_close_object(json);
+}
+
 static void summary_json_object(struct aps_json *json,
                                 const struct aps_job *job)
 {
@@ -118,6 +134,7 @@ static void summary_json_object(struct aps_json *json,
                   held ? aps_progress_name(aps_policy_progress(job->policy))
                        : NULL);
     aps_json_text(json, "thread_level", aps_thread_level_name());
+    summary_json_shadow(json, held && aps_policy_shadows(job->policy));
     aps_json_open_array(json, "calls");
     for (int i = 0; i < APS_COUNTED_FUNCTIONS; i++)
         summary_json_counters(json, (enum aps_counted)i);

@@ -40,6 +40,11 @@ static bool set_policy(struct aps_options *options, const char *value)
     return keep(&options->policy, value);
 }
 
+static bool set_shadow(struct aps_options *options, const char *value)
+{
+    return keep(&options->shadow, value);
+}
+
 static bool set_log(struct aps_options *options, const char *value)
 {
     return keep(&options->log, value);
@@ -139,6 +144,9 @@ static const struct option {
      false, set_policy},
     {"APSMPI_LOG", "FILE", "the round-off log, instead of the policy's", NULL,
      false, set_log},
+    {"APSMPI_SHADOW", "FORMATS",
+     "candidates that are measured while MPI reduces, as 'shadow' in a policy",
+     NULL, false, set_shadow},
     {"APSMPI_ON_ERROR", "stop|pass",
      "a bad policy stops the job (default), or all calls pass through", "stop",
      false, set_on_error},
@@ -240,10 +248,12 @@ void aps_options_clear(struct aps_options *options)
 {
     free(options->policy);
     free(options->log);
+    free(options->shadow);
     free(options->discovery);
     free(options->cuda);
     free(options->summary_file);
-    options->policy = options->log = options->discovery = options->cuda = NULL;
+    options->policy = options->log = options->shadow = options->discovery =
+        options->cuda = NULL;
     options->summary_file = NULL;
 }
 

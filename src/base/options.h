@@ -14,6 +14,7 @@
 
 struct aps_options {
     char *policy;       /* policy file; NULL: discovery */
+    char *shadow;       /* candidates, instead of the policy's */
     char *log;          /* CSV log, instead of the policy's log.file */
     char *discovery;    /* prefix of the files written; NULL: off */
     bool pass_on_error; /* a bad policy: warn and pass through */

@@ -90,6 +90,8 @@ static void settle_call(struct aps_plan *plan, enum aps_call_kind call)
 
 bool aps_policy_names(const struct aps_policy *policy, enum aps_call_kind call)
 {
+    if (call == APS_CALL_ALLREDUCE && aps_policy_shadows(policy))
+        return true;
     for (size_t i = 0; i < policy->rule_count; i++)
         if (is_for(&policy->rules[i], call))
             return true;

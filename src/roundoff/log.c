@@ -36,18 +36,26 @@ static int write_all(int fd, const char *text, size_t length)
 }
 
 /* 1: the file has our header, 0: it is empty, -1: it is something else. */
-static int check_header(int fd)
+static int check_header(int fd, const char *header)
 {
-    const size_t length = strlen(APS_LOG_HEADER "\n");
-    char start[sizeof APS_LOG_HEADER "\n"];
-    ssize_t got = pread(fd, start, length, 0);
+    const size_t length = strlen(header);
+    char start[sizeof APS_LOG_HEADER + 1]; /* the longest, with its line end */
+    ssize_t got = pread(fd, start, length + 1, 0);
 
     if (got == 0)
         return 0;
-    if (got == (ssize_t)length &&
-        memcmp(start, APS_LOG_HEADER "\n", length) == 0)
+    if (got == (ssize_t)length + 1 && memcmp(start, header, length) == 0 &&
+        start[length] == '\n')
         return 1;
     return -1;
+}
+
+static int write_header(int fd, const char *header)
+{
+    char line[sizeof APS_LOG_HEADER + 1];
+    const size_t length = (size_t)snprintf(line, sizeof line, "%s\n", header);
+
+    return write_all(fd, line, length);
 }
 
 /* A job that died, on a full disk or killed, may have left half a row: end it. A
@@ -123,8 +131,8 @@ static char *log_number_path(const char *path, int number)
  * Open one file, and lock it while its beginning is looked at and written. 0
  * with *fd, or with *fd -1 if it is not a log with our header; otherwise -1.
  */
-static int log_open_file(const char *path, int *fd, bool *created,
-                         struct aps_error *error)
+static int log_open_file(const char *path, const char *wanted, int *fd,
+                         bool *created, struct aps_error *error)
 {
     struct stat status;
     int header = 0;
@@ -136,7 +144,7 @@ static int log_open_file(const char *path, int *fd, bool *created,
     /* Pipes and terminals have no beginning to look at: write the header. */
     if (fstat(*fd, &status) == 0 && S_ISREG(status.st_mode)) {
         lock(*fd);
-        header = check_header(*fd);
+        header = check_header(*fd, wanted);
         if (header > 0 && end_last_line(*fd) < 0)
             goto cannot_write;
     }
@@ -146,8 +154,7 @@ static int log_open_file(const char *path, int *fd, bool *created,
         return 0;
     }
     *created = header == 0;
-    if (*created &&
-        write_all(*fd, APS_LOG_HEADER "\n", strlen(APS_LOG_HEADER) + 1) < 0)
+    if (*created && write_header(*fd, wanted) < 0)
         goto cannot_write;
     (void)flock(*fd, LOCK_UN);
     return 0;
@@ -161,6 +168,12 @@ cannot_write:
 
 int aps_log_open(struct aps_log *log, const char *path, struct aps_error *error)
 {
+    return aps_log_open_with(log, path, APS_LOG_HEADER, error);
+}
+
+int aps_log_open_with(struct aps_log *log, const char *path, const char *header,
+                      struct aps_error *error)
+{
     for (int number = 0; number < TRIES; number++) {
         struct aps_log opened = {.numbered = number > 0};
         int rc;
@@ -168,7 +181,8 @@ int aps_log_open(struct aps_log *log, const char *path, struct aps_error *error)
         opened.path = log_number_path(path, number);
         if (!opened.path)
             return aps_error_set(error, ENOMEM, path, 0, 0, "out of memory");
-        rc = log_open_file(opened.path, &opened.fd, &opened.created, error);
+        rc = log_open_file(opened.path, header, &opened.fd, &opened.created,
+                           error);
         if (rc == 0 && opened.fd >= 0) {
             *log = opened;
             return 0;
@@ -191,8 +205,8 @@ void aps_log_close(struct aps_log *log)
     *log = (struct aps_log){.fd = -1};
 }
 
-static int put(struct aps_log *log, const char *line, size_t length,
-               struct aps_error *error)
+int aps_log_put(struct aps_log *log, const char *line, size_t length,
+                struct aps_error *error)
 {
     if (log->fd < 0 || log->failed)
         return -1;
@@ -220,6 +234,7 @@ struct fields {
     char density[32];
     char rank[32];
     char residual[32];
+    char entropy[32];
 };
 
 /* In the locale of the log. Not a number: an empty field. */
@@ -247,6 +262,8 @@ static void log_quote_fields(const struct aps_log_row *row,
     log_write_number(row->density, fields->density);
     log_write_number(row->rank, fields->rank);
     log_write_number(row->residual, fields->residual);
+    snprintf(fields->entropy, sizeof fields->entropy,
+             isnan(row->entropy) ? "" : "%.4g", row->entropy);
 }
 
 int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
@@ -265,7 +282,7 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
         line, sizeof line,
         "%.6f,%s,%ld,%ld,%ld,%s,%zu,%s,%s,%s,%d,%.6g,%.6g,%.6g,%.4g,"
         "%zu,%zu,%zu,%zu,%llu,%llu,%.1f,%s,%s,%s,%.9g,%s,%s,%s,%d,%llu,"
-        "%llu,%s,%s,%s,%s\n",
+        "%llu,%s,%s,%s,%s,%s\n",
         row->time, fields.comm, row->step, row->epoch, row->layer, fields.name,
         row->count, fields.format, fields.scale, fields.reduce,
         row->scale_exponent, aps_measure_mean(m), m->max_relative,
@@ -274,11 +291,11 @@ int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
         fields.run, fields.call, fields.rule, row->scale_value, fields.group,
         fields.node, fields.accumulate, row->shadow, row->redone,
         row->overflowed, fields.compress, fields.density, fields.rank,
-        fields.residual);
+        fields.residual, fields.entropy);
     uselocale(before);
     if (plain)
         freelocale(plain);
-    return put(log, line, (size_t)length, error);
+    return aps_log_put(log, line, (size_t)length, error);
 }
 
 int aps_log_event(struct aps_log *log, const char *text,
@@ -289,5 +306,5 @@ int aps_log_event(struct aps_log *log, const char *text,
 
     length += aps_field_clean(text, line + length, sizeof line - length - 1);
     line[length++] = '\n';
-    return put(log, line, length, error);
+    return aps_log_put(log, line, length, error);
 }

@@ -15,7 +15,8 @@
     "time,comm,step,epoch,layer,name,count,format,scale,reduce,scale_exp,"     \
     "err_mean,err_max,err_l2,snr_db,underflow,overflow,nonfinite,skipped,"     \
     "wire_bytes,fp32_bytes,usec,run,call,rule,scale_value,group,node,"         \
-    "accumulate,shadow,redone,overflowed,compress,density,rank,residual"
+    "accumulate,shadow,redone,overflowed,compress,density,rank,residual,"      \
+    "entropy"
 
 struct aps_log {
     int fd;        /* -1: closed */
@@ -53,12 +54,14 @@ struct aps_log_row {
     double usec;
     unsigned long long redone; /* chunks that were reduced again */
     unsigned long long
-        overflowed;       /* layers in which a scale let values do so */
-    int shadow;           /* 0: the reduction that the program got */
+        overflowed; /* layers in which a scale let values do so */
+    int shadow;     /* 0: the reduction that the program got; otherwise the
+                             number of a candidate, from 1 */
     const char *compress; /* as a person reads it */
     double density;       /* of the compressor; NaN: the field is empty */
     double rank;          /* the same */
     double residual;      /* the same */
+    double entropy;       /* bits a value; NaN: the field is empty */
 };
 
 /*
@@ -71,11 +74,19 @@ struct aps_log_row {
  */
 int aps_log_open(struct aps_log *log, const char *path,
                  struct aps_error *error);
+
+/* The same of a file of other rows, that begins with this line. */
+int aps_log_open_with(struct aps_log *log, const char *path, const char *header,
+                      struct aps_error *error);
 void aps_log_close(struct aps_log *log);
 
 /* One row; -1 with the reason on the first failure, then silently -1. */
 int aps_log_write(struct aps_log *log, const struct aps_log_row *row,
                   struct aps_error *error);
+
+/* One line, which ends itself, the same. */
+int aps_log_put(struct aps_log *log, const char *line, size_t length,
+                struct aps_error *error);
 
 /* One `# ...` line: an event such as a desync. */
 int aps_log_event(struct aps_log *log, const char *text,

@@ -13,7 +13,8 @@ LAYERS = 161
 HEADER = ("time,comm,step,epoch,layer,name,count,format,scale,reduce,scale_exp,"
           "err_mean,err_max,err_l2,snr_db,underflow,overflow,nonfinite,skipped,"
           "wire_bytes,fp32_bytes,usec,run,call,rule,scale_value,group,node,"
-          "accumulate,shadow,redone,overflowed,compress,density,rank,residual")
+          "accumulate,shadow,redone,overflowed,compress,density,rank,residual,"
+          "entropy")
 RUN = "20261122T143059.123456-4711"
 
 
@@ -28,7 +29,7 @@ def write(rows, path):
                 print("# comm0: desync: the step was lost", file=file)
             print("%.6f,comm0,%d,%d,%d,layer%d.conv.weight,%d,e4m3,aps-tight,"
                   "hierarchical,%d,%g,%g,%.6g,%.4g,%d,0,0,%d,%d,%d,%.1f,%s,"
-                  "allreduce,0,%.9g,node,format,fp32,0,0,0,,,,"
+                  "allreduce,0,%.9g,node,format,fp32,0,0,0,,,,,"
                   % (1.7e9 + row / 128, 100 * step, step // 50, layer, layer,
                      4096 + layer, row % 11, row % 7 / 8, row % 7,
                      row % 7 / 16 + .001 * (row % 13), 20 + row % 29 / 3,

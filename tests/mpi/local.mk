@@ -79,6 +79,9 @@ tests_mpi_dropped_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/drawn
 tests_mpi_drawn_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_drawn_LDADD = $(MPI_TEST_LDADD) -lm
+check_PROGRAMS += tests/mpi/shadowed
+tests_mpi_shadowed_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_shadowed_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/exact
 tests_mpi_exact_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_exact_LDADD = $(MPI_TEST_LDADD)
@@ -334,6 +337,7 @@ mpi_tests = \
 	tests/mpi/t-rounded.sh \
 	tests/mpi/t-selected.sh \
 	tests/mpi/t-sent.sh \
+	tests/mpi/t-shadow.sh \
 	tests/mpi/t-session-fails.sh \
 	tests/mpi/t-skipped.sh \
 	tests/mpi/t-spawned.sh \
@@ -345,4 +349,4 @@ mpi_tests = \
 	tests/mpi/t-short-lived.sh
 TESTS += $(mpi_tests)
 dist_check_SCRIPTS += $(mpi_tests)
-EXTRA_DIST += tests/mpi/one_rule.sh tests/mpi/run.sh
+EXTRA_DIST += tests/mpi/one_rule.sh tests/mpi/run.sh tests/mpi/shadowed.py

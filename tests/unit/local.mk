@@ -7,6 +7,7 @@ UNIT_TESTS = \
 	tests/unit/array \
 	tests/unit/array_blocks \
 	tests/unit/array_scaled \
+	tests/unit/binades \
 	tests/unit/build \
 	tests/unit/chunk_layout \
 	tests/unit/chunks \
@@ -21,6 +22,7 @@ UNIT_TESTS = \
 	tests/unit/digits \
 	tests/unit/driver \
 	tests/unit/elements \
+	tests/unit/entropy \
 	tests/unit/error \
 	tests/unit/feedback \
 	tests/unit/format \
@@ -52,7 +54,9 @@ UNIT_TESTS = \
 	tests/unit/policy-mutated \
 	tests/unit/policy-rules \
 	tests/unit/policy-compress \
+	tests/unit/pace \
 	tests/unit/policy-scales \
+	tests/unit/policy-shadow \
 	tests/unit/ranges \
 	tests/unit/rounding \
 	tests/unit/scale \
@@ -363,6 +367,19 @@ tests_unit_log_faults_SOURCES = tests/unit/log_faults.c \
 	tests/unit/log_file.c tests/unit/log_file.h
 tests_unit_log_faults_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_log_faults_LDADD = $(UNIT_LIBS) -lm
+tests_unit_binades_SOURCES = tests/unit/binades.c
+tests_unit_binades_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_binades_LDADD = $(UNIT_LIBS) -lm
+tests_unit_entropy_SOURCES = tests/unit/entropy.c
+tests_unit_entropy_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_entropy_LDADD = $(UNIT_LIBS) -lm
+tests_unit_pace_SOURCES = tests/unit/pace.c
+tests_unit_pace_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_pace_LDADD = $(UNIT_LIBS) -lm
+tests_unit_policy_shadow_SOURCES = tests/unit/policy-shadow.c \
+	tests/unit/policyerrors.h tests/unit/policytext.h tests/unit/errortext.h
+tests_unit_policy_shadow_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_shadow_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_measure_SOURCES = tests/unit/measure.c
 tests_unit_measure_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_measure_LDADD = $(UNIT_LIBS) -lm

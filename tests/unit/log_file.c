@@ -119,6 +119,7 @@ struct aps_log_row log_file_row(const char *name)
         .density = 0.2,
         .rank = 4,
         .residual = 0.125,
+        .entropy = 3.14159,
     };
 }
 

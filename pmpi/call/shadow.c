@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "call/shadow.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fpenv.h"
+#include "base/message.h"
+#include "base/plural.h"
+#include "call/kind.h"
+#include "call/segment.h"
+#include "codec/entropy.h"
+#include "comm/comm_queue.h"
+#include "comm/layers.h"
+#include "comm/report.h"
+#include "comm/shadows.h"
+#include "progress/progress_thread.h"
+#include "progress/queue.h"
+#include "progress/wait.h"
+
+/* Where time decides, ranks know at different moments which step is the next to be
+ * sampled, since samples of nonblocking calls wait in a queue: only every so many
+ * steps are copied for it. */
+#define NONBLOCKING_EVERY 16
+
+/* A layer to be measured: its inputs, in the host's memory. */
+struct subject {
+    struct aps_context *context;
+    const char *function; /* that the program called */
+    struct aps_segment segment;
+    int ready; /* on rank 0: the reference is there */
+};
+
+/* --- when ----------------------------------------------------------------- */
+
+static bool shadow_is_stated(const struct aps_context *context)
+{
+    return aps_policy_log(context->job->policy)->stated;
+}
+
+static size_t shadow_class(const struct aps_context *context,
+                           const struct aps_segment *segment)
+{
+    return aps_policy_steps(context->job->policy)->kind == APS_STEPS_NONE
+               ? aps_pace_class(segment->count)
+               : 0;
+}
+
+/* Where the calls of a communicator are carried out in their order, the same on all
+ * ranks. */
+static bool shadow_is_due(struct aps_context *context,
+                          const struct aps_segment *segment)
+{
+    struct aps_shadows *shadows = context->shadows;
+
+    if (shadows->begin == 0) {
+        shadows->begin = aps_clock_ns(CLOCK_MONOTONIC);
+        if (atomic_load(&aps_counters.shadow_begin) == 0)
+            atomic_store(&aps_counters.shadow_begin,
+                         (unsigned long long)shadows->begin);
+    }
+    if (shadows->stopped || segment->count > APS_SAMPLE_MAX)
+        return false;
+    if (shadow_is_stated(context))
+        return segment->number % context->sample_every == 0;
+    return aps_pace_is_due(&shadows->pace, shadow_class(context, segment),
+                           segment->number);
+}
+
+/* --- one candidate -------------------------------------------------------- */
+
+/* "e4m3, scale aps, reduce ring" */
+static void shadow_describe(const struct aps_plan *plan, char *text,
+                            size_t size)
+{
+    snprintf(text, size, "%s, scale %s, reduce %s", plan->format.name,
+             aps_scale_name(&plan->scale), aps_reduce_name(plan->reduce));
+}
+
+/* Rank 0's codes, had all its values one scale. */
+static double shadow_entropy(const struct aps_plan *plan,
+                             const struct aps_segment *segment,
+                             const struct aps_cost *cost)
+{
+    struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
+    struct aps_magnitude magnitude;
+    struct aps_codec codec;
+    int exponent;
+
+    if (plan->compressor.kind != APS_COMPRESSOR_NONE)
+        return NAN;
+    if (plan->rounding != APS_ROUND_NEAREST)
+        options.rounding = APS_ROUND_STOCHASTIC;
+    options.seed = plan->seed;
+    aps_codec_init(&plan->format, &codec);
+    magnitude = aps_magnitude_of(segment->in, segment->count);
+    exponent = aps_scale_block_exponent(&plan->scale, &plan->format, magnitude,
+                                        cost->least_exponent);
+    return aps_codes_entropy(&codec, segment->in, segment->count,
+                             aps_scale_scaling(&plan->scale, exponent),
+                             &options);
+}
+
+/* Local, on rank 0. */
+static void shadow_write(struct subject *subject, const struct aps_plan *plan,
+                         int number, const struct aps_cost *cost, int64_t taken)
+{
+    const struct aps_segment *segment = &subject->segment;
+    struct aps_shadows *shadows = subject->context->shadows;
+    struct aps_measure measure;
+    const struct aps_sampled sampled = {
+        .cost = cost,
+        .measure = &measure,
+        .taken = taken,
+        .shadow = number,
+        .entropy = shadow_entropy(plan, segment, cost),
+    };
+
+    aps_sample_compare(&shadows->sample, &aps_memory_host, shadows->out,
+                       segment->count, &measure);
+    aps_context_row(subject->context, &segment->key, plan, subject->function,
+                    &sampled);
+}
+
+/* COLLECTIVE. Candidate i, which may be impossible here, on all ranks alike. An MPI
+ * error code. */
+static int shadow_try(struct subject *subject, size_t i)
+{
+    struct aps_context *context = subject->context;
+    struct aps_shadows *shadows = context->shadows;
+    struct aps_segment *segment = &subject->segment;
+    struct aps_cost cost = {.sampled = true, .residual = NAN};
+    struct aps_vector layer = {.in = segment->in,
+                               .out = shadows->out,
+                               .n = segment->count,
+                               .memory = &aps_memory_host};
+    char cause[256] = "", text[160];
+    struct aps_plan plan;
+    struct aps_place place;
+    int64_t begin, taken;
+    int rc;
+
+    aps_policy_candidate(context->job->policy, &segment->key,
+                         segment->plan.shadow, i, &plan);
+    if (aps_comm_resources_prepare(context->resources, &plan, segment->count,
+                                   cause, sizeof cause) < 0) {
+        shadow_describe(&plan, text, sizeof text);
+        aps_context_event_once(context, &shadows->complained[i],
+                               "shadow: candidate %zu (%s) cannot run here: "
+                               "%s; it is not measured",
+                               i + 1, text, cause);
+        return MPI_SUCCESS;
+    }
+    place = aps_segment_place(segment);
+    place.matrix = plan.matrix;
+    begin = aps_clock_ns(CLOCK_MONOTONIC);
+    rc = aps_context_reduce(context, &shadows->kept[i], &plan, 1, &place,
+                            &layer, &cost);
+    taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
+    if (rc == MPI_SUCCESS && subject->ready && context->rank == 0)
+        shadow_write(subject, &plan, (int)i + 1, &cost, taken);
+    return rc;
+}
+
+/* --- one layer ------------------------------------------------------------ */
+
+/* Local. The first sample of the job: what it is and what it needs. */
+static void shadow_tell_first(const struct subject *subject)
+{
+    const struct aps_context *context = subject->context;
+    const struct aps_policy *policy = context->job->policy;
+    const struct aps_log *log = aps_job_log(context->job, context->rank);
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    char often[64];
+
+    if (context->rank != 0 || atomic_flag_test_and_set(&told) ||
+        !context->job->options.summary || context->job->options.summary_file)
+        return;
+    if (shadow_is_stated(context))
+        snprintf(often, sizeof often, "every %ld steps", context->sample_every);
+    else
+        snprintf(often, sizeof often, "in at most %g %% of the time",
+                 100 * aps_policy_budget(policy));
+    aps_message(-1,
+                "%s: MPI reduces for the program, and %zu candidate%s reduce%s "
+                "the same inputs %s; errors go to %s",
+                context->job->source.path, subject->segment.plan.shadow->count,
+                aps_plural(subject->segment.plan.shadow->count),
+                subject->segment.plan.shadow->count == 1 ? "s" : "", often,
+                log ? log->path : "no log");
+}
+
+/* Local. */
+static void shadow_write_exponents(const struct subject *subject)
+{
+    const struct aps_segment *segment = &subject->segment;
+    struct aps_binades binades = {0};
+
+    if (subject->context->rank != 0)
+        return;
+    aps_binades_add(&binades, segment->in, segment->count);
+    aps_context_write_exponents(subject->context, &segment->key,
+                                subject->function, &binades);
+}
+
+/* COLLECTIVE. All candidates, one after the other, whatever fails: other ranks go
+ * there. `well`: this rank has the inputs. */
+static void shadow_measure(struct subject *subject, bool well)
+{
+    struct aps_context *context = subject->context;
+    struct aps_shadows *shadows = context->shadows;
+    struct aps_segment *segment = &subject->segment;
+    const size_t class = shadow_class(context, segment);
+    fenv_t environment;
+    int64_t begin, taken;
+    int rc, now;
+
+    if (!aps_shadows_equip(context, segment->count, well))
+        return;
+    shadow_tell_first(subject);
+    /* All ranks have come: the time does not hold the wait for a late one. */
+    begin = aps_clock_ns(CLOCK_MONOTONIC);
+    aps_fpenv_enter(&environment);
+    rc = aps_sample_reference(
+        &shadows->sample, aps_comm_resources_vcomm(context->resources), 0,
+        &aps_memory_host, segment->in, segment->count, &subject->ready);
+    shadow_write_exponents(subject);
+    for (size_t i = 0; i < segment->plan.shadow->count; i++) {
+        now = shadow_try(subject, i);
+        rc = rc == MPI_SUCCESS ? now : rc;
+    }
+    aps_fpenv_leave(&environment);
+    taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
+    aps_count(&aps_counters.shadowed, 1);
+    aps_count(&aps_counters.shadow_ns, (unsigned long long)taken);
+    aps_shadows_end(context, class, segment->number, taken, rc);
+}
+
+/* Local. A copy of the layer's inputs, in the host's memory; NULL: none. */
+static float *shadow_copy(const struct aps_segment *segment)
+{
+    const unsigned long failures = aps_context_failures();
+    float *copy = malloc(segment->count * sizeof *copy);
+
+    if (!copy)
+        return NULL;
+    segment->memory->copy_out(copy, segment->in, segment->count);
+    if (aps_context_failures() == failures)
+        return copy;
+    free(copy);
+    return NULL;
+}
+
+/* --- blocking calls ------------------------------------------------------- */
+
+static void shadow_layer(struct aps_context *context,
+                         const struct aps_call *call,
+                         const struct aps_segment *segment)
+{
+    struct subject subject = {.context = context,
+                              .function = aps_call_function(call),
+                              .segment = *segment};
+    float *copy = NULL;
+
+    subject.segment.memory = aps_segment_memory(context, call);
+    if (subject.segment.memory != &aps_memory_host) {
+        copy = shadow_copy(&subject.segment);
+        subject.segment.in = copy;
+    }
+    shadow_measure(&subject, subject.segment.in != NULL);
+    free(copy);
+}
+
+void aps_shadow_call(struct aps_context *context, const struct aps_call *call,
+                     const struct aps_step_position *position)
+{
+    size_t offset = 0;
+
+    if (!context->shadowed || call->kind->which != APS_CALL_ALLREDUCE)
+        return;
+    for (long i = 0; i < position->segments; i++) {
+        struct aps_segment segment;
+
+        aps_segment_plan(context, call, position, i, offset, &segment);
+        offset += segment.count;
+        if (segment.plan.shadow && shadow_is_due(context, &segment) &&
+            aps_context_has_resources(context, call->comm))
+            shadow_layer(context, call, &segment);
+    }
+}
+
+/* --- nonblocking calls ---------------------------------------------------- */
+
+struct shadow {
+    struct aps_operation operation;
+    struct subject subject;
+    float *copy; /* of its inputs; NULL: there was no memory */
+};
+
+/* COLLECTIVE, in the queue. */
+static void shadow_run(struct aps_operation *operation)
+{
+    struct shadow *this = operation->owner;
+    struct aps_context *context = this->subject.context;
+
+    if (context->broken == MPI_SUCCESS &&
+        context->resources_state == APS_RESOURCES_READY &&
+        shadow_is_due(context, &this->subject.segment))
+        shadow_measure(&this->subject, this->copy != NULL);
+    free(this->copy);
+    free(this);
+}
+
+/* Local. May it be the layer's turn, as far as its number tells? */
+static bool shadow_may_be_due(const struct aps_context *context,
+                              const struct aps_segment *segment)
+{
+    const long every =
+        shadow_is_stated(context) ? context->sample_every : NONBLOCKING_EVERY;
+
+    return segment->plan.shadow && segment->count <= APS_SAMPLE_MAX &&
+           segment->number % every == 0;
+}
+
+/* Local. The other ranks wait for this one in their queues: where memory is short, it
+ * is patient. */
+static void shadow_push(struct aps_context *context,
+                        const struct aps_call *call,
+                        struct aps_segment *segment)
+{
+    struct shadow *this;
+    long begin = 0;
+
+    while (!(this = calloc(1, sizeof *this)) && aps_wait_for_memory(&begin))
+        ;
+    if (!this) {
+        PMPI_Comm_call_errhandler(call->comm, MPI_ERR_NO_MEM);
+        return;
+    }
+    segment->memory = aps_segment_memory(context, call);
+    this->copy = shadow_copy(segment);
+    this->subject = (struct subject){.context = context,
+                                     .function = aps_call_function(call),
+                                     .segment = *segment};
+    this->subject.segment.in = this->copy;
+    this->operation = (struct aps_operation){.owner = this, .run = shadow_run};
+    aps_queue_push(context->queue, &this->operation);
+    aps_progress_thread_notice();
+}
+
+void aps_shadow_start(struct aps_context *context, const struct aps_call *call,
+                      const struct aps_step_position *position)
+{
+    size_t offset = 0;
+
+    if (!context->shadowed || call->kind->which != APS_CALL_ALLREDUCE)
+        return;
+    for (long i = 0; i < position->segments; i++) {
+        struct aps_segment segment;
+
+        aps_segment_plan(context, call, position, i, offset, &segment);
+        offset += segment.count;
+        if (shadow_may_be_due(context, &segment) &&
+            (context->queue ||
+             aps_context_make_queue(context, call->comm) == MPI_SUCCESS))
+            shadow_push(context, call, &segment);
+    }
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "comm/shadows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "comm/compressions.h"
+#include "comm/report.h"
+#include "comm/scales.h"
+#include "progress/agree.h"
+
+struct aps_shadows *aps_shadows_create(double share)
+{
+    struct aps_shadows *shadows = calloc(1, sizeof *shadows);
+
+    if (!shadows)
+        return NULL;
+    shadows->pace.share = share;
+    if (aps_sample_init(&shadows->sample) == 0)
+        return shadows;
+    aps_shadows_destroy(shadows);
+    return NULL;
+}
+
+void aps_shadows_destroy(struct aps_shadows *shadows)
+{
+    if (!shadows)
+        return;
+    for (int i = 0; i < APS_SHADOWS_MOST; i++) {
+        aps_scales_destroy(shadows->kept[i].scales);
+        aps_compressions_destroy(shadows->kept[i].compressions);
+    }
+    aps_sample_clear(&shadows->sample);
+    free(shadows->out);
+    free(shadows);
+}
+
+/* For the summary: what this rank needs, of all communicators the most. */
+static void shadows_count(const struct aps_context *context, size_t n)
+{
+    const unsigned long long bytes =
+        n * (sizeof(float) + (context->rank == 0 ? sizeof(double) : 0));
+
+    if (bytes > atomic_load(&aps_counters.shadow_bytes))
+        atomic_store(&aps_counters.shadow_bytes, bytes);
+}
+
+/* Whatever this rank has, the others have the same room afterwards. */
+bool aps_shadows_equip(struct aps_context *context, size_t n, bool well)
+{
+    struct aps_shadows *shadows = context->shadows;
+    float *out = NULL;
+
+    if (n > shadows->room) {
+        out = malloc(n * sizeof *out);
+        well = well && out;
+    }
+    if (!aps_agree_all(aps_comm_resources_vcomm(context->resources), well)) {
+        free(out);
+        return false;
+    }
+    if (out) {
+        free(shadows->out);
+        shadows->out = out;
+        shadows->room = n;
+        shadows_count(context, n);
+    }
+    return true;
+}
+
+/* Positive floats have the order of their bits, taken as integers. */
+static int shadows_bits(double seconds)
+{
+    const float value = seconds > 0 ? (float)seconds : 0;
+    int bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static double shadows_seconds(int bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+void aps_shadows_end(struct aps_context *context, size_t class, long number,
+                     int64_t taken, int rc)
+{
+    enum { FAILED, COST, ELAPSED, VALUES };
+    struct aps_shadows *shadows = context->shadows;
+    const int64_t elapsed = aps_clock_ns(CLOCK_MONOTONIC) - shadows->begin;
+    int values[VALUES];
+    int agreed;
+
+    /* MAX of the costs, MIN of the times. */
+    values[FAILED] = rc != MPI_SUCCESS;
+    values[COST] = shadows_bits(1e-9 * (double)taken);
+    values[ELAPSED] = -shadows_bits(1e-9 * (double)elapsed);
+    agreed = aps_agree_max_together(
+        aps_comm_resources_vcomm(context->resources), VALUES, values);
+    context->damaged |= rc != MPI_SUCCESS || agreed != MPI_SUCCESS;
+    if (agreed != MPI_SUCCESS || values[FAILED]) {
+        shadows->stopped = true;
+        aps_context_event(context, "shadow: MPI failed where candidates were "
+                                   "measured, which stops: the program goes on "
+                                   "with MPI's own results");
+        return;
+    }
+    if (!aps_policy_log(context->job->policy)->stated)
+        aps_pace_end(&shadows->pace, class, number,
+                     shadows_seconds(values[COST]),
+                     shadows_seconds(-values[ELAPSED]));
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a communicator knows of its candidates (a policy's `shadow`): what each of
+ * them keeps of layers from sample to sample, as the calls that are rewritten keep
+ * theirs, scratch, and which step is the next to be sampled.
+ */
+#ifndef APS_PMPI_COMM_SHADOWS_H
+#define APS_PMPI_COMM_SHADOWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "comm/communicator.h"
+#include "steps/pace.h"
+
+/* A rule's own plan stands before its candidates. */
+#define APS_SHADOWS_MOST (APS_SHADOW_MOST + 1)
+
+struct aps_shadows {
+    struct aps_kept kept[APS_SHADOWS_MOST];
+    bool complained[APS_SHADOWS_MOST]; /* it cannot run here: it is said */
+    float *out;                        /* [room], of candidates */
+    size_t room;
+    struct aps_sample sample; /* the reference */
+    struct aps_pace pace;
+    int64_t begin; /* when the first call came, by the clock; 0: none yet */
+    bool stopped;  /* MPI failed on some rank */
+};
+
+/* Local. `share` of the time may be taken. NULL: out of memory. */
+struct aps_shadows *aps_shadows_create(double share);
+
+/* Local. NULL: nothing. */
+void aps_shadows_destroy(struct aps_shadows *shadows);
+
+/* COLLECTIVE over the context's communicator. Room for candidates of n elements;
+ * all ranks have come when it returns. The same on all ranks: false if any of them
+ * is not `well`, or has no memory. */
+bool aps_shadows_equip(struct aps_context *context, size_t n, bool well);
+
+/*
+ * COLLECTIVE over the context's communicator. A sample has been taken, which took
+ * `taken` nanoseconds on this rank: agree on when the next one is due. `rc`: an MPI
+ * error code of this rank; if any rank has one, no more samples are taken, on all of
+ * them.
+ */
+void aps_shadows_end(struct aps_context *context, size_t class, long number,
+                     int64_t taken, int rc);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "steps/pace.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+
+/* Steps before the first sample: they tell how long a step takes. */
+#define STEPS_BEFORE 2
+
+/* A step that took no time that a clock shows. */
+#define STEP_LEAST 1e-7
+
+/* No sample is later than so many steps after the last one. */
+#define GAP_MOST 1e9
+
+size_t aps_pace_class(size_t count)
+{
+    return (count * UINT64_C(0x9E3779B97F4A7C15)) >> 58;
+}
+
+bool aps_pace_is_due(struct aps_pace *pace, size_t class, long number)
+{
+    struct aps_pace_class *this = &pace->list[class];
+
+    if (!this->seen) {
+        *this = (struct aps_pace_class){.seen = true,
+                                        .first = number,
+                                        .sampled = -1,
+                                        .next = number + STEPS_BEFORE};
+        pace->classes++;
+    }
+    return number == this->sampled || number >= this->next;
+}
+
+static double pace_spent(const struct aps_pace *pace)
+{
+    double spent = 0;
+
+    for (size_t i = 0; i < APS_PACE_CLASSES; i++)
+        spent += pace->list[i].spent;
+    return spent;
+}
+
+void aps_pace_end(struct aps_pace *pace, size_t class, long number, double cost,
+                  double elapsed)
+{
+    struct aps_pace_class *this = &pace->list[class];
+    const double share = pace->share / pace->classes;
+    const double steps =
+        number > this->first ? (double)(number - this->first) : 1;
+    double step, own, gap;
+
+    if (number != this->sampled)
+        this->cost = 0;
+    this->sampled = number;
+    this->cost += cost;
+    this->spent += cost;
+    own = elapsed - pace_spent(pace);
+    if (!(own > steps * STEP_LEAST))
+        own = steps * STEP_LEAST;
+    step = own / steps;
+    /* What is owed, and the next sample. */
+    gap = ceil((this->spent + this->cost - share * own) / (share * step));
+    if (gap < 1)
+        gap = 1;
+    if (!(gap < GAP_MOST))
+        gap = GAP_MOST;
+    this->next = number < LONG_MAX - (long)gap ? number + (long)gap : LONG_MAX;
+}

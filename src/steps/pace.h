@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which steps are sampled, where samples may cost a share of a program's time.
+ *
+ * A sample is taken when its cost has been earned: when the share of the time so
+ * far covers what all samples have cost, and one more. Calls are in classes, which
+ * count their steps by themselves; each has an equal part of the share.
+ *
+ * Pure arithmetic: on numbers that all ranks have agreed on it is the same on all
+ * of them.
+ */
+#ifndef APS_STEPS_PACE_H
+#define APS_STEPS_PACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define APS_PACE_CLASSES 64
+
+/* {.share = S}: none so far. */
+struct aps_pace {
+    double share; /* of the time without samples, above 0 */
+    int classes;  /* that have been seen */
+    struct aps_pace_class {
+        bool seen;
+        long first;   /* number of the first call */
+        long sampled; /* number of the step that was sampled last, or -1 */
+        long next;    /* number of the next one to be */
+        double cost;  /* of the last sampled step, in seconds */
+        double spent; /* on all */
+    } list[APS_PACE_CLASSES];
+};
+
+/* The class of calls of `count` elements, where no step tells them apart. */
+size_t aps_pace_class(size_t count);
+
+/* Is step `number` of the class sampled? */
+bool aps_pace_is_due(struct aps_pace *pace, size_t class, long number);
+
+/*
+ * A call of step `number` has been sampled, which took `cost` seconds more.
+ * `elapsed` seconds have gone by since the first call, samples included.
+ */
+void aps_pace_end(struct aps_pace *pace, size_t class, long number, double cost,
+                  double elapsed);
+
+#endif

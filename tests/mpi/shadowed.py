@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rows of a candidate are those of a run in which it is really used.
+
+    shadowed.py SHADOW.csv K REAL.csv
+
+Compares all columns but those of time and place in the policy, bit for bit as they
+are written, of the rows of candidate K with those of REAL.csv; both must have rows.
+"""
+import csv
+import sys
+
+OTHERS = {"time", "usec", "run", "rule", "shadow", "entropy"}
+
+
+def rows(path, shadow):
+    with open(path, encoding="utf-8") as file:
+        reader = csv.DictReader(line for line in file if not line.startswith("#"))
+        return [{name: value for name, value in row.items()
+                 if name not in OTHERS}
+                for row in reader if row["shadow"] == shadow]
+
+
+def main():
+    shadow, number, real = sys.argv[1:]
+    measured, used = rows(shadow, number), rows(real, "0")
+    if not used or len(measured) != len(used):
+        sys.exit("%d rows of candidate %s, %d of its own run" % (
+            len(measured), number, len(used)))
+    for one, other in zip(measured, used):
+        for name, value in one.items():
+            if value != other[name]:
+                sys.exit("step %s, layer %s: %s is %s, and %s in its own run" % (
+                    one["step"], one["layer"], name, value, other[name]))
+
+
+main()

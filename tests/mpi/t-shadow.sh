@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Candidates (shadow): the program gets MPI's own results, to the last bit, and the
+# log says of each candidate what it says of a run in which it is used.
+. "$top_srcdir/tests/mpi/run.sh"
+cd "$tmp" || exit 99
+
+cat >layers.csv <<END
+layer,name,count
+0,first,4096
+1,second,1500
+2,third,2048
+END
+
+# job RANKS POLICY HOW [ARG...]: what shadowed says is left in `said`; POLICY none:
+# without the library
+job()
+{
+    ranks=$1 policy=$2
+    shift 2
+    preload="-genv LD_PRELOAD $library -genv APSMPI_POLICY $policy"
+    [ "$policy" != none ] || preload=
+    # shellcheck disable=SC2086 # several words
+    timeout "$seconds" $launch -n "$ranks" $preload $more "$mpi/shadowed" "$@" \
+        </dev/null >said 2>stderr
+}
+
+# same_as_native TEXT: of the job that has ended, and the one before in `native`
+same_as_native()
+{
+    cmp -s said native && grep -q '^sums' said
+    check $? "$1"
+}
+
+# candidates RANKS HOW CANDIDATE...: each is a rule's settings
+candidates()
+{
+    ranks=$1 how=$2
+    shift 2
+    name="$ranks ranks, $how"
+    job "$ranks" none "$how"
+    mv said native
+    {
+        printf 'version: 1\ntable: layers.csv\nlog: {file: shadow.csv, every: 1}\n'
+        printf 'shadow:\n'
+        printf '  - {%s}\n' "$@"
+    } >shadow.yaml
+    rm -f shadow*.csv
+    job "$ranks" shadow.yaml "$how"
+    same_as_native "$name: the results are MPI's"
+    number=0
+    for candidate; do
+        number=$((number + 1))
+        {
+            printf 'version: 1\ntable: layers.csv\n'
+            printf 'log: {file: real.csv, every: 1}\nrules:\n  - {%s}\n' \
+                "$candidate"
+        } >real.yaml
+        rm -f real.csv
+        job "$ranks" real.yaml "$how"
+        "$PYTHON3" "$top_srcdir/tests/mpi/shadowed.py" shadow.csv $number real.csv \
+            2>why
+        check $? "$name: $candidate: the rows of its own run"
+        sed 's/^/# /' why >&2
+    done
+}
+
+more='-genv APSMPI_TEST_NODES 2'
+candidates 4 blocking \
+    'format: e5m2' 'format: e4m3, scale: aps' 'format: e3m0, scale: none' \
+    'format: e4m3, scale: {backoff: {scope: layer}}' \
+    'format: e5m2, scale: delayed' 'format: e4m3, scale: logmax' \
+    'format: e4m3, reduce: direct, rounding: {stochastic: {seed: 3}}' \
+    'format: e5m2, scale: aps, reduce: ring, accumulate: format' \
+    'format: mx-e4m3fn' 'format: e4m3, feedback: on' \
+    'compress: {powersgd: {rank: 2}}' 'compress: {topk: 0.1}' \
+    'format: e4m3, reduce: gather, accumulate: kahan, scale: aps'
+candidates 3 in-place 'format: e4m3, scale: aps' 'format: e3m2, feedback: on' \
+    'format: qsgd7/512, reduce: direct'
+candidates 2 together 'format: e5m2' 'format: e4m3, scale: backoff' \
+    'compress: ternary'
+more=
+if can_be_driven; then
+    candidates 2 nonblocking 'format: e4m3, scale: aps' \
+        'format: e5m2, scale: backoff' 'format: e3m0, feedback: on'
+    candidates 2 persistent 'format: e4m3, scale: aps' 'format: e3m0, feedback: on'
+fi
+
+# --- rules --------------------------------------------------------------------
+
+# One layer is rewritten, one is left to MPI, and one is measured by what its rule
+# says and by e5m2.
+cat >rules.yaml <<END
+version: 1
+table: layers.csv
+log: {file: rules.csv, every: 1}
+rules:
+  - {layers: 0, format: e4m3, scale: aps, reduce: direct, shadow: [e5m2]}
+  - {layers: 1, format: e3m0}
+END
+job 2 none blocking
+job 2 rules.yaml blocking
+grep -v '^[#t]' rules.csv | cut -d, -f5,8,9,10,25,30 | sort -u >shown
+cmp -s shown - <<END
+0,e4m3,aps,direct,0,1
+0,e5m2,aps-tight,direct,0,2
+1,e3m0,aps-tight,hierarchical,1,0
+END
+check $? "a rule's own plan is its first candidate; others have its reduction"
+
+# --- time ---------------------------------------------------------------------
+
+job 2 none blocking 60 2000
+mv said native
+rm -f roundoff.csv
+more='-genv APSMPI_SHADOW e5m2,e4m3:aps'
+preload_only="-genv LD_PRELOAD $library"
+# shellcheck disable=SC2086 # several words
+timeout "$seconds" $launch -n 2 $preload_only $more "$mpi/shadowed" blocking 60 \
+    2000 </dev/null >said 2>stderr
+same_as_native "APSMPI_SHADOW needs no policy: the results are MPI's"
+steps=$(grep -v '^#' roundoff.csv | cut -d, -f3 | sort -nu | sed 1d | wc -l)
+[ "$steps" -ge 1 ] && [ "$steps" -lt 40 ]
+check $? "and the time says which steps are sampled"
+echo "# $steps steps" >&2
+grep -q '^apsmpi: shadow: candidates were measured on' stderr
+check $? "which the summary says"
+[ "$(head -n 1 roundoff-exponents.csv)" = \
+    run,comm,call,step,epoch,layer,name,count,zeros,infinite,nan,binades ] &&
+    [ "$(grep -c MPI_COMM_WORLD roundoff-exponents.csv)" -eq $((steps * 3)) ]
+check $? "beside the log is a histogram a layer and sample"
+
+more='-genv APSMPI_SHADOW e5m22,e4m3:aspt'
+# shellcheck disable=SC2086 # several words
+timeout "$seconds" $launch -n 2 $preload_only $more "$mpi/shadowed" blocking \
+    </dev/null >said 2>stderr
+grep -q "APSMPI_SHADOW:1:12: unknown scale 'aspt'" stderr
+check $? "what is wrong in APSMPI_SHADOW is said by its place"
+finish

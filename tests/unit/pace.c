@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Samples cost at most their share of a program's time, and are taken. */
+#include "config.h"
+
+#include <math.h>
+
+#include "steps/pace.h"
+#include "tests/tap/tap.h"
+
+struct outcome {
+    long samples;
+    double cost;  /* of all */
+    double worst; /* share of the time so far, after the third sample */
+};
+
+/* A program whose step takes `step` seconds and whose sample `cost` more, twice as
+ * much in the second half; `layers` calls a step. */
+static struct outcome run(double share, double step, double cost, int layers,
+                          long steps)
+{
+    struct aps_pace pace = {.share = share};
+    struct outcome outcome = {0};
+    double now = 0;
+
+    for (long i = 0; i < steps; i++) {
+        bool sampled = false;
+
+        for (int layer = 0; layer < layers; layer++) {
+            now += step / layers;
+            if (!aps_pace_is_due(&pace, 0, i))
+                continue;
+            sampled = true;
+            now += cost / layers * (1 + (i > steps / 2));
+            outcome.cost += cost / layers * (1 + (i > steps / 2));
+            aps_pace_end(&pace, 0, i, cost / layers * (1 + (i > steps / 2)),
+                         now);
+        }
+        outcome.samples += sampled;
+        if (outcome.samples > 2 && i != steps / 2 + 1)
+            outcome.worst =
+                fmax(outcome.worst, outcome.cost / (now - outcome.cost));
+    }
+    return outcome;
+}
+
+static void test_share(void)
+{
+    static const struct {
+        double share, step, cost;
+        int layers;
+        long steps, least;
+    } cases[] = {
+        {0.05, 0.01, 0.02, 1, 10000, 150}, {0.05, 0.01, 0.02, 7, 10000, 150},
+        {0.05, 0.001, 0.5, 3, 200000, 10}, {0.01, 0.1, 0.0001, 3, 1000, 900},
+        {1, 0.01, 0.01, 2, 1000, 700},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct outcome outcome =
+            run(cases[i].share, cases[i].step, cases[i].cost, cases[i].layers,
+                cases[i].steps);
+        const double all = (double)cases[i].steps * cases[i].step;
+
+        /* One sample of another cost than the last may be owed. */
+        ok(outcome.cost <= cases[i].share * all + 2 * cases[i].cost,
+           "case %zu: the share is kept", i);
+        ok(outcome.samples >= cases[i].least, "... and samples are taken");
+        diag("%ld samples, %.3g of the time", outcome.samples,
+             outcome.cost / all);
+    }
+}
+
+/* All calls of a step that is sampled are. */
+static void test_whole_steps(void)
+{
+    struct aps_pace pace = {.share = 0.05};
+    bool whole = true;
+    double now = 0;
+
+    for (long i = 0; i < 3000; i++) {
+        const bool first = aps_pace_is_due(&pace, 0, i);
+
+        for (int layer = 0; layer < 5; layer++) {
+            whole &= aps_pace_is_due(&pace, 0, i) == first;
+            now += 0.002;
+            if (first) {
+                now += 0.01;
+                aps_pace_end(&pace, 0, i, 0.01, now);
+            }
+        }
+    }
+    ok(whole, "a step is sampled as a whole");
+}
+
+static void test_classes(void)
+{
+    struct aps_pace pace = {.share = 0.05};
+    double now = 0, cost = 0;
+    long numbers[2] = {0};
+
+    for (long i = 0; i < 20000; i++) {
+        const size_t class = i % 4 == 0;
+
+        now += 0.01;
+        if (aps_pace_is_due(&pace, class, numbers[class])) {
+            now += 0.02;
+            cost += 0.02;
+            aps_pace_end(&pace, class, numbers[class], 0.02, now);
+        }
+        numbers[class]++;
+    }
+    ok(cost / (now - cost) <= 0.051, "classes share the share");
+    ok(aps_pace_class(1000) < APS_PACE_CLASSES &&
+           aps_pace_class(SIZE_MAX) < APS_PACE_CLASSES,
+       "any count has a class");
+}
+
+static void test_no_time(void)
+{
+    struct aps_pace pace = {.share = 0.05};
+
+    ok(!aps_pace_is_due(&pace, 0, 0) && aps_pace_is_due(&pace, 0, 2),
+       "the first steps tell how long a step takes");
+    aps_pace_end(&pace, 0, 2, 1, 1);
+    ok(!aps_pace_is_due(&pace, 0, 1000) && !aps_pace_is_due(&pace, 0, 3),
+       "steps that take no time do not make it divide by zero");
+}
+
+int main(void)
+{
+    test_share();
+    test_whole_steps();
+    test_classes();
+    test_no_time();
+    return done_testing();
+}
