@@ -28,6 +28,7 @@
 #define BLOCK_SUMS ((size_t)4096)
 #define BLOCK_RANKS ((size_t)64)       /* columns of a factor that have turns */
 #define BLOCK_ELEMENTS ((size_t)32768) /* of the matrix, about */
+#define BLOCK_ROWS ((size_t)256)
 
 /* A block of m, no more than SUM_COLUMNS columns, and some columns of q. */
 struct left {
@@ -38,9 +39,10 @@ struct left {
     const float *q; /* the first of the columns */
     size_t q_pitch; /* from column to column */
     const float
-        *tail;     /* each column's last columns mod SUM_LANES elements, with
+        *tail; /* each column's last columns mod SUM_LANES elements, with
                           zeros up to SUM_LANES behind them */
-    double *total; /* is added to: the product, column by column */
+    const float *rows_tail; /* the same of each row of m + e */
+    double *total;          /* is added to: the product, column by column */
     size_t total_pitch;
 };
 
@@ -49,9 +51,11 @@ struct right {
     const float *m;
     size_t pitch;
     size_t columns;
+    const float *tail; /* each row's last columns mod SUM_LANES elements, with
+                          zeros up to SUM_LANES behind them */
     const float *p;
     size_t p_pitch;
-    float *sum; /* is added to */
+    float *sum; /* is added to; rows of whole vectors, even of the longest */
     size_t sum_pitch;
 };
 
@@ -136,6 +140,14 @@ static size_t products_whole(const struct aps_matrix *matrix)
     return matrix->count / matrix->columns;
 }
 
+/* A row's last elements, with zeros up to SUM_LANES behind them. */
+static void products_row_tail(const float *x, size_t rest, float *tail)
+{
+    memset(tail, 0, SUM_LANES * sizeof *tail);
+    for (size_t l = 0; l < rest; l++)
+        tail[l] = x[l];
+}
+
 /* --- left ---------------------------------------------------------------- */
 
 /* Rows of a block of so many columns, `most` at most. */
@@ -143,7 +155,7 @@ static size_t left_block_rows(size_t columns, size_t most)
 {
     const size_t rows = BLOCK_ELEMENTS / columns;
 
-    return aps_least(rows > 16 ? rows : 16, most);
+    return aps_least(aps_least(rows > 16 ? rows : 16, BLOCK_ROWS), most);
 }
 
 /* struct left's tail, of `ranks` columns. */
@@ -151,11 +163,27 @@ static void left_tail(const struct left *a, size_t ranks, float *tail)
 {
     const size_t rest = a->columns % SUM_LANES;
 
-    memset(tail, 0, ranks * SUM_LANES * sizeof *tail);
     for (size_t k = 0; k < ranks; k++)
-        memcpy(tail + k * SUM_LANES,
-               a->q + k * a->q_pitch + (a->columns - rest),
-               rest * sizeof *tail);
+        products_row_tail(a->q + k * a->q_pitch + (a->columns - rest), rest,
+                          tail + k * SUM_LANES);
+}
+
+/* struct left's rows_tail; delta's elements of it. */
+static void left_rows_tail(const struct left *a, float *tail)
+{
+    const size_t rest = a->columns % SUM_LANES;
+    const size_t rows = rest > 0 ? a->rows : 0;
+    size_t at = a->columns - rest;
+
+    for (size_t i = 0; i < rows; i++, at += a->pitch) {
+        float *to = tail + i * SUM_LANES;
+
+        products_row_tail(a->m + at, rest, to);
+        if (!a->e)
+            continue;
+        for (size_t l = 0; l < rest; l++)
+            a->delta[at + l] = to[l] += a->e[at + l];
+    }
 }
 
 /* p of rows of equal length, and of no more than BLOCK_RANKS columns. */
@@ -167,6 +195,7 @@ static void left_rows(const struct kernels *kernels, const struct left *rows,
     const size_t most = left_block_rows(width, BLOCK_SUMS / rank);
     double total[BLOCK_SUMS];
     float tail[SUM_LANES * TILE_RANKS_MAX];
+    float rows_tail[SUM_LANES * BLOCK_ROWS];
 
     for (size_t i = 0; i < rows->rows; i += most) {
         struct left a = *rows;
@@ -174,6 +203,7 @@ static void left_rows(const struct kernels *kernels, const struct left *rows,
         a.rows = aps_least(rows->rows - i, most);
         a.total_pitch = a.rows;
         a.tail = tail;
+        a.rows_tail = rows_tail;
         memset(total, 0, rank * a.rows * sizeof *total);
         for (size_t j = 0; j < rows->columns; j += width) {
             const size_t at = i * rows->pitch + j;
@@ -182,6 +212,7 @@ static void left_rows(const struct kernels *kernels, const struct left *rows,
             a.m = rows->m + at;
             a.e = rows->e ? rows->e + at : NULL;
             a.delta = rows->e ? rows->delta + at : NULL;
+            left_rows_tail(&a, rows_tail);
             for (size_t k = 0; k < rank; k += kernels->ranks) {
                 const size_t ranks = aps_least(rank - k, kernels->ranks);
 
@@ -246,6 +277,16 @@ static void products_left(const struct kernels *kernels,
 
 /* --- right --------------------------------------------------------------- */
 
+/* struct right's tail, of so many rows. */
+static void right_tail(const struct right *a, size_t rows, float *tail)
+{
+    const size_t rest = a->columns % SUM_LANES;
+
+    for (size_t i = 0; i < rows && rest > 0; i++)
+        products_row_tail(a->m + i * a->pitch + (a->columns - rest), rest,
+                          tail + i * SUM_LANES);
+}
+
 /* Of the matrix's columns `first` on, `width` of them: the sums of the rows from
  * `row` on, no more than SUM_ROWS; columns of sums are `pitch` apart. */
 static void right_sums(const struct kernels *kernels,
@@ -255,27 +296,34 @@ static void right_sums(const struct kernels *kernels,
 {
     const size_t whole = products_whole(matrix), rest = products_rest(matrix);
     const size_t rows = aps_least(whole - row, SUM_ROWS);
+    const bool last = rows < SUM_ROWS && rest > first;
+    float tail[SUM_LANES * SUM_ROWS], last_tail[SUM_LANES];
+    struct right a = {.m = m + row * matrix->columns + first,
+                      .pitch = matrix->columns,
+                      .columns = width,
+                      .tail = tail,
+                      .sum_pitch = pitch,
+                      .p_pitch = matrix->rows};
+    struct right b = a; /* the row behind the complete ones */
 
+    right_tail(&a, rows, tail);
+    b.m += rows * a.pitch;
+    b.tail = last_tail;
+    if (last) {
+        b.columns = aps_least(rest - first, width);
+        right_tail(&b, 1, last_tail);
+    }
     memset(sums, 0, rank * pitch * sizeof *sums);
     for (size_t k = 0; k < rank; k += kernels->ranks) {
         const int ranks = (int)aps_least(rank - k, kernels->ranks);
-        struct right a = {
-            .m = m + row * matrix->columns + first,
-            .pitch = matrix->columns,
-            .columns = width,
-            .p = p + k * matrix->rows + row,
-            .p_pitch = matrix->rows,
-            .sum = sums + k * pitch,
-            .sum_pitch = pitch,
-        };
 
+        a.p = p + k * matrix->rows + row;
+        a.sum = sums + k * pitch;
         kernels->right(&a, rows, ranks);
-        if (rows == SUM_ROWS || rest <= first)
-            continue;
-        a.m += rows * a.pitch;
-        a.p += rows;
-        a.columns = aps_least(rest - first, width);
-        kernels->right(&a, 1, ranks);
+        b.p = a.p + rows;
+        b.sum = a.sum;
+        if (last)
+            kernels->right(&b, 1, ranks);
     }
 }
 

@@ -30,7 +30,7 @@
 #define INDEX NAME(index)
 #define QUAD NAME(quad)
 #define LEFT_ADD NAME(left_add)
-#define LEFT_TAIL NAME(left_tail)
+#define RIGHT_ADD NAME(right_add_columns)
 #define PARTS (SUM_LANES / LANES) /* vectors that hold the lanes of a sum */
 #define INLINE TARGET static inline __attribute__((always_inline))
 
@@ -77,30 +77,6 @@ INLINE void LEFT_ADD(const float *x, const float *e, float *delta, size_t pitch,
                 sum[i][k][s] += row[i] * column;
         }
     }
-}
-
-/* The last columns, fewer than SUM_LANES: with zeros behind them, which add
- * nothing. */
-INLINE void LEFT_TAIL(const struct left *a, const float *m, const float *e,
-                      float *delta, int rows, int ranks, bool add,
-                      VECTOR (*sum)[TILE_RANKS][PARTS])
-{
-    const size_t rest = a->columns % SUM_LANES;
-    float x[TILE_ROWS][SUM_LANES];
-
-    for (int i = 0; i < rows; i++) {
-        const size_t at = (size_t)i * a->pitch;
-
-        for (size_t l = 0; l < SUM_LANES; l++)
-            x[i][l] = 0;
-        for (size_t l = 0; l < rest; l++) {
-            x[i][l] = m[at + l];
-            if (add)
-                delta[at + l] = x[i][l] += e[at + l];
-        }
-    }
-    LEFT_ADD(x[0], NULL, NULL, SUM_LANES, a->tail, SUM_LANES, rows, ranks,
-             false, sum);
 }
 
 /* Of sums in u and then in v, each in `block` neighbouring elements: as many, each
@@ -169,8 +145,8 @@ INLINE void NAME(left_tile)(const struct left *from, size_t first, int rows,
                  a->q_pitch, rows, ranks, add, sum);
     }
     if (j < a->columns) {
-        LEFT_TAIL(a, m + j, e + j, add ? delta + j : NULL, rows, ranks, add,
-                  sum);
+        LEFT_ADD(a->rows_tail + first * SUM_LANES, NULL, NULL, SUM_LANES,
+                 a->tail, SUM_LANES, rows, ranks, false, sum);
     }
     NAME(fold)(sum, rows, ranks, a->total + first, a->total_pitch);
 }
@@ -207,7 +183,28 @@ TARGET static void NAME(left_block)(const struct left *a, int ranks)
 
 /* --- right: q = m^T p ---------------------------------------------------- */
 
-/* sum[k] += the products of rows from `first` on, all columns of the panel. */
+/* sums += the products of SUM_LANES columns: x by p. */
+INLINE void RIGHT_ADD(const float *x, size_t pitch, VECTOR (*p)[RIGHT_ROWS],
+                      int rows, int ranks, float *sums, size_t sum_pitch)
+{
+    for (int s = 0; s < PARTS; s++) {
+        VECTOR row[RIGHT_ROWS];
+
+        for (int i = 0; i < rows; i++)
+            row[i] = *(const LOOSE *)(x + (size_t)i * pitch + s * LANES);
+        for (int k = 0; k < ranks; k++) {
+            LOOSE *at = (LOOSE *)(sums + (size_t)k * sum_pitch + s * LANES);
+            VECTOR sum = *at;
+
+            for (int i = 0; i < rows; i++)
+                sum += row[i] * p[k][i];
+            *at = sum;
+        }
+    }
+}
+
+/* sum[k] += the products of rows from `first` on, all columns of the panel; of those
+ * in a->tail, a whole vector, zeros behind them. */
 INLINE void NAME(right_tile)(const struct right *a, size_t first, int rows,
                              int ranks)
 {
@@ -223,28 +220,11 @@ INLINE void NAME(right_tile)(const struct right *a, size_t first, int rows,
             p[k][i] =
                 a->p[(size_t)k * a->p_pitch + first + (size_t)i] - (VECTOR){0};
     }
-    for (; j + LANES <= columns; j += LANES) {
-        VECTOR x[RIGHT_ROWS];
-
-        for (int i = 0; i < rows; i++)
-            x[i] = *(const LOOSE *)(m + (size_t)i * pitch + j);
-        for (int k = 0; k < ranks; k++) {
-            LOOSE *at = (LOOSE *)(to + (size_t)k * sum_pitch + j);
-            VECTOR sum = *at;
-
-            for (int i = 0; i < rows; i++)
-                sum += x[i] * p[k][i];
-            *at = sum;
-        }
-    }
-    for (; j < columns; j++) {
-        for (int k = 0; k < ranks; k++) {
-            float *sum = to + (size_t)k * sum_pitch + j;
-
-            for (int i = 0; i < rows; i++)
-                *sum += m[(size_t)i * pitch + j] * p[k][i][0];
-        }
-    }
+    for (; j + SUM_LANES <= columns; j += SUM_LANES)
+        RIGHT_ADD(m + j, pitch, p, rows, ranks, to + j, sum_pitch);
+    if (j < columns)
+        RIGHT_ADD(a->tail + first * SUM_LANES, SUM_LANES, p, rows, ranks,
+                  to + j, sum_pitch);
 }
 
 INLINE void NAME(right_rows)(const struct right *a, size_t rows, int ranks)
@@ -284,13 +264,74 @@ TARGET static void NAME(right_add)(const float *restrict sums, size_t n,
 
 /* --- restore: out = p q^T ------------------------------------------------ */
 
-/* Rows from `first` on. `ranks` 0: as many as there are; otherwise a constant,
- * and p's elements stay in registers. */
+/* The sums of LANES columns from j on, of rows of p. `ranks` 0: as many as there
+ * are; otherwise a constant, and p's elements are in `held`. */
+INLINE void NAME(restore_sums)(const struct restore *a, const float *p,
+                               VECTOR (*held)[RESTORE_ROWS], size_t j, int rows,
+                               int ranks, VECTOR *sum)
+{
+    const size_t all = ranks > 0 ? (size_t)ranks : a->rank;
+
+    for (int i = 0; i < rows; i++)
+        sum[i] = (VECTOR){0};
+    for (size_t k = 0; k < all; k++) {
+        const VECTOR q = *(const LOOSE *)(a->q + k * a->q_pitch + j);
+
+        for (int i = 0; i < rows; i++)
+            sum[i] +=
+                q * (ranks > 0 ? held[k][i]
+                               : p[k * a->p_pitch + (size_t)i] - (VECTOR){0});
+    }
+}
+
+/* One element of out, and what is left of it. */
+INLINE void NAME(restore_element)(const struct restore *a, size_t at, float sum,
+                                  bool feedback)
+{
+    if (feedback)
+        a->residual[at] = a->delta[at] - sum * a->share;
+    a->out[at] = sum;
+}
+
+/* The columns from j on, fewer than LANES: of a vector that ends with the row. */
+INLINE void NAME(restore_end)(const struct restore *a, size_t first,
+                              VECTOR (*held)[RESTORE_ROWS], size_t j, int rows,
+                              int ranks, bool feedback)
+{
+    const size_t last = a->columns - LANES;
+    VECTOR sums[RESTORE_ROWS];
+
+    NAME(restore_sums)(a, a->p + first, held, last, rows, ranks, sums);
+    for (int i = 0; i < rows; i++) {
+        const size_t row = (first + (size_t)i) * a->pitch;
+        float lane[LANES];
+
+        *(LOOSE *)lane = sums[i];
+        for (size_t l = j; l < a->columns; l++)
+            NAME(restore_element)(a, row + l, lane[l - last], feedback);
+    }
+}
+
+/* Rows that are shorter than a vector. */
+INLINE void NAME(restore_short)(const struct restore *a, size_t first, int rows,
+                                bool feedback)
+{
+    for (size_t i = first; i < first + (size_t)rows; i++) {
+        for (size_t j = 0; j < a->columns; j++) {
+            float sum = 0;
+
+            for (size_t k = 0; k < a->rank; k++)
+                sum += a->q[k * a->q_pitch + j] * a->p[k * a->p_pitch + i];
+            NAME(restore_element)(a, i * a->pitch + j, sum, feedback);
+        }
+    }
+}
+
+/* Rows from `first` on. */
 INLINE void NAME(restore_tile)(const struct restore *from, size_t first,
                                int rows, int ranks, bool feedback)
 {
     const struct restore copy = *from, *a = &copy; /* nothing stored is in it */
-    const size_t all = ranks > 0 ? (size_t)ranks : a->rank;
     const float *p = a->p + first;
     VECTOR held[TILE_RANKS][RESTORE_ROWS];
     size_t j = 0;
@@ -301,16 +342,9 @@ INLINE void NAME(restore_tile)(const struct restore *from, size_t first,
     }
     for (; j + LANES <= a->columns; j += LANES) {
         const size_t at = first * a->pitch + j;
-        VECTOR sum[RESTORE_ROWS] = {{0}};
+        VECTOR sum[RESTORE_ROWS];
 
-        for (size_t k = 0; k < all; k++) {
-            const VECTOR q = *(const LOOSE *)(a->q + k * a->q_pitch + j);
-
-            for (int i = 0; i < rows; i++)
-                sum[i] += q * (ranks > 0 ? held[k][i]
-                                         : p[k * a->p_pitch + (size_t)i] -
-                                               (VECTOR){0});
-        }
+        NAME(restore_sums)(a, p, held, j, rows, ranks, sum);
         if (feedback) {
             VECTOR residual[RESTORE_ROWS];
 
@@ -325,18 +359,10 @@ INLINE void NAME(restore_tile)(const struct restore *from, size_t first,
         for (int i = 0; i < rows; i++)
             NAME(store)(a->out + at + (size_t)i * a->pitch, sum[i]);
     }
-    for (; j < a->columns; j++) {
-        for (int i = 0; i < rows; i++) {
-            const size_t at = (first + (size_t)i) * a->pitch + j;
-            float sum = 0;
-
-            for (size_t k = 0; k < all; k++)
-                sum += a->q[k * a->q_pitch + j] * p[k * a->p_pitch + (size_t)i];
-            if (feedback)
-                a->residual[at] = a->delta[at] - sum * a->share;
-            a->out[at] = sum;
-        }
-    }
+    if (a->columns < LANES)
+        NAME(restore_short)(a, first, rows, feedback);
+    else if (j < a->columns)
+        NAME(restore_end)(a, first, held, j, rows, ranks, feedback);
 }
 
 INLINE void NAME(restore_rows)(const struct restore *a, int ranks,
@@ -391,7 +417,7 @@ static const struct kernels NAME(kernels) = {
 #undef INDEX
 #undef QUAD
 #undef LEFT_ADD
-#undef LEFT_TAIL
+#undef RIGHT_ADD
 #undef FOLD_INDICES
 #undef PARTS
 #undef INLINE
