@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""PowerSGD's products beside those of NumPy's BLAS, on one core.
+"""PowerSGD's products and orthogonalisation beside NumPy's BLAS, on one core.
 
     python3 tests/bench/compress.py tests/bench/compress
 
 Runs the bench's part lowrank and, in the same minute, NumPy's products of the
 same shapes (with factors row by row and column by column; the faster counts).
-Prints GB/s of the matrix's elements: ours, NumPy's, the ratio. Needs NumPy.
+Prints GB/s of the matrix's elements: ours, NumPy's, the ratio; of P's
+orthogonalisation in FP64 microseconds, beside LAPACK's QR (dgeqrf, dorgqr) and
+Gram-Schmidt by dgemv; the faster counts. Needs NumPy.
 """
 import os
 import subprocess
@@ -31,6 +33,28 @@ def best(product, times):
             product()
         fastest = min(fastest, (time.thread_time() - start) / times)
     return fastest
+
+
+def by_lapack(p):
+    return numpy.linalg.qr(p.astype(numpy.float64))[0].astype(numpy.float32)
+
+
+def by_gram_schmidt(p):
+    x = numpy.array(p, dtype=numpy.float64, order="F")
+    for k in range(x.shape[1]):
+        column, before = x[:, k], x[:, :k]
+        if k > 0:
+            column -= before @ (column @ before)
+        column /= numpy.sqrt(column @ column)
+    return x.astype(numpy.float32)
+
+
+def orthogonalised(rows, rank):
+    """Microseconds."""
+    p = numpy.random.default_rng(1).standard_normal((rows, rank),
+                                                    dtype=numpy.float32)
+    return 1e6 * min(best(lambda: way(p), 20)
+                     for way in (by_lapack, by_gram_schmidt))
 
 
 def blas(rows, columns, rank):
@@ -59,15 +83,18 @@ def main():
     names = lines[1].split()[3:]
     print(lines[0] + "; beside NumPy's BLAS")
     print("  rows   cols rank" + "".join(
-        " %8s %8s %6s" % (way, "BLAS", "ratio") for way in WAYS))
+        " %8s %8s %6s" % (way, "BLAS", "ratio")
+        for way in WAYS + ["orth."]))
     for line in lines[2:]:
         rows, _, columns, rank, *values = line.split()
         ours = dict(zip(names, map(float, values)))
         theirs = blas(int(rows), int(columns), int(rank))
+        lapack = orthogonalised(int(rows), int(rank))
         print("  %4s x %-4s %4s" % (rows, columns, rank) + "".join(
             " %8.2f %8.2f %6.2f" % (ours[way], theirs[way],
                                     ours[way] / theirs[way])
-            for way in WAYS))
+            for way in WAYS) + " %8.1f %8.1f %6.2f" % (
+                ours["orthogonal"], lapack, lapack / ours["orthogonal"]))
 
 
 if __name__ == "__main__":
