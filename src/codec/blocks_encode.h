@@ -97,7 +97,7 @@ APS_INLINE size_t aps_blocks_encode_arrays(const struct aps_blocks_encoder *e,
         const struct aps_block_scale scale =
             e->ops->choose(e->kernel, x + i, block);
 
-        aps_tile_ask(x + i + APS_TILE_PAGE, block);
+        aps_tile_ask_ahead(x + i, block);
         wire = aps_blocks_put_scale(scale.code, e->ops->scale, wire);
         aps_blocks_encode_values(e, scale, x + i, block, nearest, wire, size,
                                  NULL);
@@ -130,7 +130,7 @@ APS_INLINE size_t aps_blocks_encode_fast(const struct aps_blocks_encoder *e,
         const struct aps_block_scale scale =
             e->ops->choose(e->kernel, x + i, block);
 
-        aps_tile_ask(x + i + APS_TILE_PAGE, block);
+        aps_tile_ask_ahead(x + i, block);
         scales[at / block] = scale.code;
         aps_blocks_encode_values(e, scale, x + i, block, nearest,
                                  codes.code + at, 4, NULL);

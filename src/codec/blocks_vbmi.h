@@ -107,18 +107,16 @@ aps_blocks_64_codes(const struct aps_blocks_64_ops *ops,
             c, _mm512_mul_ps(_mm512_castsi512_ps(x[j]), factor[j / 2]));
     if (codes->width == 16) {
         for (int j = 0; j < 2; j++) {
-            all = _mm512_ternarylogic_epi32(aps_codes_words(lane + 2 * j),
-                                            aps_codes_high_words(x + 2 * j),
-                                            codes->sign, 0xf8);
-            _mm512_storeu_si512(j == 0 ? first : second,
-                                aps_codes_64_order(codes, all));
+            all = _mm512_ternarylogic_epi32(
+                aps_codes_words(codes, lane + 2 * j),
+                aps_codes_high_words(codes, x + 2 * j), codes->sign, 0xf8);
+            _mm512_storeu_si512(j == 0 ? first : second, all);
         }
         return;
     }
-    all = _mm512_sub_epi8(aps_codes_bytes(lane), c->first);
+    all = _mm512_sub_epi8(aps_codes_bytes(codes, lane), c->first);
     if (ops->sign)
         all = aps_codes_64_sign(codes, all, x);
-    all = aps_codes_64_order(codes, all);
     if (codes->width == 8) {
         _mm256_storeu_si256((void *)first, _mm512_castsi512_si256(all));
         _mm256_storeu_si256((void *)second, _mm512_extracti64x4_epi64(all, 1));
@@ -169,7 +167,7 @@ APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_encode_long(
 
     all[0] = all[1] = _mm512_setzero_si512();
     for (size_t i = 0; i < block; i += 64) {
-        aps_tile_ask(x + APS_TILE_PAGE + i, 64);
+        aps_tile_ask_ahead(x + i, 64);
         aps_blocks_64_load(x + i, bits, most);
         all[0] = _mm512_max_epu32(all[0], most[0]);
         all[1] = _mm512_max_epu32(all[1], most[1]);
@@ -205,22 +203,11 @@ APS_CODEC_AVX512 APS_INLINE uint64_t aps_blocks_64_vbmi(
                        << i;
         return special;
     }
-    if (n < APS_TILE) {
-        for (size_t i = 0; i < n / 64; i++)
-            special |= aps_blocks_64_encode(ops, &k, &c, block == 64,
-                                            x + 64 * i, wire + i * bytes)
-                       << i;
-        return special;
-    }
-    for (size_t at = 0; at < APS_TILE_PAGE / 64; at++) {
-        for (size_t i = at; i < APS_TILE / 64; i += APS_TILE_PAGE / 64) {
-            aps_tile_ask(x + APS_TILE + 64 * i, 64);
-            /* few stores fit into the queue in front of the cache */
-            __builtin_prefetch(wire + (APS_TILE / 64 + i) * bytes, 1);
-            special |= aps_blocks_64_encode(ops, &k, &c, block == 64,
-                                            x + 64 * i, wire + i * bytes)
-                       << i;
-        }
+    for (size_t i = 0; i < n / 64; i++) {
+        aps_tile_ask_ahead(x + 64 * i, 64);
+        special |= aps_blocks_64_encode(ops, &k, &c, block == 64, x + 64 * i,
+                                        wire + i * bytes)
+                   << i;
     }
     return special;
 }

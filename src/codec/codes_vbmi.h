@@ -15,7 +15,8 @@
 struct aps_codes_64 {
     unsigned width;
     size_t bytes;     /* of 64 packed codes */
-    __m512i order;    /* bytes or words, from those below to that of codes */
+    __m512i low;      /* the low bytes or words of two vectors' lanes ... */
+    __m512i high;     /* ... and the high ones */
     __m512i sign;     /* the sign's bit of a code, in bytes or words */
     __m512i to_sign;  /* from bit 7 of a byte to it, in 32-bit lanes */
     __m512i two;      /* factors that put two codes behind each other, ... */
@@ -31,21 +32,26 @@ aps_codes_64_make(unsigned width)
         .width = width,
         .bytes = 8 * (size_t)width,
     };
-    uint8_t order[64], together[64];
+    uint8_t low[64], high[64], together[64];
 
-    for (unsigned i = 0; i < 64; i++) {
-        /* bytes of vectors 0, 2, 1, 3 by turns; words of 0, 1 */
-        order[i] =
-            (uint8_t)(width == 16 ? i % 32 / 2 * 4 + i / 32 * 2 + i % 2
-                                  : i % 16 * 4 + i / 32 + i % 32 / 16 * 2);
-        together[i] = (uint8_t)(i < 8 * width ? i / width * 8 + i % width : 0);
-    }
-    c.order = _mm512_loadu_si512(order);
-    c.together = _mm512_loadu_si512(together);
     if (width == 16) {
+        uint16_t words[32];
+
+        for (unsigned i = 0; i < 32; i++)
+            words[i] = (uint16_t)(2 * i);
+        c.low = _mm512_loadu_si512(words);
+        c.high = _mm512_add_epi16(c.low, _mm512_set1_epi16(1));
         c.sign = _mm512_set1_epi16(INT16_MIN);
         return c;
     }
+    for (unsigned i = 0; i < 64; i++) {
+        low[i] = (uint8_t)(i % 32 * 4);
+        high[i] = (uint8_t)(i % 32 * 4 + 3);
+        together[i] = (uint8_t)(i < 8 * width ? i / width * 8 + i % width : 0);
+    }
+    c.low = _mm512_loadu_si512(low);
+    c.high = _mm512_loadu_si512(high);
+    c.together = _mm512_loadu_si512(together);
     c.sign = _mm512_set1_epi8((char)(1u << (width - 1)));
     c.to_sign = _mm512_set1_epi32((int)(8 - width));
     c.two = _mm512_set1_epi16((short)(1u | 1u << (8 + width)));
@@ -61,64 +67,46 @@ aps_codes_64_valid(const struct aps_codes_64 *c)
     return ((uint64_t)1 << c->bytes) - 1;
 }
 
-/* mask ? a : b, bit by bit. */
-APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_blend(int mask, __m512i a,
-                                                    __m512i b)
+/* A byte of each lane of lane[4], chosen by c->low or c->high. */
+APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_gather(__m512i which,
+                                                     const __m512i *lane)
 {
-    return _mm512_ternarylogic_epi32(_mm512_set1_epi32(mask), a, b, 0xca);
+    const __m512i first = _mm512_permutex2var_epi8(lane[0], which, lane[1]);
+    const __m512i second = _mm512_permutex2var_epi8(lane[2], which, lane[3]);
+
+    return _mm512_inserti64x4(first, _mm512_castsi512_si256(second), 1);
 }
 
-/* The low bytes of the lanes of lane[4], in an order that aps_codes_64_order
- * mends. */
-APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_bytes(const __m512i *lane)
+/* The low bytes of the lanes of lane[4]. */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_codes_bytes(const struct aps_codes_64 *c, const __m512i *lane)
 {
-    const __m512i first =
-        aps_codes_blend(0xffff, lane[0], _mm512_slli_epi32(lane[1], 16));
-    const __m512i second =
-        aps_codes_blend(0xffff, lane[2], _mm512_slli_epi32(lane[3], 16));
-
-    return aps_codes_blend(0x00ff00ff, first, _mm512_slli_epi32(second, 8));
-}
-
-/* The high bytes, in the same order. */
-APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_high_bytes(const __m512i *lane)
-{
-    const __m512i first =
-        aps_codes_blend(0xffff, _mm512_srli_epi32(lane[0], 16), lane[1]);
-    const __m512i second =
-        aps_codes_blend(0xffff, _mm512_srli_epi32(lane[2], 16), lane[3]);
-
-    return aps_codes_blend(0x00ff00ff, _mm512_srli_epi32(first, 8), second);
+    return aps_codes_gather(c->low, lane);
 }
 
 /* The low words of lane[2], and the high ones. */
-APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_words(const __m512i *lane)
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_codes_words(const struct aps_codes_64 *c, const __m512i *lane)
 {
-    return aps_codes_blend(0xffff, lane[0], _mm512_slli_epi32(lane[1], 16));
+    return _mm512_permutex2var_epi16(lane[0], c->low, lane[1]);
 }
 
-APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_high_words(const __m512i *lane)
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_codes_high_words(const struct aps_codes_64 *c, const __m512i *lane)
 {
-    return aps_codes_blend(0xffff, _mm512_srli_epi32(lane[0], 16), lane[1]);
+    return _mm512_permutex2var_epi16(lane[0], c->high, lane[1]);
 }
 
-/* The codes in `magnitude`, as aps_codes_bytes makes them, with the signs of the
- * floats x[4]; and all of it in the codes' order. */
+/* The codes in `magnitude` with the signs of the floats x[4]. */
 APS_CODEC_AVX512 APS_INLINE __m512i aps_codes_64_sign(
     const struct aps_codes_64 *c, __m512i magnitude, const __m512i *x)
 {
-    __m512i signs = aps_codes_high_bytes(x);
+    __m512i signs = aps_codes_gather(c->high, x);
 
     if (c->width < 8)
         signs = _mm512_srlv_epi32(signs, c->to_sign);
     /* magnitude | (signs & sign) */
     return _mm512_ternarylogic_epi32(magnitude, signs, c->sign, 0xf8);
-}
-
-APS_CODEC_AVX512 APS_INLINE __m512i
-aps_codes_64_order(const struct aps_codes_64 *c, __m512i codes)
-{
-    return _mm512_permutexvar_epi8(c->order, codes);
 }
 
 /* 64 codes of less than 8 bits, a byte each, to c->bytes bytes. */

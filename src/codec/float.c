@@ -100,7 +100,8 @@ APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
         size_t at = i / 8 * width;
 
 #if defined(__x86_64__)
-        if (suits && aps_nearest_tile(&nearest, x + i, count, wire + at, stats))
+        if (suits && aps_nearest_tile(&nearest, x + i, count, scaling.bounded,
+                                      wire + at, stats))
             continue;
 #endif
         marker |= encode_tile(&kernel, x + i, count, scale, scaling.bounded,

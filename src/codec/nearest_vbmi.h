@@ -34,7 +34,8 @@ struct aps_nearest {
     bool shifted;     /* 8 exponent bits: a code is the upper half of a float */
     uint32_t limit;   /* the first code that is no finite value ... */
     __m512 beyond;    /* ... and its value, if the format went on */
-    __m512 scale;     /* what values are multiplied by */
+    bool folded;      /* beyond, least and first are those of unscaled values */
+    __m512 scale;     /* what values are multiplied by; 1 where folded */
     __m512 least;     /* the smallest normal value */
     __m512 up;        /* 2^(23-M) */
     __m512i shift;    /* 23 - M */
@@ -49,6 +50,16 @@ struct aps_nearest_seen {
     uint64_t underflow; /* how many not 0 have the code 0 */
 };
 
+/* What is known where a loop is compiled. */
+struct aps_nearest_how {
+    bool narrow;  /* codes of less than 8 bits */
+    bool words;   /* of 16 bits */
+    bool shifted; /* as above */
+    bool folded;  /* as above */
+    bool bounded; /* no value is INF, NaN or beyond the format */
+    bool counted; /* statistics are wanted */
+};
+
 /* Can the format be encoded so? */
 APS_INLINE bool aps_nearest_suits(const struct aps_format *format)
 {
@@ -59,10 +70,30 @@ APS_INLINE bool aps_nearest_suits(const struct aps_format *format)
             !format->saturate);
 }
 
+/* Where the scale is a power of two, values need not be multiplied: `least` and
+ * `beyond`, bit patterns, are divided by it. False, and they are unchanged: it is
+ * not, or something would leave the normal floats. */
+APS_INLINE bool aps_nearest_fold(const struct aps_kernel *k, float scale,
+                                 uint32_t *least, uint32_t *beyond)
+{
+    const uint32_t bits = aps_float_bits(scale);
+    const int32_t power = (int32_t)(bits >> 23) - APS_FLOAT_BIAS;
+    const int32_t lowest = (int32_t)(*least >> 23) - power;
+    const int32_t greatest = (int32_t)(*beyond >> 23) - power;
+
+    if (bits << 9 != 0 || lowest < 1 || greatest + (int32_t)k->shift > 254)
+        return false;
+    *least -= (uint32_t)power << 23;
+    *beyond -= (uint32_t)power << 23;
+    return true;
+}
+
 APS_CODEC_AVX512 static inline struct aps_nearest
 aps_nearest_make(const struct aps_kernel *k, unsigned width, float scale)
 {
-    const uint32_t first = k->min_normal >> k->shift;
+    uint32_t least = k->min_normal;
+    uint32_t beyond = (k->limit << k->shift) + k->rebias;
+    uint32_t first;
     struct aps_nearest c = {
         .codes = aps_codes_64_make(width),
         .shifted = k->min_normal == 1u << 23,
@@ -73,9 +104,12 @@ aps_nearest_make(const struct aps_kernel *k, unsigned width, float scale)
 
     if (c.shifted)
         return c;
-    c.beyond =
-        _mm512_set1_ps(aps_float_from_bits((k->limit << k->shift) + k->rebias));
-    c.least = _mm512_set1_ps(aps_float_from_bits(k->min_normal));
+    c.folded = aps_nearest_fold(k, scale, &least, &beyond);
+    if (c.folded)
+        c.scale = _mm512_set1_ps(1);
+    first = least >> k->shift;
+    c.beyond = _mm512_set1_ps(aps_float_from_bits(beyond));
+    c.least = _mm512_set1_ps(aps_float_from_bits(least));
     c.up = _mm512_set1_ps(aps_float_pow2((int)k->shift));
     c.first = width == 16 ? _mm512_set1_epi16((short)first)
                           : _mm512_set1_epi8((char)first);
@@ -84,14 +118,20 @@ aps_nearest_make(const struct aps_kernel *k, unsigned width, float scale)
     return c;
 }
 
-/* The power of two, with the sign of y, that y[16] is rounded by: times 2^(23-M);
- * y is brought into the range. */
-APS_CODEC_AVX512 APS_INLINE __m512i
-aps_nearest_power(const struct aps_nearest *c, __m512 *y)
+/* y[16], brought into the range. */
+APS_CODEC_AVX512 APS_INLINE __m512
+aps_nearest_clamp(const struct aps_nearest *c, __m512 y)
 {
-    *y = _mm512_range_ps(*y, c->beyond, APS_NEAREST_LESS);
+    return _mm512_range_ps(y, c->beyond, APS_NEAREST_LESS);
+}
+
+/* The power of two, with the sign of y, that y[16], in the range, is rounded by:
+ * times 2^(23-M). */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_nearest_power(const struct aps_nearest *c, __m512 y)
+{
     return _mm512_and_si512(
-        _mm512_castps_si512(_mm512_range_ps(*y, c->least, APS_NEAREST_GREATER)),
+        _mm512_castps_si512(_mm512_range_ps(y, c->least, APS_NEAREST_GREATER)),
         _mm512_set1_epi32((int)0xff800000u));
 }
 
@@ -103,14 +143,32 @@ aps_nearest_code(const struct aps_nearest *c, __m512i power, __m512 sum)
                             _mm512_srlv_epi32(power, c->shift));
 }
 
-/* Those of y[16]. */
-APS_CODEC_AVX512 APS_INLINE __m512i aps_nearest_16(const struct aps_nearest *c,
-                                                   __m512 y)
+/* Those of y[16], in the range. */
+APS_CODEC_AVX512 APS_INLINE __m512i
+aps_nearest_bounded_16(const struct aps_nearest *c, __m512 y)
 {
-    const __m512i power = aps_nearest_power(c, &y);
+    const __m512i power = aps_nearest_power(c, y);
 
     return aps_nearest_code(
         c, power, _mm512_fmadd_ps(_mm512_castsi512_ps(power), c->up, y));
+}
+
+/* Those of any y[16]. */
+APS_CODEC_AVX512 APS_INLINE __m512i aps_nearest_16(const struct aps_nearest *c,
+                                                   __m512 y)
+{
+    return aps_nearest_bounded_16(c, aps_nearest_clamp(c, y));
+}
+
+/* Those of the floats x[16]. */
+APS_CODEC_AVX512 APS_INLINE __m512i aps_nearest_floats(
+    const struct aps_nearest *c, struct aps_nearest_how how, __m512i x)
+{
+    __m512 y = _mm512_castsi512_ps(x);
+
+    if (!how.folded)
+        y = _mm512_mul_ps(y, c->scale);
+    return how.bounded ? aps_nearest_bounded_16(c, y) : aps_nearest_16(c, y);
 }
 
 /* The codes of y[16], with 8 exponent bits. */
@@ -140,27 +198,28 @@ APS_CODEC_AVX512 APS_INLINE uint64_t aps_nearest_nonzero(const __m512i *x,
 
 /* To 64 codes of up to 8 bits. */
 APS_CODEC_AVX512 APS_INLINE void
-aps_nearest_bytes(const struct aps_nearest *c, const __m512i *x, bool narrow,
-                  bool counted, struct aps_nearest_seen *seen, uint8_t *wire)
+aps_nearest_bytes(const struct aps_nearest *c, struct aps_nearest_how how,
+                  const __m512i *x, struct aps_nearest_seen *seen,
+                  uint8_t *wire)
 {
     __m512i lane[4], code;
 
     for (int j = 0; j < 4; j++)
-        lane[j] = aps_nearest_16(
-            c, _mm512_mul_ps(_mm512_castsi512_ps(x[j]), c->scale));
-    code = _mm512_sub_epi8(aps_codes_bytes(lane), c->first);
-    if (counted)
+        lane[j] = aps_nearest_floats(c, how, x[j]);
+    code = _mm512_sub_epi8(aps_codes_bytes(&c->codes, lane), c->first);
+    if (how.counted)
         seen->most = _mm512_max_epu8(seen->most, code);
-    code = _mm512_min_epu8(code, c->overflow);
-    code = aps_codes_64_order(&c->codes, aps_codes_64_sign(&c->codes, code, x));
-    if (counted) {
+    if (!how.bounded)
+        code = _mm512_min_epu8(code, c->overflow);
+    code = aps_codes_64_sign(&c->codes, code, x);
+    if (how.counted) {
         const uint64_t zero = _mm512_testn_epi8_mask(
             code, _mm512_set1_epi8((char)((1u << (c->codes.width - 1)) - 1)));
 
         seen->underflow +=
             (uint64_t)__builtin_popcountll(zero & aps_nearest_nonzero(x, 4));
     }
-    if (narrow)
+    if (how.narrow)
         _mm512_mask_storeu_epi8(wire, aps_codes_64_valid(&c->codes),
                                 aps_codes_64_pack(&c->codes, code));
     else
@@ -169,30 +228,31 @@ aps_nearest_bytes(const struct aps_nearest *c, const __m512i *x, bool narrow,
 
 /* To 32 codes of 16 bits. */
 APS_CODEC_AVX512 APS_INLINE void
-aps_nearest_words(const struct aps_nearest *c, const __m512i *x, bool shifted,
-                  bool counted, struct aps_nearest_seen *seen, uint8_t *wire)
+aps_nearest_words(const struct aps_nearest *c, struct aps_nearest_how how,
+                  const __m512i *x, struct aps_nearest_seen *seen,
+                  uint8_t *wire)
 {
     const __m512i magnitude = _mm512_set1_epi16(0x7fff);
     __m512i lane[2], code;
 
-    for (int j = 0; j < 2; j++) {
-        const __m512 y = _mm512_mul_ps(_mm512_castsi512_ps(x[j]), c->scale);
-
-        lane[j] = shifted ? aps_nearest_shifted_16(c, y) : aps_nearest_16(c, y);
-    }
-    code = aps_codes_words(lane);
-    if (!shifted)
+    for (int j = 0; j < 2; j++)
+        lane[j] =
+            how.shifted
+                ? aps_nearest_shifted_16(
+                      c, _mm512_mul_ps(_mm512_castsi512_ps(x[j]), c->scale))
+                : aps_nearest_floats(c, how, x[j]);
+    code = aps_codes_words(&c->codes, lane);
+    if (!how.shifted)
         code = _mm512_sub_epi16(code, c->first);
-    if (counted)
+    if (how.counted)
         seen->most =
             _mm512_max_epu16(seen->most, _mm512_and_si512(code, magnitude));
-    if (!shifted) {
+    if (!how.shifted && !how.bounded)
         code = _mm512_min_epu16(code, c->overflow);
-        code = _mm512_ternarylogic_epi32(code, aps_codes_high_words(x),
-                                         c->codes.sign, 0xf8);
-    }
-    code = aps_codes_64_order(&c->codes, code);
-    if (counted)
+    if (!how.shifted)
+        code = _mm512_ternarylogic_epi32(
+            code, aps_codes_high_words(&c->codes, x), c->codes.sign, 0xf8);
+    if (how.counted)
         seen->underflow += (uint64_t)__builtin_popcountll(
             _mm512_testn_epi16_mask(code, magnitude) &
             aps_nearest_nonzero(x, 2));
@@ -200,10 +260,11 @@ aps_nearest_words(const struct aps_nearest *c, const __m512i *x, bool shifted,
 }
 
 /* x[64] to packed codes. */
-APS_CODEC_AVX512 APS_INLINE void
-aps_nearest_64(const struct aps_nearest *c, const aps_any_float *x, bool narrow,
-               bool words, bool shifted, bool counted,
-               struct aps_nearest_seen *seen, uint8_t *wire)
+APS_CODEC_AVX512 APS_INLINE void aps_nearest_64(const struct aps_nearest *c,
+                                                struct aps_nearest_how how,
+                                                const aps_any_float *x,
+                                                struct aps_nearest_seen *seen,
+                                                uint8_t *wire)
 {
     const __m512 none = _mm512_setzero_ps();
     __m512i bits[4];
@@ -212,22 +273,23 @@ aps_nearest_64(const struct aps_nearest *c, const aps_any_float *x, bool narrow,
         const __m512 value = _mm512_loadu_ps((const void *)(x + 16 * j));
 
         bits[j] = _mm512_castps_si512(value);
-        seen->special[j % 2] =
-            _mm512_fmadd_ps(value, none, seen->special[j % 2]);
+        if (!how.bounded)
+            seen->special[j % 2] =
+                _mm512_fmadd_ps(value, none, seen->special[j % 2]);
     }
-    if (!words) {
-        aps_nearest_bytes(c, bits, narrow, counted, seen, wire);
+    if (!how.words) {
+        aps_nearest_bytes(c, how, bits, seen, wire);
         return;
     }
-    aps_nearest_words(c, bits, shifted, counted, seen, wire);
-    aps_nearest_words(c, bits + 2, shifted, counted, seen, wire + 64);
+    aps_nearest_words(c, how, bits, seen, wire);
+    aps_nearest_words(c, how, bits + 2, seen, wire + 64);
 }
 
 /* x[n], at most a tile, to packed codes. */
 APS_CODEC_AVX512 APS_INLINE void
-aps_nearest_values(const struct aps_nearest *constants, const aps_any_float *x,
-                   size_t n, bool narrow, bool words, bool shifted,
-                   bool counted, struct aps_nearest_seen *what, uint8_t *wire)
+aps_nearest_values(const struct aps_nearest *constants,
+                   struct aps_nearest_how how, const aps_any_float *x, size_t n,
+                   struct aps_nearest_seen *what, uint8_t *wire)
 {
     /* in registers: stores of bytes may be to anything that has an address */
     const struct aps_nearest k = *constants, *const c = &k;
@@ -235,66 +297,92 @@ aps_nearest_values(const struct aps_nearest *constants, const aps_any_float *x,
     const size_t width = c->codes.width;
     size_t i = 0;
 
-    if (n == APS_TILE) {
-        for (size_t at = 0; at < APS_TILE_PAGE; at += 64) {
-            for (i = at; i < APS_TILE; i += APS_TILE_PAGE) {
-                aps_tile_ask(x + APS_TILE + i, 64);
-                aps_nearest_64(c, x + i, narrow, words, shifted, counted, seen,
-                               wire + i / 8 * width);
-            }
-        }
-        *what = all;
-        return;
+    for (; n - i >= 64; i += 64) {
+        aps_tile_ask_ahead(x + i, 64);
+        aps_nearest_64(c, how, x + i, seen, wire + i / 8 * width);
     }
-    for (; n - i >= 64; i += 64)
-        aps_nearest_64(c, x + i, narrow, words, shifted, counted, seen,
-                       wire + i / 8 * width);
     if (i < n) {
         float rest[64] = {0};
         uint8_t codes[128];
 
         memcpy(rest, x + i, (n - i) * sizeof *rest);
-        aps_nearest_64(c, rest, narrow, words, shifted, counted, seen, codes);
+        aps_nearest_64(c, how, rest, seen, codes);
         memcpy(wire + i / 8 * width, codes, ((n - i) * width + 7) / 8);
     }
     *what = all;
 }
 
+/* The same in a loop of its own for what holds of the format. */
+APS_CODEC_AVX512 APS_INLINE void
+aps_nearest_format(const struct aps_nearest *c, struct aps_nearest_how how,
+                   const aps_any_float *x, size_t n,
+                   struct aps_nearest_seen *seen, uint8_t *wire)
+{
+    if (c->codes.width == 16) {
+        how.words = true;
+        aps_nearest_values(c, how, x, n, seen, wire);
+    } else if (c->codes.width == 8) {
+        aps_nearest_values(c, how, x, n, seen, wire);
+    } else {
+        how.narrow = true;
+        aps_nearest_values(c, how, x, n, seen, wire);
+    }
+}
+
+/* Has INF, NaN or, where they are counted, a value beyond the format been seen? */
+APS_CODEC_AVX512 APS_INLINE bool
+aps_nearest_is_special(const struct aps_nearest *c,
+                       const struct aps_nearest_seen *seen, bool counted)
+{
+    const __m512 special = _mm512_add_ps(seen->special[0], seen->special[1]);
+
+    if (_mm512_cmp_ps_mask(special, special, _CMP_UNORD_Q))
+        return true;
+    if (!counted)
+        return false;
+    return c->codes.width == 16
+               ? _mm512_cmpge_epu16_mask(
+                     seen->most, _mm512_set1_epi16((short)c->limit)) != 0
+               : _mm512_cmpge_epu8_mask(seen->most,
+                                        _mm512_set1_epi8((char)c->limit)) != 0;
+}
+
 /*
- * x[n], at most a tile, to packed codes, exactly their bytes; `stats` (NULL: not
+ * x[n], at most a tile, to packed codes, exactly their bytes; `bounded`: the caller
+ * knows that all are finite, and none beyond the format. `stats` (NULL: not
  * counted) is added to. False: there are INF, NaN or, where they are counted,
  * values beyond the format; the codes are not valid and nothing is counted.
  */
 APS_CODEC_AVX512 static inline bool
 aps_nearest_tile(const struct aps_nearest *c, const aps_any_float *x, size_t n,
-                 uint8_t *wire, struct aps_encode_stats *stats)
+                 bool bounded, uint8_t *wire, struct aps_encode_stats *stats)
 {
     struct aps_nearest_seen seen = {.underflow = 0};
-    const unsigned width = c->codes.width;
-    __m512 special;
 
     seen.special[0] = seen.special[1] = _mm512_setzero_ps();
     seen.most = _mm512_setzero_si512();
-    if (width == 8 && !stats)
-        aps_nearest_values(c, x, n, false, false, false, false, &seen, wire);
-    else if (width == 8)
-        aps_nearest_values(c, x, n, false, false, false, true, &seen, wire);
-    else if (width < 8)
-        aps_nearest_values(c, x, n, true, false, false, stats, &seen, wire);
+    if (stats)
+        aps_nearest_format(
+            c, (struct aps_nearest_how){.counted = true, .shifted = c->shifted},
+            x, n, &seen, wire);
+    else if (c->shifted)
+        aps_nearest_values(
+            c, (struct aps_nearest_how){.words = true, .shifted = true}, x, n,
+            &seen, wire);
+    else if (!c->folded)
+        aps_nearest_format(c, (struct aps_nearest_how){.folded = false}, x, n,
+                           &seen, wire);
+    else if (!bounded)
+        aps_nearest_format(c, (struct aps_nearest_how){.folded = true}, x, n,
+                           &seen, wire);
     else
-        aps_nearest_values(c, x, n, false, true, c->shifted, stats, &seen,
-                           wire);
-    special = _mm512_add_ps(seen.special[0], seen.special[1]);
-    if (_mm512_cmp_ps_mask(special, special, _CMP_UNORD_Q))
+        aps_nearest_format(
+            c, (struct aps_nearest_how){.folded = true, .bounded = true}, x, n,
+            &seen, wire);
+    if (aps_nearest_is_special(c, &seen, stats))
         return false;
-    if (!stats)
-        return true;
-    if (width == 16 ? _mm512_cmpge_epu16_mask(
-                          seen.most, _mm512_set1_epi16((short)c->limit)) != 0
-                    : _mm512_cmpge_epu8_mask(
-                          seen.most, _mm512_set1_epi8((char)c->limit)) != 0)
-        return false;
-    stats->underflow += seen.underflow;
+    if (stats)
+        stats->underflow += seen.underflow;
     return true;
 }
 

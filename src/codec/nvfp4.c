@@ -108,11 +108,11 @@ APS_CODEC_AVX512 APS_INLINE bool nvfp4_choose_16(const struct aps_nearest *c,
                                                  __m512 piece, __m512i greatest,
                                                  __m512i *code, __m512 *factor)
 {
-    __m512 y =
-        _mm512_div_ps(_mm512_div_ps(_mm512_castsi512_ps(greatest),
-                                    _mm512_set1_ps(APS_NVFP4_ELEMENT_MAX)),
-                      piece);
-    const __m512i power = aps_nearest_power(c, &y);
+    const __m512 y = aps_nearest_clamp(
+        c, _mm512_div_ps(_mm512_div_ps(_mm512_castsi512_ps(greatest),
+                                       _mm512_set1_ps(APS_NVFP4_ELEMENT_MAX)),
+                         piece));
+    const __m512i power = aps_nearest_power(c, y);
     const __m512 sum = _mm512_fmadd_ps(_mm512_castsi512_ps(power), c->up, y);
     const __m512 scale = _mm512_mul_ps(
         _mm512_fnmadd_ps(_mm512_castsi512_ps(power), c->up, sum), piece);
@@ -157,10 +157,10 @@ nvfp4_encode_16(const struct aps_nearest *scales,
                 elements, _mm512_mul_ps(_mm512_castsi512_ps(bits[j]),
                                         _mm512_set1_ps(factor[b + j])));
         }
-        all = _mm512_sub_epi8(aps_codes_bytes(lane), elements->first);
+        all = _mm512_sub_epi8(aps_codes_bytes(&elements->codes, lane),
+                              elements->first);
         all = aps_codes_64_sign(&elements->codes, all, bits);
-        all = aps_codes_64_pack(&elements->codes,
-                                aps_codes_64_order(&elements->codes, all));
+        all = aps_codes_64_pack(&elements->codes, all);
         _mm512_storeu_si512(packed, all);
         for (int j = 0; j < 4; j++) {
             wire[BLOCK_BYTES * j] = scale[b + j];
@@ -191,7 +191,7 @@ nvfp4_vbmi(const struct aps_block_kernel *kernel, const aps_any_float *x,
     scales.beyond = _mm512_set1_ps(APS_NVFP4_SCALE_MAX);
     elements.beyond = _mm512_set1_ps(APS_NVFP4_ELEMENT_MAX);
     for (size_t i = 0; i < n / VALUES; i++) {
-        aps_tile_ask(x + i * VALUES + APS_TILE_PAGE, VALUES);
+        aps_tile_ask_ahead(x + i * VALUES, VALUES);
         special |= (uint64_t)!nvfp4_encode_16(&scales, &elements, piece,
                                               x + i * VALUES,
                                               wire + i * BLOCKS * BLOCK_BYTES)

@@ -174,7 +174,7 @@ aps_stochastic_encode(const struct aps_kernel *k, unsigned width,
         __m512i code[4];
 
         if (n > APS_STOCHASTIC_VALUES)
-            aps_tile_ask(x + i + APS_TILE_PAGE, 64);
+            aps_tile_ask_ahead(x + i, 64);
 #pragma GCC unroll 4
         for (int j = 0; j < 4; j++)
             code[j] = aps_stochastic_16(&s, x + i + 16 * j, random + i + 16 * j,

@@ -79,6 +79,15 @@ static void run_encode(struct data *d)
     d->codec.encode(&d->codec, d->x, d->n, d->scaling, NULL, d->wire);
 }
 
+/* As by a scale that knows the greatest value, which the caller has seen to. */
+static void run_bounded(struct data *d)
+{
+    struct aps_scaling scaling = d->scaling;
+
+    scaling.bounded = true;
+    d->codec.encode(&d->codec, d->x, d->n, scaling, NULL, d->wire);
+}
+
 static void run_stochastic(struct data *d)
 {
     static const struct aps_cast_options options = {
@@ -122,6 +131,7 @@ static const struct {
     {"read", run_read},
     {"max", run_max},
     {"encode", run_encode},
+    {"bounded", run_bounded},
     {"decode", run_decode},
     {"decode_add", run_decode_add},
     {"stochastic", run_stochastic},
