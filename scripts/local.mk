@@ -9,8 +9,19 @@ CLEANFILES += scripts/apsmpi-run
 EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check \
 	scripts/check-cuda scripts/demo
 
-# The report: a launcher and a package, which knows the library's version from
+# What reads logs, for the commands that do; it knows the library's version from
 # here.
+logreaderdir = $(pkgdatadir)/apsmpi_log
+dist_logreader_DATA = \
+	scripts/apsmpi_log/__init__.py \
+	scripts/apsmpi_log/columns.py \
+	scripts/apsmpi_log/library.py \
+	scripts/apsmpi_log/lines.py \
+	scripts/apsmpi_log/runs.py \
+	scripts/apsmpi_log/text.py
+nodist_logreader_DATA = scripts/apsmpi_log/built.py
+
+# The report: a launcher and a package.
 reportdir = $(pkgdatadir)/apsmpi_report
 dist_report_DATA = \
 	scripts/apsmpi_report/__init__.py \
@@ -18,19 +29,16 @@ dist_report_DATA = \
 	scripts/apsmpi_report/bench_figures.py \
 	scripts/apsmpi_report/bench_tables.py \
 	scripts/apsmpi_report/cells.py \
-	scripts/apsmpi_report/columns.py \
 	scripts/apsmpi_report/command.py \
 	scripts/apsmpi_report/figures.py \
 	scripts/apsmpi_report/follow.py \
 	scripts/apsmpi_report/grid.py \
-	scripts/apsmpi_report/library.py \
 	scripts/apsmpi_report/line_panels.py \
 	scripts/apsmpi_report/page.py \
 	scripts/apsmpi_report/page_figures.py \
 	scripts/apsmpi_report/page_frame.py \
 	scripts/apsmpi_report/reading.py \
 	scripts/apsmpi_report/residual_figures.py \
-	scripts/apsmpi_report/runs.py \
 	scripts/apsmpi_report/scale_figures.py \
 	scripts/apsmpi_report/snr.py \
 	scripts/apsmpi_report/statistics.py \
@@ -38,7 +46,6 @@ dist_report_DATA = \
 	scripts/apsmpi_report/tables.py \
 	scripts/apsmpi_report/text.py \
 	scripts/apsmpi_report/trials.py
-nodist_report_DATA = scripts/apsmpi_report/built.py
 
 # Layer tables from models: in the same form.
 layerscommanddir = $(pkgdatadir)/apsmpi_layers
@@ -58,7 +65,7 @@ dist_layerscommand_DATA = \
 	scripts/apsmpi_layers/tensor.py
 nodist_layerscommand_DATA = scripts/apsmpi_layers/built.py
 
-built_versions = scripts/apsmpi_report/built.py scripts/apsmpi_layers/built.py
+built_versions = scripts/apsmpi_log/built.py scripts/apsmpi_layers/built.py
 CLEANFILES += $(built_versions)
 $(built_versions): Makefile
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && \

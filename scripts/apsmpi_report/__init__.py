@@ -13,11 +13,11 @@ for the figures of tests/bench/allreduce.
     tables          bench_tables    as text and as CSV
     svg             grid            how the page draws; layers by steps
     reading         bench           what is read
-    trials          runs            what events say
-    columns         cells           from lines to values, and what figures need
+    trials          what events say
+    cells           what figures need
     statistics      what a line of the table is computed from
-    library         the library's version
-    text            errors, notes, and numbers as text
+    text            notes, and numbers as text
 
-A module imports only from its own line and the lines below.
+A module imports only from its own line and the lines below. The package apsmpi_log
+lies below all of them: it reads the log's lines.
 """

@@ -4,8 +4,10 @@
 import collections
 import csv
 
-from .columns import counts, floats
-from .text import INF, NAN, ReportError, note, plural
+from apsmpi_log.columns import counts, floats
+from apsmpi_log.text import INF, NAN, UserError, plural
+
+from .text import note
 
 
 def parse_count(text):
@@ -40,21 +42,21 @@ class Bench:
             with open(path, newline="", encoding="utf-8") as file:
                 self.read(csv.DictReader(file))
         except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise ReportError("%s: %s" % (
+            raise UserError("%s: %s" % (
                 path, getattr(error, "strerror", error))) from None
         self.cases = sorted({case for _, case in self.timings})
         self.variants = list(dict.fromkeys(v for v, _ in self.timings))
         self.sizes = [case for case in self.cases if case[0] == 1]
         for case in self.cases:
             if (NATIVE, case) not in self.timings:
-                raise ReportError("%s: no native FP32 at %s"
-                                  % (path, plural(case[1], "element")))
+                raise UserError("%s: no native FP32 at %s"
+                                % (path, plural(case[1], "element")))
 
     def read(self, rows):
         missing = [f for f in BENCH_FIELDS if f not in (rows.fieldnames or ())]
         if missing:
-            raise ReportError("%s:1: not the figures of an all-reduce bench: "
-                              "no column '%s'" % (self.path, missing[0]))
+            raise UserError("%s:1: not the figures of an all-reduce bench: "
+                            "no column '%s'" % (self.path, missing[0]))
         for row in rows:
             try:
                 timing = Timing(*(convert(row[field] or "") for field, convert
@@ -69,7 +71,7 @@ class Bench:
             self.timings[((timing.variant, timing.reduce),
                           (timing.calls, timing.count))] = timing
         if not self.timings:
-            raise ReportError("%s: a header and no rows" % self.path)
+            raise UserError("%s: a header and no rows" % self.path)
 
     def get(self, variant, case):
         return self.timings.get((variant, case))

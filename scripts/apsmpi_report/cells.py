@@ -4,7 +4,7 @@
 import array
 import math
 
-from .text import NAN
+from apsmpi_log.text import NAN
 
 
 def numbers_of(values, index):

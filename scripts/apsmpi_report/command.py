@@ -8,19 +8,21 @@ import os
 import re
 import sys
 
+from apsmpi_log.library import VERSION
+from apsmpi_log.text import INF, UserError
+
 from .bench import Bench
 from .bench_figures import figure_bench
 from .bench_tables import print_bench
 from .figures import draw, figure_compared, figure_one
 from .follow import follow
-from .library import VERSION
 from .reading import KEYS, Log, set_labels
 from .page import write_page
 from .residual_figures import figure_residuals
 from .scale_figures import figure_scales
 from .snr import Snr, figure_snr, print_snr
 from .tables import print_report, write_csv
-from .text import INF, ReportError, note
+from .text import note
 
 
 def parse_layers(text):
@@ -153,7 +155,7 @@ def main_bench(options):
         if options.plot:
             draw(options.plot, lambda mpl, np: figure_bench(
                 mpl, np, bench, options.bench_title))
-    except ReportError as error:
+    except UserError as error:
         note(str(error))
         return 2
     return print_safely(lambda: print_bench(bench, options.bench_title))
@@ -164,7 +166,7 @@ def main_snr(options):
         snr = Snr(options.snr)
         if options.plot:
             draw(options.plot, lambda mpl, np: figure_snr(mpl, np, snr))
-    except ReportError as error:
+    except UserError as error:
         note(str(error))
         return 2
     return print_safely(lambda: print_snr(snr))
@@ -173,7 +175,7 @@ def main_snr(options):
 def main_follow(options):
     try:
         return print_safely(lambda: follow(options.logs[0], options, note))
-    except ReportError as error:
+    except UserError as error:
         note(str(error))
         return 2
 
@@ -226,7 +228,7 @@ def main(arguments):
                  lambda mpl, np: figure_residuals(mpl, np, filled))
         if plots and not filled:
             note("no rows to draw: %s not written" % ", ".join(plots))
-    except ReportError as error:
+    except UserError as error:
         note(str(error))
         return 2
     if not filled and any(log.has_rows for log in logs):

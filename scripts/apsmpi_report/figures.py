@@ -6,9 +6,11 @@ matplotlib and numpy are loaded where a figure is asked for, and handed down as
 
 import math
 
+from apsmpi_log.text import NAN, UserError, plural, shorten
+
 from .statistics import merge
 from .tables import show_steps
-from .text import NAN, ReportError, plural, shorten, show_bytes, show_count
+from .text import show_bytes, show_count
 
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers.
@@ -29,10 +31,10 @@ def load_matplotlib():
         import matplotlib.pyplot
         import numpy
     except ImportError as error:
-        raise ReportError("--plot needs matplotlib: %s" % error) from None
+        raise UserError("--plot needs matplotlib: %s" % error) from None
     if tuple(map(int, matplotlib.__version__.split(".")[:2])) < (3, 5):
-        raise ReportError("--plot needs matplotlib 3.5 or later, found %s"
-                          % matplotlib.__version__)
+        raise UserError("--plot needs matplotlib 3.5 or later, found %s"
+                        % matplotlib.__version__)
     matplotlib.rcParams.update({
         "font.size": 9, "axes.titlesize": 10, "axes.titleweight": "bold",
         "axes.titlelocation": "left", "axes.edgecolor": "#888888",
@@ -56,7 +58,7 @@ def draw(paths, figure):
         try:
             fig.savefig(path, dpi=150, metadata={"Date": None} if svg else None)
         except OSError as error:
-            raise ReportError("%s: %s" % (path, error.strerror)) from None
+            raise UserError("%s: %s" % (path, error.strerror)) from None
         mpl.pyplot.close(fig)
 
 

@@ -9,9 +9,12 @@ import stat
 import sys
 import time
 
-from .reading import BLOCK, Log
+from apsmpi_log.lines import BLOCK
+from apsmpi_log.text import UserError, plural, printable, shorten
+
+from .reading import Log
 from .tables import print_report, show_steps, table_lines
-from .text import ReportError, plural, printable, shorten, show_time
+from .text import show_time
 
 PAUSE = 0.5             # seconds between two looks at the file
 EVENTS_SHOWN = 3
@@ -47,7 +50,7 @@ class Tail:
         try:
             status = os.stat(self.path)
             if not stat.S_ISREG(status.st_mode):
-                raise ReportError("%s: --follow needs a regular file" % self.path)
+                raise UserError("%s: --follow needs a regular file" % self.path)
             place = (status.st_dev, status.st_ino)
             if self.file and (place != self.place or status.st_size < self.read):
                 self.say("%s: another file has taken its place, or it was cut; "
@@ -61,7 +64,7 @@ class Tail:
         except FileNotFoundError:
             return False
         except OSError as error:
-            raise ReportError("%s: %s" % (self.path, error.strerror)) from None
+            raise UserError("%s: %s" % (self.path, error.strerror)) from None
 
     def read_new(self):
         before = self.read

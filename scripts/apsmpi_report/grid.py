@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rows of a log as a grid of layers and steps, small enough to draw."""
 
-from .text import NAN
+from apsmpi_log.text import NAN
+
 
 COLUMNS_MAX = 160       # more steps than that share a column
 ROWS_MAX = 400          # more layers than that share a row

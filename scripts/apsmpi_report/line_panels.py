@@ -2,8 +2,9 @@
 """Figures of a value over the steps: a panel for each log and word, such as a scale
 or a compressor, and in it a line for each layer."""
 
+from apsmpi_log.text import shorten
+
 from .figures import COLOURS, layer_label, say_nothing
-from .text import shorten
 
 LINES_NAMED = 14        # up to so many layers each gets its name
 PANELS_WIDE = 2

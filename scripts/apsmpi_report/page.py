@@ -4,15 +4,16 @@
 import html
 import math
 
+from apsmpi_log.runs import parse_begin
+from apsmpi_log.text import UserError, plural
+
 from .grid import Grid
 from .page_figures import (ERROR_STOPS, EXPONENT_STOPS, figure_bytes, figure_errors,
                            figure_map, figure_overflows)
 from .page_frame import frame
-from .runs import parse_begin
 from .svg import element
 from .tables import headings_of, key_columns, show_steps, value_columns
-from .text import (NOTES_MAX, ReportError, plural, show_bytes, show_error,
-                   show_fixed, show_time, show_usec)
+from .text import NOTES_MAX, show_bytes, show_error, show_fixed, show_time, show_usec
 from .trials import time_saved, trials_of
 
 RUN_FACTS = ("apsmpi", "ranks", "nodes", "host", "mpi", "policy", "policy_hash")
@@ -215,4 +216,4 @@ def write_page(path, logs, by):
         with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(page(logs, by))
     except OSError as error:
-        raise ReportError("%s: %s" % (path, error.strerror)) from None
+        raise UserError("%s: %s" % (path, error.strerror)) from None

@@ -7,9 +7,11 @@ import html
 import json
 import math
 
+from apsmpi_log.text import plural, shorten
+
 from .svg import (BLUE, FAINT, INK, LETTER, LINES, ORANGE, PALE, RED, WIDTH, box,
                   drawing, element, label, line, powers, ramp, round_numbers, show)
-from .text import plural, shorten, show_bytes, show_count
+from .text import show_bytes, show_count
 
 ERROR_STOPS = ((253, 246, 216), (150, 210, 180), (63, 155, 176), (39, 80, 143),
                (37, 20, 80))

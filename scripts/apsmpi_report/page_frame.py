@@ -4,7 +4,7 @@ what lies under the mouse. The page may load nothing: it forbids that itself."""
 
 import html
 
-from .library import VERSION
+from apsmpi_log.library import VERSION
 
 STYLE = """
 :root { --ink: #222; --soft: #666; --line: #ddd }

@@ -7,15 +7,13 @@ import collections
 import os
 import re
 
+from apsmpi_log.columns import picker
+from apsmpi_log.lines import LogFile
+from apsmpi_log.runs import LastRun, layer_keys
+
 from .cells import Cells
-from .columns import Header, picker
-from .runs import LastRun, layer_keys
 from .statistics import Share, Stats, merge
-from .text import NOTES_MAX, ReportError, note, shorten
-
-BLOCK = 1 << 21         # bytes that are read at once
-LINE_MAX = 1 << 16      # bytes of a line; the library's have 3 KiB at most
-
+from .text import note
 
 KEYS = {    # of a line of the table: (comm, what it stands for, ...) of each row
     "layer": layer_keys,
@@ -33,24 +31,17 @@ def rows_by(keys):
     return groups
 
 
-class Log:
+class Log(LogFile):
     """One log file, summarised."""
 
     def __init__(self, path, options, figures=False):
         """figures: keep what they need of each row."""
-        self.path = path
+        super().__init__(path, note)
         self.label = path
         self.options = options
         self.figures = figures
-        self.say = note         # takes notes for the user
         self.has_rows = False   # before any filter
-        self.malformed = 0
         self.begun = {}         # of each run, what the log says at its start
-        self.header = None
-        self.number = 0         # of lines that were read
-        self.rest = b""         # behind the last end of a line
-        self.too_long = False   # the line that began in `rest`
-        self.truncated = False  # the file ends within a line
         self.last_run = LastRun() if options.last else None
         self.pending = []       # events since the last row
         self.clear()
@@ -79,121 +70,6 @@ class Log:
         return ("no row matches the filters" if self.has_rows
                 else "a header and no rows")
 
-    # --- from bytes to lines
-
-    def read(self):
-        try:
-            with open(self.path, "rb") as file:
-                while True:
-                    data = file.read(BLOCK)
-                    if not data:
-                        break
-                    self.feed(data)
-        except OSError as error:
-            raise ReportError("%s: %s" % (self.path, error.strerror)) from None
-        self.finish()
-
-    def feed(self, data):
-        """Read what the file has next. A line that does not end yet waits."""
-        data = self.rest + data
-        end = data.rfind(b"\n") + 1
-        self.rest = data[end:]
-        if self.too_long and end > 0:
-            start = data.find(b"\n") + 1
-            data, end = data[start:], end - start
-            self.number += 1
-            self.skip_line(self.number, "a line of more than %d bytes" % LINE_MAX)
-            self.too_long = False
-        if end > 0:
-            self.read_text(data[:end].decode("utf-8", "replace"))
-        if len(self.rest) > LINE_MAX:
-            if not self.header:
-                raise ReportError("%s:%d: not a round-off log: a line of more than "
-                                  "%d bytes" % (self.path, self.number + 1, LINE_MAX))
-            self.too_long = True
-        if self.too_long:
-            self.rest = self.rest[:1]
-
-    def finish(self):
-        """The file has ended."""
-        number = self.number + bool(self.rest)
-        if number == 0:
-            raise ReportError("%s:1: the file is empty, and no round-off log"
-                              % self.path)
-        rest, self.rest = self.rest.decode("utf-8", "replace"), b""
-        if rest and not self.header and not rest.startswith("#"):
-            self.read_header(rest.rstrip("\r"), number)
-            rest = ""
-        if not self.header:
-            raise ReportError("%s:%d: the file ends without a header"
-                              % (self.path, number))
-        if rest:
-            self.truncated = True
-            self.say("%s:%d: truncated last line ignored" % (self.path, number))
-        self.events.update(self.pending)
-        self.pending = []
-
-    def read_text(self, text):
-        """Whole lines."""
-        if "\r\n" in text:
-            text = re.sub(r"\r+\n", "\n", text)
-        lines = text.split("\n")[:-1]
-        first = self.number + 1
-        self.number += len(lines)
-        start = 0
-        while not self.header and start < len(lines):
-            if lines[start].startswith("#"):
-                self.take_events([self.read_event(lines[start])])
-            else:
-                self.read_header(lines[start], first + start)
-            start += 1
-        if start:
-            del lines[:start]
-            first += start
-        if lines:
-            self.read_lines(lines, first, text)
-
-    def read_header(self, line, number):
-        try:
-            self.header = Header(line)
-        except ValueError as error:
-            raise ReportError(
-                "%s:%d: not a round-off log: %s in the header '%s'"
-                % (self.path, number, error, shorten(line, 60))) from None
-
-    def read_lines(self, lines, first, text):
-        """Lines behind the header, the first of which has this number."""
-        numbers = range(first, first + len(lines))
-        events = []         # (how many rows come before, text)
-        if ("\n#" in text or "\n\n" in text or text[0] in "#\n"
-                or self.header.line in text):
-            rows = []
-            for number, line in zip(numbers, lines):
-                if line.startswith("#"):
-                    events.append((len(rows), line))
-                elif line and line != self.header.line:
-                    rows.append((number, line))
-            numbers = [number for number, _ in rows]
-            lines = [line for _, line in rows]
-        for start, columns in self.header.parse(lines):
-            if isinstance(columns, str):
-                self.skip_line(numbers[start], columns)
-                continue
-            now = bisect.bisect_left(events, (start + columns.rows,))
-            self.read_rows(columns, [(max(0, row - start), self.read_event(line))
-                                     for row, line in events[:now]])
-            del events[:now]
-        self.take_events([self.read_event(line) for _, line in events])
-
-    def skip_line(self, number, why):
-        self.malformed += 1
-        if self.malformed <= NOTES_MAX:
-            self.say("%s:%d: %s; line skipped" % (self.path, number, why))
-        elif self.malformed == NOTES_MAX + 1:
-            self.say("%s: more malformed lines follow" % self.path)
-
-    # --- from lines to what the tables and figures show
-
     def read_event(self, line):
         """The text of an event; None, if a run begins with it."""
         text = line[1:].strip()
@@ -210,6 +86,10 @@ class Log:
         if not self.last_run and self.options.since is None:
             self.events.update(self.pending)
             self.pending = []
+
+    def end(self):
+        self.events.update(self.pending)
+        self.pending = []
 
     def read_rows(self, columns, events):
         """Rows, and events: the number of the row behind each, and its text."""

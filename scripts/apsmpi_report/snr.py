@@ -5,8 +5,9 @@ table of each format's best ratio, and a figure."""
 import csv
 import math
 
+from apsmpi_log.text import UserError
+
 from .figures import COLOURS, MARKERS
-from .text import ReportError
 
 PLATEAU = 3.0  # dB below the best ratio that still count as the best range
 
@@ -19,17 +20,17 @@ class Snr:
             with open(path, newline="", encoding="utf-8") as file:
                 rows = list(csv.reader(file))
         except (OSError, UnicodeDecodeError) as error:
-            raise ReportError("%s: %s" % (path, getattr(error, "strerror", None)
+            raise UserError("%s: %s" % (path, getattr(error, "strerror", None)
                                           or error)) from None
         if len(rows) < 2 or rows[0][:1] != ["scale_exp"] or len(rows[0]) < 2:
-            raise ReportError("%s: not what `apsmpi snr` prints: the first "
-                              "line must be scale_exp,FORMAT,..." % path)
+            raise UserError("%s: not what `apsmpi snr` prints: the first "
+                            "line must be scale_exp,FORMAT,..." % path)
         try:
             self.scales = [int(row[0]) for row in rows[1:]]
             columns = [[float(row[i]) for row in rows[1:]]
                        for i in range(1, len(rows[0]))]
         except (ValueError, IndexError) as error:
-            raise ReportError("%s: %s" % (path, error)) from None
+            raise UserError("%s: %s" % (path, error)) from None
         self.ratios = dict(zip(rows[0][1:], columns))
 
     def best(self, name):

@@ -3,7 +3,7 @@
 
 import math
 
-from .text import INF, NAN
+from apsmpi_log.text import INF, NAN
 
 
 def add_known(total, values):

@@ -4,9 +4,11 @@
 import csv
 import math
 
+from apsmpi_log.text import UserError, plural, printable, shorten
+
 from .statistics import merge
-from .text import (NOTES_MAX, RUNS_MAX, WIDTH, ReportError, plural, printable,
-                   shorten, show_count, show_error, show_fixed, show_time)
+from .text import (NOTES_MAX, RUNS_MAX, WIDTH, show_count, show_error, show_fixed,
+                   show_time)
 
 
 def show_underflow(stats):
@@ -297,4 +299,4 @@ def write_csv(path, logs, by):
                         empty_if_nan(s.saved_percent()), "%.10g" % s.usec,
                         s.redone, s.overflowed, empty_if_nan(s.residual())])
     except OSError as error:
-        raise ReportError("%s: %s" % (path, error.strerror)) from None
+        raise UserError("%s: %s" % (path, error.strerror)) from None

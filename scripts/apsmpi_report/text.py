@@ -1,40 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""How the report speaks: errors, notes, and numbers as text."""
+"""How the report speaks: notes, and numbers as text."""
 
 import datetime
 import math
 import sys
 
+from apsmpi_log.text import plural, printable
+
 WIDTH = 120           # columns of a table
-NOTES_MAX = 20        # notes printed per log, events listed per log
+NOTES_MAX = 20        # events listed per log
 RUNS_MAX = 5          # runs described per log: the last ones
-NAN = float("nan")
-INF = float("inf")
-
-
-class ReportError(Exception):
-    """What ends the report, with the text for the user."""
-
-
-def printable(text):
-    """Without what a terminal would take for a command."""
-    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def note(text):
     print("apsmpi-report: " + printable(text), file=sys.stderr)
-
-
-def shorten(text, width):
-    """At most `width` characters, cut in the middle."""
-    if len(text) <= width:
-        return text
-    tail = (width - 1) // 2
-    return text[:width - 1 - tail] + "~" + text[len(text) - tail:]
-
-
-def plural(number, word):
-    return "%d %s%s" % (number, word, "" if number == 1 else "s")
 
 
 def show_error(value):

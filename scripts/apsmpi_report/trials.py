@@ -5,7 +5,8 @@ the times of native reductions."""
 import collections
 import re
 
-from .text import NAN
+from apsmpi_log.text import NAN
+
 
 EVENT = re.compile(r"(?:(.*): )?(?:rule [^:]*: )?auto: (\d+) to (\d+) elements: "
                    r"(\S+) \((.*)\)")

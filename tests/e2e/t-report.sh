@@ -203,7 +203,7 @@ import contextlib
 import io
 import sys
 
-from apsmpi_report import reading
+from apsmpi_log import lines
 from apsmpi_report.command import main
 
 
@@ -213,7 +213,7 @@ class Output(io.StringIO):
 
 
 def said(size, *arguments):
-    reading.BLOCK = size
+    lines.BLOCK = size
     out, errors = Output(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
         status = main(list(arguments))

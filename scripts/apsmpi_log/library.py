@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the report must know of the library: its VERSION.
+"""What commands must know of the library: its VERSION.
 
 `make` writes it into built.py, which is installed with this package. In the
 source tree, where nothing may be built yet, it is read where it stands:

@@ -46,7 +46,7 @@ def exponents(cells):
         return [int(cell) if cell else None for cell in cells]
 
 
-# The columns that the report knows: how each is read, and its value where a log
+# The columns that are read: how each is read, and its value where a log
 # does not have it. A log may have its columns in any order, and others besides.
 COLUMNS = {
     "time": (times, None), "comm": (list, None), "step": (integers, None),
@@ -110,8 +110,10 @@ def split_line(line):
 class Header:
     """The header of a log: which of its columns is which."""
 
-    def __init__(self, line):
-        """ValueError: the line is no header of a round-off log."""
+    def __init__(self, line, known=None):
+        """known: the columns to read, those of COLUMNS by default. ValueError: the
+        line is no header of a round-off log."""
+        self.known = known or COLUMNS
         names = split_line(line.lstrip("\ufeff"))
         for name in NEEDED:
             if name not in names:
@@ -121,7 +123,8 @@ class Header:
                 raise ValueError("two columns '%s'" % name)
         self.line = line
         self.fields = len(names)
-        self.place = {name: names.index(name) for name in COLUMNS if name in names}
+        self.place = {name: names.index(name) for name in self.known
+                      if name in names}
 
     def parse(self, lines):
         """Pairs (number of the first of some lines, their Columns), in order, and
@@ -142,7 +145,7 @@ class Header:
                 left += [(middle, stop), (start, middle)]
 
     def split(self, lines):
-        """The cells of each column that the report knows."""
+        """The cells of each column that is read."""
         text = ",".join(lines)
         if '"' not in text and "\r" not in text:
             if {line.count(",") for line in lines} != {self.fields - 1}:
@@ -159,7 +162,7 @@ class Header:
 
     def convert(self, cells, rows):
         values, same = {}, {}
-        for name, (convert, default) in COLUMNS.items():
+        for name, (convert, default) in self.known.items():
             if name not in cells:
                 same[name] = default
             elif one_value(cells[name]):
@@ -180,7 +183,7 @@ class Header:
             return "%s, expected %d" % (plural(len(cells), "field"), self.fields)
         for name, place in self.place.items():
             try:
-                COLUMNS[name][0]([cells[place]])
+                self.known[name][0]([cells[place]])
             except ValueError:
                 return "bad %s '%s'" % (name, cells[place])
         raise AssertionError("nothing is wrong with: " + line)

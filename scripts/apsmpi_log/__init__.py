@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads the round-off logs that libapsmpi writes: what the commands that read
+logs share.
+
+    lines           from bytes to rows, many at a time, and events
+    columns         runs        rows as lists of values; which run they are of
+    library         the library's version
+    text            errors, and what a terminal can show
+
+A module imports only from its own line and the lines below.
+"""
