@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Commands for users (installed) and for this tree.
 dist_bin_SCRIPTS = scripts/apsmpi-lab scripts/apsmpi-layers \
-	scripts/apsmpi-report
+	scripts/apsmpi-report scripts/apsmpi-suggest
 bin_SCRIPTS += scripts/apsmpi-run
 dist_man_MANS += scripts/apsmpi-lab.1 scripts/apsmpi-layers.1 \
-	scripts/apsmpi-report.1 scripts/apsmpi-run.1
+	scripts/apsmpi-report.1 scripts/apsmpi-run.1 scripts/apsmpi-suggest.1
 CLEANFILES += scripts/apsmpi-run
 EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check \
 	scripts/check-cuda scripts/demo
@@ -47,6 +47,25 @@ dist_report_DATA = \
 	scripts/apsmpi_report/text.py \
 	scripts/apsmpi_report/trials.py
 
+# Policies from logs: in the same form.
+suggestdir = $(pkgdatadir)/apsmpi_suggest
+dist_suggest_DATA = \
+	scripts/apsmpi_suggest/__init__.py \
+	scripts/apsmpi_suggest/budget.py \
+	scripts/apsmpi_suggest/candidates.py \
+	scripts/apsmpi_suggest/choosing.py \
+	scripts/apsmpi_suggest/command.py \
+	scripts/apsmpi_suggest/policy.py \
+	scripts/apsmpi_suggest/samples.py \
+	scripts/apsmpi_suggest/targets.py \
+	scripts/apsmpi_suggest/text.py
+
+# `apsmpi suggest` looks for it beside apsmpi, in the build directory, too.
+noinst_SCRIPTS = apsmpi-suggest
+CLEANFILES += apsmpi-suggest
+apsmpi-suggest: Makefile
+	$(AM_V_GEN)rm -f $@ && $(LN_S) $(abs_top_srcdir)/scripts/apsmpi-suggest $@
+
 # Layer tables from models: in the same form.
 layerscommanddir = $(pkgdatadir)/apsmpi_layers
 dist_layerscommand_DATA = \
@@ -74,7 +93,7 @@ $(built_versions): Makefile
 # Completions. bash looks for a file with the name of the command.
 dist_bashcompletion_DATA = scripts/completion/apsmpi
 dist_zshcompletion_DATA = scripts/completion/_apsmpi
-completed = apsmpi-run apsmpi-lab apsmpi-layers apsmpi-report
+completed = apsmpi-run apsmpi-lab apsmpi-layers apsmpi-report apsmpi-suggest
 install-data-hook:
 	cd '$(DESTDIR)$(bashcompletiondir)' && \
 	for name in $(completed); do rm -f $$name && ln -s apsmpi $$name; done
@@ -86,7 +105,7 @@ install-exec-hook: install-report-hook install-lab-hook
 install-report-hook:
 	folder=`$(PYTHON3) -c 'import os, sys; print(os.path.relpath(*sys.argv[1:]))' \
 	    '$(pkgdatadir)' '$(bindir)'` || folder='$(pkgdatadir)'; \
-	for name in apsmpi-layers apsmpi-report; do \
+	for name in apsmpi-layers apsmpi-report apsmpi-suggest; do \
 	    script='$(DESTDIR)$(bindir)'/`echo $$name | $(SED) '$(transform)'`; \
 	    $(SED) "s|^PACKAGE_FOLDER = .*|PACKAGE_FOLDER = \"$$folder\"|" \
 	        "$$script" >"$$script.tmp" && cat "$$script.tmp" >"$$script" && \

@@ -182,6 +182,7 @@ apsmpi_SOURCES = \
 	src/cli/check.c src/cli/explain.c \
 	src/cli/explain_json.c src/cli/explain_json.h \
 	src/cli/problems.c src/cli/problems.h \
+	src/cli/program.c src/cli/program.h src/cli/suggest.c \
 	src/cli/cast.c src/cli/formats.c \
 	src/cli/cast_blocks.c src/cli/cast_blocks.h \
 	src/cli/info.c src/cli/installed.c src/cli/installed.h \

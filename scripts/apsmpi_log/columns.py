@@ -62,7 +62,9 @@ COLUMNS = {
     "usec": (floats, NAN), "run": (list, ""),
     "scale_value": (floats, NAN), "redone": (counts, 0),
     "overflowed": (counts, 0), "compress": (list, ""),
-    "residual": (floats, NAN)}
+    "residual": (floats, NAN), "shadow": (counts, 0), "entropy": (floats, NAN),
+    "rule": (list, ""), "group": (list, ""), "node": (list, ""),
+    "accumulate": (list, ""), "ref_l2": (floats, NAN)}
 NEEDED = ("time", "comm", "step", "layer", "count", "err_mean")
 
 

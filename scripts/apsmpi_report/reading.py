@@ -7,7 +7,7 @@ import collections
 import os
 import re
 
-from apsmpi_log.columns import picker
+from apsmpi_log.columns import COLUMNS, picker
 from apsmpi_log.lines import LogFile
 from apsmpi_log.runs import LastRun, layer_keys
 
@@ -33,6 +33,9 @@ def rows_by(keys):
 
 class Log(LogFile):
     """One log file, summarised."""
+
+    columns = {name: column for name, column in COLUMNS.items() if name not in (
+        "rule", "group", "node", "accumulate", "ref_l2")}   # nothing shows these
 
     def __init__(self, path, options, figures=False):
         """figures: keep what they need of each row."""

@@ -14,10 +14,12 @@
 #include "base/switch.h"
 #include "cli/command.h"
 #include "cli/problems.h"
+#include "cli/program.h"
 
 static const struct aps_subcommand *const subcommands[] = {
     &aps_subcommand_check, &aps_subcommand_explain, &aps_subcommand_formats,
-    &aps_subcommand_cast,  &aps_subcommand_snr,     &aps_subcommand_info,
+    &aps_subcommand_cast,  &aps_subcommand_snr,     &aps_subcommand_suggest,
+    &aps_subcommand_info,
 };
 #define SUBCOMMANDS (sizeof subcommands / sizeof subcommands[0])
 
@@ -83,6 +85,9 @@ static int help(int argc, char **argv)
     subcommand = find(argv[1]);
     if (!subcommand)
         return unknown(argv[1]);
+    if (subcommand->program)
+        return aps_program_become(
+            subcommand->name, (char *[]){argv[1], (char[]){"--help"}, NULL});
     aps_arguments_help(subcommand, stdout);
     return APS_EXIT_OK;
 }
@@ -95,6 +100,8 @@ static int run_subcommand(const struct aps_subcommand *subcommand, int argc,
     enum aps_cpu parsed;
     char cause[256];
 
+    if (subcommand->program)
+        return aps_program_become(subcommand->name, argv);
     if (aps_arguments_parse(subcommand, argc, argv, &arguments, cause,
                             sizeof cause) < 0)
         return aps_problems_usage(&arguments, cause);

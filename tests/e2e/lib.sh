@@ -30,6 +30,7 @@ PACKAGE_VERSION=${PACKAGE_VERSION:-$(sed -n \
 library=$top_builddir/.libs/libapsmpi.so
 apsmpi=$top_builddir/apsmpi
 report=$top_srcdir/scripts/apsmpi-report
+suggest=$top_srcdir/scripts/apsmpi-suggest
 layers_command=$top_srcdir/scripts/apsmpi-layers
 digits_program=$top_builddir/tests/apps/digits
 digits="$digits_program --data $top_srcdir/tests/apps/digits.csv"

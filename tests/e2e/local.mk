@@ -39,6 +39,7 @@ e2e_tests = \
 	tests/e2e/t-run.sh \
 	tests/e2e/t-select.sh \
 	tests/e2e/t-snr.sh \
+	tests/e2e/t-suggest.sh \
 	tests/e2e/t-summary.sh \
 	tests/e2e/t-torch.sh \
 	tests/e2e/t-train.sh \
@@ -62,6 +63,8 @@ EXTRA_DIST += \
 	tests/e2e/mstopk.py \
 	tests/e2e/page_check.py \
 	tests/e2e/report_size.py \
+	tests/e2e/suggest_budget.py \
+	tests/e2e/suggest_log.py \
 	tests/e2e/sums.cpp \
 	tests/e2e/sums.f90 \
 	tests/e2e/sums.py \

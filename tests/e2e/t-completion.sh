@@ -12,7 +12,8 @@ ln -s "$apsmpi" "$top_builddir/scripts/apsmpi-run" \
     "$top_srcdir/scripts/apsmpi-lab" bin
 printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$PYTHON3" "$report" >bin/apsmpi-report
 printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$PYTHON3" "$layers_command" >bin/apsmpi-layers
-chmod +x bin/apsmpi-report bin/apsmpi-layers
+printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$PYTHON3" "$suggest" >bin/apsmpi-suggest
+chmod +x bin/apsmpi-report bin/apsmpi-layers bin/apsmpi-suggest
 PATH=$tmp/bin:$PATH
 export PATH
 : >policy.yaml
@@ -38,7 +39,7 @@ offers()
 # known COMMAND...: its long options, by its help
 known()
 {
-    "$@" --help | sed -n 's/^  *\(-[a-z], \)\{0,1\}\(--[a-z-]*\).*/\2/p' |
+    "$@" --help | sed -n 's/^  *\(-[a-z][ A-Z]*, \)\{0,1\}\(--[a-z-]*\).*/\2/p' |
         sort -u | paste -s -d ' '
 }
 
@@ -60,6 +61,17 @@ if "$PYTHON3" -c '' 2>/dev/null; then
     apsmpi-report --help >help
     check '... the values of --by' equal "$words" "$(sed -n \
         's/^  --by {\(.*\)}$/\1/p' help | tr , '\n' | sort | paste -s -d ' ')"
+fi
+
+if "$PYTHON3" -c '' 2>/dev/null; then
+    complete apsmpi-suggest --
+    check 'apsmpi-suggest: its options' offers "$(known apsmpi-suggest)"
+    complete apsmpi-suggest ro
+    check '... its logs' offers roundoff.csv
+    complete apsmpi-suggest --order ''
+    check '... the values of --order' offers 'backward forward'
+    complete apsmpi suggest ro
+    check 'apsmpi suggest: a log' offers roundoff.csv
 fi
 
 if "$PYTHON3" -c '' 2>/dev/null; then
@@ -160,6 +172,7 @@ zsh_offers 'apsmpi-lab: its options' "$(known apsmpi-lab)" apsmpi-lab --
 zsh_offers 'apsmpi-lab: words of the program' policy.yaml \
     apsmpi-lab --hosts 2 -- mpiexec po
 zsh_offers 'apsmpi-report: a log' roundoff.csv apsmpi-report ro
+zsh_offers 'apsmpi-suggest: a log' roundoff.csv apsmpi-suggest ro
 zsh_offers 'apsmpi-layers: the values of --order' 'backward forward' \
     apsmpi-layers --order ''
 zsh_offers 'apsmpi-layers: its model' roundoff.csv apsmpi-layers ro

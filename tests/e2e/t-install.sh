@@ -43,7 +43,8 @@ fi
 check 'aps.h' in_place aps.h include
 check 'aps_version.h' in_place aps_version.h include
 check 'libaps.pc' in_place libaps.pc pkgconfig
-for name in apsmpi apsmpi-run apsmpi-report apsmpi-lab apsmpi-layers; do
+for name in apsmpi apsmpi-run apsmpi-report apsmpi-lab apsmpi-layers \
+    apsmpi-suggest; do
     check "$name" in_place $name bin
     check '... can be executed' test -x "$(where $name)"
 done
@@ -53,7 +54,7 @@ done
 for file in "$top_srcdir"/config/layers/*.csv; do
     check "table $(basename "$file")" in_place "$(basename "$file")" layers
 done
-for page in apsmpi.1 apsmpi-lab.1 apsmpi-layers.1 apsmpi-report.1 \
+for page in apsmpi.1 apsmpi-lab.1 apsmpi-layers.1 apsmpi-report.1 apsmpi-suggest.1 \
     apsmpi-run.1 libaps.3 apsmpi-log.5 apsmpi-policy.5 apsmpi.7 apsmpi-gpu.7 \
     apsmpi-recipes.7; do
     check "the manual page $page" in_place $page "man${page##*.}"
@@ -68,7 +69,8 @@ for archive in $(sed -n 's/^[A-Z]*_ARCHIVE = \(.*\)/\1/p' "$top_builddir/Makefil
     name=${name#lib}
     check "... of $name" grep -i "^.*${name%_static}" "$(where NOTICE)"
 done
-for name in apsmpi apsmpi-run apsmpi-lab apsmpi-layers apsmpi-report; do
+for name in apsmpi apsmpi-run apsmpi-lab apsmpi-layers apsmpi-report \
+    apsmpi-suggest; do
     check "bash completes $name" test -s \
         "$(find "$dest" -path "*/completions/$name" | head -n 1)"
 done
@@ -95,6 +97,9 @@ check '... has the version of configure' equal "$(cat out)" \
     "apsmpi-report $PACKAGE_VERSION"
 timed "$PYTHON3" "$bin/apsmpi-report" "$top_srcdir/tests/e2e/data/report.csv"
 check '... and reads what the library of this version writes' has out conv1.weight
+timed "$bin/apsmpi" suggest --version
+check 'apsmpi suggest starts the installed apsmpi-suggest' equal "$(cat out)" \
+    "apsmpi-suggest $PACKAGE_VERSION"
 for name in apsmpi apsmpi-run apsmpi-lab; do
     timed "$bin/$name" --version
     check "$name --version" equal "$(cat out)" "$name $PACKAGE_VERSION"

@@ -172,6 +172,7 @@ options()
 }
 options "$top_builddir/scripts/apsmpi-run" scripts/apsmpi-run.1
 options "$PYTHON3 $report" scripts/apsmpi-report.1
+options "$PYTHON3 $suggest" scripts/apsmpi-suggest.1
 options "sh $top_srcdir/scripts/apsmpi-lab" scripts/apsmpi-lab.1
 options "$PYTHON3 $layers_command" scripts/apsmpi-layers.1
 for name in check explain formats cast info; do
@@ -237,6 +238,7 @@ cp apsmpi-policy.5.yaml1 resnet50.yaml
 cp "$top_srcdir/tests/e2e/data/report.csv" e5m2.csv
 cp e5m2.csv e4m3.csv
 cp "$top_srcdir/tests/e2e/data/bench.csv" .
+"$PYTHON3" "$top_srcdir/tests/e2e/suggest_log.py" shadow.csv
 mkdir bin
 # stand_in NAME LINE...: a command of that name
 stand_in()
@@ -251,6 +253,7 @@ stand_in bin/apsmpi "exec '$apsmpi' \"\$@\""
 stand_in bin/apsmpi-run \
     "exec '$top_builddir/scripts/apsmpi-run' --library '$library' \"\$@\""
 stand_in bin/apsmpi-report "exec '$PYTHON3' '$report' \"\$@\""
+stand_in bin/apsmpi-suggest "exec '$PYTHON3' '$suggest' \"\$@\""
 stand_in bin/apsmpi-layers "exec '$PYTHON3' '$layers_command' \"\$@\""
 "$PYTHON3" "$top_srcdir/tests/e2e/layers.py" model.npz
 "$PYTHON3" "$top_srcdir/tests/e2e/layers.py" digits.pt

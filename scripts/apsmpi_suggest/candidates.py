@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a candidate is: what the log says of it, in the words of a policy."""
+
+import collections
+import difflib
+import fnmatch
+import re
+
+from apsmpi_log.text import UserError
+
+# What the rows of a candidate have in common, by the names of the log's columns.
+FIELDS = ("shadow", "format", "scale", "reduce", "group", "node", "accumulate",
+          "compress")
+DEFAULTS = {"reduce": ("", "hierarchical"), "group": ("", "node"),
+            "node": ("", "format"), "accumulate": ("", "fp32"),
+            "scale": ("", "none")}
+
+# The texts of the log's column `compress`, as values of the key.
+COMPRESSORS = (
+    (r"powersgd rank (\d+)", "{powersgd: {rank: %s}}"),
+    (r"(mstopk|topk) (\S+)", "{%s: {density: %s}}"),
+    (r"mstopk (\S+) \+ powersgd rank (\d+)",
+     "{mstopk+powersgd: {density: %s, rank: %s}}"),
+    (r"chunks (\S+) of (\d+)", "{chunks: {density: %s, size: %s}}"),
+    (r"ternary clip (\S+)", "{ternary: {clip: %s}}"),
+    (r"vote value (\S+)", "{vote: {value: %s}}"),
+    (r"(ternary|vote)", "%s"))
+INTEGERS = ("ternary", "vote")      # compressors that send no format
+
+
+class Candidate(collections.namedtuple("Candidate", FIELDS + ("plan",))):
+    """plan: the rule as the log's event has it, or None."""
+
+    __slots__ = ()
+
+    def name(self):
+        """For people: e4m3 aps, powersgd rank 4 in e8m23."""
+        if self.compress.split(" ")[0] in INTEGERS:
+            text = self.compress
+        elif self.compress:
+            text = "%s in %s" % (self.compress, self.format)
+        else:
+            text = self.format
+        if self.scale not in ("", "none"):
+            text += " " + self.scale
+        rounding = re.search(r"rounding: \{?(\w+)", self.plan or "")
+        return text + (" " + rounding[1] if rounding else "")
+
+    def word(self):
+        """For the name of a rule."""
+        return re.sub(r"[^A-Za-z0-9_.]+", "-", self.name()).strip("-")
+
+    def rule(self):
+        """The keys of a rule that reduces in this way, as pairs of texts."""
+        if self.plan:
+            return split_mapping(self.plan)
+        keys = []
+        compressor = self.compress.split(" ")[0]
+        if self.compress:
+            keys.append(("compress", compress_value(self.compress)))
+        if compressor not in INTEGERS:
+            keys.append(("format", self.format))
+            # Blocks that scale themselves are logged as none.
+            if self.scale not in ("", "none") or re.fullmatch(
+                    r"e\d+m\d+(fn)?|[bt]f\d+|fp16", self.format):
+                keys.append(("scale", self.scale or "none"))
+        for key in ("reduce", "group", "node"):
+            value = getattr(self, key)
+            if value not in DEFAULTS[key]:
+                keys.append((key, value))
+        if self.accumulate not in DEFAULTS["accumulate"]:
+            keys.append(("accumulate", accumulate_value(self.accumulate)))
+        return keys
+
+    def ties(self):
+        """What sorts candidates that cost the same."""
+        return (self.shadow, self.name())
+
+
+def compress_value(text):
+    for pattern, value in COMPRESSORS:
+        found = re.fullmatch(pattern, text)
+        if found:
+            return value % found.groups()
+    raise UserError("the log does not say all of the compressor '%s'" % text)
+
+
+def accumulate_value(text):
+    """'format chunk 64', 'e5m10 kahan' as a value of the key."""
+    words = text.split(" ")
+    if len(words) == 1:
+        return text
+    parts = ["format: " + ("on" if words[0] == "format" else words[0])]
+    if "kahan" in words:
+        parts.append("kahan: on")
+    if "chunk" in words:
+        parts.append("chunk: " + words[words.index("chunk") + 1])
+    return "{%s}" % ", ".join(parts)
+
+
+def split_mapping(text):
+    """'{format: e4m3, scale: {fixed: 2}}' as pairs of keys and values."""
+    pairs, depth, start = [], 0, 1
+    for place, letter in enumerate(text):
+        if letter in "{[":
+            depth += 1
+        elif letter in "}]":
+            depth -= 1
+        if (letter == "," and depth == 1) or (depth == 0 and place == len(text) - 1):
+            key, _, value = text[start:place].partition(":")
+            pairs.append((key.strip(), value.strip()))
+            start = place + 1
+    return pairs
+
+
+def select(candidates, wanted):
+    """Those that the user names: by format, by name as the tables have it, with : or
+    a blank in front of the scale, or by patterns of these."""
+    if not wanted:
+        return set(candidates)
+    chosen = set()
+    for item in wanted.split(","):
+        item = item.strip().replace(":", " ")
+        found = [c for c in candidates
+                 if fnmatch.fnmatchcase(c.name(), item)
+                 or fnmatch.fnmatchcase(c.format, item)]
+        if not found:
+            names = sorted({c.name() for c in candidates})
+            near = difflib.get_close_matches(
+                item, names + sorted({c.format for c in candidates}), 1)
+            raise UserError("--candidates: the log has no candidate '%s'%s; it has %s"
+                            % (item, ", did you mean '%s'?" % near[0] if near else "",
+                               ", ".join(names)))
+        chosen.update(found)
+    return chosen

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which candidate each layer gets, and why."""
+
+import collections
+import math
+
+from apsmpi_log.text import UserError
+
+from .budget import allot
+from .text import show_percent
+
+ALIKE = 1e-9            # relative: bytes that differ by less are equal
+
+# A candidate on a layer: bytes of a call, the worst epoch's value under a bound and
+# where that was, and its part of the squared error of the whole gradient.
+Measured = collections.namedtuple("Measured", "candidate bytes worst where part")
+# A rule: candidate (None: FP32), its layers with what was measured of each (Measured,
+# or None), and why the candidates were not taken that would have cost less.
+Rule = collections.namedtuple("Rule", "candidate layers cheaper")
+
+
+def by_place(layer):
+    """The order of layers: by their index or, where there is none, by size."""
+    return (layer.layer, layer.count, layer.name)
+
+
+class Problem:
+    """The candidates of each layer, measured."""
+
+    def __init__(self, samples, bound=None):
+        """samples: {layer: {candidate: {window: Sums}}}, see samples.py."""
+        self.layers = sorted(samples, key=by_place)
+        self.fp32 = {layer: mean(samples[layer], "fp32") for layer in self.layers}
+        self.total = sum(self.fp32.values())
+        whole = whole_gradient(samples)
+        self.weighed = all(norm == norm and norm > 0 for norm in whole.values())
+        self.measured = {layer: measure(samples[layer], bound, whole)
+                         for layer in self.layers}
+
+    def candidates(self):
+        return sorted({m.candidate for some in self.measured.values() for m in some},
+                      key=lambda candidate: candidate.ties())
+
+    def of(self, layer, candidate):
+        """What was measured of a candidate on a layer, or None."""
+        return next((m for m in self.measured[layer] if m.candidate == candidate),
+                    None)
+
+
+def mean(candidates, field):
+    """Of a number of bytes, over all samples of a layer."""
+    sums = [s for windows in candidates.values() for s in windows.values()]
+    return sum(getattr(s, field) for s in sums) / sum(s.number for s in sums)
+
+
+def whole_gradient(samples):
+    """{window: the sum of the squares of all layers' sums in a step}; nan where the
+    log does not have these."""
+    whole = collections.defaultdict(float)
+    for candidates in samples.values():
+        norms = collections.defaultdict(list)
+        for windows in candidates.values():
+            for window, sums in windows.items():
+                norms[window].append(sums.all / sums.number if sums.all else math.nan)
+        for window, some in norms.items():
+            known = [norm for norm in some if norm == norm]
+            whole[window] += sum(known) / len(known) if known else math.nan
+    return whole
+
+
+def measure(candidates, bound, whole):
+    """[Measured] of the candidates that were sampled in every window."""
+    everywhere = set().union(*candidates.values())
+    found = []
+    for candidate, windows in candidates.items():
+        if set(windows) != everywhere:
+            continue
+        number = sum(sums.number for sums in windows.values())
+        worst, where = max(((bound.value(sums) if bound else sums.l2(), window)
+                            for window, sums in windows.items()),
+                           key=lambda pair: pair[0])
+        part = sum(sums.lost / sums.number / whole[window] if whole[window]
+                   else math.nan for window, sums in windows.items())
+        found.append(Measured(candidate,
+                              sum(sums.wire for sums in windows.values()) / number,
+                              worst, where, part / len(windows)))
+    return sorted(found, key=lambda m: (m.bytes, m.candidate.ties()))
+
+
+# --- a bound that each layer keeps
+
+
+def acceptable(problem, bound):
+    """{layer: the Measured that cost least of those within the bound}; none where
+    FP32 costs no more."""
+    found = {}
+    for layer in problem.layers:
+        within = [m for m in problem.measured[layer]
+                  if m.worst <= bound.allowed and m.bytes < problem.fp32[layer]]
+        least = min((m.bytes for m in within), default=0)
+        found[layer] = [m for m in within if m.bytes <= least * (1 + ALIKE)]
+    return found
+
+
+def merge_runs(layers, choices):
+    """Neighbours that have a choice in common share one: as few runs as can be.
+    choices: {layer: set}, where the empty set stands for FP32. Returns pairs of
+    layers and the choices that they have in common."""
+    runs = []
+    for layer in layers:
+        if runs and runs[-1][0]:
+            common = runs[-1][1] & choices[layer]
+            if common or not (runs[-1][1] or choices[layer]):
+                runs[-1] = (runs[-1][0] + [layer], common)
+                continue
+        runs.append(([layer], choices[layer]))
+    return runs
+
+
+def choose_bound(problem, bound):
+    """[Rule]: for each layer the candidate of fewest bytes within the bound."""
+    within = acceptable(problem, bound)
+    sets = {layer: {m.candidate for m in some} for layer, some in within.items()}
+    chosen = {}
+    for layers, common in merge_runs(problem.layers, sets):
+        best = min(common, default=None, key=lambda candidate: (
+            max(problem.of(layer, candidate).worst for layer in layers),
+            candidate.ties()))
+        chosen.update(dict.fromkeys(layers, best))
+    return rules_of(problem, chosen)
+
+
+def rules_of(problem, chosen):
+    """Layers with the same choice share a rule; the rules in the layers' order."""
+    groups = {}
+    for layer in problem.layers:
+        groups.setdefault(chosen[layer], []).append(layer)
+    rules = []
+    for candidate, layers in groups.items():
+        measured = [(layer, candidate and problem.of(layer, candidate))
+                    for layer in layers]
+        cheaper = collections.defaultdict(list)
+        for layer, taken in measured:
+            most = taken.bytes if taken else problem.fp32[layer]
+            for m in problem.measured[layer]:
+                if m.bytes < most * (1 - ALIKE):
+                    cheaper[m.candidate].append((layer, m))
+        rules.append(Rule(candidate, measured, dict(cheaper)))
+    return rules
+
+
+# --- a budget of bytes
+
+
+def choose_budget(problem, budget):
+    """([Rule], Allotment): the least squared error within the bytes."""
+    if not problem.weighed:
+        raise UserError("the log does not have the column ref_l2, the norms of the "
+                        "sums, which a target in bytes needs: layers cannot be "
+                        "compared without it")
+    lists, options = [], []
+    for layer in problem.layers:
+        measured = [m for m in problem.measured[layer]
+                    if math.isfinite(m.part) and m.bytes < problem.fp32[layer]]
+        options.append([*(m.candidate for m in measured), None])
+        lists.append([*((m.bytes, m.part) for m in measured),
+                      (problem.fp32[layer], 0.0)])
+    most = budget.part * problem.total
+    found = allot(lists, most)
+    if found is None:
+        least = sum(min(cost for cost, _ in some) for some in lists)
+        raise UserError("%s: the fewest bytes that the candidates allow are %s" % (
+            budget, show_percent(least / problem.total)))
+    chosen = {layer: some[place] for layer, some, place in zip(
+        problem.layers, options, found.choice)}
+    return rules_of(problem, chosen), found
+
+
+# --- to compare with
+
+
+def totals(problem, rules):
+    """(bytes of a step, part of the squared error) under the rules."""
+    sent = sum(m.bytes if m else problem.fp32[layer]
+               for rule in rules for layer, m in rule.layers)
+    return sent, sum(m.part for rule in rules for _, m in rule.layers if m)
+
+
+def best_single(problem, good):
+    """(candidate, bytes, part) of the best one for all layers, or None. good: takes
+    (bytes, part, [Measured]), and returns what is to be least, or None."""
+    best = None
+    for candidate in problem.candidates():
+        some = [problem.of(layer, candidate) for layer in problem.layers]
+        if not all(some):
+            continue
+        sent, part = sum(m.bytes for m in some), sum(m.part for m in some)
+        value = good(sent, part, some)
+        if value is not None and (best is None or value < best[0]):
+            best = (value, (candidate, sent, part))
+    return best and best[1]

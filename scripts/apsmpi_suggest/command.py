@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command: apsmpi-suggest's arguments, and what each leads to."""
+
+import argparse
+import math
+import sys
+
+from apsmpi_log.library import VERSION
+from apsmpi_log.text import UserError, plural
+
+from .candidates import select
+from .choosing import (ALIKE, Problem, best_single, choose_bound, choose_budget, totals)
+from .policy import Policy, show_ratio
+from .samples import Samples
+from .targets import parse_margin, parse_target
+from .text import NAME, note, show_percent
+
+
+def positive(text):
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError("'%s' is no whole number above 0" % text)
+    return int(text)
+
+
+def parse_steps(text):
+    if text != "auto" and not (text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(
+            "'%s' is neither auto nor the number of all-reduces of a step" % text)
+    return text
+
+
+def parse_arguments(arguments):
+    parser = argparse.ArgumentParser(
+        prog=NAME, description="Writes a policy from the log of a run that measured "
+        "candidates (shadow): for each layer the cheapest candidate that meets the "
+        "target.")
+    parser.add_argument("logs", metavar="LOG", nargs="+",
+                        help="a round-off log with rows of candidates")
+    parser.add_argument("--target", type=parse_target, metavar="TARGET",
+                        default=parse_target("snr=20dB"),
+                        help="snr=20dB or err=0.1: each layer keeps that in every "
+                        "epoch; bytes=25%%: the least squared error with so many of "
+                        "the bytes of FP32 (default: snr=20dB)")
+    parser.add_argument("--margin", type=parse_margin, metavar="DB", default=1.0,
+                        help="how much better than snr and err a candidate must have "
+                        "been, because a second run differs (default: 1dB)")
+    parser.add_argument("--candidates", metavar="LIST",
+                        help="only these, by format or by format:scale, as in "
+                        "e4m3,e5m2:aps,mx-*")
+    parser.add_argument("--run", metavar="ID",
+                        help="of a log of several runs, this one; `last` is the last")
+    parser.add_argument("--comm", metavar="NAME",
+                        help="only the rows of this communicator")
+    parser.add_argument("--table", metavar="FILE",
+                        help="the layer table, if the log does not name it")
+    parser.add_argument("--steps", type=parse_steps, metavar="STEPS",
+                        help="auto, or the number of all-reduces of a step, if the "
+                        "log does not say it")
+    parser.add_argument("--order", choices=("forward", "backward"),
+                        help="the order of the layers in a step, if the log does not "
+                        "say it")
+    parser.add_argument("--per-epoch", type=positive, metavar="N",
+                        help="the steps of an epoch, if the log does not say it")
+    parser.add_argument("--log", metavar="FILE", default="roundoff.csv",
+                        help="the log of the policy (default: roundoff.csv)")
+    parser.add_argument("--every", type=positive, metavar="N", default=100,
+                        help="the policy samples one step in N (default: 100)")
+    parser.add_argument("-o", "--output", metavar="FILE",
+                        help="write the policy there, not to standard output")
+    parser.add_argument("--version", action="version",
+                        version="apsmpi-suggest " + VERSION)
+    options = parser.parse_args(arguments)
+    options.target = options.target(options.margin)
+    return options
+
+
+def read(options):
+    """({layer: {candidate: {window: Sums}}}, what the last log says of its run)."""
+    samples, said = {}, {}
+    for path in options.logs:
+        log = Samples(path, options.run, options.comm)
+        log.read()
+        said = log.gather(samples)
+        if len(log.comms) > 1:
+            note("%s: %s are taken together: %s" % (
+                path, plural(len(log.comms), "communicator"), ", ".join(log.comms)))
+    known = {layer for layer in samples if layer.layer >= 0}
+    if known and len(known) < len(samples):
+        note("%s of steps that the library did not know are left out" % plural(
+            len(samples) - len(known), "kind of calls"))
+        samples = {layer: samples[layer] for layer in known}
+    if (any(layer.name for layer in samples)
+            and not (options.table or said.get("table"))):
+        raise UserError("the layers have names, hence the run had a layer table, which "
+                        "the second run needs, too: name it by --table FILE")
+    candidates = {c for some in samples.values() for c in some}
+    wanted = select(candidates, options.candidates)
+    for layer, some in samples.items():
+        samples[layer] = {c: some[c] for c in some if c in wanted}
+        if not samples[layer]:
+            raise UserError("layer %d was not measured with any of the candidates that "
+                            "--candidates names" % layer.layer)
+    return samples, said
+
+
+def describe_run(samples, said):
+    windows = {window for some in samples.values() for one in some.values()
+               for window in one}
+    epochs = sorted({epoch for _, epoch in windows if epoch >= 0})
+    number = max(sum(sums.number for sums in one.values())
+                 for some in samples.values() for one in some.values())
+    where = ("epochs %d to %d" % (epochs[0], epochs[-1]) if epochs
+             else "%s of the run" % plural(len(windows), "part"))
+    ranks = ", %s ranks" % said["ranks"] if "ranks" in said else ""
+    return "Measured: %s, %s a layer, in %s%s." % (
+        plural(len(samples), "layer"), plural(number, "sample"), where, ranks)
+
+
+def describe_bound(problem, bound, sent):
+    text = ("Each layer gets the candidate of fewest bytes that kept %s in every "
+            "epoch, with a margin of %.3g dB." % (bound, bound.margin))
+    single = best_single(problem, lambda sent, _, some: sent if all(
+        m.worst <= bound.allowed for m in some) else None)
+    if single is None:
+        return text + " No candidate keeps it in all layers."
+    text += " The best one for all layers, %s, sends %s" % (
+        single[0].name(), show_percent(single[1] / problem.total))
+    if single[1] <= sent * (1 + ALIKE):
+        return text + ", too."
+    return text + ": %s more." % show_percent(single[1] / sent - 1)
+
+
+def describe_budget(problem, budget, found):
+    text = ("The squared error of the whole gradient, relative to its norm in the "
+            "step, is the least that these candidates allow with %s." % budget)
+    if found.gap:
+        text = ("With %s no choice has less than %s of the squared error of this one."
+                % (budget, show_percent(1 - found.gap / found.error)))
+    single = best_single(problem, lambda sent, part, _: part if (
+        sent <= budget.part * problem.total and math.isfinite(part)) else None)
+    if single is None:
+        return text + " No single candidate has so few bytes."
+    return text + " The best single candidate with so few bytes, %s, has %s." % (
+        single[0].name(), show_ratio(single[2]))
+
+
+def describe_watch(target, options):
+    what = {"snr": "snr_db stays above the target (apsmpi-report %s)",
+            "err": "err_mean stays below the target (apsmpi-report %s)",
+            "bytes": "err_mean and snr_db do not get worse from epoch to epoch "
+                     "(apsmpi-report --by epoch %s)"}[target.kind]
+    return ("Watch that %s, and that the columns overfl and nonfin stay 0. The "
+            "candidates saw the steps of one run: with another model, batch or learning "
+            "rate, or a longer training, measure again." % (what % options.log))
+
+
+def suggest(options):
+    """The policy as text."""
+    samples, said = read(options)
+    target = options.target
+    bound = target if target.kind != "bytes" else None
+    problem = Problem(samples, bound)
+    found = None
+    if bound:
+        rules = choose_bound(problem, bound)
+    else:
+        rules, found = choose_budget(problem, target)
+    policy = Policy(problem, target, rules, options, said)
+    sent, part = policy.sent, policy.part = totals(problem, rules)
+    expected = "Expected: %.0f bytes a step that rank 0 sends, %s of FP32's %.0f" % (
+        sent, show_percent(sent / problem.total), problem.total)
+    if problem.weighed:
+        expected += "; signal-to-noise ratio of the whole gradient %s" % show_ratio(part)
+    policy.notes = [describe_run(samples, said), expected + ".",
+                    describe_bound(problem, target, sent) if bound
+                    else describe_budget(problem, target, found),
+                    describe_watch(target, options)]
+    return policy.text()
+
+
+def main(arguments):
+    options = parse_arguments(arguments)
+    try:
+        text = suggest(options)
+        if options.output:
+            with open(options.output, "w", encoding="utf-8") as file:
+                file.write(text)
+        else:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+    except UserError as error:
+        note(str(error))
+        return 2
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        note("%s: %s" % (options.output or "standard output", error.strerror))
+        return 2
+    return 0

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rows of candidates: what each candidate costs each layer, and how wrong it is
+in each epoch."""
+
+import array
+import collections
+import itertools
+import math
+
+from apsmpi_log.columns import COLUMNS
+from apsmpi_log.lines import LogFile
+from apsmpi_log.runs import calls_of, parse_begin
+from apsmpi_log.text import UserError, plural
+
+from .candidates import FIELDS, Candidate
+from .text import note
+
+WINDOWS = 8             # of the samples, where no epochs are known
+Layer = collections.namedtuple("Layer", "layer count name")
+READ = ("time", "comm", "step", "layer", "count", "err_mean", "epoch", "name",
+        "err_l2", "overflow", "wire_bytes", "fp32_bytes", "run", "rule",
+        "ref_l2") + FIELDS
+
+
+class Sums:
+    """Over the samples of a layer under one candidate in one epoch."""
+
+    __slots__ = ("number", "errors", "squares", "wire", "fp32", "lost", "all",
+                 "overflow")
+
+    def __init__(self):
+        self.number = self.overflow = 0
+        self.errors = self.squares = self.wire = self.fp32 = 0.0
+        self.lost = self.all = 0.0      # squares of the error, and of the sums
+
+    def add(self, err, l2, wire, fp32, norm, overflow):
+        self.number += 1
+        self.overflow += overflow
+        # A vector of zeros has no error.
+        self.errors += err if err == err else 0.0
+        square = l2 * l2 if l2 == l2 else 0.0
+        self.squares += square
+        self.wire += wire
+        self.fp32 += fp32
+        if norm == norm:
+            self.all += norm * norm
+            self.lost += square * norm * norm
+
+    def l2(self):
+        """The root of the mean square of the relative errors."""
+        return math.sqrt(self.squares / self.number)
+
+    def err(self):
+        return self.errors / self.number
+
+
+class Samples(LogFile):
+    """The candidates' rows of one run in one log."""
+
+    columns = {name: COLUMNS[name] for name in READ}
+
+    def __init__(self, path, run=None, comm=None):
+        """run: its id, "last", or None where the log has one alone."""
+        super().__init__(path, note)
+        self.wanted, self.comm = run, comm
+        self.rows = 0                   # of the program's own reductions, too
+        self.others = 0                 # rows of candidates for other calls
+        self.begun = {}                 # of each run, what the log says of it
+        self.plans = {}                 # (run, rule, candidate): a rule as text
+        self.runs, self.comms = {}, {}  # as ordered sets
+        self.kinds, self.layers = {}, {}        # each with its number
+        # One entry a row; `where` is the numbers of layer and candidate.
+        self.run, self.where = array.array("l"), []
+        self.epoch, self.step = array.array("q"), array.array("q")
+        self.numbers = []
+
+    def read_event(self, line):
+        text = line[1:].strip()
+        said = parse_begin(text)
+        if text.startswith("run="):
+            self.begun[said["run"]] = said
+        elif text.startswith("candidate "):
+            run = said.get("run") or next(reversed(self.begun), "")
+            self.plans[run, said.get("rule"), said.get("shadow")] = said.get("plan")
+        return None
+
+    def take_events(self, events):
+        """Events have been read where they stand."""
+
+    def read_rows(self, columns, events):
+        self.rows += columns.rows
+        if columns.same.get("shadow") == 0:
+            self.runs.update(dict.fromkeys(columns["run"]))
+            return
+        calls = calls_of(columns)
+        kinds = zip(*(columns[name] for name in FIELDS + ("run", "rule")))
+        layers = zip(columns["layer"], columns["count"], columns["name"])
+        values = zip(columns["err_mean"], columns["err_l2"], columns["wire_bytes"],
+                     columns["fp32_bytes"], columns["ref_l2"], columns["overflow"])
+        for row, (kind, layer, value) in enumerate(zip(kinds, layers, values)):
+            run, comm = columns["run"][row], columns["comm"][row]
+            number = self.runs.setdefault(run, len(self.runs))
+            if kind[0] == 0 or (self.comm is not None and comm != self.comm):
+                continue
+            if calls[row]:
+                self.others += 1
+                continue
+            self.comms.setdefault(comm, {}).setdefault(layer[0], layer)
+            self.run.append(number)
+            self.where.append((self.layers.setdefault(layer, len(self.layers)),
+                               self.kinds.setdefault(kind, len(self.kinds))))
+            self.epoch.append(columns["epoch"][row])
+            self.step.append(columns["step"][row])
+            self.numbers.append(value)
+
+    # --- which rows count
+
+    def chosen_run(self):
+        """The id of the run that counts."""
+        runs = list(self.runs)
+        if self.wanted == "last":
+            return runs[-1]
+        if self.wanted is not None:
+            if self.wanted not in self.runs:
+                raise UserError("%s: has no run '%s'; its runs are %s" % (
+                    self.path, self.wanted, ", ".join(runs[-5:])))
+            return self.wanted
+        shadowed = sorted(set(self.run))
+        if len(shadowed) > 1:
+            raise UserError(
+                "%s: candidates of %d runs; choose one by --run ID or --run last:\n%s"
+                % (self.path, len(shadowed), "\n".join(
+                    "  %s  %s" % (runs[i], self.begun.get(runs[i], {}).get(
+                        "policy", "")) for i in shadowed[-5:])))
+        return runs[shadowed[0]]
+
+    def check(self):
+        """UserError: there is nothing to suggest from."""
+        if not self.rows:
+            raise UserError("%s: a header and no rows" % self.path)
+        if not self.where:
+            if self.comm is not None:
+                raise UserError("%s: no candidates on the communicator '%s'"
+                                % (self.path, self.comm))
+            if self.others:
+                raise UserError("%s: all candidates are for calls other than "
+                                "all-reduces" % self.path)
+            raise UserError(
+                "%s: no rows of candidates: all %s about reductions that the program "
+                "got. Run the program once with candidates, which leave its results "
+                "as they are: apsmpi-run --shadow 'e4m3 e5m2' ..., or `shadow: [e4m3, "
+                "e5m2]` in its policy; see apsmpi-policy(5)"
+                % (self.path, plural(self.rows, "row") + (
+                    " is" if self.rows == 1 else " are")))
+        places = collections.defaultdict(dict)
+        for comm, layers in self.comms.items():
+            for number, layer in layers.items():
+                if number >= 0:
+                    places[number].setdefault(layer, comm)
+        for number, found in sorted(places.items()):
+            if len(found) > 1:
+                (one, first), (two, second) = itertools.islice(found.items(), 2)
+                raise UserError(
+                    "%s: layer %d has %s on the communicator '%s', and %d on '%s': "
+                    "choose one by --comm" % (self.path, number, plural(
+                        one[1], "element"), first, two[1], second))
+
+    def gather(self, into):
+        """Add the rows to {layer: {candidate: {(path, epoch): Sums}}}; returns what
+        the log says of the run."""
+        self.check()
+        run = self.chosen_run()
+        number, runs = self.runs[run], list(self.runs)
+        candidates = self.candidates()
+        layers = [Layer(*layer) for layer in self.layers]
+        kept = [row for row, its in enumerate(self.run) if its == number]
+        if not kept:
+            raise UserError("%s: the run %s has no candidates" % (
+                self.path, runs[number]))
+        window = self.windows(kept)
+        for row in kept:
+            layer, kind = self.where[row]
+            place = (self.path, window(row))
+            sums = into.setdefault(layers[layer], {}).setdefault(
+                candidates[kind], {}).get(place)
+            if sums is None:
+                sums = into[layers[layer]][candidates[kind]][place] = Sums()
+            sums.add(*self.numbers[row])
+        return self.begun.get(run, {"run": run})
+
+    def candidates(self):
+        """[number of a kind of rows]: its Candidate. The number in the rule's list
+        counts where the log does not tell two of a list apart otherwise."""
+        lists = collections.Counter((kind[1:]) for kind in self.kinds)
+        found = []
+        for kind in self.kinds:
+            number, fields = kind[0], kind[1:len(FIELDS)]
+            run, rule = kind[len(FIELDS):]
+            plan = self.plans.get((run, rule, "%d" % number))
+            alone = plan is not None or lists[kind[1:]] == 1
+            found.append(Candidate(0 if alone else number, *fields, plan))
+        return found
+
+    def windows(self, rows):
+        """A function from a row to its epoch, or, where the log has one epoch alone,
+        to its part of the steps."""
+        if len({self.epoch[row] for row in rows}) > 1:
+            return lambda row: self.epoch[row]
+        steps = sorted({self.step[row] for row in rows})
+        part = {step: i * WINDOWS // len(steps) for i, step in enumerate(steps)}
+        first = {}
+        for step in steps:
+            first.setdefault(part[step], step)
+        return lambda row: -1 - first[part[self.step[row]]]

@@ -1,0 +1,269 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# apsmpi suggest on logs that suggest_log.py makes up: what is wrong, what each layer
+# gets under each kind of target, and that `apsmpi check` accepts the policies.
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+"$PYTHON3" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
+    skip_all "$PYTHON3 is missing or older than 3.9"
+
+# made FILE OPTION...: a log
+made()
+{
+    "$PYTHON3" "$top_srcdir/tests/e2e/suggest_log.py" "$@"
+}
+# suggested ARGUMENT...: the policy is in `out`, and in policy.yaml
+suggested()
+{
+    timed "$PYTHON3" "$suggest" "$@"
+    cp out policy.yaml
+    # Its comments, as they read without ends of lines.
+    sed -n 's/^ *# *//p' out | paste -s -d ' ' >told
+}
+# fails TEXT: the last command did, with this text on its error stream
+fails()
+{
+    status_is 2 && empty out && has err "$1"
+}
+# rules TEXT: the policy's rules, as apsmpi explain knows them, are these:
+# conditions>format scale, and so on
+rules()
+{
+    "$apsmpi" check policy.yaml && "$apsmpi" explain --json policy.yaml >json &&
+        equal "$("$PYTHON3" -c '
+import json
+for rule in json.load(open("json"))["rules"]:
+    plan = rule["plan"] or {"format": "fp32", "scale": "-"}
+    print("%s>%s %s" % (rule["when"], plan["format"], plan["scale"]), end="; ")
+')" "$1"
+}
+
+# --- what is wrong, first -----------------------------------------------------
+
+suggested absent.csv
+check 'a missing log is an error' fails 'apsmpi suggest: absent.csv: No such file'
+suggested
+check 'so is no log' status_is 2
+: >empty.csv
+suggested empty.csv
+check 'an empty log' fails 'empty.csv:1: the file is empty, and no round-off log'
+made log.csv
+head -n 2 log.csv >header.csv
+suggested header.csv
+check 'a log without rows' fails 'header.csv: a header and no rows'
+suggested "$top_srcdir/tests/e2e/data/report.csv"
+check 'a log without candidates says how to get one with' fails \
+    'report.csv: no rows of candidates: all 17 rows are about reductions that'
+check '... by which key' has err 'shadow: [e4m3, e5m2]'
+echo 'layer,name,count' >table.csv
+suggested table.csv
+check 'what is no log' fails "table.csv:1: not a round-off log: no column 'time'"
+for target in snr err=x bytes=0% snr=20% err=0.1dB bytes=25 size=3 snr=-3dB \
+    bytes=101% err=0; do
+    suggested --target $target log.csv
+    check "--target $target" fails "argument --target: '$target'"
+done
+suggested --margin x log.csv
+check '--margin x' fails "'x' is no margin, such as 1dB"
+suggested --every 0 log.csv
+check '--every 0' fails "'0' is no whole number above 0"
+suggested --steps many log.csv
+check '--steps many' fails "'many' is neither auto nor"
+suggested --candidates e4m2 log.csv
+check 'an unknown candidate' fails "the log has no candidate 'e4m2', did you mean"
+check '... with those that there are' has err 'it has e4m3 aps, e5m2 aps'
+suggested --comm nobody log.csv
+check 'an unknown communicator' fails "no candidates on the communicator 'nobody'"
+suggested --run 17 log.csv
+check 'an unknown run' fails "log.csv: has no run '17'; its runs are 20261123T06"
+suggested -o no/such/policy.yaml log.csv
+check 'a policy that cannot be written' fails 'no/such/policy.yaml: No such file'
+suggested --target bytes=20% log.csv
+check 'a budget that no choice keeps' fails \
+    'bytes=20%: the fewest bytes that the candidates allow are 25.0 %'
+cut -d , -f 1-37 log.csv >old.csv
+suggested --target bytes=30% old.csv
+check 'a budget without norms' fails 'does not have the column ref_l2'
+suggested old.csv
+check '... which other targets do not need' status_is 0
+
+# Several jobs in a log, several communicators, a line that is cut.
+{
+    cat log.csv
+    made other.csv run=20261124T060000.000000-2 candidates=e3m4/aps/8/40
+    sed 1d other.csv
+} >jobs.csv
+suggested jobs.csv
+check 'a log of several jobs' fails 'jobs.csv: candidates of 2 runs; choose one by'
+check '... names them' has err '  20261124T060000.000000-2'
+suggested --run last jobs.csv
+check '... of which one may be chosen' rules 'layers 0-2>e3m4 aps; '
+suggested --run 20261123T060000.000000-1 jobs.csv
+check '... by its id, too' rules 'layers 0-2>e4m3 aps; '
+check '... says what all send, too' has told 'e4m3 aps, sends 25.0 %, too.'
+suggested log.csv other.csv
+check 'several logs: no candidate was measured in both' rules 'layers 0-2>fp32 -; '
+{
+    cat log.csv
+    made other.csv comm=tensor layers=4096+128+640
+    sed 1,2d other.csv
+} >comms.csv
+suggested comms.csv
+check 'communicators with other layers' fails \
+    "layer 1 has 64 elements on the communicator 'MPI_COMM_WORLD', and 128 on 'te"
+suggested --comm tensor comms.csv
+check '... of which one may be chosen' rules 'layers 0-2>e4m3 aps; '
+made other.csv comm=tensor candidates=e5m2/aps/8/18+e4m3/aps/8/15
+{
+    cat log.csv
+    sed 1,2d other.csv
+} >comms.csv
+suggested comms.csv
+check 'communicators with the same layers are taken together' has err \
+    '2 communicators are taken together: MPI_COMM_WORLD, tensor'
+check '... with the worse of their errors' rules 'layers 0-2>fp32 -; '
+{
+    cat log.csv
+    tail -n 1 log.csv | head -c 50
+} >cut.csv
+suggested cut.csv
+check 'a log that is cut within a row' rules 'layers 0-2>e4m3 aps; '
+check '... is noted' has err 'truncated last line ignored'
+sed '5s/,/;/' log.csv >malformed.csv
+suggested malformed.csv
+check 'a malformed row' has err 'malformed.csv:5: '
+made named.csv layers=4096:fc1.weight+64:fc1.bias
+suggested named.csv
+check 'names without a table' fails 'name it by --table FILE'
+
+# --- a bound of each layer ----------------------------------------------------
+
+list=e3m0/aps/4/10+e3m2/aps/6/24,26,12+e4m3/aps/8/30+e5m2/none/8/26,20,30
+made log.csv candidates=$list
+suggested --target snr=20dB log.csv
+check 'the cheapest candidate that keeps 20 dB' rules \
+    'layers 0-1>e3m2 aps; layers 2>e4m3 aps; '
+check '... with what it sends' has told 'sends 18.8 % of'
+check '... and its worst epoch' has told 'at worst'
+check '... and why no cheaper one' has told 'e3m0 aps would cost less, with 8.0 dB'
+check '... what all of it sends' has told 'Expected: 3760 bytes a step that rank 0'
+check '... and what one for all would' has told 'The best one for all layers, e4m3 aps'
+suggested --target err=0.1 log.csv
+check 'the same as an error' rules 'layers 0-1>e3m2 aps; layers 2>e4m3 aps; '
+suggested --target snr=21dB log.csv
+check '21 dB are kept by 22 dB' rules 'layers 0-1>e3m2 aps; layers 2>e4m3 aps; '
+suggested --target snr=21dB --margin 1.5dB log.csv
+check '... not with a margin of 1.5 dB: the last epoch counts' rules \
+    'layers 0, 2>e4m3 aps; layers 1>e3m2 aps; '
+suggested --target snr=21dB --margin 1.5dB --candidates e5m2,e3m2:aps log.csv
+check '... of other candidates' rules \
+    'layers 0, 2>e5m2 none; layers 1>e3m2 aps; '
+suggested --target snr=40dB log.csv
+check 'a target that no candidate meets' rules 'layers 0-2>fp32 -; '
+check '... says which came nearest' has told \
+    'the best candidate, e4m3 aps, has 28.0 dB in epoch 2'
+made wide.csv candidates=e8m23/none/32/150
+suggested wide.csv
+check 'a candidate that sends as much as FP32' has told \
+    'no candidate that keeps the target sends less'
+made inf.csv candidates=e5m2/none/8/30,-inf,30
+suggested inf.csv
+check 'an overflow meets no target' rules \
+    'layers 0, 2>e5m2 none; layers 1>fp32 -; '
+
+# Equal bytes: neighbours share what they can.
+made ties.csv layers=4096+4096+4096+4096+4096 \
+    candidates=e4m3/aps/8/30,30,9,30,9+e5m2/aps/8/28,28,28,28,9+e3m4/aps/8/5,5,40,5,40
+suggested ties.csv
+check 'neighbours share a candidate, where it costs nothing' rules \
+    'layers 0-3>e5m2 aps; layers 4>e3m4 aps; '
+
+# Sizes instead of layers, and how the second run knows the layers.
+made sizes.csv sizes=1 layers=64+4096+640+128 \
+    candidates=e3m2/aps/6/30,30,10,30+e4m3/aps/8/40
+suggested sizes.csv
+check 'a log without steps: rules by sizes' rules \
+    'count <= 128>e3m2 aps; count >= 4096; count <= 4096>e3m2 aps; count >= 640; count <= 640>e4m3 aps; '
+check '... without steps' not has out steps:
+check '... with the least size' has out 'min_count: 64 '
+made large.csv layers=4096+2048
+suggested large.csv
+check 'the default of min_count is left out' not has out min_count:
+check 'steps as the log says: auto' grep -qx 'steps: auto' out
+made steps.csv begin='apsmpi=1.0 steps="calls 3" order=backward per_epoch=11'
+suggested steps.csv
+check '... calls, order and epochs' grep -qx \
+    'steps: {calls: 3, order: backward, per_epoch: 11}' out
+suggested --order forward --per-epoch 5 --steps auto steps.csv
+check '... or as the options say' grep -qx \
+    'steps: {order: forward, per_epoch: 5}' out
+layer_table >layers.csv
+made named.csv layers=4096:fc1.weight+64:fc1.bias begin='table=layers.csv'
+suggested --log second.csv --every 5 named.csv
+check '... a table' rules 'layers 0-1>e4m3 aps; '
+check '... by its name' grep -qx 'table: layers.csv' out
+check '... and the log of the second run' grep -qx \
+    'log: {file: second.csv, every: 5}' out
+made named.csv layers=4096:fc1.weight+64:fc1.bias
+suggested --table layers.csv -o named.yaml named.csv
+check '... or of an option' grep -qx 'table: layers.csv' named.yaml
+
+# The plans that events tell.
+{
+    head -n 2 log.csv
+    printf '# candidate rule=0 shadow=2 plan="%s"\n' \
+        '{format: e3m2, scale: {fixed: 16}, rounding: {stochastic: {seed: 3}}}'
+    sed 1,2d log.csv
+} >plans.csv
+suggested --target snr=21dB plans.csv
+check 'a rule has all that the log says of the candidate' rules \
+    'layers 0-1>e3m2 fixed; layers 2>e4m3 aps; '
+check '... its rounding' has out 'rounding: {stochastic: {seed: 3}}'
+check '... also in its name' has out 'name: e3m2-aps-stochastic'
+
+# --- a budget of bytes --------------------------------------------------------
+
+made log.csv candidates=$list
+suggested --target bytes=20% log.csv
+check 'bytes=20%: more bits where they help most' rules \
+    'layers 0>e3m2 aps; layers 1-2>e4m3 aps; '
+check '... what it sends' has told '3776 bytes a step'
+suggested --target bytes=19.6% log.csv
+check '... with fewer bytes' rules 'layers 0-1>e3m2 aps; layers 2>e4m3 aps; '
+suggested --target bytes=100% log.csv
+check '... with all bytes' rules 'layers 0-2>fp32 -; '
+made log.csv candidates=$list norms=1+10+1
+suggested --target bytes=20% log.csv
+check '... where one layer is most of the gradient' rules \
+    'layers 0, 2>e3m2 aps; layers 1>fp32 -; '
+
+PYTHONPATH=$top_srcdir/scripts PYTHONDONTWRITEBYTECODE=1 timed "$PYTHON3" \
+    "$top_srcdir/tests/e2e/suggest_budget.py"
+cp out budget
+while read -r verdict name; do
+    check "budget: ${name#* - }" test "$verdict" = ok
+done <<END
+$(sed 's/^not ok - /bad /; s/^ok - /ok /' budget)
+END
+check 'budget: all problems were tried' test "$(wc -l <budget)" -eq 16
+
+# --- apsmpi suggest -----------------------------------------------------------
+
+timed "$apsmpi" suggest --target snr=20dB log.csv
+check 'apsmpi suggest is the same command' status_is 0
+timed "$PYTHON3" "$suggest" --target snr=20dB log.csv
+cp out wanted
+timed "$apsmpi" suggest --target snr=20dB log.csv
+check '... with the same policy' cmp out wanted
+timed "$apsmpi" help suggest
+check 'apsmpi help suggest' has out 'usage: apsmpi suggest '
+mkdir alone
+cp "$apsmpi" alone
+timed alone/apsmpi suggest log.csv
+check 'without apsmpi-suggest beside it' has err \
+    "apsmpi suggest: cannot start $tmp/alone/apsmpi-suggest: No such file"
+check '... it fails' status_is 1
+timed "$PYTHON3" "$suggest" --version
+check 'its version' equal "$(cat out)" "apsmpi-suggest $PACKAGE_VERSION"
+
+finish
