@@ -7,7 +7,7 @@ import collections
 import itertools
 import math
 
-from apsmpi_log.columns import COLUMNS
+from apsmpi_log.columns import COLUMNS, picker
 from apsmpi_log.lines import LogFile
 from apsmpi_log.runs import calls_of, parse_begin
 from apsmpi_log.text import UserError, plural
@@ -17,6 +17,7 @@ from .text import note
 
 WINDOWS = 8             # of the samples, where no epochs are known
 Layer = collections.namedtuple("Layer", "layer count name")
+VALUES = ("err_mean", "err_l2", "wire_bytes", "fp32_bytes", "ref_l2", "overflow")
 READ = ("time", "comm", "step", "layer", "count", "err_mean", "epoch", "name",
         "err_l2", "overflow", "wire_bytes", "fp32_bytes", "run", "rule",
         "ref_l2") + FIELDS
@@ -69,10 +70,10 @@ class Samples(LogFile):
         self.plans = {}                 # (run, rule, candidate): a rule as text
         self.runs, self.comms = {}, {}  # as ordered sets
         self.kinds, self.layers = {}, {}        # each with its number
-        # One entry a row; `where` is the numbers of layer and candidate.
-        self.run, self.where = array.array("l"), []
+        # One entry a row: numbers of run, layer and kind, and values.
+        self.run, self.layer, self.kind = (array.array("l") for _ in range(3))
         self.epoch, self.step = array.array("q"), array.array("q")
-        self.numbers = []
+        self.values = [array.array("d") for _ in VALUES]
 
     def read_event(self, line):
         text = line[1:].strip()
@@ -95,23 +96,25 @@ class Samples(LogFile):
         calls = calls_of(columns)
         kinds = zip(*(columns[name] for name in FIELDS + ("run", "rule")))
         layers = zip(columns["layer"], columns["count"], columns["name"])
-        values = zip(columns["err_mean"], columns["err_l2"], columns["wire_bytes"],
-                     columns["fp32_bytes"], columns["ref_l2"], columns["overflow"])
-        for row, (kind, layer, value) in enumerate(zip(kinds, layers, values)):
-            run, comm = columns["run"][row], columns["comm"][row]
+        kept = []
+        for row, (kind, layer, run, comm, call) in enumerate(zip(
+                kinds, layers, columns["run"], columns["comm"], calls)):
             number = self.runs.setdefault(run, len(self.runs))
             if kind[0] == 0 or (self.comm is not None and comm != self.comm):
                 continue
-            if calls[row]:
+            if call:
                 self.others += 1
                 continue
             self.comms.setdefault(comm, {}).setdefault(layer[0], layer)
             self.run.append(number)
-            self.where.append((self.layers.setdefault(layer, len(self.layers)),
-                               self.kinds.setdefault(kind, len(self.kinds))))
-            self.epoch.append(columns["epoch"][row])
-            self.step.append(columns["step"][row])
-            self.numbers.append(value)
+            self.layer.append(self.layers.setdefault(layer, len(self.layers)))
+            self.kind.append(self.kinds.setdefault(kind, len(self.kinds)))
+            kept.append(row)
+        pick = picker(kept)
+        self.epoch.extend(pick(columns["epoch"]))
+        self.step.extend(pick(columns["step"]))
+        for values, name in zip(self.values, VALUES):
+            values.extend(pick(columns[name]))
 
     # --- which rows count
 
@@ -138,7 +141,7 @@ class Samples(LogFile):
         """UserError: there is nothing to suggest from."""
         if not self.rows:
             raise UserError("%s: a header and no rows" % self.path)
-        if not self.where:
+        if not self.run:
             if self.comm is not None:
                 raise UserError("%s: no candidates on the communicator '%s'"
                                 % (self.path, self.comm))
@@ -178,14 +181,15 @@ class Samples(LogFile):
             raise UserError("%s: the run %s has no candidates" % (
                 self.path, runs[number]))
         window = self.windows(kept)
+        found = {}
         for row in kept:
-            layer, kind = self.where[row]
-            place = (self.path, window(row))
-            sums = into.setdefault(layers[layer], {}).setdefault(
-                candidates[kind], {}).get(place)
-            if sums is None:
-                sums = into[layers[layer]][candidates[kind]][place] = Sums()
-            sums.add(*self.numbers[row])
+            place = (self.layer[row], self.kind[row], window(row))
+            if place not in found:
+                found[place] = Sums()
+            found[place].add(*(values[row] for values in self.values))
+        for (layer, kind, epoch), sums in found.items():
+            into.setdefault(layers[layer], {}).setdefault(candidates[kind], {})[
+                self.path, epoch] = sums
         return self.begun.get(run, {"run": run})
 
     def candidates(self):
