@@ -37,6 +37,7 @@ dist_report_DATA = \
 	scripts/apsmpi_report/page.py \
 	scripts/apsmpi_report/page_figures.py \
 	scripts/apsmpi_report/page_frame.py \
+	scripts/apsmpi_report/page_maps.py \
 	scripts/apsmpi_report/reading.py \
 	scripts/apsmpi_report/residual_figures.py \
 	scripts/apsmpi_report/scale_figures.py \

@@ -9,6 +9,7 @@ for the figures of tests/bench/allreduce.
     command         the arguments, and what each leads to
     figures         bench_figures   drawn by matplotlib; others build on figures
     page            page_figures    as HTML, drawn by us; page_frame is around it
+    page_maps       layers by something, as colours
     follow          the table while a log grows
     tables          bench_tables    as text and as CSV
     svg             grid            how the page draws; layers by steps

@@ -8,9 +8,9 @@ from apsmpi_log.runs import parse_begin
 from apsmpi_log.text import UserError, plural
 
 from .grid import Grid
-from .page_figures import (ERROR_STOPS, EXPONENT_STOPS, figure_bytes, figure_errors,
-                           figure_map, figure_overflows)
+from .page_figures import figure_bytes, figure_errors, figure_map, figure_overflows
 from .page_frame import frame
+from .page_maps import ERROR_STOPS, EXPONENT_STOPS
 from .svg import element
 from .tables import headings_of, key_columns, show_steps, value_columns
 from .text import NOTES_MAX, show_bytes, show_error, show_fixed, show_time, show_usec
