@@ -135,13 +135,11 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/master.c pmpi/reduce/master.h \
 	pmpi/reduce/origin.c pmpi/reduce/origin.h \
 	pmpi/reduce/pipeline.c pmpi/reduce/pipeline.h \
-	pmpi/reduce/pipeline_sizes.c pmpi/reduce/pipeline_sizes.h \
 	pmpi/reduce/redo.c pmpi/reduce/redo.h \
 	pmpi/reduce/reduce_root.c pmpi/reduce/reduce_root.h \
 	pmpi/reduce/reduce_scatter.c pmpi/reduce/reduce_scatter.h \
 	pmpi/reduce/reduction.c pmpi/reduce/reduction.h \
 	pmpi/reduce/ring.c pmpi/reduce/ring.h \
-	pmpi/reduce/turns.h \
 	pmpi/topo/shm_group.c pmpi/topo/shm_group.h \
 	pmpi/topo/topology.c pmpi/topo/topology.h
 if MPI_OPENMPI

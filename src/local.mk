@@ -92,7 +92,8 @@ libcore_la_SOURCES = \
 	src/scale/overflow.c \
 	src/scale/scale.c src/scale/scale.h \
 	src/scale/table.c \
-	src/scale/underflow.c src/scale/unit.c
+	src/scale/underflow.c src/scale/unit.c \
+	src/wire/pipeline_sizes.c src/wire/pipeline_sizes.h src/wire/turns.h
 libcore_la_LIBADD = libkernels.la -lm
 
 # What libapsmpi.so and the apsmpi command share.

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "progress/agree.h"
-#include "reduce/pipeline_sizes.h"
+#include "wire/pipeline_sizes.h"
 
 /* Local. Make what calls of this kind need anew. */
 static bool other_state_make(struct aps_other_state *related,

@@ -10,7 +10,7 @@
 #include "reduce/exponent.h"
 #include "reduce/exchange.h"
 #include "reduce/pipeline.h"
-#include "reduce/pipeline_sizes.h"
+#include "wire/pipeline_sizes.h"
 
 /* Scratch of one chunk. */
 struct slot {

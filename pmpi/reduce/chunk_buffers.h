@@ -15,7 +15,7 @@
 #include "topo/shm_group.h"
 #include "reduce/chunk_layout.h"
 #include "reduce/gpu_ipc.h"
-#include "reduce/turns.h"
+#include "wire/turns.h"
 #include "topo/topology.h"
 
 struct aps_block_header;

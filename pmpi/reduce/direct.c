@@ -11,7 +11,7 @@
 #include "reduce/direct_devices.h"
 #include "reduce/exponent.h"
 #include "reduce/exchange.h"
-#include "reduce/pipeline_sizes.h"
+#include "wire/pipeline_sizes.h"
 
 /* The blocks of one chunk. */
 struct blocks {

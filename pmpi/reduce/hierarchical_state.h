@@ -13,7 +13,7 @@
 #include "reduce/chunk_buffers.h"
 #include "reduce/direct.h"
 #include "reduce/exponent.h"
-#include "reduce/turns.h"
+#include "wire/turns.h"
 #include "topo/shm_group.h"
 #include "topo/topology.h"
 

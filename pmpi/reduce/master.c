@@ -12,7 +12,7 @@
 #include "progress/agree.h"
 #include "reduce/exponent.h"
 #include "progress/messages.h"
-#include "reduce/pipeline_sizes.h"
+#include "wire/pipeline_sizes.h"
 #include "reduce/ring.h"
 
 /* Scratch of one chunk of the window. */

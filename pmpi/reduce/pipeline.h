@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-#include "reduce/turns.h"
+#include "wire/turns.h"
 
 struct aps_pipeline_stage {
     /* One stage of one chunk. A stage that fails notes that in `state`, and the

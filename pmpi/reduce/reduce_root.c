@@ -9,7 +9,7 @@
 #include "reduce/chunk.h"
 #include "reduce/exchange.h"
 #include "reduce/pipeline.h"
-#include "reduce/pipeline_sizes.h"
+#include "wire/pipeline_sizes.h"
 
 /* Scratch of one chunk, from the sum of its slices on. */
 struct slot {

@@ -16,7 +16,7 @@
 #include "reduce/hierarchical.h"
 #include "reduce/master.h"
 #include "reduce/redo.h"
-#include "reduce/pipeline_sizes.h"
+#include "wire/pipeline_sizes.h"
 #include "reduce/ring.h"
 
 /* A policy that reduces in more ways than this is turned away: 32 kinds of

@@ -11,7 +11,7 @@
 #include "reduce/exponent.h"
 #include "progress/messages.h"
 #include "reduce/pipeline.h"
-#include "reduce/pipeline_sizes.h"
+#include "wire/pipeline_sizes.h"
 
 /* Scratch of one chunk of the window. */
 struct slot {

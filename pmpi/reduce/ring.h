@@ -18,7 +18,7 @@
 #include "reduce/algorithm.h"
 #include "reduce/block.h"
 #include "reduce/chunk.h"
-#include "reduce/turns.h"
+#include "wire/turns.h"
 
 struct aps_ring; /* opaque: a virtual communicator and scratch */
 

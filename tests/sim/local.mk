@@ -35,7 +35,6 @@ sim_engine = \
 	$(top_srcdir)/pmpi/topo/shm_group.c \
 	$(top_srcdir)/pmpi/reduce/gpu_ipc.c \
 	$(top_srcdir)/pmpi/reduce/pipeline.c \
-	$(top_srcdir)/pmpi/reduce/pipeline_sizes.c \
 	$(top_srcdir)/pmpi/reduce/reduction.c \
 	$(top_srcdir)/pmpi/reduce/origin.c \
 	$(top_srcdir)/pmpi/reduce/ring.c \

@@ -8,7 +8,7 @@
 
 #include "reduce/block.h"
 #include "reduce/chunk_layout.h"
-#include "reduce/pipeline_sizes.h"
+#include "wire/pipeline_sizes.h"
 #include "tests/tap/tap.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))

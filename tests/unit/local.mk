@@ -425,8 +425,7 @@ tests_unit_spares_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_spares_LDADD = $(UNIT_LIBS)
 tests_unit_chunk_layout_SOURCES = tests/unit/chunk_layout.c \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
-	pmpi/reduce/chunk_layout.c pmpi/reduce/chunk_layout.h \
-	pmpi/reduce/pipeline_sizes.c pmpi/reduce/pipeline_sizes.h
+	pmpi/reduce/chunk_layout.c pmpi/reduce/chunk_layout.h
 tests_unit_chunk_layout_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_chunk_layout_LDADD = $(UNIT_LIBS)
 tests_unit_elements_SOURCES = tests/unit/elements.c tests/unit/rounded.h \

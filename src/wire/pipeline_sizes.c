@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "config.h"
 
-#include "reduce/pipeline_sizes.h"
+#include "wire/pipeline_sizes.h"
 
 /*
  * How the sizes were found: tests/bench/allreduce.sh lab, two hosts at 1

@@ -2,8 +2,8 @@
 /*
  * How long the messages of a pipeline are, and the scratch that they lie in.
  */
-#ifndef APS_PMPI_REDUCE_PIPELINE_SIZES_H
-#define APS_PMPI_REDUCE_PIPELINE_SIZES_H
+#ifndef APS_WIRE_PIPELINE_SIZES_H
+#define APS_WIRE_PIPELINE_SIZES_H
 
 #include <stddef.h>
 

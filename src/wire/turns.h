@@ -9,8 +9,8 @@
  * is written in stage A and read last in stage B is used by turns: chunk k takes
  * place k modulo the turns, of which there are L(B) - L(A) + 1 or more.
  */
-#ifndef APS_PMPI_REDUCE_TURNS_H
-#define APS_PMPI_REDUCE_TURNS_H
+#ifndef APS_WIRE_TURNS_H
+#define APS_WIRE_TURNS_H
 
 /* Rounds that a message is given to arrive: so many chunks are on the wire. */
 #define APS_PIPELINE_WIRE_LAG 8
