@@ -7,16 +7,12 @@
 #include <stdlib.h>
 
 #include "reduce/block.h"
+#include "wire/pipeline_sizes.h"
 #include "reduce/direct.h"
 
-/* Elements of a chunk. Its slots stay in cache: 32 Ki to 128 Ki are equal
- * within the noise of tests/bench/allreduce.sh node. Where it is cut into many
- * messages it is longer, so that they are not too short, but all fits into the
- * 64 MiB of shared memory that a container gets by default. */
-#define CHUNK_LEAST ((size_t)64 * 1024)
-#define CHUNK_MOST ((size_t)256 * 1024)
+/* Chunks are shorter than they should be where all would not fit into the 64 MiB
+ * of shared memory that a container gets by default. */
 #define CHUNK_UNIT APS_CODEC_GRANULE
-#define MESSAGE_LEAST ((size_t)1024) /* elements */
 #define SHARED_BYTES ((size_t)48 * 1024 * 1024)
 
 /* In GPUs' memory a single group needs fewer results, and longer chunks: a wait
@@ -57,13 +53,8 @@ static void buffers_set_chunk(struct aps_chunk_buffers *slots, size_t chunk)
 static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
                                  size_t longest)
 {
-    size_t chunk = (size_t)slots->owners * (size_t)slots->parts * MESSAGE_LEAST;
-
-    if (chunk < CHUNK_LEAST)
-        chunk = CHUNK_LEAST;
-    if (chunk > CHUNK_MOST)
-        chunk = CHUNK_MOST;
-    buffers_set_chunk(slots, chunk);
+    buffers_set_chunk(
+        slots, aps_pipeline_group_elements(slots->owners, slots->parts));
     while (slots->room.chunk > CHUNK_UNIT &&
            buffers_shared_bytes(slots, ranks) > SHARED_BYTES)
         buffers_set_chunk(slots, slots->room.chunk / 2);

@@ -20,6 +20,13 @@
 #define DEVICE_CHUNK_BYTES ((size_t)2 * 1024 * 1024)
 #define DEVICE_MESSAGE_MOST ((size_t)1024 * 1024)
 
+/* Elements of a chunk of a group. Its slots stay in cache: 32 Ki to 128 Ki are
+ * equal within the noise of tests/bench/allreduce.sh node. Where it is cut into
+ * many messages it is longer, so that they are not too short. */
+#define GROUP_CHUNK_LEAST ((size_t)64 * 1024)
+#define GROUP_CHUNK_MOST ((size_t)256 * 1024)
+#define GROUP_MESSAGE_LEAST ((size_t)1024)
+
 static size_t pipeline_message_bytes(size_t chunk, int ranks, size_t most)
 {
     const size_t bytes = chunk / (size_t)ranks;
@@ -101,4 +108,13 @@ size_t aps_pipeline_granule(const struct aps_format *format)
     while (granule < aps_codec_granule(&codec))
         granule *= 4;
     return granule;
+}
+
+size_t aps_pipeline_group_elements(int owners, int parts)
+{
+    const size_t chunk = (size_t)owners * (size_t)parts * GROUP_MESSAGE_LEAST;
+
+    if (chunk < GROUP_CHUNK_LEAST)
+        return GROUP_CHUNK_LEAST;
+    return chunk < GROUP_CHUNK_MOST ? chunk : GROUP_CHUNK_MOST;
 }

@@ -34,4 +34,11 @@ size_t aps_pipeline_elements_most(int ranks, size_t granule);
  * few, equal for all formats that are not in blocks. */
 size_t aps_pipeline_granule(const struct aps_format *format);
 
+/*
+ * The elements of a chunk of a reduction inside groups through shared memory,
+ * whose sums have `owners` owners, of which each exchanges `parts` parts with
+ * those of other groups.
+ */
+size_t aps_pipeline_group_elements(int owners, int parts);
+
 #endif
