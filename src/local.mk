@@ -134,6 +134,18 @@ libpolicy_la_SOURCES = \
 	src/policy/version.c src/policy/version.h \
 	src/policy/words.c src/policy/words.h \
 	src/policy/yaml.c src/policy/yaml.h \
+	src/predict/clocked.c src/predict/clocked.h \
+	src/predict/direct.c src/predict/gather.c \
+	src/predict/hierarchical.c \
+	src/predict/machine.h src/predict/master.c \
+	src/predict/measured.c src/predict/measured.h \
+	src/predict/call.h \
+	src/predict/native.c src/predict/native.h \
+	src/predict/predict.c src/predict/predict.h \
+	src/predict/quantity.c src/predict/quantity.h \
+	src/predict/ring.c \
+	src/predict/stages.c src/predict/stages.h \
+	src/predict/variance.c src/predict/variance.h \
 	src/roundoff/field.c src/roundoff/field.h \
 	src/roundoff/log.c src/roundoff/log.h \
 	src/roundoff/binades.c src/roundoff/binades.h \
@@ -182,11 +194,15 @@ apsmpi_SOURCES = \
 	src/cli/arguments.c src/cli/arguments.h \
 	src/cli/check.c src/cli/explain.c \
 	src/cli/explain_json.c src/cli/explain_json.h \
+	src/cli/explain_text.c src/cli/explain_text.h \
+	src/cli/predictions.c src/cli/predictions.h \
+	src/cli/predictions_json.c src/cli/predictions_text.c \
 	src/cli/problems.c src/cli/problems.h \
 	src/cli/program.c src/cli/program.h src/cli/suggest.c \
 	src/cli/cast.c src/cli/formats.c \
 	src/cli/cast_blocks.c src/cli/cast_blocks.h \
 	src/cli/info.c src/cli/installed.c src/cli/installed.h \
+	src/cli/cluster.c src/cli/cluster.h \
 	src/cli/columns.c src/cli/columns.h \
 	src/cli/compressors.c src/cli/compressors.h \
 	src/cli/nonblocking.c src/cli/nonblocking.h \

@@ -4,413 +4,22 @@
  */
 #include "config.h"
 
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/plural.h"
-#include "cli/columns.h"
-#include "cli/compressors.h"
+#include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/explain_json.h"
-#include "cli/nonblocking.h"
-#include "cli/others.h"
+#include "cli/explain_text.h"
+#include "cli/predictions.h"
 #include "cli/problems.h"
-#include "cli/scales.h"
 #include "cli/schedule.h"
-#include "cli/traffic.h"
 #include "policy/ranges.h"
-#include "policy/words.h"
 
-/* --- cells --------------------------------------------------------------- */
-
-/* The columns of a plan, the same in both tables. */
-enum plan_cell { FORMAT, SCALE, REDUCE, GROUP, NODE, ACCUMULATE, PLAN_CELLS };
-#define PLAN_COLUMNS                                                           \
-    {"format", false}, {"scale", false}, {"reduce", false}, {"group", false},  \
-        {"node", false},                                                       \
-    {                                                                          \
-        "accumulate", false                                                    \
-    }
-
-/* Where cells that are made up stand until the table has copied them. */
-struct cell_text {
-    char native[80];
-    char format[APS_COMMAND_FORMAT_MAX];
-    char scale[32];
-    char group[16];
-    char accumulate[APS_ACCUMULATE_TEXT_MAX];
-    char bytes[16];
-    char saved[24];
-};
-
-static void fill_plan(const struct aps_plan *plan, struct cell_text *text,
-                      const char **cells)
-{
-    bool groups = aps_reduce_takes(plan->reduce, APS_SETTING_GROUP);
-    bool node = aps_reduce_takes(plan->reduce, APS_SETTING_NODE);
-
-    cells[FORMAT] = aps_command_format(plan, text->format, sizeof text->format);
-    cells[SCALE] = aps_command_scale(plan, text->scale, sizeof text->scale);
-    cells[REDUCE] = aps_reduce_name(plan->reduce);
-    cells[GROUP] = groups ? aps_group_name(plan->group) : "-";
-    if (groups && plan->group == APS_GROUP_NUMBER) {
-        snprintf(text->group, sizeof text->group, "%d", plan->group_size);
-        cells[GROUP] = text->group;
-    }
-    cells[NODE] = node ? aps_node_name(plan->node) : "-";
-    cells[ACCUMULATE] =
-        aps_plan_accumulate(plan, text->accumulate, sizeof text->accumulate);
-}
-
-/* "native (why)" over all columns of a plan. */
-static void fill_native(const char *why, struct cell_text *text,
-                        const char **cells)
-{
-    snprintf(text->native, sizeof text->native, "native (%s)", why);
-    cells[FORMAT] = text->native;
-    for (int i = FORMAT + 1; i < PLAN_CELLS; i++)
-        cells[i] = NULL;
-}
-
-/* Plan or native, of the rule; `bytes` of an element too, unless they depend on
- * layers. */
-static void fill_rule(const struct aps_policy *policy, int rule,
-                      struct cell_text *text, const char **cells)
-{
-    const struct aps_plan *plan =
-        rule < 0 ? NULL : aps_policy_rule_plan(policy, rule);
-
-    if (!plan)
-        fill_native("no rule matches", text, cells);
-    else if (plan->rewrite)
-        fill_plan(plan, text, cells);
-    else
-        fill_native("by rule", text, cells);
-    if (plan && plan->compressor.kind != APS_COMPRESSOR_NONE)
-        snprintf(text->bytes, sizeof text->bytes, "-");
-    else
-        snprintf(text->bytes, sizeof text->bytes, "%g",
-                 aps_traffic_per_element(plan));
-}
-
-/* --- with a layer table -------------------------------------------------- */
-
-enum { LAYERS, NAME, COUNT, TIME, ARROW, PLAN };
-enum { LINE = PLAN + PLAN_CELLS, BYTES, SAVED, LAYER_CELLS };
-
-struct explanation {
-    const struct aps_policy *policy;
-    const struct aps_layers *table;
-    const struct aps_schedule *schedule;
-    struct aps_range window; /* of spans to show, as indices */
-    bool each_layer;         /* one row a layer */
-    bool *shown;             /* rules that stand in the table */
-    struct aps_columns *columns;
-};
-
-/* Layers that share their rules from first to last, small ones passed over. */
-struct group {
-    size_t first;
-    size_t last;
-    size_t count; /* elements */
-};
-
-static bool is_small(const struct explanation *explanation, size_t layer)
-{
-    return explanation->table->list[layer].count <
-           aps_policy_min_count(explanation->policy);
-}
-
-static bool same_rules(const struct explanation *explanation, size_t a,
-                       size_t b)
-{
-    const int *x = aps_schedule_layer(explanation->schedule, a);
-    const int *y = aps_schedule_layer(explanation->schedule, b);
-    size_t first = (size_t)explanation->window.first;
-    size_t count = (size_t)explanation->window.last - first + 1;
-
-    return memcmp(x + first, y + first, count * sizeof *x) == 0;
-}
-
-/* Bytes of its layers under a rule, and how many fewer than FP32's they are. */
-static void fill_bytes(const struct explanation *explanation,
-                       const struct group *group, int rule,
-                       struct cell_text *text)
-{
-    const size_t bytes = aps_traffic_layers(
-        explanation->policy, rule, group->first, group->last, group->count);
-
-    if (strcmp(text->bytes, "-") == 0)
-        snprintf(text->bytes, sizeof text->bytes, "%.3g",
-                 (double)bytes / (double)group->count);
-    snprintf(text->saved, sizeof text->saved, "%lld",
-             (long long)aps_traffic_bytes(NULL, group->count) -
-                 (long long)bytes);
-}
-
-static void add_group(const struct explanation *explanation,
-                      const struct group *group)
-{
-    const struct aps_layers *table = explanation->table;
-    const struct aps_range *spans = explanation->schedule->spans;
-    const int *rules = aps_schedule_layer(explanation->schedule, group->first);
-    struct aps_range layers = {(long)group->first, (long)group->last};
-    const char *cells[LAYER_CELLS];
-    char index[48], count[24];
-    char name[256];
-
-    snprintf(name, sizeof name, "%s%s%s", table->list[group->first].name,
-             group->last > group->first ? " .. " : "",
-             group->last > group->first ? table->list[group->last].name : "");
-    snprintf(count, sizeof count, "%zu", group->count);
-    cells[LAYERS] = aps_range_format(&layers, index, sizeof index);
-    cells[NAME] = name;
-    cells[COUNT] = count;
-    cells[ARROW] = "->";
-    for (long i = explanation->window.first; i <= explanation->window.last;) {
-        int rule = rules[i];
-        struct aps_range time = {spans[i].first, spans[i].last};
-        char time_text[48], line[APS_COMMAND_RULE_MAX] = "-";
-        struct cell_text text;
-
-        for (; i <= explanation->window.last && rules[i] == rule; i++)
-            time.last = spans[i].last;
-        cells[TIME] = aps_range_format(&time, time_text, sizeof time_text);
-        fill_rule(explanation->policy, rule, &text, cells + PLAN);
-        fill_bytes(explanation, group, rule, &text);
-        if (rule >= 0)
-            explanation->shown[rule] = true;
-        if (is_small(explanation, group->first)) {
-            char why[64];
-
-            snprintf(why, sizeof why, "count < min_count %zu",
-                     aps_policy_min_count(explanation->policy));
-            fill_native(why, &text, cells + PLAN);
-        }
-        if (rule >= 0)
-            aps_command_rule(explanation->policy, rule, line);
-        cells[LINE] = line;
-        cells[BYTES] = text.bytes;
-        cells[SAVED] = text.saved;
-        aps_columns_add(explanation->columns, cells);
-        /* Say once what a group is. */
-        cells[LAYERS] = cells[NAME] = cells[COUNT] = "";
-    }
-}
-
-/* All layers below min_count in one row. */
-static void add_small(const struct explanation *explanation, size_t layers,
-                      size_t count)
-{
-    const char *cells[LAYER_CELLS] = {[TIME] = "all",
-                                      [ARROW] = "->",
-                                      [LINE] = "-",
-                                      [BYTES] = "4",
-                                      [SAVED] = "0"};
-    char layers_text[32], count_text[24], why[64];
-    struct cell_text text;
-
-    snprintf(layers_text, sizeof layers_text, "%zu small", layers);
-    snprintf(count_text, sizeof count_text, "%zu", count);
-    snprintf(why, sizeof why, "count < min_count %zu",
-             aps_policy_min_count(explanation->policy));
-    fill_native(why, &text, cells + PLAN);
-    cells[LAYERS] = layers_text;
-    cells[NAME] = "";
-    cells[COUNT] = count_text;
-    aps_columns_add(explanation->columns, cells);
-}
-
-static void add_layers(const struct explanation *explanation)
-{
-    size_t small_layers = 0, small_count = 0;
-    struct group group = {.count = 0};
-
-    for (size_t i = 0; i < explanation->table->count; i++) {
-        size_t count = explanation->table->list[i].count;
-
-        if (!explanation->each_layer && is_small(explanation, i)) {
-            small_layers++;
-            small_count += count;
-            continue;
-        }
-        if (group.count > 0 && (explanation->each_layer ||
-                                !same_rules(explanation, group.first, i))) {
-            add_group(explanation, &group);
-            group.count = 0;
-        }
-        if (group.count == 0)
-            group.first = i;
-        group.last = i;
-        group.count += count;
-    }
-    if (group.count > 0)
-        add_group(explanation, &group);
-    if (small_layers > 0)
-        add_small(explanation, small_layers, small_count);
-}
-
-/* Bytes of one encoded copy of all layers, span by span. */
-static void print_totals(const struct explanation *explanation)
-{
-    const struct aps_schedule *schedule = explanation->schedule;
-    const struct aps_layers *table = explanation->table;
-    const char *unit = schedule->by_step ? "steps" : "epochs";
-    const struct aps_column heads[] = {{unit, false},
-                                       {"bytes/step", true},
-                                       {"of FP32", true},
-                                       {"saved", true},
-                                       {"batches", true}};
-    bool fuses = aps_policy_fuse(explanation->policy) > 0;
-    struct aps_columns *columns = aps_columns_create(heads, fuses ? 5 : 4);
-
-    for (long i = explanation->window.first; i <= explanation->window.last;
-         i++) {
-        size_t fp32 = 0, wire = 0;
-        char time[48], wire_text[24], fp32_text[24], saved[16], groups[24];
-        const char *cells[] = {time, wire_text, fp32_text, saved, groups};
-
-        for (size_t layer = 0; layer < table->count; layer++) {
-            fp32 += aps_traffic_layer_fp32(explanation->policy, layer);
-            wire += aps_traffic_layer(explanation->policy,
-                                      aps_schedule_layer(schedule, layer)[i],
-                                      layer);
-        }
-        aps_range_format(&schedule->spans[i], time, sizeof time);
-        snprintf(wire_text, sizeof wire_text, "%zu", wire);
-        snprintf(fp32_text, sizeof fp32_text, "%zu", fp32);
-        snprintf(saved, sizeof saved, "%.1f%%",
-                 100.0 * ((double)fp32 - (double)wire) / (double)fp32);
-        snprintf(
-            groups, sizeof groups, "%zu",
-            aps_nonblocking_groups(explanation->policy, schedule, (size_t)i));
-        aps_columns_add(columns, cells);
-    }
-    printf("\ntotal (one encoded copy of every layer)\n");
-    aps_columns_print(columns, stdout);
-    aps_columns_destroy(columns);
-}
-
-static void explain_layers(const struct aps_policy *policy,
-                           const struct aps_schedule *schedule,
-                           const struct aps_range *window, bool each_layer)
-{
-    const struct aps_column heads[] = {
-        {"layers", false},    {"name", false},
-        {"count", true},      {schedule->by_step ? "steps" : "epochs", false},
-        {"", false},          PLAN_COLUMNS,
-        {"line", true},       {"bytes/elem", true},
-        {"saved/step", true},
-    };
-    struct explanation explanation = {
-        .policy = policy,
-        .table = aps_policy_layers(policy),
-        .schedule = schedule,
-        .window = *window,
-        .each_layer = each_layer,
-    };
-
-    explanation.shown =
-        aps_command_alloc(aps_policy_rules(policy), sizeof *explanation.shown);
-    explanation.columns = aps_columns_create(heads, LAYER_CELLS);
-    add_layers(&explanation);
-    aps_columns_print(explanation.columns, stdout);
-    aps_columns_destroy(explanation.columns);
-    print_totals(&explanation);
-    aps_traffic_notes(policy, explanation.shown, stdout);
-    aps_scales_notes(policy, explanation.shown, stdout);
-    aps_compressors_notes(policy, schedule, window, explanation.shown, stdout);
-    aps_nonblocking_notes(policy, stdout);
-    aps_others_print(policy, stdout);
-    free(explanation.shown);
-}
-
-/* --- without a layer table ----------------------------------------------- */
-
-/* The rules for all-reduces. */
-static void print_rules(const struct aps_policy *policy)
-{
-    enum { RULE_LINE, WHEN, RULE_ARROW, RULE_PLAN };
-    enum { RULE_BYTES = RULE_PLAN + PLAN_CELLS, RULE_CELLS };
-    static const struct aps_column heads[] = {
-        {"line", true}, {"when", false},      {"", false},
-        PLAN_COLUMNS,   {"bytes/elem", true},
-    };
-    size_t rules = aps_policy_rules(policy);
-    struct aps_columns *columns = aps_columns_create(heads, RULE_CELLS);
-    bool *shown = aps_command_alloc(rules, sizeof *shown);
-    bool any = false;
-
-    for (size_t i = 0; i < rules; i++) {
-        const char *cells[RULE_CELLS] = {[RULE_ARROW] = "->"};
-        char line[APS_COMMAND_RULE_MAX], when[400];
-        struct cell_text text;
-        int rule = (int)i;
-
-        if ((aps_policy_rule_calls(policy, rule) & 1u << APS_CALL_ALLREDUCE) ==
-            0)
-            continue;
-        cells[RULE_LINE] = aps_command_rule(policy, rule, line);
-        cells[WHEN] = aps_policy_rule_when(policy, rule, APS_CALL_ALLREDUCE,
-                                           when, sizeof when);
-        fill_rule(policy, rule, &text, cells + RULE_PLAN);
-        cells[RULE_BYTES] = text.bytes;
-        aps_columns_add(columns, cells);
-        any = shown[i] = true;
-    }
-    if (any)
-        aps_columns_print(columns, stdout);
-    else
-        printf("No rule is for all-reduces: all of them are left to MPI.\n");
-    aps_columns_destroy(columns);
-    aps_traffic_notes(policy, shown, stdout);
-    aps_scales_notes(policy, shown, stdout);
-    aps_compressors_notes(policy, NULL, NULL, shown, stdout);
-    free(shown);
-}
-
-static void explain_rules(const struct aps_policy *policy)
-{
-    print_rules(policy);
-    aps_nonblocking_notes(policy, stdout);
-    aps_others_print(policy, stdout);
-    printf("\nThe first rule that matches applies. Calls that no rule matches, "
-           "and "
-           "calls of\nfewer than %zu element%s (min_count), are left to "
-           "MPI.\n",
-           aps_policy_min_count(policy),
-           aps_plural(aps_policy_min_count(policy)));
-    if (aps_policy_steps(policy)->kind == APS_STEPS_AUTO)
-        printf("Until the program has repeated its step three times, all "
-               "all-reduces are left to\nMPI (steps: auto).\n");
-}
-
-/* --- both ---------------------------------------------------------------- */
-
-static void print(const char *path, const struct aps_policy *policy,
-                  const struct aps_schedule *schedule,
-                  const struct aps_range *window, bool each_layer)
-{
-    char summary[256];
-
-    printf("%s: %s\n\n", path,
-           aps_command_summary(policy, summary, sizeof summary));
-    if (schedule)
-        explain_layers(policy, schedule, window, each_layer);
-    else if (aps_policy_rules(policy) > 0)
-        explain_rules(policy);
-    else
-        printf("No rules: every call is left to MPI.\n");
-    if (!aps_policy_pcontrol(policy))
-        printf("\nThe library only passes MPI_Pcontrol on (pcontrol: off).\n");
-}
-
-/* A policy without errors; `epochs` may be NULL. Frees nothing. */
+/* A policy without errors; `epochs` and `cluster` may be NULL. Frees nothing. */
 static int explain(const struct aps_arguments *arguments,
                    const struct aps_policy *policy,
-                   const struct aps_range *epochs, struct aps_errors *errors)
+                   const struct aps_range *epochs, struct aps_cluster *cluster,
+                   struct aps_errors *errors)
 {
     const char *path = arguments->operands[0];
     const bool each_layer = aps_arguments_option(arguments, "layer-counts");
@@ -433,40 +42,58 @@ static int explain(const struct aps_arguments *arguments,
             "--epochs: the policy does not say how long an epoch is (steps: "
             "{per_epoch: N})");
     } else if (arguments->json) {
-        aps_explain_json(arguments, path, policy, schedule, &window, errors);
+        aps_explain_json(arguments, path, policy, schedule, &window, cluster,
+                         errors);
     } else {
         aps_problems_print(errors);
-        print(path, policy, schedule, &window, each_layer);
+        aps_explain_text(path, policy, schedule, &window, each_layer);
+        if (cluster)
+            aps_predictions_print(cluster, policy, schedule, &window,
+                                  each_layer);
     }
     aps_schedule_destroy(schedule);
+    return status;
+}
+
+static int explain_file(const struct aps_arguments *arguments,
+                        const struct aps_range *epochs,
+                        struct aps_cluster *cluster)
+{
+    const char *path = arguments->operands[0];
+    struct aps_errors *errors = aps_command_alloc(1, sizeof *errors);
+    struct aps_policy *policy;
+    int status = APS_EXIT_FAILURE;
+
+    if (aps_command_load(path, &policy, errors) == 0) {
+        status = explain(arguments, policy, epochs, cluster, errors);
+        aps_policy_destroy(policy);
+    } else if (arguments->json) {
+        aps_explain_json(arguments, path, NULL, NULL, NULL, NULL, errors);
+    } else {
+        aps_problems_print(errors);
+    }
+    free(errors);
     return status;
 }
 
 static int run(const struct aps_arguments *arguments)
 {
     const char *range = aps_arguments_option(arguments, "epochs");
-    const char *path = arguments->operands[0];
-    struct aps_errors *errors;
-    struct aps_policy *policy;
+    struct aps_cluster cluster;
     struct aps_range epochs;
     const char *why;
-    int status;
+    int status, asked;
 
     if (range && aps_range_parse(range, &epochs, &why) < 0)
         return aps_problems_fail(arguments, APS_EXIT_USAGE, "--epochs '%s' %s",
                                  range, why);
-    errors = aps_command_alloc(1, sizeof *errors);
-    if (aps_command_load(path, &policy, errors) == 0) {
-        status = explain(arguments, policy, range ? &epochs : NULL, errors);
-        aps_policy_destroy(policy);
-    } else {
-        status = APS_EXIT_FAILURE;
-        if (arguments->json)
-            aps_explain_json(arguments, path, NULL, NULL, NULL, errors);
-        else
-            aps_problems_print(errors);
-    }
-    free(errors);
+    asked = aps_cluster_read(arguments, &cluster, &status);
+    if (asked < 0)
+        return status;
+    status = explain_file(arguments, range ? &epochs : NULL,
+                          asked ? &cluster : NULL);
+    if (asked)
+        aps_cluster_clear(&cluster);
     return status;
 }
 
@@ -484,12 +111,25 @@ const struct aps_subcommand aps_subcommand_explain = {
         "what\n"
         "ring, master, gather and auto send, and what progress and fuse mean; "
         "a\n"
-        "second table holds the rules for calls other than all-reduces.\n",
+        "second table holds the rules for calls other than all-reduces.\n"
+        "\n"
+        "With --hosts or --measured it also predicts the time of the\n"
+        "all-reduces of a step on a cluster, beside native FP32.\n",
     .options = {{"epochs", "A-B", "these epochs only (N, A-B or A-)"},
                 {"layer-counts", NULL,
                  "one row for each layer, with its own count"},
                 {"json", NULL,
-                 "all of it as a JSON object, one plan a layer and time"}},
+                 "all of it as a JSON object, one plan a layer and time"},
+                {"hosts", "N", "predict times on so many hosts"},
+                {"ranks-per-host", "N", "ranks of each (default 1)"},
+                {"rate", "R", "what a host's link carries each way, as 25gbit"},
+                {"latency", "T", "from host to host, as 10us (default 2us)"},
+                {"cores", "N", "cores of a host (default: one a rank)"},
+                {"measured", "FILE",
+                 "what `apsmpi measure` wrote on the cluster"},
+                {"counts", "LIST",
+                 "floats of all-reduces, without a layer table\n"
+                 "(default 4Ki,64Ki,1Mi,16Mi)"}},
     .least = 1,
     .most = 1,
     .run = run,

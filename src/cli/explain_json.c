@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/nonblocking.h"
+#include "cli/predictions.h"
 #include "cli/problems.h"
 #include "cli/traffic.h"
 #include "policy/tables.h"
@@ -346,6 +347,7 @@ void aps_explain_json(const struct aps_arguments *arguments, const char *path,
                       const struct aps_policy *policy,
                       const struct aps_schedule *schedule,
                       const struct aps_range *window,
+                      struct aps_cluster *cluster,
                       const struct aps_errors *errors)
 {
     struct writing writing = {
@@ -368,5 +370,7 @@ void aps_explain_json(const struct aps_arguments *arguments, const char *path,
     }
     if (schedule)
         write_layers(&writing);
+    if (policy && cluster)
+        aps_predictions_write(json, cluster, policy, schedule, window);
     aps_problems_close(json);
 }

@@ -8,19 +8,22 @@
 
 #include "base/error.h"
 #include "cli/arguments.h"
+#include "cli/cluster.h"
 #include "cli/schedule.h"
 #include "policy/policy.h"
 #include "policy/ranges.h"
 
 /*
  * Write the object to standard output. `policy` is NULL if it has errors,
- * `schedule` if the policy has no layer table; `window` are the indices of the
+ * `schedule` if the policy has no layer table, `cluster` if no times are to be
+ * predicted; `window` are the indices of the
  * schedule's spans to write.
  */
 void aps_explain_json(const struct aps_arguments *arguments, const char *path,
                       const struct aps_policy *policy,
                       const struct aps_schedule *schedule,
                       const struct aps_range *window,
+                      struct aps_cluster *cluster,
                       const struct aps_errors *errors);
 
 #endif

@@ -95,11 +95,25 @@ void aps_problems_close(struct aps_json *json)
     fputc('\n', json->stream);
 }
 
+int aps_problems_report(const struct aps_arguments *arguments, int status,
+                        const struct aps_errors *errors)
+{
+    struct aps_json json;
+
+    if (arguments->json) {
+        aps_problems_open(&json, arguments, false);
+        aps_problems_write(&json, errors);
+        aps_problems_close(&json);
+    } else {
+        aps_problems_print(errors);
+    }
+    return status;
+}
+
 int aps_problems_fail(const struct aps_arguments *arguments, int status,
                       const char *format, ...)
 {
     struct aps_errors *errors = aps_command_alloc(1, sizeof *errors);
-    struct aps_json json;
     char text[512];
     va_list args;
 
@@ -108,9 +122,7 @@ int aps_problems_fail(const struct aps_arguments *arguments, int status,
     va_end(args);
     if (arguments->json) {
         aps_errors_add(errors, NULL, 0, 0, "%s", text);
-        aps_problems_open(&json, arguments, false);
-        aps_problems_write(&json, errors);
-        aps_problems_close(&json);
+        aps_problems_report(arguments, status, errors);
     } else {
         fprintf(stderr, "apsmpi: %s\n", text);
     }

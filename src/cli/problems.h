@@ -36,6 +36,11 @@ int aps_problems_fail(const struct aps_arguments *arguments, int status,
                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same of errors in a file that was read: their lines, or an object with
+ * them. */
+int aps_problems_report(const struct aps_arguments *arguments, int status,
+                        const struct aps_errors *errors);
+
 /* The same of a wrong command line, followed by how the subcommand is used.
  * Returns APS_EXIT_USAGE. */
 int aps_problems_usage(const struct aps_arguments *arguments,

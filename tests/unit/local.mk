@@ -46,6 +46,9 @@ UNIT_TESTS = \
 	tests/unit/nearest \
 	tests/unit/options \
 	tests/unit/policy \
+	tests/unit/predict \
+	tests/unit/predict_files \
+	tests/unit/predict_variance \
 	tests/unit/policy-errors \
 	tests/unit/policy-errors-conditions \
 	tests/unit/policy-errors-formats \
@@ -345,6 +348,17 @@ tests_unit_policy_rules_SOURCES = tests/unit/policy-rules.c \
 	tests/unit/errortext.h tests/unit/policytext.h
 tests_unit_policy_rules_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_rules_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+
+# Predictions.
+tests_unit_predict_SOURCES = tests/unit/predict.c
+tests_unit_predict_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_predict_LDADD = $(UNIT_LIBS) -lm
+tests_unit_predict_files_SOURCES = tests/unit/predict_files.c
+tests_unit_predict_files_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_predict_files_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE) -lm
+tests_unit_predict_variance_SOURCES = tests/unit/predict_variance.c
+tests_unit_predict_variance_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_predict_variance_LDADD = $(UNIT_LIBS) -lm
 
 # Compressors.
 LOWRANK = tests/unit/lowrank_matrix.h

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cli/cluster.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/digits.h"
+#include "base/real.h"
+#include "cli/command.h"
+#include "cli/problems.h"
+#include "predict/quantity.h"
+
+#define HOSTS_MOST 1000000
+#define RANKS_MOST 4096
+
+static const char *const options[] = {"hosts", "ranks-per-host", "cores",
+                                      "rate",  "latency",        "measured",
+                                      "counts"};
+
+static const char *option(const struct aps_arguments *arguments,
+                          const char *name)
+{
+    return aps_arguments_option(arguments, name);
+}
+
+/* A whole number, unless the option is not given. 0 or -1. */
+static int read_whole(const struct aps_arguments *arguments, const char *name,
+                      int most, int *value)
+{
+    const char *text = option(arguments, name);
+    uintmax_t number;
+
+    if (!text)
+        return 0;
+    if (aps_digits_parse(text, strlen(text), (uintmax_t)most, &number) < 0 ||
+        number == 0) {
+        aps_problems_fail(arguments, APS_EXIT_USAGE,
+                          "--%s '%.40s' is no number from 1 to %d", name, text,
+                          most);
+        return -1;
+    }
+    *value = (int)number;
+    return 0;
+}
+
+/* A quantity, by one of quantity.h's functions. 0 or -1. */
+static int read_quantity(const struct aps_arguments *arguments,
+                         const char *name, double (*parse)(const char *),
+                         const char *what, const char *takes, double *value)
+{
+    const char *text = option(arguments, name);
+    const double number = text ? parse(text) : *value;
+
+    if (isnan(number)) {
+        aps_problems_fail(arguments, APS_EXIT_USAGE,
+                          "--%s '%.40s' is no %s: give %s", name, text, what,
+                          takes);
+        return -1;
+    }
+    *value = number;
+    return 0;
+}
+
+static int read_cores(const struct aps_arguments *arguments,
+                      struct aps_cluster *cluster)
+{
+    const char *text = option(arguments, "cores");
+    const double cores = text ? aps_real_parse(text) : 0;
+    const double crowd = cluster->machine.ranks_per_host / cores;
+
+    cluster->crowd = 1;
+    if (!text)
+        return 0;
+    if (!(cores > 0 && cores < INFINITY)) {
+        aps_problems_fail(arguments, APS_EXIT_USAGE,
+                          "--cores '%.40s' is no number above 0", text);
+        return -1;
+    }
+    if (cluster->file) {
+        aps_problems_fail(
+            arguments, APS_EXIT_USAGE,
+            "--cores does not go with --measured, whose rates are "
+            "those of a host with all ranks at work");
+        return -1;
+    }
+    cluster->crowd = crowd > 1 ? crowd : 1;
+    return 0;
+}
+
+static int read_counts(const struct aps_arguments *arguments,
+                       struct aps_cluster *cluster)
+{
+    const char *text = option(arguments, "counts");
+    const char *next = text ? text : "4Ki,64Ki,1Mi,16Mi";
+
+    while (*next) {
+        const size_t length = strcspn(next, ",");
+        char word[32] = "";
+        uintmax_t number;
+
+        if (length < sizeof word)
+            memcpy(word, next, length);
+        if (cluster->count_count == APS_CLUSTER_COUNTS ||
+            aps_whole_parse(word, (uintmax_t)1 << 40, &number) < 0 ||
+            number == 0) {
+            aps_problems_fail(arguments, APS_EXIT_USAGE,
+                              "--counts '%.40s': give up to %d numbers of "
+                              "floats, as in 64Ki,1Mi",
+                              text, APS_CLUSTER_COUNTS);
+            return -1;
+        }
+        cluster->counts[cluster->count_count++] = (size_t)number;
+        next += length + (next[length] == ',');
+    }
+    return 0;
+}
+
+static int read_file(const struct aps_arguments *arguments,
+                     struct aps_cluster *cluster, int *status)
+{
+    struct aps_errors *errors;
+    int rc;
+
+    if (!cluster->file)
+        return 0;
+    errors = aps_command_alloc(1, sizeof *errors);
+    rc = aps_measured_read(cluster->file, cluster->measured, errors);
+    if (rc < 0)
+        *status = aps_problems_report(arguments, APS_EXIT_FAILURE, errors);
+    free(errors);
+    cluster->machine = cluster->measured->machine;
+    cluster->from_file = cluster->measured->formats;
+    return rc;
+}
+
+static struct aps_clocked *clocked(struct aps_cluster *cluster)
+{
+    if (!cluster->clocked)
+        cluster->clocked = aps_clocked_create();
+    if (!cluster->clocked) {
+        fputs("apsmpi: out of memory\n", stderr);
+        exit(APS_EXIT_FAILURE);
+    }
+    return cluster->clocked;
+}
+
+/* After the file: what its options say otherwise. */
+static int read_machine(const struct aps_arguments *arguments,
+                        struct aps_cluster *cluster)
+{
+    struct aps_machine *machine = &cluster->machine;
+    double rate = machine->between.rate;
+
+    if (read_whole(arguments, "hosts", HOSTS_MOST, &machine->hosts) < 0 ||
+        read_whole(arguments, "ranks-per-host", RANKS_MOST,
+                   &machine->ranks_per_host) < 0 ||
+        read_cores(arguments, cluster) < 0 ||
+        read_quantity(arguments, "rate", aps_quantity_rate, "rate",
+                      aps_quantity_rates, &rate) < 0 ||
+        read_quantity(arguments, "latency", aps_quantity_time, "time",
+                      aps_quantity_times, &machine->between.latency) < 0)
+        return -1;
+    if (aps_machine_ranks(machine) < 2) {
+        aps_problems_fail(arguments, APS_EXIT_USAGE,
+                          "--hosts 1 with --ranks-per-host 1 is a single rank, "
+                          "which reduces nothing");
+        return -1;
+    }
+    machine->between.bulk *= rate / machine->between.rate;
+    machine->between.rate = rate;
+    aps_machine_crowd(machine, cluster->crowd);
+    return 0;
+}
+
+int aps_cluster_read(const struct aps_arguments *arguments,
+                     struct aps_cluster *cluster, int *status)
+{
+    const char *given = NULL;
+
+    memset(cluster, 0, sizeof *cluster);
+    *status = APS_EXIT_USAGE;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (option(arguments, options[i]))
+            given = options[i];
+    if (!given)
+        return 0;
+    cluster->file = option(arguments, "measured");
+    cluster->measured = aps_command_alloc(1, sizeof *cluster->measured);
+    if (!cluster->file && !option(arguments, "hosts")) {
+        aps_problems_fail(arguments, APS_EXIT_USAGE,
+                          "--%s needs --hosts or --measured", given);
+        goto fail;
+    }
+    if (!cluster->file && !option(arguments, "rate") &&
+        strcmp(option(arguments, "hosts"), "1") != 0) {
+        aps_problems_fail(arguments, APS_EXIT_USAGE,
+                          "--hosts needs --rate, what the link of a host "
+                          "carries, or --measured");
+        goto fail;
+    }
+    if (read_file(arguments, cluster, status) < 0)
+        goto fail;
+    if (!cluster->file) {
+        cluster->machine.hosts = cluster->machine.ranks_per_host = 1;
+        aps_machine_assume(clocked(cluster), &cluster->machine);
+    }
+    if (read_machine(arguments, cluster) < 0 ||
+        read_counts(arguments, cluster) < 0)
+        goto fail;
+    return 1;
+
+fail:
+    aps_cluster_clear(cluster);
+    return -1;
+}
+
+void aps_cluster_clear(struct aps_cluster *cluster)
+{
+    free(cluster->measured);
+    aps_clocked_destroy(cluster->clocked);
+    cluster->measured = NULL;
+    cluster->clocked = NULL;
+}
+
+const struct aps_codec_rates *aps_cluster_rates(struct aps_cluster *cluster,
+                                                const struct aps_format *format)
+{
+    struct aps_measured *measured = cluster->measured;
+    const struct aps_codec_rates *known = aps_measured_codec(measured, format);
+    int i = measured->formats;
+
+    if (known)
+        return known;
+    if (i == APS_MEASURED_FORMATS)
+        i--;
+    measured->codecs[i].format = *format;
+    aps_clocked_codec(clocked(cluster), format, &measured->codecs[i].rates);
+    aps_codec_rates_crowd(&measured->codecs[i].rates, cluster->crowd);
+    measured->formats = i + 1;
+    return &measured->codecs[i].rates;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "cli/predictions.h"
+
+#include "policy/words.h"
+#include "predict/variance.h"
+
+static struct aps_predicted_call call_of(struct aps_cluster *cluster,
+                                         const struct aps_plan *plan,
+                                         size_t count, int group)
+{
+    return (struct aps_predicted_call){
+        .machine = &cluster->machine,
+        .plan = plan,
+        .rates = *aps_cluster_rates(cluster, &plan->format),
+        .count = count,
+        .group = group > 0 ? group : aps_predict_group(&cluster->machine, plan),
+    };
+}
+
+struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,
+                                      const struct aps_plan *plan, size_t count,
+                                      int group)
+{
+    const struct aps_machine *machine = &cluster->machine;
+    struct aps_predicted one = {.bound = APS_BOUND_LINK};
+
+    for (int i = 0; i < APS_NATIVE_KINDS; i++)
+        one.native[i] =
+            aps_predict_native(machine, (enum aps_native_kind)i, count);
+    one.mpich = one.native[aps_predict_native_kind(machine, count)];
+    one.seconds = one.longest = one.mpich;
+    if (plan && plan->rewrite) {
+        const struct aps_predicted_call call =
+            call_of(cluster, plan, count, group);
+        const struct aps_prediction all = aps_predict(&call);
+
+        one.seconds = one.longest = all.seconds;
+        one.bound = all.bound;
+    }
+    return one;
+}
+
+void aps_predicted_add(struct aps_predicted *sum,
+                       const struct aps_predicted *one)
+{
+    if (one->compressed) {
+        sum->compressed = true;
+        return;
+    }
+    sum->seconds += one->seconds;
+    sum->mpich += one->mpich;
+    for (int i = 0; i < APS_NATIVE_KINDS; i++)
+        sum->native[i] += one->native[i];
+    if (one->longest > sum->longest) {
+        sum->longest = one->longest;
+        sum->bound = one->bound;
+    }
+}
+
+struct aps_predicted aps_predicted_layer(struct aps_cluster *cluster,
+                                         const struct aps_policy *policy,
+                                         int rule, size_t layer, int group)
+{
+    const size_t count = aps_policy_layers(policy)->list[layer].count;
+    struct aps_plan plan;
+
+    if (rule < 0 || count < aps_policy_min_count(policy))
+        return aps_predicted_of(cluster, NULL, count, 0);
+    aps_policy_layer_plan(policy, rule, layer, &plan);
+    if (plan.compressor.kind != APS_COMPRESSOR_NONE &&
+        aps_plan_compresses(&plan))
+        return (struct aps_predicted){.compressed = true};
+    return aps_predicted_of(cluster, &plan, count, group);
+}
+
+/* --- advice ------------------------------------------------------------------ */
+
+/* All layers of a rule in a span. */
+static double seconds_of(struct aps_cluster *cluster,
+                         const struct aps_policy *policy,
+                         const struct aps_schedule *schedule, long span,
+                         int rule, int group)
+{
+    double seconds = 0;
+
+    for (size_t i = 0; i < schedule->layer_count; i++)
+        if (aps_schedule_layer(schedule, i)[span] == rule)
+            seconds +=
+                aps_predicted_layer(cluster, policy, rule, i, group).seconds;
+    return seconds;
+}
+
+static size_t largest_of(const struct aps_policy *policy,
+                         const struct aps_schedule *schedule, long span,
+                         int rule)
+{
+    size_t largest = 0;
+
+    for (size_t i = 0; i < schedule->layer_count; i++) {
+        const size_t count = aps_policy_layers(policy)->list[i].count;
+
+        if (aps_schedule_layer(schedule, i)[span] == rule &&
+            count >= aps_policy_min_count(policy) && count > largest)
+            largest = count;
+    }
+    return largest;
+}
+
+static void advise_groups(struct aps_cluster *cluster,
+                          const struct aps_policy *policy,
+                          const struct aps_schedule *schedule, long span,
+                          int rule, struct aps_advice *advice)
+{
+    const struct aps_machine *machine = &cluster->machine;
+    const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
+    const int ranks = aps_machine_ranks(machine);
+
+    if (!aps_reduce_takes(plan->reduce, APS_SETTING_GROUP))
+        return;
+    advice->group = advice->best_group = aps_predict_group(machine, plan);
+    advice->seconds = advice->best_seconds =
+        schedule ? seconds_of(cluster, policy, schedule, span, rule, 0)
+                 : aps_predicted_of(cluster, plan, advice->largest, 0).seconds;
+    for (int group = 1; group <= ranks; group++) {
+        double seconds;
+
+        if (!aps_predict_takes_group(machine, plan, group))
+            continue;
+        seconds = schedule
+                      ? seconds_of(cluster, policy, schedule, span, rule, group)
+                      : aps_predicted_of(cluster, plan, advice->largest, group)
+                            .seconds;
+        if (seconds < advice->best_seconds) {
+            advice->best_seconds = seconds;
+            advice->best_group = group;
+        }
+    }
+}
+
+/* How many values a partial sum of the plan has at most; 0: partial sums are
+ * FP32. */
+static int sum_terms(const struct aps_machine *machine,
+                     const struct aps_plan *plan, int group)
+{
+    const int ranks = aps_machine_ranks(machine);
+
+    if (plan->accumulate != APS_ACCUMULATE_FORMAT)
+        return 0;
+    if (group > 1 && ranks / group > 1)
+        return group > ranks / group ? group : ranks / group;
+    return ranks;
+}
+
+static void advise_bits(const struct aps_machine *machine,
+                        const struct aps_plan *plan, struct aps_advice *advice)
+{
+    const size_t chunk = (size_t)plan->chunk;
+    size_t terms;
+
+    advice->sum_terms = sum_terms(machine, plan, advice->group);
+    if (advice->sum_terms == 0)
+        return;
+    terms = (size_t)advice->sum_terms;
+    advice->sum_bits = plan->sums.mantissa_bits;
+    advice->bits = aps_variance_bits(plan->format.mantissa_bits, terms, chunk);
+    advice->retained = aps_variance_retained_chunked(
+        advice->sum_bits, plan->format.mantissa_bits, terms, chunk);
+}
+
+bool aps_advice_of(struct aps_cluster *cluster, const struct aps_policy *policy,
+                   const struct aps_schedule *schedule, long span, int rule,
+                   struct aps_advice *advice)
+{
+    const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
+    struct aps_predicted_call call;
+
+    *advice = (struct aps_advice){0};
+    if (!plan->rewrite || plan->compressor.kind != APS_COMPRESSOR_NONE ||
+        (aps_policy_rule_calls(policy, rule) & 1u << APS_CALL_ALLREDUCE) == 0)
+        return false;
+    advice->largest = schedule ? largest_of(policy, schedule, span, rule)
+                               : cluster->counts[cluster->count_count - 1];
+    if (advice->largest == 0)
+        return false;
+    call = call_of(cluster, plan, advice->largest, 0);
+    advice->least_count = aps_predict_least_count(&call);
+    advice->most_rate = aps_predict_most_rate(&call);
+    advise_groups(cluster, policy, schedule, span, rule, advice);
+    advise_bits(&cluster->machine, plan, advice);
+    return true;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The times that `apsmpi explain` predicts of a policy's all-reduces on a
+ * cluster: layer by layer where the policy has a layer table, of some counts
+ * where it has none.
+ */
+#ifndef APS_COMMAND_PREDICTIONS_H
+#define APS_COMMAND_PREDICTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/json.h"
+#include "cli/cluster.h"
+#include "cli/schedule.h"
+#include "policy/policy.h"
+#include "predict/native.h"
+#include "predict/predict.h"
+
+/* One or more all-reduces, in seconds. */
+struct aps_predicted {
+    double seconds; /* native's, where the calls are left to MPI */
+    double native[APS_NATIVE_KINDS];
+    double mpich; /* native, as MPICH chooses */
+    enum aps_bound bound;
+    double longest; /* of what `bound` is of */
+    bool
+        compressed; /* by a compressor: `seconds` is unknown and left out, and so
+                        is what is native of it */
+};
+
+/* Of `count` values under a plan, or NULL: left to MPI. `group` is 0 for the
+ * plan's own. */
+struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,
+                                      const struct aps_plan *plan, size_t count,
+                                      int group);
+void aps_predicted_add(struct aps_predicted *sum,
+                       const struct aps_predicted *one);
+
+/* Of a layer of the table under a rule (-1: none). */
+struct aps_predicted aps_predicted_layer(struct aps_cluster *cluster,
+                                         const struct aps_policy *policy,
+                                         int rule, size_t layer, int group);
+
+/* What else is to be said of a rule: of its largest layer (0: of none) and of
+ * all its layers in a span. */
+struct aps_advice {
+    size_t least_count; /* aps_predict_least_count */
+    double most_rate;   /* aps_predict_most_rate, with the count `largest` */
+    size_t largest;
+    int group;      /* 0: there are no groups */
+    int best_group; /* the group with which the layers take least */
+    double seconds; /* with `group` */
+    double best_seconds;
+    int sum_terms;   /* 0: partial sums are FP32 */
+    int sum_bits;    /* mantissa bits of the sum's format */
+    int bits;        /* that so many terms need */
+    double retained; /* variance */
+};
+bool aps_advice_of(struct aps_cluster *cluster, const struct aps_policy *policy,
+                   const struct aps_schedule *schedule, long span, int rule,
+                   struct aps_advice *advice);
+
+/* After the explanation. `schedule` is NULL without a layer table. */
+void aps_predictions_print(struct aps_cluster *cluster,
+                           const struct aps_policy *policy,
+                           const struct aps_schedule *schedule,
+                           const struct aps_range *window, bool each_layer);
+
+/* The member `prediction`. */
+void aps_predictions_write(struct aps_json *json, struct aps_cluster *cluster,
+                           const struct aps_policy *policy,
+                           const struct aps_schedule *schedule,
+                           const struct aps_range *window);
+
+#endif

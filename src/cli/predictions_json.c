@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "cli/predictions.h"
+
+static void write_link(struct aps_json *json, const char *key,
+                       const struct aps_link *link)
+{
+    aps_json_open_object(json, key);
+    aps_json_double(json, "latency", link->latency);
+    aps_json_double(json, "rate", link->rate);
+    aps_json_double(json, "bulk", link->bulk);
+    aps_json_double(json, "message", link->message);
+    aps_json_double(json, "byte", link->byte);
+    aps_json_close_object(json);
+}
+
+static void write_cluster(struct aps_json *json,
+                          const struct aps_cluster *cluster)
+{
+    const struct aps_machine *machine = &cluster->machine;
+
+    aps_json_open_object(json, "cluster");
+    aps_json_unsigned(json, "hosts", (uintmax_t)machine->hosts);
+    aps_json_unsigned(json, "ranks_per_host",
+                      (uintmax_t)machine->ranks_per_host);
+    aps_json_text(json, "measured", cluster->file);
+    aps_json_double(json, "ranks_per_core", cluster->crowd);
+    write_link(json, "between", &machine->between);
+    write_link(json, "inside", &machine->inside);
+    aps_json_double(json, "copy", machine->copy);
+    aps_json_double(json, "add", machine->add);
+    aps_json_double(json, "mark", machine->mark);
+    aps_json_close_object(json);
+}
+
+/* The times, null of a compressor's. */
+static void write_times(struct aps_json *json, const struct aps_predicted *one)
+{
+    static const char *const keys[APS_NATIVE_KINDS] = {"recursive_doubling",
+                                                       "rabenseifner", "ring"};
+    const bool known = one->seconds > 0;
+
+    if (!known) {
+        aps_json_null(json, "seconds");
+        aps_json_null(json, "bound");
+    } else {
+        aps_json_double(json, "seconds", one->seconds);
+        aps_json_text(json, "bound", aps_bound_name(one->bound));
+    }
+    aps_json_open_object(json, "native");
+    aps_json_double(json, "mpich", one->mpich);
+    for (int i = 0; i < APS_NATIVE_KINDS; i++)
+        aps_json_double(json, keys[i], one->native[i]);
+    aps_json_close_object(json);
+}
+
+static void write_range(struct aps_json *json, const struct aps_range *range)
+{
+    aps_json_unsigned(json, "first", (uintmax_t)range->first);
+    if (range->last == APS_RANGE_OPEN)
+        aps_json_null(json, "last");
+    else
+        aps_json_unsigned(json, "last", (uintmax_t)range->last);
+}
+
+static void write_span(struct aps_json *json, struct aps_cluster *cluster,
+                       const struct aps_policy *policy,
+                       const struct aps_schedule *schedule, long span)
+{
+    struct aps_predicted all = {0};
+
+    aps_json_open_object(json, NULL);
+    write_range(json, &schedule->spans[span]);
+    aps_json_open_array(json, "layers");
+    for (size_t i = 0; i < schedule->layer_count; i++) {
+        const struct aps_predicted one = aps_predicted_layer(
+            cluster, policy, aps_schedule_layer(schedule, i)[span], i, 0);
+
+        aps_json_open_object(json, NULL);
+        aps_json_unsigned(json, "layer", i);
+        write_times(json, &one);
+        aps_json_close_object(json);
+        aps_predicted_add(&all, &one);
+    }
+    aps_json_close_array(json);
+    write_times(json, &all);
+    aps_json_close_object(json);
+}
+
+static void write_counts(struct aps_json *json, struct aps_cluster *cluster,
+                         const struct aps_policy *policy, int rule)
+{
+    const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
+
+    aps_json_open_array(json, "counts");
+    for (int k = 0; k < cluster->count_count; k++) {
+        struct aps_predicted one = {.compressed = true};
+
+        if (plan->compressor.kind == APS_COMPRESSOR_NONE)
+            one = aps_predicted_of(cluster, plan, cluster->counts[k], 0);
+        aps_json_open_object(json, NULL);
+        aps_json_unsigned(json, "count", cluster->counts[k]);
+        write_times(json, &one);
+        aps_json_close_object(json);
+    }
+    aps_json_close_array(json);
+}
+
+/* A count that is beyond all, and groups and sums that are not there, are null. */
+static void write_advice(struct aps_json *json, const struct aps_advice *advice)
+{
+    if (advice->least_count == SIZE_MAX)
+        aps_json_null(json, "least_count");
+    else
+        aps_json_unsigned(json, "least_count", advice->least_count);
+    aps_json_double(json, "most_rate", advice->most_rate);
+    aps_json_unsigned(json, "largest_count", advice->largest);
+    if (advice->group > 0) {
+        aps_json_unsigned(json, "group", (uintmax_t)advice->group);
+        aps_json_unsigned(json, "best_group", (uintmax_t)advice->best_group);
+        aps_json_double(json, "group_seconds", advice->seconds);
+        aps_json_double(json, "best_group_seconds", advice->best_seconds);
+    } else {
+        aps_json_null(json, "group");
+        aps_json_null(json, "best_group");
+        aps_json_null(json, "group_seconds");
+        aps_json_null(json, "best_group_seconds");
+    }
+    if (advice->sum_terms > 0) {
+        aps_json_open_object(json, "sums");
+        aps_json_unsigned(json, "terms", (uintmax_t)advice->sum_terms);
+        aps_json_unsigned(json, "mantissa_bits", (uintmax_t)advice->sum_bits);
+        aps_json_unsigned(json, "mantissa_bits_needed",
+                          (uintmax_t)advice->bits);
+        aps_json_double(json, "variance_retained", advice->retained);
+        aps_json_close_object(json);
+    } else {
+        aps_json_null(json, "sums");
+    }
+}
+
+void aps_predictions_write(struct aps_json *json, struct aps_cluster *cluster,
+                           const struct aps_policy *policy,
+                           const struct aps_schedule *schedule,
+                           const struct aps_range *window)
+{
+    struct aps_advice advice;
+
+    aps_json_open_object(json, "prediction");
+    write_cluster(json, cluster);
+    aps_json_open_array(json, "spans");
+    for (long i = window->first; schedule && i <= window->last; i++)
+        write_span(json, cluster, policy, schedule, i);
+    aps_json_close_array(json);
+    aps_json_open_array(json, "rules");
+    for (size_t i = 0; i < aps_policy_rules(policy); i++) {
+        if (!aps_advice_of(cluster, policy, schedule, window->last, (int)i,
+                           &advice))
+            continue;
+        aps_json_open_object(json, NULL);
+        aps_json_unsigned(json, "rule", i);
+        write_advice(json, &advice);
+        if (!schedule)
+            write_counts(json, cluster, policy, (int)i);
+        aps_json_close_object(json);
+    }
+    aps_json_close_array(json);
+    aps_json_close_object(json);
+}

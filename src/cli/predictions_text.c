@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "cli/columns.h"
+#include "cli/command.h"
+#include "cli/predictions.h"
+#include "policy/words.h"
+#include "predict/quantity.h"
+
+#define TIME_MAX 24
+
+/* What all rows share. */
+struct report {
+    struct aps_cluster *cluster;
+    const struct aps_policy *policy;
+    const struct aps_schedule *schedule; /* NULL: without a layer table */
+    bool each_layer;
+    struct aps_columns *columns;
+};
+
+enum { TIME, LAYERS, NAME, COUNT, FORMAT, REDUCE, GROUP, OURS, NATIVE, FASTER };
+enum { BOUND = FASTER + 1, CELLS };
+
+/* --- the cluster ------------------------------------------------------------- */
+
+static void print_cluster(const struct aps_cluster *cluster)
+{
+    const struct aps_machine *machine = &cluster->machine;
+    char rate[TIME_MAX], latency[TIME_MAX], message[TIME_MAX], note[800];
+
+    aps_quantity_format_rate(machine->between.rate, rate, sizeof rate);
+    aps_quantity_format_time(machine->between.latency, latency, sizeof latency);
+    aps_quantity_format_time(machine->between.message, message, sizeof message);
+    snprintf(note, sizeof note,
+             "prediction: %d host%s, %d rank%s each, links of %s and %s. ",
+             machine->hosts, aps_plural((size_t)machine->hosts),
+             machine->ranks_per_host,
+             aps_plural((size_t)machine->ranks_per_host), rate, latency);
+    if (cluster->file)
+        snprintf(note + strlen(note), sizeof note - strlen(note),
+                 "All other costs were measured (%s, %d host%s, %d rank%s "
+                 "each)%s.",
+                 cluster->file, cluster->measured->machine.hosts,
+                 aps_plural((size_t)cluster->measured->machine.hosts),
+                 cluster->measured->machine.ranks_per_host,
+                 aps_plural((size_t)cluster->measured->machine.ranks_per_host),
+                 cluster->measured->formats > cluster->from_file
+                     ? ", and now, on this machine, the codecs that the file "
+                       "lacks"
+                     : "");
+    else
+        snprintf(note + strlen(note), sizeof note - strlen(note),
+                 "Codecs and memory were measured now, on one core of this "
+                 "machine; a core serves %.3g rank%s. Assumed: a message takes "
+                 "%s of a core, native MPI uses all of a link's rate. `apsmpi "
+                 "measure` finds out on the cluster itself.",
+                 cluster->crowd, cluster->crowd == 1 ? "" : "s", message);
+    aps_command_note(note, stdout);
+}
+
+/* --- rows --------------------------------------------------------------------- */
+
+static void add_row(const struct report *report, const char *cells[CELLS],
+                    const struct aps_plan *plan,
+                    const struct aps_predicted *sum)
+{
+    char format[APS_COMMAND_FORMAT_MAX] = "native", group[16] = "-";
+    char ours[TIME_MAX] = "-", native[TIME_MAX] = "-", faster[TIME_MAX] = "-";
+    const bool rewrites = plan && plan->rewrite;
+
+    cells[FORMAT] =
+        rewrites ? aps_command_format(plan, format, sizeof format) : format;
+    cells[REDUCE] = rewrites ? aps_reduce_name(plan->reduce) : "-";
+    if (rewrites && aps_reduce_takes(plan->reduce, APS_SETTING_GROUP))
+        snprintf(group, sizeof group, "%d",
+                 aps_predict_group(&report->cluster->machine, plan));
+    if (sum->seconds > 0) {
+        aps_quantity_format_time(sum->seconds, ours, sizeof ours);
+        aps_quantity_format_time(sum->mpich, native, sizeof native);
+        snprintf(faster, sizeof faster, "%.2f", sum->mpich / sum->seconds);
+    }
+    cells[GROUP] = group;
+    cells[OURS] = ours;
+    cells[NATIVE] = native;
+    cells[FASTER] = faster;
+    cells[BOUND] = sum->seconds > 0 ? aps_bound_name(sum->bound) : "-";
+    aps_columns_add(report->columns, cells);
+}
+
+/* Layers first to last, which share their rule or are small. */
+static void add_layers(const struct report *report, size_t first, size_t last,
+                       size_t count, int rule, const char *time,
+                       const struct aps_predicted *sum)
+{
+    const struct aps_layers *table = aps_policy_layers(report->policy);
+    const struct aps_range range = {(long)first, (long)last};
+    char index[48], elements[24], name[256];
+    const char *cells[CELLS] = {
+        [TIME] = time, [NAME] = name, [COUNT] = elements};
+
+    snprintf(name, sizeof name, "%s%s%s", table->list[first].name,
+             last > first ? " .. " : "",
+             last > first ? table->list[last].name : "");
+    snprintf(elements, sizeof elements, "%zu", count);
+    cells[LAYERS] = aps_range_format(&range, index, sizeof index);
+    add_row(report, cells,
+            rule < 0 ? NULL : aps_policy_rule_plan(report->policy, rule), sum);
+}
+
+static bool is_small(const struct report *report, size_t layer)
+{
+    return aps_policy_layers(report->policy)->list[layer].count <
+           aps_policy_min_count(report->policy);
+}
+
+static int rule_of(const struct report *report, size_t layer, long span)
+{
+    return is_small(report, layer)
+               ? -1
+               : aps_schedule_layer(report->schedule, layer)[span];
+}
+
+/* Layers that share their rule, small ones passed over; or small ones. */
+struct run {
+    size_t layers;
+    size_t first;
+    size_t last;
+    size_t count; /* elements */
+    struct aps_predicted sum;
+};
+
+static void run_add(struct run *run, const struct report *report, size_t layer,
+                    const struct aps_predicted *one)
+{
+    if (run->layers++ == 0)
+        run->first = layer;
+    run->last = layer;
+    run->count += aps_policy_layers(report->policy)->list[layer].count;
+    aps_predicted_add(&run->sum, one);
+}
+
+/* The run ends here. */
+static void run_end(struct run *run, const struct report *report, long span,
+                    const char *time)
+{
+    if (run->layers > 0)
+        add_layers(report, run->first, run->last, run->count,
+                   rule_of(report, run->first, span), time, &run->sum);
+    *run = (struct run){0};
+}
+
+static void add_small(const struct report *report, const struct run *run,
+                      const char *time)
+{
+    char layers[32], elements[24];
+    const char *cells[CELLS] = {
+        [TIME] = time, [LAYERS] = layers, [NAME] = "", [COUNT] = elements};
+
+    if (run->layers == 0)
+        return;
+    snprintf(layers, sizeof layers, "%zu small", run->layers);
+    snprintf(elements, sizeof elements, "%zu", run->count);
+    add_row(report, cells, NULL, &run->sum);
+}
+
+static void add_total(const struct report *report, const char *time,
+                      const struct aps_predicted *sum)
+{
+    const char *cells[CELLS] = {
+        [TIME] = time, [LAYERS] = "all", [NAME] = "",  [COUNT] = "",
+        [FORMAT] = "", [REDUCE] = "",    [GROUP] = "", [BOUND] = ""};
+    char ours[TIME_MAX], native[TIME_MAX], faster[TIME_MAX];
+
+    snprintf(faster, sizeof faster, "%.2f",
+             sum->seconds > 0 ? sum->mpich / sum->seconds : 1);
+    cells[OURS] = aps_quantity_format_time(sum->seconds, ours, sizeof ours);
+    cells[NATIVE] = aps_quantity_format_time(sum->mpich, native, sizeof native);
+    cells[FASTER] = faster;
+    aps_columns_add(report->columns, cells);
+}
+
+static struct aps_predicted add_span(const struct report *report, long span)
+{
+    const size_t layers = aps_policy_layers(report->policy)->count;
+    struct aps_predicted all = {0};
+    struct run run = {0}, small = {0};
+    char time[48];
+
+    aps_range_format(&report->schedule->spans[span], time, sizeof time);
+    for (size_t i = 0; i < layers; i++) {
+        const int rule = rule_of(report, i, span);
+        const struct aps_predicted one =
+            aps_predicted_layer(report->cluster, report->policy, rule, i, 0);
+
+        aps_predicted_add(&all, &one);
+        if (is_small(report, i) && !report->each_layer) {
+            run_add(&small, report, i, &one);
+            continue;
+        }
+        if (report->each_layer || rule_of(report, run.first, span) != rule)
+            run_end(&run, report, span, time);
+        run_add(&run, report, i, &one);
+    }
+    run_end(&run, report, span, time);
+    add_small(report, &small, time);
+    add_total(report, time, &all);
+    return all;
+}
+
+/* Without a layer table: each rule for all-reduces, some counts. */
+static void add_rules(const struct report *report)
+{
+    const struct aps_policy *policy = report->policy;
+
+    for (size_t i = 0; i < aps_policy_rules(policy); i++) {
+        const struct aps_plan *plan = aps_policy_rule_plan(policy, (int)i);
+        char line[APS_COMMAND_RULE_MAX];
+
+        if ((aps_policy_rule_calls(policy, (int)i) &
+             1u << APS_CALL_ALLREDUCE) == 0)
+            continue;
+        for (int k = 0; k < report->cluster->count_count; k++) {
+            const size_t count = report->cluster->counts[k];
+            struct aps_predicted one = {.compressed = true};
+            char text[24];
+            const char *cells[CELLS] = {
+                [TIME] = aps_command_rule(policy, (int)i, line),
+                [LAYERS] = "",
+                [NAME] = "",
+                [COUNT] = text};
+
+            if (plan->compressor.kind == APS_COMPRESSOR_NONE)
+                one = aps_predicted_of(report->cluster, plan, count, 0);
+            snprintf(text, sizeof text, "%zu", count);
+            add_row(report, cells, plan, &one);
+        }
+    }
+}
+
+/* --- notes --------------------------------------------------------------------- */
+
+static void note_where_it_pays(const struct aps_advice *advice, char *note,
+                               size_t size)
+{
+    char rate[TIME_MAX];
+
+    if (advice->least_count == SIZE_MAX)
+        snprintf(note, size, "native FP32 is faster for every count. ");
+    else if (advice->least_count <= 1)
+        snprintf(note, size, "faster than native FP32 for every count. ");
+    else
+        snprintf(note, size, "faster than native FP32 from %zu floats on. ",
+                 advice->least_count);
+    note += strlen(note);
+    if (advice->most_rate > 0 && advice->most_rate < INFINITY)
+        snprintf(
+            note, size / 2,
+            "With %zu floats it is as long as links carry less than %s. ",
+            advice->largest,
+            aps_quantity_format_rate(advice->most_rate, rate, sizeof rate));
+}
+
+static void note_groups(const struct aps_advice *advice, char *note,
+                        size_t size)
+{
+    char now[TIME_MAX], best[TIME_MAX];
+
+    note[0] = '\0';
+    if (advice->group == 0)
+        return;
+    aps_quantity_format_time(advice->seconds, now, sizeof now);
+    aps_quantity_format_time(advice->best_seconds, best, sizeof best);
+    if (advice->best_group == advice->group)
+        snprintf(note, size, "The group of %d is the best. ", advice->group);
+    else
+        snprintf(note, size,
+                 "The best group is %d: %s in place of %s with %d. ",
+                 advice->best_group, best, now, advice->group);
+}
+
+static void note_bits(const struct aps_advice *advice, char *note, size_t size)
+{
+    note[0] = '\0';
+    if (advice->sum_terms == 0)
+        return;
+    snprintf(note, size,
+             "A partial sum of up to %d contributions keeps %.1f %% of their "
+             "variance with %d mantissa bit%s (Sakr et al. 2019); %d bit%s %s "
+             "enough.",
+             advice->sum_terms, 100 * advice->retained, advice->sum_bits,
+             aps_plural((size_t)advice->sum_bits), advice->bits,
+             aps_plural((size_t)advice->bits),
+             aps_plural_are((size_t)advice->bits));
+}
+
+static void print_advice(const struct report *report, long span)
+{
+    for (size_t i = 0; i < aps_policy_rules(report->policy); i++) {
+        char pays[300], groups[200], bits[250], line[APS_COMMAND_RULE_MAX];
+        char note[900];
+        struct aps_advice advice;
+
+        if (!aps_advice_of(report->cluster, report->policy, report->schedule,
+                           span, (int)i, &advice))
+            continue;
+        note_where_it_pays(&advice, pays, sizeof pays);
+        note_groups(&advice, groups, sizeof groups);
+        note_bits(&advice, bits, sizeof bits);
+        snprintf(note, sizeof note, "rule of line %s: %s%s%s",
+                 aps_command_rule(report->policy, (int)i, line), pays, groups,
+                 bits);
+        aps_command_note(note, stdout);
+    }
+}
+
+/* --- all of it ------------------------------------------------------------------- */
+
+static void print_natives(const struct aps_predicted *all, const char *time)
+{
+    char text[TIME_MAX], note[300];
+
+    snprintf(note, sizeof note, "native FP32 of a step (%s):", time);
+    for (int i = 0; i < APS_NATIVE_KINDS; i++)
+        snprintf(note + strlen(note), sizeof note - strlen(note), "%s %s %s",
+                 i > 0 ? "," : "", aps_native_name((enum aps_native_kind)i),
+                 aps_quantity_format_time(all->native[i], text, sizeof text));
+    snprintf(note + strlen(note), sizeof note - strlen(note),
+             "; the table has what MPICH takes for each count.");
+    aps_command_note(note, stdout);
+    if (all->compressed)
+        aps_command_note("Layers that a compressor takes are not predicted, "
+                         "and not part of the sums.",
+                         stdout);
+}
+
+void aps_predictions_print(struct aps_cluster *cluster,
+                           const struct aps_policy *policy,
+                           const struct aps_schedule *schedule,
+                           const struct aps_range *window, bool each_layer)
+{
+    const struct aps_column heads[CELLS] = {{!schedule           ? "rule"
+                                             : schedule->by_step ? "steps"
+                                                                 : "epochs",
+                                             false},
+                                            {schedule ? "layers" : "", false},
+                                            {schedule ? "name" : "", false},
+                                            {"count", true},
+                                            {"format", false},
+                                            {"reduce", false},
+                                            {"group", true},
+                                            {"time", true},
+                                            {"native", true},
+                                            {"faster", true},
+                                            {"bound", false}};
+    struct report report = {cluster, policy, schedule, each_layer,
+                            aps_columns_create(heads, CELLS)};
+    struct aps_predicted all = {0};
+    char time[48] = "";
+
+    if (schedule)
+        for (long i = window->first; i <= window->last; i++)
+            all = add_span(&report, i);
+    else
+        add_rules(&report);
+    print_cluster(cluster);
+    putchar('\n');
+    aps_columns_print(report.columns, stdout);
+    aps_columns_destroy(report.columns);
+    if (schedule)
+        print_natives(&all, aps_range_format(&schedule->spans[window->last],
+                                             time, sizeof time));
+    print_advice(&report, window->last);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is predicted, and what is said of it.
+ */
+#ifndef APS_PREDICT_CALL_H
+#define APS_PREDICT_CALL_H
+
+#include <stddef.h>
+
+#include "policy/policy.h"
+#include "predict/machine.h"
+
+/* One all-reduce of `count` values, as a plan says. */
+struct aps_predicted_call {
+    const struct aps_machine *machine;
+    const struct aps_plan *plan;
+    struct aps_codec_rates rates; /* of the plan's format */
+    size_t count;
+    int group; /* ranks of a group: of hierarchical and master */
+};
+
+/* What most of the time goes into. */
+enum aps_bound { APS_BOUND_CORE, APS_BOUND_LINK, APS_BOUND_LATENCY };
+
+struct aps_prediction {
+    double seconds;
+    enum aps_bound bound;
+};
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "predict/clocked.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "codec/codec.h"
+
+/* Floats of the arrays, 16 MiB each, and of a piece, which is a message. */
+#define FLOATS ((size_t)4 * 1024 * 1024)
+#define PIECE ((size_t)16 * 1024)
+#define REPEATS 5
+
+struct aps_clocked {
+    float *x;
+    float *y;
+    unsigned char *wire; /* of a piece */
+    struct aps_codec codec;
+    float sink; /* so that nothing is left out */
+};
+
+void aps_clocked_destroy(struct aps_clocked *clocked)
+{
+    if (!clocked)
+        return;
+    free(clocked->x);
+    free(clocked->y);
+    free(clocked->wire);
+    free(clocked);
+}
+
+/* Spread over many binades, both signs. */
+static void fill(float *x)
+{
+    uint32_t state = 1;
+
+    for (size_t i = 0; i < FLOATS; i++) {
+        state = state * 1664525u + 1013904223u;
+        x[i] = (float)(int32_t)state * 0x1p-31f *
+               (float)(1u << (state >> 8 & 15)) * 0x1p-16f;
+    }
+}
+
+struct aps_clocked *aps_clocked_create(void)
+{
+    struct aps_clocked *clocked = calloc(1, sizeof *clocked);
+
+    if (!clocked)
+        return NULL;
+    clocked->x = aligned_alloc(64, FLOATS * sizeof(float));
+    clocked->y = aligned_alloc(64, FLOATS * sizeof(float));
+    clocked->wire = malloc(2 * PIECE * sizeof(float));
+    if (!clocked->x || !clocked->y || !clocked->wire) {
+        aps_clocked_destroy(clocked);
+        return NULL;
+    }
+    fill(clocked->x);
+    memset(clocked->y, 0, FLOATS * sizeof(float));
+    memset(clocked->wire, 0, 2 * PIECE * sizeof(float));
+    return clocked;
+}
+
+/* --- what is timed: a piece at x, at y ---------------------------------------- */
+
+static const struct aps_scaling scaling = {.exponent = 3, .factor = 1};
+
+static void run_magnitude(struct aps_clocked *c, float *x)
+{
+    c->sink += aps_magnitude_of(x, PIECE).max;
+}
+
+static void run_encode(struct aps_clocked *c, float *x)
+{
+    c->codec.encode(&c->codec, x, PIECE, scaling, NULL, c->wire);
+}
+
+static void run_decode(struct aps_clocked *c, float *x)
+{
+    c->codec.decode(&c->codec, c->wire, PIECE, scaling, 0, c->y + (x - c->x));
+}
+
+/* To a sum that stays in the cache. */
+static void run_add(struct aps_clocked *c, float *x)
+{
+    (void)x;
+    c->codec.decode_add(&c->codec, c->wire, PIECE, scaling, 0, c->y);
+}
+
+static void run_round(struct aps_clocked *c, float *x)
+{
+    (void)x;
+    c->codec.round(&c->codec, PIECE, scaling, c->y);
+}
+
+static void run_copy(struct aps_clocked *c, float *x)
+{
+    memcpy(c->y + (x - c->x), x, PIECE * sizeof *x);
+}
+
+static void run_add_fp32(struct aps_clocked *c, float *x)
+{
+    float *y = c->y + (x - c->x);
+
+    for (size_t i = 0; i < PIECE; i++)
+        y[i] += x[i];
+}
+
+static int compare(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Seconds of a value: the median of some passes over the arrays. */
+static double seconds(struct aps_clocked *c,
+                      void (*run)(struct aps_clocked *c, float *x))
+{
+    int64_t passes[REPEATS];
+
+    for (int i = -1; i < REPEATS; i++) { /* the first one warms up */
+        const int64_t begin = aps_clock_ns(CLOCK_MONOTONIC);
+
+        for (size_t k = 0; k < FLOATS; k += PIECE)
+            run(c, c->x + k);
+        if (i >= 0)
+            passes[i] = aps_clock_ns(CLOCK_MONOTONIC) - begin;
+    }
+    qsort(passes, REPEATS, sizeof *passes, compare);
+    return 1e-9 * (double)passes[REPEATS / 2] / (double)FLOATS;
+}
+
+void aps_clocked_codec(struct aps_clocked *clocked,
+                       const struct aps_format *format,
+                       struct aps_codec_rates *rates)
+{
+    aps_codec_init(format, &clocked->codec);
+    rates->magnitude = seconds(clocked, run_magnitude);
+    rates->encode = seconds(clocked, run_encode);
+    rates->decode = seconds(clocked, run_decode);
+    memset(clocked->y, 0, PIECE * sizeof(float));
+    rates->add = seconds(clocked, run_add);
+    memset(clocked->y, 0, PIECE * sizeof(float));
+    rates->round = seconds(clocked, run_round);
+}
+
+double aps_clocked_copy(struct aps_clocked *clocked)
+{
+    return seconds(clocked, run_copy) / sizeof(float);
+}
+
+double aps_clocked_add(struct aps_clocked *clocked)
+{
+    return seconds(clocked, run_add_fp32);
+}
+
+void aps_machine_assume(struct aps_clocked *clocked,
+                        struct aps_machine *machine)
+{
+    machine->between = (struct aps_link){
+        .latency = 2e-6, .rate = 1e9, .bulk = 1e9, .message = 1e-6};
+    machine->inside = (struct aps_link){
+        .latency = 5e-7, .rate = 1e10, .bulk = 1e10, .message = 1e-6};
+    machine->copy = aps_clocked_copy(clocked);
+    machine->add = aps_clocked_add(clocked);
+    machine->mark = 1e-6;
+}
+
+static void link_crowd(struct aps_link *link, double factor)
+{
+    link->message *= factor;
+    link->byte *= factor;
+}
+
+void aps_machine_crowd(struct aps_machine *machine, double factor)
+{
+    link_crowd(&machine->between, factor);
+    link_crowd(&machine->inside, factor);
+    machine->copy *= factor;
+    machine->add *= factor;
+    machine->mark *= factor;
+}
+
+void aps_codec_rates_crowd(struct aps_codec_rates *rates, double factor)
+{
+    rates->magnitude *= factor;
+    rates->encode *= factor;
+    rates->decode *= factor;
+    rates->add *= factor;
+    rates->round *= factor;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmpi/reduce/direct.c: a slice a rank; encoded slices to their owner, the
+ * owner's sum, encoded, to all.
+ */
+#include "config.h"
+
+#include "predict/stages.h"
+
+struct aps_prediction aps_predict_direct(const struct aps_predicted_call *call)
+{
+    const struct aps_machine *machine = call->machine;
+    const struct aps_codec_rates *rates = &call->rates;
+    const int ranks = aps_machine_ranks(machine);
+    const double others = aps_predict_others(machine);
+    const double own = ranks - 1 - others;
+    struct aps_stage stages[3] = {{0}};
+    double n, slice, bytes, chunks;
+
+    chunks = aps_predict_chunks(
+        call, ranks * aps_predict_message(call->plan, ranks), &n);
+    slice = n / ranks;
+    bytes = aps_predict_block(call->plan, slice);
+    stages[0].core = n * rates->encode;
+    aps_stage_send(&stages[0], machine, bytes, others, own);
+    stages[1].work =
+        aps_predict_sum(call, ranks, slice) + slice * rates->encode;
+    aps_stage_send(&stages[1], machine, bytes, others, own);
+    stages[2].work = n * rates->decode;
+    return aps_prediction_add(
+        aps_predict_exponents(call, ranks, machine->ranks_per_host),
+        aps_stages_run(stages, 3, chunks));
+}

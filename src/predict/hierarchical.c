@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmpi/reduce/hierarchical.c: inside a group through shared memory, each rank
+ * summing its slice; between groups `direct` on it; and back.
+ */
+#include "config.h"
+
+#include <math.h>
+
+#include "predict/stages.h"
+#include "wire/pipeline_sizes.h"
+#include "wire/turns.h"
+
+/* What the buffers of a group may take (pmpi/reduce/chunk_buffers.c). */
+#define SHARED_BYTES (48.0 * 1024 * 1024)
+
+static double group_chunk(int ranks, int groups)
+{
+    double chunk = (double)aps_pipeline_group_elements(ranks, groups);
+
+    while ((APS_SLOT_TURNS * ranks + APS_RESULT_TURNS) * chunk * sizeof(float) >
+           SHARED_BYTES)
+        chunk /= 2;
+    return chunk;
+}
+
+/* Groups that exchange the sums of their slices; each rank with its peers. */
+static void add_across(const struct aps_predicted_call *call, int groups,
+                       double slice, struct aps_stage *offer,
+                       struct aps_stage *turn)
+{
+    const struct aps_machine *machine = call->machine;
+    const double near = machine->ranks_per_host / (double)call->group - 1;
+    const double far = groups - 1 - near;
+    const double part = slice / groups;
+    const double bytes = aps_predict_block(call->plan, part);
+
+    offer->work += slice * call->rates.encode;
+    aps_stage_send(offer, machine, bytes, far, near);
+    turn->work +=
+        aps_predict_sum(call, groups, part) + part * call->rates.encode;
+    aps_stage_send(turn, machine, bytes, far, near);
+}
+
+struct aps_prediction
+aps_predict_hierarchical(const struct aps_predicted_call *call)
+{
+    const struct aps_machine *machine = call->machine;
+    const struct aps_codec_rates *rates = &call->rates;
+    const bool exact = call->plan->node == APS_NODE_FP32;
+    const int k = call->group;
+    const int groups = aps_machine_ranks(machine) / k;
+    enum { CONTRIBUTE, SUM, OFFER, TURN, COLLECT, STAGES };
+    struct aps_stage stages[STAGES] = {{0}};
+    struct aps_prediction all, agreement = {0, APS_BOUND_LATENCY};
+    double n, slice, chunks, floats;
+
+    if (k == 1)
+        return aps_predict_direct(call);
+    chunks = aps_predict_chunks(call, group_chunk(k, groups), &n);
+    slice = n / k;
+    floats = sizeof(float) * machine->copy;
+    stages[CONTRIBUTE].work = exact ? n * floats : n * rates->encode;
+    stages[SUM].work = exact ? slice * (floats + (k - 1) * machine->add)
+                             : aps_predict_sum(call, k, slice);
+    if (groups > 1)
+        add_across(call, groups, slice, &stages[OFFER], &stages[TURN]);
+    else
+        stages[SUM].work += slice * (exact ? floats : rates->encode);
+    stages[COLLECT].work = n * (exact && groups == 1 ? floats : rates->decode);
+    stages[CONTRIBUTE].work += machine->mark;
+    stages[SUM].work += machine->mark;
+    stages[COLLECT].work += machine->mark;
+    if (groups > 1 && aps_scale_ops_of(&call->plan->scale)->agreed) {
+        /* Of the sums, chunk by chunk, under way while others are summed. */
+        agreement =
+            aps_predict_agreement(machine, groups, machine->ranks_per_host / k);
+        stages[OFFER].core += (groups <= 16 ? groups - 1 : ceil(log2(groups))) *
+                              machine->between.message;
+        stages[OFFER].latency += agreement.seconds;
+    }
+    all = aps_stages_run(stages, STAGES, chunks);
+    if (!exact && aps_scale_ops_of(&call->plan->scale)->agreed)
+        all.seconds += (double)call->count * rates->magnitude + machine->mark;
+    return all;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The file that apsmpi-measure writes: a machine and the rates of its codecs, as
+ * YAML, so that a user can read and change it.
+ */
+#ifndef APS_PREDICT_MEASURED_H
+#define APS_PREDICT_MEASURED_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "number/format.h"
+#include "predict/machine.h"
+
+#define APS_MEASURED_FORMATS 64
+
+struct aps_measured {
+    struct aps_machine machine;
+    int formats;
+    struct {
+        struct aps_format format;
+        struct aps_codec_rates rates;
+    } codecs[APS_MEASURED_FORMATS];
+};
+
+/* The rates of that format, or NULL. */
+const struct aps_codec_rates *
+aps_measured_codec(const struct aps_measured *measured,
+                   const struct aps_format *format);
+
+/* 0, or -1 with all that is wrong with the file. */
+int aps_measured_read(const char *path, struct aps_measured *measured,
+                      struct aps_errors *errors);
+
+/* What aps_measured_read reads. `comment` is a line without its #. Errors of the
+ * stream are left to ferror(). */
+void aps_measured_write(const struct aps_measured *measured,
+                        const char *comment, FILE *stream);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pmpi/reduce/ring.c: some chunks at a time go round, as partial sums and then
+ * as results: 2 (p - 1) steps.
+ */
+#include "config.h"
+
+#include <math.h>
+
+#include "codec/ops.h"
+#include "predict/stages.h"
+#include "wire/pipeline_sizes.h"
+#include "wire/turns.h"
+
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* A hop to a rank of another host, or of the same: what it takes of the core and
+ * of the link, and until it has gone and come. A message's own time is part of its
+ * latency. */
+struct hop {
+    double core;
+    double link;
+    double chain;
+};
+
+static struct hop hop_by(const struct aps_link *link, double sharing,
+                         double bytes, double work)
+{
+    struct hop hop = {
+        .core = work + link->message + bytes * link->byte,
+        .link = sharing * bytes / link->rate,
+    };
+
+    hop.chain =
+        work + link->latency + greater(bytes / link->rate, bytes * link->byte);
+    return hop;
+}
+
+/* One way round: in each of ranks - 1 steps each rank sends a message of `bytes`
+ * for each chunk of the window, and works so long for it. A rank goes on when its
+ * messages have gone and come, so that all go at the pace of the slowest hop; the
+ * chunks of the window fill the time of a hop. */
+static struct aps_prediction ring_way(const struct aps_machine *machine,
+                                      int ranks, int per_host, double window,
+                                      double bytes, double work)
+{
+    const struct hop far = hop_by(&machine->between, 1, bytes, work);
+    const struct hop near = hop_by(&machine->inside, per_host - 1, bytes, work);
+    const double out =
+        ranks > per_host ? 1 : 0;           /* are there hops out of hosts, */
+    const double in = per_host > 1 ? 1 : 0; /* and inside? */
+    const double core = greater(out * far.core, in * near.core);
+    const double link = greater(out * far.link, in * near.link);
+    const double chain = greater(out * far.chain, in * near.chain);
+    const double through = window * greater(core, link);
+
+    if (through > chain)
+        return (struct aps_prediction){(ranks - 1) * through,
+                                       core > link ? APS_BOUND_CORE
+                                                   : APS_BOUND_LINK};
+    return (struct aps_prediction){(ranks - 1) * chain, APS_BOUND_LATENCY};
+}
+
+struct aps_prediction aps_predict_lap(const struct aps_predicted_call *call,
+                                      int ranks, int per_host, double window,
+                                      double slice)
+{
+    const struct aps_machine *machine = call->machine;
+    const struct aps_codec_rates *rates = &call->rates;
+    const bool fp32 = call->plan->accumulate == APS_ACCUMULATE_FP32;
+    const double floats = slice * sizeof(float);
+    const double block = aps_predict_block(call->plan, slice);
+    const double add =
+        fp32 ? slice * machine->add + 2 * floats * machine->copy
+             : 2 * slice * rates->encode + aps_predict_sum(call, 2, slice);
+
+    return aps_prediction_add(
+        ring_way(machine, ranks, per_host, window, fp32 ? floats : block, add),
+        ring_way(machine, ranks, per_host, window, block, 0));
+}
+
+struct aps_prediction aps_predict_ring(const struct aps_predicted_call *call)
+{
+    const struct aps_machine *machine = call->machine;
+    const struct aps_codec_rates *rates = &call->rates;
+    const struct aps_codec codec = {.format = call->plan->format};
+    const int ranks = aps_machine_ranks(machine);
+    const bool fp32 = call->plan->accumulate == APS_ACCUMULATE_FP32;
+    const double most =
+        ranks * (double)(fp32 ? aps_pipeline_elements_fp32(&codec, ranks)
+                              : aps_pipeline_elements(&codec, ranks));
+    struct aps_prediction lap, ends;
+    struct aps_stage stage = {0};
+    double n, chunks, windows, window;
+
+    chunks = aps_predict_chunks(call, most, &n);
+    windows = ceil(chunks / APS_RING_WINDOW);
+    window = chunks / windows;
+    lap = aps_predict_lap(call, ranks, machine->ranks_per_host, window,
+                          n / ranks);
+    /* The first slice of each chunk begins a sum, the last ends one. */
+    stage.work = window * (n * rates->decode + n / ranks * rates->encode);
+    if (fp32)
+        stage.work += window * n / ranks * sizeof(float) * machine->copy;
+    ends = aps_stages_run(&stage, 1, 1);
+    lap = aps_prediction_add(lap, ends);
+    lap.seconds *= windows;
+    return aps_prediction_add(
+        aps_predict_exponents(call, ranks, machine->ranks_per_host), lap);
+}

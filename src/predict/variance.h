@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How much of its variance a sum keeps whose partial sums are rounded to few
+ * mantissa bits: Sakr et al., "Accumulation Bit-Width Scaling for Ultra-Low
+ * Precision Training of Deep Networks" (ICLR 2019, arXiv 1901.06588), Theorem 1
+ * and Corollary 1.
+ */
+#ifndef APS_PREDICT_VARIANCE_H
+#define APS_PREDICT_VARIANCE_H
+
+#include <stddef.h>
+
+/* The variance retention ratio of a sum of n values of `value_bits` mantissa bits
+ * in partial sums of `sum_bits`, from 0 to 1. */
+double aps_variance_retained(int sum_bits, int value_bits, size_t n);
+
+/* The same where chunks of so many values are summed first; 0: they are not. */
+double aps_variance_retained_chunked(int sum_bits, int value_bits, size_t n,
+                                     size_t chunk);
+
+/* The paper's test of a sum: exp(n (1 - ratio)) < 50. */
+int aps_variance_is_kept(double retained, size_t n);
+
+/* The least mantissa bits of partial sums whose ratio passes it; 24 where not even
+ * FP32's do. */
+int aps_variance_bits(int value_bits, size_t n, size_t chunk);
+
+#endif

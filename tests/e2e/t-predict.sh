@@ -1,0 +1,150 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# apsmpi explain's prediction of times: options, tables, JSON, the file of
+# `apsmpi measure`, and what is wrong with any of them.
+# shellcheck disable=SC2016 # expressions of Python
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+"$PYTHON3" -c '' 2>/dev/null || skip_all 'there is no Python'
+
+# predict OPTION...: of the policy here
+predict()
+{
+    timed "$apsmpi" explain policy.yaml "$@"
+}
+
+# holds EXPRESSION: true of the object `p`, the member prediction
+holds()
+{
+    "$PYTHON3" - "$1" <<'PYTHON'
+import json
+import sys
+
+o = json.load(open("out", encoding="utf-8"))
+p = o.get("prediction")
+sys.exit(0 if eval("(" + sys.argv[1] + ")") else 1)
+PYTHON
+}
+
+# wrong NAME MESSAGE OPTION...: a usage error
+wrong()
+{
+    name=$1 message=$2
+    shift 2
+    predict "$@"
+    check "$name" status_is 2
+    check "$name: the message" grep -E -e "$message" err
+}
+
+printf 'layer,name,count\n0,conv,1000000\n1,bias,64\n2,fc,65536\n3,last,2048\n' \
+    >layers.csv
+cat >policy.yaml <<'END2'
+version: 1
+steps: {per_epoch: 10}
+layers: layers.csv
+rules:
+  - {layers: last, format: fp32}
+  - {epochs: 2-, format: e4m3, scale: aps, reduce: master, group: 4,
+     accumulate: format}
+  - {format: e5m2, reduce: hierarchical}
+END2
+
+predict
+check 'no options, no prediction' not grep -q prediction out
+predict --hosts 4 --ranks-per-host 4 --rate 25gbit --latency 5us
+check 'text' status_is 0
+check 'text: the cluster' \
+    grep -E -e 'prediction: 4 hosts, 4 ranks each, links of 25 Gbit/s and 5 us' out
+check 'text: what was measured and what is assumed' grep -E -e 'Assumed:' out
+check 'text: small layers have a row' grep -E -e '1 small' out
+check 'text: native algorithms' grep -E -e 'Rabenseifner' out
+check 'text: the best group' grep -E -e 'est group|is the best' out
+check 'text: bits of sums' grep -E -e 'mantissa bits' out
+
+predict --hosts 4 --ranks-per-host 4 --rate 25gbit --json
+check 'JSON' holds 'p["cluster"]["hosts"] == 4 and len(p["spans"]) == 2'
+check 'JSON: a step is the sum of its layers' holds 'all(abs(sum(
+    l["seconds"] for l in s["layers"]) / s["seconds"] - 1) < 1e-9
+    for s in p["spans"])'
+check 'JSON: what is left to MPI takes what native takes' holds '
+    p["spans"][0]["layers"][3]["seconds"]
+    == p["spans"][0]["layers"][3]["native"]["mpich"]'
+check 'JSON: the ring of four masters and of groups of four' holds '
+    [r["sums"]["terms"] for r in p["rules"] if r["sums"]] == [4]'
+check 'JSON: fewer bits than needed for no sum' holds 'all(
+    r["sums"]["variance_retained"] <= 1 for r in p["rules"] if r["sums"])'
+cp out fast
+predict --hosts 4 --ranks-per-host 4 --rate 100mbit --json
+check 'a slower link: all takes longer' holds 'all(
+    s["seconds"] > 20 * f["seconds"] for s, f in zip(p["spans"],
+    json.load(open("fast"))["prediction"]["spans"]))'
+check 'a slower link: few bits pay, as far as rates go' holds '
+    p["spans"][0]["seconds"] < p["spans"][0]["native"]["mpich"] / 2'
+predict --hosts 4 --ranks-per-host 4 --rate 25gbit --cores 1 --json
+check 'cores: ranks share one' holds 'p["cluster"]["ranks_per_core"] == 4'
+
+wrong 'a rate of another kind' "^apsmpi: --rate '25 furlongs' is no rate: give a" \
+    --hosts 2 --rate '25 furlongs'
+wrong 'a negative latency' "^apsmpi: --latency '-1us' is no time: give a" \
+    --hosts 2 --rate 1gbit --latency=-1us
+wrong 'no hosts' '--hosts .0. is no number from 1 to 1000000' --hosts 0 \
+    --rate 1gbit
+wrong 'one rank' 'is a single rank' --hosts 1
+wrong 'no rate' '[-]-hosts needs --rate' --hosts 2
+wrong 'a rate without hosts' '--rate needs --hosts or --measured' --rate 1gbit
+wrong 'no core' "--cores '0' is no number above 0" --hosts 2 --rate 1gbit \
+    --cores 0
+wrong 'bad counts' "--counts '1Mi,x': give up to 16" --hosts 2 --rate 1gbit \
+    --counts 1Mi,x
+predict --hosts 2 --rate fast --json
+check 'JSON: the same message' holds 'not o["ok"] and
+    o["errors"][0]["text"].startswith("--rate")'
+
+# --- measured -------------------------------------------------------------------
+
+cat >machine.yaml <<'END2'
+# by hand
+version: 1
+hosts: 2
+ranks_per_host: 1
+copy: 1e-12
+add: 1e-12
+mark: 1e-9
+between: {latency: 1e-3, rate: 1e8, bulk: 5e7, message: 0, byte: 0}
+inside: {latency: 1e-6, rate: 1e10, bulk: 1e10, message: 0, byte: 0}
+codecs:
+  e5m2: {magnitude: 1e-12, encode: 1e-12, decode: 1e-12, add: 1e-12, round: 1e-12}
+END2
+printf 'version: 1\nrules: [{format: e5m2, reduce: direct}]\n' >policy.yaml
+predict --measured machine.yaml --counts 16Mi --json
+# 2 ms and 16 Mi bytes at 100 MB/s; native: 2 ms and 64 Mi bytes at 50 MB/s.
+check 'measured: the file says all' holds '
+    abs(p["rules"][0]["counts"][0]["seconds"] / 0.1698 - 1) < 0.01 and
+    abs(p["rules"][0]["counts"][0]["native"]["mpich"] / 1.3442 - 1) < 0.01'
+predict --measured machine.yaml --rate 1.6gbit --counts 16Mi --json
+check 'measured: options say otherwise' holds '
+    abs(p["rules"][0]["counts"][0]["seconds"] / 0.0859 - 1) < 0.01'
+predict --measured machine.yaml
+check 'measured: the text names the file' grep -E -e 'machine.yaml' out
+sed 's/e5m2:/e4m3:/' machine.yaml >other.yaml
+predict --measured other.yaml
+check 'measured: codecs that the file lacks are measured now' \
+    grep -q lacks out
+wrong 'measured: with cores' '--cores does not go with --measured' \
+    --measured machine.yaml --cores 1
+sed 's/mark: 1e-9/mark: soon/' machine.yaml >bad.yaml
+predict --measured bad.yaml
+check 'measured: a word for a number' status_is 1
+check 'measured: its place' grep -E -e '^bad.yaml:7:7: mark is no number$' err
+printf 'version: 1\nhosts: 2\n' >bad.yaml
+predict --measured bad.yaml
+check 'measured: cut short' grep -E -e '^bad.yaml:1:1: codecs is missing$' err
+predict --measured bad.yaml --json
+check 'measured: errors as JSON' holds 'not o["ok"] and len(o["errors"]) > 3'
+predict --measured none.yaml
+check 'measured: no such file' grep -E -e '^none.yaml: No such file' err
+printf 'version: 1\nsteps: {calls: 3}\nrules: [{compress: powersgd}]\n' \
+    >policy.yaml
+predict --hosts 2 --rate 1gbit --json
+check 'compressors are not predicted' holds 'p["rules"] == []'
+finish

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The times of reductions against closed forms, written down by hand from the
+ * algorithms: S0, section 4.3, and Thakur, Rabenseifner and Gropp (2005).
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "predict/native.h"
+#include "predict/predict.h"
+#include "predict/stages.h"
+#include "tap.h"
+
+#define ALPHA 1e-3 /* so long that it is easily seen */
+
+/* Nothing but the latency of messages: rates are those of no machine. */
+static struct aps_machine latency_alone(int hosts, int ranks)
+{
+    return (struct aps_machine){
+        .hosts = hosts,
+        .ranks_per_host = ranks,
+        .between = {.latency = ALPHA, .rate = 1e18, .bulk = 1e18},
+        .inside = {.latency = ALPHA, .rate = 1e18, .bulk = 1e18},
+    };
+}
+
+/* Nothing but links of so many bytes a second. */
+static struct aps_machine rate_alone(int hosts, int ranks, double rate)
+{
+    return (struct aps_machine){
+        .hosts = hosts,
+        .ranks_per_host = ranks,
+        .between = {.rate = rate, .bulk = rate},
+        .inside = {.rate = 1e18, .bulk = 1e18},
+    };
+}
+
+static struct aps_plan plan_of(enum aps_reduce_kind reduce, const char *format)
+{
+    struct aps_plan plan = {.rewrite = true,
+                            .reduce = reduce,
+                            .group = APS_GROUP_NODE,
+                            .scale = {APS_SCALE_APS_TIGHT}};
+
+    if (aps_format_parse(format, &plan.format, NULL) < 0)
+        bail_out("%s", format);
+    plan.sums = plan.format;
+    return plan;
+}
+
+static double seconds(const struct aps_machine *machine,
+                      const struct aps_plan *plan, size_t count, int group)
+{
+    const struct aps_predicted_call call = {
+        .machine = machine, .plan = plan, .count = count, .group = group};
+
+    return aps_predict(&call).seconds;
+}
+
+static void is_near(double got, double wanted, double part, const char *name)
+{
+    if (!ok(fabs(got - wanted) <= part * fabs(wanted), "%s", name))
+        diag("got %g, wanted %g", got, wanted);
+}
+
+static void test_native(void)
+{
+    const struct aps_machine slow = latency_alone(8, 1);
+    const struct aps_machine thin = rate_alone(8, 1, 1e6);
+    const struct aps_machine six = rate_alone(6, 1, 1e6);
+    const struct aps_machine pairs = rate_alone(4, 2, 1e6);
+
+    is_near(aps_predict_native(&slow, APS_NATIVE_DOUBLING, 1), 3 * ALPHA, 1e-6,
+            "recursive doubling: log2 p steps");
+    is_near(aps_predict_native(&slow, APS_NATIVE_RABENSEIFNER, 1), 6 * ALPHA,
+            1e-6, "Rabenseifner: 2 log2 p steps");
+    is_near(aps_predict_native(&slow, APS_NATIVE_RING, 8), 14 * ALPHA, 1e-6,
+            "ring: 2 (p - 1) steps");
+    is_near(aps_predict_native(&thin, APS_NATIVE_DOUBLING, 250000), 3, 1e-9,
+            "recursive doubling: n bytes a step");
+    is_near(aps_predict_native(&thin, APS_NATIVE_RABENSEIFNER, 250000),
+            2 * 7 / 8., 1e-9, "Rabenseifner: 2 (p - 1) / p of n bytes");
+    is_near(aps_predict_native(&thin, APS_NATIVE_RING, 250000), 2 * 7 / 8.,
+            1e-9, "ring: 2 (p - 1) / p of n bytes");
+    is_near(aps_predict_native(&six, APS_NATIVE_RABENSEIFNER, 250000),
+            2 + 2 * 3 / 4., 1e-9,
+            "Rabenseifner, six ranks: two fold all of n, there and back");
+    /* Halves inside the hosts; a host's two ranks then share its link. */
+    is_near(aps_predict_native(&pairs, APS_NATIVE_RABENSEIFNER, 250000),
+            2 * 2 * (1 / 4. + 1 / 8.), 1e-9,
+            "Rabenseifner: ranks of a host share its link");
+}
+
+static void test_latency(void)
+{
+    const struct aps_machine eight = latency_alone(8, 1);
+    const struct aps_machine groups = latency_alone(4, 4);
+    struct aps_plan direct = plan_of(APS_REDUCE_DIRECT, "e5m2");
+    struct aps_plan ring = plan_of(APS_REDUCE_RING, "e5m2");
+    struct aps_plan master = plan_of(APS_REDUCE_MASTER, "e5m2");
+    struct aps_plan gather = plan_of(APS_REDUCE_GATHER, "e5m2");
+    struct aps_plan hierarchical = plan_of(APS_REDUCE_HIERARCHICAL, "e5m2");
+
+    is_near(seconds(&eight, &direct, 1024, 1), 2 * ALPHA, 1e-3,
+            "direct: there and back");
+    direct.scale.kind = APS_SCALE_APS;
+    is_near(seconds(&eight, &direct, 1024, 1), 3 * ALPHA, 1e-3,
+            "direct, aps: an agreement before that");
+    is_near(seconds(&eight, &gather, 1024, 1), ALPHA, 1e-3, "gather: one way");
+    is_near(seconds(&eight, &ring, 1024, 1), 14 * ALPHA, 1e-3,
+            "ring: 2 (p - 1) steps");
+    is_near(seconds(&groups, &hierarchical, 1024, 4), 2 * ALPHA, 1e-3,
+            "hierarchical: there and back between hosts");
+    master.accumulate = APS_ACCUMULATE_FORMAT;
+    for (int k = 2; k <= 4; k *= 2)
+        is_near(seconds(&groups, &master, 1024, k),
+                (2 * (k - 1) + 2 * (16 / k - 1)) * ALPHA, 0.35,
+                "master: the paper's steps, messages of a group overlap");
+    is_near(seconds(&groups, &master, 1024, 4), (2 + 2 * 3) * ALPHA, 1e-3,
+            "master: two steps of a group, 2 (p / k - 1) of the masters");
+}
+
+/* 4 Mi values of 8 bits; headers are a part in thousands. */
+static void test_rate(void)
+{
+    const size_t n = 4 * 1024 * 1024;
+    const double bytes = (double)n;
+    const struct aps_machine eight = rate_alone(8, 1, bytes);
+    const struct aps_machine groups = rate_alone(4, 4, bytes);
+    struct aps_plan direct = plan_of(APS_REDUCE_DIRECT, "e5m2");
+    struct aps_plan ring = plan_of(APS_REDUCE_RING, "e5m2");
+    struct aps_plan gather = plan_of(APS_REDUCE_GATHER, "e5m2");
+    struct aps_plan hierarchical = plan_of(APS_REDUCE_HIERARCHICAL, "e5m2");
+
+    is_near(seconds(&eight, &direct, n, 1), 2 * 7 / 8., 0.01,
+            "direct: 2 (p - 1) / p of n");
+    is_near(seconds(&groups, &direct, n, 1), 2 * 4 * 12 / 16., 0.01,
+            "direct: all ranks of a host share its link");
+    is_near(seconds(&groups, &hierarchical, n, 4), 2 * 3 / 4., 0.01,
+            "hierarchical: a host sends 2 (h - 1) / h of n");
+    is_near(seconds(&eight, &gather, n, 1), 7, 0.01, "gather: p - 1 times n");
+    is_near(seconds(&eight, &ring, n, 1), 5 * 7 / 8., 0.01,
+            "ring: partial sums in FP32, results in 8 bits");
+    ring.accumulate = APS_ACCUMULATE_FORMAT;
+    is_near(seconds(&eight, &ring, n, 1), 2 * 7 / 8., 0.01,
+            "ring, accumulate format: 2 (p - 1) / p of n");
+}
+
+/* Core and link at once: the slower one, and what does not overlap. */
+static void test_overlap(void)
+{
+    const struct aps_stage stages[2] = {{.work = 1, .between = 2, .latency = 1},
+                                        {.work = 3, .between = 1}};
+    const struct aps_prediction one = aps_stages_run(stages, 2, 1);
+    const struct aps_prediction ten = aps_stages_run(stages, 2, 10);
+
+    is_near(one.seconds, 1 + 2 + 1 + 3 + 1, 1e-9,
+            "one chunk: nothing overlaps");
+    is_near(ten.seconds, 8 + 9 * 4, 1e-9, "more: the core takes 4 s each");
+    ok(ten.bound == APS_BOUND_CORE, "more: bound by the core");
+}
+
+/* Native takes 2 n 4 / rate of two ranks, and direct 2 n / rate + c n. */
+static void test_where_it_pays(void)
+{
+    struct aps_machine two = rate_alone(2, 1, 1e9);
+    struct aps_plan plan = plan_of(APS_REDUCE_DIRECT, "e5m2");
+    struct aps_predicted_call call = {
+        .machine = &two,
+        .plan = &plan,
+        .count = 16 * 1024 * 1024,
+        .group = 1,
+        .rates = {.encode = 1e-9, .decode = 1e-9}};
+    double rate;
+
+    /* Native: 4 n / rate; ours, whose core is slower than its link: n encoded, n
+     * / 2 encoded again, n / 2 + n decoded, 3 ns a value. */
+    rate = aps_predict_most_rate(&call);
+    is_near(rate, 4 / 3e-9, 0.03, "native is faster above 4 / 3 GB/s");
+    call.rates = (struct aps_codec_rates){0};
+    ok(aps_predict_least_count(&call) <= 8, "no latency: headers alone matter");
+    two = latency_alone(2, 1);
+    two.between.rate = two.between.bulk = 1e9;
+    /* One step of native costs ALPHA, ours 2 ALPHA; then 4 n / rate. */
+    plan.scale.kind = APS_SCALE_APS;
+    is_near((double)aps_predict_least_count(&call), ALPHA * 1e9 / 3, 0.05,
+            "one more latency than native's is worth so many values");
+    call.rates.encode = 1;
+    ok(aps_predict_least_count(&call) == SIZE_MAX, "a slow core: never pays");
+    ok(aps_predict_most_rate(&call) == 0, "a slow core: at no rate");
+}
+
+static void test_groups(void)
+{
+    const struct aps_machine machine = latency_alone(4, 8);
+    struct aps_plan plan = plan_of(APS_REDUCE_MASTER, "e5m2");
+
+    ok(aps_predict_group(&machine, &plan) == 8,
+       "group: node is a host's ranks");
+    ok(aps_predict_takes_group(&machine, &plan, 16),
+       "master: of several hosts");
+    ok(!aps_predict_takes_group(&machine, &plan, 3), "groups are alike");
+    plan.reduce = APS_REDUCE_HIERARCHICAL;
+    ok(!aps_predict_takes_group(&machine, &plan, 16),
+       "hierarchical: of a host");
+    plan.group = APS_GROUP_NUMBER;
+    plan.group_size = 4;
+    ok(aps_predict_group(&machine, &plan) == 4, "group: 4");
+}
+
+int main(void)
+{
+    test_native();
+    test_latency();
+    test_rate();
+    test_overlap();
+    test_where_it_pays();
+    test_groups();
+    return done_testing();
+}
