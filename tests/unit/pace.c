@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #include "steps/pace.h"
 #include "tests/tap/tap.h"
