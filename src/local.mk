@@ -208,7 +208,8 @@ apsmpi_SOURCES = \
 	src/cli/nonblocking.c src/cli/nonblocking.h \
 	src/cli/others.c src/cli/others.h \
 	src/cli/scales.c src/cli/scales.h \
-	src/cli/schedule.c src/cli/schedule.h src/cli/snr.c \
+	src/cli/schedule.c src/cli/schedule.h \
+	src/cli/shadows.c src/cli/shadows.h src/cli/snr.c \
 	src/cli/traffic.c src/cli/traffic.h
 apsmpi_CPPFLAGS = $(AM_CPPFLAGS) -DAPS_BINDIR='"$(bindir)"' \
 	-DAPS_LIBDIR='"$(libdir)"'

@@ -59,6 +59,9 @@ char *aps_command_summary(const struct aps_policy *policy, char *buffer,
     snprintf(buffer, size, "%zu rule%s, %s, steps: %s%s%s", rules,
              aps_plural(rules), layers, kind, gemm ? ", gemm: " : "",
              gemm ? aps_command_gemm(gemm, products, sizeof products) : "");
+    if (aps_policy_shadows(policy))
+        append(buffer, size, "shadow",
+               aps_policy_log(policy)->stated ? "on" : "in its budget");
     if (aps_policy_progress(policy) != APS_PROGRESS_CALLS)
         append(buffer, size, "progress",
                aps_progress_name(aps_policy_progress(policy)));

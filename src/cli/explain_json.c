@@ -12,6 +12,7 @@
 #include "cli/nonblocking.h"
 #include "cli/predictions.h"
 #include "cli/problems.h"
+#include "cli/shadows.h"
 #include "cli/traffic.h"
 #include "policy/tables.h"
 #include "policy/words.h"
@@ -159,6 +160,12 @@ static void write_plan(struct writing *writing, const struct aps_plan *plan)
     write_compressor(json, plan);
 }
 
+/* For aps_shadows_write. */
+static void write_candidate(void *data, const struct aps_plan *plan)
+{
+    write_plan(data, plan);
+}
+
 /* The member `plan`: null if the calls are left to MPI. */
 static void write_plan_or_null(struct writing *writing,
                                const struct aps_plan *plan)
@@ -260,6 +267,8 @@ static void write_span(struct writing *writing, size_t layer, int rule,
         aps_json_null(json, "rule");
     if (small)
         aps_json_text(json, "native", "min_count");
+    else if (aps_policy_shadow(policy, rule)->count > 0)
+        aps_json_text(json, "native", "shadow");
     else if (!plan)
         aps_json_text(json, "native", "no rule matches");
     else
@@ -367,6 +376,7 @@ void aps_explain_json(const struct aps_arguments *arguments, const char *path,
         for (size_t i = 0; i < aps_policy_rules(policy); i++)
             write_rule(&writing, (int)i);
         aps_json_close_array(json);
+        aps_shadows_write(json, policy, schedule, write_candidate, &writing);
     }
     if (schedule)
         write_layers(&writing);

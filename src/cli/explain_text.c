@@ -16,6 +16,7 @@
 #include "cli/others.h"
 #include "cli/scales.h"
 #include "cli/schedule.h"
+#include "cli/shadows.h"
 #include "cli/traffic.h"
 #include "policy/ranges.h"
 #include "policy/words.h"
@@ -79,7 +80,9 @@ static void fill_rule(const struct aps_policy *policy, int rule,
     const struct aps_plan *plan =
         rule < 0 ? NULL : aps_policy_rule_plan(policy, rule);
 
-    if (!plan)
+    if (aps_policy_shadow(policy, rule)->count > 0)
+        fill_native("shadow", text, cells);
+    else if (!plan)
         fill_native("no rule matches", text, cells);
     else if (plan->rewrite)
         fill_plan(plan, text, cells);
@@ -400,6 +403,7 @@ void aps_explain_text(const char *path, const struct aps_policy *policy,
         explain_rules(policy);
     else
         printf("No rules: every call is left to MPI.\n");
+    aps_shadows_print(policy, schedule, stdout);
     if (!aps_policy_pcontrol(policy))
         printf("\nThe library only passes MPI_Pcontrol on (pcontrol: off).\n");
 }

@@ -330,7 +330,7 @@ static void test_mistakes(void)
          STEPS "{compress: powersgd, rank: 4}\n",
          "4:26: unknown key 'rank'; one of name, calls, layers, epochs, steps, "
          "min_count, max_count, format, scale, aps, reduce, group, node, "
-         "accumulate, rounding, compress, feedback"},
+         "accumulate, rounding, compress, feedback, shadow"},
         {"a format that is no compressor", STEPS "{compress: qsgd}\n",
          "4:16: unknown compress 'qsgd'; QSGD is a format: format: qsgd7/512"},
         {"compressors that are no format",

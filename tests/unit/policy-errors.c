@@ -131,10 +131,12 @@ static void test_bad_top(void)
         {"a duplicate key", "version: 1\n" TOP "  - format: e5m2\n",
          "2:1: duplicate key 'version', first in line 1"},
         {"steps of another kind", "steps: 161\n" TOP "  - format: e5m2\n",
-         "1:8: 'steps' must be auto, none or a mapping, {calls: N, per_epoch: N, "
+         "1:8: 'steps' must be auto, none or a mapping, {calls: N, per_epoch: "
+         "N, "
          "order: backward}"},
         {"steps as a list", "steps: [auto]\n" TOP "  - format: e5m2\n",
-         "1:8: 'steps' must be auto, none or a mapping, {calls: N, per_epoch: N, "
+         "1:8: 'steps' must be auto, none or a mapping, {calls: N, per_epoch: "
+         "N, "
          "order: backward}"},
         {"numbers of steps",
          "steps: {calls: 0, per_epoch: -3, oder: x}\n" TOP "  - format: e5m2\n",
