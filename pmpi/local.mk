@@ -153,6 +153,24 @@ libapsmpi_la_LIBADD = libpolicy.la libcore.la $(MPI_LIBS) $(HWLOC_LIBS)
 libapsmpi_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
 	$(LIBYAML_LIBS)
 
+# What a user runs once on a cluster; `apsmpi measure` starts it.
+mpilib_PROGRAMS += pmpi/measure/apsmpi-measure
+pmpi_measure_apsmpi_measure_SOURCES = \
+	pmpi/measure/links.c pmpi/measure/links.h \
+	pmpi/measure/main.c \
+	pmpi/measure/site.c pmpi/measure/site.h \
+	pmpi/job/nodes.c pmpi/job/nodes.h \
+	pmpi/native/error_text.h \
+	pmpi/progress/agree.c pmpi/progress/agree.h \
+	pmpi/progress/fiber.c pmpi/progress/fiber.h \
+	pmpi/progress/messages.c pmpi/progress/messages.h \
+	pmpi/progress/vcomm.c pmpi/progress/vcomm.h \
+	pmpi/progress/wait.c pmpi/progress/wait.h \
+	pmpi/topo/shm_group.c pmpi/topo/shm_group.h
+pmpi_measure_apsmpi_measure_CPPFLAGS = $(libapsmpi_la_CPPFLAGS)
+pmpi_measure_apsmpi_measure_LDADD = libpolicy.la libcore.la \
+	$(LIBYAML_ARCHIVE) $(MPI_LIBS) -lm
+
 # What may live in each room.
 EXTRA_DIST += \
 	pmpi/call/README.md \
@@ -161,6 +179,7 @@ EXTRA_DIST += \
 	pmpi/device/README.md \
 	pmpi/entry/README.md \
 	pmpi/job/README.md \
+	pmpi/measure/README.md \
 	pmpi/native/README.md \
 	pmpi/progress/README.md \
 	pmpi/reduce/README.md \

@@ -202,6 +202,7 @@ apsmpi_SOURCES = \
 	src/cli/cast.c src/cli/formats.c \
 	src/cli/cast_blocks.c src/cli/cast_blocks.h \
 	src/cli/info.c src/cli/installed.c src/cli/installed.h \
+	src/cli/measure.c \
 	src/cli/cluster.c src/cli/cluster.h \
 	src/cli/columns.c src/cli/columns.h \
 	src/cli/compressors.c src/cli/compressors.h \

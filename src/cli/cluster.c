@@ -152,7 +152,7 @@ static int read_machine(const struct aps_arguments *arguments,
                         struct aps_cluster *cluster)
 {
     struct aps_machine *machine = &cluster->machine;
-    double rate = machine->between.rate;
+    double rate = machine->between.rate, latency = machine->between.latency;
 
     if (read_whole(arguments, "hosts", HOSTS_MOST, &machine->hosts) < 0 ||
         read_whole(arguments, "ranks-per-host", RANKS_MOST,
@@ -161,7 +161,7 @@ static int read_machine(const struct aps_arguments *arguments,
         read_quantity(arguments, "rate", aps_quantity_rate, "rate",
                       aps_quantity_rates, &rate) < 0 ||
         read_quantity(arguments, "latency", aps_quantity_time, "time",
-                      aps_quantity_times, &machine->between.latency) < 0)
+                      aps_quantity_times, &latency) < 0)
         return -1;
     if (aps_machine_ranks(machine) < 2) {
         aps_problems_fail(arguments, APS_EXIT_USAGE,
@@ -171,6 +171,10 @@ static int read_machine(const struct aps_arguments *arguments,
     }
     machine->between.bulk *= rate / machine->between.rate;
     machine->between.rate = rate;
+    machine->between.wait += latency - machine->between.latency;
+    if (machine->between.wait < latency)
+        machine->between.wait = latency;
+    machine->between.latency = latency;
     aps_machine_crowd(machine, cluster->crowd);
     return 0;
 }

@@ -22,6 +22,7 @@ extern const struct aps_subcommand aps_subcommand_snr;
 extern const struct aps_subcommand aps_subcommand_cast;
 extern const struct aps_subcommand aps_subcommand_suggest;
 extern const struct aps_subcommand aps_subcommand_info;
+extern const struct aps_subcommand aps_subcommand_measure;
 
 /* Read and parse a policy. 0 with *policy a new object, or -1; errors and
  * warnings are added to `errors`. */

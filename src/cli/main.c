@@ -17,9 +17,9 @@
 #include "cli/program.h"
 
 static const struct aps_subcommand *const subcommands[] = {
-    &aps_subcommand_check, &aps_subcommand_explain, &aps_subcommand_formats,
-    &aps_subcommand_cast,  &aps_subcommand_snr,     &aps_subcommand_suggest,
-    &aps_subcommand_info,
+    &aps_subcommand_check,   &aps_subcommand_explain, &aps_subcommand_formats,
+    &aps_subcommand_cast,    &aps_subcommand_snr,     &aps_subcommand_suggest,
+    &aps_subcommand_measure, &aps_subcommand_info,
 };
 #define SUBCOMMANDS (sizeof subcommands / sizeof subcommands[0])
 

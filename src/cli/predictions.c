@@ -75,7 +75,7 @@ struct aps_predicted aps_predicted_layer(struct aps_cluster *cluster,
     return aps_predicted_of(cluster, &plan, count, group);
 }
 
-/* --- advice ------------------------------------------------------------------ */
+/* --- advice -------------------------------------------------------------- */
 
 /* All layers of a rule in a span. */
 static double seconds_of(struct aps_cluster *cluster,

@@ -13,6 +13,7 @@ static void write_link(struct aps_json *json, const char *key,
     aps_json_double(json, "latency", link->latency);
     aps_json_double(json, "rate", link->rate);
     aps_json_double(json, "bulk", link->bulk);
+    aps_json_double(json, "wait", link->wait);
     aps_json_double(json, "message", link->message);
     aps_json_double(json, "byte", link->byte);
     aps_json_close_object(json);

@@ -28,7 +28,7 @@ struct report {
 enum { TIME, LAYERS, NAME, COUNT, FORMAT, REDUCE, GROUP, OURS, NATIVE, FASTER };
 enum { BOUND = FASTER + 1, CELLS };
 
-/* --- the cluster ------------------------------------------------------------- */
+/* --- the cluster --------------------------------------------------------- */
 
 static void print_cluster(const struct aps_cluster *cluster)
 {
@@ -65,7 +65,7 @@ static void print_cluster(const struct aps_cluster *cluster)
     aps_command_note(note, stdout);
 }
 
-/* --- rows --------------------------------------------------------------------- */
+/* --- rows ---------------------------------------------------------------- */
 
 static void add_row(const struct report *report, const char *cells[CELLS],
                     const struct aps_plan *plan,
@@ -244,7 +244,7 @@ static void add_rules(const struct report *report)
     }
 }
 
-/* --- notes --------------------------------------------------------------------- */
+/* --- notes --------------------------------------------------------------- */
 
 static void note_where_it_pays(const struct aps_advice *advice, char *note,
                                size_t size)
@@ -320,7 +320,7 @@ static void print_advice(const struct report *report, long span)
     }
 }
 
-/* --- all of it ------------------------------------------------------------------- */
+/* --- all of it ----------------------------------------------------------- */
 
 static void print_natives(const struct aps_predicted *all, const char *time)
 {

@@ -14,7 +14,7 @@ struct aps_clocked;
 struct aps_clocked *aps_clocked_create(void); /* NULL: out of memory */
 void aps_clocked_destroy(struct aps_clocked *clocked);
 
-/* What a codec's kernels take for a value, medians. */
+/* What a codec's kernels take of a core for a value, medians. */
 void aps_clocked_codec(struct aps_clocked *clocked,
                        const struct aps_format *format,
                        struct aps_codec_rates *rates);
@@ -22,6 +22,10 @@ void aps_clocked_codec(struct aps_clocked *clocked,
 /* Seconds to copy a byte, and to add an FP32 value to a sum. */
 double aps_clocked_copy(struct aps_clocked *clocked);
 double aps_clocked_add(struct aps_clocked *clocked);
+
+/* How many times longer computing takes than it needs of a core, as others use it
+ * too: of so many ranks a core, if all call this at the same time. */
+double aps_clocked_crowd(void);
 
 /* All that a machine is assumed to be where nobody has measured it, with 2 us from
  * host to host; `copy` and `add` are measured. */

@@ -17,6 +17,7 @@ struct aps_link {
         rate; /* bytes a second that a host sends while it receives as many, in
                     messages of 16 KiB; of ranks of one host, that they exchange */
     double bulk;    /* the same in messages of MiBs, as native MPI sends */
+    double wait;    /* until native MPI has exchanged a short message */
     double message; /* of a core, for a message sent and one received */
     double byte;    /* of a core, for each byte of them */
 };

@@ -25,7 +25,7 @@ aps_measured_codec(const struct aps_measured *measured,
     return NULL;
 }
 
-/* --- numbers of a mapping ---------------------------------------------------- */
+/* --- numbers of a mapping ------------------------------------------------ */
 
 /* A key and where its number goes; all keys must be there. */
 struct field {
@@ -102,8 +102,8 @@ static void read_link(const struct reading *reading,
 {
     const struct field fields[] = {
         {"latency", &link->latency, LEAST}, {"rate", &link->rate, 1},
-        {"bulk", &link->bulk, 1},           {"message", &link->message, 0},
-        {"byte", &link->byte, 0},
+        {"bulk", &link->bulk, 1},           {"wait", &link->wait, LEAST},
+        {"message", &link->message, 0},     {"byte", &link->byte, 0},
     };
 
     read_fields(reading, mapping, what, fields, sizeof fields / sizeof *fields);
@@ -137,7 +137,7 @@ static void read_codec(const struct reading *reading,
     measured->formats++;
 }
 
-/* --- the file ----------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------ */
 
 enum { FORMAT_VERSION, HOSTS, RANKS, COPY, ADD, MARK, BETWEEN, INSIDE, CODECS };
 static const char *const sections[] = {
@@ -249,10 +249,10 @@ static void write_link(const char *name, const struct aps_link *link,
                        FILE *stream)
 {
     fprintf(stream,
-            "%s: {latency: %.4g, rate: %.4g, bulk: %.4g, message: %.4g, "
-            "byte: %.4g}\n",
-            name, link->latency, link->rate, link->bulk, link->message,
-            link->byte);
+            "%s: {latency: %.4g, rate: %.4g, bulk: %.4g, wait: %.4g, "
+            "message: %.4g, byte: %.4g}\n",
+            name, link->latency, link->rate, link->bulk, link->wait,
+            link->message, link->byte);
 }
 
 void aps_measured_write(const struct aps_measured *measured,

@@ -15,8 +15,8 @@ static double exchange(const struct aps_machine *machine, double distance,
     const int ranks = machine->ranks_per_host;
 
     if (distance >= ranks)
-        return machine->between.latency + ranks * bytes / machine->between.bulk;
-    return machine->inside.latency + ranks * bytes / machine->inside.bulk;
+        return machine->between.wait + ranks * bytes / machine->between.bulk;
+    return machine->inside.wait + ranks * bytes / machine->inside.bulk;
 }
 
 /* The ranks beyond the greatest power of two give their values to others, and get
@@ -69,7 +69,7 @@ static double ring(const struct aps_machine *machine, double n)
         machine->hosts > 1 ? &machine->between : &machine->inside;
     const double sending = machine->hosts > 1 ? 1 : machine->ranks_per_host;
 
-    return (ranks - 1) * (2 * (slow->latency + sending * bytes / slow->bulk) +
+    return (ranks - 1) * (2 * (slow->wait + sending * bytes / slow->bulk) +
                           part * machine->add);
 }
 

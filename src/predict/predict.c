@@ -60,7 +60,7 @@ const char *aps_bound_name(enum aps_bound bound)
     return names[bound];
 }
 
-/* --- groups --------------------------------------------------------------- */
+/* --- groups -------------------------------------------------------------- */
 
 bool aps_predict_takes_group(const struct aps_machine *machine,
                              const struct aps_plan *plan, int group)
@@ -89,7 +89,7 @@ int aps_predict_group(const struct aps_machine *machine,
     return group;
 }
 
-/* --- where it pays ---------------------------------------------------------- */
+/* --- where it pays ------------------------------------------------------- */
 
 #define EXACT 1.01
 #define COUNT_MOST 4294967296.0

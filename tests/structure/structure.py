@@ -24,7 +24,7 @@ import sys
 
 # From the top down: a file may include its own room's headers, and those of the
 # rooms below. src/ lies below all of them.
-ROOMS = ["entry", "call", "comm", "compressed", "reduce", "topo", "device", "job",
+ROOMS = ["measure", "entry", "call", "comm", "compressed", "reduce", "topo", "device", "job",
          "progress", "native"]
 LINES = 500
 COLUMNS = 88

@@ -22,8 +22,11 @@ static struct aps_machine latency_alone(int hosts, int ranks)
     return (struct aps_machine){
         .hosts = hosts,
         .ranks_per_host = ranks,
-        .between = {.latency = ALPHA, .rate = 1e18, .bulk = 1e18},
-        .inside = {.latency = ALPHA, .rate = 1e18, .bulk = 1e18},
+        .between = {.latency = ALPHA,
+                    .wait = ALPHA,
+                    .rate = 1e18,
+                    .bulk = 1e18},
+        .inside = {.latency = ALPHA, .wait = ALPHA, .rate = 1e18, .bulk = 1e18},
     };
 }
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Links under load: all ranks send and receive at the same time, as in a
+ * reduction.
+ */
+#ifndef APS_PMPI_MEASURE_LINKS_H
+#define APS_PMPI_MEASURE_LINKS_H
+
+#include <stdbool.h>
+
+#include "measure/site.h"
+#include "predict/machine.h"
+
+/* COLLECTIVE over the site, which has several hosts if `between` and several ranks
+ * a host otherwise. 0, or -1 on all ranks: out of memory. */
+int aps_links_measure(const struct aps_site *site, bool between,
+                      struct aps_link *link);
+
+/* COLLECTIVE: seconds from a rank's mark in shared memory until all of its host
+ * have made theirs and each has seen them. -1 with `cause`: there is no shared
+ * memory. */
+int aps_links_mark(const struct aps_site *site, double *mark, char *cause,
+                   size_t size);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * apsmpi-measure, which apsmpi measure starts (apsmpi(1)).
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/message.h"
+#include "base/options.h"
+#include "measure/links.h"
+#include "measure/site.h"
+#include "predict/clocked.h"
+#include "predict/measured.h"
+
+/* Others are measured by `apsmpi explain` on the spot. */
+static const char *const formats[] = {
+    "e5m2",    "e4m3",  "e4m3fn",  "e5m10",    "e8m7",
+    "e3m0",    "e3m2",  "e2m1fn",  "e6m9",     "mx-e4m3fn",
+    "mx-e5m2", "nvfp4", "bfp7/64", "int8/512", "int4/512",
+};
+
+/* The command line: `apsmpi measure` has read and checked it, and gives help. 0, or
+ * -1 for another one. */
+static int parse(int argc, char **argv, const char **output)
+{
+    *output = "apsmpi-measured.yaml";
+    if (argc == 3 && strcmp(argv[1], "--output") == 0) {
+        *output = argv[2];
+        return 0;
+    }
+    return argc == 1 ? 0 : -1;
+}
+
+/* --- measuring ------------------------------------------------------------- */
+
+/* Codecs and memory, of the slowest rank, while all measure the same. */
+static int measure_cores(const struct aps_site *site,
+                         struct aps_measured *measured)
+{
+    struct aps_clocked *clocked = aps_clocked_create();
+    const bool good = aps_site_max(site, clocked ? 0 : 1) == 0;
+    struct aps_error error;
+    double crowd;
+
+    if (good) {
+        crowd = aps_site_max(site, aps_clocked_crowd());
+        measured->machine.copy =
+            crowd * aps_site_max(site, aps_clocked_copy(clocked));
+        measured->machine.add =
+            crowd * aps_site_max(site, aps_clocked_add(clocked));
+        for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+            struct aps_codec_rates rates;
+
+            (void)aps_format_parse(formats[i], &measured->codecs[i].format,
+                                   &error);
+            aps_clocked_codec(clocked, &measured->codecs[i].format, &rates);
+            rates.magnitude = aps_site_max(site, rates.magnitude);
+            rates.encode = aps_site_max(site, rates.encode);
+            rates.decode = aps_site_max(site, rates.decode);
+            rates.add = aps_site_max(site, rates.add);
+            rates.round = aps_site_max(site, rates.round);
+            aps_codec_rates_crowd(&rates, crowd);
+            measured->codecs[i].rates = rates;
+            measured->formats = (int)i + 1;
+        }
+    }
+    aps_clocked_destroy(clocked);
+    return good ? 0 : -1;
+}
+
+static int measure(const struct aps_site *site, struct aps_measured *measured,
+                   char *cause, size_t size)
+{
+    struct aps_machine *machine = &measured->machine;
+
+    machine->hosts = site->hosts;
+    machine->ranks_per_host = site->per_host;
+    snprintf(cause, size, "out of memory, or a message was lost");
+    if (measure_cores(site, measured) < 0)
+        return -1;
+    if (site->hosts > 1 && aps_links_measure(site, true, &machine->between) < 0)
+        return -1;
+    if (site->per_host > 1 &&
+        aps_links_measure(site, false, &machine->inside) < 0)
+        return -1;
+    /* What there is none of is not used. */
+    if (site->hosts == 1)
+        machine->between = machine->inside;
+    if (site->per_host == 1)
+        machine->inside = machine->between;
+    machine->mark = 1e-7;
+    return site->per_host > 1
+               ? aps_links_mark(site, &machine->mark, cause, size)
+               : 0;
+}
+
+static int write_file(const struct aps_measured *measured, const char *path)
+{
+    const bool standard = strcmp(path, "-") == 0;
+    FILE *stream = standard ? stdout : fopen(path, "we");
+    char comment[200], date[32] = "";
+    const time_t today = time(NULL);
+    struct tm parts;
+    bool bad;
+
+    if (!stream) {
+        aps_message(-1, "%s: %s", path, strerror(errno));
+        return 1;
+    }
+    if (localtime_r(&today, &parts))
+        strftime(date, sizeof date, "%Y-%m-%d", &parts);
+    snprintf(comment, sizeof comment,
+             "apsmpi-measure %s, %s, %d host%s with %d rank%s each",
+             PACKAGE_VERSION, date, measured->machine.hosts,
+             measured->machine.hosts == 1 ? "" : "s",
+             measured->machine.ranks_per_host,
+             measured->machine.ranks_per_host == 1 ? "" : "s");
+    aps_measured_write(measured, comment, stream);
+    bad = ferror(stream);
+    bad |= standard ? fflush(stream) != 0 : fclose(stream) != 0;
+    if (bad)
+        aps_message(-1, "%s: %s", path, strerror(errno));
+    else if (!standard)
+        aps_message(-1, "%s written: apsmpi explain --measured %s POLICY", path,
+                    path);
+    return bad;
+}
+
+/* With several ranks; rank 0 writes. The exit status. */
+static int run(const char *output)
+{
+    static struct aps_measured measured;
+    struct aps_errors errors = {.count = 0}, warnings = {.count = 0};
+    struct aps_options options;
+    struct aps_site site;
+    char cause[256] = "";
+    int rank, rc, status = 1;
+    MPI_Comm comm;
+
+    PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    PMPI_Comm_rank(comm, &rank);
+    aps_options_read(&options, &errors, &warnings);
+    rc = aps_site_find(comm, options.test_nodes, &site, cause, sizeof cause);
+    if (rc == 0)
+        rc = measure(&site, &measured, cause, sizeof cause);
+    if (rc == 0)
+        status = rank == 0 ? write_file(&measured, output) : 0;
+    else if (cause[0] != '\0' && rank == 0)
+        aps_message(-1, "measure: %s", cause);
+    aps_options_clear(&options);
+    aps_site_clear(&site);
+    PMPI_Comm_free(&comm);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    const char *output;
+    int rank, size, status = 2;
+
+    PMPI_Init(&argc, &argv);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (parse(argc, argv, &output) < 0) {
+        if (rank == 0)
+            aps_message(-1, "apsmpi-measure is started by apsmpi measure");
+    } else if (size == 1) {
+        aps_message(-1, "measure: a single rank sends nothing; start as many "
+                        "as training has: mpiexec -n N apsmpi measure");
+    } else {
+        status = run(output);
+    }
+    PMPI_Finalize();
+    return status;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "measure/site.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/nodes.h"
+#include "progress/agree.h"
+#include "progress/wait.h"
+
+void aps_site_clear(struct aps_site *site)
+{
+    aps_vcomm_clear(&site->local);
+    free(site->host_of);
+    free(site->local_of);
+    free(site->ranks);
+    free(site->nodes);
+}
+
+/* Tests pretend so many hosts (APSMPI_TEST_NODES), consecutive ranks each. */
+static void pretend_hosts(struct aps_site *site, int hosts)
+{
+    const int size = site->vcomm.size;
+
+    for (int i = 0; i < size; i++) {
+        site->nodes[i] = i;
+        if (i > 0 && (long)i * hosts / size == (long)(i - 1) * hosts / size)
+            site->nodes[i] = site->nodes[i - 1];
+    }
+}
+
+/* Hosts are numbered by their lowest ranks. How many there are. */
+static int number_hosts(struct aps_site *site)
+{
+    const int size = site->vcomm.size;
+    int hosts = 0;
+
+    for (int i = 0; i < size; i++) {
+        const int lowest = site->nodes[i];
+
+        if (lowest == i) {
+            site->host_of[i] = hosts++;
+            site->local_of[i] = 0;
+            continue;
+        }
+        site->host_of[i] = site->host_of[lowest];
+        site->local_of[i] = 1;
+        for (int k = lowest + 1; k < i; k++)
+            site->local_of[i] += site->nodes[k] == lowest;
+    }
+    return hosts;
+}
+
+static int arrange(struct aps_site *site, char *cause, size_t size)
+{
+    const int ranks = site->vcomm.size;
+
+    site->hosts = number_hosts(site);
+    site->per_host = ranks / site->hosts;
+    for (int i = 0; i < ranks; i++) {
+        if (site->local_of[i] >= site->per_host) {
+            snprintf(cause, size,
+                     "%d ranks on %d hosts: each host must have as many "
+                     "(rank %d is one too many for its own)",
+                     ranks, site->hosts, i);
+            return -1;
+        }
+        site->ranks[site->host_of[i] * site->per_host + site->local_of[i]] = i;
+    }
+    site->host = site->host_of[site->vcomm.rank];
+    return aps_vcomm_divide(&site->local, &site->vcomm, APS_PART_GROUP,
+                            site->per_host, site->local_of[site->vcomm.rank],
+                            site->ranks + site->host * site->per_host);
+}
+
+/* So that waits give way where ranks outnumber the cores. */
+static void count_cores(const struct aps_site *site)
+{
+    cpu_set_t cpus;
+
+    CPU_ZERO(&cpus);
+    (void)sched_getaffinity(0, sizeof cpus, &cpus);
+    if (aps_agree_or(&site->local, &cpus, sizeof cpus) == MPI_SUCCESS)
+        aps_wait_set_ranks(site->per_host, CPU_COUNT(&cpus));
+}
+
+int aps_site_find(MPI_Comm comm, int pretended, struct aps_site *site,
+                  char *cause, size_t size)
+{
+    size_t count;
+
+    memset(site, 0, sizeof *site);
+    site->vcomm = aps_vcomm_all(comm, 0);
+    count = (size_t)site->vcomm.size;
+    site->host_of = calloc(count, sizeof *site->host_of);
+    site->local_of = calloc(count, sizeof *site->local_of);
+    site->ranks = calloc(count, sizeof *site->ranks);
+    site->nodes = calloc(count, sizeof *site->nodes);
+    snprintf(cause, size, "out of memory");
+    if (!aps_agree_all(&site->vcomm, site->host_of && site->local_of &&
+                                         site->ranks && site->nodes))
+        return -1;
+    if (aps_nodes_find(comm, site->nodes) != MPI_SUCCESS) {
+        snprintf(cause, size, "MPI does not say which ranks share a host");
+        return -1;
+    }
+    if (pretended > 0)
+        pretend_hosts(site, pretended);
+    if (!aps_agree_all(&site->vcomm, arrange(site, cause, size) == 0))
+        return -1;
+    count_cores(site);
+    return 0;
+}
+
+int aps_site_host_on(const struct aps_site *site, int hosts)
+{
+    const int host = (site->host + hosts + site->hosts) % site->hosts;
+
+    return site
+        ->ranks[host * site->per_host + site->local_of[site->vcomm.rank]];
+}
+
+int aps_site_place_on(const struct aps_site *site, int places)
+{
+    const int place =
+        (site->local_of[site->vcomm.rank] + places + site->per_host) %
+        site->per_host;
+
+    return site->ranks[site->host * site->per_host + place];
+}
+
+double aps_site_max(const struct aps_site *site, double value)
+{
+    /* Floats above 0 are in the order of their bits. */
+    float number = (float)value;
+    int bits;
+
+    memcpy(&bits, &number, sizeof bits);
+    (void)aps_agree_max(&site->vcomm, 1, &bits);
+    memcpy(&number, &bits, sizeof number);
+    return (double)number;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the ranks of the job run: hosts with as many ranks each.
+ */
+#ifndef APS_PMPI_MEASURE_SITE_H
+#define APS_PMPI_MEASURE_SITE_H
+
+#include <stddef.h>
+
+#include "progress/vcomm.h"
+
+struct aps_site {
+    struct aps_vcomm vcomm; /* all ranks of the job */
+    struct aps_vcomm local; /* those of this host */
+    int hosts;
+    int per_host;
+    int host;      /* of this rank, from 0 */
+    int *host_of;  /* [size], owned, as are: */
+    int *local_of; /* [size]: the place in its host */
+    int *ranks;    /* [hosts * per_host], host by host */
+    int *nodes;    /* [size] */
+};
+
+/* COLLECTIVE over comm, a communicator with MPI_ERRORS_RETURN that outlives the
+ * site; `pretended` hosts, unless 0. 0, or -1 on all ranks with `cause`. */
+int aps_site_find(MPI_Comm comm, int pretended, struct aps_site *site,
+                  char *cause, size_t size);
+void aps_site_clear(struct aps_site *site);
+
+/* The rank with our place so many hosts on, and that of our host so many places
+ * on. */
+int aps_site_host_on(const struct aps_site *site, int hosts);
+int aps_site_place_on(const struct aps_site *site, int places);
+
+/* COLLECTIVE: MAX over all ranks of a number that is 0 or more, as a float. They
+ * wait as reductions do. */
+double aps_site_max(const struct aps_site *site, double value);
+
+#endif
