@@ -14,6 +14,7 @@ EXTRA_DIST += scripts/apsmpi-run.in scripts/setup scripts/check \
 logreaderdir = $(pkgdatadir)/apsmpi_log
 dist_logreader_DATA = \
 	scripts/apsmpi_log/__init__.py \
+	scripts/apsmpi_log/candidates.py \
 	scripts/apsmpi_log/columns.py \
 	scripts/apsmpi_log/library.py \
 	scripts/apsmpi_log/lines.py \
@@ -28,22 +29,28 @@ dist_report_DATA = \
 	scripts/apsmpi_report/bench.py \
 	scripts/apsmpi_report/bench_figures.py \
 	scripts/apsmpi_report/bench_tables.py \
+	scripts/apsmpi_report/candidate_figures.py \
+	scripts/apsmpi_report/candidate_tables.py \
 	scripts/apsmpi_report/cells.py \
 	scripts/apsmpi_report/command.py \
+	scripts/apsmpi_report/exponents.py \
 	scripts/apsmpi_report/figures.py \
 	scripts/apsmpi_report/follow.py \
 	scripts/apsmpi_report/grid.py \
 	scripts/apsmpi_report/line_panels.py \
 	scripts/apsmpi_report/page.py \
+	scripts/apsmpi_report/page_candidates.py \
 	scripts/apsmpi_report/page_figures.py \
 	scripts/apsmpi_report/page_frame.py \
 	scripts/apsmpi_report/page_maps.py \
+	scripts/apsmpi_report/page_parts.py \
 	scripts/apsmpi_report/reading.py \
 	scripts/apsmpi_report/residual_figures.py \
 	scripts/apsmpi_report/scale_figures.py \
 	scripts/apsmpi_report/snr.py \
 	scripts/apsmpi_report/statistics.py \
 	scripts/apsmpi_report/svg.py \
+	scripts/apsmpi_report/table_layout.py \
 	scripts/apsmpi_report/tables.py \
 	scripts/apsmpi_report/text.py \
 	scripts/apsmpi_report/trials.py

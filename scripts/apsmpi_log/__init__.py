@@ -4,6 +4,7 @@ logs share.
 
     lines           from bytes to rows, many at a time, and events
     columns         runs        rows as lists of values; which run they are of
+    candidates      names of what a run has only measured
     library         the library's version
     text            errors, and what a terminal can show
 

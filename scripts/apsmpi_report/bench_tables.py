@@ -4,7 +4,7 @@
 import collections
 
 from .bench import NATIVE, PASSED
-from .tables import Column, layout
+from .table_layout import Column, layout
 from .text import WIDTH, show_elements, show_fixed, show_usec
 
 def show_case(case):

@@ -29,7 +29,8 @@ class Cells:
     """One entry a row: the step, indices of layer, scale, compressor and run, and
     values."""
 
-    def __init__(self):
+    def __init__(self, runs):
+        """runs: {id: number}, which takes in new ones."""
         self.step = array.array("q")
         self.layer = array.array("q")
         self.err = array.array("d")
@@ -41,7 +42,7 @@ class Cells:
         self.compress = array.array("q")        # index into compress_index
         self.compress_index = {}
         self.run = array.array("q")             # index into run_index
-        self.run_index = {}
+        self.run_index = runs
         self.over = array.array("b")            # 1: a value overflowed
 
     def add(self, columns, layers):

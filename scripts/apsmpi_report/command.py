@@ -14,6 +14,7 @@ from apsmpi_log.text import INF, UserError
 from .bench import Bench
 from .bench_figures import figure_bench
 from .bench_tables import print_bench
+from .candidate_figures import figure_candidates
 from .figures import draw, figure_compared, figure_one
 from .follow import follow
 from .reading import KEYS, Log, set_labels
@@ -210,23 +211,28 @@ def main(arguments):
         for log in logs:
             log.read()
         set_labels(logs)
-        filled = [log for log in logs if log.total.rows]
+        filled = [log for log in logs if log.filled]
         # Files first: a reader who leaves early (head) still gets them.
         if options.csv:
             write_csv(options.csv, logs, options.by)
         if options.html:
             write_page(options.html, logs, options.by)
-        if options.plot and filled:
+        drawn = [log for log in logs if log.total.rows]
+        measured = [log for log in filled if log.candidates.rows]
+        if options.plot and drawn:
             draw(options.plot, lambda mpl, np: (
-                figure_one(mpl, np, filled[0]) if len(filled) == 1
-                else figure_compared(mpl, np, filled)))
-        if options.plot_scales and filled:
+                figure_one(mpl, np, drawn[0]) if len(drawn) == 1
+                else figure_compared(mpl, np, drawn)))
+        elif options.plot and measured:
+            draw(options.plot, lambda mpl, np: figure_candidates(mpl, measured))
+            plots = options.plot_scales + options.plot_residuals
+        if options.plot_scales and drawn:
             draw(options.plot_scales,
-                 lambda mpl, np: figure_scales(mpl, np, filled))
-        if options.plot_residuals and filled:
+                 lambda mpl, np: figure_scales(mpl, np, drawn))
+        if options.plot_residuals and drawn:
             draw(options.plot_residuals,
-                 lambda mpl, np: figure_residuals(mpl, np, filled))
-        if plots and not filled:
+                 lambda mpl, np: figure_residuals(mpl, np, drawn))
+        if plots and not drawn:
             note("no rows to draw: %s not written" % ", ".join(plots))
     except UserError as error:
         note(str(error))

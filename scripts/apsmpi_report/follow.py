@@ -13,7 +13,8 @@ from apsmpi_log.lines import BLOCK
 from apsmpi_log.text import UserError, plural, printable, shorten
 
 from .reading import Log
-from .tables import print_report, show_steps, table_lines
+from .candidate_tables import candidate_lines
+from .tables import CANDIDATES, describe_rows, print_report, table_lines
 from .text import show_time
 
 PAUSE = 0.5             # seconds between two looks at the file
@@ -77,15 +78,13 @@ class Tail:
 
 
 def head_lines(tail):
-    log, total = tail.log, tail.log.total
+    log = tail.log
     if not tail.file:
         return ["%s: does not exist yet" % tail.path]
-    if not total.rows:
+    if not log.filled:
         return ["%s: %s" % (tail.path, log.why_empty() if log.header
                             else "no header yet")]
-    lines = ["%s: %s, %s, %s, last at %s UTC" % (
-        tail.path, plural(total.rows, "row"), plural(len(total.layers), "layer"),
-        show_steps(total), show_time(log.last))]
+    lines = ["%s, last at %s UTC" % (describe_rows(log), show_time(log.last))]
     runs = [run for run in log.runs if run]
     if runs:
         several = "" if len(runs) == 1 else " (last of %d in the table)" % len(runs)
@@ -105,10 +104,12 @@ def foot_lines(tail, notes):
     return lines + notes[-1:] + ["Ctrl-C ends"]
 
 
-def choose_lines(lines, room, newest):
+def choose_lines(lines, room, newest, heading=2, total=2):
     """The table with as many lines as there is room for, and how many are left
-    out: at its head or, if the newest are wanted, at its foot."""
-    head, body, foot = lines[:2], lines[2:-2], lines[-2:]
+    out: at its head or, if the newest are wanted, at its foot. heading, total: lines
+    that always stay."""
+    end = len(lines) - total
+    head, body, foot = lines[:heading], lines[heading:end], lines[end:]
     kept = max(1, room - len(head) - len(foot))
     if len(body) <= kept:
         return lines
@@ -121,13 +122,19 @@ def choose_lines(lines, room, newest):
 
 def screen(tail, notes, width, height):
     """What the terminal shows: as many lines as it has, at most, none wider."""
-    head, foot, table = head_lines(tail), foot_lines(tail, notes), []
-    if tail.log.total.rows:
-        by = tail.options.by
-        room = height - len(head) - len(foot) - 2
-        table = [""] + choose_lines(table_lines([tail.log], by, width), room,
-                                    by in NEWEST_LAST) + [""]
-    lines = (head + table + foot)[:height]
+    head, foot, log = head_lines(tail), foot_lines(tail, notes), tail.log
+    by, middle = tail.options.by, []
+    tables = [(table_lines([log], by, width), 2, 2)] if log.total.rows else []
+    if log.candidates.rows:
+        tables.append(([CANDIDATES] + candidate_lines(log, by, width), 3, 0))
+    room = height - len(head) - len(foot) - 1 - len(tables)
+    for i, (table, heading, total) in enumerate(tables):
+        # What the tables before it leave, shared by those that are left.
+        lines = choose_lines(table, room // (len(tables) - i), by in NEWEST_LAST,
+                             heading, total)
+        room -= len(lines)
+        middle += [""] + lines
+    lines = (head + middle + [""] * bool(tables) + foot)[:height]
     return [shorten(printable(line), width) for line in lines]
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The page: what logs say as one HTML file, which needs no other."""
 
-import html
 import math
 
 from apsmpi_log.runs import parse_begin
@@ -9,44 +8,17 @@ from apsmpi_log.text import UserError, plural
 
 from .grid import Grid
 from .page_figures import figure_bytes, figure_errors, figure_map, figure_overflows
+from .page_candidates import candidate_sections
 from .page_frame import frame
 from .page_maps import ERROR_STOPS, EXPONENT_STOPS
+from .page_parts import fact, figure, table, words
 from .svg import element
-from .tables import headings_of, key_columns, show_steps, value_columns
-from .text import NOTES_MAX, show_bytes, show_error, show_fixed, show_time, show_usec
+from .table_layout import key_columns
+from .tables import describe, headings_of, value_columns
+from .text import NOTES_MAX, show_bytes, show_error, show_fixed, show_usec
 from .trials import time_saved, trials_of
 
 RUN_FACTS = ("apsmpi", "ranks", "nodes", "host", "mpi", "policy", "policy_hash")
-
-
-def words(text):
-    return html.escape(text)
-
-
-def table(headings, rows, left=(), total=False, **attributes):
-    """left: numbers of the columns of texts."""
-    def cells(name, row):
-        return "".join(element(name, words(cell), class_="left" if i in left else None)
-                       for i, cell in enumerate(row))
-
-    lines = ["<tr>%s</tr>" % cells("th", headings)]
-    for i, row in enumerate(rows):
-        last = total and i == len(rows) - 1
-        lines.append(element("tr", cells("td", row), class_="total" if last else None))
-    return element("div", element("table", "\n".join(lines), **attributes),
-                   class_="wide long" if len(rows) > 24 else "wide")
-
-
-def fact(value, about):
-    return element("div", element("b", words(value)), element("span", words(about)),
-                   class_="fact")
-
-
-def figure(heading, drawn):
-    """A drawing below its heading; nothing where there is none."""
-    if not drawn:
-        return ""
-    return element("h3", words(heading)) + element("div", drawn, class_="wide")
 
 
 def count_desyncs(log):
@@ -76,14 +48,11 @@ def facts(log, trials):
 def what_ran(log):
     runs = [run for run in log.runs if run]
     rows = []
-    counts = {}
-    for run in log.cells.run:
-        counts[run] = counts.get(run, 0) + 1
     for run in runs:
         said = parse_begin(log.begun.get(run, ""))
-        rows.append(["%d" % (log.cells.run_index[run] + 1), run] +
+        rows.append(["%d" % (log.runs[run] + 1), run] +
                     [said.get(name, "-") for name in RUN_FACTS] +
-                    ["%d" % counts[log.cells.run_index[run]]])
+                    ["%d" % log.run_rows[run]])
     if not rows:
         return ""
     text = element("h3", "What ran") + table(
@@ -154,15 +123,16 @@ def figures_of_all(logs, grids):
 
 def section(log, grid, by, several):
     title = element("h2", words(log.label)) if several else ""
-    if not log.total.rows:
+    if not log.filled:
         return title + element("p", words("%s: %s" % (log.path, log.why_empty())),
                                class_="note") + events(log)
+    if not log.total.rows:
+        return "\n".join([title, element("p", words(describe(log))), what_ran(log),
+                          notes(log), candidate_sections(log, by), events(log)])
     total, trials = log.total, trials_of(log)
     cells = log.cells
-    head = "%s: %s, %s, %s, %s to %s UTC; %s; scale %s" % (
-        log.path, plural(total.rows, "row"), plural(len(total.layers), "layer"),
-        show_steps(total), show_time(log.first), show_time(log.last),
-        "/".join(total.formats), "/".join(total.scales))
+    head = "%s; %s; scale %s" % (describe(log), "/".join(total.formats),
+                                 "/".join(total.scales))
     parts = [title, element("p", words(head)), what_ran(log), facts(log, trials)]
     if not trials:
         parts.append(element("p", words(
@@ -182,7 +152,7 @@ def section(log, grid, by, several):
         figure("What compressors leave out, by layer and step", figure_map(
             log, grid, grid.means(cells.residual), ERROR_STOPS, "linear",
             "residual: norm left out / norm given")),
-        log_table(log, by), events(log)]
+        log_table(log, by), candidate_sections(log, by), events(log)]
     return "\n".join(parts)
 
 

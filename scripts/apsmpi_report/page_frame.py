@@ -35,6 +35,9 @@ tr.total td { border-top: 2px solid #bbb; font-weight: 600 }
 .long { max-height: 36rem; overflow-y: auto }
 svg { display: block; width: 100%; min-width: 860px; height: auto;
   font: 11px system-ui, "DejaVu Sans", sans-serif; fill: #333 }
+code, pre { font: .82rem/1.4 "DejaVu Sans Mono", monospace }
+.policy { background: #f6f6f3; border: 1px solid var(--line); border-radius: 4px;
+  padding: .6rem .9rem; overflow-x: auto }
 #under { position: fixed; display: none; pointer-events: none; background: #222;
   color: #fff; font-size: .8rem; padding: .2rem .5rem; border-radius: 3px;
   max-width: 22rem; z-index: 1 }

@@ -7,11 +7,12 @@ import collections
 import os
 import re
 
+from apsmpi_log.candidates import candidate_name
 from apsmpi_log.columns import COLUMNS, picker
 from apsmpi_log.lines import LogFile
 from apsmpi_log.runs import LastRun, layer_keys
 
-from .cells import Cells
+from .cells import Cells, numbers_of
 from .statistics import Share, Stats, merge
 from .text import note
 
@@ -21,6 +22,17 @@ KEYS = {    # of a line of the table: (comm, what it stands for, ...) of each ro
     "epoch": lambda columns: list(zip(columns["comm"], columns["epoch"])),
     "format": lambda columns: list(zip(columns["comm"], columns["format"])),
 }
+
+
+Candidate = collections.namedtuple("Candidate", "number name reduce")
+
+
+def candidates_of(columns):
+    """For each row what tells its candidate from others."""
+    return [Candidate(number, candidate_name(form, scale, compress), reduce)
+            for number, form, scale, compress, reduce in zip(*(
+                columns[name] for name in ("shadow", "format", "scale", "compress",
+                                           "reduce")))]
 
 
 def rows_by(keys):
@@ -53,12 +65,16 @@ class Log(LogFile):
         """Forget all rows, as at the start of a new run under --last."""
         self.groups = {}
         self.layers = {}
+        # The same of candidates, whose keys end with a Candidate.
+        self.candidate_groups = {}
+        self.candidate_layers = {}
         self.layer_keys = {}
         self.first = self.last = None
         self.events = collections.Counter()
-        self.runs = {}          # ids, as an ordered set
-        self.cells = Cells() if self.figures else None
-        self.merged = None
+        self.runs = {}          # ids, each with its number
+        self.run_rows = collections.Counter()
+        self.cells = Cells(self.runs) if self.figures else None
+        self.merged = self.merged_candidates = None
 
     @property
     def total(self):
@@ -66,8 +82,23 @@ class Log(LogFile):
             self.merged = merge(self.summary().values())
         return self.merged
 
+    @property
+    def candidates(self):
+        """Of all of them together."""
+        if self.merged_candidates is None:
+            self.merged_candidates = merge(self.candidate_summary().values())
+        return self.merged_candidates
+
+    @property
+    def filled(self):
+        return bool(self.run_rows)
+
     def summary(self):
         return self.layers if self.options.by == "layer" else self.groups
+
+    def candidate_summary(self):
+        return (self.candidate_layers if self.options.by == "layer"
+                else self.candidate_groups)
 
     def why_empty(self):
         return ("no row matches the filters" if self.has_rows
@@ -141,9 +172,37 @@ class Log(LogFile):
         times, runs = columns["time"], columns["run"]
         self.first = min([min(times)] + [self.first] * (self.first is not None))
         self.last = max([max(times)] + [self.last] * (self.last is not None))
-        self.runs.update(dict.fromkeys(
-            runs[:1] if "run" in columns.same else runs, True))
-        self.merged = None
+        if "run" in columns.same:
+            self.run_rows[runs[0]] += columns.rows
+        else:
+            self.run_rows.update(runs)
+        numbers_of(self.run_rows, self.runs)
+        self.merged = self.merged_candidates = None
+        shadow = columns["shadow"]
+        if columns.same.get("shadow") == 0:
+            self.add_own(columns)
+            return
+        own = [row for row, number in enumerate(shadow) if number == 0]
+        if own:
+            self.add_own(columns.select(own))
+        measured = [row for row, number in enumerate(shadow) if number != 0]
+        self.add_candidates(columns.select(measured) if own else columns)
+
+    def add_candidates(self, columns):
+        """Rows that are about what the program did not get."""
+        layers, candidates = layer_keys(columns), candidates_of(columns)
+        by = self.options.by
+        if by == "layer" or self.figures:
+            self.gather(self.candidate_layers, "layer",
+                        [(*key, c) for key, c in zip(layers, candidates)], layers,
+                        columns)
+        if by != "layer":
+            self.gather(self.candidate_groups, by,
+                        [(*key, c) for key, c in zip(KEYS[by](columns), candidates)],
+                        layers, columns)
+
+    def add_own(self, columns):
+        """Rows of the reductions that the program got."""
         layers = layer_keys(columns)
         by = self.options.by
         if by == "layer" or self.figures:

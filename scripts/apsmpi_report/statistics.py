@@ -24,7 +24,8 @@ SETS = (("formats", "format"), ("scales", "scale"), ("reduces", "reduce"),
         ("epochs", "epoch"), ("names", "name"))
 # Means of what is not nan: the fields of sum and number, and the column.
 MEANS = (("err_sum", "err_rows", "err_mean"), ("l2_sum", "l2_rows", "err_l2"),
-         ("residual_sum", "residual_rows", "residual"))
+         ("residual_sum", "residual_rows", "residual"),
+         ("entropy_sum", "entropy_rows", "entropy"))
 
 
 class Share:
@@ -56,7 +57,7 @@ class Stats:
                  "snr_rows", "snr_exact", "err_max", "exp_min", "exp_max",
                  "elements", "underflow", "overflow", "nonfinite", "skipped",
                  "wire", "fp32", "redone", "overflowed", "kept", "residual_sum",
-                 "residual_rows", "usec", "layers", "names", "formats", "scales",
+                 "residual_rows", "entropy_sum", "entropy_rows", "usec", "layers", "names", "formats", "scales",
                  "reduces", "step_min", "step_max", "steps", "epochs", "index")
 
     def __init__(self, by="layer"):
@@ -71,6 +72,7 @@ class Stats:
         self.nonfinite = self.skipped = self.wire = self.fp32 = self.redone = 0
         self.overflowed = self.kept = 0     # rows; `kept`: nothing redone
         self.residual_sum, self.residual_rows = 0.0, 0
+        self.entropy_sum, self.entropy_rows = 0.0, 0
         self.usec = 0.0
         self.layers = {}        # keys of layers seen, as ordered sets
         self.names, self.formats, self.scales, self.reduces = {}, {}, {}, {}
@@ -151,7 +153,7 @@ class Stats:
         """Add what another one has."""
         for field in ("rows", "err_sum", "err_rows", "l2_sum", "l2_rows", "snr_sum",
                       "snr_rows", "snr_exact", "residual_sum", "residual_rows",
-                      "usec", "kept", *(field for field, _ in SUMS)):
+                      "entropy_sum", "entropy_rows", "usec", "kept", *(field for field, _ in SUMS)):
             setattr(self, field, getattr(self, field) + getattr(part, field))
         for field in ("layers", *(field for field, _ in SETS)):
             getattr(self, field).update(getattr(part, field))
@@ -190,6 +192,10 @@ class Stats:
         return (self.residual_sum / self.residual_rows if self.residual_rows
                 else NAN)
 
+    def entropy(self):
+        """Bits a value."""
+        return self.entropy_sum / self.entropy_rows if self.entropy_rows else NAN
+
     def snr(self):
         if self.snr_rows:
             return self.snr_sum / self.snr_rows
@@ -197,6 +203,9 @@ class Stats:
 
     def underflow_percent(self):
         return 100.0 * self.underflow / self.elements if self.elements else NAN
+
+    def sent_percent(self):
+        return 100.0 * self.wire / self.fp32 if self.fp32 else NAN
 
     def saved_percent(self):
         return 100.0 * (1 - self.wire / self.fp32) if self.fp32 else NAN

@@ -4,11 +4,15 @@
 import csv
 import math
 
-from apsmpi_log.text import UserError, plural, printable, shorten
+from apsmpi_log.text import UserError, plural, printable
 
+from .candidate_tables import candidate_lines, sorted_candidates
 from .statistics import merge
-from .text import (NOTES_MAX, RUNS_MAX, WIDTH, show_count, show_error, show_fixed,
-                   show_time)
+from .table_layout import Column, fit, key_columns, layout
+from .text import NOTES_MAX, RUNS_MAX, WIDTH, show_error, show_fixed, show_time
+
+
+CANDIDATES = "Candidates, which were measured and which the program did not get:"
 
 
 def show_underflow(stats):
@@ -23,23 +27,6 @@ def show_exponents(stats):
         return "%d" % stats.exp_min
     return "%d..%d" % (stats.exp_min, stats.exp_max)
 
-
-class Column:
-    """A column: heading, alignment, cells, and the log that it belongs to."""
-
-    def __init__(self, heading, align, cells, group=None):
-        self.heading, self.align, self.cells = heading, align, cells
-        self.group = group
-        self.width = max([len(heading)] + [len(cell) for cell in cells])
-
-    def format(self, text):
-        text = shorten(text, self.width)
-        return text.rjust(self.width) if self.align == ">" else text.ljust(self.width)
-
-
-# What gives way where a line is too long, in this order: (heading, narrowest).
-GIVE = (("reduce", 8), ("name", 20), ("scale", 8), ("format", 14), ("name", 16),
-        ("comm", 8), ("format", 8), ("name", 12), ("epoch", 8))
 
 VALUES = {      # heading: (alignment, text)
     "format": ("<", lambda s: "/".join(s.formats)),
@@ -75,33 +62,6 @@ COMPARED = (
 )
 
 
-def key_columns(by, keys, stats, totals):
-    """The columns that say what a line is about, each ending with the total."""
-    columns = []
-    if len({key[0] for key in keys}) > 1:
-        columns.append(Column("comm", "<", [key[0] for key in keys] + [""]))
-    lines = stats + [totals]
-    heads = [str(key[1]) for key in keys]
-    if by == "layer":
-        heads = ["-" if key[1] < 0 else str(key[1]) for key in keys]
-    columns.append(Column(by, "<" if by == "format" else ">",
-                          heads + ["total"]))
-    if by == "layer":
-        names = [(key[3] or show_count("", key[2])) if key[1] < 0 else s.name()
-                 for key, s in zip(keys, stats)]
-        if any(names):
-            columns.append(Column("name", "<", names + [""]))
-    else:
-        if by == "step":
-            columns.append(Column("epoch", ">", ["/".join(
-                str(e) for e in s.epochs) for s in stats] + [""]))
-        if by == "epoch":
-            columns.append(Column("steps", ">", ["%d" % s.step_count() for s in lines]))
-        columns.append(Column("layers", ">", ["%d" % len(s.layers) for s in lines]))
-    columns.append(Column("count", ">", ["%d" % s.count() for s in lines]))
-    return columns
-
-
 def value_columns(headings, lines, group=None):
     columns = []
     for heading in headings:
@@ -111,21 +71,6 @@ def value_columns(headings, lines, group=None):
             cells[-1] = "mixed"     # the total: not worth a wide column
         columns.append(Column(heading, align, cells, group))
     return columns
-
-
-def fit(columns, width):
-    """Set widths so that a line fits; the gap between columns, or None."""
-    content = sum(column.width for column in columns)
-    if content + 2 * (len(columns) - 1) <= width:
-        return 2
-    excess = content + len(columns) - 1 - width
-    for heading, narrow in GIVE:
-        for column in columns:
-            if column.heading == heading and excess > 0:
-                give = min(excess, max(0, column.width - narrow))
-                column.width -= give
-                excess -= give
-    return 1 if excess <= 0 else None
 
 
 def headings_of(log, by):
@@ -175,49 +120,33 @@ def table_lines(logs, by, width=WIDTH):
     return layout(columns, gap or 1)
 
 
-def layout(columns, gap, total=True):
-    """The columns as lines; a rule before the last where that is a total."""
-    text = []
-    space = " " * gap
-
-    def emit(cells):
-        text.append(space.join(cells).rstrip())
-
-    if any(column.group for column in columns):
-        spans = []      # (group, width) of neighbouring columns
-        for column in columns:
-            if spans and spans[-1][0] is column.group:
-                spans[-1][1] += gap + column.width
-            else:
-                spans.append([column.group, column.width])
-        emit([" " * width if group is None else
-              shorten(group.label, width).center(width, "-")
-              for group, width in spans])
-    emit([column.format(column.heading) for column in columns])
-    rule = "-" * (sum(c.width for c in columns) + gap * (len(columns) - 1))
-    text.append(rule)
-    for index in range(len(columns[0].cells)):
-        if total and index == len(columns[0].cells) - 1:
-            text.append(rule)
-        emit([column.format(column.cells[index]) for column in columns])
-    return text
-
-
 def show_steps(stats):
     first, last = stats.step_min, stats.step_max
     return "step %d" % first if first == last else "steps %d to %d" % (first, last)
 
 
+def describe(log):
+    """The log in a line, for the head of a table."""
+    return "%s, %s to %s UTC" % (describe_rows(log), show_time(log.first),
+                                 show_time(log.last))
+
+
+def describe_rows(log):
+    """How many rows of what it has."""
+    stats = log.total if log.total.rows else log.candidates
+    rows = plural(stats.rows, "row") + ("" if log.total.rows else " of candidates")
+    if log.total.rows and log.candidates.rows:
+        rows += " and %d of candidates" % log.candidates.rows
+    return "%s: %s, %s, %s" % (log.path, rows, plural(len(stats.layers), "layer"),
+                               show_steps(stats))
+
+
 def head_lines(log, several):
-    total = log.total
     label = "%s = " % log.label if several and log.label != log.path else ""
-    if not total.rows:
+    if not log.filled:
         yield "%s%s: %s" % (label, log.path, log.why_empty())
         return
-    yield "%s%s: %s, %s, %s, %s to %s UTC" % (
-        label, log.path, plural(total.rows, "row"),
-        plural(len(total.layers), "layer"), show_steps(total),
-        show_time(log.first), show_time(log.last))
+    yield label + describe(log)
     runs = [run for run in log.runs if run]
     if len(runs) > 1:
         yield "  the table adds up the rows of %d runs; --last takes the last%s:" % (
@@ -251,6 +180,11 @@ def report_lines(logs, by):
     if filled:
         yield ""
         yield from table_lines(filled, by)
+    for log in logs:
+        if log.candidates.rows:
+            yield ""
+            yield ("%s: " % log.label if several else "") + CANDIDATES
+            yield from candidate_lines(log, by)
     if any(log.total.err_nan() or log.malformed or log.events for log in logs):
         yield ""
     for log in logs:
@@ -277,10 +211,13 @@ def write_csv(path, logs, by):
                 "snr_db", "scale_exp_min", "scale_exp_max", "underflow_pct",
                 "underflow", "overflow", "nonfinite", "skipped", "wire_bytes",
                 "fp32_bytes", "saved_pct", "usec", "redone",
-                "overflowed", "residual"])
+                "overflowed", "residual", "shadow", "entropy"])
             for log in logs:
-                for key in sorted(log.summary()):
-                    s = log.summary()[key]
+                lines = [(key, s, 0) for key, s in sorted(log.summary().items(),
+                                                          key=lambda line: line[0])]
+                lines += [(key, s, key[-1].number) for key, s in
+                          sorted_candidates(log)]
+                for key, s, shadow in lines:
                     what = {"layer": [s.name()],
                             "step": ["/".join(map(str, s.epochs)), len(s.layers)],
                             "epoch": [s.step_count(), len(s.layers)],
@@ -297,6 +234,7 @@ def write_csv(path, logs, by):
                         empty_if_nan(s.underflow_percent()), s.underflow,
                         s.overflow, s.nonfinite, s.skipped, s.wire, s.fp32,
                         empty_if_nan(s.saved_percent()), "%.10g" % s.usec,
-                        s.redone, s.overflowed, empty_if_nan(s.residual())])
+                        s.redone, s.overflowed, empty_if_nan(s.residual()),
+                        shadow, empty_if_nan(s.entropy())])
     except OSError as error:
         raise UserError("%s: %s" % (path, error.strerror)) from None

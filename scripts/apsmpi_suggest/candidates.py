@@ -6,6 +6,7 @@ import difflib
 import fnmatch
 import re
 
+from apsmpi_log.candidates import WITHOUT_FORMAT, candidate_name
 from apsmpi_log.text import UserError
 
 # What the rows of a candidate have in common, by the names of the log's columns.
@@ -25,7 +26,6 @@ COMPRESSORS = (
     (r"ternary clip (\S+)", "{ternary: {clip: %s}}"),
     (r"vote value (\S+)", "{vote: {value: %s}}"),
     (r"(ternary|vote)", "%s"))
-INTEGERS = ("ternary", "vote")      # compressors that send no format
 
 
 class Candidate(collections.namedtuple("Candidate", FIELDS + ("plan",))):
@@ -34,17 +34,10 @@ class Candidate(collections.namedtuple("Candidate", FIELDS + ("plan",))):
     __slots__ = ()
 
     def name(self):
-        """For people: e4m3 aps, powersgd rank 4 in e8m23."""
-        if self.compress.split(" ")[0] in INTEGERS:
-            text = self.compress
-        elif self.compress:
-            text = "%s in %s" % (self.compress, self.format)
-        else:
-            text = self.format
-        if self.scale not in ("", "none"):
-            text += " " + self.scale
+        """For people."""
         rounding = re.search(r"rounding: \{?(\w+)", self.plan or "")
-        return text + (" " + rounding[1] if rounding else "")
+        return candidate_name(self.format, self.scale, self.compress,
+                              rounding[1] if rounding else "")
 
     def word(self):
         """For the name of a rule."""
@@ -58,7 +51,7 @@ class Candidate(collections.namedtuple("Candidate", FIELDS + ("plan",))):
         compressor = self.compress.split(" ")[0]
         if self.compress:
             keys.append(("compress", compress_value(self.compress)))
-        if compressor not in INTEGERS:
+        if compressor not in WITHOUT_FORMAT:
             keys.append(("format", self.format))
             # Blocks that scale themselves are logged as none.
             if self.scale not in ("", "none") or re.fullmatch(

@@ -74,19 +74,19 @@ def parse_arguments(arguments):
     return options
 
 
-def read(options):
+def read(options, say):
     """({layer: {candidate: {window: Sums}}}, what the last log says of its run)."""
     samples, said = {}, {}
     for path in options.logs:
-        log = Samples(path, options.run, options.comm)
+        log = Samples(path, options.run, options.comm, say)
         log.read()
         said = log.gather(samples)
         if len(log.comms) > 1:
-            note("%s: %s are taken together: %s" % (
+            say("%s: %s are taken together: %s" % (
                 path, plural(len(log.comms), "communicator"), ", ".join(log.comms)))
     known = {layer for layer in samples if layer.layer >= 0}
     if known and len(known) < len(samples):
-        note("%s of steps that the library did not know are left out" % plural(
+        say("%s of steps that the library did not know are left out" % plural(
             len(samples) - len(known), "kind of calls"))
         samples = {layer: samples[layer] for layer in known}
     if (any(layer.name for layer in samples)
@@ -154,9 +154,9 @@ def describe_watch(target, options):
             "rate, or a longer training, measure again." % (what % options.log))
 
 
-def suggest(options):
-    """The policy as text."""
-    samples, said = read(options)
+def suggest(options, say=note):
+    """The policy as text; say: takes notes for the user."""
+    samples, said = read(options, say)
     target = options.target
     bound = target if target.kind != "bytes" else None
     problem = Problem(samples, bound)

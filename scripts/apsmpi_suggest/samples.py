@@ -13,7 +13,6 @@ from apsmpi_log.runs import calls_of, parse_begin
 from apsmpi_log.text import UserError, plural
 
 from .candidates import FIELDS, Candidate
-from .text import note
 
 WINDOWS = 8             # of the samples, where no epochs are known
 Layer = collections.namedtuple("Layer", "layer count name")
@@ -60,9 +59,9 @@ class Samples(LogFile):
 
     columns = {name: COLUMNS[name] for name in READ}
 
-    def __init__(self, path, run=None, comm=None):
+    def __init__(self, path, run, comm, say):
         """run: its id, "last", or None where the log has one alone."""
-        super().__init__(path, note)
+        super().__init__(path, say)
         self.wanted, self.comm = run, comm
         self.rows = 0                   # of the program's own reductions, too
         self.others = 0                 # rows of candidates for other calls

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """apsmpi-report --follow on a terminal: follow_check.py COLUMNS LINES REPORT LOG runs
 it on a pseudo-terminal of that size while LOG grows, and prints lines "ok - NAME"
-and "not ok - NAME"; `signal` and `lines` in place of a size are other scenes. With
+and "not ok - NAME"; `signal`, `lines` and
+`candidates` in place of a size are other scenes. With
 the variable PICTURE it writes a screen to that file."""
 
 import fcntl
@@ -257,6 +258,34 @@ def scene(columns, lines, report, log):
     return all(results)
 
 
+def candidates(report, log):
+    """Rows of what the program did not get have a table of their own."""
+    header = HEADER.rstrip("\n") + ",shadow,entropy\n"
+
+    def measured(step, layer, number):
+        return row(step, layer).rstrip("\n") + ",%d,2.5\n" % number
+
+    add(log, header + "".join(measured(0, layer, number) for layer in range(3)
+                              for number in (1, 2)))
+    terminal = Terminal(110, 24, [sys.executable, report, "--follow", log])
+    good = tell(terminal.shows(": 6 rows of candidates, 3 layers, step 0,"),
+                "candidates: how many", terminal)
+    good &= tell(terminal.shows(r"^Candidates, which were measured") and
+                 terminal.shows(r"^ +2 +block2\S*t +4098 +e4m3 aps.* 2\.50 "),
+                 "... their table", terminal)
+    add(log, "".join(measured(1, layer, 0) for layer in range(20)))
+    good &= tell(terminal.shows(": 20 rows and 6 of candidates, 20 layers"),
+                 "... beside the program's rows", terminal)
+    good &= tell(terminal.shows(r"^total ") and terminal.shows(r"^Candidates, which")
+                 and terminal.shows(r"^\.\.\. and \d+ lines, for which"),
+                 "... with both tables, as far as there is room", terminal)
+    good &= tell(not terminal.screen.bad, "... and nothing that spoils it", terminal)
+    terminal.process.send_signal(signal.SIGTERM)
+    terminal.ends()
+    os.remove(log)
+    return good
+
+
 def without_terminal(report, log):
     """A table after each change, one below the other; Ctrl-C ends that, too."""
     add(log, HEADER + row(0, 0))
@@ -305,6 +334,8 @@ def ended_by_signal(report, log):
 if __name__ == "__main__":
     if sys.argv[1] == "signal":
         sys.exit(not ended_by_signal(*sys.argv[2:]))
+    if sys.argv[1] == "candidates":
+        sys.exit(not candidates(*sys.argv[2:]))
     if sys.argv[1] == "lines":
         sys.exit(not without_terminal(*sys.argv[2:]))
     sys.exit(not scene(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]))

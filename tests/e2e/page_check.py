@@ -114,10 +114,21 @@ FORMATS = {     # of the page's columns: the column of the CSV, and its text
 def compare(page, path):
     """Where the page's table is not the CSV's, a line each."""
     with open(path, newline="", encoding="utf-8") as file:
-        wanted = list(csv.DictReader(file))
+        every = list(csv.DictReader(file))
+    # A line of a candidate has its number in the column shadow.
+    wanted = [line for line in every if line.get("shadow") in (None, "0")]
+    measured = [line for line in every if line not in wanted]
+    shown = [row for rows in page.table("candidates") for row in rows[1:]]
+    if len(shown) != len(measured):
+        yield "%d candidates, the table has %d" % (len(shown), len(measured))
+    for row, line in zip(shown, measured):
+        texts = ["%.1f" % (100 - float(line["saved_pct"])),
+                 "%.2e" % float(line["err_mean"]), "%.1f" % float(line["snr_db"])]
+        if not set(texts) <= set(row):
+            yield "a candidate's line has not %s: %s" % (texts, row)
     found = [dict(zip(rows[0], row)) for rows in page.table("lines")
              for row in rows[1:-1]]
-    if len(found) != len(wanted) or not found:
+    if len(found) != len(wanted) or not (found or measured):
         yield "%d lines, the table has %d" % (len(found), len(wanted))
     compared = 0
     for ours, theirs in zip(found, wanted):

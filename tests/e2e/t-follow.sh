@@ -67,6 +67,7 @@ scene 80 24 "$report" live.csv
 scene 200 48 "$report" live.csv
 scene signal "$report" live.csv
 scene lines "$report" live.csv
+scene candidates "$report" live.csv
 
 # A reader that goes away: the next table ends it.
 cp "$log" gone.csv

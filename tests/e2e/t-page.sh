@@ -175,6 +175,65 @@ check '... as does the text' has err 'truncated last line ignored'
 check '... which names both jobs, too' has out 'the rows of 2 runs;'
 cp page.html jobs.html
 
+# --- candidates -----------------------------------------------------------------
+
+"$PYTHON3" "$top_srcdir/tests/e2e/suggest_log.py" shadow.csv \
+    candidates=e3m2/aps/6/24,26,12+e4m3/aps/8/30+e5m2/none/8/26
+page shadow.csv
+check 'a log of candidates alone has a page' about shape
+check '... with the numbers of the table' about table table.csv
+check '... and how many they are' grep -q '54 rows of candidates, 3 layers' page.html
+check '... their table' cells candidates '0|4096|e3m2 aps|6|18.8|7.11e-02|23.0|3.00|0'
+check '... of which each line has the candidate' cells candidates \
+    '||e5m2|6|25.0|5.65e-02|25.0|4.00|0'
+check '... a map by layer and candidate' maps '2: 11 29 25'
+check '... the command that suggests a policy' grep -q \
+    'apsmpi suggest --target snr=20dB -o suggested.yaml shadow.csv' page.html
+timed "$apsmpi" suggest shadow.csv
+check '... and the policy' "$PYTHON3" -c '
+import html
+assert html.escape(open("out").read()) in open("page.html").read()'
+check 'without histograms the page has none' not grep -q 'Exponents of' page.html
+cat >shadow-exponents.csv <<'END'
+run,comm,call,step,epoch,layer,name,count,zeros,infinite,nan,binades
+20261123T060000.000000-1,MPI_COMM_WORLD,allreduce,0,0,0,,4096,1024,0,0,-3:1024 -1:2048
+20261123T060000.000000-1,MPI_COMM_WORLD,allreduce,1,0,0,,4096,0,0,0,-3:3072 -2:1024
+20261123T060000.000000-1,MPI_COMM_WORLD,allreduce,0,0,1,,64,0,32,16,5:16
+20261124T060000.000000-2,MPI_COMM_WORLD,allreduce,0,0,1,,64,0,0,0,9:64
+20261123T060000.000000-1,MPI_COMM_WORLD,allreduce,0,0,2,,640,0,0,0,5:x
+END
+page --csv table.csv shadow.csv
+check 'histograms of exponents' about shape
+check '... by layer and binade' maps '0: 0.5 0.125 0.25 - - - - - -'
+check '... and what is in no binade' cells exponents \
+    '0|2|12.50|0.00|0.00|-3|-3|-3|-1|-1'
+check '... INF and NaN' cells exponents '1|1|0.00|50.00|25.00|5|5|5|5|5'
+check '... not of other runs, nor of bad lines' test "$(wc -l <cells)" -eq 3
+check '... a bad line is noted' has err \
+    'shadow-exponents.csv: 1 malformed line skipped'
+cp page.html shadow.html
+{
+    cat shadow.csv
+    "$PYTHON3" "$top_srcdir/tests/e2e/suggest_log.py" second.csv run=2-2
+    sed 1d second.csv
+} >two.csv
+page two.csv
+check 'candidates of two runs: no policy' grep -q \
+    'candidates of 2 runs; choose' page.html
+page --last two.csv
+check '... but with --last' grep -q 'name: e4m3-aps' page.html
+check '... whose rows these are' grep -q 'two.csv: 36 rows of candidates' page.html
+# What the program got, and candidates, in one log: they are not mixed.
+awk -F, -v OFS=, '/^2|^1/ && $30 == 2 { $30 = 0 } { print }' shadow.csv >mixed.csv
+page mixed.csv
+check 'rows of both kinds' grep -q '18 rows and 36 of candidates, 3 layers' page.html
+check '... with the numbers of the tables' about table table.csv
+check '... the program'"'"'s' cells lines \
+    '0|4096|e4m3|aps|direct|6|3.56e-02|3.98e-02|29.0|3|0.00|0|0|75.0'
+check '... the others' cells candidates '0|4096|e3m2 aps|6|18.8|7.11e-02|23.0|3.00|0'
+check '... and the mean error by step without them' maps \
+    '0: 0.0316 0.0316 0.0355 0.0355 0.0398 0.0398'
+
 # --- names that are HTML ------------------------------------------------------
 
 cat >names.csv <<'END'
@@ -239,7 +298,7 @@ END
 if [ -z "$browser" ] || ! grep -q 'in a browser' out; then
     skip 'in a browser' "there is no chromium that starts${browser:+: $browser}"
 else
-    for kind in plain backoff jobs hostile; do
+    for kind in plain backoff jobs hostile shadow; do
         cat $kind.html probe.html >probed.html
         first=$("$PYTHON3" "$top_srcdir/tests/e2e/page_check.py" $kind.html map |
             awk -F: '$0 ~ "^0  " { last = $0 } END { print last }')
@@ -249,8 +308,10 @@ else
             diag "$(cat told)"
             value=${first##*: }
             value=${value%% *}
+            place='0  .*step 0'
+            [ $kind != shadow ] || place='0, 2^-3' value=0.5
             check "$browser, $width wide: $kind.html: a cell says what it is" \
-                grep -q "shown=block:0  .*step 0: $value " told
+                grep -q "shown=block:$place: $value " told
             check '... the page is not wider than the window' \
                 grep -q 'wide=false' told
             check '... the figure is drawn' grep -q 'drawn=[1-9][0-9][0-9]' told

@@ -196,6 +196,29 @@ ok "a line without an end is one malformed line" says '^1 malformed line skipped
 ok "and the rows around it are kept" both ': 3 rows,' 'wide.csv:4: '
 ok "and the last one is not whole" notes 'wide.csv:6: truncated last line ignored'
 
+# Candidates, which a run has only measured, stand in a table of their own.
+"$python" "$top/tests/e2e/suggest_log.py" "$tmp/shadow.csv" \
+    candidates=e3m2/aps/6/24+e4m3/aps/8/30+e4m3/aps/8/31
+report --csv "$tmp/table.csv" "$tmp/shadow.csv"
+ok "candidates are counted" says ': 54 rows of candidates, 3 layers, steps 0 to 5,'
+ok "and have a table" says \
+    '^    0   4096  e3m2 aps         6   18.8  7.11e-02    23.0     3.00       0$'
+ok "in which the layer stands once" says '^              e4m3 aps (2)     6 '
+ok "equal ones have numbers" says 'e4m3 aps (3)     6   25.0  3.18e-02 '
+ok "the table as CSV tells which they are" is "$(awk -F, '{ print $(NF - 1) }' \
+    "$tmp/table.csv" | paste -s -d ' ')" 'shadow 1 2 3 1 2 3 1 2 3'
+report --layers 1 --by epoch "$tmp/shadow.csv"
+ok "filters and --by hold for them" says '^    2      2       1     64  e3m2 aps'
+report --layers 7 "$tmp/shadow.csv"
+ok "and leave nothing" test "$rc" -eq 1
+{ cat "$tmp/shadow.csv"; sed -n '3,8s/,fp32,[123],0,0,/,fp32,0,0,0,/p' \
+    "$tmp/shadow.csv"; } >"$tmp/mixed.csv"
+report "$tmp/mixed.csv"
+ok "rows of both kinds are counted apart" says ': 6 rows and 54 of candidates, 2 layers'
+ok "the program's are not mixed with candidates" says '^total  *4160  mixed '
+report --plot-scales "$tmp/none.svg" "$tmp/shadow.csv"
+ok "candidates have no scales over time" notes 'no rows to draw: .*none.svg not wr'
+
 # The same log in small blocks: lines, events and runs across their ends.
 PYTHONPATH=$top/scripts:$PYTHONPATH PYTHONDONTWRITEBYTECODE=1 "$python" - \
     "$log" "$tmp/bad.csv" >"$tmp/blocks" 2>&1 <<'EOF'
@@ -630,6 +653,13 @@ EOF
     ok "a constant's is its logarithm" grep -qxF \
         'fixed 0 [0, 1, 2, 3, 4, 5] [9, 9, 9, 9, 9, 9] [0, 0, 0, 0, 0, 0]' \
         "$tmp/panels"
+    report --plot "$tmp/candidates.svg" "$tmp/shadow.csv"
+    for text in 'candidates by layer' 'e3m2 aps' 'bytes sent, % of FP32'; do
+        ok "candidates are drawn, with '$text'" \
+            grep -q -e "$text" "$tmp/candidates.svg"
+    done
+    report --plot "$tmp/mixed.png" "$tmp/mixed.csv"
+    ok "rows of both kinds: the program's are drawn" magic "$tmp/mixed.png"
     report --plot-residuals "$tmp/residuals.svg" "$tmp/residual.csv"
     for text in 'residual: powersgd rank 4' 'wide' 'norm left out'; do
         ok "residuals over time are drawn, with '$text'" \

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Histograms of exponents, which a run with candidates leaves beside its log: how
+many values of a layer lie in which binade."""
+
+import collections
+import csv
+import os
+
+from apsmpi_log.text import plural
+
+from .text import note
+
+COLUMNS = ("run", "comm", "layer", "name", "count", "zeros", "infinite", "nan",
+           "binades")
+
+
+def exponents_path(path):
+    """Of the histograms that belong to a log."""
+    stem, ending = os.path.splitext(path)
+    return stem + "-exponents" + ending
+
+
+class Histogram:
+    """Of one layer, over its samples."""
+
+    def __init__(self):
+        self.name = ""
+        self.samples = self.values = self.zeros = self.infinite = self.nan = 0
+        self.binades = collections.Counter()    # floor(log2 |x|): how many
+
+    def add(self, sample):
+        """What parse() has made of a line."""
+        self.name, count, zeros, infinite, nan, binades = sample
+        self.samples += 1
+        self.values += count
+        self.zeros += zeros
+        self.infinite += infinite
+        self.nan += nan
+        self.binades.update(binades)
+
+    def quantile(self, part):
+        """The binade below which this part of the numbers other than 0 lies."""
+        left = part * sum(self.binades.values())
+        for exponent in sorted(self.binades):
+            left -= self.binades[exponent]
+            if left <= 0:
+                return exponent
+        return None
+
+
+def parse(row):
+    """(name, count, zeros, infinite, nan, binades) of a line; ValueError."""
+    binades = {}
+    for item in row["binades"].split():
+        exponent, number = map(int, item.split(":"))
+        binades[exponent] = number
+    return (row["name"], *(int(row[name]) for name in (
+        "count", "zeros", "infinite", "nan")), binades)
+
+
+def read_exponents(log):
+    """{(comm, layer, count, ""): Histogram} of the runs in the log; {} if there are
+    none."""
+    path, found, bad = exponents_path(log.path), {}, 0
+    try:
+        with open(path, newline="", encoding="utf-8", errors="replace") as file:
+            reader = csv.DictReader(line for line in file if not line.startswith("#"))
+            if not set(COLUMNS) <= set(reader.fieldnames or ()):
+                note("%s: no histograms of exponents" % path)
+                return {}
+            for row in reader:
+                try:
+                    layer = int(row["layer"])
+                    if row["run"] not in log.runs or not wanted(log, row, layer):
+                        continue
+                    sample = parse(row)
+                    key = (row["comm"], layer, sample[1], "")
+                    found.setdefault(key, Histogram()).add(sample)
+                except (ValueError, AttributeError, TypeError):
+                    bad += 1
+    except FileNotFoundError:
+        return {}
+    except (OSError, csv.Error) as error:
+        note("%s: %s" % (path, getattr(error, "strerror", None) or error))
+        return {}
+    if bad:
+        note("%s: %s skipped" % (path, plural(bad, "malformed line")))
+    return found
+
+
+def wanted(log, row, layer):
+    options = log.options
+    return ((options.comm is None or row["comm"] == options.comm)
+            and (not options.layers or options.layers(layer, row["name"])))
