@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Simulated time of a step's sums: compressors GRADIENTS [--model] POLICY...
+ * Simulated time of a step's sums:
+ *
+ *     compressors GRADIENTS [--ports GBIT] [--model] POLICY...
  *
  * Each policy has one rule and a layer table, whose layers are reduced together, as
  * nonblocking calls that fuse are. Prints a table as comments, and as TAP that all
  * ranks hold the same bits. With --model nothing is computed, and arrays have no
- * memory of their own: then the times alone mean something.
+ * memory of their own: then the times alone mean something. With --ports messages go
+ * by the network of ports.h.
  */
 #include "config.h"
 
@@ -20,6 +23,8 @@
 #include "model.h"
 #include "mpitap.h"
 #include "plans.h"
+#include "ports.h"
+#include "progress/wait.h"
 #include "reduce/exchange.h"
 
 struct step {
@@ -293,6 +298,23 @@ static void read_policy(struct step *step, const char *path)
         step->total += step->table->list[i].count;
 }
 
+/* COLLECTIVE. A ring of messages, as native MPI's; its parts are not added up. */
+static void ring(struct step *step, size_t n)
+{
+    const int size = mpitap_size(), rank = mpitap_rank();
+    const int part = (int)(n / (size_t)size);
+
+    for (int i = 0; i < 2 * (size - 1); i++) {
+        MPI_Request requests[2];
+
+        PMPI_Irecv(step->out, part, MPI_FLOAT, (rank + size - 1) % size, 0,
+                   MPI_COMM_WORLD, &requests[0]);
+        PMPI_Isend(step->in, part, MPI_FLOAT, (rank + 1) % size, 0,
+                   MPI_COMM_WORLD, &requests[1]);
+        aps_wait_requests(2, requests);
+    }
+}
+
 /* COLLECTIVE. Seconds from the moment when the last rank starts until the last has
  * ended. natively: the first so many floats by MPI; 0: all layers by us. */
 static double time_once(struct step *step, size_t natively)
@@ -301,7 +323,9 @@ static double time_once(struct step *step, size_t natively)
 
     PMPI_Barrier(MPI_COMM_WORLD);
     seconds = -MPI_Wtime();
-    if (natively > 0)
+    if (natively > 0 && ports_used())
+        ring(step, natively);
+    else if (natively > 0)
         PMPI_Allreduce(step->in, step->out, (int)natively, MPI_FLOAT, MPI_SUM,
                        MPI_COMM_WORLD);
     else
@@ -375,14 +399,20 @@ static void measure(const char *gradients, const char *path)
 int main(int argc, char **argv)
 {
     int status, first = 2;
+    double gbit = 0;
 
     MPI_Init(&argc, &argv);
     mpitap_begin();
-    if (argc > 2 && strcmp(argv[2], "--model") == 0)
-        first = 3;
-    model_computes = first == 2;
+    if (argc > 3 && strcmp(argv[2], "--ports") == 0) {
+        gbit = atof(argv[3]);
+        first = 4;
+    }
+    model_computes = argc <= first || strcmp(argv[first], "--model") != 0;
+    first += model_computes ? 0 : 1;
     if (argc <= first)
         PMPI_Abort(MPI_COMM_WORLD, 2);
+    if (gbit > 0)
+        ports_begin(gbit);
     for (int i = first; i < argc; i++)
         measure(argv[1], argv[i]);
     status = mpitap_end();

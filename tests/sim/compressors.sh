@@ -5,7 +5,7 @@
 #
 #   policies TABLE     prints their paths; a rule that this version does not know is
 #                      left out, which standard error says
-#   step NODES RANKS GBIT [--model] POLICY...
+#   step NODES RANKS GBIT [--ports] [--model] POLICY...
 
 rules()
 {
@@ -44,17 +44,23 @@ of_known_length()
     printf '%s\n' "$@" | grep -v '/mstopk-[dh][^/]*$'
 }
 
-# step NODES RANKS GBIT [--model] POLICY...: native MPI goes by a ring. With --model,
-# SimGrid gives all arrays of a megabyte the same memory.
+# step NODES RANKS GBIT [--ports] [--model] POLICY...: native MPI goes by a ring. With
+# --ports messages go by the network of ports.h, not by SimGrid's; with --model SimGrid
+# gives all arrays of a megabyte the same memory.
 step()
 {
-    nodes=$1 ranks=$2 gbit=$3
+    nodes=$1 ranks=$2 gbit=$3 ports=
     shift 3
+    if [ "$1" = --ports ]; then
+        ports="--ports $gbit"
+        shift
+    fi
     fold=0
     [ "$1" != --model ] || fold=1048576
+    # shellcheck disable=SC2086 # $ports is two words, or none
     simulate "$nodes" "$ranks" "$gbit" \
         --cfg=smpi/auto-shared-malloc-thresh:$fold \
         --cfg=smpi/shared-malloc-blocksize:4194304 \
         --cfg=smpi/allreduce:lr \
-        "$sim/compressors" "$gradients" "$@"
+        "$sim/compressors" "$gradients" $ports "$@"
 }

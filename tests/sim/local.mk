@@ -67,10 +67,11 @@ sim_common = \
 	$(top_srcdir)/tests/sim/model.c \
 	$(top_srcdir)/tests/sim/model_compress.c \
 	$(top_srcdir)/tests/sim/plans.c \
+	$(top_srcdir)/tests/sim/ports.c \
 	$(top_srcdir)/tests/sim/wait.c \
 	$(top_srcdir)/tests/tap/mpitap.c \
 	$(top_srcdir)/tests/tap/tap.c
-sim_headers = tests/sim/model.h tests/sim/plans.h
+sim_headers = tests/sim/model.h tests/sim/plans.h tests/sim/ports.h
 EXTRA_DIST += $(sim_common) $(sim_headers) \
 	tests/sim/README.md \
 	tests/sim/compressors.c tests/sim/compressors.sh \

@@ -4,6 +4,8 @@
 #include "model.h"
 
 #include <mpi.h>
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
 #include <simgrid/host.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -11,6 +13,7 @@
 #include <unistd.h>
 
 #include "codec/codec.h"
+#include "ports.h"
 
 /* The names that the linker gives what it wraps. */
 void __wrap_aps_codec_init(const struct aps_format *format,
@@ -44,6 +47,16 @@ void model_settle(void)
     if (owed > 0)
         smpi_execute_flops(owed * sg_host_get_speed(sg_host_self()));
     owed = 0;
+}
+
+void model_wait_until(double time)
+{
+    const double ready = simgrid_get_clock() + owed;
+
+    if (time > ready) {
+        sg_actor_sleep_until(time);
+        owed = 0;
+    }
 }
 
 bool model_computes = true;
@@ -123,18 +136,33 @@ struct aps_magnitude __wrap_aps_magnitude_of(const float *x, size_t n)
     return __real_aps_magnitude_of(x, model_computes ? n : 0);
 }
 
+static size_t type_size(MPI_Datatype type)
+{
+    int size;
+
+    PMPI_Type_size(type, &size);
+    return (size_t)size;
+}
+
 int __wrap_PMPI_Isend(const void *bytes, int count, MPI_Datatype type, int to,
                       int tag, MPI_Comm comm, MPI_Request *request)
 {
     owed += MODEL_MESSAGE;
-    return __real_PMPI_Isend(bytes, count, type, to, tag, comm, request);
+    if (!ports_used())
+        return __real_PMPI_Isend(bytes, count, type, to, tag, comm, request);
+    ports_send(bytes, (size_t)count * type_size(type), to, tag,
+               simgrid_get_clock() + owed, request);
+    return MPI_SUCCESS;
 }
 
 int __wrap_PMPI_Irecv(void *bytes, int count, MPI_Datatype type, int from,
                       int tag, MPI_Comm comm, MPI_Request *request)
 {
     owed += MODEL_MESSAGE;
-    return __real_PMPI_Irecv(bytes, count, type, from, tag, comm, request);
+    if (!ports_used())
+        return __real_PMPI_Irecv(bytes, count, type, from, tag, comm, request);
+    ports_receive(bytes, (size_t)count * type_size(type), from, tag, request);
+    return MPI_SUCCESS;
 }
 
 /*

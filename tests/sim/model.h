@@ -74,4 +74,7 @@ extern bool model_computes;
 /* Let this rank's clock go on by what is still owed. */
 void model_settle(void);
 
+/* Let it go on to that time, if what is owed does not take longer. */
+void model_wait_until(double time);
+
 #endif

@@ -24,7 +24,7 @@ skip_without_simgrid()
 
 # platform NODES RANKS GBIT: hosts with so many cores at one switch that never
 # is the bottleneck. A message crosses two links of 1 us, which carry GBIT in
-# each direction; inside a host, one of 0.2 us and 10 GB/s that its ranks share.
+# each direction; inside a host it has one of 0.2 us and 10 GB/s for itself.
 platform()
 {
     cat <<END

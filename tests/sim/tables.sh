@@ -24,13 +24,13 @@ table()
 }
 
 # compressors NAME NODES RANKS [--model] POLICY...: the sums of a step of the layers of
-# that name at 10 Gbit/s, also as lines of CSV.
+# that name at 10 Gbit/s, by the network of ports.h; also as lines of CSV.
 compressors()
 {
     layers=$1 nodes=$2 ranks=$3
     shift 3
     echo "A step's sums, $layers, hosts and ranks of each: $nodes $ranks, 10 Gbit/s:"
-    (step "$nodes" "$ranks" 10 "$@") >"$tmp/tap" || {
+    (step "$nodes" "$ranks" 10 --ports "$@") >"$tmp/tap" || {
         cat "$tmp/tap"
         exit 1
     }

@@ -10,26 +10,37 @@
 
 #include "progress/wait.h"
 
+#include <math.h>
 #include <simgrid/cond.h>
 #include <simgrid/host.h>
 #include <simgrid/mutex.h>
 #include <stdlib.h>
 
 #include "model.h"
+#include "ports.h"
 
 int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[])
 {
+    double latest = 0;
+
     model_settle();
     /* One by one: SimGrid's Waitall looks at all of them for each that ends,
      * which takes it minutes where a rank has hundreds. The last to end ends at
      * the same time. */
     for (int i = 0; i < count; i++) {
-        int rc = PMPI_Wait(&requests[i],
-                           statuses ? &statuses[i] : MPI_STATUS_IGNORE);
+        MPI_Status status = {0};
+        int rc = MPI_SUCCESS;
 
+        if (ports_used())
+            latest = fmax(latest, ports_wait(&requests[i], &status));
+        else
+            rc = PMPI_Wait(&requests[i], &status);
         if (rc != MPI_SUCCESS)
             return rc;
+        if (statuses)
+            statuses[i] = status;
     }
+    model_wait_until(latest);
     return MPI_SUCCESS;
 }
 
