@@ -19,7 +19,7 @@
 #   top_srcdir=. top_builddir=build sh tests/bench/compress.sh 1gbit
 #
 # ONLY='powersgd-4 mstopk' leaves the other variants out, MODES=fused blocking
-# calls.
+# calls. HOSTS (2) are the hosts of the lab.
 set -eu
 
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
@@ -29,6 +29,7 @@ PYTHON3=${PYTHON3:-python3}
 APSMPI_LAB_DIR=$top_builddir/scripts
 export APSMPI_LAB_DIR
 JOBS=${JOBS:-1}
+HOSTS=${HOSTS:-2}
 ONLY=${ONLY-}
 MODES=${MODES:-blocking nonblocking fused}
 step=$top_builddir/tests/bench/step
@@ -48,6 +49,7 @@ e4m3-feedback - format: e4m3, scale: aps, feedback: on, reduce: direct
 powersgd-4 8 feedback: on, compress: {powersgd: {rank: 4}}
 powersgd-1 9 feedback: on, compress: {powersgd: {rank: 1}}
 mstopk 8 feedback: on, compress: {mstopk: 0.01}
+mstopk-direct - feedback: on, compress: {mstopk: 0.01}, reduce: direct
 mstopk+powersgd - feedback: on, compress: {mstopk+powersgd: {rank: 4, density: 0.01}}
 ternary 5 feedback: on, compress: ternary, reduce: direct
 RULES
@@ -81,7 +83,7 @@ job()
     "$top_builddir/apsmpi" check "$to.yaml" >/dev/null
     case $network in
     node) launcher="$launch -n 2" ;;
-    *) launcher="$lab --hosts 2 --rate $network --delay none --" ;;
+    *) launcher="$lab --hosts $HOSTS --rate $network --delay none --" ;;
     esac
     # shellcheck disable=SC2086
     timeout -k 5 300 $launcher -genv LD_PRELOAD "$library" \
@@ -141,7 +143,7 @@ on_network()
     done
     case $network in
     node) printf '\n=== One node, 2 ranks\n' ;;
-    *) printf '\n=== 2 hosts, one rank each, %s\n' "$network" ;;
+    *) printf '\n=== %s hosts, one rank each, %s\n' "$HOSTS" "$network" ;;
     esac
     printf '  %-16s %-11s %10s %10s %10s %9s %9s  %s\n' variant calls \
         'native ms' 'median ms' 'min ms' speed-up error goal
@@ -171,7 +173,7 @@ machine()
 }
 
 status=0
-"$lab" --hosts 2 -- true || status=$?
+"$lab" --hosts "$HOSTS" -- true || status=$?
 rm -f "$bench-failed"
 echo network,variant,calls,native_ms,median_ms,speed_up >"$bench.csv"
 echo "$(machine); ${JOBS} jobs of each"
