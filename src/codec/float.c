@@ -20,6 +20,7 @@
 #include "codec/nearest_vbmi.h"
 #include "codec/stochastic_vbmi.h"
 #include "codec/table_vbmi.h"
+#include "codec/words_vbmi.h"
 #endif
 
 /* --- random bits --------------------------------------------------------- */
@@ -260,6 +261,22 @@ APS_INLINE void prefetch_chunk(const aps_any_float *sums)
 #endif
 }
 
+/* Codes of two bytes. */
+APS_INLINE void decode_words(const struct aps_kernel *kernel, const void *codes,
+                             size_t n, float scale, bool vbmi, bool add,
+                             aps_any_float *x)
+{
+#if defined(__x86_64__)
+    if (vbmi) {
+        aps_words_decode(kernel, codes, n, scale, add, x);
+        return;
+    }
+#else
+    (void)vbmi;
+#endif
+    aps_kernel_decode_array(kernel, codes, 2, n, scale, add, x);
+}
+
 APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
                             size_t n, struct aps_scaling scaling,
                             unsigned flags, bool vbmi, bool add, float *x)
@@ -302,8 +319,7 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
             aps_kernel_decode_array(&kernel, from, 1, count, scale, add,
                                     out + i);
         } else if (size == 2) {
-            aps_kernel_decode_array(&kernel, from, 2, count, scale, add,
-                                    out + i);
+            decode_words(&kernel, from, count, scale, vbmi, add, out + i);
         } else {
             aps_kernel_decode_array(&kernel, from, 4, count, scale, add,
                                     out + i);
