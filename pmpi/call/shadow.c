@@ -153,7 +153,8 @@ static int shadow_try(struct subject *subject, size_t i)
         aps_context_event_once(context, &shadows->complained[i],
                                "shadow: candidate %zu (%s) cannot run here: "
                                "%s; it is not measured",
-                               i + 1, text, cause);
+                               i + 1, text,
+                               cause[0] ? cause : "MPI failed on a rank");
         return MPI_SUCCESS;
     }
     place = aps_segment_place(segment);

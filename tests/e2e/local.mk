@@ -39,6 +39,7 @@ e2e_tests = \
 	tests/e2e/t-run.sh \
 	tests/e2e/t-select.sh \
 	tests/e2e/t-predict.sh \
+	tests/e2e/t-shadow.sh \
 	tests/e2e/t-snr.sh \
 	tests/e2e/t-suggest.sh \
 	tests/e2e/t-summary.sh \

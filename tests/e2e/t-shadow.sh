@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Unmodified programs train beside candidates: their losses are those without the
+# library, to the last bit, and the log has a row a candidate.
+# shellcheck disable=SC2086 # $digits is a command with arguments
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+run_command=$top_builddir/scripts/apsmpi-run
+python_digits="$PYTHON3 $top_srcdir/tests/apps/digits.py \
+    --data $top_srcdir/tests/apps/digits.csv"
+formats='e5m2 e4m3:aps, e3m0:aps'
+
+# candidates LOG: the numbers of candidates that have rows
+candidates()
+{
+    distinct shadow "$1"
+}
+
+# trains_alike NAME COMMAND...: with candidates and without the library
+trains_alike()
+{
+    name=$1
+    shift
+    $launch -n 2 "$@" --epochs 2 >plain 2>/dev/null
+    rm -f roundoff*.csv
+    timeout 100 sh "$run_command" --library "$library" --shadow "$formats" \
+        "$MPIEXEC" -n 2 "$@" --epochs 2 >out 2>err
+    check "$name: trains beside candidates" test "$(grep -c loss plain)" -gt 0
+    check '... with the losses of MPI alone, to the last bit' cmp plain out
+    check '... and a row for each candidate in the log' \
+        equal "$(candidates roundoff.csv)" '1 2 3'
+    check '... in a whole log' whole_log roundoff.csv
+    check '... and a file of exponents' grep -q '^run,comm,call,' \
+        roundoff-exponents.csv
+    check '... which the summary says' \
+        has err 'shadow: candidates were measured on'
+    check '... while nothing is rewritten' has err 'none rewritten'
+}
+trains_alike 'digits in C' $digits
+trains_alike 'digits in Python' $python_digits
+
+# --- a policy is tried --------------------------------------------------------
+
+cat >tried.yaml <<END
+version: 1
+log: {file: tried.csv, every: 5}
+rules:
+  - {max_count: 4095, format: fp32}
+  - {format: e4m3, scale: aps}
+END
+$launch -n 2 $digits --epochs 1 >plain 2>/dev/null
+job 2 APSMPI_POLICY=tried.yaml APSMPI_SHADOW=e5m10 $digits --epochs 1
+check 'a policy is tried: its losses are those of MPI alone' cmp plain out
+check '... its rule is the first candidate' equal \
+    "$(distinct format tried.csv 'v["shadow"] == 1') $(
+        distinct format tried.csv 'v["shadow"] == 2')" 'e4m3 e5m10'
+check '... at the steps that the log says' equal \
+    "$(column step tried.csv 'v["step"] % 5 > 0')" ''
+
+# --- what the commands say ----------------------------------------------------
+
+layer_table >layers.csv
+cat >shadow.yaml <<END
+version: 1
+table: layers.csv
+budget: 2%
+shadow: [e5m2, e4m3:aps]
+rules:
+  - {layers: 0, format: e3m0, scale: aps}
+END
+"$apsmpi" explain shadow.yaml >out 2>err
+check 'explain shows candidates' has out '^ *6 *1  e3m0 .* aps '
+check '... of layers without a rule' has out '^ *- *2  e4m3 .* aps '
+check '... the budget' has out 'at most 2%'
+check '... and the memory' has out '49152 bytes on rank 0'
+"$apsmpi" explain --json shadow.yaml >out 2>err
+check '... in JSON, too' "$PYTHON3" -c 'import json
+shadow = json.load(open("out"))["shadow"]
+assert shadow["budget"] == 0.02 and shadow["every"] is None
+assert [c["plan"]["format"] for c in shadow["candidates"]] == [
+    "e5m2", "e4m3", "e3m0", "e5m2", "e4m3"]
+assert shadow["candidates"][2]["bytes_per_step"] == 2048'
+finish
