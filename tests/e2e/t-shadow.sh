@@ -37,7 +37,14 @@ trains_alike()
     check '... while nothing is rewritten' has err 'none rewritten'
 }
 trains_alike 'digits in C' $digits
-trains_alike 'digits in Python' $python_digits
+case $MPI,$("$PYTHON3" -c 'import numpy
+from mpi4py import MPI
+print(MPI.Get_library_version())' 2>/dev/null) in
+mpich,*MPICH* | openmpi,*'Open MPI'*)
+    trains_alike 'digits in Python' $python_digits
+    ;;
+*) skip 'digits in Python' "$PYTHON3 has no numpy, or no mpi4py of this MPI" ;;
+esac
 
 # --- a policy is tried --------------------------------------------------------
 
@@ -69,8 +76,8 @@ rules:
   - {layers: 0, format: e3m0, scale: aps}
 END
 "$apsmpi" explain shadow.yaml >out 2>err
-check 'explain shows candidates' has out '^ *6 *1  e3m0 .* aps '
-check '... of layers without a rule' has out '^ *- *2  e4m3 .* aps '
+check 'explain shows candidates' grep -q '^ *6 *1  e3m0 .* aps ' out
+check '... of layers without a rule' grep -q '^ *- *2  e4m3 .* aps ' out
 check '... the budget' has out 'at most 2%'
 check '... and the memory' has out '49152 bytes on rank 0'
 "$apsmpi" explain --json shadow.yaml >out 2>err
