@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "progress/messages.h"
@@ -17,27 +18,37 @@
 #define LONG ((size_t)16 * 1024)
 #define SHORT ((size_t)1024)
 #define TINY ((size_t)4)
-#define BULK_MOST ((size_t)1024 * 1024)
+
+/* Rounds under way, as in a pipeline: contributions and results. In each round a
+ * rank sends to some peers. */
+#define ROUNDS (2 * APS_PIPELINE_WIRE_LAG)
+#define PEERS_MOST 4
 
 #define BATCHES 5
-#define BATCH_SECONDS 0.05
+#define BATCH_SECONDS 0.03
 #define TIMES_LEAST 3
 #define TIMES_MOST 2000
 
 /* A pattern of messages, `times` times; a wrong outcome is MPI's. */
 struct pattern {
     const struct aps_site *site;
-    int to;
-    int from;
+    bool between;
+    int peers;
     size_t bytes;
-    double work; /* seconds of computing for each message */
+    bool naps; /* waits sleep, so that they take next to nothing of a core */
     unsigned char *out;
     unsigned char *in;
     int rc;
 };
 typedef void run_fn(struct pattern *pattern, int times);
 
-/* --- time ------------------------------------------------------------------ */
+static int peer_of(const struct pattern *pattern, int distance)
+{
+    return pattern->between ? aps_site_host_on(pattern->site, distance)
+                            : aps_site_place_on(pattern->site, distance);
+}
+
+/* --- time ------------------------------------------------------------------- */
 
 static double now(void)
 {
@@ -80,7 +91,7 @@ static double seconds(struct pattern *pattern, run_fn *run)
     return batches[BATCHES / 2];
 }
 
-/* --- patterns -------------------------------------------------------------- */
+/* --- patterns --------------------------------------------------------------- */
 
 /* One message each way, one after the other. */
 static void run_turns(struct pattern *pattern, int times)
@@ -90,115 +101,101 @@ static void run_turns(struct pattern *pattern, int times)
     for (int i = 0; i < times; i++) {
         MPI_Request requests[2];
 
+        pattern->rc |= aps_message_receive(vcomm, pattern->in, pattern->bytes,
+                                           peer_of(pattern, -1), APS_TAG_RESULT,
+                                           &requests[0]);
         pattern->rc |=
-            aps_message_receive(vcomm, pattern->in, pattern->bytes,
-                                pattern->from, APS_TAG_RESULT, &requests[0]);
-        pattern->rc |=
-            aps_message_send(vcomm, pattern->out, pattern->bytes, pattern->to,
-                             APS_TAG_RESULT, &requests[1]);
+            aps_message_send(vcomm, pattern->out, pattern->bytes,
+                             peer_of(pattern, 1), APS_TAG_RESULT, &requests[1]);
         pattern->rc |= aps_wait_requests(2, requests);
     }
 }
 
-static void compute(double length)
-{
-    const double end = now() + length;
+#define NAP_NS 200000
 
-    while (now() < end)
-        ;
+static int await(const struct pattern *pattern, int count,
+                 MPI_Request requests[])
+{
+    MPI_Status statuses[2 * PEERS_MOST];
+    int done = 0, rc = MPI_SUCCESS;
+
+    if (!pattern->naps)
+        return aps_wait_requests(count, requests);
+    while (rc == MPI_SUCCESS && !done) {
+        rc = PMPI_Testall(count, requests, &done, statuses);
+        if (!done)
+            nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    }
+    return rc;
 }
 
-/* So many under way as in a pipeline, and computing for each: by the clock, since
- * a rank that shares its core computes while others do. */
+/* Rounds of a pipeline. */
 static void run_stream(struct pattern *pattern, int times)
 {
     const struct aps_vcomm *vcomm = &pattern->site->vcomm;
-    MPI_Request requests[APS_PIPELINE_WIRE_LAG][2];
+    const int peers = pattern->peers;
+    MPI_Request requests[ROUNDS][2 * PEERS_MOST];
 
-    for (int i = 0; i < times + APS_PIPELINE_WIRE_LAG; i++) {
-        const int turn = i % APS_PIPELINE_WIRE_LAG;
-        const size_t place = (size_t)turn * pattern->bytes;
+    for (int i = 0; i < times + ROUNDS; i++) {
+        MPI_Request *const round = requests[i % ROUNDS];
+        const size_t place = (size_t)(i % ROUNDS * peers) * pattern->bytes;
 
-        if (i >= APS_PIPELINE_WIRE_LAG)
-            pattern->rc |= aps_wait_requests(2, requests[turn]);
-        if (i >= times)
-            continue;
-        pattern->rc |= aps_message_receive(vcomm, pattern->in + place,
-                                           pattern->bytes, pattern->from,
-                                           APS_TAG_RESULT, &requests[turn][0]);
-        if (pattern->work > 0)
-            compute(pattern->work);
-        pattern->rc |=
-            aps_message_send(vcomm, pattern->out + place, pattern->bytes,
-                             pattern->to, APS_TAG_RESULT, &requests[turn][1]);
+        if (i >= ROUNDS && i - ROUNDS < times)
+            pattern->rc |= await(pattern, 2 * peers, round);
+        for (int k = 0; i < times && k < peers; k++)
+            pattern->rc |= aps_message_receive(
+                vcomm, pattern->in + place + (size_t)k * pattern->bytes,
+                pattern->bytes, peer_of(pattern, -1 - k), APS_TAG_RESULT,
+                &round[k]);
+        for (int k = 0; i < times && k < peers; k++)
+            pattern->rc |= aps_message_send(
+                vcomm, pattern->out + place + (size_t)k * pattern->bytes,
+                pattern->bytes, peer_of(pattern, 1 + k), APS_TAG_RESULT,
+                &round[peers + k]);
     }
 }
 
-/* As native collectives do. */
-static void run_native(struct pattern *pattern, int times)
+/* --- one link --------------------------------------------------------------- */
+
+#define CORE_ROUNDS 48
+
+/* What a message takes of a core: the time that the process has used, the kernel's
+ * work for it included, and not more than a message takes in a stream. */
+static double core_seconds(struct pattern *pattern, size_t bytes, double crowd)
 {
-    const struct aps_vcomm *vcomm = &pattern->site->vcomm;
-
-    for (int i = 0; i < times; i++)
-        pattern->rc |= PMPI_Sendrecv(
-            pattern->out, (int)pattern->bytes, MPI_BYTE,
-            aps_vcomm_rank(vcomm, pattern->to), 0, pattern->in,
-            (int)pattern->bytes, MPI_BYTE, aps_vcomm_rank(vcomm, pattern->from),
-            0, vcomm->comm, MPI_STATUS_IGNORE);
-}
-
-/* --- one link -------------------------------------------------------------- */
-
-/* What a message takes of a core: what it adds to computing that takes longer than
- * its transfer. */
-static double core_seconds(struct pattern *pattern, size_t bytes)
-{
-    double transfer;
+    double batches[BATCHES], stream, used_by_message;
 
     pattern->bytes = bytes;
-    pattern->work = 0;
-    transfer = seconds(pattern, run_stream);
-    pattern->work = 1.5 * transfer + 2e-6;
-    transfer = seconds(pattern, run_stream) - pattern->work;
-    pattern->work = 0;
-    return transfer > 0 ? transfer : 0;
-}
+    stream = seconds(pattern, run_stream) / pattern->peers;
+    pattern->naps = true;
+    for (int i = 0; i < BATCHES; i++) {
+        int64_t used;
 
-/* Lines through the medians: the least sum of squares of relative errors, so that
- * short messages count as much as long ones. */
-static void fit_native(struct pattern *pattern, struct aps_link *link)
-{
-    double w = 0, x = 0, y = 0, xx = 0, xy = 0, slope;
-
-    for (size_t bytes = TINY; bytes <= BULK_MOST;
-         bytes = bytes == TINY ? LONG : 8 * bytes) {
-        double time, weight;
-
-        pattern->bytes = bytes;
-        time = seconds(pattern, run_native);
-        if (bytes == TINY)
-            link->wait = time;
-        weight = 1 / (time * time);
-        w += weight;
-        x += weight * (double)bytes;
-        y += weight * time;
-        xx += weight * (double)bytes * (double)bytes;
-        xy += weight * (double)bytes * time;
+        (void)aps_site_max(pattern->site, 0);
+        used = aps_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+        run_stream(pattern, CORE_ROUNDS);
+        used = aps_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - used;
+        batches[i] =
+            aps_site_max(pattern->site,
+                         1e-9 * (double)used / (CORE_ROUNDS * pattern->peers));
     }
-    slope = (w * xy - x * y) / (w * xx - x * x);
-    link->bulk = pattern->site->per_host / slope;
+    pattern->naps = false;
+    qsort(batches, BATCHES, sizeof *batches, compare);
+    used_by_message = crowd * batches[BATCHES / 2];
+    return used_by_message < stream ? used_by_message : stream;
 }
 
-int aps_links_measure(const struct aps_site *site, bool between,
+int aps_links_measure(const struct aps_site *site, bool between, double crowd,
                       struct aps_link *link)
 {
+    const size_t room = ROUNDS * PEERS_MOST * LONG;
+    const int others = (between ? site->hosts : site->per_host) - 1;
     struct pattern pattern = {
         .site = site,
-        .to = between ? aps_site_host_on(site, 1) : aps_site_place_on(site, 1),
-        .from =
-            between ? aps_site_host_on(site, -1) : aps_site_place_on(site, -1),
-        .out = malloc(BULK_MOST),
-        .in = malloc(BULK_MOST),
+        .between = between,
+        .peers = others < PEERS_MOST ? others : PEERS_MOST,
+        .out = malloc(room),
+        .in = malloc(room),
         .rc = MPI_SUCCESS,
     };
     const bool good =
@@ -206,20 +203,19 @@ int aps_links_measure(const struct aps_site *site, bool between,
     double few, many;
 
     if (good) {
-        memset(pattern.out, 0, BULK_MOST);
-        memset(pattern.in, 0, BULK_MOST);
+        memset(pattern.out, 0, room);
+        memset(pattern.in, 0, room);
         pattern.bytes = TINY;
         link->latency = seconds(&pattern, run_turns);
         pattern.bytes = LONG;
-        link->rate =
-            site->per_host * (double)LONG / seconds(&pattern, run_stream);
-        few = core_seconds(&pattern, SHORT);
-        many = core_seconds(&pattern, LONG);
+        link->rate = site->per_host * pattern.peers * (double)LONG /
+                     seconds(&pattern, run_stream);
+        few = core_seconds(&pattern, SHORT, crowd);
+        many = core_seconds(&pattern, LONG, crowd);
         link->byte = many > few ? (many - few) / (double)(LONG - SHORT) : 0;
         link->message = few - link->byte * (double)SHORT;
         if (link->message < 0)
             link->message = 0;
-        fit_native(&pattern, link);
     }
     free(pattern.out);
     free(pattern.in);
@@ -228,7 +224,7 @@ int aps_links_measure(const struct aps_site *site, bool between,
 
 /* --- marks ----------------------------------------------------------------- */
 
-#define MARKS 2000
+#define MARKS 200
 
 int aps_links_mark(const struct aps_site *site, double *mark, char *cause,
                    size_t size)

@@ -12,8 +12,9 @@
 #include "predict/machine.h"
 
 /* COLLECTIVE over the site, which has several hosts if `between` and several ranks
- * a host otherwise. 0, or -1 on all ranks: out of memory. */
-int aps_links_measure(const struct aps_site *site, bool between,
+ * a host otherwise. So many ranks share a core (aps_clocked_crowd). 0, or -1 on
+ * all ranks: out of memory. */
+int aps_links_measure(const struct aps_site *site, bool between, double crowd,
                       struct aps_link *link);
 
 /* COLLECTIVE: seconds from a rank's mark in shared memory until all of its host

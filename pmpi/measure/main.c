@@ -15,6 +15,7 @@
 #include "base/message.h"
 #include "base/options.h"
 #include "measure/links.h"
+#include "measure/natives.h"
 #include "measure/site.h"
 #include "predict/clocked.h"
 #include "predict/measured.h"
@@ -42,15 +43,13 @@ static int parse(int argc, char **argv, const char **output)
 
 /* Codecs and memory, of the slowest rank, while all measure the same. */
 static int measure_cores(const struct aps_site *site,
-                         struct aps_measured *measured)
+                         struct aps_measured *measured, double crowd)
 {
     struct aps_clocked *clocked = aps_clocked_create();
     const bool good = aps_site_max(site, clocked ? 0 : 1) == 0;
     struct aps_error error;
-    double crowd;
 
     if (good) {
-        crowd = aps_site_max(site, aps_clocked_crowd());
         measured->machine.copy =
             crowd * aps_site_max(site, aps_clocked_copy(clocked));
         measured->machine.add =
@@ -75,20 +74,34 @@ static int measure_cores(const struct aps_site *site,
     return good ? 0 : -1;
 }
 
+static int measure_link(const struct aps_site *site, bool between, double crowd,
+                        const struct aps_machine *machine,
+                        struct aps_link *link)
+{
+    return aps_links_measure(site, between, crowd, link) < 0 ||
+                   aps_natives_measure(site, between, machine, link) < 0
+               ? -1
+               : 0;
+}
+
 static int measure(const struct aps_site *site, struct aps_measured *measured,
                    char *cause, size_t size)
 {
     struct aps_machine *machine = &measured->machine;
+    double crowd;
 
+    (void)aps_site_max(site, 0); /* all compute at the same time */
+    crowd = aps_site_max(site, aps_clocked_crowd());
     machine->hosts = site->hosts;
     machine->ranks_per_host = site->per_host;
     snprintf(cause, size, "out of memory, or a message was lost");
-    if (measure_cores(site, measured) < 0)
+    if (measure_cores(site, measured, crowd) < 0)
         return -1;
-    if (site->hosts > 1 && aps_links_measure(site, true, &machine->between) < 0)
+    if (site->hosts > 1 &&
+        measure_link(site, true, crowd, machine, &machine->between) < 0)
         return -1;
     if (site->per_host > 1 &&
-        aps_links_measure(site, false, &machine->inside) < 0)
+        measure_link(site, false, crowd, machine, &machine->inside) < 0)
         return -1;
     /* What there is none of is not used. */
     if (site->hosts == 1)

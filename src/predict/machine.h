@@ -11,13 +11,14 @@
 
 /* How two ranks exchange messages. */
 struct aps_link {
-    double latency; /* until a short message that is sent has been received, the
-                       time of both cores included */
-    double
-        rate; /* bytes a second that a host sends while it receives as many, in
-                    messages of 16 KiB; of ranks of one host, that they exchange */
-    double bulk;    /* the same in messages of MiBs, as native MPI sends */
-    double wait;    /* until native MPI has exchanged a short message */
+    /* Until a short message that is sent has been received; the time of both cores
+     * is part of it. */
+    double latency;
+    /* Bytes a second that a host sends while it receives as many, in messages of 16
+     * KiB; of ranks of one host, that they exchange. */
+    double rate;
+    double bulk;    /* of native MPI's all-reduces, the same */
+    double wait;    /* of a step of native MPI's all-reduces */
     double message; /* of a core, for a message sent and one received */
     double byte;    /* of a core, for each byte of them */
 };

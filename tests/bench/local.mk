@@ -115,6 +115,23 @@ bench-compress: tests/bench/step libapsmpi.la apsmpi $(pkglibexec_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/compress.sh all $(BENCH_FLAGS)
 
+# What apsmpi explain predicts beside what is measured, on the hosts of
+# scripts/apsmpi-lab, and on simulated ones.
+.PHONY: predict-table predict-table-sim
+EXTRA_DIST += tests/bench/predict.sh tests/bench/predict.py \
+	tests/bench/predict-sim.yaml
+CLEANFILES += tests/bench/predict-*.yaml tests/bench/predict-*.csv \
+	tests/bench/predict-*.txt
+predict-table: tests/bench/allreduce libapsmpi.la apsmpi $(mpilib_PROGRAMS) \
+		$(pkglibexec_PROGRAMS)
+	@$(AM_TESTS_ENVIRONMENT) \
+	$(SHELL) $(top_srcdir)/tests/bench/predict.sh lab
+if HAVE_SIMGRID
+predict-table-sim: tests/sim/times apsmpi
+	@$(AM_TESTS_ENVIRONMENT) \
+	$(SHELL) $(top_srcdir)/tests/bench/predict.sh sim
+endif
+
 # Communicators that live for one sum, under three policies.
 bench-short-lived: tests/bench/short_lived libapsmpi.la
 	@$(AM_TESTS_ENVIRONMENT) \

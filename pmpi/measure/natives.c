@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "measure/natives.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "predict/native.h"
+
+static const size_t counts[] = {1, 16 * 1024, 128 * 1024, 1024 * 1024};
+#define COUNTS (sizeof counts / sizeof *counts)
+#define COUNT_MOST (counts[COUNTS - 1])
+
+#define BATCHES 5
+#define BATCH_SECONDS 0.05
+#define TIMES_LEAST 2
+#define TIMES_MOST 1000
+#define LEAST 1e-9 /* seconds */
+
+/* One length: a time, and the model's line a * wait + b / bulk + rest. */
+struct point {
+    double seconds;
+    double a;
+    double b;
+    double rest;
+};
+
+static double now(void)
+{
+    return 1e-9 * (double)aps_clock_ns(CLOCK_MONOTONIC);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Of the slowest rank. A wrong outcome is MPI's. */
+static double batch(const struct aps_site *site, MPI_Comm comm,
+                    float *const x[2], size_t count, int times, int *rc)
+{
+    double begin;
+
+    (void)aps_site_max(site, 0); /* all begin together */
+    begin = now();
+    for (int i = 0; i < times; i++)
+        *rc |= PMPI_Allreduce(x[0], x[1], (int)count, MPI_FLOAT, MPI_SUM, comm);
+    return aps_site_max(site, (now() - begin) / times);
+}
+
+static double median(const struct aps_site *site, MPI_Comm comm,
+                     float *const x[2], size_t count, int *rc)
+{
+    double batches[BATCHES];
+    int times;
+
+    (void)batch(site, comm, x, count, 1, rc);
+    batches[0] = batch(site, comm, x, count, TIMES_LEAST, rc);
+    times = batches[0] > 0 ? (int)(BATCH_SECONDS / batches[0]) : TIMES_MOST;
+    if (times < TIMES_LEAST)
+        times = TIMES_LEAST;
+    if (times > TIMES_MOST)
+        times = TIMES_MOST;
+    for (int i = 0; i < BATCHES; i++)
+        batches[i] = batch(site, comm, x, count, times, rc);
+    qsort(batches, BATCHES, sizeof *batches, compare);
+    return batches[BATCHES / 2];
+}
+
+/* The model is a line in `wait` and in 1 / bulk. `sharing` ranks have a link. */
+static void set_line(const struct aps_machine *machine, int ranks, int sharing,
+                     size_t count, struct point *point)
+{
+    struct aps_machine one = {.hosts = ranks, .ranks_per_host = 1};
+    const enum aps_native_kind kind = aps_predict_native_kind(&one, count);
+
+    one.between = (struct aps_link){.wait = 1, .bulk = 1e300};
+    point->a = aps_predict_native(&one, kind, count);
+    one.between = (struct aps_link){.bulk = 1};
+    point->b = sharing * aps_predict_native(&one, kind, count);
+    one.between = (struct aps_link){.bulk = 1e300};
+    one.copy = machine->copy;
+    one.add = machine->add;
+    point->rest = aps_predict_native(&one, kind, count);
+}
+
+/* The least sum of squares of relative errors, so that short calls count as much
+ * as long ones. */
+static void fit(const struct point points[COUNTS], struct aps_link *link)
+{
+    double aa = 0, ab = 0, bb = 0, at = 0, bt = 0, wait, slow;
+
+    for (size_t i = 0; i < COUNTS; i++) {
+        const double weight = 1 / points[i].seconds;
+        const double a = points[i].a * weight, b = points[i].b * weight;
+        const double t = 1 - points[i].rest * weight;
+
+        aa += a * a;
+        ab += a * b;
+        bb += b * b;
+        at += a * t;
+        bt += b * t;
+    }
+    wait = (at * bb - bt * ab) / (aa * bb - ab * ab);
+    slow = (bt * aa - at * ab) / (aa * bb - ab * ab);
+    if (!(wait > LEAST)) {
+        wait = LEAST;
+        slow = bt / bb;
+    }
+    if (!(slow > 0)) {
+        slow = 1e-15;
+        wait = at / aa;
+    }
+    link->wait = wait > LEAST ? wait : LEAST;
+    link->bulk = 1 / slow;
+}
+
+int aps_natives_measure(const struct aps_site *site, bool between,
+                        const struct aps_machine *machine,
+                        struct aps_link *link)
+{
+    const int place = site->local_of[site->vcomm.rank];
+    float *x[2] = {calloc(COUNT_MOST, sizeof **x),
+                   calloc(COUNT_MOST, sizeof **x)};
+    struct point points[COUNTS];
+    int rc = MPI_SUCCESS;
+    MPI_Comm comm;
+
+    if (aps_site_max(site, x[0] && x[1] ? 0 : 1) == 0 &&
+        PMPI_Comm_split(site->vcomm.comm, between ? place : site->host,
+                        site->vcomm.rank, &comm) == MPI_SUCCESS) {
+        for (size_t i = 0; i < COUNTS; i++) {
+            set_line(machine, between ? site->hosts : site->per_host,
+                     site->per_host, counts[i], &points[i]);
+            points[i].seconds = median(site, comm, x, counts[i], &rc);
+        }
+        fit(points, link);
+        PMPI_Comm_free(&comm);
+    } else {
+        rc = MPI_ERR_OTHER;
+    }
+    free(x[0]);
+    free(x[1]);
+    return aps_site_max(site, rc == MPI_SUCCESS ? 0 : 1) == 0 ? 0 : -1;
+}

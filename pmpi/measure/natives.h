@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Native all-reduces of FP32, and the latency and rate that they stand for.
+ */
+#ifndef APS_PMPI_MEASURE_NATIVES_H
+#define APS_PMPI_MEASURE_NATIVES_H
+
+#include <stdbool.h>
+
+#include "measure/site.h"
+#include "predict/machine.h"
+
+/*
+ * COLLECTIVE over the site: link->wait and link->bulk, with which the model of
+ * predict/native.h comes nearest to all-reduces of some lengths: between hosts
+ * (ranks with the same place, all places at the same time), or inside them.
+ * `machine` has `copy` and `add`. 0, or -1 on all ranks: MPI or memory fails.
+ */
+int aps_natives_measure(const struct aps_site *site, bool between,
+                        const struct aps_machine *machine,
+                        struct aps_link *link);
+
+#endif

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Times that `apsmpi explain` predicts beside times that were measured.
+
+    predict.py APSMPI lab TITLE MEASURED.yaml BENCH.csv
+    predict.py APSMPI sim MACHINE.yaml <OUTPUT-OF-tests/sim/times
+
+prints a row for each reduction and count, and which part of them is predicted to
+within 15 %. A bench that has run while the machine did other things is no
+measure: least times are compared as well as medians.
+"""
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+WITHIN = 0.15
+
+
+def predicted(apsmpi, rule, count, options):
+    """Seconds of the rule and of native MPICH, as {name: seconds}."""
+    with tempfile.TemporaryDirectory() as folder:
+        policy = os.path.join(folder, "policy.yaml")
+        with open(policy, "w", encoding="utf-8") as stream:
+            stream.write("version: 1\nmin_count: 1\nrules:\n  - {%s}\n" % rule)
+        told = subprocess.run(
+            [apsmpi, "explain", policy, "--json", "--counts", str(count)] + options,
+            capture_output=True, text=True, check=True)
+    return json.loads(told.stdout)["prediction"]["rules"][0]["counts"][0]
+
+
+class Table:
+    """Rows, and how many of them are near."""
+
+    def __init__(self, title):
+        self.rows = self.near = 0
+        print(f"\n{title}")
+        print(f"  {'reduction':24} {'floats':>10} {'measured':>10} "
+              f"{'predicted':>10} {'off':>6}  bound")
+
+    def add(self, name, count, low, high, one, seconds):
+        """Measured between low and high (least time and median)."""
+        off = 0 if low <= seconds <= high else seconds / (
+            high if seconds > high else low) - 1
+        self.rows += 1
+        self.near += abs(off) <= WITHIN
+        print(f"  {name:24} {count:10} {high * 1e3:7.3f} ms {seconds * 1e3:7.3f} ms "
+              f"{off * 100:+5.0f}%  {one}")
+
+    def end(self):
+        print(f"  {self.near} of {self.rows} within {WITHIN * 100:.0f} %")
+
+
+def lab(apsmpi, title, measured, path):
+    table = Table(title)
+    options = ["--measured", measured]
+    with open(path, encoding="utf-8", newline="") as stream:
+        for row in csv.DictReader(stream):
+            count = int(row["count"])
+            low, high = float(row["min_usec"]) * 1e-6, float(row["median_usec"]) * 1e-6
+            if row["variant"] == "fp32":
+                one = predicted(apsmpi, "format: e5m2", count, options)
+                table.add("native FP32", count, low, high, "", one["native"]["mpich"])
+            elif row["rewritten"] == "yes" or row["reduce"] != "native":
+                rule = f"format: {row['variant']}, reduce: {row['reduce']}"
+                one = predicted(apsmpi, rule, count, options)
+                table.add(f"{row['variant']} {row['reduce']}", count, low, high,
+                          one["bound"], one["seconds"])
+    table.end()
+
+
+def sim(apsmpi, machine):
+    """Lines HOSTSxRANKS GBIT NAME... MS ms FASTER."""
+    tables = {}
+    for line in sys.stdin:
+        found = re.match(r"(\d+)x(\d+) (\d+) (\d+) (.*?) +([0-9.]+) ms", line)
+        if not found:
+            continue
+        hosts, ranks, gbit, count, name, ms = found.groups()
+        key = f"{hosts} hosts, {ranks} ranks each, {gbit} Gbit/s, simulated"
+        words = name.split()
+        if words[0] == "native":
+            continue
+        rule = f"format: e5m2, scale: aps, reduce: {words[0]}"
+        if words[0] == "ring":
+            rule += f", accumulate: {words[1]}"
+        if words[0] == "master":
+            rule += f", accumulate: format, group: {words[1]}"
+        one = predicted(apsmpi, rule, int(count),
+                        ["--measured", machine, "--hosts", hosts,
+                         "--ranks-per-host", ranks, "--rate", f"{gbit}gbit"])
+        if key not in tables:
+            tables[key] = Table(key)
+        tables[key].add(name, int(count), float(ms) * 1e-3, float(ms) * 1e-3,
+                        one["bound"], one["seconds"])
+    for key, table in tables.items():
+        print(f"{key}:", end="")
+        table.end()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 6 and sys.argv[2] == "lab":
+        lab(sys.argv[1], *sys.argv[3:])
+    elif len(sys.argv) == 4 and sys.argv[2] == "sim":
+        sim(sys.argv[1], sys.argv[3])
+    else:
+        sys.exit(__doc__)
