@@ -116,6 +116,24 @@ static void run_add_mpi(char *line, size_t size)
     run_add(line, size, "mpi", text);
 }
 
+/* How the job knows its layers, so that another run can know them alike. */
+static void run_add_steps(char *line, size_t size, const struct aps_job *job)
+{
+    static const char *const kinds[] = {"no", "auto", "calls", "table"};
+    const struct aps_policy_steps *steps = aps_policy_steps(job->policy);
+    char calls[32];
+
+    snprintf(calls, sizeof calls, "calls %ld", steps->calls);
+    run_add(line, size, "steps",
+            steps->kind == APS_STEPS_CALLS ? calls : kinds[steps->kind]);
+    if (steps->backward)
+        run_add(line, size, "order", "backward");
+    if (steps->per_epoch > 0)
+        run_add_number(line, size, "per_epoch", (int)steps->per_epoch);
+    if (job->source.layers_path)
+        run_add(line, size, "table", job->source.layers_path);
+}
+
 void aps_run_write_begin(struct aps_job *job, const struct aps_vcomm *vcomm,
                          const char id[APS_RUN_ID])
 {
@@ -135,5 +153,6 @@ void aps_run_write_begin(struct aps_job *job, const struct aps_vcomm *vcomm,
     run_add(line, sizeof line, "host", host);
     run_add_mpi(line, sizeof line);
     run_add(line, sizeof line, "policy", job->source.path);
+    run_add_steps(line, sizeof line, job);
     (void)aps_log_event(log, line, NULL);
 }

@@ -16,7 +16,7 @@
     "err_mean,err_max,err_l2,snr_db,underflow,overflow,nonfinite,skipped,"     \
     "wire_bytes,fp32_bytes,usec,run,call,rule,scale_value,group,node,"         \
     "accumulate,shadow,redone,overflowed,compress,density,rank,residual,"      \
-    "entropy"
+    "entropy,ref_l2"
 
 struct aps_log {
     int fd;        /* -1: closed */

@@ -10,7 +10,7 @@
 
 #include "roundoff/log.h"
 
-#define LOG_FIELDS 37
+#define LOG_FIELDS 38
 
 extern char log_file_directory[];   /* made by log_file_begin */
 extern char log_file_path[256];     /* the log */
