@@ -67,6 +67,7 @@ EXTRA_DIST += \
 	tests/e2e/report_size.py \
 	tests/e2e/suggest_budget.py \
 	tests/e2e/suggest_log.py \
+	tests/e2e/suggest_met.py \
 	tests/e2e/sums.cpp \
 	tests/e2e/sums.f90 \
 	tests/e2e/sums.py \

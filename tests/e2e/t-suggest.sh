@@ -247,6 +247,36 @@ $(sed 's/^not ok - /bad /; s/^ok - /ok /' budget)
 END
 check 'budget: all problems were tried' test "$(wc -l <budget)" -eq 16
 
+# --- a program: one run with candidates, and one with the policy -----------------
+
+cat >shadow.yaml <<'END'
+version: 1
+min_count: 1
+steps: {calls: 6, per_epoch: 11}
+log: {file: shadow.csv, every: 4}
+shadow: [e3m0:aps, e3m1:aps, e3m2:aps, e3m3:aps, e4m3:aps]
+END
+# shellcheck disable=SC2086 # a command with arguments
+job 2 APSMPI_POLICY=shadow.yaml $digits --epochs 8
+check 'a run with candidates' trained
+# met KIND VALUE [FP32]: a second run with the policy keeps the target
+met()
+{
+    kind=$1
+    suggested --target "$4" --log "$kind.csv" --every 1 shadow.csv
+    check "--target $4: a policy" "$apsmpi" check policy.yaml
+    # shellcheck disable=SC2086 # a command with arguments
+    job 2 APSMPI_POLICY=policy.yaml $digits --epochs 8
+    check '... with which the program trains' trained
+    check '... and which keeps the target' \
+        "$PYTHON3" "$top_srcdir/tests/e2e/suggest_met.py" "$kind" "$2" "$kind.csv" "$3"
+    diag "$("$PYTHON3" "$top_srcdir/tests/e2e/suggest_met.py" "$kind" "$2" \
+        "$kind.csv" "$3")"
+}
+met snr 20 0 snr=20dB
+met err 0.15 0 err=0.15
+met bytes 20 0 bytes=20%
+
 # --- apsmpi suggest -----------------------------------------------------------
 
 timed "$apsmpi" suggest --target snr=20dB log.csv
