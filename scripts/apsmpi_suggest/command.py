@@ -41,9 +41,10 @@ def parse_arguments(arguments):
                         help="snr=20dB or err=0.1: each layer keeps that in every "
                         "epoch; bytes=25%%: the least squared error with so many of "
                         "the bytes of FP32 (default: snr=20dB)")
-    parser.add_argument("--margin", type=parse_margin, metavar="DB", default=1.0,
+    parser.add_argument("--margin", type=parse_margin, metavar="DB",
                         help="how much better than snr and err a candidate must have "
-                        "been, because a second run differs (default: 1dB)")
+                        "been, because a second run differs (default: 1dB for "
+                        "snr, 6dB for err)")
     parser.add_argument("--candidates", metavar="LIST",
                         help="only these, by format or by format:scale, as in "
                         "e4m3,e5m2:aps,mx-*")

@@ -148,8 +148,10 @@ check '... and its worst epoch' has told 'at worst'
 check '... and why no cheaper one' has told 'e3m0 aps would cost less, with 8.0 dB'
 check '... what all of it sends' has told 'Expected: 3760 bytes a step that rank 0'
 check '... and what one for all would' has told 'The best one for all layers, e4m3 aps'
-suggested --target err=0.1 log.csv
+suggested --target err=0.1 --margin 1 log.csv
 check 'the same as an error' rules 'layers 0-1>e3m2 aps; layers 2>e4m3 aps; '
+suggested --target err=0.1 log.csv
+check '... with the margin of a factor of 2' rules 'layers 0-2>e4m3 aps; '
 suggested --target snr=21dB log.csv
 check '21 dB are kept by 22 dB' rules 'layers 0-1>e3m2 aps; layers 2>e4m3 aps; '
 suggested --target snr=21dB --margin 1.5dB log.csv
