@@ -16,6 +16,9 @@ DEFAULTS = {"reduce": ("", "hierarchical"), "group": ("", "node"),
             "node": ("", "format"), "accumulate": ("", "fp32"),
             "scale": ("", "none")}
 
+# Scales that have no parameters, which the log does not say.
+BARE_SCALES = ("", "none", "aps", "aps-tight")
+
 # The texts of the log's column `compress`, as values of the key.
 COMPRESSORS = (
     (r"powersgd rank (\d+)", "{powersgd: {rank: %s}}"),
@@ -64,6 +67,10 @@ class Candidate(collections.namedtuple("Candidate", FIELDS + ("plan",))):
         if self.accumulate not in DEFAULTS["accumulate"]:
             keys.append(("accumulate", accumulate_value(self.accumulate)))
         return keys
+
+    def says_all(self):
+        """Are these keys all of its rule, as far as the log's columns can tell?"""
+        return bool(self.plan) or self.scale in BARE_SCALES
 
     def ties(self):
         """What sorts candidates that cost the same."""

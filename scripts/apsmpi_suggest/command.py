@@ -155,6 +155,18 @@ def describe_watch(target, options):
             "rate, or a longer training, measure again." % (what % options.log))
 
 
+def describe_unsaid(rules):
+    """What the rules may lack, because the log does not say it."""
+    chosen = {rule.candidate for rule in rules if rule.candidate}
+    silent = sorted(c.name() for c in chosen if not c.says_all())
+    text = ("The log does not say rounding and feedback of candidates: where yours had "
+            "other ones than the defaults, add them to the rules.")
+    if silent:
+        text += (" Nor does it say the parameters of scales: add them to the rules of "
+                 + ", ".join(silent) + ".")
+    return text
+
+
 def suggest(options, say=note):
     """The policy as text; say: takes notes for the user."""
     samples, said = read(options, say)
@@ -176,6 +188,8 @@ def suggest(options, say=note):
                     describe_bound(problem, target, sent) if bound
                     else describe_budget(problem, target, found),
                     describe_watch(target, options)]
+    if not all(rule.candidate.plan for rule in rules if rule.candidate):
+        policy.notes.append(describe_unsaid(rules))
     return policy.text()
 
 
