@@ -53,8 +53,8 @@ static void buffers_set_chunk(struct aps_chunk_buffers *slots, size_t chunk)
 static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
                                  size_t longest)
 {
-    buffers_set_chunk(
-        slots, aps_pipeline_group_elements(slots->owners, slots->parts));
+    buffers_set_chunk(slots,
+                      aps_pipeline_group_elements(slots->owners, slots->parts));
     while (slots->room.chunk > CHUNK_UNIT &&
            buffers_shared_bytes(slots, ranks) > SHARED_BYTES)
         buffers_set_chunk(slots, slots->room.chunk / 2);
