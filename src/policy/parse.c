@@ -372,9 +372,9 @@ static void read_root(struct reading *reading, const struct aps_yaml_node *root)
         return;
     /* Rules come last: what they may say depends on all the rest. */
     aps_version_check(&reading->reader, root);
-    aps_policy_steps_read(&reading->reader, reading->keys[KEY_STEPS],
-                          reading->keys[KEY_ORDER], &reading->policy->steps);
-    reading->context.per_epoch = reading->policy->steps.per_epoch > 0;
+    reading->context.per_epoch = aps_policy_steps_read(
+        &reading->reader, reading->keys[KEY_STEPS], reading->keys[KEY_ORDER],
+        &reading->policy->steps);
     aps_policy_log_read(&reading->reader, reading->keys[KEY_LOG],
                         &reading->policy->log);
     read_min_count(reading);

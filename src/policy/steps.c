@@ -34,22 +34,25 @@ static void read_order(const struct aps_reader *reader,
     steps->backward = order == 1;
 }
 
-/* Returns the key `order` inside the mapping, or NULL. */
-static const struct aps_yaml_node *read_mapping(const struct aps_reader *reader,
-                                                const struct aps_yaml_node *key,
-                                                struct aps_policy_steps *steps)
-{
-    static const char *const names[] = {"calls", "per_epoch", "order", NULL};
-    static const struct aps_words words = {.known = names};
-    const struct aps_yaml_node *keys[3];
+enum { CALLS, PER_EPOCH, ORDER, KEYS };
 
-    if (aps_read_keys(reader, key->value, "'steps'", &words, keys) < 0)
-        return NULL;
-    if (keys[0])
-        aps_read_number(reader, keys[0], 1, LONG_MAX - 1, &steps->calls);
-    if (keys[1])
-        aps_read_number(reader, keys[1], 1, LONG_MAX - 1, &steps->per_epoch);
-    return keys[2];
+/* keys[]: those of the mapping, NULL where it lacks one. */
+static void read_mapping(const struct aps_reader *reader,
+                         const struct aps_yaml_node *mapping,
+                         const struct aps_yaml_node *keys[KEYS],
+                         struct aps_policy_steps *steps)
+{
+    static const char *const names[] = {
+        [CALLS] = "calls", [PER_EPOCH] = "per_epoch", [ORDER] = "order", NULL};
+    static const struct aps_words words = {.known = names};
+
+    if (aps_read_keys(reader, mapping, "'steps'", &words, keys) < 0)
+        return;
+    if (keys[CALLS])
+        aps_read_number(reader, keys[CALLS], 1, LONG_MAX - 1, &steps->calls);
+    if (keys[PER_EPOCH])
+        aps_read_number(reader, keys[PER_EPOCH], 1, LONG_MAX - 1,
+                        &steps->per_epoch);
 }
 
 static bool is_word(const struct aps_yaml_node *key, const char *word)
@@ -58,20 +61,21 @@ static bool is_word(const struct aps_yaml_node *key, const char *word)
            strcmp(key->value->text, word) == 0;
 }
 
-void aps_policy_steps_read(const struct aps_reader *reader,
+bool aps_policy_steps_read(const struct aps_reader *reader,
                            const struct aps_yaml_node *key,
                            const struct aps_yaml_node *order,
                            struct aps_policy_steps *steps)
 {
-    const struct aps_yaml_node *inside = NULL;
+    const struct aps_yaml_node *inside[KEYS] = {NULL};
 
     if (key && key->value->kind == APS_YAML_MAPPING)
-        inside = read_mapping(reader, key, steps);
+        read_mapping(reader, key->value, inside, steps);
     else if (key && key->value->kind != APS_YAML_BAD && !is_word(key, "auto") &&
              !is_word(key, "none"))
         aps_reader_error(reader, key->value,
                          "'steps' must be auto, none or a mapping, "
                          "{calls: N, per_epoch: N, order: backward}");
     steps->none = key && is_word(key, "none");
-    read_order(reader, order, inside, steps);
+    read_order(reader, order, inside[ORDER], steps);
+    return inside[PER_EPOCH] != NULL;
 }
