@@ -70,8 +70,8 @@ static int handle_layers(struct aps_context *context,
                          const struct aps_call *call,
                          const struct aps_step_position *position)
 {
-    const unsigned long failures = aps_context_failures();
     struct aps_counters *counters = aps_call_counters(call);
+    unsigned long failures;
     enum aps_reason reason;
     size_t offset = 0;
     size_t waiting = 0; /* elements before `offset` that are to be passed on */
@@ -80,6 +80,7 @@ static int handle_layers(struct aps_context *context,
     int rc = MPI_SUCCESS; /* the first error */
 
     aps_shadow_call(context, call, position);
+    failures = aps_context_failures();
     if (!handle_is_rewritten(context, call, position, &reason))
         return aps_call_pass_because(call, reason);
     for (long i = 0; i < position->segments; i++) {

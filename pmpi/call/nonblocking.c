@@ -193,7 +193,9 @@ static int nonblocking_handle(const struct aps_call *call, MPI_Request *request)
      * queue, which finds out at different times; its thread may write it now. */
     if (!context->queue && context->resources_state == APS_RESOURCES_FAILED)
         return aps_call_start_because(call, request, APS_PASSED_RESOURCES);
-    aps_shadow_start(context, call, &position);
+    rc = aps_shadow_start(context, call, &position);
+    if (rc != MPI_SUCCESS)
+        return nonblocking_fail(call, rc);
     layers = nonblocking_look(context, call, &position, NULL);
     if (layers.rewritten == 0)
         return aps_call_start_because(call, request, layers.reason);

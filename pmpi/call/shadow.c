@@ -28,6 +28,10 @@
  * steps are copied for it. */
 #define NONBLOCKING_EVERY 16
 
+/* Copies of so many bytes may wait in a queue; where there are more, or one alone has
+ * more, samples are lost. */
+#define COPIES_MOST ((size_t)1 << 30)
+
 /* A layer to be measured: its inputs, in the host's memory. */
 struct subject {
     struct aps_context *context;
@@ -221,7 +225,8 @@ static void shadow_measure(struct subject *subject, bool well)
     int64_t begin, taken;
     int rc, now;
 
-    if (!aps_shadows_equip(context, segment->count, well))
+    if (!aps_shadows_equip(context, segment->count, class, segment->number,
+                           well))
         return;
     shadow_tell_first(subject);
     /* All ranks have come: the time does not hold the wait for a late one. */
@@ -235,11 +240,12 @@ static void shadow_measure(struct subject *subject, bool well)
         now = shadow_try(subject, i);
         rc = rc == MPI_SUCCESS ? now : rc;
     }
-    aps_fpenv_leave(&environment);
     taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
     aps_count(&aps_counters.shadowed, 1);
     aps_count(&aps_counters.shadow_ns, (unsigned long long)taken);
+    /* In this environment, too: what is computed there is the same on all ranks. */
     aps_shadows_end(context, class, segment->number, taken, rc);
+    aps_fpenv_leave(&environment);
 }
 
 /* Local. A copy of the layer's inputs, in the host's memory; NULL: none. */
@@ -277,6 +283,17 @@ static void shadow_layer(struct aps_context *context,
     free(copy);
 }
 
+/* Of a blocking call. Where a step has nonblocking calls, too, it is sampled in the
+ * steps in which these are copied. */
+static bool shadow_is_its_turn(struct aps_context *context,
+                               const struct aps_segment *segment)
+{
+    const bool due = shadow_is_due(context, segment);
+
+    return due && (shadow_is_stated(context) || !context->shadows->starts ||
+                   segment->number % NONBLOCKING_EVERY == 0);
+}
+
 void aps_shadow_call(struct aps_context *context, const struct aps_call *call,
                      const struct aps_step_position *position)
 {
@@ -289,7 +306,7 @@ void aps_shadow_call(struct aps_context *context, const struct aps_call *call,
 
         aps_segment_plan(context, call, position, i, offset, &segment);
         offset += segment.count;
-        if (segment.plan.shadow && shadow_is_due(context, &segment) &&
+        if (segment.plan.shadow && shadow_is_its_turn(context, &segment) &&
             aps_context_has_resources(context, call->comm))
             shadow_layer(context, call, &segment);
     }
@@ -313,6 +330,9 @@ static void shadow_run(struct aps_operation *operation)
         context->resources_state == APS_RESOURCES_READY &&
         shadow_is_due(context, &this->subject.segment))
         shadow_measure(&this->subject, this->copy != NULL);
+    if (this->copy)
+        atomic_fetch_sub(&context->shadows->copied,
+                         this->subject.segment.count * sizeof(float));
     free(this->copy);
     free(this);
 }
@@ -329,11 +349,13 @@ static bool shadow_may_be_due(const struct aps_context *context,
 }
 
 /* Local. The other ranks wait for this one in their queues: where memory is short, it
- * is patient. */
-static void shadow_push(struct aps_context *context,
-                        const struct aps_call *call,
-                        struct aps_segment *segment)
+ * is patient. Of a sample whose inputs are not copied, all ranks learn that it is lost.
+ * An MPI error code, of which the program's error handler knows. */
+static int shadow_push(struct aps_context *context, const struct aps_call *call,
+                       struct aps_segment *segment)
 {
+    struct aps_shadows *shadows = context->shadows;
+    const size_t bytes = segment->count * sizeof(float);
     struct shadow *this;
     long begin = 0;
 
@@ -341,10 +363,13 @@ static void shadow_push(struct aps_context *context,
         ;
     if (!this) {
         PMPI_Comm_call_errhandler(call->comm, MPI_ERR_NO_MEM);
-        return;
+        return MPI_ERR_NO_MEM;
     }
     segment->memory = aps_segment_memory(context, call);
-    this->copy = shadow_copy(segment);
+    if (atomic_load(&shadows->copied) + bytes <= COPIES_MOST)
+        this->copy = shadow_copy(segment);
+    if (this->copy)
+        atomic_fetch_add(&shadows->copied, bytes);
     this->subject = (struct subject){.context = context,
                                      .function = aps_call_function(call),
                                      .segment = *segment};
@@ -352,23 +377,31 @@ static void shadow_push(struct aps_context *context,
     this->operation = (struct aps_operation){.owner = this, .run = shadow_run};
     aps_queue_push(context->queue, &this->operation);
     aps_progress_thread_notice();
+    return MPI_SUCCESS;
 }
 
-void aps_shadow_start(struct aps_context *context, const struct aps_call *call,
-                      const struct aps_step_position *position)
+int aps_shadow_start(struct aps_context *context, const struct aps_call *call,
+                     const struct aps_step_position *position)
 {
     size_t offset = 0;
+    int rc = MPI_SUCCESS;
 
     if (!context->shadowed || call->kind->which != APS_CALL_ALLREDUCE)
-        return;
+        return MPI_SUCCESS;
     for (long i = 0; i < position->segments; i++) {
         struct aps_segment segment;
 
         aps_segment_plan(context, call, position, i, offset, &segment);
         offset += segment.count;
-        if (shadow_may_be_due(context, &segment) &&
-            (context->queue ||
-             aps_context_make_queue(context, call->comm) == MPI_SUCCESS))
-            shadow_push(context, call, &segment);
+        context->shadows->starts |= segment.plan.shadow != NULL;
+        if (!shadow_may_be_due(context, &segment))
+            continue;
+        if (!context->queue)
+            rc = aps_context_make_queue(context, call->comm);
+        if (rc == MPI_SUCCESS)
+            rc = shadow_push(context, call, &segment);
+        if (rc != MPI_SUCCESS)
+            return rc;
     }
+    return MPI_SUCCESS;
 }

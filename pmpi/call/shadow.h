@@ -19,9 +19,11 @@ void aps_shadow_call(struct aps_context *context, const struct aps_call *call,
 /*
  * Local, but counts as a nonblocking collective call on the call's communicator. A
  * nonblocking call is about to be started: its layers whose turn it may be are
- * copied, and measured in the queue, beside the call.
+ * copied, and measured in the queue, beside the call. An MPI error code, of which
+ * the program's error handler knows: then the call ends with it, since the other
+ * ranks' queues may wait for this one's.
  */
-void aps_shadow_start(struct aps_context *context, const struct aps_call *call,
-                      const struct aps_step_position *position);
+int aps_shadow_start(struct aps_context *context, const struct aps_call *call,
+                     const struct aps_step_position *position);
 
 #endif

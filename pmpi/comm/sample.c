@@ -36,14 +36,13 @@ void aps_sample_clear(struct aps_sample *sample)
     *sample = (struct aps_sample){0};
 }
 
-/* Make room for n elements, and at least for one message. */
-static int sample_reserve(struct aps_sample *sample, size_t n)
+int aps_sample_reserve(struct aps_sample *sample, size_t n)
 {
     double *bigger;
 
     if (n <= sample->capacity)
         return 0;
-    if (n < CHUNK)
+    if (n < CHUNK) /* at least one message */
         n = CHUNK;
     bigger = realloc(sample->reference, n * sizeof *bigger);
     if (!bigger)
@@ -130,7 +129,7 @@ int aps_sample_reference(struct aps_sample *sample,
     int room = 1;
 
     if (keeps)
-        room = sample_reserve(sample, n) == 0;
+        room = aps_sample_reserve(sample, n) == 0;
     for (size_t begin = 0; begin < n; begin += CHUNK) {
         const size_t length = sample_length_at(begin, n);
         const float *values =
@@ -152,7 +151,7 @@ int aps_sample_reference(struct aps_sample *sample,
 void aps_sample_keep(struct aps_sample *sample, const struct aps_memory *memory,
                      const float *in, size_t n, int *ready)
 {
-    *ready = sample_reserve(sample, n) == 0;
+    *ready = aps_sample_reserve(sample, n) == 0;
     for (size_t begin = 0; begin < n && *ready; begin += CHUNK) {
         const size_t length = sample_length_at(begin, n);
         const float *values =

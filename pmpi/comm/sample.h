@@ -30,6 +30,10 @@ struct aps_sample {
 int aps_sample_init(struct aps_sample *sample);
 void aps_sample_clear(struct aps_sample *sample);
 
+/* Local. Room for a reference of n elements, which the functions below need on the
+ * rank that keeps it, and make where it lacks. 0, or -1: out of memory. */
+int aps_sample_reserve(struct aps_sample *sample, size_t n);
+
 /*
  * COLLECTIVE over vcomm, before the layer is reduced. Rank `root` keeps the
  * FP64 sum of in[n] over the ranks, which is always added in the same order. On

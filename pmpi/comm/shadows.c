@@ -49,17 +49,27 @@ static void shadows_count(const struct aps_context *context, size_t n)
 }
 
 /* Whatever this rank has, the others have the same room afterwards. */
-bool aps_shadows_equip(struct aps_context *context, size_t n, bool well)
+bool aps_shadows_equip(struct aps_context *context, size_t n, size_t class,
+                       long number, bool well)
 {
     struct aps_shadows *shadows = context->shadows;
     float *out = NULL;
 
+    if (context->rank == 0 && aps_sample_reserve(&shadows->sample, n) < 0)
+        well = false;
     if (n > shadows->room) {
         out = malloc(n * sizeof *out);
         well = well && out;
     }
     if (!aps_agree_all(aps_comm_resources_vcomm(context->resources), well)) {
         free(out);
+        aps_context_event_once(
+            context, &shadows->lost,
+            "shadow: a sample of %zu elements is lost: a rank has no memory "
+            "for "
+            "it, or for another copy of a nonblocking call's inputs",
+            n);
+        aps_pace_put_off(&shadows->pace, class, number);
         return false;
     }
     if (out) {

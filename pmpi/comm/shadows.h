@@ -7,6 +7,7 @@
 #ifndef APS_PMPI_COMM_SHADOWS_H
 #define APS_PMPI_COMM_SHADOWS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,9 @@ struct aps_shadows {
     struct aps_pace pace;
     int64_t begin; /* when the first call came, by the clock; 0: none yet */
     bool stopped;  /* MPI failed on some rank */
+    bool lost;     /* a sample: it is said */
+    bool starts;   /* candidates of nonblocking calls, too */
+    atomic_size_t copied; /* bytes of copies that wait in the queue */
 };
 
 /* Local. `share` of the time may be taken. NULL: out of memory. */
@@ -34,10 +38,14 @@ struct aps_shadows *aps_shadows_create(double share);
 /* Local. NULL: nothing. */
 void aps_shadows_destroy(struct aps_shadows *shadows);
 
-/* COLLECTIVE over the context's communicator. Room for candidates of n elements;
+/*
+ * COLLECTIVE over the context's communicator. Room for candidates of n elements;
  * all ranks have come when it returns. The same on all ranks: false if any of them
- * is not `well`, or has no memory. */
-bool aps_shadows_equip(struct aps_context *context, size_t n, bool well);
+ * is not `well`, or has no memory. Then the sample of step `number` is lost, and the
+ * next one is put off.
+ */
+bool aps_shadows_equip(struct aps_context *context, size_t n, size_t class,
+                       long number, bool well);
 
 /*
  * COLLECTIVE over the context's communicator. A sample has been taken, which took

@@ -13,12 +13,15 @@
 /* A step that took no time that a clock shows. */
 #define STEP_LEAST 1e-7
 
+/* Where one could not be taken, the next is so many steps later. */
+#define PUT_OFF 100
+
 /* No sample is later than so many steps after the last one. */
 #define GAP_MOST 1e9
 
 size_t aps_pace_class(size_t count)
 {
-    return (count * UINT64_C(0x9E3779B97F4A7C15)) >> 58;
+    return (count * UINT64_C(0x9E3779B97F4A7C15)) >> 56;
 }
 
 bool aps_pace_is_due(struct aps_pace *pace, size_t class, long number)
@@ -42,6 +45,11 @@ static double pace_spent(const struct aps_pace *pace)
     for (size_t i = 0; i < APS_PACE_CLASSES; i++)
         spent += pace->list[i].spent;
     return spent;
+}
+
+static long pace_later(long number, long steps)
+{
+    return number < LONG_MAX - steps ? number + steps : LONG_MAX;
 }
 
 void aps_pace_end(struct aps_pace *pace, size_t class, long number, double cost,
@@ -68,5 +76,10 @@ void aps_pace_end(struct aps_pace *pace, size_t class, long number, double cost,
         gap = 1;
     if (!(gap < GAP_MOST))
         gap = GAP_MOST;
-    this->next = number < LONG_MAX - (long)gap ? number + (long)gap : LONG_MAX;
+    this->next = pace_later(number, (long)gap);
+}
+
+void aps_pace_put_off(struct aps_pace *pace, size_t class, long number)
+{
+    pace->list[class].next = pace_later(number, PUT_OFF);
 }

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define APS_PACE_CLASSES 64
+#define APS_PACE_CLASSES 256
 
 /* {.share = S}: none so far. */
 struct aps_pace {
@@ -31,7 +31,8 @@ struct aps_pace {
     } list[APS_PACE_CLASSES];
 };
 
-/* The class of calls of `count` elements, where no step tells them apart. */
+/* The class of calls of `count` elements, where no step tells them apart: calls of a
+ * class are numbered together (steps.h), too. */
 size_t aps_pace_class(size_t count);
 
 /* Is step `number` of the class sampled? */
@@ -43,5 +44,9 @@ bool aps_pace_is_due(struct aps_pace *pace, size_t class, long number);
  */
 void aps_pace_end(struct aps_pace *pace, size_t class, long number, double cost,
                   double elapsed);
+
+/* A call of step `number` was to be sampled, and could not: the next few steps are
+ * not. */
+void aps_pace_put_off(struct aps_pace *pace, size_t class, long number);
 
 #endif

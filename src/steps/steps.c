@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "steps/pace.h"
 #include "steps/period.h"
 
 /*
@@ -14,7 +15,6 @@
  * sampling every k-th call reaches all sizes. Counts that share a place here
  * share a number; it only serves the log.
  */
-#define COUNT_PLACES 256
 
 /* Calls between two steps that are taken for an evaluation: more of them are a new
  * kind of step. */
@@ -32,10 +32,10 @@ struct aps_steps {
     uint64_t lost; /* elements since the step was lost, of its own part too */
     uint64_t held; /* elements since it was found */
     long outside;  /* calls since the last step ended */
-    long numbers[COUNT_PLACES]; /* APS_STEPS_NONE */
-    long era;                   /* breaks so far */
-    long now_step;              /* of the call just advanced */
-    long now_epoch;             /* and its epoch */
+    long numbers[APS_PACE_CLASSES]; /* APS_STEPS_NONE */
+    long era;                       /* breaks so far */
+    long now_step;                  /* of the call just advanced */
+    long now_epoch;                 /* and its epoch */
 };
 
 struct aps_steps *aps_steps_create(const struct aps_policy_steps *config,
@@ -285,11 +285,6 @@ static void steps_advance_calls(struct aps_steps *steps, size_t count,
         steps_found(steps);
 }
 
-static size_t steps_place_of(size_t count)
-{
-    return (count * UINT64_C(0x9E3779B97F4A7C15)) >> 56;
-}
-
 void aps_steps_advance(struct aps_steps *steps, size_t count,
                        struct aps_step_position *position)
 {
@@ -298,7 +293,7 @@ void aps_steps_advance(struct aps_steps *steps, size_t count,
     case APS_STEPS_NONE:
         position->active = true;
         position->segments = 1;
-        position->step = steps->numbers[steps_place_of(count)]++;
+        position->step = steps->numbers[aps_pace_class(count)]++;
         break;
     case APS_STEPS_TABLE:
         steps_advance_table(steps, count, position);

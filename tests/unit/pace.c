@@ -2,6 +2,7 @@
 /* Samples cost at most their share of a program's time, and are taken. */
 #include "config.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 
@@ -116,6 +117,20 @@ static void test_classes(void)
        "any count has a class");
 }
 
+static void test_put_off(void)
+{
+    struct aps_pace pace = {.share = 0.05};
+
+    ok(!aps_pace_is_due(&pace, 3, 0) && aps_pace_is_due(&pace, 3, 2),
+       "a sample is due");
+    aps_pace_put_off(&pace, 3, 2);
+    ok(!aps_pace_is_due(&pace, 3, 2) && !aps_pace_is_due(&pace, 3, 3) &&
+           aps_pace_is_due(&pace, 3, 102),
+       "one that could not be taken is put off");
+    aps_pace_put_off(&pace, 3, LONG_MAX - 1);
+    ok(!aps_pace_is_due(&pace, 3, LONG_MAX - 1), "... for good at the end");
+}
+
 static void test_no_time(void)
 {
     struct aps_pace pace = {.share = 0.05};
@@ -132,6 +147,7 @@ int main(void)
     test_share();
     test_whole_steps();
     test_classes();
+    test_put_off();
     test_no_time();
     return done_testing();
 }
