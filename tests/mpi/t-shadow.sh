@@ -82,7 +82,10 @@ more=
 if can_be_driven; then
     candidates 2 nonblocking 'format: e4m3, scale: aps' \
         'format: e5m2, scale: backoff' 'format: e3m0, feedback: on'
-    candidates 2 persistent 'format: e4m3, scale: aps' 'format: e3m0, feedback: on'
+    if grep -q '^#define HAVE_PMPI_ALLREDUCE_INIT' "$top_builddir/config.h"; then
+        candidates 2 persistent 'format: e4m3, scale: aps' \
+            'format: e3m0, feedback: on'
+    fi
 fi
 
 # --- rules --------------------------------------------------------------------
