@@ -18,6 +18,7 @@ dist_logreader_DATA = \
 	scripts/apsmpi_log/columns.py \
 	scripts/apsmpi_log/library.py \
 	scripts/apsmpi_log/lines.py \
+	scripts/apsmpi_log/outputs.py \
 	scripts/apsmpi_log/runs.py \
 	scripts/apsmpi_log/text.py
 nodist_logreader_DATA = scripts/apsmpi_log/built.py

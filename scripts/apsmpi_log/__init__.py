@@ -6,6 +6,7 @@ logs share.
     columns         runs        rows as lists of values; which run they are of
     candidates      names of what a run has only measured
     library         the library's version
+    outputs         no file that a command reads may be written
     text            errors, and what a terminal can show
 
 A module imports only from its own line and the lines below.

@@ -9,12 +9,14 @@ import re
 import sys
 
 from apsmpi_log.library import VERSION
+from apsmpi_log.outputs import keep_inputs
 from apsmpi_log.text import INF, UserError
 
 from .bench import Bench
 from .bench_figures import figure_bench
 from .bench_tables import print_bench
 from .candidate_figures import figure_candidates
+from .exponents import exponents_path
 from .figures import draw, figure_compared, figure_one
 from .follow import follow
 from .reading import KEYS, Log, set_labels
@@ -150,6 +152,16 @@ def parse_arguments(arguments):
     return options
 
 
+def keep_what_is_read(options):
+    """UserError: a file that would be written is one that is read."""
+    outputs = [("--csv", options.csv), ("--html", options.html),
+               *(("--plot", path) for path in options.plot),
+               *(("--plot-scales", path) for path in options.plot_scales),
+               *(("--plot-residuals", path) for path in options.plot_residuals)]
+    keep_inputs(outputs, [*options.logs, *map(exponents_path, options.logs),
+                          options.bench, options.snr])
+
+
 def main_bench(options):
     try:
         bench = Bench(options.bench)
@@ -198,6 +210,11 @@ def print_safely(work):
 
 def main(arguments):
     options = parse_arguments(arguments)
+    try:
+        keep_what_is_read(options)
+    except UserError as error:
+        note(str(error))
+        return 2
     if options.bench:
         return main_bench(options)
     if options.snr:

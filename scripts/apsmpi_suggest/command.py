@@ -6,6 +6,7 @@ import math
 import sys
 
 from apsmpi_log.library import VERSION
+from apsmpi_log.outputs import keep_inputs
 from apsmpi_log.text import UserError, plural
 
 from .candidates import select
@@ -196,6 +197,7 @@ def suggest(options, say=note):
 def main(arguments):
     options = parse_arguments(arguments)
     try:
+        keep_inputs([("--output", options.output)], [*options.logs, options.table])
         text = suggest(options)
         if options.output:
             with open(options.output, "w", encoding="utf-8") as file:

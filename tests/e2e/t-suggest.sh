@@ -78,6 +78,21 @@ suggested --run 17 log.csv
 check 'an unknown run' fails "log.csv: has no run '17'; its runs are 20261123T06"
 suggested -o no/such/policy.yaml log.csv
 check 'a policy that cannot be written' fails 'no/such/policy.yaml: No such file'
+cp log.csv kept.csv
+suggested -o log.csv log.csv
+check 'the log itself as the policy' fails \
+    '--output log.csv would overwrite the file, which this command reads'
+ln log.csv link.yaml
+suggested -o link.yaml log.csv
+check '... by another name' fails '--output link.yaml would overwrite log.csv, which'
+check '... the log is as it was' cmp log.csv kept.csv
+ln -s log.csv log.svg
+for option in --csv --html --plot --plot-scales --plot-residuals; do
+    timed "$PYTHON3" "$report" $option log.svg log.csv
+    check "apsmpi-report $option with the log itself" fails \
+        "$option log.svg would overwrite log.csv, which"
+done
+check '... the log is still as it was' cmp log.csv kept.csv
 suggested --target bytes=20% log.csv
 check 'a budget that no choice keeps' fails \
     'bytes=20%: the fewest bytes that the candidates allow are 25.0 %'
