@@ -7,7 +7,7 @@ import math
 from apsmpi_log.text import UserError
 
 from .budget import allot
-from .text import show_percent
+from .text import percent_above
 
 ALIKE = 1e-9            # relative: bytes that differ by less are equal
 
@@ -169,8 +169,8 @@ def choose_budget(problem, budget):
     found = allot(lists, most)
     if found is None:
         least = sum(min(cost for cost, _ in some) for some in lists)
-        raise UserError("%s: the fewest bytes that the candidates allow are %s" % (
-            budget, show_percent(least / problem.total)))
+        raise UserError("%s: the fewest bytes that the candidates allow are %.1f %%" % (
+            budget, percent_above(least / problem.total)))
     chosen = {layer: some[place] for layer, some, place in zip(
         problem.layers, options, found.choice)}
     return rules_of(problem, chosen), found

@@ -76,6 +76,15 @@ def parse_arguments(arguments):
     return options
 
 
+def check_table(path):
+    """UserError: the table that the user names cannot be read."""
+    try:
+        with open(path, encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise UserError("--table %s: %s" % (path, error.strerror)) from None
+
+
 def read(options, say):
     """({layer: {candidate: {window: Sums}}}, what the last log says of its run)."""
     samples, said = {}, {}
@@ -198,6 +207,8 @@ def main(arguments):
     options = parse_arguments(arguments)
     try:
         keep_inputs([("--output", options.output)], [*options.logs, options.table])
+        if options.table:
+            check_table(options.table)
         text = suggest(options)
         if options.output:
             with open(options.output, "w", encoding="utf-8") as file:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How apsmpi-suggest speaks: notes, and numbers as text."""
 
+import math
 import sys
 
 from apsmpi_log.text import printable
@@ -9,7 +10,8 @@ NAME = "apsmpi suggest"
 
 
 def note(text):
-    print("%s: %s" % (NAME, printable(text)), file=sys.stderr)
+    print("%s: %s" % (NAME, "\n".join(map(printable, text.split("\n")))),
+          file=sys.stderr)
 
 
 def show_db(value):
@@ -19,6 +21,15 @@ def show_db(value):
 
 def show_percent(part):
     return "%.1f %%" % (100 * part)
+
+
+def percent_above(part, digits=1):
+    """A percentage of few digits, as a number, that is not below the part."""
+    unit = 10 ** digits
+    number = math.floor(part * 100 * unit)
+    while number / unit / 100 < part:
+        number += 1
+    return number / unit
 
 
 def show_ranges(numbers):

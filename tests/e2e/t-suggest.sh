@@ -96,6 +96,14 @@ check '... the log is still as it was' cmp log.csv kept.csv
 suggested --target bytes=20% log.csv
 check 'a budget that no choice keeps' fails \
     'bytes=20%: the fewest bytes that the candidates allow are 25.0 %'
+made eighth.csv candidates=e4m3/aps/4.1/20
+suggested --target bytes=12% eighth.csv
+check '... the number is rounded up: 12.82 %' fails 'candidates allow are 12.9 %'
+suggested --target bytes=12.9% eighth.csv
+check '... and is enough' status_is 0
+suggested --table nofile absent.csv
+check 'a table that is missing is an error at once' fails \
+    '--table nofile: No such file'
 cut -d , -f 1-37 log.csv >old.csv
 suggested --target bytes=30% old.csv
 check 'a budget without norms' fails 'does not have the column ref_l2'
@@ -111,6 +119,7 @@ check '... which other targets do not need' status_is 0
 suggested jobs.csv
 check 'a log of several jobs' fails 'jobs.csv: candidates of 2 runs; choose one by'
 check '... names them' has err '  20261124T060000.000000-2'
+check '... each in a line of its own' test "$(wc -l <err)" -eq 3
 suggested --run last jobs.csv
 check '... of which one may be chosen' rules 'layers 0-2>e3m4 aps; '
 suggested --run 20261123T060000.000000-1 jobs.csv
