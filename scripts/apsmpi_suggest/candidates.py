@@ -4,6 +4,7 @@
 import collections
 import difflib
 import fnmatch
+import math
 import re
 
 from apsmpi_log.candidates import WITHOUT_FORMAT, candidate_name
@@ -31,8 +32,9 @@ COMPRESSORS = (
     (r"(ternary|vote)", "%s"))
 
 
-class Candidate(collections.namedtuple("Candidate", FIELDS + ("plan",))):
-    """plan: the rule as the log's event has it, or None."""
+class Candidate(collections.namedtuple("Candidate", FIELDS + ("factor", "plan"))):
+    """factor: of a fixed scale, as text; plan: the rule as the log's event has it. Both
+    may be None."""
 
     __slots__ = ()
 
@@ -59,7 +61,8 @@ class Candidate(collections.namedtuple("Candidate", FIELDS + ("plan",))):
             # Blocks that scale themselves are logged as none.
             if self.scale not in ("", "none") or re.fullmatch(
                     r"e\d+m\d+(fn)?|[bt]f\d+|fp16", self.format):
-                keys.append(("scale", self.scale or "none"))
+                keys.append(("scale", "{fixed: %s}" % self.factor if self.factor
+                             else self.scale or "none"))
         for key in ("reduce", "group", "node"):
             value = getattr(self, key)
             if value not in DEFAULTS[key]:
@@ -70,11 +73,19 @@ class Candidate(collections.namedtuple("Candidate", FIELDS + ("plan",))):
 
     def says_all(self):
         """Are these keys all of its rule, as far as the log's columns can tell?"""
-        return bool(self.plan) or self.scale in BARE_SCALES
+        return bool(self.plan or self.factor) or self.scale in BARE_SCALES
 
     def ties(self):
         """What sorts candidates that cost the same."""
         return (self.shadow, self.name())
+
+
+def fixed_factor(scale, value):
+    """The factor of a fixed scale, as text; None for other scales, and where the log
+    does not have it."""
+    if scale != "fixed" or not 0 < value < math.inf:
+        return None
+    return "%d" % value if value == int(value) else repr(value)
 
 
 def compress_value(text):

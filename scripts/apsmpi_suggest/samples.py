@@ -12,14 +12,14 @@ from apsmpi_log.lines import LogFile
 from apsmpi_log.runs import calls_of, parse_begin
 from apsmpi_log.text import UserError, plural
 
-from .candidates import FIELDS, Candidate
+from .candidates import FIELDS, Candidate, fixed_factor
 
 WINDOWS = 8             # of the samples, where no epochs are known
 Layer = collections.namedtuple("Layer", "layer count name")
 VALUES = ("err_mean", "err_l2", "wire_bytes", "fp32_bytes", "ref_l2", "overflow")
 READ = ("time", "comm", "step", "layer", "count", "err_mean", "epoch", "name",
         "err_l2", "overflow", "wire_bytes", "fp32_bytes", "run", "rule",
-        "ref_l2") + FIELDS
+        "ref_l2", "scale_value") + FIELDS
 
 
 class Sums:
@@ -93,7 +93,9 @@ class Samples(LogFile):
             self.runs.update(dict.fromkeys(columns["run"]))
             return
         calls = calls_of(columns)
-        kinds = zip(*(columns[name] for name in FIELDS + ("run", "rule")))
+        factors = map(fixed_factor, columns["scale"], columns["scale_value"])
+        kinds = zip(*(columns[name] for name in FIELDS), factors, columns["run"],
+                    columns["rule"])
         layers = zip(columns["layer"], columns["count"], columns["name"])
         kept = []
         for row, (kind, layer, run, comm, call) in enumerate(zip(
@@ -197,8 +199,7 @@ class Samples(LogFile):
         lists = collections.Counter((kind[1:]) for kind in self.kinds)
         found = []
         for kind in self.kinds:
-            number, fields = kind[0], kind[1:len(FIELDS)]
-            run, rule = kind[len(FIELDS):]
+            number, fields, run, rule = kind[0], kind[1:-2], kind[-2], kind[-1]
             plan = self.plans.get((run, rule, "%d" % number))
             alone = plan is not None or lists[kind[1:]] == 1
             found.append(Candidate(0 if alone else number, *fields, plan))

@@ -11,6 +11,7 @@ err_l2 = 10^(-dB/20), a norm of the layer's own, and bits * count / 8 bytes of
     norms       of each layer, with + between them (default: 1)
     epochs, samples     how many of each (default: 3 of 2)
     run, comm, sizes    the run's id, the communicator, 1: no step is known
+    factor      the log's scale_value
     begin       the first event, behind run=ID
 """
 
@@ -24,7 +25,8 @@ HEADER = ("time,comm,step,epoch,layer,name,count,format,scale,reduce,scale_exp,"
 DEFAULTS = {
     "layers": "4096+64+640", "candidates": "e5m2/aps/8/18+e4m3/aps/8/24",
     "norms": "", "epochs": "3", "samples": "2", "run": "20261123T060000.000000-1",
-    "comm": "MPI_COMM_WORLD", "sizes": "0", "begin": "apsmpi=1.0 ranks=4 steps=auto"}
+    "comm": "MPI_COMM_WORLD", "sizes": "0", "factor": "8",
+    "begin": "apsmpi=1.0 ranks=4 steps=auto"}
 
 
 def rows(options):
@@ -40,12 +42,12 @@ def rows(options):
                 ratio = float(ratios[i if len(ratios) > 1 else 0]) - step // samples
                 error = 10 ** (-ratio / 20)
                 yield ("%d,%s,%d,%d,%d,%s,%s,%s,%s,direct,3,%.6g,%.6g,%.6g,%.4g,0,%d,0,"
-                       "0,%d,%d,50,%s,allreduce,0,8,,,fp32,%d,0,0,,,,,%s,%s" % (
+                       "0,%d,%d,50,%s,allreduce,0,%s,,,fp32,%d,0,0,,,,,%s,%s" % (
                            1.7e9 + step, options["comm"], step, epoch,
                            -1 if options["sizes"] == "1" else i, name, count, form,
                            scale, error, error, error, ratio,
                            error == float("inf"), float(bits) * int(count) / 8,
-                           4 * int(count), options["run"], number,
+                           4 * int(count), options["run"], options["factor"], number,
                            float(bits) / 2, norms[i]))
 
 

@@ -247,6 +247,18 @@ check 'a rule has all that the log says of the candidate' rules \
 check '... its rounding' has out 'rounding: {stochastic: {seed: 3}}'
 check '... also in its name' has out 'name: e3m2-aps-stochastic'
 
+made fixed.csv candidates=e4m3/fixed/8/30 factor=64
+suggested fixed.csv
+check 'the factor of a fixed scale is that of the log' rules 'layers 0-2>e4m3 fixed; '
+check '... as check takes it' has out 'scale: {fixed: 64}'
+check '... the log says it' not has told 'parameters of scales'
+made fixed.csv candidates=e4m3/fixed/8/30 factor=0.1
+suggested fixed.csv
+check '... or a fraction' has out 'scale: {fixed: 0.1}'
+made fixed.csv candidates=e4m3/fixed/8/30 factor=
+suggested fixed.csv
+check '... without it the policy says what to add' has told 'parameters of scales'
+
 # --- a budget of bytes --------------------------------------------------------
 
 made log.csv candidates=$list
