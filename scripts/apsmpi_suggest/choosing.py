@@ -12,8 +12,9 @@ from .text import percent_above
 ALIKE = 1e-9            # relative: bytes that differ by less are equal
 
 # A candidate on a layer: bytes of a call, the worst epoch's value under a bound and
-# where that was, and its part of the squared error of the whole gradient.
-Measured = collections.namedtuple("Measured", "candidate bytes worst where part")
+# where that was, its part of the squared error of the whole gradient, and its numbers
+# in the lists of candidates.
+Measured = collections.namedtuple("Measured", "candidate bytes worst where part places")
 # A rule: candidate (None: FP32), its layers with what was measured of each (Measured,
 # or None), and why the candidates were not taken that would have cost less.
 Rule = collections.namedtuple("Rule", "candidate layers cheaper")
@@ -83,7 +84,8 @@ def measure(candidates, bound, whole):
                    else math.nan for window, sums in windows.items())
         found.append(Measured(candidate,
                               sum(sums.wire for sums in windows.values()) / number,
-                              worst, where, part / len(windows)))
+                              worst, where, part / len(windows),
+                              {sums.place for sums in windows.values()}))
     return sorted(found, key=lambda m: (m.bytes, m.candidate.ties()))
 
 

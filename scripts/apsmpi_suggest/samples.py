@@ -25,10 +25,12 @@ READ = ("time", "comm", "step", "layer", "count", "err_mean", "epoch", "name",
 class Sums:
     """Over the samples of a layer under one candidate in one epoch."""
 
-    __slots__ = ("number", "errors", "squares", "wire", "fp32", "lost", "all",
+    __slots__ = ("place", "number", "errors", "squares", "wire", "fp32", "lost", "all",
                  "overflow")
 
-    def __init__(self):
+    def __init__(self, place):
+        """place: the candidate's number in the list of its rule."""
+        self.place = place
         self.number = self.overflow = 0
         self.errors = self.squares = self.wire = self.fp32 = 0.0
         self.lost = self.all = 0.0      # squares of the error, and of the sums
@@ -181,12 +183,12 @@ class Samples(LogFile):
         if not kept:
             raise UserError("%s: the run %s has no candidates" % (
                 self.path, runs[number]))
-        window = self.windows(kept)
+        window, kinds = self.windows(kept), list(self.kinds)
         found = {}
         for row in kept:
             place = (self.layer[row], self.kind[row], window(row))
             if place not in found:
-                found[place] = Sums()
+                found[place] = Sums(kinds[self.kind[row]][0])
             found[place].add(*(values[row] for values in self.values))
         for (layer, kind, epoch), sums in found.items():
             into.setdefault(layers[layer], {}).setdefault(candidates[kind], {})[

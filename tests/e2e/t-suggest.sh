@@ -197,6 +197,14 @@ suggested inf.csv
 check 'an overflow meets no target' rules \
     'layers 0, 2>e5m2 none; layers 1>fp32 -; '
 
+made twins.csv candidates=e4m3/aps/8/10+e5m2/aps/8/15+e4m3/aps/8/30+e4m3/aps/8/12
+suggested twins.csv
+check 'candidates of one name: the rule says which of the list it has' has told \
+    'candidate 3 of the list, sends 25.0 %'
+made twins.csv candidates=e4m3/aps/8/10+e5m2/aps/8/30
+suggested twins.csv
+check '... every rule does' has told 'candidate 2 of the list, sends 25.0 %'
+
 # Equal bytes: neighbours share what they can.
 made ties.csv layers=4096+4096+4096+4096+4096 \
     candidates=e4m3/aps/8/30,30,9,30,9+e5m2/aps/8/28,28,28,28,9+e3m4/aps/8/5,5,40,5,40
