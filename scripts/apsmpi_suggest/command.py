@@ -14,7 +14,9 @@ from .choosing import (ALIKE, Problem, best_single, choose_bound, choose_budget,
 from .policy import Policy, show_ratio
 from .samples import Samples
 from .targets import parse_margin, parse_target
-from .text import NAME, note, show_percent
+from .text import NAME, note, percent_above, show_percent
+
+MISSED = 0.01           # relative: a budget that is missed by less is missed by little
 
 
 def positive(text):
@@ -127,6 +129,18 @@ def describe_run(samples, said):
         plural(len(samples), "layer"), plural(number, "sample"), where, ranks)
 
 
+def describe_few(samples):
+    """Of a choice that hangs on single samples; None where it does not."""
+    single = [layer for layer, some in samples.items() if max(
+        sum(sums.number for sums in one.values()) for one in some.values()) == 1]
+    if not single:
+        return None
+    return ("The choice hangs on one sample of each candidate in %d of %s: another step "
+            "may ask for another one. Measure more of them, by a smaller N in `log: "
+            "{every: N}` of the policy with the candidates, or by a longer run." % (
+                len(single), plural(len(samples), "layer")))
+
+
 def describe_bound(problem, bound, sent):
     text = ("Each layer gets the candidate of fewest bytes that kept %s in every "
             "epoch, with a margin of %.3g dB." % (bound, bound.margin))
@@ -147,12 +161,20 @@ def describe_budget(problem, budget, found):
     if found.gap:
         text = ("With %s no choice has less than %s of the squared error of this one."
                 % (budget, show_percent(1 - found.gap / found.error)))
+    most = budget.part * problem.total
     single = best_single(problem, lambda sent, part, _: part if (
-        sent <= budget.part * problem.total and math.isfinite(part)) else None)
-    if single is None:
-        return text + " No single candidate has so few bytes."
-    return text + " The best single candidate with so few bytes, %s, has %s." % (
-        single[0].name(), show_ratio(single[2]))
+        sent <= most and math.isfinite(part)) else None)
+    text += (" No single candidate has so few bytes." if single is None else
+             " The best single candidate with so few bytes, %s, has %s." % (
+                 single[0].name(), show_ratio(single[2])))
+    missed = best_single(problem, lambda sent, part, _: part if (
+        most < sent < most * (1 + MISSED) and math.isfinite(part)) else None)
+    if missed:
+        text += (" %s for all layers misses the budget by little, and has %s: --target "
+                 "bytes=%.2f%% allows it." % (
+                     missed[0].name(), show_ratio(missed[2]),
+                     percent_above(missed[1] / problem.total, 2)))
+    return text
 
 
 def describe_watch(target, options):
@@ -194,7 +216,11 @@ def suggest(options, say=note):
         sent, show_percent(sent / problem.total), problem.total)
     if problem.weighed:
         expected += "; signal-to-noise ratio of the whole gradient %s" % show_ratio(part)
-    policy.notes = [describe_run(samples, said), expected + ".",
+    few = describe_few(samples)
+    if few:
+        say(few)
+    policy.notes = [describe_run(samples, said), *([few] if few else ()),
+                    expected + ".",
                     describe_bound(problem, target, sent) if bound
                     else describe_budget(problem, target, found),
                     describe_watch(target, options)]

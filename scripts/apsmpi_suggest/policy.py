@@ -94,9 +94,11 @@ class Policy:
         if rule.candidate is None:
             return "%s, %s of the FP32 bytes: %s" % (head, share, self.why_fp32(rule))
         sent = sum(m.bytes for _, m in rule.layers)
-        places = sorted(set().union(*(m.places for _, m in rule.layers)))
-        text = "%s, %s of the FP32 bytes: candidate %s of the list, sends %s of them" % (
-            head, share, " or ".join(map(str, places)), show_percent(sent / fp32))
+        places = " or ".join(map(str, sorted(set().union(
+            *(m.places for _, m in rule.layers)))))
+        text = ("%s, %s of the FP32 bytes: candidate %s of the list, "
+                "sends %s of them" % (
+                    head, share, places, show_percent(sent / fp32)))
         if bound:
             layer, worst = max(rule.layers, key=lambda pair: pair[1].worst)
             text += "; at worst %s, in %s of %s" % (

@@ -205,6 +205,16 @@ made twins.csv candidates=e4m3/aps/8/10+e5m2/aps/8/30
 suggested twins.csv
 check '... every rule does' has told 'candidate 2 of the list, sends 25.0 %'
 
+made one.csv epochs=1 samples=1
+suggested one.csv
+check 'one sample a layer: the choice hangs on it' has told \
+    'The choice hangs on one sample of each candidate in 3 of 3 layers'
+check '... also on the error stream' has err 'apsmpi suggest: The choice hangs on one'
+check '... what to do' has err '`log: {every: N}`'
+made one.csv epochs=1 samples=2
+suggested one.csv
+check '... not with two' not has told 'hangs on'
+
 # Equal bytes: neighbours share what they can.
 made ties.csv layers=4096+4096+4096+4096+4096 \
     candidates=e4m3/aps/8/30,30,9,30,9+e5m2/aps/8/28,28,28,28,9+e3m4/aps/8/5,5,40,5,40
@@ -278,6 +288,13 @@ suggested --target bytes=19.6% log.csv
 check '... with fewer bytes' rules 'layers 0-1>e3m2 aps; layers 2>e4m3 aps; '
 suggested --target bytes=100% log.csv
 check '... with all bytes' rules 'layers 0-2>fp32 -; '
+made headers.csv candidates=e3m2/aps/6/24+e4m3/aps/8.005/30+e4m3/none/8.5/40
+suggested --target bytes=25% headers.csv
+check '... the best candidate that misses the budget by less than 1 %' has told \
+    'e4m3 aps for all layers misses the budget by little, and has 28.9 dB: --target bytes=25.02% allows it.'
+suggested --target bytes=25.02% headers.csv
+check '... which that budget allows' rules 'layers 0-2>e4m3 aps; '
+check '... and no further one' not has told 'misses the budget'
 made log.csv candidates=$list norms=1+10+1
 suggested --target bytes=20% log.csv
 check '... where one layer is most of the gradient' rules \
