@@ -152,13 +152,23 @@ static int read_machine(const struct aps_arguments *arguments,
                         struct aps_cluster *cluster)
 {
     struct aps_machine *machine = &cluster->machine;
-    double rate = machine->between.rate, latency = machine->between.latency;
+    double rate, latency;
 
+    cluster->file_links = !cluster->file || machine->hosts > 1;
     if (read_whole(arguments, "hosts", HOSTS_MOST, &machine->hosts) < 0 ||
         read_whole(arguments, "ranks-per-host", RANKS_MOST,
                    &machine->ranks_per_host) < 0 ||
-        read_cores(arguments, cluster) < 0 ||
-        read_quantity(arguments, "rate", aps_quantity_rate, "rate",
+        read_cores(arguments, cluster) < 0)
+        return -1;
+    /* The file of one host has the costs of its shared memory there. */
+    cluster->file_links |= machine->hosts == 1;
+    if (!cluster->file_links) {
+        machine->between.latency = machine->between.wait = APS_ASSUMED_LATENCY;
+        machine->between.bulk = machine->between.rate;
+    }
+    rate = machine->between.rate;
+    latency = machine->between.latency;
+    if (read_quantity(arguments, "rate", aps_quantity_rate, "rate",
                       aps_quantity_rates, &rate) < 0 ||
         read_quantity(arguments, "latency", aps_quantity_time, "time",
                       aps_quantity_times, &latency) < 0)
@@ -169,8 +179,10 @@ static int read_machine(const struct aps_arguments *arguments,
                           "which reduces nothing");
         return -1;
     }
-    machine->between.bulk *= rate / machine->between.rate;
-    machine->between.rate = rate;
+    if (option(arguments, "rate"))
+        aps_link_set_rate(&machine->between, rate);
+    cluster->rate_given = option(arguments, "rate");
+    cluster->latency_given = option(arguments, "latency");
     machine->between.wait += latency - machine->between.latency;
     if (machine->between.wait < latency)
         machine->between.wait = latency;

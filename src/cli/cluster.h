@@ -21,7 +21,10 @@ struct aps_cluster {
         *measured;    /* codecs of the file, then those measured now */
     int from_file;    /* so many of them; 0: there is no file */
     const char *file; /* or NULL */
-    double crowd;     /* ranks of a core */
+    bool file_links;  /* false: the file is of one host, and there are more */
+    bool rate_given;  /* by their options */
+    bool latency_given;
+    double crowd;                      /* ranks of a core */
     struct aps_clocked *clocked;       /* NULL until something is measured */
     size_t counts[APS_CLUSTER_COUNTS]; /* for policies without a layer table */
     int count_count;

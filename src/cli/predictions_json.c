@@ -29,6 +29,7 @@ static void write_cluster(struct aps_json *json,
     aps_json_unsigned(json, "ranks_per_host",
                       (uintmax_t)machine->ranks_per_host);
     aps_json_text(json, "measured", cluster->file);
+    aps_json_bool(json, "links_measured", cluster->file && cluster->file_links);
     aps_json_double(json, "ranks_per_core", cluster->crowd);
     write_link(json, "between", &machine->between);
     write_link(json, "inside", &machine->inside);

@@ -33,7 +33,7 @@ enum { BOUND = FASTER + 1, CELLS };
 static void print_cluster(const struct aps_cluster *cluster)
 {
     const struct aps_machine *machine = &cluster->machine;
-    char rate[TIME_MAX], latency[TIME_MAX], message[TIME_MAX], note[800];
+    char rate[TIME_MAX], latency[TIME_MAX], message[TIME_MAX], note[1200];
 
     aps_quantity_format_rate(machine->between.rate, rate, sizeof rate);
     aps_quantity_format_time(machine->between.latency, latency, sizeof latency);
@@ -62,6 +62,15 @@ static void print_cluster(const struct aps_cluster *cluster)
                  "%s of a core, native MPI uses all of a link's rate. `apsmpi "
                  "measure` finds out on the cluster itself.",
                  cluster->crowd, cluster->crowd == 1 ? "" : "s", message);
+    if (!cluster->file_links)
+        snprintf(note + strlen(note), sizeof note - strlen(note),
+                 " The file is of one host, without links: %s%s%sand a core "
+                 "needs as much for a message between hosts as inside one.",
+                 cluster->latency_given ? "" : "the latency is assumed, ",
+                 cluster->rate_given
+                     ? ""
+                     : "the rate is that of shared memory (give --rate), ",
+                 "native MPI is assumed to use no more than a link's rate, ");
     aps_command_note(note, stdout);
 }
 

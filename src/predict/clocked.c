@@ -177,10 +177,10 @@ double aps_clocked_add(struct aps_clocked *clocked)
 void aps_machine_assume(struct aps_clocked *clocked,
                         struct aps_machine *machine)
 {
-    machine->between = (struct aps_link){.latency = 2e-6,
+    machine->between = (struct aps_link){.latency = APS_ASSUMED_LATENCY,
                                          .rate = 1e9,
                                          .bulk = 1e9,
-                                         .wait = 2e-6,
+                                         .wait = APS_ASSUMED_LATENCY,
                                          .message = 1e-6};
     machine->inside = (struct aps_link){.latency = 5e-7,
                                         .rate = 1e10,

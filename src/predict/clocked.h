@@ -27,8 +27,11 @@ double aps_clocked_add(struct aps_clocked *clocked);
  * too: of so many ranks a core, if all call this at the same time. */
 double aps_clocked_crowd(void);
 
-/* All that a machine is assumed to be where nobody has measured it, with 2 us from
- * host to host; `copy` and `add` are measured. */
+/* From host to host, where nobody says. */
+#define APS_ASSUMED_LATENCY 2e-6
+
+/* All that a machine is assumed to be where nobody has measured it; `copy` and
+ * `add` are measured. */
 void aps_machine_assume(struct aps_clocked *clocked,
                         struct aps_machine *machine);
 

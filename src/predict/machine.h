@@ -42,6 +42,16 @@ struct aps_codec_rates {
     double round;
 };
 
+/* Another link of that rate: native MPI has the same share of it as before, but
+ * never more than all. */
+static inline void aps_link_set_rate(struct aps_link *link, double rate)
+{
+    const double share = link->bulk / link->rate;
+
+    link->bulk = share < 1 ? share * rate : rate;
+    link->rate = rate;
+}
+
 static inline int aps_machine_ranks(const struct aps_machine *machine)
 {
     return machine->hosts * machine->ranks_per_host;

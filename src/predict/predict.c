@@ -133,8 +133,7 @@ static bool pays_at_rate(const struct aps_predicted_call *call, double rate)
     struct aps_machine machine = *call->machine;
     struct aps_predicted_call other = *call;
 
-    machine.between.bulk *= rate / machine.between.rate;
-    machine.between.rate = rate;
+    aps_link_set_rate(&machine.between, rate);
     other.machine = &machine;
     return aps_predict(&other).seconds < native_seconds(&other);
 }

@@ -126,6 +126,25 @@ check 'measured: options say otherwise' holds '
     abs(p["rules"][0]["counts"][0]["seconds"] / 0.0859 - 1) < 0.01'
 predict --measured machine.yaml
 check 'measured: the text names the file' grep -E -e 'machine.yaml' out
+# Native MPI measured faster than 16 KiB messages: not faster than another link.
+sed 's/bulk: 5e7/bulk: 5e9/' machine.yaml >bulk.yaml
+predict --measured bulk.yaml --rate 1gbit --latency 2us --counts 16Mi --json
+check 'measured: native is bound by the rate that is given' holds '
+    p["rules"][0]["counts"][0]["native"]["mpich"] >= 4 * 2**24 / 125e6'
+sed 's/hosts: 2/hosts: 1/; s/ranks_per_host: 1/ranks_per_host: 2/' \
+    machine.yaml >single.yaml
+predict --measured single.yaml --hosts 32 --rate 1gbit --json
+check 'measured on one host: the assumed latency' holds '
+    p["cluster"]["between"]["latency"] == 2e-6
+    and p["cluster"]["between"]["wait"] == 2e-6
+    and not p["cluster"]["links_measured"]'
+predict --measured single.yaml --hosts 32 --rate 1gbit
+tr '\n' ' ' <out | tr -s ' ' >flat
+check 'measured on one host: says so' \
+    grep -q 'The file is of one host, without links: the latency is assumed' flat
+predict --measured single.yaml --hosts 32 --rate 1gbit --latency 5us --json
+check 'measured on one host: a latency given' holds '
+    abs(p["cluster"]["between"]["latency"] / 5e-6 - 1) < 1e-9'
 sed 's/e5m2:/e4m3:/' machine.yaml >other.yaml
 predict --measured other.yaml
 check 'measured: codecs that the file lacks are measured now' \
