@@ -114,7 +114,8 @@ const struct aps_subcommand aps_subcommand_explain = {
         "second table holds the rules for calls other than all-reduces.\n"
         "\n"
         "With --hosts or --measured it also predicts the time of the\n"
-        "all-reduces of a step on a cluster, beside native FP32.\n",
+        "all-reduces of a step on a cluster, beside native FP32. Layers that\n"
+        "a compressor takes are not predicted, and no part of a step's sum.\n",
     .options = {{"epochs", "A-B", "these epochs only (N, A-B or A-)"},
                 {"layer-counts", NULL,
                  "one row for each layer, with its own count"},

@@ -45,10 +45,7 @@ struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,
 void aps_predicted_add(struct aps_predicted *sum,
                        const struct aps_predicted *one)
 {
-    if (one->compressed) {
-        sum->compressed = true;
-        return;
-    }
+    sum->compressed += one->compressed;
     sum->seconds += one->seconds;
     sum->mpich += one->mpich;
     for (int i = 0; i < APS_NATIVE_KINDS; i++)
@@ -71,8 +68,30 @@ struct aps_predicted aps_predicted_layer(struct aps_cluster *cluster,
     aps_policy_layer_plan(policy, rule, layer, &plan);
     if (plan.compressor.kind != APS_COMPRESSOR_NONE &&
         aps_plan_compresses(&plan))
-        return (struct aps_predicted){.compressed = true};
+        return (struct aps_predicted){.compressed = 1};
     return aps_predicted_of(cluster, &plan, count, group);
+}
+
+struct aps_predicted aps_predicted_rule(struct aps_cluster *cluster,
+                                        const struct aps_policy *policy,
+                                        int rule, size_t count)
+{
+    const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
+
+    if (plan->compressor.kind != APS_COMPRESSOR_NONE)
+        return (struct aps_predicted){.compressed = 1};
+    return aps_predicted_of(cluster, plan, count, 0);
+}
+
+const char *aps_predicted_nothing(const struct aps_policy *policy)
+{
+    for (size_t i = 0; i < aps_policy_rules(policy); i++)
+        if (aps_policy_rule_calls(policy, (int)i) & 1u << APS_CALL_ALLREDUCE)
+            return NULL;
+    return aps_policy_shadows(policy)
+               ? "Nothing is predicted: no rule is for all-reduces, and what "
+                 "measuring candidates (shadow) takes is not predicted."
+               : "Nothing is predicted: no rule is for all-reduces.";
 }
 
 /* --- advice -------------------------------------------------------------- */

@@ -25,9 +25,9 @@ struct aps_predicted {
     double mpich; /* native, as MPICH chooses */
     enum aps_bound bound;
     double longest; /* of what `bound` is of */
-    bool
-        compressed; /* by a compressor: `seconds` is unknown and left out, and so
-                        is what is native of it */
+    /* All-reduces that a compressor takes: their times are unknown, and they are
+     * left out of `seconds` and of what is native. */
+    size_t compressed;
 };
 
 /* Of `count` values under a plan, or NULL: left to MPI. `group` is 0 for the
@@ -42,6 +42,14 @@ void aps_predicted_add(struct aps_predicted *sum,
 struct aps_predicted aps_predicted_layer(struct aps_cluster *cluster,
                                          const struct aps_policy *policy,
                                          int rule, size_t layer, int group);
+
+/* Of `count` values under a rule, without a layer table. */
+struct aps_predicted aps_predicted_rule(struct aps_cluster *cluster,
+                                        const struct aps_policy *policy,
+                                        int rule, size_t count);
+
+/* Why there is no row at all, where there is no layer table; or NULL. */
+const char *aps_predicted_nothing(const struct aps_policy *policy);
 
 /* What else is to be said of a rule: of its largest layer (0: of none) and of
  * all its layers in a span. */

@@ -39,7 +39,16 @@ static void write_cluster(struct aps_json *json,
     aps_json_close_object(json);
 }
 
-/* The times, null of a compressor's. */
+static void write_known(struct aps_json *json, const char *key, bool known,
+                        double seconds)
+{
+    if (known)
+        aps_json_double(json, key, seconds);
+    else
+        aps_json_null(json, key);
+}
+
+/* The times; null, with a reason, of those that a compressor takes. */
 static void write_times(struct aps_json *json, const struct aps_predicted *one)
 {
     static const char *const keys[APS_NATIVE_KINDS] = {"recursive_doubling",
@@ -53,10 +62,12 @@ static void write_times(struct aps_json *json, const struct aps_predicted *one)
         aps_json_double(json, "seconds", one->seconds);
         aps_json_text(json, "bound", aps_bound_name(one->bound));
     }
+    aps_json_text(json, "not_predicted",
+                  one->compressed > 0 ? "compress" : NULL);
     aps_json_open_object(json, "native");
-    aps_json_double(json, "mpich", one->mpich);
+    write_known(json, "mpich", known, one->mpich);
     for (int i = 0; i < APS_NATIVE_KINDS; i++)
-        aps_json_double(json, keys[i], one->native[i]);
+        write_known(json, keys[i], known, one->native[i]);
     aps_json_close_object(json);
 }
 
@@ -90,20 +101,18 @@ static void write_span(struct aps_json *json, struct aps_cluster *cluster,
     }
     aps_json_close_array(json);
     write_times(json, &all);
+    aps_json_unsigned(json, "layers_not_predicted", all.compressed);
     aps_json_close_object(json);
 }
 
 static void write_counts(struct aps_json *json, struct aps_cluster *cluster,
                          const struct aps_policy *policy, int rule)
 {
-    const struct aps_plan *plan = aps_policy_rule_plan(policy, rule);
-
     aps_json_open_array(json, "counts");
     for (int k = 0; k < cluster->count_count; k++) {
-        struct aps_predicted one = {.compressed = true};
+        const struct aps_predicted one =
+            aps_predicted_rule(cluster, policy, rule, cluster->counts[k]);
 
-        if (plan->compressor.kind == APS_COMPRESSOR_NONE)
-            one = aps_predicted_of(cluster, plan, cluster->counts[k], 0);
         aps_json_open_object(json, NULL);
         aps_json_unsigned(json, "count", cluster->counts[k]);
         write_times(json, &one);
@@ -154,6 +163,8 @@ void aps_predictions_write(struct aps_json *json, struct aps_cluster *cluster,
 
     aps_json_open_object(json, "prediction");
     write_cluster(json, cluster);
+    aps_json_text(json, "nothing",
+                  schedule ? NULL : aps_predicted_nothing(policy));
     aps_json_open_array(json, "spans");
     for (long i = window->first; schedule && i <= window->last; i++)
         write_span(json, cluster, policy, schedule, i);

@@ -83,9 +83,15 @@ static void add_row(const struct report *report, const char *cells[CELLS],
     char format[APS_COMMAND_FORMAT_MAX] = "native", group[16] = "-";
     char ours[TIME_MAX] = "-", native[TIME_MAX] = "-", faster[TIME_MAX] = "-";
     const bool rewrites = plan && plan->rewrite;
+    struct aps_plan shown;
 
-    cells[FORMAT] =
-        rewrites ? aps_command_format(plan, format, sizeof format) : format;
+    cells[FORMAT] = format;
+    if (rewrites) {
+        shown = *plan;
+        if (sum->compressed == 0)
+            shown.compressor.kind = APS_COMPRESSOR_NONE;
+        cells[FORMAT] = aps_command_format(&shown, format, sizeof format);
+    }
     cells[REDUCE] = rewrites ? aps_reduce_name(plan->reduce) : "-";
     if (rewrites && aps_reduce_takes(plan->reduce, APS_SETTING_GROUP))
         snprintf(group, sizeof group, "%d",
@@ -96,7 +102,7 @@ static void add_row(const struct report *report, const char *cells[CELLS],
         snprintf(faster, sizeof faster, "%.2f", sum->mpich / sum->seconds);
     }
     cells[GROUP] = group;
-    cells[OURS] = ours;
+    cells[OURS] = sum->compressed > 0 ? "not predicted (compress)" : ours;
     cells[NATIVE] = native;
     cells[FASTER] = faster;
     cells[BOUND] = sum->seconds > 0 ? aps_bound_name(sum->bound) : "-";
@@ -142,6 +148,7 @@ struct run {
     size_t first;
     size_t last;
     size_t count; /* elements */
+    size_t taken; /* of them, in layers that a compressor takes */
     struct aps_predicted sum;
 };
 
@@ -152,16 +159,43 @@ static void run_add(struct run *run, const struct report *report, size_t layer,
         run->first = layer;
     run->last = layer;
     run->count += aps_policy_layers(report->policy)->list[layer].count;
+    if (one->compressed > 0)
+        run->taken += aps_policy_layers(report->policy)->list[layer].count;
     aps_predicted_add(&run->sum, one);
+}
+
+/* The layers of a run that its compressor does not take. */
+static void add_untaken(const struct report *report, const struct run *run,
+                        int rule, const char *time)
+{
+    struct aps_predicted sum = run->sum;
+    char layers[32], elements[24];
+    const char *cells[CELLS] = {[TIME] = time,
+                                [LAYERS] = layers,
+                                [NAME] = "not compressed",
+                                [COUNT] = elements};
+
+    snprintf(layers, sizeof layers, "%zu of them",
+             run->layers - sum.compressed);
+    snprintf(elements, sizeof elements, "%zu", run->count - run->taken);
+    sum.compressed = 0;
+    add_row(report, cells, aps_policy_rule_plan(report->policy, rule), &sum);
 }
 
 /* The run ends here. */
 static void run_end(struct run *run, const struct report *report, long span,
                     const char *time)
 {
+    const size_t compressed = run->sum.compressed;
+    const struct aps_predicted unknown = {.compressed = compressed};
+
     if (run->layers > 0)
-        add_layers(report, run->first, run->last, run->count,
-                   rule_of(report, run->first, span), time, &run->sum);
+        add_layers(report, run->first, run->last,
+                   compressed > 0 ? run->taken : run->count,
+                   rule_of(report, run->first, span), time,
+                   compressed > 0 ? &unknown : &run->sum);
+    if (compressed > 0 && compressed < run->layers)
+        add_untaken(report, run, rule_of(report, run->first, span), time);
     *run = (struct run){0};
 }
 
@@ -183,8 +217,10 @@ static void add_total(const struct report *report, const char *time,
                       const struct aps_predicted *sum)
 {
     const char *cells[CELLS] = {
-        [TIME] = time, [LAYERS] = "all", [NAME] = "",  [COUNT] = "",
-        [FORMAT] = "", [REDUCE] = "",    [GROUP] = "", [BOUND] = ""};
+        [TIME] = time, [LAYERS] = sum->compressed > 0 ? "all predicted" : "all",
+        [NAME] = "",   [COUNT] = "",
+        [FORMAT] = "", [REDUCE] = "",
+        [GROUP] = "",  [BOUND] = ""};
     char ours[TIME_MAX], native[TIME_MAX], faster[TIME_MAX];
 
     snprintf(faster, sizeof faster, "%.2f",
@@ -223,9 +259,11 @@ static struct aps_predicted add_span(const struct report *report, long span)
     return all;
 }
 
-/* Without a layer table: each rule for all-reduces, some counts. */
-static void add_rules(const struct report *report)
+/* Without a layer table: each rule for all-reduces, some counts. Are any left to
+ * a compressor? */
+static bool add_rules(const struct report *report)
 {
+    bool compressed = false;
     const struct aps_policy *policy = report->policy;
 
     for (size_t i = 0; i < aps_policy_rules(policy); i++) {
@@ -237,7 +275,8 @@ static void add_rules(const struct report *report)
             continue;
         for (int k = 0; k < report->cluster->count_count; k++) {
             const size_t count = report->cluster->counts[k];
-            struct aps_predicted one = {.compressed = true};
+            const struct aps_predicted one =
+                aps_predicted_rule(report->cluster, policy, (int)i, count);
             char text[24];
             const char *cells[CELLS] = {
                 [TIME] = aps_command_rule(policy, (int)i, line),
@@ -245,12 +284,12 @@ static void add_rules(const struct report *report)
                 [NAME] = "",
                 [COUNT] = text};
 
-            if (plan->compressor.kind == APS_COMPRESSOR_NONE)
-                one = aps_predicted_of(report->cluster, plan, count, 0);
             snprintf(text, sizeof text, "%zu", count);
             add_row(report, cells, plan, &one);
+            compressed |= one.compressed > 0;
         }
     }
+    return compressed;
 }
 
 /* --- notes --------------------------------------------------------------- */
@@ -343,10 +382,6 @@ static void print_natives(const struct aps_predicted *all, const char *time)
     snprintf(note + strlen(note), sizeof note - strlen(note),
              "; the table has what MPICH takes for each count.");
     aps_command_note(note, stdout);
-    if (all->compressed)
-        aps_command_note("Layers that a compressor takes are not predicted, "
-                         "and not part of the sums.",
-                         stdout);
 }
 
 void aps_predictions_print(struct aps_cluster *cluster,
@@ -371,19 +406,32 @@ void aps_predictions_print(struct aps_cluster *cluster,
     struct report report = {cluster, policy, schedule, each_layer,
                             aps_columns_create(heads, CELLS)};
     struct aps_predicted all = {0};
+    const char *nothing = schedule ? NULL : aps_predicted_nothing(policy);
+    bool compressed = false;
     char time[48] = "";
 
-    if (schedule)
-        for (long i = window->first; i <= window->last; i++)
-            all = add_span(&report, i);
-    else
-        add_rules(&report);
+    for (long i = window->first; schedule && i <= window->last; i++) {
+        all = add_span(&report, i);
+        compressed |= all.compressed > 0;
+    }
+    if (!schedule)
+        compressed = add_rules(&report);
     print_cluster(cluster);
+    if (nothing) {
+        aps_columns_destroy(report.columns);
+        aps_command_note(nothing, stdout);
+        return;
+    }
     putchar('\n');
     aps_columns_print(report.columns, stdout);
     aps_columns_destroy(report.columns);
     if (schedule)
         print_natives(&all, aps_range_format(&schedule->spans[window->last],
                                              time, sizeof time));
+    if (compressed)
+        aps_command_note("not predicted (compress): what a compressor takes "
+                         "has no prediction. Sums are of the other layers "
+                         "alone, with the policy and native.",
+                         stdout);
     print_advice(&report, window->last);
 }

@@ -166,6 +166,37 @@ printf 'version: 1\nsteps: {calls: 3}\nrules: [{compress: powersgd}]\n' \
     >policy.yaml
 predict --hosts 2 --rate 1gbit --json
 check 'compressors are not predicted' holds 'p["rules"] == []'
+predict --hosts 2 --rate 1gbit
+check 'compressors: the text says so' grep -q '^3 .*not predicted (compress) ' out
+printf 'layer,name,count,shape\n0,conv,1000000,1000x1000\n1,bias,65536,65536\n' \
+    >layers.csv
+printf '%s\n' 'version: 1' 'steps: {per_epoch: 10}' 'layers: layers.csv' \
+    'rules:' '  - {epochs: 0-1, compress: powersgd}' '  - {format: e5m2}' \
+    >policy.yaml
+predict --hosts 2 --rate 1gbit
+check 'compressors: their floats have no time' \
+    grep -q '^0-1 .* 1000000 .*not predicted (compress)  *-  *-  *-$' out
+check 'compressors: other layers have one' \
+    grep -q '^0-1 .*not compressed  *65536 .* [mu]s ' out
+check 'compressors: the sum says of what' grep -q '^0-1 .*all predicted' out
+check 'compressors: a note, though the last epochs have none' \
+    grep -q '^not predicted (compress): ' out
+predict --hosts 2 --rate 1gbit --json
+check 'compressors: JSON has null and the reason' holds '
+    p["spans"][0]["layers"][0]["seconds"] is None
+    and p["spans"][0]["layers"][0]["not_predicted"] == "compress"
+    and p["spans"][0]["layers"][1]["not_predicted"] is None'
+check 'compressors: both sums are of the others' holds '
+    p["spans"][0]["seconds"] == p["spans"][0]["layers"][1]["seconds"]
+    and p["spans"][0]["native"] == p["spans"][0]["layers"][1]["native"]
+    and p["spans"][0]["layers_not_predicted"] == 1'
+printf 'version: 1\nshadow: [{format: e4m3}]\n' >policy.yaml
+predict --hosts 2 --rate 1gbit
+check 'shadow alone: says why there is no prediction' \
+    grep -q '^Nothing is predicted: no rule is for all-reduces' out
+check 'shadow alone: no empty table' not grep -q '^rule .*native' out
+predict --hosts 2 --rate 1gbit --json
+check 'shadow alone: JSON says why' holds '"shadow" in p["nothing"]'
 
 # --- apsmpi measure ----------------------------------------------------------------
 
