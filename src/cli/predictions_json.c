@@ -154,6 +154,24 @@ static void write_advice(struct aps_json *json, const struct aps_advice *advice)
     }
 }
 
+/* Rules whose compressor has no prediction, with the reason. */
+static void write_not_predicted(struct aps_json *json,
+                                const struct aps_policy *policy)
+{
+    aps_json_open_array(json, "rules_not_predicted");
+    for (size_t i = 0; i < aps_policy_rules(policy); i++) {
+        const struct aps_plan *plan = aps_policy_rule_plan(policy, (int)i);
+
+        if (plan->compressor.kind == APS_COMPRESSOR_NONE)
+            continue;
+        aps_json_open_object(json, NULL);
+        aps_json_unsigned(json, "rule", i);
+        aps_json_text(json, "not_predicted", "compress");
+        aps_json_close_object(json);
+    }
+    aps_json_close_array(json);
+}
+
 void aps_predictions_write(struct aps_json *json, struct aps_cluster *cluster,
                            const struct aps_policy *policy,
                            const struct aps_schedule *schedule,
@@ -182,5 +200,6 @@ void aps_predictions_write(struct aps_json *json, struct aps_cluster *cluster,
         aps_json_close_object(json);
     }
     aps_json_close_array(json);
+    write_not_predicted(json, policy);
     aps_json_close_object(json);
 }

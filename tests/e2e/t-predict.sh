@@ -165,7 +165,8 @@ check 'measured: no such file' grep -E -e '^none.yaml: No such file' err
 printf 'version: 1\nsteps: {calls: 3}\nrules: [{compress: powersgd}]\n' \
     >policy.yaml
 predict --hosts 2 --rate 1gbit --json
-check 'compressors are not predicted' holds 'p["rules"] == []'
+check 'compressors are not predicted' holds 'p["rules"] == [] and
+    p["rules_not_predicted"] == [{"rule": 0, "not_predicted": "compress"}]'
 predict --hosts 2 --rate 1gbit
 check 'compressors: the text says so' grep -q '^3 .*not predicted (compress) ' out
 printf 'layer,name,count,shape\n0,conv,1000000,1000x1000\n1,bias,65536,65536\n' \
