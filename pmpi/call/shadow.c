@@ -317,7 +317,7 @@ void aps_shadow_call(struct aps_context *context, const struct aps_call *call,
 struct shadow {
     struct aps_operation operation;
     struct subject subject;
-    float *copy; /* of its inputs; NULL: there was no memory */
+    float *copy; /* of its inputs; NULL: there was no room for it */
 };
 
 /* COLLECTIVE, in the queue. */

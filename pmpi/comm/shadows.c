@@ -4,12 +4,12 @@
 #include "comm/shadows.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "comm/compressions.h"
 #include "comm/report.h"
 #include "comm/scales.h"
+#include "number/bits.h"
 #include "progress/agree.h"
 
 struct aps_shadows *aps_shadows_create(double share)
@@ -84,19 +84,7 @@ bool aps_shadows_equip(struct aps_context *context, size_t n, size_t class,
 /* Positive floats have the order of their bits, taken as integers. */
 static int shadows_bits(double seconds)
 {
-    const float value = seconds > 0 ? (float)seconds : 0;
-    int bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static double shadows_seconds(int bits)
-{
-    float value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return (int)aps_float_bits(seconds > 0 ? (float)seconds : 0);
 }
 
 void aps_shadows_end(struct aps_context *context, size_t class, long number,
@@ -124,6 +112,6 @@ void aps_shadows_end(struct aps_context *context, size_t class, long number,
     }
     if (!aps_policy_log(context->job->policy)->stated)
         aps_pace_end(&shadows->pace, class, number,
-                     shadows_seconds(values[COST]),
-                     shadows_seconds(-values[ELAPSED]));
+                     aps_float_from_bits((uint32_t)values[COST]),
+                     aps_float_from_bits((uint32_t)-values[ELAPSED]));
 }
