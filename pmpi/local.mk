@@ -156,6 +156,7 @@ libapsmpi_la_LDFLAGS = -module -avoid-version -shared -no-undefined \
 # What a user runs once on a cluster; `apsmpi measure` starts it.
 mpilib_PROGRAMS += pmpi/measure/apsmpi-measure
 pmpi_measure_apsmpi_measure_SOURCES = \
+	pmpi/measure/batches.c pmpi/measure/batches.h \
 	pmpi/measure/links.c pmpi/measure/links.h \
 	pmpi/measure/main.c \
 	pmpi/measure/natives.c pmpi/measure/natives.h \

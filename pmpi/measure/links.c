@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "measure/batches.h"
 #include "progress/messages.h"
 #include "progress/wait.h"
 #include "topo/shm_group.h"
@@ -55,40 +56,29 @@ static double now(void)
     return 1e-9 * (double)aps_clock_ns(CLOCK_MONOTONIC);
 }
 
-static double batch(struct pattern *pattern, run_fn *run, int times)
-{
-    double begin;
+/* A pattern, and what runs it. */
+struct timed {
+    struct pattern *pattern;
+    run_fn *run;
+};
 
-    (void)aps_site_max(pattern->site, 0); /* all begin together */
-    begin = now();
-    run(pattern, times);
-    return aps_site_max(pattern->site, (now() - begin) / times);
+static void run_timed(void *state, int times)
+{
+    const struct timed *timed = state;
+
+    timed->run(timed->pattern, times);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Seconds of one time, the slowest rank's, the median of some batches. */
 static double seconds(struct pattern *pattern, run_fn *run)
 {
-    double batches[BATCHES];
-    int times;
+    struct timed timed = {pattern, run};
 
-    (void)batch(pattern, run, TIMES_LEAST); /* connects, for one */
-    batches[0] = batch(pattern, run, TIMES_LEAST);
-    times = batches[0] > 0 ? (int)(BATCH_SECONDS / batches[0]) : TIMES_MOST;
-    if (times < TIMES_LEAST)
-        times = TIMES_LEAST;
-    if (times > TIMES_MOST)
-        times = TIMES_MOST;
-    for (int i = 0; i < BATCHES; i++)
-        batches[i] = batch(pattern, run, times);
-    qsort(batches, BATCHES, sizeof *batches, compare);
-    return batches[BATCHES / 2];
+    return aps_batches_median(&(struct aps_batches){.site = pattern->site,
+                                                    .seconds = BATCH_SECONDS,
+                                                    .least = TIMES_LEAST,
+                                                    .most = TIMES_MOST,
+                                                    .run = run_timed,
+                                                    .state = &timed});
 }
 
 /* --- patterns --------------------------------------------------------------- */
@@ -180,8 +170,7 @@ static double core_seconds(struct pattern *pattern, size_t bytes, double crowd)
                          1e-9 * (double)used / (CORE_ROUNDS * pattern->peers));
     }
     pattern->naps = false;
-    qsort(batches, BATCHES, sizeof *batches, compare);
-    used_by_message = crowd * batches[BATCHES / 2];
+    used_by_message = crowd * aps_batches_middle(batches, BATCHES);
     return used_by_message < stream ? used_by_message : stream;
 }
 
@@ -247,8 +236,7 @@ int aps_links_mark(const struct aps_site *site, double *mark, char *cause,
         }
         batches[i] = aps_site_max(site, (now() - begin) / MARKS);
     }
-    qsort(batches, BATCHES, sizeof *batches, compare);
-    *mark = batches[BATCHES / 2];
+    *mark = aps_batches_middle(batches, BATCHES);
     aps_shm_group_destroy(group);
     return 0;
 }

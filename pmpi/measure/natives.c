@@ -7,14 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "measure/batches.h"
 #include "predict/native.h"
 
 static const size_t counts[] = {1, 16 * 1024, 128 * 1024, 1024 * 1024};
 #define COUNTS (sizeof counts / sizeof *counts)
 #define COUNT_MOST (counts[COUNTS - 1])
 
-#define BATCHES 5
 #define BATCH_SECONDS 0.05
 #define TIMES_LEAST 2
 #define TIMES_MOST 1000
@@ -28,48 +27,35 @@ struct point {
     double rest;
 };
 
-static double now(void)
+/* All-reduces; a wrong outcome is MPI's. */
+struct reduced {
+    MPI_Comm comm;
+    float *const *x; /* [2] */
+    size_t count;
+    int *rc;
+};
+
+static void run_reduced(void *state, int times)
 {
-    return 1e-9 * (double)aps_clock_ns(CLOCK_MONOTONIC);
-}
+    const struct reduced *reduced = state;
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Of the slowest rank. A wrong outcome is MPI's. */
-static double batch(const struct aps_site *site, MPI_Comm comm,
-                    float *const x[2], size_t count, int times, int *rc)
-{
-    double begin;
-
-    (void)aps_site_max(site, 0); /* all begin together */
-    begin = now();
     for (int i = 0; i < times; i++)
-        *rc |= PMPI_Allreduce(x[0], x[1], (int)count, MPI_FLOAT, MPI_SUM, comm);
-    return aps_site_max(site, (now() - begin) / times);
+        *reduced->rc |=
+            PMPI_Allreduce(reduced->x[0], reduced->x[1], (int)reduced->count,
+                           MPI_FLOAT, MPI_SUM, reduced->comm);
 }
 
 static double median(const struct aps_site *site, MPI_Comm comm,
                      float *const x[2], size_t count, int *rc)
 {
-    double batches[BATCHES];
-    int times;
+    struct reduced reduced = {comm, x, count, rc};
 
-    (void)batch(site, comm, x, count, 1, rc);
-    batches[0] = batch(site, comm, x, count, TIMES_LEAST, rc);
-    times = batches[0] > 0 ? (int)(BATCH_SECONDS / batches[0]) : TIMES_MOST;
-    if (times < TIMES_LEAST)
-        times = TIMES_LEAST;
-    if (times > TIMES_MOST)
-        times = TIMES_MOST;
-    for (int i = 0; i < BATCHES; i++)
-        batches[i] = batch(site, comm, x, count, times, rc);
-    qsort(batches, BATCHES, sizeof *batches, compare);
-    return batches[BATCHES / 2];
+    return aps_batches_median(&(struct aps_batches){.site = site,
+                                                    .seconds = BATCH_SECONDS,
+                                                    .least = TIMES_LEAST,
+                                                    .most = TIMES_MOST,
+                                                    .run = run_reduced,
+                                                    .state = &reduced});
 }
 
 /* The model is a line in `wait` and in 1 / bulk. `sharing` ranks have a link. */

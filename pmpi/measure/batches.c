@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "measure/batches.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+#define BATCHES 5
+
+static double now(void)
+{
+    return 1e-9 * (double)aps_clock_ns(CLOCK_MONOTONIC);
+}
+
+static double batches_one(const struct aps_batches *batches, int times)
+{
+    double begin;
+
+    (void)aps_site_max(batches->site, 0); /* all begin together */
+    begin = now();
+    batches->run(batches->state, times);
+    return aps_site_max(batches->site, (now() - begin) / times);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double aps_batches_middle(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, compare);
+    return values[n / 2];
+}
+
+double aps_batches_median(const struct aps_batches *batches)
+{
+    double found[BATCHES];
+    int times;
+
+    (void)batches_one(batches, batches->least);
+    found[0] = batches_one(batches, batches->least);
+    times = found[0] > 0 ? (int)(batches->seconds / found[0]) : batches->most;
+    if (times < batches->least)
+        times = batches->least;
+    if (times > batches->most)
+        times = batches->most;
+    for (int i = 0; i < BATCHES; i++)
+        found[i] = batches_one(batches, times);
+    return aps_batches_middle(found, BATCHES);
+}
