@@ -7,6 +7,7 @@ mpilibdir = $(pkglibdir)/$(MPI)
 mpilib_LTLIBRARIES += libapsmpi.la
 libapsmpi_la_SOURCES = \
 	pmpi/call/allreduce.c pmpi/call/allreduce.h \
+	pmpi/call/allreduce_call.h \
 	pmpi/call/blocking.c pmpi/call/blocking.h \
 	pmpi/call/call.c pmpi/call/call.h \
 	pmpi/call/completion.c pmpi/call/completion.h \

@@ -17,6 +17,7 @@
 #include "job/job.h"
 #include "native/next_mpi.h"
 #include "progress/queue.h"
+#include "call/allreduce_call.h"
 #include "call/call.h"
 #include "call/handle.h"
 #include "call/kind.h"
@@ -345,16 +346,8 @@ static __attribute__((noinline, cold)) int
 allreduce_handle(const void *send, void *receive, int64_t count, bool large,
                  aps_handle type, aps_handle op, aps_handle comm)
 {
-    struct aps_call call = {
-        .kind = &aps_kind_allreduce,
-        .send = send,
-        .receive = receive,
-        .count = count,
-        .large = large,
-        .type = (MPI_Datatype)type,
-        .op = (MPI_Op)op,
-        .comm = (MPI_Comm)comm,
-    };
+    struct aps_call call =
+        aps_allreduce_call(send, receive, count, large, type, op, comm);
 
     if (aps_job()->foreign)
         return aps_next_mpi_allreduce(aps_next_mpi(), large, send, receive,

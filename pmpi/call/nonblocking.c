@@ -6,6 +6,7 @@
 #include <mpi.h>
 #include <stdlib.h>
 
+#include "call/allreduce_call.h"
 #include "call/call.h"
 #include "call/deferred.h"
 #include "call/fuse.h"
@@ -220,16 +221,8 @@ int aps_iallreduce(const void *send, void *receive, int64_t count, bool large,
                    aps_handle type, aps_handle op, aps_handle comm,
                    void *request)
 {
-    const struct aps_call call = {
-        .kind = &aps_kind_allreduce,
-        .send = send,
-        .receive = receive,
-        .count = count,
-        .large = large,
-        .type = (MPI_Datatype)type,
-        .op = (MPI_Op)op,
-        .comm = (MPI_Comm)comm,
-    };
+    const struct aps_call call =
+        aps_allreduce_call(send, receive, count, large, type, op, comm);
 
     return aps_nonblocking_start(&call, request);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call/allreduce_call.h"
 #include "call/call.h"
 #include "call/nonblocking.h"
 #include "call/kind.h"
@@ -201,23 +202,15 @@ int aps_persistent_init(const void *send, void *receive, int64_t count,
                         bool large, aps_handle type, aps_handle op,
                         aps_handle comm, aps_handle info, void *request)
 {
-    const struct aps_call call = {
-        .kind = &aps_kind_allreduce,
-        .persistent = true,
-        .send = send,
-        .receive = receive,
-        .count = count,
-        .large = large,
-        .type = (MPI_Datatype)type,
-        .op = (MPI_Op)op,
-        .comm = (MPI_Comm)comm,
-    };
+    struct aps_call call =
+        aps_allreduce_call(send, receive, count, large, type, op, comm);
     MPI_Request *handle = request;
     struct persistent *persistent;
     struct aps_context *context = NULL;
     enum aps_reason reason = APS_PASSED_OTHER;
     int rc;
 
+    call.persistent = true;
     /* All before MPI's own, so that nothing has to be undone. */
     if (handle && call.kind->is_candidate(aps_job(), &call))
         reason =
