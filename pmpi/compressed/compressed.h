@@ -62,7 +62,7 @@ struct aps_compressed_ops {
     /* Does it need the groups of a plan that reduces by groups? */
     bool grouped;
 
-    /* Floats that a layer keeps, and that a call needs. `kept` NULL: none. */
+    /* Floats that a layer keeps, and that a call needs. NULL: none. */
     size_t (*kept)(const struct aps_plan *plan, const struct aps_matrix *matrix,
                    const struct aps_compressed_ranks *ranks);
     size_t (*scratch)(const struct aps_plan *plan,

@@ -51,16 +51,6 @@ static size_t ternary_sums(const struct aps_digits_run *run, int owner)
 
 /* --- sizes ---------------------------------------------------------------- */
 
-static size_t ternary_scratch(const struct aps_plan *plan,
-                              const struct aps_matrix *matrix,
-                              const struct aps_compressed_ranks *ranks)
-{
-    (void)plan;
-    (void)matrix;
-    (void)ranks;
-    return 0;
-}
-
 /* By gather the digits of a layer. By direct, digits for and from a rank, and its
  * sums: rank 0 owns the most. */
 static size_t ternary_message(const struct aps_plan *plan,
@@ -294,7 +284,6 @@ static int ternary_run(const struct aps_compressed_site *site, int count,
 }
 
 const struct aps_compressed_ops aps_compressed_ternary = {
-    .scratch = ternary_scratch,
     .message = ternary_message,
     .run = ternary_run,
 };

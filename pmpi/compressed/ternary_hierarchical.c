@@ -92,16 +92,6 @@ static size_t levels_results(const struct levels *levels, int owner)
     return bytes;
 }
 
-static size_t levels_scratch(const struct aps_plan *plan,
-                             const struct aps_matrix *matrix,
-                             const struct aps_compressed_ranks *ranks)
-{
-    (void)plan;
-    (void)matrix;
-    (void)ranks;
-    return 0;
-}
-
 /* Of all ranks together; each is counted as often as there are ranks. */
 static size_t levels_message(const struct aps_plan *plan,
                              const struct aps_matrix *matrix,
@@ -445,7 +435,6 @@ static int levels_run(const struct aps_compressed_site *site, int count,
 
 const struct aps_compressed_ops aps_compressed_ternary_hierarchical = {
     .grouped = true,
-    .scratch = levels_scratch,
     .message = levels_message,
     .run = levels_run,
 };

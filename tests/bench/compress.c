@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cpu.h"
 #include "compress.h"
 
 static const struct {
@@ -62,6 +63,35 @@ double bench_memcpy(const float *from, size_t n, float *to)
         best = seconds < best ? seconds : best;
     }
     return best;
+}
+
+static void bench_print(const char *name, size_t n, double seconds, double copy)
+{
+    printf("  %-34s %8.3f %8.1f %8.2f\n", name, seconds * 1e3,
+           (double)n * sizeof(float) / seconds * 1e-9, seconds / copy);
+}
+
+void bench_rows(const char *title, const struct bench_row *rows, size_t count,
+                void *data, const float *from, size_t n, float *to)
+{
+    const double copy = bench_memcpy(from, n, to);
+
+    printf("%s, %zu floats, %s: shortest run in ms, GB/s of the floats, time "
+           "divided by memcpy's\n",
+           title, n, aps_cpu_name(aps_cpu_chosen()));
+    bench_print("memcpy", n, copy, copy);
+    for (size_t i = 0; i < count; i++) {
+        double best = 1e9;
+
+        for (int r = 0; r < BENCH_RUNS; r++) {
+            const double start = bench_now();
+
+            rows[i].run(data);
+            const double seconds = bench_now() - start;
+            best = seconds < best ? seconds : best;
+        }
+        bench_print(rows[i].name, n, best, copy);
+    }
 }
 
 static int compress_run(const char *name)

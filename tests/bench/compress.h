@@ -23,4 +23,16 @@ float *bench_floats(size_t n);
 /* Seconds of the fastest of BENCH_RUNS copies of n floats by memcpy. */
 double bench_memcpy(const float *from, size_t n, float *to);
 
+/* What a line of a table measures: a pass over `data`. */
+struct bench_row {
+    const char *name;
+    void (*run)(void *data);
+};
+
+/* Print a table of passes over n floats, and memcpy of them from one place to
+ * another before it: the fastest of BENCH_RUNS runs in ms, GB/s of the floats, and
+ * the time divided by memcpy's. The passes follow each other, as in a call. */
+void bench_rows(const char *title, const struct bench_row *rows, size_t count,
+                void *data, const float *from, size_t n, float *to);
+
 #endif

@@ -27,13 +27,16 @@ struct data {
     unsigned char *codes;
 };
 
-static void run_measure(struct data *d)
+static void run_measure(void *data)
 {
+    struct data *d = data;
+
     (void)aps_magnitudes_add(d->g, d->e, FLOATS, d->x);
 }
 
-static void run_encode(struct data *d)
+static void run_encode(void *data)
 {
+    struct data *d = data;
     float sent[PART];
 
     for (size_t at = 0; at < FLOATS; at += PART) {
@@ -46,8 +49,10 @@ static void run_encode(struct data *d)
     }
 }
 
-static void run_sum(struct data *d)
+static void run_sum(void *data)
 {
+    struct data *d = data;
+
     for (size_t at = 0; at < FLOATS; at += PART) {
         const size_t n = FLOATS - at < PART ? FLOATS - at : PART;
         const unsigned char *codes = d->codes + aps_codec_bytes(&d->codec, at);
@@ -58,16 +63,15 @@ static void run_sum(struct data *d)
     }
 }
 
-static void run_decode(struct data *d)
+static void run_decode(void *data)
 {
+    struct data *d = data;
+
     d->codec.decode(&d->codec, d->codes, FLOATS, scaling, 0, d->g);
 }
 
 /* In the order of a call. */
-static const struct {
-    const char *name;
-    void (*run)(struct data *);
-} rows[] = {
+static const struct bench_row rows[] = {
     {"x = g + e, measure x", run_measure},
     {"encode x, and what is left of it", run_encode},
     {"sum of 2 ranks, and what is kept", run_sum},
@@ -83,8 +87,6 @@ int bench_feedback(void)
         .x = bench_floats(FLOATS),
         .codes = malloc(FLOATS),
     };
-    const double copy = bench_memcpy(d.g, FLOATS, d.x);
-    const double bytes = (double)FLOATS * sizeof(float);
     struct aps_format format;
 
     if (!d.codes || aps_format_parse("e4m3", &format, NULL) < 0) {
@@ -92,24 +94,8 @@ int bench_feedback(void)
         exit(1);
     }
     aps_codec_init(&format, &d.codec);
-    printf("e4m3 with feedback, %d floats, %s: shortest run in ms, GB/s of the "
-           "floats, time divided by memcpy's\n",
-           FLOATS, aps_cpu_name(d.cpu));
-    printf("  %-34s %8.3f %8.1f %8.2f\n", "memcpy", copy * 1e3,
-           bytes / copy * 1e-9, 1.0);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        double best = 1e9;
-
-        for (int r = 0; r < BENCH_RUNS; r++) {
-            const double start = bench_now();
-
-            rows[i].run(&d);
-            const double seconds = bench_now() - start;
-            best = seconds < best ? seconds : best;
-        }
-        printf("  %-34s %8.3f %8.1f %8.2f\n", rows[i].name, best * 1e3,
-               bytes / best * 1e-9, best / copy);
-    }
+    bench_rows("e4m3 with feedback", rows, sizeof rows / sizeof *rows, &d, d.g,
+               FLOATS, d.x);
     free(d.g);
     free(d.e);
     free(d.x);

@@ -25,40 +25,49 @@ struct data {
     uint8_t *digits, *sums;
 };
 
-static void run_measure_sum(struct data *d)
+static void run_measure_sum(void *data)
 {
+    struct data *d = data;
+
     (void)aps_ternary_measure_sum(d->g, d->e, FLOATS, 2.5f, d->cpu, d->x,
                                   &d->scale);
 }
 
-static void run_measure(struct data *d)
+static void run_measure(void *data)
 {
+    struct data *d = data;
+
     (void)aps_ternary_measure(d->x, FLOATS, 2.5f, d->cpu, &d->scale);
 }
 
-static void run_encode(struct data *d)
+static void run_encode(void *data)
 {
+    struct data *d = data;
     static const struct aps_cast_options draw = {.seed = 1};
 
     aps_ternary_encode(d->x, FLOATS, d->scale.limit, d->scale.scaler, &draw,
                        d->cpu, d->digits);
 }
 
-static void run_take(struct data *d)
+static void run_take(void *data)
 {
+    struct data *d = data;
     static const struct aps_cast_options draw = {.seed = 1};
 
     aps_ternary_take(d->x, FLOATS, d->scale.limit, d->scale.scaler, &draw,
                      d->cpu, d->digits);
 }
 
-static void run_decode(struct data *d)
+static void run_decode(void *data)
 {
+    struct data *d = data;
+
     aps_ternary_decode(d->digits, FLOATS, d->scale.scaler, d->cpu, d->e);
 }
 
-static void run_sum(struct data *d)
+static void run_sum(void *data)
 {
+    struct data *d = data;
     int16_t sum[BLOCK];
 
     for (size_t at = 0; at < FLOATS; at += BLOCK) {
@@ -72,17 +81,16 @@ static void run_sum(struct data *d)
     }
 }
 
-static void run_sum_decode(struct data *d)
+static void run_sum_decode(void *data)
 {
+    struct data *d = data;
+
     aps_ternary_sum_decode(d->sums, FLOATS, RANKS, d->scale.scaler, d->cpu,
                            d->g);
 }
 
 /* In the order of a call. */
-static const struct {
-    const char *name;
-    void (*run)(struct data *);
-} rows[] = {
+static const struct bench_row rows[] = {
     {"measure x", run_measure},
     {"x = g + e, measure x", run_measure_sum},
     {"encode x", run_encode},
@@ -102,31 +110,13 @@ int bench_ternary(void)
         .digits = malloc(aps_ternary_bytes(FLOATS)),
         .sums = malloc(aps_ternary_sum_bytes(RANKS, FLOATS)),
     };
-    const double copy = bench_memcpy(d.g, FLOATS, d.x);
-    const double bytes = (double)FLOATS * sizeof(float);
 
     if (!d.digits || !d.sums) {
         perror("compress");
         exit(1);
     }
-    printf("ternary, %d floats, %s: shortest run in ms, GB/s of the floats, "
-           "time divided by memcpy's\n",
-           FLOATS, aps_cpu_name(d.cpu));
-    printf("  %-34s %8.3f %8.1f %8.2f\n", "memcpy", copy * 1e3,
-           bytes / copy * 1e-9, 1.0);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        double best = 1e9;
-
-        for (int r = 0; r < BENCH_RUNS; r++) {
-            const double start = bench_now();
-
-            rows[i].run(&d);
-            const double seconds = bench_now() - start;
-            best = seconds < best ? seconds : best;
-        }
-        printf("  %-34s %8.3f %8.1f %8.2f\n", rows[i].name, best * 1e3,
-               bytes / best * 1e-9, best / copy);
-    }
+    bench_rows("ternary", rows, sizeof rows / sizeof *rows, &d, d.g, FLOATS,
+               d.x);
     free(d.g);
     free(d.e);
     free(d.x);
