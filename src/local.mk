@@ -108,6 +108,8 @@ libpolicy_la_SOURCES = \
 	src/base/options.c src/base/options.h \
 	src/base/switch.c src/base/switch.h \
 	src/base/writable.c src/base/writable.h \
+	src/policy/auto_format.c src/policy/auto_format.h \
+	src/policy/choice.c src/policy/choice.h \
 	src/policy/compressors.c src/policy/compressors.h \
 	src/policy/csv.c src/policy/csv.h \
 	src/policy/formats.c src/policy/formats.h \
@@ -210,6 +212,7 @@ apsmpi_SOURCES = \
 	src/cli/others.c src/cli/others.h \
 	src/cli/scales.c src/cli/scales.h \
 	src/cli/schedule.c src/cli/schedule.h \
+	src/cli/auto_formats.c src/cli/auto_formats.h \
 	src/cli/shadows.c src/cli/shadows.h src/cli/snr.c \
 	src/cli/traffic.c src/cli/traffic.h
 apsmpi_CPPFLAGS = $(AM_CPPFLAGS) -DAPS_BINDIR='"$(bindir)"' \

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cli/auto_formats.h"
 #include "cli/command.h"
 #include "cli/nonblocking.h"
 #include "cli/predictions.h"
@@ -160,7 +161,7 @@ static void write_plan(struct writing *writing, const struct aps_plan *plan)
     write_compressor(json, plan);
 }
 
-/* For aps_shadows_write. */
+/* For aps_shadows_write and aps_auto_formats_write. */
 static void write_candidate(void *data, const struct aps_plan *plan)
 {
     write_plan(data, plan);
@@ -172,7 +173,7 @@ static void write_plan_or_null(struct writing *writing,
 {
     struct aps_json *json = &writing->json;
 
-    if (!plan || !plan->rewrite) {
+    if (!plan || !plan->rewrite || plan->auto_format) {
         aps_json_null(json, "plan");
         return;
     }
@@ -216,6 +217,7 @@ static void write_rule(struct writing *writing, int rule)
     aps_json_text(json, "when",
                   aps_policy_rule_when(policy, rule, first, when, sizeof when));
     write_plan_or_null(writing, plan);
+    aps_auto_formats_write(json, plan, write_candidate, writing);
     /* What a compressor sends depends on layers. */
     if (plan->compressor.kind != APS_COMPRESSOR_NONE)
         aps_json_null(json, "bytes_per_element");

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/plural.h"
+#include "cli/auto_formats.h"
 #include "cli/columns.h"
 #include "cli/compressors.h"
 #include "cli/command.h"
@@ -62,6 +63,15 @@ static void fill_plan(const struct aps_plan *plan, struct cell_text *text,
         aps_plan_accumulate(plan, text->accumulate, sizeof text->accumulate);
 }
 
+/* Of a rule whose layers get one of several formats: the settings of the first. */
+static void fill_auto_format(const struct aps_plan *plan,
+                             struct cell_text *text, const char **cells)
+{
+    fill_plan(&plan->auto_format->formats.plans[0], text, cells);
+    cells[FORMAT] = aps_auto_formats_list(plan->auto_format, text->format,
+                                          sizeof text->format);
+}
+
 /* "native (why)" over all columns of a plan. */
 static void fill_native(const char *why, struct cell_text *text,
                         const char **cells)
@@ -84,6 +94,8 @@ static void fill_rule(const struct aps_policy *policy, int rule,
         fill_native("shadow", text, cells);
     else if (!plan)
         fill_native("no rule matches", text, cells);
+    else if (plan->auto_format)
+        fill_auto_format(plan, text, cells);
     else if (plan->rewrite)
         fill_plan(plan, text, cells);
     else
@@ -403,6 +415,7 @@ void aps_explain_text(const char *path, const struct aps_policy *policy,
         explain_rules(policy);
     else
         printf("No rules: every call is left to MPI.\n");
+    aps_auto_formats_notes(policy, stdout);
     aps_shadows_print(policy, schedule, stdout);
     if (!aps_policy_pcontrol(policy))
         printf("\nThe library only passes MPI_Pcontrol on (pcontrol: off).\n");

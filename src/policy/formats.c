@@ -65,6 +65,12 @@ bool aps_format_name_saturates(const char *name)
     return length > 4 && aps_same_word(name + length - 4, "-sat");
 }
 
+bool aps_format_is_auto(const struct aps_yaml_node *key)
+{
+    return key && key->value->kind == APS_YAML_MAPPING &&
+           aps_yaml_find(key->value, "auto");
+}
+
 /* ASCII only: what tolower does depends on the program's locale. */
 static void lower(const char *text, char small[NAME_MAX_LENGTH + 1])
 {

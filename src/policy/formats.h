@@ -14,6 +14,10 @@ int aps_read_format_word(const struct aps_reader *reader,
                          const struct aps_yaml_node *word,
                          struct aps_format *format);
 
+/* Does a rule's key `format` (NULL: none) hold {auto: ...}: several formats, of
+ * which one is chosen while the program runs (auto_format.h)? */
+bool aps_format_is_auto(const struct aps_yaml_node *key);
+
 /* Does the name ask for saturation (-sat)? */
 bool aps_format_name_saturates(const char *name);
 

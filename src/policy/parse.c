@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/formats.h"
 #include "policy/gemm.h"
 #include "policy/log.h"
 #include "policy/number.h"
@@ -255,6 +256,8 @@ static bool knows_steps(const struct reading *reading,
     for (const struct aps_yaml_node *node = first; node; node = node->next) {
         for (int i = 0; node->kind == APS_YAML_MAPPING && conditions[i]; i++)
             knows |= aps_yaml_find(node, conditions[i]) != NULL;
+        if (node->kind == APS_YAML_MAPPING)
+            knows |= aps_format_is_auto(aps_yaml_find(node, "format"));
     }
     return knows && !reading->policy->steps.none;
 }
@@ -308,7 +311,8 @@ static void settle_steps(const struct reading *reading)
     const bool written =
         reading->keys[KEY_STEPS] && !reading->policy->steps.none;
     struct aps_policy *policy = reading->policy;
-    bool needed = aps_policy_shadows(policy) && !reading->policy->steps.none;
+    bool needed = (aps_policy_shadows(policy) || aps_policy_chooses(policy)) &&
+                  !policy->steps.none;
 
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct aps_rule *rule = &policy->rules[i];

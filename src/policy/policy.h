@@ -95,6 +95,10 @@ struct aps_plan {
     /* Of an all-reduce that is left to MPI: what its inputs are measured with all
      * the same; NULL: with nothing. It belongs to the policy. */
     const struct aps_shadow *shadow;
+    /* Of an all-reduce: its format is chosen while the program runs, and this plan
+     * is FP32 by a reduction of the library; NULL: it is not. It belongs to the
+     * policy. */
+    const struct aps_auto_format *auto_format;
 };
 
 /* Candidates: plans that rewrite, in the order of the policy, without what depends
@@ -103,6 +107,24 @@ struct aps_plan {
 struct aps_shadow {
     size_t count;
     struct aps_plan *plans; /* [count] */
+};
+
+/* What each layer keeps, whose format is chosen while the program runs. */
+enum aps_target_kind {
+    APS_TARGET_SNR, /* a signal-to-noise ratio in dB; its errors are relative ones
+                       in the Euclidean norm */
+    APS_TARGET_ERR /* a mean relative error */
+};
+
+struct aps_auto_format {
+    struct aps_shadow
+        formats; /* in the order of the policy; its plans are owned */
+    enum aps_target_kind target;
+    double stated;  /* the target as the policy has it */
+    double most;    /* the greatest error that meets it, ... */
+    double allowed; /* ... and meets it with the margin */
+    double margin;  /* dB */
+    long every;     /* steps between two measurements of a layer */
 };
 
 /* Does something else travel than values that nobody remembers: by a compressor,
@@ -285,6 +307,19 @@ void aps_policy_candidate(const struct aps_policy *policy,
                           const struct aps_plan_key *place,
                           const struct aps_shadow *shadow, size_t i,
                           struct aps_plan *plan);
+
+/* The same of format i of plan->auto_format, a resolved plan; -1: none, the call is
+ * left to MPI. `reduce: auto` stays. */
+void aps_policy_choose(const struct aps_policy *policy,
+                       const struct aps_plan_key *place, int i,
+                       struct aps_plan *plan);
+
+/* Are formats chosen while the program runs? */
+bool aps_policy_chooses(const struct aps_policy *policy);
+
+/* "snr 20dB", "err 0.1". Writes at most `size` bytes, returns `buffer`. */
+char *aps_auto_format_target(const struct aps_auto_format *formats,
+                             char *buffer, size_t size);
 
 /* The share of the program's time that measuring candidates may take. */
 double aps_policy_budget(const struct aps_policy *policy);

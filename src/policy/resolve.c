@@ -196,6 +196,39 @@ void aps_policy_candidate(const struct aps_policy *policy,
         plan->reduce = APS_REDUCE_DIRECT;
 }
 
+void aps_policy_choose(const struct aps_policy *policy,
+                       const struct aps_plan_key *place, int i,
+                       struct aps_plan *plan)
+{
+    const struct aps_auto_format *formats = plan->auto_format;
+
+    if (i < 0) {
+        plan->rewrite = false;
+        return;
+    }
+    *plan = formats->formats.plans[i];
+    plan->auto_format = formats;
+    settle_plan(policy, place, plan);
+}
+
+bool aps_policy_chooses(const struct aps_policy *policy)
+{
+    for (size_t i = 0; i < policy->rule_count; i++)
+        if (policy->rules[i].plan.auto_format)
+            return true;
+    return false;
+}
+
+char *aps_auto_format_target(const struct aps_auto_format *formats,
+                             char *buffer, size_t size)
+{
+    if (formats->target == APS_TARGET_SNR)
+        snprintf(buffer, size, "snr %gdB", formats->stated);
+    else
+        snprintf(buffer, size, "err %g", formats->stated);
+    return buffer;
+}
+
 void aps_policy_layer_plan(const struct aps_policy *policy, int rule,
                            size_t layer, struct aps_plan *plan)
 {

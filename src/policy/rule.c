@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policy/auto_format.h"
+#include "policy/formats.h"
 #include "policy/number.h"
 #include "policy/settings.h"
 #include "policy/shadow.h"
@@ -197,10 +199,14 @@ int aps_rule_read(const struct aps_reader *reader,
     keys.calls = rule->calls;
     aps_settings_check_calls(&keys, keys.keys[APS_RULE_LAYERS], "'layers'",
                              ALLREDUCE);
-    aps_settings_read(&keys, &rule->plan);
+    if (aps_format_is_auto(keys.keys[APS_RULE_FORMAT]))
+        aps_auto_format_read(&keys, rule);
+    else
+        aps_settings_read(&keys, &rule->plan);
     if (reader->errors->count == before || rule->plan.rewrite)
         check_small(&reading);
-    aps_shadow_settle(&keys, reader->errors->count == before, rule);
+    if (!aps_format_is_auto(keys.keys[APS_RULE_FORMAT]))
+        aps_shadow_settle(&keys, reader->errors->count == before, rule);
     return reader->errors->count > before ? -1 : 0;
 }
 
@@ -208,6 +214,7 @@ void aps_rule_clear(struct aps_rule *rule)
 {
     free(rule->name);
     free(rule->shadow.plans);
+    free(rule->auto_format.formats.plans);
     aps_ranges_clear(&rule->layers.indices);
     aps_ranges_clear(&rule->epochs);
     aps_ranges_clear(&rule->steps);

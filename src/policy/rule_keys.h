@@ -26,6 +26,8 @@ struct aps_rule {
     size_t max_count; /* SIZE_MAX: no such condition */
     struct aps_plan plan;
     struct aps_shadow shadow; /* its plans are owned */
+    struct aps_auto_format
+        auto_format; /* of plan.auto_format, if that is set */
 };
 
 /* What the rest of the policy says and a rule depends on. */

@@ -61,6 +61,11 @@ static bool read_format(const struct aps_rule_keys *rule, bool compressed,
         aps_reader_error(rule->reader, rule->node, "the rule has no 'format'");
         return false;
     }
+    if (aps_format_is_auto(key)) {
+        aps_reader_error(rule->reader, key->value,
+                         "a candidate has one format: list each of them");
+        return false;
+    }
     if (aps_read_value(rule->reader, key, &aps_grammar_format, &value) < 0)
         return false;
     *word = value.at->text;

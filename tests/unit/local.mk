@@ -59,6 +59,7 @@ UNIT_TESTS = \
 	tests/unit/policy-compress \
 	tests/unit/pace \
 	tests/unit/policy-scales \
+	tests/unit/policy-auto-format \
 	tests/unit/policy-shadow \
 	tests/unit/ranges \
 	tests/unit/rounding \
@@ -390,6 +391,10 @@ tests_unit_entropy_LDADD = $(UNIT_LIBS) -lm
 tests_unit_pace_SOURCES = tests/unit/pace.c
 tests_unit_pace_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_pace_LDADD = $(UNIT_LIBS) -lm
+tests_unit_policy_auto_format_SOURCES = tests/unit/policy-auto-format.c \
+	tests/unit/policyerrors.h tests/unit/policytext.h tests/unit/errortext.h
+tests_unit_policy_auto_format_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_auto_format_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_policy_shadow_SOURCES = tests/unit/policy-shadow.c \
 	tests/unit/policyerrors.h tests/unit/policytext.h tests/unit/errortext.h
 tests_unit_policy_shadow_CPPFLAGS = $(UNIT_CPPFLAGS)
