@@ -26,6 +26,8 @@ libapsmpi_la_SOURCES = \
 	pmpi/call/pass.c pmpi/call/pass.h \
 	pmpi/call/persistent.c pmpi/call/persistent.h \
 	pmpi/call/segment.c pmpi/call/segment.h \
+	pmpi/call/auto_format.c pmpi/call/auto_format.h \
+	pmpi/call/candidates.c pmpi/call/candidates.h \
 	pmpi/call/shadow.c pmpi/call/shadow.h \
 	pmpi/call/signature.c pmpi/call/signature.h \
 	pmpi/comm/autotune.c pmpi/comm/autotune.h \
@@ -43,6 +45,8 @@ libapsmpi_la_SOURCES = \
 	pmpi/comm/resources.c pmpi/comm/resources.h \
 	pmpi/comm/scale_states.c pmpi/comm/scale_states.h \
 	pmpi/comm/scales.c pmpi/comm/scales.h \
+	pmpi/comm/auto_formats.c pmpi/comm/auto_formats.h \
+	pmpi/comm/candidates.c pmpi/comm/candidates.h \
 	pmpi/comm/shadows.c pmpi/comm/shadows.h \
 	pmpi/comm/sample.c pmpi/comm/sample.h \
 	pmpi/compressed/chunked.c pmpi/compressed/chunked.h \
@@ -77,6 +81,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/entry/other_collectives.c \
 	pmpi/entry/prototypes.c pmpi/entry/prototypes.h \
 	pmpi/job/build.c pmpi/job/build.h \
+	pmpi/job/chosen_formats.c pmpi/job/chosen_formats.h \
 	pmpi/job/caller.c pmpi/job/caller.h \
 	pmpi/job/handshake.c pmpi/job/handshake.h \
 	pmpi/job/job.c pmpi/job/job.h \

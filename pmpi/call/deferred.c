@@ -7,6 +7,7 @@
 
 #include "base/message.h"
 #include "base/plural.h"
+#include "call/auto_format.h"
 #include "call/kind.h"
 #include "call/pass.h"
 #include "comm/report.h"
@@ -54,6 +55,8 @@ static int deferred_run_segment(struct aps_deferred *this,
     int rc;
 
     segment->memory = aps_segment_memory(context, call);
+    if (segment->plan.auto_format)
+        aps_auto_format_run(context, call, segment);
     if (!deferred_is_possible(context, call, segment->count, &segment->plan))
         return MPI_ERR_NO_MEM;
     if (aps_segment_agree(context, call, segment))

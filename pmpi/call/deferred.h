@@ -21,7 +21,8 @@ struct aps_deferred {
     struct aps_call call;
     struct aps_step_position position;
     struct aps_request *request;
-    bool fusable;               /* one layer, with a plan that can be shared */
+    bool single;  /* one layer, which is not sampled: it may go with others */
+    bool fusable; /* it may now: its formats are not to be measured */
     struct aps_segment segment; /* if so, with its plan */
     int rc;                     /* MPI error code: what has gone wrong so far */
     int parts;                  /* of the call that pass, in MPI's hands */

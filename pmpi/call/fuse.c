@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "call/auto_format.h"
 #include "progress/agree.h"
 #include "comm/first_call.h"
 #include "comm/report.h"
@@ -25,7 +26,8 @@ struct group {
     bool closed;            /* with the last of them, by their sequence alone */
     size_t bytes;           /* FP32, of those that fuse */
     unsigned long failures; /* aps_context_failures, before anything was read */
-    struct aps_magnitude magnitudes[GROUP_MOST]; /* of those that are scaled */
+    bool scaled[GROUP_MOST]; /* these needed to know how great values are ... */
+    struct aps_magnitude magnitudes[GROUP_MOST]; /* ... which they do */
 };
 
 /* What the ranks agree on, by MAX. */
@@ -44,6 +46,27 @@ static bool fuse_ends_step(const struct aps_deferred *call)
 
     return position->layers > 0 &&
            position->layer + position->segments == position->layers;
+}
+
+/* A call that may belong to the group, as things stand before the group: on all ranks
+ * alike, since the calls before it have been carried out. What the group's own calls
+ * change is seen when its turn comes (fuse_choose). */
+static void fuse_look(const struct group *group, struct aps_deferred *call)
+{
+    call->fusable = call->single;
+    if (!call->segment.plan.auto_format)
+        return;
+    call->fusable &= !aps_auto_format_is_due(group->context, &call->segment);
+    aps_segment_choose(group->context, &call->call, &call->segment);
+}
+
+/* Its turn has come. */
+static const struct aps_plan *fuse_choose(const struct group *group,
+                                          struct aps_deferred *call)
+{
+    if (call->segment.plan.auto_format)
+        aps_segment_choose(group->context, &call->call, &call->segment);
+    return &call->segment.plan;
 }
 
 /* Take in what has come since. */
@@ -72,6 +95,7 @@ static void fuse_gather(struct group *group)
             return;
         }
         next = waiting[group->count - 1]->owner;
+        fuse_look(group, next);
         bytes = next->fusable ? next->segment.count * sizeof(float) : 0;
         if (bytes >= fuse && group->bytes > 0) {
             group->closed = true;
@@ -119,7 +143,8 @@ static int fuse_agree(struct group *group, struct agreement *agreement)
         const struct aps_segment *segment;
 
         agreement->exponents[i] = INT_MIN;
-        if (i >= group->count || !fuse_is_scaled(group->calls[i]))
+        group->scaled[i] = i < group->count && fuse_is_scaled(group->calls[i]);
+        if (!group->scaled[i])
             continue;
         segment = &group->calls[i]->segment;
         group->magnitudes[i] =
@@ -151,6 +176,7 @@ static struct aps_vector fuse_layer_of(const struct group *group,
 {
     const struct aps_deferred *call = group->calls[i];
     const struct aps_segment *segment = &call->segment;
+    const bool scaled = group->scaled[i] && fuse_is_scaled(call);
 
     return (struct aps_vector){
         .in = segment->in,
@@ -158,9 +184,9 @@ static struct aps_vector fuse_layer_of(const struct group *group,
         .n = segment->count,
         .memory = segment->memory,
         .magnitude = group->magnitudes[i],
-        .measured = fuse_is_scaled(call),
+        .measured = scaled,
         .greatest = agreement->exponents[i],
-        .agreed = fuse_is_scaled(call),
+        .agreed = scaled,
     };
 }
 
@@ -188,16 +214,17 @@ static int fuse_run_batch(struct aps_context *context,
                              rc);
 }
 
-/* Does the call go by a state that an earlier call of the group, from calls[first]
- * on, changes? Then it comes after that call, as it would alone. Nobody knows the
- * layers of a call that does not fuse yet. */
+/* Does the call go by a state, or a choice of its format, that an earlier call of the
+ * group, from calls[first] on, changes? Then it comes after that call, as it would
+ * alone. Nobody knows the layers of a call that does not fuse yet. */
 static bool fuse_follows_another(const struct group *group, int first, int i)
 {
     const struct aps_deferred *call = group->calls[i];
     const struct aps_plan *plan = &call->segment.plan;
     const struct aps_place place = aps_segment_place(&call->segment);
+    const bool keeps = aps_plan_keeps(plan);
 
-    for (int j = first; j < i && aps_plan_keeps(plan); j++) {
+    for (int j = first; j < i && (keeps || plan->auto_format); j++) {
         const struct aps_deferred *other = group->calls[j];
         struct aps_place before;
 
@@ -206,7 +233,7 @@ static bool fuse_follows_another(const struct group *group, int first, int i)
         if (!other->fusable)
             return true;
         before = aps_segment_place(&other->segment);
-        if (aps_place_follows(plan, &before, &place))
+        if (keeps && aps_place_follows(plan, &before, &place))
             return true;
     }
     return false;
@@ -218,7 +245,7 @@ static void fuse_run_alike(struct group *group,
                            const struct agreement *agreement, int first)
 {
     struct aps_context *context = group->context;
-    const struct aps_plan plan = group->calls[first]->segment.plan;
+    const struct aps_plan plan = *fuse_choose(group, group->calls[first]);
     struct aps_deferred *batch[GROUP_MOST];
     struct aps_vector layers[GROUP_MOST];
     struct aps_place places[GROUP_MOST];
@@ -232,7 +259,7 @@ static void fuse_run_alike(struct group *group,
         struct aps_deferred *call = group->calls[i];
 
         if (!call || !call->fusable ||
-            !fuse_same_plan(&plan, &call->segment.plan) ||
+            !fuse_same_plan(&plan, fuse_choose(group, call)) ||
             fuse_follows_another(group, first, i))
             continue;
         layers[length] = fuse_layer_of(group, agreement, i);
@@ -279,6 +306,7 @@ void aps_fuse_run(struct aps_deferred *first)
     int rc;
 
     group.failures = aps_context_failures();
+    fuse_look(&group, first);
     if (first->fusable)
         group.bytes = first->segment.count * sizeof(float);
     /* On every rank it goes alone, whatever follows. */

@@ -8,6 +8,7 @@
 
 #include "base/message.h"
 #include "base/plural.h"
+#include "call/auto_format.h"
 #include "call/kind.h"
 #include "call/pass.h"
 #include "call/segment.h"
@@ -45,6 +46,8 @@ static bool handle_is_rewritten(struct aps_context *context,
             *reason = APS_PASSED_AUTO;
         if (segment.plan.shadow)
             *reason = APS_PASSED_SHADOW;
+        if (!segment.plan.rewrite && segment.plan.auto_format)
+            *reason = APS_PASSED_FORMAT;
         if (context->resources_state == APS_RESOURCES_FAILED)
             *reason = APS_PASSED_RESOURCES;
         offset += segment.count;
@@ -80,6 +83,7 @@ static int handle_layers(struct aps_context *context,
     int rc = MPI_SUCCESS; /* the first error */
 
     aps_shadow_call(context, call, position);
+    aps_auto_format_call(context, call, position);
     failures = aps_context_failures();
     if (!handle_is_rewritten(context, call, position, &reason))
         return aps_call_pass_because(call, reason);

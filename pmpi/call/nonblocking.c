@@ -100,7 +100,7 @@ static void nonblocking_see_whether_it_fuses(struct aps_deferred *this)
         return;
     aps_segment_plan(context, &this->call, &this->position, 0, 0,
                      &this->segment);
-    this->fusable = !aps_segment_is_sampled(context, &this->segment);
+    this->single = !aps_segment_is_sampled(context, &this->segment);
     this->segment.memory = aps_segment_memory(context, &this->call);
 }
 

@@ -10,6 +10,7 @@
 #include "base/message.h"
 #include "call/kind.h"
 #include "call/pass.h"
+#include "comm/auto_formats.h"
 #include "comm/first_call.h"
 #include "comm/report.h"
 
@@ -228,6 +229,25 @@ const struct aps_memory *aps_segment_memory(struct aps_context *context,
                                                : &aps_memory_host;
 }
 
+void aps_segment_choose(const struct aps_context *context,
+                        const struct aps_call *call,
+                        struct aps_segment *segment)
+{
+    const struct aps_policy *policy = context->job->policy;
+    const struct aps_place place = aps_segment_place(segment);
+    const struct aps_auto_layer *layer =
+        aps_auto_formats_find(context->auto_formats, &place);
+    const int chosen = layer ? layer->chosen : -1;
+
+    segment->choice = aps_segment_choice(segment, chosen);
+    /* FP32 by the library, where MPI cannot get the call any more. */
+    aps_policy_resolve(policy, &segment->key, &segment->plan);
+    if (chosen >= 0 || !call->nonblocking)
+        aps_policy_choose(policy, &segment->key, chosen, &segment->plan);
+    if (call->nonblocking && segment->plan.reduce == APS_REDUCE_AUTO)
+        segment->plan.reduce = APS_REDUCE_DIRECT;
+}
+
 void aps_segment_plan(const struct aps_context *context,
                       const struct aps_call *call,
                       const struct aps_step_position *position, long i,
@@ -235,7 +255,10 @@ void aps_segment_plan(const struct aps_context *context,
 {
     call->kind->segment(context, call, position, i, offset, segment);
     aps_policy_resolve(context->job->policy, &segment->key, &segment->plan);
+    if (segment->plan.auto_format && !call->nonblocking)
+        aps_segment_choose(context, call, segment);
     segment->chosen = segment->key.call == APS_CALL_ALLREDUCE &&
+                      !(segment->plan.auto_format && call->nonblocking) &&
                       segment->plan.reduce == APS_REDUCE_AUTO;
     if (segment->plan.rewrite && segment->chosen)
         aps_autotune_apply(&context->autotune, segment->count, &segment->plan);

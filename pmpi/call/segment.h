@@ -31,6 +31,7 @@ struct aps_segment {
     struct aps_plan plan;
     unsigned long long fp32_bytes; /* sent for it, had they been FP32; known
                                       when it has been carried out */
+    int choice;                    /* of a plan's formats: aps_segment_choice */
     bool
         chosen; /* the rule says auto: plan.reduce is what trials have chosen */
 };
@@ -40,6 +41,18 @@ void aps_segment_plan(const struct aps_context *context,
                       const struct aps_call *call,
                       const struct aps_step_position *position, long i,
                       size_t offset, struct aps_segment *segment);
+
+/* Local. The format that a layer with plan.auto_format has now; where the call's
+ * plan is made elsewhere than its layers are carried out, to be called there. */
+void aps_segment_choose(const struct aps_context *context,
+                        const struct aps_call *call,
+                        struct aps_segment *segment);
+
+/* Local. A number of format i of its rule, which no other rule's has; -1: 0. */
+static inline int aps_segment_choice(const struct aps_segment *segment, int i)
+{
+    return i < 0 ? 0 : segment->plan.rule * (APS_SHADOW_MOST + 1) + i + 1;
+}
 
 /* COLLECTIVE over the context's communicator. Can the plan be carried out here
  * (kind.h)? The same on all ranks, at every call. */
@@ -80,6 +93,7 @@ aps_segment_place(const struct aps_segment *segment)
         .layer = segment->key.layer,
         .count = segment->count,
         .rule = segment->plan.rule,
+        .choice = segment->choice,
         .epoch = segment->key.epoch,
         .step = segment->key.step,
         .era = segment->era,

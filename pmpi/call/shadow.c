@@ -3,7 +3,6 @@
 
 #include "call/shadow.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +11,10 @@
 #include "base/fpenv.h"
 #include "base/message.h"
 #include "base/plural.h"
+#include "call/candidates.h"
 #include "call/kind.h"
 #include "call/segment.h"
-#include "codec/entropy.h"
 #include "comm/comm_queue.h"
-#include "comm/layers.h"
 #include "comm/report.h"
 #include "comm/shadows.h"
 #include "progress/progress_thread.h"
@@ -31,14 +29,6 @@
 /* Copies of so many bytes may wait in a queue; where there are more, or one alone has
  * more, samples are lost. */
 #define COPIES_MOST ((size_t)1 << 30)
-
-/* A layer to be measured: its inputs, in the host's memory. */
-struct subject {
-    struct aps_context *context;
-    const char *function; /* that the program called */
-    struct aps_segment segment;
-    int ready; /* on rank 0: the reference is there */
-};
 
 /* --- when ----------------------------------------------------------------- */
 
@@ -76,106 +66,10 @@ static bool shadow_is_due(struct aps_context *context,
                            segment->number);
 }
 
-/* --- one candidate -------------------------------------------------------- */
-
-/* "e4m3, scale aps, reduce ring" */
-static void shadow_describe(const struct aps_plan *plan, char *text,
-                            size_t size)
-{
-    snprintf(text, size, "%s, scale %s, reduce %s", plan->format.name,
-             aps_scale_name(&plan->scale), aps_reduce_name(plan->reduce));
-}
-
-/* Rank 0's codes, had all its values one scale. */
-static double shadow_entropy(const struct aps_plan *plan,
-                             const struct aps_segment *segment,
-                             const struct aps_cost *cost)
-{
-    struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
-    struct aps_magnitude magnitude;
-    struct aps_codec codec;
-    int exponent;
-
-    if (plan->compressor.kind != APS_COMPRESSOR_NONE)
-        return NAN;
-    if (plan->rounding != APS_ROUND_NEAREST)
-        options.rounding = APS_ROUND_STOCHASTIC;
-    options.seed = plan->seed;
-    aps_codec_init(&plan->format, &codec);
-    magnitude = aps_magnitude_of(segment->in, segment->count);
-    exponent = aps_scale_block_exponent(&plan->scale, &plan->format, magnitude,
-                                        cost->least_exponent);
-    return aps_codes_entropy(&codec, segment->in, segment->count,
-                             aps_scale_scaling(&plan->scale, exponent),
-                             &options);
-}
-
-/* Local, on rank 0. */
-static void shadow_write(struct subject *subject, const struct aps_plan *plan,
-                         int number, const struct aps_cost *cost, int64_t taken)
-{
-    const struct aps_segment *segment = &subject->segment;
-    struct aps_shadows *shadows = subject->context->shadows;
-    struct aps_measure measure;
-    const struct aps_sampled sampled = {
-        .cost = cost,
-        .measure = &measure,
-        .taken = taken,
-        .shadow = number,
-        .entropy = shadow_entropy(plan, segment, cost),
-    };
-
-    aps_sample_compare(&shadows->sample, &aps_memory_host, shadows->out,
-                       segment->count, &measure);
-    aps_context_row(subject->context, &segment->key, plan, subject->function,
-                    &sampled);
-}
-
-/* COLLECTIVE. Candidate i, which may be impossible here, on all ranks alike. An MPI
- * error code. */
-static int shadow_try(struct subject *subject, size_t i)
-{
-    struct aps_context *context = subject->context;
-    struct aps_shadows *shadows = context->shadows;
-    struct aps_segment *segment = &subject->segment;
-    struct aps_cost cost = {.sampled = true, .residual = NAN};
-    struct aps_vector layer = {.in = segment->in,
-                               .out = shadows->out,
-                               .n = segment->count,
-                               .memory = &aps_memory_host};
-    char cause[256] = "", text[160];
-    struct aps_plan plan;
-    struct aps_place place;
-    int64_t begin, taken;
-    int rc;
-
-    aps_policy_candidate(context->job->policy, &segment->key,
-                         segment->plan.shadow, i, &plan);
-    if (aps_comm_resources_prepare(context->resources, &plan, segment->count,
-                                   cause, sizeof cause) < 0) {
-        shadow_describe(&plan, text, sizeof text);
-        aps_context_event_once(context, &shadows->complained[i],
-                               "shadow: candidate %zu (%s) cannot run here: "
-                               "%s; it is not measured",
-                               i + 1, text,
-                               cause[0] ? cause : "MPI failed on a rank");
-        return MPI_SUCCESS;
-    }
-    place = aps_segment_place(segment);
-    place.matrix = plan.matrix;
-    begin = aps_clock_ns(CLOCK_MONOTONIC);
-    rc = aps_context_reduce(context, &shadows->kept[i], &plan, 1, &place,
-                            &layer, &cost);
-    taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
-    if (rc == MPI_SUCCESS && subject->ready && context->rank == 0)
-        shadow_write(subject, &plan, (int)i + 1, &cost, taken);
-    return rc;
-}
-
 /* --- one layer ------------------------------------------------------------ */
 
 /* Local. The first sample of the job: what it is and what it needs. */
-static void shadow_tell_first(const struct subject *subject)
+static void shadow_tell_first(const struct aps_subject *subject)
 {
     const struct aps_context *context = subject->context;
     const struct aps_policy *policy = context->job->policy;
@@ -201,7 +95,7 @@ static void shadow_tell_first(const struct subject *subject)
 }
 
 /* Local. */
-static void shadow_write_exponents(const struct subject *subject)
+static void shadow_write_exponents(const struct aps_subject *subject)
 {
     const struct aps_segment *segment = &subject->segment;
     struct aps_binades binades = {0};
@@ -215,16 +109,18 @@ static void shadow_write_exponents(const struct subject *subject)
 
 /* COLLECTIVE. All candidates, one after the other, whatever fails: other ranks go
  * there. `well`: this rank has the inputs. */
-static void shadow_measure(struct subject *subject, bool well)
+static void shadow_measure(struct aps_subject *subject, bool well)
 {
     struct aps_context *context = subject->context;
-    struct aps_shadows *shadows = context->shadows;
     struct aps_segment *segment = &subject->segment;
     const size_t class = shadow_class(context, segment);
     fenv_t environment;
     int64_t begin, taken;
-    int rc, now;
+    int rc;
 
+    subject->candidates = &context->shadows->candidates;
+    subject->plans = segment->plan.shadow;
+    subject->what = "shadow";
     if (!aps_shadows_equip(context, segment->count, class, segment->number,
                            well))
         return;
@@ -232,14 +128,8 @@ static void shadow_measure(struct subject *subject, bool well)
     /* All ranks have come: the time does not hold the wait for a late one. */
     begin = aps_clock_ns(CLOCK_MONOTONIC);
     aps_fpenv_enter(&environment);
-    rc = aps_sample_reference(
-        &shadows->sample, aps_comm_resources_vcomm(context->resources), 0,
-        &aps_memory_host, segment->in, segment->count, &subject->ready);
     shadow_write_exponents(subject);
-    for (size_t i = 0; i < segment->plan.shadow->count; i++) {
-        now = shadow_try(subject, i);
-        rc = rc == MPI_SUCCESS ? now : rc;
-    }
+    rc = aps_candidates_measure(subject);
     taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
     aps_count(&aps_counters.shadowed, 1);
     aps_count(&aps_counters.shadow_ns, (unsigned long long)taken);
@@ -248,35 +138,20 @@ static void shadow_measure(struct subject *subject, bool well)
     aps_fpenv_leave(&environment);
 }
 
-/* Local. A copy of the layer's inputs, in the host's memory; NULL: none. */
-static float *shadow_copy(const struct aps_segment *segment)
-{
-    const unsigned long failures = aps_context_failures();
-    float *copy = malloc(segment->count * sizeof *copy);
-
-    if (!copy)
-        return NULL;
-    segment->memory->copy_out(copy, segment->in, segment->count);
-    if (aps_context_failures() == failures)
-        return copy;
-    free(copy);
-    return NULL;
-}
-
 /* --- blocking calls ------------------------------------------------------- */
 
 static void shadow_layer(struct aps_context *context,
                          const struct aps_call *call,
                          const struct aps_segment *segment)
 {
-    struct subject subject = {.context = context,
-                              .function = aps_call_function(call),
-                              .segment = *segment};
+    struct aps_subject subject = {.context = context,
+                                  .function = aps_call_function(call),
+                                  .segment = *segment};
     float *copy = NULL;
 
     subject.segment.memory = aps_segment_memory(context, call);
     if (subject.segment.memory != &aps_memory_host) {
-        copy = shadow_copy(&subject.segment);
+        copy = aps_segment_copy(&subject.segment);
         subject.segment.in = copy;
     }
     shadow_measure(&subject, subject.segment.in != NULL);
@@ -316,7 +191,7 @@ void aps_shadow_call(struct aps_context *context, const struct aps_call *call,
 
 struct shadow {
     struct aps_operation operation;
-    struct subject subject;
+    struct aps_subject subject;
     float *copy; /* of its inputs; NULL: there was no room for it */
 };
 
@@ -367,12 +242,12 @@ static int shadow_push(struct aps_context *context, const struct aps_call *call,
     }
     segment->memory = aps_segment_memory(context, call);
     if (atomic_load(&shadows->copied) + bytes <= COPIES_MOST)
-        this->copy = shadow_copy(segment);
+        this->copy = aps_segment_copy(segment);
     if (this->copy)
         atomic_fetch_add(&shadows->copied, bytes);
-    this->subject = (struct subject){.context = context,
-                                     .function = aps_call_function(call),
-                                     .segment = *segment};
+    this->subject = (struct aps_subject){.context = context,
+                                         .function = aps_call_function(call),
+                                         .segment = *segment};
     this->subject.segment.in = this->copy;
     this->operation = (struct aps_operation){.owner = this, .run = shadow_run};
     aps_queue_push(context->queue, &this->operation);

@@ -22,6 +22,7 @@
 
 struct aps_scales;       /* comm/scales.h */
 struct aps_shadows;      /* comm/shadows.h */
+struct aps_auto_formats; /* comm/auto_formats.h */
 struct aps_compressions; /* comm/compressions.h */
 
 /* What calls leave behind for later ones: each by the first call that needs it.
@@ -72,8 +73,9 @@ struct aps_context {
                              keeps a state */
     struct aps_kept kept; /* of the calls that are rewritten */
     bool shadowed;        /* the policy has candidates, and rank 0 a log */
-    struct aps_shadows *shadows; /* then; otherwise NULL */
-    long sample_every;           /* of rank 0's log; 0: no samples */
+    struct aps_shadows *shadows;           /* then; otherwise NULL */
+    struct aps_auto_formats *auto_formats; /* the policy has some; or NULL */
+    long sample_every;                     /* of rank 0's log; 0: no samples */
     struct aps_sample sample;
     unsigned long long calls;   /* eligible calls, for messages */
     unsigned long long desyncs; /* for messages */

@@ -9,6 +9,7 @@
 
 #include "base/message.h"
 #include "comm/report.h"
+#include "comm/auto_formats.h"
 #include "comm/compressions.h"
 #include "comm/scales.h"
 #include "comm/shadows.h"
@@ -43,6 +44,7 @@ static void context_destroy(struct aps_context *context)
     aps_world_release(context->world);
     aps_steps_destroy(context->steps);
     aps_shadows_destroy(context->shadows);
+    aps_auto_formats_destroy(context->auto_formats);
     aps_scales_destroy(context->kept.scales);
     aps_compressions_destroy(context->kept.compressions);
     aps_sample_clear(&context->sample);
@@ -158,12 +160,17 @@ static int context_equip_once(struct aps_context *context)
         return -1;
     if (context->shadowed)
         context->shadows = aps_shadows_create(aps_policy_budget(policy));
+    if (aps_policy_chooses(policy))
+        context->auto_formats = aps_auto_formats_create();
     if ((!context->shadowed || context->shadows) &&
+        (!aps_policy_chooses(policy) || context->auto_formats) &&
         (context->sample_every == 0 || aps_sample_init(&context->sample) == 0))
         return 0;
     aps_sample_clear(&context->sample);
     aps_shadows_destroy(context->shadows);
     context->shadows = NULL;
+    aps_auto_formats_destroy(context->auto_formats);
+    context->auto_formats = NULL;
     aps_steps_destroy(context->steps);
     context->steps = NULL;
     return -1;

@@ -16,6 +16,8 @@ struct aps_place {
     long layer; /* -1: of no step; then layers are told apart by counts */
     size_t count;
     int rule;
+    int choice; /* of the rule's formats; 0: it has one alone. A scale's state is
+                   that of a format */
     long epoch;
     long step;
     long era; /* of the steps: after a desync a number may mean another layer */

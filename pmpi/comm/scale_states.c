@@ -29,7 +29,8 @@ static struct aps_place states_key(const struct aps_scale *scale,
                                    const struct aps_place *place)
 {
     if (aps_scale_scope(scale) == APS_SCOPE_MODEL)
-        return (struct aps_place){.layer = NO_LAYER, .rule = place->rule};
+        return (struct aps_place){
+            .layer = NO_LAYER, .rule = place->rule, .choice = place->choice};
     return (struct aps_place){.layer = place->layer, .count = place->count};
 }
 
@@ -47,8 +48,10 @@ static struct aps_scale_state *states_find(struct aps_scale_states *states,
 {
     struct aps_scale_state *state = *states_bucket(states, key);
 
-    while (state && (!aps_place_same_layer(&state->key, key) ||
-                     state->key.rule != key->rule))
+    while (state &&
+           (!aps_place_same_layer(&state->key, key) ||
+            state->key.rule != key->rule ||
+            (key->layer == NO_LAYER && state->key.choice != key->choice)))
         state = state->next;
     return state;
 }
@@ -93,6 +96,7 @@ states_find_predecessor(const struct aps_scale_states *states,
              state = state->next)
             if (state->key.layer == NO_LAYER && !state->fresh &&
                 state->key.era == place->era &&
+                state->key.choice == place->choice &&
                 (state->epoch != place->epoch || state->step != place->step) &&
                 aps_scale_equal(&state->scale, scale) &&
                 states_is_later(state, found))
@@ -118,6 +122,7 @@ static struct aps_scale_state *states_make(struct aps_scale_states *states,
         memcpy(state, before, bytes);
     state->key = key;
     state->key.era = place->era;
+    state->key.choice = place->choice;
     state->scale = *scale;
     state->fresh = true;
     state->next = *bucket;
@@ -137,7 +142,7 @@ struct aps_scale_state *aps_scale_states_get(struct aps_scale_states *states,
     /* Another scale, or another layer by the same number: nothing is kept. Two
      * rules may have parameters that differ, and so have states. */
     if (state && !state->fresh &&
-        (state->key.era != place->era ||
+        (state->key.era != place->era || state->key.choice != place->choice ||
          !aps_scale_equal(&state->scale, scale))) {
         states_drop(states, state);
         state = NULL;

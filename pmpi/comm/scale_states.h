@@ -4,9 +4,10 @@
  * rule. All here is local, and the same on all ranks that make the same calls.
  *
  * A state belongs to one era of the steps: after a desync a layer number may mean
- * another layer. It lasts as long as its scale has the same parameters: a layer's
- * whatever rule the layer has, and a rule's goes on, as a copy, in a rule that has
- * none yet and takes its place from a step to the next.
+ * another layer. It lasts as long as its scale has the same parameters, and, where one
+ * of a rule's formats is chosen while the program runs, as long as that format is:
+ * a layer's whatever rule the layer has, and a rule's goes on, as a copy, in a rule
+ * that has none yet and takes its place from a step to the next.
  */
 #ifndef APS_PMPI_COMM_SCALE_STATES_H
 #define APS_PMPI_COMM_SCALE_STATES_H

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "comm/compressions.h"
 #include "comm/report.h"
-#include "comm/scales.h"
 #include "number/bits.h"
 #include "progress/agree.h"
 
@@ -19,9 +17,9 @@ struct aps_shadows *aps_shadows_create(double share)
     if (!shadows)
         return NULL;
     shadows->pace.share = share;
-    if (aps_sample_init(&shadows->sample) == 0)
+    if (aps_candidates_init(&shadows->candidates) == 0)
         return shadows;
-    aps_shadows_destroy(shadows);
+    free(shadows);
     return NULL;
 }
 
@@ -29,56 +27,24 @@ void aps_shadows_destroy(struct aps_shadows *shadows)
 {
     if (!shadows)
         return;
-    for (int i = 0; i < APS_SHADOWS_MOST; i++) {
-        aps_scales_destroy(shadows->kept[i].scales);
-        aps_compressions_destroy(shadows->kept[i].compressions);
-    }
-    aps_sample_clear(&shadows->sample);
-    free(shadows->out);
+    aps_candidates_clear(&shadows->candidates);
     free(shadows);
 }
 
-/* For the summary: what this rank needs, of all communicators the most. */
-static void shadows_count(const struct aps_context *context, size_t n)
-{
-    const unsigned long long bytes =
-        n * (sizeof(float) + (context->rank == 0 ? sizeof(double) : 0));
-
-    if (bytes > atomic_load(&aps_counters.shadow_bytes))
-        atomic_store(&aps_counters.shadow_bytes, bytes);
-}
-
-/* Whatever this rank has, the others have the same room afterwards. */
 bool aps_shadows_equip(struct aps_context *context, size_t n, size_t class,
                        long number, bool well)
 {
     struct aps_shadows *shadows = context->shadows;
-    float *out = NULL;
 
-    if (context->rank == 0 && aps_sample_reserve(&shadows->sample, n) < 0)
-        well = false;
-    if (n > shadows->room) {
-        out = malloc(n * sizeof *out);
-        well = well && out;
-    }
-    if (!aps_agree_all(aps_comm_resources_vcomm(context->resources), well)) {
-        free(out);
-        aps_context_event_once(
-            context, &shadows->lost,
-            "shadow: a sample of %zu elements is lost: a rank has no memory "
-            "for "
-            "it, or for another copy of a nonblocking call's inputs",
-            n);
-        aps_pace_put_off(&shadows->pace, class, number);
-        return false;
-    }
-    if (out) {
-        free(shadows->out);
-        shadows->out = out;
-        shadows->room = n;
-        shadows_count(context, n);
-    }
-    return true;
+    if (aps_candidates_equip(context, &shadows->candidates, n, well))
+        return true;
+    aps_context_event_once(
+        context, &shadows->lost,
+        "shadow: a sample of %zu elements is lost: a rank has no memory for "
+        "it, or for another copy of a nonblocking call's inputs",
+        n);
+    aps_pace_put_off(&shadows->pace, class, number);
+    return false;
 }
 
 /* Positive floats have the order of their bits, taken as integers. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a communicator knows of its candidates (a policy's `shadow`): what each of
- * them keeps of layers from sample to sample, as the calls that are rewritten keep
- * theirs, scratch, and which step is the next to be sampled.
+ * What a communicator knows of its candidates (a policy's `shadow`), and which step is
+ * the next to be sampled.
  */
 #ifndef APS_PMPI_COMM_SHADOWS_H
 #define APS_PMPI_COMM_SHADOWS_H
@@ -12,18 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "comm/communicator.h"
+#include "comm/candidates.h"
 #include "steps/pace.h"
 
-/* A rule's own plan stands before its candidates. */
-#define APS_SHADOWS_MOST (APS_SHADOW_MOST + 1)
-
 struct aps_shadows {
-    struct aps_kept kept[APS_SHADOWS_MOST];
-    bool complained[APS_SHADOWS_MOST]; /* it cannot run here: it is said */
-    float *out;                        /* [room], of candidates */
-    size_t room;
-    struct aps_sample sample; /* the reference */
+    struct aps_candidates candidates;
     struct aps_pace pace;
     int64_t begin; /* when the first call came, by the clock; 0: none yet */
     bool stopped;  /* MPI failed on some rank */

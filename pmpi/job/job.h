@@ -35,6 +35,7 @@ enum aps_reason {
     APS_PASSED_AUTO,  /* `reduce: auto` tried native, or found nothing faster */
     APS_PASSED_STEP,  /* the step is not known yet, or a desync lost it */
     APS_PASSED_SHADOW,  /* candidates are measured on it in some steps */
+    APS_PASSED_FORMAT,  /* `format: {auto: ...}` has found none for it */
     APS_PASSED_OUTSIDE, /* between two steps, and not the beginning of one */
     APS_PASSED_OFF,     /* MPI_Pcontrol(0) */
     /* What is wrong with the communicator. */
@@ -77,7 +78,10 @@ struct aps_counters {
     atomic_ullong
         shadow_begin; /* when the first call came that they are for; 0:
                                    none has */
-    atomic_ullong shadow_bytes; /* that they needed, at most */
+    atomic_ullong shadow_bytes;     /* that they needed, at most */
+    atomic_ullong formats_measured; /* layers, for `format: {auto: ...}` */
+    atomic_ullong formats_ns;       /* that took so long on this rank */
+    atomic_ullong format_changes; /* of layers that had been measured before */
 };
 
 struct aps_job {

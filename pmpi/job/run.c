@@ -55,9 +55,7 @@ void aps_run_adopt(const char id[APS_RUN_ID])
     pthread_mutex_unlock(&lock);
 }
 
-/* " key=value", the value in quotes where it is not one word; a backslash stands
- * there before a quote and a backslash. */
-static void run_add(char *line, size_t size, const char *key, const char *value)
+void aps_run_add(char *line, size_t size, const char *key, const char *value)
 {
     const bool quoted = value[0] == '\0' || strpbrk(value, " \t\"\\");
     size_t used = strlen(line);
@@ -79,7 +77,7 @@ static void run_add_number(char *line, size_t size, const char *key, int number)
     char text[16];
 
     snprintf(text, sizeof text, "%d", number);
-    run_add(line, size, key, text);
+    aps_run_add(line, size, key, text);
 }
 
 static int run_count_nodes(const struct aps_vcomm *vcomm)
@@ -113,7 +111,7 @@ static void run_add_mpi(char *line, size_t size)
         number += strspn(number, " ");
         memmove(version + 1, number, strlen(number) + 1);
     }
-    run_add(line, size, "mpi", text);
+    aps_run_add(line, size, "mpi", text);
 }
 
 /* How the job knows its layers, so that another run can know them alike. */
@@ -124,14 +122,14 @@ static void run_add_steps(char *line, size_t size, const struct aps_job *job)
     char calls[32];
 
     snprintf(calls, sizeof calls, "calls %ld", steps->calls);
-    run_add(line, size, "steps",
-            steps->kind == APS_STEPS_CALLS ? calls : kinds[steps->kind]);
+    aps_run_add(line, size, "steps",
+                steps->kind == APS_STEPS_CALLS ? calls : kinds[steps->kind]);
     if (steps->backward)
-        run_add(line, size, "order", "backward");
+        aps_run_add(line, size, "order", "backward");
     if (steps->per_epoch > 0)
         run_add_number(line, size, "per_epoch", (int)steps->per_epoch);
     if (job->source.layers_path)
-        run_add(line, size, "table", job->source.layers_path);
+        aps_run_add(line, size, "table", job->source.layers_path);
 }
 
 void aps_run_write_begin(struct aps_job *job, const struct aps_vcomm *vcomm,
@@ -145,14 +143,14 @@ void aps_run_write_begin(struct aps_job *job, const struct aps_vcomm *vcomm,
     gethostname(host, sizeof host - 1);
     snprintf(hash, sizeof hash, "%016" PRIx64, job->hash);
     snprintf(line, sizeof line, "run=%s", id);
-    run_add(line, sizeof line, "apsmpi", PACKAGE_VERSION);
-    run_add(line, sizeof line, "policy_hash", hash);
+    aps_run_add(line, sizeof line, "apsmpi", PACKAGE_VERSION);
+    aps_run_add(line, sizeof line, "policy_hash", hash);
     run_add_number(line, sizeof line, "ranks", vcomm->size);
     if (vcomm->nodes)
         run_add_number(line, sizeof line, "nodes", run_count_nodes(vcomm));
-    run_add(line, sizeof line, "host", host);
+    aps_run_add(line, sizeof line, "host", host);
     run_add_mpi(line, sizeof line);
-    run_add(line, sizeof line, "policy", job->source.path);
+    aps_run_add(line, sizeof line, "policy", job->source.path);
     run_add_steps(line, sizeof line, job);
     (void)aps_log_event(log, line, NULL);
 }

@@ -5,11 +5,14 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/fpenv.h"
 #include "base/message.h"
 #include "base/plural.h"
+#include "job/chosen_formats.h"
 #include "job/summary_json.h"
 #include "job/thread_level.h"
 
@@ -44,6 +47,7 @@ static char *summary_list_passed(const struct aps_counters *counters,
         [APS_PASSED_AUTO] = "left to MPI by reduce: auto",
         [APS_PASSED_STEP] =
             "before the step was known, or until it was found again",
+        [APS_PASSED_FORMAT] = "left to MPI by format: auto",
         [APS_PASSED_SHADOW] = "left to MPI beside candidates (shadow)",
         [APS_PASSED_OUTSIDE] = "outside the step",
         [APS_PASSED_OFF] = "after MPI_Pcontrol(0)",
@@ -272,6 +276,61 @@ static void summary_print_shadow(const struct aps_job *job)
                     log);
 }
 
+/* "e4m3 12, fp32 3": how many layers have which format at the end. */
+static char *summary_list_formats(const struct aps_job *job, char *text,
+                                  size_t size)
+{
+    struct aps_chosen_format *list;
+    const size_t count = aps_chosen_formats_list(&list);
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        const char *name = aps_chosen_format_name(job->policy, &list[i]);
+        size_t layers = 0;
+        bool told = false;
+
+        for (size_t j = 0; j < count; j++) {
+            const bool same =
+                strcmp(aps_chosen_format_name(job->policy, &list[j]), name) ==
+                0;
+
+            told |= same && j < i;
+            layers += same;
+        }
+        if (!told && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%s %zu",
+                                     used > 0 ? ", " : "", name, layers);
+    }
+    free(list);
+    return text;
+}
+
+/* What formats were chosen while the program ran. */
+static void summary_print_formats(const struct aps_job *job)
+{
+    const unsigned long long measured =
+        atomic_load(&aps_counters.formats_measured);
+    const unsigned long long changes =
+        atomic_load(&aps_counters.format_changes);
+    char formats[512];
+
+    if (!aps_policy_chooses(job->policy))
+        return;
+    if (measured == 0)
+        aps_message(-1, "format: auto: no layer was measured: its steps were "
+                        "not found (steps: none does without), or no call "
+                        "matched the rule");
+    else
+        aps_message(-1,
+                    "format: auto: %llu measurement%s took %.3g s, and a "
+                    "layer's format changed %llu time%s; layers at the end: %s",
+                    measured, aps_plural(measured),
+                    1e-9 * (double)atomic_load(&aps_counters.formats_ns),
+                    changes, aps_plural(changes),
+                    summary_list_formats(job, formats, sizeof formats));
+}
+
 static void summary_print_summary(const struct aps_job *job)
 {
     const unsigned long long calls = aps_counters_calls(&aps_counters);
@@ -289,8 +348,10 @@ static void summary_print_summary(const struct aps_job *job)
     if (job->held == APS_HELD_GOOD && summary_print_names(job) == 0 &&
         calls == 0)
         summary_print_counters(&aps_counters, "MPI_Allreduce", "");
-    if (job->held == APS_HELD_GOOD)
+    if (job->held == APS_HELD_GOOD) {
         summary_print_shadow(job);
+        summary_print_formats(job);
+    }
 }
 
 void aps_summary_tell(const struct aps_job *job, int world_rank)

@@ -18,6 +18,7 @@
 
 #include "base/json.h"
 #include "base/message.h"
+#include "job/chosen_formats.h"
 #include "job/run.h"
 #include "job/thread_level.h"
 #include "policy/words.h"
@@ -32,6 +33,7 @@ static const char *const reason_names[APS_PASSED_REASONS] = {
     [APS_PASSED_AUTO] = "auto",
     [APS_PASSED_STEP] = "step_unknown",
     [APS_PASSED_SHADOW] = "shadow",
+    [APS_PASSED_FORMAT] = "format",
     [APS_PASSED_OUTSIDE] = "outside_step",
     [APS_PASSED_OFF] = "pcontrol",
     [APS_PASSED_SINGLE] = "one_rank",
@@ -109,6 +111,39 @@ static void summary_json_shadow(struct aps_json *json, bool shadows)
     aps_json_close_object(json);
 }
 
+/* Null where no formats are chosen while the program runs. */
+static void summary_json_formats(struct aps_json *json,
+                                 const struct aps_policy *policy)
+{
+    struct aps_chosen_format *list;
+    size_t count;
+
+    if (!policy || !aps_policy_chooses(policy)) {
+        aps_json_null(json, "auto");
+        return;
+    }
+    count = aps_chosen_formats_list(&list);
+    aps_json_open_object(json, "auto");
+    aps_json_unsigned(json, "measurements",
+                      atomic_load(&aps_counters.formats_measured));
+    aps_json_double(json, "seconds",
+                    1e-9 * (double)atomic_load(&aps_counters.formats_ns));
+    aps_json_unsigned(json, "changes",
+                      atomic_load(&aps_counters.format_changes));
+    aps_json_open_array(json, "layers");
+    for (size_t i = 0; i < count; i++) {
+        aps_json_open_object(json, NULL);
+        aps_json_double(json, "layer", (double)list[i].layer);
+        aps_json_text(json, "name", list[i].name);
+        aps_json_unsigned(json, "count", list[i].count);
+        aps_json_text(json, "format", aps_chosen_format_name(policy, &list[i]));
+        aps_json_close_object(json);
+    }
+    aps_json_close_array(json);
+    aps_json_close_object(json);
+    free(list);
+}
+
 static void summary_json_object(struct aps_json *json,
                                 const struct aps_job *job)
 {
@@ -135,6 +170,7 @@ static void summary_json_object(struct aps_json *json,
                        : NULL);
     aps_json_text(json, "thread_level", aps_thread_level_name());
     summary_json_shadow(json, held && aps_policy_shadows(job->policy));
+    summary_json_formats(json, held ? job->policy : NULL);
     aps_json_open_array(json, "calls");
     for (int i = 0; i < APS_COUNTED_FUNCTIONS; i++)
         summary_json_counters(json, (enum aps_counted)i);

@@ -79,6 +79,9 @@ tests_mpi_dropped_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/drawn
 tests_mpi_drawn_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_drawn_LDADD = $(MPI_TEST_LDADD) -lm
+check_PROGRAMS += tests/mpi/autoformat
+tests_mpi_autoformat_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_autoformat_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/shadowed
 tests_mpi_shadowed_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_shadowed_LDADD = $(MPI_TEST_LDADD)
@@ -337,6 +340,7 @@ mpi_tests = \
 	tests/mpi/t-rounded.sh \
 	tests/mpi/t-selected.sh \
 	tests/mpi/t-sent.sh \
+	tests/mpi/t-auto-format.sh \
 	tests/mpi/t-shadow.sh \
 	tests/mpi/t-session-fails.sh \
 	tests/mpi/t-skipped.sh \

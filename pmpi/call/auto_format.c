@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "call/auto_format.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/fpenv.h"
+#include "base/message.h"
+#include "base/plural.h"
+#include "call/candidates.h"
+#include "call/kind.h"
+#include "comm/auto_formats.h"
+#include "comm/report.h"
+#include "job/chosen_formats.h"
+#include "job/run.h"
+#include "policy/choice.h"
+
+/* A layer while it is measured. */
+struct measured {
+    struct aps_subject subject;
+    const struct aps_auto_format *formats;
+    struct aps_auto_layer *layer;
+    /* On rank 0, of each of the formats. */
+    struct aps_trial trials[APS_SHADOW_MOST];
+};
+
+bool aps_auto_format_is_due(const struct aps_context *context,
+                            const struct aps_segment *segment)
+{
+    const struct aps_place place = aps_segment_place(segment);
+    const struct aps_auto_layer *layer;
+
+    if (!segment->plan.auto_format || segment->count > APS_SAMPLE_MAX)
+        return false;
+    layer = aps_auto_formats_find(context->auto_formats, &place);
+    return !layer || segment->number >= layer->due;
+}
+
+/* --- what is said of it, by rank 0 ---------------------------------------- */
+
+static const char *format_name(const struct measured *this, int chosen)
+{
+    return chosen < 0 ? "fp32"
+                      : this->formats->formats.plans[chosen].format.name;
+}
+
+/* The error in the unit of the target. */
+static double format_quality(const struct measured *this, int i)
+{
+    const double error = this->trials[i].error;
+
+    return this->formats->target == APS_TARGET_SNR ? -20 * log10(error) : error;
+}
+
+static void add_quality(char *line, size_t size, const struct measured *this,
+                        const char *key, int i)
+{
+    char text[32];
+
+    if (i < 0 || !this->trials[i].measured)
+        return;
+    snprintf(text, sizeof text, "%.6g", format_quality(this, i));
+    aps_run_add(line, size, key, text);
+}
+
+static void add_number(char *line, size_t size, const char *key,
+                       unsigned long long number)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%llu", number);
+    aps_run_add(line, size, key, text);
+}
+
+/* The least error of all formats; -1: none was measured. */
+static int format_best(const struct measured *this)
+{
+    int best = -1;
+
+    for (int i = 0; i < (int)this->formats->formats.count; i++)
+        if (this->trials[i].measured &&
+            (best < 0 || this->trials[i].error < this->trials[best].error))
+            best = i;
+    return best;
+}
+
+/* An event of the log: "auto run=... layer=3 ... from=e5m2 to=e4m3 snr=24.1". */
+static void format_write_event(const struct measured *this, int before)
+{
+    const struct aps_context *context = this->subject.context;
+    const struct aps_segment *segment = &this->subject.segment;
+    const struct aps_plan_key *key = &segment->key;
+    struct aps_log *log = aps_job_log(context->job, context->rank);
+    const char *rule =
+        aps_policy_rule_name(context->job->policy, segment->plan.rule);
+    const int chosen = this->layer->chosen;
+    const char *unit = this->formats->target == APS_TARGET_SNR ? "snr" : "err";
+    char line[960] = "auto", target[40], text[32];
+
+    if (!log)
+        return;
+    aps_run_add(line, sizeof line, "run", context->world->agreed.run);
+    aps_run_add(line, sizeof line, "comm", context->label);
+    snprintf(text, sizeof text, "%ld", key->layer);
+    aps_run_add(line, sizeof line, "layer", text);
+    if (key->name)
+        aps_run_add(line, sizeof line, "name", key->name);
+    add_number(line, sizeof line, "count", key->count);
+    snprintf(text, sizeof text, "%d", segment->plan.rule);
+    aps_run_add(line, sizeof line, "rule", rule ? rule : text);
+    add_number(line, sizeof line, "step", (unsigned long long)key->step);
+    add_number(line, sizeof line, "epoch", (unsigned long long)key->epoch);
+    aps_run_add(line, sizeof line, "from",
+                this->layer->chose ? format_name(this, before) : "none");
+    aps_run_add(line, sizeof line, "to", format_name(this, chosen));
+    aps_auto_format_target(this->formats, target, sizeof target);
+    aps_run_add(line, sizeof line, "target", target);
+    if (this->layer->chose)
+        add_quality(line, sizeof line, this, "was", before);
+    if (chosen >= 0) {
+        add_quality(line, sizeof line, this, unit, chosen);
+        add_number(line, sizeof line, "wire_bytes", this->trials[chosen].bytes);
+        add_number(line, sizeof line, "fp32_bytes",
+                   this->trials[chosen].fp32_bytes);
+    } else if (format_best(this) >= 0) {
+        aps_run_add(line, sizeof line, "best",
+                    format_name(this, format_best(this)));
+        add_quality(line, sizeof line, this, unit, format_best(this));
+    }
+    (void)aps_log_event(log, line, NULL);
+}
+
+/* "MPI_COMM_WORLD: layer 3 (conv1), 4096 elements, step 500: e4m3 instead of e5m2,
+ * with snr 24.1; the target is snr 20dB" */
+static void format_tell(const struct measured *this, int before)
+{
+    static atomic_ullong times;
+    const struct aps_plan_key *key = &this->subject.segment.key;
+    const int chosen = this->layer->chosen;
+    const int shown = chosen >= 0 ? chosen : format_best(this);
+    char target[40], layer[160] = "", quality[128] = "";
+
+    if (!this->subject.context->job->options.summary ||
+        this->subject.context->job->options.summary_file ||
+        !aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+        return;
+    if (key->layer >= 0)
+        snprintf(layer, sizeof layer, "layer %ld%s%.100s%s, ", key->layer,
+                 key->name ? " (" : "", key->name ? key->name : "",
+                 key->name ? ")" : "");
+    if (shown >= 0)
+        snprintf(quality, sizeof quality, "%s%s %s %.4g%s",
+                 chosen < 0 ? ", since none meets the target; the best is "
+                            : ", ",
+                 chosen < 0 ? format_name(this, shown) : "with",
+                 this->formats->target == APS_TARGET_SNR ? "snr" : "err",
+                 format_quality(this, shown),
+                 this->formats->target == APS_TARGET_SNR ? "dB" : "");
+    aps_message(-1, "%s: %s%zu elements, step %ld: %s%s%s%s (target %s)",
+                this->subject.context->label, layer, key->count, key->step,
+                format_name(this, chosen),
+                this->layer->chose ? " instead of " : "",
+                this->layer->chose ? format_name(this, before) : "", quality,
+                aps_auto_format_target(this->formats, target, sizeof target));
+}
+
+/* For the summary and the policy that is written at the end. */
+static void format_note(const struct measured *this)
+{
+    const struct aps_segment *segment = &this->subject.segment;
+    const int chosen = this->layer->chosen;
+    struct aps_chosen_format note = {
+        .era = segment->era,
+        .rule = segment->plan.rule,
+        .layer = segment->key.layer,
+        .count = segment->count,
+        .name = segment->key.name,
+        .chosen = chosen,
+    };
+
+    memcpy(note.comm, this->subject.context->label, sizeof note.comm);
+    if (chosen >= 0) {
+        note.error = this->trials[chosen].error;
+        note.wire_bytes = this->trials[chosen].bytes;
+        note.fp32_bytes = this->trials[chosen].fp32_bytes;
+    }
+    aps_chosen_formats_note(&note);
+}
+
+/* --- the verdict ---------------------------------------------------------- */
+
+static double format_error(const struct aps_auto_format *formats,
+                           const struct aps_measure *measure)
+{
+    return formats->target == APS_TARGET_SNR ? aps_measure_l2(measure)
+                                             : aps_measure_mean(measure);
+}
+
+/* Rank 0's. Sums that are zero, or not finite (a loss scaler skips such steps), say
+ * nothing of a format. */
+static int format_judge(struct measured *this)
+{
+    const struct aps_subject *subject = &this->subject;
+
+    if (subject->context->rank != 0 || !subject->ready)
+        return APS_VERDICT_NONE;
+    for (size_t i = 0; i < this->formats->formats.count; i++) {
+        const struct aps_candidate_result *result = &subject->results[i];
+
+        if (result->measured &&
+            (result->measure.compared == 0 ||
+             result->measure.nonfinite > result->measure.overflow))
+            return APS_VERDICT_NONE;
+        this->trials[i] = (struct aps_trial){
+            .measured = result->measured,
+            .error = format_error(this->formats, &result->measure),
+            .bytes = result->wire_bytes,
+            .fp32_bytes = result->fp32_bytes,
+        };
+    }
+    return aps_auto_format_choose(this->formats, this->layer->chosen,
+                                  this->trials);
+}
+
+/* On all ranks. */
+static void format_take(struct measured *this, int verdict)
+{
+    struct aps_auto_layer *layer = this->layer;
+    const int before = layer->chosen;
+    const bool changes = !layer->chose || verdict != before;
+
+    layer->chosen = verdict;
+    if (this->subject.context->rank == 0) {
+        format_note(this);
+        if (changes) {
+            format_write_event(this, before);
+            format_tell(this, before);
+        }
+    }
+    if (layer->chose && changes)
+        aps_count(&aps_counters.format_changes, 1);
+    layer->chose = true;
+}
+
+/* The next call of the layer that is measured. */
+static void format_put_off(struct measured *this, bool says_something)
+{
+    struct aps_auto_layer *layer = this->layer;
+    const long every = this->formats->every;
+    const long number = this->subject.segment.number;
+    long wait = every;
+
+    if (!says_something) {
+        wait = layer->pause < every ? layer->pause : every;
+        layer->pause = wait < every ? 2 * wait : every;
+    } else {
+        layer->pause = 1;
+    }
+    layer->due = number < LONG_MAX - wait ? number + wait : LONG_MAX;
+}
+
+/* --- one layer ------------------------------------------------------------ */
+
+/* COLLECTIVE. All formats, one after the other, and the verdict. */
+static void format_try(struct measured *this)
+{
+    struct aps_context *context = this->subject.context;
+    fenv_t environment;
+    int64_t begin = aps_clock_ns(CLOCK_MONOTONIC);
+    int rc, verdict;
+
+    aps_fpenv_enter(&environment);
+    rc = aps_candidates_measure(&this->subject);
+    verdict = format_judge(this);
+    if (!aps_auto_formats_agree(context, rc, &verdict))
+        aps_context_event(context,
+                          "format: auto: MPI failed where formats were "
+                          "measured: a layer of %zu elements keeps %s",
+                          this->subject.segment.count,
+                          format_name(this, this->layer->chosen));
+    format_put_off(this, verdict != APS_VERDICT_NONE);
+    if (verdict != APS_VERDICT_NONE)
+        format_take(this, verdict);
+    aps_fpenv_leave(&environment);
+    aps_count(&aps_counters.formats_measured, 1);
+    aps_count(&aps_counters.formats_ns,
+              (unsigned long long)(aps_clock_ns(CLOCK_MONOTONIC) - begin));
+}
+
+/* COLLECTIVE. A layer whose turn it is; its plan says auto, and its memory is known. */
+static void format_measure(struct aps_context *context,
+                           const struct aps_call *call,
+                           const struct aps_segment *segment)
+{
+    struct aps_auto_formats *all = context->auto_formats;
+    const struct aps_place place = aps_segment_place(segment);
+    struct aps_auto_layer *known = aps_auto_formats_find(all, &place);
+    struct measured this = {
+        .subject = {.context = context,
+                    .candidates = &all->candidates,
+                    .plans = &segment->plan.auto_format->formats,
+                    .what = "format: auto",
+                    .function = aps_call_function(call),
+                    .segment = *segment},
+        .formats = segment->plan.auto_format,
+        .layer = aps_auto_formats_get(all, &place),
+    };
+    float *copy = NULL;
+
+    if (segment->memory != &aps_memory_host) {
+        copy = aps_segment_copy(segment);
+        this.subject.segment.in = copy;
+        this.subject.segment.memory = &aps_memory_host;
+    }
+    if (aps_candidates_equip(context, &all->candidates, segment->count,
+                             this.layer && this.subject.segment.in)) {
+        format_try(&this);
+    } else {
+        aps_context_event_once(context, &all->lost,
+                               "format: auto: a layer of %zu elements is not "
+                               "measured: a rank has no memory for that",
+                               segment->count);
+        /* The same on all ranks: one of them may not have what is new. */
+        if (known)
+            format_put_off(&this, false);
+        else
+            aps_auto_formats_drop(all, &place);
+    }
+    free(copy);
+}
+
+void aps_auto_format_call(struct aps_context *context,
+                          const struct aps_call *call,
+                          const struct aps_step_position *position)
+{
+    size_t offset = 0;
+
+    if (!context->auto_formats || call->kind->which != APS_CALL_ALLREDUCE)
+        return;
+    for (long i = 0; i < position->segments; i++) {
+        struct aps_segment segment;
+
+        aps_segment_plan(context, call, position, i, offset, &segment);
+        offset += segment.count;
+        if (!aps_auto_format_is_due(context, &segment) ||
+            !aps_context_has_resources(context, call->comm))
+            continue;
+        segment.memory = aps_segment_memory(context, call);
+        format_measure(context, call, &segment);
+    }
+}
+
+void aps_auto_format_run(struct aps_context *context,
+                         const struct aps_call *call,
+                         struct aps_segment *segment)
+{
+    if (aps_auto_format_is_due(context, segment))
+        format_measure(context, call, segment);
+    aps_segment_choose(context, call, segment);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "call/candidates.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "codec/entropy.h"
+#include "comm/layers.h"
+#include "comm/report.h"
+
+/* --- one candidate -------------------------------------------------------- */
+
+/* "e4m3, scale aps, reduce ring" */
+static void candidates_describe(const struct aps_plan *plan, char *text,
+                                size_t size)
+{
+    snprintf(text, size, "%s, scale %s, reduce %s", plan->format.name,
+             aps_scale_name(&plan->scale), aps_reduce_name(plan->reduce));
+}
+
+/* Rank 0's codes, had all its values one scale. */
+static double candidates_entropy(const struct aps_plan *plan,
+                                 const struct aps_segment *segment,
+                                 const struct aps_cost *cost)
+{
+    struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
+    struct aps_magnitude magnitude;
+    struct aps_codec codec;
+    int exponent;
+
+    if (plan->compressor.kind != APS_COMPRESSOR_NONE)
+        return NAN;
+    if (plan->rounding != APS_ROUND_NEAREST)
+        options.rounding = APS_ROUND_STOCHASTIC;
+    options.seed = plan->seed;
+    aps_codec_init(&plan->format, &codec);
+    magnitude = aps_magnitude_of(segment->in, segment->count);
+    exponent = aps_scale_block_exponent(&plan->scale, &plan->format, magnitude,
+                                        cost->least_exponent);
+    return aps_codes_entropy(&codec, segment->in, segment->count,
+                             aps_scale_scaling(&plan->scale, exponent),
+                             &options);
+}
+
+/* Local, on rank 0. */
+static void candidates_write(struct aps_subject *subject,
+                             const struct aps_plan *plan, size_t i,
+                             const struct aps_cost *cost, int64_t taken)
+{
+    struct aps_context *context = subject->context;
+    const struct aps_segment *segment = &subject->segment;
+    struct aps_candidates *candidates = subject->candidates;
+    struct aps_candidate_result *result = &subject->results[i];
+    struct aps_sampled sampled = {
+        .cost = cost,
+        .measure = &result->measure,
+        .taken = taken,
+        .shadow = (int)i + 1,
+    };
+
+    result->measured = true;
+    result->wire_bytes = cost->wire_bytes;
+    result->fp32_bytes = cost->fp32_bytes;
+    aps_sample_compare(&candidates->sample, &aps_memory_host, candidates->out,
+                       segment->count, &result->measure);
+    if (!aps_job_log(context->job, context->rank))
+        return;
+    sampled.entropy = candidates_entropy(plan, segment, cost);
+    aps_context_row(context, &segment->key, plan, subject->function, &sampled);
+}
+
+/* COLLECTIVE. Candidate i, which may be impossible here, on all ranks alike. An MPI
+ * error code. */
+static int candidates_try(struct aps_subject *subject, size_t i)
+{
+    struct aps_context *context = subject->context;
+    struct aps_candidates *candidates = subject->candidates;
+    struct aps_segment *segment = &subject->segment;
+    struct aps_cost cost = {.sampled = true, .residual = NAN};
+    struct aps_vector layer = {.in = segment->in,
+                               .out = candidates->out,
+                               .n = segment->count,
+                               .memory = &aps_memory_host};
+    char cause[256] = "", text[160];
+    struct aps_plan plan;
+    struct aps_place place;
+    int64_t begin, taken;
+    int rc;
+
+    aps_policy_candidate(context->job->policy, &segment->key, subject->plans, i,
+                         &plan);
+    if (aps_comm_resources_prepare(context->resources, &plan, segment->count,
+                                   cause, sizeof cause) < 0) {
+        candidates_describe(&plan, text, sizeof text);
+        aps_context_event_once(context, &candidates->complained[i],
+                               "%s: candidate %zu (%s) cannot run here: "
+                               "%s; it is not measured",
+                               subject->what, i + 1, text,
+                               cause[0] ? cause : "MPI failed on a rank");
+        return MPI_SUCCESS;
+    }
+    place = aps_segment_place(segment);
+    place.matrix = plan.matrix;
+    if (segment->plan.auto_format)
+        place.choice = aps_segment_choice(segment, (int)i);
+    begin = aps_clock_ns(CLOCK_MONOTONIC);
+    rc = aps_context_reduce(context, &candidates->kept[i], &plan, 1, &place,
+                            &layer, &cost);
+    taken = aps_clock_ns(CLOCK_MONOTONIC) - begin;
+    if (rc == MPI_SUCCESS && subject->ready && context->rank == 0)
+        candidates_write(subject, &plan, i, &cost, taken);
+    return rc;
+}
+
+int aps_candidates_measure(struct aps_subject *subject)
+{
+    struct aps_context *context = subject->context;
+    const struct aps_segment *segment = &subject->segment;
+    int rc = aps_sample_reference(&subject->candidates->sample,
+                                  aps_comm_resources_vcomm(context->resources),
+                                  0, &aps_memory_host, segment->in,
+                                  segment->count, &subject->ready);
+
+    for (size_t i = 0; i < subject->plans->count; i++) {
+        const int now = candidates_try(subject, i);
+
+        rc = rc == MPI_SUCCESS ? now : rc;
+    }
+    return rc;
+}
+
+float *aps_segment_copy(const struct aps_segment *segment)
+{
+    const unsigned long failures = aps_context_failures();
+    float *copy = malloc(segment->count * sizeof *copy);
+
+    if (!copy)
+        return NULL;
+    segment->memory->copy_out(copy, segment->in, segment->count);
+    if (aps_context_failures() == failures)
+        return copy;
+    free(copy);
+    return NULL;
+}

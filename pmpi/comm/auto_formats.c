@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "comm/auto_formats.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "progress/agree.h"
+
+struct aps_auto_formats *aps_auto_formats_create(void)
+{
+    struct aps_auto_formats *formats = calloc(1, sizeof *formats);
+
+    if (formats && aps_candidates_init(&formats->candidates) < 0) {
+        free(formats);
+        formats = NULL;
+    }
+    return formats;
+}
+
+static void formats_clear(struct aps_auto_formats *formats)
+{
+    for (int i = 0; i < APS_AUTO_BUCKETS; i++) {
+        while (formats->buckets[i]) {
+            struct aps_auto_layer *layer = formats->buckets[i];
+
+            formats->buckets[i] = layer->next;
+            free(layer);
+        }
+    }
+    formats->count = 0;
+}
+
+void aps_auto_formats_destroy(struct aps_auto_formats *formats)
+{
+    if (!formats)
+        return;
+    formats_clear(formats);
+    aps_candidates_clear(&formats->candidates);
+    free(formats);
+}
+
+/* --- layers --------------------------------------------------------------- */
+
+/* Where the layer hangs, or would. */
+static struct aps_auto_layer **formats_place(struct aps_auto_formats *formats,
+                                             const struct aps_place *place)
+{
+    const uint64_t number =
+        (uint64_t)place->layer * 31 + place->count * 7 + (uint64_t)place->rule;
+    struct aps_auto_layer **link =
+        &formats->buckets[number * UINT64_C(0x9E3779B97F4A7C15) >> 56];
+
+    while (*link &&
+           ((*link)->layer != place->layer || (*link)->count != place->count ||
+            (*link)->rule != place->rule))
+        link = &(*link)->next;
+    return link;
+}
+
+struct aps_auto_layer *
+aps_auto_formats_find(const struct aps_auto_formats *formats,
+                      const struct aps_place *place)
+{
+    struct aps_auto_layer *layer =
+        *formats_place((struct aps_auto_formats *)formats, place);
+
+    return layer && layer->era == place->era ? layer : NULL;
+}
+
+void aps_auto_formats_drop(struct aps_auto_formats *formats,
+                           const struct aps_place *place)
+{
+    struct aps_auto_layer **link = formats_place(formats, place);
+    struct aps_auto_layer *layer = *link;
+
+    if (!layer)
+        return;
+    *link = layer->next;
+    free(layer);
+    formats->count--;
+}
+
+struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
+                                            const struct aps_place *place)
+{
+    struct aps_auto_layer *layer = aps_auto_formats_find(formats, place);
+    struct aps_auto_layer **link;
+
+    if (layer)
+        return layer;
+    aps_auto_formats_drop(formats, place);
+    if (formats->count >= APS_AUTO_LAYERS_MOST)
+        formats_clear(formats);
+    layer = calloc(1, sizeof *layer);
+    if (!layer)
+        return NULL;
+    link = formats_place(formats, place);
+    *layer = (struct aps_auto_layer){.next = *link,
+                                     .layer = place->layer,
+                                     .count = place->count,
+                                     .rule = place->rule,
+                                     .era = place->era,
+                                     .chosen = -1,
+                                     .pause = 1};
+    *link = layer;
+    formats->count++;
+    return layer;
+}
+
+/* --- verdicts ------------------------------------------------------------- */
+
+bool aps_auto_formats_agree(struct aps_context *context, int rc, int *verdict)
+{
+    enum { FAILED, VERDICT, VALUES };
+    /* By MAX, which is rank 0's. */
+    int values[VALUES] = {rc != MPI_SUCCESS,
+                          context->rank == 0 ? *verdict : APS_VERDICT_NONE};
+    const int agreed = aps_agree_max_together(
+        aps_comm_resources_vcomm(context->resources), VALUES, values);
+
+    context->damaged |= rc != MPI_SUCCESS || agreed != MPI_SUCCESS;
+    *verdict = APS_VERDICT_NONE;
+    if (agreed != MPI_SUCCESS || values[FAILED]) {
+        aps_candidates_forget(&context->auto_formats->candidates);
+        return false;
+    }
+    *verdict = values[VERDICT];
+    return true;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "comm/candidates.h"
+
+#include <stdlib.h>
+
+#include "comm/compressions.h"
+#include "comm/scales.h"
+#include "progress/agree.h"
+
+int aps_candidates_init(struct aps_candidates *candidates)
+{
+    const int rc = aps_sample_init(&candidates->sample);
+
+    if (rc < 0)
+        aps_sample_clear(&candidates->sample);
+    return rc;
+}
+
+void aps_candidates_forget(struct aps_candidates *candidates)
+{
+    for (int i = 0; i < APS_CANDIDATES_MOST; i++) {
+        struct aps_kept *kept = &candidates->kept[i];
+
+        aps_scales_destroy(kept->scales);
+        aps_compressions_destroy(kept->compressions);
+        kept->scales = NULL;
+        kept->compressions = NULL;
+    }
+}
+
+void aps_candidates_clear(struct aps_candidates *candidates)
+{
+    aps_candidates_forget(candidates);
+    aps_sample_clear(&candidates->sample);
+    free(candidates->out);
+}
+
+/* For the summary: what this rank needs, of all communicators the most. */
+static void candidates_count(const struct aps_context *context, size_t n)
+{
+    const unsigned long long bytes =
+        n * (sizeof(float) + (context->rank == 0 ? sizeof(double) : 0));
+
+    if (bytes > atomic_load(&aps_counters.shadow_bytes))
+        atomic_store(&aps_counters.shadow_bytes, bytes);
+}
+
+/* Whatever this rank has, the others have the same room afterwards. */
+bool aps_candidates_equip(struct aps_context *context,
+                          struct aps_candidates *candidates, size_t n,
+                          bool well)
+{
+    float *out = NULL;
+
+    if (context->rank == 0 && aps_sample_reserve(&candidates->sample, n) < 0)
+        well = false;
+    if (n > candidates->room) {
+        out = malloc(n * sizeof *out);
+        well = well && out;
+    }
+    if (!aps_agree_all(aps_comm_resources_vcomm(context->resources), well)) {
+        free(out);
+        return false;
+    }
+    if (out) {
+        free(candidates->out);
+        candidates->out = out;
+        candidates->room = n;
+        candidates_count(context, n);
+    }
+    return true;
+}

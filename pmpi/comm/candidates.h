@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What reducing one layer's inputs by several plans needs: what each of them keeps of
+ * layers from sample to sample, as the calls that are rewritten keep theirs, and
+ * scratch.
+ */
+#ifndef APS_PMPI_COMM_CANDIDATES_H
+#define APS_PMPI_COMM_CANDIDATES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "comm/communicator.h"
+
+/* A rule's own plan may stand before its candidates. */
+#define APS_CANDIDATES_MOST (APS_SHADOW_MOST + 1)
+
+struct aps_candidates {
+    struct aps_kept kept[APS_CANDIDATES_MOST];
+    bool complained[APS_CANDIDATES_MOST]; /* it cannot run here: it is said */
+    float *out;                           /* [room], of candidates */
+    size_t room;
+    struct aps_sample sample; /* the reference */
+};
+
+/* Local. From zeros. 0, or -1: out of memory, and there is nothing to clear. */
+int aps_candidates_init(struct aps_candidates *candidates);
+void aps_candidates_clear(struct aps_candidates *candidates);
+
+/* Local. Drop what they keep of layers. */
+void aps_candidates_forget(struct aps_candidates *candidates);
+
+/*
+ * COLLECTIVE over the context's communicator. Room for n elements; all ranks have come
+ * when it returns. The same on all ranks: false if any of them is not `well`, or has
+ * no memory.
+ */
+bool aps_candidates_equip(struct aps_context *context,
+                          struct aps_candidates *candidates, size_t n,
+                          bool well);
+
+#endif

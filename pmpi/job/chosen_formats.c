@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "job/chosen_formats.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct aps_chosen_format *all;
+static size_t count, room;
+
+static bool chosen_is_same(const struct aps_chosen_format *a,
+                           const struct aps_chosen_format *b)
+{
+    return a->rule == b->rule && a->layer == b->layer && a->count == b->count &&
+           strcmp(a->comm, b->comm) == 0;
+}
+
+/* Where that layer stands; NULL: there is no room for it. The lock is held. */
+static struct aps_chosen_format *
+chosen_place_of(const struct aps_chosen_format *chosen)
+{
+    struct aps_chosen_format *more;
+
+    for (size_t i = 0; i < count; i++)
+        if (chosen_is_same(&all[i], chosen))
+            return &all[i];
+    if (count == room) {
+        more = realloc(all, (2 * room + 16) * sizeof *all);
+        if (!more)
+            return NULL;
+        all = more;
+        room = 2 * room + 16;
+    }
+    return &all[count++];
+}
+
+void aps_chosen_formats_note(const struct aps_chosen_format *chosen)
+{
+    struct aps_chosen_format *place;
+
+    pthread_mutex_lock(&lock);
+    place = chosen_place_of(chosen);
+    if (place)
+        *place = *chosen;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Has the communicator had a later era? */
+static bool chosen_is_past(const struct aps_chosen_format *chosen)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(all[i].comm, chosen->comm) == 0 && all[i].era > chosen->era)
+            return true;
+    return false;
+}
+
+static double chosen_share(const struct aps_chosen_format *chosen)
+{
+    return chosen->chosen < 0 || chosen->fp32_bytes == 0
+               ? 1
+               : (double)chosen->wire_bytes / (double)chosen->fp32_bytes;
+}
+
+/* By rule, layer and count, and then the one that sends the most. */
+static int chosen_compare(const void *left, const void *right)
+{
+    const struct aps_chosen_format *a = left, *b = right;
+
+    if (a->rule != b->rule)
+        return a->rule < b->rule ? -1 : 1;
+    if (a->layer != b->layer)
+        return a->layer < b->layer ? -1 : 1;
+    if (a->count != b->count)
+        return a->count < b->count ? -1 : 1;
+    return (chosen_share(a) < chosen_share(b)) -
+           (chosen_share(a) > chosen_share(b));
+}
+
+size_t aps_chosen_formats_list(struct aps_chosen_format **list)
+{
+    size_t kept = 0, unique = 0;
+
+    pthread_mutex_lock(&lock);
+    *list = count > 0 ? malloc(count * sizeof **list) : NULL;
+    for (size_t i = 0; *list && i < count; i++)
+        if (!chosen_is_past(&all[i]))
+            (*list)[kept++] = all[i];
+    pthread_mutex_unlock(&lock);
+    if (kept > 0)
+        qsort(*list, kept, sizeof **list, chosen_compare);
+    for (size_t i = 0; i < kept; i++) {
+        const struct aps_chosen_format *one = &(*list)[i];
+
+        if (unique == 0 || (*list)[unique - 1].rule != one->rule ||
+            (*list)[unique - 1].layer != one->layer ||
+            (*list)[unique - 1].count != one->count)
+            (*list)[unique++] = *one;
+    }
+    return unique;
+}
+
+const char *aps_chosen_format_name(const struct aps_policy *policy,
+                                   const struct aps_chosen_format *chosen)
+{
+    const struct aps_plan *plan = aps_policy_rule_plan(policy, chosen->rule);
+
+    return chosen->chosen < 0
+               ? "fp32"
+               : plan->auto_format->formats.plans[chosen->chosen].format.name;
+}

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Formats that are chosen while the program runs (format: {auto: ...}): the cheapest
+# that meets the target, on all ranks alike, from measurements that the log has.
+. "$top_srcdir/tests/mpi/run.sh"
+cd "$tmp" || exit 99
+
+cat >layers.csv <<END
+layer,name,count
+0,first,4096
+1,second,1500
+2,third,2048
+END
+formats='[e3m2, e4m3, e5m2, e5m10]'
+
+# policy NAME RULE [TOP]
+policy()
+{
+    printf 'version: 1\ntable: layers.csv\nlog: {file: %s.csv, every: 100}\n%s\n' \
+        "$1" "$3" >"$1.yaml"
+    printf 'rules:\n  - {%s}\n' "$2" >>"$1.yaml"
+    rm -f "$1.csv"
+}
+
+# job RANKS POLICY HOW STEPS [SHIFT FROM TO]: what the program says is left in `said`;
+# POLICY none: without the library
+job()
+{
+    ranks=$1 policy=$2
+    shift 2
+    preload="-genv LD_PRELOAD $library -genv APSMPI_POLICY $policy"
+    [ "$policy" != none ] || preload=
+    # shellcheck disable=SC2086 # several words
+    timeout "$seconds" $launch -n "$ranks" $preload $more "$mpi/autoformat" "$@" \
+        </dev/null >said 2>stderr || echo "it ends with $?" >>said
+}
+
+# events LOG: "layer step from to" of each change, in its order
+events()
+{
+    sed -n 's/^# auto .* layer=\([0-9-]*\) .* step=\([0-9]*\) .* from=\([^ ]*\) to=\([^ ]*\) .*/\1 \2 \3 \4/p' \
+        "$1"
+}
+
+# alike TEXT: all ranks had the same sums, of all steps, in the job that has ended
+alike()
+{
+    [ "$(grep -c '^sums' said)" -eq "$steps" ] && ! grep -qv '^sums' said
+    check $? "$1: the same bits on all ranks"
+}
+
+# named RULE LOG: a policy that names the formats that the layers have in the log
+named()
+{
+    printf 'version: 1\ntable: layers.csv\nrules:\n'
+    events "$2" | while read -r layer _ _ to; do
+        [ "$to" = fp32 ] || printf '  - {layers: %s, format: %s, %s}\n' "$layer" \
+            "$to" "$1"
+    done
+}
+
+# --- the choice ---------------------------------------------------------------
+
+more='-genv APSMPI_TEST_NODES 2'
+steps=36
+policy auto "format: {auto: $formats, target: snr 20dB, every: 4}, scale: none"
+job 4 auto.yaml blocking 12
+alike "4 ranks"
+policy shadow "scale: none, format: e3m2"
+printf 'version: 1\ntable: layers.csv\nlog: {file: shadow.csv, every: 4}\nshadow:\n' \
+    >shadow.yaml
+for format in e3m2 e4m3 e5m2 e5m10; do
+    echo "  - {format: $format, scale: none}"
+done >>shadow.yaml
+job 4 shadow.yaml blocking 12
+"$PYTHON3" "$top_srcdir/scripts/apsmpi-suggest" --target snr=20dB --margin 3 \
+    --table layers.csv -o suggested.yaml shadow.csv 2>why || sed 's/^/# /' why >&2
+"$top_builddir/apsmpi" explain --json suggested.yaml >suggested.json
+"$PYTHON3" - <<'END' >wanted
+import json
+for layer in json.load(open("suggested.json"))["layers"]:
+    plan = layer["spans"][0]["plan"]
+    print(layer["layer"], 0, "none", plan["format"] if plan else "fp32")
+END
+events auto.csv >got
+[ -s wanted ] && diff wanted got >&2
+check $? "the formats are those that apsmpi suggest takes from a run with candidates"
+
+"$PYTHON3" - <<'END'
+import csv
+def rows(path):
+    with open(path) as file:
+        return [row for row in csv.DictReader(l for l in file if l[0] != "#")
+                if row["shadow"] != "0"]
+others = {"time", "usec", "run", "rule"}
+mine, theirs = rows("auto.csv"), rows("shadow.csv")
+assert mine and len(mine) == len(theirs)
+for a, b in zip(mine, theirs):
+    assert all(a[name] == b[name] for name in a if name not in others), (a, b)
+END
+check $? "and the rows of the formats are those of candidates"
+
+# same_as_named TEXT HOW RANKS RULE [TOP]
+same_as_named()
+{
+    policy auto "format: {auto: $formats, target: snr 18dB, every: 100}, $4" "$5"
+    job "$3" auto.yaml "$2" 12
+    alike "$1"
+    mv said auto
+    named "$4" auto.csv >named.yaml
+    [ -z "$5" ] || echo "$5" >>named.yaml
+    grep -q 'format: e' named.yaml && job "$3" named.yaml "$2" 12 && cmp said auto >&2
+    check $? "$1: the sums are those of a policy that names the formats"
+}
+same_as_named "blocking" blocking 4 'scale: none'
+same_as_named "in place, aps" in-place 3 'scale: aps, reduce: direct'
+same_as_named "all layers in one call" together 2 'scale: aps-tight'
+same_as_named "a scale with a state" blocking 2 'scale: {backoff: {scope: layer}}'
+same_as_named "error feedback" blocking 2 'scale: aps, feedback: on'
+same_as_named "a ring" blocking 3 'scale: aps, reduce: ring, accumulate: format'
+same_as_named "drawn roundings" blocking 2 \
+    'reduce: direct, rounding: {stochastic: {seed: 3}}'
+if can_be_driven; then
+    same_as_named "nonblocking" nonblocking 3 'scale: none'
+    same_as_named "nonblocking, fused" nonblocking 3 'scale: aps' 'fuse: 1MiB'
+    same_as_named "nonblocking, fused, feedback" nonblocking 2 \
+        'scale: aps, feedback: on' 'fuse: 1MiB'
+    same_as_named "nonblocking, fused, a scale with a state" nonblocking 2 \
+        'scale: {backoff: {scope: layer}}' 'fuse: 1MiB'
+    if grep -q '^#define HAVE_PMPI_ALLREDUCE_INIT' "$top_builddir/config.h"; then
+        same_as_named "persistent" persistent 2 'scale: aps'
+    fi
+fi
+steps=24
+policy auto "format: {auto: $formats, target: snr 18dB, every: 4}, scale: none"
+job 4 auto.yaml halves 8
+alike "a communicator that the program has made"
+[ "$(events auto.csv | wc -l)" -eq 3 ]
+check $? "which chooses for itself"
+
+# --- when gradients change ----------------------------------------------------
+
+# Greater by 2^10 from step 9 to step 17: e3m2 without a scale overflows.
+cat >wanted <<END
+0 0 none e3m2
+0 12 e3m2 e5m2
+0 20 e5m2 e3m2
+1 0 none e3m2
+1 12 e3m2 e5m2
+1 20 e5m2 e3m2
+2 0 none e3m2
+2 12 e3m2 e5m2
+2 20 e5m2 e3m2
+END
+# follows TEXT HOW RANKS [TOP]
+follows()
+{
+    steps=96
+    policy auto "format: {auto: $formats, target: snr 15dB, every: 4}, scale: none" "$4"
+    job "$3" auto.yaml "$2" 32 10 9 18
+    alike "$1, greater by 2^10 for some steps"
+    events auto.csv | sort -s -n -k 1,1 >got
+    diff wanted got >&2
+    check $? "$1: that is followed at the next measurement, and back, once each"
+}
+follows blocking blocking 3
+if can_be_driven; then
+    follows nonblocking nonblocking 2
+    follows fused nonblocking 3 'fuse: 1MiB'
+fi
+
+# --- the margin, and FP32 -----------------------------------------------------
+
+# first MARGIN: the format of the first layer, whose e3m2 has some 23 dB
+first()
+{
+    steps=12
+    policy auto "scale: none, format: {auto: $formats, target: snr 21dB, margin: $1}"
+    job 2 auto.yaml blocking 4
+    events auto.csv | sed -n 's/^0 0 none //p'
+}
+[ "$(first 0dB)" = e3m2 ] && [ "$(first 3dB)" = e4m3 ]
+check $? "a format is taken if it is better than the target by the margin"
+
+steps=24
+job 3 none blocking 8
+mv said native
+policy auto "format: {auto: $formats, target: snr 90dB, every: 2}"
+job 3 auto.yaml blocking 8
+cmp said native >&2
+check $? "where no format meets the target, sums are MPI's own"
+[ "$(events auto.csv | grep -c ' 0 none fp32$')" -eq 3 ] &&
+    [ "$(events auto.csv | wc -l)" -eq 3 ] &&
+    grep -q 'to=fp32 .* best=e5m10 snr=' auto.csv
+check $? "which the log says once a layer, with the best format"
+grep -q '(left to MPI by format: auto)' stderr &&
+    grep -q 'format: auto: 12 measurements took .* changed 0 times; .* end: fp32 3$' stderr
+check $? "and the summary"
+
+# --- inputs that say nothing --------------------------------------------------
+
+for how in zeros infinite; do
+    policy auto "format: {auto: $formats, target: snr 15dB, every: 100}"
+    job 2 auto.yaml $how 8
+    [ "$(events auto.csv | sort -n | tr '\n' ,)" = \
+        '0 3 none e3m2,1 3 none e3m2,2 3 none e3m2,' ]
+    check $? "sums that are $how say nothing: later ones are measured"
+done
+
+# --- MPI fails on one rank ----------------------------------------------------
+
+before=$library
+library=$mpi/.libs/inject.so:$library
+policy auto "format: {auto: $formats, target: snr 90dB, every: 1}, reduce: direct"
+for call in receipt:1:46 receipt:1:100 receipt:0:90 receipt:2:200; do
+    more="-genv INJECT fail:$call"
+    rm -f auto.csv
+    job 3 auto.yaml blocking 8
+    cmp said native >&2 && grep -q 'MPI failed where formats were measured' stderr
+    check $? "an error of MPI where formats are measured ($call): layers keep FP32"
+done
+policy auto "format: {auto: $formats, target: snr 15dB, every: 100}, reduce: direct"
+more="-genv INJECT fail:receipt:1:34"
+job 3 auto.yaml blocking 8
+alike "an error in the first measurement"
+[ "$(events auto.csv | tr '\n' ,)" = '1 0 none e3m2,2 0 none e3m2,0 1 none e3m2,' ]
+check $? "the next call of the layer is measured again"
+library=$before more=
+finish
