@@ -120,6 +120,7 @@ libpolicy_la_SOURCES = \
 	src/policy/log.c src/policy/log.h \
 	src/policy/number.c src/policy/number.h \
 	src/policy/object.h src/policy/parse.c \
+	src/policy/plan_text.c src/policy/plan_text.h \
 	src/policy/policy.h src/policy/resolve.c \
 	src/policy/ranges.c src/policy/ranges.h \
 	src/policy/rule.c src/policy/rule.h src/policy/rule_keys.h \
@@ -149,6 +150,7 @@ libpolicy_la_SOURCES = \
 	src/predict/stages.c src/predict/stages.h \
 	src/predict/variance.c src/predict/variance.h \
 	src/roundoff/field.c src/roundoff/field.h \
+	src/roundoff/event.c src/roundoff/event.h \
 	src/roundoff/log.c src/roundoff/log.h \
 	src/roundoff/binades.c src/roundoff/binades.h \
 	src/roundoff/exponents.c src/roundoff/exponents.h \

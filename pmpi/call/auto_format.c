@@ -18,8 +18,8 @@
 #include "comm/auto_formats.h"
 #include "comm/report.h"
 #include "job/chosen_formats.h"
-#include "job/run.h"
 #include "policy/choice.h"
+#include "roundoff/event.h"
 
 /* A layer while it is measured. */
 struct measured {
@@ -66,7 +66,7 @@ static void add_quality(char *line, size_t size, const struct measured *this,
     if (i < 0 || !this->trials[i].measured)
         return;
     snprintf(text, sizeof text, "%.6g", format_quality(this, i));
-    aps_run_add(line, size, key, text);
+    aps_event_add(line, size, key, text);
 }
 
 static void add_number(char *line, size_t size, const char *key,
@@ -75,7 +75,7 @@ static void add_number(char *line, size_t size, const char *key,
     char text[32];
 
     snprintf(text, sizeof text, "%llu", number);
-    aps_run_add(line, size, key, text);
+    aps_event_add(line, size, key, text);
 }
 
 /* The least error of all formats; -1: none was measured. */
@@ -105,22 +105,22 @@ static void format_write_event(const struct measured *this, int before)
 
     if (!log)
         return;
-    aps_run_add(line, sizeof line, "run", context->world->agreed.run);
-    aps_run_add(line, sizeof line, "comm", context->label);
+    aps_event_add(line, sizeof line, "run", context->world->agreed.run);
+    aps_event_add(line, sizeof line, "comm", context->label);
     snprintf(text, sizeof text, "%ld", key->layer);
-    aps_run_add(line, sizeof line, "layer", text);
+    aps_event_add(line, sizeof line, "layer", text);
     if (key->name)
-        aps_run_add(line, sizeof line, "name", key->name);
+        aps_event_add(line, sizeof line, "name", key->name);
     add_number(line, sizeof line, "count", key->count);
     snprintf(text, sizeof text, "%d", segment->plan.rule);
-    aps_run_add(line, sizeof line, "rule", rule ? rule : text);
+    aps_event_add(line, sizeof line, "rule", rule ? rule : text);
     add_number(line, sizeof line, "step", (unsigned long long)key->step);
     add_number(line, sizeof line, "epoch", (unsigned long long)key->epoch);
-    aps_run_add(line, sizeof line, "from",
-                this->layer->chose ? format_name(this, before) : "none");
-    aps_run_add(line, sizeof line, "to", format_name(this, chosen));
+    aps_event_add(line, sizeof line, "from",
+                  this->layer->chose ? format_name(this, before) : "none");
+    aps_event_add(line, sizeof line, "to", format_name(this, chosen));
     aps_auto_format_target(this->formats, target, sizeof target);
-    aps_run_add(line, sizeof line, "target", target);
+    aps_event_add(line, sizeof line, "target", target);
     if (this->layer->chose)
         add_quality(line, sizeof line, this, "was", before);
     if (chosen >= 0) {
@@ -129,8 +129,8 @@ static void format_write_event(const struct measured *this, int before)
         add_number(line, sizeof line, "fp32_bytes",
                    this->trials[chosen].fp32_bytes);
     } else if (format_best(this) >= 0) {
-        aps_run_add(line, sizeof line, "best",
-                    format_name(this, format_best(this)));
+        aps_event_add(line, sizeof line, "best",
+                      format_name(this, format_best(this)));
         add_quality(line, sizeof line, this, unit, format_best(this));
     }
     (void)aps_log_event(log, line, NULL);

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "native/abi.h"
+#include "policy/plan_text.h"
+#include "roundoff/event.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char the_id[APS_RUN_ID];
@@ -55,31 +57,6 @@ void aps_run_adopt(const char id[APS_RUN_ID])
     pthread_mutex_unlock(&lock);
 }
 
-void aps_run_add(char *line, size_t size, const char *key, const char *value)
-{
-    const bool quoted = value[0] == '\0' || strpbrk(value, " \t\"\\");
-    size_t used = strlen(line);
-
-    snprintf(line + used, size - used, " %s=%s", key, quoted ? "\"" : "");
-    used = strlen(line);
-    for (; *value && used + 4 < size; value++) {
-        if (*value == '"' || *value == '\\')
-            line[used++] = '\\';
-        line[used++] = *value;
-    }
-    line[used] = '\0';
-    if (quoted)
-        snprintf(line + used, size - used, "\"");
-}
-
-static void run_add_number(char *line, size_t size, const char *key, int number)
-{
-    char text[16];
-
-    snprintf(text, sizeof text, "%d", number);
-    aps_run_add(line, size, key, text);
-}
-
 static int run_count_nodes(const struct aps_vcomm *vcomm)
 {
     int nodes = 0;
@@ -111,7 +88,7 @@ static void run_add_mpi(char *line, size_t size)
         number += strspn(number, " ");
         memmove(version + 1, number, strlen(number) + 1);
     }
-    aps_run_add(line, size, "mpi", text);
+    aps_event_add(line, size, "mpi", text);
 }
 
 /* How the job knows its layers, so that another run can know them alike. */
@@ -122,14 +99,44 @@ static void run_add_steps(char *line, size_t size, const struct aps_job *job)
     char calls[32];
 
     snprintf(calls, sizeof calls, "calls %ld", steps->calls);
-    aps_run_add(line, size, "steps",
-                steps->kind == APS_STEPS_CALLS ? calls : kinds[steps->kind]);
+    aps_event_add(line, size, "steps",
+                  steps->kind == APS_STEPS_CALLS ? calls : kinds[steps->kind]);
     if (steps->backward)
-        aps_run_add(line, size, "order", "backward");
+        aps_event_add(line, size, "order", "backward");
     if (steps->per_epoch > 0)
-        run_add_number(line, size, "per_epoch", (int)steps->per_epoch);
+        aps_event_add_number(line, size, "per_epoch", (int)steps->per_epoch);
     if (job->source.layers_path)
-        aps_run_add(line, size, "table", job->source.layers_path);
+        aps_event_add(line, size, "table", job->source.layers_path);
+}
+
+/* What a candidate does, in the words of a policy: a line each, of which `apsmpi
+ * suggest` makes rules. */
+static void run_write_candidates(struct aps_log *log,
+                                 const struct aps_policy *policy,
+                                 const char id[APS_RUN_ID])
+{
+    const int rules = (int)aps_policy_rules(policy);
+    const struct aps_plan_key anywhere = {
+        .call = APS_CALL_ALLREDUCE, .layer = -1, .count = 1};
+
+    for (int rule = -1; rule < rules; rule++) {
+        const struct aps_shadow *shadow = aps_policy_shadow(policy, rule);
+
+        for (size_t i = 0; i < shadow->count; i++) {
+            char line[960] = "candidate", text[APS_PLAN_TEXT_MAX], number[16];
+            const char *name = aps_policy_rule_name(policy, rule);
+            struct aps_plan plan;
+
+            aps_policy_candidate(policy, &anywhere, shadow, i, &plan);
+            snprintf(number, sizeof number, rule < 0 ? "" : "%d", rule);
+            aps_event_add(line, sizeof line, "run", id);
+            aps_event_add(line, sizeof line, "rule", name ? name : number);
+            aps_event_add_number(line, sizeof line, "shadow", (int)i + 1);
+            aps_event_add(line, sizeof line, "plan",
+                          aps_plan_text(&plan, text, sizeof text));
+            (void)aps_log_event(log, line, NULL);
+        }
+    }
 }
 
 void aps_run_write_begin(struct aps_job *job, const struct aps_vcomm *vcomm,
@@ -143,14 +150,16 @@ void aps_run_write_begin(struct aps_job *job, const struct aps_vcomm *vcomm,
     gethostname(host, sizeof host - 1);
     snprintf(hash, sizeof hash, "%016" PRIx64, job->hash);
     snprintf(line, sizeof line, "run=%s", id);
-    aps_run_add(line, sizeof line, "apsmpi", PACKAGE_VERSION);
-    aps_run_add(line, sizeof line, "policy_hash", hash);
-    run_add_number(line, sizeof line, "ranks", vcomm->size);
+    aps_event_add(line, sizeof line, "apsmpi", PACKAGE_VERSION);
+    aps_event_add(line, sizeof line, "policy_hash", hash);
+    aps_event_add_number(line, sizeof line, "ranks", vcomm->size);
     if (vcomm->nodes)
-        run_add_number(line, sizeof line, "nodes", run_count_nodes(vcomm));
-    aps_run_add(line, sizeof line, "host", host);
+        aps_event_add_number(line, sizeof line, "nodes",
+                             run_count_nodes(vcomm));
+    aps_event_add(line, sizeof line, "host", host);
     run_add_mpi(line, sizeof line);
-    aps_run_add(line, sizeof line, "policy", job->source.path);
+    aps_event_add(line, sizeof line, "policy", job->source.path);
     run_add_steps(line, sizeof line, job);
     (void)aps_log_event(log, line, NULL);
+    run_write_candidates(log, job->policy, id);
 }

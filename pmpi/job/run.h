@@ -30,12 +30,8 @@ void aps_run_get(char id[APS_RUN_ID]);
 /* Local. Take the id of another rank, unless this process has one. Thread-safe. */
 void aps_run_adopt(const char id[APS_RUN_ID]);
 
-/* Local. Add " key=value" to the text in line[size]: the value in quotes where it is
- * not one word; a backslash stands there before a quote and a backslash. */
-void aps_run_add(char *line, size_t size, const char *key, const char *value);
-
-/* Local, on rank 0 of vcomm, which has made the id. Write the event that a run
- * has begun into the log, if this process has one. */
+/* Local, on rank 0 of vcomm, which has made the id. Write into the log, if
+ * this process has one, the event that a run has begun, and one for each candidate. */
 void aps_run_write_begin(struct aps_job *job, const struct aps_vcomm *vcomm,
                          const char id[APS_RUN_ID]);
 

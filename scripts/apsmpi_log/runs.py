@@ -65,3 +65,8 @@ def parse_begin(text):
     return {key: re.sub(r"\\(.)", r"\1", value[1:-1]) if value[:1] == '"' else value
             for key, value in re.findall(
                 r'(\w+)=("(?:[^"\\]|\\.)*"|[^\s"]*)', text)}
+
+
+def parse_candidate(text):
+    """What the event of a candidate says, or None: text is of another event."""
+    return parse_begin(text) if re.match(r"candidate run=\S+ rule=", text) else None

@@ -10,7 +10,7 @@ import re
 from apsmpi_log.candidates import candidate_name
 from apsmpi_log.columns import COLUMNS, picker
 from apsmpi_log.lines import LogFile
-from apsmpi_log.runs import LastRun, layer_keys
+from apsmpi_log.runs import LastRun, layer_keys, parse_candidate
 
 from .cells import Cells, numbers_of
 from .statistics import Share, Stats, merge
@@ -105,8 +105,10 @@ class Log(LogFile):
                 else "a header and no rows")
 
     def read_event(self, line):
-        """The text of an event; None, if a run begins with it."""
+        """The text of an event; None of those that say how a run began."""
         text = line[1:].strip()
+        if parse_candidate(text):
+            return None
         run = re.match(r"run=(\S+) (.*)", text)
         if not run:
             return text

@@ -9,7 +9,7 @@ import math
 
 from apsmpi_log.columns import COLUMNS, picker
 from apsmpi_log.lines import LogFile
-from apsmpi_log.runs import calls_of, parse_begin
+from apsmpi_log.runs import calls_of, parse_begin, parse_candidate
 from apsmpi_log.text import UserError, plural
 
 from .candidates import FIELDS, Candidate, fixed_factor
@@ -78,12 +78,13 @@ class Samples(LogFile):
 
     def read_event(self, line):
         text = line[1:].strip()
-        said = parse_begin(text)
+        candidate = parse_candidate(text)
         if text.startswith("run="):
+            said = parse_begin(text)
             self.begun[said["run"]] = said
-        elif text.startswith("candidate "):
-            run = said.get("run") or next(reversed(self.begun), "")
-            self.plans[run, said.get("rule"), said.get("shadow")] = said.get("plan")
+        elif candidate:
+            self.plans[candidate["run"], candidate["rule"],
+                       candidate.get("shadow")] = candidate.get("plan")
         return None
 
     def take_events(self, events):

@@ -3,11 +3,12 @@
 
 #include "base/json.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/real.h"
 
 /* The longest sequence of UTF-8. */
 #define SEQUENCE_MAX 4
@@ -140,24 +141,12 @@ void aps_json_null(struct aps_json *json, const char *key)
 
 void aps_json_double(struct aps_json *json, const char *key, double value)
 {
-    const char *point = localeconv()->decimal_point;
-    char text[64];
-    char *found;
+    char text[APS_REAL_TEXT_MAX];
 
     if (!isfinite(value)) {
         aps_json_null(json, key);
         return;
     }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    found = strstr(text, point);
     json_begin(json, key);
-    if (found)
-        fprintf(json->stream, "%.*s.%s", (int)(found - text), text,
-                found + strlen(point));
-    else
-        fputs(text, json->stream);
+    fputs(aps_real_format(value, text), json->stream);
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,4 +58,24 @@ double aps_real_parse(const char *text)
         return below ? REAL_LEAST : INFINITY;
     }
     return ldexp(1, below ? -(int)exponent : (int)exponent);
+}
+
+char *aps_real_format(double number, char buffer[APS_REAL_TEXT_MAX])
+{
+    const char *point = localeconv()->decimal_point;
+    char *found;
+
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buffer, APS_REAL_TEXT_MAX, "%.*g", digits, number);
+        if (strtod(buffer, NULL) == number)
+            break;
+    }
+    found = strstr(buffer, point);
+    if (found) {
+        const char *rest = found + strlen(point);
+
+        *found = '.';
+        memmove(found + 1, rest, strlen(rest) + 1);
+    }
+    return buffer;
 }

@@ -11,4 +11,9 @@
  * small for a double. The caller checks bounds. */
 double aps_real_parse(const char *text);
 
+/* A finite number with so many digits that reading gives the same double, and a
+ * point in every locale. Returns `buffer`. */
+#define APS_REAL_TEXT_MAX 40
+char *aps_real_format(double number, char buffer[APS_REAL_TEXT_MAX]);
+
 #endif

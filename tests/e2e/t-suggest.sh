@@ -255,7 +255,8 @@ check '... or of an option' grep -qx 'table: layers.csv' named.yaml
 # The plans that events tell.
 {
     head -n 2 log.csv
-    printf '# candidate rule=0 shadow=2 plan="%s"\n' \
+    printf '# candidate run=%s rule=0 shadow=2 plan="%s"\n' \
+        20261123T060000.000000-1 \
         '{format: e3m2, scale: {fixed: 16}, rounding: {stochastic: {seed: 3}}}'
     sed 1,2d log.csv
 } >plans.csv
@@ -322,6 +323,8 @@ END
 # shellcheck disable=SC2086 # a command with arguments
 job 2 APSMPI_POLICY=shadow.yaml $digits --epochs 8
 check 'a run with candidates' trained
+suggested shadow.csv
+check '... its log says all of them' not has told 'The log does not say'
 # met KIND VALUE [FP32]: a second run with the policy keeps the target
 met()
 {

@@ -31,7 +31,8 @@ same_as_native()
     check $? "$1"
 }
 
-# candidates RANKS HOW CANDIDATE...: each is a rule's settings
+# candidates RANKS HOW CANDIDATE...: each is a rule's settings. A run in which it is
+# really used has the rule that the log's event says.
 candidates()
 {
     ranks=$1 how=$2
@@ -50,10 +51,13 @@ candidates()
     number=0
     for candidate; do
         number=$((number + 1))
+        plan=$(sed -n \
+            "s/^# candidate run=.* rule=\"\" shadow=$number plan=\"\(.*\)\"\$/\1/p" \
+            shadow.csv)
+        echo "# $candidate is $plan" >&2
         {
             printf 'version: 1\ntable: layers.csv\n'
-            printf 'log: {file: real.csv, every: 1}\nrules:\n  - {%s}\n' \
-                "$candidate"
+            printf 'log: {file: real.csv, every: 1}\nrules:\n  - %s\n' "$plan"
         } >real.yaml
         rm -f real.csv
         job "$ranks" real.yaml "$how"
@@ -109,6 +113,12 @@ cmp -s shown - <<END
 1,e3m0,aps-tight,hierarchical,1,0
 END
 check $? "a rule's own plan is its first candidate; others have its reduction"
+sed -n 's/^# candidate run=[^ ]* //p' rules.csv >shown
+cmp -s shown - <<'END'
+rule=0 shadow=1 plan="{format: e4m3, scale: aps, reduce: direct}"
+rule=0 shadow=2 plan="{format: e5m2, scale: aps-tight, reduce: direct}"
+END
+check $? "an event of each of them says all of its plan"
 
 # --- time ---------------------------------------------------------------------
 

@@ -61,6 +61,7 @@ UNIT_TESTS = \
 	tests/unit/policy-scales \
 	tests/unit/policy-auto-format \
 	tests/unit/policy-shadow \
+	tests/unit/plan_text \
 	tests/unit/ranges \
 	tests/unit/rounding \
 	tests/unit/scale \
@@ -395,6 +396,10 @@ tests_unit_policy_auto_format_SOURCES = tests/unit/policy-auto-format.c \
 	tests/unit/policyerrors.h tests/unit/policytext.h tests/unit/errortext.h
 tests_unit_policy_auto_format_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_policy_auto_format_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+tests_unit_plan_text_SOURCES = tests/unit/plan_text.c \
+	tests/unit/policytext.h tests/unit/errortext.h
+tests_unit_plan_text_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_plan_text_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_policy_shadow_SOURCES = tests/unit/policy-shadow.c \
 	tests/unit/policyerrors.h tests/unit/policytext.h tests/unit/errortext.h
 tests_unit_policy_shadow_CPPFLAGS = $(UNIT_CPPFLAGS)
