@@ -99,6 +99,17 @@ bench-lab: tests/bench/allreduce libapsmpi.la apsmpi $(pkglibexec_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/allreduce.sh lab $(BENCH_FLAGS)
 
+# An old library and this tree's by turns: make bench-paired OLD=/path/libapsmpi.so
+.PHONY: bench-paired
+TESTS += tests/bench/t-paired.sh
+dist_check_SCRIPTS += tests/bench/t-paired.sh
+EXTRA_DIST += tests/bench/paired.sh tests/bench/paired.py
+CLEANFILES += tests/bench/paired-*.yaml tests/bench/paired-*.csv \
+	tests/bench/paired-*.txt
+bench-paired: tests/bench/allreduce libapsmpi.la apsmpi
+	@$(AM_TESTS_ENVIRONMENT) OLD='$(OLD)' \
+	$(SHELL) $(top_srcdir)/tests/bench/paired.sh $(BENCH_FLAGS)
+
 # Lazy fusion and overlap, on the hosts of scripts/apsmpi-lab; likewise.
 bench-nonblocking: tests/bench/nonblocking libapsmpi.la apsmpi \
 		$(pkglibexec_PROGRAMS)

@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Compares two builds of the library by the all-reduce bench: jobs with the old one
+# and with the new one take turns, so that both see the same drift of the machine.
+#
+#   OLD=/path/to/old/libapsmpi.so paired.sh [OPTION...]
+#
+# In each of ROUNDS (5) rounds, each of RULES (lines; aps and aps-tight) is a pair
+# of jobs, with RANKS (2) ranks on this node. Prints, for each format and size, the
+# medians of both and the median, the least and the greatest of the rounds'
+# quotients of new over old. A row whose median is more than LIMIT (3) percent above
+# 1 is worse, and ends the command with status 1. The rows of native FP32 have no
+# part in that: neither library takes these calls, and they show what the machine
+# alone does to a quotient. The options are the bench's own (allreduce --help).
+# Leaves policies and CSV files in tests/bench/ of the build directory. By hand, say
+#
+#   OLD=old/libapsmpi.so top_srcdir=. top_builddir=build sh tests/bench/paired.sh
+set -eu
+
+top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
+top_builddir=$(cd "${top_builddir:-build}" && pwd)
+. "$top_srcdir/tests/tap/mpi.sh"
+PYTHON3=${PYTHON3:-python3}
+ROUNDS=${ROUNDS:-5}
+RANKS=${RANKS:-2}
+LIMIT=${LIMIT:-3}
+[ -n "${RULES:-}" ] || RULES='scale: aps-tight
+scale: aps'
+OLD=${OLD:-}
+NEW=${NEW:-$top_builddir/.libs/libapsmpi.so}
+bench=$top_builddir/tests/bench/allreduce
+paired=$top_builddir/tests/bench/paired
+
+for library in "$OLD" "$NEW"; do
+    [ -f "$library" ] || {
+        echo "paired.sh: '$library' is not a library; OLD=/path/to/libapsmpi.so" \
+            "names the one to compare with" >&2
+        exit 2
+    }
+done
+
+# The defaults come first: the program takes the last of an option.
+set -- --sizes 64Ki,1Mi,4Mi,25.6Mi --formats e4m3,e5m10 --no-tensors --no-half \
+    --no-pass --seconds 1 --cold 8 "$@"
+
+# job WHICH LIBRARY ROUND NUMBER RULE OPTION...: one CSV file
+job()
+{
+    to=$paired-$4
+    csv=$to-$3-$1.csv library=$2 rule=$5
+    shift 5
+    "$bench" policy "$@" --rule "$rule" >"$to.yaml"
+    "$top_builddir/apsmpi" check "$to.yaml" >/dev/null
+    # shellcheck disable=SC2086 # two words
+    timeout -k 5 300 $launch -n "$RANKS" -genv LD_PRELOAD "$library" \
+        -genv APSMPI_POLICY "$to.yaml" -genv APSMPI_SUMMARY off \
+        "$bench" "$@" --rule "$rule" --csv "$csv" </dev/null >"$to.txt" 2>&1 || {
+        echo "paired.sh: $library, $rule: status $?" >&2
+        cat "$to.txt" >&2
+        exit 2
+    }
+}
+
+rm -f "$paired"-*.csv "$paired"-*.yaml "$paired"-*.txt
+rounds=$(seq "$ROUNDS")
+for round in $rounds; do
+    number=0
+    while read -r rule; do
+        number=$((number + 1))
+        first=old second=new
+        [ $((round % 2)) -eq 1 ] || first=new second=old
+        for which in $first $second; do
+            library=$NEW
+            [ "$which" = new ] || library=$OLD
+            job "$which" "$library" "$round" $number "$rule" "$@"
+        done
+    done <<RULES
+$RULES
+RULES
+done
+
+result=0
+number=0
+while read -r rule; do
+    number=$((number + 1))
+    printf '\n=== %s\n' "$rule"
+    "$PYTHON3" "$top_srcdir/tests/bench/paired.py" --limit "$LIMIT" \
+        "$paired-$number" "$ROUNDS" || result=1
+done <<RULES
+$RULES
+RULES
+exit $result

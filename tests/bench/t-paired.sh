@@ -1,0 +1,72 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Old and new library in turn: the verdict is that of the quotients, and the command
+# runs both. No test asserts a time.
+# shellcheck disable=SC2317 # functions that check calls
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+# figures FILE USEC: a job's CSV, of two rows and a floor
+figures()
+{
+    cat >"$1" <<CSV
+variant,reduce,count,ranks,median_usec,min_usec,ratio_native
+fp32,native,4096,2,${3:-100},90,1
+int8,native,4096,2,30,29,3
+e4m3,hierarchical,4096,2,$2,40,2
+CSV
+}
+
+# matches REGEX: one line of the table
+matches()
+{
+    [ "$(grep -c -e "$1" out)" -eq 1 ]
+}
+
+# pairs NEW...: of each round, where the old library takes 50 us
+pairs()
+{
+    round=0
+    rm -f pair-*.csv
+    for new in "$@"; do
+        round=$((round + 1))
+        figures pair-$round-old.csv 50
+        figures pair-$round-new.csv "$new" 300
+    done
+    timed "$PYTHON3" "$top_srcdir/tests/bench/paired.py" pair $round
+}
+
+pairs 52 52 50
+check "a median of 4 % more is worse" status_is 1
+check "and says which row" matches 'e4m3 .* 1\.040 .*WORSE'
+pairs 51 90 40
+check "a median of 2 % more is not, whatever the spread" status_is 0
+check "which is shown" matches 'e4m3 .* 1\.020 * 0\.800 * 1\.800$'
+check "native FP32 is shown, and not judged" matches 'fp32 .* 3\.000 .*own'
+check "integers are not shown" lines 0 out 'int8'
+pairs 50 50
+sed '/^e4m3/d' pair-1-old.csv >pair-2-new.csv
+timed "$PYTHON3" "$top_srcdir/tests/bench/paired.py" pair 2
+check "a job without a row is an error" status_is 2
+check "and says which" has err 'round 2, new'
+
+# paired OLD OPTION...: rounds of the command
+paired()
+{
+    old=$1
+    shift
+    timed env OLD="$old" ROUNDS=2 LIMIT=1e6 RULES='scale: aps' \
+        PYTHON3="$PYTHON3" sh "$top_srcdir/tests/bench/paired.sh" \
+        --sizes 4Ki --formats e4m3 --seconds 0 --rounds 2 "$@"
+}
+
+paired "$tmp/no/libapsmpi.so"
+check "an old library that is not there is an error" status_is 2
+check "and says how one is named" has err 'OLD='
+paired "$library"
+check "the same library twice runs" status_is 0
+check "in as many pairs as it was told" matches '^2 pairs'
+check "with a row for what they rewrite" matches '4096 e4m3 '
+paired "$library" --formats e9m2
+check "a job that fails ends it" status_is 2
+
+finish
