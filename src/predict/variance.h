@@ -22,7 +22,8 @@ double aps_variance_retained_chunked(int sum_bits, int value_bits, size_t n,
 int aps_variance_is_kept(double retained, size_t n);
 
 /* The least mantissa bits of partial sums whose ratio passes it; 24 where not even
- * FP32's do. */
+ * FP32's do. For plain sums these are the widths of the paper's Table 1; for sums in
+ * chunks they are those, or one bit more. */
 int aps_variance_bits(int value_bits, size_t n, size_t chunk);
 
 #endif

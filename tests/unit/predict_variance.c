@@ -2,7 +2,7 @@
 /*
  * The variance retention ratio: against values of an independent calculation of
  * the paper's Theorem 1, against its closed form where no bits of values get lost,
- * and against real sums of random values.
+ * against widths that the paper publishes, and against real sums of random values.
  */
 #include "config.h"
 
@@ -24,6 +24,18 @@ static const struct {
     {4, 2, 1024, 0.556366}, {5, 2, 256, 0.814561},  {6, 2, 256, 0.999332},
     {6, 2, 1024, 0.799812}, {7, 2, 1024, 0.998931}, {8, 2, 4096, 0.997124},
 };
+
+/*
+ * The paper's Table 1, forward sums of ResNet-18's four blocks of layers, as a public
+ * review of the paper quotes it: mantissa bits of plain sums, and of sums in chunks
+ * of 64. A sum is as long as 3 x 3 x channels; products of two FP8 values with 2
+ * mantissa bits have 5.
+ */
+#define PRODUCT_BITS 5
+static const struct {
+    size_t n;
+    int plain, chunked;
+} published[] = {{576, 7, 5}, {1152, 8, 5}, {2304, 8, 5}, {4608, 9, 6}};
 
 /* Lemma 1: values of no mantissa bits have none to lose. */
 static double lemma(int sum_bits, size_t n)
@@ -96,6 +108,19 @@ int main(void)
                 "%d bits, %zu values of %d bits", known[i].sum_bits, known[i].n,
                 known[i].value_bits))
             diag("%.7f", got);
+    }
+    for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
+        const size_t n = published[i].n;
+        const int plain = aps_variance_bits(PRODUCT_BITS, n, 0);
+        const int chunked = aps_variance_bits(PRODUCT_BITS, n, 64);
+
+        if (!ok(plain == published[i].plain, "%zu products: the paper's width",
+                n))
+            diag("%d bits", plain);
+        if (!ok(chunked >= published[i].chunked &&
+                    chunked <= published[i].chunked + 1,
+                "in chunks of 64: the paper's width, or one bit more"))
+            diag("%d bits", chunked);
     }
     for (int bits = 1; bits <= 4; bits++)
         ok(fabs(aps_variance_retained(bits, 0, 64) - lemma(bits, 64)) < 1e-12,
