@@ -35,15 +35,19 @@ static void write_result(struct aps_json *json, const char *path,
     aps_json_close_object(json);
 }
 
-/* `json`: where the object of the file goes; NULL: print lines. */
-static int check(const char *path, struct aps_json *json)
+/* The policy at `path`, or, where that is NULL, one of the candidates alone.
+ * `json`: where its object goes; NULL: print lines. */
+static int check(const char *path, const char *candidates,
+                 struct aps_json *json)
 {
     struct aps_errors *errors = aps_command_alloc(1, sizeof *errors);
     struct aps_policy *policy = NULL;
     char summary[256] = "";
     int status = APS_EXIT_FAILURE;
 
-    if (aps_command_load(path, &policy, errors) == 0) {
+    if (!path)
+        path = APS_SHADOW_PATH;
+    if (aps_command_load(path, candidates, &policy, errors) == 0) {
         if (aps_policy_layers(policy)) {
             struct aps_schedule *schedule = aps_schedule_create(policy);
 
@@ -65,6 +69,20 @@ static int check(const char *path, struct aps_json *json)
     return status;
 }
 
+static int check_all(const struct aps_arguments *arguments,
+                     struct aps_json *json)
+{
+    const char *candidates = aps_arguments_option(arguments, "shadow");
+    int status = APS_EXIT_OK;
+
+    if (arguments->count == 0)
+        return check(NULL, candidates, json);
+    for (size_t i = 0; i < arguments->count; i++)
+        if (check(arguments->operands[i], candidates, json) != APS_EXIT_OK)
+            status = APS_EXIT_FAILURE;
+    return status;
+}
+
 /* The objects of the files are written first, to memory: whether all are right
  * stands before them. */
 static int check_json(const struct aps_arguments *arguments)
@@ -72,14 +90,11 @@ static int check_json(const struct aps_arguments *arguments)
     char *text = NULL;
     size_t size;
     struct aps_json files = {.stream = open_memstream(&text, &size)}, json;
-    int status = APS_EXIT_OK;
+    int status;
 
     if (!files.stream)
         return aps_problems_fail(arguments, APS_EXIT_FAILURE, "out of memory");
-    for (size_t i = 0; i < arguments->count; i++) {
-        if (check(arguments->operands[i], &files) != APS_EXIT_OK)
-            status = APS_EXIT_FAILURE;
-    }
+    status = check_all(arguments, &files);
     if (fclose(files.stream) != 0) {
         free(text);
         return aps_problems_fail(arguments, APS_EXIT_FAILURE, "out of memory");
@@ -95,26 +110,22 @@ static int check_json(const struct aps_arguments *arguments)
 
 static int run(const struct aps_arguments *arguments)
 {
-    int status = APS_EXIT_OK;
-
-    if (arguments->json)
-        return check_json(arguments);
-    for (size_t i = 0; i < arguments->count; i++) {
-        if (check(arguments->operands[i], NULL) != APS_EXIT_OK)
-            status = APS_EXIT_FAILURE;
-    }
-    return status;
+    if (arguments->count == 0 && !aps_arguments_option(arguments, "shadow"))
+        return aps_problems_usage(arguments, "FILE is missing");
+    return arguments->json ? check_json(arguments) : check_all(arguments, NULL);
 }
 
 const struct aps_subcommand aps_subcommand_check = {
     .name = "check",
     .summary = "say what is wrong with policies",
-    .operands = "FILE...",
+    .operands = "[FILE...]",
     .help = "Reads each policy and the layer table it names. Prints one line\n"
             "for a policy that is right; everything wrong with it, as\n"
             "FILE:LINE:COLUMN: CAUSE, otherwise.\n",
-    .options = {{"json", NULL, "the same as a JSON object"}},
-    .least = 1,
+    .options = {{"shadow", "FORMATS",
+                 "with these candidates instead of the policy's own, as\n"
+                 "apsmpi-run --shadow has them; without FILE, them alone"},
+                {"json", NULL, "the same as a JSON object"}},
     .most = INT_MAX,
     .run = run,
 };

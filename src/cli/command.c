@@ -14,11 +14,33 @@
 
 #define LINE_WIDTH 78
 
-int aps_command_load(const char *path, struct aps_policy **policy,
-                     struct aps_errors *errors)
+static int read_source(const char *path, const char *candidates,
+                       struct aps_policy_source *source,
+                       struct aps_errors *errors)
+{
+    int result;
+
+    if (candidates && strcmp(path, APS_SHADOW_PATH) == 0) {
+        result = aps_policy_source_shadow(candidates, source);
+    } else {
+        result = aps_policy_source_read(path, source, errors);
+        if (result < 0 || !candidates)
+            return result;
+        source->shadow = strdup(candidates);
+        result = source->shadow ? 0 : -1;
+        if (result < 0)
+            aps_policy_source_clear(source);
+    }
+    if (result < 0)
+        aps_errors_add(errors, path, 0, 0, "out of memory");
+    return result;
+}
+
+int aps_command_load(const char *path, const char *candidates,
+                     struct aps_policy **policy, struct aps_errors *errors)
 {
     struct aps_policy_source source;
-    int result = aps_policy_source_read(path, &source, errors);
+    int result = read_source(path, candidates, &source, errors);
 
     if (result == 0) {
         result = aps_policy_parse(&source, policy, errors);

@@ -24,9 +24,11 @@ extern const struct aps_subcommand aps_subcommand_suggest;
 extern const struct aps_subcommand aps_subcommand_info;
 extern const struct aps_subcommand aps_subcommand_measure;
 
-/* Read and parse a policy. 0 with *policy a new object, or -1; errors and
- * warnings are added to `errors`. */
-int aps_command_load(const char *path, struct aps_policy **policy,
+/* Read and parse a policy; with `candidates`, unless that is NULL, in place of its
+ * `shadow`, and then `path` may be APS_SHADOW_PATH: a policy of these alone. 0 with
+ * *policy a new object, or -1; errors and warnings are added to `errors`. */
+int aps_command_load(const char *path, const char *candidates,
+                     struct aps_policy **policy,
                      struct aps_errors *errors);
 
 /* "4 rules, 161 layers, steps: table", and what the policy says of `gemm`,

@@ -64,7 +64,7 @@ static int explain_file(const struct aps_arguments *arguments,
     struct aps_policy *policy;
     int status = APS_EXIT_FAILURE;
 
-    if (aps_command_load(path, &policy, errors) == 0) {
+    if (aps_command_load(path, NULL, &policy, errors) == 0) {
         status = explain(arguments, policy, epochs, cluster, errors);
         aps_policy_destroy(policy);
     } else if (arguments->json) {

@@ -285,7 +285,9 @@ static void read_rules(struct reading *reading,
     reading->context.knows_steps = knows_steps(reading, first);
     aps_shadow_read_top(&reading->context, root, &policy->rules[count]);
     if (!key && !reading->keys[KEY_GEMM] && !reading->context.shadow.key)
-        aps_reader_error(reader, root, "'rules' is missing");
+        aps_reader_error(reader, root,
+                         "'rules' is missing, and so is 'shadow', with which a "
+                         "policy needs none");
     else if (key && key->value->kind != APS_YAML_LIST &&
              key->value->kind != APS_YAML_BAD)
         aps_reader_error(reader, key->value, "'rules' must be a list (- ...)");

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/real.h"
+#include "policy/plan_text.h"
 #include "policy/settings.h"
 
 #define ALLREDUCE (1u << APS_CALL_ALLREDUCE)
@@ -61,6 +62,26 @@ static void inherit(const struct aps_rule_keys *rule,
         candidate->keys[APS_RULE_REDUCE] = rule->keys[APS_RULE_REDUCE];
 }
 
+/* Does the candidate stand in the list before? */
+static void warn_twice(const struct list *list, const struct aps_yaml_node *at,
+                       const struct aps_plan *plan)
+{
+    char text[APS_PLAN_TEXT_MAX], other[APS_PLAN_TEXT_MAX];
+
+    aps_plan_text(plan, text, sizeof text);
+    for (size_t i = list->before; i < list->shadow->count; i++) {
+        aps_plan_text(&list->shadow->plans[i], other, sizeof other);
+        if (strcmp(text, other) != 0)
+            continue;
+        aps_reader_warn(list->reader, at,
+                        "candidate %zu is candidate %zu again, and would be "
+                        "measured twice: leave it out",
+                        list->shadow->count - list->before + 1,
+                        i - list->before + 1);
+        return;
+    }
+}
+
 /* The candidate whose settings stand in keys[SETTINGS]; `at` is its place. */
 static void add(struct list *list, const struct aps_yaml_node *at,
                 const struct aps_yaml_node *const *keys)
@@ -100,6 +121,7 @@ static void add(struct list *list, const struct aps_yaml_node *at,
                          candidate.keys[APS_RULE_FORMAT]->value->text);
         return;
     }
+    warn_twice(list, at, &plan);
     list->shadow->plans[list->shadow->count++] = plan;
 }
 

@@ -91,8 +91,8 @@ END
 apsmpi check
 status 2 'check without a file is a usage error'
 same err '... that says what is missing and shows the usage' <<'END'
-apsmpi: FILE... is missing
-usage: apsmpi check [--json] FILE...
+apsmpi: FILE is missing
+usage: apsmpi check [--shadow FORMATS] [--json] [FILE...]
 END
 
 apsmpi explain

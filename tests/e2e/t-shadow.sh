@@ -64,6 +64,38 @@ check '... its rule is the first candidate' equal \
 check '... at the steps that the log says' equal \
     "$(column step tried.csv 'v["step"] % 5 > 0')" ''
 
+# --- apsmpi-run beside apsmpi, as installed ---------------------------------------
+
+mkdir installed
+cp "$run_command" "$apsmpi" installed
+# run OPTION...: of apsmpi-run
+run()
+{
+    timed sh installed/apsmpi-run --library "$library" "$@" \
+        "$MPIEXEC" -n 2 $digits --epochs 1
+}
+run --shadow 'e4m3, e4m33'
+check 'a bad candidate is found before the job starts' status_is 125
+check '... is said once, by its place' equal "$(cat err)" \
+    "APSMPI_SHADOW:1:7: format 'e4m33': mantissa bits must be 0 to 23"
+check '... nothing runs' empty out
+run --shadow 'e4m3:aps' --shadow 'e4m3:apz'
+check "so is a scale" has err "APSMPI_SHADOW:1:6: unknown scale 'apz'; did you mean"
+run --shadow 'e4m3,e4m3'
+check 'a candidate that stands there twice' trained
+check '... is said once' lines 1 err 'candidate 2 is candidate 1 again'
+run --on-error pass --shadow 'e4m33'
+check '--on-error pass starts the job' trained
+printf 'version: 1\nmin_count: 1\nlog: {file: few.csv, every: 5}\n' >few.yaml
+run -p few.yaml
+check 'a policy without rules' status_is 125
+check '... says what it needs' has err \
+    "few.yaml:1:1: 'rules' is missing, and so is 'shadow'"
+run -p few.yaml --shadow e5m2
+check '... which --shadow gives it' trained
+check '... with its min_count' equal "$(distinct count few.csv)" '10 64 640 4096'
+rm -f roundoff*.csv
+
 # --- what the commands say ----------------------------------------------------
 
 layer_table >layers.csv
@@ -87,4 +119,12 @@ assert shadow["budget"] == 0.02 and shadow["every"] is None
 assert [c["plan"]["format"] for c in shadow["candidates"]] == [
     "e5m2", "e4m3", "e3m0", "e5m2", "e4m3"]
 assert shadow["candidates"][2]["bytes_per_step"] == 2048'
+timed "$apsmpi" check --shadow 'e5m2:aps' shadow.yaml layers.csv
+check 'check --shadow' has out 'shadow.yaml: ok: 1 rule, '
+check '... with the other files' status_is 1
+timed "$apsmpi" check --shadow '[{format: e5m2, scael: aps}]'
+check '... alone' equal "$(cat err)" \
+    "APSMPI_SHADOW:1:17: unknown key 'scael'; did you mean 'scale'?"
+timed "$apsmpi" check --json --shadow 'e5m2 e5m2'
+check '... in JSON' has out '"warnings":[{"file":"APSMPI_SHADOW","line":1,"column":6,'
 finish

@@ -97,7 +97,10 @@ static void test_bad_yaml(void)
 static void test_bad_top(void)
 {
     static const struct bad cases[] = {
-        {"nothing but a key", "version: 1\n", "1:1: 'rules' is missing"},
+        {"nothing but a key", "version: 1\n",
+         "1:1: 'rules' is missing, and so is 'shadow', with which a policy "
+         "needs "
+         "none"},
         {"no version", "rules:\n  - format: e5m2\n",
          "1:1: 'version: 1' is missing: it says which policy language "
          "follows"},

@@ -208,9 +208,27 @@ static void test_errors(void)
     REFUSE(cases, NULL);
 }
 
+static void test_twice(void)
+{
+    struct aps_policy *policy =
+        parse(V "shadow: [e4m3:aps, {scale: aps, format: e4m3}]\n"
+                "rules:\n  - {max_count: 5000, format: e4m3, scale: aps}\n",
+              NULL);
+
+    if (!ok(policy != NULL, "a candidate that stands in a list twice"))
+        return;
+    is(all_warnings(),
+       "2:20: warning: candidate 2 is candidate 1 again, and would be measured "
+       "twice: "
+       "leave it out",
+       "is said once");
+    aps_policy_destroy(policy);
+}
+
 int main(void)
 {
     test_top();
+    test_twice();
     test_rules();
     test_rule_alone();
     test_given();
