@@ -6,6 +6,7 @@ dist_policies_DATA = \
 	config/policies/aps-e4m3.yaml \
 	config/policies/aps-e5m2.yaml \
 	config/policies/auto.yaml \
+	config/policies/auto-format.yaml \
 	config/policies/autoflex-flex16.yaml \
 	config/policies/backoff-e5m2.yaml \
 	config/policies/chunks-e6m9.yaml \
@@ -21,6 +22,7 @@ dist_policies_DATA = \
 	config/policies/paper-master.yaml \
 	config/policies/powersgd-rank4.yaml \
 	config/policies/resnet50.yaml \
+	config/policies/shadow.yaml \
 	config/policies/ternary.yaml \
 	config/policies/underflow-e5m2.yaml \
 	config/policies/unit-e5m2.yaml

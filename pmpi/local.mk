@@ -82,6 +82,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/entry/prototypes.c pmpi/entry/prototypes.h \
 	pmpi/job/build.c pmpi/job/build.h \
 	pmpi/job/chosen_formats.c pmpi/job/chosen_formats.h \
+	pmpi/job/final_policy.c pmpi/job/final_policy.h \
 	pmpi/job/caller.c pmpi/job/caller.h \
 	pmpi/job/handshake.c pmpi/job/handshake.h \
 	pmpi/job/job.c pmpi/job/job.h \

@@ -110,6 +110,7 @@ libpolicy_la_SOURCES = \
 	src/base/writable.c src/base/writable.h \
 	src/policy/auto_format.c src/policy/auto_format.h \
 	src/policy/choice.c src/policy/choice.h \
+	src/policy/chosen.c src/policy/chosen.h \
 	src/policy/compressors.c src/policy/compressors.h \
 	src/policy/csv.c src/policy/csv.h \
 	src/policy/formats.c src/policy/formats.h \

@@ -177,18 +177,18 @@ static void format_note(const struct measured *this)
     const int chosen = this->layer->chosen;
     struct aps_chosen_format note = {
         .era = segment->era,
-        .rule = segment->plan.rule,
-        .layer = segment->key.layer,
-        .count = segment->count,
-        .name = segment->key.name,
-        .chosen = chosen,
+        .layer = {.rule = segment->plan.rule,
+                  .layer = segment->key.layer,
+                  .count = segment->count,
+                  .name = segment->key.name,
+                  .chosen = chosen},
     };
 
     memcpy(note.comm, this->subject.context->label, sizeof note.comm);
     if (chosen >= 0) {
-        note.error = this->trials[chosen].error;
-        note.wire_bytes = this->trials[chosen].bytes;
-        note.fp32_bytes = this->trials[chosen].fp32_bytes;
+        note.layer.error = this->trials[chosen].error;
+        note.layer.wire_bytes = this->trials[chosen].bytes;
+        note.layer.fp32_bytes = this->trials[chosen].fp32_bytes;
     }
     aps_chosen_formats_note(&note);
 }

@@ -4,6 +4,7 @@
 #include "job/chosen_formats.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,8 @@ static size_t count, room;
 static bool chosen_is_same(const struct aps_chosen_format *a,
                            const struct aps_chosen_format *b)
 {
-    return a->rule == b->rule && a->layer == b->layer && a->count == b->count &&
-           strcmp(a->comm, b->comm) == 0;
+    return a->layer.rule == b->layer.rule && a->layer.layer == b->layer.layer &&
+           a->layer.count == b->layer.count && strcmp(a->comm, b->comm) == 0;
 }
 
 /* Where that layer stands; NULL: there is no room for it. The lock is held. */
@@ -57,7 +58,7 @@ static bool chosen_is_past(const struct aps_chosen_format *chosen)
     return false;
 }
 
-static double chosen_share(const struct aps_chosen_format *chosen)
+static double chosen_share(const struct aps_chosen_layer *chosen)
 {
     return chosen->chosen < 0 || chosen->fp32_bytes == 0
                ? 1
@@ -67,7 +68,7 @@ static double chosen_share(const struct aps_chosen_format *chosen)
 /* By rule, layer and count, and then the one that sends the most. */
 static int chosen_compare(const void *left, const void *right)
 {
-    const struct aps_chosen_format *a = left, *b = right;
+    const struct aps_chosen_layer *a = left, *b = right;
 
     if (a->rule != b->rule)
         return a->rule < b->rule ? -1 : 1;
@@ -79,7 +80,7 @@ static int chosen_compare(const void *left, const void *right)
            (chosen_share(a) > chosen_share(b));
 }
 
-size_t aps_chosen_formats_list(struct aps_chosen_format **list)
+size_t aps_chosen_formats_list(struct aps_chosen_layer **list)
 {
     size_t kept = 0, unique = 0;
 
@@ -87,12 +88,12 @@ size_t aps_chosen_formats_list(struct aps_chosen_format **list)
     *list = count > 0 ? malloc(count * sizeof **list) : NULL;
     for (size_t i = 0; *list && i < count; i++)
         if (!chosen_is_past(&all[i]))
-            (*list)[kept++] = all[i];
+            (*list)[kept++] = all[i].layer;
     pthread_mutex_unlock(&lock);
     if (kept > 0)
         qsort(*list, kept, sizeof **list, chosen_compare);
     for (size_t i = 0; i < kept; i++) {
-        const struct aps_chosen_format *one = &(*list)[i];
+        const struct aps_chosen_layer *one = &(*list)[i];
 
         if (unique == 0 || (*list)[unique - 1].rule != one->rule ||
             (*list)[unique - 1].layer != one->layer ||
@@ -100,14 +101,4 @@ size_t aps_chosen_formats_list(struct aps_chosen_format **list)
             (*list)[unique++] = *one;
     }
     return unique;
-}
-
-const char *aps_chosen_format_name(const struct aps_policy *policy,
-                                   const struct aps_chosen_format *chosen)
-{
-    const struct aps_plan *plan = aps_policy_rule_plan(policy, chosen->rule);
-
-    return chosen->chosen < 0
-               ? "fp32"
-               : plan->auto_format->formats.plans[chosen->chosen].format.name;
 }

@@ -7,21 +7,14 @@
 #ifndef APS_PMPI_JOB_CHOSEN_FORMATS_H
 #define APS_PMPI_JOB_CHOSEN_FORMATS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
-#include "policy/policy.h"
+#include "policy/chosen.h"
 
 struct aps_chosen_format {
     char comm[128];
     long era; /* of the communicator's steps: those of earlier ones are past */
-    int rule;
-    long layer; /* -1: of no step; then layers are told apart by counts */
-    size_t count;
-    const char *name; /* of the layer table, or NULL */
-    int chosen;       /* of the rule's plan->auto_format; -1: FP32 */
-    double error;     /* the target's, when it was measured last; not of FP32 */
-    unsigned long long wire_bytes, fp32_bytes; /* then */
+    struct aps_chosen_layer layer;
 };
 
 /* Thread-safe. What a measurement has led to; nothing happens where memory is short. */
@@ -31,10 +24,6 @@ void aps_chosen_formats_note(const struct aps_chosen_format *chosen);
  * rule, layer and count; of a layer that several communicators have, the one that
  * sends the most. The caller frees *list, which is NULL where there is none, or no
  * memory. */
-size_t aps_chosen_formats_list(struct aps_chosen_format **list);
-
-/* "e4m3", "fp32". */
-const char *aps_chosen_format_name(const struct aps_policy *policy,
-                                   const struct aps_chosen_format *chosen);
+size_t aps_chosen_formats_list(struct aps_chosen_layer **list);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/message.h"
 #include "job/job.h"
 #include "job/pcontrol.h"
+#include "job/final_policy.h"
 #include "job/summary.h"
 #include "job/world.h"
 #include "progress/finish.h"
@@ -57,6 +58,7 @@ static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
     (void)extra;
     rank = lifecycle_finish(true);
     aps_summary_tell(aps_job(), rank);
+    aps_final_policy_write(aps_job(), rank);
     /* The context of MPI_COMM_WORLD also holds the world, and is freed
      * later. */
     aps_world_release(aps_world_of_job());

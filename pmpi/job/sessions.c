@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "job/job.h"
+#include "job/final_policy.h"
 #include "job/summary.h"
 #include "progress/finish.h"
 
@@ -38,9 +39,12 @@ static unsigned long long sessions_calls(void)
 static void sessions_tell_summary(void)
 {
     const unsigned long long calls = sessions_calls();
+    const int rank = aps_job_is_first_rank() ? 0 : 1;
 
-    if (atomic_exchange(&calls_reported, calls) != calls)
-        aps_summary_tell(aps_job(), aps_job_is_first_rank() ? 0 : 1);
+    if (atomic_exchange(&calls_reported, calls) == calls)
+        return;
+    aps_summary_tell(aps_job(), rank);
+    aps_final_policy_write(aps_job(), rank);
 }
 
 void aps_sessions_begin(void)

@@ -280,19 +280,19 @@ static void summary_print_shadow(const struct aps_job *job)
 static char *summary_list_formats(const struct aps_job *job, char *text,
                                   size_t size)
 {
-    struct aps_chosen_format *list;
+    struct aps_chosen_layer *list;
     const size_t count = aps_chosen_formats_list(&list);
     size_t used = 0;
 
     text[0] = '\0';
     for (size_t i = 0; i < count; i++) {
-        const char *name = aps_chosen_format_name(job->policy, &list[i]);
+        const char *name = aps_chosen_layer_format(job->policy, &list[i]);
         size_t layers = 0;
         bool told = false;
 
         for (size_t j = 0; j < count; j++) {
             const bool same =
-                strcmp(aps_chosen_format_name(job->policy, &list[j]), name) ==
+                strcmp(aps_chosen_layer_format(job->policy, &list[j]), name) ==
                 0;
 
             told |= same && j < i;

@@ -115,7 +115,7 @@ static void summary_json_shadow(struct aps_json *json, bool shadows)
 static void summary_json_formats(struct aps_json *json,
                                  const struct aps_policy *policy)
 {
-    struct aps_chosen_format *list;
+    struct aps_chosen_layer *list;
     size_t count;
 
     if (!policy || !aps_policy_chooses(policy)) {
@@ -136,7 +136,8 @@ static void summary_json_formats(struct aps_json *json,
         aps_json_double(json, "layer", (double)list[i].layer);
         aps_json_text(json, "name", list[i].name);
         aps_json_unsigned(json, "count", list[i].count);
-        aps_json_text(json, "format", aps_chosen_format_name(policy, &list[i]));
+        aps_json_text(json, "format",
+                      aps_chosen_layer_format(policy, &list[i]));
         aps_json_close_object(json);
     }
     aps_json_close_array(json);

@@ -45,6 +45,11 @@ static bool set_shadow(struct aps_options *options, const char *value)
     return keep(&options->shadow, value);
 }
 
+static bool set_final_policy(struct aps_options *options, const char *value)
+{
+    return keep(&options->final_policy, value);
+}
+
 static bool set_log(struct aps_options *options, const char *value)
 {
     return keep(&options->log, value);
@@ -147,6 +152,11 @@ static const struct option {
     {"APSMPI_SHADOW", "FORMATS",
      "candidates that are measured while MPI reduces, as 'shadow' in a policy",
      NULL, false, set_shadow},
+    {"APSMPI_FINAL_POLICY", "FILE",
+     "where a policy with the formats is written that `format: {auto: ...}` "
+     "has "
+     "chosen (default: LOG-policy.yaml beside the log)",
+     NULL, false, set_final_policy},
     {"APSMPI_ON_ERROR", "stop|pass",
      "a bad policy stops the job (default), or all calls pass through", "stop",
      false, set_on_error},
@@ -248,12 +258,13 @@ void aps_options_clear(struct aps_options *options)
 {
     free(options->policy);
     free(options->log);
+    free(options->final_policy);
     free(options->shadow);
     free(options->discovery);
     free(options->cuda);
     free(options->summary_file);
     options->policy = options->log = options->shadow = options->discovery =
-        options->cuda = NULL;
+        options->cuda = options->final_policy = NULL;
     options->summary_file = NULL;
 }
 

@@ -16,6 +16,8 @@ struct aps_options {
     char *policy;       /* policy file; NULL: discovery */
     char *shadow;       /* candidates, instead of the policy's */
     char *log;          /* CSV log, instead of the policy's log.file */
+    char *final_policy; /* where formats chosen while the program ran are
+                           written; NULL: beside the log */
     char *discovery;    /* prefix of the files written; NULL: off */
     bool pass_on_error; /* a bad policy: warn and pass through */
     bool summary;       /* rank 0 tells at the end what was done */

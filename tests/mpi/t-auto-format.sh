@@ -110,6 +110,10 @@ same_as_named()
     [ -z "$5" ] || echo "$5" >>named.yaml
     grep -q 'format: e' named.yaml && job "$3" named.yaml "$2" 12 && cmp said auto >&2
     check $? "$1: the sums are those of a policy that names the formats"
+    "$top_builddir/apsmpi" check auto-policy.yaml >&2 &&
+        ! grep -q 'auto:' auto-policy.yaml && job "$3" auto-policy.yaml "$2" 12 &&
+        cmp said auto >&2
+    check $? "$1: and of the policy that is written at its end"
 }
 same_as_named "blocking" blocking 4 'scale: none'
 same_as_named "in place, aps" in-place 3 'scale: aps, reduce: direct'
@@ -196,6 +200,29 @@ grep -q '(left to MPI by format: auto)' stderr &&
     grep -q 'format: auto: 12 measurements took .* changed 0 times; .* end: fp32 3$' stderr
 check $? "and the summary"
 
+# --- the policy at the end ----------------------------------------------------
+
+steps=12
+policy auto "format: {auto: $formats, target: snr 18dB}, name: some, scale: none"
+rm -f auto-policy.yaml
+more="-genv APSMPI_FINAL_POLICY $tmp/named/final.yaml"
+job 2 auto.yaml blocking 4
+alike "a policy that cannot be written"
+grep -q "named/final.yaml cannot be written: No such file" stderr
+check $? "which a line says"
+mkdir named
+job 2 auto.yaml blocking 4
+[ "$(ls named)" = final.yaml ] && [ ! -e auto-policy.yaml ] &&
+    grep -q '^  # layer 1 (second), 1500 elements: e.*m.*, snr .*dB, .* % of the bytes' \
+        named/final.yaml
+check $? "APSMPI_FINAL_POLICY names the file, in which comments say what was measured"
+more="-genv APSMPI_FINAL_POLICY auto.yaml"
+cp auto.yaml before
+job 2 auto.yaml blocking 4
+cmp auto.yaml before >&2 && grep -q 'auto.yaml is the policy of this run' stderr
+check $? "the policy of the run itself is left as it is"
+more=
+
 # --- inputs that say nothing --------------------------------------------------
 
 for how in zeros infinite; do
@@ -218,6 +245,7 @@ for call in receipt:1:46 receipt:1:100 receipt:0:90 receipt:2:200; do
     cmp said native >&2 && grep -q 'MPI failed where formats were measured' stderr
     check $? "an error of MPI where formats are measured ($call): layers keep FP32"
 done
+steps=24
 policy auto "format: {auto: $formats, target: snr 15dB, every: 100}, reduce: direct"
 more="-genv INJECT fail:receipt:1:34"
 job 3 auto.yaml blocking 8

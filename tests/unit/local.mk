@@ -60,6 +60,7 @@ UNIT_TESTS = \
 	tests/unit/pace \
 	tests/unit/policy-scales \
 	tests/unit/policy-auto-format \
+	tests/unit/policy-chosen \
 	tests/unit/policy-shadow \
 	tests/unit/plan_text \
 	tests/unit/ranges \
@@ -400,6 +401,10 @@ tests_unit_plan_text_SOURCES = tests/unit/plan_text.c \
 	tests/unit/policytext.h tests/unit/errortext.h
 tests_unit_plan_text_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_plan_text_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
+tests_unit_policy_chosen_SOURCES = tests/unit/policy-chosen.c \
+	tests/unit/policytext.h tests/unit/errortext.h
+tests_unit_policy_chosen_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_policy_chosen_LDADD = $(UNIT_LIBS) $(LIBYAML_ARCHIVE)
 tests_unit_policy_shadow_SOURCES = tests/unit/policy-shadow.c \
 	tests/unit/policyerrors.h tests/unit/policytext.h tests/unit/errortext.h
 tests_unit_policy_shadow_CPPFLAGS = $(UNIT_CPPFLAGS)

@@ -309,7 +309,7 @@ static void test_print(void)
     fclose(stream);
     for (const char *p = text; *p; p++)
         lines += *p == '\n';
-    ok(lines == 13 && strstr(text, "APSMPI_POLICY") &&
+    ok(lines == 14 && strstr(text, "APSMPI_POLICY") &&
            strstr(text, "APSMPI_TEST_NODES"),
        "help: a line a variable");
     free(text);
