@@ -28,8 +28,7 @@ extern const struct aps_subcommand aps_subcommand_measure;
  * `shadow`, and then `path` may be APS_SHADOW_PATH: a policy of these alone. 0 with
  * *policy a new object, or -1; errors and warnings are added to `errors`. */
 int aps_command_load(const char *path, const char *candidates,
-                     struct aps_policy **policy,
-                     struct aps_errors *errors);
+                     struct aps_policy **policy, struct aps_errors *errors);
 
 /* "4 rules, 161 layers, steps: table", and what the policy says of `gemm`,
  * `progress` and `fuse`; returns `buffer`. */
