@@ -67,6 +67,7 @@ dist_suggest_DATA = \
 	scripts/apsmpi_suggest/policy.py \
 	scripts/apsmpi_suggest/samples.py \
 	scripts/apsmpi_suggest/targets.py \
+	scripts/apsmpi_suggest/times.py \
 	scripts/apsmpi_suggest/text.py
 
 # `apsmpi suggest` looks for it beside apsmpi, in the build directory, too.

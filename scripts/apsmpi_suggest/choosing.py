@@ -10,11 +10,13 @@ from .budget import allot
 from .text import percent_above
 
 ALIKE = 1e-9            # relative: bytes that differ by less are equal
+TIMES_ALIKE = 0.05      # relative: so are predicted times
 
 # A candidate on a layer: bytes of a call, the worst epoch's value under a bound and
-# where that was, its part of the squared error of the whole gradient, and its numbers
-# in the lists of candidates.
-Measured = collections.namedtuple("Measured", "candidate bytes worst where part places")
+# where that was, its part of the squared error of the whole gradient, its numbers
+# in the lists of candidates, and the predicted seconds of a call; None: not known.
+Measured = collections.namedtuple(
+    "Measured", "candidate bytes worst where part places seconds")
 # A rule: candidate (None: FP32), its layers with what was measured of each (Measured,
 # or None), and why the candidates were not taken that would have cost less.
 Rule = collections.namedtuple("Rule", "candidate layers cheaper")
@@ -28,14 +30,17 @@ def by_place(layer):
 class Problem:
     """The candidates of each layer, measured."""
 
-    def __init__(self, samples, bound=None):
-        """samples: {layer: {candidate: {window: Sums}}}, see samples.py."""
+    def __init__(self, samples, bound=None, times=None):
+        """samples: {layer: {candidate: {window: Sums}}}, see samples.py; times: a
+        Times, where time counts."""
+        self.times = times
         self.layers = sorted(samples, key=by_place)
         self.fp32 = {layer: mean(samples[layer], "fp32") for layer in self.layers}
         self.total = sum(self.fp32.values())
         whole = whole_gradient(samples)
         self.weighed = all(norm == norm and norm > 0 for norm in whole.values())
-        self.measured = {layer: measure(samples[layer], bound, whole)
+        self.measured = {layer: measure(samples[layer], bound, whole, (
+            lambda candidate, layer=layer: times and times.of(candidate, layer.count)))
                          for layer in self.layers}
 
     def candidates(self):
@@ -46,6 +51,23 @@ class Problem:
         """What was measured of a candidate on a layer, or None."""
         return next((m for m in self.measured[layer] if m.candidate == candidate),
                     None)
+
+    def native(self, layer):
+        """Predicted seconds of native MPI; None: not known."""
+        return self.times and self.times.native.get(layer.count)
+
+    def pays(self, layer, m):
+        """Is it fewer bytes than FP32 and, where time counts, faster?"""
+        if m.bytes >= self.fp32[layer]:
+            return False
+        return self.times is None or (m.seconds is not None
+                                      and m.seconds < self.native(layer))
+
+    def seconds(self, rules):
+        """(of a step under the rules, of one in FP32), where time counts."""
+        taken = [(m.seconds if m else self.native(layer), self.native(layer))
+                 for rule in rules for layer, m in rule.layers]
+        return tuple(math.nan if None in part else sum(part) for part in zip(*taken))
 
 
 def mean(candidates, field):
@@ -69,7 +91,7 @@ def whole_gradient(samples):
     return whole
 
 
-def measure(candidates, bound, whole):
+def measure(candidates, bound, whole, seconds):
     """[Measured] of the candidates that were sampled in every window."""
     everywhere = set().union(*candidates.values())
     found = []
@@ -85,7 +107,8 @@ def measure(candidates, bound, whole):
         found.append(Measured(candidate,
                               sum(sums.wire for sums in windows.values()) / number,
                               worst, where, part / len(windows),
-                              {sums.place for sums in windows.values()}))
+                              {sums.place for sums in windows.values()},
+                              seconds(candidate)))
     return sorted(found, key=lambda m: (m.bytes, m.candidate.ties()))
 
 
@@ -94,11 +117,15 @@ def measure(candidates, bound, whole):
 
 def acceptable(problem, bound):
     """{layer: the Measured that cost least of those within the bound}; none where
-    FP32 costs no more."""
+    FP32 costs no more. Where time counts, the fastest cost least, and of these those
+    of fewest bytes."""
     found = {}
     for layer in problem.layers:
         within = [m for m in problem.measured[layer]
-                  if m.worst <= bound.allowed and m.bytes < problem.fp32[layer]]
+                  if m.worst <= bound.allowed and problem.pays(layer, m)]
+        if problem.times:
+            least = min((m.seconds for m in within), default=0)
+            within = [m for m in within if m.seconds <= least * (1 + TIMES_ALIKE)]
         least = min((m.bytes for m in within), default=0)
         found[layer] = [m for m in within if m.bytes <= least * (1 + ALIKE)]
     return found
@@ -163,7 +190,7 @@ def choose_budget(problem, budget):
     lists, options = [], []
     for layer in problem.layers:
         measured = [m for m in problem.measured[layer]
-                    if math.isfinite(m.part) and m.bytes < problem.fp32[layer]]
+                    if math.isfinite(m.part) and problem.pays(layer, m)]
         options.append([*(m.candidate for m in measured), None])
         lists.append([*((m.bytes, m.part) for m in measured),
                       (problem.fp32[layer], 0.0)])
@@ -171,8 +198,9 @@ def choose_budget(problem, budget):
     found = allot(lists, most)
     if found is None:
         least = sum(min(cost for cost, _ in some) for some in lists)
-        raise UserError("%s: the fewest bytes that the candidates allow are %.1f %%" % (
-            budget, percent_above(least / problem.total)))
+        raise UserError("%s: the fewest bytes that the candidates allow are %.1f %%%s" % (
+            budget, percent_above(least / problem.total),
+            ", where none may be slower than native MPI" if problem.times else ""))
     chosen = {layer: some[place] for layer, some, place in zip(
         problem.layers, options, found.choice)}
     return rules_of(problem, chosen), found

@@ -9,12 +9,14 @@ from apsmpi_log.library import VERSION
 from apsmpi_log.outputs import keep_inputs
 from apsmpi_log.text import UserError, plural
 
-from .candidates import select
-from .choosing import (ALIKE, Problem, best_single, choose_bound, choose_budget, totals)
+from .candidates import Candidate, select
+from .choosing import (ALIKE, TIMES_ALIKE, Problem, best_single, choose_bound,
+                       choose_budget, totals)
 from .policy import Policy, show_ratio
 from .samples import Samples
 from .targets import parse_margin, parse_target
-from .text import NAME, note, percent_above, show_percent
+from .text import NAME, note, percent_above, show_percent, show_seconds
+from .times import Times, asked
 
 MISSED = 0.01           # relative: a budget that is missed by less is missed by little
 
@@ -65,6 +67,15 @@ def parse_arguments(arguments):
                         "say it")
     parser.add_argument("--per-epoch", type=positive, metavar="N",
                         help="the steps of an epoch, if the log does not say it")
+    for name, what, text in (
+            ("hosts", "N", "choose by the time that `apsmpi explain` predicts on so "
+             "many hosts, too: FP32 where native MPI is faster"),
+            ("ranks-per-host", "N", "ranks of each (default: 1)"),
+            ("rate", "R", "what a host's link carries each way, as 25gbit"),
+            ("latency", "T", "from host to host, as 10us (default: 2us)"),
+            ("cores", "N", "cores of a host (default: one a rank)"),
+            ("measured", "FILE", "what `apsmpi measure` wrote on the cluster")):
+        parser.add_argument("--" + name, metavar=what, help=text)
     parser.add_argument("--log", metavar="FILE", default="roundoff.csv",
                         help="the log of the policy (default: roundoff.csv)")
     parser.add_argument("--every", type=positive, metavar="N", default=100,
@@ -142,8 +153,11 @@ def describe_few(samples):
 
 
 def describe_bound(problem, bound, sent):
-    text = ("Each layer gets the candidate of fewest bytes that kept %s in every "
-            "epoch, with a margin of %.3g dB." % (bound, bound.margin))
+    text = ("Each layer gets the %s that kept %s in every epoch, with a margin of %.3g "
+            "dB%s." % (("fastest candidate", bound, bound.margin, "; of those that take "
+                        "as long, within %.0f %%, the one of fewest bytes" % (
+                            100 * TIMES_ALIKE)) if problem.times else
+                       ("candidate of fewest bytes", bound, bound.margin, "")))
     single = best_single(problem, lambda sent, _, some: sent if all(
         m.worst <= bound.allowed for m in some) else None)
     if single is None:
@@ -151,7 +165,7 @@ def describe_bound(problem, bound, sent):
     text += " The best one for all layers, %s, sends %s" % (
         single[0].name(), show_percent(single[1] / problem.total))
     if single[1] <= sent * (1 + ALIKE):
-        return text + ", too."
+        return text + ("." if problem.times else ", too.")
     return text + ": %s more." % show_percent(single[1] / sent - 1)
 
 
@@ -199,12 +213,38 @@ def describe_unsaid(rules):
     return text
 
 
+def read_times(options, samples, say):
+    """The Times of all candidates, if the user asks for times."""
+    arguments = asked(options)
+    if not arguments:
+        return None
+    candidates = {c for some in samples.values() for c in some}
+    times = Times(sorted(candidates, key=Candidate.ties),
+                  {layer.count for layer in samples}, arguments)
+    unknown = sorted({c.name() for layer, some in samples.items() for c in some
+                      if times.of(c, layer.count) is None})
+    if unknown:
+        say("no time is predicted of %s: such layers are not given to it"
+            % ", ".join(unknown))
+    return times
+
+
+def describe_times(problem, rules):
+    taken, native = problem.seconds(rules)
+    return ("Predicted on %s of %s: %s for the all-reduces of a step, one after the "
+            "other; by native MPI in FP32 %s." % (
+                plural(problem.times.hosts, "host"),
+                plural(problem.times.ranks, "rank"), show_seconds(taken),
+                show_seconds(native)))
+
+
 def suggest(options, say=note):
     """The policy as text; say: takes notes for the user."""
     samples, said = read(options, say)
     target = options.target
     bound = target if target.kind != "bytes" else None
-    problem = Problem(samples, bound)
+    times = read_times(options, samples, say)
+    problem = Problem(samples, bound, times)
     found = None
     if bound:
         rules = choose_bound(problem, bound)
@@ -223,6 +263,7 @@ def suggest(options, say=note):
                     expected + ".",
                     describe_bound(problem, target, sent) if bound
                     else describe_budget(problem, target, found),
+                    *([describe_times(problem, rules)] if times else ()),
                     describe_watch(target, options)]
     if not all(rule.candidate.plan for rule in rules if rule.candidate):
         policy.notes.append(describe_unsaid(rules))

@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 
-from .text import show_percent, show_ranges
+from .text import show_percent, show_ranges, show_seconds
 
 WIDTH = 79
 LAYERS_NAMED = 4        # in a comment
@@ -107,14 +107,25 @@ class Policy:
             text += "; %s of the squared error" % (
                 show_percent(sum(m.part for _, m in rule.layers) / self.part)
                 if self.part else "none")
-        return text + "." + self.why_not_cheaper(rule, bound)
+        return text + self.how_long(rule) + "." + self.why_not_cheaper(rule, bound)
+
+    def how_long(self, rule):
+        """Where time counts."""
+        if not self.problem.times:
+            return ""
+        taken, native = self.problem.seconds([rule])
+        return "; predicted %s a step, %s by native MPI in FP32" % (
+            show_seconds(taken), show_seconds(native))
 
     def why_not_cheaper(self, rule, bound):
         """The dearest candidate that would have cost less, and what it lacks."""
-        if not rule.cheaper or not bound:
+        cheaper = {candidate: failed for candidate, failed in (
+            (candidate, [(layer, m) for layer, m in places if m.worst > bound.allowed])
+            for candidate, places in rule.cheaper.items()) if failed} if bound else {}
+        if not cheaper:
             return ""
         candidate, places = max(
-            rule.cheaper.items(),
+            cheaper.items(),
             key=lambda item: (sum(m.bytes for _, m in item[1]) / len(item[1]),
                               item[0].ties()))
         layer, worst = max(places, key=lambda pair: pair[1].worst)
@@ -122,9 +133,33 @@ class Policy:
             candidate.name(), bound.show(worst.worst), window_name(worst.where),
             layer_name(layer))
 
+    def why_slow(self, rule):
+        """Of layers of which all candidates that would do are too slow, if time
+        counts; otherwise nothing."""
+        best = None
+        for layer, _ in rule.layers:
+            for m in self.problem.measured[layer] if self.problem.times else ():
+                if self.target.kind != "bytes" and m.worst > self.target.allowed:
+                    continue
+                if self.problem.pays(layer, m):
+                    return ""
+                if m.seconds is not None and (best is None
+                                              or m.seconds < best[1].seconds):
+                    best = (layer, m)
+        if best is None:
+            return ""
+        return ("FP32, because no candidate%s is predicted to be faster than native "
+                "MPI: the fastest, %s, takes %s for %s, native MPI %s." % (
+                    "" if self.target.kind == "bytes" else " that keeps the target",
+                    best[1].candidate.name(), show_seconds(best[1].seconds),
+                    layer_name(best[0]), show_seconds(self.problem.native(best[0]))))
+
     def why_fp32(self, rule):
-        if self.target.kind == "bytes":
+        if self.target.kind == "bytes" and not self.problem.times:
             return "FP32, which the budget allows."
+        slow = self.why_slow(rule)
+        if slow or self.target.kind == "bytes":
+            return slow or "FP32, which the budget allows."
         best = None
         for layer, _ in rule.layers:
             for m in self.problem.measured[layer]:

@@ -23,6 +23,15 @@ def show_percent(part):
     return "%.1f %%" % (100 * part)
 
 
+def show_seconds(seconds):
+    if seconds != seconds:
+        return "an unknown time"
+    for unit, factor in (("s", 1.0), ("ms", 1e3)):
+        if seconds * factor >= 1:
+            return "%.3g %s" % (seconds * factor, unit)
+    return "%.3g us" % (seconds * 1e6)
+
+
 def percent_above(part, digits=1):
     """A percentage of few digits, as a number, that is not below the part."""
     unit = 10 ** digits

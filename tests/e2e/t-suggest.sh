@@ -278,6 +278,53 @@ made fixed.csv candidates=e4m3/fixed/8/30 factor=
 suggested fixed.csv
 check '... without it the policy says what to add' has told 'parameters of scales'
 
+# --- by predicted time --------------------------------------------------------
+
+# A slow link pays for large layers alone, on any machine.
+PATH=$top_builddir:$PATH
+export PATH
+made large.csv layers=4194304+64 candidates=e3m2/aps/6/30+e4m3/aps/8/35
+suggested large.csv
+check 'fewest bytes: a small layer in six bits' rules 'layers 0-1>e3m2 aps; '
+suggested --hosts 16 --rate 1gbit large.csv
+check '--hosts: in FP32 where that is faster' rules \
+    'layers 0>e3m2 aps; layers 1>fp32 -; '
+check '... says why' has told \
+    'because no candidate that keeps the target is predicted to be faster than native'
+check '... with the times of a rule' has told 's by native MPI in FP32.'
+check '... and of a step' has told 'Predicted on 16 hosts of 1 rank: '
+check '... and how it chose' has told 'Each layer gets the fastest candidate that kept'
+suggested --target bytes=40% --hosts 16 --rate 1gbit large.csv
+check '... within a budget' rules 'layers 0>e4m3 aps; layers 1>fp32 -; '
+made large.csv layers=64+80 candidates=e3m2/aps/6/30
+suggested --target bytes=50% --hosts 16 --rate 1gbit large.csv
+check 'a budget that only slow candidates keep' fails \
+    'allow are 100.0 %, where none may be slower than native MPI'
+cp large.csv small.csv
+made large.csv layers=4194304+64 candidates=e3m2/aps/6/5
+suggested --hosts 16 --rate 1gbit large.csv
+check 'the error comes before the time' has told \
+    'the best candidate, e3m2 aps, has 3.0 dB'
+{
+    head -n 2 large.csv
+    printf '# candidate run=%s rule=0 shadow=1 plan="%s"\n' \
+        20261123T060000.000000-1 '{format: e3m2, scale: none, compress: topk}'
+    sed 1,2d large.csv
+} >plans.csv
+suggested --target snr=1dB --hosts 16 --rate 1gbit plans.csv
+check 'a compressor is not predicted, and not given' rules 'layers 0-1>fp32 -; '
+check '... is noted' has err 'no time is predicted of e3m2 aps'
+suggested --rate 1gbit small.csv
+check "explain's errors: no hosts" fails \
+    'apsmpi suggest: apsmpi explain: --rate needs --hosts or --measured'
+suggested --hosts 16 --rate fast small.csv
+check '... a wrong rate' fails "--rate 'fast' is no rate"
+suggested --measured none.txt small.csv
+check '... a missing file' fails 'apsmpi explain: none.txt: No such file'
+timed env PATH=/nowhere "$(command -v "$PYTHON3")" "$suggest" --hosts 2 --rate 1gbit \
+    small.csv
+check 'without the command apsmpi' fails 'neither beside '
+
 # --- a budget of bytes --------------------------------------------------------
 
 made log.csv candidates=$list
