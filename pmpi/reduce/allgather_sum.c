@@ -151,13 +151,13 @@ int aps_allgather_sum_run(struct aps_allgather_sum *gather,
         {gather_sum_send_values, 0},
         {gather_sum_sum_values, APS_PIPELINE_WIRE_LAG},
     };
-    int exponents[APS_VECTORS_MOST];
+    struct aps_stage_scale scales[APS_VECTORS_MOST];
     struct run run = {
         .gather = gather,
         .wire = wire,
         .cut = {.wire = wire,
                 .vectors = vectors,
-                .exponents = exponents,
+                .scales = scales,
                 .count = count,
                 .length = aps_pipeline_elements(&wire->codec, 1),
                 .parts = 1,
@@ -165,8 +165,8 @@ int aps_allgather_sum_run(struct aps_allgather_sum *gather,
         .cost = cost,
     };
 
-    gather->outcome = aps_exponent_vectors(gather->vcomm, wire, true, count,
-                                           vectors, exponents);
+    gather->outcome =
+        aps_exponent_vectors(gather->vcomm, wire, true, count, vectors, scales);
     aps_pipeline_run(aps_cut_chunks(&run.cut), 2, stages, &run);
     return gather->outcome;
 }

@@ -174,11 +174,12 @@ struct aps_cast_options aps_block_options(const struct aps_wire *wire,
 static bool block_is_bounded(const struct aps_wire *wire,
                              struct aps_magnitude magnitude, int exponent)
 {
+    const struct aps_scale_ops *ops = aps_scale_ops_of(&wire->scale);
+
     if (!magnitude.finite)
         return false;
-    return aps_scale_ops_of(&wire->scale)->per_block ||
-           (wire->records &&
-            ldexp(magnitude.max, exponent) <= wire->codec.format.max);
+    return ops->per_block || (!ops->value && ldexp(magnitude.max, exponent) <=
+                                                 wire->codec.format.max);
 }
 
 int aps_block_choose_scaling(const struct aps_wire *wire,
@@ -259,14 +260,16 @@ static int block_encode(const struct aps_wire *wire,
     return exponent;
 }
 
-int aps_block_encode_watched(const struct aps_wire *wire,
-                             const struct aps_origin *origin,
-                             const struct aps_memory *memory, const float *x,
-                             size_t n, int exponent,
-                             const struct aps_block_watch *watch,
-                             unsigned char *block)
+/* aps_block_encode_watched and aps_block_encode_within. */
+static int block_encode_values_of_rank(const struct aps_wire *wire,
+                                       const struct aps_origin *origin,
+                                       const struct aps_memory *memory,
+                                       const float *x, size_t n,
+                                       struct aps_magnitude bound, int exponent,
+                                       const struct aps_block_watch *watch,
+                                       unsigned char *block)
 {
-    struct aps_magnitude magnitude = {0, false};
+    struct aps_magnitude magnitude = bound;
     struct aps_scale_record record = {0};
 
     if (aps_wire_measures(wire))
@@ -279,6 +282,28 @@ int aps_block_encode_watched(const struct aps_wire *wire,
         };
     return block_encode(wire, origin, memory, x, n, magnitude, exponent,
                         &record, watch, block);
+}
+
+int aps_block_encode_watched(const struct aps_wire *wire,
+                             const struct aps_origin *origin,
+                             const struct aps_memory *memory, const float *x,
+                             size_t n, int exponent,
+                             const struct aps_block_watch *watch,
+                             unsigned char *block)
+{
+    return block_encode_values_of_rank(wire, origin, memory, x, n,
+                                       (struct aps_magnitude){0, false},
+                                       exponent, watch, block);
+}
+
+int aps_block_encode_within(const struct aps_wire *wire,
+                            const struct aps_origin *origin,
+                            const struct aps_memory *memory, const float *x,
+                            size_t n, struct aps_magnitude bound, int exponent,
+                            unsigned char *block)
+{
+    return block_encode_values_of_rank(wire, origin, memory, x, n, bound,
+                                       exponent, NULL, block);
 }
 
 int aps_block_encode(const struct aps_wire *wire,

@@ -161,6 +161,14 @@ int aps_block_encode(const struct aps_wire *wire,
                      const struct aps_memory *memory, const float *x, size_t n,
                      int exponent, unsigned char *block);
 
+/* The same where no value of x[n] is greater than `bound`, and all are finite if
+ * it says so: the same bytes, sooner. */
+int aps_block_encode_within(const struct aps_wire *wire,
+                            const struct aps_origin *origin,
+                            const struct aps_memory *memory, const float *x,
+                            size_t n, struct aps_magnitude bound, int exponent,
+                            unsigned char *block);
+
 /* What the codec is told when it encodes a block, for block_queue.c: by whose
  * rounding, and with which scale values of that magnitude. The latter returns the
  * exponent used. */

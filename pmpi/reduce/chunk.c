@@ -52,7 +52,7 @@ static void chunk_add(struct aps_cut *cut, size_t n,
                       struct aps_chunk *chunk)
 {
     const struct aps_vector *vector = &cut->vectors[cut->vector];
-    const int exponent = cut->exponents[cut->vector];
+    const struct aps_stage_scale *scale = &cut->scales[cut->vector];
 
     chunk->pieces[chunk->count++] = (struct aps_piece){
         .in = vector->in + cut->begin,
@@ -60,10 +60,11 @@ static void chunk_add(struct aps_cut *cut, size_t n,
         .n = n,
         .granule = aps_codec_granule(&cut->wire->codec),
         .memory = vector->memory,
-        .exponent = exponent,
+        .exponent = scale->exponent,
+        .magnitude = scale->magnitude,
         .sum_exponent = vector->history
                             ? vector->history->prediction.sum_exponent
-                            : exponent,
+                            : scale->exponent,
         .history = vector->history,
         .before = {.lost = vector->history && vector->history->lost},
         .begin = cut->begin,

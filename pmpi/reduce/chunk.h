@@ -63,6 +63,13 @@ struct aps_vector {
     uint64_t first;
 };
 
+/* What a stage knows of a vector: the exponent, and the magnitude of this rank's
+ * values; {0, false} where nobody has measured them. */
+struct aps_stage_scale {
+    int exponent;
+    struct aps_magnitude magnitude;
+};
+
 /* A part of one vector, in slices (aps_piece_slice) of its own. */
 struct aps_piece {
     const float *in;
@@ -70,7 +77,10 @@ struct aps_piece {
     size_t n;
     size_t granule; /* of its slices' bounds */
     const struct aps_memory *memory;
-    int exponent;                /* the stage's */
+    int exponent; /* the stage's */
+    /* What no value of `in` is greater than, and whether all of them are known to
+     * be finite; {0, false}: nobody knows. */
+    struct aps_magnitude magnitude;
     int sum_exponent;            /* of its sums */
     struct aps_history *history; /* of its vector, or NULL ... */
     size_t begin;                /* ... and its place in that vector */
@@ -120,7 +130,7 @@ struct aps_chunk {
 struct aps_cut {
     const struct aps_wire *wire;
     const struct aps_vector *vectors;
-    const int *exponents; /* [count], of each vector */
+    const struct aps_stage_scale *scales; /* [count], of each vector */
     int count;
     size_t length; /* elements of a chunk that is one piece */
     int parts;     /* slices of a piece */

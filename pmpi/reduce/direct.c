@@ -432,13 +432,13 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
         {direct_turn, APS_PIPELINE_WIRE_LAG},
         {direct_finish, APS_PIPELINE_WIRE_LAG},
     };
-    int exponents[APS_VECTORS_MOST];
+    struct aps_stage_scale scales[APS_VECTORS_MOST];
     struct run run = {
         .direct = direct,
         .wire = *wire,
         .cut = {.wire = &run.wire,
                 .vectors = vectors,
-                .exponents = exponents,
+                .scales = scales,
                 .count = count,
                 .length = (size_t)direct->size *
                           direct_message_elements(direct, wire),
@@ -453,8 +453,8 @@ int aps_direct_run(struct aps_direct *direct, const struct aps_wire *wire,
         run.wire.lost = &run.lost;
     }
     aps_direct_begin(direct);
-    direct->outcome = aps_exponent_vectors(direct->vcomm, wire, true, count,
-                                           vectors, exponents);
+    direct->outcome =
+        aps_exponent_vectors(direct->vcomm, wire, true, count, vectors, scales);
     aps_pipeline_run(aps_cut_chunks(&run.cut), 3, stages, &run);
     direct->refused |= run.lost;
     return direct->outcome;

@@ -26,25 +26,36 @@ struct aps_magnitude aps_exponent_magnitude(const struct aps_wire *wire,
 
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
                          const struct aps_wire *wire, bool whole, int count,
-                         const struct aps_vector vectors[], int exponents[])
+                         const struct aps_vector vectors[],
+                         struct aps_stage_scale scales[])
 {
-    float max[APS_VECTORS_MOST];
+    float max[APS_VECTORS_MOST] = {0};
+    int exponents[APS_VECTORS_MOST];
     bool agreed = whole;
+    int rc;
 
     for (int i = 0; i < count; i++) {
-        exponents[i] = aps_exponent_predicted(&vectors[i]);
+        scales[i] = (struct aps_stage_scale){
+            .exponent = aps_exponent_predicted(&vectors[i])};
         agreed &= vectors[i].agreed;
     }
     if (!aps_scale_ops_of(&wire->scale)->agreed)
         return MPI_SUCCESS;
-    for (int i = 0; i < count && agreed; i++)
-        exponents[i] = aps_scale_stage_exponent(
-            &wire->scale, aps_wire_narrowest(wire), vectors[i].greatest);
+    for (int i = 0; i < count; i++) {
+        if (!agreed || vectors[i].measured)
+            scales[i].magnitude = aps_exponent_magnitude(wire, &vectors[i]);
+        if (agreed)
+            scales[i].exponent = aps_scale_stage_exponent(
+                &wire->scale, aps_wire_narrowest(wire), vectors[i].greatest);
+    }
     if (agreed)
         return MPI_SUCCESS;
     for (int i = 0; i < count; i++)
-        max[i] = aps_exponent_magnitude(wire, &vectors[i]).max;
-    return aps_exponent_agree_all(vcomm, wire, count, max, exponents);
+        max[i] = scales[i].magnitude.max;
+    rc = aps_exponent_agree_all(vcomm, wire, count, max, exponents);
+    for (int i = 0; i < count; i++)
+        scales[i].exponent = exponents[i];
+    return rc;
 }
 
 int aps_exponent_agree_all(const struct aps_vcomm *vcomm,

@@ -25,7 +25,8 @@
  */
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
                          const struct aps_wire *wire, bool whole, int count,
-                         const struct aps_vector vectors[], int exponents[]);
+                         const struct aps_vector vectors[],
+                         struct aps_stage_scale scales[]);
 
 /* Local. The exponent of a layer that its scale's state says, or 0. */
 static inline int aps_exponent_predicted(const struct aps_vector *vector)

@@ -111,25 +111,28 @@ void aps_hierarchical_destroy(struct aps_hierarchical *h)
 /* --- one call ------------------------------------------------------------ */
 
 /* The exponents inside the group. Sums that stay FP32 there need none. */
-static void hierarchical_group_exponents(const struct aps_hierarchical_run *run,
-                                         int count,
-                                         const struct aps_vector vectors[],
-                                         int exponents[])
+static void hierarchical_group_scales(const struct aps_hierarchical_run *run,
+                                      int count,
+                                      const struct aps_vector vectors[],
+                                      struct aps_stage_scale scales[])
 {
     struct aps_shm_group *node = run->h->node;
     const struct aps_wire *wire = &run->inside;
+    int exponents[APS_VECTORS_MOST];
 
     for (int i = 0; i < count; i++)
-        exponents[i] = aps_exponent_predicted(&vectors[i]);
+        scales[i] = (struct aps_stage_scale){
+            .exponent = aps_exponent_predicted(&vectors[i])};
     if (!aps_scale_ops_of(&wire->scale)->agreed || run->exact_inside)
         return;
-    for (int i = 0; i < count; i++)
-        exponents[i] = aps_scale_max_exponent(
-            aps_exponent_magnitude(wire, &vectors[i]).max,
-            aps_shm_group_size(node));
+    for (int i = 0; i < count; i++) {
+        scales[i].magnitude = aps_exponent_magnitude(wire, &vectors[i]);
+        exponents[i] = aps_scale_max_exponent(scales[i].magnitude.max,
+                                              aps_shm_group_size(node));
+    }
     aps_shm_group_max_all(node, count, exponents);
     for (int i = 0; i < count; i++)
-        exponents[i] = aps_scale_stage_exponent(
+        scales[i].exponent = aps_scale_stage_exponent(
             &wire->scale, aps_wire_narrowest(wire), exponents[i]);
 }
 
@@ -214,7 +217,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         {aps_hierarchical_finish, APS_PIPELINE_WIRE_LAG},
         {aps_hierarchical_collect, APS_GROUP_LAG},
     };
-    int exponents[APS_VECTORS_MOST];
+    struct aps_stage_scale scales[APS_VECTORS_MOST];
     size_t chunks;
     const struct aps_chunk_layout layout =
         h->whole ? (struct aps_chunk_layout){0}
@@ -229,7 +232,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
         .layout = layout,
         .cut = {.wire = wire,
                 .vectors = vectors,
-                .exponents = exponents,
+                .scales = scales,
                 .count = count,
                 .length = layout.chunk,
                 .parts = h->owners,
@@ -248,7 +251,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
     if (count == 1 && hierarchical_meets_on_devices(&run, &vectors[0]))
         hierarchical_move_to_devices(&run);
     chunks = aps_cut_chunks(&run.cut);
-    hierarchical_group_exponents(&run, count, vectors, exponents);
+    hierarchical_group_scales(&run, count, vectors, scales);
     if (aps_hierarchical_is_alone(h))
         aps_pipeline_run(chunks, 3, alone, &run);
     else

@@ -24,8 +24,9 @@ int aps_piece_encode(const struct aps_piece *piece, const struct aps_wire *wire,
         return aps_block_encode_sum(wire, &origin, piece->memory, x,
                                     slice.length, NULL, piece->exponent,
                                     &piece->before, block);
-    exponent = aps_block_encode(wire, &origin, piece->memory, x, slice.length,
-                                piece->exponent, block);
+    exponent =
+        aps_block_encode_within(wire, &origin, piece->memory, x, slice.length,
+                                piece->magnitude, piece->exponent, block);
     if (piece->before.lost)
         aps_block_mark_lost(block);
     return exponent;

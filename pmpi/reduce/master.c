@@ -372,14 +372,14 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
 {
     const struct aps_wire inside =
         aps_wire_inside(wire, aps_vcomm_rank(&master->groups.group, 0));
-    int exponents[APS_VECTORS_MOST];
+    struct aps_stage_scale scales[APS_VECTORS_MOST];
     struct run run = {
         .master = master,
         .wire = &inside,
         .across = aps_wire_across(wire),
         .cut = {.wire = wire,
                 .vectors = vectors,
-                .exponents = exponents,
+                .scales = scales,
                 .count = count,
                 .length = aps_pipeline_elements(&wire->codec, 1),
                 .parts = 1,
@@ -389,7 +389,7 @@ int aps_master_run(struct aps_master *master, const struct aps_wire *wire,
 
     master->outcome = aps_exponent_vectors(&master->groups.group, wire,
                                            master->groups.groups == 1, count,
-                                           vectors, exponents);
+                                           vectors, scales);
     while (run.cut.vector < run.cut.count) {
         for (run.count = 0;
              run.count < APS_RING_WINDOW && run.cut.vector < run.cut.count;

@@ -361,19 +361,19 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
         ring_travels_as_fp32(wire)
             ? aps_pipeline_elements_fp32(&wire->codec, ring->size)
             : aps_pipeline_elements(&wire->codec, ring->size);
-    int exponents[APS_VECTORS_MOST];
+    struct aps_stage_scale scales[APS_VECTORS_MOST];
     struct aps_cut cut = {
         .wire = wire,
         .vectors = vectors,
-        .exponents = exponents,
+        .scales = scales,
         .count = count,
         .length = (size_t)ring->size * length,
         .parts = ring->size,
         .inner = 1,
     };
 
-    ring->outcome = aps_exponent_vectors(ring->vcomm, wire, true, count,
-                                         vectors, exponents);
+    ring->outcome =
+        aps_exponent_vectors(ring->vcomm, wire, true, count, vectors, scales);
     while (cut.vector < cut.count) {
         const struct aps_chunk *chunks[APS_RING_WINDOW];
         int window = 0;

@@ -92,7 +92,7 @@ UNIT_TESTS = \
 	tests/unit/sum \
 	tests/unit/switch \
 	tests/unit/ternary \
-	tests/unit/tiling tests/unit/vote tests/unit/writable
+	tests/unit/tiling tests/unit/vote tests/unit/within tests/unit/writable
 
 # Compressors.
 tests_unit_chunks_SOURCES = tests/unit/chunks.c tests/unit/rounded.h \
@@ -439,6 +439,10 @@ tests_unit_slices_SOURCES = tests/unit/slices.c \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h pmpi/reduce/history.c
 tests_unit_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_slices_LDADD = $(UNIT_LIBS)
+tests_unit_within_SOURCES = tests/unit/within.c \
+	pmpi/reduce/block.c pmpi/reduce/block.h
+tests_unit_within_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_within_LDADD = $(UNIT_LIBS) -lm
 tests_unit_scale_states_SOURCES = tests/unit/scale_states.c \
 	pmpi/comm/place.c pmpi/comm/place.h \
 	pmpi/comm/scale_states.c pmpi/comm/scale_states.h
