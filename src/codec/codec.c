@@ -63,9 +63,28 @@ float aps_max_finite(const float *x, size_t n)
     return aps_float_from_bits(chosen_variant()->max_finite(x, n));
 }
 
+/* Parts of a long array, from the last to the first: who then encodes it begins
+ * with what is still in the caches. */
+#define PART ((size_t)1 << 18) /* floats */
+
+static uint32_t greatest_of(const float *x, size_t n)
+{
+    uint32_t greatest = 0;
+
+    for (size_t end = n; end > 0;) {
+        const size_t begin = (end - 1) / PART * PART;
+        const uint32_t part =
+            chosen_variant()->greatest(x + begin, end - begin);
+
+        greatest = part > greatest ? part : greatest;
+        end = begin;
+    }
+    return greatest;
+}
+
 struct aps_magnitude aps_magnitude_of(const float *x, size_t n)
 {
-    const uint32_t greatest = chosen_variant()->greatest(x, n);
+    const uint32_t greatest = greatest_of(x, n);
 
     if (greatest < APS_FLOAT_INF)
         return (struct aps_magnitude){aps_float_from_bits(greatest), true};

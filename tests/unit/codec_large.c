@@ -76,12 +76,43 @@ static void encode_slowly(const struct aps_format *f, int exponent,
     }
 }
 
+/* The greatest magnitude of an array of several parts, wherever it lies. */
+static void test_magnitude(void)
+{
+    enum { PART = 1 << 18, LONG = 2 * PART + 77 };
+    static const size_t places[] = {0,        1,        PART - 1, PART,
+                                    PART + 1, 2 * PART, LONG - 1};
+    static float values[LONG];
+    bool right = true, finite = true;
+
+    for (size_t i = 0; i < LONG; i++)
+        values[i] = (i % 2 ? -1.0f : 1.0f) * (float)(i % 1000);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        const float saved = values[places[i]];
+        struct aps_magnitude found;
+
+        values[places[i]] = -1000.5f;
+        found = aps_magnitude_of(values, LONG);
+        right &= found.max == 1000.5f && found.finite;
+        found = aps_magnitude_of(values, places[i]);
+        right &= found.max == (places[i] < 2 ? 0.0f : 999.0f) && found.finite;
+        values[places[i]] = i % 2 ? NAN : -INFINITY;
+        found = aps_magnitude_of(values, LONG);
+        finite &= found.max == 999 && !found.finite;
+        values[places[i]] = saved;
+    }
+    ok(right, "the greatest magnitude of a long array, wherever it lies");
+    ok(finite, "and INF and NaN are noticed, wherever they lie");
+}
+
 /* What differs, or NULL. */
 static const char *check(const struct aps_codec *codec, int exponent,
                          enum kind kind)
 {
     const struct aps_format *f = &codec->format;
     const struct aps_scaling scaling = {.exponent = exponent, .factor = 1};
+    const struct aps_scaling bounded = {
+        .exponent = exponent, .factor = 1, .bounded = true};
     const size_t bytes = aps_codec_bytes(codec, N);
     struct aps_encode_stats wanted = {1, 2, 3}, stats = {1, 2, 3};
     unsigned flags;
@@ -94,6 +125,11 @@ static const char *check(const struct aps_codec *codec, int exponent,
         return "encode";
     if (kind != SPECIAL && flags != 0)
         return "flags";
+    memset(wire, 0xa5, sizeof wire);
+    if (kind == IN_RANGE &&
+        (codec->encode(codec, x, N, bounded, NULL, wire) != 0 ||
+         memcmp(wire, expected, sizeof wire) != 0))
+        return "bounded encode";
     memset(wire, 0xa5, sizeof wire);
     if (codec->encode_stats(codec, x, N, scaling, NULL, wire, &stats) !=
             flags ||
@@ -136,5 +172,6 @@ int main(void)
             test_format(&codec);
         }
     }
+    test_magnitude();
     return done_testing();
 }
