@@ -24,6 +24,7 @@ libapsmpi_cuda_la_SOURCES = \
 	cuda/plugin.c cuda/plugin.h \
 	cuda/ipc.c cuda/ipc.h \
 	cuda/staged.c cuda/staged.h \
+	cuda/staged_steps.c cuda/staged_steps.h \
 	cuda/steps.c cuda/steps.h \
 	cuda/threads.h cuda/warps.h \
 	src/base/message.c src/base/message.h

@@ -18,6 +18,7 @@
 #include "cuda/allocate.h"
 #include "cuda/ipc.h"
 #include "cuda/staged.h"
+#include "cuda/staged_steps.h"
 #include "cuda/steps.h"
 
 /* --- one verb, whichever ------------------------------------------------- */
@@ -383,6 +384,34 @@ static void plugin_cuda_copy_in(float *x, const void *host, size_t n)
     plugin_run(&verb);
 }
 
+/* --- several ---------------------------------------------------------------- */
+
+static void plugin_run_step(struct aps_device_step *step)
+{
+    switch (step->verb) {
+    case APS_DEVICE_ENCODE:
+        step->flags = plugin_cuda_encode_stats(step->codec, step->x, step->n,
+                                               step->scaling, &step->options,
+                                               step->wire, NULL);
+        return;
+    case APS_DEVICE_DECODE:
+        plugin_cuda_decode(step->codec, step->wire, step->n, step->scaling,
+                           step->flags, step->x);
+        return;
+    case APS_DEVICE_MAGNITUDE:
+        step->magnitude = plugin_cuda_magnitude(step->x, step->n);
+        return;
+    case APS_DEVICE_PUT:
+    case APS_DEVICE_GET:
+        return; /* host memory needs no steps for that */
+    }
+}
+
+static void plugin_cuda_run(struct aps_device_step steps[], size_t count)
+{
+    aps_staged_run(steps, count, plugin_run_step);
+}
+
 static const struct aps_device_memory device_memory = {
     .allocate = aps_cuda_allocate,
     .release = aps_cuda_release,
@@ -411,6 +440,7 @@ const struct aps_cuda_plugin aps_cuda_plugin = {
             .encode = plugin_cuda_encode,
             .encode_stats = plugin_cuda_encode_stats,
             .decode = plugin_cuda_decode,
+            .run = plugin_cuda_run,
             .copy_out = plugin_cuda_copy_out,
             .copy_in = plugin_cuda_copy_in,
             .pin = aps_cuda_pin,

@@ -156,7 +156,7 @@ static cudaError_t staged_in_start(const struct transfer *t, size_t i)
     memcpy(pinned, t->host, repeated);
     memcpy(pinned + repeated, staged_piece_host(t, i), bytes - repeated);
     if (t->format) {
-        error = aps_slot_send(slot, bytes);
+        error = aps_slot_send(slot, 0, bytes);
         if (error == cudaSuccess)
             error = aps_cuda_kernel_decode(
                 t->format, slot->device + APS_CUDA_STREAM_HEADER,

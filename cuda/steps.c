@@ -64,9 +64,8 @@ static cudaError_t steps_start(const struct aps_device_step *step,
     return cudaErrorInvalidValue;
 }
 
-static void steps_finish(struct aps_device_step *step,
-                         const struct aps_cuda_result *found,
-                         const unsigned char *bytes)
+void aps_cuda_step_take(struct aps_device_step *step,
+                        const struct aps_cuda_result *found)
 {
     if (step->verb == APS_DEVICE_ENCODE)
         step->flags = found->marked ? APS_BLOCK_NAN : 0;
@@ -75,6 +74,13 @@ static void steps_finish(struct aps_device_step *step,
             .max = aps_float_from_bits(found->finite),
             .finite = found->greatest < APS_FLOAT_INF,
         };
+}
+
+static void steps_finish(struct aps_device_step *step,
+                         const struct aps_cuda_result *found,
+                         const unsigned char *bytes)
+{
+    aps_cuda_step_take(step, found);
     if (step->verb == APS_DEVICE_GET)
         memcpy(step->bytes, bytes, step->n);
 }
@@ -124,6 +130,14 @@ static bool steps_follows(const struct aps_device_step *step,
            (step->x == previous->x || step->x == previous->x + previous->n);
 }
 
+bool aps_cuda_step_is_reached(const struct aps_cuda_visit *visit,
+                              const struct aps_device_step *step,
+                              const struct aps_device_step *previous)
+{
+    return (previous && steps_follows(step, previous)) ||
+           aps_cuda_is_reached(visit, step->x);
+}
+
 /* Do kernels of the context that is visited reach what a step needs? */
 static bool steps_reaches(const struct aps_cuda_visit *visit,
                           const struct aps_device_step *step,
@@ -131,11 +145,9 @@ static bool steps_reaches(const struct aps_cuda_visit *visit,
 {
     if (steps_is_of_bytes(step))
         return aps_cuda_allocations_reach(visit, step->wire);
-    if (!(previous && steps_follows(step, previous)) &&
-        !aps_cuda_is_reached(visit, step->x))
-        return false;
-    return step->verb == APS_DEVICE_MAGNITUDE ||
-           aps_cuda_allocations_reach(visit, step->wire);
+    return aps_cuda_step_is_reached(visit, step, previous) &&
+           (step->verb == APS_DEVICE_MAGNITUDE ||
+            aps_cuda_allocations_reach(visit, step->wire));
 }
 
 /* A step by pieces, through the slots of a lane; it has counted its failure. */

@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Steps that are queued in one stream and waited for once. See struct
- * aps_device_memory. */
+ * aps_device_memory; those with the wire in host memory are staged_steps.h's. */
 #ifndef APS_CUDA_STEPS_H
 #define APS_CUDA_STEPS_H
 
+#include <stdbool.h>
+
 #include "codec/memory.h"
+#include "cuda/context.h"
+#include "cuda/threads.h"
 
 int aps_cuda_run(struct aps_device_step steps[], size_t count);
+
+/* Do kernels of the context that is visited reach the values of a step? Next to
+ * those of `previous`, which they reach (NULL: none), the driver is not asked. */
+bool aps_cuda_step_is_reached(const struct aps_cuda_visit *visit,
+                              const struct aps_device_step *step,
+                              const struct aps_device_step *previous);
+
+/* What the kernel of a step that encodes or measures has found. */
+void aps_cuda_step_take(struct aps_device_step *step,
+                        const struct aps_cuda_result *found);
 
 #endif

@@ -155,11 +155,19 @@ cudaError_t aps_slot_fetch(const struct aps_slot *slot, size_t bytes)
     return error;
 }
 
-cudaError_t aps_slot_send(const struct aps_slot *slot, size_t bytes)
+cudaError_t aps_slot_fetch_part(const struct aps_slot *slot, size_t begin,
+                                size_t end)
 {
-    return cudaMemcpyAsync(slot->device + APS_CUDA_STREAM_HEADER,
-                           slot->host + APS_CUDA_STREAM_HEADER, bytes,
-                           cudaMemcpyHostToDevice, slot->stream);
+    return cudaMemcpyAsync(slot->host + APS_CUDA_STREAM_HEADER + begin,
+                           slot->device + APS_CUDA_STREAM_HEADER + begin,
+                           end - begin, cudaMemcpyDeviceToHost, slot->stream);
+}
+
+cudaError_t aps_slot_send(const struct aps_slot *slot, size_t begin, size_t end)
+{
+    return cudaMemcpyAsync(slot->device + APS_CUDA_STREAM_HEADER + begin,
+                           slot->host + APS_CUDA_STREAM_HEADER + begin,
+                           end - begin, cudaMemcpyHostToDevice, slot->stream);
 }
 
 cudaError_t aps_slot_mark(const struct aps_slot *slot)

@@ -104,9 +104,14 @@ void aps_cuda_stream_destroy(struct aps_cuda_stream *lane);
  */
 cudaError_t aps_slot_fetch(const struct aps_slot *slot, size_t bytes);
 
-/* Bytes of the piece from the host's to the device's, in front of its kernels.
- */
-cudaError_t aps_slot_send(const struct aps_slot *slot, size_t bytes);
+/* Bytes [begin, end) of the piece alone, behind its kernels. */
+cudaError_t aps_slot_fetch_part(const struct aps_slot *slot, size_t begin,
+                                size_t end);
+
+/* Bytes [begin, end) of the piece from the host's to the device's, in front of
+ * its kernels. */
+cudaError_t aps_slot_send(const struct aps_slot *slot, size_t begin,
+                          size_t end);
 
 /* Its work up to here, then `done`. */
 cudaError_t aps_slot_mark(const struct aps_slot *slot);

@@ -18,8 +18,8 @@ struct aps_memory_token {
     unsigned char bytes[128];
 };
 
-/* A step of work on a device's memory: a verb of struct aps_device_memory, or
- * the magnitude of values there. */
+/* A step of work on a device's memory: a verb of struct aps_device_memory or of
+ * struct aps_memory, with the wire where theirs is, or the magnitude of values. */
 enum aps_device_verb {
     APS_DEVICE_ENCODE,
     APS_DEVICE_DECODE,
@@ -36,7 +36,7 @@ struct aps_device_step {
     void *wire; /* which encode and put write */
     struct aps_scaling scaling;
     struct aps_cast_options options; /* of encode */
-    bool add;                        /* of decode */
+    bool add;                        /* of decode, on a device's wire */
     unsigned flags;                  /* of decode; encode writes it */
     struct aps_magnitude magnitude;  /* is written */
     unsigned char bytes[APS_DEVICE_STEP_BYTES]; /* put; get writes them */
@@ -140,6 +140,15 @@ struct aps_memory {
                              size_t n, struct aps_scaling scaling,
                              const struct aps_cast_options *options, void *wire,
                              struct aps_encode_stats *stats);
+
+    /*
+     * Steps that encode, decode and measure, of any number; the wire is in host
+     * memory, and what one writes no other reads or writes. One wait for the
+     * device for as many as fit what it transfers at a time (APS_DEVICE_STEPS at
+     * most), and for each of those that the verbs above cannot do on the device.
+     * Each fails as its verb does. NULL: the verbs do as well.
+     */
+    void (*run)(struct aps_device_step steps[], size_t count);
 
     /* To and from host memory. */
     void (*copy_out)(void *host, const float *x, size_t n);

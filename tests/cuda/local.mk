@@ -51,7 +51,8 @@ cuda_on_fake = tests/cuda/fake.c tests/cuda/fake.h \
 	tests/cuda/fake_state.c tests/cuda/fake_state.h \
 	tests/cuda/placed.c tests/cuda/placed.h $(cuda_verbs) $(cuda_emulation) \
 	cuda/blocks.c cuda/context.c cuda/failure.c cuda/allocations.c cuda/stream.c \
-	cuda/allocate.c cuda/plugin.c cuda/ipc.c cuda/staged.c cuda/steps.c
+	cuda/allocate.c cuda/plugin.c cuda/ipc.c cuda/staged.c \
+	cuda/staged_steps.c cuda/steps.c
 tests_cuda_staging_SOURCES = tests/cuda/staging.c $(cuda_on_fake)
 tests_cuda_staging_CPPFLAGS = $(CUDA_TEST_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_cuda_staging_LDADD = tests/libtap.la libpolicy.la libcore.la \
@@ -66,6 +67,9 @@ tests_cuda_blocks_failing_LDADD = $(tests_cuda_staging_LDADD)
 tests_cuda_steps_SOURCES = tests/cuda/steps.c $(cuda_blocks)
 tests_cuda_steps_CPPFLAGS = $(tests_cuda_staging_CPPFLAGS)
 tests_cuda_steps_LDADD = $(tests_cuda_staging_LDADD)
+tests_cuda_staged_steps_SOURCES = tests/cuda/staged_steps.c $(cuda_blocks)
+tests_cuda_staged_steps_CPPFLAGS = $(tests_cuda_staging_CPPFLAGS)
+tests_cuda_staged_steps_LDADD = $(tests_cuda_staging_LDADD)
 tests_cuda_blocks_memory_SOURCES = tests/cuda/blocks_memory.c $(cuda_blocks)
 tests_cuda_blocks_memory_CPPFLAGS = $(tests_cuda_staging_CPPFLAGS)
 tests_cuda_blocks_memory_LDADD = $(tests_cuda_staging_LDADD)
@@ -108,7 +112,8 @@ tests_cuda_load_LDADD = -ldl
 
 if HAVE_CUDA
 cuda_tests += tests/cuda/constants tests/cuda/staging tests/cuda/blocks tests/cuda/blocks_failing \
-	tests/cuda/blocks_memory tests/cuda/steps tests/cuda/work-nvcc \
+	tests/cuda/blocks_memory tests/cuda/steps tests/cuda/staged_steps \
+	tests/cuda/work-nvcc \
 	tests/cuda/work_blocks-nvcc tests/cuda/sums-nvcc \
 	tests/cuda/work-device tests/cuda/work_blocks-device \
 	tests/cuda/sums-device \

@@ -113,12 +113,10 @@ __attribute__((destructor)) static void tell(void)
 }
 
 /* Where x may be touched, be it of the device or of the host. NULL: not now. */
-static float *at(const float *x)
+static float *place(const float *x)
 {
     float *alias = plugin_driver.alias(x);
 
-    if (alias)
-        plugin_driver.count(1, 1);
     if (alias && !plugin_driver.may_copy()) {
         atomic_fetch_add(&plugin_failed, 1);
         return NULL;
@@ -126,11 +124,35 @@ static float *at(const float *x)
     return alias ? alias : (float *)(size_t)x;
 }
 
+/* The same for a verb, which is waited for. */
+static float *at(const float *x)
+{
+    if (plugin_driver.alias(x))
+        plugin_driver.count(1, 1);
+    return place(x);
+}
+
+static struct aps_magnitude measure(const float *values, size_t n)
+{
+    return values ? aps_magnitude_of(values, n) : (struct aps_magnitude){0};
+}
+
 static struct aps_magnitude magnitude(const float *x, size_t n)
 {
-    const float *values = at(x);
+    return measure(at(x), n);
+}
 
-    return values ? aps_magnitude_of(values, n) : (struct aps_magnitude){0};
+static unsigned encode_values(const struct aps_codec *codec,
+                              const float *values, size_t n,
+                              struct aps_scaling scaling,
+                              const struct aps_cast_options *options,
+                              void *wire, struct aps_encode_stats *stats)
+{
+    if (values)
+        return aps_memory_host.encode_stats(codec, values, n, scaling, options,
+                                            wire, stats);
+    memset(wire, 0, aps_codec_bytes(codec, n));
+    return 0;
 }
 
 static unsigned encode_stats(const struct aps_codec *codec, const float *x,
@@ -138,15 +160,9 @@ static unsigned encode_stats(const struct aps_codec *codec, const float *x,
                              const struct aps_cast_options *options, void *wire,
                              struct aps_encode_stats *stats)
 {
-    const float *values = at(x);
-
     if (plugin_driver.alias(x))
         atomic_fetch_add(&plugin_done.to_host, 1);
-    if (values)
-        return aps_memory_host.encode_stats(codec, values, n, scaling, options,
-                                            wire, stats);
-    memset(wire, 0, aps_codec_bytes(codec, n));
-    return 0;
+    return encode_values(codec, at(x), n, scaling, options, wire, stats);
 }
 
 static unsigned encode(const struct aps_codec *codec, const float *x, size_t n,
@@ -163,6 +179,73 @@ static void decode(const struct aps_codec *codec, const void *wire, size_t n,
     if (values)
         codec->decode(codec, wire, n, scaling, flags, values);
 }
+
+/* --- steps ------------------------------------------------------------- */
+
+#define TRANSFERRED ((size_t)1 << 20) /* at a time */
+
+static bool step_is_of_device(const struct aps_device_step *step)
+{
+    if (step->verb > APS_DEVICE_MAGNITUDE)
+        plugin_driver.misuse("run: host memory has no such step");
+    if (step->verb != APS_DEVICE_MAGNITUDE &&
+        (step->add || plugin_driver.alias(step->wire)))
+        plugin_driver.misuse("run: the wire is not in host memory");
+    return step->n > 0 && plugin_driver.alias(step->x) &&
+           (step->verb == APS_DEVICE_MAGNITUDE ||
+            aps_device_takes(&step->codec->format));
+}
+
+static void step_run(struct aps_device_step *step, float *values)
+{
+    switch (step->verb) {
+    case APS_DEVICE_MAGNITUDE:
+        step->magnitude = measure(values, step->n);
+        return;
+    case APS_DEVICE_ENCODE:
+        if (plugin_driver.alias(step->x))
+            atomic_fetch_add(&plugin_done.to_host, 1);
+        step->flags = encode_values(step->codec, values, step->n, step->scaling,
+                                    &step->options, step->wire, NULL);
+        return;
+    case APS_DEVICE_DECODE:
+        if (values)
+            step->codec->decode(step->codec, step->wire, step->n, step->scaling,
+                                step->flags, values);
+        return;
+    default:
+        return;
+    }
+}
+
+/* The last one first: none may need what another one writes. */
+static void run(struct aps_device_step steps[], size_t count)
+{
+    size_t together = 0, transferred = 0;
+
+    while (count-- > 0) {
+        struct aps_device_step *step = &steps[count];
+        const size_t bytes = step->verb == APS_DEVICE_MAGNITUDE
+                                 ? 0
+                                 : aps_codec_bytes(step->codec, step->n);
+        bool begins;
+
+        if (!step_is_of_device(step)) {
+            step_run(step, at(step->x));
+            continue;
+        }
+        begins = together == 0 || together == APS_DEVICE_STEPS ||
+                 transferred + bytes > TRANSFERRED;
+        if (begins)
+            together = transferred = 0;
+        together++;
+        transferred += bytes;
+        plugin_driver.count(begins, 1);
+        step_run(step, place(step->x));
+    }
+}
+
+/* --- copies ------------------------------------------------------------ */
 
 static void copy_out(void *host, const float *x, size_t n)
 {
@@ -260,6 +343,7 @@ const struct aps_cuda_plugin aps_cuda_plugin = {
             .encode = encode,
             .encode_stats = encode_stats,
             .decode = decode,
+            .run = run,
             .copy_out = copy_out,
             .copy_in = copy_in,
             .pin = pin,
