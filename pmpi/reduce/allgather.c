@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/least.h"
+#include "reduce/block_batch.h"
 #include "reduce/chunk.h"
 #include "reduce/exchange.h"
 #include "reduce/pipeline.h"
@@ -23,6 +24,7 @@ struct aps_allgather {
     int ranks;
     int outcome;   /* of the call under way */
     size_t stride; /* of slots, from one block to the next at most */
+    struct aps_block_batch batch;
     struct slot slots[APS_EXCHANGE_TURNS];
 };
 
@@ -109,10 +111,12 @@ static void allgather_take_values(void *state, size_t k)
 
     if (aps_exchange_wait(&slot->exchange) != MPI_SUCCESS)
         return;
+    aps_block_batch_begin(&gather->batch, run->wire, NULL);
     for (int i = 0; i < gather->ranks; i++)
-        aps_block_decode(run->wire, run->wire->memory,
-                         slot->blocks + (size_t)i * stride, n,
-                         run->out + (size_t)i * run->n + k * run->chunk);
+        aps_block_batch_decode(&gather->batch, run->wire->memory,
+                               slot->blocks + (size_t)i * stride, n,
+                               run->out + (size_t)i * run->n + k * run->chunk);
+    aps_block_batch_run(&gather->batch);
 }
 
 int aps_allgather_run(struct aps_allgather *gather, const struct aps_wire *wire,

@@ -223,26 +223,37 @@ block_encode_values(const struct aps_wire *wire,
     return flags;
 }
 
-/* x[n], of that magnitude, encoded with that exponent; `record` is what the
- * header says, where the wire has records. `watch` as in aps_block_encode_watched,
- * or NULL. */
-static int block_encode(const struct aps_wire *wire,
-                        const struct aps_origin *origin,
-                        const struct aps_memory *memory, const float *x,
-                        size_t n, struct aps_magnitude magnitude, int exponent,
-                        const struct aps_scale_record *record,
-                        const struct aps_block_watch *watch,
-                        unsigned char *block)
+struct aps_block_draft
+aps_block_draft_of(const struct aps_wire *wire, struct aps_magnitude magnitude,
+                   int exponent, const struct aps_scale_record *contributions)
 {
-    const struct aps_cast_options options = aps_block_options(wire, origin);
-    struct aps_block_header header = {0};
-    struct aps_scaling scaling;
+    struct aps_block_draft draft = {.record = {0}};
 
-    exponent = aps_block_choose_scaling(wire, magnitude, exponent, &scaling);
-    header.exponent = (int16_t)scaling.exponent;
-    header.flags = (uint8_t)block_encode_values(
-        wire, memory, x, n, scaling, options, watch,
-        block + aps_block_header_bytes(wire));
+    if (wire->records && contributions) {
+        draft.record = *contributions;
+        aps_record_note_sum(wire, &draft.record, magnitude, exponent);
+    } else if (wire->records) {
+        draft.record = (struct aps_scale_record){
+            .in_max = magnitude.max,
+            .over = record_overflows(wire, magnitude.max, exponent),
+            .nonfinite = !magnitude.finite,
+        };
+    }
+    draft.exponent =
+        aps_block_choose_scaling(wire, magnitude, exponent, &draft.scaling);
+    return draft;
+}
+
+void aps_block_write_header(const struct aps_wire *wire,
+                            const struct aps_block_draft *draft, unsigned flags,
+                            unsigned char *block)
+{
+    const struct aps_scale_record *record = &draft->record;
+    struct aps_block_header header = {
+        .exponent = (int16_t)draft->scaling.exponent,
+        .flags = (uint8_t)flags,
+    };
+
     if (wire->records) {
         const struct aps_block_record values = {record->in_max,
                                                 record->sum_max};
@@ -257,7 +268,23 @@ static int block_encode(const struct aps_wire *wire,
         memcpy(block + sizeof header, &values, sizeof values);
     }
     memcpy(block, &header, sizeof header);
-    return exponent;
+}
+
+/* x[n] and what stands beside them; returns the exponent used. `watch` as in
+ * aps_block_encode_watched, or NULL. */
+static int block_encode(const struct aps_wire *wire,
+                        const struct aps_origin *origin,
+                        const struct aps_memory *memory, const float *x,
+                        size_t n, const struct aps_block_draft *draft,
+                        const struct aps_block_watch *watch,
+                        unsigned char *block)
+{
+    const unsigned flags = block_encode_values(
+        wire, memory, x, n, draft->scaling, aps_block_options(wire, origin),
+        watch, block + aps_block_header_bytes(wire));
+
+    aps_block_write_header(wire, draft, flags, block);
+    return draft->exponent;
 }
 
 /* aps_block_encode_watched and aps_block_encode_within. */
@@ -270,18 +297,12 @@ static int block_encode_values_of_rank(const struct aps_wire *wire,
                                        unsigned char *block)
 {
     struct aps_magnitude magnitude = bound;
-    struct aps_scale_record record = {0};
+    struct aps_block_draft draft;
 
     if (aps_wire_measures(wire))
         magnitude = memory->magnitude(x, n);
-    if (wire->records)
-        record = (struct aps_scale_record){
-            .in_max = magnitude.max,
-            .over = record_overflows(wire, magnitude.max, exponent),
-            .nonfinite = !magnitude.finite,
-        };
-    return block_encode(wire, origin, memory, x, n, magnitude, exponent,
-                        &record, watch, block);
+    draft = aps_block_draft_of(wire, magnitude, exponent, NULL);
+    return block_encode(wire, origin, memory, x, n, &draft, watch, block);
 }
 
 int aps_block_encode_watched(const struct aps_wire *wire,
@@ -323,18 +344,14 @@ int aps_block_encode_sum(const struct aps_wire *wire,
                          unsigned char *block)
 {
     struct aps_magnitude magnitude = {0, false};
-    struct aps_scale_record record = {0};
+    struct aps_block_draft draft;
 
     if (known)
         magnitude = *known;
     else if (aps_wire_measures(wire))
         magnitude = memory->magnitude(sum, n);
-    if (wire->records) {
-        record = *before;
-        aps_record_note_sum(wire, &record, magnitude, exponent);
-    }
-    return block_encode(wire, origin, memory, sum, n, magnitude, exponent,
-                        &record, NULL, block);
+    draft = aps_block_draft_of(wire, magnitude, exponent, before);
+    return block_encode(wire, origin, memory, sum, n, &draft, NULL, block);
 }
 
 struct aps_scaling aps_block_scaling(const struct aps_wire *wire,
@@ -380,20 +397,4 @@ struct aps_slice aps_slice_of(size_t n, size_t granule, int parts, int i)
 size_t aps_slice_longest(size_t n, size_t granule, int parts)
 {
     return aps_slice_of(n, granule, parts, 0).length;
-}
-
-void aps_blocks_decode(const struct aps_wire *wire,
-                       const struct aps_memory *memory, int parts,
-                       const unsigned char *blocks, size_t stride, size_t n,
-                       float *x)
-{
-    const size_t granule = aps_codec_granule(&wire->codec);
-
-    for (int i = 0; i < parts; i++) {
-        const struct aps_slice slice = aps_slice_of(n, granule, parts, i);
-
-        if (slice.length > 0)
-            aps_block_decode(wire, memory, blocks + (size_t)i * stride,
-                             slice.length, x + slice.begin);
-    }
 }

@@ -178,6 +178,24 @@ int aps_block_choose_scaling(const struct aps_wire *wire,
                              struct aps_magnitude magnitude, int exponent,
                              struct aps_scaling *scaling);
 
+/* What stands in a block beside its values, for block_batch.c. */
+struct aps_block_draft {
+    int exponent; /* that is used */
+    struct aps_scaling scaling;
+    struct aps_scale_record record; /* zeros where the wire has none */
+};
+
+/* Of values of that magnitude ({0, false} where the wire does not measure); or of
+ * sums, whose contributions have that record, else NULL. */
+struct aps_block_draft
+aps_block_draft_of(const struct aps_wire *wire, struct aps_magnitude magnitude,
+                   int exponent, const struct aps_scale_record *contributions);
+
+/* Write it, with the codec's marker. */
+void aps_block_write_header(const struct aps_wire *wire,
+                            const struct aps_block_draft *draft, unsigned flags,
+                            unsigned char *block);
+
 /*
  * The same part by part, for a pass over x beside it: `see` gets n values from
  * element `begin` on, which have just been encoded, and may change them; all of them
@@ -256,13 +274,6 @@ struct aps_slice {
     size_t length;
 };
 struct aps_slice aps_slice_of(size_t n, size_t granule, int parts, int i);
-
-/* Decode one block a slice, of all `parts` slices, to x[n]: block i lies at
- * blocks + i * stride. */
-void aps_blocks_decode(const struct aps_wire *wire,
-                       const struct aps_memory *memory, int parts,
-                       const unsigned char *blocks, size_t stride, size_t n,
-                       float *x);
 
 /* The longest slice. */
 size_t aps_slice_longest(size_t n, size_t granule, int parts);

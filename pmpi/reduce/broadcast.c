@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/least.h"
+#include "reduce/block_batch.h"
 #include "reduce/chunk.h"
 #include "reduce/exchange.h"
 #include "reduce/pipeline.h"
@@ -26,6 +27,7 @@ struct aps_broadcast {
     int ranks;
     int outcome;   /* of the call under way */
     size_t stride; /* of slots, from one block to the next at most */
+    struct aps_block_batch batch;
     struct slot slots[APS_DIRECT_TURNS];
 };
 
@@ -139,28 +141,51 @@ static size_t broadcast_from_others(const void *state, int rank)
                : broadcast_slice_bytes(shape->run, rank, shape->k);
 }
 
-/* The root, to an owner. */
-static void broadcast_send_slice(const struct run *run, int owner, size_t k)
+/* The root, for an owner, in a batch. */
+static void broadcast_encode_slice(const struct run *run, int owner, size_t k)
 {
     struct aps_broadcast *broadcast = run->broadcast;
     const struct aps_slice slice = broadcast_slice(run, owner, k);
-    const struct aps_origin origin = {.number = run->wire->number,
-                                      .first = slice.begin,
-                                      .stage = run->wire->stage,
-                                      .rank = run->root,
-                                      .ranks = 1};
-    unsigned char *block = broadcast_block(run, owner, k);
+    const struct aps_block_values values = {
+        .memory = run->wire->memory,
+        .x = run->x + slice.begin,
+        .n = slice.length,
+        .origin = {.number = run->wire->number,
+                   .first = slice.begin,
+                   .stage = run->wire->stage,
+                   .rank = run->root,
+                   .ranks = 1},
+        .exponent = run->exponent,
+    };
 
-    if (slice.length == 0)
-        return;
-    if (broadcast->outcome == MPI_SUCCESS)
-        aps_cost_note(run->cost,
-                      aps_block_encode(run->wire, &origin, run->wire->memory,
-                                       run->x + slice.begin, slice.length,
-                                       run->exponent, block));
-    aps_exchange_send(&broadcast_slot(run, k)->slices, owner, block,
-                      aps_block_bytes(run->wire, slice.length));
-    aps_cost_add(run->cost, run->wire, slice.length, 1);
+    if (slice.length > 0 && broadcast->outcome == MPI_SUCCESS)
+        aps_block_batch_encode(&broadcast->batch, &values,
+                               broadcast_block(run, owner, k));
+}
+
+/* The root, to all owners. Blocks of the host are sent as soon as they are there. */
+static void broadcast_send_slices(const struct run *run, size_t k)
+{
+    struct aps_broadcast *broadcast = run->broadcast;
+    struct slot *slot = broadcast_slot(run, k);
+    const bool together = run->wire->memory->run;
+
+    aps_block_batch_begin(&broadcast->batch, run->wire, run->cost);
+    for (int owner = 0; owner < broadcast->ranks && together; owner++) {
+        if (owner != run->root)
+            broadcast_encode_slice(run, owner, k);
+    }
+    aps_block_batch_run(&broadcast->batch);
+    for (int i = 1; i < broadcast->ranks; i++) {
+        const int owner = aps_exchange_peer(&slot->slices, i);
+        const size_t n = broadcast_slice(run, owner, k).length;
+
+        if (!together)
+            broadcast_encode_slice(run, owner, k);
+        aps_exchange_send(&slot->slices, owner, broadcast_block(run, owner, k),
+                          aps_block_bytes(run->wire, n));
+        aps_cost_add(run->cost, run->wire, n, 1);
+    }
 }
 
 static void broadcast_offer(void *state, size_t k)
@@ -177,8 +202,7 @@ static void broadcast_offer(void *state, size_t k)
                              broadcast_from_others, &shape);
         return;
     }
-    for (int i = 1; i < broadcast->ranks; i++)
-        broadcast_send_slice(run, aps_exchange_peer(&slot->slices, i), k);
+    broadcast_send_slices(run, k);
 }
 
 static void broadcast_pass_on(void *state, size_t k)
@@ -205,11 +229,13 @@ static void broadcast_pass_on(void *state, size_t k)
 static void broadcast_finish(void *state, size_t k)
 {
     struct run *run = state;
-    const struct aps_broadcast *broadcast = run->broadcast;
+    struct aps_broadcast *broadcast = run->broadcast;
+    struct aps_block_batch *batch = &broadcast->batch;
     struct slot *slot = broadcast_slot(run, k);
 
     if (aps_exchange_wait(&slot->rest) != MPI_SUCCESS)
         return;
+    aps_block_batch_begin(batch, run->wire, NULL);
     for (int owner = 0; owner < broadcast->ranks; owner++) {
         const unsigned char *block = broadcast_block(run, owner, k);
         struct aps_slice slice;
@@ -220,11 +246,12 @@ static void broadcast_finish(void *state, size_t k)
         slice = broadcast_slice(run, owner, k);
         if (slice.length == 0)
             continue;
-        aps_block_decode(run->wire, run->wire->memory, block, slice.length,
-                         run->x + slice.begin);
+        aps_block_batch_decode(batch, run->wire->memory, block, slice.length,
+                               run->x + slice.begin);
         memcpy(&header, block, sizeof header);
         aps_cost_note(run->cost, header.exponent);
     }
+    aps_block_batch_run(batch);
 }
 
 int aps_broadcast_run(struct aps_broadcast *broadcast,

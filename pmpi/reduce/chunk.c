@@ -203,9 +203,41 @@ void aps_chunk_clear_gaps(const struct aps_chunk *chunk, unsigned char *bytes,
         memset(bytes, 0, size);
 }
 
-void aps_chunk_decode(const struct aps_chunk *chunk,
-                      const struct aps_wire *wire, int parts)
+bool aps_chunk_waits_for_gpu(const struct aps_chunk *chunk)
 {
+    for (int p = 0; p < chunk->count; p++) {
+        if (chunk->pieces[p].memory->run)
+            return true;
+    }
+    return false;
+}
+
+void aps_chunk_encode_slice(const struct aps_chunk *chunk,
+                            struct aps_block_batch *batch, int rank, int ranks,
+                            int owner, unsigned char *bytes)
+{
+    const struct aps_wire *wire = batch->wire;
+
+    aps_chunk_clear_gaps(chunk, bytes,
+                         aps_chunk_slice_bytes(chunk, wire, ranks, owner));
+    for (int p = 0; p < chunk->count; p++) {
+        const struct aps_piece *piece = &chunk->pieces[p];
+        const struct aps_slice slice = aps_piece_slice(piece, ranks, owner);
+
+        if (slice.length == 0)
+            continue;
+        aps_piece_encode_together(piece, batch, rank, ranks, slice,
+                                  bytes + piece->offset);
+        if (owner != rank)
+            aps_cost_add(batch->cost, wire, slice.length, 1);
+    }
+}
+
+void aps_chunk_decode(const struct aps_chunk *chunk,
+                      const struct aps_wire *wire, int parts,
+                      struct aps_block_batch *batch)
+{
+    aps_block_batch_begin(batch, wire, NULL);
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
         const unsigned char *blocks = chunk->blocks + piece->offset;
@@ -217,7 +249,8 @@ void aps_chunk_decode(const struct aps_chunk *chunk,
             if (!aps_piece_settle(piece, &record))
                 continue;
         }
-        aps_blocks_decode(wire, piece->memory, parts, blocks, chunk->stride,
-                          piece->n, piece->out);
+        aps_block_batch_decode_slices(batch, piece->memory, parts, blocks,
+                                      chunk->stride, piece->n, piece->out);
     }
+    aps_block_batch_run(batch);
 }

@@ -14,6 +14,7 @@
 
 #include "codec/memory.h"
 #include "reduce/block.h"
+#include "reduce/block_batch.h"
 
 /* Vectors that are reduced together at most, and pieces of a chunk. */
 #define APS_VECTORS_MOST 128
@@ -151,6 +152,12 @@ int aps_piece_encode(const struct aps_piece *piece, const struct aps_wire *wire,
                      int rank, int ranks, struct aps_slice slice,
                      unsigned char *block);
 
+/* The same in a batch, which notes the exponent. */
+void aps_piece_encode_together(const struct aps_piece *piece,
+                               struct aps_block_batch *batch, int rank,
+                               int ranks, struct aps_slice slice,
+                               unsigned char *block);
+
 /* The results of a piece are here, and this is their record: false if the piece
  * is to be reduced again, and must not be decoded. That it is, whatever the scale
  * says of overflows, where a rank may have had another state than the others. */
@@ -198,9 +205,20 @@ void aps_chunk_inner(const struct aps_chunk *chunk, int parts, int i,
 void aps_chunk_clear_gaps(const struct aps_chunk *chunk, unsigned char *bytes,
                           size_t size);
 
+/* Are there values for whose encoding a batch waits? Blocks of others may be sent
+ * as soon as each is encoded. */
+bool aps_chunk_waits_for_gpu(const struct aps_chunk *chunk);
+
+/* Encode slice `owner` of `ranks`, of all pieces, to bytes[], in a batch: what rank
+ * `rank` contributes. Gaps are cleared, and the cost of sending it is counted. */
+void aps_chunk_encode_slice(const struct aps_chunk *chunk,
+                            struct aps_block_batch *batch, int rank, int ranks,
+                            int owner, unsigned char *bytes);
+
 /* Decode the blocks of a chunk, of `parts` slices, to the pieces' `out`, unless
- * they are to be reduced again. */
+ * they are to be reduced again: all together, in a batch of the caller's. */
 void aps_chunk_decode(const struct aps_chunk *chunk,
-                      const struct aps_wire *wire, int parts);
+                      const struct aps_wire *wire, int parts,
+                      struct aps_block_batch *batch);
 
 #endif

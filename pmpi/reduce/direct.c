@@ -46,6 +46,7 @@ struct aps_direct {
     bool is_long;
     struct slot slots[APS_DIRECT_TURNS];
     struct scratch host;
+    struct aps_block_batch batch;
     struct scratch device; /* as soon as it is needed, if it can be had */
     const struct aps_device_memory *verbs; /* that it is of, or NULL */
     void *allocation;                      /* all of it */
@@ -236,25 +237,24 @@ static size_t direct_slice_bytes(const void *state, int rank)
     return aps_chunk_slice_bytes(shape->chunk, shape->wire, shape->size, rank);
 }
 
-/* Our values of one rank's slice. */
-static void direct_encode_slice(const struct aps_direct *direct,
-                                const struct aps_wire *wire,
-                                const struct aps_chunk *chunk, int owner,
-                                unsigned char *blocks, struct aps_cost *cost)
+/* Where our values of a rank's slice go: our own stay here. */
+static unsigned char *direct_outgoing(const struct aps_direct *direct,
+                                      const struct blocks *blocks, int owner,
+                                      size_t stride)
 {
-    for (int p = 0; p < chunk->count; p++) {
-        const struct aps_piece *piece = &chunk->pieces[p];
-        const struct aps_slice slice =
-            aps_piece_slice(piece, direct->size, owner);
+    return (owner == direct->rank ? blocks->incoming : blocks->outgoing) +
+           (size_t)owner * stride;
+}
 
-        if (slice.length == 0)
-            continue;
-        aps_cost_note(cost,
-                      aps_piece_encode(piece, wire, direct->rank, direct->size,
-                                       slice, blocks + piece->offset));
-        if (owner != direct->rank)
-            aps_cost_add(cost, wire, slice.length, 1);
-    }
+/* Our values of one rank's slice, in a batch. */
+static void direct_encode_slice(struct aps_direct *direct,
+                                const struct aps_chunk *chunk, int owner,
+                                const struct blocks *blocks)
+{
+    if (direct->outcome == MPI_SUCCESS)
+        aps_chunk_encode_slice(
+            chunk, &direct->batch, direct->rank, direct->size, owner,
+            direct_outgoing(direct, blocks, owner, aps_chunk_stride(chunk)));
 }
 
 int aps_direct_send_contributions(struct aps_direct *direct,
@@ -268,24 +268,27 @@ int aps_direct_send_contributions(struct aps_direct *direct,
         &direct_scratch_of(direct, wire)->blocks[turn];
     const struct shape shape = {chunk, wire, direct->size};
     const size_t stride = aps_chunk_stride(chunk);
+    struct aps_block_batch *batch = &direct->batch;
+    const bool together = !wire->device && aps_chunk_waits_for_gpu(chunk);
 
     aps_exchange_receive_alike(&slot->contributions, blocks->incoming, stride,
                                direct_slice_bytes(&shape, direct->rank));
     aps_exchange_receive(&slot->results, chunk->blocks, chunk->stride,
                          direct_slice_bytes, &shape);
+    aps_block_batch_begin(batch, wire, cost);
     if (wire->device && direct->outcome == MPI_SUCCESS)
         aps_direct_devices_encode(direct->steps, wire, chunk, blocks->outgoing,
                                   blocks->incoming, cost);
+    for (int i = 0; i < direct->size && together; i++)
+        direct_encode_slice(direct, chunk, i, blocks);
+    aps_block_batch_run(batch);
     for (int i = 1; i <= direct->size; i++) {
         const int peer = aps_exchange_peer(&slot->contributions, i);
         const size_t bytes = direct_slice_bytes(&shape, peer);
-        unsigned char *to =
-            (peer == direct->rank ? blocks->incoming : blocks->outgoing) +
-            (size_t)peer * stride;
+        unsigned char *to = direct_outgoing(direct, blocks, peer, stride);
 
-        aps_chunk_clear_gaps(chunk, to, bytes);
-        if (direct->outcome == MPI_SUCCESS && !wire->device)
-            direct_encode_slice(direct, wire, chunk, peer, to, cost);
+        if (!wire->device && !together)
+            direct_encode_slice(direct, chunk, peer, blocks);
         if (peer == direct->rank)
             continue;
         if (direct_is_lost(wire))
@@ -412,7 +415,8 @@ static void direct_finish(void *state, size_t k)
     if (run->wire.device)
         aps_direct_devices_decode(run->direct->steps, &run->wire, chunk);
     else
-        aps_chunk_decode(chunk, &run->wire, run->direct->size);
+        aps_chunk_decode(chunk, &run->wire, run->direct->size,
+                         &run->direct->batch);
 }
 
 static size_t direct_message_elements(const struct aps_direct *direct,

@@ -152,12 +152,11 @@ static void hierarchical_count_fp32(const struct aps_hierarchical_run *run,
     run->cost->fp32_bytes += n * sizeof(float);
 }
 
-/* Our values of a piece, in our slot. */
+/* Our values of a piece, in our slot: encoded when the batch has run. */
 static void stages_contribute_piece(struct aps_hierarchical_run *run, size_t k,
                                     const struct aps_piece *piece)
 {
-    const struct aps_hierarchical *h = run->h;
-    const struct aps_wire *wire = &run->inside;
+    struct aps_hierarchical *h = run->h;
     const int rank = aps_shm_group_rank(h->node);
 
     if (stages_is_on_devices(run)) {
@@ -179,18 +178,17 @@ static void stages_contribute_piece(struct aps_hierarchical_run *run, size_t k,
                 hierarchical_count_fp32(run, slice.length);
             continue;
         }
-        aps_cost_note(run->cost,
-                      aps_piece_encode(piece, wire, rank,
-                                       aps_shm_group_size(h->node), slice, to));
+        aps_piece_encode_together(piece, &h->batch, rank,
+                                  aps_shm_group_size(h->node), slice, to);
         if (owner != rank)
-            aps_cost_add(run->cost, wire, slice.length, 1);
+            aps_cost_add(run->cost, &run->inside, slice.length, 1);
     }
 }
 
 void aps_hierarchical_contribute(void *state, size_t k)
 {
     struct aps_hierarchical_run *run = state;
-    const struct aps_hierarchical *h = run->h;
+    struct aps_hierarchical *h = run->h;
     struct aps_chunk *chunk = stages_chunk_of(run, k);
 
     if (h->broken)
@@ -200,8 +198,10 @@ void aps_hierarchical_contribute(void *state, size_t k)
                                     aps_hierarchical_elements(run));
     aps_cut_next(&run->cut, chunk);
     stages_await(run, APS_SHM_GROUP_SUMMED, h->owners, k, APS_SLOT_TURNS);
+    aps_block_batch_begin(&h->batch, &run->inside, run->cost);
     for (int p = 0; p < chunk->count; p++)
         stages_contribute_piece(run, k, &chunk->pieces[p]);
+    aps_block_batch_run(&h->batch);
     stages_watch_device(run);
     aps_shm_group_mark(h->node, APS_SHM_GROUP_CONTRIBUTED);
 }
@@ -430,10 +430,11 @@ stages_results_record(const struct aps_hierarchical_run *run, size_t k,
     return record;
 }
 
+/* The results of a piece: decoded when the batch has run. */
 static void stages_collect_piece(struct aps_hierarchical_run *run, size_t k,
                                  const struct aps_piece *piece)
 {
-    const struct aps_hierarchical *h = run->h;
+    struct aps_hierarchical *h = run->h;
     const bool exact = stages_is_exact(run);
 
     if (run->results->peers) {
@@ -456,17 +457,17 @@ static void stages_collect_piece(struct aps_hierarchical_run *run, size_t k,
                                    result + stages_slot_offset(run, piece),
                                    slice.length);
         else if (!exact)
-            aps_blocks_decode(run->wire, piece->memory, h->groups.groups,
-                              result + piece->inner_offset,
-                              run->layout.part_stride, slice.length,
-                              piece->out + slice.begin);
+            aps_block_batch_decode_slices(
+                &h->batch, piece->memory, h->groups.groups,
+                result + piece->inner_offset, run->layout.part_stride,
+                slice.length, piece->out + slice.begin);
     }
 }
 
 void aps_hierarchical_collect(void *state, size_t k)
 {
     struct aps_hierarchical_run *run = state;
-    const struct aps_hierarchical *h = run->h;
+    struct aps_hierarchical *h = run->h;
     const struct aps_chunk *chunk = stages_chunk_of(run, k);
 
     if (h->broken)
@@ -476,8 +477,10 @@ void aps_hierarchical_collect(void *state, size_t k)
         return;
     if (run->rc == MPI_SUCCESS && aps_shm_group_failed(h->node, h->calls))
         stages_fail(run, MPI_ERR_OTHER);
+    aps_block_batch_begin(&h->batch, run->wire, NULL);
     for (int p = 0; p < chunk->count && run->rc == MPI_SUCCESS; p++)
         stages_collect_piece(run, k, &chunk->pieces[p]);
+    aps_block_batch_run(&h->batch);
     aps_shm_group_mark(h->node, APS_SHM_GROUP_COLLECTED);
 }
 

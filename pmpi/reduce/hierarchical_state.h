@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "reduce/algorithm.h"
+#include "reduce/block_batch.h"
 #include "reduce/block_queue.h"
 #include "reduce/chunk.h"
 #include "reduce/chunk_buffers.h"
@@ -27,6 +28,8 @@ struct aps_hierarchical {
     struct aps_direct *across;    /* owners, when there are several groups */
     int owners;                   /* ranks of a group that own a slice */
     struct aps_block_queue queue; /* of steps on our GPU */
+    struct aps_block_batch
+        batch; /* of blocks in the host's slots and results */
     struct aps_exponents sums[APS_SUM_TURNS]; /* on their way across groups */
     struct aps_chunk chunks[APS_HIERARCHICAL_TURNS];
     struct aps_chunk across_chunks[APS_DIRECT_TURNS]; /* between groups */

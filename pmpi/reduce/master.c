@@ -32,6 +32,7 @@ struct aps_master {
     int place;             /* in the group; the master has 0 */
     int members;
     int outcome; /* of the call under way */
+    struct aps_block_batch batch;
     struct slot slots[APS_RING_WINDOW];
 };
 
@@ -147,23 +148,27 @@ static void master_encode_values(const struct run *run, struct slot *slot)
 {
     const struct aps_chunk *chunk = &slot->chunk;
 
+    struct aps_block_batch *batch = &run->master->batch;
+
     aps_chunk_clear_gaps(chunk, slot->values, master_value_bytes(run, chunk));
+    aps_block_batch_begin(batch, run->wire, run->cost);
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
 
-        aps_cost_note(run->cost,
-                      aps_piece_encode(piece, run->wire, run->master->place,
-                                       run->master->members,
-                                       (struct aps_slice){0, piece->n},
-                                       slot->values + piece->offset));
+        aps_piece_encode_together(
+            piece, batch, run->master->place, run->master->members,
+            (struct aps_slice){0, piece->n}, slot->values + piece->offset);
     }
+    aps_block_batch_run(batch);
 }
 
 static void master_decode_results(const struct run *run, struct slot *slot)
 {
     const struct aps_chunk *chunk = &slot->chunk;
     const int groups = run->master->groups.groups;
+    struct aps_block_batch *batch = &run->master->batch;
 
+    aps_block_batch_begin(batch, run->wire, NULL);
     for (int p = 0; p < chunk->count; p++) {
         const struct aps_piece *piece = &chunk->pieces[p];
         const unsigned char *results = slot->results + piece->inner_offset;
@@ -171,9 +176,10 @@ static void master_decode_results(const struct run *run, struct slot *slot)
             run->wire, groups, results, chunk->stride, piece->n);
 
         if (aps_piece_settle(piece, &record))
-            aps_blocks_decode(run->wire, piece->memory, groups, results,
-                              chunk->stride, piece->n, piece->out);
+            aps_block_batch_decode_slices(batch, piece->memory, groups, results,
+                                          chunk->stride, piece->n, piece->out);
     }
+    aps_block_batch_run(batch);
 }
 
 static size_t master_elements(const struct aps_chunk *chunk)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "reduce/exponent.h"
+#include "reduce/block_batch.h"
 #include "reduce/chunk.h"
 #include "reduce/exchange.h"
 #include "reduce/pipeline.h"
@@ -24,6 +25,7 @@ struct aps_reduce_root {
     int rank;
     int ranks;
     int outcome; /* of the call under way, as the scatter's */
+    struct aps_block_batch batch;
     struct slot slots[APS_EXCHANGE_TURNS];
 };
 
@@ -173,13 +175,18 @@ static void root_finish(void *state, size_t k)
     struct slot *slot = &rooted->slots[k % APS_EXCHANGE_TURNS];
     const size_t chunk = root_chunk_of(&run->shares);
 
-    if (aps_exchange_wait(&slot->exchange) != MPI_SUCCESS)
+    if (aps_exchange_wait(&slot->exchange) != MPI_SUCCESS) {
         aps_reduce_scatter_fail(rooted->scatter, rooted->outcome);
-    else if (rooted->rank == run->root)
-        aps_blocks_decode(
-            run->wire, run->wire->memory, rooted->ranks, slot->results,
-            aps_block_stride(run->wire, run->shares.longest),
-            aps_chunk_length(run->shares.n, chunk, k), run->out + k * chunk);
+        return;
+    }
+    if (rooted->rank != run->root)
+        return;
+    aps_block_batch_begin(&rooted->batch, run->wire, NULL);
+    aps_block_batch_decode_slices(
+        &rooted->batch, run->wire->memory, rooted->ranks, slot->results,
+        aps_block_stride(run->wire, run->shares.longest),
+        aps_chunk_length(run->shares.n, chunk, k), run->out + k * chunk);
+    aps_block_batch_run(&rooted->batch);
 }
 
 int aps_reduce_root_run(struct aps_reduce_root *rooted,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "reduce/accumulate.h"
+#include "reduce/block_batch.h"
 #include "reduce/exponent.h"
 #include "reduce/exchange.h"
 #include "reduce/pipeline.h"
@@ -24,6 +25,7 @@ struct aps_reduce_scatter {
     int ranks;
     int outcome; /* of the call under way */
     float *sum;  /* our part */
+    struct aps_block_batch batch;
     struct slot slots[APS_EXCHANGE_TURNS];
 };
 
@@ -80,6 +82,50 @@ size_t aps_reduce_scatter_elements(const struct aps_wire *wire, int ranks)
     return aps_pipeline_elements(&wire->codec, ranks);
 }
 
+/* What aps_reduce_scatter_offer is given. */
+struct offer {
+    const struct aps_shares *shares;
+    const struct slot *slot;
+    size_t k;
+    const float *in;
+    int exponent;
+};
+
+/* Where our contribution to a part goes: our own stays here. */
+static unsigned char *scatter_block(const struct aps_reduce_scatter *scatter,
+                                    const struct offer *offer, int owner)
+{
+    const struct slot *slot = offer->slot;
+
+    return (owner == scatter->rank ? slot->incoming : slot->outgoing) +
+           (size_t)owner *
+               aps_block_stride(scatter->batch.wire, offer->shares->longest);
+}
+
+/* In a batch. */
+static void scatter_encode_part(struct aps_reduce_scatter *scatter,
+                                const struct offer *offer, int owner)
+{
+    const struct aps_wire *wire = scatter->batch.wire;
+    const struct aps_slice part =
+        offer->shares->part(offer->shares, owner, offer->k);
+    const struct aps_block_values values = {
+        .memory = wire->memory,
+        .x = offer->in + part.begin,
+        .n = part.length,
+        .origin = {.number = wire->number,
+                   .first = part.begin,
+                   .stage = wire->stage,
+                   .rank = scatter->rank,
+                   .ranks = scatter->ranks},
+        .exponent = offer->exponent,
+    };
+
+    if (part.length > 0 && scatter->outcome == MPI_SUCCESS)
+        aps_block_batch_encode(&scatter->batch, &values,
+                               scatter_block(scatter, offer, owner));
+}
+
 int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
                              const struct aps_wire *wire,
                              const struct aps_shares *shares, size_t k,
@@ -87,35 +133,31 @@ int aps_reduce_scatter_offer(struct aps_reduce_scatter *scatter,
                              struct aps_cost *cost)
 {
     struct slot *slot = &scatter->slots[k % APS_EXCHANGE_TURNS];
+    const struct offer offer = {shares, slot, k, in, exponent};
     const int ranks = scatter->ranks;
-    const size_t stride = aps_block_stride(wire, shares->longest);
     const size_t own =
         aps_block_bytes(wire, shares->part(shares, scatter->rank, k).length);
+    /* Blocks of the host are sent as soon as they are there. */
+    const bool together = wire->memory->run;
 
-    aps_exchange_receive_alike(&slot->exchange, slot->incoming, stride, own);
+    aps_exchange_receive_alike(&slot->exchange, slot->incoming,
+                               aps_block_stride(wire, shares->longest), own);
+    aps_block_batch_begin(&scatter->batch, wire, cost);
+    for (int owner = 0; owner < ranks && together; owner++)
+        scatter_encode_part(scatter, &offer, owner);
+    aps_block_batch_run(&scatter->batch);
     for (int i = 1; i <= ranks; i++) {
-        int peer = aps_exchange_peer(&slot->exchange, i);
-        struct aps_slice part = shares->part(shares, peer, k);
-        bool ours = peer == scatter->rank;
-        const struct aps_origin origin = {.number = wire->number,
-                                          .first = part.begin,
-                                          .stage = wire->stage,
-                                          .rank = scatter->rank,
-                                          .ranks = ranks};
-        unsigned char *block =
-            (ours ? slot->incoming : slot->outgoing) + (size_t)peer * stride;
+        const int peer = aps_exchange_peer(&slot->exchange, i);
+        const size_t n = shares->part(shares, peer, k).length;
 
-        if (part.length == 0)
+        if (!together)
+            scatter_encode_part(scatter, &offer, peer);
+        if (peer == scatter->rank)
             continue;
-        if (scatter->outcome == MPI_SUCCESS)
-            aps_cost_note(cost, aps_block_encode(wire, &origin, wire->memory,
-                                                 in + part.begin, part.length,
-                                                 exponent, block));
-        if (ours)
-            continue;
-        aps_exchange_send(&slot->exchange, peer, block,
-                          aps_block_bytes(wire, part.length));
-        aps_cost_add(cost, wire, part.length, 1);
+        aps_exchange_send(&slot->exchange, peer,
+                          scatter_block(scatter, &offer, peer),
+                          aps_block_bytes(wire, n));
+        aps_cost_add(cost, wire, n, 1);
     }
     return scatter->outcome;
 }

@@ -33,6 +33,7 @@ struct aps_ring {
     int size;
     int outcome; /* of the call under way */
     float *sum;  /* a slice */
+    struct aps_block_batch batch;
     struct slot slots[APS_RING_WINDOW];
 };
 
@@ -389,7 +390,7 @@ int aps_ring_run(struct aps_ring *ring, const struct aps_wire *wire, int count,
         if (aps_ring_window(ring, wire, window, chunks, cost) != MPI_SUCCESS)
             continue;
         for (int i = 0; i < window; i++)
-            aps_chunk_decode(chunks[i], wire, ring->size);
+            aps_chunk_decode(chunks[i], wire, ring->size, &ring->batch);
     }
     return ring->outcome;
 }

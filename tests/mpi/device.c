@@ -12,7 +12,7 @@
  *   device alone       those of `long` that are on a GPU's
  *   device unsettled   all-reduces of buffers that cudaMemcpy is not done with
  *   device captured    all-reduces and broadcasts while a stream is captured
- *   device waits [aware] how often all-reduces wait for the GPU
+ *   device waits [aware|...] how often all-reduces wait for the GPU
  *   device others      the other calls that may be rewritten
  *   device nonblocking MPI_Iallreduce and persistent ones
  *   device passed      calls of all kinds that go to an MPI which is not aware
@@ -172,7 +172,7 @@ static void run(const char *mode, const char *argument)
     else if (strcmp(mode, "captured") == 0)
         run_captured();
     else if (strcmp(mode, "waits") == 0)
-        run_waits(strcmp(argument, "aware") == 0);
+        run_waits(argument);
     else if (strcmp(mode, "others") == 0)
         run_others();
     else if (strcmp(mode, "nonblocking") == 0)

@@ -37,8 +37,11 @@ void run_unsettled(void);
 /* Calls while a stream of the program is captured. */
 void run_captured(void);
 
-/* On the stand-ins. `aware`: MPI takes blocks from a GPU's memory. */
-void run_waits(bool aware);
+/* On the stand-ins. "": by CUDA IPC; "aware": MPI takes blocks from a GPU's memory;
+ * "CHUNK:ENCODED:DECODED:OWN": blocks are in host memory, so many of a chunk of so
+ * many elements are encoded, and decoded, and each has a scale of its own (1) or
+ * not (0). */
+void run_waits(const char *how);
 
 void run_others(void);
 

@@ -1,29 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How often a rank waits for its GPU in an all-reduce, and how many kernels it
- * starts: 3 * ranks + 1 kernels for each chunk, and 3 waits inside a node, where
- * chunks have 4 Mi elements, or 5 where an MPI that is aware sends the blocks, and
- * chunks have 2 Mi (formats of 8 bits); and one more of both for the exponent.
+ * starts, for each chunk, and once for the exponent (formats of 8 bits):
+ *
+ *   inside a node, by CUDA IPC  3 waits, 3 * ranks + 1 kernels; 4 Mi elements
+ *   an MPI that is aware        5 waits, 3 * ranks + 1 kernels; 2 Mi elements
+ *   blocks in host memory       a wait for what it encodes and one for what it
+ *                               decodes, and a kernel for each block; one more of
+ *                               both where each block has a scale of its own
  */
 #include "device_calls.h"
 
 #include "config.h"
 
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu.h"
 #include "mpitap.h"
 
-#define CHUNK ((size_t)4 * 1024 * 1024)
-#define AWARE_CHUNK ((size_t)2 * 1024 * 1024)
+#define MI ((size_t)1024 * 1024)
 
-static void test_waits(bool aware, float *x, size_t n)
+struct costs {
+    size_t chunk;        /* elements */
+    long waits, kernels; /* of a chunk */
+    long once;           /* of both, for the exponent of a call */
+};
+
+/* `how`: as in device.c. */
+static struct costs costs_of(const char *how)
 {
-    const size_t chunk = aware ? AWARE_CHUNK : CHUNK;
-    const long chunks = (long)((n + chunk - 1) / chunk);
-    const long waits = (aware ? 5 : 3) * chunks + 1,
-               kernels = (3 * ranks + 1) * chunks + 1;
+    size_t chunk;
+    int encoded, decoded, own;
+
+    if (sscanf(how, "%zu:%d:%d:%d", &chunk, &encoded, &decoded, &own) == 4)
+        return (struct costs){.chunk = chunk,
+                              .waits = own ? 3 : 2,
+                              .kernels =
+                                  (own ? 2L : 1L) * encoded + (long)decoded,
+                              .once = own ? 0 : 1};
+    if (strcmp(how, "aware") == 0)
+        return (struct costs){2 * MI, 5, 3 * ranks + 1, 1};
+    return (struct costs){4 * MI, 3, 3 * ranks + 1, 1};
+}
+
+static void test_waits(const struct costs *costs, float *x, size_t n)
+{
+    const long chunks = (long)((n + costs->chunk - 1) / costs->chunk);
+    const long waits = costs->waits * chunks + costs->once,
+               kernels = costs->kernels * chunks + costs->once;
     long waited = 0, started = 0, waited_before = 0, started_before = 0;
     bool counted = gpu_counts(&waited_before, &started_before);
 
@@ -37,17 +64,18 @@ static void test_waits(bool aware, float *x, size_t n)
            kernels);
 }
 
-void run_waits(bool aware)
+void run_waits(const char *how)
 {
-    const size_t n = CHUNK + CHUNK / 2 + 1024; /* no slice is empty */
+    const struct costs costs = costs_of(how);
+    const size_t n = 6 * MI + 1024; /* no slice is empty */
     float *device = gpu_alloc(n * sizeof *device, false);
     float *x = calloc(n, sizeof *x);
 
     gpu_put(device, x, n * sizeof *x);
     MPI_Allreduce(MPI_IN_PLACE, device, 100000, MPI_FLOAT, MPI_SUM,
                   MPI_COMM_WORLD); /* makes what is shared */
-    test_waits(aware, device, 1000000);
-    test_waits(aware, device, n);
+    test_waits(&costs, device, 1000000);
+    test_waits(&costs, device, n);
     free(x);
     gpu_free(device);
 }

@@ -78,6 +78,22 @@ done <<END
 8 direct aware
 END
 library=$plain
+# Nor where the blocks are in host memory: one for what a chunk encodes, one for
+# what it decodes, and one for the scales of its blocks if each has its own.
+while read -r ranks nodes reduce scale how; do
+    printf 'version: 1\nrules: [{format: e5m2, scale: %s, reduce: %s}]\n' \
+        "$scale" "$reduce" >"$tmp/waits.yaml"
+    device "waits, $ranks ranks, $reduce, $scale, nodes $nodes, by the host" \
+        "$ranks" -genv APSMPI_POLICY "$tmp/waits.yaml" \
+        -genv APSMPI_TEST_NODES "$nodes" -genv APSMPI_CUDA_IPC off \
+        -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" waits "$how"
+done <<END
+2 1 direct aps 32768:2:2:0
+4 1 direct aps-tight 65536:4:4:1
+2 1 hierarchical aps-tight 65536:2:2:1
+4 1 hierarchical aps 65536:4:4:0
+4 2 hierarchical aps 65536:2:4:0
+END
 
 # The ranks of a node open each other's memory, or say why not.
 shared()
