@@ -93,11 +93,9 @@ static void batch_run_encodes(struct aps_block_batch *batch)
     for (size_t i = 0; i < batch->count; i++) {
         const struct aps_block_values *values = &batch->values[i];
 
-        drafts[i] =
-            aps_block_draft_of(batch->wire,
-                               measures ? batch->steps[i].magnitude
-                                        : values->bound,
-                               values->exponent, values->contributions);
+        drafts[i] = aps_block_draft_of(
+            batch->wire, measures ? batch->steps[i].magnitude : values->bound,
+            values->exponent, values->contributions);
         batch->steps[i].scaling = drafts[i].scaling;
     }
     batch->memory->run(batch->steps, batch->count);
