@@ -450,6 +450,7 @@ tests_unit_scale_states_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_scale_states_LDADD = $(UNIT_LIBS)
 tests_unit_redone_pieces_SOURCES = tests/unit/redone_pieces.c \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/block_batch.c pmpi/reduce/block_batch.h \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h pmpi/reduce/history.c
 tests_unit_redone_pieces_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_redone_pieces_LDADD = $(UNIT_LIBS)
