@@ -436,6 +436,7 @@ tests_unit_build_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_build_LDADD = $(UNIT_LIBS)
 tests_unit_slices_SOURCES = tests/unit/slices.c \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/block_batch.c pmpi/reduce/block_batch.h \
 	pmpi/reduce/chunk.c pmpi/reduce/chunk.h pmpi/reduce/history.c
 tests_unit_slices_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_slices_LDADD = $(UNIT_LIBS)
