@@ -37,11 +37,13 @@ dist_report_DATA = \
 	scripts/apsmpi_report/exponents.py \
 	scripts/apsmpi_report/figures.py \
 	scripts/apsmpi_report/follow.py \
+	scripts/apsmpi_report/format_changes.py \
 	scripts/apsmpi_report/grid.py \
 	scripts/apsmpi_report/line_panels.py \
 	scripts/apsmpi_report/page.py \
 	scripts/apsmpi_report/page_candidates.py \
 	scripts/apsmpi_report/page_figures.py \
+	scripts/apsmpi_report/page_formats.py \
 	scripts/apsmpi_report/page_frame.py \
 	scripts/apsmpi_report/page_maps.py \
 	scripts/apsmpi_report/page_parts.py \

@@ -109,6 +109,17 @@ static void run_add_steps(char *line, size_t size, const struct aps_job *job)
         aps_event_add(line, size, "table", job->source.layers_path);
 }
 
+/* What is measured on the layers of a rule: candidates, or formats. */
+static const struct aps_shadow *run_candidates(const struct aps_policy *policy,
+                                               int rule)
+{
+    const struct aps_plan *plan =
+        rule < 0 ? NULL : aps_policy_rule_plan(policy, rule);
+
+    return plan && plan->auto_format ? &plan->auto_format->formats
+                                     : aps_policy_shadow(policy, rule);
+}
+
 /* What a candidate does, in the words of a policy: a line each, of which `apsmpi
  * suggest` makes rules. */
 static void run_write_candidates(struct aps_log *log,
@@ -120,7 +131,7 @@ static void run_write_candidates(struct aps_log *log,
         .call = APS_CALL_ALLREDUCE, .layer = -1, .count = 1};
 
     for (int rule = -1; rule < rules; rule++) {
-        const struct aps_shadow *shadow = aps_policy_shadow(policy, rule);
+        const struct aps_shadow *shadow = run_candidates(policy, rule);
 
         for (size_t i = 0; i < shadow->count; i++) {
             char line[960] = "candidate", text[APS_PLAN_TEXT_MAX], number[16];

@@ -11,11 +11,13 @@ for the figures of tests/bench/allreduce.
     candidate_figures
     page            page_frame      as HTML, drawn by us
     page_candidates                 what was only measured, and what follows from it
+    page_formats                    what was chosen while the program ran
     page_figures    page_parts      figures, tables
     page_maps       layers by something, as colours
     follow          the table while a log grows
     tables          bench_tables    as text and as CSV
     candidate_tables                of what was only measured
+    format_changes                  of what was chosen while the program ran
     table_layout                    columns and lines of texts
     svg             grid            how the page draws; layers by steps
     reading         bench           exponents       what is read

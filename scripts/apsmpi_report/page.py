@@ -6,9 +6,11 @@ import math
 from apsmpi_log.runs import parse_begin
 from apsmpi_log.text import UserError, plural
 
+from .format_changes import other_events
 from .grid import Grid
 from .page_figures import figure_bytes, figure_errors, figure_map, figure_overflows
 from .page_candidates import candidate_sections
+from .page_formats import format_sections
 from .page_frame import frame
 from .page_maps import ERROR_STOPS, EXPONENT_STOPS
 from .page_parts import fact, figure, table, words
@@ -93,9 +95,11 @@ def log_table(log, by):
 
 
 def events(log):
-    if not log.events:
-        return element("h3", "Events") + element("p", "The log has no events.")
-    rows = [["%d" % times, text] for text, times in log.events.items()]
+    others = other_events(log)
+    if not others:
+        return element("h3", "Events") + element(
+            "p", "The log has no %sevents." % ("other " if log.events else ""))
+    rows = [["%d" % times, text] for text, times in others.items()]
     more = len(rows) - 10 * NOTES_MAX
     return element("h3", "Events") + table(
         ("times", "event"), rows[:10 * NOTES_MAX], (1,), class_="events") + (
@@ -128,7 +132,8 @@ def section(log, grid, by, several):
                                class_="note") + events(log)
     if not log.total.rows:
         return "\n".join([title, element("p", words(describe(log))), what_ran(log),
-                          notes(log), candidate_sections(log, by), events(log)])
+                          notes(log), format_sections(log),
+                          candidate_sections(log, by), events(log)])
     total, trials = log.total, trials_of(log)
     cells = log.cells
     head = "%s; %s; scale %s" % (describe(log), "/".join(total.formats),
@@ -152,7 +157,8 @@ def section(log, grid, by, several):
         figure("What compressors leave out, by layer and step", figure_map(
             log, grid, grid.means(cells.residual), ERROR_STOPS, "linear",
             "residual: norm left out / norm given")),
-        log_table(log, by), candidate_sections(log, by), events(log)]
+        log_table(log, by), format_sections(log), candidate_sections(log, by),
+        events(log)]
     return "\n".join(parts)
 
 

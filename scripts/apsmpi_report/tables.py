@@ -7,6 +7,7 @@ import math
 from apsmpi_log.text import UserError, plural, printable
 
 from .candidate_tables import candidate_lines, sorted_candidates
+from .format_changes import HEADING, change_lines, changes_of, other_events
 from .statistics import merge
 from .table_layout import Column, fit, key_columns, layout
 from .text import NOTES_MAX, RUNS_MAX, WIDTH, show_error, show_fixed, show_time
@@ -163,11 +164,12 @@ def foot_lines(log, several):
             where, plural(log.total.err_nan(), "row"), log.total.rows)
     if log.malformed:
         yield "%s%s skipped" % (where, plural(log.malformed, "malformed line"))
-    if log.events:
-        yield "%s%s" % (where, plural(sum(log.events.values()), "event"))
-        for index, (text, times) in enumerate(log.events.items()):
+    events = other_events(log)
+    if events:
+        yield "%s%s" % (where, plural(sum(events.values()), "event"))
+        for index, (text, times) in enumerate(events.items()):
             if index == NOTES_MAX:
-                yield "  and %d other kinds" % (len(log.events) - index)
+                yield "  and %d other kinds" % (len(events) - index)
                 break
             yield "  %d x %s" % (times, text)
 
@@ -185,7 +187,14 @@ def report_lines(logs, by):
             yield ""
             yield ("%s: " % log.label if several else "") + CANDIDATES
             yield from candidate_lines(log, by)
-    if any(log.total.err_nan() or log.malformed or log.events for log in logs):
+    for log in logs:
+        changes = changes_of(log)
+        if changes:
+            yield ""
+            yield ("%s: " % log.label if several else "") + HEADING
+            yield from change_lines(changes)
+    if any(log.total.err_nan() or log.malformed or other_events(log)
+           for log in logs):
         yield ""
     for log in logs:
         yield from foot_lines(log, several)

@@ -28,6 +28,7 @@ e2e_tests = \
 	tests/e2e/t-native.sh \
 	tests/e2e/t-number.sh \
 	tests/e2e/t-page.sh \
+	tests/e2e/t-report-formats.sh \
 	tests/e2e/t-pandas.sh \
 	tests/e2e/t-parameters.sh \
 	tests/e2e/t-policies.sh \
