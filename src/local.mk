@@ -71,7 +71,8 @@ libcore_la_SOURCES = \
 	src/codec/kernel.h src/codec/lanes.h src/codec/philox_avx512.h \
 	src/codec/rounding.h src/codec/scaling.h src/codec/stochastic_vbmi.h \
 	src/codec/memory.c src/codec/memory.h \
-	src/codec/mx.h src/codec/nearest_vbmi.h src/codec/nvfp4.h src/codec/words_vbmi.h \
+	src/codec/mx.h src/codec/nearest_avx2.h src/codec/nearest_fold.h \
+	src/codec/nearest_vbmi.h src/codec/nvfp4.h src/codec/words_vbmi.h \
 	src/codec/pack.h src/codec/pack_blocks.h \
 	src/codec/pack_chunk.h src/codec/pack_vbmi.h \
 	src/codec/table_vbmi.h src/codec/tile.h \

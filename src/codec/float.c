@@ -17,6 +17,7 @@
 #include "codec/rounding.h"
 #include "codec/scaling.h"
 #if defined(__x86_64__)
+#include "codec/nearest_avx2.h"
 #include "codec/nearest_vbmi.h"
 #include "codec/stochastic_vbmi.h"
 #include "codec/table_vbmi.h"
@@ -55,6 +56,9 @@ static struct aps_draw float_draw_of(const struct aps_cast_options *options)
 
 /* --- kernel bodies ------------------------------------------------------- */
 
+/* What a variant is compiled for, beyond what the compiler makes of loops. */
+enum vectors { PLAIN, AVX2, VBMI };
+
 /* A tile, at most, to nearest, by one float multiplication; with statistics if
  * `stats`. */
 APS_INLINE bool encode_tile(const struct aps_kernel *kernel,
@@ -79,10 +83,11 @@ APS_INLINE bool encode_tile(const struct aps_kernel *kernel,
  * `stats`. */
 APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
                                        const aps_any_float *x, size_t n,
-                                       struct aps_scaling scaling, bool vbmi,
-                                       uint8_t *wire,
+                                       struct aps_scaling scaling,
+                                       enum vectors vectors, uint8_t *wire,
                                        struct aps_encode_stats *stats)
 {
+    const bool vbmi = vectors == VBMI;
     const struct aps_kernel kernel = aps_kernel_init(&codec->format);
     const unsigned width = (unsigned)codec->format.width;
     const size_t bytes = aps_codec_bytes(codec, n);
@@ -90,10 +95,15 @@ APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
     bool marker = false;
 #if defined(__x86_64__)
     const bool suits = vbmi && aps_nearest_suits(&codec->format);
+    const bool suits_avx2 =
+        vectors == AVX2 && !stats && aps_avx2_suits(&codec->format);
     struct aps_nearest nearest;
+    struct aps_avx2 avx2;
 
     if (suits)
         nearest = aps_nearest_make(&kernel, width, scale);
+    if (suits_avx2)
+        avx2 = aps_avx2_make(&kernel, width, scale);
 #endif
 
     for (size_t i = 0; i < n; i += APS_TILE) {
@@ -103,6 +113,9 @@ APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
 #if defined(__x86_64__)
         if (suits && aps_nearest_tile(&nearest, x + i, count, scaling.bounded,
                                       wire + at, stats))
+            continue;
+        if (suits_avx2 &&
+            aps_avx2_tile(&avx2, x + i, count, scaling.bounded, wire + at))
             continue;
 #endif
         marker |= encode_tile(&kernel, x + i, count, scale, scaling.bounded,
@@ -114,8 +127,8 @@ APS_INLINE unsigned encode_direct_body(const struct aps_codec *codec,
 /* To nearest, whatever the scaling. */
 APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
                                         const float *x, size_t n,
-                                        struct aps_scaling scaling, bool vbmi,
-                                        void *wire)
+                                        struct aps_scaling scaling,
+                                        enum vectors vectors, void *wire)
 {
     const struct aps_kernel kernel = aps_kernel_init(&codec->format);
     const unsigned width = (unsigned)codec->format.width;
@@ -125,7 +138,7 @@ APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
     bool marker = false;
 
     if (aps_scaling_is_simple(&codec->format, scaling))
-        return encode_direct_body(codec, in, n, scaling, vbmi, out, NULL);
+        return encode_direct_body(codec, in, n, scaling, vectors, out, NULL);
     for (size_t i = 0; i < n; i += CHUNK) {
         size_t count = aps_least(n - i, CHUNK);
         size_t at = i / 8 * width;
@@ -134,8 +147,8 @@ APS_INLINE unsigned encode_nearest_body(const struct aps_codec *codec,
         /* what overflows here is no INF of the caller's */
         marker |= aps_kernel_needs_marker(&kernel, in + i, count);
         aps_scaling_multiply(&codec->format, in + i, count, scaling, scaled);
-        encode_chunk(&kernel, scaled, count, 1, false, width, vbmi, bytes - at,
-                     out + at, NULL);
+        encode_chunk(&kernel, scaled, count, 1, false, width, vectors == VBMI,
+                     bytes - at, out + at, NULL);
     }
     return marker ? APS_BLOCK_NAN : 0;
 }
@@ -198,9 +211,10 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
                                     const float *x, size_t n,
                                     struct aps_scaling scaling,
                                     const struct aps_cast_options *options,
-                                    bool vbmi, void *wire,
+                                    enum vectors vectors, void *wire,
                                     struct aps_encode_stats *stats)
 {
+    const bool vbmi = vectors == VBMI;
     enum aps_rounding rounding = APS_ROUND_NEAREST;
     struct aps_draw draw = {.correlated = false};
     uint64_t offset = 0;
@@ -221,7 +235,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     }
     if (stats && rounding == APS_ROUND_NEAREST &&
         aps_scaling_is_simple(&codec->format, scaling))
-        return encode_direct_body(codec, in, n, scaling, vbmi, out, stats);
+        return encode_direct_body(codec, in, n, scaling, vectors, out, stats);
 #if defined(__x86_64__)
     if (vbmi && !stats && aps_cast_draws(rounding) &&
         aps_stochastic_suits(&codec->format, scaling))
@@ -364,15 +378,15 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
 
 /* --- variants ------------------------------------------------------------ */
 
-#define VARIANT(name, target, vbmi)                                            \
+#define VARIANT(name, target, vectors)                                         \
     target static unsigned encode_##name(                                      \
         const struct aps_codec *codec, const float *x, size_t n,               \
         struct aps_scaling scaling, const struct aps_cast_options *options,    \
         void *wire)                                                            \
     {                                                                          \
         if (!options || options->rounding == APS_ROUND_NEAREST)                \
-            return encode_nearest_body(codec, x, n, scaling, vbmi, wire);      \
-        return encode_any_body(codec, x, n, scaling, options, vbmi, wire,      \
+            return encode_nearest_body(codec, x, n, scaling, vectors, wire);   \
+        return encode_any_body(codec, x, n, scaling, options, vectors, wire,   \
                                NULL);                                          \
     }                                                                          \
     target static unsigned encode_stats_##name(                                \
@@ -380,20 +394,22 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
         struct aps_scaling scaling, const struct aps_cast_options *options,    \
         void *wire, struct aps_encode_stats *stats)                            \
     {                                                                          \
-        return encode_any_body(codec, x, n, scaling, options, vbmi, wire,      \
+        return encode_any_body(codec, x, n, scaling, options, vectors, wire,   \
                                stats);                                         \
     }                                                                          \
     target static void decode_##name(                                          \
         const struct aps_codec *codec, const void *wire, size_t n,             \
         struct aps_scaling scaling, unsigned flags, float *x)                  \
     {                                                                          \
-        decode_body(codec, wire, n, scaling, flags, vbmi, false, x);           \
+        decode_body(codec, wire, n, scaling, flags, (vectors) == VBMI, false,  \
+                    x);                                                        \
     }                                                                          \
     target static void decode_add_##name(                                      \
         const struct aps_codec *codec, const void *wire, size_t n,             \
         struct aps_scaling scaling, unsigned flags, float *sum)                \
     {                                                                          \
-        decode_body(codec, wire, n, scaling, flags, vbmi, true, sum);          \
+        decode_body(codec, wire, n, scaling, flags, (vectors) == VBMI, true,   \
+                    sum);                                                      \
     }                                                                          \
     target static void round_##name(const struct aps_codec *codec, size_t n,   \
                                     struct aps_scaling scaling, float *sum)    \
@@ -419,7 +435,7 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
         .greatest = greatest_##name,                                           \
     };
 
-VARIANT(plain, , false)
+VARIANT(plain, , PLAIN)
 
 #if defined(__x86_64__)
 #define AVX512 "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,bmi2"
@@ -428,8 +444,8 @@ VARIANT(plain, , false)
 #else
 #define WIDE ",prefer-vector-width=512"
 #endif
-VARIANT(avx2, __attribute__((target("avx2,bmi2"))), false)
-VARIANT(avx512, __attribute__((target(AVX512 WIDE))), true)
+VARIANT(avx2, __attribute__((target("avx2,bmi2"))), AVX2)
+VARIANT(avx512, __attribute__((target(AVX512 WIDE))), VBMI)
 #endif
 
 /* The supported variants, best first. */

@@ -20,6 +20,7 @@
 
 #include "codec/codes_vbmi.h"
 #include "codec/kernel.h"
+#include "codec/nearest_fold.h"
 #include "codec/tile.h"
 
 /* For _mm512_range_ps: the one of smaller, or greater, magnitude, with the sign
@@ -68,24 +69,6 @@ APS_INLINE bool aps_nearest_suits(const struct aps_format *format)
     return format->exponent_bits < 8 ||
            (format->width == 16 && format->kind == APS_FORMAT_IEEE &&
             !format->saturate);
-}
-
-/* Where the scale is a power of two, values need not be multiplied: `least` and
- * `beyond`, bit patterns, are divided by it. False, and they are unchanged: it is
- * not, or something would leave the normal floats. */
-APS_INLINE bool aps_nearest_fold(const struct aps_kernel *k, float scale,
-                                 uint32_t *least, uint32_t *beyond)
-{
-    const uint32_t bits = aps_float_bits(scale);
-    const int32_t power = (int32_t)(bits >> 23) - APS_FLOAT_BIAS;
-    const int32_t lowest = (int32_t)(*least >> 23) - power;
-    const int32_t greatest = (int32_t)(*beyond >> 23) - power;
-
-    if (bits << 9 != 0 || lowest < 1 || greatest + (int32_t)k->shift > 254)
-        return false;
-    *least -= (uint32_t)power << 23;
-    *beyond -= (uint32_t)power << 23;
-    return true;
 }
 
 APS_CODEC_AVX512 static inline struct aps_nearest

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Encoding to nearest for CPUs with AVX2, 32 values at a time: the arithmetic of
+ * nearest_vbmi.h, on magnitudes, by what AVX2 has. Formats of up to 8 bits, and of
+ * 16. Included by x86-64 builds only.
+ *
+ * INF and NaN are only noticed: who calls encodes such a tile otherwise.
+ */
+#ifndef APS_CODEC_NEAREST_AVX2_H
+#define APS_CODEC_NEAREST_AVX2_H
+
+#include <immintrin.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/least.h"
+#include "codec/kernel.h"
+#include "codec/nearest_fold.h"
+#include "codec/table.h"
+#include "codec/tile.h"
+
+#define APS_AVX2_VALUES 32 /* at a time */
+
+/* A format's constants. */
+struct aps_avx2 {
+    unsigned width;
+    bool folded;      /* beyond, least and first are those of unscaled values */
+    __m256 scale;     /* what values are multiplied by, unless folded */
+    __m256 beyond;    /* the first code that is no finite value, if the format
+                         went on */
+    __m256 least;     /* the smallest normal value */
+    __m256 up;        /* 2^(23-M) */
+    __m128i shift;    /* 23 - M */
+    __m256i first;    /* by how much sums are too great: bytes or words */
+    __m256i overflow; /* the code of what is beyond: bytes or words */
+    __m128i to_sign;  /* from bit 7 of a byte to the sign's of a code */
+    __m256i two;      /* factors that put two codes behind each other, ... */
+    __m256i four;     /* ... and two such pairs, ... */
+    __m128i eight;    /* ... and a shift of two such fours */
+};
+
+/* What is known where a loop is compiled. */
+struct aps_avx2_how {
+    bool narrow;  /* codes of less than 8 bits */
+    bool words;   /* of 16 bits */
+    bool folded;  /* as above */
+    bool bounded; /* no value is INF, NaN or beyond the format */
+};
+
+/* Can the format be encoded so? */
+APS_INLINE bool aps_avx2_suits(const struct aps_format *format)
+{
+    return (format->width <= 8 || format->width == 16) &&
+           format->exponent_bits < 8;
+}
+
+APS_CODEC_AVX2 static inline struct aps_avx2
+aps_avx2_make(const struct aps_kernel *k, unsigned width, float scale)
+{
+    uint32_t least = k->min_normal;
+    uint32_t beyond = (k->limit << k->shift) + k->rebias;
+    uint32_t first;
+    struct aps_avx2 c = {
+        .width = width,
+        .scale = _mm256_set1_ps(scale),
+        .shift = _mm_cvtsi32_si128((int)k->shift),
+        .up = _mm256_set1_ps(aps_float_pow2((int)k->shift)),
+        .to_sign = _mm_cvtsi32_si128(8 - (int)width),
+    };
+
+    c.folded = aps_nearest_fold(k, scale, &least, &beyond);
+    first = least >> k->shift;
+    c.beyond = _mm256_set1_ps(aps_float_from_bits(beyond));
+    c.least = _mm256_set1_ps(aps_float_from_bits(least));
+    if (width == 16) {
+        c.first = _mm256_set1_epi16((short)first);
+        c.overflow = _mm256_set1_epi16((short)k->overflow);
+        return c;
+    }
+    c.first = _mm256_set1_epi8((char)first);
+    c.overflow = _mm256_set1_epi8((char)k->overflow);
+    c.two = _mm256_set1_epi16((short)(1u | 1u << (8 + width % 8)));
+    c.four = _mm256_set1_epi32((int)(1u | 1u << (16 + 2 * width % 16)));
+    c.eight = _mm_cvtsi32_si128(32 - 4 * (int)width);
+    return c;
+}
+
+/* The code of each of 8 values in the low bits of its lane, too great by `first`;
+ * `seen` is the greatest magnitude, as a bit pattern. */
+APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_8(const struct aps_avx2 *c,
+                                             struct aps_avx2_how how, __m256i x,
+                                             __m256i *seen)
+{
+    const __m256i magnitude =
+        _mm256_and_si256(x, _mm256_set1_epi32(0x7fffffff));
+    __m256 y = _mm256_castsi256_ps(magnitude);
+    __m256i power;
+
+    if (!how.bounded)
+        *seen = _mm256_max_epi32(*seen, magnitude);
+    if (!how.folded)
+        y = _mm256_mul_ps(y, c->scale);
+    if (!how.bounded)
+        y = _mm256_min_ps(y, c->beyond);
+    power = _mm256_and_si256(_mm256_castps_si256(_mm256_max_ps(y, c->least)),
+                             _mm256_set1_epi32((int)0xff800000u));
+    /* the product is exact */
+    y = _mm256_add_ps(_mm256_mul_ps(_mm256_castsi256_ps(power), c->up), y);
+    return _mm256_add_epi32(_mm256_castps_si256(y),
+                            _mm256_srl_epi32(power, c->shift));
+}
+
+/* 16 codes of 16 bits. */
+APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_words(const struct aps_avx2 *c,
+                                                 struct aps_avx2_how how,
+                                                 const __m256i *x,
+                                                 __m256i *seen)
+{
+    const __m256i low = _mm256_set1_epi32(0xffff);
+    const __m256i a = _mm256_and_si256(aps_avx2_8(c, how, x[0], seen), low);
+    const __m256i b = _mm256_and_si256(aps_avx2_8(c, how, x[1], seen), low);
+    /* saturation keeps the sign */
+    const __m256i signs = _mm256_and_si256(_mm256_packs_epi32(x[0], x[1]),
+                                           _mm256_set1_epi16(INT16_MIN));
+    __m256i code = _mm256_sub_epi16(_mm256_packus_epi32(a, b), c->first);
+
+    if (!how.bounded)
+        code = _mm256_min_epu16(code, c->overflow);
+    return _mm256_permute4x64_epi64(_mm256_or_si256(code, signs), 0xd8);
+}
+
+/* 32 codes of up to 8 bits, a byte each. */
+APS_CODEC_AVX2 APS_INLINE __m256i aps_avx2_bytes(const struct aps_avx2 *c,
+                                                 struct aps_avx2_how how,
+                                                 const __m256i *x,
+                                                 __m256i *seen)
+{
+    const __m256i low = _mm256_set1_epi32(0xff);
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    __m256i lane[4], code, signs;
+
+    for (int j = 0; j < 4; j++)
+        lane[j] = _mm256_and_si256(aps_avx2_8(c, how, x[j], seen), low);
+    code = _mm256_packus_epi16(_mm256_packus_epi32(lane[0], lane[1]),
+                               _mm256_packus_epi32(lane[2], lane[3]));
+    code = _mm256_sub_epi8(code, c->first);
+    if (!how.bounded)
+        code = _mm256_min_epu8(code, c->overflow);
+    /* saturation keeps the sign */
+    signs = _mm256_packs_epi16(_mm256_packs_epi32(x[0], x[1]),
+                               _mm256_packs_epi32(x[2], x[3]));
+    signs = _mm256_and_si256(signs, _mm256_set1_epi8(INT8_MIN));
+    if (how.narrow)
+        signs = _mm256_srl_epi16(signs, c->to_sign);
+    return _mm256_permutevar8x32_epi32(_mm256_or_si256(code, signs), order);
+}
+
+/* 32 codes of less than 8 bits to 4 * width bytes; up to 8 - width bytes behind
+ * them are written. */
+APS_CODEC_AVX2 APS_INLINE void aps_avx2_pack(const struct aps_avx2 *c,
+                                             __m256i codes, uint8_t *wire)
+{
+    const __m256i low = _mm256_set1_epi64x(0xffffffff);
+    const unsigned width = c->width;
+    __m256i two, four, eight;
+    uint64_t words[4];
+
+    if (width < 7)
+        two = _mm256_maddubs_epi16(codes, c->two);
+    else /* 2^7 is no signed factor */
+        two =
+            _mm256_or_si256(_mm256_and_si256(codes, _mm256_set1_epi16(0xff)),
+                            _mm256_slli_epi16(_mm256_srli_epi16(codes, 8), 7));
+    four = _mm256_madd_epi16(two, c->four);
+    eight = _mm256_or_si256(
+        _mm256_and_si256(four, low),
+        _mm256_srl_epi64(_mm256_andnot_si256(low, four), c->eight));
+    _mm256_storeu_si256((void *)words, eight);
+    for (unsigned j = 0; j < 4; j++)
+        memcpy(wire + j * width, &words[j], sizeof words[j]);
+}
+
+/* x[32] to packed codes; narrow ones as above. */
+APS_CODEC_AVX2 APS_INLINE void aps_avx2_32(const struct aps_avx2 *c,
+                                           struct aps_avx2_how how,
+                                           const aps_any_float *x,
+                                           __m256i *seen, uint8_t *wire)
+{
+    __m256i bits[4];
+
+    for (int j = 0; j < 4; j++)
+        bits[j] = _mm256_loadu_si256((const void *)(x + 8 * j));
+    if (how.words) {
+        _mm256_storeu_si256((void *)wire, aps_avx2_words(c, how, bits, seen));
+        _mm256_storeu_si256((void *)(wire + 32),
+                            aps_avx2_words(c, how, bits + 2, seen));
+    } else if (how.narrow) {
+        aps_avx2_pack(c, aps_avx2_bytes(c, how, bits, seen), wire);
+    } else {
+        _mm256_storeu_si256((void *)wire, aps_avx2_bytes(c, how, bits, seen));
+    }
+}
+
+/* x[n], at most a tile, to packed codes; the greatest magnitude is added to
+ * *seen. */
+APS_CODEC_AVX2 APS_INLINE void aps_avx2_values(const struct aps_avx2 *constants,
+                                               struct aps_avx2_how how,
+                                               const aps_any_float *x, size_t n,
+                                               __m256i *seen, uint8_t *wire)
+{
+    /* in registers: stores of bytes may be to anything that has an address */
+    const struct aps_avx2 k = *constants, *const c = &k;
+    const size_t width = c->width;
+    /* What is written behind narrow codes is written again. */
+    const size_t behind = how.narrow ? APS_AVX2_VALUES : 0;
+    __m256i most = *seen;
+    size_t i = 0;
+
+    for (; n - i >= APS_AVX2_VALUES + behind; i += APS_AVX2_VALUES) {
+        aps_tile_ask_ahead(x + i, APS_AVX2_VALUES);
+        aps_avx2_32(c, how, x + i, &most, wire + i / 8 * width);
+    }
+    for (; i < n; i += APS_AVX2_VALUES) {
+        const size_t count = aps_least(n - i, APS_AVX2_VALUES);
+        float rest[APS_AVX2_VALUES] = {0};
+        uint8_t codes[2 * APS_AVX2_VALUES + 8];
+
+        memcpy(rest, x + i, count * sizeof *rest);
+        aps_avx2_32(c, how, (const void *)rest, &most, codes);
+        memcpy(wire + i / 8 * width, codes, (count * width + 7) / 8);
+    }
+    *seen = most;
+}
+
+/* The same in a loop of its own for what holds of the format. */
+APS_CODEC_AVX2 APS_INLINE void aps_avx2_format(const struct aps_avx2 *c,
+                                               struct aps_avx2_how how,
+                                               const aps_any_float *x, size_t n,
+                                               __m256i *seen, uint8_t *wire)
+{
+    if (c->width == 16) {
+        how.words = true;
+        aps_avx2_values(c, how, x, n, seen, wire);
+    } else if (c->width == 8) {
+        aps_avx2_values(c, how, x, n, seen, wire);
+    } else {
+        how.narrow = true;
+        aps_avx2_values(c, how, x, n, seen, wire);
+    }
+}
+
+/*
+ * x[n], at most a tile, to packed codes, exactly their bytes; `bounded`: the caller
+ * knows that all are finite, and none beyond the format. False: there are INF or
+ * NaN, and the codes are not valid.
+ */
+APS_CODEC_AVX2 static inline bool aps_avx2_tile(const struct aps_avx2 *c,
+                                                const aps_any_float *x,
+                                                size_t n, bool bounded,
+                                                uint8_t *wire)
+{
+    const __m256i greatest = _mm256_set1_epi32(APS_FLOAT_INF - 1);
+    __m256i seen = _mm256_setzero_si256();
+
+    if (!c->folded)
+        aps_avx2_format(c, (struct aps_avx2_how){.folded = false}, x, n, &seen,
+                        wire);
+    else if (!bounded)
+        aps_avx2_format(c, (struct aps_avx2_how){.folded = true}, x, n, &seen,
+                        wire);
+    else
+        aps_avx2_format(c,
+                        (struct aps_avx2_how){.folded = true, .bounded = true},
+                        x, n, &seen, wire);
+    seen = _mm256_cmpgt_epi32(seen, greatest);
+    return _mm256_testz_si256(seen, seen) != 0;
+}
+
+#endif
