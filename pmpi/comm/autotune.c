@@ -15,10 +15,6 @@
 #define TRIALS_SHORT 16
 #define SHORT 16 /* size class: below 64 Ki elements */
 
-/* Native is chosen unless it takes at least this much longer than the fastest
- * candidate: a small gain is not worth the rounding. */
-#define GAIN_PERCENT 10
-
 static const struct {
     const char *name;
     enum aps_reduce_kind reduce;
@@ -117,7 +113,8 @@ static void autotune_settle(struct aps_autotune_class *class)
     for (int i = 1; i < class->candidates; i++)
         if (class->best[i] < class->best[fastest])
             fastest = i;
-    if ((100LL + GAIN_PERCENT) * class->best[fastest] > 100LL * class->best[0])
+    if ((100LL + APS_AUTO_GAIN_PERCENT) * class->best[fastest] >
+        100LL * class->best[0])
         fastest = 0;
     class->chosen = class->list[fastest];
     class->settled = true;

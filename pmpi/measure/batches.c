@@ -38,6 +38,18 @@ double aps_batches_middle(double *values, size_t n)
     return values[n / 2];
 }
 
+static void note_spread(struct aps_spread *spread, const char *what,
+                        double *values, size_t n)
+{
+    const double median = aps_batches_middle(values, n);
+    const double share = median > 0 ? (values[n - 2] - values[1]) / median : 0;
+
+    if (share <= spread->greatest)
+        return;
+    spread->greatest = share;
+    spread->what = what;
+}
+
 double aps_batches_median(const struct aps_batches *batches)
 {
     double found[BATCHES];
@@ -52,5 +64,6 @@ double aps_batches_median(const struct aps_batches *batches)
         times = batches->most;
     for (int i = 0; i < BATCHES; i++)
         found[i] = batches_one(batches, times);
+    note_spread(batches->spread, batches->what, found, BATCHES);
     return aps_batches_middle(found, BATCHES);
 }

@@ -36,6 +36,7 @@ struct pattern {
     bool between;
     int peers;
     size_t bytes;
+    struct aps_spread *spread;
     bool naps; /* waits sleep, so that they take next to nothing of a core */
     unsigned char *out;
     unsigned char *in;
@@ -69,11 +70,13 @@ static void run_timed(void *state, int times)
     timed->run(timed->pattern, times);
 }
 
-static double seconds(struct pattern *pattern, run_fn *run)
+static double seconds(struct pattern *pattern, run_fn *run, const char *what)
 {
     struct timed timed = {pattern, run};
 
     return aps_batches_median(&(struct aps_batches){.site = pattern->site,
+                                                    .what = what,
+                                                    .spread = pattern->spread,
                                                     .seconds = BATCH_SECONDS,
                                                     .least = TIMES_LEAST,
                                                     .most = TIMES_MOST,
@@ -156,7 +159,7 @@ static double core_seconds(struct pattern *pattern, size_t bytes, double crowd)
     double batches[BATCHES], stream, used_by_message;
 
     pattern->bytes = bytes;
-    stream = seconds(pattern, run_stream) / pattern->peers;
+    stream = seconds(pattern, run_stream, "time of messages") / pattern->peers;
     pattern->naps = true;
     for (int i = 0; i < BATCHES; i++) {
         int64_t used;
@@ -175,7 +178,7 @@ static double core_seconds(struct pattern *pattern, size_t bytes, double crowd)
 }
 
 int aps_links_measure(const struct aps_site *site, bool between, double crowd,
-                      struct aps_link *link)
+                      struct aps_link *link, struct aps_spread *spread)
 {
     const size_t room = ROUNDS * PEERS_MOST * LONG;
     const int others = (between ? site->hosts : site->per_host) - 1;
@@ -185,6 +188,7 @@ int aps_links_measure(const struct aps_site *site, bool between, double crowd,
         .peers = others < PEERS_MOST ? others : PEERS_MOST,
         .out = malloc(room),
         .in = malloc(room),
+        .spread = spread,
         .rc = MPI_SUCCESS,
     };
     const bool good =
@@ -195,10 +199,14 @@ int aps_links_measure(const struct aps_site *site, bool between, double crowd,
         memset(pattern.out, 0, room);
         memset(pattern.in, 0, room);
         pattern.bytes = TINY;
-        link->latency = seconds(&pattern, run_turns);
+        link->latency =
+            seconds(&pattern, run_turns,
+                    between ? "latency between hosts" : "latency inside hosts");
         pattern.bytes = LONG;
-        link->rate = site->per_host * pattern.peers * (double)LONG /
-                     seconds(&pattern, run_stream);
+        link->rate =
+            site->per_host * pattern.peers * (double)LONG /
+            seconds(&pattern, run_stream,
+                    between ? "rate between hosts" : "rate inside hosts");
         few = core_seconds(&pattern, SHORT, crowd);
         many = core_seconds(&pattern, LONG, crowd);
         link->byte = many > few ? (many - few) / (double)(LONG - SHORT) : 0;

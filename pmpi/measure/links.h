@@ -8,14 +8,15 @@
 
 #include <stdbool.h>
 
+#include "measure/batches.h"
 #include "measure/site.h"
 #include "predict/machine.h"
 
 /* COLLECTIVE over the site, which has several hosts if `between` and several ranks
- * a host otherwise. So many ranks share a core (aps_clocked_crowd). 0, or -1 on
- * all ranks: out of memory. */
+ * a host otherwise. So many ranks share a core (aps_clocked_crowd). Notes how far
+ * repetitions disagree. 0, or -1 on all ranks: out of memory. */
 int aps_links_measure(const struct aps_site *site, bool between, double crowd,
-                      struct aps_link *link);
+                      struct aps_link *link, struct aps_spread *spread);
 
 /* COLLECTIVE: seconds from a rank's mark in shared memory until all of its host
  * have made theirs and each has seen them. -1 with `cause`: there is no shared

@@ -76,16 +76,16 @@ static int measure_cores(const struct aps_site *site,
 
 static int measure_link(const struct aps_site *site, bool between, double crowd,
                         const struct aps_machine *machine,
-                        struct aps_link *link)
+                        struct aps_link *link, struct aps_spread *spread)
 {
-    return aps_links_measure(site, between, crowd, link) < 0 ||
-                   aps_natives_measure(site, between, machine, link) < 0
+    return aps_links_measure(site, between, crowd, link, spread) < 0 ||
+                   aps_natives_measure(site, between, machine, link, spread) < 0
                ? -1
                : 0;
 }
 
 static int measure(const struct aps_site *site, struct aps_measured *measured,
-                   char *cause, size_t size)
+                   struct aps_spread *spread, char *cause, size_t size)
 {
     struct aps_machine *machine = &measured->machine;
     double crowd;
@@ -98,10 +98,10 @@ static int measure(const struct aps_site *site, struct aps_measured *measured,
     if (measure_cores(site, measured, crowd) < 0)
         return -1;
     if (site->hosts > 1 &&
-        measure_link(site, true, crowd, machine, &machine->between) < 0)
+        measure_link(site, true, crowd, machine, &machine->between, spread) < 0)
         return -1;
     if (site->per_host > 1 &&
-        measure_link(site, false, crowd, machine, &machine->inside) < 0)
+        measure_link(site, false, crowd, machine, &machine->inside, spread) < 0)
         return -1;
     /* What there is none of is not used. */
     if (site->hosts == 1)
@@ -152,6 +152,7 @@ static int run(const char *output)
     static struct aps_measured measured;
     struct aps_errors errors = {.count = 0}, warnings = {.count = 0};
     struct aps_options options;
+    struct aps_spread spread = {0};
     struct aps_site site;
     char cause[256] = "";
     int rank, rc, status = 1;
@@ -163,11 +164,17 @@ static int run(const char *output)
     aps_options_read(&options, &errors, &warnings);
     rc = aps_site_find(comm, options.test_nodes, &site, cause, sizeof cause);
     if (rc == 0)
-        rc = measure(&site, &measured, cause, sizeof cause);
+        rc = measure(&site, &measured, &spread, cause, sizeof cause);
+    measured.spread = spread.greatest;
     if (rc == 0)
         status = rank == 0 ? write_file(&measured, output) : 0;
     else if (cause[0] != '\0' && rank == 0)
         aps_message(-1, "measure: %s", cause);
+    if (rc == 0 && rank == 0 && spread.greatest > APS_MEASURED_SPREAD)
+        aps_message(-1,
+                    "measure: repetitions disagree by %.0f %% (%s): the "
+                    "machines did other work; measure again while they do not",
+                    100 * spread.greatest, spread.what);
     aps_options_clear(&options);
     aps_site_clear(&site);
     PMPI_Comm_free(&comm);

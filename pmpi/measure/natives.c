@@ -46,16 +46,20 @@ static void run_reduced(void *state, int times)
 }
 
 static double median(const struct aps_site *site, MPI_Comm comm,
-                     float *const x[2], size_t count, int *rc)
+                     float *const x[2], size_t count, struct aps_spread *spread,
+                     int *rc)
 {
     struct reduced reduced = {comm, x, count, rc};
 
-    return aps_batches_median(&(struct aps_batches){.site = site,
-                                                    .seconds = BATCH_SECONDS,
-                                                    .least = TIMES_LEAST,
-                                                    .most = TIMES_MOST,
-                                                    .run = run_reduced,
-                                                    .state = &reduced});
+    return aps_batches_median(
+        &(struct aps_batches){.site = site,
+                              .what = "native all-reduces",
+                              .spread = spread,
+                              .seconds = BATCH_SECONDS,
+                              .least = TIMES_LEAST,
+                              .most = TIMES_MOST,
+                              .run = run_reduced,
+                              .state = &reduced});
 }
 
 /* The model is a line in `wait` and in 1 / bulk. `sharing` ranks have a link. */
@@ -108,7 +112,7 @@ static void fit(const struct point points[COUNTS], struct aps_link *link)
 
 int aps_natives_measure(const struct aps_site *site, bool between,
                         const struct aps_machine *machine,
-                        struct aps_link *link)
+                        struct aps_link *link, struct aps_spread *spread)
 {
     const int place = site->local_of[site->vcomm.rank];
     float *x[2] = {calloc(COUNT_MOST, sizeof **x),
@@ -123,7 +127,7 @@ int aps_natives_measure(const struct aps_site *site, bool between,
         for (size_t i = 0; i < COUNTS; i++) {
             set_line(machine, between ? site->hosts : site->per_host,
                      site->per_host, counts[i], &points[i]);
-            points[i].seconds = median(site, comm, x, counts[i], &rc);
+            points[i].seconds = median(site, comm, x, counts[i], spread, &rc);
         }
         fit(points, link);
         PMPI_Comm_free(&comm);

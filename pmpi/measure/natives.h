@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "measure/batches.h"
 #include "measure/site.h"
 #include "predict/machine.h"
 
@@ -14,10 +15,10 @@
  * COLLECTIVE over the site: link->wait and link->bulk, with which the model of
  * predict/native.h comes nearest to all-reduces of some lengths: between hosts
  * (ranks with the same place, all places at the same time), or inside them.
- * `machine` has `copy` and `add`. 0, or -1 on all ranks: MPI or memory fails.
+ * `machine` has `copy` and `add`. Notes how far repetitions disagree. 0, or -1 on all ranks: MPI or memory fails.
  */
 int aps_natives_measure(const struct aps_site *site, bool between,
                         const struct aps_machine *machine,
-                        struct aps_link *link);
+                        struct aps_link *link, struct aps_spread *spread);
 
 #endif

@@ -183,9 +183,11 @@ static int read_machine(const struct aps_arguments *arguments,
         aps_link_set_rate(&machine->between, rate);
     cluster->rate_given = option(arguments, "rate");
     cluster->latency_given = option(arguments, "latency");
-    machine->between.wait += latency - machine->between.latency;
-    if (machine->between.wait < latency)
-        machine->between.wait = latency;
+    if (cluster->latency_given) {
+        machine->between.wait += latency - machine->between.latency;
+        if (machine->between.wait < latency)
+            machine->between.wait = latency;
+    }
     machine->between.latency = latency;
     aps_machine_crowd(machine, cluster->crowd);
     return 0;

@@ -24,7 +24,8 @@ struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,
                                       int group)
 {
     const struct aps_machine *machine = &cluster->machine;
-    struct aps_predicted one = {.bound = APS_BOUND_LINK};
+    struct aps_predicted one = {.bound = APS_BOUND_LINK,
+                                .taken = APS_REDUCE_AUTO};
 
     for (int i = 0; i < APS_NATIVE_KINDS; i++)
         one.native[i] =
@@ -38,6 +39,7 @@ struct aps_predicted aps_predicted_of(struct aps_cluster *cluster,
 
         one.seconds = one.longest = all.seconds;
         one.bound = all.bound;
+        one.taken = aps_predict_taken(&call);
     }
     return one;
 }
@@ -53,6 +55,7 @@ void aps_predicted_add(struct aps_predicted *sum,
     if (one->longest > sum->longest) {
         sum->longest = one->longest;
         sum->bound = one->bound;
+        sum->taken = one->taken;
     }
 }
 

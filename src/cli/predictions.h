@@ -24,7 +24,8 @@ struct aps_predicted {
     double native[APS_NATIVE_KINDS];
     double mpich; /* native, as MPICH chooses */
     enum aps_bound bound;
-    double longest; /* of what `bound` is of */
+    double longest;             /* of what `bound` and `taken` are of */
+    enum aps_reduce_kind taken; /* aps_predict_taken */
     /* All-reduces that a compressor takes: their times are unknown, and they are
      * left out of `seconds` and of what is native. */
     size_t compressed;

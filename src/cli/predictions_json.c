@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "cli/predictions.h"
+#include "policy/words.h"
 
 static void write_link(struct aps_json *json, const char *key,
                        const struct aps_link *link)
@@ -30,6 +31,7 @@ static void write_cluster(struct aps_json *json,
                       (uintmax_t)machine->ranks_per_host);
     aps_json_text(json, "measured", cluster->file);
     aps_json_bool(json, "links_measured", cluster->file && cluster->file_links);
+    aps_json_double(json, "spread", cluster->measured->spread);
     aps_json_double(json, "ranks_per_core", cluster->crowd);
     write_link(json, "between", &machine->between);
     write_link(json, "inside", &machine->inside);
@@ -58,9 +60,14 @@ static void write_times(struct aps_json *json, const struct aps_predicted *one)
     if (!known) {
         aps_json_null(json, "seconds");
         aps_json_null(json, "bound");
+        aps_json_null(json, "taken");
     } else {
         aps_json_double(json, "seconds", one->seconds);
         aps_json_text(json, "bound", aps_bound_name(one->bound));
+        aps_json_text(json, "taken",
+                      one->taken == APS_REDUCE_AUTO
+                          ? "native"
+                          : aps_reduce_name(one->taken));
     }
     aps_json_text(json, "not_predicted",
                   one->compressed > 0 ? "compress" : NULL);

@@ -62,6 +62,12 @@ static void print_cluster(const struct aps_cluster *cluster)
                  "%s of a core, native MPI uses all of a link's rate. `apsmpi "
                  "measure` finds out on the cluster itself.",
                  cluster->crowd, cluster->crowd == 1 ? "" : "s", message);
+    if (cluster->file && cluster->measured->spread > APS_MEASURED_SPREAD)
+        snprintf(
+            note + strlen(note), sizeof note - strlen(note),
+            " The file's repetitions disagree by %.0f %%: the machines did "
+            "other work, and predictions may be as wrong.",
+            100 * cluster->measured->spread);
     if (!cluster->file_links)
         snprintf(note + strlen(note), sizeof note - strlen(note),
                  " The file is of one host, without links: %s%s%sand a core "
@@ -76,12 +82,28 @@ static void print_cluster(const struct aps_cluster *cluster)
 
 /* --- rows ---------------------------------------------------------------- */
 
+/* "direct", "auto (direct)", "auto (native)" */
+static const char *reduce_of(const struct aps_plan *plan,
+                             const struct aps_predicted *sum, char *buffer,
+                             size_t size)
+{
+    const char *name = aps_reduce_name(plan->reduce);
+
+    if (plan->reduce != APS_REDUCE_AUTO || sum->seconds <= 0)
+        return name;
+    snprintf(buffer, size, "%s (%s)", name,
+             sum->taken == APS_REDUCE_AUTO ? "native"
+                                           : aps_reduce_name(sum->taken));
+    return buffer;
+}
+
 static void add_row(const struct report *report, const char *cells[CELLS],
                     const struct aps_plan *plan,
                     const struct aps_predicted *sum)
 {
     char format[APS_COMMAND_FORMAT_MAX] = "native", group[16] = "-";
     char ours[TIME_MAX] = "-", native[TIME_MAX] = "-", faster[TIME_MAX] = "-";
+    char reduce[32];
     const bool rewrites = plan && plan->rewrite;
     struct aps_plan shown;
 
@@ -92,7 +114,9 @@ static void add_row(const struct report *report, const char *cells[CELLS],
             shown.compressor.kind = APS_COMPRESSOR_NONE;
         cells[FORMAT] = aps_command_format(&shown, format, sizeof format);
     }
-    cells[REDUCE] = rewrites ? aps_reduce_name(plan->reduce) : "-";
+    cells[REDUCE] = "-";
+    if (rewrites)
+        cells[REDUCE] = reduce_of(plan, sum, reduce, sizeof reduce);
     if (rewrites && aps_reduce_takes(plan->reduce, APS_SETTING_GROUP))
         snprintf(group, sizeof group, "%d",
                  aps_predict_group(&report->cluster->machine, plan));

@@ -29,6 +29,10 @@ enum aps_reduce_kind {
     APS_REDUCE_KINDS
 };
 
+/* APS_REDUCE_AUTO keeps native unless it takes at least this much longer than the
+ * fastest reduction: a small gain is not worth the rounding. */
+#define APS_AUTO_GAIN_PERCENT 10
+
 enum aps_group_kind {
     APS_GROUP_NODE,
     APS_GROUP_PACKAGE,

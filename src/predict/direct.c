@@ -12,14 +12,16 @@ struct aps_prediction aps_predict_direct(const struct aps_predicted_call *call)
     const struct aps_machine *machine = call->machine;
     const struct aps_codec_rates *rates = &call->rates;
     const int ranks = aps_machine_ranks(machine);
-    const double others = aps_predict_others(machine);
-    const double own = ranks - 1 - others;
     struct aps_stage stages[3] = {{0}};
-    double n, slice, bytes, chunks;
+    double n, owners, owned, others, own, slice, bytes, chunks;
 
     chunks = aps_predict_chunks(
         call, ranks * aps_predict_message(call->plan, ranks), &n);
-    slice = n / ranks;
+    owners = aps_predict_owners(call->plan, n, ranks);
+    owned = aps_predict_owned(owners, ranks);
+    others = owned * aps_predict_others(machine);
+    own = owned * (ranks - 1) - others;
+    slice = n / owners;
     bytes = aps_predict_block(call->plan, slice);
     stages[0].core = n * rates->encode;
     aps_stage_send(&stages[0], machine, bytes, others, own);

@@ -30,9 +30,12 @@ static void add_across(const struct aps_predicted_call *call, int groups,
                        struct aps_stage *turn)
 {
     const struct aps_machine *machine = call->machine;
-    const double near = machine->ranks_per_host / (double)call->group - 1;
-    const double far = groups - 1 - near;
-    const double part = slice / groups;
+    const double owners = aps_predict_owners(call->plan, slice, groups);
+    const double owned = aps_predict_owned(owners, groups);
+    const double near =
+        owned * (machine->ranks_per_host / (double)call->group - 1);
+    const double far = owned * (groups - 1) - near;
+    const double part = slice / owners;
     const double bytes = aps_predict_block(call->plan, part);
 
     offer->work += slice * call->rates.encode;
@@ -58,7 +61,7 @@ aps_predict_hierarchical(const struct aps_predicted_call *call)
     if (k == 1)
         return aps_predict_direct(call);
     chunks = aps_predict_chunks(call, group_chunk(k, groups), &n);
-    slice = n / k;
+    slice = n / aps_predict_owners(call->plan, n, k);
     floats = sizeof(float) * machine->copy;
     stages[CONTRIBUTE].work = exact ? n * floats : n * rates->encode;
     stages[SUM].work = exact ? slice * (floats + (k - 1) * machine->add)

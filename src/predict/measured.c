@@ -139,10 +139,11 @@ static void read_codec(const struct reading *reading,
 
 /* --- the file ------------------------------------------------------------ */
 
-enum { FORMAT_VERSION, HOSTS, RANKS, COPY, ADD, MARK, BETWEEN, INSIDE, CODECS };
+enum { FORMAT_VERSION, HOSTS, RANKS, COPY, ADD, MARK, SPREAD, BETWEEN };
+enum { INSIDE = BETWEEN + 1, CODECS };
 static const char *const sections[] = {
-    "version", "hosts",   "ranks_per_host", "copy",   "add",
-    "mark",    "between", "inside",         "codecs",
+    "version", "hosts",  "ranks_per_host", "copy",   "add",
+    "mark",    "spread", "between",        "inside", "codecs",
 };
 #define SECTIONS (sizeof sections / sizeof *sections)
 
@@ -161,6 +162,7 @@ static void read_tree(const struct reading *reading,
         {sections[ADD], &machine->add, LEAST},
         {sections[MARK], &machine->mark, LEAST},
     };
+    const struct field spread = {sections[SPREAD], &measured->spread, 0};
 
     for (size_t i = 0; i < SECTIONS; i++) {
         keys[i] = aps_yaml_find(root, sections[i]);
@@ -169,6 +171,8 @@ static void read_tree(const struct reading *reading,
     }
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
         read_field(reading, root, &fields[i]);
+    if (keys[SPREAD])
+        read_field(reading, root, &spread);
     if (keys[FORMAT_VERSION] && version != MEASURED_VERSION)
         wrong(reading, keys[FORMAT_VERSION], "version",
               "is not 1, which this apsmpi reads");
@@ -264,9 +268,10 @@ void aps_measured_write(const struct aps_measured *measured,
             "# %s\n"
             "# seconds; rates in bytes a second; codecs: seconds a value\n"
             "version: %d\nhosts: %d\nranks_per_host: %d\n"
-            "copy: %.4g\nadd: %.4g\nmark: %.4g\n",
+            "copy: %.4g\nadd: %.4g\nmark: %.4g\n"
+            "spread: %.2g # of repetitions, of 1\n",
             comment, MEASURED_VERSION, machine->hosts, machine->ranks_per_host,
-            machine->copy, machine->add, machine->mark);
+            machine->copy, machine->add, machine->mark, measured->spread);
     write_link("between", &machine->between, stream);
     write_link("inside", &machine->inside, stream);
     fprintf(stream, "codecs:\n");

@@ -14,8 +14,13 @@
 
 #define APS_MEASURED_FORMATS 64
 
+/* Repetitions that disagree by more are no measure: predictions say so. */
+#define APS_MEASURED_SPREAD 0.2
+
 struct aps_measured {
     struct aps_machine machine;
+    double
+        spread; /* the most that repetitions disagreed by, of 1; 0: unknown */
     int formats;
     struct {
         struct aps_format format;

@@ -18,21 +18,7 @@ static double native_seconds(const struct aps_predicted_call *call)
     return aps_predict_native(call->machine, kind, call->count);
 }
 
-/* The fastest of those that `reduce: auto` tries. */
-static struct aps_prediction predict_auto(const struct aps_predicted_call *call)
-{
-    static aps_predict_fn *const tried[] = {
-        aps_predict_hierarchical, aps_predict_direct, aps_predict_ring};
-    struct aps_prediction best = {native_seconds(call), APS_BOUND_LINK};
-
-    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
-        const struct aps_prediction one = tried[i](call);
-
-        if (one.seconds < best.seconds)
-            best = one;
-    }
-    return best;
-}
+static aps_predict_fn predict_auto;
 
 /* By enum aps_reduce_kind. */
 static aps_predict_fn *const reductions[APS_REDUCE_KINDS] = {
@@ -43,6 +29,37 @@ static aps_predict_fn *const reductions[APS_REDUCE_KINDS] = {
     [APS_REDUCE_GATHER] = aps_predict_gather,
     [APS_REDUCE_AUTO] = predict_auto,
 };
+
+enum aps_reduce_kind aps_predict_taken(const struct aps_predicted_call *call)
+{
+    static const enum aps_reduce_kind tried[] = {
+        APS_REDUCE_HIERARCHICAL, APS_REDUCE_DIRECT, APS_REDUCE_RING};
+    enum aps_reduce_kind taken = call->plan->reduce;
+    double least = INFINITY;
+
+    if (taken != APS_REDUCE_AUTO)
+        return taken;
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        const double seconds = reductions[tried[i]](call).seconds;
+
+        if (seconds < least) {
+            least = seconds;
+            taken = tried[i];
+        }
+    }
+    return (100 + APS_AUTO_GAIN_PERCENT) * least > 100 * native_seconds(call)
+               ? APS_REDUCE_AUTO
+               : taken;
+}
+
+static struct aps_prediction predict_auto(const struct aps_predicted_call *call)
+{
+    const enum aps_reduce_kind taken = aps_predict_taken(call);
+
+    if (taken == APS_REDUCE_AUTO)
+        return (struct aps_prediction){native_seconds(call), APS_BOUND_LINK};
+    return reductions[taken](call);
+}
 
 struct aps_prediction aps_predict(const struct aps_predicted_call *call)
 {

@@ -17,6 +17,10 @@
  * native where that is faster. The count is 1 or more. */
 struct aps_prediction aps_predict(const struct aps_predicted_call *call);
 
+/* The plan's reduction; of `auto` the fastest of those that it tries, or
+ * APS_REDUCE_AUTO where it leaves the call to native MPI. */
+enum aps_reduce_kind aps_predict_taken(const struct aps_predicted_call *call);
+
 /* "core", "link", "latency" */
 const char *aps_bound_name(enum aps_bound bound);
 

@@ -42,10 +42,11 @@ static struct hop hop_by(const struct aps_link *link, double sharing,
 /* One way round: in each of ranks - 1 steps each rank sends a message of `bytes`
  * for each chunk of the window, and works so long for it. A rank goes on when its
  * messages have gone and come, so that all go at the pace of the slowest hop; the
- * chunks of the window fill the time of a hop. */
+ * chunks of the window fill the time of a hop. If the window ends with this way, its
+ * last message has left then, and must still come in. */
 static struct aps_prediction ring_way(const struct aps_machine *machine,
                                       int ranks, int per_host, double window,
-                                      double bytes, double work)
+                                      double bytes, double work, bool last)
 {
     const struct hop far = hop_by(&machine->between, 1, bytes, work);
     const struct hop near = hop_by(&machine->inside, per_host - 1, bytes, work);
@@ -55,13 +56,15 @@ static struct aps_prediction ring_way(const struct aps_machine *machine,
     const double core = greater(out * far.core, in * near.core);
     const double link = greater(out * far.link, in * near.link);
     const double chain = greater(out * far.chain, in * near.chain);
-    const double through = window * greater(core, link);
+    const double each = greater(core, link), through = window * each;
+    const double pace = greater(through, chain);
+    /* Of the last chunk, behind the first one. */
+    const double rest = through > chain ? chain - each : (window - 1) * each;
 
-    if (through > chain)
-        return (struct aps_prediction){(ranks - 1) * through,
-                                       core > link ? APS_BOUND_CORE
-                                                   : APS_BOUND_LINK};
-    return (struct aps_prediction){(ranks - 1) * chain, APS_BOUND_LATENCY};
+    return (struct aps_prediction){
+        .seconds = (ranks - 1) * pace + (last ? greater(rest, 0) : 0),
+        .bound = through > chain ? core > link ? APS_BOUND_CORE : APS_BOUND_LINK
+                                 : APS_BOUND_LATENCY};
 }
 
 struct aps_prediction aps_predict_lap(const struct aps_predicted_call *call,
@@ -78,8 +81,9 @@ struct aps_prediction aps_predict_lap(const struct aps_predicted_call *call,
              : 2 * slice * rates->encode + aps_predict_sum(call, 2, slice);
 
     return aps_prediction_add(
-        ring_way(machine, ranks, per_host, window, fp32 ? floats : block, add),
-        ring_way(machine, ranks, per_host, window, block, 0));
+        ring_way(machine, ranks, per_host, window, fp32 ? floats : block, add,
+                 false),
+        ring_way(machine, ranks, per_host, window, block, 0, true));
 }
 
 struct aps_prediction aps_predict_ring(const struct aps_predicted_call *call)

@@ -124,6 +124,19 @@ double aps_predict_block(const struct aps_plan *plan, double n)
     return HEADER + n * aps_format_bits(&plan->format) / 8;
 }
 
+double aps_predict_owners(const struct aps_plan *plan, double n, double slices)
+{
+    const struct aps_codec codec = {.format = plan->format};
+    const double units = ceil(n / (double)aps_codec_granule(&codec));
+
+    return units < slices ? units : slices;
+}
+
+double aps_predict_owned(double owners, double ranks)
+{
+    return ranks > 1 ? (owners - 1 + ranks - 1) / (2 * (ranks - 1)) : 1;
+}
+
 double aps_predict_sum(const struct aps_predicted_call *call, double k,
                        double n)
 {

@@ -48,6 +48,15 @@ aps_predict_exponents(const struct aps_predicted_call *call, int ranks,
 /* Bytes of a block of n values of the plan's format, with its header. */
 double aps_predict_block(const struct aps_plan *plan, double n);
 
+/* Of so many slices of n values, which are cut where the plan's codec can cut them, how
+ * many have any values; their owners send and receive. */
+double aps_predict_owners(const struct aps_plan *plan, double n, double slices);
+
+/* What part of the messages of a rank that exchanges slices with all of `ranks` ranks
+ * is left where so many of them own one. An owner sends to all and receives of owners,
+ * or the other way round. */
+double aps_predict_owned(double owners, double ranks);
+
 /* Seconds of a core that adds up k blocks of n values as the plan says. */
 double aps_predict_sum(const struct aps_predicted_call *call, double k,
                        double n);

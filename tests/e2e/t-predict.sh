@@ -146,6 +146,30 @@ predict --measured single.yaml --hosts 32 --rate 1gbit --latency 5us --json
 check 'measured on one host: a latency given' holds '
     abs(p["cluster"]["between"]["latency"] / 5e-6 - 1) < 1e-9'
 sed 's/e5m2:/e4m3:/' machine.yaml >other.yaml
+# What native MPI waits for in a step is what was measured, however short.
+sed 's/wait: 1e-3, message: 0, byte: 0}/wait: 1e-6, message: 0, byte: 0}/' \
+    machine.yaml >quick.yaml
+predict --measured quick.yaml --counts 1 --json
+check 'measured: native steps shorter than the latency' holds '
+    p["rules"][0]["counts"][0]["native"]["mpich"] < 1e-5'
+printf 'version: 1\nmin_count: 1\nrules: [{format: e5m2, reduce: auto}]\n' \
+    >policy.yaml
+predict --measured quick.yaml --counts 1,16Mi
+check 'auto: left to native MPI' grep -E -e '^3 +1 +e5m2 +auto \(native\)' out
+check 'auto: what it takes' \
+    grep -E -e '^3 +16777216 +e5m2 +auto \((direct|hierarchical)\)' out
+predict --measured quick.yaml --counts 1,16Mi --json
+check 'auto: JSON' holds '
+    p["rules"][0]["counts"][0]["taken"] == "native" and
+    p["rules"][0]["counts"][1]["taken"] in ("direct", "hierarchical")'
+printf 'version: 1\nrules: [{format: e5m2, reduce: direct}]\n' >policy.yaml
+grep -v '^spread' machine.yaml >noisy.yaml
+echo 'spread: 0.34' >>noisy.yaml
+predict --measured noisy.yaml
+check 'measured: repetitions that disagree' \
+    grep -E -e 'repetitions disagree by 34 %' out
+predict --measured noisy.yaml --json
+check 'measured: JSON has the spread' holds 'p["cluster"]["spread"] == 0.34'
 predict --measured other.yaml
 check 'measured: codecs that the file lacks are measured now' \
     grep -q lacks out
@@ -209,6 +233,11 @@ native 2 "$apsmpi" measure --output one.yaml
 check 'measure: one host' status_is 0
 check 'measure: nothing on standard output' empty out
 check 'measure: says what it has written' grep -q 'one.yaml written' err
+# As noisy as this machine is: the file and the warning say the same.
+check 'measure: warns where repetitions disagree, and only there' \
+    awk -v warned="$(grep -c 'repetitions disagree by' err)" '
+        $1 == "spread:" { seen = 1; above = $2 > 0.2; near = $2 > 0.19 && $2 < 0.21 }
+        END { exit !seen || (!near && above != warned) }' one.yaml
 check 'measure: as many ranks' grep -q '^ranks_per_host: 2$' one.yaml
 predict --measured one.yaml --json
 check 'measure: explain reads it' holds 'o["ok"] and

@@ -93,11 +93,13 @@ static void test_good(void)
        "its machine");
     ok(measured.formats == 1 && measured.codecs[0].rates.round == 5e-10,
        "its codec");
+    ok(measured.spread == 0, "no spread: unknown");
+    measured.spread = 0.25;
     aps_measured_write(&measured, "again", stream);
     fclose(stream);
     ok(read_text(text, &again, &errors) == 0, "written and read again");
     ok(memcmp(&measured.machine, &again.machine, sizeof again.machine) == 0 &&
-           again.formats == 1 &&
+           again.formats == 1 && again.spread == 0.25 &&
            memcmp(&measured.codecs[0].rates, &again.codecs[0].rates,
                   sizeof again.codecs[0].rates) == 0,
        "the same");
@@ -132,6 +134,7 @@ int main(void)
     test_bad("hosts: 2", "hosts: 0", 3, "hosts is less than 1");
     test_bad("copy: 1e-10", "copy: fast", 5, "copy is no number");
     test_bad("mark: 1e-6\n", "", 2, "mark is missing");
+    test_bad("mark: 1e-6", "mark: 1e-6\nspread: -1", 8, "spread is too small");
     test_bad("rate: 1e8, ", "", 8, "rate is missing");
     test_bad("rate: 1e8", "rate: -1", 8, "rate is less than 1");
     test_bad("byte: 0}", "byte: 0, bite: 1}", 8,
