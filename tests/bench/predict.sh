@@ -49,7 +49,8 @@ on_hosts()
 # in_simulation HOSTS RANKS GBIT
 in_simulation()
 {
-    simulate "$1" "$2" "$3" "$sim/times" "$gradients" $count 4 8 16 32 64 |
+    simulate "$1" "$2" "$3" "$sim/times" "$gradients" --ports "$3" $count \
+        4 8 16 32 64 |
         sed -n "s/^# /$1x$2 $3 $count /p"
 }
 

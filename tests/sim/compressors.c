@@ -298,23 +298,6 @@ static void read_policy(struct step *step, const char *path)
         step->total += step->table->list[i].count;
 }
 
-/* COLLECTIVE. A ring of messages, as native MPI's; its parts are not added up. */
-static void ring(struct step *step, size_t n)
-{
-    const int size = mpitap_size(), rank = mpitap_rank();
-    const int part = (int)(n / (size_t)size);
-
-    for (int i = 0; i < 2 * (size - 1); i++) {
-        MPI_Request requests[2];
-
-        PMPI_Irecv(step->out, part, MPI_FLOAT, (rank + size - 1) % size, 0,
-                   MPI_COMM_WORLD, &requests[0]);
-        PMPI_Isend(step->in, part, MPI_FLOAT, (rank + 1) % size, 0,
-                   MPI_COMM_WORLD, &requests[1]);
-        aps_wait_requests(2, requests);
-    }
-}
-
 /* COLLECTIVE. Seconds from the moment when the last rank starts until the last has
  * ended. natively: the first so many floats by MPI; 0: all layers by us. */
 static double time_once(struct step *step, size_t natively)
@@ -324,7 +307,7 @@ static double time_once(struct step *step, size_t natively)
     PMPI_Barrier(MPI_COMM_WORLD);
     seconds = -MPI_Wtime();
     if (natively > 0 && ports_used())
-        ring(step, natively);
+        ports_ring(step->in, step->out, natively);
     else if (natively > 0)
         PMPI_Allreduce(step->in, step->out, (int)natively, MPI_FLOAT, MPI_SUM,
                        MPI_COMM_WORLD);

@@ -4,6 +4,7 @@
 sim_tests = \
 	tests/sim/t-compressors.sh \
 	tests/sim/t-gradients.sh \
+	tests/sim/t-scale.sh \
 	tests/sim/t-table9.sh \
 	tests/sim/t-times.sh
 TESTS += $(sim_tests)
@@ -78,6 +79,7 @@ EXTRA_DIST += $(sim_common) $(sim_headers) \
 	tests/sim/compressors.c tests/sim/compressors.sh \
 	tests/sim/gradients.bin tests/sim/gradients.py \
 	tests/sim/roundoff.c \
+	tests/sim/scale.c \
 	tests/sim/simulate.sh \
 	tests/sim/tables.sh \
 	tests/sim/times.c
@@ -102,7 +104,8 @@ SIM_WRAP = -Wl,--wrap=aps_codec_init,--wrap=aps_magnitude_of \
 
 # The simulator loads a program as a library, one copy a rank: its main is
 # visible, and it has no debugging information.
-sim_programs = tests/sim/compressors tests/sim/roundoff tests/sim/times
+sim_programs = tests/sim/compressors tests/sim/roundoff tests/sim/scale \
+	tests/sim/times
 $(sim_programs): $(sim_common) $(sim_headers) $(sim_engine) \
 		$(libapsmpi_la_SOURCES) libpolicy.la libcore.la \
 		$(sim_programs:=.c)

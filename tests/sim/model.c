@@ -40,32 +40,52 @@ int __real_PMPI_Test(MPI_Request *request, int *done, MPI_Status *status);
 int __wrap_smpi_clock_gettime(clockid_t clock, struct timespec *now);
 pid_t __wrap_smpi_getpid(void);
 
-static double owed; /* seconds */
+static double
+    local; /* this rank's clock, where it is ahead of the simulator's */
+
+double model_clock(void)
+{
+    const double now = simgrid_get_clock();
+
+    return local > now ? local : now;
+}
 
 void model_settle(void)
 {
-    if (owed > 0)
-        smpi_execute_flops(owed * sg_host_get_speed(sg_host_self()));
-    owed = 0;
+    const double ahead = local - simgrid_get_clock();
+
+    if (ahead <= 0)
+        return;
+    if (ports_used())
+        sg_actor_sleep_until(local);
+    else
+        smpi_execute_flops(ahead * sg_host_get_speed(sg_host_self()));
+}
+
+static void settle_if_far(void)
+{
+    if (local - simgrid_get_clock() >= MODEL_AHEAD)
+        model_settle();
 }
 
 void model_wait_until(double time)
 {
-    const double ready = simgrid_get_clock() + owed;
-
-    if (time > ready) {
-        sg_actor_sleep_until(time);
-        owed = 0;
-    }
+    if (time > model_clock())
+        local = time;
+    settle_if_far();
 }
 
 bool model_computes = true;
 
+static void take(double seconds)
+{
+    local = model_clock() + seconds;
+}
+
 void model_spend(size_t n, double rate)
 {
-    owed += (double)(n * sizeof(float)) / rate;
-    if (owed >= MODEL_OWED)
-        model_settle();
+    take((double)(n * sizeof(float)) / rate);
+    settle_if_far();
 }
 
 /* The codec without the model, of the format that was asked for last. */
@@ -147,18 +167,18 @@ static size_t type_size(MPI_Datatype type)
 int __wrap_PMPI_Isend(const void *bytes, int count, MPI_Datatype type, int to,
                       int tag, MPI_Comm comm, MPI_Request *request)
 {
-    owed += MODEL_MESSAGE;
+    take(MODEL_MESSAGE);
     if (!ports_used())
         return __real_PMPI_Isend(bytes, count, type, to, tag, comm, request);
-    ports_send(bytes, (size_t)count * type_size(type), to, tag,
-               simgrid_get_clock() + owed, request);
+    ports_send(bytes, (size_t)count * type_size(type), to, tag, model_clock(),
+               request);
     return MPI_SUCCESS;
 }
 
 int __wrap_PMPI_Irecv(void *bytes, int count, MPI_Datatype type, int from,
                       int tag, MPI_Comm comm, MPI_Request *request)
 {
-    owed += MODEL_MESSAGE;
+    take(MODEL_MESSAGE);
     if (!ports_used())
         return __real_PMPI_Irecv(bytes, count, type, from, tag, comm, request);
     ports_receive(bytes, (size_t)count * type_size(type), from, tag, request);
@@ -174,6 +194,7 @@ int __wrap_PMPI_Iallreduce(const void *send, void *receive, int count,
                            MPI_Request *request)
 {
     *request = MPI_REQUEST_NULL;
+    model_settle();
     return PMPI_Allreduce(send, receive, count, type, op, comm);
 }
 
@@ -181,6 +202,7 @@ int __wrap_PMPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root,
                        MPI_Comm comm, MPI_Request *request)
 {
     *request = MPI_REQUEST_NULL;
+    model_settle();
     return PMPI_Bcast(buffer, count, type, root, comm);
 }
 

@@ -59,11 +59,11 @@
 #define MODEL_MESSAGE 0.5e-6
 
 /*
- * Work is owed until it comes to this many seconds or the rank waits for
- * something: an event of the simulator for every small block would take hours
- * and change little.
+ * A rank's clock may be so many seconds ahead of the simulator's, unless the rank meets
+ * others in more than messages: an event of the simulator for every small block would
+ * take hours and change little.
  */
-#define MODEL_OWED 5e-6
+#define MODEL_AHEAD 5e-6
 
 /* n values at a rate of these. Messages that follow leave after that. */
 void model_spend(size_t n, double rate);
@@ -71,10 +71,13 @@ void model_spend(size_t n, double rate);
 /* Whether what is wrapped computes, or only takes its time. */
 extern bool model_computes;
 
-/* Let this rank's clock go on by what is still owed. */
+/* This rank's clock, seconds. */
+double model_clock(void);
+
+/* Let the simulator's clock reach this rank's. */
 void model_settle(void);
 
-/* Let it go on to that time, if what is owed does not take longer. */
+/* Let this rank's clock go on to that time, if it is not there yet. */
 void model_wait_until(double time);
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "progress/wait.h"
 
 #define LATENCY 2e-6 /* of two links, as simulate.sh has them */
 #define INSIDE_LATENCY 0.2e-6
@@ -272,4 +273,21 @@ double ports_wait(MPI_Request *request, MPI_Status *status)
     free(message);
     free(receive);
     return arrival;
+}
+
+void ports_ring(const float *in, float *out, size_t n)
+{
+    const int size = ports->ranks, rank = ports_rank();
+    const int part = (int)(n / (size_t)size);
+
+    for (int i = 0; i < 2 * (size - 1); i++) {
+        MPI_Request requests[2];
+
+        PMPI_Irecv(out, part, MPI_FLOAT, (rank + size - 1) % size, 0,
+                   MPI_COMM_WORLD, &requests[0]);
+        PMPI_Isend(in, part, MPI_FLOAT, (rank + 1) % size, 0, MPI_COMM_WORLD,
+                   &requests[1]);
+        aps_wait_requests(2, requests);
+    }
+    model_settle();
 }

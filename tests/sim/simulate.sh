@@ -75,3 +75,19 @@ simulate()
         --cfg=smpi/bcast:binomial_tree \
         "$@") </dev/null
 }
+
+# over_size NODES RANKS GBIT [--model] COUNT...: time over size, by the network of
+# ports.h. What agreements need of collectives goes in log2 p rounds; with --model
+# SimGrid gives all arrays of some megabytes the same memory.
+over_size()
+{
+    nodes=$1 ranks=$2 gbit=$3
+    shift 3
+    fold=0
+    [ "$1" != --model ] || fold=4194304
+    simulate "$nodes" "$ranks" "$gbit" \
+        --cfg=smpi/auto-shared-malloc-thresh:$fold \
+        --cfg=smpi/shared-malloc-blocksize:4194304 \
+        --cfg=smpi/allreduce:rdb \
+        "$sim/scale" "$gradients" "$gbit" "$@"
+}

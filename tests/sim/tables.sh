@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # make sim: the tables of tests/sim/README.md, on 256 simulated ranks.
 #
-# COUNT is the number of values of the times (default 256 Ki). Leaves what
-# compressors take as tests/sim/compressors.csv in the build directory.
+# COUNT is the number of values of the times (default 256 Ki). TABLES names some of
+# them: roundoff, times, scale, compressors. Leaves what compressors take as
+# tests/sim/compressors.csv in the build directory.
 . "${top_srcdir:-.}/tests/sim/simulate.sh"
 . "${top_srcdir:-.}/tests/sim/compressors.sh"
 
@@ -16,6 +17,30 @@ table()
     echo "$1"
     shift
     simulate "$@" >"$tmp/tap" || {
+        cat "$tmp/tap"
+        exit 1
+    }
+    sed -n 's/^# /  /p' "$tmp/tap"
+    echo
+}
+
+# wanted NAME: is the table one of TABLES?
+wanted()
+{
+    case " ${TABLES:-$1} " in
+    *" $1 "*) ;;
+    *) return 1 ;;
+    esac
+}
+
+# scale HOSTS RANKS GBIT COUNT...
+scale()
+{
+    title="Time over size, hosts and ranks of each: $1 $2, $3 Gbit/s:"
+    hosts=$1 ranks=$2 gbit=$3
+    shift 3
+    echo "$title"
+    (over_size "$hosts" "$ranks" "$gbit" --model "$@") >"$tmp/tap" || {
         cat "$tmp/tap"
         exit 1
     }
@@ -53,15 +78,25 @@ printf 'layer,name,count,shape\n0,a,262144,256x1024\n1,b,131072,512x256\n' \
 resnet50=$(cd "$top_srcdir" && pwd)/config/layers/resnet50-layers.csv
 # shellcheck disable=SC2046,SC2086 # $groups is a list, and so are policies
 {
-    table 'Round-off, Table 9 of the APS paper:' \
+    ! wanted roundoff || table 'Round-off, Table 9 of the APS paper:' \
         256 1 10 "$sim/roundoff" "$gradients" $groups
     for shape in '256 1' '32 8'; do
         for gbit in 10 100; do
-            table "Time, hosts and ranks of each: $shape, $gbit Gbit/s:" \
-                $shape $gbit "$sim/times" "$gradients" "$count" $groups
+            ! wanted times ||
+                table "Time, hosts and ranks of each: $shape, $gbit Gbit/s:" \
+                    $shape $gbit "$sim/times" "$gradients" --ports $gbit \
+                    "$count" $groups
         done
     done
+    for gbit in 10 100; do
+        wanted scale || continue
+        scale 32 8 $gbit 1024 16384 262144 4194304
+        scale 256 1 $gbit 1024 16384 262144 4194304
+        scale 128 8 $gbit 16384 1048576
+        scale 1024 1 $gbit 16384 1048576
+    done
     for shape in '256 1' '32 8'; do
+        wanted compressors || continue
         compressors ResNet-50 $shape --model \
             $(of_known_length $(policies "$resnet50"))
         compressors '384 Ki values' $shape $(policies small.csv)

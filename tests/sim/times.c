@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Simulated time of a reduction: times GRADIENTS COUNT GROUP...
+ * Simulated time of a reduction: times GRADIENTS [--ports GBIT] COUNT GROUP...
  *
- * Prints a table as comments, and as TAP that all ranks hold the same bits and
- * that a second reduction takes as long as the first.
+ * Prints a table as comments, and as TAP that all ranks hold the same bits. With
+ * --ports messages go by the network of ports.h; native MPI's go by SimGrid's.
  */
 #include "config.h"
 
@@ -11,9 +11,11 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mpitap.h"
 #include "plans.h"
+#include "ports.h"
 
 static const char *path;
 static float *x; /* [count], in and out */
@@ -66,15 +68,19 @@ int main(int argc, char **argv)
 {
     struct aps_reductions *reductions;
     struct aps_plan plan;
-    int status;
+    int status, first = 2;
 
     MPI_Init(&argc, &argv);
     mpitap_begin();
-    if (argc < 3)
+    if (argc > 3 && strcmp(argv[2], "--ports") == 0) {
+        ports_begin(atof(argv[3]));
+        first = 4;
+    }
+    if (argc <= first)
         PMPI_Abort(MPI_COMM_WORLD, 2);
     reductions = plan_begin();
     path = argv[1];
-    count = atoi(argv[2]);
+    count = atoi(argv[first]);
     x = malloc((size_t)count * sizeof *x);
     if (!x)
         PMPI_Abort(MPI_COMM_WORLD, 1);
@@ -90,7 +96,7 @@ int main(int argc, char **argv)
     measure(reductions, &plan);
     plan = plan_ring(APS_ACCUMULATE_FORMAT);
     measure(reductions, &plan);
-    for (int i = 3; i < argc; i++) {
+    for (int i = first + 1; i < argc; i++) {
         plan = plan_master(atoi(argv[i]));
         measure(reductions, &plan);
     }

@@ -23,7 +23,8 @@ int aps_wait_statuses(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     double latest = 0;
 
-    model_settle();
+    if (!ports_used())
+        model_settle();
     /* One by one: SimGrid's Waitall looks at all of them for each that ends,
      * which takes it minutes where a rank has hundreds. The last to end ends at
      * the same time. */
