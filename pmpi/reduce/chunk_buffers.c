@@ -15,6 +15,10 @@
 #define CHUNK_UNIT APS_CODEC_GRANULE
 #define SHARED_BYTES ((size_t)48 * 1024 * 1024)
 
+/* So many times as long are chunks at most where each is as long as its codes, and
+ * not FP32 values, have room: those of 4 bits. */
+#define NARROWEST 8
+
 /* In GPUs' memory a single group needs fewer results, and longer chunks: a wait
  * for a kernel takes some 10 us, and a chunk has a few, in which a GPU encodes a
  * million elements. Reckoned, not measured. A rank's region is to be no more than
@@ -67,7 +71,7 @@ static void buffers_choose_chunk(struct aps_chunk_buffers *slots, int ranks,
 static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
 {
     for (int i = 0; i < APS_SUM_TURNS; i++) {
-        slots->sums[i] = malloc(slots->room.slice * sizeof(float));
+        slots->sums[i] = malloc(slots->sum * sizeof(float));
         if (!slots->sums[i])
             return -1;
     }
@@ -76,7 +80,8 @@ static int buffers_allocate_sums(struct aps_chunk_buffers *slots)
 
 int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
                            const struct aps_groups *groups, size_t longest,
-                           size_t granule, char *cause, size_t size)
+                           size_t granule, bool narrow, char *cause,
+                           size_t size)
 {
     *slots = (struct aps_chunk_buffers){
         .owners = groups->smallest,
@@ -86,6 +91,8 @@ int aps_chunk_buffers_init(struct aps_chunk_buffers *slots,
         .result_turns = APS_RESULT_TURNS,
     };
     buffers_choose_chunk(slots, groups->largest, longest);
+    slots->sum =
+        slots->room.slice * (narrow && slots->parts == 1 ? NARROWEST : 1);
     aps_gpu_ipc_destroy_closed(); /* its shared memory may be short */
     if (aps_shm_group_create(&groups->group, buffers_slot_bytes(slots),
                              buffers_result_bytes(slots), &slots->node, cause,

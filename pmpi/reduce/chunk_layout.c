@@ -82,3 +82,29 @@ struct aps_chunk_layout aps_chunk_layout_of(const struct aps_chunk_room *room,
         ;
     return layout;
 }
+
+struct aps_chunk_layout
+aps_chunk_layout_longest(const struct aps_chunk_room *room,
+                         const struct aps_codec *codec, size_t slice)
+{
+    const size_t granule = aps_codec_granule(codec);
+    const size_t bytes =
+        layout_fewer(room->slot_bytes / (size_t)room->owners,
+                     room->result_bytes / (size_t)room->results) /
+        aps_block_aligned(1) * aps_block_aligned(1);
+    const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec);
+    size_t n = 0;
+
+    if (room->parts == 1 && bytes > APS_BLOCK_HEADER_MOST)
+        n = layout_fewer(
+            aps_codec_elements(codec, bytes - APS_BLOCK_HEADER_MOST),
+            slice / granule * granule);
+    if (n * (size_t)room->owners <= as_ever.chunk)
+        return as_ever;
+    return (struct aps_chunk_layout){
+        .chunk = n * (size_t)room->owners,
+        .slice_stride = bytes,
+        .owner_stride = bytes,
+        .part_stride = bytes,
+    };
+}

@@ -40,4 +40,10 @@ struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
 struct aps_chunk_layout aps_chunk_layout_of(const struct aps_chunk_room *room,
                                             const struct aps_codec *codec);
 
+/* The same for chunks of one part that are as long as there is room for blocks of
+ * this width, with slices of up to `slice` elements: never shorter. */
+struct aps_chunk_layout
+aps_chunk_layout_longest(const struct aps_chunk_room *room,
+                         const struct aps_codec *codec, size_t slice);
+
 #endif

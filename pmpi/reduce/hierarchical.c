@@ -49,8 +49,9 @@ static int hierarchical_equip(struct aps_hierarchical *h,
                               const struct aps_algorithm_site *site,
                               char *cause, size_t size)
 {
-    bool good = aps_chunk_buffers_init(&h->host, &h->groups, site->longest,
-                                       site->granule, cause, size) == 0;
+    bool good = aps_chunk_buffers_init(
+                    &h->host, &h->groups, site->longest, site->granule,
+                    site->devices != APS_DEVICES_NONE, cause, size) == 0;
 
     h->node = h->host.node;
     if (good && hierarchical_equip_local(h, site) < 0) {
@@ -178,6 +179,23 @@ void aps_hierarchical_tell_lengths(const struct aps_hierarchical_run *run,
                 aps_vcomm_rank(group, other));
 }
 
+/*
+ * Where a group meets in the host's memory. A single group that expects GPUs, where
+ * a chunk costs waits, has chunks that fill the slots with codes; others keep to
+ * what suits the host's caches, and messages. Equal on all ranks: it depends on
+ * what they have agreed on when the reduction was prepared, and on the plan.
+ */
+static struct aps_chunk_layout
+hierarchical_host_layout(const struct aps_hierarchical *h,
+                         const struct aps_wire *wire, bool exact_inside)
+{
+    const struct aps_chunk_buffers *host = &h->host;
+
+    if (h->devices.peers && !exact_inside && !aps_wire_has_own_blocks(wire))
+        return aps_chunk_layout_longest(&host->room, &wire->codec, host->sum);
+    return aps_chunk_layout_of(&host->room, &wire->codec);
+}
+
 static void hierarchical_move_to_devices(struct aps_hierarchical_run *run)
 {
     run->slots = &run->h->devices;
@@ -221,7 +239,7 @@ int aps_hierarchical_run(struct aps_hierarchical *h,
     size_t chunks;
     const struct aps_chunk_layout layout =
         h->whole ? (struct aps_chunk_layout){0}
-                 : aps_chunk_layout_of(&h->host.room, &wire->codec);
+                 : hierarchical_host_layout(h, wire, exact_inside);
     const struct aps_wire outside = aps_wire_across(wire);
     struct aps_hierarchical_run run = {
         .h = h,

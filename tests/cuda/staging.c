@@ -228,7 +228,7 @@ static void test_memory_full(void)
     fake_context_set(context);
     arrays_place("e4m3", 200000, 3, FAKE_DEVICE, context, &a);
     fake_memory_full(true);
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 5; i++)
         right = right && !run_verbs(verbs, &a);
     ok(right && failures() == before,
        "a device without memory left: through the host");

@@ -81,6 +81,34 @@ static bool device_is(const struct arrays *a, const float *expected)
     return memcmp(a->y, expected, a->n * sizeof *a->y) == 0;
 }
 
+/* The same in steps. */
+static bool runs_right(const struct aps_memory *verbs, struct arrays *a)
+{
+    const struct aps_device_step plain = {.codec = &a->codec,
+                                          .x = a->device,
+                                          .n = a->n,
+                                          .wire = a->wire,
+                                          .scaling = a->scaling,
+                                          .options = a->options};
+    const struct aps_magnitude wanted = aps_magnitude_of(a->x, a->n);
+    struct aps_device_step steps[2] = {plain, plain}, decode = plain;
+
+    memset(a->wire, 0x55, a->bytes);
+    steps[0].verb = APS_DEVICE_ENCODE;
+    steps[1].verb = APS_DEVICE_MAGNITUDE;
+    verbs->run(steps, 2);
+    if (steps[0].flags != a->flags ||
+        memcmp(a->wire, a->expected_drawn, a->bytes) != 0 ||
+        aps_float_bits(steps[1].magnitude.max) != aps_float_bits(wanted.max) ||
+        steps[1].magnitude.finite != wanted.finite)
+        return false;
+    decode.verb = APS_DEVICE_DECODE;
+    decode.wire = a->expected;
+    decode.flags = a->flags;
+    verbs->run(&decode, 1);
+    return device_is(a, a->expected_x);
+}
+
 const char *run_verbs(const struct aps_memory *verbs, struct arrays *a)
 {
     struct aps_magnitude wanted = aps_magnitude_of(a->x, a->n), got;
@@ -109,6 +137,9 @@ const char *run_verbs(const struct aps_memory *verbs, struct arrays *a)
     if (memcmp(a->y, a->x, a->n * sizeof *a->y) != 0)
         return "copy_out";
 
+    if (!runs_right(verbs, a))
+        return "run";
+    verbs_write(a->device, a->x, a->n * sizeof *a->x);
     verbs->decode(&a->codec, a->expected, a->n, a->scaling, a->flags,
                   a->device);
     if (!device_is(a, a->expected_x))

@@ -91,7 +91,8 @@ done <<END
 2 1 direct aps 32768:2:2:0
 4 1 direct aps-tight 65536:4:4:1
 2 1 hierarchical aps-tight 65536:2:2:1
-4 1 hierarchical aps 65536:4:4:0
+2 1 hierarchical aps 262144:2:2:0
+4 1 hierarchical aps 262144:4:4:0
 4 2 hierarchical aps 65536:2:4:0
 END
 
@@ -122,9 +123,16 @@ while read -r long_name rule; do
     *rounding*) mode=alone ;;
     esac
     plain=$library
-    for how in "" aware; do
-        [ -z "$how" ] || library=$library:$standin/libaware.so
-        device "$long_name, GPU${how:+, $how}" 2 \
+    for how in "" aware host; do
+        ipc=on
+        case $how in
+        aware) library=$library:$standin/libaware.so ;;
+        host) # direct has blocks in host memory in any case
+            library=$plain ipc=off
+            case $long_name in direct*) continue ;; esac
+            ;;
+        esac
+        device "$long_name, GPU${how:+, $how}" 2 -genv APSMPI_CUDA_IPC $ipc \
             -genv APSMPI_POLICY "$tmp/long.yaml" \
             -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" $mode
         [ -s "$tmp/sums.plain" ] && sums_of | cmp - "$tmp/sums.plain" >&2

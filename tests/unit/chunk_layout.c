@@ -111,6 +111,55 @@ static bool has_room(const struct aps_chunk_room *room,
     return right;
 }
 
+/* Blocks as wide as the codec's, of slices that the codec cuts. */
+static bool has_narrow_room(const struct aps_chunk_room *room,
+                            const struct aps_codec *codec, size_t slice)
+{
+    const struct aps_chunk_layout as_ever = aps_chunk_layout_of(room, codec),
+                                  layout = aps_chunk_layout_longest(room, codec,
+                                                                    slice);
+    const size_t owners = (size_t)room->owners;
+    const size_t longest =
+        aps_slice_of(layout.chunk, aps_codec_granule(codec), room->owners, 0)
+            .length;
+    const size_t bytes =
+        APS_BLOCK_HEADER_MOST + aps_codec_bytes(codec, longest);
+
+    if (layout.chunk == as_ever.chunk)
+        return layout.slice_stride == as_ever.slice_stride &&
+               layout.part_stride == as_ever.part_stride &&
+               layout.owner_stride == as_ever.owner_stride;
+    return room->parts == 1 && layout.chunk > as_ever.chunk &&
+           longest <= slice && layout.chunk % aps_codec_granule(codec) == 0 &&
+           layout.slice_stride % 64 == 0 && bytes <= layout.slice_stride &&
+           bytes <= layout.owner_stride &&
+           owners * layout.slice_stride <= room->slot_bytes &&
+           (size_t)room->results * layout.owner_stride <= room->result_bytes;
+}
+
+/* Codes have as much room as FP32 values. */
+static void test_narrow(const struct aps_format *format)
+{
+    const struct aps_codec codec = {.format = *format};
+    bool right = true, longer = true;
+
+    for (int owners = 1; owners <= 64; owners++)
+        for (int parts = 1; parts <= 2; parts++) {
+            const struct aps_chunk_room room = aps_chunk_room_of(
+                owners, parts, owners, 65536, aps_pipeline_granule(format));
+            const size_t chunk =
+                aps_chunk_layout_longest(&room, &codec, 8 * room.slice).chunk;
+
+            right &= has_narrow_room(&room, &codec, 8 * room.slice) &&
+                     has_narrow_room(&room, &codec, 2 * room.slice) &&
+                     has_narrow_room(&room, &codec, room.slice);
+            if (parts == 1 && format->width == 8 && format->block == 1)
+                longer &= chunk >= 3 * room.chunk;
+        }
+    ok(right && longer, "%s: long chunks of narrow codes have room",
+       format->name);
+}
+
 static void test_layouts(const struct aps_format *format)
 {
     static const size_t chunks[] = {64, 1024, 16384, 65536, 262144};
@@ -170,6 +219,7 @@ int main(void)
 {
     for (size_t f = 0; f < LENGTH(formats); f++) {
         test_layouts(&formats[f]);
+        test_narrow(&formats[f]);
         test_messages(&formats[f]);
     }
     return done_testing();
