@@ -57,7 +57,8 @@ static void print_note(const struct aps_policy *policy, int rule,
              "better than the target by %g dB, and kept as long as it meets "
              "the target. Changes are events of the log, and a policy with the "
              "formats that the layers have at the end is written beside it. "
-             "Bytes in the table are those of FP32: the most there can be.",
+             "Bytes in the table, and predictions, are those of FP32: the most "
+             "there can be.",
              line, names, target, formats->every, aps_plural(formats->every),
              formats->formats.count, aps_plural(formats->formats.count),
              formats->margin);

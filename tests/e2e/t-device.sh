@@ -61,6 +61,10 @@ check '... that were rewritten' rewritten 11
 # Whatever is the fastest, two ranks have one sum.
 policy auto.yaml 'format: e8m23, scale: none, reduce: auto'
 same 'auto' 2 APSMPI_POLICY=auto.yaml -- --epochs 5
+policy chosen.yaml -t 'layers: layers.csv' \
+    'format: {auto: [e3m2, e4m3, e5m10], target: snr 24dB, every: 10}, scale: aps'
+same 'a format that is chosen' 2 APSMPI_POLICY=chosen.yaml -- --epochs 2
+check '... from measurements' grep -q 'format: auto: .* layers at the end: e' err
 policy node.yaml 'format: e3m0, node: fp32'
 same 'e3m0, inside the node FP32' 2 APSMPI_POLICY=node.yaml -- --epochs 1 \
     --order backward

@@ -200,6 +200,18 @@ grep -q '(left to MPI by format: auto)' stderr &&
     grep -q 'format: auto: 12 measurements took .* changed 0 times; .* end: fp32 3$' stderr
 check $? "and the summary"
 
+# Nonblocking calls are queued, whatever their format: FP32 is the library's.
+if can_be_driven; then
+    policy auto "format: {auto: $formats, target: snr 90dB, every: 2}, reduce: direct"
+    job 3 auto.yaml nonblocking 8
+    alike "FP32, nonblocking"
+    mv said auto
+    policy full "format: e8m23, scale: none, reduce: direct"
+    job 3 full.yaml nonblocking 8
+    cmp said auto >&2
+    check $? "FP32 of nonblocking calls is the library's reduction of full floats"
+fi
+
 # --- the policy at the end ----------------------------------------------------
 
 steps=12

@@ -59,8 +59,20 @@ static void draw_reduction(struct setup *setup, struct draw *draw,
         *accumulate = ONE_OF(draw, "", "", "fp32", "format");
 }
 
+/* The format and another one, of which the library chooses. */
+static void draw_several(struct setup *setup, struct draw *draw,
+                         const char *format)
+{
+    const bool same = strcmp(format, "e5m10") == 0;
+
+    write_text(setup, "format: {auto: [%s, %s], target: %s, every: %d}", format,
+               same ? "e6m9" : "e5m10",
+               ONE_OF(draw, "snr 15dB", "snr 30dB", "err 0.01"),
+               1 + draw_below(draw, 6));
+}
+
 static void draw_format(struct setup *setup, struct draw *draw, bool sums,
-                        const char *accumulate)
+                        bool alone, const char *accumulate)
 {
     const bool rounds = *accumulate == 'k' || strcmp(accumulate, "format") == 0;
     const char *const format = setup->exact
@@ -70,7 +82,10 @@ static void draw_format(struct setup *setup, struct draw *draw, bool sums,
     const int mantissa = *format == 'b' ? 7 : (int)strtol(format + 3, NULL, 10);
     const bool wide = mantissa >= 7;
 
-    write_text(setup, "format: %s", format);
+    if (alone && !setup->exact && draw_chance(draw, 35))
+        draw_several(setup, draw, format);
+    else
+        write_text(setup, "format: %s", format);
     if (mantissa < setup->mantissa)
         setup->mantissa = mantissa;
     if (rounds)
@@ -119,7 +134,7 @@ static void draw_rule(struct setup *setup, struct draw *draw,
     }
     draw_format(setup, draw,
                 strcmp(calls, "allgather") != 0 && strcmp(calls, "bcast") != 0,
-                accumulate);
+                !*calls, accumulate);
     write_text(setup, "%s}\n", tail);
 }
 
