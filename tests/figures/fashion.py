@@ -33,11 +33,12 @@ POLICIES = {
 }
 
 
-def python_with_torch():
-    """A Python that imports torch and mpi4py, and where its mpi4py is."""
+def python_with_torch(given=()):
+    """A Python that imports torch and mpi4py: the first of those given, if there are
+    any. Its mpi4py is in PYTHONPATH from then on."""
     modules = os.path.join(os.environ["top_builddir"], "venv/mpi4py-3")
     os.environ["PYTHONPATH"] = modules
-    for python in sys.argv[2:] or [sys.executable, "/usr/bin/python3"]:
+    for python in given or [sys.executable, "/usr/bin/python3"]:
         if subprocess.run([python, "-c", "import torch, mpi4py.MPI"],
                           capture_output=True, check=False).returncode == 0:
             return python
@@ -93,7 +94,7 @@ def holds(what, true):
 def main():
     if len(sys.argv) not in (2, 3):
         fail("usage: fashion.py FOLDER [PYTHON]")
-    folder, python = sys.argv[1], python_with_torch()
+    folder, python = sys.argv[1], python_with_torch(sys.argv[2:])
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     shutil.copy(os.path.join(os.environ["top_srcdir"],
                              "tests/apps/fashion-layers.csv"), folder)

@@ -29,7 +29,7 @@ EXTRA_DIST += tests/figures/README.md \
 	tests/figures/gradients.py \
 	tests/figures/heads.py tests/figures/output.py \
 	tests/figures/peers.py tests/figures/peers_train.py \
-	tests/figures/replay.py tests/figures/trained.py \
+	tests/figures/replay.py tests/figures/targets.py tests/figures/trained.py \
 	tests/figures/trellis.py tests/figures/words.py
 
 figures_needs = libapsmpi.la apsmpi tests/apps/digits tests/figures/replay \
@@ -40,7 +40,7 @@ figures_run = $(AM_TESTS_ENVIRONMENT) $(MKDIR_P) figures && \
 
 .PHONY: table-cost figure-frontier table-allotted table-bound table-trellis \
 	table-peers check-compressors check-heads check-papers figure-fashion \
-	clean-figures
+	figure-targets clean-figures
 # Bytes, messages and errors of every format with every scale: minutes.
 table-cost: $(figures_needs)
 	@$(figures_run)/cost.py $(abs_top_builddir)/figures
@@ -65,6 +65,9 @@ check-heads: libapsmpi.la apsmpi tests/apps/heads
 # A PyTorch program with and without the library, where torch is: minutes.
 figure-fashion: libapsmpi.la
 	@$(figures_run)/fashion.py $(abs_top_builddir)/figures
+# Do policies of apsmpi suggest keep their targets? Where torch is: minutes.
+figure-targets: libapsmpi.la apsmpi tests/apps/digits scripts/apsmpi-run
+	@$(figures_run)/targets.py $(abs_top_builddir)/figures
 # What papers claim of compressors, on five seeds: a quarter of an hour.
 check-compressors: $(figures_needs)
 	@$(figures_run)/compressors.py $(abs_top_builddir)/figures

@@ -1,0 +1,341 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Does a policy that apsmpi suggest writes keep its target? targets.py FOLDER
+[--programs LIST] [--targets LIST]
+
+trains each of PROGRAMS once beside CANDIDATES (apsmpi-run --shadow). For each of
+TARGETS apsmpi suggest then writes a policy, apsmpi check must accept it, and a second
+run is rewritten by it, whose log says what the run has. The best single candidate that
+kept the target on all layers, with the same margin, is run as well, for all layers
+or for those of LARGE elements or more: the one of fewest bytes or, where these are the
+target, of the least error.
+Writes into FOLDER
+
+  targets.csv                   a line a program and target; also printed
+  NAME-*.yaml, NAME-*.csv       the policies and their logs
+
+and checks CLAIMS, which stand here and are printed before the runs: exit status 1 if
+one does not hold. What a run has is the worst value of a layer in an epoch, by the
+statistic of its target: snr the ratio of the mean of err_l2^2 over the samples, err the
+mean of err_mean; of bytes, what rank 0 sends in a step, of all layers together. The
+column gradient is the signal-to-noise ratio of the whole gradient.
+"""
+import argparse
+import collections
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from fashion import python_with_torch
+from output import write_csv
+from replay import fail, library, read_csv
+
+RANKS = 2
+TARGETS = ["snr=12dB", "snr=20dB", "snr=26dB", "err=0.1", "bytes=25%"]
+CANDIDATES = ("e3m0:aps mx-e2m1fn e3m1:aps e3m2:aps mx-e2m3fn e3m3:aps e3m4:aps "
+              "e4m3:aps e3m5:aps e4m4:aps e4m5:aps e4m6:aps e4m7:aps e5m10:aps e8m7 "
+              "e8m12")
+CLAIMS = ["apsmpi check accepts every policy, and its run keeps the target",
+          "of some program and target of error, the policy's run sends %d %% fewer "
+          "bytes at least than that of the best single format"]
+FEWER = 10
+LARGE = 1024            # the default of min_count
+
+# The program, the keys of its policies, and how often steps are sampled.
+Program = collections.namedtuple("Program", "name command keys every")
+
+
+def programs():
+    """{name: a function that makes the Program}"""
+    top = os.environ["top_srcdir"]
+    data = ["--data", os.path.join(top, "tests/apps/digits.csv"), "--epochs", "8"]
+    digits = "steps: {calls: 6, per_epoch: 11}\n"
+
+    def fashion():
+        return Program("fashion", [
+            python_with_torch(), os.path.join(top, "tests/apps/fashion.py"),
+            "--images", "1920", "--epochs", "2"],
+            "table: fashion-layers.csv\nsteps: {per_epoch: 15}\n", 3)
+
+    return {
+        "digits-c": lambda: Program("digits-c", [os.path.join(
+            os.environ["top_builddir"], "tests/apps/digits")] + data, digits, 2),
+        "digits-python": lambda: Program("digits-python", [
+            sys.executable, os.path.join(top, "tests/apps/digits.py")] + data,
+            digits, 2),
+        "fashion": fashion}
+
+
+# --- commands
+
+class Runs:
+    """The runs of a program, in a folder."""
+
+    def __init__(self, folder, program):
+        self.folder, self.program = folder, program
+
+    def path(self, name):
+        return os.path.join(self.folder, "%s-%s" % (self.program.name, name))
+
+    def write(self, name, rest, every=None):
+        """A policy and the path of its log, which is new."""
+        log, policy = self.path(name + ".csv"), self.path(name + ".yaml")
+        for left in (log, self.path(name + "-exponents.csv")):
+            if os.path.exists(left):
+                os.remove(left)
+        with open(policy, "w", encoding="utf-8") as file:
+            file.write("version: 1\nmin_count: 1\n%slog: {file: %s, every: %d}\n%s" % (
+                self.program.keys, log, every or self.program.every, rest))
+        return policy, log
+
+    def run(self, policy, options=()):
+        """The program under a policy; its output stands beside it."""
+        stem = policy[:-len(".yaml")]
+        command = ["sh", os.path.join(os.environ["top_builddir"],
+                                      "scripts/apsmpi-run"),
+                   "--library", library("libapsmpi.so"), "--policy", policy,
+                   *options, *os.environ.get("MPIEXEC", "mpiexec").split(),
+                   "-n", str(RANKS)] + self.program.command
+        with open(stem + ".out", "w", encoding="utf-8") as out, \
+                open(stem + ".err", "w", encoding="utf-8") as err:
+            try:
+                status = subprocess.run(command, stdout=out, stderr=err, check=False,
+                                        stdin=subprocess.DEVNULL,
+                                        timeout=900).returncode
+            except subprocess.TimeoutExpired:
+                status = 124
+        if status:
+            with open(stem + ".err", encoding="utf-8") as err:
+                sys.stderr.write(err.read())
+            fail("%s ended with status %d" % (" ".join(command), status))
+
+    def suggest(self, target, log):
+        """The path of a policy, that of its log, and what it says in comments."""
+        name = re.sub(r"\W", "", target)
+        policy, second = self.path(name + ".yaml"), self.path(name + ".csv")
+        if os.path.exists(second):
+            os.remove(second)
+        subprocess.run([
+            sys.executable, os.path.join(os.environ["top_srcdir"],
+                                         "scripts/apsmpi-suggest"),
+            "--target", target, "--log", second, "--every",
+            "%d" % self.program.every, "-o", policy, log], check=True)
+        with open(policy, encoding="utf-8") as file:
+            return policy, second, " ".join(
+                line.strip(" #\n") for line in file if line.lstrip().startswith("#"))
+
+
+def accepted(policy):
+    """Does apsmpi check accept it?"""
+    return subprocess.run([os.path.join(os.environ["top_builddir"], "apsmpi"), "check",
+                           policy], stdout=subprocess.DEVNULL,
+                          check=False).returncode == 0
+
+
+# --- what logs say
+
+class Step:
+    """What a step has in FP32: bytes of each layer's call, and the squared norm of the
+    gradient, on average over the rows."""
+
+    def __init__(self, rows):
+        squares = collections.defaultdict(list)
+        for row in rows:
+            squares[int(row["layer"])].append(float(row["ref_l2"]) ** 2)
+        self.fp32 = {int(row["layer"]): int(row["fp32_bytes"]) for row in rows}
+        self.square = sum(sum(some) / len(some) for some in squares.values())
+
+
+class Found:
+    """Of rows of a log: the worst value of a layer in an epoch, the bytes of a step as
+    a part of FP32's, and the signal-to-noise ratio of the whole gradient in dB. Layers
+    without rows are in FP32."""
+
+    def __init__(self, rows, step):
+        """rows: of one candidate a layer at most."""
+        fp32 = step.fp32
+        sums = collections.defaultdict(lambda: [0, 0.0, 0.0])
+        wire = collections.defaultdict(lambda: [0, 0, 0.0])
+        for row in rows:
+            place = sums[int(row["layer"]), int(row["epoch"])]
+            place[0] += 1
+            # A vector of zeros has no error.
+            err, l2 = (0.0 if math.isnan(x) else x for x in (
+                float(row["err_mean"]), float(row["err_l2"])))
+            place[1] += err
+            place[2] += l2 * l2
+            layer = wire[int(row["layer"])]
+            layer[0] += 1
+            layer[1] += int(row["wire_bytes"])
+            layer[2] += (l2 * float(row["ref_l2"])) ** 2
+        self.layers = set(wire)
+        self.err = max((err / n for n, err, _ in sums.values()), default=0.0)
+        self.l2 = max((math.sqrt(l2 / n) for n, _, l2 in sums.values()), default=0.0)
+        self.bytes = sum(wire[layer][1] / wire[layer][0] if layer in wire else most
+                         for layer, most in fp32.items()) / sum(fp32.values())
+        lost = sum(square / n for n, _, square in wire.values())
+        self.ratio = 10 * math.log10(step.square / lost) if lost else math.inf
+
+    def value(self, kind):
+        """In the target's unit."""
+        if kind == "snr":
+            return -20 * math.log10(self.l2) if self.l2 else math.inf
+        return self.err if kind == "err" else 100 * self.bytes
+
+    def keeps(self, target, margin=0.0):
+        """margin: in dB, of err and snr."""
+        kind, most = parse(target)
+        if kind == "snr":
+            return self.value(kind) >= most + margin
+        if kind == "err":
+            return self.err <= most * 10 ** (-margin / 20)
+        return self.value(kind) <= most
+
+
+def parse(target):
+    kind, number = re.fullmatch(r"(\w+)=([\d.]+)(?:dB|%)?", target).groups()
+    return kind, float(number)
+
+
+def best_single(rows, step, target, margin):
+    """(Found, number of the candidate, least elements) of the single candidate that
+    keeps the target: that of fewest bytes, or, where the target is bytes, that of the
+    least error; None: none keeps it."""
+    counts = {int(row["layer"]): int(row["count"]) for row in rows}
+    numbers = sorted({int(row["shadow"]) for row in rows})
+    best = None
+    for number in numbers:
+        for least in (1, LARGE):
+            found = Found([row for row in rows if int(row["shadow"]) == number
+                           and counts[int(row["layer"])] >= least], step)
+            worth = -found.ratio if parse(target)[0] == "bytes" else found.bytes
+            if found.keeps(target, margin) and (best is None or worth < best[0]):
+                best = worth, found, number, least
+    return best and best[1:]
+
+
+# --- a program and a target
+
+def predicted(kind, told):
+    """What the policy's comments expect, in the target's unit."""
+    if kind == "bytes":
+        return float(re.search(r"rank 0 sends, ([\d.]+) %", told)[1])
+    worst = [float(text) for text in re.findall(
+        r"at worst (?:err )?([\d.e+-]+)(?: dB)?, in", told)]
+    return (min if kind == "snr" else max)(worst, default=math.nan)
+
+
+def margin_of(told):
+    found = re.search(r"with a margin of ([\d.]+) dB", told)
+    return float(found[1]) if found else 0.0
+
+
+def plan_of(log, number):
+    """A candidate's plan, as the log's event has it."""
+    with open(log, encoding="utf-8") as file:
+        for line in file:
+            found = re.match(r'# candidate .* shadow=(\d+) plan="(.*)"$', line)
+            if found and int(found[1]) == number:
+                return found[2]
+    return fail("%s: no event of candidate %d" % (log, number))
+
+
+def compare(runs, log, rows, step, target, margin):
+    """(name, Found) of a run of the best single candidate; (none, None)."""
+    best = best_single(rows, step, target, margin)
+    if best is None:
+        return "none", None
+    plan = plan_of(log, best[1])
+    policy, second = runs.write(
+        re.sub(r"\W", "", target) + "-single",
+        "rules:\n  - {min_count: %d, %s\n" % (best[2], plan[1:]))
+    runs.run(policy)
+    return (re.search(r"format: ([\w/-]+)", plan)[1] + (
+        " from %d" % best[2] if best[2] > 1 else ""), Found(read_csv(second), step))
+
+
+def try_target(runs, log, target):
+    """A row of the table."""
+    kind, _ = parse(target)
+    rows = [row for row in read_csv(log) if int(row["layer"]) >= 0]
+    step = Step(rows)
+    policy, second, told = runs.suggest(target, log)
+    good = accepted(policy)
+    runs.run(policy)
+    found = Found([row for row in read_csv(second) if int(row["layer"]) >= 0], step)
+    name, single = compare(runs, log, rows, step, target, margin_of(told))
+    return {"program": runs.program.name, "target": target,
+            "predicted": "%.4g" % predicted(kind, told),
+            "measured": "%.4g" % found.value(kind),
+            "bytes": "%.2f" % (100 * found.bytes), "gradient": "%.1f" % found.ratio,
+            "single": name,
+            "single bytes": "%.2f" % (100 * single.bytes) if single else "-",
+            "single gradient": "%.1f" % single.ratio if single else "-",
+            "met": "yes" if good and found.keeps(target) else "NO"}
+
+
+def shadow(folder, program):
+    """The Runs of a program, and the log of the first one."""
+    runs = Runs(folder, program)
+    policy, log = runs.write("shadow", "")
+    runs.run(policy, ["--shadow", CANDIDATES])
+    return runs, log
+
+
+HEAD = ("program        target     predicted  measured  met  bytes    gradient   best "
+        "single format    bytes    gradient")
+
+
+def show(row):
+    print("%-14s %-10s %9s %9s  %-3s %6s %% %6s dB   %-20s %6s %% %6s dB" % tuple(
+        row[key] for key in (
+            "program", "target", "predicted", "measured", "met", "bytes", "gradient",
+            "single", "single bytes", "single gradient")), flush=True)
+
+
+def gains(rows):
+    """By how many per cent a policy has fewer bytes than the best single format, at
+    most, of targets of error."""
+    return max((100 * (1 - float(row["bytes"]) / float(row["single bytes"]))
+                for row in rows
+                if row["single bytes"] != "-" and parse(row["target"])[0] != "bytes"),
+               default=-math.inf)
+
+
+def main():
+    known = programs()
+    parser = argparse.ArgumentParser(prog="targets.py")
+    parser.add_argument("folder")
+    parser.add_argument("--programs", default=",".join(known))
+    parser.add_argument("--targets", default=",".join(TARGETS))
+    options = parser.parse_args()
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    shutil.copy(os.path.join(os.environ["top_srcdir"],
+                             "tests/apps/fashion-layers.csv"), options.folder)
+    chosen = [known[name]() for name in options.programs.split(",")]
+    targets = options.targets.split(",")
+    print("candidates: %s" % CANDIDATES)
+    for claim in CLAIMS:
+        print("claim: " + (claim % FEWER if "%d" in claim else claim))
+    print("targets: %s" % ", ".join(targets))
+    print(HEAD, flush=True)
+    rows = []
+    for program in chosen:
+        runs, log = shadow(options.folder, program)
+        for target in targets:
+            rows.append(try_target(runs, log, target))
+            show(rows[-1])
+    write_csv(os.path.join(options.folder, "targets.csv"), rows)
+    right = all(row["met"] == "yes" for row in rows)
+    print("%s: %s" % ("holds" if right else "does NOT hold", CLAIMS[0]))
+    fewer = gains(rows) >= FEWER
+    print("%s: %s (%.1f %%)" % ("holds" if fewer else "does NOT hold",
+                                CLAIMS[1] % FEWER, gains(rows)))
+    return 0 if right and fewer else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
