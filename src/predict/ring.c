@@ -39,14 +39,19 @@ static struct hop hop_by(const struct aps_link *link, double sharing,
     return hop;
 }
 
-/* One way round: in each of ranks - 1 steps each rank sends a message of `bytes`
- * for each chunk of the window, and works so long for it. A rank goes on when its
- * messages have gone and come, so that all go at the pace of the slowest hop; the
- * chunks of the window fill the time of a hop. If the window ends with this way, its
- * last message has left then, and must still come in. */
-static struct aps_prediction ring_way(const struct aps_machine *machine,
-                                      int ranks, int per_host, double window,
-                                      double bytes, double work, bool last)
+/* One way round: in each of ranks - 1 steps each rank sends a message for each chunk
+ * of the window. A rank goes on when its messages have gone and come, so that all go
+ * at the pace of the slowest hop; the chunks of the window fill the time of a hop. */
+struct way {
+    double steps;
+    double chain;  /* of a hop */
+    double pace;   /* of a step of all chunks */
+    double behind; /* the last chunk's message comes in, after the steps */
+    enum aps_bound bound;
+};
+
+static struct way way_of(const struct aps_machine *machine, int ranks,
+                         int per_host, double window, double bytes, double work)
 {
     const struct hop far = hop_by(&machine->between, 1, bytes, work);
     const struct hop near = hop_by(&machine->inside, per_host - 1, bytes, work);
@@ -57,14 +62,33 @@ static struct aps_prediction ring_way(const struct aps_machine *machine,
     const double link = greater(out * far.link, in * near.link);
     const double chain = greater(out * far.chain, in * near.chain);
     const double each = greater(core, link), through = window * each;
-    const double pace = greater(through, chain);
-    /* Of the last chunk, behind the first one. */
-    const double rest = through > chain ? chain - each : (window - 1) * each;
+    const bool hidden =
+        through > chain; /* the latency, but for the last one's */
+
+    return (struct way){
+        .steps = ranks - 1,
+        .chain = chain,
+        .pace = hidden ? through : chain,
+        .behind = hidden ? greater(chain - each, 0) : (window - 1) * each,
+        .bound = !hidden       ? APS_BOUND_LATENCY
+                 : core > link ? APS_BOUND_CORE
+                               : APS_BOUND_LINK,
+    };
+}
+
+/* Results follow the partial sums chunk by chunk, at their pace; those of the last
+ * chunk not before its partial sums have come in. */
+static struct aps_prediction ways_run(const struct way *sums,
+                                      const struct way *results)
+{
+    const double before = sums->steps * sums->pace;
+    const double all = results->steps * results->pace + results->behind;
+    const double last = sums->behind + results->steps * results->chain;
 
     return (struct aps_prediction){
-        .seconds = (ranks - 1) * pace + (last ? greater(rest, 0) : 0),
-        .bound = through > chain ? core > link ? APS_BOUND_CORE : APS_BOUND_LINK
-                                 : APS_BOUND_LATENCY};
+        .seconds = before + greater(all, last),
+        .bound = sums->pace > results->pace ? sums->bound : results->bound,
+    };
 }
 
 struct aps_prediction aps_predict_lap(const struct aps_predicted_call *call,
@@ -80,10 +104,12 @@ struct aps_prediction aps_predict_lap(const struct aps_predicted_call *call,
         fp32 ? slice * machine->add + 2 * floats * machine->copy
              : 2 * slice * rates->encode + aps_predict_sum(call, 2, slice);
 
-    return aps_prediction_add(
-        ring_way(machine, ranks, per_host, window, fp32 ? floats : block, add,
-                 false),
-        ring_way(machine, ranks, per_host, window, block, 0, true));
+    const struct way sums =
+        way_of(machine, ranks, per_host, window, fp32 ? floats : block, add);
+    const struct way results =
+        way_of(machine, ranks, per_host, window, block, 0);
+
+    return ways_run(&sums, &results);
 }
 
 struct aps_prediction aps_predict_ring(const struct aps_predicted_call *call)

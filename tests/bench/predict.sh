@@ -3,14 +3,18 @@
 # Times that apsmpi explain predicts beside measured ones.
 #
 #   predict.sh lab     on hosts of scripts/apsmpi-lab: apsmpi measure, then the
-#                      bench of all-reduces, some minutes
-#   predict.sh sim     256 simulated ranks (tests/sim), ten minutes
+#                      bench of all-reduces, a minute a case
+#   predict.sh sim     256 simulated ranks (tests/sim), some minutes
 #
-# make predict-table gives the environment; by hand, say
+# make predict-table and make predict-table-sim give the environment; by hand, say
 #
 #   top_srcdir=. top_builddir=build sh tests/bench/predict.sh lab
 #
-# HOSTS="2 4" and GBIT="1 10" choose; nothing else should run meanwhile.
+# HOSTS="2" and RATE="1gbit" choose cases of the lab, SIZES=1Mi, FORMATS=e4m3 and
+# REDUCE=direct rows. Sizes are such that a link's burst of 128 KiB, which the lab's
+# shaping lets pass at once, is a small part of what a call sends. Four hosts share the
+# cores of this machine: with 100 Mbit/s their links bound them, with more what MPICH's
+# waits take of the cores.
 set -eu
 
 top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
@@ -25,14 +29,15 @@ table="$PYTHON3 $top_srcdir/tests/bench/predict.py $apsmpi"
 files=$top_builddir/tests/bench/predict
 count=262144
 
-# on_hosts HOSTS GBIT DELAY
+# on_hosts HOSTS RATE DELAY SIZES
 on_hosts()
 {
     name=$files-$1x1-$2
-    title="$1 hosts, one rank each, $2 Gbit/s"
-    link="--rate $2gbit --delay $3"
-    options='--sizes 64Ki,1Mi,4Mi --formats e5m10,e4m3,e3m0 --reduce direct,ring
-        --no-tensors --no-floor --no-half --no-pass --seconds 1'
+    title="$1 hosts, one rank each, $2, $(nproc) cores"
+    link="--rate $2 --delay $3"
+    options="--sizes ${SIZES:-$4} --formats ${FORMATS:-e5m10,e4m3,e3m0}
+        --reduce ${REDUCE:-direct,ring} --no-tensors --no-floor --no-half
+        --no-pass --seconds 1"
     # shellcheck disable=SC2086
     {
         timeout -k 5 200 "$lab" --hosts "$1" $link -- "$apsmpi" measure \
@@ -44,6 +49,27 @@ on_hosts()
             "$bench" $options --csv "$name.csv" >"$name.txt"
         $table lab "$title" "$name-measured.yaml" "$name.csv"
     }
+}
+
+# Delays take a timer a packet, which is too much at 10 Gbit/s.
+cases()
+{
+    cat <<'CASES'
+2 1gbit 100us 1Mi,4Mi,16Mi
+2 10gbit none 1Mi,4Mi,16Mi
+4 100mbit 100us 256Ki,1Mi
+4 1gbit 100us 1Mi,4Mi
+4 10gbit none 1Mi,4Mi
+CASES
+}
+
+# wanted WORD LIST: is it one of the list, or is that empty?
+wanted()
+{
+    case " ${2:-$1} " in
+    *" $1 "*) ;;
+    *) return 1 ;;
+    esac
 }
 
 # in_simulation HOSTS RANKS GBIT
@@ -62,13 +88,9 @@ lab)
         echo "predict.sh: skipped: there can be no lab here"
         exit 0
     fi
-    for gbit in ${GBIT:-1 10}; do
-        for hosts in ${HOSTS:-2 4}; do
-            # A delay takes a timer a packet, which is too much at 10 Gbit/s.
-            delay=none
-            [ "$gbit" -gt 1 ] || delay=100us
-            on_hosts "$hosts" "$gbit" $delay
-        done
+    cases | while read -r hosts rate delay sizes; do
+        ! wanted "$hosts" "${HOSTS-}" || ! wanted "$rate" "${RATE-}" ||
+            on_hosts "$hosts" "$rate" "$delay" "$sizes" </dev/null
     done
     ;;
 sim)
