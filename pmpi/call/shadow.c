@@ -244,7 +244,7 @@ static int shadow_push(struct aps_context *context, const struct aps_call *call,
     if (atomic_load(&shadows->copied) + bytes <= COPIES_MOST)
         this->copy = aps_segment_copy(segment);
     if (this->copy)
-        atomic_fetch_add(&shadows->copied, bytes);
+        aps_shadows_add_copy(shadows, bytes);
     this->subject = (struct aps_subject){.context = context,
                                          .function = aps_call_function(call),
                                          .segment = *segment};

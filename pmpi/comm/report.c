@@ -189,6 +189,20 @@ static unsigned long long report_overflowed(const struct aps_cost *cost)
     return layers;
 }
 
+/* A line could not be written: the first one of the file is said. */
+static void report_lost_file(const struct aps_context *context,
+                             struct aps_log *file,
+                             const struct aps_error *error, const char *what)
+{
+    char text[sizeof *error + 32];
+
+    if (file->reported)
+        return;
+    file->reported = true;
+    aps_message(context->rank, "%s; the job runs without %s",
+                aps_error_format(error, text, sizeof text), what);
+}
+
 void aps_context_row(struct aps_context *context,
                      const struct aps_plan_key *place,
                      const struct aps_plan *plan, const char *function,
@@ -233,13 +247,8 @@ void aps_context_row(struct aps_context *context,
         row.rule = texts.rule;
     report_fill_settings(place, plan, &texts, &row);
     report_fill_compressor(plan, &texts, &row);
-    if (log && aps_log_write(log, &row, &error) < 0 && !log->reported) {
-        char text[sizeof error + 32];
-
-        log->reported = true;
-        aps_message(context->rank, "%s; the job runs without a log",
-                    aps_error_format(&error, text, sizeof text));
-    }
+    if (log && aps_log_write(log, &row, &error) < 0)
+        report_lost_file(context, log, &error, "a log");
 }
 
 void aps_context_write_exponents(struct aps_context *context,
@@ -259,10 +268,11 @@ void aps_context_write_exponents(struct aps_context *context,
         .count = place->count,
     };
     struct aps_log *file = aps_job_exponents(context->job, context->rank);
+    struct aps_error error;
 
     report_write_call(function, call, sizeof call);
-    if (file)
-        (void)aps_exponents_write(file, &row, binades, NULL);
+    if (file && aps_exponents_write(file, &row, binades, &error) < 0)
+        report_lost_file(context, file, &error, "histograms of exponents");
 }
 
 bool aps_context_note_desync(struct aps_context *context)

@@ -4,6 +4,7 @@
 #include "comm/scales.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,14 +110,18 @@ static void scales_tell_least(const struct run *run, double least)
     struct aps_context *context = run->context;
     const unsigned long long times = ++run->kept->scales->at_least;
 
+    char where[32] = "the candidate";
+
+    if (run->plan->rule >= 0)
+        snprintf(where, sizeof where, "rule %d", run->plan->rule);
     if (aps_message_is_due(times))
         aps_context_event(
             context,
             "scale %s is at its minimum of %g, and a value overflows all the "
-            "same (%llu time%s so far); a smaller 'min' in rule %d lets the "
-            "scale fall",
+            "same (%llu time%s so far); a smaller 'min' in %s lets the scale "
+            "fall",
             aps_scale_name(&run->plan->scale), least, times, aps_plural(times),
-            run->plan->rule);
+            where);
 }
 
 /* The moments of this rank's values. */

@@ -81,3 +81,12 @@ void aps_shadows_end(struct aps_context *context, size_t class, long number,
                      aps_float_from_bits((uint32_t)values[COST]),
                      aps_float_from_bits((uint32_t)-values[ELAPSED]));
 }
+
+void aps_shadows_add_copy(struct aps_shadows *shadows, size_t bytes)
+{
+    const unsigned long long copied =
+        atomic_fetch_add(&shadows->copied, bytes) + bytes;
+
+    if (copied > atomic_load(&aps_counters.shadow_copies))
+        atomic_store(&aps_counters.shadow_copies, copied);
+}

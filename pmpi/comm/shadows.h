@@ -48,4 +48,8 @@ bool aps_shadows_equip(struct aps_context *context, size_t n, size_t class,
 void aps_shadows_end(struct aps_context *context, size_t class, long number,
                      int64_t taken, int rc);
 
+/* Local. A copy of so many bytes waits in the queue; shadows->copied says how many do
+ * until its owner takes them off. */
+void aps_shadows_add_copy(struct aps_shadows *shadows, size_t bytes);
+
 #endif

@@ -79,6 +79,8 @@ struct aps_counters {
         shadow_begin; /* when the first call came that they are for; 0:
                                    none has */
     atomic_ullong shadow_bytes;     /* that they needed, at most */
+    atomic_ullong shadow_copies;    /* beside copies of so many bytes, at most,
+                                       of nonblocking calls' inputs */
     atomic_ullong formats_measured; /* layers, for `format: {auto: ...}` */
     atomic_ullong formats_ns;       /* that took so long on this rank */
     atomic_ullong format_changes; /* of layers that had been measured before */

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "job/preload_order.h"
+#include "job/run.h"
 #include "progress/progress_thread.h"
 #include "base/message.h"
 #include "job/job.h"
@@ -57,6 +58,7 @@ static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
     (void)value;
     (void)extra;
     rank = lifecycle_finish(true);
+    aps_run_write_end(aps_job());
     aps_summary_tell(aps_job(), rank);
     aps_final_policy_write(aps_job(), rank);
     /* The context of MPI_COMM_WORLD also holds the world, and is freed

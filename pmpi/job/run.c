@@ -18,6 +18,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char the_id[APS_RUN_ID];
+static bool written; /* that the run has begun, by this process */
 
 static void run_make_locked(void)
 {
@@ -173,4 +174,24 @@ void aps_run_write_begin(struct aps_job *job, const struct aps_vcomm *vcomm,
     run_add_steps(line, sizeof line, job);
     (void)aps_log_event(log, line, NULL);
     run_write_candidates(log, job->policy, id);
+    pthread_mutex_lock(&lock);
+    written = true;
+    pthread_mutex_unlock(&lock);
+}
+
+void aps_run_write_end(struct aps_job *job)
+{
+    char line[APS_RUN_ID + 16] = "end", id[APS_RUN_ID];
+    struct aps_log *log;
+    bool due;
+
+    pthread_mutex_lock(&lock);
+    due = written;
+    written = false;
+    memcpy(id, the_id, sizeof id);
+    pthread_mutex_unlock(&lock);
+    log = due ? aps_job_log(job, 0) : NULL;
+    aps_event_add(line, sizeof line, "run", id);
+    if (log)
+        (void)aps_log_event(log, line, NULL);
 }

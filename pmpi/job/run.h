@@ -35,4 +35,8 @@ void aps_run_adopt(const char id[APS_RUN_ID]);
 void aps_run_write_begin(struct aps_job *job, const struct aps_vcomm *vcomm,
                          const char id[APS_RUN_ID]);
 
+/* Local, in MPI_Finalize. Write the event that the run has ended, if this process has
+ * written that it began. */
+void aps_run_write_end(struct aps_job *job);
+
 #endif

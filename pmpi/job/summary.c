@@ -271,7 +271,8 @@ static void summary_print_shadow(const struct aps_job *job)
                     "memory; errors are in %s",
                     layers, aps_plural(layers), taken,
                     100 * taken / (time > taken ? time - taken : time),
-                    summary_human(atomic_load(&aps_counters.shadow_bytes),
+                    summary_human(atomic_load(&aps_counters.shadow_bytes) +
+                                      atomic_load(&aps_counters.shadow_copies),
                                   bytes, sizeof bytes),
                     log);
 }

@@ -107,7 +107,9 @@ static void summary_json_shadow(struct aps_json *json, bool shadows)
     aps_json_unsigned(json, "layers", atomic_load(&aps_counters.shadowed));
     aps_json_double(json, "seconds",
                     1e-9 * (double)atomic_load(&aps_counters.shadow_ns));
-    aps_json_unsigned(json, "bytes", atomic_load(&aps_counters.shadow_bytes));
+    aps_json_unsigned(json, "bytes",
+                      atomic_load(&aps_counters.shadow_bytes) +
+                          atomic_load(&aps_counters.shadow_copies));
     aps_json_close_object(json);
 }
 

@@ -107,13 +107,25 @@ static bool reduction_is_of(const struct prepared *prepared,
               prepared->group_size == plan->group_size)));
 }
 
+static size_t reduction_size_of(size_t n)
+{
+    size_t i = 0;
+
+    while (sizes[i] < n)
+        i++;
+    return sizes[i];
+}
+
 /* The first one that was made for vectors of n elements, or longer ones, and for
  * the plan's format; all give the same bits. Only if none of these has an
- * algorithm: one that could not be made. */
+ * algorithm: one of just that size that could not be made. Less memory may do for
+ * shorter vectors. */
 static const struct prepared *
 reduction_find(const struct aps_reductions *reductions,
                const struct aps_plan *plan, size_t n)
 {
+    const size_t size =
+        reduction_row_of(plan->reduce).sized ? reduction_size_of(n) : SIZE_MAX;
     const size_t granule = aps_pipeline_granule(&plan->format);
     const struct prepared *failed = NULL;
 
@@ -124,7 +136,8 @@ reduction_find(const struct aps_reductions *reductions,
             prepared->granule >= granule) {
             if (prepared->algorithm)
                 return prepared;
-            failed = prepared;
+            if (prepared->longest == size)
+                failed = prepared;
         }
     }
     return failed;
@@ -140,15 +153,6 @@ static enum aps_devices reduction_agree_devices(const struct aps_vcomm *vcomm,
     if (*rc != MPI_SUCCESS || lacks[0])
         return APS_DEVICES_NONE;
     return lacks[1] ? APS_DEVICES_EXPECTED : APS_DEVICES_AWARE;
-}
-
-static size_t reduction_size_of(size_t n)
-{
-    size_t i = 0;
-
-    while (sizes[i] < n)
-        i++;
-    return sizes[i];
 }
 
 /* COLLECTIVE. */

@@ -70,3 +70,9 @@ def parse_begin(text):
 def parse_candidate(text):
     """What the event of a candidate says, or None: text is of another event."""
     return parse_begin(text) if re.match(r"candidate run=\S+ rule=", text) else None
+
+
+def parse_end(text):
+    """The id of the run that ends with this event, or None."""
+    found = re.fullmatch(r"end run=(\S+)", text)
+    return found and found[1]

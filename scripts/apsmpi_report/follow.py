@@ -34,6 +34,7 @@ class Tail:
         self.say = say
         self.file = None
         self.place = None       # device and inode of the open file
+        self.before = None      # runs that had ended at the first look
         self.start()
 
     def start(self):
@@ -48,6 +49,12 @@ class Tail:
 
     def poll(self):
         """Read what is new; is there anything?"""
+        new = self.look()
+        if self.before is None:
+            self.before = dict(self.log.ended)
+        return new
+
+    def look(self):
         try:
             status = os.stat(self.path)
             if not stat.S_ISREG(status.st_mode):
@@ -66,6 +73,12 @@ class Tail:
             return False
         except OSError as error:
             raise UserError("%s: %s" % (self.path, error.strerror)) from None
+
+    def has_ended(self):
+        """Has the run that began last, and had not ended when this began? What its
+        job writes behind that is a matter of moments."""
+        last = next(reversed(self.log.begun), None)
+        return last in self.log.ended and last not in (self.before or ())
 
     def read_new(self):
         before = self.read
@@ -101,7 +114,12 @@ def foot_lines(tail, notes):
         lines.append("%s, the last:" % plural(sum(log.events.values()), "event"))
         lines += ["  %d x %s" % (log.events[text], text)
                   for text in list(log.events)[-EVENTS_SHOWN:]]
-    return lines + notes[-1:] + ["Ctrl-C ends"]
+    last = next(reversed(log.begun), None)
+    if tail.has_ended():
+        return lines + notes[-1:] + ["the run has ended"]
+    return lines + notes[-1:] + [
+        "the last run has ended; Ctrl-C ends, or the next run's end"
+        if last in log.ended else "Ctrl-C ends"]
 
 
 def choose_lines(lines, room, newest, heading=2, total=2):
@@ -150,8 +168,11 @@ def follow_terminal(tail, notes):
         sys.stdout.write(BEGIN)
         while True:
             before, size = size, shutil.get_terminal_size()
-            if tail.poll() or before != size:
+            ended = tail.has_ended()
+            if tail.poll() or before != size or ended:
                 draw(screen(tail, notes, size.columns, size.lines), before != size)
+            if ended:
+                return
             time.sleep(PAUSE)
     finally:
         sys.stdout.write(END)
@@ -162,17 +183,20 @@ def follow_lines(tail):
     """Where standard output is no terminal."""
     first = True
     while True:
+        ended = tail.has_ended()
         if tail.poll() and tail.log.header:
             if not first:
                 print()
             first = False
             print_report([tail.log], tail.options.by)
             sys.stdout.flush()
+        if ended:
+            return
         time.sleep(PAUSE)
 
 
 def follow(path, options, say):
-    """Until Ctrl-C; `say` takes notes, where they cannot disturb the table."""
+    """Until the run ends, or Ctrl-C; `say` takes notes, where they cannot disturb the table."""
     terminal = sys.stdout.isatty()
     notes = []
     tail = Tail(path, options, notes.append if terminal else say)

@@ -10,7 +10,7 @@ import re
 from apsmpi_log.candidates import candidate_name
 from apsmpi_log.columns import COLUMNS, picker
 from apsmpi_log.lines import LogFile
-from apsmpi_log.runs import LastRun, layer_keys, parse_candidate
+from apsmpi_log.runs import LastRun, layer_keys, parse_candidate, parse_end
 
 from .cells import Cells, numbers_of
 from .statistics import Share, Stats, merge
@@ -57,6 +57,7 @@ class Log(LogFile):
         self.figures = figures
         self.has_rows = False   # before any filter
         self.begun = {}         # of each run, what the log says at its start
+        self.ended = {}         # runs of which it says that they have ended
         self.last_run = LastRun() if options.last else None
         self.pending = []       # events since the last row
         self.clear()
@@ -105,9 +106,13 @@ class Log(LogFile):
                 else "a header and no rows")
 
     def read_event(self, line):
-        """The text of an event; None of those that say how a run began."""
+        """The text of an event; None of those that say how a run began and that it
+        ended."""
         text = line[1:].strip()
-        if parse_candidate(text):
+        ended = parse_end(text)
+        if ended:
+            self.ended[ended] = True
+        if ended or parse_candidate(text):
             return None
         run = re.match(r"run=(\S+) (.*)", text)
         if not run:

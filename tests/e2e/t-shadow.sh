@@ -96,6 +96,35 @@ check '... which --shadow gives it' trained
 check '... with its min_count' equal "$(distinct count few.csv)" '10 64 640 4096'
 rm -f roundoff*.csv
 
+# --- no room ------------------------------------------------------------------
+
+# Files may have 256 MiB, which MPI needs, and both that the run writes nearly have:
+# a header, and a hole.
+cat >full.yaml <<END
+version: 1
+min_count: 1
+steps: {calls: 6}
+log: {file: full.csv, every: 1}
+shadow: [e5m2, e4m3:aps]
+END
+for file in tried tried-exponents; do
+    head -n 1 $file.csv >full${file#tried}.csv
+    dd if=/dev/null of=full${file#tried}.csv bs=1 seek=$((268435456 - 2000)) 2>/dev/null
+done
+(
+    trap '' XFSZ
+    ulimit -f 524288
+    job 2 APSMPI_POLICY=full.yaml $digits --epochs 2
+    exit "$status"
+)
+check 'files that are full: the program trains' trained
+for file in full full-exponents; do
+    check "... $file.csv is said" has err \
+        "$file.csv: cannot write the log: File too large; the job runs without"
+    check '... once' lines 1 err "$file.csv: cannot write"
+done
+rm -f full*.csv
+
 # --- what the commands say ----------------------------------------------------
 
 layer_table >layers.csv
