@@ -14,10 +14,16 @@
  * after use. */
 #define KEPT_BYTES_MOST ((size_t)512 << 20)
 
+/* An idle buffer gives way to another one after so many takes without it: to unpin
+ * it may wait for all that the GPU does. Until then what is beyond KEPT_BYTES_MOST
+ * is pageable. */
+#define PATIENCE 64
+
 struct buffer {
     struct buffer *next;
     size_t size; /* including this header */
     bool kept;
+    unsigned long given;                /* after so many takes */
     const struct aps_memory *pinned_by; /* NULL: pageable memory */
     _Alignas(256) unsigned char bytes[];
 };
@@ -26,6 +32,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct buffer *idle; /* the most recently used one is first */
 static size_t kept_bytes;   /* of all kept buffers */
 static size_t idle_bytes;   /* of the idle ones */
+static unsigned long takes; /* so far */
 
 /* A buffer is not used for less than 1 / LENT_PART of its size. */
 #define LENT_PART 8
@@ -48,6 +55,7 @@ static struct buffer *pool_reuse(size_t size)
     struct buffer **best = NULL, *found = NULL;
 
     pthread_mutex_lock(&lock);
+    takes++;
     for (struct buffer **link = &idle; *link; link = &(*link)->next)
         if ((*link)->size >= size && (*link)->size / LENT_PART <= size &&
             (!best || (*link)->size < (*best)->size))
@@ -76,8 +84,21 @@ static struct buffer *pool_forget_last(void)
     return last;
 }
 
+/* The caller holds the lock. Bytes of the idle buffers that may give way: the last
+ * ones. */
+static size_t pool_spare_bytes(void)
+{
+    size_t bytes = 0;
+
+    for (const struct buffer *buffer = idle; buffer; buffer = buffer->next) {
+        if (takes - buffer->given > PATIENCE)
+            bytes += buffer->size;
+    }
+    return bytes;
+}
+
 /* Make room to keep `size` bytes by destroying idle buffers. False if even all
- * of them would not be enough; then none is destroyed. */
+ * that may give way would not be enough; then none is destroyed. */
 static bool pool_reserve(size_t size)
 {
     struct buffer *forgotten = NULL;
@@ -85,7 +106,7 @@ static bool pool_reserve(size_t size)
 
     pthread_mutex_lock(&lock);
     room = size <= KEPT_BYTES_MOST &&
-           kept_bytes - idle_bytes <= KEPT_BYTES_MOST - size;
+           kept_bytes - pool_spare_bytes() <= KEPT_BYTES_MOST - size;
     while (room && kept_bytes > KEPT_BYTES_MOST - size) {
         struct buffer *last = pool_forget_last();
 
@@ -156,6 +177,7 @@ void aps_pinned_pool_give(void *memory)
     }
     pthread_mutex_lock(&lock);
     buffer->next = idle;
+    buffer->given = takes;
     idle = buffer;
     idle_bytes += buffer->size;
     pthread_mutex_unlock(&lock);

@@ -2,7 +2,8 @@
 /*
  * Host memory for bounce buffers. The pool keeps it for later calls, because
  * new pages cost as much as the copies, and pins it if the backend can, because
- * the driver then copies without a buffer of its own.
+ * the driver then copies without a buffer of its own. It keeps up to 512 MiB, and
+ * unpins memory only after many takes without it.
  */
 #ifndef APS_PMPI_DEVICE_PINNED_POOL_H
 #define APS_PMPI_DEVICE_PINNED_POOL_H

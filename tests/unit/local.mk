@@ -45,6 +45,7 @@ UNIT_TESTS = \
 	tests/unit/measure \
 	tests/unit/nearest \
 	tests/unit/options \
+	tests/unit/pinned_pool \
 	tests/unit/policy \
 	tests/unit/predict \
 	tests/unit/predict_files \
@@ -434,6 +435,10 @@ tests_unit_build_SOURCES = tests/unit/build.c \
 nodist_tests_unit_build_SOURCES = pmpi/job/build_identity.h
 tests_unit_build_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_build_LDADD = $(UNIT_LIBS)
+tests_unit_pinned_pool_SOURCES = tests/unit/pinned_pool.c \
+	pmpi/device/pinned_pool.c pmpi/device/pinned_pool.h
+tests_unit_pinned_pool_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_pinned_pool_LDADD = $(UNIT_LIBS) -lpthread
 tests_unit_slices_SOURCES = tests/unit/slices.c \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
 	pmpi/reduce/block_batch.c pmpi/reduce/block_batch.h \
