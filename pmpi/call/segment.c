@@ -229,23 +229,31 @@ const struct aps_memory *aps_segment_memory(struct aps_context *context,
                                                : &aps_memory_host;
 }
 
-void aps_segment_choose(const struct aps_context *context,
-                        const struct aps_call *call,
-                        struct aps_segment *segment)
+/* Of a plan that says auto, as the policy resolves it. FP32 is the library's where
+ * MPI cannot get the call any more. */
+static void segment_apply_choice(const struct aps_context *context,
+                                 const struct aps_call *call,
+                                 struct aps_segment *segment)
 {
-    const struct aps_policy *policy = context->job->policy;
     const struct aps_place place = aps_segment_place(segment);
     const struct aps_auto_layer *layer =
         aps_auto_formats_find(context->auto_formats, &place);
     const int chosen = layer ? layer->chosen : -1;
 
     segment->choice = aps_segment_choice(segment, chosen);
-    /* FP32 by the library, where MPI cannot get the call any more. */
-    aps_policy_resolve(policy, &segment->key, &segment->plan);
     if (chosen >= 0 || !call->nonblocking)
-        aps_policy_choose(policy, &segment->key, chosen, &segment->plan);
+        aps_policy_choose(context->job->policy, &segment->key, chosen,
+                          &segment->plan);
     if (call->nonblocking && segment->plan.reduce == APS_REDUCE_AUTO)
         segment->plan.reduce = APS_REDUCE_DIRECT;
+}
+
+void aps_segment_choose(const struct aps_context *context,
+                        const struct aps_call *call,
+                        struct aps_segment *segment)
+{
+    aps_policy_resolve(context->job->policy, &segment->key, &segment->plan);
+    segment_apply_choice(context, call, segment);
 }
 
 void aps_segment_plan(const struct aps_context *context,
@@ -256,7 +264,7 @@ void aps_segment_plan(const struct aps_context *context,
     call->kind->segment(context, call, position, i, offset, segment);
     aps_policy_resolve(context->job->policy, &segment->key, &segment->plan);
     if (segment->plan.auto_format && !call->nonblocking)
-        aps_segment_choose(context, call, segment);
+        segment_apply_choice(context, call, segment);
     segment->chosen = segment->key.call == APS_CALL_ALLREDUCE &&
                       !(segment->plan.auto_format && call->nonblocking) &&
                       segment->plan.reduce == APS_REDUCE_AUTO;

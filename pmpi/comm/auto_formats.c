@@ -10,13 +10,7 @@
 
 struct aps_auto_formats *aps_auto_formats_create(void)
 {
-    struct aps_auto_formats *formats = calloc(1, sizeof *formats);
-
-    if (formats && aps_candidates_init(&formats->candidates) < 0) {
-        free(formats);
-        formats = NULL;
-    }
-    return formats;
+    return calloc(1, sizeof(struct aps_auto_formats));
 }
 
 static void formats_clear(struct aps_auto_formats *formats)

@@ -9,15 +9,6 @@
 #include "comm/scales.h"
 #include "progress/agree.h"
 
-int aps_candidates_init(struct aps_candidates *candidates)
-{
-    const int rc = aps_sample_init(&candidates->sample);
-
-    if (rc < 0)
-        aps_sample_clear(&candidates->sample);
-    return rc;
-}
-
 void aps_candidates_forget(struct aps_candidates *candidates)
 {
     for (int i = 0; i < APS_CANDIDATES_MOST; i++) {
@@ -47,6 +38,17 @@ static void candidates_count(const struct aps_context *context, size_t n)
         atomic_store(&aps_counters.shadow_bytes, bytes);
 }
 
+/* Local. What the reference needs. */
+static bool candidates_prepare(struct aps_context *context,
+                               struct aps_sample *sample, size_t n)
+{
+    if (!sample->chunk && aps_sample_init(sample) < 0) {
+        aps_sample_clear(sample);
+        return false;
+    }
+    return context->rank != 0 || aps_sample_reserve(sample, n) == 0;
+}
+
 /* Whatever this rank has, the others have the same room afterwards. */
 bool aps_candidates_equip(struct aps_context *context,
                           struct aps_candidates *candidates, size_t n,
@@ -54,8 +56,7 @@ bool aps_candidates_equip(struct aps_context *context,
 {
     float *out = NULL;
 
-    if (context->rank == 0 && aps_sample_reserve(&candidates->sample, n) < 0)
-        well = false;
+    well &= candidates_prepare(context, &candidates->sample, n);
     if (n > candidates->room) {
         out = malloc(n * sizeof *out);
         well = well && out;

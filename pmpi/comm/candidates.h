@@ -15,6 +15,7 @@
 /* A rule's own plan may stand before its candidates. */
 #define APS_CANDIDATES_MOST (APS_SHADOW_MOST + 1)
 
+/* Zeros: nothing yet. */
 struct aps_candidates {
     struct aps_kept kept[APS_CANDIDATES_MOST];
     bool complained[APS_CANDIDATES_MOST]; /* it cannot run here: it is said */
@@ -23,8 +24,7 @@ struct aps_candidates {
     struct aps_sample sample; /* the reference */
 };
 
-/* Local. From zeros. 0, or -1: out of memory, and there is nothing to clear. */
-int aps_candidates_init(struct aps_candidates *candidates);
+/* Local. Free all of it; zeros: nothing. */
 void aps_candidates_clear(struct aps_candidates *candidates);
 
 /* Local. Drop what they keep of layers. */
