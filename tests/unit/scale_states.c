@@ -131,6 +131,36 @@ static void test_model(void)
     aps_scale_states_clear(&states);
 }
 
+/* Of formats that are chosen while the program runs. */
+static void test_choices(void)
+{
+    const struct aps_scale layers = backoff(APS_SCOPE_LAYER, 100);
+    const struct aps_scale model = backoff(APS_SCOPE_MODEL, 100);
+    struct aps_place place = place_of(0, 0, 0, 0);
+
+    place.choice = 1;
+    ok(call(&layers, &place, &over) == START &&
+           call(&layers, &place, &well) == START - 1,
+       "a format's state goes on");
+    place.choice = 2;
+    ok(call(&layers, &place, &well) == START,
+       "a layer's begins anew with another format");
+    place.choice = 1;
+    ok(call(&layers, &place, &well) == START, "... and with the first one");
+    aps_scale_states_clear(&states);
+    ok(call(&model, &place, &over) == START, "a rule has a state a format");
+    place.step = 1;
+    ok(call(&model, &place, &well) == START - 1, "... which goes on");
+    place.choice = 2;
+    place.step = 2;
+    ok(call(&model, &place, &well) == START, "... and another format none yet");
+    place.choice = 1;
+    place.step = 3;
+    ok(call(&model, &place, &well) == START - 1,
+       "... while the first one keeps its own");
+    aps_scale_states_clear(&states);
+}
+
 static void test_follows(void)
 {
     const struct aps_plan layer = {.scale = backoff(APS_SCOPE_LAYER, 100)};
@@ -214,6 +244,7 @@ int main(void)
         bail_out("no e5m2");
     test_layers();
     test_model();
+    test_choices();
     test_follows();
     test_compressor_follows();
     test_lost(APS_SCOPE_LAYER);
