@@ -7,6 +7,10 @@
  * stays in the L2 cache and one for data that does not fit any.
  *
  *     codec [KIB ...] [FORMAT ...]   default: 256 262144, and a list of formats
+ *     codec instructions [FORMAT ...]
+ *
+ * The latter counts the instructions a value of each kernel instead; "-" where the
+ * system does not let a process step another.
  *
  * The column "read" is the bound of what only reads: a loop of loads from four
  * places of the array by turns, which the machine prefetches best. Kernels that
@@ -22,8 +26,10 @@
 #include <time.h>
 
 #include "codec/codec.h"
+#include "instructions.h"
 
 #define REPEATS 9
+#define COUNTED ((size_t)1024) /* values of a count; and twice as many */
 
 static const char *const formats[] = {
     "e5m2",      "e4m3",      "e4m3fn",         "e3m0",      "e3m2",
@@ -214,10 +220,10 @@ static void fill(float *x, size_t n)
     }
 }
 
-static void bench(size_t kib, const char *const *names, size_t count)
+/* Of n values. */
+static struct data data_create(size_t n)
 {
-    struct data d = {.n = kib * 1024 / sizeof *d.x,
-                     .scaling = {.exponent = 3, .factor = 1}};
+    struct data d = {.n = n, .scaling = {.exponent = 3, .factor = 1}};
     size_t bytes = d.n * sizeof *d.x;
 
     d.x = aligned_alloc(4096, bytes);
@@ -230,6 +236,31 @@ static void bench(size_t kib, const char *const *names, size_t count)
     fill(d.x, d.n);
     memset(d.y, 0, bytes);
     memset(d.wire, 0, bytes);
+    return d;
+}
+
+static void data_destroy(struct data *d)
+{
+    free(d->x);
+    free(d->y);
+    free(d->wire);
+}
+
+static void data_set_format(struct data *d, const char *name)
+{
+    struct aps_format format;
+    struct aps_error error;
+
+    if (aps_format_parse(name, &format, &error) < 0) {
+        fprintf(stderr, "codec: %s\n", error.text);
+        exit(1);
+    }
+    aps_codec_init(&format, &d->codec);
+}
+
+static void bench(size_t kib, const char *const *names, size_t count)
+{
+    struct data d = data_create(kib * 1024 / sizeof *d.x);
 
     printf("%zu KiB of floats: GB/s, and as a multiple of memcpy\n", kib);
     printf("  %-7s %-9s %4s %6s", "cpu", "format", "bits", kernels[0].name);
@@ -237,19 +268,64 @@ static void bench(size_t kib, const char *const *names, size_t count)
         printf(" %12s", kernels[k].name);
     printf("\n");
     for (size_t f = 0; f < count; f++) {
-        struct aps_format format;
-        struct aps_error error;
-
-        if (aps_format_parse(names[f], &format, &error) < 0) {
-            fprintf(stderr, "codec: %s\n", error.text);
-            exit(1);
-        }
-        aps_codec_init(&format, &d.codec);
+        data_set_format(&d, names[f]);
         row(&d);
     }
-    free(d.x);
-    free(d.y);
-    free(d.wire);
+    data_destroy(&d);
+}
+
+/* A kernel, and how many values it is run on. */
+struct counted {
+    void (*run)(struct data *);
+    struct data d;
+};
+
+static void run_counted(void *state)
+{
+    struct counted *c = state;
+
+    c->run(&c->d);
+}
+
+/* Instructions a value: -1 where they cannot be counted. */
+static double instructions_of(void (*run)(struct data *), const struct data *d)
+{
+    struct counted c = {run, *d};
+    long few, many;
+
+    c.d.n = COUNTED;
+    few = bench_instructions(run_counted, &c);
+    c.d.n = 2 * COUNTED;
+    many = bench_instructions(run_counted, &c);
+    return few < 0 || many < 0 ? -1 : (double)(many - few) / (double)COUNTED;
+}
+
+static void count_instructions(const char *const *names, size_t count)
+{
+    struct data d = data_create(2 * COUNTED);
+
+    printf("instructions a value\n");
+    printf("  %-7s %-9s %4s", "cpu", "format", "bits");
+    for (size_t k = 2; k < KERNELS; k++)
+        printf(" %10s", kernels[k].name);
+    printf("\n");
+    for (size_t f = 0; f < count; f++) {
+        data_set_format(&d, names[f]);
+        printf("  %-7s %-9s %4d", d.codec.cpu, d.codec.format.name,
+               d.codec.format.width);
+        fflush(stdout);
+        for (size_t k = 2; k < KERNELS; k++) {
+            const double each = instructions_of(kernels[k].run, &d);
+
+            if (each < 0)
+                printf(" %10s", "-");
+            else
+                printf(" %10.3f", each);
+            fflush(stdout);
+        }
+        printf("\n");
+    }
+    data_destroy(&d);
 }
 
 int main(int argc, char **argv)
@@ -258,6 +334,14 @@ int main(int argc, char **argv)
     size_t count = sizeof formats / sizeof *formats;
     int sizes = 0;
 
+    if (argc > 1 && strcmp(argv[1], "instructions") == 0) {
+        if (argc > 2) {
+            names = (const char *const *)(argv + 2);
+            count = (size_t)(argc - 2);
+        }
+        count_instructions(names, count);
+        return 0;
+    }
     while (1 + sizes < argc && strtoul(argv[1 + sizes], NULL, 10) > 0)
         sizes++;
     if (1 + sizes < argc) {

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Benches print ratios from one run; no test asserts a time.
-bench_programs = tests/bench/codec tests/bench/compress \
+bench_programs = tests/bench/compress \
 	tests/bench/correlated tests/bench/gemm
 EXTRA_PROGRAMS = $(bench_programs)
 CLEANFILES += $(EXTRA_PROGRAMS)
-tests_bench_codec_SOURCES = tests/bench/codec.c
+check_PROGRAMS += tests/bench/codec
+tests_bench_codec_SOURCES = tests/bench/codec.c \
+	tests/bench/instructions.c tests/bench/instructions.h
 tests_bench_codec_LDADD = libcore.la
 tests_bench_compress_SOURCES = tests/bench/compress.c tests/bench/compress.h \
 	tests/bench/compress_lowrank.c tests/bench/compress_select.c \
@@ -69,7 +71,8 @@ CLEANFILES += tests/bench/allreduce-*.yaml tests/bench/allreduce-*.csv \
 .PHONY: bench bench-programs bench-allreduce bench-lab bench-lowrank \
 	bench-nonblocking \
 	bench-short-lived table-correlated
-bench-programs: $(bench_programs) tests/bench/allreduce tests/bench/nonblocking
+bench-programs: $(bench_programs) tests/bench/codec tests/bench/allreduce \
+		tests/bench/nonblocking
 bench: tests/bench/codec tests/bench/gemm
 	tests/bench/codec
 	tests/bench/gemm
@@ -109,6 +112,17 @@ CLEANFILES += tests/bench/paired-*.yaml tests/bench/paired-*.csv \
 bench-paired: tests/bench/allreduce libapsmpi.la apsmpi
 	@$(AM_TESTS_ENVIRONMENT) OLD='$(OLD)' \
 	$(SHELL) $(top_srcdir)/tests/bench/paired.sh $(BENCH_FLAGS)
+
+# What bounds an all-reduce of two ranks on this node: bytes, instructions, times.
+.PHONY: bench-roofline
+TESTS += tests/bench/t-roofline.sh
+dist_check_SCRIPTS += tests/bench/t-roofline.sh
+EXTRA_DIST += tests/bench/roofline.sh tests/bench/roofline.py
+CLEANFILES += tests/bench/roofline-*.yaml tests/bench/roofline-*.csv \
+	tests/bench/roofline-*.txt
+bench-roofline: tests/bench/codec tests/bench/allreduce libapsmpi.la apsmpi
+	@$(AM_TESTS_ENVIRONMENT) \
+	$(SHELL) $(top_srcdir)/tests/bench/roofline.sh $(BENCH_FLAGS)
 
 # Lazy fusion and overlap, on the hosts of scripts/apsmpi-lab; likewise.
 bench-nonblocking: tests/bench/nonblocking libapsmpi.la apsmpi \

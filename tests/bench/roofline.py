@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The tables of roofline.sh: what bounds an all-reduce of two ranks on one node.
+
+    roofline.py PREFIX
+
+PREFIX-instructions.txt, PREFIX-kernels-1.txt and -2.txt are output of `codec`,
+PREFIX-aps.csv and PREFIX-aps-tight.csv of `allreduce --csv`.
+
+Kernels: bytes that a value takes in memory, instructions, the rate in GB/s of
+FP32, and the bound of the same, for arrays in memory. It follows from two rates
+that were measured beside it: that of a search for the greatest value, which only
+reads, and that of memcpy. What a byte costs that is read is 1 / search; one that
+is written, 1 / memcpy - 1 / search.
+
+Calls: a rank of P that reduces n floats in codes of w bits
+  aps:       searches its n floats in memory, and encodes them from there;
+  aps-tight: searches each block in memory, and encodes it from the L2 cache;
+  both:      decode n / P of each of P ranks to a sum in the L2 cache, search the
+             sum, encode it, and decode n values to memory.
+FP32 bytes are those of the program's buffers that a rank reads and writes, per
+value; wire bytes those of the shared memory. `kernels` is the sum of these
+kernels' times at the rates measured, what no waits and no messages would leave;
+`memory` is the time that the bytes alone take, by the costs above.
+"""
+
+import csv
+import sys
+
+RANKS = 2
+
+
+def read_table(path):
+    """[{column: value}] of each table of a file of `codec`, by its heading."""
+    tables, columns = {}, None
+    with open(path, encoding="ascii") as file:
+        for line in file:
+            if not line.startswith(" "):
+                table = tables.setdefault(line.split(":")[0].strip(), {})
+                columns = None
+            elif columns is None:
+                columns = line.split()[3:]
+            elif line.strip().startswith(("plain", "avx")):
+                name, values = line.split()[1], line.split()[3:]
+                numbers = [v for v in values if not v.endswith("x")]
+                table[name] = {
+                    c: None if v == "-" else float(v)
+                    for c, v in zip(columns, numbers)
+                }
+                table[name]["bits"] = int(line.split()[2])
+    return tables
+
+
+def slower(a, b):
+    """The lesser rate of two processes that ran at the same time."""
+    return {
+        place: {
+            name: {c: v if c == "bits" else min(v, b[place][name][c])
+                   for c, v in row.items()}
+            for name, row in rows.items()
+        }
+        for place, rows in a.items()
+    }
+
+
+# Bytes of FP32 read and written by a kernel, and codes read and written (0 or 1).
+KERNELS = {
+    "max": (4, 0, 0, 0),
+    "encode": (4, 0, 0, 1),
+    "bounded": (4, 0, 0, 1),
+    "decode": (0, 4, 1, 0),
+    "decode_add": (4, 4, 1, 0),
+}
+
+
+class Costs:
+    """Nanoseconds of a byte of memory, from two rates in GB/s."""
+
+    def __init__(self, row):
+        self.read = 1 / row["max"]
+        self.written = max(0.0, 1 / row["memcpy"] - self.read)
+
+    def of(self, read, written):
+        return self.read * read + self.written * written
+
+
+def kernel_table(rates, instructions, place):
+    print(f"{place}, two processes at once")
+    print(f"  {'format':<10}{'kernel':<11}{'read':>6}{'written':>8}"
+          f"{'instructions':>14}{'GB/s':>7}{'memcpy':>8}{'bound':>7}")
+    for name, row in rates[place].items():
+        costs = Costs(row)
+        for kernel, (read, written, from_, to) in KERNELS.items():
+            code = row["bits"] / 8
+            bytes_read, bytes_written = read + from_ * code, written + to * code
+            each = instructions.get(name, {}).get(kernel)
+            bound = 4 / costs.of(bytes_read, bytes_written)
+            large = int(place.split()[0]) >= 65536
+            print(f"  {name:<10}{kernel:<11}{bytes_read:>6.3g}"
+                  f"{bytes_written:>8.3g}"
+                  f"{'-' if each is None else format(each, '.3f'):>14}"
+                  f"{row[kernel]:>7.1f}{row[kernel] / row['memcpy']:>8.2f}"
+                  f"{format(bound, '.1f') if large else '-':>7}")
+    print()
+
+
+def call_bytes(scale, width):
+    """Of a rank, a value: FP32 read, FP32 written, codes read and written."""
+    code = width / 8
+    return (8 if scale == "aps" else 4), 4, 2 * code, code + code / RANKS
+
+
+def call_seconds(scale, n, cache, memory):
+    """Of a rank's kernels, at the rates of rows `cache` and `memory`."""
+    own = memory["max"], (memory if scale == "aps" else cache)["bounded"]
+    sums = [cache["decode"]] + [cache["decode_add"]] * (RANKS - 1)
+    sums += [cache["max"], cache["bounded"]]
+    total = sum(1 / rate for rate in own) + 1 / memory["decode"]
+    total += sum(1 / rate for rate in sums) / RANKS
+    return 4e-9 * n * total
+
+
+def call_table(scale, rows, rates, cache, memory):
+    print(f"one node, {RANKS} ranks, scale: {scale}; bytes a value of a rank")
+    print(f"  {'floats':>9} {'format':<8}{'FP32 read':>10}{'written':>8}"
+          f"{'wire read':>10}{'written':>8}{'memory us':>11}{'kernels us':>11}"
+          f"{'measured us':>12}{'of kernels':>11}{'native x':>9}{'floor':>7}")
+    for row in rows:
+        name, n = row["variant"], int(row["count"])
+        if name not in rates[memory] or row["rewritten"] != "yes":
+            continue
+        in_cache, in_memory = rates[cache][name], rates[memory][name]
+        read, written, codes_read, codes_written = call_bytes(
+            scale, in_memory["bits"])
+        least = 1e-3 * n * Costs(in_memory).of(read, written)
+        kernels = 1e6 * call_seconds(scale, n, in_cache, in_memory)
+        measured = float(row["median_usec"])
+        floor = row["ratio_floor"]
+        print(f"  {n:>9} {name:<8}{read:>10.3g}{written:>8.3g}"
+              f"{codes_read:>10.3g}{codes_written:>8.3g}{least:>11.0f}"
+              f"{kernels:>11.0f}{measured:>12.0f}{measured / kernels:>11.2f}"
+              f"{float(row['ratio_native']):>9.2f}"
+              f"{floor and format(float(floor), '.2f') or '-':>7}")
+    print()
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: roofline.py PREFIX")
+    prefix = sys.argv[1]
+    rates = slower(read_table(f"{prefix}-kernels-1.txt"),
+                   read_table(f"{prefix}-kernels-2.txt"))
+    counted = read_table(f"{prefix}-instructions.txt")["instructions a value"]
+    cache, memory = list(rates)[0], list(rates)[-1]
+    for place in rates:
+        kernel_table(rates, counted, place)
+    for scale in "aps", "aps-tight":
+        with open(f"{prefix}-{scale}.csv", newline="", encoding="ascii") as file:
+            call_table(scale, list(csv.DictReader(file)), rates, cache, memory)
+
+
+if __name__ == "__main__":
+    main()

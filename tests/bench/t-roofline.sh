@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The roofline's bounds are those of the rates that it reads. No test asserts a
+# time.
+# shellcheck disable=SC2317 # functions that check calls
+. "${top_srcdir:-.}/tests/e2e/lib.sh"
+
+# matches REGEX: one line of the tables
+matches()
+{
+    [ "$(grep -c -e "$1" out)" -eq 1 ]
+}
+
+# kernels FILE RATE: what a process of `codec` printed; RATE is of encode in memory
+kernels()
+{
+    cat >"$1" <<END
+256 KiB of floats: GB/s, and as a multiple of memcpy
+  cpu     format    bits memcpy         read          max       encode      bounded       decode   decode_add
+  plain   e4m3         8   40.0   20.0 0.50x   80.0 2.00x   20.0 0.50x   25.0 0.62x   50.0 1.25x   40.0 1.00x
+262144 KiB of floats: GB/s, and as a multiple of memcpy
+  cpu     format    bits memcpy         read          max       encode      bounded       decode   decode_add
+  plain   e4m3         8   10.0   20.0 2.00x   20.0 2.00x   $2 1.20x   16.0 1.60x   12.5 1.25x   10.0 1.00x
+END
+}
+
+kernels r-kernels-1.txt 12.0
+kernels r-kernels-2.txt 11.0
+cat >r-instructions.txt <<'END'
+instructions a value
+  cpu     format    bits        max     encode    bounded     decode decode_add
+  plain   e4m3         8      0.500      1.250          -      0.750      1.500
+END
+for scale in aps aps-tight; do
+    cat >r-$scale.csv <<'END'
+variant,reduce,count,median_usec,ratio_native,ratio_floor,rewritten
+fp32,native,1000000,2000,1,,no
+e4m3,hierarchical,1000000,1500,2.5,1.75,yes
+END
+done
+timed "$PYTHON3" "$top_srcdir/tests/bench/roofline.py" r
+check "it reads them" status_is 0
+# 0.05 ns a byte that is read, and as much for one that is written
+check "what only reads is bounded by itself" \
+    matches 'e4m3 *max * 4 * 0 * 0.500 * 20.0 * 2.00 * 20.0$'
+check "encode by a byte more; the slower of two processes counts" \
+    matches 'e4m3 *encode * 4 * 1 * 1.250 * 11.0 * 1.10 * 16.0$'
+check "decode and add by nine bytes" \
+    matches 'e4m3 *decode_add * 5 * 4 * 1.500 * 10.0 * 1.00 * 8.9$'
+check "instructions that were not counted are not shown" \
+    lines 2 out ' - '
+# aps: 4 bytes at 20, 16 and 12.5 GB/s; half of them at 50, 40, 80 and 25
+check "a call of aps reads FP32 twice" \
+    matches '1000000 e4m3 * 8 * 4 * 2 * 1.5 * 600 * 965 * 1500 * 1.55 * 2.50 * 1.75$'
+check "one of aps-tight once from memory" \
+    matches '1000000 e4m3 * 4 * 4 * 2 * 1.5 * 400 * 875 * 1500 * 1.71 '
+
+timed env FORMATS=e4m3 KIB='16 64' PYTHON3="$PYTHON3" \
+    sh "$top_srcdir/tests/bench/roofline.sh" --sizes 4Ki --seconds 0 --rounds 2
+check "the command runs all that it needs" status_is 0
+check "and has a row for each scale" lines 2 out ' 4096 e4m3 '
+
+finish
