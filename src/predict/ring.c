@@ -40,11 +40,12 @@ static struct hop hop_by(const struct aps_link *link, double sharing,
 }
 
 /* One way round: in each of ranks - 1 steps each rank sends a message for each chunk
- * of the window. A rank goes on when its messages have gone and come, so that all go
- * at the pace of the slowest hop; the chunks of the window fill the time of a hop. */
+ * of the window. A rank goes on when its message has come, which has passed as many
+ * hops out of hosts, and inside, as lie on its way; the chunks of the window fill the
+ * time of a hop. */
 struct way {
     double steps;
-    double chain;  /* of a hop */
+    double chain;  /* of a hop, on average */
     double pace;   /* of a step of all chunks */
     double behind; /* the last chunk's message comes in, after the steps */
     enum aps_bound bound;
@@ -60,7 +61,8 @@ static struct way way_of(const struct aps_machine *machine, int ranks,
     const double in = per_host > 1 ? 1 : 0; /* and inside? */
     const double core = greater(out * far.core, in * near.core);
     const double link = greater(out * far.link, in * near.link);
-    const double chain = greater(out * far.chain, in * near.chain);
+    const double outward = in == 0 ? 1 : out / per_host; /* of the hops */
+    const double chain = outward * far.chain + (1 - outward) * in * near.chain;
     const double each = greater(core, link), through = window * each;
     const bool hidden =
         through > chain; /* the latency, but for the last one's */

@@ -60,7 +60,9 @@ struct ports {
     int *first;
     struct port *out, *in, *inside;
     struct sleeper *sleepers;
-    struct line **lines; /* [from * ranks + to] */
+    /* [from][to]; a row each, since SimGrid may give all of what is allocated in
+     * many megabytes the same memory */
+    struct line ***lines;
 };
 static struct ports *ports;
 
@@ -108,9 +110,10 @@ void ports_begin(double gbit)
         ports->inside = zeros(n, sizeof *ports->inside);
         ports->first = zeros(n, sizeof(int));
         ports->sleepers = zeros(n, sizeof *ports->sleepers);
-        ports->lines = zeros(n * n, sizeof(struct line *));
+        ports->lines = zeros(n, sizeof(struct line **));
     }
     PMPI_Bcast(&ports, sizeof ports, MPI_BYTE, 0, MPI_COMM_WORLD);
+    ports->lines[rank] = zeros((size_t)size, sizeof(struct line *));
     ports->host[rank] = sg_host_self();
     ports->sleepers[rank].mutex = sg_mutex_init();
     ports->sleepers[rank].woken = sg_cond_init();
@@ -127,8 +130,7 @@ bool ports_used(void)
 
 static struct line *line_of(int from, int to, int tag)
 {
-    struct line **at =
-        &ports->lines[(size_t)from * (size_t)ports->ranks + (size_t)to];
+    struct line **at = &ports->lines[from][to];
 
     while (*at && (*at)->tag != tag)
         at = &(*at)->next;
