@@ -196,6 +196,59 @@ static void test_where_it_pays(void)
     ok(aps_predict_most_rate(&call) == 0, "a slow core: at no rate");
 }
 
+/* With two ranks a chunk of partial sums is followed by its result: the last chunk of
+ * each window waits for two messages. */
+static void test_ring(void)
+{
+    struct aps_machine pairs = latency_alone(4, 2);
+    struct aps_machine two = rate_alone(2, 1, 1e9);
+    struct aps_plan ring = plan_of(APS_REDUCE_RING, "e5m2");
+    const size_t n = 4 * 8192; /* a window of 4 chunks, 16 KiB of FP32 each */
+
+    pairs.inside.latency = 0;
+    is_near(seconds(&pairs, &ring, 1024, 1), 14 * ALPHA / 2, 1e-3,
+            "ring: every other hop is inside a host");
+    two.between.latency = 1e-5;
+    is_near(seconds(&two, &ring, n, 1), 4 * 16384e-9 + 2e-5 + 4100e-9, 0.03,
+            "ring: a window ends with a partial sum and its result");
+}
+
+/* Short vectors have fewer slices than ranks: their owners send to all, and the
+ * others to them. */
+static void test_owners(void)
+{
+    const double message = 1e-6;
+    struct aps_machine machine = rate_alone(65, 1, 1e18);
+    struct aps_plan direct = plan_of(APS_REDUCE_DIRECT, "e5m2");
+    const size_t granule = aps_format_granule(&direct.format);
+
+    machine.between.message = message;
+    is_near(seconds(&machine, &direct, 65 * granule, 1), 2 * 64 * message, 1e-3,
+            "direct: a message sent and received for each other rank, twice");
+    is_near(seconds(&machine, &direct, granule, 1), 64 * message, 1e-3,
+            "direct: one slice, received of all and sent to all");
+}
+
+static void test_auto(void)
+{
+    struct aps_machine machine = rate_alone(2, 1, 1e9);
+    struct aps_plan plan = plan_of(APS_REDUCE_AUTO, "e5m2");
+    struct aps_predicted_call call = {
+        .machine = &machine, .plan = &plan, .count = 1 << 20, .group = 1};
+    const double n = (double)call.count;
+
+    ok(aps_predict_taken(&call) == APS_REDUCE_HIERARCHICAL,
+       "auto: takes a reduction that is faster");
+    /* Ours encodes n values and n / 2 sums, 3.9 n ns; native takes 4 n ns. */
+    call.rates.encode = 2.6e-9;
+    ok(aps_predict_taken(&call) == APS_REDUCE_AUTO,
+       "auto: native, which is not 10 %% slower");
+    is_near(aps_predict(&call).seconds, 4 * n / 1e9, 0.01,
+            "auto: then it takes as long as native");
+    plan.reduce = APS_REDUCE_RING;
+    ok(aps_predict_taken(&call) == APS_REDUCE_RING, "another: itself");
+}
+
 static void test_groups(void)
 {
     const struct aps_machine machine = latency_alone(4, 8);
@@ -221,6 +274,9 @@ int main(void)
     test_rate();
     test_overlap();
     test_where_it_pays();
+    test_ring();
+    test_owners();
+    test_auto();
     test_groups();
     return done_testing();
 }
