@@ -124,6 +124,7 @@ libapsmpi_la_SOURCES = \
 	pmpi/reduce/allgather_sum.c pmpi/reduce/allgather_sum.h \
 	pmpi/reduce/block_part.c pmpi/reduce/block_part.h \
 	pmpi/reduce/block.c pmpi/reduce/block.h \
+	pmpi/reduce/magnitude_batch.c pmpi/reduce/magnitude_batch.h \
 	pmpi/reduce/block_batch.c pmpi/reduce/block_batch.h \
 	pmpi/reduce/block_queue.c pmpi/reduce/block_queue.h \
 	pmpi/reduce/broadcast.c pmpi/reduce/broadcast.h \

@@ -10,6 +10,7 @@
 #include "progress/agree.h"
 #include "comm/first_call.h"
 #include "comm/report.h"
+#include "reduce/magnitude_batch.h"
 #include "base/fpenv.h"
 #include "scale/scale.h"
 
@@ -134,11 +135,12 @@ static bool fuse_is_scaled(const struct aps_deferred *call)
 static int fuse_agree(struct group *group, struct agreement *agreement)
 {
     struct aps_context *context = group->context;
+    struct aps_magnitude_query queries[GROUP_MOST];
+    int calls[GROUP_MOST], count = 0;
     fenv_t environment;
     int rc;
 
     agreement->count = -group->count;
-    aps_fpenv_enter(&environment);
     for (int i = 0; i < GROUP_MOST; i++) {
         const struct aps_segment *segment;
 
@@ -147,10 +149,16 @@ static int fuse_agree(struct group *group, struct agreement *agreement)
         if (!group->scaled[i])
             continue;
         segment = &group->calls[i]->segment;
-        group->magnitudes[i] =
-            segment->memory->magnitude(segment->in, segment->count);
-        agreement->exponents[i] =
-            aps_scale_max_exponent(group->magnitudes[i].max, context->size);
+        calls[count] = i;
+        queries[count++] = (struct aps_magnitude_query){
+            .memory = segment->memory, .x = segment->in, .n = segment->count};
+    }
+    aps_fpenv_enter(&environment);
+    aps_magnitude_queries_run(queries, (size_t)count);
+    for (int k = 0; k < count; k++) {
+        group->magnitudes[calls[k]] = queries[k].magnitude;
+        agreement->exponents[calls[k]] =
+            aps_scale_max_exponent(queries[k].magnitude.max, context->size);
     }
     aps_fpenv_leave(&environment);
     rc = aps_agree_max_together(aps_comm_resources_vcomm(context->resources),

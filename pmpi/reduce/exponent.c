@@ -3,6 +3,8 @@
 
 #include "reduce/exponent.h"
 
+#include "reduce/magnitude_batch.h"
+
 int aps_exponent_agree(const struct aps_vcomm *vcomm,
                        const struct aps_wire *wire, const float *x, size_t n,
                        int *exponent)
@@ -16,12 +18,37 @@ int aps_exponent_agree(const struct aps_vcomm *vcomm,
     return aps_exponent_agree_all(vcomm, wire, 1, &max, exponent);
 }
 
-struct aps_magnitude aps_exponent_magnitude(const struct aps_wire *wire,
-                                            const struct aps_vector *vector)
+/* Of one layer; where blocks lie on a device, it tells whether values are lost. */
+static struct aps_magnitude exponent_magnitude(const struct aps_wire *wire,
+                                               const struct aps_vector *vector)
 {
     return vector->measured ? vector->magnitude
                             : aps_block_magnitude(wire, vector->memory,
                                                   vector->in, vector->n);
+}
+
+void aps_exponent_magnitudes(const struct aps_wire *wire, int count,
+                             const struct aps_vector vectors[],
+                             struct aps_stage_scale scales[])
+{
+    struct aps_magnitude_query queries[APS_VECTORS_MOST];
+    int layers[APS_VECTORS_MOST];
+    size_t n = 0;
+
+    for (int i = 0; i < count; i++) {
+        const struct aps_vector *vector = &vectors[i];
+
+        if (vector->measured || wire->device) {
+            scales[i].magnitude = exponent_magnitude(wire, vector);
+            continue;
+        }
+        layers[n] = i;
+        queries[n++] = (struct aps_magnitude_query){
+            .memory = vector->memory, .x = vector->in, .n = vector->n};
+    }
+    aps_magnitude_queries_run(queries, n);
+    for (size_t k = 0; k < n; k++)
+        scales[layers[k]].magnitude = queries[k].magnitude;
 }
 
 int aps_exponent_vectors(const struct aps_vcomm *vcomm,
@@ -41,15 +68,16 @@ int aps_exponent_vectors(const struct aps_vcomm *vcomm,
     }
     if (!aps_scale_ops_of(&wire->scale)->agreed)
         return MPI_SUCCESS;
-    for (int i = 0; i < count; i++) {
-        if (!agreed || vectors[i].measured)
-            scales[i].magnitude = aps_exponent_magnitude(wire, &vectors[i]);
-        if (agreed)
+    if (agreed) {
+        for (int i = 0; i < count; i++) {
+            if (vectors[i].measured)
+                scales[i].magnitude = vectors[i].magnitude;
             scales[i].exponent = aps_scale_stage_exponent(
                 &wire->scale, aps_wire_narrowest(wire), vectors[i].greatest);
-    }
-    if (agreed)
+        }
         return MPI_SUCCESS;
+    }
+    aps_exponent_magnitudes(wire, count, vectors, scales);
     for (int i = 0; i < count; i++)
         max[i] = scales[i].magnitude.max;
     rc = aps_exponent_agree_all(vcomm, wire, count, max, exponents);

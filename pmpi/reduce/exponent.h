@@ -34,9 +34,11 @@ static inline int aps_exponent_predicted(const struct aps_vector *vector)
     return vector->history ? vector->history->prediction.exponent : 0;
 }
 
-/* Local. The magnitude of a layer, if nobody has measured it yet. */
-struct aps_magnitude aps_exponent_magnitude(const struct aps_wire *wire,
-                                            const struct aps_vector *vector);
+/* Local. The magnitudes of `count` layers, APS_VECTORS_MOST at most, to scales[]:
+ * those that nobody has measured yet are measured together. */
+void aps_exponent_magnitudes(const struct aps_wire *wire, int count,
+                             const struct aps_vector vectors[],
+                             struct aps_stage_scale scales[]);
 
 /* The same for one vector, in the memory of `wire`. */
 int aps_exponent_agree(const struct aps_vcomm *vcomm,

@@ -126,11 +126,10 @@ static void hierarchical_group_scales(const struct aps_hierarchical_run *run,
             .exponent = aps_exponent_predicted(&vectors[i])};
     if (!aps_scale_ops_of(&wire->scale)->agreed || run->exact_inside)
         return;
-    for (int i = 0; i < count; i++) {
-        scales[i].magnitude = aps_exponent_magnitude(wire, &vectors[i]);
+    aps_exponent_magnitudes(wire, count, vectors, scales);
+    for (int i = 0; i < count; i++)
         exponents[i] = aps_scale_max_exponent(scales[i].magnitude.max,
                                               aps_shm_group_size(node));
-    }
     aps_shm_group_max_all(node, count, exponents);
     for (int i = 0; i < count; i++)
         scales[i].exponent = aps_scale_stage_exponent(

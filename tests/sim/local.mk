@@ -17,6 +17,7 @@ AM_TESTS_ENVIRONMENT += \
 # What pmpi/reduce/reduction.c needs of pmpi/, less pmpi/progress/wait.c and pmpi/device/device.c, for
 # which wait.c and device.c here stand in.
 sim_engine = \
+	$(top_srcdir)/pmpi/reduce/magnitude_batch.c \
 	$(top_srcdir)/pmpi/reduce/block_batch.c \
 	$(top_srcdir)/pmpi/reduce/block_queue.c \
 	$(top_srcdir)/pmpi/reduce/accumulate.c \

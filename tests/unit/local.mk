@@ -44,6 +44,7 @@ UNIT_TESTS = \
 	tests/unit/magnitudes \
 	tests/unit/measure \
 	tests/unit/nearest \
+	tests/unit/magnitude_batch \
 	tests/unit/options \
 	tests/unit/pinned_pool \
 	tests/unit/policy \
@@ -435,6 +436,10 @@ tests_unit_build_SOURCES = tests/unit/build.c \
 nodist_tests_unit_build_SOURCES = pmpi/job/build_identity.h
 tests_unit_build_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_unit_build_LDADD = $(UNIT_LIBS)
+tests_unit_magnitude_batch_SOURCES = tests/unit/magnitude_batch.c \
+	pmpi/reduce/magnitude_batch.c pmpi/reduce/magnitude_batch.h
+tests_unit_magnitude_batch_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_unit_magnitude_batch_LDADD = $(UNIT_LIBS)
 tests_unit_pinned_pool_SOURCES = tests/unit/pinned_pool.c \
 	pmpi/device/pinned_pool.c pmpi/device/pinned_pool.h
 tests_unit_pinned_pool_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(top_srcdir)/pmpi
