@@ -32,6 +32,7 @@ job()
     # shellcheck disable=SC2086 # several words
     timeout "$seconds" $launch -n "$ranks" $preload $more "$mpi/autoformat" "$@" \
         </dev/null >said 2>stderr || echo "it ends with $?" >>said
+    sed -i '/ UCX  WARN /d' said # of messages that an injected error has left
 }
 
 # events LOG: "layer step from to" of each change, in its order
@@ -258,6 +259,13 @@ for call in receipt:1:46 receipt:1:100 receipt:0:90 receipt:2:200; do
     check $? "an error of MPI where formats are measured ($call): layers keep FP32"
 done
 steps=24
+for kept in 'scale: aps, feedback: on' 'scale: {backoff: {scope: layer}}'; do
+    policy auto "format: {auto: $formats, target: snr 90dB, every: 1}, $kept"
+    more="-genv INJECT fail:receipt:1:180"
+    job 3 auto.yaml blocking 8
+    cmp said native >&2 && grep -q 'MPI failed where formats were measured' stderr
+    check $? "... and with what formats keep from call to call ($kept)"
+done
 policy auto "format: {auto: $formats, target: snr 15dB, every: 100}, reduce: direct"
 more="-genv INJECT fail:receipt:1:34"
 job 3 auto.yaml blocking 8
