@@ -207,7 +207,7 @@ static size_t staged_run_some(struct aps_device_step steps[], size_t count,
         aps_cuda_enter(steps[0].x, &visit) != APS_CUDA_DEVICE)
         return 0;
     while (n < count && staged_step_suits(&steps[n]) &&
-           aps_cuda_step_is_reached(&visit, &steps[n], &steps[n - 1]))
+           aps_cuda_is_reached(&visit, steps[n].x))
         n++;
     lane = aps_cuda_lane_take(&visit, &error);
     if (lane) {

@@ -130,14 +130,6 @@ static bool steps_follows(const struct aps_device_step *step,
            (step->x == previous->x || step->x == previous->x + previous->n);
 }
 
-bool aps_cuda_step_is_reached(const struct aps_cuda_visit *visit,
-                              const struct aps_device_step *step,
-                              const struct aps_device_step *previous)
-{
-    return (previous && steps_follows(step, previous)) ||
-           aps_cuda_is_reached(visit, step->x);
-}
-
 /* Do kernels of the context that is visited reach what a step needs? */
 static bool steps_reaches(const struct aps_cuda_visit *visit,
                           const struct aps_device_step *step,
@@ -145,7 +137,8 @@ static bool steps_reaches(const struct aps_cuda_visit *visit,
 {
     if (steps_is_of_bytes(step))
         return aps_cuda_allocations_reach(visit, step->wire);
-    return aps_cuda_step_is_reached(visit, step, previous) &&
+    return ((previous && steps_follows(step, previous)) ||
+            aps_cuda_is_reached(visit, step->x)) &&
            (step->verb == APS_DEVICE_MAGNITUDE ||
             aps_cuda_allocations_reach(visit, step->wire));
 }

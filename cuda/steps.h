@@ -4,19 +4,11 @@
 #ifndef APS_CUDA_STEPS_H
 #define APS_CUDA_STEPS_H
 
-#include <stdbool.h>
-
 #include "codec/memory.h"
 #include "cuda/context.h"
 #include "cuda/threads.h"
 
 int aps_cuda_run(struct aps_device_step steps[], size_t count);
-
-/* Do kernels of the context that is visited reach the values of a step? Next to
- * those of `previous`, which they reach (NULL: none), the driver is not asked. */
-bool aps_cuda_step_is_reached(const struct aps_cuda_visit *visit,
-                              const struct aps_device_step *step,
-                              const struct aps_device_step *previous);
 
 /* What the kernel of a step that encodes or measures has found. */
 void aps_cuda_step_take(struct aps_device_step *step,

@@ -13,6 +13,7 @@
 #include "base/fpenv.h"
 #include "base/message.h"
 #include "base/plural.h"
+#include "base/real.h"
 #include "call/candidates.h"
 #include "call/kind.h"
 #include "comm/auto_formats.h"
@@ -61,12 +62,12 @@ static double format_quality(const struct measured *this, int i)
 static void add_quality(char *line, size_t size, const struct measured *this,
                         const char *key, int i)
 {
-    char text[32];
+    char text[APS_REAL_TEXT_MAX];
 
     if (i < 0 || !this->trials[i].measured)
         return;
-    snprintf(text, sizeof text, "%.6g", format_quality(this, i));
-    aps_event_add(line, size, key, text);
+    aps_event_add(line, size, key,
+                  aps_real_round(format_quality(this, i), 6, text));
 }
 
 static void add_number(char *line, size_t size, const char *key,
@@ -195,9 +196,12 @@ static void format_note(const struct measured *this)
 
 /* --- the verdict ---------------------------------------------------------- */
 
+/* The reference is finite. Where it is 0, INF and NaN count as well. */
 static double format_error(const struct aps_auto_format *formats,
                            const struct aps_measure *measure)
 {
+    if (measure->nonfinite > 0)
+        return INFINITY;
     return formats->target == APS_TARGET_SNR ? aps_measure_l2(measure)
                                              : aps_measure_mean(measure);
 }
@@ -214,8 +218,7 @@ static int format_judge(struct measured *this)
         const struct aps_candidate_result *result = &subject->results[i];
 
         if (result->measured &&
-            (result->measure.compared == 0 ||
-             result->measure.nonfinite > result->measure.overflow))
+            (result->measure.compared == 0 || result->measure.infinite > 0))
             return APS_VERDICT_NONE;
         this->trials[i] = (struct aps_trial){
             .measured = result->measured,

@@ -55,8 +55,12 @@ static int deferred_run_segment(struct aps_deferred *this,
     int rc;
 
     segment->memory = aps_segment_memory(context, call);
-    if (segment->plan.auto_format)
+    if (segment->plan.auto_format) {
+        const unsigned long before = aps_context_failures();
+
         aps_auto_format_run(context, call, segment);
+        this->failures += aps_context_failures() - before;
+    }
     if (!deferred_is_possible(context, call, segment->count, &segment->plan))
         return MPI_ERR_NO_MEM;
     if (aps_segment_agree(context, call, segment))
@@ -105,16 +109,16 @@ static int deferred_run_layers(struct aps_deferred *this)
 void aps_deferred_run(struct aps_deferred *this)
 {
     struct aps_context *context = this->context;
-    const unsigned long failures = aps_context_failures();
     int rc = context->broken;
     int passed = MPI_SUCCESS;
 
+    this->failures = aps_context_failures();
     if (rc == MPI_SUCCESS)
         rc = deferred_run_layers(this);
     else
         aps_call_count_passed(&this->call, APS_PASSED_RESOURCES);
     if (rc == MPI_SUCCESS)
-        rc = aps_call_check(context, &this->call, failures);
+        rc = aps_call_check(context, &this->call, this->failures);
     if (this->parts > 0)
         passed = aps_wait_requests(this->parts, this->requests);
     if (rc == MPI_SUCCESS)

@@ -25,8 +25,10 @@ struct aps_deferred {
     bool fusable; /* it may now: its formats are not to be measured */
     struct aps_segment segment; /* if so, with its plan */
     int rc;                     /* MPI error code: what has gone wrong so far */
-    int parts;                  /* of the call that pass, in MPI's hands */
-    MPI_Request requests[];     /* [parts] */
+    unsigned long failures; /* aps_context_failures when it was carried out, and
+                               those of formats that were measured since */
+    int parts;              /* of the call that pass, in MPI's hands */
+    MPI_Request requests[]; /* [parts] */
 };
 
 /* COLLECTIVE over the context's communicator. One call by itself: its layers are

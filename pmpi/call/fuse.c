@@ -23,10 +23,10 @@
 struct group {
     struct aps_context *context;
     struct aps_deferred *calls[GROUP_MOST];
-    int count;              /* calls that have come and may belong to it */
-    bool closed;            /* with the last of them, by their sequence alone */
-    size_t bytes;           /* FP32, of those that fuse */
-    unsigned long failures; /* aps_context_failures, before anything was read */
+    int count;          /* calls that have come and may belong to it */
+    bool closed;        /* with the last of them, by their sequence alone */
+    size_t bytes;       /* FP32, of those that fuse */
+    unsigned long lost; /* aps_context_failures until the ranks had agreed */
     bool scaled[GROUP_MOST]; /* these needed to know how great values are ... */
     struct aps_magnitude magnitudes[GROUP_MOST]; /* ... which they do */
 };
@@ -281,8 +281,9 @@ static void fuse_run_alike(struct group *group,
     if (length > 1 && aps_segment_is_possible(context, &together, &plan)) {
         aps_context_begin_call(context, aps_call_function(&together),
                                &batch[0]->segment.key, &plan, layers[0].memory);
+        /* Of other batches, and of formats that were measured, it knows nothing. */
         rc = fuse_run_batch(context, &plan, length, places, layers,
-                            group->failures);
+                            aps_context_failures() - group->lost);
         context->damaged |= rc != MPI_SUCCESS;
         for (int i = 0; i < length; i++)
             aps_deferred_complete(batch[i], rc);
@@ -313,7 +314,7 @@ void aps_fuse_run(struct aps_deferred *first)
     struct agreement agreement;
     int rc;
 
-    group.failures = aps_context_failures();
+    group.lost = aps_context_failures();
     fuse_look(&group, first);
     if (first->fusable)
         group.bytes = first->segment.count * sizeof(float);
@@ -327,6 +328,7 @@ void aps_fuse_run(struct aps_deferred *first)
          fuse_gather(&group))
         aps_queue_pause(context->queue);
     rc = fuse_agree(&group, &agreement);
+    group.lost = aps_context_failures() - group.lost;
     context->damaged |= rc != MPI_SUCCESS;
     /* No rank goes by how many calls the group has: the first one goes alone, and
      * the others stay in the queue. */

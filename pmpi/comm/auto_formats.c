@@ -13,24 +13,36 @@ struct aps_auto_formats *aps_auto_formats_create(void)
     return calloc(1, sizeof(struct aps_auto_formats));
 }
 
-static void formats_clear(struct aps_auto_formats *formats)
+static void formats_remove(struct aps_auto_formats *formats,
+                           struct aps_auto_layer **link)
+{
+    struct aps_auto_layer *layer = *link;
+
+    *link = layer->next;
+    formats->loose -= layer->layer < 0;
+    free(layer);
+}
+
+/* All, or only the layers that no step tells apart. */
+static void formats_clear(struct aps_auto_formats *formats, bool loose)
 {
     for (int i = 0; i < APS_AUTO_BUCKETS; i++) {
-        while (formats->buckets[i]) {
-            struct aps_auto_layer *layer = formats->buckets[i];
+        struct aps_auto_layer **link = &formats->buckets[i];
 
-            formats->buckets[i] = layer->next;
-            free(layer);
+        while (*link) {
+            if (!loose || (*link)->layer < 0)
+                formats_remove(formats, link);
+            else
+                link = &(*link)->next;
         }
     }
-    formats->count = 0;
 }
 
 void aps_auto_formats_destroy(struct aps_auto_formats *formats)
 {
     if (!formats)
         return;
-    formats_clear(formats);
+    formats_clear(formats, false);
     aps_candidates_clear(&formats->candidates);
     free(formats);
 }
@@ -67,13 +79,9 @@ void aps_auto_formats_drop(struct aps_auto_formats *formats,
                            const struct aps_place *place)
 {
     struct aps_auto_layer **link = formats_place(formats, place);
-    struct aps_auto_layer *layer = *link;
 
-    if (!layer)
-        return;
-    *link = layer->next;
-    free(layer);
-    formats->count--;
+    if (*link)
+        formats_remove(formats, link);
 }
 
 struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
@@ -85,8 +93,8 @@ struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
     if (layer)
         return layer;
     aps_auto_formats_drop(formats, place);
-    if (formats->count >= APS_AUTO_LAYERS_MOST)
-        formats_clear(formats);
+    if (place->layer < 0 && formats->loose >= APS_AUTO_LAYERS_MOST)
+        formats_clear(formats, true);
     layer = calloc(1, sizeof *layer);
     if (!layer)
         return NULL;
@@ -99,7 +107,7 @@ struct aps_auto_layer *aps_auto_formats_get(struct aps_auto_formats *formats,
                                      .chosen = -1,
                                      .pause = 1};
     *link = layer;
-    formats->count++;
+    formats->loose += layer->layer < 0;
     return layer;
 }
 

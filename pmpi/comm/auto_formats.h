@@ -14,8 +14,9 @@
 #include "comm/candidates.h"
 #include "comm/place.h"
 
-/* A program whose counts vary from call to call would get layers without end: all are
- * dropped when there are so many, on all ranks at the same call. */
+/* A program whose counts vary from call to call would get layers without end: all that
+ * no step tells apart are dropped when there are so many, on all ranks at the same
+ * call. */
 #define APS_AUTO_LAYERS_MOST 4096
 
 /* What one rule knows of a layer. */
@@ -35,7 +36,7 @@ struct aps_auto_layer {
 struct aps_auto_formats {
     struct aps_candidates candidates;
     struct aps_auto_layer *buckets[APS_AUTO_BUCKETS];
-    int count;
+    int loose; /* layers that no step tells apart */
     bool lost; /* a measurement, for lack of memory: it is said */
 };
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "progress/agree.h"
+#include "wire/pipeline_sizes.h"
 
 /* Trials of every candidate. The first trial is slower, since memory and
  * connections are new. The times of short calls vary more, and trials of them
@@ -34,13 +35,16 @@ static int autotune_size_of(size_t count)
     return size;
 }
 
-static int autotune_find(const struct aps_autotune *choice, int rule,
-                         size_t count)
+static int autotune_find(const struct aps_autotune *choice,
+                         const struct aps_plan *plan, size_t count)
 {
     const int size = autotune_size_of(count);
+    const size_t granule = aps_pipeline_granule(&plan->format);
 
     for (int i = 0; i < choice->count; i++)
-        if (choice->classes[i].rule == rule && choice->classes[i].size == size)
+        if (choice->classes[i].rule == plan->rule &&
+            choice->classes[i].size == size &&
+            choice->classes[i].granule == granule)
             return i;
     return -1;
 }
@@ -48,7 +52,7 @@ static int autotune_find(const struct aps_autotune *choice, int rule,
 void aps_autotune_apply(const struct aps_autotune *choice, size_t count,
                         struct aps_plan *plan)
 {
-    const int i = autotune_find(choice, plan->rule, count);
+    const int i = autotune_find(choice, plan, count);
 
     if (i < 0) {
         plan->rewrite = choice->count < APS_AUTOTUNE_CLASSES;
@@ -86,7 +90,7 @@ aps_autotune_begin(struct aps_autotune *choice,
                    struct aps_plan *plan, enum aps_candidate *candidate)
 {
     struct aps_autotune_class *class;
-    int i = autotune_find(choice, plan->rule, count);
+    int i = autotune_find(choice, plan, count);
 
     if (i < 0 && choice->count == APS_AUTOTUNE_CLASSES)
         return NULL;
@@ -95,6 +99,7 @@ aps_autotune_begin(struct aps_autotune *choice,
         class = &choice->classes[i];
         class->rule = plan->rule;
         class->size = autotune_size_of(count);
+        class->granule = aps_pipeline_granule(&plan->format);
         autotune_list_candidates(class, resources, plan, count);
     }
     class = &choice->classes[i];

@@ -3,7 +3,8 @@
  * `reduce: auto`: finds out with the program's first calls which reduction is
  * the fastest on this communicator. Native MPI is one of the candidates.
  *
- * Layers are classed by rule and by size (powers of two). The first calls of a
+ * Layers are classed by rule, by size (powers of two), and, since a rule may choose
+ * formats itself, by what reductions are prepared for (pipeline_sizes.h). The first calls of a
  * class try every candidate in turn, a few times each. Then the ranks take, for
  * each candidate, the MAX over the ranks of their best times, and the class
  * settles on the fastest candidate for the rest of the job. Without a clear
@@ -29,8 +30,9 @@ enum aps_candidate {
 
 struct aps_autotune_class {
     int rule;
-    int size;   /* counts from 2^size to 2^(size + 1) - 1 */
-    int trials; /* made so far */
+    int size;       /* counts from 2^size to 2^(size + 1) - 1 */
+    size_t granule; /* aps_pipeline_granule of the format */
+    int trials;     /* made so far */
     bool settled;
     enum aps_candidate chosen; /* once settled */
     int candidates;            /* how many can run here */

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A program that makes communicators without end has layers without end: of those that
+ * come later nothing is known at the end. */
+#define LAYERS_MOST ((size_t)16384)
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct aps_chosen_format *all;
 static size_t count, room;
@@ -28,6 +32,8 @@ chosen_place_of(const struct aps_chosen_format *chosen)
     for (size_t i = 0; i < count; i++)
         if (chosen_is_same(&all[i], chosen))
             return &all[i];
+    if (count == LAYERS_MOST)
+        return NULL;
     if (count == room) {
         more = realloc(all, (2 * room + 16) * sizeof *all);
         if (!more)
@@ -38,24 +44,28 @@ chosen_place_of(const struct aps_chosen_format *chosen)
     return &all[count++];
 }
 
+/* The lock is held. Forget what a communicator of that name has known in another era
+ * of its steps: an earlier one is past, and one with a later era is gone. */
+static void chosen_forget_eras(const struct aps_chosen_format *chosen)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (all[i].era == chosen->era || strcmp(all[i].comm, chosen->comm) != 0)
+            all[kept++] = all[i];
+    count = kept;
+}
+
 void aps_chosen_formats_note(const struct aps_chosen_format *chosen)
 {
     struct aps_chosen_format *place;
 
     pthread_mutex_lock(&lock);
+    chosen_forget_eras(chosen);
     place = chosen_place_of(chosen);
     if (place)
         *place = *chosen;
     pthread_mutex_unlock(&lock);
-}
-
-/* Has the communicator had a later era? */
-static bool chosen_is_past(const struct aps_chosen_format *chosen)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(all[i].comm, chosen->comm) == 0 && all[i].era > chosen->era)
-            return true;
-    return false;
 }
 
 static double chosen_share(const struct aps_chosen_layer *chosen)
@@ -87,8 +97,7 @@ size_t aps_chosen_formats_list(struct aps_chosen_layer **list)
     pthread_mutex_lock(&lock);
     *list = count > 0 ? malloc(count * sizeof **list) : NULL;
     for (size_t i = 0; *list && i < count; i++)
-        if (!chosen_is_past(&all[i]))
-            (*list)[kept++] = all[i].layer;
+        (*list)[kept++] = all[i].layer;
     pthread_mutex_unlock(&lock);
     if (kept > 0)
         qsort(*list, kept, sizeof **list, chosen_compare);

@@ -26,12 +26,14 @@ static char *final_path(const struct aps_job *job)
     const char *log =
         job->options.log ? job->options.log : aps_policy_log(job->policy)->file;
     const char *slash, *dot;
+    struct stat found;
     char *path;
     int stem;
 
     if (named)
         return strdup(named);
-    if (!log)
+    /* Nor beside a log that is no file, as /dev/stderr. */
+    if (!log || (stat(log, &found) == 0 && !S_ISREG(found.st_mode)))
         return NULL;
     slash = strrchr(log, '/');
     dot = strrchr(log, '.');
@@ -108,11 +110,24 @@ static int final_put(int descriptor, const char *text, size_t length)
             length -= (size_t)written;
         }
     }
-    return fsync(descriptor);
+    return 0;
+}
+
+/* A pipe, or a device: written to as it is, and never replaced. */
+static int final_send(const char *path, const char *text, size_t length)
+{
+    const int descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    int rc = descriptor < 0 ? -1 : final_put(descriptor, text, length);
+    const int saved = errno;
+
+    if (descriptor >= 0)
+        close(descriptor);
+    errno = saved;
+    return rc;
 }
 
 /* 0, or -1 with errno: then there is no new file. */
-static int final_store(const char *path, const char *text, size_t length)
+static int final_replace(const char *path, const char *text, size_t length)
 {
     char *part;
     int descriptor, saved, rc;
@@ -125,6 +140,8 @@ static int final_store(const char *path, const char *text, size_t length)
     descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     rc = descriptor < 0 ? -1 : final_put(descriptor, text, length);
     if (rc == 0)
+        rc = fsync(descriptor);
+    if (rc == 0)
         rc = rename(part, path);
     saved = errno;
     if (descriptor >= 0)
@@ -133,6 +150,22 @@ static int final_store(const char *path, const char *text, size_t length)
         (void)unlink(part);
     free(part);
     errno = saved;
+    return rc;
+}
+
+static int final_store(const char *path, const char *text, size_t length)
+{
+    struct stat found;
+    char *target = NULL; /* of a link */
+    int rc;
+
+    if (stat(path, &found) == 0) {
+        if (!S_ISREG(found.st_mode))
+            return final_send(path, text, length);
+        target = realpath(path, NULL);
+    }
+    rc = final_replace(target ? target : path, text, length);
+    free(target);
     return rc;
 }
 
@@ -190,7 +223,7 @@ void aps_final_policy_write(const struct aps_job *job, int world_rank)
         final_write(job, path);
     else
         aps_message(-1, "the formats that layers have at the end are written "
-                        "nowhere: there is no log, and APSMPI_FINAL_POLICY "
+                        "nowhere: no log is a file, and APSMPI_FINAL_POLICY "
                         "names no file");
     free(path);
     aps_fpenv_leave(&environment);

@@ -15,7 +15,8 @@
  * COLLECTIVE over the site: link->wait and link->bulk, with which the model of
  * predict/native.h comes nearest to all-reduces of some lengths: between hosts
  * (ranks with the same place, all places at the same time), or inside them.
- * `machine` has `copy` and `add`. Notes how far repetitions disagree. 0, or -1 on all ranks: MPI or memory fails.
+ * `machine` has `copy` and `add`. Notes how far repetitions disagree. 0, or -1 on
+ * all ranks: MPI or memory fails.
  */
 int aps_natives_measure(const struct aps_site *site, bool between,
                         const struct aps_machine *machine,

@@ -60,22 +60,33 @@ double aps_real_parse(const char *text)
     return ldexp(1, below ? -(int)exponent : (int)exponent);
 }
 
-char *aps_real_format(double number, char buffer[APS_REAL_TEXT_MAX])
+/* Whatever the locale's point is. */
+static char *real_put_point(char *text)
 {
     const char *point = localeconv()->decimal_point;
-    char *found;
+    char *found = strstr(text, point);
 
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(buffer, APS_REAL_TEXT_MAX, "%.*g", digits, number);
-        if (strtod(buffer, NULL) == number)
-            break;
-    }
-    found = strstr(buffer, point);
     if (found) {
         const char *rest = found + strlen(point);
 
         *found = '.';
         memmove(found + 1, rest, strlen(rest) + 1);
     }
-    return buffer;
+    return text;
+}
+
+char *aps_real_format(double number, char buffer[APS_REAL_TEXT_MAX])
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buffer, APS_REAL_TEXT_MAX, "%.*g", digits, number);
+        if (strtod(buffer, NULL) == number)
+            break;
+    }
+    return real_put_point(buffer);
+}
+
+char *aps_real_round(double number, int digits, char buffer[APS_REAL_TEXT_MAX])
+{
+    snprintf(buffer, APS_REAL_TEXT_MAX, "%.*g", digits, number);
+    return real_put_point(buffer);
 }

@@ -16,4 +16,7 @@ double aps_real_parse(const char *text);
 #define APS_REAL_TEXT_MAX 40
 char *aps_real_format(double number, char buffer[APS_REAL_TEXT_MAX]);
 
+/* The same with so many digits, at most 17: for people. */
+char *aps_real_round(double number, int digits, char buffer[APS_REAL_TEXT_MAX]);
+
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/real.h"
 #include "policy/object.h"
 #include "policy/words.h"
 
@@ -222,10 +223,13 @@ bool aps_policy_chooses(const struct aps_policy *policy)
 char *aps_auto_format_target(const struct aps_auto_format *formats,
                              char *buffer, size_t size)
 {
+    char number[APS_REAL_TEXT_MAX];
+
+    aps_real_round(formats->stated, 6, number);
     if (formats->target == APS_TARGET_SNR)
-        snprintf(buffer, size, "snr %gdB", formats->stated);
+        snprintf(buffer, size, "snr %sdB", number);
     else
-        snprintf(buffer, size, "err %g", formats->stated);
+        snprintf(buffer, size, "err %s", number);
     return buffer;
 }
 

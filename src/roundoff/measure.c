@@ -14,6 +14,8 @@ void aps_measure_add(struct aps_measure *measure, const double *reference,
 
         if (!isfinite(low[i]))
             measure->nonfinite++;
+        if (!isfinite(exact))
+            measure->infinite++;
         if (exact == 0 || !isfinite(exact)) {
             measure->skipped++;
             continue;

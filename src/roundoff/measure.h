@@ -14,6 +14,7 @@ struct aps_measure {
     size_t underflow; /* reference != 0, result == 0 */
     size_t overflow;  /* reference finite, result not */
     size_t nonfinite; /* result INF or NaN */
+    size_t infinite;  /* reference INF or NaN */
     double sum_relative;
     double max_relative;
     double sum_error2;     /* sum of (ref - low)^2 */
