@@ -3,6 +3,7 @@
 
 #include "policy/choice.h"
 
+#include <math.h>
 #include <stddef.h>
 
 /* NaN meets no bound. */
@@ -23,7 +24,8 @@ int aps_auto_format_choose(const struct aps_auto_format *formats, int chosen,
                            const struct aps_trial trials[])
 {
     const bool keeps =
-        chosen >= 0 && choice_meets(&trials[chosen], formats->most);
+        chosen >= 0 &&
+        choice_meets(&trials[chosen], sqrt(formats->most * formats->allowed));
     int best = -1;
 
     for (size_t i = 0; i < formats->formats.count; i++)

@@ -23,7 +23,8 @@ struct aps_trial {
  * trials[formats->formats.count]; -1: FP32.
  *
  * A format is taken if its error meets the target with the margin, and kept as long as
- * it meets the target. Of those that may be taken, the one of fewest bytes is, and of
+ * it meets the target with half of the margin, in dB: the steps until the next
+ * measurement differ. Of those that may be taken, the one of fewest bytes is, and of
  * those the one of the least error, the first in the list; FP32 where that would not
  * send less.
  */
