@@ -68,6 +68,7 @@ figure-fashion: libapsmpi.la
 # Do policies of apsmpi suggest keep their targets? Where torch is: minutes.
 figure-targets: libapsmpi.la apsmpi tests/apps/digits scripts/apsmpi-run
 	@$(figures_run)/targets.py $(abs_top_builddir)/figures
+	@$(figures_run)/targets.py $(abs_top_builddir)/figures --online
 # What papers claim of compressors, on five seeds: a quarter of an hour.
 check-compressors: $(figures_needs)
 	@$(figures_run)/compressors.py $(abs_top_builddir)/figures

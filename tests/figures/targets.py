@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Does a policy that apsmpi suggest writes keep its target? targets.py FOLDER
-[--programs LIST] [--targets LIST]
+[--programs LIST] [--targets LIST] [--online]
 
 trains each of PROGRAMS once beside CANDIDATES (apsmpi-run --shadow). For each of
 TARGETS apsmpi suggest then writes a policy, apsmpi check must accept it, and a second
 run is rewritten by it, whose log says what the run has. The best single candidate that
 kept the target on all layers, with the same margin, is run as well, for all layers
 or for those of LARGE elements or more: the one of fewest bytes or, where these are the
-target, of the least error.
-Writes into FOLDER
+target, of the least error. With --online one run instead has a rule by which the
+library chooses as it goes (format: {auto: ...}), for targets of error, and what the
+program got is judged, from each layer's first choice on. Writes into FOLDER
 
-  targets.csv                   a line a program and target; also printed
-  NAME-*.yaml, NAME-*.csv       the policies and their logs
+  targets.csv, targets-online.csv       a line a program and target; also printed
+  NAME-*.yaml, NAME-*.csv               the policies and their logs
 
 and checks CLAIMS, which stand here and are printed before the runs: exit status 1 if
 one does not hold. What a run has is the worst value of a layer in an epoch, by the
@@ -41,8 +42,12 @@ CANDIDATES = ("e3m0:aps mx-e2m1fn e3m1:aps e3m2:aps mx-e2m3fn e3m3:aps e3m4:aps 
 CLAIMS = ["apsmpi check accepts every policy, and its run keeps the target",
           "of some program and target of error, the policy's run sends %d %% fewer "
           "bytes at least than that of the best single format"]
+ONLINE_CLAIM = ("format: {auto: ...} keeps the target in every epoch, in each layer of "
+                "%d elements or more")
 FEWER = 10
 LARGE = 1024            # the default of min_count
+ONLINE_EVERY = 10       # steps from one measurement of a layer to the next
+ONLINE_LEAST = 64       # of ten elements one step says little: they stay in FP32
 
 # The program, the keys of its policies, and how often steps are sampled.
 Program = collections.namedtuple("Program", "name command keys every")
@@ -80,7 +85,7 @@ class Runs:
     def path(self, name):
         return os.path.join(self.folder, "%s-%s" % (self.program.name, name))
 
-    def write(self, name, rest, every=None):
+    def write(self, name, rest):
         """A policy and the path of its log, which is new."""
         log, policy = self.path(name + ".csv"), self.path(name + ".yaml")
         for left in (log, self.path(name + "-exponents.csv")):
@@ -88,7 +93,7 @@ class Runs:
                 os.remove(left)
         with open(policy, "w", encoding="utf-8") as file:
             file.write("version: 1\nmin_count: 1\n%slog: {file: %s, every: %d}\n%s" % (
-                self.program.keys, log, every or self.program.every, rest))
+                self.program.keys, log, self.program.every, rest))
         return policy, log
 
     def run(self, policy, options=()):
@@ -217,6 +222,18 @@ def best_single(rows, step, target, margin):
     return best and best[1:]
 
 
+def online_bytes(rows):
+    """The bytes of a step as a part of FP32's: of all logged steps and layers, where
+    a layer without a row of what the program got was left to MPI."""
+    step = Step(rows)
+    sent = {(int(row["step"]), int(row["layer"])): int(row["wire_bytes"])
+            for row in rows if row["shadow"] == "0"}
+    steps = {int(row["step"]) for row in rows}
+    total = sum(sent.get((number, layer), most) for number in steps
+                for layer, most in step.fp32.items())
+    return total / (len(steps) * sum(step.fp32.values()))
+
+
 # --- a program and a target
 
 def predicted(kind, told):
@@ -277,6 +294,27 @@ def try_target(runs, log, target):
             "met": "yes" if good and found.keeps(target) else "NO"}
 
 
+def try_online(runs, target):
+    """A row of the other table."""
+    kind, number = parse(target)
+    formats = ", ".join(word.partition(":")[0] for word in CANDIDATES.split())
+    policy, log = runs.write(
+        re.sub(r"\W", "", target) + "-online",
+        "rules:\n  - {min_count: %d, scale: aps, format: {auto: [%s], target: %s %g%s, "
+        "every: %d}}\n" % (ONLINE_LEAST, formats, kind, number,
+                           "dB" if kind == "snr" else "", ONLINE_EVERY))
+    good = accepted(policy)
+    runs.run(policy)
+    rows = [row for row in read_csv(log) if int(row["layer"]) >= 0]
+    found = Found([row for row in rows if row["shadow"] == "0"], Step(rows))
+    with open(log, encoding="utf-8") as file:
+        changes = sum(line.startswith("# auto ") for line in file)
+    return {"program": runs.program.name, "target": target,
+            "measured": "%.4g" % found.value(kind),
+            "bytes": "%.2f" % (100 * online_bytes(rows)), "choices": changes,
+            "met": "yes" if good and found.layers and found.keeps(target) else "NO"}
+
+
 def shadow(folder, program):
     """The Runs of a program, and the log of the first one."""
     runs = Runs(folder, program)
@@ -305,18 +343,8 @@ def gains(rows):
                default=-math.inf)
 
 
-def main():
-    known = programs()
-    parser = argparse.ArgumentParser(prog="targets.py")
-    parser.add_argument("folder")
-    parser.add_argument("--programs", default=",".join(known))
-    parser.add_argument("--targets", default=",".join(TARGETS))
-    options = parser.parse_args()
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    shutil.copy(os.path.join(os.environ["top_srcdir"],
-                             "tests/apps/fashion-layers.csv"), options.folder)
-    chosen = [known[name]() for name in options.programs.split(",")]
-    targets = options.targets.split(",")
+def offline(folder, chosen, targets):
+    """Do the claims hold?"""
     print("candidates: %s" % CANDIDATES)
     for claim in CLAIMS:
         print("claim: " + (claim % FEWER if "%d" in claim else claim))
@@ -324,17 +352,55 @@ def main():
     print(HEAD, flush=True)
     rows = []
     for program in chosen:
-        runs, log = shadow(options.folder, program)
+        runs, log = shadow(folder, program)
         for target in targets:
             rows.append(try_target(runs, log, target))
             show(rows[-1])
-    write_csv(os.path.join(options.folder, "targets.csv"), rows)
+    write_csv(os.path.join(folder, "targets.csv"), rows)
     right = all(row["met"] == "yes" for row in rows)
     print("%s: %s" % ("holds" if right else "does NOT hold", CLAIMS[0]))
     fewer = gains(rows) >= FEWER
     print("%s: %s (%.1f %%)" % ("holds" if fewer else "does NOT hold",
                                 CLAIMS[1] % FEWER, gains(rows)))
-    return 0 if right and fewer else 1
+    return right and fewer
+
+
+def online(folder, chosen, targets):
+    """Does the claim hold?"""
+    targets = [target for target in targets if parse(target)[0] != "bytes"]
+    print("formats: %s" % CANDIDATES)
+    print("claim: " + ONLINE_CLAIM % ONLINE_LEAST)
+    print("targets: %s" % ", ".join(targets), flush=True)
+    rows = []
+    for program in chosen:
+        for target in targets:
+            rows.append(try_online(Runs(folder, program), target))
+            print("%-14s %-10s measured %7s  met %-3s %6s %% of the bytes, formats "
+                  "chosen %d times" % tuple(rows[-1][key] for key in (
+                      "program", "target", "measured", "met", "bytes", "choices")),
+                  flush=True)
+    write_csv(os.path.join(folder, "targets-online.csv"), rows)
+    right = all(row["met"] == "yes" for row in rows)
+    print("%s: %s" % ("holds" if right else "does NOT hold",
+                      ONLINE_CLAIM % ONLINE_LEAST))
+    return right
+
+
+def main():
+    known = programs()
+    parser = argparse.ArgumentParser(prog="targets.py")
+    parser.add_argument("folder")
+    parser.add_argument("--programs", default=",".join(known))
+    parser.add_argument("--targets", default=",".join(TARGETS))
+    parser.add_argument("--online", action="store_true")
+    options = parser.parse_args()
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    shutil.copy(os.path.join(os.environ["top_srcdir"],
+                             "tests/apps/fashion-layers.csv"), options.folder)
+    chosen = [known[name]() for name in options.programs.split(",")]
+    right = (online if options.online else offline)(
+        options.folder, chosen, options.targets.split(","))
+    return 0 if right else 1
 
 
 if __name__ == "__main__":
