@@ -40,6 +40,7 @@ dist_report_DATA = \
 	scripts/apsmpi_report/format_changes.py \
 	scripts/apsmpi_report/grid.py \
 	scripts/apsmpi_report/line_panels.py \
+	scripts/apsmpi_report/line_store.py \
 	scripts/apsmpi_report/page.py \
 	scripts/apsmpi_report/page_candidates.py \
 	scripts/apsmpi_report/page_figures.py \

@@ -23,6 +23,7 @@ for the figures of tests/bench/allreduce.
     reading         bench           exponents       what is read
     trials          what events say
     cells           what figures need
+    line_store      lines of a table by steps, packed
     statistics      what a line of the table is computed from
     text            notes, and numbers as text
 

@@ -142,7 +142,7 @@ def screen(tail, notes, width, height):
     """What the terminal shows: as many lines as it has, at most, none wider."""
     head, foot, log = head_lines(tail), foot_lines(tail, notes), tail.log
     by, middle = tail.options.by, []
-    tables = [(table_lines([log], by, width), 2, 2)] if log.total.rows else []
+    tables = [(list(table_lines([log], by, width)), 2, 2)] if log.total.rows else []
     if log.candidates.rows:
         tables.append(([CANDIDATES] + candidate_lines(log, by, width), 3, 0))
     room = height - len(head) - len(foot) - 1 - len(tables)

@@ -81,7 +81,7 @@ def trial_table(log, trials):
 
 def log_table(log, by):
     """The lines of the text's table, with all columns."""
-    summary = log.summary()
+    summary = dict(log.summary().items())
     keys = sorted(summary)
     stats = [summary[key] for key in keys]
     total = log.total

@@ -13,6 +13,7 @@ from apsmpi_log.lines import LogFile
 from apsmpi_log.runs import LastRun, layer_keys, parse_candidate, parse_end
 
 from .cells import Cells, numbers_of
+from .line_store import LineStore
 from .statistics import Share, Stats, merge
 from .text import note
 
@@ -64,7 +65,7 @@ class Log(LogFile):
 
     def clear(self):
         """Forget all rows, as at the start of a new run under --last."""
-        self.groups = {}
+        self.groups = (LineStore("step") if self.options.by == "step" else {})
         self.layers = {}
         # The same of candidates, whose keys end with a Candidate.
         self.candidate_groups = {}
@@ -95,7 +96,12 @@ class Log(LogFile):
         return bool(self.run_rows)
 
     def summary(self):
-        return self.layers if self.options.by == "layer" else self.groups
+        """{key: Stats}; of a table by steps that is large, the LineStore."""
+        if self.options.by == "layer":
+            return self.layers
+        if self.options.by == "step" and not self.groups.large:
+            return self.groups.live
+        return self.groups
 
     def candidate_summary(self):
         return (self.candidate_layers if self.options.by == "layer"
@@ -229,7 +235,7 @@ class Log(LogFile):
             stats = groups.get(key)
             if stats is None:
                 stats = groups[key] = Stats(by)
-                stats.index = len(groups) - 1
+                stats.index = len(groups) - 1       # of a layer
             pick = picker(rows) if len(rows_of) > 1 else lambda values: values
             stats.add(share, len(rows), pick, pick(layers))
 

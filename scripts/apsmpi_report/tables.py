@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tables of round-off logs, as text and as CSV."""
 
+import collections
 import csv
+import itertools
 import math
 
 from apsmpi_log.text import UserError, plural, printable
 
 from .candidate_tables import candidate_lines, sorted_candidates
+from .line_store import LineStore
 from .format_changes import HEADING, change_lines, changes_of, other_events
 from .statistics import merge
 from .table_layout import Column, fit, key_columns, layout
 from .text import NOTES_MAX, RUNS_MAX, WIDTH, show_error, show_fixed, show_time
 
 
+CHUNK = 4096            # lines of a large table that are made at a time
 CANDIDATES = "Candidates, which were measured and which the program did not get:"
 
 
@@ -94,8 +98,11 @@ def narrower(headings):
 
 def table_lines(logs, by, width=WIDTH):
     """The table as text, one log or several side by side."""
-    keys = sorted({key for log in logs for key in log.summary()})
-    summaries = [log.summary() for log in logs]
+    if len(logs) == 1 and isinstance(logs[0].summary(), LineStore):
+        yield from large_table_lines(logs[0], by, width)
+        return
+    summaries = [dict(log.summary().items()) for log in logs]
+    keys = sorted({key for summary in summaries for key in summary})
     lines = [merge(s[key] for s in summaries if key in s) for key in keys]
     totals = merge(log.total for log in logs)
 
@@ -118,7 +125,50 @@ def table_lines(logs, by, width=WIDTH):
         gap = fit(columns, width)
         if gap is not None:
             break
-    return layout(columns, gap or 1)
+    yield from layout(columns, gap or 1)
+
+
+def chunks(lines):
+    """Lists of keys and lists of their Stats, of a part of a large table each."""
+    lines = iter(lines)
+    while some := list(itertools.islice(lines, CHUNK)):
+        yield [key for key, _ in some], [stats for _, stats in some]
+
+
+def large_table_lines(log, by, width):
+    """The same, of one log and without holding the table: once for the widths of its
+    columns, and once for its lines."""
+    total, several = log.total, len(log.summary().comms) > 1
+    headings = [h for h in headings_of(log, by) if h != "scale" or width > WIDTH]
+
+    def columns_of(keys, stats, some):
+        columns = key_columns(by, keys, stats, total)
+        if several and columns[0].heading != "comm":
+            columns.insert(0, Column("comm", "<", [key[0] for key in keys] + [""]))
+        return columns + value_columns(some, stats + [total])
+
+    widths = collections.Counter()
+    for keys, stats in chunks(log.summary().items()):
+        for column in columns_of(keys, stats, headings):
+            widths[column.heading] = max(widths[column.heading], column.width)
+    for some in narrower(headings):
+        columns = columns_of([], [], some)
+        for column in columns:
+            column.width = widths[column.heading]
+        gap = fit(columns, width)
+        if gap is not None:
+            break
+    fitted = {column.heading: column.width for column in columns}
+    head, end = None, []
+    for keys, stats in chunks(log.summary().items()):
+        columns = columns_of(keys, stats, some)
+        for column in columns:
+            column.width = fitted[column.heading]
+        lines = layout(columns, gap or 1)
+        yield from lines[:2] if head is None else ()
+        head, end = lines[:2], lines[-2:]
+        yield from lines[2:-2]
+    yield from end
 
 
 def show_steps(stats):
@@ -222,11 +272,13 @@ def write_csv(path, logs, by):
                 "fp32_bytes", "saved_pct", "usec", "redone",
                 "overflowed", "residual", "shadow", "entropy"])
             for log in logs:
-                lines = [(key, s, 0) for key, s in sorted(log.summary().items(),
-                                                          key=lambda line: line[0])]
-                lines += [(key, s, key[-1].number) for key, s in
-                          sorted_candidates(log)]
-                for key, s, shadow in lines:
+                summary = log.summary()
+                own = (summary.items() if isinstance(summary, LineStore) else
+                       sorted(summary.items(), key=lambda line: line[0]))
+                for key, s, shadow in itertools.chain(
+                        ((key, s, 0) for key, s in own),
+                        ((key, s, key[-1].number) for key, s in
+                         sorted_candidates(log))):
                     what = {"layer": [s.name()],
                             "step": ["/".join(map(str, s.epochs)), len(s.layers)],
                             "epoch": [s.step_count(), len(s.layers)],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Large logs: report_size.py write ROWS LOG writes one of that many rows, of 161
-layers, with an event in every thousand; report_size.py run COMMAND... runs a
+"""Large logs: report_size.py write ROWS LOG [LAYERS] writes one of that many rows, of
+161 layers or so many, with an event in every thousand; report_size.py run COMMAND... runs a
 command and says what memory and time it took.
 
 Row i has the mean error (i % 7) / 8: sums of these are exact."""
@@ -18,13 +18,13 @@ HEADER = ("time,comm,step,epoch,layer,name,count,format,scale,reduce,scale_exp,"
 RUN = "20261122T143059.123456-4711"
 
 
-def write(rows, path):
+def write(rows, path, layers=LAYERS):
     with open(path, "w", encoding="utf-8") as file:
         print(HEADER, file=file)
         print("# run=%s apsmpi=1.0 ranks=8 host=node1 policy=policy.yaml" % RUN,
               file=file)
         for row in range(rows):
-            step, layer = divmod(row, LAYERS)
+            step, layer = divmod(row, layers)
             if row % 1000 == 999:
                 print("# comm0: desync: the step was lost", file=file)
             print("%.6f,comm0,%d,%d,%d,layer%d.conv.weight,%d,e4m3,aps-tight,"
@@ -48,6 +48,6 @@ def run(command):
 
 if __name__ == "__main__":
     if sys.argv[1] == "write":
-        write(int(sys.argv[2]), sys.argv[3])
+        write(int(sys.argv[2]), sys.argv[3], *map(int, sys.argv[4:]))
     else:
         sys.exit(run(sys.argv[2:]))

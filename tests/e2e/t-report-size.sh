@@ -58,6 +58,40 @@ for line in csv.DictReader(open("table.csv")):
 END
 check '... and every layer has its sums' "$PYTHON3" expected.py "$rows"
 measured 'the table by steps' 200 --by step large.csv
+"$PYTHON3" "$size" write $rows steps.csv 1
+seconds=$((seconds * 4))
+measured 'a line a row, by steps' $limit --by step --csv table.csv steps.csv
+check '... none is lost' equal "$(wc -l <table.csv)" $((rows + 1))
+check '... in the text, either' equal "$(grep -c '^ *[0-9][0-9]* ' out)" "$rows"
+check '... the last line is the last row' grep -q \
+    "^ *$((100 * (rows - 1))) .* $(awk "BEGIN { print ($rows - 1) % 7 }")" out
+cat >steps.py <<'END'
+import csv, sys
+rows = int(sys.argv[1])
+for i, line in enumerate(csv.DictReader(open("table.csv"))):
+    assert line["step"] == str(100 * i) and line["rows"] == "1", line
+    assert float(line["err_mean"]) == i % 7 / 8, line
+assert i == rows - 1, i
+END
+check '... with its sums' "$PYTHON3" steps.py "$rows"
+# Two runs, whose steps are alike.
+{
+    cat steps.csv
+    sed 1,2d steps.csv
+} >twice.csv
+rm steps.csv
+timed "$PYTHON3" "$report" --by step --csv table.csv twice.csv
+check 'two runs: a line a step' equal "$(wc -l <table.csv)" $((rows + 1))
+cat >twice.py <<'END'
+import csv
+for i, line in enumerate(csv.DictReader(open("table.csv"))):
+    assert line["step"] == str(100 * i) and line["rows"] == "2", line
+    assert float(line["err_mean"]) == i % 7 / 8, line
+    assert line["wire_bytes"] == "8192", line
+END
+check '... with the sums of both' "$PYTHON3" twice.py
+rm twice.csv
+seconds=$((seconds / 4))
 measured 'the last run by epochs' 100 --last --by epoch large.csv
 measured 'the page' 300 --html large.html large.csv
 check '... has all rows' grep -q "large.csv: $rows rows, 161 layers," large.html
