@@ -4,10 +4,10 @@
  * the fastest on this communicator. Native MPI is one of the candidates.
  *
  * Layers are classed by rule, by size (powers of two), and, since a rule may choose
- * formats itself, by what reductions are prepared for (pipeline_sizes.h). The first calls of a
- * class try every candidate in turn, a few times each. Then the ranks take, for
- * each candidate, the MAX over the ranks of their best times, and the class
- * settles on the fastest candidate for the rest of the job. Without a clear
+ * formats itself, by what reductions are prepared for (pipeline_sizes.h). The first
+ * calls of a class try every candidate in turn, a few times each. Then the ranks
+ * take, for each candidate, the MAX over the ranks of their best times, and the
+ * class settles on the fastest candidate for the rest of the job. Without a clear
  * gain it settles on native.
  */
 #ifndef APS_PMPI_COMM_AUTOTUNE_H
