@@ -62,7 +62,7 @@ measured 'the table by steps' 200 --by step large.csv
 seconds=$((seconds * 4))
 measured 'a line a row, by steps' $limit --by step --csv table.csv steps.csv
 check '... none is lost' equal "$(wc -l <table.csv)" $((rows + 1))
-check '... in the text, either' equal "$(grep -c '^ *[0-9][0-9]* ' out)" "$rows"
+check '... in the text, either' equal "$(grep -c '^ *[0-9][0-9]* .* e4m3' out)" "$rows"
 check '... the last line is the last row' grep -q \
     "^ *$((100 * (rows - 1))) .* $(awk "BEGIN { print ($rows - 1) % 7 }")" out
 cat >steps.py <<'END'
