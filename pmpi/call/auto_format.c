@@ -156,13 +156,15 @@ static void format_tell(const struct measured *this, int before)
                  key->name ? " (" : "", key->name ? key->name : "",
                  key->name ? ")" : "");
     if (shown >= 0)
-        snprintf(quality, sizeof quality, "%s%s %s %.4g%s",
-                 chosen < 0 ? ", since none meets the target; the best is "
-                            : ", ",
-                 chosen < 0 ? format_name(this, shown) : "with",
-                 this->formats->target == APS_TARGET_SNR ? "snr" : "err",
-                 format_quality(this, shown),
-                 this->formats->target == APS_TARGET_SNR ? "dB" : "");
+        snprintf(
+            quality, sizeof quality, "%s%s %s %.4g%s",
+            chosen < 0
+                ? ", since none meets the target with fewer bytes; the best is "
+                : ", ",
+            chosen < 0 ? format_name(this, shown) : "with",
+            this->formats->target == APS_TARGET_SNR ? "snr" : "err",
+            format_quality(this, shown),
+            this->formats->target == APS_TARGET_SNR ? "dB" : "");
     aps_message(-1, "%s: %s%zu elements, step %ld: %s%s%s%s (target %s)",
                 this->subject.context->label, layer, key->count, key->step,
                 format_name(this, chosen),
@@ -211,6 +213,8 @@ static double format_error(const struct aps_auto_format *formats,
 static int format_judge(struct measured *this)
 {
     const struct aps_subject *subject = &this->subject;
+    struct aps_auto_layer *layer = this->layer;
+    int choice;
 
     if (subject->context->rank != 0 || !subject->ready)
         return APS_VERDICT_NONE;
@@ -227,8 +231,11 @@ static int format_judge(struct measured *this)
             .fp32_bytes = result->fp32_bytes,
         };
     }
-    return aps_auto_format_choose(this->formats, this->layer->chosen,
-                                  this->trials);
+    choice = aps_auto_format_choose(this->formats, layer->chosen, this->trials);
+    return layer->chose
+               ? aps_auto_format_settle(this->formats, &layer->past,
+                                        layer->chosen, choice, this->trials)
+               : choice;
 }
 
 /* On all ranks. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The formats that layers of a communicator have got while the program runs (format:
- * {auto: ...}). All here but the errors, which rank 0 alone has measured, is the same
+ * {auto: ...}). All here but `past`, by which rank 0 alone decides, is the same
  * on all ranks: it follows from the order of the calls and from verdicts that the ranks
  * have agreed on.
  */
@@ -13,6 +13,7 @@
 
 #include "comm/candidates.h"
 #include "comm/place.h"
+#include "policy/choice.h"
 
 /* A program whose counts vary from call to call would get layers without end: all that
  * no step tells apart are dropped when there are so many, on all ranks at the same
@@ -30,6 +31,7 @@ struct aps_auto_layer {
     bool chose; /* by measurements; otherwise none has said anything yet */
     long due;   /* number of the next call to be measured */
     long pause; /* numbers until the next one, if this one says nothing */
+    struct aps_auto_past past; /* on rank 0 */
 };
 
 #define APS_AUTO_BUCKETS 256

@@ -321,8 +321,8 @@ static void summary_print_formats(const struct aps_job *job)
     if (measured == 0)
         aps_message(-1, "format: auto: no layer was measured: its steps were "
                         "not found (steps: none does without), no call "
-                        "matched the rule, or all layers have more than 2^27 "
-                        "elements");
+                        "matched the rule, all layers have more than 2^27 "
+                        "elements, or communicators have one rank");
     else
         aps_message(-1,
                     "format: auto: %llu measurement%s took %.3g s, and a "

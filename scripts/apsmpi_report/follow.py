@@ -14,6 +14,7 @@ from apsmpi_log.text import UserError, plural, printable, shorten
 
 from .reading import Log
 from .candidate_tables import candidate_lines
+from .format_changes import HEADING, change_lines, changes_of, other_events
 from .tables import CANDIDATES, describe_rows, print_report, table_lines
 from .text import show_time
 
@@ -110,10 +111,11 @@ def foot_lines(tail, notes):
     log, lines = tail.log, []
     if log.malformed:
         lines.append("%s skipped" % plural(log.malformed, "malformed line"))
-    if log.events:
-        lines.append("%s, the last:" % plural(sum(log.events.values()), "event"))
-        lines += ["  %d x %s" % (log.events[text], text)
-                  for text in list(log.events)[-EVENTS_SHOWN:]]
+    events = other_events(log)
+    if events:
+        lines.append("%s, the last:" % plural(sum(events.values()), "event"))
+        lines += ["  %d x %s" % (events[text], text)
+                  for text in list(events)[-EVENTS_SHOWN:]]
     last = next(reversed(log.begun), None)
     if tail.has_ended():
         return lines + notes[-1:] + ["the run has ended"]
@@ -143,6 +145,9 @@ def screen(tail, notes, width, height):
     head, foot, log = head_lines(tail), foot_lines(tail, notes), tail.log
     by, middle = tail.options.by, []
     tables = [(list(table_lines([log], by, width)), 2, 2)] if log.total.rows else []
+    changes = changes_of(log)
+    if changes:
+        tables.append(([HEADING] + change_lines(changes, width), 2, 0))
     if log.candidates.rows:
         tables.append(([CANDIDATES] + candidate_lines(log, by, width), 3, 0))
     room = height - len(head) - len(foot) - 1 - len(tables)

@@ -17,7 +17,7 @@ from .text import NOTES_MAX, RUNS_MAX, WIDTH, show_error, show_fixed, show_time
 
 
 CHUNK = 4096            # lines of a large table that are made at a time
-CANDIDATES = "Candidates, which were measured and which the program did not get:"
+CANDIDATES = "Candidates, which were measured beside what the program got:"
 
 
 def show_underflow(stats):
@@ -233,16 +233,16 @@ def report_lines(logs, by):
         yield ""
         yield from table_lines(filled, by)
     for log in logs:
-        if log.candidates.rows:
-            yield ""
-            yield ("%s: " % log.label if several else "") + CANDIDATES
-            yield from candidate_lines(log, by)
-    for log in logs:
         changes = changes_of(log)
         if changes:
             yield ""
             yield ("%s: " % log.label if several else "") + HEADING
             yield from change_lines(changes)
+    for log in logs:
+        if log.candidates.rows:
+            yield ""
+            yield ("%s: " % log.label if several else "") + CANDIDATES
+            yield from candidate_lines(log, by)
     if any(log.total.err_nan() or log.malformed or other_events(log)
            for log in logs):
         yield ""

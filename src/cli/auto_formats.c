@@ -54,8 +54,9 @@ static void print_note(const struct aps_policy *policy, int rule,
              "that keep %s; FP32 where none does. A layer's first call, and "
              "one of it in every %ld step%s, is measured: %zu more reduction%s "
              "and an FP64 one of the same inputs. A format is taken if it is "
-             "better than the target by %g dB, and kept as long as it meets "
-             "the target. Changes are events of the log, and a policy with the "
+             "better than the target by %g dB, and kept as long as it is "
+             "better by half of that. Changes are events of the log, and a "
+             "policy with the "
              "formats that the layers have at the end is written beside it. "
              "Bytes in the table, and predictions, are those of FP32: the most "
              "there can be.",

@@ -3,6 +3,7 @@
 
 #include "policy/choice.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -20,12 +21,18 @@ static bool choice_is_better(const struct aps_trial *trial,
                                         : trial->error < other->error;
 }
 
+/* FP32 keeps every target. */
+static bool choice_keeps(const struct aps_auto_format *formats, int chosen,
+                         const struct aps_trial trials[])
+{
+    return chosen < 0 || choice_meets(&trials[chosen],
+                                      sqrt(formats->most * formats->allowed));
+}
+
 int aps_auto_format_choose(const struct aps_auto_format *formats, int chosen,
                            const struct aps_trial trials[])
 {
-    const bool keeps =
-        chosen >= 0 &&
-        choice_meets(&trials[chosen], sqrt(formats->most * formats->allowed));
+    const bool keeps = chosen >= 0 && choice_keeps(formats, chosen, trials);
     int best = -1;
 
     for (size_t i = 0; i < formats->formats.count; i++)
@@ -35,4 +42,36 @@ int aps_auto_format_choose(const struct aps_auto_format *formats, int chosen,
     if (keeps && (best < 0 || trials[best].bytes >= trials[chosen].bytes))
         return chosen;
     return best;
+}
+
+#define RISES_MOST 5 /* 2^(RISES_MOST - 1) measurements in a row */
+#define CALM 64
+
+/* FP32 costs more than any format that may be taken. */
+static unsigned long long choice_bytes(int format,
+                                       const struct aps_trial trials[])
+{
+    return format < 0 || !trials[format].measured ? ULLONG_MAX
+                                                  : trials[format].bytes;
+}
+
+int aps_auto_format_settle(const struct aps_auto_format *formats,
+                           struct aps_auto_past *past, int chosen, int choice,
+                           const struct aps_trial trials[])
+{
+    const int needed = past->rises < 2 ? 1 : 1 << (past->rises - 1);
+    const bool rises =
+        choice_bytes(choice, trials) > choice_bytes(chosen, trials);
+
+    past->cheap = choice == chosen || rises ? 0 : past->cheap + 1;
+    if (choice == chosen || (past->cheap > 0 && past->cheap < needed &&
+                             choice_keeps(formats, chosen, trials))) {
+        if (++past->calm >= CALM)
+            *past = (struct aps_auto_past){0};
+        return chosen;
+    }
+    past->rises += rises && past->rises < RISES_MOST;
+    past->cheap = 0;
+    past->calm = 0;
+    return choice;
 }

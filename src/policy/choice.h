@@ -31,4 +31,23 @@ struct aps_trial {
 int aps_auto_format_choose(const struct aps_auto_format *formats, int chosen,
                            const struct aps_trial trials[]);
 
+/* What the measurements of a layer have led to so far; {0} at first. */
+struct aps_auto_past {
+    int rises; /* changes to more bytes since the layer was last calm */
+    int cheap; /* measurements in a row by which a cheaper format would do */
+    int calm;  /* measurements since the last change */
+};
+
+/*
+ * What becomes of a choice (aps_auto_format_choose) for a layer that has had format
+ * `chosen` (-1: FP32) by an earlier measurement. More bytes are taken at once, and
+ * so is any format where the layer's misses the target. Fewer are at once, too, until
+ * the layer has risen twice; then after 2, 4, 8 and at most 16
+ * measurements in a row, so that noise does not change it at each of them. A layer that
+ * has not changed for 64 measurements begins anew. *past is brought up to date.
+ */
+int aps_auto_format_settle(const struct aps_auto_format *formats,
+                           struct aps_auto_past *past, int chosen, int choice,
+                           const struct aps_trial trials[]);
+
 #endif

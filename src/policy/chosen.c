@@ -175,7 +175,7 @@ static void comment_layer(FILE *stream, const struct group *group,
             layer->count, aps_plural(layer->count),
             aps_chosen_layer_format(group->policy, layer));
     if (layer->chosen < 0)
-        fputs(", since no format met the target\n", stream);
+        fputs(", since no format met the target with fewer bytes\n", stream);
     else
         fprintf(stream, ", %s %.4g%s, %.1f %% of the bytes of FP32\n",
                 formats->target == APS_TARGET_SNR ? "snr" : "err",

@@ -274,11 +274,76 @@ static void test_choice(void)
            "%s", cases[i].what);
 }
 
+/* A layer whose error lies about the margin of its cheaper format: what it gets, a
+ * letter a measurement, from what was measured: of the cheaper one less than the
+ * target with the margin (+), less than with half of it (=), more (-). */
+static void test_past(void)
+{
+    static const struct {
+        const char *what, *measured, *formats;
+    } cases[] = {
+        {"noise changes it ever less often", "+-+-++-++++-++++++++-",
+         "abab"
+         "bab"
+         "bbbab"
+         "bbbbbbbab"},
+        {"between both it stays", "+===-====+===", "aaaabbbbbaaaa"},
+    };
+    const struct aps_auto_format formats = {
+        .target = APS_TARGET_SNR,
+        .most = 0.1,
+        .allowed = 0.05,
+        .formats = {.count = 2},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct aps_auto_past past = {0};
+        char formats_got[256] = "";
+        int chosen = 0;
+
+        for (size_t k = 0; cases[i].measured[k]; k++) {
+            const char m = cases[i].measured[k];
+            const struct aps_trial trials[] = {OF(m == '+'   ? 0.04
+                                                  : m == '=' ? 0.06
+                                                             : 0.2,
+                                                  1000),
+                                               OF(0.01, 2000)};
+
+            chosen = aps_auto_format_settle(
+                &formats, &past, chosen,
+                aps_auto_format_choose(&formats, chosen, trials), trials);
+            formats_got[k] = (char)('a' + chosen);
+        }
+        is(formats_got, cases[i].formats, "%s", cases[i].what);
+    }
+}
+
+/* Where a layer's format misses the target, nothing waits; a calm layer begins anew. */
+static void test_past_ends(void)
+{
+    const struct aps_auto_format formats = {.target = APS_TARGET_SNR,
+                                            .most = 0.1,
+                                            .allowed = 0.05,
+                                            .formats = {.count = 2}};
+    const struct aps_trial odd[] = {OF(0.01, 1000), OF(0.2, 2000)};
+    const struct aps_trial good[] = {OF(0.01, 1000), OF(0.01, 2000)};
+    struct aps_auto_past past = {.rises = 5};
+
+    ok(aps_auto_format_settle(&formats, &past, 1, 0, odd) == 0,
+       "a format that misses the target is left at once");
+    past = (struct aps_auto_past){.rises = 5};
+    for (int k = 0; k < 64; k++)
+        (void)aps_auto_format_settle(&formats, &past, 0, 0, good);
+    ok(past.rises == 0, "after 64 calm measurements all is forgotten");
+}
+
 int main(void)
 {
     test_rule();
     test_targets();
     test_errors();
     test_choice();
+    test_past();
+    test_past_ends();
     return done_testing();
 }
