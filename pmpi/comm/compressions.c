@@ -235,10 +235,10 @@ static size_t compressions_scratch(const struct run *run, int i)
 {
     const struct aps_compressed_ops *ops = aps_compressed_ops_of(run->plan);
     const struct aps_matrix *matrix = &run->places[i].matrix;
-    const size_t floats =
-        ops->scratch ? ops->scratch(run->plan, matrix, &run->ranks) : 0;
 
-    return compressions_line(matrix->count) + compressions_line(floats);
+    return compressions_line(matrix->count) +
+           compressions_line(
+               aps_compressed_scratch(ops, run->plan, matrix, &run->ranks));
 }
 
 /* The same for the messages of all ranks. */

@@ -97,4 +97,12 @@ struct aps_compressed_ops {
                struct aps_compressed layers[], struct aps_cost *cost);
 };
 
+/* Floats that a call needs for a layer. */
+static inline size_t aps_compressed_scratch(
+    const struct aps_compressed_ops *ops, const struct aps_plan *plan,
+    const struct aps_matrix *matrix, const struct aps_compressed_ranks *ranks)
+{
+    return ops->scratch ? ops->scratch(plan, matrix, ranks) : 0;
+}
+
 #endif

@@ -177,7 +177,7 @@ static int reduce_taken(struct step *step, const struct batch *batch,
             .number = batch->number[i],
             .scratch = scratch};
         kept += line(keeps);
-        scratch += line(ops->scratch(plan, matrix, ranks));
+        scratch += line(aps_compressed_scratch(ops, plan, matrix, ranks));
     }
     return ops->run(&site, batch->count, layers, cost);
 }
@@ -267,7 +267,8 @@ static void prepare(struct step *step)
         for (int i = 0; i < batch.count; i++) {
             const struct aps_matrix *matrix = &batch.matrix[i];
 
-            needs += line(ops->scratch(&batch.plan, matrix, ranks));
+            needs +=
+                line(aps_compressed_scratch(ops, &batch.plan, matrix, ranks));
             if (ops->kept)
                 keeps += line(ops->kept(&batch.plan, matrix, ranks));
             if (ops->message)
