@@ -111,9 +111,14 @@ for file in tried tried-exponents; do
     head -n 1 $file.csv >full${file#tried}.csv
     dd if=/dev/null of=full${file#tried}.csv bs=1 seek=$((268435456 - 2000)) 2>/dev/null
 done
+# bash counts in KiB, and in blocks of 512 bytes where it is to be POSIX's sh.
+case ${BASH_VERSION:+bash}:${SHELLOPTS-}: in
+bash:*:posix:* | bash:posix:* | :*) limit=524288 ;;
+*) limit=262144 ;;
+esac
 (
     trap '' XFSZ
-    ulimit -f 524288
+    ulimit -f "$limit"
     job 2 APSMPI_POLICY=full.yaml $digits --epochs 2
     exit "$status"
 )
