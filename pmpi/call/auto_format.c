@@ -70,15 +70,6 @@ static void add_quality(char *line, size_t size, const struct measured *this,
                   aps_real_round(format_quality(this, i), 6, text));
 }
 
-static void add_number(char *line, size_t size, const char *key,
-                       unsigned long long number)
-{
-    char text[32];
-
-    snprintf(text, sizeof text, "%llu", number);
-    aps_event_add(line, size, key, text);
-}
-
 /* The least error of all formats; -1: none was measured. */
 static int format_best(const struct measured *this)
 {
@@ -108,15 +99,14 @@ static void format_write_event(const struct measured *this, int before)
         return;
     aps_event_add(line, sizeof line, "run", context->world->agreed.run);
     aps_event_add(line, sizeof line, "comm", context->label);
-    snprintf(text, sizeof text, "%ld", key->layer);
-    aps_event_add(line, sizeof line, "layer", text);
+    aps_event_add_number(line, sizeof line, "layer", key->layer);
     if (key->name)
         aps_event_add(line, sizeof line, "name", key->name);
-    add_number(line, sizeof line, "count", key->count);
+    aps_event_add_number(line, sizeof line, "count", (long long)key->count);
     snprintf(text, sizeof text, "%d", segment->plan.rule);
     aps_event_add(line, sizeof line, "rule", rule ? rule : text);
-    add_number(line, sizeof line, "step", (unsigned long long)key->step);
-    add_number(line, sizeof line, "epoch", (unsigned long long)key->epoch);
+    aps_event_add_number(line, sizeof line, "step", key->step);
+    aps_event_add_number(line, sizeof line, "epoch", key->epoch);
     aps_event_add(line, sizeof line, "from",
                   this->layer->chose ? format_name(this, before) : "none");
     aps_event_add(line, sizeof line, "to", format_name(this, chosen));
@@ -126,9 +116,10 @@ static void format_write_event(const struct measured *this, int before)
         add_quality(line, sizeof line, this, "was", before);
     if (chosen >= 0) {
         add_quality(line, sizeof line, this, unit, chosen);
-        add_number(line, sizeof line, "wire_bytes", this->trials[chosen].bytes);
-        add_number(line, sizeof line, "fp32_bytes",
-                   this->trials[chosen].fp32_bytes);
+        aps_event_add_number(line, sizeof line, "wire_bytes",
+                             (long long)this->trials[chosen].bytes);
+        aps_event_add_number(line, sizeof line, "fp32_bytes",
+                             (long long)this->trials[chosen].fp32_bytes);
     } else if (format_best(this) >= 0) {
         aps_event_add(line, sizeof line, "best",
                       format_name(this, format_best(this)));

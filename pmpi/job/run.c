@@ -105,7 +105,7 @@ static void run_add_steps(char *line, size_t size, const struct aps_job *job)
     if (steps->backward)
         aps_event_add(line, size, "order", "backward");
     if (steps->per_epoch > 0)
-        aps_event_add_number(line, size, "per_epoch", (int)steps->per_epoch);
+        aps_event_add_number(line, size, "per_epoch", steps->per_epoch);
     if (job->source.layers_path)
         aps_event_add(line, size, "table", job->source.layers_path);
 }

@@ -24,10 +24,11 @@ void aps_event_add(char *line, size_t size, const char *key, const char *value)
         snprintf(line + used, size - used, "\"");
 }
 
-void aps_event_add_number(char *line, size_t size, const char *key, int number)
+void aps_event_add_number(char *line, size_t size, const char *key,
+                          long long number)
 {
-    char text[16];
+    char text[24];
 
-    snprintf(text, sizeof text, "%d", number);
+    snprintf(text, sizeof text, "%lld", number);
     aps_event_add(line, size, key, text);
 }

@@ -13,6 +13,7 @@
  * is cut off.
  */
 void aps_event_add(char *line, size_t size, const char *key, const char *value);
-void aps_event_add_number(char *line, size_t size, const char *key, int number);
+void aps_event_add_number(char *line, size_t size, const char *key,
+                          long long number);
 
 #endif
