@@ -278,6 +278,21 @@ static bool refuse_settings(const struct aps_rule_keys *keys)
     return keys->reader->errors->count > before;
 }
 
+/* Where the log samples none but steps in which layers are measured, and have just got
+ * a format that meets the target, it does not show how they do in between. */
+static void warn_of_log(const struct aps_rule_keys *keys, long every)
+{
+    const struct aps_policy_log *log = keys->context->log;
+
+    if (log->file && every > 1 && log->every % every == 0)
+        aps_reader_warn(keys->reader, keys->keys[APS_RULE_FORMAT],
+                        "the log samples one step in %ld, and one in %ld is "
+                        "measured: the log shows layers only where they have "
+                        "just got a format that meets the target, not how they "
+                        "keep it in between; log: {every: %ld} shows that, too",
+                        log->every, every, log->every - 1);
+}
+
 void aps_auto_format_read(const struct aps_rule_keys *keys,
                           struct aps_rule *rule)
 {
@@ -299,4 +314,5 @@ void aps_auto_format_read(const struct aps_rule_keys *keys,
         aps_read_number(reader, own[KEY_EVERY], 1, EVERY_MOST, &formats->every);
     read_margin(reader, own[KEY_MARGIN], formats);
     read_formats(keys, own[KEY_AUTO], rule);
+    warn_of_log(keys, formats->every);
 }

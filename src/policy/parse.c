@@ -282,6 +282,7 @@ static void read_rules(struct reading *reading,
         return;
     }
     reading->context.rules = policy->rules;
+    reading->context.log = &policy->log;
     reading->context.knows_steps = knows_steps(reading, first);
     aps_shadow_read_top(&reading->context, root, &policy->rules[count]);
     if (!key && !reading->keys[KEY_GEMM] && !reading->context.shadow.key)

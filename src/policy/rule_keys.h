@@ -36,6 +36,7 @@ struct aps_rule_context {
     bool per_epoch;   /* steps: {per_epoch: N} is given */
     bool knows_steps; /* the library will see where a step ends */
     size_t min_count; /* of the policy */
+    const struct aps_policy_log *log; /* of the policy */
     const struct aps_rule
         *rules; /* of the policy: those before have been read */
     /* Of all rules, and of layers that no rule matches; key NULL: none. */

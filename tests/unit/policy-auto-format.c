@@ -197,6 +197,53 @@ static void test_errors(void)
     REFUSE(cases, NULL);
 }
 
+/* A log of nothing but measured steps. */
+static void test_log(void)
+{
+    static const struct {
+        const char *log, *every;
+        bool warned;
+    } cases[] = {
+        {"{file: a.csv, every: 50}", "50", true},
+        {"{file: a.csv, every: 100}", "50", true},
+        {"a.csv", "100", true},
+        {"a.csv", "500", false},
+        {"{file: a.csv, every: 50}", "100", false},
+        {"{file: a.csv, every: 120}", "500", false},
+        {"{file: a.csv, every: 1}", "1", false},
+    };
+    struct aps_policy *policy;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+
+        snprintf(text, sizeof text,
+                 V "log: %s\nrules:\n  - format: {auto: [e4m3, e5m2], target: "
+                   "snr 20dB, every: %s}\n",
+                 cases[i].log, cases[i].every);
+        policy = parse(text, NULL);
+        ok(policy && (errors.warning_count == 1) == cases[i].warned,
+           "log: %s beside every: %s is %s", cases[i].log, cases[i].every,
+           cases[i].warned ? "a warning" : "none");
+        aps_policy_destroy(policy);
+    }
+    policy =
+        parse(V "log: {file: a.csv, every: 100}\nrules:\n  - format: {auto: "
+                "[e4m3, e5m2], target: snr 20dB, every: 50}\n",
+              NULL);
+    is(all_warnings(),
+       "4:5: warning: the log samples one step in 100, and one in 50 is "
+       "measured: "
+       "the log shows layers only where they have just got a format that meets "
+       "the "
+       "target, not how they keep it in between; log: {every: 99} shows that, "
+       "too",
+       "... which says what the log lacks");
+    aps_policy_destroy(policy);
+    aps_policy_destroy(parse(TWO ", every: 100}\n", NULL));
+    ok(errors.warning_count == 0, "without a log there is none");
+}
+
 /* --- the choice ----------------------------------------------------------- */
 
 #define OF(error, bytes)                                                       \
@@ -342,6 +389,7 @@ int main(void)
     test_rule();
     test_targets();
     test_errors();
+    test_log();
     test_choice();
     test_past();
     test_past_ends();
