@@ -59,10 +59,12 @@ void aps_pace_end(struct aps_pace *pace, size_t class, long number, double cost,
     const double share = pace->share / pace->classes;
     const double steps =
         number > this->first ? (double)(number - this->first) : 1;
-    double step, own, gap;
+    double step, own, gap, even;
 
-    if (number != this->sampled)
+    if (number != this->sampled) {
         this->cost = 0;
+        this->samples++;
+    }
     this->sampled = number;
     this->cost += cost;
     this->spent += cost;
@@ -70,8 +72,11 @@ void aps_pace_end(struct aps_pace *pace, size_t class, long number, double cost,
     if (!(own > steps * STEP_LEAST))
         own = steps * STEP_LEAST;
     step = own / steps;
-    /* What is owed, and the next sample. */
+    /* What is owed, and the next sample; what is saved stays. */
     gap = ceil((this->spent + this->cost - share * own) / (share * step));
+    even = floor(this->spent / (double)this->samples / (share * step));
+    if (gap < even)
+        gap = even;
     if (gap < 1)
         gap = 1;
     if (!(gap < GAP_MOST))

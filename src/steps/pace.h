@@ -3,8 +3,11 @@
  * Which steps are sampled, where samples may cost a share of a program's time.
  *
  * A sample is taken when its cost has been earned: when the share of the time so
- * far covers what all samples have cost, and one more. Calls are in classes, which
- * count their steps by themselves; each has an equal part of the share.
+ * far covers what all samples have cost, and one more. What a pause of the program
+ * earns (a validation, a checkpoint) is not spent at once: from one sample to the next
+ * there are at least as many steps as earn an average sample, so that samples are
+ * spread over the run. Calls are in classes, which count their steps by themselves;
+ * each has an equal part of the share.
  *
  * Pure arithmetic: on numbers that all ranks have agreed on it is the same on all
  * of them.
@@ -26,6 +29,7 @@ struct aps_pace {
         long first;   /* number of the first call */
         long sampled; /* number of the step that was sampled last, or -1 */
         long next;    /* number of the next one to be */
+        long samples; /* steps that have been sampled */
         double cost;  /* of the last sampled step, in seconds */
         double spent; /* on all */
     } list[APS_PACE_CLASSES];

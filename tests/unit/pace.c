@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "steps/pace.h"
 #include "tests/tap/tap.h"
@@ -117,6 +118,54 @@ static void test_classes(void)
        "any count has a class");
 }
 
+/* Samples are spread over the run where the program pauses and where their costs
+ * differ: between `nearest` and `farthest` steps lie from one to the next, once the
+ * first few have shown what they cost. */
+static void test_spread(void)
+{
+    static const struct {
+        const char *what;
+        double pause, noise;
+        long nearest, farthest;
+    } cases[] = {
+        {"a steady program", 0, 0, 40, 42},
+        {"pauses of 20 seconds", 20, 0, 20, 42},
+        {"costs that differ by a factor of 3", 0, 0.5, 20, 80},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct aps_pace pace = {.share = 0.05};
+        long last = 0, nearest = LONG_MAX, farthest = 0, samples = 0,
+             eighths[8];
+        double now = 0, cost = 0.02;
+        uint32_t random = 1;
+
+        memset(eighths, 0, sizeof eighths);
+        for (long k = 0; k < 16000; k++) {
+            now += 0.01 + (k % 4000 == 3999 ? cases[i].pause : 0);
+            if (!aps_pace_is_due(&pace, 0, k))
+                continue;
+            random = random * 1664525 + 1013904223;
+            cost = 0.02 * (1 + cases[i].noise * ((random >> 16) / 32768. - 1));
+            now += cost;
+            aps_pace_end(&pace, 0, k, cost, now);
+            if (++samples > 10) {
+                nearest = k - last < nearest ? k - last : nearest;
+                farthest = k - last > farthest ? k - last : farthest;
+            }
+            eighths[k / 2000]++;
+            last = k;
+        }
+        diag("%s: %ld samples, %ld to %ld steps apart", cases[i].what, samples,
+             nearest, farthest);
+        ok(nearest >= cases[i].nearest && farthest <= cases[i].farthest,
+           "%s: samples are neither nearer nor farther", cases[i].what);
+        for (size_t k = 1; k < 8; k++)
+            eighths[0] = eighths[k] < eighths[0] ? eighths[k] : eighths[0];
+        ok(eighths[0] >= samples / 16, "... each eighth of the run has some");
+    }
+}
+
 static void test_put_off(void)
 {
     struct aps_pace pace = {.share = 0.05};
@@ -147,6 +196,7 @@ int main(void)
     test_share();
     test_whole_steps();
     test_classes();
+    test_spread();
     test_put_off();
     test_no_time();
     return done_testing();
