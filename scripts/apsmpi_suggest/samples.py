@@ -14,7 +14,7 @@ from apsmpi_log.text import UserError, plural
 
 from .candidates import FIELDS, Candidate, fixed_factor
 
-WINDOWS = 8             # of the samples, where no epochs are known
+WINDOWS = 8             # of the steps, where no epochs are known
 Layer = collections.namedtuple("Layer", "layer count name")
 VALUES = ("err_mean", "err_l2", "wire_bytes", "fp32_bytes", "ref_l2", "overflow")
 READ = ("time", "comm", "step", "layer", "count", "err_mean", "epoch", "name",
@@ -210,11 +210,14 @@ class Samples(LogFile):
 
     def windows(self, rows):
         """A function from a row to its epoch, or, where the log has one epoch alone,
-        to its part of the steps."""
+        to its part of the steps. The parts have equally many steps, not samples: those
+        that follow each other closely are of one part. A part without samples is
+        none."""
         if len({self.epoch[row] for row in rows}) > 1:
             return lambda row: self.epoch[row]
         steps = sorted({self.step[row] for row in rows})
-        part = {step: i * WINDOWS // len(steps) for i, step in enumerate(steps)}
+        length = steps[-1] + 1 - steps[0]
+        part = {step: (step - steps[0]) * WINDOWS // length for step in steps}
         first = {}
         for step in steps:
             first.setdefault(part[step], step)

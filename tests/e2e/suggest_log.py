@@ -10,6 +10,7 @@ err_l2 = 10^(-dB/20), a norm of the layer's own, and bits * count / 8 bytes of
                 or one for each layer with , between them; in epoch e it is e less
     norms       of each layer, with + between them (default: 1)
     epochs, samples     how many of each (default: 3 of 2)
+    steps       of the samples, with + between them (default: 0, 1, ...)
     run, comm, sizes    the run's id, the communicator, 1: no step is known
     factor      the log's scale_value
     begin       the first event, behind run=ID
@@ -24,7 +25,8 @@ HEADER = ("time,comm,step,epoch,layer,name,count,format,scale,reduce,scale_exp,"
           "ref_l2")
 DEFAULTS = {
     "layers": "4096+64+640", "candidates": "e5m2/aps/8/18+e4m3/aps/8/24",
-    "norms": "", "epochs": "3", "samples": "2", "run": "20261123T060000.000000-1",
+    "norms": "", "steps": "", "epochs": "3", "samples": "2",
+    "run": "20261123T060000.000000-1",
     "comm": "MPI_COMM_WORLD", "sizes": "0", "factor": "8",
     "begin": "apsmpi=1.0 ranks=4 steps=auto"}
 
@@ -33,6 +35,7 @@ def rows(options):
     layers = [layer.partition(":") for layer in options["layers"].split("+")]
     norms = options["norms"].split("+") if options["norms"] else ["1"] * len(layers)
     samples = int(options["samples"])
+    steps = options["steps"].split("+") if options["steps"] else []
     for step in range(samples * int(options["epochs"])):
         epoch = 0 if options["sizes"] == "1" else step // samples
         for i, (count, _, name) in enumerate(layers):
@@ -43,7 +46,8 @@ def rows(options):
                 error = 10 ** (-ratio / 20)
                 yield ("%d,%s,%d,%d,%d,%s,%s,%s,%s,direct,3,%.6g,%.6g,%.6g,%.4g,0,%d,0,"
                        "0,%d,%d,50,%s,allreduce,0,%s,,,fp32,%d,0,0,,,,,%s,%s" % (
-                           1.7e9 + step, options["comm"], step, epoch,
+                           1.7e9 + step, options["comm"],
+                           int(steps[step]) if steps else step, epoch,
                            -1 if options["sizes"] == "1" else i, name, count, form,
                            scale, error, error, error, ratio,
                            error == float("inf"), float(bits) * int(count) / 8,

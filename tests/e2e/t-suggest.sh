@@ -215,6 +215,14 @@ made one.csv epochs=1 samples=2
 suggested one.csv
 check '... not with two' not has told 'hangs on'
 
+made parts.csv epochs=1 samples=16
+suggested parts.csv
+check 'without epochs: eighths of the run' has told 'in 8 parts of the run'
+made parts.csv epochs=1 samples=9 steps=2+3+4+5+6+7+8+9+8000
+suggested parts.csv
+check '... samples that follow each other are one part' has told \
+    '9 samples a layer, in 2 parts of the run'
+
 # Equal bytes: neighbours share what they can.
 made ties.csv layers=4096+4096+4096+4096+4096 \
     candidates=e4m3/aps/8/30,30,9,30,9+e5m2/aps/8/28,28,28,28,9+e3m4/aps/8/5,5,40,5,40
