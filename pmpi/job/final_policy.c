@@ -19,6 +19,13 @@
 #include "job/run.h"
 #include "policy/chosen.h"
 
+/* The file as it was when the job began, or when the job wrote it. */
+static struct {
+    bool known;
+    bool there;
+    struct stat found;
+} before;
+
 /* The path, malloc'ed: beside the log, unless it is named. NULL: none. */
 static char *final_path(const struct aps_job *job)
 {
@@ -126,31 +133,75 @@ static int final_send(const char *path, const char *text, size_t length)
     return rc;
 }
 
+/* A new file beside that at `path`: its descriptor and its name, malloc'ed; -1 with
+ * errno. */
+static int final_open_part(const char *path, char **part)
+{
+    int descriptor, saved;
+
+    if (asprintf(part, "%s.%ld.part", path, (long)getpid()) < 0) {
+        *part = NULL;
+        errno = ENOMEM;
+        return -1;
+    }
+    (void)unlink(*part);
+    descriptor = open(*part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    saved = errno;
+    if (descriptor < 0)
+        free(*part);
+    errno = saved;
+    return descriptor;
+}
+
 /* 0, or -1 with errno: then there is no new file. */
 static int final_replace(const char *path, const char *text, size_t length)
 {
     char *part;
-    int descriptor, saved, rc;
+    const int descriptor = final_open_part(path, &part);
+    int saved, rc;
 
-    if (asprintf(&part, "%s.%ld.part", path, (long)getpid()) < 0) {
-        errno = ENOMEM;
+    if (descriptor < 0)
         return -1;
-    }
-    (void)unlink(part);
-    descriptor = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    rc = descriptor < 0 ? -1 : final_put(descriptor, text, length);
+    rc = final_put(descriptor, text, length);
     if (rc == 0)
         rc = fsync(descriptor);
     if (rc == 0)
         rc = rename(part, path);
     saved = errno;
-    if (descriptor >= 0)
-        close(descriptor);
+    close(descriptor);
     if (rc < 0)
         (void)unlink(part);
     free(part);
     errno = saved;
     return rc;
+}
+
+/* Could it be written now? 0, or -1 with errno. Nothing is left behind. */
+static int final_try(const char *path)
+{
+    struct stat found;
+    char *target = NULL, *part = NULL;
+    int descriptor, saved;
+
+    if (stat(path, &found) == 0) {
+        if (S_ISDIR(found.st_mode)) {
+            errno = EISDIR;
+            return -1;
+        }
+        if (!S_ISREG(found.st_mode))
+            return access(path, W_OK);
+        target = realpath(path, NULL);
+    }
+    descriptor = final_open_part(target ? target : path, &part);
+    saved = errno;
+    if (descriptor >= 0) {
+        close(descriptor);
+        (void)unlink(part);
+        free(part);
+    }
+    free(target);
+    errno = saved;
+    return descriptor < 0 ? -1 : 0;
 }
 
 static int final_store(const char *path, const char *text, size_t length)
@@ -178,6 +229,115 @@ static bool final_is_source(const char *path, const struct aps_job *job)
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+/* --- other jobs ----------------------------------------------------------- */
+
+static void final_remember(const char *path)
+{
+    before.known = true;
+    before.there = stat(path, &before.found) == 0;
+}
+
+/* Has another job written it since this one began? What writes there makes a new file
+ * each time. */
+static bool final_is_others(const char *path)
+{
+    struct stat now;
+
+    if (!before.known || stat(path, &now) < 0 || !S_ISREG(now.st_mode))
+        return false;
+    return !before.there || now.st_dev != before.found.st_dev ||
+           now.st_ino != before.found.st_ino ||
+           now.st_mtim.tv_sec != before.found.st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != before.found.st_mtim.tv_nsec;
+}
+
+/* "roundoff-policy-RUN.yaml", malloc'ed; NULL: out of memory. */
+static char *final_own_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(path, '.');
+    char run[APS_RUN_ID], *own;
+
+    if (!dot || dot <= (slash ? slash + 1 : path))
+        dot = path + strlen(path);
+    aps_run_get(run);
+    return asprintf(&own, "%.*s-%s%s", (int)(dot - path), path, run, dot) < 0
+               ? NULL
+               : own;
+}
+
+/* --- the beginning and the end -------------------------------------------- */
+
+static void final_say_source(const char *path)
+{
+    aps_message(-1,
+                "%s is the policy of this run, and is left as it is: "
+                "APSMPI_FINAL_POLICY=FILE names another file for the "
+                "formats that its layers have got",
+                path);
+}
+
+void aps_final_policy_begin(const struct aps_job *job)
+{
+    static atomic_flag begun = ATOMIC_FLAG_INIT;
+    char *path;
+
+    if (aps_job_rank() != 0 || !aps_policy_chooses(job->policy) ||
+        atomic_flag_test_and_set(&begun))
+        return;
+    path = final_path(job);
+    if (!path) {
+        aps_message(-1, "the formats that layers have at the end will be "
+                        "written nowhere: no log is a file, and "
+                        "APSMPI_FINAL_POLICY names no file");
+        return;
+    }
+    if (final_is_source(path, job))
+        final_say_source(path);
+    else if (final_try(path) < 0)
+        aps_message(-1,
+                    "%s, for the formats that layers have at the end, cannot "
+                    "be written: %s (APSMPI_FINAL_POLICY=FILE names another "
+                    "file)",
+                    path, strerror(errno));
+    final_remember(path);
+    free(path);
+}
+
+/* What is written, and where: at `path`, or at `own` where another job's file stands
+ * there. */
+static void final_say(const struct aps_job *job, const char *path,
+                      const char *own)
+{
+    if (own)
+        aps_message(-1,
+                    "%s was written by another job while this one ran, and is "
+                    "left as it is",
+                    path);
+    if (job->options.summary && !job->options.summary_file)
+        aps_message(-1,
+                    "%s: a policy with the formats that layers have at the "
+                    "end",
+                    own ? own : path);
+}
+
+/* The text is a good policy. */
+static void final_keep(const struct aps_job *job, const char *path,
+                       const char *text, size_t length)
+{
+    char *own = final_is_others(path) ? final_own_path(path) : NULL;
+    const char *to = own ? own : path;
+
+    if (final_store(to, text, length) < 0) {
+        aps_message(-1, "%s cannot be written: %s", to, strerror(errno));
+    } else {
+        final_say(job, path, own);
+        if (!own)
+            final_remember(path);
+    }
+    free(own);
+}
+
 static void final_write(const struct aps_job *job, char *path)
 {
     char *table = job->source.layers_path
@@ -187,22 +347,12 @@ static void final_write(const struct aps_job *job, char *path)
     char *text = NULL;
 
     if (final_is_source(path, job)) {
-        aps_message(-1,
-                    "%s is the policy of this run, and is left as it is: "
-                    "APSMPI_FINAL_POLICY=FILE names another file for the "
-                    "formats that its layers have got",
-                    path);
+        final_say_source(path);
     } else if (!(text = final_text(job, table ? table : job->source.layers_path,
                                    &length))) {
         aps_message(-1, "%s is not written: %s", path, strerror(errno));
     } else if (final_is_good(job, path, text, length)) {
-        if (final_store(path, text, length) < 0)
-            aps_message(-1, "%s cannot be written: %s", path, strerror(errno));
-        else if (job->options.summary && !job->options.summary_file)
-            aps_message(-1,
-                        "%s: a policy with the formats that layers have at the "
-                        "end",
-                        path);
+        final_keep(job, path, text, length);
     }
     free(text);
     free(table);
@@ -221,10 +371,6 @@ void aps_final_policy_write(const struct aps_job *job, int world_rank)
     path = final_path(job);
     if (path)
         final_write(job, path);
-    else
-        aps_message(-1, "the formats that layers have at the end are written "
-                        "nowhere: no log is a file, and APSMPI_FINAL_POLICY "
-                        "names no file");
     free(path);
     aps_fpenv_leave(&environment);
 }

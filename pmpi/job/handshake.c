@@ -11,6 +11,7 @@
 
 #include "base/message.h"
 #include "job/build.h"
+#include "job/final_policy.h"
 #include "job/policy_text.h"
 #include "progress/agree.h"
 #include "progress/progress_thread.h"
@@ -273,6 +274,7 @@ static int handshake_begin(struct shake *shake, int holder)
         if (aps_job_log(shake->job, 0))
             begin.every = aps_policy_log(shake->job->policy)->every;
     }
+    aps_final_policy_begin(shake->job);
     handshake_tell_log(shake);
     rc = aps_agree_bytes(shake->vcomm, 0, &begin, sizeof begin);
     if (rc == MPI_SUCCESS)

@@ -223,6 +223,16 @@ job 2 auto.yaml blocking 4
 alike "a policy that cannot be written"
 grep -q "named/final.yaml cannot be written: No such file" stderr
 check $? "which a line says"
+# before_the_first TEXT OTHER: a line has the text, before any that has the other
+before_the_first()
+{
+    awk -v first="$1" -v second="$2" '
+        index($0, second) { exit !found }
+        index($0, first) { found = 1 }' stderr
+}
+before_the_first 'for the formats that layers have at the end, cannot be written: No' \
+    ' elements, step 0: '
+check $? "at the start, too"
 mkdir named
 job 2 auto.yaml blocking 4
 [ "$(ls named)" = final.yaml ] && [ ! -e auto-policy.yaml ] &&
@@ -234,7 +244,31 @@ cp auto.yaml before
 job 2 auto.yaml blocking 4
 cmp auto.yaml before >&2 && grep -q 'auto.yaml is the policy of this run' stderr
 check $? "the policy of the run itself is left as it is"
+more="-genv AUTOFORMAT_WRITES auto-policy.yaml"
+for old in '' 'an earlier job'; do
+    rm -f auto-policy*.yaml
+    [ -z "$old" ] || echo "# $old's" >auto-policy.yaml
+    job 2 auto.yaml blocking 4
+    run=$(sed -n 's/^# run=\([^ ]*\) .*/\1/p' auto.csv | tail -n 1)
+    [ "$(cat auto-policy.yaml)" = "# another job's" ] &&
+        "$top_builddir/apsmpi" check "auto-policy-$run.yaml" >&2 &&
+        grep -q "^apsmpi: auto-policy.yaml was written by another job while this" \
+            stderr && grep -q "^apsmpi: auto-policy-$run.yaml: a policy with" stderr
+    check $? "what another job has written meanwhile stays${old:+ (after $old)}"
+done
 more=
+rm -f auto-policy*.yaml
+job 2 auto.yaml blocking 4
+cp auto-policy.yaml one
+job 2 auto.yaml blocking 4
+[ "$(ls auto-policy*)" = auto-policy.yaml ] && ! cmp -s one auto-policy.yaml
+check $? "what an earlier job has written is replaced"
+rm -f auto-policy.yaml
+sed '/^log:/d' auto.yaml >unlogged.yaml
+job 2 unlogged.yaml blocking 4
+grep -q 'will be written nowhere: no log is a file, and APSMPI_FINAL_POLICY' stderr &&
+    [ "$(ls ./*-policy*.yaml 2>/dev/null)" = "" ]
+check $? "without a log a line says that the formats will be written nowhere"
 
 # --- inputs that say nothing --------------------------------------------------
 
