@@ -186,6 +186,14 @@ static int take_format(void *data, const struct aps_item *item)
                                        .text = (char *)item->text};
     struct aps_plan plan = {0};
 
+    if (strchr(item->text, ':')) {
+        aps_reader_error(reader, &word,
+                         "'%.80s': the formats of 'auto' have the scale of "
+                         "their rule, such as scale: aps beside 'format'; only "
+                         "candidates of 'shadow' are spelt FORMAT:SCALE",
+                         item->text);
+        return -1;
+    }
     if (!read_plan(list, &word, &plan))
         return -1;
     list->words++;
@@ -250,6 +258,62 @@ static void read_formats(const struct aps_rule_keys *keys,
         make_full(rule);
 }
 
+/* --- what is within reach -------------------------------------------------- */
+
+/* The least relative error that rounding leaves values which it changes: each of them
+ * is as large as its step allows. 0: not known. In blocks, a value may be as large as
+ * the block's largest. */
+static double least_error(const struct aps_format *format,
+                          enum aps_target_kind target)
+{
+    /* The values of a binade have 2^(mantissa_bits + 1) steps at most, those of fixed
+     * point 2^mantissa_bits. */
+    const double steps =
+        format->levels > 0
+            ? format->levels
+            : exp2(format->mantissa_bits + (format->exponent_bits > 0));
+
+    if (steps < 2)
+        return 0;
+    /* Of errors that are uniform within half a step, the root of the mean square, and
+     * the mean. */
+    return (target == APS_TARGET_SNR ? 1 / sqrt(12) : 0.25) / steps;
+}
+
+/* A target that no format of the list meets leaves all layers in FP32. Without groups,
+ * or in several of them, at least the sums are rounded. */
+static void warn_of_reach(const struct aps_rule_keys *keys,
+                          const struct aps_auto_format *formats)
+{
+    const bool snr = formats->target == APS_TARGET_SNR;
+    const struct aps_format *best = NULL;
+    char target[40], margin[APS_REAL_TEXT_MAX], text[APS_REAL_TEXT_MAX];
+    double least = INFINITY;
+
+    for (size_t i = 0; i < formats->formats.count; i++) {
+        const struct aps_plan *plan = &formats->formats.plans[i];
+        const double error = least_error(&plan->format, formats->target);
+
+        if (plan->node == APS_NODE_FP32)
+            return;
+        if (error < least) {
+            least = error;
+            best = &plan->format;
+        }
+    }
+    if (!best || least <= formats->allowed)
+        return;
+    aps_reader_warn(
+        keys->reader, keys->keys[APS_RULE_FORMAT],
+        "%s with a margin of %sdB is out of reach of these formats: the most "
+        "exact of them, %s, rounds to %s %s%s at best; layers are then in FP32",
+        aps_auto_format_target(formats, target, sizeof target),
+        aps_real_round(formats->margin, 6, margin), best->name,
+        snr ? "snr" : "err",
+        aps_real_round(snr ? -20 * log10(least) : least, 3, text),
+        snr ? "dB" : "");
+}
+
 /* --- the rule ------------------------------------------------------------- */
 
 /* What has no meaning beside it. */
@@ -300,6 +364,7 @@ void aps_auto_format_read(const struct aps_rule_keys *keys,
     const struct aps_yaml_node *own[KEYS];
     const struct aps_yaml_node *mapping = keys->keys[APS_RULE_FORMAT]->value;
     struct aps_auto_format *formats = &rule->auto_format;
+    const size_t before = reader->errors->count;
 
     formats->every = EVERY;
     if (refuse_settings(keys) ||
@@ -315,4 +380,6 @@ void aps_auto_format_read(const struct aps_rule_keys *keys,
     read_margin(reader, own[KEY_MARGIN], formats);
     read_formats(keys, own[KEY_AUTO], rule);
     warn_of_log(keys, formats->every);
+    if (keys->reader->errors->count == before)
+        warn_of_reach(keys, formats);
 }

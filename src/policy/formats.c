@@ -15,6 +15,8 @@ static const struct {
     const char *name;
     const char *hint;
 } hints[] = {
+    {"auto", "formats that are chosen while the program runs are those of a "
+             "rule: format: {auto: [e4m3, e5m10], target: snr 20dB}"},
     {"fp8", "fp8 is e4m3 or e5m2"},
     {"float8", "8 bits are e4m3 or e5m2"},
     {"f8", "8 bits are e4m3 or e5m2"},

@@ -70,6 +70,12 @@ static bool read_format(const struct aps_reader *reader,
 {
     struct aps_value value;
 
+    if (aps_format_is_auto(key)) {
+        aps_reader_error(reader, key->value,
+                         "products have one format, which nothing measures: "
+                         "format: {auto: ...} is for rules");
+        return false;
+    }
     if (aps_read_value(reader, key, &aps_grammar_format, &value) < 0)
         return false;
     gemm->rewrite = value.word == APS_WORD_FORMAT;

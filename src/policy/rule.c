@@ -23,6 +23,9 @@ static const char *const known[] = {
     "min_count", "max_count", "format", "scale",      "aps",
     "reduce",    "group",     "node",   "accumulate", "rounding",
     "compress",  "feedback",  "shadow", NULL};
+#define OF_AUTO                                                                \
+    "it stands in 'format': format: {auto: [e4m3, e5m10], target: snr 20dB, "  \
+    "every: 500}"
 static const struct aps_hint hints[] = {
     {"<<", "YAML's merge is not accepted: repeat the keys"},
     {"on_overflow", "it is a parameter of a scale with a state: "
@@ -36,6 +39,10 @@ static const struct aps_hint hints[] = {
     {"seed", "it is a parameter of the rounding: rounding: {stochastic: {seed: "
              "1}}"},
     {"budget", "it stands beside 'rules'"},
+    {"auto", OF_AUTO},
+    {"target", OF_AUTO},
+    {"every", OF_AUTO},
+    {"margin", OF_AUTO},
     {"scope", "it is a parameter of a scale: scale: {backoff: {scope: layer}}"},
     {NULL, NULL},
 };

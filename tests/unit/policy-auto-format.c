@@ -125,6 +125,10 @@ static void test_targets(void)
 #define TWO V "rules:\n  - format: {auto: [e4m3, e5m2], target: snr 20dB"
 #define AUTO(rest) V "rules:\n  - format: {" rest "}\n"
 
+#define OF_AUTO                                                                \
+    "it stands in 'format': format: {auto: [e4m3, e5m10], target: snr 20dB, "  \
+    "every: 500}"
+
 static void test_errors(void)
 {
     static const struct bad cases[] = {
@@ -154,6 +158,23 @@ static void test_errors(void)
          "3:42: 'target' is what each layer keeps: snr 20dB (its "
          "signal-to-noise ratio), or err 0.1 (its mean relative error), not "
          "'err 1dB'"},
+        {"the word alone", V "rules:\n  - format: auto\n",
+         "3:13: unknown format 'auto'; formats that are chosen while the "
+         "program runs are those of a rule: format: {auto: [e4m3, e5m10], "
+         "target: snr 20dB}"},
+        {"a target beside it", TWO "}\n    target: snr 20dB\n",
+         "4:5: unknown key 'target'; " OF_AUTO},
+        {"a rule's own list", V "rules:\n  - auto: [e4m3]\n    every: 5\n",
+         "3:5: unknown key 'auto'; " OF_AUTO "\n3:5: the rule has no 'format'"
+         "\n4:5: unknown key 'every'; " OF_AUTO},
+        {"products", V "gemm: {format: {auto: [e4m3, e5m2], target: snr 20}}\n",
+         "2:16: products have one format, which nothing measures: format: "
+         "{auto: ...} is for rules"},
+        {"formats with scales",
+         AUTO("auto: ['e4m3:aps', e5m2], target: err 0.1"),
+         "3:21: 'e4m3:aps': the formats of 'auto' have the scale of their "
+         "rule, such as scale: aps beside 'format'; only candidates of "
+         "'shadow' are spelt FORMAT:SCALE"},
         {"an exact target", AUTO("auto: [e4m3, e5m2], target: snr 200dB"),
          "3:42: 'snr 200dB' is out of reach: only fp32 is so exact"},
         {"an idle target", AUTO("auto: [e4m3, e5m2], target: err 1"),
@@ -195,6 +216,64 @@ static void test_errors(void)
     };
 
     REFUSE(cases, NULL);
+}
+
+/* Targets that the formats can and cannot meet; what they reach is known from values
+ * that a format holds worst: just below a power of two, between two of its values. */
+static void test_reach(void)
+{
+    static const struct {
+        const char *formats, *target;
+        bool warned;
+    } cases[] = {
+        /* 20 log10(2^4 sqrt(12)) = 34.87 dB */
+        {"[e4m3, e5m2]", "snr 31.8dB", false},
+        {"[e4m3, e5m2]", "snr 31.9dB", true},
+        {"[e4m3, e5m2]", "snr 34.8dB, margin: 0dB", false},
+        {"[e4m3, e5m2]", "snr 34.9dB, margin: 0dB", true},
+        {"[e5m2, e4m3]", "snr 40dB", true},
+        {"[e4m3, e5m10]", "snr 40dB", false},
+        {"[e4m3, fp32]", "snr 40dB", true},
+        /* 1 / (4 * 2^4) */
+        {"[e4m3, e5m2]", "err 0.016, margin: 0dB", false},
+        {"[e4m3, e5m2]", "err 0.015, margin: 0dB", true},
+        /* 20 log10(127 sqrt(12)) = 52.87 dB */
+        {"[int8/512, mx-int8]", "snr 52dB, margin: 0dB", false},
+        {"[int8/512, e4m3]", "snr 53dB, margin: 0dB", true},
+        {"[bfp7/64, e4m3]", "snr 52.9dB, margin: 0dB", false},
+        {"[bfp7/64, e4m3]", "snr 53dB, margin: 0dB", true},
+        /* A block of one magnitude is exact. */
+        {"[sign/512, e4m3]", "snr 100dB", false},
+    };
+    struct aps_policy *policy;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+
+        snprintf(text, sizeof text,
+                 V "rules:\n  - format: {auto: %s, target: %s}\n",
+                 cases[i].formats, cases[i].target);
+        policy = parse(text, NULL);
+        ok(policy && (errors.warning_count == 1) == cases[i].warned,
+           "%s: %s is %s", cases[i].formats, cases[i].target,
+           cases[i].warned ? "out of reach" : "within reach");
+        aps_policy_destroy(policy);
+    }
+    policy = parse(
+        V "rules:\n  - format: {auto: [e4m3, e5m2], target: snr 60dB}\n", NULL);
+    is(all_warnings(),
+       "3:5: warning: snr 60dB with a margin of 3dB is out of reach of these "
+       "formats: the most exact of them, e4m3, rounds to snr 34.9dB at best; "
+       "layers are then in FP32",
+       "... which says what is");
+    aps_policy_destroy(policy);
+    policy =
+        parse(V "rules:\n  - format: {auto: [e4m3, e5m2], target: snr 60dB}\n"
+                "    node: fp32\n",
+              NULL);
+    ok(policy && errors.warning_count == 0,
+       "... not where sums inside a group are not rounded");
+    aps_policy_destroy(policy);
 }
 
 /* A log of nothing but measured steps. */
@@ -390,6 +469,7 @@ int main(void)
     test_targets();
     test_errors();
     test_log();
+    test_reach();
     test_choice();
     test_past();
     test_past_ends();
