@@ -75,6 +75,7 @@ libcore_la_SOURCES = \
 	src/codec/nearest_vbmi.h src/codec/nvfp4.h src/codec/words_vbmi.h \
 	src/codec/pack.h src/codec/pack_blocks.h \
 	src/codec/pack_chunk.h src/codec/pack_vbmi.h \
+	src/codec/stream.c src/codec/stream.h \
 	src/codec/table_vbmi.h src/codec/tile.h \
 	src/version.c \
 	src/compress/compressor.c src/compress/compressor.h \
@@ -100,6 +101,7 @@ libcore_la_LIBADD = libkernels.la -lm
 # What libapsmpi.so and the apsmpi command share.
 noinst_LTLIBRARIES += libpolicy.la
 libpolicy_la_SOURCES = \
+	src/base/cache.c src/base/cache.h \
 	src/base/digits.c src/base/digits.h \
 	src/base/json.c src/base/json.h \
 	src/base/message.c src/base/message.h \

@@ -42,6 +42,7 @@ struct aps_wire {
     const struct aps_device_memory *device;
     bool *lost;
     struct aps_scale scale;
+    bool streams;     /* results are written past the caches */
     bool records;     /* the scale keeps a state: headers have records */
     bool over_is_inf; /* an overflow is not to arrive as a number */
     enum aps_accumulate_kind accumulate;

@@ -120,13 +120,15 @@ void aps_block_batch_decode(struct aps_block_batch *batch,
     struct aps_device_step step = {
         .verb = APS_DEVICE_DECODE, .codec = &wire->codec, .x = x, .n = n};
 
-    if (!memory->run) {
-        aps_block_decode(wire, memory, block, n, x);
-        return;
-    }
     step.wire =
         (unsigned char *)(uintptr_t)block + aps_block_header_bytes(wire);
     step.scaling = aps_block_scaling(wire, block, &step.flags);
+    if (!memory->run) {
+        if (wire->streams && memory == &aps_memory_host)
+            step.flags |= APS_DECODE_STREAM;
+        memory->decode(step.codec, step.wire, n, step.scaling, step.flags, x);
+        return;
+    }
     (void)batch_push(batch, memory, step);
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cache.h"
 #include "device/device.h"
 #include "progress/agree.h"
 #include "reduce/origin.h"
@@ -296,6 +297,7 @@ static int reduction_run(struct aps_reductions *reductions,
 
     for (int i = 0; i < count; i++)
         n += vectors[i].n;
+    wire.streams = aps_cache_passed(n * sizeof(float));
     prepared = reduction_find(reductions, plan, n);
     if (!prepared || !prepared->algorithm)
         return MPI_ERR_INTERN; /* on all ranks: it is not prepared */

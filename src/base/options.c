@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/cache.h"
 #include "base/cpu.h"
 #include "base/digits.h"
 #include "base/nearest.h"
@@ -89,13 +90,21 @@ static bool set_enable(struct aps_options *options, const char *value)
     return aps_switch_parse(value, &options->enabled) == 0;
 }
 
-/* The codec's chooser reads it; here only its spelling is checked. */
+/* The choosers of codecs read these two; here only their spelling is checked. */
 static bool set_cpu(struct aps_options *options, const char *value)
 {
     enum aps_cpu cpu;
 
     (void)options;
     return aps_cpu_parse(value, &cpu) == 0;
+}
+
+static bool set_stream(struct aps_options *options, const char *value)
+{
+    size_t bytes;
+
+    (void)options;
+    return aps_cache_passing_parse(value, &bytes) == 0;
 }
 
 static bool set_test_nodes(struct aps_options *options, const char *value)
@@ -177,6 +186,10 @@ static const struct option {
     {"APSMPI_CPU", "plain|avx2|avx512",
      "force a variant of the kernels (default: the best)", NULL, false,
      set_cpu},
+    {"APSMPI_STREAM", "on|off|BYTES",
+     "results of so many bytes or more are written past the caches (default "
+     "on: a quarter of a CPU's part of the last-level cache, at least 4Mi)",
+     "on", true, set_stream},
     {"APSMPI_CUDA", "FILE",
      "the plugin for buffers in GPU memory (default: libapsmpi-cuda.so beside "
      "libapsmpi.so)",

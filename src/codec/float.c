@@ -422,7 +422,7 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
     }                                                                          \
     target static uint32_t greatest_##name(const float *x, size_t n)           \
     {                                                                          \
-        return aps_kernel_greatest((const void *)x, n);                        \
+        return greatest_body((const void *)x, n);                              \
     }                                                                          \
     static const struct aps_float_variant variant_##name = {                   \
         .cpu = #name,                                                          \

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A chunk of values rounded to nearest by one float multiplication each, and
- * packed. Inlined into float.c.
+ * packed; and the greatest magnitude of an array, chunk by chunk. Inlined into
+ * float.c.
  */
 #ifndef APS_CODEC_FLOAT_CHUNK_H
 #define APS_CODEC_FLOAT_CHUNK_H
 
+#include "base/least.h"
 #include "codec/kernel.h"
 #include "codec/pack_chunk.h"
+#include "codec/tile.h"
 
 /* Codes [from, n) of 1, 2 or 4 bytes from 32 bits each. */
 APS_INLINE void narrow_chunk(const struct aps_codes *codes, size_t from,
@@ -55,6 +58,22 @@ APS_INLINE bool encode_chunk(const struct aps_kernel *kernel,
         pack_chunk(&codes, n, width, vbmi, room, wire);
         return marker;
     }
+}
+
+/* The bits of the greatest magnitude. */
+APS_INLINE uint32_t greatest_body(const aps_any_float *x, size_t n)
+{
+    uint32_t greatest = 0;
+
+    for (size_t i = 0; i < n; i += CHUNK) {
+        const size_t count = aps_least(n - i, CHUNK);
+        uint32_t here;
+
+        aps_tile_ask_ahead(x + i, count);
+        here = aps_kernel_greatest(x + i, count);
+        greatest = here > greatest ? here : greatest;
+    }
+    return greatest;
 }
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "codec/stream.h"
+
 static unsigned host_encode(const struct aps_codec *codec, const float *x,
                             size_t n, struct aps_scaling scaling, void *wire)
 {
@@ -25,7 +27,10 @@ static void host_decode(const struct aps_codec *codec, const void *wire,
                         size_t n, struct aps_scaling scaling, unsigned flags,
                         float *x)
 {
-    codec->decode(codec, wire, n, scaling, flags, x);
+    if (flags & APS_DECODE_STREAM)
+        aps_stream_decode(codec, wire, n, scaling, flags, x);
+    else
+        codec->decode(codec, wire, n, scaling, flags, x);
 }
 
 static void host_copy_out(void *host, const float *x, size_t n)

@@ -49,6 +49,10 @@ struct aps_scaling {
     1u /* holds values that the format has no code for: the                    \
           codes of the largest magnitude decode to NaN */
 
+/* For decode of the host's memory (codec/memory.h): what is decoded passes the
+ * caches (codec/stream.h). Codecs themselves ignore it. */
+#define APS_DECODE_STREAM 2u
+
 /* What became of the values of a block. */
 struct aps_encode_stats {
     uint64_t underflow; /* finite and not 0, encoded as 0 */

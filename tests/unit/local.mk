@@ -92,6 +92,7 @@ UNIT_TESTS = \
 	tests/unit/steps \
 	tests/unit/steps_search \
 	tests/unit/sum \
+	tests/unit/stream \
 	tests/unit/switch \
 	tests/unit/ternary \
 	tests/unit/tiling tests/unit/vote tests/unit/within tests/unit/writable
@@ -276,6 +277,9 @@ tests_unit_digits_LDADD = $(UNIT_LIBS)
 tests_unit_json_SOURCES = tests/unit/json.c
 tests_unit_json_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_json_LDADD = $(UNIT_LIBS)
+tests_unit_stream_SOURCES = tests/unit/stream.c tests/unit/wire.h
+tests_unit_stream_CPPFLAGS = $(UNIT_CPPFLAGS)
+tests_unit_stream_LDADD = $(UNIT_LIBS) -lm
 tests_unit_switch_SOURCES = tests/unit/switch.c
 tests_unit_switch_CPPFLAGS = $(UNIT_CPPFLAGS)
 tests_unit_switch_LDADD = $(UNIT_LIBS)

@@ -59,6 +59,9 @@ static void test_bad(void)
          "APSMPI_WORLD='y' is wrong: the value must be on|off " SYNONYMS},
         {"APSMPI_CPU", "sse",
          "APSMPI_CPU='sse' is wrong: the value must be plain|avx2|avx512"},
+        {"APSMPI_STREAM", "4MB",
+         "APSMPI_STREAM='4MB' is wrong: the value must be "
+         "on|off|BYTES " SYNONYMS},
         {"APSMPI_CUDA_AWARE", "maybe",
          "APSMPI_CUDA_AWARE='maybe' is wrong: the value must be "
          "on|off " SYNONYMS},
@@ -309,7 +312,7 @@ static void test_print(void)
     fclose(stream);
     for (const char *p = text; *p; p++)
         lines += *p == '\n';
-    ok(lines == 14 && strstr(text, "APSMPI_POLICY") &&
+    ok(lines == 15 && strstr(text, "APSMPI_POLICY") &&
            strstr(text, "APSMPI_TEST_NODES"),
        "help: a line a variable");
     free(text);

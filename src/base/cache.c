@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "base/cache.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/digits.h"
+#include "base/switch.h"
+
+#define LAST_CACHE "/sys/devices/system/cpu/cpu0/cache/index3/"
+#define MIB ((size_t)1 << 20)
+
+/* Of the last-level cache that is a CPU's own, an array may take this part: the
+ * program's other arrays need the rest. Measured: reading what was written takes
+ * longer from memory than from the cache up to about a quarter of it. */
+#define PART 4
+/* Caches of a core hold up to this, whatever the last level has. */
+#define LEAST (4 * MIB)
+#define UNKNOWN (32 * MIB)
+
+int aps_cache_passing_parse(const char *text, size_t *bytes)
+{
+    uintmax_t number;
+    bool on;
+
+    if (aps_switch_parse(text, &on) == 0)
+        *bytes = on ? 0 : SIZE_MAX;
+    else if (aps_whole_parse(text, SIZE_MAX, &number) == 0)
+        *bytes = (size_t)number;
+    else
+        return -1;
+    return 0;
+}
+
+#if defined(__x86_64__)
+/* CPUs of a list of the kernel's: 0-7,64-71. 0 where it is none. */
+static size_t cache_cpus(const char *list)
+{
+    size_t cpus = 0;
+
+    while (*list >= '0' && *list <= '9') {
+        char *end;
+        const unsigned long first = strtoul(list, &end, 10);
+        const unsigned long last =
+            *end == '-' ? strtoul(end + 1, &end, 10) : first;
+
+        if (last < first)
+            return 0;
+        cpus += last - first + 1;
+        list = *end == ',' ? end + 1 : end;
+    }
+    return cpus;
+}
+
+static bool cache_line(const char *file, char *line, int size)
+{
+    FILE *stream = fopen(file, "re");
+    bool found;
+
+    if (!stream)
+        return false;
+    found = fgets(line, size, stream) != NULL;
+    fclose(stream);
+    return found;
+}
+
+static size_t cache_passing(void)
+{
+    const char *text = getenv("APSMPI_STREAM");
+    char size[32], list[1024];
+    size_t cpus, bytes;
+
+    if (text && aps_cache_passing_parse(text, &bytes) == 0 && bytes > 0)
+        return bytes;
+    if (!cache_line(LAST_CACHE "size", size, sizeof size) ||
+        !cache_line(LAST_CACHE "shared_cpu_list", list, sizeof list))
+        return UNKNOWN;
+    bytes = strtoul(size, NULL, 10) * 1024; /* "266240K" */
+    cpus = cache_cpus(list);
+    if (bytes == 0 || cpus == 0)
+        return UNKNOWN;
+    bytes = bytes / cpus / PART;
+    return bytes > LEAST ? bytes : LEAST;
+}
+#else
+/* No store of C does it there. */
+static size_t cache_passing(void)
+{
+    return SIZE_MAX;
+}
+#endif
+
+bool aps_cache_passed(size_t bytes)
+{
+    static _Atomic size_t known; /* 0: not yet */
+    size_t from = atomic_load_explicit(&known, memory_order_relaxed);
+
+    /* Threads that meet here find the same. */
+    if (from == 0) {
+        from = cache_passing();
+        atomic_store_explicit(&known, from, memory_order_relaxed);
+    }
+    return bytes >= from;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How long an array is that had better not go through the caches: so long that its
+ * beginning has left them before anybody reads it. A store to memory that is not in
+ * a cache reads it first, and drives out something else; a streaming
+ * (non-temporal) store does neither.
+ */
+#ifndef APS_BASE_CACHE_H
+#define APS_BASE_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Does an array of so many bytes pass the caches? What APSMPI_STREAM says, or by
+ * the size of the last-level cache and the number of CPUs that share it. Chosen at
+ * the first call, the same for all threads. Never where this build has no
+ * streaming stores. */
+bool aps_cache_passed(size_t bytes);
+
+/* What APSMPI_STREAM says: the fewest bytes (aps_whole_parse); `off`, which is
+ * SIZE_MAX; or `on`, which is 0: as the machine suggests. 0, or -1: it is none of
+ * these. */
+int aps_cache_passing_parse(const char *text, size_t *bytes);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "codec/stream.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "base/least.h"
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#if defined(__x86_64__)
+#define LINE 64 /* bytes of a cache line: a part of one costs as much as all */
+
+/* to[bytes], which no cache holds, = from[bytes], which the L1 cache holds. */
+static void stream_copy(unsigned char *to, const unsigned char *from,
+                        size_t bytes)
+{
+    const size_t head = aps_least(-(uintptr_t)to % LINE, bytes);
+    size_t i = head;
+
+    memcpy(to, from, head);
+    for (; bytes - i >= LINE; i += LINE) {
+        const __m128i a = _mm_loadu_si128((const void *)(from + i));
+        const __m128i b = _mm_loadu_si128((const void *)(from + i + 16));
+        const __m128i c = _mm_loadu_si128((const void *)(from + i + 32));
+        const __m128i d = _mm_loadu_si128((const void *)(from + i + 48));
+
+        _mm_stream_si128((void *)(to + i), a);
+        _mm_stream_si128((void *)(to + i + 16), b);
+        _mm_stream_si128((void *)(to + i + 32), c);
+        _mm_stream_si128((void *)(to + i + 48), d);
+    }
+    memcpy(to + i, from + i, bytes - i);
+}
+
+void aps_stream_decode(const struct aps_codec *codec, const void *wire,
+                       size_t n, struct aps_scaling scaling, unsigned flags,
+                       float *x)
+{
+    const size_t granule = aps_codec_granule(codec);
+    /* What every granule divides, and the L1 cache holds. */
+    const size_t tile = APS_FORMAT_GRANULE_MAX / granule * granule;
+    float values[APS_FORMAT_GRANULE_MAX];
+
+    /* A scale of the whole array comes first: it is decoded as a whole. */
+    if (codec->format.piece_bytes > 0) {
+        codec->decode(codec, wire, n, scaling, flags, x);
+        return;
+    }
+    for (size_t i = 0; i < n; i += tile) {
+        const size_t count = aps_least(n - i, tile);
+
+        codec->decode(codec,
+                      (const unsigned char *)wire + aps_codec_bytes(codec, i),
+                      count, scaling, flags, values);
+        stream_copy((unsigned char *)(x + i), (const unsigned char *)values,
+                    count * sizeof *x);
+    }
+    /* Other stores are seen in order, these are not. */
+    _mm_sfence();
+}
+#else
+void aps_stream_decode(const struct aps_codec *codec, const void *wire,
+                       size_t n, struct aps_scaling scaling, unsigned flags,
+                       float *x)
+{
+    codec->decode(codec, wire, n, scaling, flags, x);
+}
+#endif
