@@ -60,20 +60,37 @@ APS_INLINE bool encode_chunk(const struct aps_kernel *kernel,
     }
 }
 
-/* The bits of the greatest magnitude. */
+/* What a vector unit of any CPU loads at a time. */
+typedef int32_t aps_line __attribute__((vector_size(64)));
+#define LINE (sizeof(aps_line) / sizeof(float))
+#define LINES 4 /* whose maxima do not wait for each other */
+
+/* aps_kernel_greatest of a long array, which is asked for ahead of its use, line by
+ * line: a chunk at once is more than a core can wait for. */
 APS_INLINE uint32_t greatest_body(const aps_any_float *x, size_t n)
 {
-    uint32_t greatest = 0;
+    const aps_line magnitude = (aps_line){0} + (int32_t)~APS_FLOAT_SIGN;
+    const size_t whole = n / (LINES * LINE) * (LINES * LINE);
+    aps_line greatest[LINES] = {{0}};
+    uint32_t result = aps_kernel_greatest(x + whole, n - whole);
 
-    for (size_t i = 0; i < n; i += CHUNK) {
-        const size_t count = aps_least(n - i, CHUNK);
-        uint32_t here;
+    for (size_t i = 0; i < whole; i += LINES * LINE)
+        for (size_t j = 0; j < LINES; j++) {
+            aps_line line, more;
 
-        aps_tile_ask_ahead(x + i, count);
-        here = aps_kernel_greatest(x + i, count);
-        greatest = here > greatest ? here : greatest;
-    }
-    return greatest;
+            aps_tile_ask_ahead(x + i + j * LINE, LINE);
+            memcpy(&line, x + i + j * LINE, sizeof line);
+            line &= magnitude;
+            more = line > greatest[j];
+            greatest[j] = (line & more) | (greatest[j] & ~more);
+        }
+    for (size_t j = 0; j < LINES; j++)
+        for (size_t i = 0; i < LINE; i++) {
+            const uint32_t here = (uint32_t)greatest[j][i];
+
+            result = here > result ? here : result;
+        }
+    return result;
 }
 
 #endif

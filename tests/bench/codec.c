@@ -77,7 +77,7 @@ static void run_read(struct data *d)
 
 static void run_max(struct data *d)
 {
-    sink = aps_max_finite(d->x, d->n);
+    sink = aps_magnitude_of(d->x, d->n).max;
 }
 
 static void run_encode(struct data *d)
