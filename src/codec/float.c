@@ -262,7 +262,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     return marker ? APS_BLOCK_NAN : 0;
 }
 
-/* Ask for a chunk of sums that is about to be read and written: the machine's
+/* Ask for a chunk that is about to be written, or read and written: the machine's
  * own prefetch starts anew at every page. Seen to gain 5 % for arrays of codes,
  * and to cost 30 % for e7m12, whose codes are unpacked first. */
 APS_INLINE void prefetch_chunk(const aps_any_float *sums)
@@ -319,7 +319,7 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
         struct aps_codes codes;
         float values[CHUNK];
 
-        if (add && size != 0 && n - i >= 2 * CHUNK)
+        if (size != 0 && n - i >= 2 * CHUNK)
             prefetch_chunk(out + i + CHUNK);
         if (size == 0) {
             unpack_chunk(in + at, count, width, vbmi, bytes - at, &codes);
@@ -422,7 +422,8 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
     }                                                                          \
     target static uint32_t greatest_##name(const float *x, size_t n)           \
     {                                                                          \
-        return greatest_body((const void *)x, n);                              \
+        return (vectors) == PLAIN ? aps_kernel_greatest((const void *)x, n)    \
+                                  : greatest_body((const void *)x, n);         \
     }                                                                          \
     static const struct aps_float_variant variant_##name = {                   \
         .cpu = #name,                                                          \

@@ -60,8 +60,8 @@ APS_INLINE bool encode_chunk(const struct aps_kernel *kernel,
     }
 }
 
-/* What a vector unit of any CPU loads at a time. */
-typedef int32_t aps_line __attribute__((vector_size(64)));
+/* What AVX2 loads at a time. */
+typedef int32_t aps_line __attribute__((vector_size(32)));
 #define LINE (sizeof(aps_line) / sizeof(float))
 #define LINES 4 /* whose maxima do not wait for each other */
 
@@ -74,16 +74,17 @@ APS_INLINE uint32_t greatest_body(const aps_any_float *x, size_t n)
     aps_line greatest[LINES] = {{0}};
     uint32_t result = aps_kernel_greatest(x + whole, n - whole);
 
-    for (size_t i = 0; i < whole; i += LINES * LINE)
+    for (size_t i = 0; i < whole; i += LINES * LINE) {
+        aps_tile_ask_ahead(x + i, LINES * LINE);
         for (size_t j = 0; j < LINES; j++) {
             aps_line line, more;
 
-            aps_tile_ask_ahead(x + i + j * LINE, LINE);
             memcpy(&line, x + i + j * LINE, sizeof line);
             line &= magnitude;
             more = line > greatest[j];
             greatest[j] = (line & more) | (greatest[j] & ~more);
         }
+    }
     for (size_t j = 0; j < LINES; j++)
         for (size_t i = 0; i < LINE; i++) {
             const uint32_t here = (uint32_t)greatest[j][i];

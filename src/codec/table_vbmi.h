@@ -12,6 +12,7 @@
 
 #include "codec/kernel.h"
 #include "codec/pack_vbmi.h"
+#include "codec/tile.h"
 
 #define APS_TABLE_WIDTH 8  /* bits, at most */
 #define APS_TABLE_CODES 64 /* looked up at a time */
@@ -164,9 +165,11 @@ aps_table_decode_body(const struct aps_kernel *kernel, unsigned width,
     const __m512 factor = _mm512_set1_ps(scale);
     size_t i = 0;
 
-    for (; n - i >= APS_TABLE_CODES; i += APS_TABLE_CODES, wire += 8 * width)
+    for (; n - i >= APS_TABLE_CODES; i += APS_TABLE_CODES, wire += 8 * width) {
+        aps_tile_ask_to_write(x + i, APS_TABLE_CODES);
         aps_table_decode_codes(&table, &unpack, width, wire, APS_TABLE_CODES,
                                false, factor, add, x + i);
+    }
     if (i < n)
         aps_table_decode_codes(&table, &unpack, width, wire, n - i, true,
                                factor, add, x + i);

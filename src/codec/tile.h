@@ -30,4 +30,15 @@ APS_INLINE void aps_tile_ask_ahead(const aps_any_float *x, size_t n)
 #endif
 }
 
+/* The same for what a loop will write, or read and write. */
+APS_INLINE void aps_tile_ask_to_write(const aps_any_float *x, size_t n)
+{
+#if defined(__GNUC__)
+    for (size_t i = 0; i < n; i += 64 / sizeof *x)
+        __builtin_prefetch(x + APS_TILE_AHEAD + i, 1);
+#else
+    (void)x, (void)n;
+#endif
+}
+
 #endif
