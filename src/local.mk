@@ -68,8 +68,9 @@ libcore_la_SOURCES = \
 	src/codec/fixed.h src/codec/table.h \
 	src/codec/codec.c src/codec/codec.h \
 	src/codec/ops.c src/codec/ops.h \
-	src/codec/kernel.h src/codec/lanes.h src/codec/philox_avx512.h \
-	src/codec/rounding.h src/codec/scaling.h src/codec/stochastic_vbmi.h \
+	src/codec/kernel.h src/codec/lanes.h src/codec/philox_avx2.h \
+	src/codec/philox_avx512.h src/codec/rounding.h src/codec/scaling.h \
+	src/codec/stochastic_avx2.h src/codec/stochastic_vbmi.h \
 	src/codec/memory.c src/codec/memory.h \
 	src/codec/mx.h src/codec/nearest_avx2.h src/codec/nearest_fold.h \
 	src/codec/nearest_vbmi.h src/codec/nvfp4.h src/codec/words_vbmi.h \

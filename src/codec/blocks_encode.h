@@ -16,19 +16,20 @@ struct aps_blocks_encoder {
     enum aps_rounding rounding; /* correlated is stochastic here */
     struct aps_draw draw;       /* of stochastic rounding */
     uint64_t offset;            /* number of the piece's first element */
-    bool vbmi;
+    enum aps_rounding_cpu cpu;
+    bool vbmi; /* that of AVX-512 */
 };
 
 /* With the options; NULL: nearest. */
-APS_INLINE struct aps_blocks_encoder
-aps_blocks_encoder_init(const struct aps_block_ops *ops,
-                        const struct aps_block_kernel *kernel,
-                        const struct aps_cast_options *options, bool vbmi)
+APS_INLINE struct aps_blocks_encoder aps_blocks_encoder_init(
+    const struct aps_block_ops *ops, const struct aps_block_kernel *kernel,
+    const struct aps_cast_options *options, enum aps_rounding_cpu cpu)
 {
     struct aps_blocks_encoder e = {
         .ops = ops, .kernel = kernel, .rounding = APS_ROUND_NEAREST};
 
-    e.vbmi = vbmi;
+    e.cpu = cpu;
+    e.vbmi = cpu == APS_ROUNDING_AVX512;
     if (!options)
         return e;
     e.rounding = options->rounding;
@@ -218,8 +219,7 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
             count = count / block * block;
         if (e->rounding == APS_ROUND_STOCHASTIC)
             random = aps_rounding_draw_magnitudes(
-                &e->draw, e->offset + first + i, x + i, count,
-                e->vbmi ? APS_ROUNDING_AVX512 : APS_ROUNDING_PLAIN, word);
+                &e->draw, e->offset + first + i, x + i, count, e->cpu, word);
         for (size_t j = 0; j < count; j += block) {
             const size_t length = aps_least(count - j, block);
 

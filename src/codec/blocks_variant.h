@@ -50,12 +50,13 @@ APS_INLINE void aps_blocks_encode_body(const struct aps_block_ops *ops,
                                        const aps_any_float *x, size_t n,
                                        uint64_t first,
                                        const struct aps_cast_options *options,
-                                       bool vbmi, uint8_t *wire,
+                                       enum aps_rounding_cpu cpu, uint8_t *wire,
                                        struct aps_encode_stats *stats)
 {
+    const bool vbmi = cpu == APS_ROUNDING_AVX512;
     struct aps_encode_stats counted = {0};
     const struct aps_blocks_encoder e =
-        aps_blocks_encoder_init(ops, kernel, options, vbmi);
+        aps_blocks_encoder_init(ops, kernel, options, cpu);
     size_t done = 0;
 
     if (e.rounding == APS_ROUND_NEAREST && !stats) {
@@ -132,26 +133,28 @@ static inline void aps_blocks_cast_body(const struct aps_block_kernel *kernel,
     }
 }
 
-#define APS_BLOCKS_VARIANT(ops, name, target, vbmi)                            \
+#define APS_BLOCKS_VARIANT(ops, name, target, cpu)                             \
     target static void ops##_put_##name(                                       \
         const struct aps_block_kernel *kernel, const aps_any_float *x,         \
         size_t n, uint64_t first, const struct aps_cast_options *options,      \
         uint8_t *wire, struct aps_encode_stats *stats)                         \
     {                                                                          \
-        aps_blocks_encode_body(&ops##_ops, kernel, x, n, first, options, vbmi, \
+        aps_blocks_encode_body(&ops##_ops, kernel, x, n, first, options, cpu,  \
                                wire, stats);                                   \
     }                                                                          \
     target static void ops##_get_##name(const struct aps_block_kernel *kernel, \
                                         const uint8_t *wire, size_t n,         \
                                         aps_any_float *x)                      \
     {                                                                          \
-        aps_blocks_decode_body(&ops##_ops, kernel, wire, n, vbmi, false, x);   \
+        aps_blocks_decode_body(&ops##_ops, kernel, wire, n,                    \
+                               (cpu) == APS_ROUNDING_AVX512, false, x);        \
     }                                                                          \
     target static void ops##_add_##name(const struct aps_block_kernel *kernel, \
                                         const uint8_t *wire, size_t n,         \
                                         aps_any_float *x)                      \
     {                                                                          \
-        aps_blocks_decode_body(&ops##_ops, kernel, wire, n, vbmi, true, x);    \
+        aps_blocks_decode_body(&ops##_ops, kernel, wire, n,                    \
+                               (cpu) == APS_ROUNDING_AVX512, true, x);         \
     }                                                                          \
     target static struct aps_block_kernel ops##_init_##name(                   \
         const struct aps_codec *codec, const float *x, size_t n)               \
@@ -227,9 +230,9 @@ static inline void aps_blocks_cast_body(const struct aps_block_kernel *kernel,
 
 #if defined(__x86_64__)
 #define APS_BLOCKS_VARIANTS(ops)                                               \
-    APS_BLOCKS_VARIANT(ops, plain, , false)                                    \
-    APS_BLOCKS_VARIANT(ops, avx2, APS_CODEC_AVX2, false)                       \
-    APS_BLOCKS_VARIANT(ops, avx512, APS_CODEC_AVX512, true)                    \
+    APS_BLOCKS_VARIANT(ops, plain, , APS_ROUNDING_PLAIN)                       \
+    APS_BLOCKS_VARIANT(ops, avx2, APS_CODEC_AVX2, APS_ROUNDING_AVX2)           \
+    APS_BLOCKS_VARIANT(ops, avx512, APS_CODEC_AVX512, APS_ROUNDING_AVX512)     \
     static const struct aps_codec ops##_variants[APS_CPUS] = {                 \
         [APS_CPU_PLAIN] = APS_BLOCKS_ROW(ops, plain),                          \
         [APS_CPU_AVX2] = APS_BLOCKS_ROW(ops, avx2),                            \
@@ -238,7 +241,7 @@ static inline void aps_blocks_cast_body(const struct aps_block_kernel *kernel,
     APS_BLOCKS_INIT(ops)
 #else
 #define APS_BLOCKS_VARIANTS(ops)                                               \
-    APS_BLOCKS_VARIANT(ops, plain, , false)                                    \
+    APS_BLOCKS_VARIANT(ops, plain, , APS_ROUNDING_PLAIN)                       \
     static const struct aps_codec ops##_variants[APS_CPUS] = {                 \
         [APS_CPU_PLAIN] = APS_BLOCKS_ROW(ops, plain),                          \
     };                                                                         \

@@ -19,6 +19,7 @@
 #if defined(__x86_64__)
 #include "codec/nearest_avx2.h"
 #include "codec/nearest_vbmi.h"
+#include "codec/stochastic_avx2.h"
 #include "codec/stochastic_vbmi.h"
 #include "codec/table_vbmi.h"
 #include "codec/words_vbmi.h"
@@ -204,6 +205,42 @@ encode_drawn(const struct aps_codec *codec, const aps_any_float *in, size_t n,
     }
     return marker ? APS_BLOCK_NAN : 0;
 }
+
+/* The same with AVX2. */
+APS_CODEC_AVX2 static unsigned
+encode_drawn_avx2(const struct aps_codec *codec, const aps_any_float *in,
+                  size_t n, struct aps_scaling scaling,
+                  const struct aps_draw *draw, enum aps_rounding rounding,
+                  uint64_t offset, uint8_t *out)
+{
+    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
+    const unsigned width = (unsigned)codec->format.width;
+    const bool packs = width <= 8 || width == 16;
+    const size_t bytes = aps_codec_bytes(codec, n);
+    const float scale = scaling.factor * aps_float_pow2(scaling.exponent);
+    const bool correlated = rounding == APS_ROUND_CORRELATED;
+    const struct aps_drawn drawn = aps_drawn_make(&kernel, width, scale);
+    bool marker = false;
+
+    for (size_t i = 0; i < n; i += CHUNK, offset += CHUNK) {
+        size_t count = aps_least(n - i, CHUNK);
+        size_t at = i / 8 * width;
+        struct aps_codes codes;
+        uint32_t word[APS_ROUNDING_WORDS];
+        const uint32_t *random =
+            aps_rounding_draw(draw, offset, count, APS_ROUNDING_AVX2, word);
+        uint8_t *to = packs ? out + at : (uint8_t *)codes.code;
+
+        if (!aps_drawn_chunk(&drawn, in + i, count, correlated, random, to))
+            marker |= aps_rounding_encode_chunk(
+                &codec->format, in + i, count, scaling, rounding, draw, offset,
+                APS_ROUNDING_AVX2, codes.code, NULL);
+        else if (packs)
+            continue;
+        put_chunk(&codes, count, width, false, bytes - at, out + at);
+    }
+    return marker ? APS_BLOCK_NAN : 0;
+}
 #endif
 
 /* Any rounding, with statistics if `stats`. */
@@ -220,9 +257,9 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
     uint64_t offset = 0;
     const unsigned width = (unsigned)codec->format.width;
     const size_t bytes = aps_codec_bytes(codec, n);
-    const int size = array_size(width);
-    const enum aps_rounding_cpu cpu =
-        vbmi ? APS_ROUNDING_AVX512 : APS_ROUNDING_PLAIN;
+    const enum aps_rounding_cpu cpu = vbmi              ? APS_ROUNDING_AVX512
+                                      : vectors == AVX2 ? APS_ROUNDING_AVX2
+                                                        : APS_ROUNDING_PLAIN;
     const aps_any_float *in = (const void *)x;
     uint8_t *out = wire;
     bool marker = false;
@@ -241,6 +278,10 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         aps_stochastic_suits(&codec->format, scaling))
         return encode_drawn(codec, in, n, scaling, &draw, rounding, offset,
                             out);
+    if (vectors == AVX2 && !stats && aps_cast_draws(rounding) &&
+        aps_stochastic_suits(&codec->format, scaling))
+        return encode_drawn_avx2(codec, in, n, scaling, &draw, rounding, offset,
+                                 out);
 #endif
     for (size_t i = 0; i < n; i += CHUNK, offset += CHUNK) {
         size_t count = aps_least(n - i, CHUNK);
@@ -250,14 +291,7 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         marker |= aps_rounding_encode_chunk(&codec->format, in + i, count,
                                             scaling, rounding, &draw, offset,
                                             cpu, codes.code, stats);
-        if (size == 1)
-            narrow_chunk(&codes, 0, count, 1, out + at);
-        else if (size == 2)
-            narrow_chunk(&codes, 0, count, 2, out + at);
-        else if (size == 4)
-            narrow_chunk(&codes, 0, count, 4, out + at);
-        else
-            pack_chunk(&codes, count, width, vbmi, bytes - at, out + at);
+        put_chunk(&codes, count, width, vbmi, bytes - at, out + at);
     }
     return marker ? APS_BLOCK_NAN : 0;
 }

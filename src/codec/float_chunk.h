@@ -20,6 +20,25 @@ APS_INLINE void narrow_chunk(const struct aps_codes *codes, size_t from,
         aps_kernel_store(wire, i, size, codes->code[i]);
 }
 
+/* All codes of a chunk, to a wire with room for so many bytes. */
+APS_INLINE void put_chunk(struct aps_codes *codes, size_t n, unsigned width,
+                          bool vbmi, size_t room, uint8_t *wire)
+{
+    switch (array_size(width)) {
+    case 1:
+        narrow_chunk(codes, 0, n, 1, wire);
+        break;
+    case 2:
+        narrow_chunk(codes, 0, n, 2, wire);
+        break;
+    case 4:
+        narrow_chunk(codes, 0, n, 4, wire);
+        break;
+    default:
+        pack_chunk(codes, n, width, vbmi, room, wire);
+    }
+}
+
 /* Codes of `size` bytes; true if they ask for the marker. */
 APS_INLINE bool encode_array(const struct aps_kernel *kernel,
                              const aps_any_float *x, size_t n, float scale,

@@ -251,7 +251,7 @@ APS_INLINE void integer_round_body(const struct aps_codec *codec, size_t n,
 
 VARIANT(plain, , APS_ROUNDING_PLAIN)
 #if defined(__x86_64__)
-VARIANT(avx2, APS_CODEC_AVX2, APS_ROUNDING_PLAIN)
+VARIANT(avx2, APS_CODEC_AVX2, APS_ROUNDING_AVX2)
 VARIANT(avx512, APS_CODEC_AVX512, APS_ROUNDING_AVX512)
 #endif
 

@@ -17,6 +17,7 @@
 #include "number/cpd.h"
 #include "number/draw.h"
 #if defined(__x86_64__)
+#include "codec/philox_avx2.h"
 #include "codec/philox_avx512.h"
 #endif
 
@@ -25,7 +26,11 @@
 #define APS_ROUNDING_WORDS (APS_PACK_CHUNK + 8 + 128)
 
 /* Vectors of what CPU draw; AVX-512 with VBMI, as elsewhere. */
-enum aps_rounding_cpu { APS_ROUNDING_PLAIN, APS_ROUNDING_AVX512 };
+enum aps_rounding_cpu {
+    APS_ROUNDING_PLAIN,
+    APS_ROUNDING_AVX2,
+    APS_ROUNDING_AVX512
+};
 
 /* The bits of groups of four, in a vector where that helps. */
 APS_INLINE void aps_rounding_groups(const struct aps_stream *stream,
@@ -42,6 +47,12 @@ APS_INLINE void aps_rounding_groups(const struct aps_stream *stream,
         done = (groups + APS_PHILOX_AVX512_GROUPS - 5) /
                APS_PHILOX_AVX512_GROUPS * APS_PHILOX_AVX512_GROUPS;
         aps_philox_avx512(stream, group, done, word);
+    }
+    if (cpu == APS_ROUNDING_AVX2 &&
+        (uint32_t)group < UINT32_MAX - APS_PACK_CHUNK) {
+        done = (groups + APS_PHILOX_AVX2_GROUPS - 3) / APS_PHILOX_AVX2_GROUPS *
+               APS_PHILOX_AVX2_GROUPS;
+        aps_philox_avx2(stream, group, done, word);
     }
 #endif
     (void)cpu;
@@ -60,6 +71,27 @@ APS_INLINE uint32_t *aps_rounding_stream(const struct aps_stream *stream,
     return word + first % 4;
 }
 
+/* own[n] becomes the bits of the rank in its part: aps_draw_part and
+ * aps_draw_within, which are shifts where the ranks are a power of two. */
+APS_INLINE void aps_rounding_correlate(const struct aps_draw *draw,
+                                       const uint32_t *restrict shared,
+                                       size_t n, uint32_t *restrict own)
+{
+    const struct aps_draw d = *draw;
+    const uint32_t place = d.place;
+
+    if ((d.ranks & (d.ranks - 1)) == 0) {
+        const int bits = __builtin_ctz(d.ranks);
+
+        for (size_t i = 0; i < n; i++)
+            own[i] = (place + (shared[i] >> (32 - bits))) << (32 - bits) |
+                     own[i] >> bits;
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        own[i] = aps_draw_within(&d, aps_draw_part(&d, shared[i]), own[i]);
+}
+
 /* The random bits that n <= APS_PACK_CHUNK elements from `first` on are rounded
  * by, somewhere in word[APS_ROUNDING_WORDS]. */
 APS_INLINE const uint32_t *aps_rounding_draw(const struct aps_draw *draw,
@@ -75,8 +107,7 @@ APS_INLINE const uint32_t *aps_rounding_draw(const struct aps_draw *draw,
         const uint32_t *shared =
             aps_rounding_stream(&d.shared, first, n, cpu, other);
 
-        for (size_t i = 0; i < n; i++)
-            own[i] = aps_draw_within(&d, aps_draw_part(&d, shared[i]), own[i]);
+        aps_rounding_correlate(&d, shared, n, own);
     }
     return own;
 }

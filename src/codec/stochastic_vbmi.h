@@ -3,9 +3,9 @@
  * Rounding by random bits for CPUs with AVX-512 VBMI: the codes of rounding.h,
  * by other means. Included by x86-64 builds only.
  *
- * Where all of 16 values are normal numbers of the format, or beyond it, rounding
- * is one addition of the bits that are left of the random ones to their bit
- * patterns. Otherwise each value is taken apart.
+ * Values are rounded as stochastic_avx2.h has it, without a branch for those below
+ * the normal ones. Where one is INF or NaN, or so small that its fraction has more
+ * than 32 bits and may be rounded up, each of 64 values is taken apart.
  */
 #ifndef APS_CODEC_STOCHASTIC_VBMI_H
 #define APS_CODEC_STOCHASTIC_VBMI_H
@@ -38,8 +38,10 @@ APS_INLINE bool aps_stochastic_suits(const struct aps_format *format,
 /* The constants of a format, and what was seen so far. */
 struct aps_stochastic {
     __m512 scale;
-    __m512i min_normal; /* bit pattern; a code's distance from the first ... */
-    __m512i normals;    /* ... normal one is below this for all finite ones */
+    __m512i min_normal; /* bit pattern */
+    __m512i least;      /* the same, or 0 with 8 exponent bits */
+    __m512i leading;    /* 2^23 less min_normal */
+    __m512i few;        /* 8 + M */
     __m512i unit;       /* 2^23 */
     __m512i overflow;   /* code */
     __m512i sign;       /* of a code */
@@ -59,7 +61,10 @@ aps_stochastic_make(const struct aps_kernel *k, unsigned width, float scale)
     return (struct aps_stochastic){
         .scale = _mm512_set1_ps(scale),
         .min_normal = _mm512_set1_epi32((int)k->min_normal),
-        .normals = _mm512_set1_epi32((int)(APS_FLOAT_INF - k->min_normal)),
+        .least = _mm512_set1_epi32(
+            k->min_normal == 1u << 23 ? 0 : (int)k->min_normal),
+        .leading = _mm512_set1_epi32((1 << 23) - (int)k->min_normal),
+        .few = _mm512_set1_epi32(8 + mantissa),
         .unit = _mm512_set1_epi32(1 << 23),
         .overflow = _mm512_set1_epi32((int)k->overflow),
         .sign = _mm512_set1_epi32((int)(1u << (width - 1))),
@@ -120,35 +125,104 @@ aps_stochastic_special(struct aps_stochastic *s, __m512i x, __m512i m,
     return _mm512_mask_xor_epi32(code, nan, code, s->nan);
 }
 
-/* The codes of x[16]. */
-APS_TARGET_VBMI APS_INLINE __m512i aps_stochastic_16(struct aps_stochastic *s,
-                                                     const aps_any_float *x,
-                                                     const uint32_t *random,
-                                                     bool correlated)
-{
-    const __m512 value = _mm512_loadu_ps((const void *)x);
-    const __m512i y = _mm512_castps_si512(_mm512_mul_ps(value, s->scale));
-    const __m512i m = _mm512_and_si512(y, _mm512_set1_epi32(0x7fffffff));
-    const __m512i above = _mm512_sub_epi32(m, s->min_normal);
-    __m512i r = _mm512_loadu_si512(random);
-    __m512i code;
+/* What was seen in 64 values. */
+struct aps_stochastic_seen {
+    __m512i greatest; /* magnitude, scaled */
+    __m512i chance;   /* random bits of values of less than 2^-8 steps */
+};
 
-    if (correlated)
-        r = _mm512_xor_si512(r, _mm512_srai_epi32(y, 31));
-    if (__builtin_expect(_mm512_cmpge_epu32_mask(above, s->normals) == 0, 1)) {
-        code = _mm512_add_epi32(above, s->unit);
-        code = _mm512_add_epi32(code, _mm512_srlv_epi32(r, s->rest));
-        code = _mm512_min_epu32(_mm512_srlv_epi32(code, s->shift), s->overflow);
-    } else if (__builtin_expect(_mm512_cmpge_epu32_mask(
-                                    m, _mm512_set1_epi32(APS_FLOAT_INF)) == 0,
-                                1)) {
-        code = aps_stochastic_any(s, m, r);
-    } else {
-        code = aps_stochastic_special(s, _mm512_castps_si512(value), m, r);
-    }
-    /* the code, and the value's sign */
+/* x[16], scaled, and the bits that magnitudes are rounded by. */
+APS_TARGET_VBMI APS_INLINE __m512i
+aps_stochastic_scale(const struct aps_stochastic *s, const aps_any_float *x)
+{
+    return _mm512_castps_si512(
+        _mm512_mul_ps(_mm512_loadu_ps((const void *)x), s->scale));
+}
+
+APS_TARGET_VBMI APS_INLINE __m512i aps_stochastic_random(const uint32_t *random,
+                                                         __m512i y,
+                                                         bool correlated)
+{
+    const __m512i r = _mm512_loadu_si512(random);
+
+    return correlated ? _mm512_xor_si512(r, _mm512_srai_epi32(y, 31)) : r;
+}
+
+/* The code of a magnitude, and the value's sign. */
+APS_TARGET_VBMI APS_INLINE __m512i
+aps_stochastic_sign(const struct aps_stochastic *s, __m512i code, __m512i y)
+{
     return _mm512_ternarylogic_epi32(code, _mm512_srlv_epi32(y, s->sign_shift),
                                      s->sign, 0xf8);
+}
+
+/* The codes of x[16]: not of INF and NaN, and less the carries of values of less
+ * than 2^-8 steps. */
+APS_TARGET_VBMI APS_INLINE __m512i aps_stochastic_16(
+    const struct aps_stochastic *s, const aps_any_float *x,
+    const uint32_t *random, bool correlated, struct aps_stochastic_seen *seen)
+{
+    const __m512i y = aps_stochastic_scale(s, x);
+    const __m512i r = aps_stochastic_random(random, y, correlated);
+    const __m512i m = _mm512_and_si512(y, _mm512_set1_epi32(0x7fffffff));
+    const __m512i power = _mm512_and_si512(m, _mm512_set1_epi32(0x7f800000));
+    const __m512i missing =
+        _mm512_sub_epi32(_mm512_max_epi32(power, s->least), power);
+    const __m512i binades = _mm512_srli_epi32(missing, 23);
+    const __m512i steps =
+        _mm512_add_epi32(_mm512_add_epi32(m, missing), s->leading);
+    const __m512i carry =
+        _mm512_srlv_epi32(r, _mm512_sub_epi32(s->rest, binades));
+    const __m512i code = _mm512_srlv_epi32(_mm512_add_epi32(steps, carry),
+                                           _mm512_add_epi32(s->shift, binades));
+
+    seen->greatest = _mm512_max_epu32(seen->greatest, m);
+    seen->chance = _mm512_mask_max_epu32(
+        seen->chance, _mm512_cmpgt_epi32_mask(binades, s->few), seen->chance,
+        r);
+    return aps_stochastic_sign(s, _mm512_min_epu32(code, s->overflow), y);
+}
+
+/* The codes of any x[16]. */
+APS_TARGET_VBMI APS_INLINE __m512i
+aps_stochastic_apart(struct aps_stochastic *s, const aps_any_float *x,
+                     const uint32_t *random, bool correlated)
+{
+    const __m512i y = aps_stochastic_scale(s, x);
+    const __m512i r = aps_stochastic_random(random, y, correlated);
+    const __m512i m = _mm512_and_si512(y, _mm512_set1_epi32(0x7fffffff));
+    __m512i code;
+
+    if (_mm512_cmpge_epu32_mask(m, _mm512_set1_epi32(APS_FLOAT_INF)) == 0)
+        code = aps_stochastic_any(s, m, r);
+    else
+        code = aps_stochastic_special(s, _mm512_loadu_si512((const void *)x), m,
+                                      r);
+    return aps_stochastic_sign(s, code, y);
+}
+
+/* The codes of x[64]. */
+APS_TARGET_VBMI APS_INLINE void
+aps_stochastic_64(struct aps_stochastic *s, const aps_any_float *x,
+                  const uint32_t *random, bool correlated, __m512i *code)
+{
+    struct aps_stochastic_seen seen;
+
+    seen.greatest = seen.chance = _mm512_setzero_si512();
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; j++)
+        code[j] = aps_stochastic_16(s, x + 16 * j, random + 16 * j, correlated,
+                                    &seen);
+    if (__builtin_expect(
+            (_mm512_cmpge_epu32_mask(seen.greatest,
+                                     _mm512_set1_epi32(APS_FLOAT_INF)) |
+             _mm512_cmpge_epu32_mask(seen.chance,
+                                     _mm512_set1_epi32((int)0xff000000u))) == 0,
+            1))
+        return;
+    for (int j = 0; j < 4; j++)
+        code[j] =
+            aps_stochastic_apart(s, x + 16 * j, random + 16 * j, correlated);
 }
 
 /*
@@ -175,10 +249,7 @@ aps_stochastic_encode(const struct aps_kernel *k, unsigned width,
 
         if (n > APS_STOCHASTIC_VALUES)
             aps_tile_ask_ahead(x + i, 64);
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; j++)
-            code[j] = aps_stochastic_16(&s, x + i + 16 * j, random + i + 16 * j,
-                                        correlated);
+        aps_stochastic_64(&s, x + i, random + i, correlated, code);
         if (size == 1) {
             const __m512i low =
                 _mm512_permutex2var_epi8(code[0], bytes, code[1]);
