@@ -20,11 +20,20 @@ static size_t parcels_parts(size_t most)
     return most / PART + 1;
 }
 
+/* A byte; and of several parts the first one has all of the length, by which the
+ * receiver finds the others. */
+static size_t parcels_least(size_t most)
+{
+    const size_t parts = parcels_parts(most);
+
+    return parts == 1 ? 1 : parts * sizeof(uint64_t);
+}
+
 void aps_parcel_close(unsigned char *parcels, size_t most, int rank,
                       size_t length)
 {
     const size_t stride = aps_parcels_stride(most);
-    const size_t least = parcels_parts(most); /* a byte a part */
+    const size_t least = parcels_least(most);
     const struct aps_parcel parcel = {.length =
                                           length < least ? least : length};
 

@@ -119,6 +119,13 @@ check_PROGRAMS += tests/mpi/selected
 tests_mpi_selected_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_selected_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/parcels
+tests_mpi_parcels_SOURCES = tests/mpi/parcels.c \
+	pmpi/compressed/parcels.c pmpi/compressed/parcels.h
+tests_mpi_parcels_CPPFLAGS = $(MPI_TEST_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_mpi_parcels_LDADD = tests/libtap.la
+TESTS += tests/mpi/parcels
+
 check_PROGRAMS += tests/mpi/sent
 tests_mpi_sent_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_sent_LDADD = $(MPI_TEST_LDADD) -ldl
