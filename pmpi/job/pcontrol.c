@@ -5,11 +5,13 @@
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "base/message.h"
 #include "job/job.h"
 #include "job/world.h"
+#include "progress/agree.h"
 #include "progress/queue.h"
 #include "progress/wait.h"
 
@@ -28,6 +30,7 @@ enum level {
 enum {
     OBJECTION, /* this rank called another level than rank 0: size - rank */
     TRAINED,   /* the program has reduced a gradient */
+    FAILED,    /* this rank has not heard rank 0's level */
     VALUES
 };
 
@@ -43,6 +46,11 @@ struct control {
     int rank;
     int size;
     bool said; /* the line about the wait was printed */
+    /* MPI may write to the following as long as a request is not complete. */
+    int first; /* rank 0's level */
+    int values[VALUES];
+    int unheard;
+    bool given_up; /* such a request */
 };
 
 static void pcontrol_tell_wait(struct control *control)
@@ -75,8 +83,10 @@ static int pcontrol_wait_for(struct control *control, MPI_Request *request,
     for (int done = 0;;) {
         int rc = aps_wait_test(request, &failures, &done);
 
-        if (rc != MPI_SUCCESS || done)
+        if (rc != MPI_SUCCESS || done) {
+            control->given_up |= *request != MPI_REQUEST_NULL;
             return rc;
+        }
         if (!silent && !control->said && pcontrol_seconds() > end)
             pcontrol_tell_wait(control);
         aps_queue_drive_blocked();
@@ -84,30 +94,63 @@ static int pcontrol_wait_for(struct control *control, MPI_Request *request,
     }
 }
 
+/* COLLECTIVE. control->first becomes rank 0's level. False: it could not begin, in
+ * ten seconds. */
+static bool pcontrol_broadcast(struct control *control, MPI_Comm comm, int *rc)
+{
+    MPI_Request request;
+    long begin = 0;
+
+    control->first = control->level;
+    do
+        *rc = PMPI_Ibcast(&control->first, 1, MPI_INT, 0, comm, &request);
+    while (*rc != MPI_SUCCESS && aps_wait_for_memory(&begin));
+    if (*rc != MPI_SUCCESS)
+        return false;
+    *rc = pcontrol_wait_for(control, &request, false);
+    return true;
+}
+
+/* COLLECTIVE. values[i] becomes its MAX over the ranks. False: it could not
+ * begin. */
+static bool pcontrol_max(struct control *control, MPI_Comm comm, int count,
+                         int values[], bool silent, int *rc)
+{
+    MPI_Request request;
+
+    *rc = aps_agree_comm_begin(comm, count, values, MPI_INT, MPI_MAX, &request);
+    if (*rc != MPI_SUCCESS)
+        return false;
+    *rc = pcontrol_wait_for(control, &request, silent);
+    return true;
+}
+
 /*
  * COLLECTIVE over the job. Rank 0 broadcasts its level first: a rank that has
  * got it knows that rank 0 is here, and leaves the line about missing ranks to
- * rank 0. An MPI error code.
+ * rank 0. True on all ranks, or false on all: where MPI fails on one of them, the
+ * second round of the agreement tells the others.
  */
-static int pcontrol_agree(struct control *control, MPI_Comm comm, int *level,
-                          int values[VALUES])
+static bool pcontrol_agree(struct control *control, MPI_Comm comm)
 {
-    MPI_Request request;
+    bool heard;
     int rc;
 
-    *level = control->level;
-    rc = PMPI_Ibcast(level, 1, MPI_INT, 0, comm, &request);
-    if (rc == MPI_SUCCESS)
-        rc = pcontrol_wait_for(control, &request, false);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    values[OBJECTION] =
-        *level != control->level ? control->size - control->rank : 0;
-    rc = PMPI_Iallreduce(MPI_IN_PLACE, values, VALUES, MPI_INT, MPI_MAX, comm,
-                         &request);
-    return rc == MPI_SUCCESS
-               ? pcontrol_wait_for(control, &request, control->rank != 0)
-               : rc;
+    if (!pcontrol_broadcast(control, comm, &rc))
+        return false;
+    control->values[FAILED] = rc != MPI_SUCCESS;
+    control->values[OBJECTION] =
+        rc == MPI_SUCCESS && control->first != control->level
+            ? control->size - control->rank
+            : 0;
+    if (!pcontrol_max(control, comm, VALUES, control->values,
+                      control->rank != 0, &rc))
+        return false;
+    heard = rc == MPI_SUCCESS && !control->values[FAILED];
+    control->unheard = !heard;
+    if (!pcontrol_max(control, comm, 1, &control->unheard, true, &rc))
+        return false;
+    return rc == MPI_SUCCESS ? !control->unheard : heard;
 }
 
 static void pcontrol_write_event(struct aps_job *job, const char *text)
@@ -144,37 +187,64 @@ static void pcontrol_change(const struct control *control, struct aps_job *job,
     atomic_store(&aps_pcontrol_word, 2 * (epoch + 1) + off);
 }
 
-static void pcontrol_tell_difference(const struct control *control, int level,
-                                     int objection)
+static void pcontrol_tell_difference(const struct control *control)
 {
     static unsigned long long times;
 
     /* Print the first ten, then those whose number is a power of two. */
     times++;
-    if (control->size - objection == control->rank &&
+    if (control->size - control->values[OBJECTION] == control->rank &&
         (times <= 10 || (times & (times - 1)) == 0))
         aps_message(
             control->rank,
             "calls MPI_Pcontrol(%d), but rank 0 calls MPI_Pcontrol(%d): "
             "nothing changes",
-            control->level, level);
+            control->level, control->first);
+}
+
+static struct control *pcontrol_create(int level, const struct aps_vcomm *vcomm)
+{
+    struct control *control;
+    long begin = 0;
+
+    while (!(control = calloc(1, sizeof *control)) &&
+           aps_wait_for_memory(&begin))
+        ;
+    if (!control) {
+        aps_message(vcomm->rank,
+                    "has no memory for MPI_Pcontrol(%d), in which the other "
+                    "ranks wait",
+                    level);
+        return NULL;
+    }
+    control->level = level;
+    control->rank = vcomm->rank;
+    control->size = vcomm->size;
+    control->values[TRAINED] = atomic_load(&aps_pcontrol_trained);
+    return control;
 }
 
 /* COLLECTIVE over the job. */
 static void pcontrol_control_all(int level, struct aps_job *job,
                                  const struct aps_world *world)
 {
-    struct control control = {
-        .level = level, .rank = world->vcomm.rank, .size = world->vcomm.size};
-    int values[VALUES] = {[TRAINED] = atomic_load(&aps_pcontrol_trained)};
-    int first = level;
+    struct control *control = pcontrol_create(level, &world->vcomm);
 
-    if (pcontrol_agree(&control, world->comm, &first, values) != MPI_SUCCESS)
+    if (!control)
         return;
-    if (values[OBJECTION])
-        pcontrol_tell_difference(&control, first, values[OBJECTION]);
-    else
-        pcontrol_change(&control, job, values[TRAINED]);
+    if (!pcontrol_agree(control, world->comm)) {
+        if (control->rank == 0)
+            aps_message(-1,
+                        "MPI_Pcontrol(%d): MPI failed where the ranks agree "
+                        "on the level: nothing changes",
+                        level);
+    } else if (control->values[OBJECTION]) {
+        pcontrol_tell_difference(control);
+    } else {
+        pcontrol_change(control, job, control->values[TRAINED]);
+    }
+    if (!control->given_up)
+        free(control);
 }
 
 /* The job has no world, but this process holds a policy: the program, which
