@@ -80,21 +80,19 @@ static bool blocking_is_wrong(int64_t count, aps_handle type)
  * Not by MPI_Irecv: MPICH raises the error of a request, such as that of a
  * message which is too long, on MPI_COMM_WORLD. MPI_Recv raises it on `comm`, and
  * does not wait for a message that is there. (Unless another thread takes the
- * message; then a progress thread drives what is under way.)
+ * message: then any other message that matches will do, and a progress thread
+ * drives what is under way.)
  */
 int aps_blocking_receive(void *bytes, int64_t count, aps_handle type, int from,
                          int tag, aps_handle comm, void *status)
 {
     bool helped = false;
-    MPI_Status found;
     int rc;
 
     if (from != MPI_PROC_NULL && !blocking_is_wrong(count, type)) {
-        rc = aps_blocking_probe(from, tag, comm, &found);
+        rc = aps_blocking_probe(from, tag, comm, MPI_STATUS_IGNORE);
         if (rc != MPI_SUCCESS)
             return rc;
-        from = found.MPI_SOURCE;
-        tag = found.MPI_TAG;
         helped = aps_progress_thread_begin();
     }
     rc = APS_SIZED(Recv)(bytes, (aps_sized)(count), (MPI_Datatype)type, from,

@@ -5,10 +5,12 @@
  * with the reduction inside that call.
  *
  * With the argument `threads` it is another thread of rank 0 that blocks, and
- * it does so before the reduction begins.
+ * it does so before the reduction begins. Then two threads wait for messages of any
+ * tag.
  */
 #include "config.h"
 
+#include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -250,6 +252,65 @@ static void test_threads(void)
     }
 }
 
+/* --- two threads ---------------------------------------------------------- */
+
+static pthread_barrier_t both;
+static _Thread_local bool meets; /* the other thread, at its next message */
+
+/* In the place of MPI's: two threads find the same message before one of them
+ * receives it. */
+__attribute__((visibility("default"))) int
+PMPI_Iprobe(int from, int tag, MPI_Comm comm, int *found, MPI_Status *status)
+{
+    int (*next)(int, int, MPI_Comm, int *, MPI_Status *);
+    int rc;
+
+    *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Iprobe");
+    rc = next(from, tag, comm, found, status);
+    if (meets && comm == other && rc == MPI_SUCCESS && *found) {
+        meets = false;
+        pthread_barrier_wait(&both);
+    }
+    return rc;
+}
+
+static void *receive_any(void *sum)
+{
+    MPI_Status status;
+    int token = 0;
+
+    meets = true;
+    MPI_Recv(&token, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, other, &status);
+    meets = false;
+    *(int *)sum = 10 * token + status.MPI_TAG;
+    return NULL;
+}
+
+/* Each gets one of the two messages, whichever it has found first. */
+static void test_two_threads(void)
+{
+    int sums[2] = {0, 0}, token = 0;
+    MPI_Request request;
+    pthread_t thread;
+
+    if (mpitap_rank() == 0) {
+        pthread_barrier_init(&both, NULL, 2);
+        begin(&request);
+        pthread_create(&thread, NULL, receive_any, &sums[0]);
+        (void)receive_any(&sums[1]);
+        pthread_join(thread, NULL);
+        pthread_barrier_destroy(&both);
+        MPI_Send(&token, 1, MPI_INT, 1, 0, other);
+    } else {
+        for (int tag = 1; tag <= 2; tag++)
+            MPI_Send(&tag, 1, MPI_INT, 0, tag, other);
+        MPI_Recv(&token, 1, MPI_INT, 0, 0, other, MPI_STATUS_IGNORE);
+        begin(&request);
+    }
+    ok_all(end(&request) && (mpitap_rank() > 0 || sums[0] + sums[1] == 33),
+           "two threads in MPI_Recv for messages of any tag");
+}
+
 int main(int argc, char **argv)
 {
     const bool threads = argc > 1 && strcmp(argv[1], "threads") == 0;
@@ -259,10 +320,12 @@ int main(int argc, char **argv)
                     threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     mpitap_begin();
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
-    if (threads)
+    if (threads) {
         test_threads();
-    else
+        test_two_threads();
+    } else {
         test_calls();
+    }
     test_drain();
     MPI_Comm_free(&other);
     status = mpitap_end();
