@@ -177,6 +177,11 @@ tests_mpi_dlsym_late_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/meanwhile
 tests_mpi_meanwhile_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_meanwhile_LDADD = $(MPI_TEST_LDADD)
+
+check_PROGRAMS += tests/mpi/meanwhile_locals
+tests_mpi_meanwhile_locals_SOURCES = tests/mpi/meanwhile.c
+tests_mpi_meanwhile_locals_CPPFLAGS = $(MPI_TEST_CPPFLAGS) -DLOCALS=4194304
+tests_mpi_meanwhile_locals_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/nonblocking
 tests_mpi_nonblocking_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_nonblocking_LDADD = $(MPI_TEST_LDADD)

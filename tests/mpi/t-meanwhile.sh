@@ -14,5 +14,7 @@ END
         run "progress $progress, $mode" 2 \
             -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/meanwhile" $mode
     done
+    run "progress $progress, 4 MiB of thread-local variables" 2 \
+        -genv APSMPI_POLICY "$tmp/policy.yaml" "$mpi/meanwhile_locals" calls
 done
 finish
