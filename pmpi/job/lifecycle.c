@@ -4,7 +4,7 @@
 #include "job/lifecycle.h"
 
 #include <mpi.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <time.h>
@@ -38,13 +38,19 @@ static int lifecycle_finish(bool inside)
     return rank;
 }
 
-void aps_lifecycle_finish(void)
+/* Is there an MPI_COMM_WORLD, and an MPI_COMM_SELF? The sessions model has none,
+ * but they may come later. */
+static bool lifecycle_has_world(void)
 {
     int initialized = 0, finalized = 1;
 
-    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized &&
-        PMPI_Finalized(&finalized) == MPI_SUCCESS && !finalized &&
-        !aps_job()->foreign)
+    return PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized &&
+           PMPI_Finalized(&finalized) == MPI_SUCCESS && !finalized;
+}
+
+void aps_lifecycle_finish(void)
+{
+    if (lifecycle_has_world() && !aps_job()->foreign)
         (void)lifecycle_finish(false);
 }
 
@@ -68,24 +74,17 @@ static int lifecycle_end_callback(MPI_Comm comm, int key, void *value,
     return MPI_SUCCESS;
 }
 
-static void lifecycle_watch_end(void)
+void aps_lifecycle_watch_end(void)
 {
-    int initialized = 0;
+    static atomic_bool watched;
     int key;
 
-    /* The sessions model has no MPI_COMM_SELF. */
-    if (PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized)
+    if (atomic_load(&watched) || !lifecycle_has_world() ||
+        atomic_exchange(&watched, true))
         return;
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, lifecycle_end_callback,
                                 &key, NULL) == MPI_SUCCESS)
         PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
-}
-
-void aps_lifecycle_watch_end(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, lifecycle_watch_end);
 }
 
 void aps_lifecycle_stop(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sums on communicators that are freed, for t-freed.sh to look at what the
- * library says about them: `world`, or `session` without MPI_Init.
+ * library says about them: `world`, or `session` without MPI_Init, or `both`, where
+ * a session comes before MPI_Init and ends before MPI_Finalize.
  */
 #include "config.h"
 
@@ -52,20 +53,46 @@ static void have_a_child(void)
     waitpid(child, NULL, 0);
 }
 
+static void begin_session(MPI_Session *session, MPI_Comm *own, MPI_Comm *comm)
+{
+    MPI_Group group;
+
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, session);
+    MPI_Group_from_session_pset(*session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "tests", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                               own);
+    MPI_Comm_create_from_group(group, "sums", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                               comm);
+    MPI_Group_free(&group);
+}
+
+static int test_both(void)
+{
+    static float x[COUNT], y[COUNT];
+    MPI_Session session;
+    MPI_Comm comm, own;
+    int status;
+
+    begin_session(&session, &own, &comm);
+    MPI_Allreduce(x, y, COUNT, MPI_FLOAT, MPI_SUM, comm);
+    MPI_Init(NULL, NULL);
+    mpitap_begin();
+    test(MPI_COMM_WORLD);
+    MPI_Comm_free(&comm);
+    MPI_Comm_free(&own);
+    MPI_Session_finalize(&session);
+    status = mpitap_end();
+    MPI_Finalize();
+    return status;
+}
+
 static int test_session(void)
 {
     MPI_Session session;
     MPI_Comm comm, own;
-    MPI_Group group;
     int status;
 
-    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
-    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
-    MPI_Comm_create_from_group(group, "tests", MPI_INFO_NULL, MPI_ERRORS_RETURN,
-                               &own);
-    MPI_Comm_create_from_group(group, "sums", MPI_INFO_NULL, MPI_ERRORS_RETURN,
-                               &comm);
-    MPI_Group_free(&group);
+    begin_session(&session, &own, &comm);
     mpitap_begin_on(own);
     test(comm);
     have_a_child();
@@ -84,6 +111,8 @@ int main(int argc, char **argv)
 #if MPI_VERSION >= 4
     if (argc > 1 && strcmp(argv[1], "session") == 0)
         return test_session();
+    if (argc > 1 && strcmp(argv[1], "both") == 0)
+        return test_both();
 #endif
     MPI_Init(&argc, &argv);
     mpitap_begin();

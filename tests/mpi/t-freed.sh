@@ -27,5 +27,8 @@ if grep -q '^#define HAVE_PMPI_ALLREDUCE_INIT' "$top_builddir/config.h"; then
     check $? "sessions: a summary, or a line that there is none"
     [ "$(grep -c '^apsmpi: .*calls of MPI_Allreduce' "$tmp/stderr")" -le 1 ]
     check $? "sessions: no second one from a forked child"
+    run "a session before MPI_Init" 2 "$mpi/freed" both
+    says '^apsmpi: 12[0-9]* calls of MPI_Allreduce' 1 \
+        "a session before MPI_Init: one summary, in MPI_Finalize"
 fi
 finish
