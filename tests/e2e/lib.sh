@@ -22,6 +22,7 @@ top_srcdir=$(cd "${top_srcdir:-.}" && pwd)
 top_builddir=$(cd "${top_builddir:-build}" && pwd)
 . "$top_srcdir/tests/tap/mpi.sh"
 . "$top_srcdir/tests/tap/logs.sh"
+yield_when_idle
 MPICC=${MPICC:-mpicc.$MPI}
 CC=${CC:-cc}
 PYTHON3=${PYTHON3:-python3}

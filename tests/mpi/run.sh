@@ -13,6 +13,7 @@
 
 . "$top_srcdir/tests/tap/mpi.sh"
 . "$top_srcdir/tests/tap/logs.sh"
+yield_when_idle
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/apsmpi-test.XXXXXX") || exit 99
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 99' HUP INT TERM

@@ -6,6 +6,9 @@
 #
 # are given to Open MPI's in its own words, where MPI=openmpi. The variables are
 # set by env, in front of the program: Open MPI's -x holds for one PROGRAM alone.
+#
+# $APS_TEST_YIELD is a library that is preloaded behind all others, into each rank
+# of MPICH (yield_when_idle in mpi.sh).
 set -eu
 
 fail()
@@ -23,7 +26,21 @@ quote()
 MPIEXEC=${MPIEXEC:-mpiexec}
 # shellcheck disable=SC2086 # MPIEXEC may carry options
 case ${MPI:-mpich} in
-mpich) exec $MPIEXEC "$@" ;;
+mpich)
+    [ -n "${APS_TEST_YIELD:-}" ] || exec $MPIEXEC "$@"
+    before=
+    for word; do
+        shift
+        case $before,$word in
+        LD_PRELOAD,* | *,LD_PRELOAD=*) set -- "$@" "$word:$APS_TEST_YIELD" ;;
+        *) set -- "$@" "$word" ;;
+        esac
+        before=$word
+    done
+    LD_PRELOAD=${LD_PRELOAD:+$LD_PRELOAD:}$APS_TEST_YIELD
+    export LD_PRELOAD
+    exec $MPIEXEC "$@"
+    ;;
 openmpi) ;;
 *) fail "MPI=$MPI: expected mpich or openmpi" ;;
 esac
