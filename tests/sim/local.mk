@@ -17,65 +17,65 @@ AM_TESTS_ENVIRONMENT += \
 # What pmpi/reduce/reduction.c needs of pmpi/, less pmpi/progress/wait.c and pmpi/device/device.c, for
 # which wait.c and device.c here stand in.
 sim_engine = \
-	$(top_srcdir)/pmpi/reduce/magnitude_batch.c \
-	$(top_srcdir)/pmpi/reduce/block_batch.c \
-	$(top_srcdir)/pmpi/reduce/block_queue.c \
-	$(top_srcdir)/pmpi/reduce/accumulate.c \
-	$(top_srcdir)/pmpi/reduce/block_part.c \
-	$(top_srcdir)/pmpi/progress/agree.c \
-	$(top_srcdir)/pmpi/reduce/block.c \
-	$(top_srcdir)/pmpi/reduce/direct.c \
-	$(top_srcdir)/pmpi/reduce/direct_devices.c \
-	$(top_srcdir)/pmpi/reduce/exponent.c \
-	$(top_srcdir)/pmpi/reduce/allgather_sum.c \
-	$(top_srcdir)/pmpi/reduce/hierarchical.c \
-	$(top_srcdir)/pmpi/reduce/hierarchical_devices.c \
-	$(top_srcdir)/pmpi/reduce/hierarchical_stages.c \
-	$(top_srcdir)/pmpi/reduce/master.c \
-	$(top_srcdir)/pmpi/progress/messages.c \
-	$(top_srcdir)/pmpi/progress/vcomm.c \
-	$(top_srcdir)/pmpi/job/nodes.c \
-	$(top_srcdir)/pmpi/topo/shm_group.c \
-	$(top_srcdir)/pmpi/reduce/gpu_ipc.c \
-	$(top_srcdir)/pmpi/reduce/pipeline.c \
-	$(top_srcdir)/pmpi/reduce/reduction.c \
-	$(top_srcdir)/pmpi/reduce/origin.c \
-	$(top_srcdir)/pmpi/reduce/ring.c \
-	$(top_srcdir)/pmpi/reduce/chunk.c \
-	$(top_srcdir)/pmpi/reduce/exchange.c \
-	$(top_srcdir)/pmpi/reduce/chunk_buffers.c \
-	$(top_srcdir)/pmpi/reduce/chunk_layout.c \
-	$(top_srcdir)/pmpi/reduce/history.c \
-	$(top_srcdir)/pmpi/reduce/redo.c \
-	$(top_srcdir)/pmpi/progress/words.c \
-	$(top_srcdir)/pmpi/comm/group_exchanges.c \
-	$(top_srcdir)/pmpi/compressed/chunked.c \
-	$(top_srcdir)/pmpi/compressed/powersgd.c \
-	$(top_srcdir)/pmpi/compressed/leaving.c \
-	$(top_srcdir)/pmpi/compressed/rounded.c \
-	$(top_srcdir)/pmpi/compressed/elements.c \
-	$(top_srcdir)/pmpi/compressed/parcels.c \
-	$(top_srcdir)/pmpi/compressed/selected.c \
-	$(top_srcdir)/pmpi/compressed/selected_direct.c \
-	$(top_srcdir)/pmpi/compressed/selected_hierarchical.c \
-	$(top_srcdir)/pmpi/compressed/table.c \
-	$(top_srcdir)/pmpi/compressed/digits.c \
-	$(top_srcdir)/pmpi/compressed/ternary.c \
-	$(top_srcdir)/pmpi/compressed/ternary_hierarchical.c \
-	$(top_srcdir)/pmpi/compressed/vote.c \
-	$(top_srcdir)/pmpi/compressed/whole.c \
-	$(top_srcdir)/pmpi/topo/topology.c
+	pmpi/reduce/magnitude_batch.c \
+	pmpi/reduce/block_batch.c \
+	pmpi/reduce/block_queue.c \
+	pmpi/reduce/accumulate.c \
+	pmpi/reduce/block_part.c \
+	pmpi/progress/agree.c \
+	pmpi/reduce/block.c \
+	pmpi/reduce/direct.c \
+	pmpi/reduce/direct_devices.c \
+	pmpi/reduce/exponent.c \
+	pmpi/reduce/allgather_sum.c \
+	pmpi/reduce/hierarchical.c \
+	pmpi/reduce/hierarchical_devices.c \
+	pmpi/reduce/hierarchical_stages.c \
+	pmpi/reduce/master.c \
+	pmpi/progress/messages.c \
+	pmpi/progress/vcomm.c \
+	pmpi/job/nodes.c \
+	pmpi/topo/shm_group.c \
+	pmpi/reduce/gpu_ipc.c \
+	pmpi/reduce/pipeline.c \
+	pmpi/reduce/reduction.c \
+	pmpi/reduce/origin.c \
+	pmpi/reduce/ring.c \
+	pmpi/reduce/chunk.c \
+	pmpi/reduce/exchange.c \
+	pmpi/reduce/chunk_buffers.c \
+	pmpi/reduce/chunk_layout.c \
+	pmpi/reduce/history.c \
+	pmpi/reduce/redo.c \
+	pmpi/progress/words.c \
+	pmpi/comm/group_exchanges.c \
+	pmpi/compressed/chunked.c \
+	pmpi/compressed/powersgd.c \
+	pmpi/compressed/leaving.c \
+	pmpi/compressed/rounded.c \
+	pmpi/compressed/elements.c \
+	pmpi/compressed/parcels.c \
+	pmpi/compressed/selected.c \
+	pmpi/compressed/selected_direct.c \
+	pmpi/compressed/selected_hierarchical.c \
+	pmpi/compressed/table.c \
+	pmpi/compressed/digits.c \
+	pmpi/compressed/ternary.c \
+	pmpi/compressed/ternary_hierarchical.c \
+	pmpi/compressed/vote.c \
+	pmpi/compressed/whole.c \
+	pmpi/topo/topology.c
 sim_common = \
-	$(top_srcdir)/tests/sim/device.c \
-	$(top_srcdir)/tests/sim/model.c \
-	$(top_srcdir)/tests/sim/model_compress.c \
-	$(top_srcdir)/tests/sim/plans.c \
-	$(top_srcdir)/tests/sim/ports.c \
-	$(top_srcdir)/tests/sim/wait.c \
-	$(top_srcdir)/tests/tap/mpitap.c \
-	$(top_srcdir)/tests/tap/tap.c
+	tests/sim/device.c \
+	tests/sim/model.c \
+	tests/sim/model_compress.c \
+	tests/sim/plans.c \
+	tests/sim/ports.c \
+	tests/sim/wait.c \
+	tests/tap/mpitap.c \
+	tests/tap/tap.c
 sim_headers = tests/sim/model.h tests/sim/plans.h tests/sim/ports.h
-EXTRA_DIST += $(sim_common) $(sim_headers) \
+EXTRA_DIST += $(sim_headers) \
 	tests/sim/README.md \
 	tests/sim/compressors.c tests/sim/compressors.sh \
 	tests/sim/gradients.bin tests/sim/gradients.py \
@@ -103,21 +103,30 @@ SIM_WRAP = -Wl,--wrap=aps_codec_init,--wrap=aps_magnitude_of \
 	-Wl,--wrap=aps_elements_decode,--wrap=aps_elements_gather \
 	-Wl,--wrap=aps_elements_find
 
+# What all of these programs are made of.
+if HAVE_SIMGRID
+check_LIBRARIES = tests/sim/libengine.a
+endif
+tests_sim_libengine_a_SOURCES = $(sim_common) $(sim_engine)
+tests_sim_libengine_a_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/pmpi \
+	-I$(top_srcdir)/tests/tap $(HWLOC_CFLAGS)
+tests_sim_libengine_a_CFLAGS = $(AM_CFLAGS) -fvisibility=default
+$(tests_sim_libengine_a_OBJECTS): override CC = $(SMPICC)
+$(tests_sim_libengine_a_OBJECTS): override CFLAGS += -g0
+
 # The simulator loads a program as a library, one copy a rank: its main is
 # visible, and it has no debugging information.
 sim_programs = tests/sim/compressors tests/sim/roundoff tests/sim/scale \
 	tests/sim/times
-$(sim_programs): $(sim_common) $(sim_headers) $(sim_engine) \
+$(sim_programs): tests/sim/libengine.a $(sim_headers) \
 		$(libapsmpi_la_SOURCES) libpolicy.la libcore.la \
 		$(sim_programs:=.c)
 	$(AM_V_CCLD)$(MKDIR_P) tests/sim && \
-	$(SMPICC) $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) \
-	    -I$(top_srcdir)/pmpi -I$(top_srcdir)/tests/tap $(HWLOC_CFLAGS) \
-	    $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -fvisibility=default -Wl,-s \
-	    -o $@ $(top_srcdir)/$@.c $(sim_common) $(sim_engine) \
-	    .libs/libpolicy.a .libs/libcore.a $(SIM_WRAP) $(LIBYAML_ARCHIVE) \
-	    $(HWLOC_LIBS) \
-	    $(LIBS) -lm
+	$(SMPICC) $(DEFS) $(DEFAULT_INCLUDES) $(tests_sim_libengine_a_CPPFLAGS) \
+	    $(CPPFLAGS) $(tests_sim_libengine_a_CFLAGS) $(CFLAGS) -g0 -Wl,-s \
+	    -o $@ $(top_srcdir)/$@.c -Wl,--whole-archive tests/sim/libengine.a \
+	    -Wl,--no-whole-archive .libs/libpolicy.a .libs/libcore.a \
+	    $(SIM_WRAP) $(LIBYAML_ARCHIVE) $(HWLOC_LIBS) $(LIBS) -lm
 CLEANFILES += $(sim_programs) tests/sim/compressors.csv
 
 .PHONY: sim check-sim
