@@ -44,7 +44,8 @@ include tests/long/local.mk
 
 # Tests of which each is one process, without MPI jobs and GPUs, whatever it takes:
 # these may run at the same time. MPI jobs may not: ranks that wait take the cores
-# of those that work. A test that is not named here runs alone.
+# of those that work. A test that is not named here runs alone. Simulated ranks
+# are threads of one process, of which one runs, and the times are simulated.
 process_tests = $(structure_tests) $(UNIT_TESTS) \
 	tests/cuda/work tests/cuda/work_blocks tests/cuda/sums \
 	tests/standin/verbs \
@@ -56,7 +57,7 @@ process_tests = $(structure_tests) $(UNIT_TESTS) \
 	tests/figures/t-allot.sh tests/figures/t-bound.sh \
 	tests/figures/t-compressors.sh tests/figures/t-peers.sh \
 	tests/figures/t-trellis.sh \
-	tests/mpi/t-prototypes.sh tests/sim/t-gradients.sh
+	tests/mpi/t-prototypes.sh $(sim_tests)
 
 # `make check` in two parts, once the programs are built (make check TESTS=): the
 # first of them with -j.
