@@ -113,6 +113,17 @@ bench-paired: tests/bench/allreduce libapsmpi.la apsmpi
 	@$(AM_TESTS_ENVIRONMENT) OLD='$(OLD)' \
 	$(SHELL) $(top_srcdir)/tests/bench/paired.sh $(BENCH_FLAGS)
 
+# A program with candidates and without the library by turns.
+.PHONY: bench-shadow
+TESTS += tests/bench/t-shadow.sh
+dist_check_SCRIPTS += tests/bench/t-shadow.sh
+EXTRA_DIST += tests/bench/shadow.sh
+CLEANFILES += tests/bench/shadow*.csv tests/bench/shadow-*.txt \
+	tests/bench/shadow-*.err
+bench-shadow: tests/apps/digits libapsmpi.la
+	@$(AM_TESTS_ENVIRONMENT) \
+	$(SHELL) $(top_srcdir)/tests/bench/shadow.sh $(BENCH_FLAGS)
+
 # What bounds an all-reduce of two ranks on this node: bytes, instructions, times.
 .PHONY: bench-roofline
 TESTS += tests/bench/t-roofline.sh
