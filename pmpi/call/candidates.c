@@ -116,6 +116,18 @@ static int candidates_try(struct aps_subject *subject, size_t i)
     return rc;
 }
 
+/* Local, for the summary. Without steps all calls of a size are one layer; and so they
+ * are where a step of one call was found, of which the program may make several. */
+static void candidates_note_merged(const struct aps_subject *subject)
+{
+    const struct aps_plan_key *key = &subject->segment.key;
+    const struct aps_policy_steps *steps =
+        aps_policy_steps(subject->context->job->policy);
+
+    if (key->layer < 0 || (steps->kind == APS_STEPS_AUTO && key->layers == 1))
+        atomic_store(&aps_counters.layers_merged, true);
+}
+
 int aps_candidates_measure(struct aps_subject *subject)
 {
     struct aps_context *context = subject->context;
@@ -125,6 +137,7 @@ int aps_candidates_measure(struct aps_subject *subject)
                                   0, &aps_memory_host, segment->in,
                                   segment->count, &subject->ready);
 
+    candidates_note_merged(subject);
     for (size_t i = 0; i < subject->plans->count; i++) {
         const int now = candidates_try(subject, i);
 

@@ -84,6 +84,8 @@ struct aps_counters {
     atomic_ullong formats_measured; /* layers, for `format: {auto: ...}` */
     atomic_ullong formats_ns;       /* that took so long on this rank */
     atomic_ullong format_changes; /* of layers that had been measured before */
+    atomic_bool layers_merged; /* calls of one size counted as one layer, whatever
+                                  they carried, where layers were measured */
 };
 
 struct aps_job {

@@ -333,6 +333,21 @@ static void summary_print_formats(const struct aps_job *job)
                     summary_list_formats(job, formats, sizeof formats));
 }
 
+/* Where layers were measured that are perhaps several. */
+static void summary_print_merged(const struct aps_job *job)
+{
+    const bool none = aps_policy_steps(job->policy)->kind == APS_STEPS_NONE;
+
+    if (atomic_load(&aps_counters.layers_merged))
+        aps_message(-1,
+                    "layers: calls of equal size were measured as one layer, "
+                    "because %s; if a step of the program has several such "
+                    "calls, a layer table or steps: {calls: N} tells their "
+                    "layers apart",
+                    none ? "the policy says steps: none"
+                         : "the step that was found is a single call");
+}
+
 static void summary_print_summary(const struct aps_job *job)
 {
     const unsigned long long calls = aps_counters_calls(&aps_counters);
@@ -353,6 +368,7 @@ static void summary_print_summary(const struct aps_job *job)
     if (job->held == APS_HELD_GOOD) {
         summary_print_shadow(job);
         summary_print_formats(job);
+        summary_print_merged(job);
     }
 }
 

@@ -401,6 +401,28 @@ static void explain_rules(const struct aps_policy *policy)
 
 /* --- both ---------------------------------------------------------------- */
 
+/* What layers are to measurements, where nothing but the sizes of calls tells. */
+static void print_layers_note(const struct aps_policy *policy)
+{
+    const enum aps_steps_kind kind = aps_policy_steps(policy)->kind;
+
+    if (!aps_policy_chooses(policy) && !aps_policy_shadows(policy))
+        return;
+    if (kind == APS_STEPS_AUTO)
+        aps_command_note(
+            "steps: auto knows the layers by the sizes of their calls: if all "
+            "calls of a step have the same size, they count as one layer, and "
+            "are measured as one; a layer table or steps: {calls: N} tells "
+            "them apart.",
+            stdout);
+    else if (kind == APS_STEPS_NONE)
+        aps_command_note(
+            "steps: none: all calls of the same size count as one layer, and "
+            "are measured as one; a layer table or steps: {calls: N} tells "
+            "them apart.",
+            stdout);
+}
+
 void aps_explain_text(const char *path, const struct aps_policy *policy,
                       const struct aps_schedule *schedule,
                       const struct aps_range *window, bool each_layer)
@@ -417,6 +439,7 @@ void aps_explain_text(const char *path, const struct aps_policy *policy,
         printf("No rules: every call is left to MPI.\n");
     aps_auto_formats_notes(policy, stdout);
     aps_shadows_print(policy, schedule, stdout);
+    print_layers_note(policy);
     if (!aps_policy_pcontrol(policy))
         printf("\nThe library only passes MPI_Pcontrol on (pcontrol: off).\n");
 }

@@ -204,6 +204,15 @@ static void found_write_policy(const struct found *found,
             found->layers, aps_plural(found->layers));
     fputs("version: 1\n", file);
     found_write_order(found, file);
+    if (found->layers == 1)
+        fprintf(file,
+                "# If a step of the program has several calls of %zu "
+                "elements, they look like this\n"
+                "# one. A line with the number of these calls then tells "
+                "their layers apart, in\n"
+                "# the place of the table and the steps below:\n"
+                "#   steps: {calls: 2}\n",
+                found->counts[0]);
     if (found->layers > 1) {
         fputs("# If that is wrong, these lines take the place of those "
               "below:\n",
@@ -257,9 +266,12 @@ void aps_discovery_write_layers(const size_t *counts, long layers, bool fused,
     else
         snprintf(said, size,
                  "the program %s of %ld %s%s, %s: the layers are in %.200s, "
-                 "and the skeleton of a policy is in %.200s",
+                 "and the skeleton of a policy is in %.200s%s",
                  fused ? "makes calls whose sizes vary, and repeats a step"
                        : "repeats a step",
                  layers, fused ? "layer" : "call", aps_plural(layers),
-                 orders[found.order], files.paths[TABLE], files.paths[POLICY]);
+                 orders[found.order], files.paths[TABLE], files.paths[POLICY],
+                 layers > 1 ? ""
+                            : "; several calls of equal size in a step would "
+                              "look the same, and be one layer");
 }

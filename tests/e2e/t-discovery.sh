@@ -128,6 +128,63 @@ check 'one large layer: no line keeps it in FP32' not has single.yaml '- layers:
 job 2 APSMPI_POLICY=single.yaml ./single
 check '... and the policy rewrites it' rewritten 20
 
+# Two layers of one size look like a step of one call: that is said, where discovery
+# finds the step and where layers are measured.
+cat >alike.c <<'END'
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    static float x[2][4096];
+    MPI_Init(&argc, &argv);
+    for (int call = 0; call < 40; call++) {
+        x[call % 2][call] = 1;
+        MPI_Allreduce(MPI_IN_PLACE, x[call % 2], 4096, MPI_FLOAT, MPI_SUM,
+                      MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}
+END
+"$MPICC" -o alike alike.c || exit 1
+job 2 APSMPI_DISCOVERY=alike ./alike
+check 'layers of one size are a step of one call' lines 1 err \
+    'repeats a step of 1 call, '
+check '... of which the line says what it may be' lines 1 err \
+    'several calls of equal size in a step would look the same, and be one layer'
+check '... and the skeleton' has alike.yaml '#   steps: {calls: 2}'
+sed -e '/^table:/d' -e 's/^steps:.*/steps: {calls: 2}/' alike.yaml >told.yaml
+timed "$apsmpi" check told.yaml
+check '... whose line makes a policy' status_is 0
+check 'one that tells layers apart says nothing of it' not has \
+    apsmpi-discovered.yaml 'look like this'
+# measured NAME STEPS TOP...: layers in the log, and whether the summary says that
+# they may be several
+measured()
+{
+    name=$1 steps=$2
+    shift 2
+    printf 'version: 1\nlog: {file: measured.csv, every: 2}\n' >measured.yaml
+    [ -z "$steps" ] || echo "steps: $steps" >>measured.yaml
+    printf '%s\n' "$@" >>measured.yaml
+    rm -f measured*.csv
+    timed "$apsmpi" explain measured.yaml
+    notes=$(tr '\n' ' ' <out | grep -c 'count as one layer')
+    job 2 APSMPI_POLICY=measured.yaml ./alike
+    equal "$(distinct layer measured.csv), summary \
+$(grep -c 'layers: calls of equal size were measured as one layer' err), explain \
+$notes" "$name"
+}
+shadow='shadow: [e5m2]'
+auto='rules: [{format: {auto: [e4m3, e5m10], target: snr 20dB, every: 4}}]'
+for top in "$shadow" "$auto"; do
+    check "${top%%:*}: steps: auto finds one layer, which the summary and explain say" \
+        measured '0, summary 1, explain 1' '' "$top"
+    check '... steps: none knows one by its size' \
+        measured '-1, summary 1, explain 1' none "$top"
+    check '... steps: {calls: 2} knows both' \
+        measured '0 1, summary 0, explain 0' '{calls: 2}' "$top"
+done
+
 # --- sizes that vary ----------------------------------------------------------
 
 # Steps of 5 layers, in calls of one or more of them: as a draw says, or (`odd`)
