@@ -169,6 +169,7 @@ pmpi_measure_apsmpi_measure_SOURCES = \
 	pmpi/measure/links.c pmpi/measure/links.h \
 	pmpi/measure/main.c \
 	pmpi/measure/natives.c pmpi/measure/natives.h \
+	pmpi/measure/output.c pmpi/measure/output.h \
 	pmpi/measure/site.c pmpi/measure/site.h \
 	pmpi/job/nodes.c pmpi/job/nodes.h \
 	pmpi/native/error_text.h \

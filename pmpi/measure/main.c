@@ -16,6 +16,7 @@
 #include "base/options.h"
 #include "measure/links.h"
 #include "measure/natives.h"
+#include "measure/output.h"
 #include "measure/site.h"
 #include "predict/clocked.h"
 #include "predict/measured.h"
@@ -114,19 +115,15 @@ static int measure(const struct aps_site *site, struct aps_measured *measured,
                : 0;
 }
 
-static int write_file(const struct aps_measured *measured, const char *path)
+/* 0, or 1: a line has said why. */
+static int write_file(const struct aps_measured *measured,
+                      struct aps_output *output)
 {
-    const bool standard = strcmp(path, "-") == 0;
-    FILE *stream = standard ? stdout : fopen(path, "we");
     char comment[200], date[32] = "";
     const time_t today = time(NULL);
     struct tm parts;
-    bool bad;
+    int rc = aps_output_begin(output);
 
-    if (!stream) {
-        aps_message(-1, "%s: %s", path, strerror(errno));
-        return 1;
-    }
     if (localtime_r(&today, &parts))
         strftime(date, sizeof date, "%Y-%m-%d", &parts);
     snprintf(comment, sizeof comment,
@@ -135,24 +132,40 @@ static int write_file(const struct aps_measured *measured, const char *path)
              measured->machine.hosts == 1 ? "" : "s",
              measured->machine.ranks_per_host,
              measured->machine.ranks_per_host == 1 ? "" : "s");
-    aps_measured_write(measured, comment, stream);
-    bad = ferror(stream);
-    bad |= standard ? fflush(stream) != 0 : fclose(stream) != 0;
-    if (bad)
-        aps_message(-1, "%s: %s", path, strerror(errno));
-    else if (!standard)
-        aps_message(-1, "%s written: apsmpi explain --measured %s POLICY", path,
-                    path);
-    return bad;
+    if (rc == 0) {
+        aps_measured_write(measured, comment, output->stream);
+        rc = aps_output_end(output);
+    }
+    if (rc < 0)
+        aps_message(-1, "%s: %s", output->path, strerror(errno));
+    else if (strcmp(output->path, "-") != 0)
+        aps_message(-1, "%s written: apsmpi explain --measured %s POLICY",
+                    output->path, output->path);
+    return rc < 0;
+}
+
+/* COLLECTIVE. Rank 0 opens the file; false on all ranks if it cannot. */
+static bool open_file(MPI_Comm comm, int rank, struct aps_output *output,
+                      const char *path)
+{
+    int good = 1;
+
+    if (rank == 0 && aps_output_open(output, path) < 0) {
+        aps_message(-1, "measure: %s: %s; nothing was measured", path,
+                    strerror(errno));
+        good = 0;
+    }
+    return PMPI_Bcast(&good, 1, MPI_INT, 0, comm) == MPI_SUCCESS && good;
 }
 
 /* With several ranks; rank 0 writes. The exit status. */
-static int run(const char *output)
+static int run(const char *path)
 {
     static struct aps_measured measured;
     struct aps_errors errors = {.count = 0}, warnings = {.count = 0};
     struct aps_options options;
     struct aps_spread spread = {0};
+    struct aps_output output = {.stream = NULL};
     struct aps_site site;
     char cause[256] = "";
     int rank, rc, status = 1;
@@ -161,13 +174,17 @@ static int run(const char *output)
     PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     PMPI_Comm_rank(comm, &rank);
+    if (!open_file(comm, rank, &output, path)) {
+        PMPI_Comm_free(&comm);
+        return 1;
+    }
     aps_options_read(&options, &errors, &warnings);
     rc = aps_site_find(comm, options.test_nodes, &site, cause, sizeof cause);
     if (rc == 0)
         rc = measure(&site, &measured, &spread, cause, sizeof cause);
     measured.spread = spread.greatest;
     if (rc == 0)
-        status = rank == 0 ? write_file(&measured, output) : 0;
+        status = rank == 0 ? write_file(&measured, &output) : 0;
     else if (cause[0] != '\0' && rank == 0)
         aps_message(-1, "measure: %s", cause);
     if (rc == 0 && rank == 0 && spread.greatest > APS_MEASURED_SPREAD)
@@ -175,6 +192,7 @@ static int run(const char *output)
                     "measure: repetitions disagree by %.0f %% (%s): the "
                     "machines did other work; measure again while they do not",
                     100 * spread.greatest, spread.what);
+    aps_output_drop(&output);
     aps_options_clear(&options);
     aps_site_clear(&site);
     PMPI_Comm_free(&comm);

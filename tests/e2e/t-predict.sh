@@ -248,7 +248,23 @@ native 3 APSMPI_TEST_NODES=2 "$apsmpi" measure --output=three.yaml
 check 'measure: hosts with different ranks' failed
 check 'measure: says so' grep -q 'each host must have as many' err
 check 'measure: and writes nothing' not [ -e three.yaml ]
-native 2 "$apsmpi" measure --output none/file.yaml
+cp one.yaml before.yaml
+native 3 APSMPI_TEST_NODES=2 "$apsmpi" measure --output=one.yaml
+check 'measure: a file that was there stays where nothing is measured' \
+    cmp one.yaml before.yaml
+# The hosts would be a mistake, too, which is found only after the file was opened.
+native 3 APSMPI_TEST_NODES=2 "$apsmpi" measure --output none/file.yaml
 check 'measure: a folder that is not there' failed
-check 'measure: which one' grep -q 'none/file.yaml: No such file' err
+check 'measure: which one, before anything is measured' grep -q \
+    'none/file.yaml: No such file or directory; nothing was measured' err
+check 'measure: that alone' not grep -q 'each host must have as many' err
+{
+    cat one.yaml
+    yes '# an older one' | head -n 1000
+} >long.yaml
+native 2 "$apsmpi" measure --output long.yaml
+check 'measure: nothing is left of an older file' not grep -q 'an older' long.yaml
+native 2 "$apsmpi" measure --output /dev/full
+check 'measure: a full disk' failed
+check 'measure: says so' grep -q '/dev/full: No space left' err
 finish
