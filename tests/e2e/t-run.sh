@@ -262,13 +262,42 @@ run $MPIEXEC -n 2 $digits --nonsense
 check "the program's exit status, 2, is its own" status_is 2
 check '... with its message' has err "unknown argument '--nonsense'"
 
+# --- in the tree that was built -----------------------------------------------
+
+timed "$script" -n $MPIEXEC -n 2 ./train
+check 'in the tree where it was built it takes the library of that tree' has out \
+    "$(variable LD_PRELOAD "$library")"
+other=openmpi
+[ "$MPI" = mpich ] || other=mpich
+timed "$script" -n $other/mpiexec ./train
+check '... not for the other MPI' not has out "$library"
+timed "$script" -p good.yaml $MPIEXEC -n 2 $digits --epochs 1
+check '... with which a job trains' trained
+check '... and is rewritten' rewritten 66
+timed "$script" -p bad.yaml $MPIEXEC -n 2 $digits --epochs 1
+check '... a bad policy is found before the job starts' status_is 125
+check '... is said once' lines 1 err bad.yaml:4:
+check '... and nothing runs' empty out
+timed "$script" --shadow e4m3,e4m33 $MPIEXEC -n 2 $digits --epochs 1
+check '... so is a bad candidate' status_is 125
+check '... is said by its place' equal "$(cat err)" \
+    "APSMPI_SHADOW:1:6: format 'e4m33': mantissa bits must be 0 to 23"
+check '... and nothing runs' empty out
+
 # --- bad policies -------------------------------------------------------------
 
-run -p bad.yaml $MPIEXEC -n 2 $digits --epochs 1
+# lone ARGUMENTS...: apsmpi-run without apsmpi: the job finds what is wrong
+mkdir lone
+cp "$script" lone
+lone()
+{
+    timed lone/apsmpi-run --library "$library" "$@"
+}
+lone -p bad.yaml $MPIEXEC -n 2 $digits --epochs 1
 check 'a bad policy stops the job' status_is 2
 check '... and said once' lines 1 err bad.yaml:4:
 check '... nothing trained' empty out
-run -p none.yaml $MPIEXEC -n 2 $digits --epochs 1
+lone -p none.yaml $MPIEXEC -n 2 $digits --epochs 1
 check 'a missing policy, too' status_is 2
 check '... and said once' lines 1 err 'none.yaml: No such file or directory'
 run -p bad.yaml --on-error pass $MPIEXEC -n 2 $digits --epochs 1
