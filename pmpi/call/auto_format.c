@@ -132,16 +132,26 @@ static void format_write_event(const struct measured *this, int before)
  * with snr 24.1; the target is snr 20dB" */
 static void format_tell(const struct measured *this, int before)
 {
-    static atomic_ullong times;
+    static atomic_ullong times, left;
     const struct aps_plan_key *key = &this->subject.segment.key;
     const int chosen = this->layer->chosen;
     const int shown = chosen >= 0 ? chosen : format_best(this);
-    char target[40], layer[160] = "", quality[128] = "";
+    char target[40], layer[160] = "", quality[128] = "", others[80] = "";
+    unsigned long long untold;
 
     if (!this->subject.context->job->options.summary ||
-        this->subject.context->job->options.summary_file ||
-        !aps_message_is_due(atomic_fetch_add(&times, 1) + 1))
+        this->subject.context->job->options.summary_file)
         return;
+    if (!aps_message_is_due(atomic_fetch_add(&times, 1) + 1)) {
+        atomic_fetch_add(&left, 1);
+        aps_count(&aps_counters.formats_untold, 1);
+        return;
+    }
+    untold = atomic_exchange(&left, 0);
+    if (untold > 0)
+        snprintf(others, sizeof others,
+                 "; %llu such line%s left out since the previous one", untold,
+                 untold == 1 ? " was" : "s were");
     if (key->layer >= 0)
         snprintf(layer, sizeof layer, "layer %ld%s%.100s%s, ", key->layer,
                  key->name ? " (" : "", key->name ? key->name : "",
@@ -156,12 +166,12 @@ static void format_tell(const struct measured *this, int before)
             this->formats->target == APS_TARGET_SNR ? "snr" : "err",
             format_quality(this, shown),
             this->formats->target == APS_TARGET_SNR ? "dB" : "");
-    aps_message(-1, "%s: %s%zu elements, step %ld: %s%s%s%s (target %s)",
-                this->subject.context->label, layer, key->count, key->step,
-                format_name(this, chosen),
-                this->layer->chose ? " instead of " : "",
-                this->layer->chose ? format_name(this, before) : "", quality,
-                aps_auto_format_target(this->formats, target, sizeof target));
+    aps_message(
+        -1, "%s: %s%zu elements, step %ld: %s%s%s%s (target %s)%s",
+        this->subject.context->label, layer, key->count, key->step,
+        format_name(this, chosen), this->layer->chose ? " instead of " : "",
+        this->layer->chose ? format_name(this, before) : "", quality,
+        aps_auto_format_target(this->formats, target, sizeof target), others);
 }
 
 /* For the summary and the policy that is written at the end. */

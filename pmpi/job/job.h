@@ -84,7 +84,10 @@ struct aps_counters {
     atomic_ullong formats_measured; /* layers, for `format: {auto: ...}` */
     atomic_ullong formats_ns;       /* that took so long on this rank */
     atomic_ullong format_changes; /* of layers that had been measured before */
-    atomic_bool layers_merged; /* calls of one size counted as one layer, whatever
+    atomic_ullong
+        formats_untold; /* first formats and changes, without a line */
+    atomic_bool
+        layers_merged; /* calls of one size counted as one layer, whatever
                                   they carried, where layers were measured */
 };
 

@@ -314,10 +314,14 @@ static void summary_print_formats(const struct aps_job *job)
         atomic_load(&aps_counters.formats_measured);
     const unsigned long long changes =
         atomic_load(&aps_counters.format_changes);
-    char formats[512];
+    const unsigned long long untold = atomic_load(&aps_counters.formats_untold);
+    char formats[512], lines[64] = "";
 
     if (!aps_policy_chooses(job->policy))
         return;
+    if (untold > 0)
+        snprintf(lines, sizeof lines, " (%llu line%s about formats left out)",
+                 untold, aps_plural(untold));
     if (measured == 0)
         aps_message(-1, "format: auto: no layer was measured: its steps were "
                         "not found (steps: none does without), no call "
@@ -326,10 +330,11 @@ static void summary_print_formats(const struct aps_job *job)
     else
         aps_message(-1,
                     "format: auto: %llu measurement%s took %.3g s, and a "
-                    "layer's format changed %llu time%s; layers at the end: %s",
+                    "layer's format changed %llu time%s%s; layers at the end: "
+                    "%s",
                     measured, aps_plural(measured),
                     1e-9 * (double)atomic_load(&aps_counters.formats_ns),
-                    changes, aps_plural(changes),
+                    changes, aps_plural(changes), lines,
                     summary_list_formats(job, formats, sizeof formats));
 }
 

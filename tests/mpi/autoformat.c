@@ -3,12 +3,13 @@
  * A program of some steps, whose inputs do not depend on its sums, for formats that are
  * chosen while it runs:
  *
- *     autoformat HOW STEPS [SHIFT FROM TO]
+ *     autoformat HOW STEPS [SHIFT FROM TO [EVERY]]
  *
  * HOW is blocking, in-place, nonblocking, persistent, together (all layers in one
  * call), halves (by a communicator of every other rank), zeros (the first two steps
  * are), or infinite (the first two steps have an infinite value). In the steps FROM
- * to TO - 1 the gradients are 2^SHIFT times as great. Rank 0 prints a hash of the sums
+ * to TO - 1, of each EVERY steps where that is given, the gradients are 2^SHIFT times
+ * as great. Rank 0 prints a hash of the sums
  * of each layer in each step, which all ranks must have alike. If AUTOFORMAT_WRITES
  * names a file, rank 0 writes it anew after the first step, as another job would.
  */
@@ -34,7 +35,7 @@ static MPI_Comm comm;
 
 struct plan {
     const char *how;
-    int steps, shift, from, to;
+    int steps, shift, from, to, every;
 };
 
 static uint32_t next_random(uint32_t *state)
@@ -48,7 +49,8 @@ static uint32_t next_random(uint32_t *state)
 static void fill(const struct plan *plan, int step, int rank)
 {
     static const uint32_t powers[LAYERS] = {1, 8, 40};
-    const int shift = step >= plan->from && step < plan->to ? plan->shift : 0;
+    const int place = plan->every > 0 ? step % plan->every : step;
+    const int shift = place >= plan->from && place < plan->to ? plan->shift : 0;
     uint32_t state = (uint32_t)(1 + step * 1009 + rank * 9176);
     float *value = in;
 
@@ -179,6 +181,7 @@ int main(int argc, char **argv)
         .shift = argc > 3 ? atoi(argv[3]) : 0,
         .from = argc > 4 ? atoi(argv[4]) : 0,
         .to = argc > 5 ? atoi(argv[5]) : 0,
+        .every = argc > 6 ? atoi(argv[6]) : 0,
     };
     int rank;
 

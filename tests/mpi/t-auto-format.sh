@@ -173,6 +173,22 @@ if can_be_driven; then
     follows fused nonblocking 3 'fuse: 1MiB'
 fi
 
+# Again and again: of many changes ever fewer are said, and how many are not.
+steps=288
+policy auto "format: {auto: $formats, target: snr 15dB, every: 4}, scale: none"
+job 2 auto.yaml blocking 96 10 9 18 32
+alike "greater by 2^10 again and again"
+lines=$(grep -c '^apsmpi: MPI_COMM_WORLD: layer .* (target snr 15dB)' stderr)
+all=$(events auto.csv | wc -l)
+told=$(sed -n 's/^apsmpi: .*(target .*); \([0-9]*\) such lines* w.* left out .*/\1/p' \
+    stderr)
+echo "# $lines lines of $all, $told" >&2
+[ "$all" -gt 16 ] && [ "$lines" -eq 11 ] && [ "$told" = 5 ]
+check $? "... the 16th line says that the five before it were left out"
+grep -q "format: auto: .* ($((all - lines)) lines* about formats left out); layers" \
+    stderr
+check $? "... and the summary, how many were in all"
+
 # --- the margin, and FP32 -----------------------------------------------------
 
 # first MARGIN: the format of the first layer, whose e3m2 has some 23 dB
