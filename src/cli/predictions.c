@@ -4,7 +4,6 @@
 #include "cli/predictions.h"
 
 #include "policy/words.h"
-#include "predict/variance.h"
 
 static struct aps_predicted_call call_of(struct aps_cluster *cluster,
                                          const struct aps_plan *plan,
@@ -161,34 +160,39 @@ static void advise_groups(struct aps_cluster *cluster,
     }
 }
 
-/* How many values a partial sum of the plan has at most; 0: partial sums are
- * FP32. */
-static int sum_terms(const struct aps_machine *machine,
-                     const struct aps_plan *plan, int group)
+/* The rounded sums of the plan; groups of 1 value are not summed, and neither are
+ * those whose sums stay FP32. */
+static struct aps_variance_sum sum_of(const struct aps_machine *machine,
+                                      const struct aps_plan *plan, int group)
 {
-    const int ranks = aps_machine_ranks(machine);
+    const size_t ranks = (size_t)aps_machine_ranks(machine);
+    struct aps_variance_sum sum = {.value_bits = plan->format.mantissa_bits,
+                                   .group = ranks,
+                                   .groups = 1,
+                                   .chunk = (size_t)plan->chunk};
 
-    if (plan->accumulate != APS_ACCUMULATE_FORMAT)
-        return 0;
-    if (group > 1 && ranks / group > 1)
-        return group > ranks / group ? group : ranks / group;
-    return ranks;
+    if (group > 0) {
+        sum.group = (size_t)group;
+        sum.groups = ranks / sum.group;
+    }
+    if (group > 1 && aps_reduce_takes(plan->reduce, APS_SETTING_NODE) &&
+        plan->node == APS_NODE_FP32)
+        sum.group = 1;
+    return sum;
 }
 
 static void advise_bits(const struct aps_machine *machine,
                         const struct aps_plan *plan, struct aps_advice *advice)
 {
-    const size_t chunk = (size_t)plan->chunk;
-    size_t terms;
+    const struct aps_variance_sum sum = sum_of(machine, plan, advice->group);
 
-    advice->sum_terms = sum_terms(machine, plan, advice->group);
-    if (advice->sum_terms == 0)
+    if (plan->accumulate != APS_ACCUMULATE_FORMAT ||
+        sum.group * sum.groups == 1)
         return;
-    terms = (size_t)advice->sum_terms;
+    advice->sum = sum;
     advice->sum_bits = plan->sums.mantissa_bits;
-    advice->bits = aps_variance_bits(plan->format.mantissa_bits, terms, chunk);
-    advice->retained = aps_variance_retained_chunked(
-        advice->sum_bits, plan->format.mantissa_bits, terms, chunk);
+    advice->bits = aps_variance_bits(&sum);
+    advice->retained = aps_variance_retained_grouped(advice->sum_bits, &sum);
 }
 
 bool aps_advice_of(struct aps_cluster *cluster, const struct aps_policy *policy,

@@ -17,6 +17,7 @@
 #include "policy/policy.h"
 #include "predict/native.h"
 #include "predict/predict.h"
+#include "predict/variance.h"
 
 /* One or more all-reduces, in seconds. */
 struct aps_predicted {
@@ -62,10 +63,10 @@ struct aps_advice {
     int best_group; /* the group with which the layers take least */
     double seconds; /* with `group` */
     double best_seconds;
-    int sum_terms;   /* 0: partial sums are FP32 */
-    int sum_bits;    /* mantissa bits of the sum's format */
-    int bits;        /* that so many terms need */
-    double retained; /* variance */
+    struct aps_variance_sum sum; /* zeros: partial sums are FP32 */
+    int sum_bits;                /* mantissa bits of the sum's format */
+    int bits;                    /* that it needs */
+    double retained;             /* variance */
 };
 bool aps_advice_of(struct aps_cluster *cluster, const struct aps_policy *policy,
                    const struct aps_schedule *schedule, long span, int rule,

@@ -148,9 +148,14 @@ static void write_advice(struct aps_json *json, const struct aps_advice *advice)
         aps_json_null(json, "group_seconds");
         aps_json_null(json, "best_group_seconds");
     }
-    if (advice->sum_terms > 0) {
+    if (advice->sum.group > 0) {
+        const struct aps_variance_sum *sum = &advice->sum;
+
         aps_json_open_object(json, "sums");
-        aps_json_unsigned(json, "terms", (uintmax_t)advice->sum_terms);
+        aps_json_unsigned(json, "terms",
+                          sum->group > sum->groups ? sum->group : sum->groups);
+        aps_json_unsigned(json, "group_terms", sum->group);
+        aps_json_unsigned(json, "groups", sum->groups);
         aps_json_unsigned(json, "mantissa_bits", (uintmax_t)advice->sum_bits);
         aps_json_unsigned(json, "mantissa_bits_needed",
                           (uintmax_t)advice->bits);

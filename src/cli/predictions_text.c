@@ -359,14 +359,26 @@ static void note_groups(const struct aps_advice *advice, char *note,
 
 static void note_bits(const struct aps_advice *advice, char *note, size_t size)
 {
+    const struct aps_variance_sum *sum = &advice->sum;
+    char terms[120];
+
     note[0] = '\0';
-    if (advice->sum_terms == 0)
+    if (sum->group == 0)
         return;
+    if (sum->group > 1 && sum->groups > 1)
+        snprintf(terms, sizeof terms,
+                 "Sums of %zu contributions in each of %zu groups, and of the "
+                 "groups,",
+                 sum->group, sum->groups);
+    else
+        snprintf(
+            terms, sizeof terms, "A sum of %zu %s", sum->group * sum->groups,
+            sum->group > 1 || advice->group <= 1 ? "contributions" : "groups");
     snprintf(note, size,
-             "A partial sum of up to %d contributions keeps %.1f %% of their "
-             "variance with %d mantissa bit%s (Sakr et al. 2019); %d bit%s %s "
-             "enough.",
-             advice->sum_terms, 100 * advice->retained, advice->sum_bits,
+             "%s keep%s %.1f %% of their variance with %d mantissa bit%s (Sakr "
+             "et al. 2019); %d bit%s %s enough.",
+             terms, sum->group > 1 && sum->groups > 1 ? "" : "s",
+             100 * advice->retained, advice->sum_bits,
              aps_plural((size_t)advice->sum_bits), advice->bits,
              aps_plural((size_t)advice->bits),
              aps_plural_are((size_t)advice->bits));
@@ -375,8 +387,8 @@ static void note_bits(const struct aps_advice *advice, char *note, size_t size)
 static void print_advice(const struct report *report, long span)
 {
     for (size_t i = 0; i < aps_policy_rules(report->policy); i++) {
-        char pays[300], groups[200], bits[250], line[APS_COMMAND_RULE_MAX];
-        char note[900];
+        char pays[300], groups[200], bits[300], line[APS_COMMAND_RULE_MAX];
+        char note[950];
         struct aps_advice advice;
 
         if (!aps_advice_of(report->cluster, report->policy, report->schedule,

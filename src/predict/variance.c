@@ -67,18 +67,27 @@ double aps_variance_retained_chunked(int sum_bits, int value_bits, size_t n,
            aps_variance_retained(sum_bits, wider, (n + chunk - 1) / chunk);
 }
 
+double aps_variance_retained_grouped(int sum_bits,
+                                     const struct aps_variance_sum *sum)
+{
+    return aps_variance_retained_chunked(sum_bits, sum->value_bits, sum->group,
+                                         sum->chunk) *
+           aps_variance_retained_chunked(sum_bits, sum->value_bits, sum->groups,
+                                         sum->chunk);
+}
+
 int aps_variance_is_kept(double retained, size_t n)
 {
     return (double)n * (1 - retained) < log(50);
 }
 
-int aps_variance_bits(int value_bits, size_t n, size_t chunk)
+int aps_variance_bits(const struct aps_variance_sum *sum)
 {
-    int bits = value_bits > 1 ? value_bits : 1;
+    int bits = sum->value_bits > 1 ? sum->value_bits : 1;
 
     while (bits < 24 &&
-           !aps_variance_is_kept(
-               aps_variance_retained_chunked(bits, value_bits, n, chunk), n))
+           !aps_variance_is_kept(aps_variance_retained_grouped(bits, sum),
+                                 sum->group * sum->groups))
         bits++;
     return bits;
 }

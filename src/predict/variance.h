@@ -18,12 +18,26 @@ double aps_variance_retained(int sum_bits, int value_bits, size_t n);
 double aps_variance_retained_chunked(int sum_bits, int value_bits, size_t n,
                                      size_t chunk);
 
+/* A sum over groups: that of each group's values, and that of the groups' sums, which
+ * go there with as many mantissa bits as the values have. */
+struct aps_variance_sum {
+    int value_bits; /* mantissa bits of the values */
+    size_t group;   /* values of a group */
+    size_t groups;  /* 1: no other sum follows */
+    size_t chunk;   /* both are sums in chunks of so many; 0: they are not */
+};
+
+/* The ratio of both together: what the second sum keeps of what the first one has
+ * kept. */
+double aps_variance_retained_grouped(int sum_bits,
+                                     const struct aps_variance_sum *sum);
+
 /* The paper's test of a sum: exp(n (1 - ratio)) < 50. */
 int aps_variance_is_kept(double retained, size_t n);
 
 /* The least mantissa bits of partial sums whose ratio passes it; 24 where not even
  * FP32's do. For plain sums these are the widths of the paper's Table 1; for sums in
  * chunks they are those, or one bit more. */
-int aps_variance_bits(int value_bits, size_t n, size_t chunk);
+int aps_variance_bits(const struct aps_variance_sum *sum);
 
 #endif

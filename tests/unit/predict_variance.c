@@ -9,7 +9,9 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "aps.h"
 #include "codec/codec.h"
 #include "predict/variance.h"
 #include "tap.h"
@@ -62,44 +64,140 @@ static double uniform(uint64_t *state)
     return (double)(*state >> 11) * 0x1p-53 + 0x1p-54;
 }
 
-/* What part of the variance of n normal values of 2 mantissa bits real sums in
- * e8mM keep. */
-static double measured(int bits, size_t n, int trials)
+static void get_format(int bits, struct aps_format *format)
 {
-    const struct aps_scaling scaling = {.factor = 1};
-    struct aps_format values, sums;
-    struct aps_codec value_codec, sum_codec;
-    uint64_t state = 88172645463325252u;
-    double kept = 0, all = 0;
     char name[16];
 
     snprintf(name, sizeof name, "e8m%d", bits);
-    if (aps_format_parse("e8m2", &values, NULL) < 0 ||
-        aps_format_parse(name, &sums, NULL) < 0)
+    if (aps_format_parse(name, format, NULL) < 0)
         bail_out("formats");
-    aps_codec_init(&values, &value_codec);
-    aps_codec_init(&sums, &sum_codec);
-    for (int t = 0; t < trials; t++) {
-        float sum = 0;
+}
+
+/* Normal values of few mantissa bits. */
+static void draw(int bits, size_t n, float *values)
+{
+    const struct aps_scaling scaling = {.factor = 1};
+    static uint64_t state = 88172645463325252u;
+    struct aps_format format;
+    struct aps_codec codec;
+
+    for (size_t i = 0; i < n; i++)
+        values[i] = (float)(sqrt(-2 * log(uniform(&state))) *
+                            cos(2 * M_PI * uniform(&state)));
+    get_format(bits, &format);
+    aps_codec_init(&format, &codec);
+    codec.round(&codec, n, scaling, values);
+}
+
+#define TRIALS ((size_t)2000)
+
+/* Sums of x[terms], TRIALS side by side, in partial sums of so many bits. */
+static void sum_up(int bits, size_t chunk, size_t terms, const float *const x[],
+                   float *out)
+{
+    struct aps_format format;
+
+    get_format(bits, &format);
+    if ((chunk > 0
+             ? aps_sum_chunked(&format, chunk, terms, TRIALS, x, out, NULL)
+             : aps_sum(&format, terms, TRIALS, x, out, NULL)) < 0)
+        bail_out("aps_sum");
+}
+
+/* What part of the variance of normal values real sums in e8mM keep: in each group,
+ * and of the groups' sums, cast to the bits of the values, as reductions by groups
+ * make them. */
+static double measured(int bits, const struct aps_variance_sum *sum)
+{
+    const size_t n = sum->group * sum->groups;
+    const struct aps_scaling scaling = {.factor = 1};
+    float *values = malloc(n * TRIALS * sizeof *values);
+    float *sums = malloc((sum->groups + 1) * TRIALS * sizeof *sums);
+    const float **x = malloc((n + sum->groups) * sizeof *x);
+    double kept = 0, all = 0;
+    struct aps_format format;
+    struct aps_codec codec;
+
+    if (!values || !sums || !x)
+        bail_out("out of memory");
+    draw(sum->value_bits, n * TRIALS, values);
+    get_format(sum->value_bits, &format);
+    aps_codec_init(&format, &codec);
+    for (size_t t = 0; t < n; t++)
+        x[t] = values + t * TRIALS;
+    for (size_t g = 0; g < sum->groups; g++) {
+        x[n + g] = sums + g * TRIALS;
+        sum_up(bits, sum->chunk, sum->group, x + g * sum->group,
+               sums + g * TRIALS);
+    }
+    if (sum->groups > 1) {
+        codec.round(&codec, sum->groups * TRIALS, scaling, sums);
+        sum_up(bits, sum->chunk, sum->groups, x + n,
+               sums + sum->groups * TRIALS);
+    }
+    for (size_t i = 0; i < TRIALS; i++) {
+        const float last =
+            sums[(sum->groups > 1 ? sum->groups * TRIALS : 0) + i];
         double exact = 0;
 
-        for (size_t i = 0; i < n; i++) {
-            float x = (float)(sqrt(-2 * log(uniform(&state))) *
-                              cos(2 * M_PI * uniform(&state)));
-
-            value_codec.round(&value_codec, 1, scaling, &x);
-            sum += x;
-            sum_codec.round(&sum_codec, 1, scaling, &sum);
-            exact += (double)x;
-        }
-        kept += (double)sum * (double)sum;
+        for (size_t t = 0; t < n; t++)
+            exact += (double)x[t][i];
+        kept += (double)last * (double)last;
         all += exact * exact;
     }
+    free(x);
+    free(sums);
+    free(values);
     return kept / all;
+}
+
+/* Sums of the kinds that reductions have: as many bits as are said to be enough keep
+ * the variance, 3 fewer do not. */
+static void test_real_sums(void)
+{
+    static const struct {
+        struct aps_variance_sum sum;
+        const char *what;
+    } cases[] = {
+        {{2, 256, 1, 0}, "256 values"},
+        {{2, 1024, 1, 0}, "1024 values"},
+        {{2, 1024, 1, 32}, "1024 values in chunks of 32"},
+        {{2, 1024, 1, 8}, "1024 values in chunks of 8"},
+        {{2, 32, 32, 0}, "32 groups of 32 values"},
+        {{2, 8, 128, 0}, "128 groups of 8 values"},
+        {{2, 1, 256, 0}, "256 groups of one value"},
+        {{2, 64, 64, 8}, "64 groups of 64 values, in chunks of 8"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct aps_variance_sum *sum = &cases[i].sum;
+        const int bits = aps_variance_bits(sum);
+        const double enough = measured(bits, sum);
+        const double less = measured(bits - 3, sum);
+        const double promised = aps_variance_retained_grouped(bits, sum);
+        const double kept = aps_variance_retained_grouped(bits - 3, sum);
+
+        diag("%s: %d bits: %.4f, real %.4f; 3 fewer: %.4f, real %.4f",
+             cases[i].what, bits, promised, enough, kept, less);
+        ok(enough > 0.98 && enough < 1.02,
+           "real sums of %s keep it with so many bits", cases[i].what);
+        ok(less < enough - 0.03, "and not with 3 fewer");
+        ok(enough > promised - 0.02 && less > kept - 0.02,
+           "no more is lost than the theorem says");
+    }
+}
+
+static int bits_of(int value_bits, size_t n, size_t chunk)
+{
+    const struct aps_variance_sum sum = {value_bits, n, 1, chunk};
+
+    return aps_variance_bits(&sum);
 }
 
 int main(void)
 {
+    struct aps_variance_sum groups = {2, 32, 32, 0};
+
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const double got = aps_variance_retained(
             known[i].sum_bits, known[i].value_bits, known[i].n);
@@ -111,8 +209,8 @@ int main(void)
     }
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         const size_t n = published[i].n;
-        const int plain = aps_variance_bits(PRODUCT_BITS, n, 0);
-        const int chunked = aps_variance_bits(PRODUCT_BITS, n, 64);
+        const int plain = bits_of(PRODUCT_BITS, n, 0);
+        const int chunked = bits_of(PRODUCT_BITS, n, 64);
 
         if (!ok(plain == published[i].plain, "%zu products: the paper's width",
                 n))
@@ -126,22 +224,20 @@ int main(void)
         ok(fabs(aps_variance_retained(bits, 0, 64) - lemma(bits, 64)) < 1e-12,
            "values of no mantissa bits: Lemma 1, %d bits", bits);
     ok(aps_variance_retained(2, 2, 1) == 1, "one value: nothing is lost");
-    ok(aps_variance_bits(2, 256, 0) == 6 && aps_variance_bits(2, 1024, 0) == 7,
+    ok(bits_of(2, 256, 0) == 6 && bits_of(2, 1024, 0) == 7,
        "6 bits are enough for 256 values, 7 for 1024");
-    ok(aps_variance_bits(2, 1024, 32) < 7, "chunks need fewer");
+    ok(bits_of(2, 1024, 32) < 7, "chunks need fewer");
+    ok(aps_variance_bits(&groups) < 7, "so do groups");
+    ok(aps_variance_retained_grouped(4, &groups) ==
+           aps_variance_retained(4, 2, 32) * aps_variance_retained(4, 2, 32),
+       "their ratio is that of a group's sum, times that of the sum of groups");
+    groups.groups = 1;
+    ok(aps_variance_retained_grouped(4, &groups) ==
+           aps_variance_retained(4, 2, 32),
+       "a single group is summed once");
     ok(aps_variance_retained_chunked(5, 2, 64, 64) ==
            aps_variance_retained(5, 2, 64),
        "a single chunk is no chunk");
-    for (size_t n = 256; n <= 1024; n *= 4) {
-        const int bits = aps_variance_bits(2, n, 0);
-        const double enough = measured(bits, n, 2000);
-        const double less = measured(bits - 3, n, 2000);
-
-        if (!ok(enough > 0.98 && enough < 1.02,
-                "real sums of %zu values keep it with so many bits", n))
-            diag("%g with %d", enough, bits);
-        if (!ok(less < 0.9, "and not with 3 fewer"))
-            diag("%g with %d", less, bits - 3);
-    }
+    test_real_sums();
     return done_testing();
 }
