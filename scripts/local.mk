@@ -16,6 +16,7 @@ dist_logreader_DATA = \
 	scripts/apsmpi_log/__init__.py \
 	scripts/apsmpi_log/candidates.py \
 	scripts/apsmpi_log/columns.py \
+	scripts/apsmpi_log/command.py \
 	scripts/apsmpi_log/library.py \
 	scripts/apsmpi_log/lines.py \
 	scripts/apsmpi_log/outputs.py \

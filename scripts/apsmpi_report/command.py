@@ -6,11 +6,11 @@ import datetime
 import fnmatch
 import os
 import re
-import sys
 
+from apsmpi_log.command import print_safely, status_of
 from apsmpi_log.library import VERSION
 from apsmpi_log.outputs import keep_inputs
-from apsmpi_log.text import INF, UserError
+from apsmpi_log.text import INF
 
 from .bench import Bench
 from .bench_figures import figure_bench
@@ -163,99 +163,73 @@ def keep_what_is_read(options):
 
 
 def main_bench(options):
-    try:
-        bench = Bench(options.bench)
-        if options.plot:
-            draw(options.plot, lambda mpl, np: figure_bench(
-                mpl, np, bench, options.bench_title))
-    except UserError as error:
-        note(str(error))
-        return 2
+    bench = Bench(options.bench)
+    if options.plot:
+        draw(options.plot, lambda mpl, np: figure_bench(
+            mpl, np, bench, options.bench_title))
     return print_safely(lambda: print_bench(bench, options.bench_title))
 
 
 def main_snr(options):
-    try:
-        snr = Snr(options.snr)
-        if options.plot:
-            draw(options.plot, lambda mpl, np: figure_snr(mpl, np, snr))
-    except UserError as error:
-        note(str(error))
-        return 2
+    snr = Snr(options.snr)
+    if options.plot:
+        draw(options.plot, lambda mpl, np: figure_snr(mpl, np, snr))
     return print_safely(lambda: print_snr(snr))
 
 
 def main_follow(options):
-    try:
-        return print_safely(lambda: follow(options.logs[0], options, note))
-    except UserError as error:
-        note(str(error))
-        return 2
+    return print_safely(lambda: follow(options.logs[0], options, note))
 
 
-def print_safely(work):
-    """A reader who leaves early (head) is no error, and a full disk is one."""
-    sys.stdout.reconfigure(errors="backslashreplace")
-    try:
-        work()
-        sys.stdout.flush()
-    except OSError as error:
-        # Python flushes once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not isinstance(error, BrokenPipeError):
-            note("standard output: %s" % error.strerror)
-            return 2
-    return 0
-
-
-def main(arguments):
-    options = parse_arguments(arguments)
-    try:
-        keep_what_is_read(options)
-    except UserError as error:
-        note(str(error))
-        return 2
-    if options.bench:
-        return main_bench(options)
-    if options.snr:
-        return main_snr(options)
-    if options.follow:
-        return main_follow(options)
+def write_files(options, logs):
+    """The files that the options ask for, of logs that have been read."""
     plots = options.plot + options.plot_scales + options.plot_residuals
-    figures = bool(plots or options.html)
+    drawn = [log for log in logs if log.total.rows]
+    measured = [log for log in logs if log.filled and log.candidates.rows]
+    if options.csv:
+        write_csv(options.csv, logs, options.by)
+    if options.html:
+        write_page(options.html, logs, options.by)
+    if options.plot and drawn:
+        draw(options.plot, lambda mpl, np: (
+            figure_one(mpl, np, drawn[0]) if len(drawn) == 1
+            else figure_compared(mpl, np, drawn)))
+    elif options.plot and measured:
+        draw(options.plot, lambda mpl, np: figure_candidates(mpl, measured))
+        plots = options.plot_scales + options.plot_residuals
+    if options.plot_scales and drawn:
+        draw(options.plot_scales, lambda mpl, np: figure_scales(mpl, np, drawn))
+    if options.plot_residuals and drawn:
+        draw(options.plot_residuals,
+             lambda mpl, np: figure_residuals(mpl, np, drawn))
+    if plots and not drawn:
+        note("no rows to draw: %s not written" % ", ".join(plots))
+
+
+def main_logs(options):
+    figures = bool(options.plot or options.plot_scales or options.plot_residuals
+                   or options.html)
     logs = [Log(path, options, figures) for path in options.logs]
-    try:
-        for log in logs:
-            log.read()
-        set_labels(logs)
-        filled = [log for log in logs if log.filled]
-        # Files first: a reader who leaves early (head) still gets them.
-        if options.csv:
-            write_csv(options.csv, logs, options.by)
-        if options.html:
-            write_page(options.html, logs, options.by)
-        drawn = [log for log in logs if log.total.rows]
-        measured = [log for log in filled if log.candidates.rows]
-        if options.plot and drawn:
-            draw(options.plot, lambda mpl, np: (
-                figure_one(mpl, np, drawn[0]) if len(drawn) == 1
-                else figure_compared(mpl, np, drawn)))
-        elif options.plot and measured:
-            draw(options.plot, lambda mpl, np: figure_candidates(mpl, measured))
-            plots = options.plot_scales + options.plot_residuals
-        if options.plot_scales and drawn:
-            draw(options.plot_scales,
-                 lambda mpl, np: figure_scales(mpl, np, drawn))
-        if options.plot_residuals and drawn:
-            draw(options.plot_residuals,
-                 lambda mpl, np: figure_residuals(mpl, np, drawn))
-        if plots and not drawn:
-            note("no rows to draw: %s not written" % ", ".join(plots))
-    except UserError as error:
-        note(str(error))
-        return 2
-    if not filled and any(log.has_rows for log in logs):
+    for log in logs:
+        log.read()
+    set_labels(logs)
+    # Files first: a reader who leaves early (head) still gets them.
+    write_files(options, logs)
+    if (not any(log.filled for log in logs) and any(log.has_rows for log in logs)):
         for log in logs:
             note("%s: %s" % (log.path, log.why_empty()))
         return 1
     return print_safely(lambda: print_report(logs, options.by))
+
+
+def main(arguments):
+    options = parse_arguments(arguments)
+
+    def work():
+        keep_what_is_read(options)
+        if options.bench:
+            return main_bench(options)
+        if options.snr:
+            return main_snr(options)
+        return main_follow(options) if options.follow else main_logs(options)
+    return status_of(work, note)

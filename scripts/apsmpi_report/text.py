@@ -3,17 +3,16 @@
 
 import datetime
 import math
-import sys
 
-from apsmpi_log.text import plural, printable
+from apsmpi_log.command import notes_of
+from apsmpi_log.text import plural
 
 WIDTH = 120           # columns of a table
 NOTES_MAX = 20        # events listed per log
 RUNS_MAX = 5          # runs described per log: the last ones
 
 
-def note(text):
-    print("apsmpi-report: " + printable(text), file=sys.stderr)
+note = notes_of("apsmpi-report")
 
 
 def show_error(value):

@@ -5,6 +5,7 @@ import argparse
 import math
 import sys
 
+from apsmpi_log.command import print_safely, status_of
 from apsmpi_log.library import VERSION
 from apsmpi_log.outputs import keep_inputs
 from apsmpi_log.text import UserError, plural
@@ -270,26 +271,25 @@ def suggest(options, say=note):
     return policy.text()
 
 
+def write(path, text):
+    """Where the user wants it; to standard output without a path."""
+    if not path:
+        print_safely(lambda: sys.stdout.write(text))
+        return
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UserError("%s: %s" % (path, error.strerror)) from None
+
+
 def main(arguments):
     options = parse_arguments(arguments)
-    try:
+
+    def work():
         keep_inputs([("--output", options.output)], [*options.logs, options.table])
         if options.table:
             check_table(options.table)
-        text = suggest(options)
-        if options.output:
-            with open(options.output, "w", encoding="utf-8") as file:
-                file.write(text)
-        else:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-    except UserError as error:
-        note(str(error))
-        return 2
-    except BrokenPipeError:
-        sys.stderr.close()
+        write(options.output, suggest(options))
         return 0
-    except OSError as error:
-        note("%s: %s" % (options.output or "standard output", error.strerror))
-        return 2
-    return 0
+    return status_of(work, note)

@@ -2,16 +2,12 @@
 """How apsmpi-suggest speaks: notes, and numbers as text."""
 
 import math
-import sys
 
-from apsmpi_log.text import printable
+from apsmpi_log.command import notes_of
 
 NAME = "apsmpi suggest"
 
-
-def note(text):
-    print("%s: %s" % (NAME, "\n".join(map(printable, text.split("\n")))),
-          file=sys.stderr)
+note = notes_of(NAME)
 
 
 def show_db(value):

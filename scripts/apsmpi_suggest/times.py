@@ -80,9 +80,14 @@ class Times:
 
     def __init__(self, candidates, counts, arguments):
         candidates, counts = list(candidates), sorted(set(counts))
-        with tempfile.TemporaryDirectory(prefix="apsmpi-suggest-") as folder:
-            told = explain(find_command(), write_policy(folder, candidates, counts),
-                           arguments)
+        command = find_command()
+        try:
+            with tempfile.TemporaryDirectory(prefix="apsmpi-suggest-") as folder:
+                told = explain(command, write_policy(folder, candidates, counts),
+                               arguments)
+        except OSError as error:
+            raise UserError("a policy for apsmpi explain cannot be written: %s"
+                            % error) from None
         self.hosts = told["cluster"]["hosts"]
         self.ranks = told["cluster"]["ranks_per_host"]
         self.seconds, self.native = {}, {}

@@ -57,10 +57,7 @@ struct aps_schedule *aps_schedule_create(const struct aps_policy *policy)
         table->count, schedule->span_count * sizeof *schedule->rules);
     rule = schedule->rules;
     for (size_t i = 0; i < table->count; i++) {
-        struct aps_plan_key place = {.layer = (long)i,
-                                     .layers = (long)table->count,
-                                     .name = table->list[i].name,
-                                     .count = table->list[i].count};
+        struct aps_plan_key place = aps_plan_key_of(table, i);
 
         for (size_t span = 0; span < schedule->span_count; span++) {
             long first = schedule->spans[span].first;

@@ -40,11 +40,7 @@ static struct bytes bytes_of(const struct aps_policy *policy,
     struct bytes bytes = {0, 0};
 
     for (size_t i = 0; schedule && i < table->count; i++) {
-        const struct aps_plan_key place = {.call = APS_CALL_ALLREDUCE,
-                                           .layer = (long)i,
-                                           .layers = (long)table->count,
-                                           .name = table->list[i].name,
-                                           .count = table->list[i].count};
+        const struct aps_plan_key place = aps_plan_key_of(table, i);
         struct aps_plan plan;
 
         if (!is_for(policy, schedule, i, rule))

@@ -279,11 +279,7 @@ static bool is_rest_left(const struct group *group)
     for (size_t i = 0; i < group->count; i++)
         left |= group->layers[i].chosen < 0;
     for (size_t i = 0; !left && i < table->count; i++) {
-        const struct aps_plan_key place = {.call = APS_CALL_ALLREDUCE,
-                                           .layer = (long)i,
-                                           .layers = (long)table->count,
-                                           .name = table->list[i].name,
-                                           .count = table->list[i].count};
+        const struct aps_plan_key place = aps_plan_key_of(table, i);
         struct aps_plan plan;
 
         aps_policy_resolve(group->policy, &place, &plan);

@@ -175,6 +175,9 @@ struct aps_plan_key {
     long step;
 };
 
+/* Of an all-reduce that carries layer i of the table, in step 0. */
+struct aps_plan_key aps_plan_key_of(const struct aps_layers *table, size_t i);
+
 enum aps_steps_kind {
     APS_STEPS_NONE,  /* no rule names layers, epochs or steps */
     APS_STEPS_AUTO,  /* detect the period */

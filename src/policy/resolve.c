@@ -248,6 +248,15 @@ void aps_policy_layer_plan(const struct aps_policy *policy, int rule,
         settle(policy, rule, &place, plan);
 }
 
+struct aps_plan_key aps_plan_key_of(const struct aps_layers *table, size_t i)
+{
+    return (struct aps_plan_key){.call = APS_CALL_ALLREDUCE,
+                                 .layer = (long)i,
+                                 .layers = (long)table->count,
+                                 .name = table->list[i].name,
+                                 .count = table->list[i].count};
+}
+
 void aps_policy_resolve(const struct aps_policy *policy,
                         const struct aps_plan_key *place, struct aps_plan *plan)
 {

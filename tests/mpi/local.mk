@@ -79,10 +79,13 @@ tests_mpi_dropped_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/drawn
 tests_mpi_drawn_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_drawn_LDADD = $(MPI_TEST_LDADD) -lm
+LAYERED = tests/mpi/layered.c tests/mpi/layered.h
 check_PROGRAMS += tests/mpi/autoformat
+tests_mpi_autoformat_SOURCES = tests/mpi/autoformat.c $(LAYERED)
 tests_mpi_autoformat_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_autoformat_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/shadowed
+tests_mpi_shadowed_SOURCES = tests/mpi/shadowed.c $(LAYERED)
 tests_mpi_shadowed_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_shadowed_LDADD = $(MPI_TEST_LDADD)
 check_PROGRAMS += tests/mpi/exact
@@ -365,4 +368,5 @@ mpi_tests = \
 	tests/mpi/t-short-lived.sh
 TESTS += $(mpi_tests)
 dist_check_SCRIPTS += $(mpi_tests)
-EXTRA_DIST += tests/mpi/one_rule.sh tests/mpi/run.sh tests/mpi/shadowed.py
+EXTRA_DIST += tests/mpi/layered.sh tests/mpi/one_rule.sh tests/mpi/run.sh \
+	tests/mpi/shadowed.py

@@ -1,15 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Formats that are chosen while the program runs (format: {auto: ...}): the cheapest
 # that meets the target, on all ranks alike, from measurements that the log has.
-. "$top_srcdir/tests/mpi/run.sh"
-cd "$tmp" || exit 99
+. "$top_srcdir/tests/mpi/layered.sh"
 
-cat >layers.csv <<END
-layer,name,count
-0,first,4096
-1,second,1500
-2,third,2048
-END
 formats='[e3m2, e4m3, e5m2, e5m10]'
 
 # policy NAME RULE [TOP]
@@ -21,18 +14,10 @@ policy()
     rm -f "$1.csv"
 }
 
-# job RANKS POLICY HOW STEPS [SHIFT FROM TO]: what the program says is left in `said`;
-# POLICY none: without the library
+# job RANKS POLICY HOW STEPS [SHIFT FROM TO [EVERY]]
 job()
 {
-    ranks=$1 policy=$2
-    shift 2
-    preload="-genv LD_PRELOAD $library -genv APSMPI_POLICY $policy"
-    [ "$policy" != none ] || preload=
-    # shellcheck disable=SC2086 # several words
-    timeout "$seconds" $launch -n "$ranks" $preload $more "$mpi/autoformat" "$@" \
-        </dev/null >said 2>stderr || echo "it ends with $?" >>said
-    sed -i '/ UCX  WARN /d' said # of messages that an injected error has left
+    layered_job autoformat "$@"
 }
 
 # events LOG: "layer step from to" of each change, in its order

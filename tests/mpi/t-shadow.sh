@@ -1,27 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Candidates (shadow): the program gets MPI's own results, to the last bit, and the
 # log says of each candidate what it says of a run in which it is used.
-. "$top_srcdir/tests/mpi/run.sh"
-cd "$tmp" || exit 99
+. "$top_srcdir/tests/mpi/layered.sh"
 
-cat >layers.csv <<END
-layer,name,count
-0,first,4096
-1,second,1500
-2,third,2048
-END
-
-# job RANKS POLICY HOW [ARG...]: what shadowed says is left in `said`; POLICY none:
-# without the library
+# job RANKS POLICY HOW [ARG...]
 job()
 {
-    ranks=$1 policy=$2
-    shift 2
-    preload="-genv LD_PRELOAD $library -genv APSMPI_POLICY $policy"
-    [ "$policy" != none ] || preload=
-    # shellcheck disable=SC2086 # several words
-    timeout "$seconds" $launch -n "$ranks" $preload $more "$mpi/shadowed" "$@" \
-        </dev/null >said 2>stderr
+    layered_job shadowed "$@"
 }
 
 # same_as_native TEXT: of the job that has ended, and the one before in `native`
