@@ -10,7 +10,11 @@
 
 struct aps_auto_formats *aps_auto_formats_create(void)
 {
-    return calloc(1, sizeof(struct aps_auto_formats));
+    struct aps_auto_formats *formats = calloc(1, sizeof *formats);
+
+    if (formats)
+        formats->candidates.needed = &aps_counters.formats_bytes;
+    return formats;
 }
 
 static void formats_remove(struct aps_auto_formats *formats,

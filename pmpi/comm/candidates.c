@@ -28,14 +28,14 @@ void aps_candidates_clear(struct aps_candidates *candidates)
     free(candidates->out);
 }
 
-/* For the summary: what this rank needs, of all communicators the most. */
-static void candidates_count(const struct aps_context *context, size_t n)
+static void candidates_count(const struct aps_context *context,
+                             const struct aps_candidates *candidates, size_t n)
 {
     const unsigned long long bytes =
         n * (sizeof(float) + (context->rank == 0 ? sizeof(double) : 0));
 
-    if (bytes > atomic_load(&aps_counters.shadow_bytes))
-        atomic_store(&aps_counters.shadow_bytes, bytes);
+    if (candidates->needed && bytes > atomic_load(candidates->needed))
+        atomic_store(candidates->needed, bytes);
 }
 
 /* Local. What the reference needs. */
@@ -69,7 +69,7 @@ bool aps_candidates_equip(struct aps_context *context,
         free(candidates->out);
         candidates->out = out;
         candidates->room = n;
-        candidates_count(context, n);
+        candidates_count(context, candidates, n);
     }
     return true;
 }

@@ -7,6 +7,7 @@
 #ifndef APS_PMPI_COMM_CANDIDATES_H
 #define APS_PMPI_COMM_CANDIDATES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -21,6 +22,9 @@ struct aps_candidates {
     bool complained[APS_CANDIDATES_MOST]; /* it cannot run here: it is said */
     float *out;                           /* [room], of candidates */
     size_t room;
+    atomic_ullong
+        *needed; /* counts the bytes of `out` and of the reference, of all
+                              communicators the most; NULL: nobody asks */
     struct aps_sample sample; /* the reference */
 };
 

@@ -14,8 +14,10 @@ struct aps_shadows *aps_shadows_create(double share)
 {
     struct aps_shadows *shadows = calloc(1, sizeof *shadows);
 
-    if (shadows)
-        shadows->pace.share = share;
+    if (!shadows)
+        return NULL;
+    shadows->pace.share = share;
+    shadows->candidates.needed = &aps_counters.shadow_bytes;
     return shadows;
 }
 

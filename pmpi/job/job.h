@@ -83,6 +83,7 @@ struct aps_counters {
                                        of nonblocking calls' inputs */
     atomic_ullong formats_measured; /* layers, for `format: {auto: ...}` */
     atomic_ullong formats_ns;       /* that took so long on this rank */
+    atomic_ullong formats_bytes;    /* that they needed, at most */
     atomic_ullong format_changes; /* of layers that had been measured before */
     atomic_ullong
         formats_untold; /* first formats and changes, without a line */

@@ -315,7 +315,7 @@ static void summary_print_formats(const struct aps_job *job)
     const unsigned long long changes =
         atomic_load(&aps_counters.format_changes);
     const unsigned long long untold = atomic_load(&aps_counters.formats_untold);
-    char formats[512], lines[64] = "";
+    char formats[512], bytes[32], lines[64] = "";
 
     if (!aps_policy_chooses(job->policy))
         return;
@@ -329,11 +329,14 @@ static void summary_print_formats(const struct aps_job *job)
                         "elements, or communicators have one rank");
     else
         aps_message(-1,
-                    "format: auto: %llu measurement%s took %.3g s, and a "
+                    "format: auto: %llu measurement%s took %.3g s and %s of "
+                    "memory, and a "
                     "layer's format changed %llu time%s%s; layers at the end: "
                     "%s",
                     measured, aps_plural(measured),
                     1e-9 * (double)atomic_load(&aps_counters.formats_ns),
+                    summary_human(atomic_load(&aps_counters.formats_bytes),
+                                  bytes, sizeof bytes),
                     changes, aps_plural(changes), lines,
                     summary_list_formats(job, formats, sizeof formats));
 }

@@ -130,6 +130,7 @@ static void summary_json_formats(struct aps_json *json,
                       atomic_load(&aps_counters.formats_measured));
     aps_json_double(json, "seconds",
                     1e-9 * (double)atomic_load(&aps_counters.formats_ns));
+    aps_json_unsigned(json, "bytes", atomic_load(&aps_counters.formats_bytes));
     aps_json_unsigned(json, "changes",
                       atomic_load(&aps_counters.format_changes));
     aps_json_open_array(json, "layers");

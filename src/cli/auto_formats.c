@@ -35,7 +35,8 @@ char *aps_auto_formats_list(const struct aps_auto_format *formats, char *buffer,
 /* --- text ----------------------------------------------------------------- */
 
 static void print_note(const struct aps_policy *policy, int rule,
-                       const struct aps_auto_format *formats, FILE *stream)
+                       const struct aps_auto_format *formats,
+                       const char *memory, FILE *stream)
 {
     char line[APS_COMMAND_RULE_MAX], names[APS_SHADOW_MOST * 24];
     char target[80], note[1600];
@@ -53,7 +54,8 @@ static void print_note(const struct aps_policy *policy, int rule,
              "program runs: of %s the one that sends the fewest bytes of those "
              "that keep %s; FP32 where none does. A layer's first call, and "
              "one of it in every %ld step%s, is measured: %zu more reduction%s "
-             "and an FP64 one of the same inputs. A format is taken if it is "
+             "and an FP64 one of the same inputs, which need %s. A format is "
+             "taken if it is "
              "better than the target by %g dB, and kept as long as it is "
              "better by half of that. Changes are events of the log, and a "
              "policy with the "
@@ -61,18 +63,28 @@ static void print_note(const struct aps_policy *policy, int rule,
              "Bytes in the table, and predictions, are those of FP32: the most "
              "there can be.",
              line, names, target, formats->every, aps_plural(formats->every),
-             formats->formats.count, aps_plural(formats->formats.count),
+             formats->formats.count, aps_plural(formats->formats.count), memory,
              formats->margin);
     aps_command_note(note, stream);
 }
 
-void aps_auto_formats_notes(const struct aps_policy *policy, FILE *stream)
+static bool is_chosen(const struct aps_policy *policy, int rule)
 {
+    return rule >= 0 && aps_policy_rule_plan(policy, rule)->auto_format;
+}
+
+void aps_auto_formats_notes(const struct aps_policy *policy,
+                            const struct aps_schedule *schedule, FILE *stream)
+{
+    const size_t longest = aps_schedule_longest(schedule, policy, is_chosen);
+    char memory[160];
+
+    aps_command_memory(longest, memory, sizeof memory);
     for (int i = 0; i < (int)aps_policy_rules(policy); i++) {
         const struct aps_plan *plan = aps_policy_rule_plan(policy, i);
 
         if (plan->auto_format)
-            print_note(policy, i, plan->auto_format, stream);
+            print_note(policy, i, plan->auto_format, memory, stream);
     }
 }
 

@@ -9,14 +9,17 @@
 #include <stdio.h>
 
 #include "base/json.h"
+#include "cli/schedule.h"
 #include "policy/policy.h"
 
 /* "auto: e3m2, e4m3, e5m2". Writes at most `size` bytes, returns `buffer`. */
 char *aps_auto_formats_list(const struct aps_auto_format *formats, char *buffer,
                             size_t size);
 
-/* A paragraph for each such rule, or nothing. */
-void aps_auto_formats_notes(const struct aps_policy *policy, FILE *stream);
+/* A paragraph for each such rule, or nothing. `schedule` is NULL without a layer
+ * table. */
+void aps_auto_formats_notes(const struct aps_policy *policy,
+                            const struct aps_schedule *schedule, FILE *stream);
 
 /* The member `auto` of a rule with that plan, null where it has one format;
  * `write_plan` writes the members of a plan. */

@@ -148,6 +148,19 @@ char *aps_command_rule(const struct aps_policy *policy, int rule,
     return buffer;
 }
 
+char *aps_command_memory(size_t longest, char *buffer, size_t size)
+{
+    if (longest > 0)
+        snprintf(buffer, size,
+                 "%zu bytes on rank 0 and %zu on others, for the longest layer",
+                 12 * longest, 4 * longest);
+    else
+        snprintf(buffer, size,
+                 "12 bytes an element of the longest layer on rank 0, 4 on "
+                 "others");
+    return buffer;
+}
+
 void aps_command_note(const char *note, FILE *stream)
 {
     size_t used = 0;

@@ -56,6 +56,10 @@ char *aps_command_scale(const struct aps_plan *plan, char *buffer, size_t size);
 char *aps_command_rule(const struct aps_policy *policy, int rule,
                        char buffer[APS_COMMAND_RULE_MAX]);
 
+/* What measuring layers needs, of which the longest has so many elements (0: not
+ * known). Writes at most `size` bytes, returns `buffer`. */
+char *aps_command_memory(size_t longest, char *buffer, size_t size);
+
 /* An empty line, and the text as a paragraph with a hanging indent. */
 void aps_command_note(const char *note, FILE *stream);
 

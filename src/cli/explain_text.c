@@ -437,7 +437,7 @@ void aps_explain_text(const char *path, const struct aps_policy *policy,
         explain_rules(policy);
     else
         printf("No rules: every call is left to MPI.\n");
-    aps_auto_formats_notes(policy, stdout);
+    aps_auto_formats_notes(policy, schedule, stdout);
     aps_shadows_print(policy, schedule, stdout);
     print_layers_note(policy);
     if (!aps_policy_pcontrol(policy))

@@ -119,6 +119,37 @@ int aps_schedule_clip(struct aps_schedule *schedule,
     return 0;
 }
 
+bool aps_schedule_gives(const struct aps_schedule *schedule,
+                        const struct aps_policy *policy, size_t layer, int rule)
+{
+    const int *rules = aps_schedule_layer(schedule, layer);
+
+    if (aps_policy_layers(policy)->list[layer].count <
+        aps_policy_min_count(policy))
+        return false;
+    for (size_t i = 0; i < schedule->span_count; i++)
+        if (rules[i] == rule)
+            return true;
+    return false;
+}
+
+size_t aps_schedule_longest(const struct aps_schedule *schedule,
+                            const struct aps_policy *policy,
+                            bool (*asked)(const struct aps_policy *policy,
+                                          int rule))
+{
+    const int rules = (int)aps_policy_rules(policy);
+    size_t most = 0;
+
+    for (size_t i = 0; schedule && i < schedule->layer_count; i++)
+        for (int rule = -1; rule < rules; rule++)
+            if (asked(policy, rule) &&
+                aps_schedule_gives(schedule, policy, i, rule) &&
+                aps_policy_layers(policy)->list[i].count > most)
+                most = aps_policy_layers(policy)->list[i].count;
+    return most;
+}
+
 void aps_schedule_warn(const struct aps_schedule *schedule,
                        const struct aps_policy *policy, const char *path,
                        struct aps_errors *errors)

@@ -29,6 +29,19 @@ void aps_schedule_destroy(struct aps_schedule *schedule);
 const int *aps_schedule_layer(const struct aps_schedule *schedule,
                               size_t layer);
 
+/* Does the layer get the rule (-1: none) at some time? Layers of fewer than min_count
+ * elements get none. */
+bool aps_schedule_gives(const struct aps_schedule *schedule,
+                        const struct aps_policy *policy, size_t layer,
+                        int rule);
+
+/* The elements of the longest layer that gets, at some time, a rule that is asked for
+ * (-1: none); 0: there is no such layer, or schedule is NULL. */
+size_t aps_schedule_longest(const struct aps_schedule *schedule,
+                            const struct aps_policy *policy,
+                            bool (*asked)(const struct aps_policy *policy,
+                                          int rule));
+
 /*
  * The spans that the epochs `epochs` touch, as indices in *window; the first and
  * the last of them are cut to the epochs. -1 if spans are steps and the policy

@@ -16,21 +16,6 @@ struct bytes {
     size_t fp32;
 };
 
-/* Layers of the rule (-1: of none) at some time. */
-static bool is_for(const struct aps_policy *policy,
-                   const struct aps_schedule *schedule, size_t layer, int rule)
-{
-    const int *rules = aps_schedule_layer(schedule, layer);
-
-    if (aps_policy_layers(policy)->list[layer].count <
-        aps_policy_min_count(policy))
-        return false;
-    for (size_t i = 0; i < schedule->span_count; i++)
-        if (rules[i] == rule)
-            return true;
-    return false;
-}
-
 static struct bytes bytes_of(const struct aps_policy *policy,
                              const struct aps_schedule *schedule, int rule,
                              size_t candidate)
@@ -43,7 +28,7 @@ static struct bytes bytes_of(const struct aps_policy *policy,
         const struct aps_plan_key place = aps_plan_key_of(table, i);
         struct aps_plan plan;
 
-        if (!is_for(policy, schedule, i, rule))
+        if (!aps_schedule_gives(schedule, policy, i, rule))
             continue;
         aps_policy_candidate(policy, &place, shadow, candidate, &plan);
         bytes.wire += aps_plan_compresses(&plan)
@@ -54,20 +39,16 @@ static struct bytes bytes_of(const struct aps_policy *policy,
     return bytes;
 }
 
+static bool is_measured(const struct aps_policy *policy, int rule)
+{
+    return aps_policy_shadow(policy, rule)->count > 0;
+}
+
 /* The elements of the longest layer that is measured; 0: not known. */
 static size_t longest(const struct aps_policy *policy,
                       const struct aps_schedule *schedule)
 {
-    const int rules = (int)aps_policy_rules(policy);
-    size_t most = 0;
-
-    for (size_t i = 0; schedule && i < schedule->layer_count; i++)
-        for (int rule = -1; rule < rules; rule++)
-            if (aps_policy_shadow(policy, rule)->count > 0 &&
-                is_for(policy, schedule, i, rule) &&
-                aps_policy_layers(policy)->list[i].count > most)
-                most = aps_policy_layers(policy)->list[i].count;
-    return most;
+    return aps_schedule_longest(schedule, policy, is_measured);
 }
 
 /* --- text ----------------------------------------------------------------- */
@@ -136,14 +117,7 @@ static void print_note(const struct aps_policy *policy,
                  "on as many steps as take at most %g%% of the program's time "
                  "(budget)",
                  100 * aps_policy_budget(policy));
-    if (most > 0)
-        snprintf(memory, sizeof memory,
-                 "%zu bytes on rank 0 and %zu on others, for the longest layer",
-                 12 * most, 4 * most);
-    else
-        snprintf(memory, sizeof memory,
-                 "12 bytes an element of the longest layer on rank 0, 4 on "
-                 "others");
+    aps_command_memory(most, memory, sizeof memory);
     snprintf(note, sizeof note,
              "shadow: MPI reduces these layers for the program, whose results "
              "are those without the library. Each candidate reduces the same "

@@ -146,6 +146,19 @@ check 'explain shows candidates' grep -q '^ *6 *1  e3m0 .* aps ' out
 check '... of layers without a rule' grep -q '^ *- *2  e4m3 .* aps ' out
 check '... the budget' has out 'at most 2%'
 check '... and the memory' has out '49152 bytes on rank 0'
+sed '/^table/d; /^rules/,$d' shadow.yaml >untold.yaml
+"$apsmpi" explain untold.yaml | tr '\n' ' ' | sed 's/   */ /g' >out
+check '... which without a table is said by the element' has out \
+    'needs 12 bytes an element of the longest layer on rank 0, 4 on others'
+sed '/^budget/d; s/^shadow:.*/log: {file: shadow.csv, every: 5}/
+    s/format: e3m0/format: {auto: [e3m0, e4m3], target: snr 20dB}/' \
+    shadow.yaml >auto.yaml
+"$apsmpi" explain auto.yaml | tr '\n' ' ' | sed 's/   */ /g' >out
+check '... so is that of formats that are chosen, of their own layers' has out \
+    'inputs, which need 49152 bytes on rank 0 and 16384 on others, for the longest'
+sed 's/layers: 0/layers: 4/; s/^table:/min_count: 1\n&/' auto.yaml >small.yaml
+"$apsmpi" explain small.yaml | tr '\n' ' ' | sed 's/   */ /g' >out
+check '... alone' has out 'need 7680 bytes on rank 0 and 2560 on others'
 "$apsmpi" explain --json shadow.yaml >out 2>err
 check '... in JSON, too' "$PYTHON3" -c 'import json
 shadow = json.load(open("out"))["shadow"]

@@ -105,6 +105,35 @@ rule=0 shadow=2 plan="{format: e5m2, scale: aps-tight, reduce: direct}"
 END
 check $? "an event of each of them says all of its plan"
 
+grep -q 'shadow: candidates .* and 49.2 KB of memory; errors are in rules.csv' stderr
+check $? "the summary says the memory of the longest layer, on rank 0"
+
+# Candidates at the top are for layers without a rule, too: their rows have none.
+sed 's/^rules/shadow: [e5m10]\n&/; s/rules.csv/top.csv/; s/, shadow: .e5m2.//' \
+    rules.yaml >top.yaml
+job 2 none blocking
+mv said native
+job 2 top.yaml blocking
+same_as_native "candidates for all layers: the results are MPI's"
+grep -v '^[#t]' top.csv | cut -d, -f5,8,25,30 | sort -u >shown
+cmp -s shown - <<END
+0,e4m3,0,1
+0,e5m10,0,2
+1,e3m0,1,1
+1,e5m10,1,2
+2,e5m10,,1
+END
+check $? "a layer that no rule matches has the candidates alone, and no rule"
+sed -n 's/^# candidate run=[^ ]* //p' top.csv | cut -d' ' -f1,2 >shown
+cmp -s shown - <<'END'
+rule="" shadow=1
+rule=0 shadow=1
+rule=0 shadow=2
+rule=1 shadow=1
+rule=1 shadow=2
+END
+check $? "and so have their events"
+
 # --- time ---------------------------------------------------------------------
 
 job 2 none blocking 60 2000
