@@ -10,7 +10,8 @@
  * where that is given, the gradients are 2^SHIFT times as great. Rank 0 prints a hash
  * of the sums of each layer in each step, which all ranks must have alike. If
  * AUTOFORMAT_WRITES names a file, rank 0 writes it anew after the first step, as
- * another job would.
+ * another job would. AUTOFORMAT_CONTROL is a list LEVEL@STEP,...: MPI_Pcontrol of that
+ * level is called before that step.
  */
 #include "config.h"
 
@@ -54,10 +55,10 @@ static void fill(const struct plan *plan, int step, int rank)
     if (step >= ODD_STEPS)
         return;
     if (strcmp(plan->how, "zeros") == 0)
-        memset(layered.in, 0, sizeof layered.in);
+        memset(layered.in, 0, (size_t)layered_all * sizeof *layered.in);
     if (strcmp(plan->how, "infinite") == 0 && rank == 1)
-        layered.in[7] = layered.in[4096 + 7] = layered.in[LAYERED_ALL - 1] =
-            INFINITY;
+        layered.in[7] = layered.in[layered_counts[0] + 7] =
+            layered.in[layered_all - 1] = INFINITY;
 }
 
 static void tell(int step)
@@ -89,10 +90,24 @@ static void write_other(void)
     }
 }
 
+static void control(int step)
+{
+    const char *rest = getenv("AUTOFORMAT_CONTROL");
+    int level, when, length;
+
+    for (; rest && sscanf(rest, "%d@%d%n", &level, &when, &length) == 2;
+         rest = *rest == ',' ? rest + 1 : NULL) {
+        rest += length;
+        if (when == step)
+            MPI_Pcontrol(level);
+    }
+}
+
 static void run(const struct plan *plan, MPI_Comm comm, int rank)
 {
     layered_begin(&layered, plan->how, comm);
     for (int step = 0; step < plan->steps; step++) {
+        control(step);
         fill(plan, step, rank);
         layered_sum(&layered);
         tell(step);

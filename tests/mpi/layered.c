@@ -4,11 +4,13 @@
 #include "layered.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mpitap.h"
 
-const int layered_counts[LAYERED_LAYERS] = {4096, 1500, 2048};
+int layered_counts[LAYERED_LAYERS] = {4096, 1500, 2048};
+int layered_all = 4096 + 1500 + 2048;
 
 uint32_t layered_random(uint32_t *state)
 {
@@ -38,10 +40,29 @@ static void layered_make_persistent(struct layered *layered)
 #endif
 }
 
+static void layered_read_counts(MPI_Comm comm)
+{
+    const char *text = getenv("LAYERED_COUNTS");
+    int *counts = layered_counts;
+
+    if (!text)
+        return;
+    if (sscanf(text, "%d,%d,%d", &counts[0], &counts[1], &counts[2]) ==
+        LAYERED_LAYERS)
+        layered_all = counts[0] + counts[1] + counts[2];
+    else
+        layered_all = LAYERED_MOST + 1;
+    if (layered_all > LAYERED_MOST) {
+        fprintf(stderr, "LAYERED_COUNTS=%s\n", text);
+        MPI_Abort(comm, 1);
+    }
+}
+
 void layered_begin(struct layered *layered, const char *how, MPI_Comm comm)
 {
     layered->how = how;
     layered->comm = comm;
+    layered_read_counts(comm);
     for (int i = 0; i < LAYERED_LAYERS; i++)
         layered->requests[i] = MPI_REQUEST_NULL;
     if (layered_is(layered, "persistent"))
@@ -78,7 +99,7 @@ void layered_sum(struct layered *layered)
     if (layered_is(layered, "persistent"))
         MPI_Startall(LAYERED_LAYERS, layered->requests);
     else if (layered_is(layered, "together"))
-        MPI_Allreduce(layered->in, layered->out, LAYERED_ALL, MPI_FLOAT,
+        MPI_Allreduce(layered->in, layered->out, layered_all, MPI_FLOAT,
                       MPI_SUM, layered->comm);
     else
         layered_sum_layers(layered);

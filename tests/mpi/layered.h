@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What programs of some steps share whose inputs do not depend on their sums: three
- * layers of different sizes, which a word says how to sum. Of those that print for the
- * stubs that source layered.sh.
+ * layers of 4096, 1500 and 2048 elements, or as many as the variable LAYERED_COUNTS
+ * says (1023,1024,2000). A word says how they are summed. The stubs source layered.sh.
  */
 #ifndef APS_TESTS_MPI_LAYERED_H
 #define APS_TESTS_MPI_LAYERED_H
@@ -11,19 +11,20 @@
 #include <stdint.h>
 
 #define LAYERED_LAYERS 3
-#define LAYERED_ALL (4096 + 1500 + 2048)
+#define LAYERED_MOST 65536 /* elements of all layers */
 
-extern const int layered_counts[LAYERED_LAYERS];
+extern int layered_counts[LAYERED_LAYERS]; /* once layered_begin was called */
+extern int layered_all;                    /* their sum */
 
 /* A pseudo-random number of 24 bits. */
 uint32_t layered_random(uint32_t *state);
 
 struct layered {
-    const char
-        *how; /* blocking, in-place, nonblocking, persistent or together (all
-                        layers in one call) */
+    /* blocking, in-place, nonblocking, persistent or together (all layers in one
+     * call) */
+    const char *how;
     MPI_Comm comm;
-    float in[LAYERED_ALL], out[LAYERED_ALL];
+    float in[LAYERED_MOST], out[LAYERED_MOST];
     MPI_Request requests[LAYERED_LAYERS];
 };
 

@@ -24,7 +24,7 @@ static void fill(int step, int rank)
 {
     uint32_t state = (uint32_t)(1 + step * 1009 + rank * 9176);
 
-    for (int i = 0; i < LAYERED_ALL; i++) {
+    for (int i = 0; i < layered_all; i++) {
         const float value = (float)layered_random(&state) / (1 << 24) - 0.5f;
         const int power = (int)(layered_random(&state) % 24) - 22 + step;
 
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
         fill(step % STEPS, rank);
         work(microseconds);
         layered_sum(&layered);
-        hash = layered_hash(hash, layered.out, LAYERED_ALL);
+        hash = layered_hash(hash, layered.out, layered_all);
     }
     layered_end(&layered);
     layered_tell(MPI_COMM_WORLD, "", hash);

@@ -94,7 +94,8 @@ same_as_named()
     mv said auto
     named "$4" auto.csv >named.yaml
     [ -z "$5" ] || echo "$5" >>named.yaml
-    grep -q 'format: e' named.yaml && job "$3" named.yaml "$2" 12 && cmp said auto >&2
+    grep -q 'format: [^f]' named.yaml && job "$3" named.yaml "$2" 12 &&
+        cmp said auto >&2
     check $? "$1: the sums are those of a policy that names the formats"
     "$top_builddir/apsmpi" check auto-policy.yaml >&2 &&
         ! grep -q 'auto:' auto-policy.yaml && job "$3" auto-policy.yaml "$2" 12 &&
@@ -174,6 +175,129 @@ grep -q "format: auto: .* ($((all - lines)) lines* about formats left out); laye
     stderr
 check $? "... and the summary, how many were in all"
 
+# --- MPI_Pcontrol -------------------------------------------------------------
+
+# Off in the steps 9 to 12, in which the formats would have changed; a mark before the
+# first step, and another one before the 13th.
+cat >wanted <<END
+0 0 0 none e3m2
+0 13 1 e3m2 e5m2
+0 21 1 e5m2 e3m2
+1 0 0 none e3m2
+1 13 1 e3m2 e5m2
+1 21 1 e5m2 e3m2
+2 0 0 none e3m2
+2 13 1 e3m2 e5m2
+2 21 1 e5m2 e3m2
+END
+# lines FILE FIRST LAST: of these steps
+lines()
+{
+    awk -v first="$2" -v last="$3" '$2 >= first && $2 <= last' "$1"
+}
+# controlled TEXT HOW RANKS [TOP]
+controlled()
+{
+    steps=96
+    policy auto "format: {auto: $formats, target: snr 15dB, every: 4}, scale: none" "$4"
+    job "$3" none "$2" 32 10 9 18
+    mv said native
+    job "$3" auto.yaml "$2" 32 10 9 18
+    mv said uncontrolled
+    rm -f auto.csv
+    others=$more
+    more="$others -genv AUTOFORMAT_CONTROL 3@0,0@9,3@13,1@13"
+    job "$3" auto.yaml "$2" 32 10 9 18
+    more=$others
+    alike "$1, MPI_Pcontrol"
+    lines native 9 12 >there
+    lines said 9 12 | cmp there - >&2
+    check $? "$1: where it is off, sums are MPI's own"
+    lines uncontrolled 0 8 >there
+    lines said 0 8 | cmp there - >&2 && ! lines native 0 8 | cmp -s there -
+    check $? "$1: before that they are those of the formats"
+    lines uncontrolled 13 16 >there
+    lines said 13 16 | cmp there - >&2
+    check $? "$1: ... and behind it: the layers are measured where it is on again"
+    sed -n 's/^# auto .* layer=\([0-9]*\) .* step=\([0-9]*\) epoch=\([0-9]*\) from=\([^ ]*\) to=\([^ ]*\) .*/\1 \2 \3 \4 \5/p' \
+        auto.csv | sort -s -n -k 1,1 >got
+    diff wanted got >&2
+    check $? "$1: at the next due step, in the epoch of the marks"
+}
+controlled blocking blocking 3
+if can_be_driven; then
+    controlled nonblocking nonblocking 2
+    controlled fused nonblocking 3 'fuse: 1MiB'
+fi
+
+# --- layers that no rule matches ----------------------------------------------
+
+# unmatched TEXT HOW RANKS [TOP]: the second layer has no rule
+unmatched()
+{
+    steps=24
+    job "$3" none "$2" 8
+    mv said native
+    policy auto \
+        "layers: \"0, 2\", format: {auto: $formats, target: snr 18dB, every: 4}" "$4"
+    job "$3" auto.yaml "$2" 8
+    alike "$1, a layer without a rule"
+    grep ' 1 [0-9a-f]*$' native >there
+    grep ' 1 [0-9a-f]*$' said | cmp there - >&2
+    check $? "$1: its sums are MPI's own"
+    grep ' [02] [0-9a-f]*$' said >others
+    [ "$(grep -c '' others)" -eq 16 ] && ! grep -qxF -f native others
+    check $? "$1: and those of others are not"
+    [ "$(events auto.csv | cut -d' ' -f1 | sort -u | tr '\n' ' ')" = '0 2 ' ] &&
+        [ "$(grep -v '^[#t]' auto.csv | cut -d, -f5,25 | sort -u | tr '\n' ' ')" = \
+            '0,0 2,0 ' ]
+    check $? "$1: the log has neither an event nor a row of it"
+    grep -q 'passed: 8 (no rule matched, or a rule says fp32)' stderr
+    check $? "$1: and the summary counts its calls"
+    "$top_builddir/apsmpi" check auto-policy.yaml >&2 &&
+        job "$3" auto-policy.yaml "$2" 8 &&
+        grep ' 1 [0-9a-f]*$' said | cmp there - >&2
+    check $? "$1: nor does the policy at the end take it"
+}
+unmatched blocking blocking 3
+if can_be_driven; then
+    unmatched nonblocking nonblocking 2
+    unmatched fused nonblocking 3 'fuse: 1MiB'
+fi
+
+# --- sizes for which reductions are prepared ----------------------------------
+
+# A hierarchical reduction is made for vectors up to a size, and for the granule of
+# formats: layers on both sides of each size, in formats of several granules.
+cp layers.csv kept.csv
+before=$formats others=$more
+formats='[bfp3/64, mx-e4m3fn, e4m3, e5m10]'
+for counts in 1000,1023,1024 16383,16384,16385 1500,16384,1023; do
+    steps=36
+    # shellcheck disable=SC2046 # three words
+    printf 'layer,name,count\n0,a,%s\n1,b,%s\n2,c,%s\n' $(echo $counts | tr , ' ') \
+        >layers.csv
+    more="$others -genv LAYERED_COUNTS $counts"
+    same_as_named "$counts elements" blocking 4 'reduce: hierarchical' 'min_count: 1'
+    same_as_named "$counts elements in one call" together 4 'reduce: hierarchical' \
+        'min_count: 1'
+    if can_be_driven; then
+        same_as_named "$counts elements, fused" nonblocking 4 'reduce: hierarchical' \
+            'min_count: 1
+fuse: 1MiB'
+    fi
+    # Times decide: which reductions they are is not known.
+    steps=240
+    policy auto "format: {auto: $formats, target: snr 18dB, every: 8}, reduce: auto" \
+        'min_count: 1'
+    job 4 auto.yaml blocking 80
+    alike "$counts elements, reduce: auto"
+    [ "$(grep -c '^# .*: auto: [0-9]* to [0-9]* elements: ' auto.csv)" -ge 2 ]
+    check $? "... which settles, for each class of sizes"
+done
+formats=$before more=$others
+mv kept.csv layers.csv
+
 # --- the margin, and FP32 -----------------------------------------------------
 
 # first MARGIN: the format of the first layer, whose e3m2 has some 23 dB
@@ -199,7 +323,7 @@ check $? "where no format meets the target, sums are MPI's own"
     grep -q 'to=fp32 .* best=e5m10 snr=' auto.csv
 check $? "which the log says once a layer, with the best format"
 grep -q '(left to MPI by format: auto)' stderr &&
-    grep -q 'format: auto: 12 measurements took .* changed 0 times; .* end: fp32 3$' stderr
+    grep -q 'format: auto: 12 measurements took .* s and 49.2 KB of memory, .* changed 0 times; .* end: fp32 3$' stderr
 check $? "and the summary"
 
 # Nonblocking calls are queued, whatever their format: FP32 is the library's.
