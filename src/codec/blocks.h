@@ -74,8 +74,13 @@ struct aps_block_ops {
     uint64_t (*vbmi)(const struct aps_block_kernel *kernel,
                      const aps_any_float *x, size_t n, uint8_t *wire);
 
-    /* The reverse, of elements that are floats; x[n] = (or +=, if `add`) the
-     * values. Left out are groups with a scale that is NaN. NULL: none. */
+    /* The same two with AVX2, to nearest. */
+    size_t (*avx2_step)(const struct aps_format *format);
+    uint64_t (*avx2)(const struct aps_block_kernel *kernel,
+                     const aps_any_float *x, size_t n, uint8_t *wire);
+
+    /* The reverse of vbmi, of elements that are floats; x[n] = (or +=, if
+     * `add`) the values. Left out are groups with a scale that is NaN. NULL: none. */
     uint64_t (*vbmi_decode)(const struct aps_block_kernel *kernel,
                             const uint8_t *wire, size_t n, bool add,
                             aps_any_float *x);

@@ -243,24 +243,43 @@ APS_INLINE void aps_blocks_encode_any(const struct aps_blocks_encoder *e,
 
 /* --- by vectors ----------------------------------------------------------- */
 
+/* Of one instruction set: as struct aps_block_ops has them. */
+struct aps_blocks_vectors {
+    size_t (*step)(const struct aps_format *format);
+    uint64_t (*encode)(const struct aps_block_kernel *kernel,
+                       const aps_any_float *x, size_t n, uint8_t *wire);
+};
+
+APS_INLINE struct aps_blocks_vectors
+aps_blocks_vectors_of(const struct aps_block_ops *ops,
+                      enum aps_rounding_cpu cpu)
+{
+    if (cpu == APS_ROUNDING_AVX512)
+        return (struct aps_blocks_vectors){ops->vbmi_step, ops->vbmi};
+    if (cpu == APS_ROUNDING_AVX2)
+        return (struct aps_blocks_vectors){ops->avx2_step, ops->avx2};
+    return (struct aps_blocks_vectors){NULL, NULL};
+}
+
 /* Whole blocks to nearest by the family's own loop, which leaves special ones to
  * the others: how many values it has encoded. */
-APS_INLINE size_t aps_blocks_encode_vbmi(const struct aps_blocks_encoder *e,
-                                         const aps_any_float *x, size_t n,
-                                         uint8_t *wire)
+APS_INLINE size_t aps_blocks_encode_vectors(const struct aps_blocks_encoder *e,
+                                            struct aps_blocks_vectors vectors,
+                                            const aps_any_float *x, size_t n,
+                                            uint8_t *wire)
 {
     const struct aps_format *format = &e->kernel->format;
     const size_t block = (size_t)format->block;
     const size_t code =
         e->ops->scale + aps_pack_bytes(block, (unsigned)format->width);
-    const size_t step = e->ops->vbmi_step(format);
+    const size_t step = vectors.step(format);
     const size_t most = APS_BLOCKS_STEPS * step;
     const size_t whole = n / step * step;
 
     for (size_t i = 0; i < whole; i += most) {
         uint64_t special =
-            e->ops->vbmi(e->kernel, x + i, aps_least(whole - i, most),
-                         wire + i / block * code);
+            vectors.encode(e->kernel, x + i, aps_least(whole - i, most),
+                           wire + i / block * code);
 
         for (size_t at = i; special; special >>= 1, at += step) {
             if (special & 1)

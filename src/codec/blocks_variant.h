@@ -53,7 +53,7 @@ APS_INLINE void aps_blocks_encode_body(const struct aps_block_ops *ops,
                                        enum aps_rounding_cpu cpu, uint8_t *wire,
                                        struct aps_encode_stats *stats)
 {
-    const bool vbmi = cpu == APS_ROUNDING_AVX512;
+    const struct aps_blocks_vectors vectors = aps_blocks_vectors_of(ops, cpu);
     struct aps_encode_stats counted = {0};
     const struct aps_blocks_encoder e =
         aps_blocks_encoder_init(ops, kernel, options, cpu);
@@ -62,8 +62,8 @@ APS_INLINE void aps_blocks_encode_body(const struct aps_block_ops *ops,
     if (e.rounding == APS_ROUND_NEAREST && !stats) {
         const size_t block = ops->block > 0 ? ops->block : 64;
 
-        if (vbmi && ops->vbmi_step && ops->vbmi_step(&kernel->format) > 0)
-            done = aps_blocks_encode_vbmi(&e, x, n, wire);
+        if (vectors.step && vectors.step(&kernel->format) > 0)
+            done = aps_blocks_encode_vectors(&e, vectors, x, n, wire);
         else if (kernel->format.block == (int)block)
             done = aps_blocks_encode_fast(&e, x, n, block, wire);
         else

@@ -6,6 +6,7 @@
 #include "codec/mx.h"
 #if defined(__x86_64__)
 #include "codec/blocks_vbmi.h"
+#include "codec/nearest_avx2.h"
 #include "codec/table_vbmi.h"
 #endif
 
@@ -136,6 +137,91 @@ APS_INLINE void mx_decode(const struct aps_block_kernel *kernel,
 }
 
 #if defined(__x86_64__)
+/* Elements that are floats. */
+static size_t mx_avx2_step(const struct aps_format *format)
+{
+    return aps_mx_is_integer(format) ? 0 : APS_AVX2_VALUES;
+}
+
+/* Bit pattern of the greatest magnitude of x[4] of 8. */
+APS_CODEC_AVX2 APS_INLINE uint32_t mx_avx2_greatest(const __m256i *x)
+{
+    const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
+    const __m256i first = _mm256_max_epi32(_mm256_and_si256(x[0], magnitude),
+                                           _mm256_and_si256(x[1], magnitude));
+    const __m256i second = _mm256_max_epi32(_mm256_and_si256(x[2], magnitude),
+                                            _mm256_and_si256(x[3], magnitude));
+    const __m256i both = _mm256_max_epi32(first, second);
+    __m128i most = _mm_max_epi32(_mm256_castsi256_si128(both),
+                                 _mm256_extracti128_si256(both, 1));
+
+    most = _mm_max_epi32(most, _mm_shuffle_epi32(most, 0x4e));
+    most = _mm_max_epi32(most, _mm_shuffle_epi32(most, 0xb1));
+    return (uint32_t)_mm_cvtsi128_si32(most);
+}
+
+/* A block, or 1, and its bytes have any value: it is special. Up to 8 - width
+ * bytes behind narrow codes are written. */
+APS_CODEC_AVX2 APS_INLINE uint64_t
+mx_avx2_block(const struct aps_avx2 *constants, struct aps_avx2_how how,
+              int emax, const aps_any_float *x, uint8_t *wire)
+{
+    struct aps_avx2 c = *constants;
+    __m256i bits[4], seen = _mm256_setzero_si256();
+    struct aps_block_scale scale;
+    __m256i codes;
+
+    for (int j = 0; j < 4; j++)
+        bits[j] = _mm256_loadu_si256((const void *)(x + 8 * j));
+    scale = aps_mx_choose(emax, mx_avx2_greatest(bits));
+    c.scale = _mm256_set1_ps(scale.factor);
+    codes = aps_avx2_bytes(&c, how, bits, &seen);
+    wire[0] = (uint8_t)scale.code;
+    if (how.narrow)
+        aps_avx2_pack(&c, codes, wire + 1);
+    else
+        _mm256_storeu_si256((void *)(wire + 1), codes);
+    return scale.nan || scale.zero;
+}
+
+APS_CODEC_AVX2 APS_INLINE uint64_t
+mx_avx2_blocks(const struct aps_block_kernel *kernel, struct aps_avx2_how how,
+               const aps_any_float *x, size_t n, uint8_t *wire)
+{
+    const unsigned width = (unsigned)kernel->format.width;
+    const size_t bytes = 1 + 4 * (size_t)width;
+    const int emax = kernel->emax;
+    struct aps_avx2 c = aps_avx2_make(&kernel->element, width, 1);
+    uint64_t special = 0;
+
+    c.beyond = _mm256_set1_ps(kernel->format.max);
+    for (size_t i = 0; i < n / APS_AVX2_VALUES; i++, wire += bytes) {
+        const aps_any_float *from = x + i * APS_AVX2_VALUES;
+
+        aps_tile_ask_ahead(from, APS_AVX2_VALUES);
+        if (!how.narrow || i + 1 < n / APS_AVX2_VALUES) {
+            special |= mx_avx2_block(&c, how, emax, from, wire) << i;
+        } else {
+            uint8_t last[1 + APS_AVX2_VALUES + 8];
+
+            special |= mx_avx2_block(&c, how, emax, from, last) << i;
+            memcpy(wire, last, bytes);
+        }
+    }
+    return special;
+}
+
+APS_CODEC_AVX2 static uint64_t mx_avx2(const struct aps_block_kernel *kernel,
+                                       const aps_any_float *x, size_t n,
+                                       uint8_t *wire)
+{
+    if (kernel->format.width == 8)
+        return mx_avx2_blocks(kernel, (struct aps_avx2_how){.narrow = false}, x,
+                              n, wire);
+    return mx_avx2_blocks(kernel, (struct aps_avx2_how){.narrow = true}, x, n,
+                          wire);
+}
+
 APS_CODEC_AVX512 APS_INLINE struct aps_nearest
 mx_make_floats(const struct aps_block_kernel *kernel)
 {
@@ -249,6 +335,8 @@ static const struct aps_block_ops mx_ops = {
     .encode = mx_encode,
     .decode = mx_decode,
 #if defined(__x86_64__)
+    .avx2_step = mx_avx2_step,
+    .avx2 = mx_avx2,
     .vbmi_step = aps_blocks_64_step,
     .vbmi = mx_vbmi,
     .vbmi_decode = mx_vbmi_decode,

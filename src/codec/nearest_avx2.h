@@ -54,6 +54,17 @@ APS_INLINE bool aps_avx2_suits(const struct aps_format *format)
            format->exponent_bits < 8;
 }
 
+/* Those that put together codes of up to 8 bits. */
+APS_CODEC_AVX2 static inline void aps_avx2_packing(struct aps_avx2 *c,
+                                                   unsigned width)
+{
+    c->width = width;
+    c->to_sign = _mm_cvtsi32_si128(8 - (int)width);
+    c->two = _mm256_set1_epi16((short)(1u | 1u << (8 + width % 8)));
+    c->four = _mm256_set1_epi32((int)(1u | 1u << (16 + 2 * width % 16)));
+    c->eight = _mm_cvtsi32_si128(32 - 4 * (int)width);
+}
+
 APS_CODEC_AVX2 static inline struct aps_avx2
 aps_avx2_make(const struct aps_kernel *k, unsigned width, float scale)
 {
@@ -65,7 +76,6 @@ aps_avx2_make(const struct aps_kernel *k, unsigned width, float scale)
         .scale = _mm256_set1_ps(scale),
         .shift = _mm_cvtsi32_si128((int)k->shift),
         .up = _mm256_set1_ps(aps_float_pow2((int)k->shift)),
-        .to_sign = _mm_cvtsi32_si128(8 - (int)width),
     };
 
     c.folded = aps_nearest_fold(k, scale, &least, &beyond);
@@ -79,9 +89,7 @@ aps_avx2_make(const struct aps_kernel *k, unsigned width, float scale)
     }
     c.first = _mm256_set1_epi8((char)first);
     c.overflow = _mm256_set1_epi8((char)k->overflow);
-    c.two = _mm256_set1_epi16((short)(1u | 1u << (8 + width % 8)));
-    c.four = _mm256_set1_epi32((int)(1u | 1u << (16 + 2 * width % 16)));
-    c.eight = _mm_cvtsi32_si128(32 - 4 * (int)width);
+    aps_avx2_packing(&c, width);
     return c;
 }
 

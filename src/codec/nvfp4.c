@@ -4,6 +4,7 @@
 
 #include "codec/blocks_variant.h"
 #if defined(__x86_64__)
+#include "codec/nearest_avx2.h"
 #include "codec/nearest_vbmi.h"
 #endif
 #include "codec/nvfp4.h"
@@ -199,6 +200,132 @@ nvfp4_vbmi(const struct aps_block_kernel *kernel, const aps_any_float *x,
     }
     return special;
 }
+
+#define BLOCKS_AVX2 8
+#define VALUES_AVX2 ((size_t)(16 * BLOCKS_AVX2))
+
+/* The greatest magnitudes of 8 blocks, bit patterns. */
+APS_CODEC_AVX2 APS_INLINE __m256i nvfp4_greatest_8(const aps_any_float *x)
+{
+    const __m256i magnitude = _mm256_set1_epi32(0x7fffffff);
+    __m256i v[BLOCKS_AVX2];
+
+    for (int b = 0; b < BLOCKS_AVX2; b++) {
+        const void *first = x + 16 * b, *second = x + 16 * b + 8;
+
+        v[b] = _mm256_max_epi32(
+            _mm256_and_si256(_mm256_loadu_si256(first), magnitude),
+            _mm256_and_si256(_mm256_loadu_si256(second), magnitude));
+    }
+    /* as nvfp4_greatest */
+    for (int i = 0; i < 4; i++)
+        v[i] = _mm256_max_epi32(
+            _mm256_permute2x128_si256(v[2 * i], v[2 * i + 1], 0x20),
+            _mm256_permute2x128_si256(v[2 * i], v[2 * i + 1], 0x31));
+    /* a 128-bit lane each now: lane j of vector i is block 2 * i + j */
+    for (int i = 0; i < 2; i++)
+        v[i] = _mm256_max_epi32(_mm256_unpacklo_epi32(v[2 * i], v[2 * i + 1]),
+                                _mm256_unpackhi_epi32(v[2 * i], v[2 * i + 1]));
+    v[0] = _mm256_max_epi32(_mm256_unpacklo_epi64(v[0], v[1]),
+                            _mm256_unpackhi_epi64(v[0], v[1]));
+    /* in lane j: blocks j, 2 + j, 4 + j, 6 + j */
+    return _mm256_permutevar8x32_epi32(
+        v[0], _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+/* As nvfp4_choose of 8 blocks: codes, and false where one is special. */
+APS_CODEC_AVX2 APS_INLINE bool nvfp4_choose_8(const struct aps_avx2 *c,
+                                              __m256 piece, __m256i greatest,
+                                              __m256i *code, __m256 *factor)
+{
+    const __m256 y = _mm256_min_ps(
+        _mm256_div_ps(_mm256_div_ps(_mm256_castsi256_ps(greatest),
+                                    _mm256_set1_ps(APS_NVFP4_ELEMENT_MAX)),
+                      piece),
+        c->beyond);
+    const __m256i power =
+        _mm256_and_si256(_mm256_castps_si256(_mm256_max_ps(y, c->least)),
+                         _mm256_set1_epi32((int)0xff800000u));
+    /* the product and the difference are exact */
+    const __m256 magic = _mm256_mul_ps(_mm256_castsi256_ps(power), c->up);
+    const __m256 sum = _mm256_add_ps(magic, y);
+    const __m256 scale = _mm256_mul_ps(_mm256_sub_ps(sum, magic), piece);
+    const __m256i finite =
+        _mm256_cmpgt_epi32(_mm256_set1_epi32(APS_FLOAT_INF), greatest);
+    const __m256 fine =
+        _mm256_and_ps(_mm256_castsi256_ps(finite),
+                      _mm256_cmp_ps(scale, _mm256_setzero_ps(), _CMP_GT_OQ));
+
+    *code = _mm256_sub_epi8(_mm256_add_epi32(_mm256_castps_si256(sum),
+                                             _mm256_srl_epi32(power, c->shift)),
+                            c->first);
+    *factor = _mm256_min_ps(
+        _mm256_div_ps(_mm256_set1_ps(1), scale),
+        _mm256_castsi256_ps(_mm256_set1_epi32(APS_FLOAT_INF - 1)));
+    return _mm256_movemask_ps(fine) == 0xff;
+}
+
+/* 8 blocks; whether none is special. */
+APS_CODEC_AVX2 APS_INLINE bool
+nvfp4_encode_8(const struct aps_avx2 *scales, const struct aps_avx2 *elements,
+               __m256 piece, const aps_any_float *x, uint8_t *wire)
+{
+    const struct aps_avx2_how how = {.narrow = true, .folded = true};
+    __m256i codes, seen = _mm256_setzero_si256();
+    __m256 factors;
+    uint32_t scale[BLOCKS_AVX2];
+    float factor[BLOCKS_AVX2];
+
+    if (!nvfp4_choose_8(scales, piece, nvfp4_greatest_8(x), &codes, &factors))
+        return false;
+    _mm256_storeu_ps(factor, factors);
+    _mm256_storeu_si256((void *)scale, codes);
+    for (int b = 0; b < BLOCKS_AVX2; b += 2, wire += 2 * BLOCK_BYTES) {
+        uint8_t packed[16 + 8];
+        __m256i y[4];
+
+        for (int j = 0; j < 4; j++)
+            y[j] = _mm256_castps_si256(_mm256_mul_ps(
+                _mm256_loadu_ps((const void *)(x + 16 * b + 8 * j)),
+                _mm256_set1_ps(factor[b + j / 2])));
+        aps_avx2_pack(elements, aps_avx2_bytes(elements, how, y, &seen),
+                      packed);
+        for (int j = 0; j < 2; j++) {
+            wire[BLOCK_BYTES * j] = (uint8_t)scale[b + j];
+            memcpy(wire + BLOCK_BYTES * j + 1, packed + 8 * j, 8);
+        }
+    }
+    return true;
+}
+
+static size_t nvfp4_avx2_step(const struct aps_format *format)
+{
+    (void)format;
+    return VALUES_AVX2;
+}
+
+APS_CODEC_AVX2 static uint64_t nvfp4_avx2(const struct aps_block_kernel *kernel,
+                                          const aps_any_float *x, size_t n,
+                                          uint8_t *wire)
+{
+    const struct aps_format format = aps_nvfp4_scale_format();
+    const struct aps_kernel scale = aps_kernel_init(&format);
+    struct aps_avx2 scales = aps_avx2_make(&scale, 8, 1);
+    struct aps_avx2 elements = aps_avx2_make(&kernel->element, 4, 1);
+    const __m256 piece = _mm256_set1_ps(kernel->piece);
+    uint64_t special = 0;
+
+    scales.beyond = _mm256_set1_ps(APS_NVFP4_SCALE_MAX);
+    elements.beyond = _mm256_set1_ps(APS_NVFP4_ELEMENT_MAX);
+    for (size_t i = 0; i < n / VALUES_AVX2; i++) {
+        aps_tile_ask_ahead(x + i * VALUES_AVX2, VALUES_AVX2);
+        special |= (uint64_t)!nvfp4_encode_8(
+                       &scales, &elements, piece, x + i * VALUES_AVX2,
+                       wire + i * BLOCKS_AVX2 * BLOCK_BYTES)
+                   << i;
+    }
+    return special;
+}
 #endif
 
 static const struct aps_block_ops nvfp4_ops = {
@@ -210,6 +337,8 @@ static const struct aps_block_ops nvfp4_ops = {
     .encode = nvfp4_encode,
     .decode = nvfp4_decode,
 #if defined(__x86_64__)
+    .avx2_step = nvfp4_avx2_step,
+    .avx2 = nvfp4_avx2,
     .vbmi_step = nvfp4_step,
     .vbmi = nvfp4_vbmi,
 #endif
