@@ -77,7 +77,7 @@ libcore_la_SOURCES = \
 	src/codec/pack.h src/codec/pack_blocks.h \
 	src/codec/pack_chunk.h src/codec/pack_vbmi.h \
 	src/codec/stream.c src/codec/stream.h \
-	src/codec/table_vbmi.h src/codec/tile.h \
+	src/codec/table_avx2.h src/codec/table_vbmi.h src/codec/tile.h \
 	src/version.c \
 	src/compress/compressor.c src/compress/compressor.h \
 	src/compress/compressor_none.c src/compress/compressor_powersgd.c \

@@ -21,6 +21,7 @@
 #include "codec/nearest_vbmi.h"
 #include "codec/stochastic_avx2.h"
 #include "codec/stochastic_vbmi.h"
+#include "codec/table_avx2.h"
 #include "codec/table_vbmi.h"
 #include "codec/words_vbmi.h"
 #endif
@@ -327,8 +328,10 @@ APS_INLINE void decode_words(const struct aps_kernel *kernel, const void *codes,
 
 APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
                             size_t n, struct aps_scaling scaling,
-                            unsigned flags, bool vbmi, bool add, float *x)
+                            unsigned flags, enum vectors vectors, bool add,
+                            float *x)
 {
+    const bool vbmi = vectors == VBMI;
     struct aps_kernel kernel = aps_kernel_init(&codec->format);
     const unsigned width = (unsigned)codec->format.width;
     const size_t bytes = aps_codec_bytes(codec, n);
@@ -337,6 +340,7 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
     const float scale = direct ? aps_float_pow2(-scaling.exponent) : 1;
     const uint8_t *in = wire;
     aps_any_float *out = (void *)x;
+    size_t done = 0;
 
     if (flags & APS_BLOCK_NAN)
         aps_kernel_mark(&kernel);
@@ -345,8 +349,10 @@ APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
         aps_table_decode(&kernel, width, in, n, scale, add, out);
         return;
     }
+    if (vectors == AVX2 && direct && aps_table_avx2_suits(&codec->format))
+        done = aps_table_avx2_decode(&kernel, width, in, n, scale, add, out);
 #endif
-    for (size_t i = 0; i < n; i += CHUNK) {
+    for (size_t i = done; i < n; i += CHUNK) {
         size_t count = aps_least(n - i, CHUNK);
         size_t at = i / 8 * width;
         const void *from = in + at;
@@ -435,15 +441,13 @@ APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
         const struct aps_codec *codec, const void *wire, size_t n,             \
         struct aps_scaling scaling, unsigned flags, float *x)                  \
     {                                                                          \
-        decode_body(codec, wire, n, scaling, flags, (vectors) == VBMI, false,  \
-                    x);                                                        \
+        decode_body(codec, wire, n, scaling, flags, vectors, false, x);        \
     }                                                                          \
     target static void decode_add_##name(                                      \
         const struct aps_codec *codec, const void *wire, size_t n,             \
         struct aps_scaling scaling, unsigned flags, float *sum)                \
     {                                                                          \
-        decode_body(codec, wire, n, scaling, flags, (vectors) == VBMI, true,   \
-                    sum);                                                      \
+        decode_body(codec, wire, n, scaling, flags, vectors, true, sum);       \
     }                                                                          \
     target static void round_##name(const struct aps_codec *codec, size_t n,   \
                                     struct aps_scaling scaling, float *sum)    \

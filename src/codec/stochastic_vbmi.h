@@ -3,9 +3,12 @@
  * Rounding by random bits for CPUs with AVX-512 VBMI: the codes of rounding.h,
  * by other means. Included by x86-64 builds only.
  *
- * Values are rounded as stochastic_avx2.h has it, without a branch for those below
- * the normal ones. Where one is INF or NaN, or so small that its fraction has more
- * than 32 bits and may be rounded up, each of 64 values is taken apart.
+ * Where the format has 5 exponent bits or more, 64 values are likely to be normal
+ * numbers of it, or beyond it: then rounding is one addition to their bit
+ * patterns. Other values are rounded as stochastic_avx2.h has it, without a branch
+ * for those below the normal ones. Where one is INF or NaN, or so small that its
+ * fraction has more than 32 bits and may be rounded up, each of 64 values is
+ * taken apart.
  */
 #ifndef APS_CODEC_STOCHASTIC_VBMI_H
 #define APS_CODEC_STOCHASTIC_VBMI_H
@@ -41,6 +44,9 @@ struct aps_stochastic {
     __m512i min_normal; /* bit pattern */
     __m512i least;      /* the same, or 0 with 8 exponent bits */
     __m512i leading;    /* 2^23 less min_normal */
+    __m512i normals;    /* a normal, finite value is less than this above
+                           min_normal */
+    bool wide;          /* 5 exponent bits or more */
     __m512i few;        /* 8 + M */
     __m512i unit;       /* 2^23 */
     __m512i overflow;   /* code */
@@ -64,6 +70,8 @@ aps_stochastic_make(const struct aps_kernel *k, unsigned width, float scale)
         .least = _mm512_set1_epi32(
             k->min_normal == 1u << 23 ? 0 : (int)k->min_normal),
         .leading = _mm512_set1_epi32((1 << 23) - (int)k->min_normal),
+        .normals = _mm512_set1_epi32((int)(APS_FLOAT_INF - k->min_normal)),
+        .wide = k->min_normal <= (uint32_t)(APS_FLOAT_BIAS - 14) << 23,
         .few = _mm512_set1_epi32(8 + mantissa),
         .unit = _mm512_set1_epi32(1 << 23),
         .overflow = _mm512_set1_epi32((int)k->overflow),
@@ -183,6 +191,24 @@ APS_TARGET_VBMI APS_INLINE __m512i aps_stochastic_16(
     return aps_stochastic_sign(s, _mm512_min_epu32(code, s->overflow), y);
 }
 
+/* The codes of x[16], all of which are normal; *most is the greatest distance from
+ * min_normal. */
+APS_TARGET_VBMI APS_INLINE __m512i
+aps_stochastic_normal(const struct aps_stochastic *s, const aps_any_float *x,
+                      const uint32_t *random, bool correlated, __m512i *most)
+{
+    const __m512i y = aps_stochastic_scale(s, x);
+    const __m512i r = aps_stochastic_random(random, y, correlated);
+    const __m512i m = _mm512_and_si512(y, _mm512_set1_epi32(0x7fffffff));
+    const __m512i above = _mm512_sub_epi32(m, s->min_normal);
+    const __m512i sum = _mm512_add_epi32(_mm512_add_epi32(above, s->unit),
+                                         _mm512_srlv_epi32(r, s->rest));
+
+    *most = _mm512_max_epu32(*most, above);
+    return aps_stochastic_sign(
+        s, _mm512_min_epu32(_mm512_srlv_epi32(sum, s->shift), s->overflow), y);
+}
+
 /* The codes of any x[16]. */
 APS_TARGET_VBMI APS_INLINE __m512i
 aps_stochastic_apart(struct aps_stochastic *s, const aps_any_float *x,
@@ -208,6 +234,16 @@ aps_stochastic_64(struct aps_stochastic *s, const aps_any_float *x,
 {
     struct aps_stochastic_seen seen;
 
+    if (s->wide) {
+        __m512i most = _mm512_setzero_si512();
+
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; j++)
+            code[j] = aps_stochastic_normal(s, x + 16 * j, random + 16 * j,
+                                            correlated, &most);
+        if (_mm512_cmpge_epu32_mask(most, s->normals) == 0)
+            return;
+    }
     seen.greatest = seen.chance = _mm512_setzero_si512();
 #pragma GCC unroll 4
     for (int j = 0; j < 4; j++)
