@@ -149,14 +149,18 @@ static size_t draw_size(const struct aps_format *format)
 
 static struct aps_cast_options draw_options(const struct aps_format *format)
 {
+    static const enum aps_rounding roundings[] = {
+        APS_ROUND_NEAREST, APS_ROUND_STOCHASTIC, APS_ROUND_TOWARD_ZERO,
+        APS_ROUND_CORRELATED};
     struct aps_cast_options options = APS_CAST_OPTIONS_INIT;
 
-    options.rounding = (enum aps_rounding)draw(3);
+    options.rounding = roundings[draw(sizeof roundings / sizeof *roundings)];
     options.seed = random_bits();
     options.layer = random_bits();
     options.step = random_bits();
     options.stage = draw(16);
-    options.rank = draw(300);
+    options.ranks = draw(2) ? 1u << draw(10) : 1 + draw(300);
+    options.rank = draw((unsigned)options.ranks);
     options.offset = (uint64_t)draw(1u << 20) * aps_format_granule(format);
     return options;
 }
