@@ -145,7 +145,7 @@ libpolicy_la_SOURCES = \
 	src/predict/clocked.c src/predict/clocked.h \
 	src/predict/direct.c src/predict/gather.c \
 	src/predict/hierarchical.c \
-	src/predict/machine.h src/predict/master.c \
+	src/predict/machine.c src/predict/machine.h src/predict/master.c \
 	src/predict/measured.c src/predict/measured.h \
 	src/predict/call.h \
 	src/predict/native.c src/predict/native.h \

@@ -50,18 +50,32 @@ static void note_spread(struct aps_spread *spread, const char *what,
     spread->what = what;
 }
 
+/* How many times take so long as a batch is to take. A few times say too little of
+ * many: they fit into what a link passes at once. */
+static int batches_times(const struct aps_batches *batches)
+{
+    int times = batches->least;
+    double one;
+
+    for (;;) {
+        one = batches_one(batches, times);
+        if (times * one >= batches->seconds / 4 || times > batches->most / 4)
+            break;
+        times *= 4;
+    }
+    if (!(one * batches->most > batches->seconds))
+        return batches->most;
+    times = (int)(batches->seconds / one);
+    return times < batches->least ? batches->least : times;
+}
+
 double aps_batches_median(const struct aps_batches *batches)
 {
     double found[BATCHES];
     int times;
 
     (void)batches_one(batches, batches->least);
-    found[0] = batches_one(batches, batches->least);
-    times = found[0] > 0 ? (int)(batches->seconds / found[0]) : batches->most;
-    if (times < batches->least)
-        times = batches->least;
-    if (times > batches->most)
-        times = batches->most;
+    times = batches_times(batches);
     for (int i = 0; i < BATCHES; i++)
         found[i] = batches_one(batches, times);
     note_spread(batches->spread, batches->what, found, BATCHES);

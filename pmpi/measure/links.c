@@ -20,15 +20,19 @@
 #define SHORT ((size_t)1024)
 #define TINY ((size_t)4)
 
-/* Rounds under way, as in a pipeline: contributions and results. In each round a
- * rank sends to some peers. */
-#define ROUNDS (2 * APS_PIPELINE_WIRE_LAG)
+/* Rounds under way, as in a pipeline. In each round a rank sends a contribution and a
+ * result to some peers. */
+#define ROUNDS APS_PIPELINE_WIRE_LAG
+#define KINDS 2
 #define PEERS_MOST 4
+#define MESSAGES_MOST (KINDS * PEERS_MOST)
 
 #define BATCHES 5
-#define BATCH_SECONDS 0.03
+/* A batch: long beside a scheduler's tick, and sends much more than a link passes at
+ * once after a rest. */
+#define BATCH_SECONDS 0.2
 #define TIMES_LEAST 3
-#define TIMES_MOST 2000
+#define TIMES_MOST 100000
 
 /* A pattern of messages, `times` times; a wrong outcome is MPI's. */
 struct pattern {
@@ -38,6 +42,7 @@ struct pattern {
     size_t bytes;
     struct aps_spread *spread;
     bool naps; /* waits sleep, so that they take next to nothing of a core */
+    long work; /* loops of a core between two rounds */
     unsigned char *out;
     unsigned char *in;
     int rc;
@@ -109,7 +114,7 @@ static void run_turns(struct pattern *pattern, int times)
 static int await(const struct pattern *pattern, int count,
                  MPI_Request requests[])
 {
-    MPI_Status statuses[2 * PEERS_MOST];
+    MPI_Status statuses[2 * MESSAGES_MOST];
     int done = 0, rc = MPI_SUCCESS;
 
     if (!pattern->naps)
@@ -122,44 +127,59 @@ static int await(const struct pattern *pattern, int count,
     return rc;
 }
 
-/* Rounds of a pipeline. */
+/* What a rank computes. */
+static void compute(long loops)
+{
+    volatile uint32_t state = 1;
+
+    for (long i = 0; i < loops; i++)
+        state = state * 1664525u + 1013904223u;
+}
+
+static void run_compute(struct pattern *pattern, int times)
+{
+    for (int i = 0; i < times; i++)
+        compute(pattern->work);
+}
+
+/* Rounds of a pipeline, which compute where there is work. */
 static void run_stream(struct pattern *pattern, int times)
 {
     const struct aps_vcomm *vcomm = &pattern->site->vcomm;
-    const int peers = pattern->peers;
-    MPI_Request requests[ROUNDS][2 * PEERS_MOST];
+    const int peers = pattern->peers, count = KINDS * peers;
+    MPI_Request requests[ROUNDS][2 * MESSAGES_MOST];
 
     for (int i = 0; i < times + ROUNDS; i++) {
         MPI_Request *const round = requests[i % ROUNDS];
-        const size_t place = (size_t)(i % ROUNDS * peers) * pattern->bytes;
+        const size_t place = (size_t)(i % ROUNDS * count) * pattern->bytes;
 
         if (i >= ROUNDS && i - ROUNDS < times)
-            pattern->rc |= await(pattern, 2 * peers, round);
-        for (int k = 0; i < times && k < peers; k++)
+            pattern->rc |= await(pattern, 2 * count, round);
+        if (i < times)
+            compute(pattern->work);
+        for (int k = 0; i < times && k < count; k++)
             pattern->rc |= aps_message_receive(
                 vcomm, pattern->in + place + (size_t)k * pattern->bytes,
-                pattern->bytes, peer_of(pattern, -1 - k), APS_TAG_RESULT,
-                &round[k]);
-        for (int k = 0; i < times && k < peers; k++)
+                pattern->bytes, peer_of(pattern, -1 - k % peers),
+                APS_TAG_RESULT, &round[k]);
+        for (int k = 0; i < times && k < count; k++)
             pattern->rc |= aps_message_send(
                 vcomm, pattern->out + place + (size_t)k * pattern->bytes,
-                pattern->bytes, peer_of(pattern, 1 + k), APS_TAG_RESULT,
-                &round[peers + k]);
+                pattern->bytes, peer_of(pattern, 1 + k % peers), APS_TAG_RESULT,
+                &round[count + k]);
     }
 }
 
 /* --- one link --------------------------------------------------------------- */
 
-#define CORE_ROUNDS 48
+#define CORE_ROUNDS 256
 
-/* What a message takes of a core: the time that the process has used, the kernel's
- * work for it included, and not more than a message takes in a stream. */
-static double core_seconds(struct pattern *pattern, size_t bytes, double crowd)
+/* The time that the process has used, the kernel's work for it included, while waits
+ * sleep: of a round. */
+static double used_seconds(struct pattern *pattern, double crowd)
 {
-    double batches[BATCHES], stream, used_by_message;
+    double batches[BATCHES];
 
-    pattern->bytes = bytes;
-    stream = seconds(pattern, run_stream, "time of messages") / pattern->peers;
     pattern->naps = true;
     for (int i = 0; i < BATCHES; i++) {
         int64_t used;
@@ -169,18 +189,89 @@ static double core_seconds(struct pattern *pattern, size_t bytes, double crowd)
         run_stream(pattern, CORE_ROUNDS);
         used = aps_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - used;
         batches[i] =
-            aps_site_max(pattern->site,
-                         1e-9 * (double)used / (CORE_ROUNDS * pattern->peers));
+            aps_site_max(pattern->site, 1e-9 * (double)used / CORE_ROUNDS);
     }
     pattern->naps = false;
-    used_by_message = crowd * aps_batches_middle(batches, BATCHES);
-    return used_by_message < stream ? used_by_message : stream;
+    return crowd * aps_batches_middle(batches, BATCHES);
+}
+
+#define LOOPS 4096
+
+/* Of a pipeline that computes so much longer than its messages need, the core is the
+ * limit and not the link. */
+#define BOUND_BY_CORE 1.5
+
+/* How much longer ranks that compute need for a round that has messages, too. */
+static double added_seconds(struct pattern *pattern, double round)
+{
+    struct pattern work = *pattern;
+    double loops, alone, together;
+
+    work.work = LOOPS;
+    loops = BOUND_BY_CORE * round / seconds(&work, run_compute, "");
+    work.work = (long)(LOOPS * loops) + 1;
+    alone = seconds(&work, run_compute, "");
+    together = seconds(&work, run_stream, "");
+    pattern->rc |= work.rc;
+    return together > alone ? together - alone : round;
+}
+
+static double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* What a message takes of a core. Each of three times is that and something else:
+ * that of a round has waits for the link, the time of the process that of its sleeps,
+ * and what messages add to computing has waits for messages that come late, where
+ * others use the cores, too. The least is the nearest. */
+static double core_seconds(struct pattern *pattern, size_t bytes, double crowd)
+{
+    struct aps_spread unused = {0}; /* as the least of three times counts */
+    struct pattern one = *pattern;
+    double round, used, added;
+
+    one.bytes = bytes;
+    one.spread = &unused;
+    round = seconds(&one, run_stream, "");
+    used = used_seconds(&one, crowd);
+    added = added_seconds(&one, round);
+    pattern->rc |= one.rc;
+    return lesser(round, lesser(used, added)) / (KINDS * pattern->peers);
+}
+
+/* --- what a link passes at once ------------------------------------------------ */
+
+#define REST_NS 100000000L
+#define BURST_ROUNDS 32
+
+/* A link may be shaped by a bucket of tokens, as those of virtual machines often are:
+ * after a rest it passes so many bytes at once, ahead of its rate. */
+static double burst_bytes(struct pattern *pattern, const struct aps_link *link)
+{
+    const double bytes = pattern->site->per_host * KINDS * pattern->peers *
+                         (double)pattern->bytes * BURST_ROUNDS;
+    double batches[BATCHES], ahead;
+
+    for (int i = 0; i < BATCHES; i++) {
+        double begin;
+
+        nanosleep(&(struct timespec){.tv_nsec = REST_NS}, NULL);
+        (void)aps_site_max(pattern->site, 0);
+        begin = now();
+        run_stream(pattern, BURST_ROUNDS);
+        batches[i] = aps_site_max(pattern->site, now() - begin);
+    }
+    ahead = bytes -
+            (aps_batches_middle(batches, BATCHES) - link->latency) * link->rate;
+    /* A few messages are within what such times say. */
+    return ahead > 2 * LONG ? ahead : 0;
 }
 
 int aps_links_measure(const struct aps_site *site, bool between, double crowd,
                       struct aps_link *link, struct aps_spread *spread)
 {
-    const size_t room = ROUNDS * PEERS_MOST * LONG;
+    const size_t room = ROUNDS * MESSAGES_MOST * LONG;
     const int others = (between ? site->hosts : site->per_host) - 1;
     struct pattern pattern = {
         .site = site,
@@ -204,9 +295,10 @@ int aps_links_measure(const struct aps_site *site, bool between, double crowd,
                     between ? "latency between hosts" : "latency inside hosts");
         pattern.bytes = LONG;
         link->rate =
-            site->per_host * pattern.peers * (double)LONG /
+            site->per_host * KINDS * pattern.peers * (double)LONG /
             seconds(&pattern, run_stream,
                     between ? "rate between hosts" : "rate inside hosts");
+        link->burst = between ? burst_bytes(&pattern, link) : 0;
         few = core_seconds(&pattern, SHORT, crowd);
         many = core_seconds(&pattern, LONG, crowd);
         link->byte = many > few ? (many - few) / (double)(LONG - SHORT) : 0;

@@ -55,6 +55,10 @@ static int measure_cores(const struct aps_site *site,
             crowd * aps_site_max(site, aps_clocked_copy(clocked));
         measured->machine.add =
             crowd * aps_site_max(site, aps_clocked_add(clocked));
+        aps_clocked_memory(clocked, measured->machine.memory);
+        for (int i = 0; i < APS_MEMORY_SIZES; i++)
+            measured->machine.memory[i] =
+                crowd * aps_site_max(site, measured->machine.memory[i]);
         for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
             struct aps_codec_rates rates;
 

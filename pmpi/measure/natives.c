@@ -14,9 +14,9 @@ static const size_t counts[] = {1, 16 * 1024, 128 * 1024, 1024 * 1024};
 #define COUNTS (sizeof counts / sizeof *counts)
 #define COUNT_MOST (counts[COUNTS - 1])
 
-#define BATCH_SECONDS 0.05
+#define BATCH_SECONDS 0.2
 #define TIMES_LEAST 2
-#define TIMES_MOST 1000
+#define TIMES_MOST 10000
 #define LEAST 1e-9 /* seconds */
 
 /* One length: a time, and the model's line a * wait + b / bulk + rest. */

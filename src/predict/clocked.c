@@ -10,10 +10,12 @@
 #include "base/clock.h"
 #include "codec/codec.h"
 
-/* Floats of the arrays, 16 MiB each, and of a piece, which is a message. */
-#define FLOATS ((size_t)4 * 1024 * 1024)
+/* Floats of the arrays, of the part of them that caches keep, and of a piece, which is
+ * a message. Pages that nobody touches are none. */
+#define MOST ((size_t)16 * 1024 * 1024)
+#define FLOATS ((size_t)APS_MEMORY_CACHED)
 #define PIECE ((size_t)16 * 1024)
-#define REPEATS 5
+#define REPEATS 9
 #define CROWD_NS 200000000
 
 struct aps_clocked {
@@ -35,11 +37,11 @@ void aps_clocked_destroy(struct aps_clocked *clocked)
 }
 
 /* Spread over many binades, both signs. */
-static void fill(float *x)
+static void fill(float *x, size_t count)
 {
     uint32_t state = 1;
 
-    for (size_t i = 0; i < FLOATS; i++) {
+    for (size_t i = 0; i < count; i++) {
         state = state * 1664525u + 1013904223u;
         x[i] = (float)(int32_t)state * 0x1p-31f *
                (float)(1u << (state >> 8 & 15)) * 0x1p-16f;
@@ -52,14 +54,14 @@ struct aps_clocked *aps_clocked_create(void)
 
     if (!clocked)
         return NULL;
-    clocked->x = aligned_alloc(64, FLOATS * sizeof(float));
-    clocked->y = aligned_alloc(64, FLOATS * sizeof(float));
+    clocked->x = aligned_alloc(64, MOST * sizeof(float));
+    clocked->y = aligned_alloc(64, MOST * sizeof(float));
     clocked->wire = malloc(2 * PIECE * sizeof(float));
     if (!clocked->x || !clocked->y || !clocked->wire) {
         aps_clocked_destroy(clocked);
         return NULL;
     }
-    fill(clocked->x);
+    fill(clocked->x, FLOATS);
     memset(clocked->y, 0, FLOATS * sizeof(float));
     memset(clocked->wire, 0, 2 * PIECE * sizeof(float));
     return clocked;
@@ -102,12 +104,19 @@ static void run_copy(struct aps_clocked *c, float *x)
     memcpy(c->y + (x - c->x), x, PIECE * sizeof *x);
 }
 
+/* Of what came to what has just been copied: both are in the cache. */
 static void run_add_fp32(struct aps_clocked *c, float *x)
 {
-    float *y = c->y + (x - c->x);
-
+    (void)x;
     for (size_t i = 0; i < PIECE; i++)
-        y[i] += x[i];
+        c->y[i] += c->x[i];
+}
+
+/* All of a vector is read, and all of another is written. */
+static void run_both_ways(struct aps_clocked *c, float *x)
+{
+    run_encode(c, x);
+    run_decode(c, x);
 }
 
 static int compare(const void *a, const void *b)
@@ -118,22 +127,28 @@ static int compare(const void *a, const void *b)
 }
 
 /* Seconds of the core for a value, whoever else uses the core: the median of some
- * passes over the arrays. */
-static double seconds(struct aps_clocked *c,
-                      void (*run)(struct aps_clocked *c, float *x))
+ * passes over so many floats of the arrays. */
+static double seconds_of(struct aps_clocked *c, size_t floats,
+                         void (*run)(struct aps_clocked *c, float *x))
 {
     int64_t passes[REPEATS];
 
     for (int i = -1; i < REPEATS; i++) { /* the first one warms up */
         const int64_t begin = aps_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-        for (size_t k = 0; k < FLOATS; k += PIECE)
+        for (size_t k = 0; k < floats; k += PIECE)
             run(c, c->x + k);
         if (i >= 0)
             passes[i] = aps_clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin;
     }
     qsort(passes, REPEATS, sizeof *passes, compare);
-    return 1e-9 * (double)passes[REPEATS / 2] / (double)FLOATS;
+    return 1e-9 * (double)passes[REPEATS / 2] / (double)floats;
+}
+
+static double seconds(struct aps_clocked *c,
+                      void (*run)(struct aps_clocked *c, float *x))
+{
+    return seconds_of(c, FLOATS, run);
 }
 
 void aps_clocked_codec(struct aps_clocked *clocked,
@@ -174,6 +189,28 @@ double aps_clocked_add(struct aps_clocked *clocked)
     return seconds(clocked, run_add_fp32);
 }
 
+void aps_clocked_memory(struct aps_clocked *clocked,
+                        double memory[APS_MEMORY_SIZES])
+{
+    struct aps_format format;
+    struct aps_error error;
+    double cached;
+
+    (void)aps_format_parse("e5m2", &format, &error);
+    aps_codec_init(&format, &clocked->codec);
+    fill(clocked->x, MOST);
+    memset(clocked->y, 0, MOST * sizeof(float));
+    cached = seconds(clocked, run_both_ways);
+    for (int i = 0; i < APS_MEMORY_SIZES; i++) {
+        /* Between two calls a program touches as much again. */
+        const double twice = 2 * aps_memory_floats[i];
+        const double all = seconds_of(
+            clocked, twice < MOST ? (size_t)twice : MOST, run_both_ways);
+
+        memory[i] = all > cached ? (all - cached) / (2 * sizeof(float)) : 0;
+    }
+}
+
 void aps_machine_assume(struct aps_clocked *clocked,
                         struct aps_machine *machine)
 {
@@ -189,6 +226,7 @@ void aps_machine_assume(struct aps_clocked *clocked,
                                         .message = 1e-6};
     machine->copy = aps_clocked_copy(clocked);
     machine->add = aps_clocked_add(clocked);
+    aps_clocked_memory(clocked, machine->memory);
     machine->mark = 1e-6;
 }
 
@@ -205,6 +243,8 @@ void aps_machine_crowd(struct aps_machine *machine, double factor)
     machine->copy *= factor;
     machine->add *= factor;
     machine->mark *= factor;
+    for (int i = 0; i < APS_MEMORY_SIZES; i++)
+        machine->memory[i] *= factor;
 }
 
 void aps_codec_rates_crowd(struct aps_codec_rates *rates, double factor)

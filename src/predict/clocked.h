@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What this machine's cores need: measured, in some 10 ms each.
+ * What this machine's cores need: measured, in some milliseconds each.
  */
 #ifndef APS_PREDICT_CLOCKED_H
 #define APS_PREDICT_CLOCKED_H
@@ -8,8 +8,8 @@
 #include "number/format.h"
 #include "predict/machine.h"
 
-/* Memory to measure with: arrays of floats longer than caches, as a program's
- * gradients are, and a message's bytes. */
+/* Memory to measure with: arrays of floats, as a program's gradients are, and a
+ * message's bytes. */
 struct aps_clocked;
 struct aps_clocked *aps_clocked_create(void); /* NULL: out of memory */
 void aps_clocked_destroy(struct aps_clocked *clocked);
@@ -22,6 +22,11 @@ void aps_clocked_codec(struct aps_clocked *clocked,
 /* Seconds to copy a byte, and to add an FP32 value to a sum. */
 double aps_clocked_copy(struct aps_clocked *clocked);
 double aps_clocked_add(struct aps_clocked *clocked);
+
+/* Seconds for a byte of vectors of so many floats, read or written, beyond those in
+ * caches (struct aps_machine, `memory`). */
+void aps_clocked_memory(struct aps_clocked *clocked,
+                        double memory[APS_MEMORY_SIZES]);
 
 /* How many times longer computing takes than it needs of a core, as others use it
  * too: of so many ranks a core, if all call this at the same time. */

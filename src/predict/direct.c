@@ -13,6 +13,7 @@ struct aps_prediction aps_predict_direct(const struct aps_predicted_call *call)
     const struct aps_codec_rates *rates = &call->rates;
     const int ranks = aps_machine_ranks(machine);
     struct aps_stage stages[3] = {{0}};
+    struct aps_prediction exponents;
     double n, owners, owned, others, own, slice, bytes, chunks;
 
     chunks = aps_predict_chunks(
@@ -23,13 +24,15 @@ struct aps_prediction aps_predict_direct(const struct aps_predicted_call *call)
     own = owned * (ranks - 1) - others;
     slice = n / owners;
     bytes = aps_predict_block(call->plan, slice);
-    stages[0].core = n * rates->encode;
+    stages[0].core = n * rates->encode + aps_predict_memory(call, n);
     aps_stage_send(&stages[0], machine, bytes, others, own);
     stages[1].work =
         aps_predict_sum(call, ranks, slice) + slice * rates->encode;
     aps_stage_send(&stages[1], machine, bytes, others, own);
-    stages[2].work = n * rates->decode;
+    stages[2].work = n * rates->decode + aps_predict_memory(call, n);
+    exponents = aps_predict_exponents(call, ranks, machine->ranks_per_host);
     return aps_prediction_add(
-        aps_predict_exponents(call, ranks, machine->ranks_per_host),
-        aps_stages_run(stages, 3, chunks));
+        exponents,
+        aps_stages_run(stages, 3, chunks,
+                       aps_link_ahead(&machine->between, exponents.seconds)));
 }

@@ -56,7 +56,7 @@ aps_predict_hierarchical(const struct aps_predicted_call *call)
     enum { CONTRIBUTE, SUM, OFFER, TURN, COLLECT, STAGES };
     struct aps_stage stages[STAGES] = {{0}};
     struct aps_prediction all, agreement = {0, APS_BOUND_LATENCY};
-    double n, slice, chunks, floats;
+    double n, slice, chunks, floats, search = 0;
 
     if (k == 1)
         return aps_predict_direct(call);
@@ -71,9 +71,9 @@ aps_predict_hierarchical(const struct aps_predicted_call *call)
     else
         stages[SUM].work += slice * (exact ? floats : rates->encode);
     stages[COLLECT].work = n * (exact && groups == 1 ? floats : rates->decode);
-    stages[CONTRIBUTE].work += machine->mark;
+    stages[CONTRIBUTE].work += machine->mark + aps_predict_memory(call, n);
     stages[SUM].work += machine->mark;
-    stages[COLLECT].work += machine->mark;
+    stages[COLLECT].work += machine->mark + aps_predict_memory(call, n);
     if (groups > 1 && aps_scale_ops_of(&call->plan->scale)->agreed) {
         /* Of the sums, chunk by chunk, under way while others are summed. */
         agreement =
@@ -82,8 +82,11 @@ aps_predict_hierarchical(const struct aps_predicted_call *call)
                               machine->between.message;
         stages[OFFER].latency += agreement.seconds;
     }
-    all = aps_stages_run(stages, STAGES, chunks);
     if (!exact && aps_scale_ops_of(&call->plan->scale)->agreed)
-        all.seconds += (double)call->count * rates->magnitude + machine->mark;
+        search = (double)call->count * rates->magnitude + machine->mark +
+                 aps_predict_memory(call, (double)call->count);
+    all = aps_stages_run(stages, STAGES, chunks,
+                         aps_link_ahead(&machine->between, search));
+    all.seconds += search;
     return all;
 }

@@ -18,10 +18,17 @@ struct aps_link {
      * KiB; of ranks of one host, that they exchange. */
     double rate;
     double bulk;    /* of native MPI's all-reduces, the same */
+    double burst;   /* bytes that a host's link passes at once after a rest */
     double wait;    /* of a step of native MPI's all-reduces */
     double message; /* of a core, for a message sent and one received */
     double byte;    /* of a core, for each byte of them */
 };
+
+/* Vectors of so many floats lie in caches as well as they ever do; longer ones are
+ * measured with these counts. */
+#define APS_MEMORY_CACHED (1 << 20)
+#define APS_MEMORY_SIZES 2
+extern const double aps_memory_floats[APS_MEMORY_SIZES];
 
 struct aps_machine {
     int hosts;
@@ -30,6 +37,10 @@ struct aps_machine {
     struct aps_link inside;
     double copy; /* of a byte in memory */
     double add;  /* of an FP32 value to a sum */
+    /* What a byte of vectors with aps_memory_floats[] takes of a core when it is read
+     * or written, beyond what it takes in caches, where `copy`, `add` and codecs are
+     * measured. */
+    double memory[APS_MEMORY_SIZES];
     double mark; /* of a rank that waits for those of its host */
 };
 
@@ -51,6 +62,18 @@ static inline void aps_link_set_rate(struct aps_link *link, double rate)
     link->bulk = share < 1 ? share * rate : rate;
     link->rate = rate;
 }
+
+/* Seconds of the link that are saved after it has rested so long: it passes at once
+ * what it could have carried meanwhile, up to its burst. */
+static inline double aps_link_ahead(const struct aps_link *link, double rest)
+{
+    const double most = link->burst / link->rate;
+
+    return rest < most ? rest : most;
+}
+
+/* `memory` for vectors of `count` floats. */
+double aps_machine_memory(const struct aps_machine *machine, double count);
 
 static inline int aps_machine_ranks(const struct aps_machine *machine)
 {

@@ -48,24 +48,26 @@ struct aps_prediction aps_predict_master(const struct aps_predicted_call *call)
     chunks = aps_predict_chunks(call, aps_predict_message(call->plan, 1), &n);
     windows = ceil(chunks / APS_RING_WINDOW);
     window = chunks / windows;
-    stages[0].work = window * n * rates->encode;
+    stages[0].work = window * (n * rates->encode + aps_predict_memory(call, n));
     master_send(&stages[0], machine, k, window,
                 aps_predict_block(call->plan, n));
     stages[1].work = window * aps_predict_sum(&contributions, k, n);
     master_send(&stages[1], machine, k, window,
                 aps_predict_block(call->plan, n));
-    all = aps_stages_run(stages, 2, 1);
+    all = aps_stages_run(stages, 2, 1, 0);
     if (groups > 1) {
         if (aps_scale_ops_of(&call->plan->scale)->agreed)
             all = aps_prediction_add(
                 all, aps_predict_agreement(machine, groups, masters));
         all = aps_prediction_add(
-            all, aps_predict_lap(call, groups, masters, window, n / groups));
+            all, aps_predict_lap(call, groups, masters, window, n / groups, 0));
     }
     all = aps_prediction_add(
         all,
-        aps_stages_run(&(struct aps_stage){.work = window * n * rates->decode},
-                       1, 1));
+        aps_stages_run(
+            &(struct aps_stage){.work = window * (n * rates->decode +
+                                                  aps_predict_memory(call, n))},
+            1, 1, 0));
     all.seconds *= windows;
     return aps_prediction_add(
         aps_predict_exponents(

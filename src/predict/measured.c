@@ -27,7 +27,7 @@ aps_measured_codec(const struct aps_measured *measured,
 
 /* --- numbers of a mapping ------------------------------------------------ */
 
-/* A key and where its number goes; all keys must be there. */
+/* A key and where its number goes. */
 struct field {
     const char *name;
     double *value;
@@ -72,9 +72,11 @@ static void read_field(const struct reading *reading,
         *field->value = value;
 }
 
+/* All of the fields must be there; `optional`, or NULL, need not. */
 static void read_fields(const struct reading *reading,
                         const struct aps_yaml_node *mapping, const char *what,
-                        const struct field *fields, size_t count)
+                        const struct field *fields, size_t count,
+                        const struct field *optional)
 {
     if (!mapping || mapping->kind != APS_YAML_MAPPING) {
         if (mapping && mapping->kind != APS_YAML_BAD)
@@ -83,9 +85,11 @@ static void read_fields(const struct reading *reading,
     }
     for (size_t i = 0; i < count; i++)
         read_field(reading, mapping, &fields[i]);
+    if (optional && aps_yaml_find(mapping, optional->name))
+        read_field(reading, mapping, optional);
     for (const struct aps_yaml_node *key = mapping->first; key;
          key = key->next) {
-        bool known = false;
+        bool known = optional && strcmp(key->text, optional->name) == 0;
 
         for (size_t i = 0; i < count; i++)
             known |= strcmp(key->text, fields[i].name) == 0;
@@ -105,8 +109,10 @@ static void read_link(const struct reading *reading,
         {"bulk", &link->bulk, 1},           {"wait", &link->wait, LEAST},
         {"message", &link->message, 0},     {"byte", &link->byte, 0},
     };
+    const struct field burst = {"burst", &link->burst, 0};
 
-    read_fields(reading, mapping, what, fields, sizeof fields / sizeof *fields);
+    read_fields(reading, mapping, what, fields, sizeof fields / sizeof *fields,
+                &burst);
 }
 
 static void read_codec(const struct reading *reading,
@@ -133,17 +139,17 @@ static void read_codec(const struct reading *reading,
         return;
     }
     read_fields(reading, key->value, key->text, fields,
-                sizeof fields / sizeof *fields);
+                sizeof fields / sizeof *fields, NULL);
     measured->formats++;
 }
 
 /* --- the file ------------------------------------------------------------ */
 
-enum { FORMAT_VERSION, HOSTS, RANKS, COPY, ADD, MARK, SPREAD, BETWEEN };
-enum { INSIDE = BETWEEN + 1, CODECS };
+enum { FORMAT_VERSION, HOSTS, RANKS, COPY, ADD, MARK, SPREAD, MEMORY };
+enum { BETWEEN = MEMORY + 1, INSIDE, CODECS };
 static const char *const sections[] = {
-    "version", "hosts",  "ranks_per_host", "copy",   "add",
-    "mark",    "spread", "between",        "inside", "codecs",
+    "version", "hosts",  "ranks_per_host", "copy",   "add",    "mark",
+    "spread",  "memory", "between",        "inside", "codecs",
 };
 #define SECTIONS (sizeof sections / sizeof *sections)
 
@@ -162,6 +168,8 @@ static void read_tree(const struct reading *reading,
         {sections[ADD], &machine->add, LEAST},
         {sections[MARK], &machine->mark, LEAST},
     };
+    const struct field memory[APS_MEMORY_SIZES] = {
+        {"4Mi", &machine->memory[0], 0}, {"16Mi", &machine->memory[1], 0}};
     const struct field spread = {sections[SPREAD], &measured->spread, 0};
 
     for (size_t i = 0; i < SECTIONS; i++) {
@@ -173,6 +181,9 @@ static void read_tree(const struct reading *reading,
         read_field(reading, root, &fields[i]);
     if (keys[SPREAD])
         read_field(reading, root, &spread);
+    if (keys[MEMORY])
+        read_fields(reading, keys[MEMORY]->value, sections[MEMORY], memory,
+                    APS_MEMORY_SIZES, NULL);
     if (keys[FORMAT_VERSION] && version != MEASURED_VERSION)
         wrong(reading, keys[FORMAT_VERSION], "version",
               "is not 1, which this apsmpi reads");
@@ -254,9 +265,9 @@ static void write_link(const char *name, const struct aps_link *link,
 {
     fprintf(stream,
             "%s: {latency: %.4g, rate: %.4g, bulk: %.4g, wait: %.4g, "
-            "message: %.4g, byte: %.4g}\n",
+            "message: %.4g, byte: %.4g, burst: %.4g}\n",
             name, link->latency, link->rate, link->bulk, link->wait,
-            link->message, link->byte);
+            link->message, link->byte, link->burst);
 }
 
 void aps_measured_write(const struct aps_measured *measured,
@@ -272,6 +283,8 @@ void aps_measured_write(const struct aps_measured *measured,
             "spread: %.2g # of repetitions, of 1\n",
             comment, MEASURED_VERSION, machine->hosts, machine->ranks_per_host,
             machine->copy, machine->add, machine->mark, measured->spread);
+    fprintf(stream, "memory: {4Mi: %.4g, 16Mi: %.4g}\n", machine->memory[0],
+            machine->memory[1]);
     write_link("between", &machine->between, stream);
     write_link("inside", &machine->inside, stream);
     fprintf(stream, "codecs:\n");

@@ -86,10 +86,16 @@ static const struct {
 double aps_predict_native(const struct aps_machine *machine,
                           enum aps_native_kind kind, size_t count)
 {
-    /* From the program's send buffer. */
-    const double copied = (double)count * sizeof(float) * machine->copy;
+    const double memory = aps_machine_memory(machine, (double)count);
+    struct aps_machine far = *machine;
+    double copied;
 
-    return copied + natives[kind].seconds(machine, (double)count);
+    /* A copy reads and writes; adding to a sum reads two values and writes one. */
+    far.copy += 2 * memory;
+    far.add += 3 * sizeof(float) * memory;
+    /* From the program's send buffer. */
+    copied = (double)count * sizeof(float) * far.copy;
+    return copied + natives[kind].seconds(&far, (double)count);
 }
 
 const char *aps_native_name(enum aps_native_kind kind)

@@ -93,25 +93,53 @@ static struct aps_prediction ways_run(const struct way *sums,
     };
 }
 
+/* A lap that begins after the link between hosts has rested, in which each host
+ * sends `bytes`: the link is as fast as if the burst were no part of them. */
+static struct aps_machine rested(const struct aps_machine *machine,
+                                 double bytes)
+{
+    const double most = 1e6; /* times the rate: at once */
+    struct aps_machine other = *machine;
+
+    if (bytes > 0)
+        other.between.rate *= bytes > (1 + 1 / most) * other.between.burst
+                                  ? bytes / (bytes - other.between.burst)
+                                  : most;
+    return other;
+}
+
 struct aps_prediction aps_predict_lap(const struct aps_predicted_call *call,
                                       int ranks, int per_host, double window,
-                                      double slice)
+                                      double slice, double rest)
 {
-    const struct aps_machine *machine = call->machine;
     const struct aps_codec_rates *rates = &call->rates;
     const bool fp32 = call->plan->accumulate == APS_ACCUMULATE_FP32;
+    const double copy = call->machine->copy, sum = call->machine->add;
     const double floats = slice * sizeof(float);
     const double block = aps_predict_block(call->plan, slice);
     const double add =
-        fp32 ? slice * machine->add + 2 * floats * machine->copy
-             : 2 * slice * rates->encode + aps_predict_sum(call, 2, slice);
-
+        (fp32 ? slice * sum + 2 * floats * copy
+              : 2 * slice * rates->encode + aps_predict_sum(call, 2, slice)) +
+        aps_predict_memory(call, slice);
+    const double partial = fp32 ? floats : block;
+    const double bytes =
+        ranks > per_host ? window * (ranks - 1) * (partial + block) : 0;
+    const struct aps_machine machine = rested(call->machine, bytes);
     const struct way sums =
-        way_of(machine, ranks, per_host, window, fp32 ? floats : block, add);
+        way_of(&machine, ranks, per_host, window, partial, add);
     const struct way results =
-        way_of(machine, ranks, per_host, window, block, 0);
+        way_of(&machine, ranks, per_host, window, block, 0);
+    struct aps_prediction lap = ways_run(&sums, &results);
 
-    return ways_run(&sums, &results);
+    if (rest > lap.seconds)
+        lap.bound = APS_BOUND_CORE;
+    lap.seconds += rest;
+    /* Of many laps each takes at least what the link needs for its bytes. */
+    if (call->machine->between.burst > 0 &&
+        lap.seconds < bytes / call->machine->between.rate)
+        lap = (struct aps_prediction){bytes / call->machine->between.rate,
+                                      APS_BOUND_LINK};
+    return lap;
 }
 
 struct aps_prediction aps_predict_ring(const struct aps_predicted_call *call)
@@ -124,21 +152,19 @@ struct aps_prediction aps_predict_ring(const struct aps_predicted_call *call)
     const double most =
         ranks * (double)(fp32 ? aps_pipeline_elements_fp32(&codec, ranks)
                               : aps_pipeline_elements(&codec, ranks));
-    struct aps_prediction lap, ends;
-    struct aps_stage stage = {0};
-    double n, chunks, windows, window;
+    struct aps_prediction lap;
+    double n, chunks, windows, window, ends;
 
     chunks = aps_predict_chunks(call, most, &n);
     windows = ceil(chunks / APS_RING_WINDOW);
     window = chunks / windows;
-    lap = aps_predict_lap(call, ranks, machine->ranks_per_host, window,
-                          n / ranks);
     /* The first slice of each chunk begins a sum, the last ends one. */
-    stage.work = window * (n * rates->decode + n / ranks * rates->encode);
+    ends = window * (n * rates->decode + n / ranks * rates->encode +
+                     aps_predict_memory(call, n + n / ranks));
     if (fp32)
-        stage.work += window * n / ranks * sizeof(float) * machine->copy;
-    ends = aps_stages_run(&stage, 1, 1);
-    lap = aps_prediction_add(lap, ends);
+        ends += window * n / ranks * sizeof(float) * machine->copy;
+    lap = aps_predict_lap(call, ranks, machine->ranks_per_host, window,
+                          n / ranks, ends);
     lap.seconds *= windows;
     return aps_prediction_add(
         aps_predict_exponents(call, ranks, machine->ranks_per_host), lap);

@@ -7,6 +7,7 @@
 
 #include "codec/ops.h"
 #include "wire/pipeline_sizes.h"
+#include "wire/turns.h"
 
 /* Of a block; pmpi/reduce/block.h. */
 #define HEADER 4
@@ -51,9 +52,10 @@ static enum aps_bound bound_of(double core, double link, double latency)
 }
 
 struct aps_prediction aps_stages_run(const struct aps_stage *stages,
-                                     size_t count, double chunks)
+                                     size_t count, double chunks, double ahead)
 {
-    double first = 0, core = 0, between = 0, inside = 0, latency = 0, most;
+    double first = 0, core = 0, between = 0, inside = 0, latency = 0;
+    double round = 0, links, rest;
 
     for (size_t i = 0; i < count; i++) {
         const struct aps_stage *stage = &stages[i];
@@ -64,12 +66,14 @@ struct aps_prediction aps_stages_run(const struct aps_stage *stages,
         between += stage->between;
         inside += stage->inside;
         latency += stage->latency;
+        round = greater(round, stage->latency / APS_PIPELINE_WIRE_LAG);
     }
-    most = greater(core, greater(between, inside));
+    links = greater((chunks - 1) * between - ahead, (chunks - 1) * inside);
+    rest = greater((chunks - 1) * greater(core, round), links);
     return (struct aps_prediction){
-        .seconds = first + (chunks - 1) * most,
-        .bound =
-            bound_of(chunks * core, chunks * greater(between, inside), latency),
+        .seconds = first + rest,
+        .bound = bound_of(chunks * core, chunks * greater(between, inside),
+                          latency + (chunks - 1) * round),
     };
 }
 
@@ -99,7 +103,7 @@ struct aps_prediction aps_predict_agreement(const struct aps_machine *machine,
                        far > 0 ? per_host - 1 : per_host - 2);
     stage.latency =
         far > 0 ? machine->between.latency : machine->inside.latency;
-    all.seconds = rounds * aps_stages_run(&stage, 1, 1).seconds;
+    all.seconds = rounds * aps_stages_run(&stage, 1, 1, 0).seconds;
     return all;
 }
 
@@ -113,10 +117,17 @@ aps_predict_exponents(const struct aps_predicted_call *call, int ranks,
     if (call->plan->format.self_scaled ||
         !aps_scale_ops_of(&call->plan->scale)->agreed)
         return all;
-    search.work = (double)call->count * call->rates.magnitude;
+    search.work = (double)call->count * call->rates.magnitude +
+                  aps_predict_memory(call, (double)call->count);
     return aps_prediction_add(
-        aps_stages_run(&search, 1, 1),
+        aps_stages_run(&search, 1, 1, 0),
         aps_predict_agreement(call->machine, ranks, per_host));
+}
+
+double aps_predict_memory(const struct aps_predicted_call *call, double n)
+{
+    return n * sizeof(float) *
+           aps_machine_memory(call->machine, (double)call->count);
 }
 
 double aps_predict_block(const struct aps_plan *plan, double n)

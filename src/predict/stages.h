@@ -26,9 +26,10 @@ void aps_stage_send(struct aps_stage *stage, const struct aps_machine *machine,
 
 /* The stages of `chunks` chunks, one chunk after the other; those of a later one
  * overlap with an earlier one's, except that a core and a link do one thing at a
- * time. */
+ * time, and that a message has the time of APS_PIPELINE_WIRE_LAG rounds to come. The
+ * link between hosts is `ahead` by so many seconds (aps_link_ahead). */
 struct aps_prediction aps_stages_run(const struct aps_stage *stages,
-                                     size_t count, double chunks);
+                                     size_t count, double chunks, double ahead);
 
 /* b follows a. */
 struct aps_prediction aps_prediction_add(struct aps_prediction a,
@@ -44,6 +45,10 @@ struct aps_prediction aps_predict_agreement(const struct aps_machine *machine,
 struct aps_prediction
 aps_predict_exponents(const struct aps_predicted_call *call, int ranks,
                       int per_host);
+
+/* Seconds of a core for n values of the program's vectors that are read or written
+ * once, beyond those in caches. */
+double aps_predict_memory(const struct aps_predicted_call *call, double n);
 
 /* Bytes of a block of n values of the plan's format, with its header. */
 double aps_predict_block(const struct aps_plan *plan, double n);
@@ -73,11 +78,12 @@ double aps_predict_message(const struct aps_plan *plan, int parts);
 
 /*
  * A ring of `ranks` ranks, of which `per_host` run on each host, over `window`
- * chunks of `slice` values a rank: partial sums there, results back.
+ * chunks of `slice` values a rank: partial sums there, results back. It is one of
+ * many, between which the links rest for `rest` seconds, which are part of its time.
  */
 struct aps_prediction aps_predict_lap(const struct aps_predicted_call *call,
                                       int ranks, int per_host, double window,
-                                      double slice);
+                                      double slice, double rest);
 
 /* The rows of the table. */
 typedef struct aps_prediction

@@ -157,13 +157,84 @@ static void test_overlap(void)
 {
     const struct aps_stage stages[2] = {{.work = 1, .between = 2, .latency = 1},
                                         {.work = 3, .between = 1}};
-    const struct aps_prediction one = aps_stages_run(stages, 2, 1);
-    const struct aps_prediction ten = aps_stages_run(stages, 2, 10);
+    const struct aps_prediction one = aps_stages_run(stages, 2, 1, 0);
+    const struct aps_prediction ten = aps_stages_run(stages, 2, 10, 0);
 
     is_near(one.seconds, 1 + 2 + 1 + 3 + 1, 1e-9,
             "one chunk: nothing overlaps");
     is_near(ten.seconds, 8 + 9 * 4, 1e-9, "more: the core takes 4 s each");
     ok(ten.bound == APS_BOUND_CORE, "more: bound by the core");
+}
+
+/* Eight rounds after it was sent a message is waited for. */
+static void test_lag(void)
+{
+    const struct aps_stage stage = {.work = 1, .latency = 80};
+    const struct aps_prediction all = aps_stages_run(&stage, 1, 100, 0);
+
+    is_near(all.seconds, 81 + 99 * 10, 1e-9,
+            "a long latency: eight chunks are under way at a time");
+    ok(all.bound == APS_BOUND_LATENCY, "a long latency bounds it");
+}
+
+/* A link passes at once what it could have carried while it rested, up to its burst:
+ * after the search for exponents, and after each window of a ring. */
+static void test_burst(void)
+{
+    const size_t n = 4 * 1024 * 1024;
+    struct aps_machine two = rate_alone(2, 1, 1e9);
+    struct aps_plan direct = plan_of(APS_REDUCE_DIRECT, "e5m2");
+    struct aps_plan ring = plan_of(APS_REDUCE_RING, "e5m2");
+    struct aps_predicted_call call = {
+        .machine = &two, .plan = &direct, .count = n, .group = 1};
+    const double link = (double)n * 1e-9;
+    /* 4 chunks of partial sums in FP32, of n / 2, and results in 8 bits. */
+    const double window = 4 * (16384 + 4100) * 1e-9;
+
+    direct.scale.kind = APS_SCALE_APS;
+    call.rates.magnitude = 0.1 * link / (double)n;
+    two.between.burst = 1e9;
+    is_near(aps_predict(&call).seconds, link, 0.01,
+            "burst: the search for exponents costs nothing");
+    two.between.burst = 0.05 * (double)n;
+    is_near(aps_predict(&call).seconds, 1.05 * link, 0.01,
+            "burst: the search costs what the burst does not cover");
+    two.between.latency = window / 4;
+    two.between.burst = 131072;
+    is_near(seconds(&two, &ring, n, 1), 128 * window, 0.03,
+            "burst: a ring's link is never idle for good");
+    two.between.latency = window;
+    is_near(seconds(&two, &ring, n, 1), 128 * 2 * window, 0.03,
+            "burst: a ring's window takes two latencies at least");
+    two.between.latency = window / 4;
+    two.between.burst = 0;
+    ok(seconds(&two, &ring, n, 1) > 128 * 1.25 * window,
+       "no burst: at the end of each window the link waits");
+}
+
+/* Long vectors come from memory and not from caches. */
+static void test_memory(void)
+{
+    struct aps_machine two = rate_alone(2, 1, 1e18);
+    struct aps_plan direct = plan_of(APS_REDUCE_DIRECT, "e5m2");
+    struct aps_plan ring = plan_of(APS_REDUCE_RING, "e5m2");
+    const size_t mi = 1 << 20;
+
+    two.memory[0] = 1e-9;
+    two.memory[1] = 3e-9;
+    ok(seconds(&two, &direct, mi, 1) < 1e-9, "memory: caches have 1 Mi floats");
+    is_near(seconds(&two, &direct, 4 * mi, 1), 8e-9 * 4 * (double)mi, 1e-6,
+            "direct: 4 Mi floats are read and written");
+    is_near(seconds(&two, &direct, 8 * mi, 1), 8 * 2e-9 * 8 * (double)mi, 1e-6,
+            "direct: 8 Mi floats, between the two");
+    is_near(seconds(&two, &ring, 64 * mi, 1), 8 * 3e-9 * 64 * (double)mi, 1e-6,
+            "ring: more are as 16 Mi");
+    direct.scale.kind = APS_SCALE_APS;
+    is_near(seconds(&two, &direct, 4 * mi, 1), 12e-9 * 4 * (double)mi, 1e-6,
+            "direct, aps: they are read once more");
+    is_near(aps_predict_native(&two, APS_NATIVE_RABENSEIFNER, 4 * mi),
+            (8 + 6) * 1e-9 * 4 * (double)mi, 1e-6,
+            "native: copied, and half of them added");
 }
 
 /* Native takes 2 n 4 / rate of two ranks, and direct 2 n / rate + c n. */
@@ -186,10 +257,10 @@ static void test_where_it_pays(void)
     call.rates = (struct aps_codec_rates){0};
     ok(aps_predict_least_count(&call) <= 8, "no latency: headers alone matter");
     two = latency_alone(2, 1);
-    two.between.rate = two.between.bulk = 1e9;
+    two.between.rate = two.between.bulk = 1e8;
     /* One step of native costs ALPHA, ours 2 ALPHA; then 4 n / rate. */
     plan.scale.kind = APS_SCALE_APS;
-    is_near((double)aps_predict_least_count(&call), ALPHA * 1e9 / 3, 0.05,
+    is_near((double)aps_predict_least_count(&call), ALPHA * 1e8 / 3, 0.05,
             "one more latency than native's is worth so many values");
     call.rates.encode = 1;
     ok(aps_predict_least_count(&call) == SIZE_MAX, "a slow core: never pays");
@@ -273,6 +344,9 @@ int main(void)
     test_latency();
     test_rate();
     test_overlap();
+    test_lag();
+    test_burst();
+    test_memory();
     test_where_it_pays();
     test_ring();
     test_owners();

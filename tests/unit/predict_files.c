@@ -68,8 +68,9 @@ static const char good[] =
     "# a comment\n"
     "version: 1\nhosts: 2\nranks_per_host: 4\n"
     "copy: 1e-10\nadd: 2e-10\nmark: 1e-6\n"
+    "memory: {4Mi: 1e-11, 16Mi: 2e-11}\n"
     "between: {latency: 1e-5, rate: 1e8, bulk: 9e7, wait: 1e-5, message: 2e-6, "
-    "byte: 0}\n"
+    "byte: 0, burst: 131000}\n"
     "inside: {latency: 1e-6, rate: 1e10, bulk: 9e9, wait: 1e-6, message: 5e-7, "
     "byte: "
     "1e-10}\n"
@@ -89,7 +90,10 @@ static void test_good(void)
     ok(measured.machine.hosts == 2 && measured.machine.ranks_per_host == 4 &&
            measured.machine.between.bulk == 9e7 &&
            measured.machine.inside.byte == 1e-10 &&
-           measured.machine.mark == 1e-6,
+           measured.machine.mark == 1e-6 &&
+           measured.machine.memory[1] == 2e-11 &&
+           measured.machine.between.burst == 131000 &&
+           measured.machine.inside.burst == 0,
        "its machine");
     ok(measured.formats == 1 && measured.codecs[0].rates.round == 5e-10,
        "its codec");
@@ -135,12 +139,13 @@ int main(void)
     test_bad("copy: 1e-10", "copy: fast", 5, "copy is no number");
     test_bad("mark: 1e-6\n", "", 2, "mark is missing");
     test_bad("mark: 1e-6", "mark: 1e-6\nspread: -1", 8, "spread is too small");
-    test_bad("rate: 1e8, ", "", 8, "rate is missing");
-    test_bad("rate: 1e8", "rate: -1", 8, "rate is less than 1");
-    test_bad("byte: 0}", "byte: 0, bite: 1}", 8,
+    test_bad("rate: 1e8, ", "", 9, "rate is missing");
+    test_bad("rate: 1e8", "rate: -1", 9, "rate is less than 1");
+    test_bad("byte: 0, burst", "byte: 0, bite", 9,
              "unknown key 'bite' in between");
     test_bad("add: 2e-10", "add: 2e-10\nadding: 1", 7, "unknown key 'adding'");
-    test_bad("  e5m2", "  e5mm", 11, "e5mm is no format");
+    test_bad("burst: 131000", "burst: -1", 9, "burst is too small");
+    test_bad("  e5m2", "  e5mm", 12, "e5mm is no format");
     memset(&errors, 0, sizeof errors);
     ok(aps_measured_read("/nonexistent/file", &measured, &errors) < 0,
        "no such file");
