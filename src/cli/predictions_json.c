@@ -16,6 +16,7 @@ static void write_link(struct aps_json *json, const char *key,
     aps_json_double(json, "bulk", link->bulk);
     aps_json_double(json, "wait", link->wait);
     aps_json_double(json, "message", link->message);
+    aps_json_double(json, "burst", link->burst);
     aps_json_double(json, "byte", link->byte);
     aps_json_close_object(json);
 }
@@ -112,6 +113,28 @@ static void write_span(struct aps_json *json, struct aps_cluster *cluster,
     aps_json_close_object(json);
 }
 
+/* What a rule chooses from; none: null. The count itself is of FP32. */
+static void write_formats(struct aps_json *json, struct aps_cluster *cluster,
+                          const struct aps_plan *plan, size_t count)
+{
+    if (!plan->auto_format) {
+        aps_json_null(json, "formats");
+        return;
+    }
+    aps_json_open_array(json, "formats");
+    for (size_t i = 0; i < plan->auto_format->formats.count; i++) {
+        const struct aps_plan *format = &plan->auto_format->formats.plans[i];
+        const struct aps_predicted one =
+            aps_predicted_of(cluster, format, count, 0);
+
+        aps_json_open_object(json, NULL);
+        aps_json_text(json, "format", format->format.name);
+        write_times(json, &one);
+        aps_json_close_object(json);
+    }
+    aps_json_close_array(json);
+}
+
 static void write_counts(struct aps_json *json, struct aps_cluster *cluster,
                          const struct aps_policy *policy, int rule)
 {
@@ -123,6 +146,8 @@ static void write_counts(struct aps_json *json, struct aps_cluster *cluster,
         aps_json_open_object(json, NULL);
         aps_json_unsigned(json, "count", cluster->counts[k]);
         write_times(json, &one);
+        write_formats(json, cluster, aps_policy_rule_plan(policy, rule),
+                      cluster->counts[k]);
         aps_json_close_object(json);
     }
     aps_json_close_array(json);

@@ -97,10 +97,12 @@ static const char *reduce_of(const struct aps_plan *plan,
     return buffer;
 }
 
-static void add_row(const struct report *report, const char *cells[CELLS],
-                    const struct aps_plan *plan,
-                    const struct aps_predicted *sum)
+/* `chosen`: the plan is one of those that a rule chooses from. */
+static void add_plan(const struct report *report, const char *cells[CELLS],
+                     const struct aps_plan *plan, bool chosen,
+                     const struct aps_predicted *sum)
 {
+    char one_of[APS_COMMAND_FORMAT_MAX + 16];
     char format[APS_COMMAND_FORMAT_MAX] = "native", group[16] = "-";
     char ours[TIME_MAX] = "-", native[TIME_MAX] = "-", faster[TIME_MAX] = "-";
     char reduce[32];
@@ -113,6 +115,10 @@ static void add_row(const struct report *report, const char *cells[CELLS],
         if (sum->compressed == 0)
             shown.compressor.kind = APS_COMPRESSOR_NONE;
         cells[FORMAT] = aps_command_format(&shown, format, sizeof format);
+        if (chosen || plan->auto_format) {
+            snprintf(one_of, sizeof one_of, "auto (%s)", format);
+            cells[FORMAT] = one_of;
+        }
     }
     cells[REDUCE] = "-";
     if (rewrites)
@@ -131,6 +137,13 @@ static void add_row(const struct report *report, const char *cells[CELLS],
     cells[FASTER] = faster;
     cells[BOUND] = sum->seconds > 0 ? aps_bound_name(sum->bound) : "-";
     aps_columns_add(report->columns, cells);
+}
+
+static void add_row(const struct report *report, const char *cells[CELLS],
+                    const struct aps_plan *plan,
+                    const struct aps_predicted *sum)
+{
+    add_plan(report, cells, plan, false, sum);
 }
 
 /* Layers first to last, which share their rule or are small. */
@@ -311,6 +324,16 @@ static bool add_rules(const struct report *report)
             snprintf(text, sizeof text, "%zu", count);
             add_row(report, cells, plan, &one);
             compressed |= one.compressed > 0;
+            for (size_t f = 0;
+                 plan->auto_format && f < plan->auto_format->formats.count;
+                 f++) {
+                const struct aps_plan *format =
+                    &plan->auto_format->formats.plans[f];
+                const struct aps_predicted other =
+                    aps_predicted_of(report->cluster, format, count, 0);
+
+                add_plan(report, cells, format, true, &other);
+            }
         }
     }
     return compressed;

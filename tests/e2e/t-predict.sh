@@ -163,6 +163,36 @@ predict --measured quick.yaml --counts 1,16Mi --json
 check 'auto: JSON' holds '
     p["rules"][0]["counts"][0]["taken"] == "native" and
     p["rules"][0]["counts"][1]["taken"] in ("direct", "hierarchical")'
+printf '%s\n' 'version: 1' 'rules:' \
+    '  - {format: {auto: [e3m0, e4m3], target: snr 20dB}, reduce: direct}' \
+    >policy.yaml
+predict --measured machine.yaml --counts 16Mi
+check 'format auto: a row says that it is of FP32' \
+    grep -E -e '^3 +16777216 +auto \(e8m23\) ' out
+check 'format auto: and one of each format' \
+    [ "$(grep -c -E -e '^3 +16777216 +auto \((e3m0|e4m3)\) ' out)" -eq 2 ]
+predict --measured machine.yaml --counts 16Mi --json
+check 'format auto: JSON has FP32 and the formats' holds '
+    [f["format"] for f in p["rules"][0]["counts"][0]["formats"]]
+    == ["e3m0", "e4m3"] and p["rules"][0]["counts"][0]["seconds"]
+    > 3 * p["rules"][0]["counts"][0]["formats"][1]["seconds"]'
+# A link that passes bytes at once after a rest, and vectors longer than caches.
+sed 's/byte: 0}/byte: 0, burst: 1e6}/; s/^mark/memory: {4Mi: 1e-9, 16Mi: 2e-9}\nmark/' \
+    machine.yaml >burst.yaml
+printf 'version: 1\nrules: [{format: e5m2, reduce: ring}]\n' >policy.yaml
+predict --measured machine.yaml --counts 1Mi --json
+cp out idle
+predict --measured burst.yaml --counts 1Mi --json
+check 'measured: a burst hides waits of a ring' holds '
+    p["rules"][0]["counts"][0]["seconds"] < 0.9 * json.load(open("idle"))
+    ["prediction"]["rules"][0]["counts"][0]["seconds"]
+    and p["cluster"]["between"]["burst"] == 1e6'
+predict --measured machine.yaml --counts 16Mi --json
+cp out idle
+predict --measured burst.yaml --counts 16Mi --json
+check 'measured: memory is slower than caches' holds '
+    p["rules"][0]["counts"][0]["native"]["mpich"] > json.load(open("idle"))
+    ["prediction"]["rules"][0]["counts"][0]["native"]["mpich"]'
 printf 'version: 1\nrules: [{format: e5m2, reduce: direct}]\n' >policy.yaml
 grep -v '^spread' machine.yaml >noisy.yaml
 echo 'spread: 0.34' >>noisy.yaml
