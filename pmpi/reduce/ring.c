@@ -142,6 +142,23 @@ static void ring_merge_record(const struct aps_wire *wire, int p,
     aps_record_merge(record, &came);
 }
 
+/* Values of this rank, of which nothing is cast before they are added. Those of a
+ * sum have a record. */
+static struct aps_scale_record ring_record_own(const struct aps_wire *wire,
+                                               const struct aps_piece *piece,
+                                               const float *values, size_t n)
+{
+    struct aps_scale_record record = piece->before;
+    struct aps_magnitude magnitude;
+
+    if (!wire->records || piece->summed)
+        return record;
+    magnitude = aps_magnitude_of(values, n);
+    record.in_max = magnitude.max;
+    record.nonfinite |= !magnitude.finite;
+    return record;
+}
+
 /* Bytes of the partial sum of a slice. */
 static size_t ring_partial_bytes(const struct aps_ring *ring,
                                  const struct aps_wire *wire,
@@ -194,6 +211,7 @@ static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
             aps_piece_slice(piece, ring->size, index);
         unsigned char *to =
             slot->outgoing + ring_partial_offset(wire, chunk, p);
+        struct aps_scale_record record;
 
         if (slice.length == 0)
             continue;
@@ -203,7 +221,9 @@ static void ring_begin_sum(const struct aps_ring *ring, struct slot *slot,
             continue;
         }
         piece->memory->copy_out(to, piece->in + slice.begin, slice.length);
-        ring_put_record(wire, p, &piece->before, slot->outgoing);
+        record = ring_record_own(wire, piece, (const float *)(const void *)to,
+                                 slice.length);
+        ring_put_record(wire, p, &record, slot->outgoing);
     }
 }
 
@@ -221,10 +241,11 @@ ring_add_own(struct aps_ring *ring, struct slot *slot,
 
     if (ring_travels_as_fp32(wire)) {
         const float *partial = (const float *)(const void *)came;
-        struct aps_scale_record record = piece->before;
+        struct aps_scale_record record;
 
         piece->memory->copy_out(ring->sum, piece->in + slice.begin,
                                 slice.length);
+        record = ring_record_own(wire, piece, ring->sum, slice.length);
         for (size_t i = 0; i < slice.length; i++)
             ring->sum[i] = partial[i] + ring->sum[i];
         ring_merge_record(wire, p, slot->pair, &record);

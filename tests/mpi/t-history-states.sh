@@ -112,6 +112,16 @@ gives 'node: fp32: group sums have the scale of contributions' 4 \
     'a13 a14 a14' a a a
 unset APSMPI_TEST_NODES
 
+# By the ring FP32 sums travel, and contributions are not cast, but are known all the
+# same: a reduction that casts them goes on with their scale, 15 of ones, not with 0.
+for first in 'reduce: ring' 'reduce: master, group: 1'; do
+    policy 'steps: {calls: 1, per_epoch: 2}' \
+        "epochs: 0, format: e5m2, $first, scale: delayed" \
+        'format: e5m2, reduce: direct, scale: delayed'
+    gives "$first, then direct: contributions have the scale of contributions" \
+        2 'a14 a14 a15 a15' a a a a
+done
+
 # A block has 12 bytes before its values, where others have 4; what is redone goes
 # as with aps. Each of two ranks sends a contribution and a result.
 # bytes_of SCALE CALL: sets $bytes
