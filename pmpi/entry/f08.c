@@ -86,15 +86,20 @@ enum {
     void (*next)(TYPES_##arguments);                                           \
     aps_next_mpi_function(&kept, "mpi_" #name, &next)
 
+/* What a call blocks on: a communicator, which holds nothing but C's handle, or
+ * something else. */
+#define COMM(argument) ((aps_handle) * (const MPI_Comm *)(argument))
+#define NO_COMM 0
+
 /* mpi_<name>, which is MPI_<function> with so many arguments, some of them
  * texts, blocks. */
-#define BLOCKS(function, name, arguments, strings)                             \
+#define BLOCKS(function, name, arguments, strings, on)                         \
     MATCHES(function, arguments, strings)                                      \
     EXPORT void mpi_##name(TYPES_##arguments);                                 \
     void mpi_##name(NAMED_##arguments)                                         \
     {                                                                          \
         NEXT(name, arguments);                                                 \
-        const bool helped = aps_blocking_enter(0);                             \
+        const bool helped = aps_blocking_enter(on);                            \
         next(NAMES_##arguments);                                               \
         aps_blocking_leave(helped);                                            \
     }
@@ -123,53 +128,53 @@ enum {
     }
 
 /* clang-format off */
-BLOCKS(Barrier, barrier_f08_, 2, 0)
-BLOCKS(Buffer_detach, buffer_detach_f08_, 3, 0)
-BLOCKS(Cart_create, cart_create_f08_, 7, 0)
-BLOCKS(Cart_sub, cart_sub_f08_, 4, 0)
-BLOCKS(Comm_accept, comm_accept_f08_, 7, 1)
-BLOCKS(Comm_connect, comm_connect_f08_, 7, 1)
-BLOCKS(Comm_create, comm_create_f08_, 4, 0)
-BLOCKS(Comm_create_group, comm_create_group_f08_, 5, 0)
-BLOCKS(Comm_disconnect, comm_disconnect_f08_, 2, 0)
-BLOCKS(Comm_dup, comm_dup_f08_, 3, 0)
-BLOCKS(Comm_dup_with_info, comm_dup_with_info_f08_, 4, 0)
-BLOCKS(Comm_join, comm_join_f08_, 3, 0)
-BLOCKS(Comm_spawn, comm_spawn_f08_, 11, 2)
-BLOCKS(Comm_spawn_multiple, comm_spawn_multiple_f08_, 12, 2)
-BLOCKS(Comm_split, comm_split_f08_, 5, 0)
-BLOCKS(Comm_split_type, comm_split_type_f08_, 6, 0)
-BLOCKS(Dist_graph_create, dist_graph_create_f08_, 10, 0)
-BLOCKS(Dist_graph_create_adjacent, dist_graph_create_adjacent_f08_, 11, 0)
-BLOCKS(File_close, file_close_f08_, 2, 0)
-BLOCKS(File_open, file_open_f08_, 7, 1)
-BLOCKS(File_preallocate, file_preallocate_f08_, 3, 0)
-BLOCKS(File_seek_shared, file_seek_shared_f08_, 4, 0)
-BLOCKS(File_set_atomicity, file_set_atomicity_f08_, 3, 0)
-BLOCKS(File_set_info, file_set_info_f08_, 3, 0)
-BLOCKS(File_set_size, file_set_size_f08_, 3, 0)
-BLOCKS(File_set_view, file_set_view_f08_, 8, 1)
-BLOCKS(File_sync, file_sync_f08_, 2, 0)
-BLOCKS(Graph_create, graph_create_f08_, 7, 0)
-BLOCKS(Intercomm_create, intercomm_create_f08_, 7, 0)
-BLOCKS(Intercomm_merge, intercomm_merge_f08_, 4, 0)
-BLOCKS(Mprobe, mprobe_f08_, 6, 0)
-BLOCKS(Probe, probe_f08_, 5, 0)
-BLOCKS(Wait, wait_f08_, 3, 0)
-BLOCKS(Waitall, waitall_f08_, 4, 0)
-BLOCKS(Waitany, waitany_f08_, 5, 0)
-BLOCKS(Waitsome, waitsome_f08_, 6, 0)
-BLOCKS(Win_allocate, win_allocate_f08_, 7, 0)
-BLOCKS(Win_allocate_shared, win_allocate_shared_f08_, 7, 0)
-BLOCKS(Win_complete, win_complete_f08_, 2, 0)
-BLOCKS(Win_create_dynamic, win_create_dynamic_f08_, 4, 0)
-BLOCKS(Win_fence, win_fence_f08_, 3, 0)
-BLOCKS(Win_free, win_free_f08_, 2, 0)
-BLOCKS(Win_lock, win_lock_f08_, 5, 0)
-BLOCKS(Win_lock_all, win_lock_all_f08_, 3, 0)
-BLOCKS(Win_set_info, win_set_info_f08_, 3, 0)
-BLOCKS(Win_start, win_start_f08_, 4, 0)
-BLOCKS(Win_wait, win_wait_f08_, 2, 0)
+BLOCKS(Barrier, barrier_f08_, 2, 0, COMM(a))
+BLOCKS(Buffer_detach, buffer_detach_f08_, 3, 0, NO_COMM)
+BLOCKS(Cart_create, cart_create_f08_, 7, 0, COMM(a))
+BLOCKS(Cart_sub, cart_sub_f08_, 4, 0, COMM(a))
+BLOCKS(Comm_accept, comm_accept_f08_, 7, 1, COMM(d))
+BLOCKS(Comm_connect, comm_connect_f08_, 7, 1, COMM(d))
+BLOCKS(Comm_create, comm_create_f08_, 4, 0, COMM(a))
+BLOCKS(Comm_create_group, comm_create_group_f08_, 5, 0, NO_COMM)
+BLOCKS(Comm_disconnect, comm_disconnect_f08_, 2, 0, NO_COMM)
+BLOCKS(Comm_dup, comm_dup_f08_, 3, 0, COMM(a))
+BLOCKS(Comm_dup_with_info, comm_dup_with_info_f08_, 4, 0, COMM(a))
+BLOCKS(Comm_join, comm_join_f08_, 3, 0, NO_COMM)
+BLOCKS(Comm_spawn, comm_spawn_f08_, 11, 2, COMM(f))
+BLOCKS(Comm_spawn_multiple, comm_spawn_multiple_f08_, 12, 2, COMM(g))
+BLOCKS(Comm_split, comm_split_f08_, 5, 0, COMM(a))
+BLOCKS(Comm_split_type, comm_split_type_f08_, 6, 0, COMM(a))
+BLOCKS(Dist_graph_create, dist_graph_create_f08_, 10, 0, COMM(a))
+BLOCKS(Dist_graph_create_adjacent, dist_graph_create_adjacent_f08_, 11, 0, COMM(a))
+BLOCKS(File_close, file_close_f08_, 2, 0, NO_COMM)
+BLOCKS(File_open, file_open_f08_, 7, 1, COMM(a))
+BLOCKS(File_preallocate, file_preallocate_f08_, 3, 0, NO_COMM)
+BLOCKS(File_seek_shared, file_seek_shared_f08_, 4, 0, NO_COMM)
+BLOCKS(File_set_atomicity, file_set_atomicity_f08_, 3, 0, NO_COMM)
+BLOCKS(File_set_info, file_set_info_f08_, 3, 0, NO_COMM)
+BLOCKS(File_set_size, file_set_size_f08_, 3, 0, NO_COMM)
+BLOCKS(File_set_view, file_set_view_f08_, 8, 1, NO_COMM)
+BLOCKS(File_sync, file_sync_f08_, 2, 0, NO_COMM)
+BLOCKS(Graph_create, graph_create_f08_, 7, 0, COMM(a))
+BLOCKS(Intercomm_create, intercomm_create_f08_, 7, 0, COMM(a))
+BLOCKS(Intercomm_merge, intercomm_merge_f08_, 4, 0, COMM(a))
+BLOCKS(Mprobe, mprobe_f08_, 6, 0, NO_COMM)
+BLOCKS(Probe, probe_f08_, 5, 0, NO_COMM)
+BLOCKS(Wait, wait_f08_, 3, 0, NO_COMM)
+BLOCKS(Waitall, waitall_f08_, 4, 0, NO_COMM)
+BLOCKS(Waitany, waitany_f08_, 5, 0, NO_COMM)
+BLOCKS(Waitsome, waitsome_f08_, 6, 0, NO_COMM)
+BLOCKS(Win_allocate, win_allocate_f08_, 7, 0, COMM(d))
+BLOCKS(Win_allocate_shared, win_allocate_shared_f08_, 7, 0, COMM(d))
+BLOCKS(Win_complete, win_complete_f08_, 2, 0, NO_COMM)
+BLOCKS(Win_create_dynamic, win_create_dynamic_f08_, 4, 0, COMM(b))
+BLOCKS(Win_fence, win_fence_f08_, 3, 0, NO_COMM)
+BLOCKS(Win_free, win_free_f08_, 2, 0, NO_COMM)
+BLOCKS(Win_lock, win_lock_f08_, 5, 0, NO_COMM)
+BLOCKS(Win_lock_all, win_lock_all_f08_, 3, 0, NO_COMM)
+BLOCKS(Win_set_info, win_set_info_f08_, 3, 0, NO_COMM)
+BLOCKS(Win_start, win_start_f08_, 4, 0, NO_COMM)
+BLOCKS(Win_wait, win_wait_f08_, 2, 0, NO_COMM)
 LOOKS(Improbe, improbe_f08_, 7, 0)
 LOOKS(Iprobe, iprobe_f08_, 6, 0)
 LOOKS(Request_get_status, request_get_status_f08_, 4, 0)
@@ -179,15 +184,15 @@ LOOKS(Testany, testany_f08_, 6, 0)
 LOOKS(Testsome, testsome_f08_, 6, 0)
 LOOKS(Win_test, win_test_f08_, 3, 0)
 #ifdef HAVE_PMPI_ISEND_C
-BLOCKS(Buffer_detach_c, buffer_detach_f08_large_, 3, 0)
+BLOCKS(Buffer_detach_c, buffer_detach_f08_large_, 3, 0, NO_COMM)
 #endif
 #ifdef HAVE_PMPI_COMM_CREATE_FROM_GROUP
-BLOCKS(Comm_create_from_group, comm_create_from_group_f08_, 7, 1)
-BLOCKS(Intercomm_create_from_groups, intercomm_create_from_groups_f08_, 10, 1)
+BLOCKS(Comm_create_from_group, comm_create_from_group_f08_, 7, 1, NO_COMM)
+BLOCKS(Intercomm_create_from_groups, intercomm_create_from_groups_f08_, 10, 1, NO_COMM)
 #endif
 #ifdef HAVE_PMPI_ALLREDUCE_C
-BLOCKS(Win_allocate_c, win_allocate_f08_large_, 7, 0)
-BLOCKS(Win_allocate_shared_c, win_allocate_shared_f08_large_, 7, 0)
+BLOCKS(Win_allocate_c, win_allocate_f08_large_, 7, 0, COMM(d))
+BLOCKS(Win_allocate_shared_c, win_allocate_shared_f08_large_, 7, 0, COMM(d))
 #endif
 #ifdef HAVE_PMPI_ALLREDUCE_INIT
 MAKES(Allreduce_init, allreduce_init_f08ts_, 9, 0)

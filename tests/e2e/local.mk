@@ -55,6 +55,7 @@ EXTRA_DIST += \
 	tests/e2e/blocks.py tests/e2e/fp32.py tests/e2e/levels.py \
 	tests/e2e/consumer.c \
 	tests/e2e/consumer_cuda.c \
+	tests/e2e/drained_f08.f90 \
 	tests/e2e/emulators.py \
 	tests/e2e/follow_check.py \
 	tests/e2e/layers.py \

@@ -93,4 +93,25 @@ else
     done
 fi
 
+# Without a thread that could go on with it: rank 0 has no policy before MPI_Init.
+if ! compiles drained_f08 "$top_srcdir/tests/e2e/drained_f08.f90"; then
+    skip drained_f08 "does not compile: $(tail -n 1 reason)"
+elif [ "$MPI" = openmpi ]; then
+    skip drained_f08 "Open MPI's nonblocking calls need threads on all ranks"
+else
+    # shellcheck disable=SC2016 # expanded on each rank
+    on_others='[ "$PMI_RANK" = 0 ] || export APSMPI_POLICY=exact.yaml
+exec ./drained_f08'
+    native 2 ./drained_f08
+    check "drained_f08 works without us" has out 'right T'
+    for ranks in 2 3; do
+        job $ranks sh -c "$on_others"
+        check "drained_f08 on $ranks ranks" has out 'right T'
+        check '... rewritten' has err ' 3 nonblocking (progress: '
+        check '... without a thread' has err \
+            'rank 0: MPI_COMM_WORLD: nonblocking reductions stand still'
+        diag "$(cat err)"
+    done
+fi
+
 finish
