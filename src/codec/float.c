@@ -12,6 +12,7 @@
 
 #include "base/least.h"
 #include "codec/float_chunk.h"
+#include "codec/float_decode.h"
 #include "codec/kernel.h"
 #include "codec/pack_chunk.h"
 #include "codec/rounding.h"
@@ -21,9 +22,6 @@
 #include "codec/nearest_vbmi.h"
 #include "codec/stochastic_avx2.h"
 #include "codec/stochastic_vbmi.h"
-#include "codec/table_avx2.h"
-#include "codec/table_vbmi.h"
-#include "codec/words_vbmi.h"
 #endif
 
 /* --- random bits --------------------------------------------------------- */
@@ -57,9 +55,6 @@ static struct aps_draw float_draw_of(const struct aps_cast_options *options)
 }
 
 /* --- kernel bodies ------------------------------------------------------- */
-
-/* What a variant is compiled for, beyond what the compiler makes of loops. */
-enum vectors { PLAIN, AVX2, VBMI };
 
 /* A tile, at most, to nearest, by one float multiplication; with statistics if
  * `stats`. */
@@ -295,125 +290,6 @@ APS_INLINE unsigned encode_any_body(const struct aps_codec *codec,
         put_chunk(&codes, count, width, vbmi, bytes - at, out + at);
     }
     return marker ? APS_BLOCK_NAN : 0;
-}
-
-/* Ask for a chunk that is about to be written, or read and written: the machine's
- * own prefetch starts anew at every page. Seen to gain 5 % for arrays of codes,
- * and to cost 30 % for e7m12, whose codes are unpacked first. */
-APS_INLINE void prefetch_chunk(const aps_any_float *sums)
-{
-#if defined(__GNUC__)
-    for (size_t i = 0; i < CHUNK; i += 64 / sizeof *sums)
-        __builtin_prefetch(sums + i, 1);
-#else
-    (void)sums;
-#endif
-}
-
-/* Codes of two bytes. */
-APS_INLINE void decode_words(const struct aps_kernel *kernel, const void *codes,
-                             size_t n, float scale, bool vbmi, bool add,
-                             aps_any_float *x)
-{
-#if defined(__x86_64__)
-    if (vbmi) {
-        aps_words_decode(kernel, codes, n, scale, add, x);
-        return;
-    }
-#else
-    (void)vbmi;
-#endif
-    aps_kernel_decode_array(kernel, codes, 2, n, scale, add, x);
-}
-
-APS_INLINE void decode_body(const struct aps_codec *codec, const void *wire,
-                            size_t n, struct aps_scaling scaling,
-                            unsigned flags, enum vectors vectors, bool add,
-                            float *x)
-{
-    const bool vbmi = vectors == VBMI;
-    struct aps_kernel kernel = aps_kernel_init(&codec->format);
-    const unsigned width = (unsigned)codec->format.width;
-    const size_t bytes = aps_codec_bytes(codec, n);
-    const int size = array_size(width);
-    const bool direct = aps_scaling_inverse_is_simple(scaling);
-    const float scale = direct ? aps_float_pow2(-scaling.exponent) : 1;
-    const uint8_t *in = wire;
-    aps_any_float *out = (void *)x;
-    size_t done = 0;
-
-    if (flags & APS_BLOCK_NAN)
-        aps_kernel_mark(&kernel);
-#if defined(__x86_64__)
-    if (vbmi && width <= APS_TABLE_WIDTH && direct) {
-        aps_table_decode(&kernel, width, in, n, scale, add, out);
-        return;
-    }
-    if (vectors == AVX2 && direct && aps_table_avx2_suits(&codec->format))
-        done = aps_table_avx2_decode(&kernel, width, in, n, scale, add, out);
-#endif
-    for (size_t i = done; i < n; i += CHUNK) {
-        size_t count = aps_least(n - i, CHUNK);
-        size_t at = i / 8 * width;
-        const void *from = in + at;
-        struct aps_codes codes;
-        float values[CHUNK];
-
-        if (size != 0 && n - i >= 2 * CHUNK)
-            prefetch_chunk(out + i + CHUNK);
-        if (size == 0) {
-            unpack_chunk(in + at, count, width, vbmi, bytes - at, &codes);
-            from = codes.code;
-        }
-        if (!direct) {
-            aps_kernel_decode_array(&kernel, from, size ? size : 4, count, 1,
-                                    false, values);
-            aps_scaling_divide(values, count, scaling, add, out + i);
-        } else if (size == 1) {
-            aps_kernel_decode_array(&kernel, from, 1, count, scale, add,
-                                    out + i);
-        } else if (size == 2) {
-            decode_words(&kernel, from, count, scale, vbmi, add, out + i);
-        } else {
-            aps_kernel_decode_array(&kernel, from, 4, count, scale, add,
-                                    out + i);
-        }
-    }
-}
-
-/* What is not finite stays so, also where the format has no code for it. */
-APS_INLINE void round_body(const struct aps_codec *codec, size_t n,
-                           struct aps_scaling scaling, float *sum)
-{
-    const struct aps_kernel kernel = aps_kernel_init(&codec->format);
-    const bool direct = aps_scaling_is_simple(&codec->format, scaling);
-    const float scale =
-        direct ? scaling.factor * aps_float_pow2(scaling.exponent) : 1;
-    const uint32_t keep = APS_FLOAT_INF - codec->format.saturate;
-    aps_any_float *out = (void *)sum;
-
-    for (size_t i = 0; i < n; i += CHUNK) {
-        size_t count = aps_least(n - i, CHUNK);
-        const aps_any_float *values = out + i;
-        float scaled[CHUNK], rounded[CHUNK];
-        uint32_t codes[CHUNK];
-
-        if (!direct) {
-            aps_scaling_multiply(&codec->format, values, count, scaling,
-                                 scaled);
-            values = scaled;
-        }
-        aps_kernel_encode_array(&kernel, values, count, scale, codes, 4);
-        aps_kernel_decode_array(&kernel, codes, 4, count, 1, false, scaled);
-        aps_scaling_divide(scaled, count, scaling, false, rounded);
-        for (size_t j = 0; j < count; j++) {
-            uint32_t bits = aps_float_bits(out[i + j]);
-            bool nan = (bits & ~APS_FLOAT_SIGN) > keep;
-
-            bits = (bits & APS_FLOAT_SIGN) | APS_FLOAT_NAN;
-            out[i + j] = nan ? aps_float_from_bits(bits) : rounded[j];
-        }
-    }
 }
 
 /* --- variants ------------------------------------------------------------ */

@@ -12,6 +12,9 @@
 #include "codec/pack_chunk.h"
 #include "codec/tile.h"
 
+/* What a variant is compiled for, beyond what the compiler makes of loops. */
+enum vectors { PLAIN, AVX2, VBMI };
+
 /* Codes [from, n) of 1, 2 or 4 bytes from 32 bits each. */
 APS_INLINE void narrow_chunk(const struct aps_codes *codes, size_t from,
                              size_t n, int size, uint8_t *restrict wire)

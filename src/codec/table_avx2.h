@@ -14,6 +14,7 @@
 
 #include "codec/kernel.h"
 #include "codec/table.h"
+#include "codec/tile.h"
 
 #define APS_TABLE_AVX2_CODES 32 /* at a time */
 
@@ -141,8 +142,10 @@ aps_table_avx2_body(const struct aps_table_avx2 *table, bool four,
 {
     const struct aps_table_avx2 t = *table;
 
-    for (size_t i = 0; i < n; i += APS_TABLE_AVX2_CODES)
+    for (size_t i = 0; i < n; i += APS_TABLE_AVX2_CODES) {
+        aps_tile_ask_to_write(x + i, APS_TABLE_AVX2_CODES);
         aps_table_avx2_32(&t, four, wire + (four ? i / 2 : i), add, x + i);
+    }
 }
 
 /*
