@@ -124,14 +124,21 @@ bench-shadow: tests/apps/digits libapsmpi.la
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/shadow.sh $(BENCH_FLAGS)
 
-# What bounds an all-reduce of two ranks on this node: bytes, instructions, times.
+# What bounds an all-reduce on this node: bytes, instructions, times.
+check_PROGRAMS += tests/bench/passes
+tests_bench_passes_SOURCES = tests/bench/passes.c \
+	tests/bench/meet.c tests/bench/meet.h \
+	tests/bench/sizes.c tests/bench/sizes.h
+tests_bench_passes_CPPFLAGS = $(tests_bench_allreduce_CPPFLAGS)
+tests_bench_passes_LDADD = libcore.la $(MPI_LIBS)
 .PHONY: bench-roofline
 TESTS += tests/bench/t-roofline.sh
 dist_check_SCRIPTS += tests/bench/t-roofline.sh
 EXTRA_DIST += tests/bench/roofline.sh tests/bench/roofline.py
 CLEANFILES += tests/bench/roofline-*.yaml tests/bench/roofline-*.csv \
 	tests/bench/roofline-*.txt
-bench-roofline: tests/bench/codec tests/bench/allreduce libapsmpi.la apsmpi
+bench-roofline: tests/bench/codec tests/bench/passes tests/bench/allreduce \
+		libapsmpi.la apsmpi
 	@$(AM_TESTS_ENVIRONMENT) \
 	$(SHELL) $(top_srcdir)/tests/bench/roofline.sh $(BENCH_FLAGS)
 

@@ -6,7 +6,9 @@
 #   OLD=/path/to/old/libapsmpi.so paired.sh [OPTION...]
 #
 # In each of ROUNDS (5) rounds, each of RULES (lines; aps and aps-tight) is a pair
-# of jobs, with RANKS (2) ranks on this node. Prints, for each format and size, the
+# of jobs, with RANKS (2) ranks on this node; or, where HOSTS is set, on so many hosts
+# of scripts/apsmpi-lab with RANKS (1) ranks each, whose links have the RATE (1gbit)
+# and, if it is set, the DELAY. Prints, for each format and size, the
 # medians of both and the median, the least and the greatest of the rounds'
 # quotients of new over old. A row whose median is more than LIMIT (3) percent above
 # 1 is worse, and ends the command with status 1. The rows of native FP32 have no
@@ -22,7 +24,7 @@ top_builddir=$(cd "${top_builddir:-build}" && pwd)
 . "$top_srcdir/tests/tap/mpi.sh"
 PYTHON3=${PYTHON3:-python3}
 ROUNDS=${ROUNDS:-5}
-RANKS=${RANKS:-2}
+HOSTS=${HOSTS:-}
 LIMIT=${LIMIT:-3}
 [ -n "${RULES:-}" ] || RULES='scale: aps-tight
 scale: aps'
@@ -31,6 +33,15 @@ NEW=${NEW:-$top_builddir/.libs/libapsmpi.so}
 bench=$top_builddir/tests/bench/allreduce
 paired=$top_builddir/tests/bench/paired
 
+if [ "$HOSTS" ]; then
+    APSMPI_LAB_DIR=$top_builddir/scripts
+    export APSMPI_LAB_DIR
+    start="$top_srcdir/scripts/apsmpi-lab --hosts $HOSTS
+        --ranks-per-host ${RANKS:-1} --rate ${RATE:-1gbit}
+        ${DELAY:+--delay $DELAY} --"
+else
+    start="$launch -n ${RANKS:-2}"
+fi
 for library in "$OLD" "$NEW"; do
     [ -f "$library" ] || {
         echo "paired.sh: '$library' is not a library; OLD=/path/to/libapsmpi.so" \
@@ -51,8 +62,8 @@ job()
     shift 5
     "$bench" policy "$@" --rule "$rule" >"$to.yaml"
     "$top_builddir/apsmpi" check "$to.yaml" >/dev/null
-    # shellcheck disable=SC2086 # two words
-    timeout -k 5 300 $launch -n "$RANKS" -genv LD_PRELOAD "$library" \
+    # shellcheck disable=SC2086 # words
+    timeout -k 5 300 $start -genv LD_PRELOAD "$library" \
         -genv APSMPI_POLICY "$to.yaml" -genv APSMPI_SUMMARY off \
         "$bench" "$@" --rule "$rule" --csv "$csv" </dev/null >"$to.txt" 2>&1 || {
         echo "paired.sh: $library, $rule: status $?" >&2

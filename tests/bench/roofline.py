@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables of roofline.sh: what bounds an all-reduce of two ranks on one node.
+"""The tables of roofline.sh: what bounds an all-reduce on one node.
 
-    roofline.py PREFIX
+    roofline.py [--ranks P --cores C] PREFIX
 
 PREFIX-instructions.txt, PREFIX-kernels-1.txt and -2.txt are output of `codec`,
-PREFIX-aps.csv and PREFIX-aps-tight.csv of `allreduce --csv`.
+PREFIX-passes.txt of `passes`, PREFIX-aps.csv and PREFIX-aps-tight.csv of `allreduce
+--csv`. P (2) ranks ran the last three, on C (2) cores.
 
 Kernels: bytes that a value takes in memory, instructions, the rate in GB/s of
 FP32, and the bound of the same, for arrays in memory. It follows from two rates
@@ -18,15 +19,15 @@ Calls: a rank of P that reduces n floats in codes of w bits
   both:      decode n / P of each of P ranks to a sum in the L2 cache, search the
              sum, encode it, and decode n values to memory.
 FP32 bytes are those of the program's buffers that a rank reads and writes, per
-value; wire bytes those of the shared memory. `kernels` is the sum of these
-kernels' times at the rates measured, what no waits and no messages would leave;
-`memory` is the time that the bytes alone take, by the costs above.
+value; wire bytes those of the shared memory. `bytes` is the time that the FP32
+bytes alone take, as `passes` measured it: no library can be faster there. `kernels`
+is the sum of these kernels' times at the rates measured, of as many ranks as share a
+core: what no waits and no messages would leave if a core did not compute while it
+waits for memory.
 """
 
+import argparse
 import csv
-import sys
-
-RANKS = 2
 
 
 def read_table(path):
@@ -103,26 +104,35 @@ def kernel_table(rates, instructions, place):
     print()
 
 
-def call_bytes(scale, width):
+def call_bytes(scale, width, ranks):
     """Of a rank, a value: FP32 read, FP32 written, codes read and written."""
     code = width / 8
-    return (8 if scale == "aps" else 4), 4, 2 * code, code + code / RANKS
+    return (8 if scale == "aps" else 4), 4, 2 * code, code + code / ranks
 
 
-def call_seconds(scale, n, cache, memory):
+def call_seconds(scale, n, cache, memory, ranks):
     """Of a rank's kernels, at the rates of rows `cache` and `memory`."""
     own = memory["max"], (memory if scale == "aps" else cache)["bounded"]
-    sums = [cache["decode"]] + [cache["decode_add"]] * (RANKS - 1)
+    sums = [cache["decode"]] + [cache["decode_add"]] * (ranks - 1)
     sums += [cache["max"], cache["bounded"]]
     total = sum(1 / rate for rate in own) + 1 / memory["decode"]
-    total += sum(1 / rate for rate in sums) / RANKS
+    total += sum(1 / rate for rate in sums) / ranks
     return 4e-9 * n * total
 
 
-def call_table(scale, rows, rates, cache, memory):
-    print(f"one node, {RANKS} ranks, scale: {scale}; bytes a value of a rank")
+def read_passes(path):
+    """{(scale, floats): microseconds}, the medians of `passes`."""
+    with open(path, encoding="ascii") as file:
+        return {(scale, int(n)): float(median)
+                for scale, n, median, _ in map(str.split, file)}
+
+
+def call_table(scale, rows, rates, passes, given):
+    cache, memory = list(rates)[0], list(rates)[-1]
+    print(f"one node, {given.ranks} ranks, {given.cores} cores, scale: {scale}; "
+          "bytes a value of a rank")
     print(f"  {'floats':>9} {'format':<8}{'FP32 read':>10}{'written':>8}"
-          f"{'wire read':>10}{'written':>8}{'memory us':>11}{'kernels us':>11}"
+          f"{'wire read':>10}{'written':>8}{'bytes us':>11}{'kernels us':>11}"
           f"{'measured us':>12}{'of kernels':>11}{'native x':>9}{'floor':>7}")
     for row in rows:
         name, n = row["variant"], int(row["count"])
@@ -130,13 +140,13 @@ def call_table(scale, rows, rates, cache, memory):
             continue
         in_cache, in_memory = rates[cache][name], rates[memory][name]
         read, written, codes_read, codes_written = call_bytes(
-            scale, in_memory["bits"])
-        least = 1e-3 * n * Costs(in_memory).of(read, written)
-        kernels = 1e6 * call_seconds(scale, n, in_cache, in_memory)
+            scale, in_memory["bits"], given.ranks)
+        kernels = 1e6 * max(1, given.ranks / given.cores) * call_seconds(
+            scale, n, in_cache, in_memory, given.ranks)
         measured = float(row["median_usec"])
         floor = row["ratio_floor"]
         print(f"  {n:>9} {name:<8}{read:>10.3g}{written:>8.3g}"
-              f"{codes_read:>10.3g}{codes_written:>8.3g}{least:>11.0f}"
+              f"{codes_read:>10.3g}{codes_written:>8.3g}{passes[scale, n]:>11.0f}"
               f"{kernels:>11.0f}{measured:>12.0f}{measured / kernels:>11.2f}"
               f"{float(row['ratio_native']):>9.2f}"
               f"{floor and format(float(floor), '.2f') or '-':>7}")
@@ -144,18 +154,21 @@ def call_table(scale, rows, rates, cache, memory):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit("usage: roofline.py PREFIX")
-    prefix = sys.argv[1]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("prefix")
+    given = parser.parse_args()
+    prefix = given.prefix
     rates = slower(read_table(f"{prefix}-kernels-1.txt"),
                    read_table(f"{prefix}-kernels-2.txt"))
     counted = read_table(f"{prefix}-instructions.txt")["instructions a value"]
-    cache, memory = list(rates)[0], list(rates)[-1]
+    passes = read_passes(f"{prefix}-passes.txt")
     for place in rates:
         kernel_table(rates, counted, place)
     for scale in "aps", "aps-tight":
         with open(f"{prefix}-{scale}.csv", newline="", encoding="ascii") as file:
-            call_table(scale, list(csv.DictReader(file)), rates, cache, memory)
+            call_table(scale, list(csv.DictReader(file)), rates, passes, given)
 
 
 if __name__ == "__main__":

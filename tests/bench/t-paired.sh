@@ -49,12 +49,13 @@ timed "$PYTHON3" "$top_srcdir/tests/bench/paired.py" pair 2
 check "a job without a row is an error" status_is 2
 check "and says which" has err 'round 2, new'
 
-# paired OLD OPTION...: rounds of the command
+# paired OLD OPTION...: rounds of the command, on $hosts of the lab if it is set
+hosts=
 paired()
 {
     old=$1
     shift
-    timed env OLD="$old" ROUNDS=2 LIMIT=1e6 RULES='scale: aps' \
+    timed env OLD="$old" HOSTS="$hosts" RATE=10gbit ROUNDS=2 LIMIT=1e6 RULES='scale: aps' \
         PYTHON3="$PYTHON3" sh "$top_srcdir/tests/bench/paired.sh" \
         --sizes 4Ki --formats e4m3 --seconds 0 --rounds 2 "$@"
 }
@@ -66,6 +67,15 @@ paired "$library"
 check "the same library twice runs" status_is 0
 check "in as many pairs as it was told" matches '^2 pairs'
 check "with a row for what they rewrite" matches '4096 e4m3 '
+if [ "$MPI" = mpich ] &&
+    "$top_srcdir/scripts/apsmpi-lab" --hosts 2 -- true >/dev/null 2>&1; then
+    hosts=2
+    paired "$library"
+    hosts=
+    check "on the lab's hosts, too" status_is 0
+else
+    skip "on the lab's hosts, too" "there can be no lab here"
+fi
 paired "$library" --formats e9m2
 check "a job that fails ends it" status_is 2
 
