@@ -14,7 +14,7 @@
 struct aps_allgather; /* opaque: a virtual communicator and scratch */
 
 /* Over `vcomm`, a virtual communicator that is not owned; `granule` is as in
- * pipeline.h. Local; NULL when out of memory. */
+ * wire/pipeline_sizes.h. Local; NULL when out of memory. */
 struct aps_allgather *aps_allgather_create(const struct aps_vcomm *vcomm,
                                            size_t granule);
 void aps_allgather_destroy(struct aps_allgather *gather); /* NULL: nothing */

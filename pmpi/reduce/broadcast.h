@@ -15,7 +15,7 @@
 struct aps_broadcast; /* opaque: a virtual communicator and scratch */
 
 /* Over `vcomm`, a virtual communicator of two ranks or more that is not owned;
- * `granule` is as in pipeline.h. Local; NULL when out of memory. */
+ * `granule` is as in wire/pipeline_sizes.h. Local; NULL when out of memory. */
 struct aps_broadcast *aps_broadcast_create(const struct aps_vcomm *vcomm,
                                            size_t granule);
 void aps_broadcast_destroy(struct aps_broadcast *broadcast); /* NULL: nothing */

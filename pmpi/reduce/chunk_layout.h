@@ -2,8 +2,10 @@
 /*
  * How a chunk lies in the memory of a group: a slot a rank, one slice an owner;
  * and a result an owner, one part a group. Room is made once, for chunks whose
- * values are cut at 64. Codecs with a larger granule share it: they have fewer
- * and longer slices, and chunks that are as long as the room allows.
+ * values are cut at 64, and for those of a larger granule, whose slices are longer
+ * by less than one. All have the same length up to a granule, whatever room was made
+ * first: which rank owns an element, and so the random bits of its sum, depend on
+ * where a vector is cut.
  */
 #ifndef APS_PMPI_REDUCE_CHUNK_LAYOUT_H
 #define APS_PMPI_REDUCE_CHUNK_LAYOUT_H
@@ -31,12 +33,13 @@ struct aps_chunk_layout {
     size_t part_stride;  /* between the parts of a result */
 };
 
-/* Room for such chunks, and for a chunk of a single granule of any codec whose
- * granule is `granule` at most (pipeline_sizes.h). */
+/* Room for such chunks, of any codec whose granule is `granule` at most
+ * (pipeline_sizes.h). */
 struct aps_chunk_room aps_chunk_room_of(int owners, int parts, int results,
                                         size_t chunk, size_t granule);
 
-/* Depends on the room and on the codec's granule alone. */
+/* The room's chunk, in whole granules. Depends on the length of that chunk, and on
+ * the codec's granule, alone. */
 struct aps_chunk_layout aps_chunk_layout_of(const struct aps_chunk_room *room,
                                             const struct aps_codec *codec);
 

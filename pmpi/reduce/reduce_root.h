@@ -16,7 +16,7 @@
 struct aps_reduce_root; /* opaque: scratch */
 
 /* Over `vcomm`, a virtual communicator that is not owned; `granule` is as in
- * pipeline.h. Local; NULL when out of memory. */
+ * wire/pipeline_sizes.h. Local; NULL when out of memory. */
 struct aps_reduce_root *aps_reduce_root_create(const struct aps_vcomm *vcomm,
                                                size_t granule);
 void aps_reduce_root_destroy(

@@ -106,6 +106,10 @@ check_PROGRAMS += tests/mpi/undone
 tests_mpi_undone_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_undone_LDADD = $(MPI_TEST_LDADD)
 
+check_PROGRAMS += tests/mpi/drawn_alike
+tests_mpi_drawn_alike_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
+tests_mpi_drawn_alike_LDADD = $(MPI_TEST_LDADD)
+
 check_PROGRAMS += tests/mpi/fused
 tests_mpi_fused_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_fused_LDADD = $(MPI_TEST_LDADD)
