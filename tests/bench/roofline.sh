@@ -30,7 +30,8 @@ bench=$top_builddir/tests/bench/allreduce
 files=$top_builddir/tests/bench/roofline
 
 set -- --sizes "$(echo "$SIZES" | tr ' ' ,)" \
-    --formats "$(echo "$FORMATS" | tr ' ' ,)" --no-tensors --no-half --no-pass --seconds 1 --cold 8 "$@"
+    --formats "$(echo "$FORMATS" | tr ' ' ,)" --no-tensors --no-half --no-pass \
+    --seconds 1 --cold 8 "$@"
 
 rm -f "$files"-*
 # shellcheck disable=SC2086 # lists of words

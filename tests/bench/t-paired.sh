@@ -55,8 +55,8 @@ paired()
 {
     old=$1
     shift
-    timed env OLD="$old" HOSTS="$hosts" RATE=10gbit ROUNDS=2 LIMIT=1e6 RULES='scale: aps' \
-        PYTHON3="$PYTHON3" sh "$top_srcdir/tests/bench/paired.sh" \
+    timed env OLD="$old" HOSTS="$hosts" RATE=10gbit ROUNDS=2 LIMIT=1e6 \
+        RULES='scale: aps' PYTHON3="$PYTHON3" sh "$top_srcdir/tests/bench/paired.sh" \
         --sizes 4Ki --formats e4m3 --seconds 0 --rounds 2 "$@"
 }
 
