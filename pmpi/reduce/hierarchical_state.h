@@ -34,7 +34,7 @@ struct aps_hierarchical {
     struct aps_chunk chunks[APS_HIERARCHICAL_TURNS];
     struct aps_chunk across_chunks[APS_DIRECT_TURNS]; /* between groups */
     size_t done;    /* chunks of all calls before this one */
-    uint32_t calls; /* this one included */
+    uint64_t calls; /* this one included */
     bool broken;    /* ranks of the group have made calls that do not fit */
 };
 

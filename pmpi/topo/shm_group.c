@@ -35,9 +35,10 @@ struct counts {
  * 0. */
 struct shared {
     /* The last failed call of even and of odd number, or 0: a rank is at most
-     * one call ahead of another. */
-    _Alignas(CACHE_LINE) _Atomic uint32_t failed[2];
-    _Atomic uint32_t lost_state[2]; /* the same */
+     * one call ahead of another. Numbers that wrap would meet the 0, or an old
+     * failure, again. */
+    _Alignas(CACHE_LINE) _Atomic uint64_t failed[2];
+    _Atomic uint64_t lost_state[2]; /* the same */
     _Atomic int device_failed;
     _Atomic int leavers;
     struct counts counts[]; /* [group size] */
@@ -72,7 +73,8 @@ static void shm_group_make_name(char *name, size_t size)
              atomic_fetch_add(&serial, 1), (unsigned long)now.tv_nsec);
 }
 
-/* Create or open the segment and map it. NULL with a cause. */
+/* Create or open the segment and map it. NULL with a cause; then nothing is left of
+ * what was created. A segment of the same name that exists is another job's. */
 static void *shm_group_map_segment(const char *name, bool create, size_t bytes,
                                    char *cause, size_t size)
 {
@@ -104,6 +106,8 @@ static void *shm_group_map_segment(const char *name, bool create, size_t bytes,
 
 close_fd:
     close(fd);
+    if (create && !mapping)
+        shm_unlink(name);
     return mapping;
 }
 
@@ -125,12 +129,15 @@ static void *shm_group_share(const struct aps_vcomm *group, int rank,
     }
     created = aps_agree_all(group, rank != 0 || mapping);
     if (created) {
-        if (aps_agree_bytes(group, 0, name, sizeof name) == MPI_SUCCESS &&
-            rank != 0)
+        const int rc = aps_agree_bytes(group, 0, name, sizeof name);
+
+        if (rc != MPI_SUCCESS)
+            snprintf(cause, size, "MPI fails with the name of shared memory");
+        else if (rank != 0)
             mapping = shm_group_map_segment(name, false, bytes, cause, size);
-        created = aps_agree_all(group, mapping != NULL);
+        created = aps_agree_all(group, rc == MPI_SUCCESS && mapping);
     }
-    if (rank == 0)
+    if (rank == 0 && mapping)
         shm_unlink(name);
     if (!created && mapping) {
         munmap(mapping, bytes);
@@ -146,7 +153,7 @@ int aps_shm_group_create(const struct aps_vcomm *group, size_t slot_bytes,
     struct aps_shm_group *new = calloc(1, sizeof *new);
     size_t head;
 
-    cause[0] = '\0';
+    snprintf(cause, size, "%s", new ? "" : "out of memory");
     if (!aps_agree_all(group, new != NULL)) {
         free(new);
         return -1;
@@ -251,36 +258,36 @@ int aps_shm_group_max(struct aps_shm_group *node, int value)
     return value;
 }
 
-void aps_shm_group_fail(struct aps_shm_group *node, uint32_t call)
+void aps_shm_group_fail(struct aps_shm_group *node, uint64_t call)
 {
     atomic_store(&node->shared->failed[call % 2], call);
 }
 
-bool aps_shm_group_failed(const struct aps_shm_group *node, uint32_t call)
+bool aps_shm_group_failed(const struct aps_shm_group *node, uint64_t call)
 {
     return atomic_load_explicit(&node->shared->failed[call % 2],
                                 memory_order_relaxed) == call;
 }
 
-void aps_shm_group_lose_state(struct aps_shm_group *node, uint32_t call)
+void aps_shm_group_lose_state(struct aps_shm_group *node, uint64_t call)
 {
     atomic_store(&node->shared->lost_state[call % 2], call);
 }
 
-bool aps_shm_group_lost_state(const struct aps_shm_group *node, uint32_t call)
+bool aps_shm_group_lost_state(const struct aps_shm_group *node, uint64_t call)
 {
     return atomic_load_explicit(&node->shared->lost_state[call % 2],
                                 memory_order_relaxed) == call;
 }
 
-void aps_shm_group_tell_elements(struct aps_shm_group *node, uint32_t call,
+void aps_shm_group_tell_elements(struct aps_shm_group *node, uint64_t call,
                                  uint64_t elements)
 {
     node->shared->counts[node->rank].elements[call % 2] = elements;
 }
 
 int aps_shm_group_find_other_elements(const struct aps_shm_group *node,
-                                      uint32_t call, uint64_t *elements)
+                                      uint64_t call, uint64_t *elements)
 {
     const struct counts *counts = node->shared->counts;
     const uint64_t mine = counts[node->rank].elements[call % 2];

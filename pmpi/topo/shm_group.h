@@ -67,22 +67,22 @@ void aps_shm_group_await(struct aps_shm_group *node,
  * failed in `call`. A rank that is ahead may have failed in the next call, but
  * no rank may be two calls ahead.
  */
-void aps_shm_group_fail(struct aps_shm_group *node, uint32_t call);
-bool aps_shm_group_failed(const struct aps_shm_group *node, uint32_t call);
+void aps_shm_group_fail(struct aps_shm_group *node, uint64_t call);
+bool aps_shm_group_failed(const struct aps_shm_group *node, uint64_t call);
 
 /* The same for a rank whose state of a scale may not be that of the others. */
-void aps_shm_group_lose_state(struct aps_shm_group *node, uint32_t call);
-bool aps_shm_group_lost_state(const struct aps_shm_group *node, uint32_t call);
+void aps_shm_group_lose_state(struct aps_shm_group *node, uint64_t call);
+bool aps_shm_group_lost_state(const struct aps_shm_group *node, uint64_t call);
 
 /*
  * How many elements `call` has on this rank, to be told before its first mark. When
  * a rank has awaited that mark of all ranks, or a mark of a rank that has, it finds
  * the first rank of the group with another number of *elements; -1: there is none.
  */
-void aps_shm_group_tell_elements(struct aps_shm_group *node, uint32_t call,
+void aps_shm_group_tell_elements(struct aps_shm_group *node, uint64_t call,
                                  uint64_t elements);
 int aps_shm_group_find_other_elements(const struct aps_shm_group *node,
-                                      uint32_t call, uint64_t *elements);
+                                      uint64_t call, uint64_t *elements);
 
 /* The GPU of a rank has failed: the group uses no GPU memory from then on. */
 void aps_shm_group_fail_device(struct aps_shm_group *node);

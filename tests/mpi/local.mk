@@ -133,6 +133,17 @@ tests_mpi_parcels_CPPFLAGS = $(MPI_TEST_CPPFLAGS) -I$(top_srcdir)/pmpi
 tests_mpi_parcels_LDADD = tests/libtap.la
 TESTS += tests/mpi/parcels
 
+# Includes pmpi/topo/shm_group.c.
+check_PROGRAMS += tests/mpi/shm_group
+tests_mpi_shm_group_SOURCES = tests/mpi/shm_group.c \
+	pmpi/progress/agree.c pmpi/progress/agree.h \
+	pmpi/progress/fiber.c pmpi/progress/fiber.h \
+	pmpi/progress/messages.c pmpi/progress/messages.h \
+	pmpi/progress/vcomm.c pmpi/progress/vcomm.h \
+	pmpi/progress/wait.c pmpi/progress/wait.h
+tests_mpi_shm_group_CPPFLAGS = $(MPI_TEST_CPPFLAGS) -I$(top_srcdir)/pmpi
+tests_mpi_shm_group_LDADD = $(MPI_TEST_LDADD) libpolicy.la libcore.la
+
 check_PROGRAMS += tests/mpi/sent
 tests_mpi_sent_CPPFLAGS = $(MPI_TEST_CPPFLAGS)
 tests_mpi_sent_LDADD = $(MPI_TEST_LDADD) -ldl
@@ -359,6 +370,7 @@ mpi_tests = \
 	tests/mpi/t-rounded.sh \
 	tests/mpi/t-selected.sh \
 	tests/mpi/t-sent.sh \
+	tests/mpi/t-shm-group.sh \
 	tests/mpi/t-auto-format.sh \
 	tests/mpi/t-shadow.sh \
 	tests/mpi/t-session-fails.sh \
