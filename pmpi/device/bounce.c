@@ -207,6 +207,10 @@ static void bounce_look(void)
             continue;
         }
         *link = this->next;
+        /* MPI cannot say that it is done, and may still use the buffers: nobody
+         * else may have them. */
+        if (this->inner != MPI_REQUEST_NULL)
+            this->bounce.from.host = this->bounce.to.host = NULL;
         this->inner = MPI_REQUEST_NULL;
         aps_request_complete(this->request, aps_bounce_end(&this->bounce, rc));
     }

@@ -303,6 +303,11 @@ for number in 1 3; do
         -genv APSMPI_CUDA "$standin/plugin.so" "$mpi/device" passed
     says '^# inject: failure of PMPI_Test' 1 "test $number fails"
 done
+# All of them: MPI may still use the host memory, and later calls get other memory.
+device "passed, all tests fail" 2 -genv APSMPI_CUDA "$standin/plugin.so" \
+    -genv STANDIN_TELL 1 "$mpi/device" untested
+says "^standin: .* pinned 2, kept 2$" 1 "all tests fail: memory is used again"
+says "^standin: .* pinned 4, kept 4$" 1 "all tests fail: on that rank it is not"
 library=$ours
 
 # Why the plugin is not used.
